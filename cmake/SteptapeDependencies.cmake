@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# Finds what the library links to. The order matters: see "Protocol Buffers before LibTorch" below.
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+
+# Protocol Buffers before LibTorch, and with every LibTorch prefix hidden: LibTorch's wheel ships
+# google/protobuf headers of another version, and what protoc generated does not compile against them.
+include(SteptapeFindProtobuf)
+if(NOT Protobuf_FOUND OR NOT TARGET protobuf::protoc)
+  message(FATAL_ERROR "Protocol Buffers was not found. Install it: apt-get install protobuf-compiler libprotobuf-dev")
+endif()
+# protoc counts its releases as 25.1 where the C++ headers of the same release say 4.25.1.
+get_target_property(_steptape_protoc protobuf::protoc LOCATION)
+execute_process(COMMAND ${_steptape_protoc} --version OUTPUT_VARIABLE _steptape_protoc_version)
+if(NOT _steptape_protoc_version MATCHES "libprotoc ([0-9.]+)" OR NOT Protobuf_VERSION MATCHES "(^|\\.)${CMAKE_MATCH_1}$")
+  string(STRIP "${_steptape_protoc_version}" _steptape_protoc_version)
+  message(FATAL_ERROR
+    "protoc and the headers of Protocol Buffers differ: ${_steptape_protoc} is '${_steptape_protoc_version}', "
+    "the headers are ${Protobuf_VERSION} in ${Protobuf_INCLUDE_DIRS}. "
+    "Name one installation in Protobuf_ROOT, and clear the CMake cache.")
+endif()
+
+set(STEPTAPE_HAVE_MPI FALSE)
+if(NOT STEPTAPE_WITH_MPI STREQUAL "OFF")
+  find_package(MPI COMPONENTS CXX)
+  set(STEPTAPE_HAVE_MPI ${MPI_CXX_FOUND})
+  if(STEPTAPE_WITH_MPI STREQUAL "ON" AND NOT STEPTAPE_HAVE_MPI)
+    message(FATAL_ERROR "STEPTAPE_WITH_MPI is ON but no MPI was found. Install one: apt-get install libopenmpi-dev openmpi-bin")
+  endif()
+endif()
+add_feature_info(mpi STEPTAPE_HAVE_MPI "MpiCommunicator (STEPTAPE_WITH_MPI)")
+
+set(STEPTAPE_HAVE_TORCH FALSE)
+if(NOT STEPTAPE_WITH_TORCH STREQUAL "OFF")
+  include(SteptapeFindTorch)
+  set(STEPTAPE_HAVE_TORCH ${Torch_FOUND})
+  if(STEPTAPE_WITH_TORCH STREQUAL "ON" AND NOT STEPTAPE_HAVE_TORCH)
+    message(FATAL_ERROR "STEPTAPE_WITH_TORCH is ON but LibTorch was not found. "
+                        "Set Torch_DIR or CMAKE_PREFIX_PATH, or run tools/setup.sh")
+  endif()
+endif()
+add_feature_info(torch STEPTAPE_HAVE_TORCH "LibTorch tensors, operator profiles and the trainer (STEPTAPE_WITH_TORCH)")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# The installed package: one export set per component, the CMake config that joins them, and
+# pkg-config files. Install components: steptape_Runtime, steptape_Development, steptape_Tools.
+include(CMakePackageConfigHelpers)
+
+set(STEPTAPE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/steptape)
+get_property(STEPTAPE_COMPONENTS GLOBAL PROPERTY STEPTAPE_COMPONENTS)
+
+foreach(component IN LISTS STEPTAPE_COMPONENTS)
+  install(EXPORT steptape-${component}
+    FILE steptape-${component}-targets.cmake
+    NAMESPACE steptape::
+    DESTINATION ${STEPTAPE_CMAKE_DIR}
+    COMPONENT steptape_Development)
+endforeach()
+
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/steptapeConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/steptapeConfig.cmake
+  INSTALL_DESTINATION ${STEPTAPE_CMAKE_DIR}
+  NO_SET_AND_CHECK_MACRO
+  NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# Before 1.0 a minor release may change the interface.
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/package/steptapeConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(
+  FILES
+    ${PROJECT_BINARY_DIR}/package/steptapeConfig.cmake
+    ${PROJECT_BINARY_DIR}/package/steptapeConfigVersion.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindProtobuf.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindTorch.cmake
+  DESTINATION ${STEPTAPE_CMAKE_DIR}
+  COMPONENT steptape_Development)
+
+# Writes steptape-<component>.pc. LibTorch has no .pc file, so neither have torch and trainer.
+function(steptape_install_pkg_config component)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION;REQUIRES;REQUIRES_PRIVATE" "")
+  get_property(targets GLOBAL PROPERTY STEPTAPE_${component}_TARGETS)
+  # Layers are declared bottom up; a static link line names the user of a symbol first.
+  list(REVERSE targets)
+  set(libraries "")
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      string(APPEND libraries " -l${target}")
+    endif()
+  endforeach()
+  # Relative to the file itself, so that the installed tree can be moved.
+  file(RELATIVE_PATH to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
+  set(file ${PROJECT_BINARY_DIR}/package/steptape-${component}.pc)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/steptape.pc.in ${file} @ONLY)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT steptape_Development)
+endfunction()
+
+steptape_install_pkg_config(core
+  DESCRIPTION "${PROJECT_DESCRIPTION}"
+  REQUIRES_PRIVATE "protobuf zlib")
+if("mpi" IN_LIST STEPTAPE_COMPONENTS)
+  steptape_install_pkg_config(mpi
+    DESCRIPTION "Steptape over MPI; compile and link with mpicxx"
+    REQUIRES "steptape-core = ${PROJECT_VERSION}")
+endif()
+
+if(TARGET steptape)
+  set_target_properties(steptape PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS steptape RUNTIME COMPONENT steptape_Tools)
+endif()

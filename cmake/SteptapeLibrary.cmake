@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# steptape_add_library(<layer> COMPONENT <component> [HEADERS ...] [GENERATED_HEADERS ...]
+#                      [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
+#
+# Declares one layer: target steptape_<layer>, alias steptape::<layer>, public headers checked to
+# compile on their own, hidden visibility, and the export set of its component. HEADERS are relative
+# to include/, GENERATED_HEADERS to include/ in the build folder.
+# Link the steptape:: aliases only: a typo then fails when configuring.
+#
+# steptape_add_interface(<name> COMPONENT <component> [HEADERS ...] [PUBLIC ...])
+#
+# Declares an umbrella target that only collects layers, such as steptape::core.
+
+add_library(steptape_build_flags INTERFACE)
+target_compile_features(steptape_build_flags INTERFACE cxx_std_17)
+target_compile_options(steptape_build_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wconversion
+  -Wno-sign-conversion
+  $<$<BOOL:${STEPTAPE_WARNINGS_AS_ERRORS}>:-Werror>
+  $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wthread-safety>)
+if(STEPTAPE_SANITIZE)
+  target_compile_options(steptape_build_flags INTERFACE
+    -fsanitize=${STEPTAPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(steptape_build_flags INTERFACE -fsanitize=${STEPTAPE_SANITIZE})
+endif()
+if(DEFINED STEPTAPE_TORCH_CXX11_ABI)
+  target_compile_definitions(steptape_build_flags INTERFACE _GLIBCXX_USE_CXX11_ABI=${STEPTAPE_TORCH_CXX11_ABI})
+endif()
+
+# Notes that <component> holds <target>: the installed package and pkg-config list both.
+function(steptape_register target component)
+  set_property(GLOBAL APPEND PROPERTY STEPTAPE_${component}_TARGETS ${target})
+  get_property(components GLOBAL PROPERTY STEPTAPE_COMPONENTS)
+  if(NOT component IN_LIST components)
+    set_property(GLOBAL APPEND PROPERTY STEPTAPE_COMPONENTS ${component})
+  endif()
+  if(STEPTAPE_INSTALL)
+    install(TARGETS ${target} EXPORT steptape-${component}
+      RUNTIME COMPONENT steptape_Runtime
+      LIBRARY COMPONENT steptape_Runtime NAMELINK_COMPONENT steptape_Development
+      ARCHIVE COMPONENT steptape_Development
+      FILE_SET HEADERS COMPONENT steptape_Development)
+  endif()
+endfunction()
+
+function(steptape_add_library layer)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "HEADERS;GENERATED_HEADERS;SOURCES;PUBLIC;PRIVATE")
+  set(target steptape_${layer})
+  add_library(${target} ${arg_SOURCES})
+  add_library(steptape::${layer} ALIAS ${target})
+
+  list(TRANSFORM arg_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/)
+  list(TRANSFORM arg_GENERATED_HEADERS PREPEND ${PROJECT_BINARY_DIR}/include/)
+  target_sources(${target} PUBLIC
+    FILE_SET HEADERS
+    BASE_DIRS ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include
+    FILES ${arg_HEADERS} ${arg_GENERATED_HEADERS})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_features(${target} PUBLIC cxx_std_17)
+  target_link_libraries(${target}
+    PUBLIC ${arg_PUBLIC}
+    PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:steptape_build_flags>)
+  set_target_properties(${target} PROPERTIES
+    EXPORT_NAME ${layer}
+    OUTPUT_NAME steptape_${layer}
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON
+    # Shared layers lie side by side; LibTorch and MPI stay where they were found.
+    INSTALL_RPATH "$ORIGIN"
+    INSTALL_RPATH_USE_LINK_PATH ON
+    VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL}
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  steptape_register(${target} ${arg_COMPONENT})
+endfunction()
+
+function(steptape_add_interface name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "HEADERS;PUBLIC")
+  set(target steptape_${name})
+  add_library(${target} INTERFACE)
+  add_library(steptape::${name} ALIAS ${target})
+  list(TRANSFORM arg_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/)
+  target_sources(${target} INTERFACE
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${arg_HEADERS})
+  target_link_libraries(${target} INTERFACE ${arg_PUBLIC})
+  set_target_properties(${target} PROPERTIES
+    EXPORT_NAME ${name}
+    VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
+  steptape_register(${target} ${arg_COMPONENT})
+endfunction()

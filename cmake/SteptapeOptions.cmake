@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every switch of the build, all prefixed so that they never collide when Steptape is embedded.
+# Developer switches follow PROJECT_IS_TOP_LEVEL: a project that embeds Steptape sees the libraries only.
+
+set(STEPTAPE_WITH_MPI AUTO CACHE STRING "Build the mpi component: AUTO, ON (an error if MPI is absent) or OFF")
+set(STEPTAPE_WITH_TORCH AUTO CACHE STRING "Build the torch and trainer components: AUTO, ON or OFF")
+set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH PROPERTY STRINGS AUTO ON OFF)
+
+option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_BUILD_BENCHMARKS "Build the benchmark programs" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+set(STEPTAPE_SANITIZE "" CACHE STRING "Sanitizers for our own targets, as -fsanitize= takes them: address,undefined or thread")
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+# All programs in one known folder, which the scripts in tools/ and the documents name.
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(STEPTAPE_CCACHE ccache)
+  mark_as_advanced(STEPTAPE_CCACHE)
+  if(STEPTAPE_CCACHE)
+    # Without this sloppiness ccache refuses every translation unit that uses a precompiled header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${STEPTAPE_CCACHE})
+  endif()
+endif()

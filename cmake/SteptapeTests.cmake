@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# steptape_add_test(<name> SOURCES ... [LINK ...] [LABELS ...] [TIMEOUT seconds])
+#   A Google Test program; each TEST is a ctest of its own, named <name>.<Suite>.<Case>.
+# steptape_add_mpi_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
+#   The program is run once per rank count under mpiexec, oversubscribed where needed; its main()
+#   is tests/mpi/mpi_test_main.cpp, where any rank's failure fails the test.
+
+find_package(GTest QUIET)
+if(NOT GTest_FOUND)
+  include(FetchContent)
+  FetchContent_Declare(googletest URL https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz)
+  FetchContent_MakeAvailable(googletest)
+endif()
+include(GoogleTest)
+
+function(steptape_test_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gmock steptape_build_flags)
+  # src/ as well: internals such as rings and encoders have tests of their own.
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${target} PRIVATE
+    STEPTAPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STEPTAPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+endfunction()
+
+function(steptape_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  steptape_test_program(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main)
+  gtest_discover_tests(${name}
+    TEST_PREFIX ${name}.
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()
+
+function(steptape_add_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "RANKS;SOURCES;LINK;LABELS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/mpi/mpi_test_main.cpp LINK ${arg_LINK})
+  foreach(ranks IN LISTS arg_RANKS)
+    add_test(NAME ${name}.${ranks}_ranks
+      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS})
+    # Open MPI refuses root and more ranks than cores unless told; other MPIs ignore these.
+    set_tests_properties(${name}.${ranks}_ranks PROPERTIES
+      TIMEOUT ${arg_TIMEOUT}
+      PROCESSORS ${ranks}
+      LABELS "mpi;${arg_LABELS}"
+      ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMP_NUM_THREADS=1")
+  endforeach()
+endfunction()

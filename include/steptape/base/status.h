@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "steptape/base/error.h"
+#include "steptape/base/export.h"
+
+namespace steptape {
+
+/// The result of work whose failure is an expected state, such as writing to a disk that fills up.
+///
+/// Success is one null pointer: cheap to return and to copy. Ignoring one loses no failure of a
+/// writer: those are reported to WriterOptions::onError as well.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+class STEPTAPE_EXPORT Status {
+ public:
+  /// Success.
+  Status() = default;
+  Status(ErrorCode code, std::string message)
+      : state_(std::make_shared<State>(State{code, std::move(message)})) {}
+
+  bool ok() const noexcept { return state_ == nullptr; }
+
+  /// What went wrong, with what, got, wanted and where; empty on success.
+  const std::string& message() const noexcept;
+
+  /// @return the kind of failure. REQUIRES: !ok()
+  ErrorCode code() const noexcept { return state_->code; }
+
+  /// Throws the failure as an Error; does nothing on success.
+  void throwIfError() const;
+
+ private:
+  struct State {
+    ErrorCode code;
+    std::string message;
+  };
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace steptape

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "steptape/base/export.h"
+#include "steptape/base/status.h"
+#include "steptape/distributed/communicator.h"
+#include "steptape/distributed/rank_policy.h"
+#include "steptape/distributed/reduced_options.h"
+#include "steptape/writer/summary_writer.h"
+
+namespace steptape {
+
+/// How a DistributedWriter shares the work; `writer` is handed to each rank's SummaryWriter.
+struct DistributedWriterOptions {
+  RankPolicy rankPolicy = RankPolicy::kRootOnly;
+  /// `enabled = false` makes all ranks' writers no-ops; reduce() stays a collective.
+  WriterOptions writer;
+};
+
+/// A SummaryWriter for a job of several ranks: logs the job's truth and not one rank's.
+///
+///     steptape::DistributedWriter writer("runs/exp", world);
+///     writer.addScalar("lr", lr, step);             // the root's own value
+///     steptape::ReducedOptions options;
+///     options.weight = batchSize;
+///     writer.addReduced("loss", loss, step, options);   // queued on every rank ...
+///     writer.reduce(step);                              // ... averaged over all, in one allreduce
+///
+/// Every call of SummaryWriter works on every rank, so that no `if (rank == 0)` is needed;
+/// RankPolicy says which of them are written. What the ranks averaged is written once, by the root.
+///
+/// The destructor takes no part in a collective and never waits for another rank. What was queued
+/// and not reduced is then lost, which is counted and told once to WriterOptions::onError.
+///
+/// @threads addScalar() and the other calls of SummaryWriter: thread-safe, except addScalar() with
+/// a
+///          tag's name under RankPolicy::kReduced. addReduced(), reduce(), construction, moving and
+///          destruction: not thread-safe, one thread at a time, the communicator's.
+class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
+ public:
+  /// Opens the run. The root's `logDir` counts, so ranks may each put a time of their own in it.
+  ///
+  /// Collective: a rank that cannot start makes all throw, and none is left waiting.
+  ///
+  /// @throws Error(kIoError) on every rank, naming the rank whose directory or file cannot be made;
+  ///         Error(kInvalidArgument) if there is no communicator or no directory.
+  /// @cost   Two or three small collectives.
+  DistributedWriter(std::string logDir, std::shared_ptr<Communicator> communicator,
+                    DistributedWriterOptions options = {});
+  DistributedWriter(DistributedWriter&&) noexcept;
+  DistributedWriter& operator=(DistributedWriter&&) noexcept;
+  ~DistributedWriter();
+
+  /// Queues this rank's value of a metric for reduce(step).
+  ///
+  /// Several values of one tag and step count as several values, each with its weight. A rank
+  /// without a value says so with weight 0; it must not leave the call out. NaN and infinities pass
+  /// through to the mean.
+  ///
+  /// @throws Error(kInvalidArgument) if `tag` is empty or the weight is negative or not finite;
+  ///         Error(kFailedPrecondition) if 131072 metrics wait for a reduce() that never came.
+  /// @cost   A hash of the tag; no allocation once the tags are known.
+  void addReduced(std::string_view tag, double value, std::int64_t step,
+                  const ReducedOptions& options = {});
+  /// Takes any type with ScalarTraits, such as at::Tensor once <steptape/torch.h> is included.
+  template <typename T, typename = RequiresScalarTraits<T>>
+  void addReduced(std::string_view tag, const T& value, std::int64_t step,
+                  const ReducedOptions& options = {}) {
+    addReduced(tag, ScalarTraits<T>::value(value), step, options);
+  }
+
+  /// Averages what all ranks have queued for `step` and writes it on the root: the weighted mean
+  /// under the tag and, as ReducedOptions says, `<tag>/min`, `/max`, `/std` and `/argmax_rank`. All
+  /// sums are in double. The order in which a rank queued its metrics does not matter. What is
+  /// queued for other steps stays queued.
+  ///
+  /// Under RankPolicy::kPerRank each rank also writes its own mean under the same tag into its
+  /// sub-run: TensorBoard then draws the ranks' curves around the job's.
+  ///
+  /// A metric whose weights are 0 on all ranks gets no point; the first time this is told to
+  /// WriterOptions::onError.
+  ///
+  /// Collective: every rank calls it, in the same order.
+  ///
+  /// @throws Error(kRankMismatch), the same on every rank, if the ranks disagree on tags,
+  /// statistics
+  ///         or step; it names rank, node, tag and step. What was queued is then dropped on every
+  ///         rank, and the writer can be used further. Error(kDeadlineExceeded) if a rank does not
+  ///         come within Communicator::timeout().
+  /// @cost   One allreduce of 48 bytes per metric; a second one when the number of metrics outgrows
+  ///         15, 31, 63, ... for the first time.
+  void reduce(std::int64_t step);
+
+  /// As SummaryWriter::addScalar(); under RankPolicy::kReduced as addReduced() with weight 1.
+  /// A ScalarTag, atStep() and a call through SummaryWriter& always mean this rank's own value.
+  void addScalar(std::string_view tag, double value, std::int64_t step);
+  void addScalar(std::string_view tag, double value, std::int64_t step,
+                 const ScalarOptions& options);
+  template <typename T, typename = RequiresScalarTraits<T>>
+  void addScalar(std::string_view tag, const T& value, std::int64_t step,
+                 const ScalarOptions& options = {}) {
+    addScalar(tag, ScalarTraits<T>::value(value), step, options);
+  }
+  using SummaryWriter::addScalar;
+
+  /// As SummaryWriter::flush(), for everything this rank writes. Not a collective: the points of a
+  /// reduce() are on disk once the root has flushed.
+  Status flush();
+  /// As SummaryWriter::close(), for everything this rank writes. Not a collective.
+  Status close();
+
+  const std::shared_ptr<Communicator>& communicator() const;
+  RankPolicy rankPolicy() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace steptape

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace steptape {
+
+// The contents of an event file as plain structs. Nothing here knows how they are encoded: see
+// event_codec.h. Field meanings are TensorFlow's, tensorflow/core/util/event.proto and
+// tensorflow/core/framework/summary.proto.
+
+/// What kind of series a tag is; TensorBoard's fast data server drops tags of unknown class.
+enum class DataClass : std::int32_t { kUnknown = 0, kScalar = 1, kTensor = 2, kBlobSequence = 3 };
+
+/// Element type of a Tensor, with the numbers of tensorflow/core/framework/types.proto.
+enum class TensorType : std::int32_t {
+  kInvalid = 0,
+  kFloat = 1,
+  kDouble = 2,
+  kInt32 = 3,
+  kUInt8 = 4,
+  kInt16 = 5,
+  kInt8 = 6,
+  kString = 7,
+  kInt64 = 9,
+  kBool = 10,
+  kBFloat16 = 14,
+  kUInt16 = 17,
+  kHalf = 19,
+  kUInt32 = 22,
+  kUInt64 = 23,
+};
+
+/// Which plugin shows a tag, and how. Readers keep only a tag's first metadata in each file.
+struct SummaryMetadata {
+  std::string pluginName;     ///< Such as "scalars"; see plugin_data.h.
+  std::string pluginContent;  ///< The plugin's own serialized message; empty for most.
+  std::string displayName;    ///< Shown instead of the tag where not empty.
+  std::string description;    ///< Markdown beside the chart.
+  DataClass dataClass = DataClass::kUnknown;
+};
+
+/// A dense tensor in row-major order.
+struct Tensor {
+  TensorType type = TensorType::kInvalid;
+  std::vector<std::int64_t> shape;   ///< Empty: rank 0, one element.
+  std::string content;               ///< Numbers, little-endian; empty for kString.
+  std::vector<std::string> strings;  ///< Elements of a kString tensor.
+};
+
+/// Legacy forms that older writers produce; read, never written by SummaryWriter.
+struct LegacyImage {
+  std::int32_t height = 0;
+  std::int32_t width = 0;
+  std::int32_t colorspace = 0;
+  std::string encoded;
+};
+struct LegacyAudio {
+  float sampleRate = 0;
+  std::int64_t numChannels = 0;
+  std::int64_t lengthFrames = 0;
+  std::string encoded;
+  std::string contentType;
+};
+struct LegacyHistogram {
+  double min = 0;
+  double max = 0;
+  double num = 0;
+  double sum = 0;
+  double sumSquares = 0;
+  std::vector<double> bucketLimits;  ///< Right edges, ascending.
+  std::vector<double> bucketCounts;
+};
+
+/// One tag's data at one step.
+struct Value {
+  using Data =
+      std::variant<std::monostate, float, Tensor, LegacyImage, LegacyHistogram, LegacyAudio>;
+
+  std::string tag;
+  Data data;  ///< A bare float is the legacy `simple_value`.
+  std::optional<SummaryMetadata> metadata;
+};
+
+struct Summary {
+  std::vector<Value> values;
+};
+
+struct FileVersion {
+  std::string version;  ///< "brain.Event:2" in every file since 2015.
+};
+
+struct GraphDef {
+  std::string bytes;  ///< A serialized tensorflow.GraphDef.
+};
+
+struct MetaGraphDef {
+  std::string bytes;
+};
+
+struct TaggedRunMetadata {
+  std::string tag;
+  std::string bytes;
+};
+
+/// Marks a (re)start: a reader drops what earlier files of the run hold at the event's step or later.
+struct SessionLog {
+  enum class Status : std::int32_t { kUnspecified = 0, kStart = 1, kStop = 2, kCheckpoint = 3 };
+  Status status = Status::kUnspecified;
+  std::string checkpointPath;
+  std::string message;
+};
+
+/// One record of an event file.
+struct Event {
+  using What = std::variant<std::monostate, FileVersion, GraphDef, MetaGraphDef, Summary,
+                            SessionLog, TaggedRunMetadata>;
+
+  double wallTime = 0;  ///< Seconds since 1970-01-01 UTC.
+  std::int64_t step = 0;
+  What what;
+  std::string sourceWriter;  ///< Who wrote the file; only in its first record.
+};
+
+}  // namespace steptape

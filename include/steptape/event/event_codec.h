@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "steptape/base/export.h"
+#include "steptape/base/status.h"
+#include "steptape/event/event.h"
+
+namespace steptape {
+
+/// Appends the protobuf encoding of `event` to `*out`.
+///
+/// @threads Thread-safe.
+/// @cost    Builds one protobuf message; scalars have a faster way, scalar_event_encoder.h.
+STEPTAPE_EXPORT void encodeEvent(const Event& event, std::string* out);
+
+/// Decodes one record's payload.
+///
+/// Tensors come back with their numbers in `content`, however the writer stored them (`float_val`,
+/// `tensor_content`, ...). Unknown fields are skipped.
+///
+/// @return kDataLoss if `payload` is not an event; `*event` is then unspecified.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT Status decodeEvent(std::string_view payload, Event* event);
+
+}  // namespace steptape

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "steptape/base/export.h"
+#include "steptape/base/span.h"
+#include "steptape/profile/record.h"
+
+namespace steptape {
+
+/// What one thread recorded since the last drain.
+struct ProfileBatch {
+  std::uint64_t threadId;             ///< The system's number of the thread.
+  Span<const ProfileRecord> records;  ///< In the order in which the spans ended.
+  std::uint64_t dropped;              ///< Spans lost since the last batch of this thread.
+};
+
+/// The one consumer of the spans that all threads of the process record: zones, and whatever else
+/// begins and ends spans, such as OpProfiler's hooks.
+///
+///     recording thread -- 32-byte record --> ring per thread --> drain() on the owner's thread
+///
+/// A ring is allocated when its thread records for the first time and outlives the thread until it
+/// is drained. A full ring drops new records and counts them; it never waits and never grows.
+///
+/// A span is recorded if it begins and ends while recording is on.
+///
+/// @threads Not thread-safe: one thread at a time. The recording threads need no care.
+class STEPTAPE_EXPORT ProfileCollector {
+ public:
+  static constexpr std::size_t kDefaultRecordsPerThread = std::size_t{1} << 16;
+
+  /// Claims the process's spans; recording is off at first.
+  ///
+  /// @param recordsPerThread Size of the rings, rounded up to a power of two.
+  /// @param zones Whether STEPTAPE_ZONE records as well.
+  /// @throws Error(kInvalidArgument) if `recordsPerThread` is 0 or more than 2^26;
+  ///         Error(kFailedPrecondition) while another collector exists.
+  explicit ProfileCollector(std::size_t recordsPerThread = kDefaultRecordsPerThread,
+                            bool zones = true);
+  ~ProfileCollector();
+  ProfileCollector(const ProfileCollector&) = delete;
+  ProfileCollector& operator=(const ProfileCollector&) = delete;
+
+  void startRecording() noexcept;
+  void stopRecording() noexcept;
+  bool isRecording() const noexcept;
+
+  /// Hands over what every thread has recorded by now, a batch per thread, and frees its space.
+  ///
+  /// @param sink Called on this thread; the batch's records are valid during the call only.
+  /// @cost One copy of the records; never stops a recording thread.
+  void drain(const std::function<void(const ProfileBatch&)>& sink);
+
+ private:
+  std::uint32_t session_;
+  bool zones_;
+  std::vector<ProfileRecord> copy_;
+};
+
+}  // namespace steptape

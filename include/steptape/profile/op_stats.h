@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/base/clock.h"
+#include "steptape/base/export.h"
+#include "steptape/profile/collector.h"
+#include "steptape/profile/record.h"
+
+namespace steptape {
+
+/// The time of all spans of one name and kind.
+struct OpStats {
+  std::string name;
+  ProfileKind kind = ProfileKind::kOperator;
+  std::uint64_t calls = 0;
+  /// Time in the spans themselves: without the spans directly inside them on the same thread. The
+  /// self times of a thread never add up to more than its wall time. 0 for spans that end on
+  /// another thread than they began on, as asynchronous collectives do.
+  std::chrono::nanoseconds self{};
+  /// Time from begin to end. A span inside another one of the same name and kind on its thread is
+  /// left out, so that recursion counts no moment of a thread twice.
+  std::chrono::nanoseconds total{};
+};
+
+/// What one window of profiling found.
+struct OpProfile {
+  std::vector<OpStats> operators;   ///< The most self time first.
+  std::chrono::nanoseconds wall{};  ///< Length of the window.
+  /// The part of `wall` in which at least one thread was inside a recorded span.
+  std::chrono::nanoseconds covered{};
+  /// Spans lost: the ring of a thread was full, or spans nested more than 256 deep. Where any are
+  /// lost, the operators that were open then may count the time of earlier ones inside them as
+  /// their own.
+  std::uint64_t dropped = 0;
+};
+
+/// Adds up records while a window is open.
+///
+/// @threads Not thread-safe: one thread at a time.
+class STEPTAPE_EXPORT OpStatsBuilder {
+ public:
+  /// Spans that began before `windowStartTicks` are not counted.
+  explicit OpStatsBuilder(std::uint64_t windowStartTicks);
+  ~OpStatsBuilder();
+  OpStatsBuilder(OpStatsBuilder&&) noexcept;
+  OpStatsBuilder& operator=(OpStatsBuilder&&) noexcept;
+
+  /// @cost A few nanoseconds per record; memory per name and per gap between spans, bounded.
+  void add(const ProfileBatch& batch);
+
+  /// @return what was added so far, for a window that ends at `windowEndTicks`.
+  OpProfile build(std::uint64_t windowEndTicks, const TickConverter& converter) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace steptape

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "steptape/base/export.h"
+
+namespace steptape {
+
+/// One run: a directory with event files, one curve per tag in TensorBoard.
+struct RunFiles {
+  std::string name;                ///< Relative to the log directory; "." for that itself.
+  std::string directory;           ///< The path as given, with the name.
+  std::vector<std::string> files;  ///< Paths, in the order of their names: that of their writing.
+};
+
+/// Finds the runs below `path`, in the order of their names.
+///
+/// Links to directories are followed, each directory once. What cannot be read below `path` is left
+/// out, as TensorBoard does.
+///
+/// @param path A log directory, a run's directory, or one event file, which is a run of its own.
+/// @return empty if there is no event file.
+/// @throws Error(kIoError) if `path` does not exist or cannot be read.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::vector<RunFiles> listRuns(const std::string& path);
+
+}  // namespace steptape

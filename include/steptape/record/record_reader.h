@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/base/export.h"
+#include "steptape/base/status.h"
+#include "steptape/record/byte_source.h"
+
+namespace steptape {
+
+/// What RecordReader::next() found, and what to do about it.
+enum class ReadOutcome {
+  kRecord,     ///< A whole record with two good checksums.
+  kTruncated,  ///< The source ends inside or before a record. Call again after it has grown.
+  kCorrupt,    ///< A checksum or the length is wrong. Nothing beyond can be trusted; stop.
+  kIoError,    ///< The source failed; see lastError(). Call again if that error may pass.
+};
+
+/// Reads the records of an event file one after another.
+///
+/// A file that is still being written is read by calling next() again after kTruncated: reading
+/// goes on where it stopped, and bytes that were read are not read again.
+///
+/// A damaged length costs no memory: it is believed only when its checksum is good and it is at
+/// most kMaxPayloadBytes, and then the buffer grows with the bytes that arrive, not with the
+/// length.
+///
+/// @threads Not thread-safe: one thread at a time.
+/// @cost    Reads 64 KiB at a time; memory is that, or the largest record and as much again.
+/// @source  docs/event_file_format.md, "Reading"
+class STEPTAPE_EXPORT RecordReader {
+ public:
+  /// Reads `source` from its first byte. REQUIRES: `source` is not null.
+  explicit RecordReader(std::unique_ptr<ByteSource> source);
+  /// As above, for a source that outlives the reader.
+  explicit RecordReader(const ByteSource* source);
+
+  /// Reads the next record.
+  ///
+  /// @param payload Set for kRecord only; valid until the next call or the reader's end.
+  /// @return after kCorrupt always kCorrupt.
+  ReadOutcome next(std::string_view* payload);
+
+  /// Where the next record begins: all bytes before are whole records.
+  std::uint64_t offset() const { return offset_; }
+
+  /// Why next() last gave kCorrupt or kIoError, with what was got, wanted and where. After
+  /// kTruncated: kDataLoss if the source ends inside a record, success if it ends before one. After
+  /// kRecord: success.
+  const Status& lastError() const { return lastError_; }
+
+ private:
+  ReadOutcome readRecord(std::string_view* payload);
+  ReadOutcome fill(std::size_t wanted);
+  void makeRoom(std::size_t wanted);
+  ReadOutcome fail(ReadOutcome outcome, const std::string& what);
+  const char* record() const { return buffer_.data() + begin_; }
+  std::size_t buffered() const { return end_ - begin_; }
+
+  std::unique_ptr<ByteSource> owned_;
+  const ByteSource* source_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  // of the next record in buffer_
+  std::size_t end_ = 0;    // of the bytes read in buffer_
+  std::uint64_t offset_ = 0;
+  bool isCorrupt_ = false;
+  Status lastError_;
+};
+
+}  // namespace steptape

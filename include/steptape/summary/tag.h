@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "steptape/base/export.h"
+
+namespace steptape {
+
+/// Checks that `tag` can name a series. Anything but the empty tag can: tags are kept verbatim, and
+/// '/' groups them on TensorBoard's page.
+///
+/// @throws Error(kInvalidArgument) if `tag` is empty.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void checkTag(std::string_view tag);
+
+}  // namespace steptape

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/export.h"
+
+namespace steptape {
+
+/// Element types that a TensorView can have.
+enum class DType : std::uint8_t {
+  kBool,
+  kUInt8,
+  kInt8,
+  kUInt16,
+  kInt16,
+  kUInt32,
+  kInt32,
+  kUInt64,
+  kInt64,
+  kFloat16,   ///< IEEE binary16.
+  kBFloat16,  ///< The upper half of an IEEE binary32.
+  kFloat32,
+  kFloat64,
+};
+
+/// Bytes of one element.
+STEPTAPE_EXPORT std::size_t dtypeSize(DType dtype) noexcept;
+/// Such as "float32".
+STEPTAPE_EXPORT const char* dtypeName(DType dtype) noexcept;
+
+/// The DType of the C++ type `T`; an overload set closed over the arithmetic types.
+template <typename T>
+constexpr DType dtypeOf() {
+  static_assert(std::is_arithmetic_v<T>, "a TensorView holds numbers");
+  if constexpr (std::is_same_v<T, bool>) {
+    return DType::kBool;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "long double has no TensorBoard form");
+    return sizeof(T) == 4 ? DType::kFloat32 : DType::kFloat64;
+  } else if constexpr (std::is_signed_v<T>) {
+    return sizeof(T) == 1   ? DType::kInt8
+           : sizeof(T) == 2 ? DType::kInt16
+           : sizeof(T) == 4 ? DType::kInt32
+                            : DType::kInt64;
+  } else {
+    return sizeof(T) == 1   ? DType::kUInt8
+           : sizeof(T) == 2 ? DType::kUInt16
+           : sizeof(T) == 4 ? DType::kUInt32
+                            : DType::kUInt64;
+  }
+}
+
+/// Specialise for a tensor type of another library to let every call that takes a TensorView take
+/// that type too: `static TensorView view(const T&)`. The view's `owner` keeps alive what it needs.
+template <typename T>
+struct TensorTraits;
+
+/// A strided view of a dense tensor in main memory.
+///
+/// Does not own its elements: every `addX` has taken what it needs when it returns, so temporaries
+/// and tensors that the next step changes are safe.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+class STEPTAPE_EXPORT TensorView {
+ public:
+  /// A contiguous row-major tensor of `shape`.
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  TensorView(const T* data, std::vector<std::int64_t> shape)
+      : TensorView(data, dtypeOf<T>(), std::move(shape), {}) {}
+
+  /// A strided tensor; `strides` in elements, possibly 0 or negative, one per dimension.
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  TensorView(const T* data, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides)
+      : TensorView(data, dtypeOf<T>(), std::move(shape), std::move(strides)) {}
+
+  /// A tensor whose type is known at run time only.
+  ///
+  /// @param strides In elements; empty means contiguous and row-major.
+  /// @param owner   Kept as long as the view or a copy of it: for traits that had to make a copy.
+  /// @throws Error(kInvalidArgument) if a dimension is negative, or `strides` is neither empty nor
+  ///         as long as `shape`, or `data` is null while the tensor has elements.
+  TensorView(const void* data, DType dtype, std::vector<std::int64_t> shape,
+             std::vector<std::int64_t> strides, std::shared_ptr<const void> owner = nullptr);
+
+  /// A vector of numbers is a tensor of rank 1.
+  template <typename T,
+            typename = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>>
+  TensorView(const std::vector<T>& values)  // NOLINT(google-explicit-constructor)
+      : TensorView(values.data(), {static_cast<std::int64_t>(values.size())}) {}
+
+  /// Any type with TensorTraits, such as at::Tensor once <steptape/torch.h> is included.
+  template <typename T, typename = decltype(TensorTraits<T>::view(std::declval<const T&>()))>
+  TensorView(const T& tensor)  // NOLINT(google-explicit-constructor)
+      : TensorView(TensorTraits<T>::view(tensor)) {}
+
+  const void* data() const noexcept { return data_; }
+  DType dtype() const noexcept { return dtype_; }
+  const std::vector<std::int64_t>& shape() const noexcept { return shape_; }
+  const std::vector<std::int64_t>& strides() const noexcept { return strides_; }
+  std::size_t rank() const noexcept { return shape_.size(); }
+  /// Product of the shape; 1 for rank 0.
+  std::int64_t numel() const noexcept { return numel_; }
+  bool isContiguous() const noexcept { return contiguous_; }
+  /// The shape as people write it: "(3, 28, 28)".
+  std::string shapeString() const;
+
+ private:
+  const void* data_;
+  DType dtype_;
+  std::vector<std::int64_t> shape_;
+  std::vector<std::int64_t> strides_;
+  std::int64_t numel_;
+  bool contiguous_;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace steptape

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/base/clock.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+namespace steptape {
+namespace {
+
+class SystemClock final : public Clock {
+ public:
+  double wallSeconds() const override {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+  }
+  std::int64_t steadyNanos() const override {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  }
+};
+
+double measureNanosPerTick() {
+#if defined(__aarch64__)
+  std::uint64_t ticksPerSecond;
+  asm volatile("mrs %0, cntfrq_el0" : "=r"(ticksPerSecond));
+  return 1e9 / static_cast<double>(ticksPerSecond);
+#elif defined(__x86_64__)
+  // 200 us between two readings bound the error to about 1e-3, which recalibrate() sharpens; the
+  // reading with the shortest pause between its two clocks is the exact one.
+  struct Reading {
+    std::uint64_t ticks;
+    std::int64_t nanos;
+  };
+  const auto read = [] {
+    Reading best{};
+    std::uint64_t shortest = ~std::uint64_t{0};
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      const std::uint64_t before = readTicks();
+      const std::int64_t nanos = Clock::system().steadyNanos();
+      const std::uint64_t after = readTicks();
+      if (after - before < shortest) {
+        shortest = after - before;
+        best = {before + shortest / 2, nanos};
+      }
+    }
+    return best;
+  };
+  const Reading first = read();
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+  const Reading second = read();
+  return static_cast<double>(second.nanos - first.nanos) /
+         static_cast<double>(second.ticks - first.ticks);
+#else
+  return 1.0;
+#endif
+}
+
+}  // namespace
+
+Clock::~Clock() = default;
+
+const Clock& Clock::system() {
+  static const SystemClock clock;
+  return clock;
+}
+
+double TickConverter::nanosPerTick() {
+  static const double kNanosPerTick = measureNanosPerTick();
+  return kNanosPerTick;
+}
+
+TickConverter::TickConverter(const Clock& clock)
+    : clock_(&clock),
+      nanosPerTick_(nanosPerTick()),
+      anchorTicks_(readTicks()),
+      anchorWallSeconds_(clock.wallSeconds()) {}
+
+void TickConverter::recalibrate() {
+  const std::uint64_t ticks = readTicks();
+  const double wall = clock_->wallSeconds();
+  const double elapsedTicks = static_cast<double>(ticks - anchorTicks_);
+  const double elapsedNanos = (wall - anchorWallSeconds_) * 1e9;
+  // Over a second and more the system's clock is the better judge of the frequency, unless it was
+  // set: then the ratio is far off and the old frequency stays.
+  if (elapsedTicks * nanosPerTick_ > 1e9) {
+    const double measured = elapsedNanos / elapsedTicks;
+    if (std::abs(measured / nanosPerTick_ - 1.0) < 0.01) {
+      nanosPerTick_ = measured;
+    }
+  }
+  // A clock that was set back must not take times back: keep counting from where this one is.
+  anchorWallSeconds_ = std::max(wall, wallSeconds(ticks));
+  anchorTicks_ = ticks;
+}
+
+double TickConverter::wallSeconds(std::uint64_t ticks) const noexcept {
+  const auto elapsed = static_cast<std::int64_t>(ticks - anchorTicks_);
+  return anchorWallSeconds_ + static_cast<double>(elapsed) * nanosPerTick_ * 1e-9;
+}
+
+double TickConverter::nanosBetween(std::uint64_t from, std::uint64_t to) const noexcept {
+  return static_cast<double>(static_cast<std::int64_t>(to - from)) * nanosPerTick_;
+}
+
+std::uint64_t TickConverter::ticksIn(std::chrono::nanoseconds nanos) const noexcept {
+  return static_cast<std::uint64_t>(static_cast<double>(nanos.count()) / nanosPerTick_);
+}
+
+}  // namespace steptape

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/base/json.h"
+
+#include <cmath>
+
+#include "steptape/base/utf8.h"
+
+#include "base/shortest_double.h"
+
+namespace steptape {
+namespace {
+
+void appendEscaped(std::string* out, char c) {
+  static constexpr char kHexDigits[] = "0123456789abcdef";
+  switch (c) {
+    case '"':
+    case '\\':
+      out->append({'\\', c});
+      return;
+    case '\n':
+      out->append("\\n");
+      return;
+    case '\r':
+      out->append("\\r");
+      return;
+    case '\t':
+      out->append("\\t");
+      return;
+    default:
+      break;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte < 0x20) {
+    out->append("\\u00").append({kHexDigits[byte >> 4], kHexDigits[byte & 0xf]});
+  } else {
+    out->push_back(c);
+  }
+}
+
+}  // namespace
+
+void appendJsonString(std::string* out, std::string_view text) {
+  std::string replaced;
+  if (!isValidUtf8(text)) {
+    replaced = replaceInvalidUtf8(text);
+    text = replaced;
+  }
+  out->push_back('"');
+  for (const char c : text) {
+    appendEscaped(out, c);
+  }
+  out->push_back('"');
+}
+
+void appendJsonNumber(std::string* out, double value) {
+  if (std::isnan(value)) {
+    out->append("\"NaN\"");
+  } else if (std::isinf(value)) {
+    out->append(value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+  } else {
+    detail::appendShortestDouble(out, value);
+  }
+}
+
+}  // namespace steptape

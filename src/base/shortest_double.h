@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "steptape/base/export.h"
+
+namespace steptape::detail {
+
+/// Appends the fewest digits that give the finite `value` back.
+STEPTAPE_EXPORT void appendShortestDouble(std::string* out, double value);
+
+/// As above, for standard libraries whose std::to_chars takes no double; digits are the same but
+/// for rare values where this takes one more, and the form of the exponent.
+STEPTAPE_EXPORT void appendShortestDoublePortable(std::string* out, double value);
+
+}  // namespace steptape::detail

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/base/status.h"
+
+namespace steptape {
+
+const std::string& Status::message() const noexcept {
+  static const std::string kEmpty;
+  return state_ ? state_->message : kEmpty;
+}
+
+void Status::throwIfError() const {
+  if (state_) {
+    throw Error(state_->code, state_->message);
+  }
+}
+
+}  // namespace steptape

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/distributed/metric_average.h"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+namespace steptape::detail {
+namespace {
+
+struct Contribution {
+  double sum;
+  double count;
+};
+
+Contribution decode(const std::string& bytes, std::size_t rank) {
+  Contribution contribution{};
+  if (bytes.size() != sizeof contribution) {
+    throw Error(ErrorCode::kRankMismatch, "metricAverage: rank " + std::to_string(rank) +
+                                              " is in another operation: got " +
+                                              std::to_string(bytes.size()) + " bytes, want " +
+                                              std::to_string(sizeof contribution));
+  }
+  std::memcpy(&contribution, bytes.data(), sizeof contribution);
+  return contribution;
+}
+
+}  // namespace
+
+double metricAverage(Communicator& communicator, double sum, double count) {
+  const Contribution mine{sum, count};
+  const std::vector<std::string> gathered =
+      communicator.allgather(std::string_view(reinterpret_cast<const char*>(&mine), sizeof mine));
+  Contribution total{0, 0};
+  for (std::size_t rank = 0; rank < gathered.size(); ++rank) {
+    const Contribution theirs = decode(gathered[rank], rank);
+    // Checked here and not before the collective: so every rank throws, and none is left waiting.
+    if (!std::isfinite(theirs.count) || theirs.count < 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "metricAverage: the count of rank " + std::to_string(rank) + " is " +
+                      std::to_string(theirs.count) + ", want a finite number, 0 or more");
+    }
+    total.sum += theirs.sum;
+    total.count += theirs.count;
+  }
+  if (total.count == 0) {
+    throw Error(ErrorCode::kRankMismatch, "metricAverage: none of the " +
+                                              std::to_string(gathered.size()) +
+                                              " ranks had a sample: the sum of counts is 0");
+  }
+  return total.sum / total.count;
+}
+
+}  // namespace steptape::detail

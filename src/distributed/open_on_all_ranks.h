@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "steptape/distributed/communicator.h"
+#include "steptape/writer/summary_writer.h"
+
+namespace steptape::detail {
+
+/// Calls `open` on every rank and returns its writer if it succeeded on all.
+///
+/// Collective. A rank that failed alone would leave the others waiting in their first collective;
+/// here all learn of it.
+///
+/// @throws Error, the same on every rank, with what the lowest failing rank threw.
+SummaryWriter openOnAllRanks(Communicator& communicator,
+                             const std::function<SummaryWriter()>& open);
+
+/// The root's `value`, on every rank. Collective.
+std::string valueOfRoot(Communicator& communicator, const std::string& value);
+
+}  // namespace steptape::detail

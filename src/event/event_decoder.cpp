@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+#include <string>
+
+#include "steptape/event/event_codec.h"
+#include "steptape/wire/event.pb.h"
+
+#include "event/tensor_decoder.h"
+
+namespace steptape {
+namespace {
+
+SummaryMetadata decodeMetadata(const wire::SummaryMetadata& proto) {
+  SummaryMetadata metadata;
+  metadata.pluginName = proto.plugin_data().plugin_name();
+  metadata.pluginContent = proto.plugin_data().content();
+  metadata.displayName = proto.display_name();
+  metadata.description = proto.summary_description();
+  metadata.dataClass = static_cast<DataClass>(proto.data_class());
+  return metadata;
+}
+
+LegacyImage decodeImage(const wire::Summary::Image& proto) {
+  return {proto.height(), proto.width(), proto.colorspace(), proto.encoded_image_string()};
+}
+
+LegacyAudio decodeAudio(const wire::Summary::Audio& proto) {
+  return {proto.sample_rate(), proto.num_channels(), proto.length_frames(),
+          proto.encoded_audio_string(), proto.content_type()};
+}
+
+LegacyHistogram decodeHistogram(const wire::HistogramProto& proto) {
+  return {proto.min(),
+          proto.max(),
+          proto.num(),
+          proto.sum(),
+          proto.sum_squares(),
+          {proto.bucket_limit().begin(), proto.bucket_limit().end()},
+          {proto.bucket().begin(), proto.bucket().end()}};
+}
+
+Status decodeValue(const wire::Summary::Value& proto, Value* value) {
+  value->tag = proto.tag();
+  if (proto.has_metadata()) {
+    value->metadata = decodeMetadata(proto.metadata());
+  }
+  switch (proto.value_case()) {
+    case wire::Summary::Value::kSimpleValue:
+      value->data = proto.simple_value();
+      break;
+    case wire::Summary::Value::kImage:
+      value->data = decodeImage(proto.image());
+      break;
+    case wire::Summary::Value::kHisto:
+      value->data = decodeHistogram(proto.histo());
+      break;
+    case wire::Summary::Value::kAudio:
+      value->data = decodeAudio(proto.audio());
+      break;
+    case wire::Summary::Value::kTensor:
+      return detail::decodeTensor(proto.tensor(), &value->data.emplace<Tensor>());
+    case wire::Summary::Value::VALUE_NOT_SET:
+      break;
+  }
+  return Status();
+}
+
+Status decodeSummary(const wire::Summary& proto, Summary* summary) {
+  summary->values.resize(static_cast<std::size_t>(proto.value_size()));
+  for (int i = 0; i < proto.value_size(); ++i) {
+    Value& value = summary->values[static_cast<std::size_t>(i)];
+    const Status status = decodeValue(proto.value(i), &value);
+    if (!status.ok()) {
+      return Status(status.code(), status.message() + " in tag '" + value.tag + "'");
+    }
+  }
+  return Status();
+}
+
+Status decodeWhat(const wire::Event& proto, Event::What* what) {
+  switch (proto.what_case()) {
+    case wire::Event::kFileVersion:
+      *what = FileVersion{proto.file_version()};
+      break;
+    case wire::Event::kGraphDef:
+      *what = GraphDef{proto.graph_def()};
+      break;
+    case wire::Event::kMetaGraphDef:
+      *what = MetaGraphDef{proto.meta_graph_def()};
+      break;
+    case wire::Event::kSummary:
+      return decodeSummary(proto.summary(), &what->emplace<Summary>());
+    case wire::Event::kSessionLog: {
+      const wire::SessionLog& log = proto.session_log();
+      *what = SessionLog{static_cast<SessionLog::Status>(log.status()), log.checkpoint_path(),
+                         log.msg()};
+      break;
+    }
+    case wire::Event::kTaggedRunMetadata: {
+      const wire::TaggedRunMetadata& metadata = proto.tagged_run_metadata();
+      *what = TaggedRunMetadata{metadata.tag(), metadata.run_metadata()};
+      break;
+    }
+    case wire::Event::WHAT_NOT_SET:
+      *what = std::monostate();
+      break;
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status decodeEvent(std::string_view payload, Event* event) {
+  wire::Event proto;
+  if (payload.size() > std::numeric_limits<int>::max() ||
+      !proto.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    return Status(ErrorCode::kDataLoss, "not an event: " + std::to_string(payload.size()) +
+                                            " bytes that are no tensorflow.Event message");
+  }
+  event->wallTime = proto.wall_time();
+  event->step = proto.step();
+  event->sourceWriter = proto.source_metadata().writer();
+  return decodeWhat(proto, &event->what);
+}
+
+}  // namespace steptape

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "steptape/base/span.h"
+#include "steptape/profile/record.h"
+
+namespace steptape::detail {
+
+/// Measures the time in which at least one thread was inside a recorded span.
+///
+/// Exact up to 65,536 gaps between spans. Of more, the oldest are taken as final: a span that ends
+/// after them no longer fills them.
+///
+/// @threads Not thread-safe: one thread at a time.
+class Coverage {
+ public:
+  /// @param records Of one thread, in the order in which the spans ended.
+  void add(Span<const ProfileRecord> records, std::uint64_t windowStartTicks);
+
+  std::uint64_t ticks() const;
+
+ private:
+  struct Interval {
+    std::uint64_t start;
+    std::uint64_t end;
+  };
+
+  static void merge(std::vector<Interval>& intervals);
+
+  std::vector<Interval> intervals_;
+  std::uint64_t finalTicks_ = 0;
+  std::uint64_t finalUntil_ = 0;
+};
+
+}  // namespace steptape::detail

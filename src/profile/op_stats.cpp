@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/profile/op_stats.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "profile/coverage.h"
+
+namespace steptape {
+namespace {
+
+struct Tally {
+  std::uint64_t calls = 0;
+  std::uint64_t selfTicks = 0;
+  std::uint64_t totalTicks = 0;
+  ProfileKind kind = ProfileKind::kOperator;
+};
+
+/// By depth: time of the finished spans whose parent has not ended yet.
+using OpenTicks = std::vector<std::uint64_t>;
+
+bool slowerFirst(const OpStats& a, const OpStats& b) {
+  return a.self != b.self ? a.self > b.self : a.name < b.name;
+}
+
+}  // namespace
+
+struct OpStatsBuilder::State {
+  std::uint64_t windowStartTicks;
+  std::vector<Tally> tallies;                              // by name
+  std::unordered_map<std::uint64_t, OpenTicks> openTicks;  // by thread
+  detail::Coverage coverage;
+  std::uint64_t dropped = 0;
+
+  /// Books `record` into its parent. @return its time without its children's.
+  std::uint64_t selfTicks(const ProfileRecord& record, OpenTicks& open) const {
+    const std::size_t childDepth = std::size_t{record.depth} + 1;
+    if (open.size() <= childDepth) {
+      open.resize(childDepth + 1, 0);
+    }
+    const std::uint64_t ticks = record.endTicks - record.startTicks;
+    const std::uint64_t self = ticks - std::min(ticks, open[childDepth]);
+    open[childDepth] = 0;
+    open[record.depth] += ticks;
+    return self;
+  }
+
+  void tally(const ProfileRecord& record, std::uint64_t selfTicks) {
+    if (tallies.size() <= record.nameId) {
+      tallies.resize(record.nameId + 1);
+    }
+    Tally& tally = tallies[record.nameId];
+    tally.kind = record.kind;
+    ++tally.calls;
+    tally.selfTicks += selfTicks;
+    if ((record.flags & kNestedInItself) == 0) {
+      tally.totalTicks += record.endTicks - record.startTicks;
+    }
+  }
+};
+
+OpStatsBuilder::OpStatsBuilder(std::uint64_t windowStartTicks) : state_(new State) {
+  state_->windowStartTicks = windowStartTicks;
+}
+OpStatsBuilder::~OpStatsBuilder() = default;
+OpStatsBuilder::OpStatsBuilder(OpStatsBuilder&&) noexcept = default;
+OpStatsBuilder& OpStatsBuilder::operator=(OpStatsBuilder&&) noexcept = default;
+
+void OpStatsBuilder::add(const ProfileBatch& batch) {
+  OpenTicks& open = state_->openTicks[batch.threadId];
+  // Lost records lie just before or just behind this batch. Among them may be parents: what was
+  // booked for them must not be taken from the next span at their depth.
+  if (batch.dropped != 0) {
+    open.clear();
+  }
+  for (const ProfileRecord& record : batch.records) {
+    const bool isDetached = (record.flags & kDetached) != 0;
+    const std::uint64_t self = isDetached ? 0 : state_->selfTicks(record, open);
+    if (record.startTicks >= state_->windowStartTicks) {
+      state_->tally(record, self);
+    }
+  }
+  if (batch.dropped != 0) {
+    open.clear();
+  }
+  state_->coverage.add(batch.records, state_->windowStartTicks);
+  state_->dropped += batch.dropped;
+}
+
+OpProfile OpStatsBuilder::build(std::uint64_t windowEndTicks,
+                                const TickConverter& converter) const {
+  const auto nanos = [&](std::uint64_t ticks) {
+    const double exact = converter.nanosBetween(0, ticks);
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(exact));
+  };
+  OpProfile profile;
+  profile.wall = nanos(windowEndTicks - state_->windowStartTicks);
+  profile.covered = nanos(state_->coverage.ticks());
+  profile.dropped = state_->dropped;
+  for (std::size_t id = 0; id < state_->tallies.size(); ++id) {
+    const Tally& tally = state_->tallies[id];
+    if (tally.calls > 0) {
+      profile.operators.push_back({profileName(static_cast<std::uint32_t>(id)), tally.kind,
+                                   tally.calls, nanos(tally.selfTicks), nanos(tally.totalTicks)});
+    }
+  }
+  std::sort(profile.operators.begin(), profile.operators.end(), slowerFirst);
+  return profile;
+}
+
+}  // namespace steptape

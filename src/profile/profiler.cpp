@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/profile/profiler.h"
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "steptape/base/clock.h"
+
+namespace steptape {
+
+class Profiler::Impl {
+ public:
+  Impl(ProfilerOptions options, SourceSwitch source)
+      : options_(std::move(options)), source_(source) {
+    options_.schedule.validate();
+    if (!options_.logDir.empty()) {
+      writer_.emplace(options_.logDir + "/profile");
+    }
+    start();
+  }
+
+  ~Impl() {
+    try {
+      stop();
+    } catch (const std::exception&) {  // no memory for the last window: the run matters more
+      setRecording(false);
+    }
+  }
+
+  void start() {
+    if (collector_ != nullptr) {
+      return;
+    }
+    collector_ = std::make_unique<ProfileCollector>(options_.recordsPerThread, options_.zones);
+    step_ = 0;
+    enter(options_.schedule.actionAt(0));
+  }
+
+  void step() {
+    if (collector_ == nullptr) {
+      return;
+    }
+    ++step_;
+    const ProfilerAction last = action_;
+    if (last == ProfilerAction::kRecord || last == ProfilerAction::kRecordAndSave) {
+      extendWindow();
+    }
+    if (last == ProfilerAction::kRecordAndSave) {
+      saveWindow();
+    }
+    enter(options_.schedule.actionAt(step_));
+  }
+
+  void stop() {
+    if (collector_ == nullptr) {
+      return;
+    }
+    const bool windowIsOpen = windowIsOpen_;
+    if (windowIsOpen) {
+      extendWindow();
+    }
+    setRecording(false);
+    collector_.reset();
+    action_ = ProfilerAction::kNone;
+    if (windowIsOpen) {
+      saveWindow();
+    }
+  }
+
+  ProfilerAction action() const { return action_; }
+
+  OpProfile profile() const {
+    return window_ ? window_->build(windowEndTicks_, converter_) : OpProfile{};
+  }
+
+ private:
+  void enter(ProfilerAction action) {
+    action_ = action;
+    setRecording(action != ProfilerAction::kNone);
+    const bool wantsWindow =
+        action == ProfilerAction::kRecord || action == ProfilerAction::kRecordAndSave;
+    if (wantsWindow && !windowIsOpen_) {
+      openWindow();
+    }
+  }
+
+  void setRecording(bool on) {
+    if (on == collector_->isRecording()) {
+      return;
+    }
+    // The source comes on last and goes off first: its spans always find recording on.
+    if (on) {
+      collector_->startRecording();
+    }
+    if (source_ != nullptr) {
+      source_(on);
+    }
+    if (!on) {
+      collector_->stopRecording();
+    }
+  }
+
+  void openWindow() {
+    collector_->drain([](const ProfileBatch&) {});  // the warm-up
+    converter_.recalibrate();
+    windowEndTicks_ = readTicks();
+    window_.emplace(windowEndTicks_);
+    windowIsOpen_ = true;
+  }
+
+  void extendWindow() {
+    collector_->drain([&](const ProfileBatch& batch) { window_->add(batch); });
+    windowEndTicks_ = readTicks();  // after the drain, which lets no span reach beyond the window
+    converter_.recalibrate();
+  }
+
+  void saveWindow() {
+    windowIsOpen_ = false;
+    if (writer_) {
+      writeOpStats(*writer_, profile(), step_);
+    }
+  }
+
+  const ProfilerOptions options_;
+  const SourceSwitch source_;
+  std::optional<SummaryWriter> writer_;
+  std::unique_ptr<ProfileCollector> collector_;  // while the profiler runs
+  std::int64_t step_ = 0;
+  ProfilerAction action_ = ProfilerAction::kNone;
+  TickConverter converter_;
+  std::optional<OpStatsBuilder> window_;  // the latest one
+  bool windowIsOpen_ = false;
+  std::uint64_t windowEndTicks_ = 0;
+};
+
+Profiler::Profiler(ProfilerOptions options) : Profiler(std::move(options), nullptr) {}
+Profiler::Profiler(ProfilerOptions options, SourceSwitch source)
+    : impl_(std::make_unique<Impl>(std::move(options), source)) {}
+Profiler::~Profiler() = default;
+
+void Profiler::start() {
+  impl_->start();
+}
+void Profiler::step() {
+  impl_->step();
+}
+void Profiler::stop() {
+  impl_->stop();
+}
+ProfilerAction Profiler::action() const noexcept {
+  return impl_->action();
+}
+OpProfile Profiler::profile() const {
+  return impl_->profile();
+}
+std::vector<OpStats> Profiler::stats() const {
+  return profile().operators;
+}
+std::string Profiler::table(const OpTableOptions& options) const {
+  return opTable(profile(), options);
+}
+void Profiler::writeTo(SummaryWriter& writer, std::int64_t step,
+                       const OpTableOptions& options) const {
+  writeOpStats(writer, profile(), step, options);
+}
+
+}  // namespace steptape

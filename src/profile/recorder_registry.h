@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "steptape/base/mutex.h"
+
+#include "profile/record_ring.h"
+
+namespace steptape::detail {
+
+/// What one thread has recorded in the current session.
+struct ThreadTrack {
+  ThreadTrack(std::uint64_t id, std::size_t capacity) : threadId(id), ring(capacity) {}
+
+  const std::uint64_t threadId;
+  RecordRing ring;
+  std::atomic<bool> threadExited{false};
+};
+
+/// Number of the session that records now; 0 while recording is off.
+extern std::atomic<std::uint32_t> recordingSession;
+
+/// Brings recording threads and the one ProfileCollector together.
+///
+/// @threads Thread-safe.
+class RecorderRegistry {
+ public:
+  static RecorderRegistry& instance();
+
+  /// Begins a session. @return its number, or 0 while another one is open.
+  std::uint32_t open(std::size_t recordsPerThread);
+  void close();
+
+  /// Adds the calling thread to `session`.
+  ///
+  /// @param track The thread's track of an earlier session, used again if it fits.
+  /// @return null if `session` is over.
+  std::shared_ptr<ThreadTrack> join(std::uint32_t session, std::shared_ptr<ThreadTrack> track);
+
+  std::vector<std::shared_ptr<ThreadTrack>> tracks();
+  void forget(const std::shared_ptr<ThreadTrack>& track);
+
+  /// Counts a span that no ring could count.
+  void countUnrecorded() noexcept { unrecorded_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t takeUnrecorded() noexcept {
+    return unrecorded_.exchange(0, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> unrecorded_{0};
+  Mutex mutex_;
+  bool open_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  std::uint32_t session_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  std::size_t recordsPerThread_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  std::vector<std::shared_ptr<ThreadTrack>> tracks_ STEPTAPE_GUARDED_BY(mutex_);
+};
+
+}  // namespace steptape::detail

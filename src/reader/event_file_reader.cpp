@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/reader/event_file_reader.h"
+
+#include <utility>
+
+#include "steptape/event/event_codec.h"
+
+namespace steptape {
+
+EventFileReader::EventFileReader(const std::string& path)
+    : EventFileReader(std::make_unique<FileByteSource>(path)) {}
+
+EventFileReader::EventFileReader(std::unique_ptr<ByteSource> source)
+    : name_(source->name()), records_(std::move(source)) {}
+
+ReadOutcome EventFileReader::next(Event* event) {
+  if (!undecodable_.ok()) {
+    return ReadOutcome::kCorrupt;
+  }
+  const std::uint64_t offset = records_.offset();
+  std::string_view payload;
+  const ReadOutcome outcome = records_.next(&payload);
+  if (outcome != ReadOutcome::kRecord) {
+    return outcome;
+  }
+  const Status status = decodeEvent(payload, event);
+  if (!status.ok()) {
+    undecodable_ = Status(
+        status.code(), status.message() + " at offset " + std::to_string(offset) + " of " + name_);
+    undecodableOffset_ = offset;
+    return ReadOutcome::kCorrupt;
+  }
+  return outcome;
+}
+
+}  // namespace steptape

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "steptape/base/error.h"
+#include "steptape/event/plugin_data.h"
+#include "steptape/summary/histogram.h"
+
+namespace steptape {
+namespace {
+
+[[noreturn]] void reject(const std::string& what) {
+  throw Error(ErrorCode::kInvalidArgument, "histogram: " + what);
+}
+
+std::string text(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof(buffer), "%.17g", value);
+  return buffer;
+}
+
+std::string element(const char* name, std::size_t i, double value) {
+  return std::string(name) + "[" + std::to_string(i) + "] is " + text(value);
+}
+
+void checkLimits(const std::vector<double>& limits) {
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    // The last bucket may be open: it is shown up to the maximum.
+    const bool isOpenEnd = i + 1 == limits.size() && limits[i] > 0 && std::isinf(limits[i]);
+    if (!std::isfinite(limits[i]) && !isOpenEnd) {
+      reject(element("bucketLimits", i, limits[i]) + ", wanted a finite number");
+    }
+    if (i > 0 && limits[i] <= limits[i - 1]) {
+      reject(element("bucketLimits", i, limits[i]) + ", wanted more than " +
+             element("bucketLimits", i - 1, limits[i - 1]) + ": edges must ascend");
+    }
+  }
+}
+
+void checkCounts(const std::vector<double>& counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!std::isfinite(counts[i]) || counts[i] < 0) {
+      reject(element("bucketCounts", i, counts[i]) + ", wanted a finite number not below 0");
+    }
+  }
+}
+
+/// The buckets from the first to the last that is not empty.
+struct Support {
+  std::size_t first;
+  std::size_t end;
+  std::size_t size() const { return end - first; }
+};
+
+Support supportOf(const std::vector<double>& counts) {
+  const auto isFilled = [](double count) { return count > 0; };
+  const auto first = std::find_if(counts.begin(), counts.end(), isFilled);
+  if (first == counts.end()) {
+    return {0, 0};
+  }
+  const auto end = std::find_if(counts.rbegin(), counts.rend(), isFilled).base();
+  return {static_cast<std::size_t>(first - counts.begin()),
+          static_cast<std::size_t>(end - counts.begin())};
+}
+
+/// The support's edges, one more than buckets. `min` and `max` may come from a careless caller, so
+/// they extend the outer buckets but never turn one round.
+std::vector<double> edgesOf(const HistogramRaw& histogram, Support support) {
+  const auto limits = histogram.bucketLimits.begin();
+  std::vector<double> edges = {histogram.min};
+  edges.insert(edges.end(), limits + static_cast<std::ptrdiff_t>(support.first),
+               limits + static_cast<std::ptrdiff_t>(support.end - 1));
+  edges.push_back(histogram.max);
+  edges.front() = std::min(edges.front(), edges[1]);
+  edges.back() = std::max(edges.back(), edges[edges.size() - 2]);
+  return edges;
+}
+
+void appendDouble(double value, std::string* out) {
+  // Event files are little-endian, as are all processors that the library supports.
+  char bytes[sizeof(value)];
+  std::memcpy(bytes, &value, sizeof(value));
+  out->append(bytes, sizeof(bytes));
+}
+
+Tensor bucketTensor(const HistogramRaw& histogram) {
+  const Support support = supportOf(histogram.bucketCounts);
+  Tensor tensor;
+  tensor.type = TensorType::kDouble;
+  tensor.shape = {static_cast<std::int64_t>(support.size()), 3};
+  if (support.size() == 0) {
+    return tensor;
+  }
+  const std::vector<double> edges = edgesOf(histogram, support);
+  tensor.content.reserve(support.size() * 3 * sizeof(double));
+  for (std::size_t i = 0; i < support.size(); ++i) {
+    appendDouble(edges[i], &tensor.content);
+    appendDouble(edges[i + 1], &tensor.content);
+    appendDouble(histogram.bucketCounts[support.first + i], &tensor.content);
+  }
+  return tensor;
+}
+
+}  // namespace
+
+void validateHistogram(const HistogramRaw& histogram) {
+  if (histogram.bucketLimits.size() != histogram.bucketCounts.size()) {
+    reject("got " + std::to_string(histogram.bucketLimits.size()) + " bucketLimits and " +
+           std::to_string(histogram.bucketCounts.size()) +
+           " bucketCounts, wanted as many of both: the right edge and the count of each bucket");
+  }
+  checkLimits(histogram.bucketLimits);
+  checkCounts(histogram.bucketCounts);
+  if (!std::isfinite(histogram.min) || !std::isfinite(histogram.max) ||
+      histogram.min > histogram.max) {
+    reject("min is " + text(histogram.min) + " and max is " + text(histogram.max) +
+           ", wanted finite numbers with min not above max");
+  }
+}
+
+Value histogramValue(std::string tag, const HistogramRaw& histogram, SummaryMetadata metadata) {
+  metadata.pluginName = kHistogramsPlugin;
+  metadata.pluginContent.clear();
+  metadata.dataClass = DataClass::kTensor;
+  return {std::move(tag), bucketTensor(histogram), std::move(metadata)};
+}
+
+}  // namespace steptape

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/summary/tag.h"
+
+#include "steptape/base/error.h"
+
+namespace steptape {
+
+void checkTag(std::string_view tag) {
+  if (tag.empty()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "the tag is empty: wanted a name of at least one character, such as \"loss/train\"");
+  }
+}
+
+}  // namespace steptape

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/torch/tensor_traits.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "steptape/base/error.h"
+
+#include <ATen/ATen.h>
+
+namespace steptape {
+namespace {
+
+std::optional<DType> dtypeOfTensor(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kBool:
+      return DType::kBool;
+    case at::kByte:
+      return DType::kUInt8;
+    case at::kChar:
+      return DType::kInt8;
+    case at::kShort:
+      return DType::kInt16;
+    case at::kInt:
+      return DType::kInt32;
+    case at::kLong:
+      return DType::kInt64;
+    case at::kHalf:
+      return DType::kFloat16;
+    case at::kBFloat16:
+      return DType::kBFloat16;
+    case at::kFloat:
+      return DType::kFloat32;
+    case at::kDouble:
+      return DType::kFloat64;
+    default:
+      return std::nullopt;
+  }
+}
+
+void requireDefined(const at::Tensor& tensor) {
+  if (!tensor.defined()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "got an undefined at::Tensor, wanted one with a value; a parameter has no grad() "
+                "before the first backward()");
+  }
+}
+
+/// `tensor` as strided numbers in main memory; itself, if it is that already.
+at::Tensor inMainMemory(at::Tensor tensor) {
+  tensor = tensor.detach();
+  if (tensor.is_quantized()) {
+    tensor = tensor.dequantize();
+  }
+  if (tensor.layout() != at::kStrided) {
+    tensor = tensor.to_dense();
+  }
+  // Negation that has not been carried out yet lies in a flag, not in the memory.
+  return tensor.to(at::kCPU).resolve_neg();
+}
+
+std::string shapeString(const at::Tensor& tensor) {
+  std::string text = "(";
+  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(tensor.size(i));
+  }
+  return text + ")";
+}
+
+}  // namespace
+
+TensorView TensorTraits<at::Tensor>::view(const at::Tensor& tensor) {
+  requireDefined(tensor);
+  const at::Tensor dense = inMainMemory(tensor);
+  const std::optional<DType> dtype = dtypeOfTensor(dense);
+  if (!dtype) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("a tensor of element type ") + c10::toString(dense.scalar_type()) +
+                    " cannot be logged; convert it with to(torch::kFloat32)");
+  }
+  return TensorView(dense.data_ptr(), *dtype, dense.sizes().vec(), dense.strides().vec(),
+                    std::make_shared<const at::Tensor>(dense));
+}
+
+double ScalarTraits<at::Tensor>::value(const at::Tensor& tensor) {
+  requireDefined(tensor);
+  if (tensor.numel() != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a scalar must be a tensor of one element, got shape " + shapeString(tensor));
+  }
+  if (tensor.is_complex()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("a scalar must be real, got a tensor of ") +
+                    c10::toString(tensor.scalar_type()));
+  }
+  return tensor.item().toDouble();
+}
+
+}  // namespace steptape

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "writer/backend.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "writer/event_stream.h"
+#include "writer/writer_core.h"
+
+namespace steptape {
+namespace {
+
+// A ring holds 8192 slots, so a thread may log a million points a second between two looks.
+constexpr auto kPause = std::chrono::milliseconds(4);
+constexpr auto kLongestPause = std::chrono::milliseconds(32);
+// Below the usual limit of 1024 descriptors by far, and more than are written at once.
+constexpr std::size_t kOpenFiles = 64;
+constexpr std::uint64_t kEverything = ~std::uint64_t{0};
+
+double wallTimeOf(const Slot& slot) {
+  double wallTime;
+  std::memcpy(&wallTime, &slot.wallTime, sizeof(wallTime));
+  return wallTime;
+}
+
+}  // namespace
+
+std::atomic<Backend*> Backend::current_{nullptr};
+
+Backend& Backend::instance() {
+  // Never destroyed: threads and writers may outlive the end of main().
+  static const bool made = [] {
+    current_.store(new Backend, std::memory_order_release);
+    pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+    return true;
+  }();
+  static_cast<void>(made);
+  return *current_.load(std::memory_order_acquire);
+}
+
+Backend::Backend() : openFiles_(kOpenFiles), series_(1), pause_(kPause) {}
+
+void Backend::attach(std::shared_ptr<WriterCore> core) {
+  MutexLock lock(mutex_);
+  cores_.push_back(std::move(core));
+  if (!running_) {
+    start();
+  }
+}
+
+void Backend::start() {
+  running_ = true;
+  // Detached: it ends by itself after the last writer, and nobody may wait for a disk that never answers.
+  std::thread([this] { run(); }).detach();
+}
+
+Status Backend::request(std::shared_ptr<WriterCore> core, Request what,
+                        std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  auto request = std::make_shared<PendingRequest>();
+  request->core = core;
+  request->what = what;
+  MutexLock lock(mutex_);
+  requests_.push_back(request);
+  work_.notifyOne();
+  while (!request->done) {
+    if (!done_.waitUntil(mutex_, deadline) && !request->done) {
+      return {ErrorCode::kDeadlineExceeded,
+              core->directory() + ": the disk did not take everything within " +
+                  std::to_string(timeout.count()) + " ms"};
+    }
+  }
+  return request->result;
+}
+
+void Backend::wake() {
+  MutexLock lock(mutex_);
+  wake_ = true;
+  work_.notifyOne();
+}
+
+void Backend::addProducer(std::shared_ptr<Producer> producer) {
+  MutexLock lock(mutex_);
+  producers_.push_back(std::move(producer));
+}
+
+std::uint32_t Backend::addSeries(EventStream* stream, std::string tag, std::string displayName,
+                                 std::string description) {
+  MutexLock lock(mutex_);
+  const std::uint32_t id = ++lastSeries_;
+  newSeries_.push_back(std::make_unique<ScalarSeries>(
+      id, stream, std::move(tag), std::move(displayName), std::move(description)));
+  return id;
+}
+
+void Backend::run() {
+  pthread_setname_np(pthread_self(), "steptape");
+  Requests requests;
+  while (waitForWork(&requests)) {
+    pass(requests);
+    MutexLock lock(mutex_);
+    for (const auto& request : requests) {
+      request->done = true;
+    }
+    if (!requests.empty()) {
+      done_.notifyAll();
+    }
+    requests.clear();
+  }
+}
+
+bool Backend::waitForWork(Requests* requests) {
+  pause_ = idle_ ? std::min(pause_ * 2, kLongestPause) : kPause;
+  MutexLock lock(mutex_);
+  const auto deadline = std::chrono::steady_clock::now() + pause_;
+  while (requests_.empty() && !wake_ && !cores_.empty()) {
+    if (!work_.waitUntil(mutex_, deadline)) {
+      break;
+    }
+  }
+  wake_ = false;
+  requests->swap(requests_);
+  if (requests->empty() && cores_.empty()) {
+    running_ = false;
+    return false;
+  }
+  return true;
+}
+
+void Backend::pass(const Requests& requests) {
+  const bool everything = !requests.empty();
+  drainRings(everything);
+  takeRegistrations();
+  encodeSlots();
+  encodeCaptured(everything);
+  writeStreams();
+  for (const auto& request : requests) {
+    request->result = answer(request->core.get(), request->what);
+  }
+  constexpr auto kCalibration = std::chrono::seconds(1);
+  const std::uint64_t now = readTicks();
+  if (now - lastCalibration_ > time_.ticksIn(kCalibration)) {
+    time_.recalibrate();
+    lastCalibration_ = now;
+  }
+}
+
+void Backend::drainRings(bool everything) {
+  std::vector<std::shared_ptr<Producer>> producers;
+  {
+    MutexLock lock(mutex_);
+    producers = producers_;
+  }
+  // Slots stamped since the last look stay for the next one: a thread that was interrupted between its
+  // stamp and its publication then still gets its place among the others'.
+  const std::uint64_t now = readTicks();
+  const std::uint64_t settled = std::exchange(lastDrain_, now);
+  std::size_t rings = 0;
+  for (const auto& producer : producers) {
+    const bool ended = producer->ended.load(std::memory_order_acquire);
+    const bool crowded = producer->ring.waiting() > ScalarRing::kSlots / 2;
+    const std::size_t before = slots_.size();
+    producer->ring.drain(everything || crowded || ended ? kEverything : settled, &slots_);
+    rings += slots_.size() > before ? 1 : 0;
+    if (ended) {
+      MutexLock lock(mutex_);
+      producers_.erase(std::find(producers_.begin(), producers_.end(), producer));
+    }
+  }
+  if (rings > 1) {
+    std::stable_sort(slots_.begin(), slots_.end(),
+                     [](const Slot& a, const Slot& b) { return a.ticks < b.ticks; });
+  }
+  idle_ = slots_.empty();
+}
+
+void Backend::takeRegistrations() {
+  // After the rings: a slot's series was registered before the slot was published.
+  MutexLock lock(mutex_);
+  for (auto& series : newSeries_) {
+    series_.push_back(std::move(series));
+  }
+  newSeries_.clear();
+}
+
+void Backend::encodeSlots() {
+  for (const Slot& slot : slots_) {
+    const bool exact = slot.wallTime != Slot::kNoWallTime;
+    const double wallTime = exact ? wallTimeOf(slot) : time_.wallSeconds(slot.ticks);
+    if (!slot.isScalar()) {
+      captured_.push_back({std::unique_ptr<CapturedValue>(slot.capturedValue()), wallTime});
+    } else if (ScalarSeries* const series = series_[slot.series].get()) {
+      series->stream->addScalar(series, slot.value, slot.step(), wallTime, exact);
+    }
+  }
+  slots_.clear();
+}
+
+void Backend::encodeCaptured(bool everything) {
+  // Large images take their time: the rings must not fill up meanwhile.
+  while (!captured_.empty()) {
+    const WaitingValue next = std::move(captured_.front());
+    captured_.pop_front();
+    encode(next.captured.get(), next.wallTime);
+    if (readTicks() - lastDrain_ > time_.ticksIn(kPause)) {
+      drainRings(everything);
+      takeRegistrations();
+      encodeSlots();
+    }
+  }
+}
+
+void Backend::encode(CapturedValue* captured, double wallTime) {
+  WriterCore* const core = captured->core;
+  const bool exact = captured->wallTime.has_value();
+  try {
+    core->streams().front()->addValue(captured->encode(), captured->step,
+                                      captured->wallTime.value_or(wallTime), exact);
+  } catch (const std::exception& error) {
+    core->report({ErrorCode::kResourceExhausted,
+                  std::string("a value could not be encoded and is lost: ") + error.what()});
+    core->countDropped(0, 1);
+  }
+  core->releaseCaptured(captured->bytes);
+}
+
+void Backend::writeStreams() {
+  std::vector<std::shared_ptr<WriterCore>> cores;
+  {
+    MutexLock lock(mutex_);
+    cores = cores_;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto& core : cores) {
+    const double wallTime = core->wallSeconds();
+    for (EventStream* stream : core->streams()) {
+      stream->finishAged(wallTime);
+      stream->writeIfDue(now);
+    }
+  }
+}
+
+Status Backend::answer(WriterCore* core, Request what) {
+  Status result;
+  const auto now = std::chrono::steady_clock::now();
+  for (EventStream* stream : core->streams()) {
+    const Status status = stream->writeAll(now);
+    if (!status.ok()) {
+      result = status;
+    }
+    if (what != Request::kFlush) {
+      stream->close();
+    }
+  }
+  if (what == Request::kDetach) {
+    forget(core);
+  }
+  return result;
+}
+
+void Backend::forget(WriterCore* core) {
+  for (auto& series : series_) {
+    if (series && &series->stream->core() == core) {
+      series.reset();
+    }
+  }
+  MutexLock lock(mutex_);
+  cores_.erase(std::find_if(cores_.begin(), cores_.end(),
+                            [core](const auto& known) { return known.get() == core; }));
+}
+
+void Backend::beforeFork() { instance().mutex_.lock(); }
+
+void Backend::afterForkInParent() { instance().mutex_.unlock(); }
+
+void Backend::afterForkInChild() {
+  // The thread is gone, whatever it was doing when the process was copied, and the files are the
+  // parent's: everything stays as it lies, and what comes now goes to a new backend.
+  for (const auto& core : instance().cores_) {
+    core->disown();
+  }
+  Producer::abandon();
+  current_.store(new Backend, std::memory_order_release);
+}
+
+}  // namespace steptape

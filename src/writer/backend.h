@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/base/clock.h"
+#include "steptape/base/mutex.h"
+#include "steptape/base/status.h"
+#include "writer/event_file.h"
+#include "writer/producer.h"
+#include "writer/scalar_series.h"
+
+namespace steptape {
+
+class WriterCore;
+struct CapturedValue;
+
+/// The one background thread for all writers of the process.
+///
+/// It looks into the callers' rings every few milliseconds, merges what lies there by time, and lets
+/// each run's EventStream encode and write it. It runs while there is a writer and is never destroyed:
+/// writers with static storage still find it. A child made by fork() begins with a backend of its own.
+///
+/// @threads Thread-safe.
+class Backend {
+ public:
+  static Backend& instance();
+
+  /// Begins to serve `core`; starts the thread if it does not run.
+  void attach(std::shared_ptr<WriterCore> core);
+
+  enum class Request {
+    kFlush,   ///< Everything that was logged before is in its file.
+    kClose,   ///< Then the files are ended; what could not be written is dropped.
+    kDetach,  ///< Then the core is forgotten, with its series.
+  };
+  /// Asks the thread and waits for it.
+  /// @return kDeadlineExceeded if it did not get there by `timeout`; it still will.
+  Status request(std::shared_ptr<WriterCore> core, Request what, std::chrono::milliseconds timeout);
+
+  /// Makes the thread look now: for a caller that waits for room.
+  void wake();
+
+  void addProducer(std::shared_ptr<Producer> producer);
+  /// Registers a series and gives it its id.
+  std::uint32_t addSeries(EventStream* stream, std::string tag, std::string displayName,
+                          std::string description);
+
+  /// Bounds the open event files of the process; for the thread's use only.
+  OpenFiles* openFiles() { return &openFiles_; }
+
+ private:
+  struct PendingRequest {
+    std::shared_ptr<WriterCore> core;
+    Request what;
+    Status result;
+    bool done = false;
+  };
+  using Requests = std::vector<std::shared_ptr<PendingRequest>>;
+
+  Backend();
+
+  void start() STEPTAPE_REQUIRES(mutex_);
+  void run();
+  bool waitForWork(Requests* requests);
+  void pass(const Requests& requests);
+  void drainRings(bool everything);
+  void takeRegistrations();
+  void encodeSlots();
+  void encodeCaptured(bool everything);
+  void encode(CapturedValue* captured, double wallTime);
+  void writeStreams();
+  Status answer(WriterCore* core, Request what);
+  void forget(WriterCore* core);
+
+  static void beforeFork();
+  static void afterForkInParent();
+  static void afterForkInChild();
+
+  static std::atomic<Backend*> current_;
+
+  Mutex mutex_;
+  CondVar work_;
+  CondVar done_;
+  bool running_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  Requests requests_ STEPTAPE_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Producer>> producers_ STEPTAPE_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<WriterCore>> cores_ STEPTAPE_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<ScalarSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
+  std::uint32_t lastSeries_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+
+  // The thread's own.
+  struct WaitingValue {
+    std::unique_ptr<CapturedValue> captured;
+    double wallTime;
+  };
+  OpenFiles openFiles_;
+  TickConverter time_;
+  std::vector<std::unique_ptr<ScalarSeries>> series_;  // by id; null once forgotten
+  std::vector<Slot> slots_;
+  std::deque<WaitingValue> captured_;
+  std::uint64_t lastDrain_ = 0;
+  std::uint64_t lastCalibration_ = 0;
+  std::chrono::milliseconds pause_;
+  bool idle_ = true;  // the last pass found nothing
+};
+
+}  // namespace steptape

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "writer/event_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+#include <vector>
+
+#include "writer/file_system.h"
+#include "writer/host_name.h"
+
+namespace steptape {
+namespace {
+
+constexpr std::string_view kPrefix = "events.out.tfevents.";
+constexpr std::uint64_t kMaxSeconds = 9'999'999'999;  // what ten digits hold
+
+std::string eventFileName(std::uint64_t seconds, std::uint32_t number, const std::string& suffix) {
+  char digits[16];
+  char tail[48];
+  std::snprintf(digits, sizeof(digits), "%010" PRIu64, seconds);
+  std::snprintf(tail, sizeof(tail), ".%ld.%05" PRIu32, static_cast<long>(::getpid()), number);
+  return std::string(kPrefix) + digits + "." + hostName() + tail + suffix;
+}
+
+/// The seconds field of an event file's name; 0 if it has none.
+std::uint64_t secondsOf(const std::string& name) {
+  const std::size_t at = name.find(kPrefix);
+  return at == std::string::npos ? 0
+                                 : std::strtoull(name.c_str() + at + kPrefix.size(), nullptr, 10);
+}
+
+}  // namespace
+
+bool isEventFileName(std::string_view name) {
+  return name.find("tfevents") != std::string_view::npos;
+}
+
+std::string nextEventFileName(const std::vector<std::string>& existing, double wallTime,
+                              const std::string& suffix) {
+  static std::atomic<std::uint32_t> filesOfProcess{0};
+  const std::uint32_t number = filesOfProcess.fetch_add(1, std::memory_order_relaxed);
+
+  std::string last;
+  for (const std::string& name : existing) {
+    if (isEventFileName(name)) {
+      last = std::max(last, name);
+    }
+  }
+  std::uint64_t seconds =
+      std::min(kMaxSeconds, std::max(static_cast<std::uint64_t>(std::max(wallTime, 0.0)),
+                                     secondsOf(last)));
+  std::string name = eventFileName(seconds, number, suffix);
+  if (name <= last && seconds < kMaxSeconds) {
+    name = eventFileName(seconds + 1, number, suffix);
+  }
+  return name;
+}
+
+EventFile::~EventFile() { closeDescriptor(); }
+
+Status EventFile::systemError(const char* what, int error) const {
+  return {ErrorCode::kIoError,
+          std::string(what) + " " + path_ + ": " + std::generic_category().message(error)};
+}
+
+Status EventFile::create(const std::string& directory, double wallTime,
+                         const std::string& suffix) {
+  FileSystem& files = FileSystem::current();
+  path_ = directory;
+  if (const int error = files.createDirectories(directory)) {
+    const Status status = systemError("cannot create the directory", error);
+    path_.clear();
+    return status;
+  }
+  // A name is taken only if another process chose the same one between list and create.
+  constexpr int kAttempts = 100;
+  int error = EEXIST;
+  for (int attempt = 0; attempt < kAttempts && error == EEXIST; ++attempt) {
+    std::vector<std::string> names;
+    error = files.list(directory, &names);
+    if (error == 0) {
+      followsOthers_ = std::any_of(names.begin(), names.end(), isEventFileName);
+      path_ = directory + "/" + nextEventFileName(names, wallTime, suffix);
+      error = files.createExclusive(path_, &descriptor_);
+    }
+  }
+  if (error != 0) {
+    const Status status = systemError("cannot create the event file", error);
+    path_.clear();
+    return status;
+  }
+  size_ = 0;
+  leftover_ = 0;
+  if (openFiles_ != nullptr) {
+    openFiles_->opened(this);
+  }
+  return {};
+}
+
+void EventFile::keepWithin(OpenFiles* openFiles) {
+  if (openFiles_ == nullptr && descriptor_ >= 0) {
+    openFiles->opened(this);
+  }
+  openFiles_ = openFiles;
+}
+
+int EventFile::open() {
+  if (descriptor_ >= 0) {
+    if (openFiles_ != nullptr) {
+      openFiles_->used(this);
+    }
+    return 0;
+  }
+  if (const int error = FileSystem::current().openToAppend(path_, &descriptor_)) {
+    descriptor_ = -1;
+    return error;
+  }
+  if (openFiles_ != nullptr) {
+    openFiles_->opened(this);
+  }
+  return 0;
+}
+
+Status EventFile::append(std::string_view bytes) {
+  if (const int error = open()) {
+    return systemError("cannot open", error);
+  }
+  FileSystem& files = FileSystem::current();
+  std::size_t done = leftover_;
+  while (done < bytes.size()) {
+    std::size_t written = 0;
+    int error = files.write(descriptor_, bytes.substr(done), &written);
+    done += written;
+    if (error == 0 && written == 0) {
+      error = EIO;  // a device that takes nothing and says nothing must not keep us here
+    }
+    if (error != 0) {
+      const bool cutBack = done == 0 || files.truncate(descriptor_, size_) == 0;
+      leftover_ = cutBack ? 0 : done;
+      return systemError("cannot write to", error);
+    }
+  }
+  size_ += bytes.size();
+  leftover_ = 0;
+  return {};
+}
+
+bool EventFile::deleted() {
+  if (const int error = open()) {
+    return error == ENOENT || error == ENOTDIR;
+  }
+  std::uint64_t links = 1;
+  return FileSystem::current().linkCount(descriptor_, &links) == 0 && links == 0;
+}
+
+void EventFile::closeDescriptor() {
+  if (descriptor_ >= 0) {
+    FileSystem::current().close(descriptor_);
+    descriptor_ = -1;
+    if (openFiles_ != nullptr) {
+      openFiles_->closed(this);
+    }
+  }
+}
+
+void EventFile::finish() {
+  closeDescriptor();
+  path_.clear();
+  leftover_ = 0;
+}
+
+void OpenFiles::opened(EventFile* file) {
+  files_.push_front(file);
+  file->place_ = files_.begin();
+  if (files_.size() > limit_) {
+    files_.back()->closeDescriptor();
+  }
+}
+
+void OpenFiles::used(EventFile* file) { files_.splice(files_.begin(), files_, file->place_); }
+
+void OpenFiles::closed(EventFile* file) { files_.erase(file->place_); }
+
+}  // namespace steptape

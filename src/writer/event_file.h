@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/base/status.h"
+
+namespace steptape {
+
+class OpenFiles;
+
+/// The name of a new event file in a directory that holds `existing`, which sorts after all of them:
+/// readers take a run's files in the order of their names.
+///
+/// `events.out.tfevents.<10-digit seconds>.<host>.<pid>.<5-digit number><suffix>`; the seconds are
+/// raised where an earlier start lies in the same second, or in the future.
+std::string nextEventFileName(const std::vector<std::string>& existing, double wallTime,
+                              const std::string& suffix);
+
+/// True for what TensorBoard takes for an event file.
+bool isEventFileName(std::string_view name);
+
+/// One event file that this process created and alone appends to.
+///
+/// Its descriptor may be closed between writes, to keep within OpenFiles' bound.
+///
+/// @threads Not thread-safe: one thread at a time.
+class EventFile {
+ public:
+  EventFile() = default;
+  ~EventFile();
+  EventFile(const EventFile&) = delete;
+  EventFile& operator=(const EventFile&) = delete;
+
+  /// Lets `openFiles`, which outlives the file, close the descriptor between writes.
+  void keepWithin(OpenFiles* openFiles);
+
+  /// Makes `directory` and a new event file in it.
+  /// @return kIoError with path and the system's words.
+  Status create(const std::string& directory, double wallTime, const std::string& suffix);
+
+  bool created() const { return !path_.empty(); }
+  const std::string& path() const { return path_; }
+  /// True if the directory held event files when create() was called.
+  bool followsOthers() const { return followsOthers_; }
+
+  /// Appends whole records; either all of `bytes` or, after a failure, nothing of them stays in the
+  /// file, as far as the system lets it be cut back. What it does not let be cut back is remembered:
+  /// the next call must bring the same bytes, or more behind them, and goes on where this one ended.
+  Status append(std::string_view bytes);
+
+  /// True if a part of a failed append() is still in the file.
+  bool hasPartialAppend() const { return leftover_ > 0; }
+
+  /// True if the file was deleted, so that what is written to it is lost.
+  bool deleted();
+
+  void closeDescriptor();
+
+  /// Closes the file for good: created() is false until the next create().
+  void finish();
+
+ private:
+  friend class OpenFiles;
+  int open();  // 0 or an errno
+  Status systemError(const char* what, int error) const;
+
+  OpenFiles* openFiles_ = nullptr;
+  std::string path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;        // whole records
+  std::size_t leftover_ = 0;      // bytes of a failed append that could not be cut off
+  bool followsOthers_ = false;
+  std::list<EventFile*>::iterator place_;  // in OpenFiles, while descriptor_ is open
+};
+
+/// Keeps the number of open event files bounded by closing the least recently written one.
+///
+/// @threads Not thread-safe: one thread at a time.
+class OpenFiles {
+ public:
+  explicit OpenFiles(std::size_t limit) : limit_(limit) {}
+
+  /// Notes that `file` has just been opened; may close another.
+  void opened(EventFile* file);
+  /// Notes that `file` is in use.
+  void used(EventFile* file);
+  /// Notes that `file` is about to be closed.
+  void closed(EventFile* file);
+  std::size_t count() const { return files_.size(); }
+
+ private:
+  std::size_t limit_;
+  std::list<EventFile*> files_;  // most recently used first
+};
+
+}  // namespace steptape

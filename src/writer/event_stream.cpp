@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "writer/event_stream.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "steptape/event/event_codec.h"
+#include "steptape/record/record_reader.h"
+#include "writer/writer_core.h"
+
+namespace steptape {
+namespace {
+
+// One write(2) of this size costs as much per byte as larger ones.
+constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+constexpr auto kFirstRetry = std::chrono::milliseconds(100);
+constexpr auto kLastRetry = std::chrono::milliseconds(5000);
+
+Event versionEvent(double wallTime) {
+  Event event;
+  event.wallTime = wallTime;
+  event.what = FileVersion{"brain.Event:2"};
+  event.sourceWriter = "steptape";
+  return event;
+}
+
+/// TensorBoard's Python loader lets the first START of a run only arm it, and purges at later ones: so
+/// every file has one, and where nothing is to be purged its step lies beyond all steps.
+Event startEvent(double wallTime, std::int64_t purgeFrom) {
+  Event event;
+  event.wallTime = wallTime;
+  event.step = purgeFrom;
+  event.what = SessionLog{SessionLog::Status::kStart, "", ""};
+  return event;
+}
+
+double seconds(std::chrono::milliseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+EventStream::EventStream(WriterCore* core, std::string directory, OpenFiles* openFiles)
+    : core_(core), directory_(std::move(directory)), openFiles_(openFiles) {}
+
+Status EventStream::create(double wallTime) {
+  const WriterOptions& options = core_->options();
+  Status status = file_.create(directory_, wallTime, options.filenameSuffix);
+  if (!status.ok()) {
+    return status;
+  }
+  const std::int64_t purgeFrom = options.purgeStep.value_or(
+      file_.followsOthers() ? std::numeric_limits<std::int64_t>::max() : 0);
+  RecordBuffer head;
+  for (const Event& event : {versionEvent(wallTime), startEvent(wallTime, purgeFrom)}) {
+    encodeEvent(event, head.beginRecord());
+    head.endRecord();
+  }
+  status = file_.append(head.bytes());
+  if (!status.ok()) {
+    file_.finish();
+    return status;
+  }
+  ++fileSerial_;
+  described_.clear();
+  core_->noteFile(file_.path(), directory_);
+  core_->count(&WriterCore::Counters::files, 1);
+  core_->count(&WriterCore::Counters::events, head.records());
+  core_->count(&WriterCore::Counters::bytesWritten, head.bytes().size());
+  return {};
+}
+
+double EventStream::monotonic(double wallTime) {
+  lastWallTime_ = std::max(lastWallTime_, wallTime);
+  return lastWallTime_;
+}
+
+void EventStream::addScalar(ScalarSeries* series, float value, std::int64_t step,
+                            double wallTime, bool exact) {
+  if (!exact) {
+    wallTime = monotonic(wallTime);
+  }
+  const double window = exact ? 0.0 : seconds(core_->options().coalesceWindow);
+  const bool fits = step == eventStep_ && exact == eventExact_ &&
+                    series->lastEvent != eventSerial_ && wallTime >= eventWallTime_ &&
+                    wallTime - eventWallTime_ <= window;
+  if (!fits) {
+    finishEvent();
+  }
+  if (encoder_.size() == 0) {
+    eventStep_ = step;
+    eventWallTime_ = wallTime;
+    eventExact_ = exact;
+    encoder_.begin(wallTime, step);
+  }
+  const bool describe = series->describedInFile != fileSerial_;
+  if (describe) {
+    series->describedInFile = fileSerial_;
+    described_.emplace(series->tag, series->metadata);
+  }
+  series->lastEvent = eventSerial_;
+  encoder_.add(series->bytes, value, describe);
+}
+
+void EventStream::addValue(Value value, std::int64_t step, double wallTime, bool exact) {
+  finishEvent();
+  if (value.metadata && !described_.emplace(value.tag, *value.metadata).second) {
+    value.metadata.reset();
+  }
+  Event event;
+  event.wallTime = exact ? wallTime : monotonic(wallTime);
+  event.step = step;
+  event.what = Summary{{std::move(value)}};
+  appended();
+  encodeEvent(event, buffer_.beginRecord());
+  buffer_.endRecord();
+  ++bufferValues_;
+  core_->count(&WriterCore::Counters::values, 1);
+}
+
+void EventStream::finishAged(double now) {
+  if (now - eventWallTime_ > seconds(core_->options().coalesceWindow)) {
+    finishEvent();
+  }
+}
+
+void EventStream::finishEvent() {
+  if (encoder_.size() == 0) {
+    return;
+  }
+  appended();
+  bufferScalars_ += encoder_.size();
+  core_->count(&WriterCore::Counters::scalars, encoder_.size());
+  encoder_.finish(buffer_.beginRecord());
+  buffer_.endRecord();
+  ++eventSerial_;
+}
+
+void EventStream::appended() {
+  if (pendingBytes() == 0) {
+    oldest_ = std::chrono::steady_clock::now();
+  }
+  core_->count(&WriterCore::Counters::events, 1);
+}
+
+void EventStream::sealBuffer() {
+  if (buffer_.bytes().empty()) {
+    return;
+  }
+  Chunk chunk{buffer_.take(), std::exchange(bufferScalars_, 0), std::exchange(bufferValues_, 0)};
+  chunkBytes_ += chunk.bytes.size();
+  chunks_.push_back(std::move(chunk));
+}
+
+void EventStream::writeIfDue(TimePoint now) {
+  if (failures_ > 0 && now < retryAt_) {
+    if (buffer_.bytes().size() >= kChunkBytes) {
+      sealBuffer();
+    }
+    updateBacklog();
+    return;
+  }
+  const bool any = pendingBytes() > 0 || encoder_.size() > 0;
+  const bool due = pendingBytes() >= kChunkBytes || now - oldest_ >= core_->options().flushPeriod;
+  if (any && due) {
+    // The failure has been reported, and the next try is scheduled.
+    writeAll(now);
+  }
+}
+
+Status EventStream::writeAll(TimePoint now) {
+  finishEvent();
+  if (pendingBytes() == 0) {
+    return {};
+  }
+  if (failures_ > 0) {
+    core_->count(&WriterCore::Counters::retries, 1);
+  }
+  Status status = ensureFile();
+  if (status.ok()) {
+    status = writePending();
+  }
+  if (status.ok()) {
+    failures_ = 0;
+  } else {
+    noteFailure(status, now);
+  }
+  updateBacklog();
+  return status;
+}
+
+Status EventStream::ensureFile() {
+  file_.keepWithin(openFiles_);
+  const bool deleted = file_.created() && file_.deleted();
+  if (file_.created() && !deleted) {
+    return {};
+  }
+  if (deleted) {
+    core_->report({ErrorCode::kIoError,
+                   file_.path() + " was deleted while the run was being written; what it held is "
+                                  "lost, the run goes on in a new file"});
+    file_.finish();
+  }
+  std::unordered_map<std::string, SummaryMetadata> before;
+  before.swap(described_);
+  Status status = create(core_->wallSeconds());
+  described_ = std::move(before);
+  if (status.ok()) {
+    describeAgain();
+  }
+  return status;
+}
+
+Status EventStream::writePending() {
+  while (!chunks_.empty()) {
+    Status status = file_.append(chunks_.front().bytes);
+    if (!status.ok()) {
+      return status;
+    }
+    core_->count(&WriterCore::Counters::bytesWritten, chunks_.front().bytes.size());
+    chunkBytes_ -= chunks_.front().bytes.size();
+    chunks_.pop_front();
+  }
+  Status status = file_.append(buffer_.bytes());
+  if (status.ok()) {
+    core_->count(&WriterCore::Counters::bytesWritten, buffer_.bytes().size());
+    buffer_.clear();
+    bufferScalars_ = 0;
+    bufferValues_ = 0;
+  }
+  return status;
+}
+
+void EventStream::noteFailure(const Status& status, TimePoint now) {
+  if (failures_ == 0) {
+    core_->report(status);
+  }
+  const int doublings = std::min(failures_, 6);
+  retryAt_ = now + std::min<std::chrono::milliseconds>(kFirstRetry * (1 << doublings), kLastRetry);
+  ++failures_;
+}
+
+void EventStream::updateBacklog() {
+  while (failures_ > 0 && core_->options().overflow == OverflowPolicy::kDropOldest &&
+         pendingBytes() > core_->options().queueBytes && !chunks_.empty()) {
+    dropOldestChunk();
+  }
+  const std::size_t backlog = failures_ > 0 ? pendingBytes() : 0;
+  core_->changeBacklog(knownBacklog_, backlog);
+  knownBacklog_ = backlog;
+}
+
+void EventStream::dropOldestChunk() {
+  // A chunk of which a part is in the file for good has to be finished, or the file is damaged.
+  const auto oldest = chunks_.begin() + (file_.hasPartialAppend() ? 1 : 0);
+  if (oldest == chunks_.end()) {
+    sealBuffer();
+    return;
+  }
+  core_->countDropped(oldest->scalars, oldest->values);
+  chunkBytes_ -= oldest->bytes.size();
+  chunks_.erase(oldest);
+  describeAgain();
+}
+
+void EventStream::describeAgain() {
+  // Readers need a tag's metadata with its first value in a file. What waits was encoded behind values
+  // that are gone: put it in again.
+  ++fileSerial_;
+  std::unordered_map<std::string, SummaryMetadata> metadata;
+  metadata.swap(described_);
+  const std::size_t kept = file_.hasPartialAppend() ? 1 : 0;
+  sealBuffer();
+  for (std::size_t i = kept; i < chunks_.size(); ++i) {
+    RecordReader records(std::make_unique<MemoryByteSource>(std::move(chunks_[i].bytes)));
+    RecordBuffer described;
+    std::string_view payload;
+    while (records.next(&payload) == ReadOutcome::kRecord) {
+      Event event;
+      if (!decodeEvent(payload, &event).ok()) {
+        continue;  // cannot be: these bytes are our own
+      }
+      if (auto* const summary = std::get_if<Summary>(&event.what)) {
+        for (Value& value : summary->values) {
+          const auto known = metadata.find(value.tag);
+          if (known != metadata.end() && described_.insert(*known).second) {
+            value.metadata = known->second;
+          }
+        }
+      }
+      encodeEvent(event, described.beginRecord());
+      described.endRecord();
+    }
+    chunkBytes_ -= records.offset();
+    chunks_[i].bytes = described.take();
+    chunkBytes_ += chunks_[i].bytes.size();
+  }
+}
+
+void EventStream::close() {
+  finishEvent();
+  sealBuffer();
+  for (const Chunk& chunk : chunks_) {
+    core_->countDropped(chunk.scalars, chunk.values);
+  }
+  chunks_.clear();
+  chunkBytes_ = 0;
+  failures_ = 0;
+  updateBacklog();
+  file_.finish();
+}
+
+}  // namespace steptape

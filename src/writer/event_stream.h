@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "steptape/event/scalar_event_encoder.h"
+#include "steptape/record/record_buffer.h"
+#include "writer/event_file.h"
+#include "writer/scalar_series.h"
+
+namespace steptape {
+
+class WriterCore;
+
+/// One run directory being written: coalesces scalars into events, encodes, and gets the bytes into
+/// the directory's event file however often the disk refuses.
+///
+/// What cannot be written waits in chunks of whole records and is tried again, later and later;
+/// nothing overtakes it.
+///
+/// @threads Not thread-safe: the backend only, but for construction and create().
+class EventStream {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  /// @param openFiles Outlives the stream, as `core` does.
+  EventStream(WriterCore* core, std::string directory, OpenFiles* openFiles);
+
+  WriterCore& core() const { return *core_; }
+
+  /// Makes the file and writes its first two records, "brain.Event:2" and SessionLog START. Only a
+  /// writer's constructor needs to call it: otherwise the first write does.
+  Status create(double wallTime);
+
+  /// Adds a scalar to the event that is being put together, or begins the next one.
+  ///
+  /// @param exact The wall time is the caller's own: kept as it is, and shared with equal ones only.
+  void addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime,
+                 bool exact);
+
+  /// Adds an event of one value. A tag's metadata is written with its first value in a file only.
+  void addValue(Value value, std::int64_t step, double wallTime, bool exact);
+
+  /// Ends the event being put together if its first scalar is older than the coalescing window.
+  void finishAged(double now);
+
+  /// Writes what is due: much, or anything older than the flush period.
+  void writeIfDue(TimePoint now);
+  /// Writes everything, whatever the time and however recently a try failed.
+  Status writeAll(TimePoint now);
+
+  /// Ends the file; what could not be written is dropped and counted. A later value begins a new file.
+  void close();
+
+ private:
+  struct Chunk {
+    std::string bytes;
+    std::uint64_t scalars = 0;
+    std::uint64_t values = 0;
+  };
+
+  std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
+  double monotonic(double wallTime);
+  void finishEvent();
+  void appended();
+  void sealBuffer();
+  Status ensureFile();
+  Status writePending();
+  void noteFailure(const Status& status, TimePoint now);
+  void updateBacklog();
+  void dropOldestChunk();
+  void describeAgain();
+
+  WriterCore* const core_;
+  const std::string directory_;
+  OpenFiles* const openFiles_;
+  EventFile file_;
+  std::uint64_t fileSerial_ = 1;  // changes when tags must be described again
+  // Metadata of every tag described in the current file, by tag.
+  std::unordered_map<std::string, SummaryMetadata> described_;
+
+  ScalarEventEncoder encoder_;
+  std::uint64_t eventSerial_ = 1;
+  std::int64_t eventStep_ = 0;
+  double eventWallTime_ = 0;
+  bool eventExact_ = false;
+  double lastWallTime_ = 0;
+
+  std::deque<Chunk> chunks_;  // only while writing fails
+  std::size_t chunkBytes_ = 0;
+  RecordBuffer buffer_;  // behind them
+  std::uint64_t bufferScalars_ = 0;
+  std::uint64_t bufferValues_ = 0;
+  TimePoint oldest_;  // when the first of pendingBytes() came
+
+  int failures_ = 0;  // in a row
+  TimePoint retryAt_;
+  std::size_t knownBacklog_ = 0;  // what core_ counts for this stream
+};
+
+}  // namespace steptape

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "writer/file_system.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+
+namespace steptape {
+namespace {
+
+std::atomic<FileSystem*> testFileSystem{nullptr};
+
+int openFile(const std::string& path, int flags, int* descriptor) {
+  do {
+    *descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  } while (*descriptor < 0 && errno == EINTR);
+  return *descriptor < 0 ? errno : 0;
+}
+
+}  // namespace
+
+FileSystem::~FileSystem() = default;
+
+FileSystem& FileSystem::current() {
+  static FileSystem real;
+  FileSystem* const test = testFileSystem.load(std::memory_order_acquire);
+  return test != nullptr ? *test : real;
+}
+
+void FileSystem::setForTesting(FileSystem* fileSystem) {
+  testFileSystem.store(fileSystem, std::memory_order_release);
+}
+
+int FileSystem::createDirectories(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  // Another process may have made it in between; what counts is that it is there.
+  if (error && !std::filesystem::is_directory(path)) {
+    return error.value();
+  }
+  return 0;
+}
+
+int FileSystem::list(const std::string& path, std::vector<std::string>* names) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error)) {
+    names->push_back(it->path().filename().string());
+  }
+  return error.value();
+}
+
+int FileSystem::createExclusive(const std::string& path, int* descriptor) {
+  return openFile(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, descriptor);
+}
+
+int FileSystem::openToAppend(const std::string& path, int* descriptor) {
+  return openFile(path, O_WRONLY | O_APPEND, descriptor);
+}
+
+int FileSystem::write(int descriptor, std::string_view bytes, std::size_t* written) {
+  ssize_t result;
+  do {
+    result = ::write(descriptor, bytes.data(), bytes.size());
+  } while (result < 0 && errno == EINTR);
+  *written = result < 0 ? 0 : static_cast<std::size_t>(result);
+  return result < 0 ? errno : 0;
+}
+
+int FileSystem::truncate(int descriptor, std::uint64_t size) {
+  return ::ftruncate(descriptor, static_cast<off_t>(size)) < 0 ? errno : 0;
+}
+
+int FileSystem::linkCount(int descriptor, std::uint64_t* links) {
+  struct stat status;
+  if (::fstat(descriptor, &status) < 0) {
+    return errno;
+  }
+  *links = status.st_nlink;
+  return 0;
+}
+
+void FileSystem::close(int descriptor) { ::close(descriptor); }
+
+}  // namespace steptape

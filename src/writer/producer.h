@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "writer/scalar_ring.h"
+#include "writer/tag_cache.h"
+
+namespace steptape {
+
+/// A thread that logs: its ring to the backend and what it remembers.
+struct Producer {
+  ScalarRing ring;
+  TagCache tags;
+
+  /// The ring's head when a wait for room ran out: no call waits again until the head has moved.
+  std::uint64_t stalledAt = ~std::uint64_t{0};
+
+  /// Set when the thread has ended: the backend frees the producer once the ring is empty.
+  std::atomic<bool> ended{false};
+
+  /// The calling thread's producer, made by its first call.
+  static Producer& current() {
+    Producer* const known = ofThread;
+    return known != nullptr ? *known : create();
+  }
+
+  /// In a child made by fork(): the calling thread's ring holds what its parent logged; leave it.
+  static void abandon() { ofThread = nullptr; }
+
+ private:
+  static Producer& create();
+
+  // A plain pointer, so that reading it needs no guard. initial-exec spares a call in shared builds; eight
+  // bytes fit into the space that every process keeps for it.
+  [[gnu::tls_model("initial-exec")]] static thread_local Producer* ofThread;
+  friend struct ProducerOfThread;
+};
+
+}  // namespace steptape

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "steptape/event/plugin_data.h"
+#include "steptape/event/scalar_event_encoder.h"
+
+namespace steptape {
+
+class EventStream;
+
+/// One scalar tag of one run directory.
+struct ScalarSeries {
+  ScalarSeries(std::uint32_t seriesId, EventStream* seriesStream, std::string seriesTag,
+               std::string displayName, std::string description)
+      : id(seriesId),
+        stream(seriesStream),
+        tag(std::move(seriesTag)),
+        metadata{kScalarsPlugin, "", std::move(displayName), std::move(description),
+                 DataClass::kScalar},
+        bytes(tag, metadata) {}
+
+  const std::uint32_t id;  ///< Unique in the process, never used again; 0 is no series.
+  EventStream* const stream;
+  const std::string tag;
+  const SummaryMetadata metadata;
+  const ScalarValueTemplate bytes;
+
+  // The backend's notes, in EventStream's serial numbers.
+  std::uint64_t describedInFile = 0;  ///< The last file that holds this tag's metadata.
+  std::uint64_t lastEvent = 0;        ///< The last Event that holds a value of this tag.
+};
+
+}  // namespace steptape

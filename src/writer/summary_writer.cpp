@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/writer/summary_writer.h"
+
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "steptape/summary/image.h"
+#include "steptape/summary/tag.h"
+#include "steptape/summary/text.h"
+#include "writer/backend.h"
+#include "writer/host_name.h"
+#include "writer/scalar_json_export.h"
+#include "writer/writer_core.h"
+
+namespace steptape {
+namespace {
+
+/// `runs/Nov21_14-03-59_host<comment>`, in local time.
+/// @source tensorboardX/writer.py, SummaryWriter.__init__
+std::string defaultLogDir(const WriterOptions& options) {
+  const Clock& clock = options.clock ? *options.clock : Clock::system();
+  const auto seconds = static_cast<std::time_t>(clock.wallSeconds());
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char stamp[32];
+  std::strftime(stamp, sizeof(stamp), "%b%d_%H-%M-%S", &local);
+  return "runs/" + std::string(stamp) + "_" + hostName() + options.comment;
+}
+
+std::shared_ptr<WriterCore> makeCore(std::string logDir, WriterOptions options) {
+  Backend& backend = Backend::instance();
+  auto core = std::make_shared<WriterCore>(std::move(logDir), std::move(options),
+                                           backend.openFiles());
+  if (core->enabled()) {
+    backend.attach(core);
+  }
+  return core;
+}
+
+template <typename Options>
+SummaryMetadata namesOf(const Options& options) {
+  SummaryMetadata metadata;
+  metadata.displayName = options.displayName;
+  metadata.description = options.description;
+  return metadata;
+}
+
+}  // namespace
+
+SummaryWriter::SummaryWriter() : SummaryWriter(WriterOptions()) {}
+
+SummaryWriter::SummaryWriter(WriterOptions options) {
+  std::string logDir = options.enabled ? defaultLogDir(options) : std::string();
+  core_ = makeCore(std::move(logDir), std::move(options));
+}
+
+SummaryWriter::SummaryWriter(std::string logDir, WriterOptions options) {
+  if (logDir.empty() && options.enabled) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "SummaryWriter: the log directory is empty; give one, or none for the default");
+  }
+  core_ = makeCore(std::move(logDir), std::move(options));
+}
+
+SummaryWriter::SummaryWriter(SummaryWriter&&) noexcept = default;
+
+SummaryWriter& SummaryWriter::operator=(SummaryWriter&& other) noexcept {
+  SummaryWriter moved(std::move(other));
+  std::swap(core_, moved.core_);
+  return *this;
+}
+
+SummaryWriter::~SummaryWriter() {
+  if (core_) {
+    core_->detach();
+  }
+}
+
+const std::string& SummaryWriter::logDir() const { return core_->directory(); }
+
+ScalarTag SummaryWriter::scalarTag(std::string_view tag, const ScalarOptions& options) {
+  return ScalarTag(core_->series(tag, &options));
+}
+
+void SummaryWriter::addScalar(ScalarTag tag, double value, std::int64_t step) {
+  core_->addScalar(tag.id_, value, step);
+}
+
+void SummaryWriter::addScalar(std::string_view tag, double value, std::int64_t step) {
+  core_->addScalar(core_->series(tag), value, step);
+}
+
+void SummaryWriter::addScalar(std::string_view tag, double value, std::int64_t step,
+                              const ScalarOptions& options) {
+  core_->addScalarAt(core_->series(tag, &options), value, step, options.wallTime);
+}
+
+StepBatch SummaryWriter::atStep(std::int64_t step) { return {core_.get(), step}; }
+
+void SummaryWriter::addScalars(std::string_view mainTag,
+                               const std::vector<std::pair<std::string, double>>& values,
+                               std::int64_t step, const ScalarOptions& options) {
+  for (const auto& [name, value] : values) {
+    core_->addScalarAt(core_->subRunSeries(mainTag, name, options), value, step,
+                       options.wallTime);
+  }
+}
+
+void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
+                                 std::int64_t step, const HistogramOptions& options) {
+  checkTag(tag);
+  if (!core_->enabled()) {
+    return;
+  }
+  const HistogramData counted = computeHistogram(values);
+  core_->noteNonFinite(tag, counted.nanCount + counted.posInfCount + counted.negInfCount);
+  addHistogramRaw(tag, counted.raw, step, options);
+}
+
+void SummaryWriter::addHistogramRaw(std::string_view tag, const HistogramRaw& histogram,
+                                    std::int64_t step, const HistogramOptions& options) {
+  const std::string name = core_->validTag(tag);
+  validateHistogram(histogram);
+  const std::size_t bytes = sizeof(double) * 2 * histogram.bucketLimits.size();
+  core_->addValue(step, options.wallTime, bytes,
+                  [name, histogram, metadata = namesOf(options)] {
+                    return histogramValue(name, histogram, metadata);
+                  });
+}
+
+void SummaryWriter::addImage(std::string_view tag, const TensorView& pixels, std::int64_t step,
+                             const ImageOptions& options) {
+  checkTag(tag);
+  if (core_->enabled()) {
+    addPixels(tag, imagePixels(pixels, options.dataFormat), step, options.wallTime,
+              namesOf(options));
+  }
+}
+
+void SummaryWriter::addImages(std::string_view tag, const TensorView& pixels, std::int64_t step,
+                              const ImagesOptions& options) {
+  checkTag(tag);
+  if (core_->enabled()) {
+    addPixels(tag, imageGrid(pixels, options.dataFormat), step, options.wallTime,
+              namesOf(options));
+  }
+}
+
+void SummaryWriter::addPixels(std::string_view tag, Pixels pixels, std::int64_t step,
+                              std::optional<double> wallTime, SummaryMetadata metadata) {
+  const std::size_t bytes = pixels.data.size();
+  // Shared, because std::function must be able to copy what it holds.
+  auto shared = std::make_shared<const Pixels>(std::move(pixels));
+  core_->addValue(step, wallTime, bytes,
+                  [name = core_->validTag(tag), shared, metadata = std::move(metadata)] {
+                    return imageValue(name, shared->width, shared->height, encodePng(*shared),
+                                      metadata);
+                  });
+}
+
+void SummaryWriter::addText(std::string_view tag, std::string_view markdown, std::int64_t step,
+                            const TextOptions& options) {
+  core_->addValue(step, options.wallTime, markdown.size(),
+                  [name = core_->validTag(tag), text = std::string(markdown),
+                   metadata = namesOf(options)] { return textValue(name, text, metadata); });
+}
+
+Status SummaryWriter::flush() { return core_->flush(); }
+
+Status SummaryWriter::close() { return core_->close(); }
+
+WriterStats SummaryWriter::stats() const { return core_->stats(); }
+
+Status SummaryWriter::exportScalarsToJson(const std::string& path) {
+  if (!core_->enabled()) {
+    return {};
+  }
+  Status flushed = flush();
+  return flushed.ok() ? exportScalars(*core_, path) : flushed;
+}
+
+}  // namespace steptape

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "writer/writer_core.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "steptape/base/utf8.h"
+#include "steptape/summary/tag.h"
+#include "writer/backend.h"
+
+namespace steptape {
+namespace {
+
+std::uint64_t nextSerial() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::uint64_t bitsOf(double wallTime) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &wallTime, sizeof(bits));
+  return bits;
+}
+
+WriterOptions completed(WriterOptions options) {
+  if (!options.onError) {
+    options.onError = [](const Status& status) {
+      std::fprintf(stderr, "steptape: %s\n", status.message().c_str());
+    };
+  }
+  return options;
+}
+
+/// Waits until `ready()`, waking the backend, for at most `timeout`.
+/// @return what ready() said last.
+template <typename Ready>
+bool waitUntil(const Ready& ready, std::chrono::milliseconds timeout) {
+  constexpr auto kLongestPause = std::chrono::microseconds(1000);
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  auto pause = std::chrono::microseconds(50);
+  while (!ready()) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return ready();
+    }
+    Backend::instance().wake();
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+  return true;
+}
+
+/// A NaN here makes TensorBoard's fast data server give up the whole file.
+void checkWallTime(double wallTime) {
+  if (!std::isfinite(wallTime)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "wallTime: got " + std::to_string(wallTime) + ", want finite seconds since 1970");
+  }
+}
+
+/// Refuses what would leave the run's directory.
+void checkSubRunPath(std::string_view path) {
+  checkTag(path);
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    if (path.substr(begin, end - begin) == "..") {
+      throw Error(ErrorCode::kInvalidArgument, "addScalars: \"" + std::string(path) +
+                                                   "\" leaves the run's directory; it may not "
+                                                   "have a component \"..\"");
+    }
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+WriterCore::WriterCore(std::string directory, WriterOptions options, OpenFiles* openFiles)
+    : serial_(nextSerial()),
+      directory_(std::move(directory)),
+      options_(completed(std::move(options))),
+      openFiles_(openFiles) {
+  EventStream* main;
+  {
+    MutexLock lock(mutex_);
+    main = &streams_.emplace_back(this, directory_, openFiles_);
+  }
+  updateDetour();
+  if (enabled()) {
+    main->create(wallSeconds()).throwIfError();
+  }
+}
+
+WriterStats WriterCore::stats() const {
+  const auto read = [](const std::atomic<std::uint64_t>& counter) {
+    return counter.load(std::memory_order_relaxed);
+  };
+  WriterStats stats;
+  stats.scalars = read(counters_.scalars);
+  stats.values = read(counters_.values);
+  stats.events = read(counters_.events);
+  stats.bytesWritten = read(counters_.bytesWritten);
+  stats.files = read(counters_.files);
+  stats.droppedScalars = read(counters_.droppedScalars);
+  stats.droppedValues = read(counters_.droppedValues);
+  stats.retries = read(counters_.retries);
+  return stats;
+}
+
+std::vector<WriterCore::File> WriterCore::files() const {
+  MutexLock lock(mutex_);
+  return files_;
+}
+
+void WriterCore::noteFile(const std::string& path, const std::string& directory) {
+  MutexLock lock(mutex_);
+  files_.push_back({path, directory});
+}
+
+std::vector<EventStream*> WriterCore::streams() {
+  MutexLock lock(mutex_);
+  std::vector<EventStream*> streams;
+  streams.reserve(streams_.size());
+  for (EventStream& stream : streams_) {
+    streams.push_back(&stream);
+  }
+  return streams;
+}
+
+void WriterCore::reportOnce(const std::string& what) {
+  {
+    MutexLock lock(noticeMutex_);
+    if (!noticed_.insert(what).second) {
+      return;
+    }
+  }
+  report({ErrorCode::kInvalidArgument, what});
+}
+
+std::string WriterCore::validTag(std::string_view tag) {
+  checkTag(tag);
+  if (isValidUtf8(tag)) {
+    return std::string(tag);
+  }
+  std::string valid = replaceInvalidUtf8(tag);
+  reportOnce("the tag \"" + valid + "\" was not UTF-8; what is not was replaced by U+FFFD");
+  return valid;
+}
+
+void WriterCore::noteNonFinite(std::string_view tag, std::uint64_t values) {
+  if (values > 0) {
+    reportOnce("the histogram \"" + replaceInvalidUtf8(tag) +
+               "\" leaves out NaN and infinite values");
+  }
+}
+
+std::uint32_t WriterCore::internSeries(std::string_view tag, std::uint64_t hash,
+                                       const ScalarOptions* options, Producer* producer) {
+  checkTag(tag);
+  if (!isActive()) {
+    return 0;
+  }
+  MutexLock lock(mutex_);
+  auto known = series_.find(std::string(tag));
+  if (known == series_.end()) {
+    const ScalarOptions none;
+    const ScalarOptions& names = options != nullptr ? *options : none;
+    const std::uint32_t id = Backend::instance().addSeries(
+        &streams_.front(), validTag(tag), names.displayName, names.description);
+    known = series_.emplace(tag, id).first;
+  }
+  producer->tags.insert(serial_, known->first, hash, known->second);
+  return known->second;
+}
+
+EventStream* WriterCore::subRunStream(const std::string& directory) {
+  EventStream*& stream = subRuns_[directory];
+  if (stream == nullptr) {
+    stream = &streams_.emplace_back(this, directory, openFiles_);
+  }
+  return stream;
+}
+
+std::uint32_t WriterCore::subRunSeries(std::string_view mainTag, std::string_view name,
+                                       const ScalarOptions& options) {
+  // Kept by the thread, so that a known curve allocates nothing.
+  static thread_local std::string key;
+  key.assign(mainTag);
+  key += '\0';
+  key += name;
+  Producer& producer = Producer::current();
+  const std::uint64_t hash = TagCache::hash(key);
+  if (const std::uint32_t cached = producer.tags.find(serial_, key, hash)) {
+    return cached;
+  }
+  checkSubRunPath(mainTag);
+  checkSubRunPath(name);
+  if (!isActive()) {
+    return 0;
+  }
+  MutexLock lock(mutex_);
+  auto known = series_.find(key);
+  if (known == series_.end()) {
+    EventStream* const stream =
+        subRunStream(directory_ + "/" + std::string(mainTag) + "/" + std::string(name));
+    const std::uint32_t id = Backend::instance().addSeries(
+        stream, validTag(mainTag), options.displayName, options.description);
+    known = series_.emplace(key, id).first;
+  }
+  producer.tags.insert(serial_, known->first, hash, known->second);
+  return known->second;
+}
+
+std::uint64_t WriterCore::callerWallTime() const {
+  return options_.clock ? bitsOf(options_.clock->wallSeconds()) : Slot::kNoWallTime;
+}
+
+void WriterCore::addScalarAt(std::uint32_t series, double value, std::int64_t step,
+                             std::optional<double> wallTime) {
+  if (wallTime) {
+    checkWallTime(*wallTime);
+    addScalarSlowly(series, value, step, bitsOf(*wallTime));
+  } else {
+    addScalar(series, value, step);
+  }
+}
+
+void WriterCore::addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
+                                 std::uint64_t wallTime) {
+  if (!isActive() || series == 0) {
+    return;
+  }
+  Producer& producer = Producer::current();
+  if (!waitForBudget() || !makeRoom(&producer)) {
+    countDropped(1, 0);
+    return;
+  }
+  if (wallTime == Slot::kNoWallTime) {
+    wallTime = callerWallTime();
+  }
+  producer.ring.push(
+      Slot::scalar(series, static_cast<float>(value), step, readTicks(), wallTime));
+  producer.ring.publish();
+}
+
+void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                          std::function<Value()> encode) {
+  if (wallTime) {
+    checkWallTime(*wallTime);
+  }
+  if (!isActive()) {
+    return;
+  }
+  auto captured = std::make_unique<CapturedValue>();
+  captured->core = this;
+  captured->step = step;
+  captured->wallTime = wallTime;
+  if (!wallTime && options_.clock) {
+    captured->wallTime = options_.clock->wallSeconds();
+  }
+  captured->bytes = bytes;
+  captured->encode = std::move(encode);
+  Producer& producer = Producer::current();
+  if (!waitForBudget() || !makeRoom(&producer)) {
+    countDropped(0, 1);
+    return;
+  }
+  capturedBytes_.fetch_add(bytes, std::memory_order_relaxed);
+  producer.ring.push(Slot::captured(captured.release(), readTicks()));
+  producer.ring.publish();
+}
+
+bool WriterCore::overBudget() const {
+  return capturedBytes_.load(std::memory_order_relaxed) +
+             backlogBytes_.load(std::memory_order_relaxed) >
+         options_.queueBytes;
+}
+
+bool WriterCore::waitForBudget() {
+  if (!overBudget()) {
+    budgetStalled_.store(false, std::memory_order_relaxed);
+    return true;
+  }
+  switch (options_.overflow) {
+    case OverflowPolicy::kDropNewest:
+      return false;
+    case OverflowPolicy::kDropOldest:
+      // The stream that cannot write drops its oldest bytes itself.
+      return true;
+    case OverflowPolicy::kBlock:
+      break;
+  }
+  if (budgetStalled_.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  const bool room = waitUntil([this] { return !overBudget(); }, options_.blockTimeout);
+  budgetStalled_.store(!room, std::memory_order_relaxed);
+  return room;
+}
+
+bool WriterCore::waitForRing(Producer* producer) {
+  if (producer->stalledAt == producer->ring.head()) {
+    return false;
+  }
+  const bool room = waitUntil([producer] { return !producer->ring.full(); }, options_.blockTimeout);
+  producer->stalledAt = room ? ~std::uint64_t{0} : producer->ring.head();
+  return room;
+}
+
+bool WriterCore::makeRoom(Producer* producer) {
+  if (!producer->ring.full()) {
+    return true;
+  }
+  producer->ring.publish();  // an open batch's slots: the backend cannot make room for what it cannot see
+  switch (options_.overflow) {
+    case OverflowPolicy::kDropNewest:
+      return false;
+    case OverflowPolicy::kBlock:
+      return waitForRing(producer);
+    case OverflowPolicy::kDropOldest:
+      break;
+  }
+  std::vector<Slot> discarded;
+  producer->ring.discardOldest(ScalarRing::kSlots / 8, &discarded);
+  std::uint64_t scalars = 0;
+  for (const Slot& slot : discarded) {
+    if (slot.isScalar()) {
+      ++scalars;
+      continue;
+    }
+    const std::unique_ptr<CapturedValue> captured(slot.capturedValue());
+    captured->core->releaseCaptured(captured->bytes);
+    captured->core->countDropped(0, 1);
+  }
+  countDropped(scalars, 0);
+  return !producer->ring.full();
+}
+
+void WriterCore::countDropped(std::uint64_t scalars, std::uint64_t values) {
+  if (scalars + values == 0) {
+    return;
+  }
+  count(&Counters::droppedScalars, scalars);
+  count(&Counters::droppedValues, values);
+  if (!dropReported_.exchange(true, std::memory_order_relaxed)) {
+    report({ErrorCode::kResourceExhausted,
+            "points of " + directory_ +
+                " are being dropped: they come faster than the disk takes them; "
+                "SummaryWriter::stats() counts them"});
+  }
+}
+
+void WriterCore::report(const Status& status) const { options_.onError(status); }
+
+void WriterCore::changeBacklog(std::size_t from, std::size_t to) {
+  if (from == to) {
+    return;
+  }
+  backlogBytes_.fetch_add(to - from, std::memory_order_relaxed);  // wraps round for to < from
+  updateDetour();
+}
+
+void WriterCore::releaseCaptured(std::size_t bytes) {
+  capturedBytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void WriterCore::updateDetour() {
+  const bool backlog = backlogBytes_.load(std::memory_order_relaxed) > options_.queueBytes;
+  detour_.store(!isActive() || backlog || options_.clock != nullptr, std::memory_order_relaxed);
+}
+
+Status WriterCore::flush() {
+  if (!enabled()) {
+    return {};
+  }
+  if (disowned_.load(std::memory_order_relaxed)) {
+    return {ErrorCode::kFailedPrecondition,
+            "this process was forked: the run " + directory_ + " belongs to its parent"};
+  }
+  Status status = request(Backend::Request::kFlush);
+  dropReported_.store(false, std::memory_order_relaxed);
+  return status;
+}
+
+Status WriterCore::close() {
+  return isActive() ? request(Backend::Request::kClose) : Status();
+}
+
+void WriterCore::detach() {
+  if (isActive()) {
+    request(Backend::Request::kDetach);
+  }
+}
+
+Status WriterCore::request(Backend::Request what) {
+  return Backend::instance().request(shared_from_this(), what, options_.flushTimeout);
+}
+
+void WriterCore::disown() {
+  disowned_.store(true, std::memory_order_relaxed);
+  updateDetour();
+}
+
+}  // namespace steptape

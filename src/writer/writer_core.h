@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/clock.h"
+#include "steptape/base/mutex.h"
+#include "steptape/summary/value_options.h"
+#include "steptape/writer/scalar_tag.h"
+#include "steptape/writer/writer_options.h"
+#include "writer/backend.h"
+#include "writer/captured_value.h"
+#include "writer/event_stream.h"
+#include "writer/producer.h"
+
+namespace steptape {
+
+/// What a SummaryWriter, its callers' threads and the backend share.
+///
+/// @threads Thread-safe; what only the backend may call says so.
+class WriterCore : public std::enable_shared_from_this<WriterCore> {
+ public:
+  /// Counts, each on its own: nothing is ordered by them.
+  struct Counters {
+    std::atomic<std::uint64_t> scalars{0};
+    std::atomic<std::uint64_t> values{0};
+    std::atomic<std::uint64_t> events{0};
+    std::atomic<std::uint64_t> bytesWritten{0};
+    std::atomic<std::uint64_t> files{0};
+    std::atomic<std::uint64_t> droppedScalars{0};
+    std::atomic<std::uint64_t> droppedValues{0};
+    std::atomic<std::uint64_t> retries{0};
+  };
+
+  /// An event file that this writer made, and the directory it is in.
+  struct File {
+    std::string path;
+    std::string directory;
+  };
+
+  /// @throws Error(kIoError) if the directory or its event file cannot be made.
+  WriterCore(std::string directory, WriterOptions options, OpenFiles* openFiles);
+
+  const std::string& directory() const { return directory_; }
+  const WriterOptions& options() const { return options_; }
+  bool enabled() const { return options_.enabled; }
+  WriterStats stats() const;
+  std::vector<File> files() const;
+
+  // --- Callers -----------------------------------------------------------------------------------
+
+  /// The series of `tag`, made if need be. @throws Error(kInvalidArgument) if `tag` is empty.
+  std::uint32_t series(std::string_view tag, const ScalarOptions* options = nullptr) {
+    Producer& producer = Producer::current();
+    const std::uint64_t hash = TagCache::hash(tag);
+    const std::uint32_t known = producer.tags.find(serial_, tag, hash);
+    return known != 0 ? known : internSeries(tag, hash, options, &producer);
+  }
+
+  /// The series `mainTag` of the sub-run `<directory>/<mainTag>/<name>`.
+  std::uint32_t subRunSeries(std::string_view mainTag, std::string_view name,
+                             const ScalarOptions& options);
+
+  /// The fast path: everything out of the ordinary is behind one flag.
+  void addScalar(std::uint32_t series, double value, std::int64_t step) {
+    Producer& producer = Producer::current();
+    if (detour_.load(std::memory_order_relaxed) || producer.ring.full()) {
+      addScalarSlowly(series, value, step, Slot::kNoWallTime);
+      return;
+    }
+    producer.ring.push(Slot::scalar(series, static_cast<float>(value), step, readTicks(),
+                                    Slot::kNoWallTime));
+    producer.ring.publish();
+  }
+
+  /// As addScalar(), for a scalar of a batch: the batch's stamps, and not published unless the ring is
+  /// full.
+  void addBatched(std::uint32_t series, double value, std::int64_t step, std::uint64_t ticks,
+                  std::uint64_t wallTime) {
+    Producer& producer = Producer::current();
+    if (detour_.load(std::memory_order_relaxed) || producer.ring.full()) {
+      addScalarSlowly(series, value, step, wallTime);
+      return;
+    }
+    producer.ring.push(Slot::scalar(series, static_cast<float>(value), step, ticks, wallTime));
+  }
+  static void publishBatch() { Producer::current().ring.publish(); }
+
+  /// @param wallTime Bits of the caller's own wall time, or Slot::kNoWallTime.
+  void addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
+                       std::uint64_t wallTime);
+  void addScalarAt(std::uint32_t series, double value, std::int64_t step,
+                   std::optional<double> wallTime);
+
+  /// Hands over a value for this run's main directory.
+  void addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                std::function<Value()> encode);
+
+  /// `tag`, with what is not UTF-8 replaced, which is reported once for each tag.
+  /// @throws Error(kInvalidArgument) if it is empty.
+  std::string validTag(std::string_view tag);
+
+  /// Reports, once for each tag, that a histogram had values which no bucket can hold.
+  void noteNonFinite(std::string_view tag, std::uint64_t values);
+
+  /// What a batch or call stamps: kNoWallTime with the system's clock.
+  std::uint64_t callerWallTime() const;
+
+  Status flush();
+  /// Ends the files; drops what could not be written.
+  Status close();
+
+  /// close(), and the last call on this core.
+  void detach();
+
+  /// In a child made by fork(): nothing this core does may touch the parent's run.
+  void disown();
+
+  // --- Both --------------------------------------------------------------------------------------
+
+  void count(std::atomic<std::uint64_t> Counters::* counter, std::uint64_t by) {
+    (counters_.*counter).fetch_add(by, std::memory_order_relaxed);
+  }
+  void countDropped(std::uint64_t scalars, std::uint64_t values);
+  /// Tells WriterOptions::onError.
+  void report(const Status& status) const;
+  double wallSeconds() const { return clock().wallSeconds(); }
+
+  // --- The backend -------------------------------------------------------------------------------
+
+  void noteFile(const std::string& path, const std::string& directory);
+  /// A stream keeps `to` bytes because of failures, where it kept `from`.
+  void changeBacklog(std::size_t from, std::size_t to);
+  void releaseCaptured(std::size_t bytes);
+  /// The streams made so far; the pointers stay good as long as the core.
+  std::vector<EventStream*> streams();
+
+ private:
+  const Clock& clock() const { return options_.clock ? *options_.clock : Clock::system(); }
+  std::uint32_t internSeries(std::string_view tag, std::uint64_t hash,
+                             const ScalarOptions* options, Producer* producer);
+  EventStream* subRunStream(const std::string& directory) STEPTAPE_REQUIRES(mutex_);
+  Status request(Backend::Request what);
+  /// False for a core whose calls do nothing.
+  bool isActive() const { return enabled() && !disowned_.load(std::memory_order_relaxed); }
+  void reportOnce(const std::string& what);
+  bool overBudget() const;
+  bool waitForBudget();
+  bool waitForRing(Producer* producer);
+  bool makeRoom(Producer* producer);
+  void updateDetour();
+
+  const std::uint64_t serial_;
+  const std::string directory_;
+  const WriterOptions options_;
+  OpenFiles* const openFiles_;
+  Counters counters_;
+
+  // True if a scalar call must look closer: a disabled or disowned writer, a clock of the user's, a
+  // backlog over the limit.
+  std::atomic<bool> detour_{false};
+  std::atomic<bool> disowned_{false};
+  std::atomic<std::size_t> capturedBytes_{0};
+  std::atomic<std::size_t> backlogBytes_{0};
+  std::atomic<bool> budgetStalled_{false};
+  std::atomic<bool> dropReported_{false};
+
+  mutable Mutex mutex_;
+  std::deque<EventStream> streams_ STEPTAPE_GUARDED_BY(mutex_);  // the first one is the main one
+  std::unordered_map<std::string, EventStream*> subRuns_ STEPTAPE_GUARDED_BY(mutex_);
+  // By tag, or by main tag, '\0' and name for a curve of addScalars(); the keys live as long as the core
+  // and TagCache entries point at them.
+  std::unordered_map<std::string, std::uint32_t> series_ STEPTAPE_GUARDED_BY(mutex_);
+  std::vector<File> files_ STEPTAPE_GUARDED_BY(mutex_);
+
+  Mutex noticeMutex_;
+  std::unordered_set<std::string> noticed_ STEPTAPE_GUARDED_BY(noticeMutex_);  // said once
+};
+
+}  // namespace steptape

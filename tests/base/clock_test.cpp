@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/base/clock.h"
+
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+/// A clock that shows what it is told to.
+class SettableClock final : public Clock {
+ public:
+  double wallSeconds() const override { return wall; }
+  std::int64_t steadyNanos() const override { return 0; }
+
+  double wall = 1e9;
+};
+
+TEST(SystemClock, ShowsSecondsSince1970) {
+  const double before =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  EXPECT_GE(Clock::system().wallSeconds(), before);
+  EXPECT_GT(Clock::system().wallSeconds(), 1.7e9);  // after 2023
+}
+
+TEST(SystemClock, NeverGoesBack) {
+  std::int64_t last = Clock::system().steadyNanos();
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t now = Clock::system().steadyNanos();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+}
+
+TEST(ReadTicks, Grows) {
+  const std::uint64_t before = readTicks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_GT(readTicks(), before);
+}
+
+TEST(TickConverter, StartsAtTheTimeOfItsClock) {
+  const SettableClock clock;
+  const TickConverter converter(clock);
+  EXPECT_NEAR(converter.wallSeconds(readTicks()), 1e9, 60);
+}
+
+TEST(TickConverter, CountsOnWithTheTicks) {
+  const SettableClock clock;
+  const TickConverter converter(clock);
+  const std::uint64_t start = readTicks();
+  const std::uint64_t later = start + converter.ticksIn(std::chrono::seconds(10));
+  EXPECT_NEAR(converter.wallSeconds(later) - converter.wallSeconds(start), 10, 1e-6);
+  EXPECT_NEAR(converter.nanosBetween(start, later), 1e10, 1e3);
+}
+
+TEST(TickConverter, CountsBackBeforeItsStart) {
+  const SettableClock clock;
+  const TickConverter converter(clock);
+  const std::uint64_t start = readTicks();
+  const std::uint64_t earlier = start - converter.ticksIn(std::chrono::seconds(1));
+  EXPECT_LT(converter.wallSeconds(earlier), converter.wallSeconds(start));
+  EXPECT_NEAR(converter.nanosBetween(start, earlier), -1e9, 1e3);
+}
+
+TEST(TickConverter, FollowsAClockThatWasSetForward) {
+  SettableClock clock;
+  TickConverter converter(clock);
+  clock.wall += 3600;
+  converter.recalibrate();
+  EXPECT_NEAR(converter.wallSeconds(readTicks()), 1e9 + 3600, 60);
+}
+
+TEST(TickConverter, NeverTakesTimeBackWhenItsClockWasSetBack) {
+  SettableClock clock;
+  TickConverter converter(clock);
+  const std::uint64_t ticks = readTicks();
+  const double before = converter.wallSeconds(ticks);
+  clock.wall -= 3600;
+  converter.recalibrate();
+  EXPECT_GE(converter.wallSeconds(readTicks()), before);
+}
+
+// The bound is wide because the processor may be taken away between two readings.
+TEST(TickConverter, AgreesWithTheSystemClock) {
+  TickConverter converter;
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    converter.recalibrate();
+    EXPECT_NEAR(converter.wallSeconds(readTicks()), Clock::system().wallSeconds(), 5);
+  }
+}
+
+TEST(TickConverter, KnowsAPlausibleFrequency) {
+  EXPECT_GT(TickConverter::nanosPerTick(), 0.1);   // 10 GHz
+  EXPECT_LT(TickConverter::nanosPerTick(), 1000);  // 1 MHz
+  EXPECT_EQ(TickConverter::nanosPerTick(), TickConverter::nanosPerTick());
+}
+
+}  // namespace
+}  // namespace steptape

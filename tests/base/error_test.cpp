@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/base/error.h"
+
+#include <string>
+
+#include "steptape/base/status.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+TEST(Error, SaysWhatAndWhichKind) {
+  const Error error(ErrorCode::kInvalidArgument, "tag is empty");
+  EXPECT_STREQ(error.what(), "tag is empty");
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+}
+
+TEST(ErrorCode, HasAName) {
+  EXPECT_STREQ(errorCodeName(ErrorCode::kInvalidArgument), "InvalidArgument");
+  EXPECT_STREQ(errorCodeName(ErrorCode::kIoError), "IoError");
+  EXPECT_STREQ(errorCodeName(ErrorCode::kDataLoss), "DataLoss");
+  EXPECT_STREQ(errorCodeName(ErrorCode::kDeadlineExceeded), "DeadlineExceeded");
+  EXPECT_STREQ(errorCodeName(ErrorCode::kResourceExhausted), "ResourceExhausted");
+  EXPECT_STREQ(errorCodeName(ErrorCode::kRankMismatch), "RankMismatch");
+  EXPECT_STREQ(errorCodeName(ErrorCode::kFailedPrecondition), "FailedPrecondition");
+  EXPECT_STREQ(errorCodeName(static_cast<ErrorCode>(99)), "Unknown");
+}
+
+TEST(Status, IsSuccessUnlessTold) {
+  const Status status;
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(status.message(), "");
+}
+
+TEST(Status, HoldsAFailure) {
+  const Status status(ErrorCode::kIoError, "disk full");
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(status.code(), ErrorCode::kIoError);
+  EXPECT_EQ(status.message(), "disk full");
+}
+
+TEST(Status, KeepsItsMessageInCopies) {
+  Status copy;
+  {
+    const Status status(ErrorCode::kIoError, "disk full");
+    copy = status;
+  }
+  EXPECT_EQ(copy.message(), "disk full");
+}
+
+TEST(Status, ThrowsAFailureAsAnError) {
+  const Status status(ErrorCode::kDataLoss, "bad checksum");
+  try {
+    status.throwIfError();
+    FAIL() << "did not throw";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kDataLoss);
+    EXPECT_STREQ(error.what(), "bad checksum");
+  }
+}
+
+TEST(Status, DoesNotThrowOnSuccess) {
+  EXPECT_NO_THROW(Status().throwIfError());
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/base/json.h"
+
+#include <clocale>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "base/shortest_double.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+std::string jsonString(std::string_view text) {
+  std::string out;
+  appendJsonString(&out, text);
+  return out;
+}
+
+std::string jsonNumber(double value) {
+  std::string out;
+  appendJsonNumber(&out, value);
+  return out;
+}
+
+TEST(JsonString, QuotesText) {
+  EXPECT_EQ(jsonString(""), R"("")");
+  EXPECT_EQ(jsonString("loss/train"), R"("loss/train")");
+}
+
+TEST(JsonString, EscapesWhatWouldEndIt) {
+  EXPECT_EQ(jsonString(R"(a"b\c)"), R"("a\"b\\c")");
+}
+
+TEST(JsonString, EscapesControlCharacters) {
+  EXPECT_EQ(jsonString("\n\r\t"), R"("\n\r\t")");
+  EXPECT_EQ(jsonString({"\0\x01\x1f", 3}), R"("\u0000\u0001\u001f")");
+  EXPECT_EQ(jsonString("\x7f"), "\"\x7f\"");
+}
+
+TEST(JsonString, KeepsUtf8AndReplacesWhatIsNot) {
+  EXPECT_EQ(jsonString("\xc3\xa4"), "\"\xc3\xa4\"");
+  EXPECT_EQ(jsonString("a\xff"), "\"a\xef\xbf\xbd\"");
+}
+
+TEST(JsonString, AppendsToWhatIsThere) {
+  std::string out = "{";
+  appendJsonString(&out, "a");
+  appendJsonNumber(&out, 1);
+  EXPECT_EQ(out, "{\"a\"1");
+}
+
+TEST(JsonNumber, TakesTheFewestDigits) {
+  EXPECT_EQ(jsonNumber(0), "0");
+  EXPECT_EQ(jsonNumber(-0.0), "-0");
+  EXPECT_EQ(jsonNumber(0.1), "0.1");
+  EXPECT_EQ(jsonNumber(1'700'000'000.25), "1700000000.25");
+  EXPECT_EQ(jsonNumber(double{0.31F}), "0.3100000023841858");
+}
+
+TEST(JsonNumber, WritesWhatJsonHasNoNumberFor) {
+  EXPECT_EQ(jsonNumber(std::nan("")), R"("NaN")");
+  EXPECT_EQ(jsonNumber(-std::nan("")), R"("NaN")");
+  EXPECT_EQ(jsonNumber(HUGE_VAL), R"("Infinity")");
+  EXPECT_EQ(jsonNumber(-HUGE_VAL), R"("-Infinity")");
+}
+
+class ShortestDouble : public testing::TestWithParam<void (*)(std::string*, double)> {
+ protected:
+  std::string digits(double value) const {
+    std::string out;
+    GetParam()(&out, value);
+    return out;
+  }
+};
+
+TEST_P(ShortestDouble, IsReadBackAsTheSameNumber) {
+  std::uint64_t bits = 1;
+  for (int i = 0; i < 20'000; ++i) {
+    bits = bits * 6364136223846793005 + 1442695040888963407;
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isfinite(value)) {
+      ASSERT_EQ(std::strtod(digits(value).c_str(), nullptr), value) << digits(value);
+    }
+  }
+}
+
+TEST_P(ShortestDouble, KeepsTheLimits) {
+  using Limits = std::numeric_limits<double>;
+  for (const double value :
+       {Limits::min(), Limits::max(), Limits::lowest(), Limits::denorm_min()}) {
+    EXPECT_EQ(std::strtod(digits(value).c_str(), nullptr), value);
+  }
+}
+
+TEST_P(ShortestDouble, IsShortForShortNumbers) {
+  EXPECT_EQ(digits(0.3), "0.3");
+  EXPECT_EQ(digits(-2.5), "-2.5");
+  EXPECT_EQ(digits(1e-7), "1e-07");
+}
+
+TEST_P(ShortestDouble, DoesNotFollowTheLocale) {
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8", "C"}) {
+    std::setlocale(LC_ALL, locale);  // where it is installed
+    EXPECT_EQ(digits(0.5), "0.5") << locale;
+  }
+  std::setlocale(LC_ALL, before.c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, ShortestDouble, testing::Values(&detail::appendShortestDouble));
+INSTANTIATE_TEST_SUITE_P(Portable, ShortestDouble,
+                         testing::Values(&detail::appendShortestDoublePortable));
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/metric_reducer.h"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/testing/thread_communicator.h"
+
+#include "distributed/counting_communicator.h"
+#include "distributed/expect_error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape::detail {
+namespace {
+
+using ::steptape::test::CountingCommunicator;
+using ::steptape::test::expectError;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+ReducedOptions weight(double value) {
+  ReducedOptions options;
+  options.weight = value;
+  return options;
+}
+
+/// One rank's reducer, with the verbs of the cases.
+class RankReducer {
+ public:
+  explicit RankReducer(const std::shared_ptr<Communicator>& world)
+      : counter_(std::make_shared<CountingCommunicator>(world)), reducer_(counter_) {}
+
+  int rank() const { return counter_->rank(); }
+
+  void add(const std::string& tag, double value, std::int64_t step,
+           const ReducedOptions& options = {}) {
+    reducer_.add(tag, value, step, options);
+  }
+
+  /// "tag=mean" for each metric, in the order of the result.
+  std::vector<std::string> reduce(std::int64_t step) {
+    std::vector<std::string> means;
+    for (const ReducedMetric& metric : reducer_.reduce(step)) {
+      std::string text = std::to_string(metric.total.mean());
+      text.erase(text.find_last_not_of('0') + 1);
+      means.push_back(reducer_.nameOf(metric.own.tagId) + "=" + text);
+    }
+    return means;
+  }
+
+  /// The only metric of a step.
+  MetricMoments reduceOne(std::int64_t step) {
+    const std::vector<ReducedMetric>& metrics = reducer_.reduce(step);
+    EXPECT_EQ(metrics.size(), 1U);
+    return metrics.at(0).total;
+  }
+
+  void expectMismatch(std::int64_t step, const std::string& part) {
+    expectError(ErrorCode::kRankMismatch, part, [&] { reducer_.reduce(step); });
+  }
+
+  int collectives() const { return counter_->collectives(); }
+  std::size_t pendingCount() const { return reducer_.pendingCount(); }
+  std::string node() const { return counter_->nodeName(); }
+
+ private:
+  std::shared_ptr<CountingCommunicator> counter_;
+  MetricReducer reducer_;
+};
+
+void onRanks(int count, const std::function<void(RankReducer&)>& body) {
+  testing::runRanksShared(count, [&](const std::shared_ptr<Communicator>& world) {
+    RankReducer reducer(world);
+    body(reducer);
+  });
+}
+
+class MetricReducerOnRanks : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, MetricReducerOnRanks, ::testing::Values(1, 2, 3, 7));
+
+TEST_P(MetricReducerOnRanks, WeighsTheMean) {
+  double sum = 0;
+  double weights = 0;
+  for (int rank = 0; rank < GetParam(); ++rank) {
+    sum += rank * (rank + 1.0);
+    weights += rank + 1.0;
+  }
+  onRanks(GetParam(), [&](RankReducer& reducer) {
+    reducer.add("loss", reducer.rank(), 5, weight(reducer.rank() + 1));
+    const MetricMoments total = reducer.reduceOne(5);
+    EXPECT_EQ(total.mean(), sum / weights);
+    EXPECT_EQ(total.min, 0);
+    EXPECT_EQ(total.max, GetParam() - 1);
+    EXPECT_EQ(total.maxRank, GetParam() - 1);
+  });
+}
+
+TEST_P(MetricReducerOnRanks, NeedsOneCollectiveForAllMetricsOfAStep) {
+  onRanks(GetParam(), [](RankReducer& reducer) {
+    for (int step = 0; step < 20; ++step) {
+      for (int metric = 0; metric < 10; ++metric) {
+        reducer.add("metric" + std::to_string(metric), metric, step);
+      }
+      const int before = reducer.collectives();
+      reducer.reduce(step);
+      EXPECT_EQ(reducer.collectives(), before + 1) << "step " << step;
+    }
+  });
+}
+
+TEST_P(MetricReducerOnRanks, GrowsForManyMetricsAndThenNeedsOneCollectiveAgain) {
+  onRanks(GetParam(), [](RankReducer& reducer) {
+    for (int step = 0; step < 3; ++step) {
+      for (int metric = 0; metric < 1000; ++metric) {
+        reducer.add("metric" + std::to_string(metric), metric + reducer.rank(), step);
+      }
+      const int before = reducer.collectives();
+      const std::vector<std::string> means = reducer.reduce(step);
+      ASSERT_EQ(means.size(), 1000U);
+      EXPECT_THAT(means[0], ::testing::StartsWith("metric0="));
+      EXPECT_THAT(means[999], ::testing::StartsWith("metric999="));
+      EXPECT_EQ(reducer.collectives() - before, step == 0 ? 2 : 1) << "step " << step;
+    }
+  });
+}
+
+TEST(MetricReducer, FillsItsFirstCapacityInOneCollectiveAndGrowsAtTheNextMetric) {
+  onRanks(2, [](RankReducer& reducer) {
+    for (int metric = 0; metric < 15; ++metric) {
+      reducer.add("metric" + std::to_string(metric), metric, 0);
+    }
+    EXPECT_EQ(reducer.reduce(0).size(), 15U);
+    EXPECT_EQ(reducer.collectives(), 1);
+    for (int metric = 0; metric < 16; ++metric) {
+      reducer.add("metric" + std::to_string(metric), metric, 1);
+    }
+    EXPECT_EQ(reducer.reduce(1).size(), 16U);
+    EXPECT_EQ(reducer.collectives(), 3);
+  });
+}
+
+TEST(MetricReducer, DoesNotCareInWhichOrderARankQueues) {
+  onRanks(2, [](RankReducer& reducer) {
+    for (int step = 0; step < 4; ++step) {
+      const bool reversed = (reducer.rank() + step) % 2 == 1;
+      reducer.add(reversed ? "b" : "a", reversed ? 2 : 1, step);
+      reducer.add(reversed ? "a" : "b", reversed ? 1 : 2, step);
+      EXPECT_THAT(reducer.reduce(step), ElementsAre("a=1.", "b=2."));
+    }
+  });
+}
+
+TEST(MetricReducer, CountsSeveralValuesOfOneTagEachWithItsWeight) {
+  onRanks(2, [](RankReducer& reducer) {
+    reducer.add("loss", 1, 0, weight(3));
+    reducer.add("loss", 5, 0, weight(1));
+    const MetricMoments total = reducer.reduceOne(0);
+    EXPECT_EQ(total.mean(), 2);
+    EXPECT_EQ(total.weight, 8);
+    EXPECT_EQ(total.max, 5);
+    EXPECT_EQ(total.maxRank, 0);
+  });
+}
+
+TEST(MetricReducer, KeepsWhatIsQueuedForOtherSteps) {
+  onRanks(2, [](RankReducer& reducer) {
+    reducer.add("loss", 1, 1);
+    reducer.add("loss", 2, 2);
+    EXPECT_THAT(reducer.reduce(2), ElementsAre("loss=2."));
+    EXPECT_EQ(reducer.pendingCount(), 1U);
+    EXPECT_THAT(reducer.reduce(1), ElementsAre("loss=1."));
+    EXPECT_EQ(reducer.pendingCount(), 0U);
+  });
+}
+
+TEST(MetricReducer, AgreesOnNothing) {
+  onRanks(3, [](RankReducer& reducer) { EXPECT_THAT(reducer.reduce(0), IsEmpty()); });
+}
+
+TEST(MetricReducer, LetsNanThroughAndStillAgrees) {
+  onRanks(2, [](RankReducer& reducer) {
+    reducer.add("loss", reducer.rank() == 1 ? std::numeric_limits<double>::quiet_NaN() : 1, 0);
+    const MetricMoments total = reducer.reduceOne(0);
+    EXPECT_TRUE(std::isnan(total.mean()));
+    EXPECT_EQ(total.maxRank, 1);
+  });
+}
+
+TEST(MetricReducer, HasNoValueWhereAllWeightsAreZero) {
+  onRanks(2, [](RankReducer& reducer) {
+    reducer.add("loss", 1, 0, weight(0));
+    EXPECT_EQ(reducer.reduceOne(0).weight, 0);
+  });
+}
+
+TEST(MetricReducerMismatch, NamesRankNodeTagAndStepOnEveryRank) {
+  onRanks(3, [](RankReducer& reducer) {
+    reducer.add("loss", 1, 5);
+    if (reducer.rank() == 2) {
+      reducer.add("acc", 1, 5);
+    }
+    reducer.expectMismatch(5, "reduce: rank 2 (" + reducer.node() +
+                                  ") reduces 'acc' at step 5, which rank 0 (" + reducer.node() +
+                                  ") does not; every rank must queue the same metrics");
+  });
+}
+
+TEST(MetricReducerMismatch, NamesATagThatOnlyTheRootHas) {
+  onRanks(2, [](RankReducer& reducer) {
+    if (reducer.rank() == 0) {
+      reducer.add("loss", 1, 5);
+    }
+    reducer.expectMismatch(5, "rank 0 (" + reducer.node() +
+                                  ") reduces 'loss' at step 5, which rank 1 (" + reducer.node() +
+                                  ") does not");
+  });
+}
+
+TEST(MetricReducerMismatch, TellsStepsApart) {
+  onRanks(2, [](RankReducer& reducer) {
+    const int step = 5 + reducer.rank();
+    reducer.add("loss", 1, step);
+    reducer.expectMismatch(step, "rank 1 (" + reducer.node() +
+                                     ") reduces 'loss' at step 6, but rank 0 (" + reducer.node() +
+                                     ") 'loss' at step 5");
+  });
+}
+
+TEST(MetricReducerMismatch, TellsStatisticsApart) {
+  onRanks(2, [](RankReducer& reducer) {
+    ReducedOptions options;
+    options.min = true;
+    options.std = reducer.rank() == 1;
+    reducer.add("loss", 1, 5, options);
+    reducer.expectMismatch(5, "reduces 'loss' at step 5 to mean, min, std, but rank 0 (" +
+                                  reducer.node() + ") to mean, min");
+  });
+}
+
+TEST(MetricReducerMismatch, CountsTheRanksThatDiffer) {
+  onRanks(7, [](RankReducer& reducer) {
+    reducer.add(reducer.rank() >= 3 ? "other" : "loss", 1, 5);
+    reducer.expectMismatch(5, "rank 3 (" + reducer.node() + ") reduces 'other'");
+    reducer.add(reducer.rank() >= 3 ? "other" : "loss", 1, 6);
+    reducer.expectMismatch(6, "(4 ranks differ from rank 0)");
+  });
+}
+
+TEST(MetricReducerMismatch, IsFoundAlsoWhereOnlySomeRanksOutgrowTheCapacity) {
+  onRanks(2, [](RankReducer& reducer) {
+    const int metrics = reducer.rank() == 0 ? 3 : 300;
+    for (int metric = 0; metric < metrics; ++metric) {
+      reducer.add("metric" + std::to_string(metric), metric, 0);
+    }
+    reducer.expectMismatch(0, "rank 1 (" + reducer.node() + ") reduces 'metric10' at step 0");
+  });
+}
+
+TEST(MetricReducerMismatch, DropsWhatWasQueuedAndLeavesTheReducerUsable) {
+  onRanks(3, [](RankReducer& reducer) {
+    reducer.add(reducer.rank() == 1 ? "b" : "a", 1, 0);
+    reducer.add("later", 1, 1);
+    reducer.expectMismatch(0, "rank 1");
+    EXPECT_EQ(reducer.pendingCount(), 0U);
+    reducer.add("loss", reducer.rank(), 1);
+    EXPECT_THAT(reducer.reduce(1), ElementsAre("loss=1."));
+  });
+}
+
+TEST(MetricReducerArguments, RefuseAnEmptyTag) {
+  RankReducer reducer(std::make_shared<Communicator>());
+  expectError(ErrorCode::kInvalidArgument, "tag is empty", [&] { reducer.add("", 1, 0); });
+}
+
+TEST(MetricReducerArguments, RefuseAWeightThatIsNoWeight) {
+  RankReducer reducer(std::make_shared<Communicator>());
+  expectError(ErrorCode::kInvalidArgument,
+              "addReduced: the weight of 'loss' is -1.000000, want a finite number, 0 or more",
+              [&] { reducer.add("loss", 1, 0, weight(-1)); });
+  expectError(ErrorCode::kInvalidArgument, "the weight of 'loss' is inf",
+              [&] { reducer.add("loss", 1, 0, weight(std::numeric_limits<double>::infinity())); });
+  EXPECT_EQ(reducer.pendingCount(), 0U);
+}
+
+TEST(MetricReducerArguments, RefuseToQueueWithoutEnd) {
+  RankReducer reducer(std::make_shared<Communicator>());
+  for (std::size_t step = 0; step < MetricQueue::kMaxMetrics; ++step) {
+    reducer.add("loss", 1, static_cast<std::int64_t>(step));
+  }
+  expectError(ErrorCode::kFailedPrecondition,
+              "addReduced: 131072 metrics wait for reduce(), the oldest for step 0",
+              [&] { reducer.add("loss", 1, 1 << 20); });
+}
+
+}  // namespace
+}  // namespace steptape::detail

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of other writers mean to us what they meant to them; see tests/golden/README.md.
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/event/event_codec.h"
+#include "steptape/record/record_reader.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::ElementsAre;
+using testing::StartsWith;
+
+constexpr double kWallTime = 1'700'000'000.5;
+
+class GoldenFile : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { load(GetParam()); }
+
+  void load(const std::string& name) {
+    const std::string path = STEPTAPE_SOURCE_DIR "/tests/golden/" + name;
+    RecordReader reader(std::make_unique<FileByteSource>(path));
+    std::string_view payload;
+    while (reader.next(&payload) == ReadOutcome::kRecord) {
+      Event event;
+      const Status status = decodeEvent(payload, &event);
+      ASSERT_TRUE(status.ok()) << status.message();
+      events_.push_back(event);
+    }
+    ASSERT_TRUE(reader.lastError().ok()) << reader.lastError().message();
+    ASSERT_FALSE(events_.empty());
+  }
+
+  /// The only value of `tag`, checked for its step and time.
+  Value valueOf(const std::string& tag, std::int64_t step) const {
+    for (const Event& event : events_) {
+      const auto* summary = std::get_if<Summary>(&event.what);
+      if (summary != nullptr && summary->values.at(0).tag == tag && event.step == step) {
+        EXPECT_EQ(event.wallTime,
+                  tag == "loss/train" ? kWallTime + static_cast<double>(step) : kWallTime);
+        return summary->values.at(0);
+      }
+    }
+    ADD_FAILURE() << "no value of " << tag << " at step " << step;
+    return {};
+  }
+
+  std::vector<Event> events_;
+};
+
+TEST_P(GoldenFile, BeginsWithItsVersion) {
+  EXPECT_EQ(std::get<FileVersion>(events_.at(0).what).version, "brain.Event:2");
+}
+
+TEST_P(GoldenFile, HoldsItsScalars) {
+  EXPECT_EQ(std::get<float>(valueOf("loss/train", 0).data), 1.0F);
+  EXPECT_EQ(std::get<float>(valueOf("loss/train", 1).data), 0.5F);
+  EXPECT_EQ(std::get<float>(valueOf("loss/train", 2).data), 1.0F / 3.0F);
+  EXPECT_TRUE(std::isnan(std::get<float>(valueOf("diverged", 3).data)));
+}
+
+TEST_P(GoldenFile, HoldsItsHistogram) {
+  const auto histogram = std::get<LegacyHistogram>(valueOf("weights", 1).data);
+  EXPECT_EQ(histogram.min, -1);
+  EXPECT_EQ(histogram.max, 2);
+  EXPECT_EQ(histogram.num, 5);
+  EXPECT_EQ(histogram.sum, 2);
+  EXPECT_EQ(histogram.sumSquares, 5.5);
+  EXPECT_EQ(histogram.bucketLimits.size(), histogram.bucketCounts.size());
+}
+
+TEST_P(GoldenFile, HoldsItsImage) {
+  const auto image = std::get<LegacyImage>(valueOf("sample", 2).data);
+  EXPECT_EQ(image.height, 2);
+  EXPECT_EQ(image.width, 2);
+  EXPECT_EQ(image.colorspace, 3);
+  EXPECT_THAT(image.encoded, StartsWith("\x89PNG"));
+}
+
+TEST_P(GoldenFile, HoldsItsText) {
+  const Value value = valueOf("note/text_summary", 4);
+  EXPECT_EQ(value.metadata.value().pluginName, "text");
+  EXPECT_THAT(std::get<Tensor>(value.data).strings, ElementsAre("*markdown*"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Peers, GoldenFile,
+                         testing::Values("torch.tfevents", "tensorboardx.tfevents"));
+
+class TorchFile : public GoldenFile {
+ protected:
+  void SetUp() override { load("torch.tfevents"); }
+};
+
+TEST_F(TorchFile, HoldsANewStyleScalar) {
+  const auto tensor = std::get<Tensor>(valueOf("accuracy", 5).data);
+  EXPECT_EQ(tensor.type, TensorType::kFloat);
+  EXPECT_EQ(tensor.content, std::string("\0\0\x40\x3f", 4));  // 0.75
+}
+
+TEST_F(TorchFile, HoldsADoubleScalar) {
+  const auto tensor = std::get<Tensor>(valueOf("precise", 6).data);
+  EXPECT_EQ(tensor.type, TensorType::kDouble);
+  double value = 0;
+  ASSERT_EQ(tensor.content.size(), sizeof value);
+  std::memcpy(&value, tensor.content.data(), sizeof value);
+  EXPECT_EQ(value, 0.1);
+}
+
+TEST_F(TorchFile, HoldsItsAudio) {
+  const auto audio = std::get<LegacyAudio>(valueOf("tone", 8).data);
+  EXPECT_EQ(audio.sampleRate, 8000);
+  EXPECT_EQ(audio.contentType, "audio/wav");
+  EXPECT_THAT(audio.encoded, StartsWith("RIFF"));
+}
+
+class TensorboardXFile : public GoldenFile {
+ protected:
+  void SetUp() override { load("tensorboardx.tfevents"); }
+};
+
+TEST_F(TensorboardXFile, HoldsItsDisplayName) {
+  const SummaryMetadata metadata = valueOf("named", 7).metadata.value();
+  EXPECT_EQ(metadata.displayName, "Name");
+  EXPECT_EQ(metadata.description, "What it is");
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs BUILD_DIR into an empty PREFIX and checks that what is installed can be moved: its CMake
+# and pkg-config files name no folder of this machine's build.
+file(REMOVE_RECURSE ${PREFIX})
+execute_process(
+  COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${PREFIX}
+  OUTPUT_QUIET
+  COMMAND_ERROR_IS_FATAL ANY)
+
+file(GLOB_RECURSE files ${PREFIX}/*.cmake ${PREFIX}/*.pc ${PREFIX}/*.h)
+list(LENGTH files count)
+if(count LESS 10)
+  message(FATAL_ERROR "only ${count} files were installed in ${PREFIX}")
+endif()
+foreach(file IN LISTS files)
+  file(READ ${file} text)
+  foreach(folder IN ITEMS ${SOURCE_DIR} ${BUILD_DIR} ${PREFIX})
+    string(FIND "${text}" "${folder}" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${file} names ${folder}")
+    endif()
+  endforeach()
+endforeach()
+message("installed ${count} headers and package files")

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a tensor with the installed library.
+#include <steptape/torch.h>
+#include <torch/torch.h>
+
+#include <iostream>
+
+int main(int argc, char** argv) {
+  steptape::SummaryWriter writer(argc > 1 ? argv[1] : "runs");
+  writer.addScalar("loss", torch::tensor(0.5), 1);
+  writer.addHistogram("weights", torch::randn({10, 10}), 1);
+  const steptape::Status status = writer.close();
+  std::cout << "closed: " << (status.ok() ? "ok" : status.message()) << '\n';
+  return status.ok() ? 0 : 1;
+}

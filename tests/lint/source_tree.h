@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace steptape::lint {
+
+/// One line of a source file, for messages such as "src/a/b.cpp:12: text".
+struct Line {
+  std::string file;  ///< Relative to the project's folder.
+  int number = 0;    ///< From 1.
+  std::string text;
+};
+
+/// An `#include` as written.
+struct Include {
+  Line line;
+  std::string target;  ///< What stands between the quotes or angle brackets.
+};
+
+/// The project's files, read once. Paths are relative to the project's folder, with '/'.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+class SourceTree {
+ public:
+  /// Reads every file under `folders` whose name ends in one of `endings`.
+  SourceTree(const std::filesystem::path& root, const std::vector<std::string>& folders,
+             const std::vector<std::string>& endings);
+
+  /// Every path read, ascending.
+  std::vector<std::string> files() const;
+
+  const std::vector<Line>& lines(const std::string& file) const;
+
+  /// The includes of `file`, in order.
+  std::vector<Include> includes(const std::string& file) const;
+
+  /// Everything that `file` includes, its project headers' includes as well, each with the file
+  /// that includes it directly.
+  std::vector<Include> transitiveIncludes(const std::string& file) const;
+
+ private:
+  /// The file of this tree that `target`, included by `from`, means; empty for a system header.
+  std::string resolve(const std::string& from, const std::string& target) const;
+
+  std::map<std::string, std::vector<Line>> linesByFile_;
+};
+
+}  // namespace steptape::lint

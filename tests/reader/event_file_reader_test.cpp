@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/reader/event_file_reader.h"
+
+#include <memory>
+#include <string>
+
+#include "reader/log_dir_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::HasSubstr;
+
+class EventFileReaderTest : public LogDirFixture {
+ protected:
+  static std::unique_ptr<EventFileReader> readerOf(std::string bytes) {
+    return std::make_unique<EventFileReader>(
+        std::make_unique<MemoryByteSource>(std::move(bytes), "run/events"));
+  }
+};
+
+TEST_F(EventFileReaderTest, ReadsEventsInOrder) {
+  const std::string file =
+      writeEvents("events", {legacyScalar("loss", 1, 5), legacyScalar("loss", 2, 6)});
+  EventFileReader reader(file);
+  Event event;
+  ASSERT_EQ(reader.next(&event), ReadOutcome::kRecord);
+  EXPECT_EQ(event.step, 5);
+  ASSERT_EQ(reader.next(&event), ReadOutcome::kRecord);
+  EXPECT_EQ(event.step, 6);
+  EXPECT_EQ(reader.next(&event), ReadOutcome::kTruncated);
+  EXPECT_TRUE(reader.lastError().ok());
+}
+
+TEST_F(EventFileReaderTest, FollowsAFileThatGrows) {
+  const std::string bytes = framed({legacyScalar("loss", 1, 5)});
+  const std::string file = writeBytes("events", bytes.substr(0, 20));
+  EventFileReader reader(file);
+  Event event;
+  EXPECT_EQ(reader.next(&event), ReadOutcome::kTruncated);
+  EXPECT_THAT(reader.lastError().message(), HasSubstr("record cut short"));
+  writeBytes("events", bytes);
+  ASSERT_EQ(reader.next(&event), ReadOutcome::kRecord);
+  EXPECT_EQ(event.step, 5);
+}
+
+TEST_F(EventFileReaderTest, StopsAtARecordThatHoldsNoEvent) {
+  RecordBuffer buffer;
+  buffer.append("\x10");  // a step without its number
+  const std::string good = framed({legacyScalar("loss", 1, 5)});
+  auto reader = readerOf(good + buffer.take() + good);
+  Event event;
+  ASSERT_EQ(reader->next(&event), ReadOutcome::kRecord);
+  EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
+  EXPECT_EQ(reader->lastError().message(),
+            "not an event: 1 bytes that are no tensorflow.Event message at offset " +
+                std::to_string(good.size()) + " of run/events");
+  EXPECT_EQ(reader->offset(), good.size());
+  EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
+}
+
+TEST_F(EventFileReaderTest, StopsAtADamagedRecord) {
+  std::string bytes = framed({legacyScalar("loss", 1, 5)});
+  bytes.back() = static_cast<char>(~bytes.back());
+  auto reader = readerOf(bytes);
+  Event event;
+  EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
+  EXPECT_THAT(reader->lastError().message(), HasSubstr("data checksum mismatch"));
+  EXPECT_EQ(reader->offset(), 0u);
+}
+
+TEST_F(EventFileReaderTest, SaysWhichFileIsNotThere) {
+  try {
+    EventFileReader reader(path("absent"));
+    FAIL() << "opened a file that is not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), "cannot open " + path("absent") + ": No such file or directory");
+  }
+}
+
+}  // namespace
+}  // namespace steptape

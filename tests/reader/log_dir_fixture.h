@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/event/event_codec.h"
+#include "steptape/event/plugin_data.h"
+#include "steptape/record/record_buffer.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+
+/// A log directory of its own for each test, removed afterwards, and verbs to fill it.
+class LogDirFixture : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "steptape_XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(root_, ignored);
+  }
+
+  std::string path(const std::string& name) const { return root_ + "/" + name; }
+
+  /// Writes `bytes` to the file `name`, and its directories where they lack.
+  std::string writeBytes(const std::string& name, std::string_view bytes) const {
+    const std::filesystem::path file = path(name);
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream out(file, std::ios::binary);
+    out << bytes;
+    EXPECT_TRUE(out.good()) << file;
+    return file.string();
+  }
+  std::string writeEvents(const std::string& name, const std::vector<Event>& events) const {
+    return writeBytes(name, framed(events));
+  }
+
+  static std::string framed(const std::vector<Event>& events) {
+    RecordBuffer buffer;
+    for (const Event& event : events) {
+      encodeEvent(event, buffer.beginRecord());
+      buffer.endRecord();
+    }
+    return buffer.take();
+  }
+
+  static Event eventAt(std::int64_t step, Event::What what) {
+    Event event;
+    event.wallTime = 1000.0 + static_cast<double>(step);
+    event.step = step;
+    event.what = std::move(what);
+    return event;
+  }
+  static Event start(std::int64_t step) {
+    return eventAt(step, SessionLog{SessionLog::Status::kStart, "", ""});
+  }
+  static Event legacyScalar(std::string tag, float number, std::int64_t step) {
+    Value value;
+    value.tag = std::move(tag);
+    value.data = number;
+    return eventAt(step, Summary{{value}});
+  }
+  /// Of rank 0 for one number, else of rank 1.
+  template <typename Number>
+  static Value tensorValue(std::string tag, TensorType type, const std::vector<Number>& numbers) {
+    Tensor tensor;
+    tensor.type = type;
+    if (numbers.size() != 1) {
+      tensor.shape = {static_cast<std::int64_t>(numbers.size())};
+    }
+    tensor.content.resize(numbers.size() * sizeof(Number));
+    std::memcpy(tensor.content.data(), numbers.data(), tensor.content.size());
+    Value value;
+    value.tag = std::move(tag);
+    value.data = tensor;
+    return value;
+  }
+  static Value ofScalarsPlugin(Value value) {
+    value.metadata.emplace();
+    value.metadata->pluginName = kScalarsPlugin;
+    return value;
+  }
+
+  std::string root_;
+};
+
+}  // namespace steptape

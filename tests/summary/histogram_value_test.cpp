@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "steptape/summary/histogram.h"
+
+#include "summary/error_matcher.h"
+
+namespace steptape {
+namespace {
+
+using Row = std::array<double, 3>;
+using Rows = std::vector<Row>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Tensor tensorOf(const HistogramRaw& histogram) {
+  return std::get<Tensor>(histogramValue("h", histogram).data);
+}
+
+Rows rowsOf(const HistogramRaw& histogram) {
+  const Tensor tensor = tensorOf(histogram);
+  Rows rows(tensor.content.size() / sizeof(Row));
+  std::memcpy(rows.data(), tensor.content.data(), rows.size() * sizeof(Row));
+  return rows;
+}
+
+/// Ten values in two buckets.
+HistogramRaw valid() {
+  HistogramRaw histogram;
+  histogram.min = 0.5;
+  histogram.max = 2.5;
+  histogram.num = 10;
+  histogram.bucketLimits = {1, 3};
+  histogram.bucketCounts = {4, 6};
+  return histogram;
+}
+
+TEST(HistogramValue, IsATensorOfTheHistogramPlugin) {
+  SummaryMetadata metadata;
+  metadata.displayName = "Weights";
+  metadata.description = "of layer 1";
+  const Value value = histogramValue("w", valid(), metadata);
+  EXPECT_EQ(value.tag, "w");
+  EXPECT_EQ(value.metadata->pluginName, "histograms");
+  EXPECT_EQ(value.metadata->pluginContent, "");
+  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->displayName, "Weights");
+  EXPECT_EQ(value.metadata->description, "of layer 1");
+  EXPECT_EQ(tensorOf(valid()).type, TensorType::kDouble);
+  EXPECT_EQ(tensorOf(valid()).shape, (std::vector<std::int64_t>{2, 3}));
+}
+
+TEST(HistogramValue, BeginsAtTheMinimumAndEndsAtTheMaximum) {
+  EXPECT_EQ(rowsOf(valid()), (Rows{{0.5, 1, 4}, {1, 2.5, 6}}));
+}
+
+TEST(HistogramValue, LeavesOutEmptyBucketsAtBothEndsOnly) {
+  HistogramRaw histogram = valid();
+  histogram.bucketLimits = {-1, 0, 1, 2, 3, 4};
+  histogram.bucketCounts = {0, 0, 4, 0, 6, 0};
+  EXPECT_EQ(rowsOf(histogram), (Rows{{0.5, 1, 4}, {1, 2, 0}, {2, 2.5, 6}}));
+}
+
+TEST(HistogramValue, OfEqualValuesIsOneBucketWithoutWidth) {
+  HistogramRaw histogram = valid();
+  histogram.min = histogram.max = 0.75;
+  histogram.bucketCounts = {10, 0};
+  EXPECT_EQ(rowsOf(histogram), (Rows{{0.75, 0.75, 10}}));
+}
+
+TEST(HistogramValue, OfNoValuesHasNoBuckets) {
+  EXPECT_EQ(tensorOf({}).shape, (std::vector<std::int64_t>{0, 3}));
+  HistogramRaw empty = valid();
+  empty.bucketCounts = {0, 0};
+  EXPECT_EQ(tensorOf(empty).shape, (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(tensorOf(empty).content, "");
+}
+
+TEST(HistogramValue, NeverRunsBackwardsWhereMinAndMaxContradictTheLimits) {
+  HistogramRaw histogram = valid();
+  histogram.min = 2;
+  histogram.max = 2;
+  histogram.bucketLimits = {1, 3, 5};
+  histogram.bucketCounts = {1, 1, 1};
+  EXPECT_EQ(rowsOf(histogram), (Rows{{1, 1, 1}, {1, 3, 1}, {3, 3, 1}}));
+}
+
+TEST(ValidateHistogram, AcceptsWhatComputeHistogramGives) {
+  EXPECT_NO_THROW(validateHistogram(valid()));
+  EXPECT_NO_THROW(validateHistogram({}));
+  EXPECT_NO_THROW(validateHistogram(computeHistogram(std::vector<float>{-1e30F, 0, 1e30F}).raw));
+}
+
+TEST(ValidateHistogram, AcceptsAnOpenLastBucket) {
+  HistogramRaw histogram = valid();
+  histogram.bucketLimits.back() = kInfinity;
+  EXPECT_NO_THROW(validateHistogram(histogram));
+  EXPECT_EQ(rowsOf(histogram), (Rows{{0.5, 1, 4}, {1, 2.5, 6}}));
+}
+
+TEST(ValidateHistogram, NamesBothLengths) {
+  HistogramRaw histogram = valid();
+  histogram.bucketLimits.push_back(4);
+  expectInvalidArgument([&] { validateHistogram(histogram); },
+                        "histogram: got 3 bucketLimits and 2 bucketCounts, wanted as many of both: "
+                        "the right edge and the count of each bucket");
+}
+
+TEST(ValidateHistogram, NamesTheFirstEdgeThatDoesNotAscend) {
+  HistogramRaw histogram = valid();
+  histogram.bucketLimits = {1, 2.5, 2.5, 0};
+  histogram.bucketCounts = {1, 1, 1, 1};
+  expectInvalidArgument([&] { validateHistogram(histogram); },
+                        "histogram: bucketLimits[2] is 2.5, wanted more than bucketLimits[1] is "
+                        "2.5: edges must ascend");
+}
+
+TEST(ValidateHistogram, NamesAnEdgeThatIsNotANumber) {
+  HistogramRaw histogram = valid();
+  histogram.bucketLimits[1] = std::nan("");
+  expectInvalidArgument([&] { validateHistogram(histogram); },
+                        "histogram: bucketLimits[1] is nan, wanted a finite number");
+}
+
+TEST(ValidateHistogram, NamesAnInfiniteInnerEdge) {
+  HistogramRaw histogram = valid();
+  histogram.bucketLimits[0] = -kInfinity;
+  expectInvalidArgument([&] { validateHistogram(histogram); },
+                        "histogram: bucketLimits[0] is -inf, wanted a finite number");
+}
+
+TEST(ValidateHistogram, NamesANegativeCount) {
+  HistogramRaw histogram = valid();
+  histogram.bucketCounts[1] = -1;
+  expectInvalidArgument([&] { validateHistogram(histogram); },
+                        "histogram: bucketCounts[1] is -1, wanted a finite number not below 0");
+}
+
+TEST(ValidateHistogram, NamesMinAndMaxTheWrongWayRound) {
+  HistogramRaw histogram = valid();
+  histogram.min = 3;
+  expectInvalidArgument([&] { validateHistogram(histogram); },
+                        "histogram: min is 3 and max is 2.5, wanted finite numbers with min not "
+                        "above max");
+}
+
+TEST(ValidateHistogram, NamesAnInfiniteMaximum) {
+  HistogramRaw histogram = valid();
+  histogram.max = kInfinity;
+  expectInvalidArgument([&] { validateHistogram(histogram); },
+                        "histogram: min is 0.5 and max is inf, wanted finite numbers with min not "
+                        "above max");
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/summary/image.h"
+
+#include <limits>
+#include <numeric>
+
+#include "summary/error_matcher.h"
+
+namespace steptape {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes counting(std::size_t count) {
+  Bytes bytes(count);
+  std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+  return bytes;
+}
+
+class ImagePixels : public testing::Test {
+ protected:
+  ImagePixels() : bytes_(counting(60)) {}
+  TensorView bytes(std::vector<std::int64_t> shape) const {
+    return TensorView(bytes_.data(), std::move(shape));
+  }
+  static Bytes grey(const std::vector<float>& values) {
+    return imagePixels(TensorView(values.data(), {1, static_cast<std::int64_t>(values.size())}),
+                       "HW")
+        .data;
+  }
+  Bytes bytes_;
+};
+
+TEST_F(ImagePixels, InterleavesChannelsGivenFirst) {
+  const Pixels pixels = imagePixels(bytes({3, 1, 2}), "CHW");
+  EXPECT_EQ(pixels.width, 2);
+  EXPECT_EQ(pixels.height, 1);
+  EXPECT_EQ(pixels.channels, 3);
+  EXPECT_EQ(pixels.data, (Bytes{0, 2, 4, 1, 3, 5}));
+}
+
+TEST_F(ImagePixels, KeepsChannelsGivenLast) {
+  const Pixels pixels = imagePixels(bytes({2, 1, 4}), "HWC");
+  EXPECT_EQ(pixels.width, 1);
+  EXPECT_EQ(pixels.height, 2);
+  EXPECT_EQ(pixels.channels, 4);
+  EXPECT_EQ(pixels.data, counting(8));
+}
+
+TEST_F(ImagePixels, TakesTwoDimensionsAsGrey) {
+  const Pixels pixels = imagePixels(bytes({2, 3}), "HW");
+  EXPECT_EQ(pixels.channels, 1);
+  EXPECT_EQ(pixels.data, counting(6));
+}
+
+TEST_F(ImagePixels, TransposesWidthFirst) {
+  EXPECT_EQ(imagePixels(bytes({2, 3}), "WH").data, (Bytes{0, 3, 1, 4, 2, 5}));
+}
+
+TEST_F(ImagePixels, FollowsNegativeStrides) {
+  const TensorView flipped(bytes_.data() + 5, {2, 3}, {-3, -1});
+  EXPECT_EQ(imagePixels(flipped, "HW").data, (Bytes{5, 4, 3, 2, 1, 0}));
+}
+
+TEST_F(ImagePixels, RepeatsAStrideOfZero) {
+  const TensorView expanded(bytes_.data(), {3, 1, 2}, {0, 2, 1});
+  EXPECT_EQ(imagePixels(expanded, "CHW").data, (Bytes{0, 0, 0, 1, 1, 1}));
+}
+
+// 0.5 * 255 = 127.5 and 0.999 * 255 = 254.745, cut as numpy's astype(uint8) cuts them.
+TEST_F(ImagePixels, ScalesAndCutsFloats) {
+  EXPECT_EQ(grey({0, 0.5F, 0.999F, 1}), (Bytes{0, 127, 254, 255}));
+}
+
+TEST_F(ImagePixels, ClampsFloatsAndMakesNanBlack) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(grey({-0.5F, 1.5F, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}),
+            (Bytes{0, 255, 255, 0, 0}));
+}
+
+TEST_F(ImagePixels, TakesDoublesHalvesAndBools) {
+  const double doubles[] = {0.25, 1e300};
+  EXPECT_EQ(imagePixels(TensorView(doubles, {1, 2}), "HW").data, (Bytes{63, 255}));
+  const std::uint16_t halves[] = {0x3800, 0x3C00};  // 0.5 and 1
+  EXPECT_EQ(imagePixels(TensorView(halves, DType::kFloat16, {1, 2}, {}), "HW").data,
+            (Bytes{127, 255}));
+  const std::uint16_t brains[] = {0x3F00, 0x3F80};  // 0.5 and 1
+  EXPECT_EQ(imagePixels(TensorView(brains, DType::kBFloat16, {1, 2}, {}), "HW").data,
+            (Bytes{127, 255}));
+  const bool bools[] = {false, true};
+  EXPECT_EQ(imagePixels(TensorView(bools, {1, 2}), "HW").data, (Bytes{0, 255}));
+}
+
+TEST_F(ImagePixels, RejectsIntegersOfUnknownScale) {
+  const std::vector<std::int64_t> integers(4);
+  expectInvalidArgument(
+      [&] {
+        imagePixels(TensorView(integers.data(), {2, 2}), "HW");
+      },
+      "image: element type int64, wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
+}
+
+TEST_F(ImagePixels, RejectsAnUnknownFormat) {
+  for (const char* format : {"", "CH", "chw", "CHWX", "CCHW", "NCHW"}) {
+    expectInvalidArgument(
+        [&] {
+          imagePixels(bytes({3, 2, 2}), format);
+        },
+        "image: dataFormat is \"" + std::string(format) +
+            "\", wanted the letters of \"CHW\" or \"HW\" in any order");
+  }
+}
+
+TEST_F(ImagePixels, RejectsAShapeOfAnotherRank) {
+  expectInvalidArgument(
+      [&] {
+        imagePixels(bytes({2, 2}), "CHW");
+      },
+      "image: shape (2, 2) has 2 dimensions, wanted 3 for dataFormat \"CHW\"");
+}
+
+TEST_F(ImagePixels, RejectsTwoChannels) {
+  expectInvalidArgument(
+      [&] {
+        imagePixels(bytes({2, 3, 4}), "CHW");
+      },
+      "image: shape (2, 3, 4) has 2 channels in dataFormat \"CHW\", wanted 1, 3 or 4");
+}
+
+TEST_F(ImagePixels, RejectsAnEmptyImage) {
+  expectInvalidArgument(
+      [&] {
+        imagePixels(bytes({3, 0, 4}), "CHW");
+      },
+      "image: shape (3, 0, 4) has no pixels");
+}
+
+using ImageGrid = ImagePixels;
+
+// Produced by tensorboardX 2.6.5: make_grid(np.arange(60, dtype=np.uint8).reshape(10, 3, 1, 2)).
+TEST_F(ImageGrid, TilesLikeTensorboardX) {
+  const Pixels pixels = imageGrid(bytes({10, 3, 1, 2}), "NCHW");
+  EXPECT_EQ(pixels.width, 16);
+  EXPECT_EQ(pixels.height, 2);
+  EXPECT_EQ(pixels.channels, 3);
+  EXPECT_EQ(pixels.data,
+            (Bytes{0,  2,  4,  1,  3,  5,  6,  8,  10, 7,  9,  11, 12, 14, 16, 13, 15, 17, 18, 20,
+                   22, 19, 21, 23, 24, 26, 28, 25, 27, 29, 30, 32, 34, 31, 33, 35, 36, 38, 40, 37,
+                   39, 41, 42, 44, 46, 43, 45, 47, 48, 50, 52, 49, 51, 53, 54, 56, 58, 55, 57, 59,
+                   0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+                   0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0}));
+}
+
+TEST_F(ImageGrid, IsAsWideAsTheImagesIfFewerThanEight) {
+  const Pixels pixels = imageGrid(bytes({3, 2, 2}), "NHW");
+  EXPECT_EQ(pixels.width, 6);
+  EXPECT_EQ(pixels.height, 2);
+  EXPECT_EQ(pixels.channels, 1);
+  EXPECT_EQ(pixels.data, (Bytes{0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11}));
+}
+
+TEST_F(ImageGrid, TakesChannelsGivenLast) {
+  EXPECT_EQ(imageGrid(bytes({2, 1, 1, 3}), "NHWC").data, counting(6));
+}
+
+TEST_F(ImageGrid, RejectsTheFormatOfOneImage) {
+  expectInvalidArgument(
+      [&] {
+        imageGrid(bytes({3, 2, 2}), "CHW");
+      },
+      "image: dataFormat is \"CHW\", wanted the letters of \"NCHW\" or \"NHW\" "
+      "in any order");
+}
+
+TEST_F(ImageGrid, RejectsASideThatNoImageHas) {
+  // One element, repeated: an image that needs no memory until it is copied.
+  const TensorView huge(bytes_.data(), {16, 1, 1, INT64_C(1) << 29}, {0, 0, 0, 0});
+  expectInvalidArgument([&] { imageGrid(huge, "NCHW"); },
+                        "image: a side of 8 tiles of 536870912 pixels, wanted less than 2^31 "
+                        "pixels");
+}
+
+TEST(ImageValue, IsWidthHeightAndPngOfTheImagePlugin) {
+  SummaryMetadata metadata;
+  metadata.displayName = "Sample";
+  metadata.description = "of the test set";
+  const Value value = imageValue("sample", 28, 14, "png bytes", metadata);
+  EXPECT_EQ(value.tag, "sample");
+  const auto& tensor = std::get<Tensor>(value.data);
+  EXPECT_EQ(tensor.type, TensorType::kString);
+  EXPECT_EQ(tensor.shape, std::vector<std::int64_t>{3});
+  EXPECT_EQ(tensor.strings, (std::vector<std::string>{"28", "14", "png bytes"}));
+  EXPECT_EQ(value.metadata->pluginName, "images");
+  EXPECT_EQ(value.metadata->pluginContent, "");
+  EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+  EXPECT_EQ(value.metadata->displayName, "Sample");
+  EXPECT_EQ(value.metadata->description, "of the test set");
+}
+
+}  // namespace
+}  // namespace steptape

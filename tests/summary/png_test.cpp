@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <png.h>
+#include <random>
+#include <tuple>
+
+#include "steptape/summary/image.h"
+
+#include "summary/error_matcher.h"
+
+namespace steptape {
+namespace {
+
+int pngFormat(int channels) {
+  return channels == 1 ? PNG_FORMAT_GRAY : channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
+}
+
+/// Decodes with libpng, which checks every chunk's CRC and the compressed data's checksum.
+Pixels decode(const std::string& png) {
+  png_image image;
+  std::memset(&image, 0, sizeof(image));
+  image.version = PNG_IMAGE_VERSION;
+  Pixels pixels;
+  if (png_image_begin_read_from_memory(&image, png.data(), png.size()) == 0) {
+    ADD_FAILURE() << image.message;
+    return pixels;
+  }
+  pixels.width = static_cast<int>(image.width);
+  pixels.height = static_cast<int>(image.height);
+  pixels.channels = static_cast<int>(PNG_IMAGE_SAMPLE_CHANNELS(image.format));
+  image.format = static_cast<png_uint_32>(pngFormat(pixels.channels));
+  pixels.data.resize(PNG_IMAGE_SIZE(image));
+  if (png_image_finish_read(&image, nullptr, pixels.data.data(), 0, nullptr) == 0) {
+    ADD_FAILURE() << image.message;
+  }
+  return pixels;
+}
+
+void expectRoundTrip(const Pixels& pixels) {
+  const Pixels decoded = decode(encodePng(pixels));
+  EXPECT_EQ(decoded.width, pixels.width);
+  EXPECT_EQ(decoded.height, pixels.height);
+  EXPECT_EQ(decoded.channels, pixels.channels);
+  EXPECT_TRUE(decoded.data == pixels.data) << "the pixels differ";
+}
+
+Pixels blank(int width, int height, int channels) {
+  Pixels pixels{width, height, channels, {}};
+  pixels.data.resize(static_cast<std::size_t>(width) * height * channels);
+  return pixels;
+}
+
+Pixels noise(int width, int height, int channels) {
+  Pixels pixels = blank(width, height, channels);
+  std::mt19937 random(7);
+  for (std::uint8_t& byte : pixels.data) {
+    byte = static_cast<std::uint8_t>(random());
+  }
+  return pixels;
+}
+
+/// Smooth in both directions, with a little grain: what each filter but None wins on.
+Pixels photo(int width, int height, int channels) {
+  Pixels pixels = blank(width, height, channels);
+  std::mt19937 random(7);
+  std::size_t i = 0;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      for (int c = 0; c < channels; ++c) {
+        pixels.data[i++] = static_cast<std::uint8_t>(x * (c + 1) / 3 + y * y / 40 + random() % 3);
+      }
+    }
+  }
+  return pixels;
+}
+
+/// Few colours in columns, rows and blocks: what None, Sub and Up win on.
+Pixels chart(int width, int height, int channels) {
+  Pixels pixels = blank(width, height, channels);
+  std::size_t i = 0;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      for (int c = 0; c < channels; ++c) {
+        pixels.data[i++] = static_cast<std::uint8_t>(y < height / 2 ? x * 97 : x / 8 % 2 * 255);
+      }
+    }
+  }
+  return pixels;
+}
+
+class PngRoundTrip : public testing::TestWithParam<std::tuple<int, std::pair<int, int>>> {
+ protected:
+  int channels() const { return std::get<0>(GetParam()); }
+  int width() const { return std::get<1>(GetParam()).first; }
+  int height() const { return std::get<1>(GetParam()).second; }
+};
+
+TEST_P(PngRoundTrip, KeepsNoise) {
+  expectRoundTrip(noise(width(), height(), channels()));
+}
+TEST_P(PngRoundTrip, KeepsAPhoto) {
+  expectRoundTrip(photo(width(), height(), channels()));
+}
+TEST_P(PngRoundTrip, KeepsAChart) {
+  expectRoundTrip(chart(width(), height(), channels()));
+}
+TEST_P(PngRoundTrip, KeepsBlack) {
+  expectRoundTrip(blank(width(), height(), channels()));
+}
+
+INSTANTIATE_TEST_SUITE_P(AllChannelsAndShapes, PngRoundTrip,
+                         testing::Combine(testing::Values(1, 3, 4),
+                                          testing::Values(std::pair(1, 1), std::pair(1, 77),
+                                                          std::pair(77, 1), std::pair(7, 5),
+                                                          std::pair(28, 28), std::pair(5000, 3),
+                                                          std::pair(301, 199))));
+
+TEST(EncodePng, BeginsWithTheSignatureAndEndsWithTheEndChunk) {
+  using namespace std::string_view_literals;
+  const std::string png = encodePng(blank(2, 1, 1));
+  // The first 33 bytes of any 2 x 1 grey PNG: PNG (Third Edition) 5.2 and 11.2.1; CRC by libpng.
+  EXPECT_EQ(png.substr(0, 29), "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x01\x08\0\0\0\0"sv);
+  EXPECT_EQ(png.substr(png.size() - 12), "\0\0\0\0IEND\xae\x42\x60\x82"sv);
+}
+
+TEST(EncodePng, MakesSmoothImagesSmall) {
+  const Pixels pixels = photo(256, 256, 3);
+  EXPECT_LT(encodePng(pixels).size(), pixels.data.size() / 2);
+  const Pixels flat = chart(256, 256, 3);
+  EXPECT_LT(encodePng(flat).size(), flat.data.size() / 20);
+}
+
+TEST(EncodePng, HardlyGrowsNoise) {
+  const Pixels pixels = noise(256, 256, 3);
+  EXPECT_LT(encodePng(pixels).size(), pixels.data.size() * 101 / 100);
+}
+
+TEST(EncodePng, RejectsTwoChannels) {
+  expectInvalidArgument([] { encodePng(blank(2, 3, 2)); },
+                        "PNG: an image of 2 x 3 pixels with 2 channels, wanted 1, 3 or 4 channels");
+}
+
+TEST(EncodePng, RejectsAnEmptySide) {
+  expectInvalidArgument(
+      [] {
+        encodePng(Pixels{0, 3, 1, {}});
+      },
+      "PNG: an image of 0 x 3 pixels with 1 channels, wanted positive sides");
+}
+
+TEST(EncodePng, RejectsAnotherNumberOfBytes) {
+  expectInvalidArgument(
+      [] {
+        encodePng(Pixels{2, 2, 1, {1, 2, 3}});
+      },
+      "PNG: an image of 2 x 2 pixels with 1 channels has 3 bytes, wanted 4");
+}
+
+TEST(EncodePng, RejectsMoreThanAGibibyte) {
+  expectInvalidArgument(
+      [] {
+        encodePng(Pixels{1 << 15, 1 << 15, 4, {}});
+      },
+      "PNG: an image of 32768 x 32768 pixels with 4 channels, wanted at most 1 GiB");
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/summary/tag.h"
+
+#include "summary/error_matcher.h"
+
+namespace steptape {
+namespace {
+
+TEST(CheckTag, AcceptsAnyNameButTheEmptyOne) {
+  EXPECT_NO_THROW(checkTag("loss/train"));
+  EXPECT_NO_THROW(checkTag(" "));
+}
+
+TEST(CheckTag, RejectsTheEmptyTag) {
+  expectInvalidArgument(
+      [] { checkTag(""); },
+      "the tag is empty: wanted a name of at least one character, such as \"loss/train\"");
+}
+
+}  // namespace
+}  // namespace steptape

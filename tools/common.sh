@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034
+# What the scripts beside this file share. Source it; it defines functions and $root, the project's folder.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+fashion_mnist_dir=/usr/share/datasets/fashion-mnist
+
+# Messages go to stderr: stdout is for what a script returns.
+say() { printf '[steptape] %s\n' "$*" >&2; }
+die() {
+  say "error: $*"
+  exit 1
+}
+
+# with_progress <what> <command> [argument ...]
+# Runs a long command quietly and shows that it is alive; its output appears only when it fails.
+with_progress() {
+  local what=$1 start=$SECONDS log status=0 elapsed
+  shift
+  log=$(mktemp)
+  say "$what ..."
+  "$@" >"$log" 2>&1 &
+  local pid=$!
+  # A background job of a script ignores Ctrl-C, so it is handed on.
+  trap 'kill "$pid" 2>/dev/null; rm -f "$log"; exit 130' INT TERM
+  while kill -0 "$pid" 2>/dev/null; do
+    sleep 1
+    elapsed=$((SECONDS - start))
+    if [[ -t 2 ]]; then
+      printf '\r\033[K  %d s  %s' "$elapsed" "$(tail -n 1 "$log" | tr -d '\r' | cut -c 1-70)" >&2
+    elif ((elapsed % 30 == 0)); then
+      say "  ... $elapsed s"
+    fi
+  done
+  if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+  wait "$pid" || status=$?
+  trap - INT TERM
+  if ((status != 0)); then
+    tail -n 30 "$log" >&2
+  fi
+  rm -f "$log"
+  return "$status"
+}
+
+# can_install: whether packages may be installed here, as root or through sudo.
+can_install() {
+  [[ ${STEPTAPE_NO_INSTALL:-0} != 1 ]] && command -v apt-get >/dev/null &&
+    { ((EUID == 0)) || command -v sudo >/dev/null; }
+}
+
+# install_packages <package> ...
+# Installs Debian packages, or says in one line for each what is missing and how to get it.
+install_packages() {
+  local package sudo=()
+  if ! can_install; then
+    for package in "$@"; do
+      say "missing: $package (get it: apt-get install $package)"
+    done
+    return 1
+  fi
+  if ((EUID != 0)); then sudo=(sudo); fi
+  with_progress "updating the package lists" "${sudo[@]}" apt-get -q update ||
+    say "could not update the package lists; trying with those at hand"
+  with_progress "installing $# packages: $*" \
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
+}
+
+# jobs: how many compilers may run at once. A LibTorch translation unit takes about 2 GB.
+jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/^MemTotal:/ {print int($2 / 2000000)}' /proc/meminfo)
+  if ((memory < 1)); then memory=1; fi
+  echo $((cores < memory ? cores : memory))
+}
+
+# configure <preset>
+# Configures build/<preset>, unless it is already configured for the same LibTorch: ninja runs CMake
+# again by itself when a CMakeLists.txt changed.
+configure() {
+  local preset=$1 torch=${STEPTAPE_TORCH_DIR:-}
+  local folder=$root/build/$preset
+  local marker=$folder/configured_for_torch
+  if [[ -f $folder/build.ninja && -f $marker && $(<"$marker") == "$torch" ]]; then
+    return
+  fi
+  say "configuring build/$preset"
+  # Fresh: what was found beside another LibTorch must not stay in the cache.
+  (cd "$root" && cmake --fresh --preset "$preset" -DTorch_DIR="$torch" >&2) || return 1
+  echo "$torch" >"$marker"
+}
+
+# build <preset> [target ...]
+build() {
+  local preset=$1 targets=()
+  shift
+  if (($#)); then targets=(--target "$@"); fi
+  say "building build/$preset"
+  cmake --build "$root/build/$preset" --parallel "$(jobs)" "${targets[@]}" >&2
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# From a fresh machine to a trained network in TensorBoard: sets up, builds Release, trains the
+# Fashion-MNIST example for one epoch on two MPI ranks, and prints how to look at it.
+# Arguments are handed to the example, such as --epochs 3.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$root"
+
+settings=$(tools/setup.sh)
+eval "$settings"
+data=$(tools/get_data.sh)
+configure release
+build release fashion_mnist steptape
+
+say "training on 2 ranks"
+# Open MPI refuses root and more ranks than cores unless told; another MPI ignores these.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+mpiexec -n 2 build/release/bin/fashion_mnist \
+  --data "$data" --epochs 1 --log-dir runs/fashion_mnist --json "$@"
+
+build/release/bin/steptape inspect runs/fashion_mnist
+tensorboard=$(command -v tensorboard || echo "$(dirname "$STEPTAPE_PYTHON")/tensorboard")
+printf '\nLook at it:\n  %s --logdir runs\n' "${tensorboard#"$root"/}"

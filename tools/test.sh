@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Sets up, builds and runs the tests. The last line counts them: "N passed, N failed".
+#
+#   tools/test.sh                 every test of the full build
+#   tools/test.sh --quick         without the slow ones: install consumers, TensorBoard, training
+#   tools/test.sh --sanitizers    the core under ASan+UBSan and under TSan
+#   tools/test.sh --all           the full build, the core as shared libraries, and the sanitizers
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$root"
+
+presets=(release)
+ctest_arguments=()
+case ${1:-} in
+  '') ;;
+  --quick) ctest_arguments=(--label-exclude slow) ;;
+  --sanitizers) presets=(asan tsan) ;;
+  --all) presets=(release core-shared asan tsan) ;;
+  *) die "unknown argument '$1'; usage: tools/test.sh [--quick | --sanitizers | --all]" ;;
+esac
+
+settings=$(tools/setup.sh --tests)
+eval "$settings"
+
+passed=0
+failed=0
+
+# run_preset <preset>: adds its tests to the counts; a build that fails is one failed test.
+run_preset() {
+  local preset=$1 start=$SECONDS log=$root/build/$1/tests.log targets=() summary total broken
+  if [[ $preset == release ]]; then targets=(all all_verify_interface_header_sets); fi
+  if ! { configure "$preset" && build "$preset" "${targets[@]}"; }; then
+    say "build/$preset does not build"
+    failed=$((failed + 1))
+    return
+  fi
+  ctest --preset "$preset" --parallel "$(nproc)" "${ctest_arguments[@]}" | tee "$log" || true
+  # "98% tests passed, 1 tests failed out of 57"; from CMake 4 on "100% tests passed out of 57".
+  summary=$(grep -E '^[0-9]+% tests passed(, [0-9]+ tests failed)? out of [0-9]+$' "$log" || true)
+  if [[ -z $summary ]]; then
+    say "ctest of build/$preset did not finish"
+    failed=$((failed + 1))
+    return
+  fi
+  total=${summary##* }
+  broken=0
+  if [[ $summary =~ ([0-9]+)\ tests\ failed ]]; then broken=${BASH_REMATCH[1]}; fi
+  passed=$((passed + total - broken))
+  failed=$((failed + broken))
+  say "$preset: $((total - broken)) passed, $broken failed, in $((SECONDS - start)) s"
+}
+
+for preset in "${presets[@]}"; do
+  run_preset "$preset"
+done
+echo "$passed passed, $failed failed"
+((failed == 0 && passed > 0))
