@@ -36,6 +36,7 @@ readonly build_requirements=(
   'libpng-dev header png.h'
   'libcli11-dev header CLI/CLI.hpp'
   'libfmt-dev header fmt/core.h'
+  'python3-venv venv .venv'
   "dataset-fashion-mnist file $fashion_mnist_dir/train-images-idx3-ubyte.gz"
 )
 readonly test_requirements=(
@@ -56,6 +57,9 @@ has_header() {
   done
   return 1
 }
+
+# Debian's python3 cannot make a virtual environment without a further package.
+has_venv() { [[ -x $root/$1/bin/pip ]] || python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
 # missing_packages <requirement> ...: one package a line
 missing_packages() {
@@ -131,9 +135,6 @@ install_modules() {
     return 1
   fi
   if [[ ! -x $venv/bin/pip ]]; then
-    if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
-      install_packages python3-venv || return 1
-    fi
     with_progress "creating .venv" python3 -m venv "$venv" || return 1
   fi
   with_progress "installing Python packages: $*" "$venv/bin/pip" install --no-input "$@"

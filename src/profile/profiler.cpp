@@ -34,6 +34,7 @@ class Profiler::Impl {
     }
     collector_ = std::make_unique<ProfileCollector>(options_.recordsPerThread, options_.zones);
     step_ = 0;
+    finished_.reset();
     enter(options_.schedule.actionAt(0));
   }
 
@@ -56,14 +57,13 @@ class Profiler::Impl {
     if (collector_ == nullptr) {
       return;
     }
-    const bool windowIsOpen = windowIsOpen_;
-    if (windowIsOpen) {
+    if (window_) {
       extendWindow();
     }
     setRecording(false);
     collector_.reset();
     action_ = ProfilerAction::kNone;
-    if (windowIsOpen) {
+    if (window_) {
       saveWindow();
     }
   }
@@ -71,6 +71,9 @@ class Profiler::Impl {
   ProfilerAction action() const { return action_; }
 
   OpProfile profile() const {
+    if (finished_) {
+      return *finished_;
+    }
     return window_ ? window_->build(windowEndTicks_, converter_) : OpProfile{};
   }
 
@@ -80,7 +83,7 @@ class Profiler::Impl {
     setRecording(action != ProfilerAction::kNone);
     const bool wantsWindow =
         action == ProfilerAction::kRecord || action == ProfilerAction::kRecordAndSave;
-    if (wantsWindow && !windowIsOpen_) {
+    if (wantsWindow && !window_) {
       openWindow();
     }
   }
@@ -106,7 +109,6 @@ class Profiler::Impl {
     converter_.recalibrate();
     windowEndTicks_ = readTicks();
     window_.emplace(windowEndTicks_);
-    windowIsOpen_ = true;
   }
 
   void extendWindow() {
@@ -116,9 +118,10 @@ class Profiler::Impl {
   }
 
   void saveWindow() {
-    windowIsOpen_ = false;
+    finished_ = window_->build(windowEndTicks_, converter_);
+    window_.reset();
     if (writer_) {
-      writeOpStats(*writer_, profile(), step_);
+      writeOpStats(*writer_, *finished_, step_);
     }
   }
 
@@ -129,9 +132,9 @@ class Profiler::Impl {
   std::int64_t step_ = 0;
   ProfilerAction action_ = ProfilerAction::kNone;
   TickConverter converter_;
-  std::optional<OpStatsBuilder> window_;  // the latest one
-  bool windowIsOpen_ = false;
+  std::optional<OpStatsBuilder> window_;  // while one is open
   std::uint64_t windowEndTicks_ = 0;
+  std::optional<OpProfile> finished_;  // the latest window that was closed
 };
 
 Profiler::Profiler(ProfilerOptions options) : Profiler(std::move(options), nullptr) {}

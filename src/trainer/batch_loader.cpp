@@ -42,9 +42,9 @@ ImageLoader::ImageLoader(ImageDataset dataset, DistributedSampler sampler, std::
   }
   const std::vector<std::int64_t>& indices = sampler_.indices();
   if (!indices.empty() && *std::max_element(indices.begin(), indices.end()) >= dataset_.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the sampler deals more samples than the data set's " +
-                    std::to_string(dataset_.size()) + "; make it with dataset.size()");
+    throw Error(ErrorCode::kInvalidArgument, "the sampler deals more samples than the data set's " +
+                                                 std::to_string(dataset_.size()) +
+                                                 "; make it with dataset.size()");
   }
   const auto channels = static_cast<std::size_t>(dataset_.images().size(1));
   checkFits(normalization, channels);

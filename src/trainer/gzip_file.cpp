@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/gzip_file.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "steptape/base/error.h"
+
+#include <zlib.h>
 
 namespace steptape::detail {
 namespace {

@@ -27,9 +27,9 @@ std::vector<std::int64_t> readShape(detail::GzipFile& file, int dimensions) {
     const std::int64_t size = (std::int64_t{bytes[0]} << 24) | (std::int64_t{bytes[1]} << 16) |
                               (std::int64_t{bytes[2]} << 8) | std::int64_t{bytes[3]};
     if (size > 0 && elements > kMaxElements / size) {
-      throw Error(ErrorCode::kDataLoss,
-                  file.path() + " states more than " + std::to_string(kMaxElements) +
-                      " elements in its header; the file is damaged");
+      throw Error(ErrorCode::kDataLoss, file.path() + " states more than " +
+                                            std::to_string(kMaxElements) +
+                                            " elements in its header; the file is damaged");
     }
     elements *= size;
     shape.push_back(size);
@@ -50,9 +50,9 @@ at::Tensor loadIdx(const std::string& path) {
                                           "dimensions");
   }
   if (magic[2] != kUnsignedByte) {
-    throw Error(ErrorCode::kInvalidArgument,
-                path + " has elements of the IDX type " + detail::hexBytes(&magic[2], 1) +
-                    ", wanted 08 (unsigned bytes)");
+    throw Error(ErrorCode::kInvalidArgument, path + " has elements of the IDX type " +
+                                                 detail::hexBytes(&magic[2], 1) +
+                                                 ", wanted 08 (unsigned bytes)");
   }
   at::Tensor tensor = at::empty(readShape(file, magic[3]), at::kByte);
   file.readExactly(tensor.data_ptr<std::uint8_t>(), static_cast<std::size_t>(tensor.numel()));

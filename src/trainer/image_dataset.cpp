@@ -29,8 +29,8 @@ std::string shapeString(const at::Tensor& tensor) {
 
 [[noreturn]] void throwMissing(const std::string& file, const std::string& directory,
                                const std::string& howToGet) {
-  throw Error(ErrorCode::kIoError, "data set not found: no " + file + " in " + directory +
-                                       "; install it: " + howToGet);
+  throw Error(ErrorCode::kIoError,
+              "data set not found: no " + file + " in " + directory + "; install it: " + howToGet);
 }
 
 std::string findIdx(const std::string& directory, const std::string& name) {

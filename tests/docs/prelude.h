@@ -10,8 +10,8 @@
 
 /// What a code block without main() finds declared, so that documents can show one call without
 /// the ten lines before it. Keep it short: a reader has to guess the same.
-#define STEPTAPE_DOC_PARAMETERS                                                                   \
-  [[maybe_unused]] steptape::SummaryWriter &writer, [[maybe_unused]] std::int64_t step,           \
-      [[maybe_unused]] double loss, [[maybe_unused]] double accuracy,                             \
-      [[maybe_unused]] const std::vector<float>&values,                                           \
+#define STEPTAPE_DOC_PARAMETERS                                                         \
+  [[maybe_unused]] steptape::SummaryWriter &writer, [[maybe_unused]] std::int64_t step, \
+      [[maybe_unused]] double loss, [[maybe_unused]] double accuracy,                   \
+      [[maybe_unused]] const std::vector<float>&values,                                 \
       [[maybe_unused]] const std::shared_ptr<steptape::Communicator>&world

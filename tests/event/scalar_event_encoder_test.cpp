@@ -8,6 +8,7 @@
 
 #include "steptape/event/event_codec.h"
 #include "steptape/event/plugin_data.h"
+#include "steptape/record/record_buffer.h"
 #include "steptape/record/record_format.h"
 
 #include <gtest/gtest.h>
@@ -66,14 +67,27 @@ void expectSameBytes(double wallTime, std::int64_t step, const std::vector<Scala
       << "wall time " << wallTime << ", step " << step << ", " << scalars.size() << " scalars";
 }
 
-// The worked example of docs/event_file_format.md.
+// The worked example of docs/event_file_format.md, which TensorBoard shows as 0.5 at step 300.
 TEST(ScalarEventEncoder, GivesTheBytesOfTheFormatsDescription) {
+  RecordBuffer record;
+  record.append(encodedByHand(1e9, 300, {{"loss", 0.5F, true}}));
+  EXPECT_EQ(record.bytes(),
+            std::string("\x2f\x00\x00\x00\x00\x00\x00\x00\x6d\x5d\x1d\x50"  // header
+                        "\x09\x00\x00\x00\x00\x65\xcd\xcd\x41"              // wall time
+                        "\x10\xac\x02"                                      // step
+                        "\x2a\x21\x0a\x1f\x0a\x04loss"                      // summary, value, tag
+                        "\x42\x08\x08\x01\x22\x04\x00\x00\x00\x3f"          // tensor
+                        "\x4a\x0d\x0a\x09\x0a\x07scalars\x20\x01"           // metadata
+                        "\xe7\x30\x1f\x19",                                 // footer
+                        63));
+}
+
+TEST(ScalarEventEncoder, LeavesOutTheMetadataOfLaterValues) {
   EXPECT_EQ(encodedByHand(1e9, 300, {{"loss", 0.5F, false}}),
-            std::string("\x09\x00\x00\x00\x00\x65\xcd\xcd\x41"       // wall time
-                        "\x10\xac\x02"                               // step
-                        "\x2a\x12\x0a\x10"                           // summary, value
-                        "\x0a\x04loss"                               // tag
-                        "\x42\x08\x08\x01\x22\x04\x00\x00\x00\x3f",  // tensor
+            std::string("\x09\x00\x00\x00\x00\x65\xcd\xcd\x41"
+                        "\x10\xac\x02"
+                        "\x2a\x12\x0a\x10\x0a\x04loss"
+                        "\x42\x08\x08\x01\x22\x04\x00\x00\x00\x3f",
                         32));
 }
 

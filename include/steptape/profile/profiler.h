@@ -79,7 +79,8 @@ class STEPTAPE_EXPORT Profiler {
   /// What happens during the current step; kNone while stopped.
   ProfilerAction action() const noexcept;
 
-  /// The latest window, up to its last step(): empty until there was one.
+  /// The latest window that was finished since start(); before the first one is, what it has up to
+  /// the last step(). Empty while there is none.
   OpProfile profile() const;
   /// profile().operators: the most self time first.
   std::vector<OpStats> stats() const;

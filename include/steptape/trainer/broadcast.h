@@ -32,11 +32,8 @@ STEPTAPE_EXPORT void broadcastParameters(torch::nn::Module& module, Communicator
 STEPTAPE_EXPORT void broadcastOptimizerState(torch::optim::Optimizer& optimizer,
                                              Communicator& world, int root = 0);
 
-/// Proves that all ranks hold the same parameters and buffers, bit by bit: what synchronous training
-/// guarantees after every step.
-///
-/// Batch statistics, which every rank keeps of its own data, differ: a module with such buffers is
-/// only equal after broadcastParameters().
+/// Proves that all ranks hold the same parameters, bit by bit: what synchronous training guarantees
+/// after every step. Buffers are not compared: batch statistics are those of each rank's samples.
 ///
 /// Collective.
 ///

@@ -56,6 +56,19 @@ STEPTAPE_EXPORT TrainingProgress loadCheckpoint(const std::string& path, torch::
                                                 torch::optim::Optimizer& optimizer,
                                                 Communicator& world);
 
+/// How far the run had come that wrote the checkpoint at `path`, without restoring it: a writer of
+/// the run that goes on takes `step + 1` as its WriterOptions::purgeStep.
+///
+/// Collective.
+///
+/// @throws as loadCheckpoint().
+/// @threads Not thread-safe: one thread at a time, the communicator's.
+STEPTAPE_EXPORT TrainingProgress readCheckpointProgress(const std::string& path,
+                                                        Communicator& world);
+
+/// The file in which a Trainer keeps its checkpoint: `<directory>/checkpoint.pt`.
+STEPTAPE_EXPORT std::string checkpointPath(const std::string& directory);
+
 /// Whether the root sees a file at `path`; the same answer on every rank. Collective.
 STEPTAPE_EXPORT bool checkpointExists(const std::string& path, Communicator& world);
 

@@ -76,6 +76,8 @@ class STEPTAPE_EXPORT GradientSync {
  private:
   struct Bucket;
 
+  Bucket& bucketFor(const at::Tensor& parameter, std::int64_t bytes);
+
   std::shared_ptr<Communicator> world_;
   std::vector<Bucket> buckets_;
 };

@@ -50,7 +50,8 @@ STEPTAPE_EXPORT ImageDataset loadMnist(const std::string& directory, Split split
 /// Reads CIFAR-10 in its binary version: `data_batch_1.bin` to `data_batch_5.bin`, or
 /// `test_batch.bin`.
 ///
-/// @throws Error(kIoError) if a file is not there; Error(kDataLoss) if one does not consist of whole
+/// @throws Error(kIoError) if a file is not there; Error(kDataLoss) if one does not consist of
+/// whole
 ///         records or a label is above 9.
 /// @source https://www.cs.toronto.edu/~kriz/cifar.html, "Binary version": records of one label byte
 ///         and 3 x 32 x 32 bytes, channel by channel.

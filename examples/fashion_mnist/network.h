@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <torch/torch.h>
+
+/// The network of the well-known MNIST examples: two convolutions, two fully connected layers.
+///
+///     (n, 1, 28, 28) -> conv 5x5 -> pool -> relu -> conv 5x5 -> dropout -> pool -> relu
+///                    -> fc 320:50 -> relu -> dropout -> fc 50:10 -> log-probabilities (n, 10)
+struct NetworkImpl : torch::nn::Module {
+  NetworkImpl()
+      : conv1(register_module("conv1", torch::nn::Conv2d(1, 10, 5))),
+        conv2(register_module("conv2", torch::nn::Conv2d(10, 20, 5))),
+        fc1(register_module("fc1", torch::nn::Linear(320, 50))),
+        fc2(register_module("fc2", torch::nn::Linear(50, 10))) {}
+
+  torch::Tensor forward(const torch::Tensor& images) {
+    torch::Tensor x = torch::relu(torch::max_pool2d(conv1->forward(images), 2));
+    x = torch::feature_dropout(conv2->forward(x), 0.5, is_training());
+    x = torch::relu(torch::max_pool2d(x, 2));
+    x = torch::relu(fc1->forward(x.view({-1, 320})));
+    x = torch::dropout(x, 0.5, is_training());
+    return torch::log_softmax(fc2->forward(x), 1);
+  }
+
+  torch::nn::Conv2d conv1;
+  torch::nn::Conv2d conv2;
+  torch::nn::Linear fc1;
+  torch::nn::Linear fc2;
+};
+TORCH_MODULE(Network);

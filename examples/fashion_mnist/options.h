@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <steptape/trainer/trainer_options.h>
+#include <string>
+
+/// What the command line says.
+struct Options {
+  std::string data = "/usr/share/datasets/fashion-mnist";
+  std::int64_t epochs = 1;
+  std::int64_t batchSize = 64;
+  double lr = 0.01;
+  double momentum = 0.5;
+  std::uint64_t seed = 1;
+  std::string logDir;  ///< Empty: a new directory under runs/.
+  std::string checkpointDir;
+  bool resume = false;
+  int threads = 0;
+  std::int64_t maxSteps = 0;
+  steptape::ProgressStyle progress = steptape::ProgressStyle::kAuto;
+  bool log = true;
+  bool json = false;
+  bool help = false;
+};
+
+/// A command line that cannot be understood; what() says why.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// @throws UsageError
+Options parseOptions(int argc, char** argv);
+
+/// What --help prints.
+const char* usage();

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Training jobs of several ranks, over MPI:
+///
+///     #include <steptape/mpi.h>
+///     #include <steptape/steptape.h>
+///
+///     int main(int argc, char** argv) {
+///       steptape::mpi::Environment environment(argc, argv);
+///       auto world = steptape::mpi::world();
+///       steptape::DistributedWriter writer("runs/exp", world);
+///       for (std::int64_t step = 0; step < 100; ++step) {
+///         writer.addReduced("loss", train(step), step);   // queued on every rank
+///         writer.reduce(step);                            // averaged over all, in one allreduce
+///       }
+///     }
+///
+/// Needs no <mpi.h>. A program that has communicators of its own includes
+/// <steptape/mpi/mpi_communicator.h>, the one header that does.
+
+#include "steptape/distributed/communicator.h"
+#include "steptape/distributed/distributed_writer.h"
+#include "steptape/distributed/metric_average.h"
+#include "steptape/distributed/rank_log.h"
+#include "steptape/distributed/rank_policy.h"
+#include "steptape/mpi/environment.h"
+#include "steptape/mpi/world.h"

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "steptape/base/export.h"
+
+namespace steptape::mpi {
+
+/// Which threads of a rank may call MPI; the names and the order are MPI's.
+enum class ThreadLevel {
+  kSingle,      ///< The rank has one thread.
+  kFunneled,    ///< Several threads, of which the one that initialised MPI calls it.
+  kSerialized,  ///< Any thread, one at a time.
+  kMultiple,    ///< Any thread at any time; some MPIs get slower.
+};
+
+/// How an Environment initialises MPI.
+struct EnvironmentOptions {
+  /// The least that is needed. The library itself needs no more than kFunneled: its background
+  /// threads never call MPI.
+  ThreadLevel threadLevel = ThreadLevel::kFunneled;
+};
+
+/// MPI, for the scope of the object: initialises it only if nobody has, and finalises only what it
+/// initialised. Make one at the top of main(), before anything that talks to other ranks.
+///
+///     int main(int argc, char** argv) {
+///       steptape::mpi::Environment environment(argc, argv);
+///       auto world = steptape::mpi::world();
+///       ...
+///     }
+///
+/// Nobody is left hanging: where the scope ends because an exception passes through it, or after an
+/// operation of a communicator ran out of time, the destructor calls MPI_Abort. MPI_Finalize waits
+/// for all ranks, and the others may be waiting for this one in another operation. So an exception
+/// that is caught outside of the scope ends the whole job, with exit code 1; one that is caught
+/// inside does not. In a program whose MPI somebody else initialised, ending it is theirs.
+///
+/// @threads Not thread-safe: the thread that calls MPI.
+class STEPTAPE_EXPORT Environment {
+ public:
+  /// @param argc,argv As main() got them; MPI may take out arguments of its own.
+  /// @throws Error(kFailedPrecondition) if MPI was finalised already, or if it gives less than
+  ///         `options.threadLevel`. A foreign MPI_Init() of level kSingle is enough for kFunneled.
+  Environment(int& argc, char**& argv, const EnvironmentOptions& options = {});
+  explicit Environment(const EnvironmentOptions& options = {});
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  /// Finalises or aborts, as above. Never throws.
+  ~Environment();
+
+  /// What MPI gives; may be more than was asked.
+  ThreadLevel threadLevel() const { return threadLevel_; }
+
+  /// Whether this object initialised MPI, and so will finalise it.
+  bool ownsMpi() const { return ownsMpi_; }
+
+ private:
+  void initialise(int* argc, char*** argv, const EnvironmentOptions& options);
+
+  ThreadLevel threadLevel_ = ThreadLevel::kSingle;
+  bool ownsMpi_ = false;
+  int exceptionsAtStart_ = 0;
+};
+
+}  // namespace steptape::mpi

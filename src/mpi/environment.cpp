@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/mpi/environment.h"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "steptape/base/error.h"
+#include "steptape/mpi/mpi_communicator.h"
+
+#include "mpi/job_state.h"
+
+namespace steptape::mpi {
+namespace {
+
+int toMpi(ThreadLevel level) {
+  switch (level) {
+    case ThreadLevel::kSingle:
+      return MPI_THREAD_SINGLE;
+    case ThreadLevel::kFunneled:
+      return MPI_THREAD_FUNNELED;
+    case ThreadLevel::kSerialized:
+      return MPI_THREAD_SERIALIZED;
+    case ThreadLevel::kMultiple:
+      return MPI_THREAD_MULTIPLE;
+  }
+  return MPI_THREAD_MULTIPLE;
+}
+
+ThreadLevel fromMpi(int level) {
+  // MPI promises the order of these constants, not their values.
+  if (level >= MPI_THREAD_MULTIPLE) {
+    return ThreadLevel::kMultiple;
+  }
+  if (level >= MPI_THREAD_SERIALIZED) {
+    return ThreadLevel::kSerialized;
+  }
+  return level >= MPI_THREAD_FUNNELED ? ThreadLevel::kFunneled : ThreadLevel::kSingle;
+}
+
+const char* nameOf(ThreadLevel level) {
+  switch (level) {
+    case ThreadLevel::kSingle:
+      return "MPI_THREAD_SINGLE";
+    case ThreadLevel::kFunneled:
+      return "MPI_THREAD_FUNNELED";
+    case ThreadLevel::kSerialized:
+      return "MPI_THREAD_SERIALIZED";
+    case ThreadLevel::kMultiple:
+      return "MPI_THREAD_MULTIPLE";
+  }
+  return "an unknown thread level";
+}
+
+void abortJob(const char* why) noexcept {
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  // printf-style, because a destructor that runs during unwinding must not throw.
+  std::fprintf(stderr, "steptape: rank %d ends the job: %s\n", rank, why);
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+}  // namespace
+
+Environment::Environment(int& argc, char**& argv, const EnvironmentOptions& options) {
+  initialise(&argc, &argv, options);
+}
+
+Environment::Environment(const EnvironmentOptions& options) {
+  initialise(nullptr, nullptr, options);
+}
+
+void Environment::initialise(int* argc, char*** argv, const EnvironmentOptions& options) {
+  exceptionsAtStart_ = std::uncaught_exceptions();
+  int isFinalised = 0;
+  MPI_Finalized(&isFinalised);
+  if (isFinalised != 0) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "mpi::Environment: MPI was finalised already and cannot be initialised again");
+  }
+  int isInitialised = 0;
+  MPI_Initialized(&isInitialised);
+  int provided = MPI_THREAD_SINGLE;
+  if (isInitialised == 0) {
+    MPI_Init_thread(argc, argv, toMpi(options.threadLevel), &provided);
+    ownsMpi_ = true;
+  } else {
+    MPI_Query_thread(&provided);
+  }
+  threadLevel_ = fromMpi(provided);
+  // Who called MPI_Init() got kSingle, and the one thread that calls MPI is all that we need.
+  const bool isEnough = threadLevel_ >= options.threadLevel ||
+                        (!ownsMpi_ && options.threadLevel == ThreadLevel::kFunneled);
+  if (!isEnough) {
+    if (ownsMpi_) {
+      MPI_Finalize();
+    }
+    throw Error(ErrorCode::kFailedPrecondition, std::string("mpi::Environment: MPI gives ") +
+                                                    nameOf(threadLevel_) + ", want " +
+                                                    nameOf(options.threadLevel));
+  }
+}
+
+Environment::~Environment() {
+  if (!ownsMpi_ || !detail::isMpiRunning()) {
+    return;
+  }
+  if (std::uncaught_exceptions() > exceptionsAtStart_) {
+    abortJob("an exception leaves the scope of mpi::Environment");
+  }
+  if (detail::isStuck()) {
+    abortJob("an operation ran out of time, and MPI_Finalize would wait for it");
+  }
+  detail::forgetWorld();
+  MPI_Finalize();
+}
+
+}  // namespace steptape::mpi

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/progress_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <unistd.h>
+
+#include "steptape/base/clock.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr std::int64_t kDrawIntervalNanos = 100'000'000;
+constexpr std::int64_t kBarColumns = 24;
+constexpr const char* kClearLine = "\r\033[K";
+
+template <typename... Args>
+std::string format(const char* pattern, Args... args) {
+  std::array<char, 256> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), pattern, args...);
+  return buffer.data();
+}
+
+ProgressStyle resolve(ProgressStyle style, bool isRoot) {
+  if (!isRoot) {
+    return ProgressStyle::kNone;
+  }
+  if (style != ProgressStyle::kAuto) {
+    return style;
+  }
+  return isatty(STDERR_FILENO) != 0 ? ProgressStyle::kBar : ProgressStyle::kLines;
+}
+
+}  // namespace
+
+std::string barText(const EpochStatus& status) {
+  const std::int64_t steps = std::max<std::int64_t>(status.steps, 1);
+  const std::int64_t filled = kBarColumns * status.step / steps;
+  std::string bar(static_cast<std::size_t>(filled), '=');
+  bar += filled < kBarColumns ? ">" : "";
+  bar.resize(static_cast<std::size_t>(kBarColumns), ' ');
+  const auto left = static_cast<long long>(std::llround(status.secondsLeft));
+  return format("epoch %lld/%lld [%s] %3lld%%  loss %.4f  %.0f samples/s  %lld:%02lld left",
+                static_cast<long long>(status.epoch), static_cast<long long>(status.epochs),
+                bar.c_str(), static_cast<long long>(100 * status.step / steps), status.loss,
+                status.samplesPerSecond, left / 60, left % 60);
+}
+
+std::string epochLine(const EpochStatus& status, double testLoss, double testAccuracy) {
+  return format(
+      "epoch %lld/%lld: train loss %.4f, test loss %.4f, test accuracy %.4f, %.2f s, "
+      "%.0f samples/s",
+      static_cast<long long>(status.epoch), static_cast<long long>(status.epochs), status.loss,
+      testLoss, testAccuracy, status.seconds, status.samplesPerSecond);
+}
+
+ProgressReport::ProgressReport(ProgressStyle style, bool isRoot) : style_(resolve(style, isRoot)) {}
+
+bool ProgressReport::wantsStep() {
+  return style_ == ProgressStyle::kBar && Clock::system().steadyNanos() >= nextDrawNanos_;
+}
+
+void ProgressReport::step(const EpochStatus& status) {
+  nextDrawNanos_ = Clock::system().steadyNanos() + kDrawIntervalNanos;
+  barIsDrawn_ = true;
+  std::cerr << kClearLine + barText(status) << std::flush;
+}
+
+void ProgressReport::epoch(const EpochStatus& status, double testLoss, double testAccuracy) {
+  message(epochLine(status, testLoss, testAccuracy));
+}
+
+void ProgressReport::message(const std::string& text) {
+  if (style_ == ProgressStyle::kNone) {
+    return;
+  }
+  clearBar();
+  std::cout << text + "\n" << std::flush;
+}
+
+void ProgressReport::clearBar() {
+  if (barIsDrawn_) {
+    std::cerr << kClearLine << std::flush;
+    barIsDrawn_ = false;
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "steptape/trainer/trainer_options.h"
+
+namespace steptape::detail {
+
+/// Where an epoch stands.
+struct EpochStatus {
+  std::int64_t epoch = 0;   ///< Counted from 1.
+  std::int64_t epochs = 0;  ///< Epochs in all.
+  std::int64_t step = 0;    ///< Batches done of this epoch.
+  std::int64_t steps = 0;   ///< Batches in an epoch.
+  double loss = 0;          ///< Of the latest batch.
+  double seconds = 0;       ///< Since this process began the epoch.
+  double samplesPerSecond = 0;
+  double secondsLeft = 0;  ///< Of this epoch.
+};
+
+/// "epoch 1/3 [=====>    ]  52% loss 0.8123  25974 samples/s  0:02 left"
+std::string barText(const EpochStatus& status);
+
+/// "epoch 1/3: train loss 0.8123, test loss 0.6512, test accuracy 0.7441, 2.53 s, 23715 samples/s"
+std::string epochLine(const EpochStatus& status, double testLoss, double testAccuracy);
+
+/// Prints on the root what a Trainer does; silent elsewhere.
+///
+/// Not thread-safe: one thread at a time.
+class ProgressReport {
+ public:
+  ProgressReport(ProgressStyle style, bool isRoot);
+
+  /// Whether step() wants to be told now: at most ten times a second.
+  bool wantsStep();
+  void step(const EpochStatus& status);
+  void epoch(const EpochStatus& status, double testLoss, double testAccuracy);
+  void message(const std::string& text);
+
+ private:
+  void clearBar();
+
+  ProgressStyle style_;
+  std::int64_t nextDrawNanos_ = 0;
+  bool barIsDrawn_ = false;
+};
+
+}  // namespace steptape::detail

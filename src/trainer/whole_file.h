@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "steptape/base/status.h"
+
+namespace steptape::detail {
+
+/// Reads the file at `path` into `bytes`. @return kIoError with the system's words.
+Status readWholeFile(const std::string& path, std::string& bytes);
+
+/// Makes `bytes` the content of `path`, creating directories as needed. Writes to `path`.tmp, waits
+/// for the disk and renames, so that `path` is at every moment the old file or the new one.
+///
+/// @return kIoError with the system's words; `path` is then what it was.
+Status replaceFile(const std::string& path, std::string_view bytes);
+
+}  // namespace steptape::detail

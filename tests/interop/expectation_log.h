@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/summary/image.h"
+
+/// Notes what a program logs, one JSON object a line, for a checker that then asks TensorBoard.
+///
+/// @threads Thread-safe.
+class ExpectationLog {
+ public:
+  explicit ExpectationLog(const std::string& path);
+
+  /// @param wallTime Where the caller gave one; else any time while the program ran is right.
+  void scalar(std::string_view run, std::string_view tag, std::int64_t step, double value,
+              std::optional<double> wallTime = std::nullopt);
+  void names(std::string_view run, std::string_view tag, std::string_view displayName,
+             std::string_view description);
+  void histogram(std::string_view run, std::string_view tag, std::int64_t step,
+                 const std::vector<double>& values);
+  void image(std::string_view run, std::string_view tag, std::int64_t step,
+             const steptape::Pixels& pixels);
+  void text(std::string_view run, std::string_view tag, std::int64_t step,
+            std::string_view markdown);
+  /// Points that a later start of the run has purged: a tag that it did not write again.
+  void purged(std::string_view run, std::string_view tag, std::int64_t fromStep);
+
+ private:
+  void write(const std::string& line);
+
+  std::mutex mutex_;
+  std::ofstream file_;
+};

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts the real TensorBoard on a log directory and asks it over HTTP."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+START_SECONDS = 60
+REQUEST_SECONDS = 30
+LOAD_SECONDS = 60
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class TensorBoard:
+    """A running TensorBoard; a context manager that always ends it, with all its processes.
+
+    fast=True is what users get: the data server in Rust. False is the loader in Python.
+    """
+
+    def __init__(self, log_dir, fast=True):
+        self._log = tempfile.TemporaryFile("w+")
+        port = _free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        command = [sys.executable, "-m", "tensorboard.main", "--logdir", log_dir,
+                   "--host", "127.0.0.1", "--port", str(port),
+                   "--load_fast", "true" if fast else "false", "--reload_interval", "1",
+                   "--samples_per_plugin", "scalars=100000000,images=1000,histograms=1000,text=1000"]
+        # A session of its own, so that the data server it starts ends with it.
+        self._process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT,
+                                         start_new_session=True)
+
+    def __enter__(self):
+        try:
+            self._wait_for_start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.wait(timeout=10)
+        self._log.close()
+
+    def _wait_for_start(self):
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                break
+            try:
+                self.get("environment")
+                return
+            except (urllib.error.URLError, ConnectionError):
+                time.sleep(0.1)
+        self._log.seek(0)
+        raise RuntimeError(f"TensorBoard did not start:\n{self._log.read()}")
+
+    def get_bytes(self, path, **query):
+        url = f"{self.url}/data/{path}"
+        if query:
+            url += "?" + urllib.parse.urlencode(query)
+        with urllib.request.urlopen(url, timeout=REQUEST_SECONDS) as response:
+            return response.read()
+
+    def get(self, path, **query):
+        return json.loads(self.get_bytes(path, **query))
+
+
+def eventually(check):
+    """Calls check() until it raises no AssertionError, because TensorBoard loads in the background.
+
+    Raises the last AssertionError when it still fails after LOAD_SECONDS.
+    """
+    deadline = time.monotonic() + LOAD_SECONDS
+    while True:
+        try:
+            return check()
+        except (AssertionError, urllib.error.HTTPError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.25)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C++ program under test, interop_writer, and what it says it logged."""
+
+import collections
+import json
+import os
+import subprocess
+
+RUN_SECONDS = 120
+
+
+def path():
+    return os.environ["STEPTAPE_INTEROP_WRITER"]
+
+
+def run(*arguments):
+    subprocess.run([path(), *map(str, arguments)], check=True, timeout=RUN_SECONDS)
+
+
+def floats(values):
+    """Numbers from JSON, in which "NaN" and "Infinity" are strings."""
+    return [float(value) for value in values]
+
+
+class Expectations:
+    """What was logged: for each kind, a dict from (run, tag) to the lines about it, by step."""
+
+    def __init__(self, file_name):
+        self._kinds = collections.defaultdict(lambda: collections.defaultdict(dict))
+        with open(file_name, encoding="utf-8") as lines:
+            for text in lines:
+                line = json.loads(text)
+                series = self._kinds[line["kind"]][line["run"], line["tag"]]
+                # Of several values at one step, readers show the last.
+                series[line.get("step", 0)] = line
+
+    def of(self, kind):
+        return self._kinds[kind]
+
+    def runs(self):
+        return {run for kind in self._kinds.values() for run, _ in kind}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/mpi/mpi_communicator.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "steptape/distributed/metric_average.h"
+#include "steptape/mpi/environment.h"
+#include "steptape/mpi/world.h"
+
+#include "distributed/expect_error.h"
+#include "mpi/chunks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+using test::expectError;
+using ::testing::ElementsAre;
+
+std::vector<float> ramp(std::size_t size, int rank) {
+  std::vector<float> values(size);
+  std::iota(values.begin(), values.end(), static_cast<float>(rank));
+  return values;
+}
+
+TEST(MpiCommunicator, AgreesWithMpiOnRankAndSize) {
+  const MpiCommunicator world(MPI_COMM_WORLD);
+  int rank = -1;
+  int size = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  EXPECT_EQ(world.rank(), rank);
+  EXPECT_EQ(world.size(), size);
+  EXPECT_EQ(world.isRoot(), rank == 0);
+}
+
+TEST(MpiCommunicator, NumbersTheRanksOfANode) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  // All ranks of this test are on one node.
+  EXPECT_EQ(world.localRank(), world.rank());
+  EXPECT_EQ(world.localSize(), world.size());
+}
+
+TEST(MpiCommunicator, CombinesByEveryOperation) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  const int last = world.size() - 1;
+  const auto allreduce = [&](ReduceOp op) {
+    float single[] = {static_cast<float>(world.rank())};
+    double twice[] = {2.0 * world.rank()};
+    world.allreduce(Span<float>(single), op);
+    world.allreduce(Span<double>(twice), op);
+    EXPECT_EQ(twice[0], 2.0 * single[0]);
+    return twice[0];
+  };
+  EXPECT_EQ(allreduce(ReduceOp::kSum), last * (last + 1));
+  EXPECT_EQ(allreduce(ReduceOp::kAverage), last);
+  EXPECT_EQ(allreduce(ReduceOp::kMin), 0);
+  EXPECT_EQ(allreduce(ReduceOp::kMax), 2 * last);
+}
+
+TEST(MpiCommunicator, CombinesAGradientOfManyElements) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  constexpr std::size_t kSize = 1 << 20;
+  std::vector<float> gradient = ramp(kSize, world.rank());
+  world.allreduce(Span<float>(gradient), ReduceOp::kMax);
+  EXPECT_EQ(gradient, ramp(kSize, world.size() - 1));
+}
+
+TEST(MpiCommunicator, MergesMoments) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  std::vector<MetricMoments> moments(100);
+  for (std::size_t i = 1; i < moments.size(); ++i) {
+    const double value = static_cast<double>(i) + world.rank();
+    moments[i] = MetricMoments::of(value, 1 + world.rank(), world.rank());
+  }
+  world.allreduce(Span<MetricMoments>(moments));
+  EXPECT_EQ(moments[0].weight, 0);
+  for (std::size_t i = 1; i < moments.size(); ++i) {
+    EXPECT_EQ(moments[i].min, i);
+    EXPECT_EQ(moments[i].max, i + static_cast<std::size_t>(world.size()) - 1);
+    EXPECT_EQ(moments[i].maxRank, world.size() - 1);
+    EXPECT_EQ(moments[i].weight, world.size() * (world.size() + 1) / 2);
+  }
+}
+
+TEST(MpiCommunicator, BroadcastsFromTheLastRank) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  const int last = world.size() - 1;
+  std::string data = world.rank() == last ? "root" : "????";
+  world.broadcast(data.data(), data.size(), last);
+  EXPECT_EQ(data, "root");
+}
+
+TEST(MpiCommunicator, RefusesARootThatIsNotARank) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  expectError(ErrorCode::kInvalidArgument,
+              "broadcast: root " + std::to_string(world.size()) + " is not a rank",
+              [&] { world.broadcast(nullptr, 0, world.size()); });
+  world.barrier();
+}
+
+TEST(MpiCommunicator, GathersBytesOfDifferentSizes) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  const std::vector<std::string> all =
+      world.allgather(std::string(static_cast<std::size_t>(world.rank()), 'x'));
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(world.size()));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    EXPECT_EQ(all[rank], std::string(rank, 'x'));
+  }
+}
+
+TEST(MpiCommunicator, TakesSeveralMpiCallsForMoreElementsThanOneTakes) {
+  MpiCommunicatorOptions options;
+  options.maxCount = 5;
+  MpiCommunicator world(MPI_COMM_WORLD, options);
+  std::vector<float> values = ramp(23, world.rank());
+  world.allreduce(Span<float>(values), ReduceOp::kMin);
+  EXPECT_EQ(values, ramp(23, 0));
+
+  std::vector<std::uint64_t> sent = {1, 2, 3};
+  std::vector<std::uint64_t> received(3);
+  std::vector<std::uint64_t>& data = world.isRoot() ? sent : received;
+  world.broadcast(data.data(), data.size() * sizeof(data[0]), 0);
+  EXPECT_THAT(data, ElementsAre(1, 2, 3));
+
+  const std::string mine = "rank " + std::to_string(world.rank()) +
+                           std::string(static_cast<std::size_t>(3 * world.rank()), '!');
+  const std::vector<std::string> all = world.allgather(mine);
+  EXPECT_EQ(all[static_cast<std::size_t>(world.rank())], mine);
+  EXPECT_EQ(all[0], "rank 0");
+}
+
+TEST(MpiCommunicator, RefusesAnImpossibleMaxCount) {
+  MpiCommunicatorOptions options;
+  options.maxCount = 0;
+  expectError(ErrorCode::kInvalidArgument, "MpiCommunicator: maxCount is 0, want ",
+              [&] { MpiCommunicator world(MPI_COMM_WORLD, options); });
+}
+
+TEST(MpiCommunicator, WorksOnAPartOfTheRanks) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(world.handle(), world.rank() % 2, world.rank(), &half);
+  {
+    MpiCommunicator part(half);
+    double ones[] = {1};
+    part.allreduce(Span<double>(ones), ReduceOp::kSum);
+    EXPECT_EQ(ones[0], part.size());
+    EXPECT_EQ(part.size(), (world.size() + 1 - world.rank() % 2) / 2);
+  }
+  MPI_Comm_free(&half);
+}
+
+TEST(MpiCommunicator, AveragesAMetricTheSameToTheBitOnEveryRank) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  double average = metricAverage(world, 0.1 * (world.rank() + 1), 3);
+  const std::string bits(reinterpret_cast<const char*>(&average), sizeof average);
+  for (const std::string& other : world.allgather(bits)) {
+    EXPECT_EQ(other, bits);
+  }
+}
+
+TEST(MpiCommunicator, WaitsForARankThatIsLate) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  for (int late = 0; late < world.size(); ++late) {
+    std::vector<float> values = ramp(100000, world.rank());
+    if (world.rank() == late) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    }
+    world.allreduce(Span<float>(values), ReduceOp::kMin);
+    EXPECT_EQ(values, ramp(100000, 0));
+  }
+}
+
+TEST(Chunks, CoverAllElementsWithoutGapOrOverlap) {
+  std::vector<std::pair<std::size_t, int>> chunks;
+  const auto record = [&](std::size_t offset, int count) { chunks.emplace_back(offset, count); };
+  mpi::detail::forEachChunk(10, 4, record);
+  EXPECT_THAT(chunks, ElementsAre(std::pair(0, 4), std::pair(4, 4), std::pair(8, 2)));
+  chunks.clear();
+  mpi::detail::forEachChunk(0, 4, record);
+  EXPECT_TRUE(chunks.empty());
+}
+
+TEST(World, IsOneCommunicatorForAllCalls) {
+  const auto world = mpi::world();
+  EXPECT_EQ(mpi::world(), world);
+  EXPECT_EQ(world->timeout(), std::chrono::minutes(10));
+}
+
+TEST(Environment, LeavesAnMpiThatIsRunningToItsOwner) {
+  {
+    const mpi::Environment second;
+    EXPECT_FALSE(second.ownsMpi());
+    EXPECT_GE(second.threadLevel(), mpi::ThreadLevel::kFunneled);
+  }
+  int isFinalised = 0;
+  MPI_Finalized(&isFinalised);
+  EXPECT_EQ(isFinalised, 0);
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <new>
+
+#include "steptape/profile/collector.h"
+#include "steptape/profile/zone.h"
+
+#include "profile/thread_recorder.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+thread_local std::size_t allocations = 0;
+
+}  // namespace
+
+// Counts what this program allocates.
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* const memory = std::malloc(size)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace steptape {
+namespace {
+
+void recordOneOfEach() {
+  STEPTAPE_ZONE("zone");
+  const int owner = 0;
+  detail::beginSpan(ProfileKind::kOperator, "aten::mm", -1, &owner);
+  detail::endSpan(&owner);
+}
+
+TEST(Recording, AllocatesForTheFirstRecordOfAThreadOnly) {
+  ProfileCollector collector(64);
+  collector.startRecording();
+  const std::size_t before = allocations;
+  recordOneOfEach();
+  EXPECT_GT(allocations, before);
+
+  const std::size_t afterFirst = allocations;
+  for (int i = 0; i < 1000; ++i) {
+    recordOneOfEach();
+  }
+  EXPECT_EQ(allocations, afterFirst);
+}
+
+TEST(Recording, AllocatesNothingWhileNothingCollects) {
+  const std::size_t before = allocations;
+  for (int i = 0; i < 1000; ++i) {
+    recordOneOfEach();
+  }
+  EXPECT_EQ(allocations, before);
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/profile/op_table.h"
+
+#include "steptape/testing/temp_dir.h"
+
+#include "profile/logged_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+OpProfile twoOperators() {
+  OpProfile profile;
+  profile.operators = {
+      {"aten::mm", ProfileKind::kOperator, 7, microseconds(1500), microseconds(1750)},
+      {"load_batch", ProfileKind::kZone, 2, microseconds(500), nanoseconds(2000999)}};
+  profile.wall = microseconds(4000);
+  profile.covered = microseconds(3500);
+  return profile;
+}
+
+TEST(OpTable, HasARowForEachOperatorAndTellsTheCoverage) {
+  EXPECT_EQ(opTable(twoOperators()),
+            "| # | operator | kind | calls | self ms | self % | total ms | mean µs |\n"
+            "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+            "| 1 | `aten::mm` | operator | 7 | 1.500 | 75.0 | 1.750 | 250.000 |\n"
+            "| 2 | `load_batch` | zone | 2 | 0.500 | 25.0 | 2.001 | 1000.499 |\n"
+            "\n"
+            "Window of 4.000 ms, 87.5 % of it inside recorded spans.\n");
+}
+
+TEST(OpTable, SaysWhatWasLeftOut) {
+  OpTableOptions options;
+  options.maxRows = 1;
+  const std::string table = opTable(twoOperators(), options);
+  EXPECT_THAT(table, Not(HasSubstr("load_batch")));
+  EXPECT_THAT(table, HasSubstr(" The 1 operators with the least self time are left out."));
+}
+
+TEST(OpTable, SaysWhatWasDropped) {
+  OpProfile profile = twoOperators();
+  profile.dropped = 12;
+  EXPECT_THAT(opTable(profile),
+              HasSubstr(" **12 spans were dropped**: raise recordsPerThread or call step() more "
+                        "often."));
+}
+
+TEST(OpTable, IsEmptyButWholeWithoutOperators) {
+  EXPECT_EQ(opTable({}),
+            "| # | operator | kind | calls | self ms | self % | total ms | mean µs |\n"
+            "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+            "\n"
+            "Window of 0.000 ms, 0.0 % of it inside recorded spans.\n");
+}
+
+TEST(WriteOpStats, LogsTheTableAndTheSlowestOperators) {
+  const testing::TempDir dir;
+  OpProfile profile = twoOperators();
+  profile.operators.push_back({"aten::add", ProfileKind::kOperator, 1, microseconds(1), {}});
+  OpTableOptions options;
+  options.maxScalars = 2;
+  {
+    SummaryWriter writer(dir.string());
+    writeOpStats(writer, profile, 42, options);
+    EXPECT_TRUE(writer.close().ok());
+  }
+  const LoggedValues logged = readLogged(dir.string());
+  EXPECT_EQ(logged.texts.at({"profile/operators", 42}), opTable(profile, options));
+  EXPECT_EQ(logged.scalars.size(), 2U);
+  EXPECT_FLOAT_EQ(logged.scalars.at({"profile/self_ms/aten::mm", 42}), 1.5F);
+  EXPECT_FLOAT_EQ(logged.scalars.at({"profile/self_ms/load_batch", 42}), 0.5F);
+}
+
+TEST(WriteOpStats, TellsAZoneFromAnOperatorOfItsName) {
+  const testing::TempDir dir;
+  OpProfile profile = twoOperators();
+  profile.operators[1].name = "aten::mm";
+  {
+    SummaryWriter writer(dir.string());
+    writeOpStats(writer, profile, 1);
+    EXPECT_TRUE(writer.close().ok());
+  }
+  const LoggedValues logged = readLogged(dir.string());
+  EXPECT_FLOAT_EQ(logged.scalars.at({"profile/self_ms/aten::mm", 1}), 1.5F);
+  EXPECT_FLOAT_EQ(logged.scalars.at({"profile/self_ms/aten::mm (zone)", 1}), 0.5F);
+}
+
+}  // namespace
+}  // namespace steptape

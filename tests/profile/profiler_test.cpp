@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/profile/profiler.h"
+
+#include <thread>
+
+#include "steptape/base/error.h"
+#include "steptape/profile/zone.h"
+#include "steptape/testing/temp_dir.h"
+
+#include "profile/logged_values.h"
+#include "profile/record_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+void trainStep() {
+  STEPTAPE_ZONE("step");
+  { STEPTAPE_ZONE("load"); }
+  { STEPTAPE_ZONE("forward"); }
+}
+
+void train(Profiler& profiler, int steps) {
+  for (int i = 0; i < steps; ++i) {
+    trainStep();
+    profiler.step();
+  }
+}
+
+ProfilerOptions scheduled(std::int64_t wait, std::int64_t warmup, std::int64_t active,
+                          std::int64_t repeat) {
+  ProfilerOptions options;
+  options.schedule.wait = wait;
+  options.schedule.warmup = warmup;
+  options.schedule.active = active;
+  options.schedule.repeat = repeat;
+  return options;
+}
+
+TEST(Profiler, ProfilesEverythingUntilStopByDefault) {
+  Profiler profiler;
+  trainStep();
+  trainStep();
+  profiler.stop();
+  trainStep();
+  EXPECT_EQ(find(profiler.profile(), "step").calls, 2U);
+  EXPECT_EQ(find(profiler.profile(), "load").calls, 2U);
+}
+
+TEST(Profiler, CountsTheActiveStepsOnly) {
+  Profiler profiler(scheduled(1, 1, 3, 1));
+  train(profiler, 10);
+  EXPECT_EQ(find(profiler.profile(), "step").calls, 3U);
+}
+
+TEST(Profiler, KeepsTheLatestWindow) {
+  Profiler profiler(scheduled(0, 0, 2, 0));
+  train(profiler, 2);
+  EXPECT_EQ(find(profiler.profile(), "step").calls, 2U);
+  { STEPTAPE_ZONE("only in the second window"); }
+  train(profiler, 2);
+  EXPECT_EQ(find(profiler.profile(), "step").calls, 2U);
+  EXPECT_EQ(find(profiler.profile(), "only in the second window").calls, 1U);
+}
+
+TEST(Profiler, TellsWhatItDoes) {
+  Profiler profiler(scheduled(1, 1, 2, 1));
+  EXPECT_EQ(profiler.action(), ProfilerAction::kNone);
+  profiler.step();
+  EXPECT_EQ(profiler.action(), ProfilerAction::kWarmup);
+  profiler.step();
+  EXPECT_EQ(profiler.action(), ProfilerAction::kRecord);
+  profiler.step();
+  EXPECT_EQ(profiler.action(), ProfilerAction::kRecordAndSave);
+  profiler.step();
+  EXPECT_EQ(profiler.action(), ProfilerAction::kNone);
+}
+
+TEST(Profiler, SelfTimesMakeUpTheTotalsOfAThread) {
+  Profiler profiler;
+  for (int i = 0; i < 100; ++i) {
+    trainStep();
+  }
+  profiler.stop();
+  const OpProfile profile = profiler.profile();
+  std::chrono::nanoseconds self{};
+  for (const OpStats& op : profile.operators) {
+    EXPECT_LE(op.self, op.total) << op.name;
+    self += op.self;
+  }
+  const OpStats step = find(profile, "step");
+  EXPECT_NEAR(static_cast<double>(self.count()), static_cast<double>(step.total.count()), 4);
+  EXPECT_LE(step.total, profile.wall);
+  EXPECT_LE(profile.covered, profile.wall);
+  EXPECT_NEAR(static_cast<double>(profile.covered.count()), static_cast<double>(step.total.count()),
+              4);
+}
+
+TEST(Profiler, SeesTheZonesOfAllThreads) {
+  Profiler profiler;
+  std::thread first(trainStep);
+  std::thread second(trainStep);
+  first.join();
+  second.join();
+  profiler.stop();
+  EXPECT_EQ(find(profiler.profile(), "step").calls, 2U);
+  EXPECT_EQ(find(profiler.profile(), "forward").calls, 2U);
+}
+
+TEST(Profiler, CountsWhatItDropped) {
+  ProfilerOptions options;
+  options.recordsPerThread = 8;
+  Profiler profiler(options);
+  for (int i = 0; i < 10; ++i) {
+    trainStep();
+  }
+  profiler.stop();
+  EXPECT_EQ(profiler.profile().dropped, 22U);
+  EXPECT_THAT(profiler.table(), HasSubstr("**22 spans were dropped**"));
+}
+
+TEST(Profiler, LeavesZonesOutWhenAsked) {
+  ProfilerOptions options;
+  options.zones = false;
+  Profiler profiler(options);
+  trainStep();
+  profiler.stop();
+  EXPECT_TRUE(profiler.stats().empty());
+}
+
+TEST(Profiler, StartsAgainAfterStop) {
+  Profiler profiler(scheduled(0, 0, 1, 1));
+  profiler.start();
+  profiler.stop();
+  profiler.stop();
+  profiler.step();
+  profiler.start();
+  train(profiler, 3);
+  EXPECT_EQ(find(profiler.profile(), "step").calls, 1U);
+}
+
+TEST(Profiler, RefusesToRunBesideAnother) {
+  Profiler first(scheduled(100, 0, 1, 1));
+  EXPECT_THAT([] { Profiler second; },
+              ThrowsMessage<Error>("cannot start a profiler while another one runs in this "
+                                   "process; stop() it first"));
+  first.stop();
+  EXPECT_NO_THROW(Profiler());
+}
+
+TEST(Profiler, RefusesAnInvalidSchedule) {
+  EXPECT_THAT([] { Profiler profiler(scheduled(-1, 0, 1, 1)); },
+              ThrowsMessage<Error>("ProfilerSchedule::wait must be 0 or more, got -1"));
+}
+
+TEST(Profiler, LogsEachWindowToTheSubRunOfItsDirectory) {
+  const testing::TempDir dir;
+  {
+    ProfilerOptions options = scheduled(1, 0, 1, 2);
+    options.logDir = dir.string();
+    Profiler profiler(options);
+    train(profiler, 6);
+  }
+  const LoggedValues logged = readLogged(dir.string() + "/profile");
+  ASSERT_EQ(logged.texts.size(), 2U);
+  EXPECT_THAT(logged.texts.at({"profile/operators", 2}), HasSubstr("`step` | zone | 1 |"));
+  EXPECT_THAT(logged.texts.at({"profile/operators", 4}), HasSubstr("`step` | zone | 1 |"));
+  EXPECT_EQ(logged.scalars.count({"profile/self_ms/forward", 4}), 1U);
+}
+
+TEST(Profiler, LogsAWindowThatStopCutShort) {
+  const testing::TempDir dir;
+  {
+    ProfilerOptions options = scheduled(0, 0, 5, 1);
+    options.logDir = dir.string();
+    Profiler profiler(options);
+    train(profiler, 2);
+  }
+  const LoggedValues logged = readLogged(dir.string() + "/profile");
+  EXPECT_THAT(logged.texts.at({"profile/operators", 2}), HasSubstr("`step` | zone | 2 |"));
+}
+
+TEST(Profiler, WritesItsTableWhereAsked) {
+  const testing::TempDir dir;
+  Profiler profiler;
+  trainStep();
+  profiler.stop();
+  {
+    SummaryWriter writer(dir.string());
+    profiler.writeTo(writer, 7);
+    EXPECT_TRUE(writer.close().ok());
+  }
+  EXPECT_EQ(readLogged(dir.string()).texts.at({"profile/operators", 7}), profiler.table());
+}
+
+}  // namespace
+}  // namespace steptape

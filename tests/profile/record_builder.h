@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "steptape/base/clock.h"
+#include "steptape/profile/collector.h"
+#include "steptape/profile/op_stats.h"
+#include "steptape/profile/record.h"
+
+namespace steptape {
+
+/// A finished span of an operator.
+inline ProfileRecord span(std::string_view name, std::uint16_t depth, std::uint64_t start,
+                          std::uint64_t end, std::uint8_t flags = 0) {
+  const std::uint32_t id = internProfileName(ProfileKind::kOperator, name);
+  return {start, end, id, depth, ProfileKind::kOperator, flags, -1};
+}
+
+inline ProfileBatch batch(const std::vector<ProfileRecord>& records, std::uint64_t threadId = 1,
+                          std::uint64_t dropped = 0) {
+  return {threadId, Span<const ProfileRecord>(records.data(), records.size()), dropped};
+}
+
+/// What a TickConverter of this process makes of `ticks`.
+inline std::chrono::nanoseconds nanos(std::uint64_t ticks) {
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>(TickConverter().nanosBetween(0, ticks)));
+}
+
+/// The operator `name`; one without calls if the profile has none.
+inline OpStats find(const OpProfile& profile, std::string_view name) {
+  for (const OpStats& op : profile.operators) {
+    if (op.name == name) {
+      return op;
+    }
+  }
+  return {};
+}
+
+}  // namespace steptape

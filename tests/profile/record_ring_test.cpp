@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/record_ring.h"
+
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape::detail {
+namespace {
+
+using ::testing::ElementsAre;
+
+class RecordRingTest : public ::testing::Test {
+ protected:
+  void push(std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i <= last; ++i) {
+      ring_.push({i, i, 1, 0, ProfileKind::kZone, 0, -1});
+    }
+  }
+  std::uint64_t drain() {
+    std::vector<ProfileRecord> records;
+    const std::uint64_t dropped = ring_.drainTo(records);
+    drained_.clear();
+    for (const ProfileRecord& record : records) {
+      drained_.push_back(record.startTicks);
+    }
+    return dropped;
+  }
+
+  RecordRing ring_{4};
+  std::vector<std::uint64_t> drained_;
+};
+
+TEST_F(RecordRingTest, KeepsTheOrderAcrossItsEnd) {
+  push(1, 3);
+  drain();
+  push(4, 7);
+  EXPECT_EQ(drain(), 0U);
+  EXPECT_THAT(drained_, ElementsAre(4, 5, 6, 7));
+}
+
+TEST_F(RecordRingTest, DropsTheNewestWhenFullAndTellsOnce) {
+  push(1, 6);
+  EXPECT_EQ(drain(), 2U);
+  EXPECT_THAT(drained_, ElementsAre(1, 2, 3, 4));
+  push(7, 7);
+  EXPECT_EQ(drain(), 0U);
+  EXPECT_THAT(drained_, ElementsAre(7));
+}
+
+TEST_F(RecordRingTest, ForgetsRecordsAndDropsOnReset) {
+  push(1, 6);
+  ring_.reset();
+  EXPECT_EQ(drain(), 0U);
+  EXPECT_TRUE(drained_.empty());
+  push(7, 8);
+  drain();
+  EXPECT_THAT(drained_, ElementsAre(7, 8));
+}
+
+TEST(RecordRing, LosesNothingUncountedBetweenTwoThreads) {
+  constexpr std::uint64_t kPushed = 200000;
+  RecordRing ring(64);
+  std::thread producer([&] {
+    for (std::uint64_t i = 1; i <= kPushed; ++i) {
+      ring.push({i, i, 1, 0, ProfileKind::kZone, 0, -1});
+    }
+  });
+  std::vector<ProfileRecord> records;
+  std::uint64_t received = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t last = 0;
+  bool ascending = true;
+  const auto take = [&] {
+    dropped += ring.drainTo(records);
+    for (const ProfileRecord& record : records) {
+      ascending = ascending && record.startTicks > last && record.endTicks == record.startTicks;
+      last = record.startTicks;
+    }
+    received += records.size();
+  };
+  for (int i = 0; i < 1000; ++i) {
+    take();
+  }
+  producer.join();
+  take();
+  EXPECT_TRUE(ascending);
+  EXPECT_EQ(received + dropped, kPushed);
+}
+
+}  // namespace
+}  // namespace steptape::detail

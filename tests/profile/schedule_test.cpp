@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/profile/schedule.h"
+
+#include <string>
+
+#include "steptape/base/error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+using ::testing::ThrowsMessage;
+
+/// The first `steps` actions, a letter each: . none, w warm-up, r record, S record and save.
+std::string actions(const ProfilerSchedule& schedule, std::int64_t steps) {
+  std::string letters;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    letters += ".wrS"[static_cast<int>(schedule.actionAt(step))];
+  }
+  return letters;
+}
+
+ProfilerSchedule schedule(std::int64_t skipFirst, std::int64_t wait, std::int64_t warmup,
+                          std::int64_t active, std::int64_t repeat) {
+  return {skipFirst, wait, warmup, active, repeat};
+}
+
+// What torch.profiler.schedule(wait=, warmup=, active=, repeat=, skip_first=) of PyTorch 2.13
+// gives.
+TEST(ProfilerSchedule, RepeatsItsCycleAsOftenAsAsked) {
+  EXPECT_EQ(actions(schedule(0, 1, 1, 3, 2), 14), ".wrrS.wrrS....");
+}
+
+TEST(ProfilerSchedule, SkipsTheFirstStepsOnceOnly) {
+  EXPECT_EQ(actions(schedule(3, 1, 1, 2, 2), 14), "....wrS.wrS...");
+}
+
+TEST(ProfilerSchedule, RepeatsForEverWithoutACount) {
+  EXPECT_EQ(actions(schedule(0, 2, 0, 1, 0), 12), "..S..S..S..S");
+}
+
+TEST(ProfilerSchedule, RecordsEveryStepInWindowsOfOneWhenOnlyActiveIsSet) {
+  EXPECT_EQ(actions(schedule(0, 0, 0, 1, 0), 5), "SSSSS");
+}
+
+TEST(ProfilerSchedule, RecordsOneEndlessWindowByDefault) {
+  EXPECT_EQ(actions({}, 5), "rrrrr");
+}
+
+TEST(ProfilerSchedule, KeepsSkippingAndWarmingUpBeforeAnEndlessWindow) {
+  EXPECT_EQ(actions(schedule(1, 2, 1, 0, 1), 8), "...wrrrr");
+}
+
+TEST(ProfilerSchedule, NamesTheFieldThatIsNegative) {
+  EXPECT_THAT([] { schedule(0, 1, -2, 3, 0).validate(); },
+              ThrowsMessage<Error>("ProfilerSchedule::warmup must be 0 or more, got -2"));
+  EXPECT_THAT([] { schedule(0, 1, 2, 3, -1).validate(); },
+              ThrowsMessage<Error>("ProfilerSchedule::repeat must be 0 or more, got -1"));
+  EXPECT_NO_THROW(schedule(0, 1, 2, 3, 4).validate());
+}
+
+}  // namespace
+}  // namespace steptape

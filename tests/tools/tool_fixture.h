@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+
+#include "reader/log_dir_fixture.h"
+
+namespace steptape {
+
+/// Runs `steptape` in the test's own directory, so that outputs hold short relative paths.
+class ToolFixture : public LogDirFixture {
+ protected:
+  struct Outcome {
+    int exitCode;
+    std::string out;
+    std::string error;
+  };
+
+  Outcome steptape(const std::string& arguments) const {
+    const std::string command = "cd '" + root_ + "' && timeout 30 '" STEPTAPE_TOOL "' " +
+                                arguments + " >'" + path("stdout") + "' 2>'" + path("stderr") + "'";
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status)) << command;
+    return {WEXITSTATUS(status), contentOf("stdout"), contentOf("stderr")};
+  }
+
+  std::string contentOf(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    EXPECT_TRUE(file.good()) << name;
+    std::ostringstream content;
+    content << file.rdbuf();
+    return content.str();
+  }
+
+  /// Two points of "loss" and one of "accuracy".
+  static std::string smallFile() {
+    return framed({legacyScalar("loss", 0.5F, 1), legacyScalar("loss", 0.25F, 20),
+                   legacyScalar("accuracy", 1, 20)});
+  }
+  /// smallFile() with its last record damaged.
+  static std::string damagedFile() {
+    std::string bytes = smallFile();
+    bytes.back() = static_cast<char>(~bytes.back());
+    return bytes;
+  }
+};
+
+}  // namespace steptape

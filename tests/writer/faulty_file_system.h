@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "writer/file_system.h"
+
+namespace steptape {
+
+/// The real file system until a test breaks it.
+class FaultyFileSystem final : public FileSystem {
+ public:
+  FaultyFileSystem() { FileSystem::setForTesting(this); }
+  ~FaultyFileSystem() override { FileSystem::setForTesting(nullptr); }
+
+  /// Writes fail with `error` from now on; 0 mends the disk.
+  void breakWrites(int error) { writeError_ = error; }
+  /// Only the first bytes of each write go through before it fails.
+  void tearWrites(std::size_t bytes) { tornBytes_ = bytes; }
+  void breakTruncate(int error) { truncateError_ = error; }
+  void breakCreate(int error) { createError_ = error; }
+  /// Every write takes at most this many bytes, as a signal or a pipe would make it.
+  void shortenWrites(std::size_t bytes) { shortBytes_ = bytes; }
+  /// Writes hang until resume().
+  void stall() { stalled_ = true; }
+  void resume() { stalled_ = false; }
+
+  int writes() const { return writes_; }
+  int openDescriptors() const { return open_; }
+  int mostOpenDescriptors() const { return mostOpen_; }
+
+  int createExclusive(const std::string& path, int* descriptor) override {
+    if (createError_ != 0) {
+      return createError_;
+    }
+    return noteOpened(FileSystem::createExclusive(path, descriptor));
+  }
+  int openToAppend(const std::string& path, int* descriptor) override {
+    return noteOpened(FileSystem::openToAppend(path, descriptor));
+  }
+  void close(int descriptor) override {
+    --open_;
+    FileSystem::close(descriptor);
+  }
+  int write(int descriptor, std::string_view bytes, std::size_t* written) override {
+    ++writes_;
+    while (stalled_) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    *written = 0;
+    if (writeError_ != 0) {
+      if (tornBytes_ > 0) {
+        FileSystem::write(descriptor, bytes.substr(0, tornBytes_), written);
+      }
+      return writeError_;
+    }
+    return FileSystem::write(descriptor, bytes.substr(0, shortBytes_), written);
+  }
+  int truncate(int descriptor, std::uint64_t size) override {
+    return truncateError_ != 0 ? truncateError_.load() : FileSystem::truncate(descriptor, size);
+  }
+
+ private:
+  int noteOpened(int error) {
+    if (error == 0) {
+      ++open_;
+      mostOpen_ = std::max(mostOpen_.load(), open_.load());
+    }
+    return error;
+  }
+
+  std::atomic<int> writeError_{0};
+  std::atomic<int> createError_{0};
+  std::atomic<int> truncateError_{0};
+  std::atomic<std::size_t> tornBytes_{0};
+  std::atomic<std::size_t> shortBytes_{std::string_view::npos};
+  std::atomic<bool> stalled_{false};
+  std::atomic<int> writes_{0};
+  std::atomic<int> open_{0};
+  std::atomic<int> mostOpen_{0};
+};
+
+}  // namespace steptape

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "steptape/event/event_codec.h"
+#include "steptape/record/record_reader.h"
+
+namespace steptape {
+
+/// The event files directly in `directory`, in the order in which TensorBoard reads them.
+inline std::vector<std::string> eventFilesIn(const std::string& directory) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().filename().string().find("tfevents") != std::string::npos) {
+      paths.push_back(entry.path().string());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// Every event of one file; fails the test unless the file ends with a whole record.
+inline std::vector<Event> eventsOf(const std::string& path) {
+  std::vector<Event> events;
+  RecordReader records(std::make_unique<FileByteSource>(path));
+  std::string_view payload;
+  ReadOutcome outcome;
+  while ((outcome = records.next(&payload)) == ReadOutcome::kRecord) {
+    Event event;
+    const Status status = decodeEvent(payload, &event);
+    EXPECT_TRUE(status.ok()) << status.message();
+    events.push_back(std::move(event));
+  }
+  EXPECT_EQ(outcome, ReadOutcome::kTruncated);
+  EXPECT_TRUE(records.lastError().ok()) << records.lastError().message();
+  return events;
+}
+
+inline std::vector<Event> eventsIn(const std::string& directory) {
+  std::vector<Event> events;
+  for (const std::string& path : eventFilesIn(directory)) {
+    for (Event& event : eventsOf(path)) {
+      events.push_back(std::move(event));
+    }
+  }
+  return events;
+}
+
+/// The values of every Summary, in file order.
+inline std::vector<Value> valuesIn(const std::string& directory) {
+  std::vector<Value> values;
+  for (const Event& event : eventsIn(directory)) {
+    if (const auto* summary = std::get_if<Summary>(&event.what)) {
+      values.insert(values.end(), summary->values.begin(), summary->values.end());
+    }
+  }
+  return values;
+}
+
+inline float scalarOf(const Value& value) {
+  const auto& tensor = std::get<Tensor>(value.data);
+  EXPECT_EQ(tensor.type, TensorType::kFloat);
+  EXPECT_EQ(tensor.content.size(), sizeof(float));
+  float number = 0;
+  std::memcpy(&number, tensor.content.data(), sizeof(number));
+  return number;
+}
+
+/// (step, value) of every scalar, by tag, in file order.
+using Curves = std::map<std::string, std::vector<std::pair<std::int64_t, float>>>;
+inline Curves scalarsIn(const std::string& directory) {
+  Curves curves;
+  for (const Event& event : eventsIn(directory)) {
+    if (const auto* summary = std::get_if<Summary>(&event.what)) {
+      for (const Value& value : summary->values) {
+        const auto* tensor = std::get_if<Tensor>(&value.data);
+        if (tensor != nullptr && tensor->type == TensorType::kFloat) {
+          curves[value.tag].emplace_back(event.step, scalarOf(value));
+        }
+      }
+    }
+  }
+  return curves;
+}
+
+}  // namespace steptape
