@@ -2,30 +2,21 @@
 #include "report.h"
 
 #include <array>
-#include <cmath>
-#include <cstdio>
 #include <ctime>
+#include <steptape/base/json.h>
 
 namespace {
 
 std::string number(double value) {
-  if (!std::isfinite(value)) {
-    return "null";
-  }
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.6g", value);
-  return buffer.data();
+  std::string text;
+  steptape::appendJsonNumber(&text, value);
+  return text;
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-    }
-    result += c;
-  }
-  return result + "\"";
+std::string quoted(const std::string& value) {
+  std::string text;
+  steptape::appendJsonString(&text, value);
+  return text;
 }
 
 }  // namespace
@@ -43,7 +34,7 @@ void appendOptions(const Options& options, steptape::DescriptionRows& rows) {
   rows.emplace_back("data", options.data);
   rows.emplace_back("epochs", std::to_string(options.epochs));
   rows.emplace_back("batch size per rank", std::to_string(options.batchSize));
-  rows.emplace_back("learning rate per rank", number(options.lr));
+  rows.emplace_back("learning rate for one rank", number(options.lr));
   rows.emplace_back("momentum", number(options.momentum));
   rows.emplace_back("seed", std::to_string(options.seed));
 }

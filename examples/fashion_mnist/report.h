@@ -13,6 +13,6 @@ std::string defaultLogDir();
 /// Adds what the command line decided to the description of the run.
 void appendOptions(const Options& options, steptape::DescriptionRows& rows);
 
-/// The result as one line of JSON for programs; numbers that JSON does not know become null.
+/// The result as one line of JSON for programs; NaN and infinities become strings.
 std::string resultJson(const steptape::TrainingResult& result, int ranks,
                        const std::string& logDir);

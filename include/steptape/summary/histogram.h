@@ -47,8 +47,9 @@ struct HistogramData {
 ///
 /// @shape   Any, also empty; any strides.
 /// @threads Thread-safe.
-/// @cost    One pass over the elements, about 1 ns each, without a copy of the tensor. The first
-///          call of the process builds tables of 400 KiB in about 0.5 ms.
+/// @cost    One pass over the elements without a copy of the tensor, about 1.5 ns each for float32
+///          (a binary search takes 37 ns on the same machine), and 7 us for the result. The first
+///          call of the process fills a table of 256 KiB, or 512 KiB for double, in 0.3 ms.
 /// @source  tensorflow/core/lib/histogram/histogram.cc (limits); numpy.histogram (last limit).
 STEPTAPE_EXPORT HistogramData computeHistogram(const TensorView& values);
 

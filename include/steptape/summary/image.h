@@ -30,7 +30,7 @@ struct Pixels {
 ///          0..255 and cut to an integer; NaN becomes 0. Bool: 0 and 255.
 /// @throws  Error(kInvalidArgument) naming the format, shape or element type that does not fit.
 /// @threads Thread-safe.
-/// @cost    One pass and one allocation, about 1 ns an element for float32.
+/// @cost    One pass and one allocation, 1 to 2 ns an element.
 STEPTAPE_EXPORT Pixels imagePixels(const TensorView& image, std::string_view dataFormat);
 
 /// Copies a batch of images out, tiled to one.
@@ -50,8 +50,9 @@ STEPTAPE_EXPORT Pixels imageGrid(const TensorView& images, std::string_view data
 /// or
 ///          `data` has not width · height · channels bytes.
 /// @threads Thread-safe.
-/// @cost    A fraction of libpng's default at a few percent more bytes: meant for a background
-///          thread of a program that has better things to compute.
+/// @cost    About 16 ns a byte of a photograph, a seventh of libpng's default time at the same
+/// size;
+///          still far more than copying the pixels, so meant for a background thread.
 /// @source  PNG (Third Edition), W3C, https://www.w3.org/TR/png-3/; zlib.
 STEPTAPE_EXPORT std::string encodePng(const Pixels& pixels);
 

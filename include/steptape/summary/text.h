@@ -11,7 +11,8 @@ namespace steptape {
 
 /// Makes the value that TensorBoard's text page shows.
 ///
-/// @param markdown Rendered as Markdown; HTML in it is not.
+/// @param markdown Rendered as Markdown, with tables; of HTML TensorBoard lets only harmless tags
+/// pass.
 /// @param metadata Display name and description; plugin and data class are set here.
 /// @shape   The tensor is rank 0, DT_STRING.
 /// @threads Thread-safe.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "steptape/testing/temp_dir.h"
+#include "steptape/writer/summary_writer.h"
+#include "writer/scalar_spool.h"
+
+namespace steptape {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class JsonExportTest : public ::testing::Test {
+ protected:
+  nlohmann::json exported() {
+    const Status status = writer_.exportScalarsToJson(path_);
+    EXPECT_TRUE(status.ok()) << status.message();
+    std::ifstream file(path_);
+    return nlohmann::json::parse(file);
+  }
+
+  testing::TempDir dir_;
+  std::string run_ = dir_.string() + "/run";
+  std::string path_ = dir_.string() + "/all.json";
+  SummaryWriter writer_{run_};
+};
+
+TEST_F(JsonExportTest, HoldsEveryPointUnderItsDirectoryAndTag) {
+  for (std::int64_t step = 0; step < 3000; ++step) {
+    writer_.addScalar("loss/train", static_cast<double>(step) / 3, step);
+  }
+  ScalarOptions options;
+  options.wallTime = 12.5;
+  writer_.addScalar("accuracy", 0.75, 7, options);
+  const nlohmann::json json = exported();
+  ASSERT_THAT(json, SizeIs(2));
+  const nlohmann::json& loss = json.at(run_ + "/loss/train");
+  ASSERT_THAT(loss, SizeIs(3000));
+  for (std::size_t step = 0; step < loss.size(); ++step) {
+    ASSERT_EQ(loss[step][1], step);
+    ASSERT_EQ(loss[step][2].get<double>(), static_cast<float>(static_cast<double>(step) / 3));
+  }
+  EXPECT_EQ(json.at(run_ + "/accuracy").dump(), "[[12.5,7,0.75]]");
+}
+
+TEST_F(JsonExportTest, KnowsACurveOfAddScalarsByItsSubRun) {
+  writer_.addScalars("run_14h", {{"xsinx", 1}, {"xcosx", 2}}, 5);
+  const nlohmann::json json = exported();
+  EXPECT_EQ(json.at(run_ + "/run_14h/xsinx")[0][2], 1);
+  EXPECT_EQ(json.at(run_ + "/run_14h/xcosx")[0][2], 2);
+}
+
+TEST_F(JsonExportTest, WritesWhatJsonDoesNotKnowAsStrings) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  writer_.addScalar("x", std::nan(""), 0);
+  writer_.addScalar("x", infinity, 1);
+  writer_.addScalar("x", -infinity, 2);
+  const nlohmann::json points = exported().at(run_ + "/x");
+  EXPECT_EQ(points[0][2], "NaN");
+  EXPECT_EQ(points[1][2], "Infinity");
+  EXPECT_EQ(points[2][2], "-Infinity");
+}
+
+TEST_F(JsonExportTest, EscapesTags) {
+  writer_.addScalar("quote\" back\\slash \n", 1, 0);
+  EXPECT_TRUE(exported().contains(run_ + "/quote\" back\\slash \n"));
+}
+
+TEST_F(JsonExportTest, IsAnEmptyObjectWithoutScalars) {
+  writer_.addText("t", "x", 0);
+  EXPECT_EQ(exported().dump(), "{}");
+}
+
+TEST_F(JsonExportTest, GathersTheFilesOfAWriterThatWasClosedInBetween) {
+  writer_.addScalar("x", 1, 0);
+  ASSERT_TRUE(writer_.close().ok());
+  writer_.addScalar("x", 2, 1);
+  EXPECT_THAT(exported().at(run_ + "/x"), SizeIs(2));
+}
+
+TEST_F(JsonExportTest, SaysWhyItCannotWrite) {
+  const Status status = writer_.exportScalarsToJson(dir_.string() + "/absent/all.json");
+  EXPECT_THAT(status.message(), HasSubstr("cannot create " + dir_.string() +
+                                          "/absent/all.json.unfinished: No such file"));
+}
+
+TEST_F(JsonExportTest, SaysWhichFileCannotBeRead) {
+  writer_.addScalar("x", 1, 0);
+  ASSERT_TRUE(writer_.close().ok());
+  std::filesystem::remove_all(run_);
+  EXPECT_THAT(writer_.exportScalarsToJson(path_).message(), HasSubstr(run_));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+class ScalarSpoolTest : public ::testing::Test {
+ protected:
+  testing::TempDir dir_;
+  std::string path_ = dir_.string() + "/spool";
+};
+
+TEST_F(ScalarSpoolTest, GivesPointsBackBySeriesInOrderHoweverLittleMemoryItHas) {
+  for (const std::size_t memory : {1U, 2U, 7U, 100U, 100'000U}) {
+    ScalarSpool spool(path_, memory);
+    for (int i = 0; i < 1000; ++i) {
+      const std::string series = "s" + std::to_string(i % 3);
+      ASSERT_TRUE(spool.add(series, {i * 0.5, i, -1.0 * i}).ok());
+    }
+    std::vector<std::string> names;
+    std::vector<std::vector<std::int64_t>> steps;
+    const Status status = spool.forEach(
+        [&](const std::string& name) {
+          names.push_back(name);
+          steps.emplace_back();
+        },
+        [&](const ScalarSpool::Point& point) {
+          EXPECT_EQ(point.wallTime, static_cast<double>(point.step) * 0.5);
+          steps.back().push_back(point.step);
+        });
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_EQ(names, (std::vector<std::string>{"s0", "s1", "s2"}));
+    for (int series = 0; series < 3; ++series) {
+      const auto& own = steps[static_cast<std::size_t>(series)];
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        ASSERT_EQ(own[i], static_cast<std::int64_t>(i * 3) + series);
+      }
+    }
+  }
+}
+
+TEST_F(ScalarSpoolTest, LeavesNoFileBehind) {
+  {
+    ScalarSpool spool(path_, 1);
+    ASSERT_TRUE(spool.add("s", {0, 0, 0}).ok());
+    EXPECT_TRUE(std::filesystem::exists(path_));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+}  // namespace
+}  // namespace steptape

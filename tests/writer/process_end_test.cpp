@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is left of a run when its process is killed, forks, or ends before its writer.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "steptape/testing/temp_dir.h"
+#include "steptape/writer/summary_writer.h"
+#include "writer/run_contents.h"
+
+namespace steptape {
+namespace {
+
+using ::testing::SizeIs;
+
+/// Runs `body` in a child process and returns its wait status; kills it after a bound.
+template <typename Body>
+int runInChild(const Body& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    std::exit(0);
+  }
+  constexpr auto kBound = std::chrono::seconds(30);
+  const auto deadline = std::chrono::steady_clock::now() + kBound;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      ADD_FAILURE() << "the child did not end within its bound";
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return status;
+}
+
+TEST(ProcessEnd, AKilledProcessLosesNothingThatItFlushed) {
+  for (int kill9 = 0; kill9 < 20; ++kill9) {
+    testing::TempDir dir;
+    const int status = runInChild([&dir, kill9] {
+      SummaryWriter writer(dir.string());
+      for (std::int64_t step = 0; step < 1000; ++step) {
+        writer.addScalar("flushed", 1, step);
+      }
+      writer.addText("text", "flushed", 0);
+      if (!writer.flush().ok()) {
+        std::exit(1);
+      }
+      for (std::int64_t step = 0; step < 100 * kill9; ++step) {
+        writer.addScalar("later", 1, step);
+      }
+      raise(SIGKILL);
+    });
+    ASSERT_TRUE(WIFSIGNALED(status));
+    // eventsOf() fails the test if anything but whole records is there.
+    EXPECT_THAT(scalarsIn(dir.string()).at("flushed"), SizeIs(1000));
+  }
+}
+
+TEST(ProcessEnd, AForkedChildsCallsDoNothingAndDoNotHang) {
+  testing::TempDir dir;
+  SummaryWriter writer(dir.string());
+  const ScalarTag tag = writer.scalarTag("parent");
+  writer.addScalar(tag, 1, 0);
+  const int status = runInChild([&writer, tag] {
+    writer.addScalar(tag, 1, 100);
+    writer.addScalar("child", 1, 100);
+    writer.atStep(100).add("child", 1);
+    writer.addText("child", "x", 100);
+    const bool refused = !writer.flush().ok() && writer.close().ok();
+    std::_Exit(refused ? 0 : 1);
+  });
+  EXPECT_EQ(status, 0);
+  writer.addScalar(tag, 1, 1);
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_THAT(scalarsIn(dir.string()), SizeIs(1));
+  EXPECT_THAT(scalarsIn(dir.string()).at("parent"), SizeIs(2));
+}
+
+TEST(ProcessEnd, AForkedChildCanWriteARunOfItsOwn) {
+  testing::TempDir dir;
+  SummaryWriter writer(dir.string() + "/parent");
+  writer.addScalar("a", 1, 0);
+  const int status = runInChild([&dir] {
+    SummaryWriter own(dir.string() + "/child");
+    own.addScalar("b", 1, 0);
+    const bool ok = own.close().ok();
+    std::_Exit(ok ? 0 : 1);
+  });
+  EXPECT_EQ(status, 0);
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_THAT(scalarsIn(dir.string() + "/child").at("b"), SizeIs(1));
+  EXPECT_THAT(scalarsIn(dir.string() + "/parent").at("a"), SizeIs(1));
+}
+
+TEST(ProcessEnd, ForkingWhileThreadsLogNeverHangs) {
+  testing::TempDir dir;
+  SummaryWriter writer(dir.string());
+  std::atomic<bool> ended{false};
+  std::atomic<std::int64_t> logged{0};
+  std::thread logger([&] {
+    for (std::int64_t step = 0; !ended; ++step) {
+      writer.addScalar("a", 1, step);
+      logged = step + 1;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  });
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(runInChild([&writer] {
+                writer.addScalar("child", 1, 0);
+                std::_Exit(0);
+              }),
+              0);
+  }
+  ended = true;
+  logger.join();
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_THAT(scalarsIn(dir.string()).at("a"), SizeIs(static_cast<std::size_t>(logged)));
+}
+
+TEST(ProcessEnd, AWriterWithStaticStorageWritesEverythingAtExit) {
+  testing::TempDir dir;
+  const int status = runInChild([&dir] {
+    static SummaryWriter writer(dir.string());
+    writer.addScalar("a", 1, 0);
+    writer.addScalars("sub", {{"run", 1}}, 0);
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_THAT(scalarsIn(dir.string()).at("a"), SizeIs(1));
+  EXPECT_THAT(scalarsIn(dir.string() + "/sub/run").at("sub"), SizeIs(1));
+}
+
+TEST(ProcessEnd, AThreadThatEndsLeavesItsPointsBehind) {
+  testing::TempDir dir;
+  SummaryWriter writer(dir.string());
+  for (int thread = 0; thread < 50; ++thread) {
+    std::thread([&writer, thread] { writer.addScalar("a", 1, thread); }).join();
+  }
+  ASSERT_TRUE(writer.flush().ok());
+  EXPECT_THAT(scalarsIn(dir.string()).at("a"), SizeIs(50));
+}
+
+TEST(ProcessEnd, AThreadLocalObjectMayLogWhenItsThreadEnds) {
+  struct LogsAtTheEnd {
+    SummaryWriter* writer = nullptr;
+    ~LogsAtTheEnd() { writer->addScalar("last", 1, 0); }
+  };
+  testing::TempDir dir;
+  SummaryWriter writer(dir.string());
+  std::thread([&writer] {
+    static thread_local LogsAtTheEnd last;
+    last.writer = &writer;
+    writer.addScalar("first", 1, 0);
+  }).join();
+  ASSERT_TRUE(writer.flush().ok());
+  EXPECT_THAT(scalarsIn(dir.string()), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace steptape
