@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 namespace steptape::mpi::detail {
 
 /// Whether MPI may be called: it is initialised and not finalised.
@@ -10,8 +12,9 @@ bool isMpiRunning();
 void requireMpi(const char* caller);
 
 /// Remembers that an operation of this process will never end: MPI_Finalize would wait for it.
-void markStuck();
-bool isStuck();
+void markStuck(const std::string& why);
+/// What markStuck() was told first; empty if all is well.
+const std::string& stuckBecause();
 
 /// Lets go of the communicator that world() keeps.
 void forgetWorld();

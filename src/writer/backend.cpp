@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/backend.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <pthread.h>
 #include <thread>
 #include <utility>
 
@@ -55,7 +54,8 @@ void Backend::attach(std::shared_ptr<WriterCore> core) {
 
 void Backend::start() {
   running_ = true;
-  // Detached: it ends by itself after the last writer, and nobody may wait for a disk that never answers.
+  // Detached: it ends by itself after the last writer, and nobody may wait for a disk that never
+  // answers.
   std::thread([this] { run(); }).detach();
 }
 
@@ -70,9 +70,9 @@ Status Backend::request(std::shared_ptr<WriterCore> core, Request what,
   work_.notifyOne();
   while (!request->done) {
     if (!done_.waitUntil(mutex_, deadline) && !request->done) {
-      return {ErrorCode::kDeadlineExceeded,
-              core->directory() + ": the disk did not take everything within " +
-                  std::to_string(timeout.count()) + " ms"};
+      return {ErrorCode::kDeadlineExceeded, core->directory() +
+                                                ": the disk did not take everything within " +
+                                                std::to_string(timeout.count()) + " ms"};
     }
   }
   return request->result;
@@ -156,8 +156,8 @@ void Backend::drainRings(bool everything) {
     MutexLock lock(mutex_);
     producers = producers_;
   }
-  // Slots stamped since the last look stay for the next one: a thread that was interrupted between its
-  // stamp and its publication then still gets its place among the others'.
+  // Slots stamped since the last look stay for the next one: a thread that was interrupted between
+  // its stamp and its publication then still gets its place among the others'.
   const std::uint64_t now = readTicks();
   const std::uint64_t settled = std::exchange(lastDrain_, now);
   std::size_t rings = 0;
@@ -274,9 +274,13 @@ void Backend::forget(WriterCore* core) {
                             [core](const auto& known) { return known.get() == core; }));
 }
 
-void Backend::beforeFork() { instance().mutex_.lock(); }
+void Backend::beforeFork() {
+  instance().mutex_.lock();
+}
 
-void Backend::afterForkInParent() { instance().mutex_.unlock(); }
+void Backend::afterForkInParent() {
+  instance().mutex_.unlock();
+}
 
 void Backend::afterForkInChild() {
   // The thread is gone, whatever it was doing when the process was copied, and the files are the

@@ -12,6 +12,7 @@
 #include "steptape/base/clock.h"
 #include "steptape/base/mutex.h"
 #include "steptape/base/status.h"
+
 #include "writer/event_file.h"
 #include "writer/producer.h"
 #include "writer/scalar_series.h"
@@ -23,9 +24,10 @@ struct CapturedValue;
 
 /// The one background thread for all writers of the process.
 ///
-/// It looks into the callers' rings every few milliseconds, merges what lies there by time, and lets
-/// each run's EventStream encode and write it. It runs while there is a writer and is never destroyed:
-/// writers with static storage still find it. A child made by fork() begins with a backend of its own.
+/// It looks into the callers' rings every few milliseconds, merges what lies there by time, and
+/// lets each run's EventStream encode and write it. It runs while there is a writer and is never
+/// destroyed: writers with static storage still find it. A child made by fork() begins with a
+/// backend of its own.
 ///
 /// @threads Thread-safe.
 class Backend {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/event_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -10,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
+#include <unistd.h>
 #include <vector>
 
 #include "writer/file_system.h"
@@ -53,9 +52,8 @@ std::string nextEventFileName(const std::vector<std::string>& existing, double w
       last = std::max(last, name);
     }
   }
-  std::uint64_t seconds =
-      std::min(kMaxSeconds, std::max(static_cast<std::uint64_t>(std::max(wallTime, 0.0)),
-                                     secondsOf(last)));
+  std::uint64_t seconds = std::min(
+      kMaxSeconds, std::max(static_cast<std::uint64_t>(std::max(wallTime, 0.0)), secondsOf(last)));
   std::string name = eventFileName(seconds, number, suffix);
   if (name <= last && seconds < kMaxSeconds) {
     name = eventFileName(seconds + 1, number, suffix);
@@ -63,15 +61,16 @@ std::string nextEventFileName(const std::vector<std::string>& existing, double w
   return name;
 }
 
-EventFile::~EventFile() { closeDescriptor(); }
+EventFile::~EventFile() {
+  closeDescriptor();
+}
 
 Status EventFile::systemError(const char* what, int error) const {
   return {ErrorCode::kIoError,
           std::string(what) + " " + path_ + ": " + std::generic_category().message(error)};
 }
 
-Status EventFile::create(const std::string& directory, double wallTime,
-                         const std::string& suffix) {
+Status EventFile::create(const std::string& directory, double wallTime, const std::string& suffix) {
   FileSystem& files = FileSystem::current();
   path_ = directory;
   if (const int error = files.createDirectories(directory)) {
@@ -184,8 +183,12 @@ void OpenFiles::opened(EventFile* file) {
   }
 }
 
-void OpenFiles::used(EventFile* file) { files_.splice(files_.begin(), files_, file->place_); }
+void OpenFiles::used(EventFile* file) {
+  files_.splice(files_.begin(), files_, file->place_);
+}
 
-void OpenFiles::closed(EventFile* file) { files_.erase(file->place_); }
+void OpenFiles::closed(EventFile* file) {
+  files_.erase(file->place_);
+}
 
 }  // namespace steptape

@@ -13,8 +13,8 @@ namespace steptape {
 
 class OpenFiles;
 
-/// The name of a new event file in a directory that holds `existing`, which sorts after all of them:
-/// readers take a run's files in the order of their names.
+/// The name of a new event file in a directory that holds `existing`, which sorts after all of
+/// them: readers take a run's files in the order of their names.
 ///
 /// `events.out.tfevents.<10-digit seconds>.<host>.<pid>.<5-digit number><suffix>`; the seconds are
 /// raised where an earlier start lies in the same second, or in the future.
@@ -49,8 +49,9 @@ class EventFile {
   bool followsOthers() const { return followsOthers_; }
 
   /// Appends whole records; either all of `bytes` or, after a failure, nothing of them stays in the
-  /// file, as far as the system lets it be cut back. What it does not let be cut back is remembered:
-  /// the next call must bring the same bytes, or more behind them, and goes on where this one ended.
+  /// file, as far as the system lets it be cut back. What it does not let be cut back is
+  /// remembered: the next call must bring the same bytes, or more behind them, and goes on where
+  /// this one ended.
   Status append(std::string_view bytes);
 
   /// True if a part of a failed append() is still in the file.
@@ -72,8 +73,8 @@ class EventFile {
   OpenFiles* openFiles_ = nullptr;
   std::string path_;
   int descriptor_ = -1;
-  std::uint64_t size_ = 0;        // whole records
-  std::size_t leftover_ = 0;      // bytes of a failed append that could not be cut off
+  std::uint64_t size_ = 0;    // whole records
+  std::size_t leftover_ = 0;  // bytes of a failed append that could not be cut off
   bool followsOthers_ = false;
   std::list<EventFile*>::iterator place_;  // in OpenFiles, while descriptor_ is open
 };

@@ -8,6 +8,7 @@
 
 #include "steptape/event/event_codec.h"
 #include "steptape/record/record_reader.h"
+
 #include "writer/writer_core.h"
 
 namespace steptape {
@@ -26,8 +27,8 @@ Event versionEvent(double wallTime) {
   return event;
 }
 
-/// TensorBoard's Python loader lets the first START of a run only arm it, and purges at later ones: so
-/// every file has one, and where nothing is to be purged its step lies beyond all steps.
+/// TensorBoard's Python loader lets the first START of a run only arm it, and purges at later ones:
+/// so every file has one, and where nothing is to be purged its step lies beyond all steps.
 Event startEvent(double wallTime, std::int64_t purgeFrom) {
   Event event;
   event.wallTime = wallTime;
@@ -77,8 +78,8 @@ double EventStream::monotonic(double wallTime) {
   return lastWallTime_;
 }
 
-void EventStream::addScalar(ScalarSeries* series, float value, std::int64_t step,
-                            double wallTime, bool exact) {
+void EventStream::addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime,
+                            bool exact) {
   if (!exact) {
     wallTime = monotonic(wallTime);
   }
@@ -266,8 +267,8 @@ void EventStream::dropOldestChunk() {
 }
 
 void EventStream::describeAgain() {
-  // Readers need a tag's metadata with its first value in a file. What waits was encoded behind values
-  // that are gone: put it in again.
+  // Readers need a tag's metadata with its first value in a file. What waits was encoded behind
+  // values that are gone: put it in again.
   ++fileSerial_;
   std::unordered_map<std::string, SummaryMetadata> metadata;
   metadata.swap(described_);

@@ -10,6 +10,7 @@
 
 #include "steptape/event/scalar_event_encoder.h"
 #include "steptape/record/record_buffer.h"
+
 #include "writer/event_file.h"
 #include "writer/scalar_series.h"
 
@@ -39,9 +40,9 @@ class EventStream {
 
   /// Adds a scalar to the event that is being put together, or begins the next one.
   ///
-  /// @param exact The wall time is the caller's own: kept as it is, and shared with equal ones only.
-  void addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime,
-                 bool exact);
+  /// @param exact The wall time is the caller's own: kept as it is, and shared with equal ones
+  /// only.
+  void addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime, bool exact);
 
   /// Adds an event of one value. A tag's metadata is written with its first value in a file only.
   void addValue(Value value, std::int64_t step, double wallTime, bool exact);
@@ -54,7 +55,8 @@ class EventStream {
   /// Writes everything, whatever the time and however recently a try failed.
   Status writeAll(TimePoint now);
 
-  /// Ends the file; what could not be written is dropped and counted. A later value begins a new file.
+  /// Ends the file; what could not be written is dropped and counted. A later value begins a new
+  /// file.
   void close();
 
  private:

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/file_system.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace steptape {
 namespace {
@@ -84,6 +83,8 @@ int FileSystem::linkCount(int descriptor, std::uint64_t* links) {
   return 0;
 }
 
-void FileSystem::close(int descriptor) { ::close(descriptor); }
+void FileSystem::close(int descriptor) {
+  ::close(descriptor);
+}
 
 }  // namespace steptape

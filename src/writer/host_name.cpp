@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/host_name.h"
 
-#include <unistd.h>
-
 #include <cctype>
+#include <unistd.h>
 
 namespace steptape {
 

@@ -32,8 +32,8 @@ struct Producer {
  private:
   static Producer& create();
 
-  // A plain pointer, so that reading it needs no guard. initial-exec spares a call in shared builds; eight
-  // bytes fit into the space that every process keeps for it.
+  // A plain pointer, so that reading it needs no guard. initial-exec spares a call in shared
+  // builds; eight bytes fit into the space that every process keeps for it.
   [[gnu::tls_model("initial-exec")]] static thread_local Producer* ofThread;
   friend struct ProducerOfThread;
 };

@@ -12,6 +12,7 @@
 #include "steptape/base/json.h"
 #include "steptape/event/event_codec.h"
 #include "steptape/record/record_reader.h"
+
 #include "writer/scalar_spool.h"
 #include "writer/writer_core.h"
 
@@ -60,8 +61,7 @@ Status spoolFile(const WriterCore& core, const WriterCore::File& file, ScalarSpo
     for (const Value& value : summary->values) {
       if (const std::optional<float> number = scalarOf(value)) {
         // tensorboardX's keys: a curve of addScalars() is known by its directory.
-        const std::string key =
-            isSubRun ? file.directory : file.directory + "/" + value.tag;
+        const std::string key = isSubRun ? file.directory : file.directory + "/" + value.tag;
         const Status added =
             spool->add(key, {event.wallTime, event.step, static_cast<double>(*number)});
         if (!added.ok()) {

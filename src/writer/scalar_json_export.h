@@ -9,8 +9,8 @@ namespace steptape {
 
 class WriterCore;
 
-/// Writes every scalar in the event files of `core` to `path`: SummaryWriter::exportScalarsToJson().
-/// The file appears under its name only when it is complete.
+/// Writes every scalar in the event files of `core` to `path`:
+/// SummaryWriter::exportScalarsToJson(). The file appears under its name only when it is complete.
 Status exportScalars(const WriterCore& core, const std::string& path);
 
 }  // namespace steptape

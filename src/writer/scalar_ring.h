@@ -42,8 +42,9 @@ static_assert(sizeof(Slot) == 32, "a slot is half a cache line");
 /// A queue from one producing thread to the backend.
 ///
 /// The producer may also discard the oldest slots, so the consumer reads optimistically: it copies,
-/// then claims what it copied by moving `head_`, and starts over if the producer was first. The slots
-/// are relaxed atomic words for that reason; on all supported machines they cost what plain ones do.
+/// then claims what it copied by moving `head_`, and starts over if the producer was first. The
+/// slots are relaxed atomic words for that reason; on all supported machines they cost what plain
+/// ones do.
 ///
 /// @threads push(), publish(), discardOldest() and full() by the producer only, drain() by one
 ///          consumer only.
@@ -78,8 +79,8 @@ class ScalarRing {
   /// `*discarded`, whose captured values the caller then owns.
   void discardOldest(std::uint64_t count, std::vector<Slot>* discarded);
 
-  /// Consumer: appends the published slots whose ticks are not past `lastTicks` to `*slots`, up to the
-  /// first one that is.
+  /// Consumer: appends the published slots whose ticks are not past `lastTicks` to `*slots`, up to
+  /// the first one that is.
   void drain(std::uint64_t lastTicks, std::vector<Slot>* slots);
 
   /// Consumer: how many slots are published and not drained.

@@ -14,8 +14,9 @@
 
 namespace steptape {
 
-/// Sorts points by series in bounded memory: points come in the order of a file, in which the series
-/// are mixed, and go out series by series. What does not fit into memory lies in a temporary file.
+/// Sorts points by series in bounded memory: points come in the order of a file, in which the
+/// series are mixed, and go out series by series. What does not fit into memory lies in a temporary
+/// file.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class ScalarSpool {
@@ -35,8 +36,8 @@ class ScalarSpool {
 
   Status add(const std::string& series, const Point& point);
 
-  /// Calls `begin(series)` and then `point(p)` for each of its points, for every series by name, points
-  /// in the order in which they were added.
+  /// Calls `begin(series)` and then `point(p)` for each of its points, for every series by name,
+  /// points in the order in which they were added.
   Status forEach(const std::function<void(const std::string&)>& begin,
                  const std::function<void(const Point&)>& point);
 

@@ -2,6 +2,7 @@
 #include "steptape/writer/step_batch.h"
 
 #include "steptape/base/clock.h"
+
 #include "writer/writer_core.h"
 
 namespace steptape {
@@ -9,7 +10,9 @@ namespace steptape {
 StepBatch::StepBatch(WriterCore* core, std::int64_t step)
     : core_(core), step_(step), ticks_(readTicks()), wallTime_(core->callerWallTime()) {}
 
-StepBatch::~StepBatch() { WriterCore::publishBatch(); }
+StepBatch::~StepBatch() {
+  WriterCore::publishBatch();
+}
 
 void StepBatch::add(ScalarTag tag, double value) {
   core_->addBatched(tag.id_, value, step_, ticks_, wallTime_);

@@ -8,6 +8,7 @@
 #include "steptape/summary/image.h"
 #include "steptape/summary/tag.h"
 #include "steptape/summary/text.h"
+
 #include "writer/backend.h"
 #include "writer/host_name.h"
 #include "writer/scalar_json_export.h"
@@ -30,8 +31,8 @@ std::string defaultLogDir(const WriterOptions& options) {
 
 std::shared_ptr<WriterCore> makeCore(std::string logDir, WriterOptions options) {
   Backend& backend = Backend::instance();
-  auto core = std::make_shared<WriterCore>(std::move(logDir), std::move(options),
-                                           backend.openFiles());
+  auto core =
+      std::make_shared<WriterCore>(std::move(logDir), std::move(options), backend.openFiles());
   if (core->enabled()) {
     backend.attach(core);
   }
@@ -77,7 +78,9 @@ SummaryWriter::~SummaryWriter() {
   }
 }
 
-const std::string& SummaryWriter::logDir() const { return core_->directory(); }
+const std::string& SummaryWriter::logDir() const {
+  return core_->directory();
+}
 
 ScalarTag SummaryWriter::scalarTag(std::string_view tag, const ScalarOptions& options) {
   return ScalarTag(core_->series(tag, &options));
@@ -96,19 +99,20 @@ void SummaryWriter::addScalar(std::string_view tag, double value, std::int64_t s
   core_->addScalarAt(core_->series(tag, &options), value, step, options.wallTime);
 }
 
-StepBatch SummaryWriter::atStep(std::int64_t step) { return {core_.get(), step}; }
+StepBatch SummaryWriter::atStep(std::int64_t step) {
+  return {core_.get(), step};
+}
 
 void SummaryWriter::addScalars(std::string_view mainTag,
                                const std::vector<std::pair<std::string, double>>& values,
                                std::int64_t step, const ScalarOptions& options) {
   for (const auto& [name, value] : values) {
-    core_->addScalarAt(core_->subRunSeries(mainTag, name, options), value, step,
-                       options.wallTime);
+    core_->addScalarAt(core_->subRunSeries(mainTag, name, options), value, step, options.wallTime);
   }
 }
 
-void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
-                                 std::int64_t step, const HistogramOptions& options) {
+void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values, std::int64_t step,
+                                 const HistogramOptions& options) {
   checkTag(tag);
   if (!core_->enabled()) {
     return;
@@ -123,10 +127,9 @@ void SummaryWriter::addHistogramRaw(std::string_view tag, const HistogramRaw& hi
   const std::string name = core_->validTag(tag);
   validateHistogram(histogram);
   const std::size_t bytes = sizeof(double) * 2 * histogram.bucketLimits.size();
-  core_->addValue(step, options.wallTime, bytes,
-                  [name, histogram, metadata = namesOf(options)] {
-                    return histogramValue(name, histogram, metadata);
-                  });
+  core_->addValue(step, options.wallTime, bytes, [name, histogram, metadata = namesOf(options)] {
+    return histogramValue(name, histogram, metadata);
+  });
 }
 
 void SummaryWriter::addImage(std::string_view tag, const TensorView& pixels, std::int64_t step,
@@ -142,8 +145,7 @@ void SummaryWriter::addImages(std::string_view tag, const TensorView& pixels, st
                               const ImagesOptions& options) {
   checkTag(tag);
   if (core_->enabled()) {
-    addPixels(tag, imageGrid(pixels, options.dataFormat), step, options.wallTime,
-              namesOf(options));
+    addPixels(tag, imageGrid(pixels, options.dataFormat), step, options.wallTime, namesOf(options));
   }
 }
 
@@ -152,11 +154,10 @@ void SummaryWriter::addPixels(std::string_view tag, Pixels pixels, std::int64_t 
   const std::size_t bytes = pixels.data.size();
   // Shared, because std::function must be able to copy what it holds.
   auto shared = std::make_shared<const Pixels>(std::move(pixels));
-  core_->addValue(step, wallTime, bytes,
-                  [name = core_->validTag(tag), shared, metadata = std::move(metadata)] {
-                    return imageValue(name, shared->width, shared->height, encodePng(*shared),
-                                      metadata);
-                  });
+  core_->addValue(
+      step, wallTime, bytes, [name = core_->validTag(tag), shared, metadata = std::move(metadata)] {
+        return imageValue(name, shared->width, shared->height, encodePng(*shared), metadata);
+      });
 }
 
 void SummaryWriter::addText(std::string_view tag, std::string_view markdown, std::int64_t step,
@@ -166,11 +167,17 @@ void SummaryWriter::addText(std::string_view tag, std::string_view markdown, std
                    metadata = namesOf(options)] { return textValue(name, text, metadata); });
 }
 
-Status SummaryWriter::flush() { return core_->flush(); }
+Status SummaryWriter::flush() {
+  return core_->flush();
+}
 
-Status SummaryWriter::close() { return core_->close(); }
+Status SummaryWriter::close() {
+  return core_->close();
+}
 
-WriterStats SummaryWriter::stats() const { return core_->stats(); }
+WriterStats SummaryWriter::stats() const {
+  return core_->stats();
+}
 
 Status SummaryWriter::exportScalarsToJson(const std::string& path) {
   if (!core_->enabled()) {

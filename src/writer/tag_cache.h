@@ -10,9 +10,9 @@ namespace steptape {
 
 /// A thread's memory of the tags it logged last: finds a tag's series without a lock.
 ///
-/// Direct-mapped: a tag that meets another one's place only takes the slow way again. An entry points
-/// at its tag's text in the writer that `writer` numbers; numbers are never used again, so a caller that
-/// holds that writer finds the text alive.
+/// Direct-mapped: a tag that meets another one's place only takes the slow way again. An entry
+/// points at its tag's text in the writer that `writer` numbers; numbers are never used again, so a
+/// caller that holds that writer finds the text alive.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class TagCache {

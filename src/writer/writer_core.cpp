@@ -9,6 +9,7 @@
 
 #include "steptape/base/utf8.h"
 #include "steptape/summary/tag.h"
+
 #include "writer/backend.h"
 
 namespace steptape {
@@ -166,8 +167,8 @@ std::uint32_t WriterCore::internSeries(std::string_view tag, std::uint64_t hash,
   if (known == series_.end()) {
     const ScalarOptions none;
     const ScalarOptions& names = options != nullptr ? *options : none;
-    const std::uint32_t id = Backend::instance().addSeries(
-        &streams_.front(), validTag(tag), names.displayName, names.description);
+    const std::uint32_t id = Backend::instance().addSeries(&streams_.front(), validTag(tag),
+                                                           names.displayName, names.description);
     known = series_.emplace(tag, id).first;
   }
   producer->tags.insert(serial_, known->first, hash, known->second);
@@ -239,8 +240,7 @@ void WriterCore::addScalarSlowly(std::uint32_t series, double value, std::int64_
   if (wallTime == Slot::kNoWallTime) {
     wallTime = callerWallTime();
   }
-  producer.ring.push(
-      Slot::scalar(series, static_cast<float>(value), step, readTicks(), wallTime));
+  producer.ring.push(Slot::scalar(series, static_cast<float>(value), step, readTicks(), wallTime));
   producer.ring.publish();
 }
 
@@ -312,7 +312,8 @@ bool WriterCore::makeRoom(Producer* producer) {
   if (!producer->ring.full()) {
     return true;
   }
-  producer->ring.publish();  // an open batch's slots: the backend cannot make room for what it cannot see
+  producer->ring
+      .publish();  // an open batch's slots: the backend cannot make room for what it cannot see
   switch (options_.overflow) {
     case OverflowPolicy::kDropNewest:
       return false;
@@ -351,7 +352,9 @@ void WriterCore::countDropped(std::uint64_t scalars, std::uint64_t values) {
   }
 }
 
-void WriterCore::report(const Status& status) const { options_.onError(status); }
+void WriterCore::report(const Status& status) const {
+  options_.onError(status);
+}
 
 void WriterCore::changeBacklog(std::size_t from, std::size_t to) {
   if (from == to) {

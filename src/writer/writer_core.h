@@ -17,6 +17,7 @@
 #include "steptape/summary/value_options.h"
 #include "steptape/writer/scalar_tag.h"
 #include "steptape/writer/writer_options.h"
+
 #include "writer/backend.h"
 #include "writer/captured_value.h"
 #include "writer/event_stream.h"
@@ -77,13 +78,13 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
       addScalarSlowly(series, value, step, Slot::kNoWallTime);
       return;
     }
-    producer.ring.push(Slot::scalar(series, static_cast<float>(value), step, readTicks(),
-                                    Slot::kNoWallTime));
+    producer.ring.push(
+        Slot::scalar(series, static_cast<float>(value), step, readTicks(), Slot::kNoWallTime));
     producer.ring.publish();
   }
 
-  /// As addScalar(), for a scalar of a batch: the batch's stamps, and not published unless the ring is
-  /// full.
+  /// As addScalar(), for a scalar of a batch: the batch's stamps, and not published unless the ring
+  /// is full.
   void addBatched(std::uint32_t series, double value, std::int64_t step, std::uint64_t ticks,
                   std::uint64_t wallTime) {
     Producer& producer = Producer::current();
@@ -127,7 +128,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
   // --- Both --------------------------------------------------------------------------------------
 
-  void count(std::atomic<std::uint64_t> Counters::* counter, std::uint64_t by) {
+  void count(std::atomic<std::uint64_t> Counters::*counter, std::uint64_t by) {
     (counters_.*counter).fetch_add(by, std::memory_order_relaxed);
   }
   void countDropped(std::uint64_t scalars, std::uint64_t values);
@@ -146,8 +147,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
  private:
   const Clock& clock() const { return options_.clock ? *options_.clock : Clock::system(); }
-  std::uint32_t internSeries(std::string_view tag, std::uint64_t hash,
-                             const ScalarOptions* options, Producer* producer);
+  std::uint32_t internSeries(std::string_view tag, std::uint64_t hash, const ScalarOptions* options,
+                             Producer* producer);
   EventStream* subRunStream(const std::string& directory) STEPTAPE_REQUIRES(mutex_);
   Status request(Backend::Request what);
   /// False for a core whose calls do nothing.
@@ -177,8 +178,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   mutable Mutex mutex_;
   std::deque<EventStream> streams_ STEPTAPE_GUARDED_BY(mutex_);  // the first one is the main one
   std::unordered_map<std::string, EventStream*> subRuns_ STEPTAPE_GUARDED_BY(mutex_);
-  // By tag, or by main tag, '\0' and name for a curve of addScalars(); the keys live as long as the core
-  // and TagCache entries point at them.
+  // By tag, or by main tag, '\0' and name for a curve of addScalars(); the keys live as long as the
+  // core and TagCache entries point at them.
   std::unordered_map<std::string, std::uint32_t> series_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<File> files_ STEPTAPE_GUARDED_BY(mutex_);
 

@@ -52,6 +52,10 @@ ExpectationLog::ExpectationLog(const std::string& path) {
   file_.open(path);
 }
 
+void ExpectationLog::run(std::string_view run) {
+  write(begin("run", run, ""));
+}
+
 void ExpectationLog::scalar(std::string_view run, std::string_view tag, std::int64_t step,
                             double value, std::optional<double> wallTime) {
   std::string line = begin("scalar", run, tag);

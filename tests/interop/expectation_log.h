@@ -18,6 +18,8 @@ class ExpectationLog {
  public:
   explicit ExpectationLog(const std::string& path);
 
+  /// A run that TensorBoard lists although it holds no value.
+  void run(std::string_view run);
   /// @param wallTime Where the caller gave one; else any time while the program ran is right.
   void scalar(std::string_view run, std::string_view tag, std::int64_t step, double value,
               std::optional<double> wallTime = std::nullopt);

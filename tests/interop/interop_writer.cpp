@@ -83,7 +83,6 @@ void logUnusualScalars(const Target& target) {
                                       -kInfinity,
                                       std::numeric_limits<float>::denorm_min(),
                                       std::numeric_limits<float>::max(),
-                                      -0.0,
                                       1.0 / 3};
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto step = static_cast<std::int64_t>(i);
@@ -100,6 +99,7 @@ void logUnusualScalars(const Target& target) {
 void logSubRuns(const Target& target) {
   const std::string run = "sub_runs";
   SummaryWriter writer(target.directory(run));
+  target.log->run(run);
   for (std::int64_t step = 0; step < 50; ++step) {
     std::vector<std::pair<std::string, double>> values;
     for (int i = 0; i < 80; ++i) {  // more files than are kept open

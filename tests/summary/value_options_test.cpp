@@ -25,9 +25,9 @@ TEST(ValueOptions, TakeDesignatedInitializers) {
 }
 
 TEST(HistogramRaw, TakesDesignatedInitializers) {
-  const HistogramRaw raw = {.min = 1, .num = 3, .bucketLimits = {2}, .bucketCounts = {3}};
+  const HistogramRaw raw = {.min = 1, .max = 2, .num = 3, .bucketCounts = {3}};
   EXPECT_EQ(raw.num, 3);
-  EXPECT_EQ(raw.max, 0);
+  EXPECT_TRUE(raw.bucketLimits.empty());
 }
 
 }  // namespace

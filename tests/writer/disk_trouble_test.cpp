@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the writer does when the disk is full, torn, slow, dead or gone, and when there is no room.
-#include <gmock/gmock.h>
-
 #include <mutex>
 #include <thread>
 
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
+
 #include "writer/faulty_file_system.h"
 #include "writer/run_contents.h"
 #include "writer/scalar_ring.h"
+
+#include <gmock/gmock.h>
 
 namespace steptape {
 namespace {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/event_file.h"
 
-#include <gmock/gmock.h>
-
 #include <set>
 
 #include "steptape/testing/temp_dir.h"
+
 #include "writer/faulty_file_system.h"
 #include "writer/run_contents.h"
+
+#include <gmock/gmock.h>
 
 namespace steptape {
 namespace {
@@ -17,15 +18,15 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
 TEST(EventFileName, HoldsTheSecondsAndIsZeroPadded) {
-  EXPECT_THAT(nextEventFileName({}, 1'700'000'000.9, ".suffix"),
-              MatchesRegex("events.out.tfevents.1700000000\\..+\\.[0-9]+\\.[0-9][0-9][0-9][0-9][0-9]"
-                           ".suffix"));
+  EXPECT_THAT(
+      nextEventFileName({}, 1'700'000'000.9, ".suffix"),
+      MatchesRegex("events.out.tfevents.1700000000\\..+\\.[0-9]+\\.[0-9][0-9][0-9][0-9][0-9]"
+                   ".suffix"));
   EXPECT_THAT(nextEventFileName({}, 5.0, ""), HasSubstr("tfevents.0000000005."));
 }
 
 TEST(EventFileName, SortsAfterEveryEventFileThatIsThere) {
-  std::vector<std::string> names = {"events.out.tfevents.1700000000.zzz.999999.9",
-                                    "checkpoint.pt"};
+  std::vector<std::string> names = {"events.out.tfevents.1700000000.zzz.999999.9", "checkpoint.pt"};
   for (int restart = 0; restart < 100; ++restart) {
     const std::string name = nextEventFileName(names, 1'700'000'000.0, "");
     for (const std::string& earlier : names) {

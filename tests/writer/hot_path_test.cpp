@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counts what a scalar call costs its thread: no allocation, no lock and no system call after the
-// thread's first one. A program of its own, because it replaces operator new and pthread_mutex_lock.
-#include <dlfcn.h>
-#include <gtest/gtest.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <pthread.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
+// thread's first one. A program of its own, because it replaces operator new and
+// pthread_mutex_lock.
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <functional>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <new>
+#include <pthread.h>
 #include <string>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
+
+#include <gtest/gtest.h>
 
 namespace {
 
@@ -42,8 +43,12 @@ void* operator new(std::size_t size) {
   }
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
   static const auto kReal =
@@ -55,24 +60,24 @@ extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
 namespace steptape {
 namespace {
 
-void countSystemCall(int, siginfo_t*, void*) { trappedSystemCalls.fetch_add(1); }
+void countSystemCall(int, siginfo_t*, void*) {
+  trappedSystemCalls.fetch_add(1);
+}
 
-/// From now on every system call of this thread is refused and counted, but for what ending the thread
-/// and returning from the handler need.
+/// From now on every system call of this thread is refused and counted, but for what ending the
+/// thread and returning from the handler need.
 void trapSystemCalls() {
   struct sigaction action {};
   action.sa_sigaction = &countSystemCall;
   action.sa_flags = SA_SIGINFO;
   ASSERT_EQ(sigaction(SIGSYS, &action, nullptr), 0);
   const auto allow = [](unsigned number) {
-    return std::array<sock_filter, 2>{
-        sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    return std::array<sock_filter, 2>{sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+                                      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
   };
-  std::vector<sock_filter> program{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
-  for (const unsigned number : {SYS_rt_sigreturn, SYS_exit, SYS_exit_group, SYS_madvise,
-                                SYS_munmap, SYS_futex, SYS_rt_sigprocmask}) {
+  std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const unsigned number : {SYS_rt_sigreturn, SYS_exit, SYS_exit_group, SYS_madvise, SYS_munmap,
+                                SYS_futex, SYS_rt_sigprocmask}) {
     const auto rule = allow(number);
     program.insert(program.end(), rule.begin(), rule.end());
   }

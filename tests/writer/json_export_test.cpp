@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -8,7 +6,10 @@
 
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
+
 #include "writer/scalar_spool.h"
+
+#include <gmock/gmock.h>
 
 namespace steptape {
 namespace {

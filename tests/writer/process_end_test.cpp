@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is left of a run when its process is killed, forks, or ends before its writer.
-#include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
+
 #include "writer/run_contents.h"
+
+#include <gmock/gmock.h>
 
 namespace steptape {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +13,8 @@
 
 #include "steptape/event/event_codec.h"
 #include "steptape/record/record_reader.h"
+
+#include <gtest/gtest.h>
 
 namespace steptape {
 

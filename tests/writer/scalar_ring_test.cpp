@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/scalar_ring.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace steptape {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/writer/summary_writer.h"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -11,7 +9,10 @@
 
 #include "steptape/testing/fake_clock.h"
 #include "steptape/testing/temp_dir.h"
+
 #include "writer/run_contents.h"
+
+#include <gmock/gmock.h>
 
 namespace steptape {
 namespace {
@@ -234,7 +235,9 @@ TEST_F(SummaryWriterTest, PurgesSubRunsAsWell) {
 TEST_F(SummaryWriterTest, RefusesSubRunsThatLeaveTheRun) {
   SummaryWriter writer = open();
   EXPECT_THROW(
-      try { writer.addScalars("a", {{"../../etc", 1}}, 0); } catch (const Error& error) {
+      try {
+        writer.addScalars("a", {{"../../etc", 1}}, 0);
+      } catch (const Error& error) {
         EXPECT_THAT(error.what(), HasSubstr("\"../../etc\" leaves the run's directory"));
         throw;
       },

@@ -21,8 +21,8 @@ struct HistogramRaw {
   double num = 0;  ///< How many values.
   double sum = 0;
   double sumSquares = 0;
-  std::vector<double> bucketLimits;  ///< Right edge of each bucket, ascending.
-  std::vector<double> bucketCounts;  ///< As long as bucketLimits.
+  std::vector<double> bucketLimits = {};  ///< Right edge of each bucket, ascending.
+  std::vector<double> bucketCounts = {};  ///< As long as bucketLimits.
 };
 
 /// A tensor's histogram, and what could not be binned.

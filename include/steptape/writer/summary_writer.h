@@ -33,18 +33,19 @@ class WriterCore;
 ///       writer.addScalar(loss, train(step), step);
 ///     }
 ///
-/// The calling thread never touches a disk. A scalar call copies 32 bytes into a ring of the calling
-/// thread; one background thread for all writers of the process encodes and writes:
+/// The calling thread never touches a disk. A scalar call copies 32 bytes into a ring of the
+/// calling thread; one background thread for all writers of the process encodes and writes:
 ///
-///     caller -- 32-byte slot --> ring per thread --> backend thread --> encode --> CRC --> write(2)
+///     caller -- 32-byte slot --> ring per thread --> backend thread --> encode --> CRC -->
+///     write(2)
 ///
-/// In every `addX` the order is tag, value, step, options. Tags are written as given; '/' groups them
-/// in TensorBoard. Steps should not decrease per tag: TensorBoard's fast data server keeps only the
-/// last value at a step and drops what a step back overtakes.
+/// In every `addX` the order is tag, value, step, options. Tags are written as given; '/' groups
+/// them in TensorBoard. Steps should not decrease per tag: TensorBoard's fast data server keeps
+/// only the last value at a step and drops what a step back overtakes.
 ///
 /// Trouble in the background (a full disk) never comes out of an `addX`: it is counted in stats(),
-/// told once to WriterOptions::onError and returned by flush() and close(); what could not be written
-/// is kept, within WriterOptions::queueBytes, and tried again.
+/// told once to WriterOptions::onError and returned by flush() and close(); what could not be
+/// written is kept, within WriterOptions::queueBytes, and tried again.
 ///
 /// In a child made by fork() every call does nothing: the run belongs to the parent.
 ///
@@ -75,8 +76,8 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// @throws Error(kInvalidArgument) if `tag` is empty.
   ScalarTag scalarTag(std::string_view tag, const ScalarOptions& options = {});
 
-  /// Records one value of a scalar series. NaN and infinities are stored unchanged: a diverging loss
-  /// is worth seeing.
+  /// Records one value of a scalar series. NaN and infinities are stored unchanged: a diverging
+  /// loss is worth seeing.
   ///
   /// @param value Stored as IEEE binary32, as TensorBoard displays it.
   /// @throws Error(kInvalidArgument) if `tag` is empty; nothing for a ScalarTag.
@@ -102,8 +103,8 @@ class STEPTAPE_EXPORT SummaryWriter {
   StepBatch atStep(std::int64_t step);
 
   /// Records several curves for one chart: curve `name` becomes the series `mainTag` of the sub-run
-  /// `<logDir>/<mainTag>/<name>`, as tensorboardX lays it out. Sub-runs share the background thread,
-  /// and only a bounded number of their files is open at a time.
+  /// `<logDir>/<mainTag>/<name>`, as tensorboardX lays it out. Sub-runs share the background
+  /// thread, and only a bounded number of their files is open at a time.
   ///
   /// @throws Error(kInvalidArgument) if `mainTag` or a name is empty or has a ".." component.
   void addScalars(std::string_view mainTag,
@@ -159,7 +160,8 @@ class STEPTAPE_EXPORT SummaryWriter {
   WriterStats stats() const;
 
   /// Writes every scalar that this writer has recorded to `path`, in tensorboardX's shape:
-  /// `{"<logDir>/<tag>": [[wall_time, step, value], ...], ...}`; a curve of addScalars() has the key
+  /// `{"<logDir>/<tag>": [[wall_time, step, value], ...], ...}`; a curve of addScalars() has the
+  /// key
   /// `<logDir>/<mainTag>/<name>`. NaN and infinities, which JSON does not know, become the strings
   /// "NaN", "Infinity" and "-Infinity".
   ///

@@ -53,7 +53,8 @@ struct WriterOptions {
   /// Scalars of one step that are made within this time of each other share one Event.
   std::chrono::milliseconds coalesceWindow = std::chrono::milliseconds(5);
 
-  /// False makes a writer whose calls do nothing and that touches no file: for ranks that do not log.
+  /// False makes a writer whose calls do nothing and that touches no file: for ranks that do not
+  /// log.
   bool enabled = true;
 
   /// Told once for each episode of trouble: a disk that fills up, dropped points, an invalid tag.
@@ -67,14 +68,15 @@ struct WriterOptions {
 
 /// What a writer has done so far.
 struct WriterStats {
-  std::uint64_t scalars = 0;         ///< Scalar points encoded.
-  std::uint64_t values = 0;          ///< Histograms, images, texts and the like encoded.
-  std::uint64_t events = 0;          ///< Records encoded, the files' first ones included.
-  std::uint64_t bytesWritten = 0;    ///< Bytes that the system has taken.
-  std::uint64_t files = 0;           ///< Event files created, sub-runs included.
-  std::uint64_t droppedScalars = 0;  ///< Points lost to OverflowPolicy or to a disk that stayed full.
-  std::uint64_t droppedValues = 0;   ///< Other values lost in these ways.
-  std::uint64_t retries = 0;         ///< Writes that had to be tried again.
+  std::uint64_t scalars = 0;       ///< Scalar points encoded.
+  std::uint64_t values = 0;        ///< Histograms, images, texts and the like encoded.
+  std::uint64_t events = 0;        ///< Records encoded, the files' first ones included.
+  std::uint64_t bytesWritten = 0;  ///< Bytes that the system has taken.
+  std::uint64_t files = 0;         ///< Event files created, sub-runs included.
+  std::uint64_t droppedScalars =
+      0;  ///< Points lost to OverflowPolicy or to a disk that stayed full.
+  std::uint64_t droppedValues = 0;  ///< Other values lost in these ways.
+  std::uint64_t retries = 0;        ///< Writes that had to be tried again.
 };
 
 }  // namespace steptape

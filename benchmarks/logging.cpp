@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What logging costs: the calling thread's latency per scalar against the floor of a ring and a
+// cycle counter, all threads' CPU per event against a plain protobuf loop, bytes per scalar, and a
+// writer's life. Every figure is a ratio of what ran side by side; see harness.h.
+//
+//   build/release/bin/logging_benchmark
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "steptape/base/clock.h"
+#include "steptape/steptape.h"
+#include "steptape/testing/temp_dir.h"
+#include "steptape/wire/event.pb.h"
+
+#include "harness.h"
+
+namespace {
+
+constexpr int kRounds = 21;
+constexpr int kBursts = 300;
+constexpr int kCallsPerBurst = 20;
+constexpr auto kBetweenBursts =
+    100;  // microseconds: a training step's worth of doing something else
+
+/// The least that handing 32 stamped bytes to another thread can cost: what the writer is measured
+/// by.
+class FloorRing {
+ public:
+  FloorRing() : consumer_([this] { consume(); }) {}
+  ~FloorRing() {
+    stop_ = true;
+    consumer_.join();
+  }
+  FloorRing(const FloorRing&) = delete;
+  FloorRing& operator=(const FloorRing&) = delete;
+
+  void push(std::uint64_t a, std::uint64_t b) {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    if (tail + 32 - knownHead_ > kBytes) {
+      knownHead_ = head_.load(std::memory_order_acquire);
+    }
+    const std::uint64_t ticks = steptape::readTicks();
+    const std::uint64_t words[4] = {a, b, ticks, tail};
+    std::memcpy(bytes_ + tail % kBytes, words, sizeof(words));
+    tail_.store(tail + 32, std::memory_order_release);
+  }
+
+ private:
+  static constexpr std::uint64_t kBytes = 1 << 18;
+  void consume() {
+    while (!stop_) {
+      usleep(4000);
+      const std::uint64_t tail = tail_.load(std::memory_order_acquire);
+      std::uint64_t sum = 0;
+      for (std::uint64_t head = head_.load(); head != tail; head += 32) {
+        std::uint64_t word;
+        std::memcpy(&word, bytes_ + head % kBytes, sizeof(word));
+        sum += word;
+      }
+      benchmark::keep(sum);
+      head_.store(tail, std::memory_order_release);
+    }
+  }
+
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+  std::uint64_t knownHead_ = 0;
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  alignas(64) char bytes_[kBytes] = {};
+  std::atomic<bool> stop_{false};
+  std::thread consumer_;
+};
+
+/// The median over bursts of the nanoseconds per call.
+template <typename Call>
+double burstNanos(const Call& burst) {
+  benchmark::Costs costs;
+  for (int i = 0; i < kBursts; ++i) {
+    const double start = benchmark::nowNanos();
+    burst();
+    costs.push_back((benchmark::nowNanos() - start) / kCallsPerBurst);
+    usleep(kBetweenBursts);
+  }
+  return benchmark::median(costs);
+}
+
+void callLatency() {
+  steptape::testing::TempDir dir;
+  steptape::SummaryWriter writer(dir.string());
+  std::vector<std::string> names;
+  std::vector<steptape::ScalarTag> tags;
+  for (int i = 0; i < kCallsPerBurst; ++i) {
+    names.push_back("train/metric" + std::to_string(i));
+    tags.push_back(writer.scalarTag(names.back()));
+  }
+  const auto floor = std::make_unique<FloorRing>();
+  std::int64_t step = 0;
+  const auto eachTag = [](const auto& call) {
+    return [call] {
+      return burstNanos([&] {
+        for (std::size_t i = 0; i < kCallsPerBurst; ++i) {
+          call(i);
+        }
+      });
+    };
+  };
+  const auto floorPush =
+      eachTag([&](std::size_t i) { floor->push(i, static_cast<std::uint64_t>(++step)); });
+  const std::vector<benchmark::Variant> variants = {
+      {"rdtsc", eachTag([](std::size_t) { benchmark::keep(steptape::readTicks()); })},
+      {"floor: ring push + rdtsc", floorPush},
+      {"floor again (A/A)", floorPush},
+      {"addScalar(handle, value, step)",
+       eachTag([&](std::size_t i) { writer.addScalar(tags[i], 0.5, ++step); })},
+      {"addScalar(\"tag\", value, step)",
+       eachTag([&](std::size_t i) { writer.addScalar(names[i], 0.5, ++step); })},
+      {"atStep(step): 20 x add(handle, value)", [&] {
+         return burstNanos([&] {
+           steptape::StepBatch batch = writer.atStep(++step);
+           for (const steptape::ScalarTag tag : tags) {
+             batch.add(tag, 0.5);
+           }
+         });
+       }}};
+  const auto costs = benchmark::rotate(variants, kRounds);
+  benchmark::printTitle("The calling thread, bursts of 20, p50, nanoseconds a scalar");
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    benchmark::printCosts(variants[i].name, costs[i], "ns");
+  }
+  benchmark::printControl("floor / floor again", benchmark::ratio(costs[1], costs[2]), 0.1);
+  benchmark::printAtMost("addScalar(handle) / floor", benchmark::ratio(costs[3], costs[1]), 1.5);
+  benchmark::printAtMost("addScalar(\"tag\") / floor", benchmark::ratio(costs[4], costs[1]), 3);
+  benchmark::printAtMost("atStep, per scalar / rdtsc", benchmark::ratio(costs[5], costs[0]), 1);
+}
+
+/// How C++ writers commonly do it: a message per event, a byte-wise CRC table and four stream
+/// writes.
+class PlainWriter {
+ public:
+  explicit PlainWriter(const std::string& path) : file_(path, std::ios::binary) {
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      std::uint32_t crc = i;
+      for (int bit = 0; bit < 8; ++bit) {
+        crc = (crc >> 1) ^ ((crc & 1U) != 0 ? 0x82f63b78U : 0U);
+      }
+      table_[i] = crc;
+    }
+  }
+
+  void addScalar(const std::string& tag, float value, std::int64_t step) {
+    steptape::wire::Event event;
+    event.set_wall_time(steptape::Clock::system().wallSeconds());
+    event.set_step(step);
+    auto* const summaryValue = event.mutable_summary()->add_value();
+    summaryValue->set_tag(tag);
+    summaryValue->set_simple_value(value);
+    const std::string payload = event.SerializeAsString();
+    const std::uint64_t length = payload.size();
+    const std::uint32_t lengthCrc =
+        masked({reinterpret_cast<const char*>(&length), sizeof(length)});
+    const std::uint32_t payloadCrc = masked(payload);
+    file_.write(reinterpret_cast<const char*>(&length), sizeof(length));
+    file_.write(reinterpret_cast<const char*>(&lengthCrc), sizeof(lengthCrc));
+    file_.write(payload.data(), static_cast<std::streamsize>(payload.size()));
+    file_.write(reinterpret_cast<const char*>(&payloadCrc), sizeof(payloadCrc));
+  }
+
+ private:
+  std::uint32_t masked(std::string_view bytes) const {
+    std::uint32_t crc = ~0U;
+    for (const char c : bytes) {
+      crc = table_[(crc ^ static_cast<unsigned char>(c)) & 0xffU] ^ (crc >> 8);
+    }
+    crc = ~crc;
+    return ((crc >> 15) | (crc << 17)) + 0xa282ead8U;
+  }
+
+  std::ofstream file_;
+  std::array<std::uint32_t, 256> table_{};
+};
+
+constexpr std::int64_t kSteps = 20'000;
+constexpr int kTags = 10;
+
+std::vector<std::string> nineLetterTags() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kTags; ++i) {
+    names.push_back("metric/" + std::to_string(10 + i));
+  }
+  return names;
+}
+
+void cpuPerEvent() {
+  steptape::testing::TempDir dir;
+  const std::vector<std::string> names = nineLetterTags();
+  constexpr double kScalars = static_cast<double>(kSteps) * kTags;
+  const auto cpuNanos = [&](const auto& log) {
+    const double start = benchmark::cpuSeconds();
+    log();
+    return (benchmark::cpuSeconds() - start) * 1e9 / kScalars;
+  };
+  const auto plain = [&] {
+    return cpuNanos([&] {
+      PlainWriter writer(dir.string() + "/plain");
+      for (std::int64_t step = 0; step < kSteps; ++step) {
+        for (const std::string& name : names) {
+          writer.addScalar(name, 0.5F, step);
+        }
+      }
+    });
+  };
+  const auto ours = [&] {
+    return cpuNanos([&] {
+      steptape::SummaryWriter writer(dir.string() + "/ours");
+      std::vector<steptape::ScalarTag> tags;
+      for (const std::string& name : names) {
+        tags.push_back(writer.scalarTag(name));
+      }
+      for (std::int64_t step = 0; step < kSteps; ++step) {
+        for (const steptape::ScalarTag tag : tags) {
+          writer.addScalar(tag, 0.5, step);
+        }
+      }
+    });
+  };
+  const std::vector<benchmark::Variant> variants = {
+      {"protobuf, table CRC, four stream writes", plain},
+      {"the same again (A/A)", plain},
+      {"SummaryWriter::addScalar(handle)", ours}};
+  const auto costs = benchmark::rotate(variants, 11);
+  benchmark::printTitle("CPU of all threads until the file is written, nanoseconds a scalar");
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    benchmark::printCosts(variants[i].name, costs[i], "ns");
+  }
+  benchmark::printControl("plain / plain again", benchmark::ratio(costs[0], costs[1]), 0.1);
+  benchmark::printAtLeast("plain / SummaryWriter", benchmark::ratio(costs[0], costs[2]), 6);
+}
+
+void bytesPerScalar() {
+  steptape::testing::TempDir dir;
+  const std::vector<std::string> names = nineLetterTags();
+  steptape::SummaryWriter writer(dir.string());
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    steptape::StepBatch batch = writer.atStep(step);
+    for (const std::string& name : names) {
+      batch.add(name, 0.5);
+    }
+  }
+  writer.close().throwIfError();
+  const double bytes = static_cast<double>(writer.stats().bytesWritten) /
+                       static_cast<double>(writer.stats().scalars);
+  benchmark::printTitle("Bytes a scalar, 10 tags of 9 letters a step");
+  benchmark::printAtMost("bytes", {bytes, bytes, bytes}, 27);
+}
+
+void writersLife() {
+  steptape::testing::TempDir dir;
+  const std::vector<benchmark::Variant> variants = {
+      {"construct, one scalar, destroy", [&] {
+         static int run = 0;
+         const double start = benchmark::nowNanos();
+         {
+           steptape::SummaryWriter writer(dir.string() + "/" + std::to_string(++run));
+           writer.addScalar("a", 1, 1);
+         }
+         return (benchmark::nowNanos() - start) * 1e-6;
+       }}};
+  const auto costs = benchmark::rotate(variants, 101);
+  benchmark::printTitle("A writer's life, milliseconds");
+  benchmark::Costs one(costs[0].size(), 1.0);
+  benchmark::printAtMost(variants[0].name, benchmark::ratio(costs[0], one), 1);
+}
+
+}  // namespace
+
+int main() {
+  callLatency();
+  cpuPerEvent();
+  bytesPerScalar();
+  writersLife();
+  return 0;
+}
