@@ -222,6 +222,8 @@ void cpuPerEvent() {
   };
   const auto ours = [&] {
     return cpuNanos([&] {
+      // As for the plain file, memory that the system has freed just before.
+      std::filesystem::remove_all(dir.path() / "ours");
       steptape::SummaryWriter writer(dir.string() + "/ours");
       std::vector<steptape::ScalarTag> tags;
       for (const std::string& name : names) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fashion_mnist/network.h"
+#include "../examples/fashion_mnist/network.h"
 
 #include <ATen/Parallel.h>
 #include <torch/torch.h>

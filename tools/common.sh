@@ -58,7 +58,10 @@ install_packages() {
     done
     return 1
   fi
-  if ((EUID != 0)); then sudo=(sudo); fi
+  if ((EUID != 0)); then
+    sudo=(sudo)
+    sudo -v || return 1  # Asks for the password now, before anything is drawn over the question.
+  fi
   with_progress "updating the package lists" "${sudo[@]}" apt-get -q update ||
     say "could not update the package lists; trying with those at hand"
   with_progress "installing $# packages: $*" \

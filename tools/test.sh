@@ -28,14 +28,19 @@ failed=0
 
 # run_preset <preset>: adds its tests to the counts; a build that fails is one failed test.
 run_preset() {
-  local preset=$1 start=$SECONDS log=$root/build/$1/tests.log targets=() summary total broken
-  if [[ $preset == release ]]; then targets=(all all_verify_interface_header_sets); fi
+  local preset=$1 start=$SECONDS log=$root/build/$1/tests.log
+  local targets=() arguments=("${ctest_arguments[@]}") summary total broken
+  case $preset in
+    release) targets=(all all_verify_interface_header_sets) ;;
+    # The slow tests look at files and packages, which a sanitizer does not change.
+    asan | tsan) arguments=(--label-exclude slow) ;;
+  esac
   if ! { configure "$preset" && build "$preset" "${targets[@]}"; }; then
     say "build/$preset does not build"
     failed=$((failed + 1))
     return
   fi
-  ctest --preset "$preset" --parallel "$(nproc)" "${ctest_arguments[@]}" | tee "$log" || true
+  ctest --preset "$preset" --parallel "$(nproc)" "${arguments[@]}" | tee "$log" || true
   # "98% tests passed, 1 tests failed out of 57"; from CMake 4 on "100% tests passed out of 57".
   summary=$(grep -E '^[0-9]+% tests passed(, [0-9]+ tests failed)? out of [0-9]+$' "$log" || true)
   if [[ -z $summary ]]; then

@@ -2,6 +2,7 @@
 #include "distributed/metric_reducer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -28,6 +29,46 @@ void checkArguments(std::string_view tag, double weight) {
   }
 }
 
+/// A fingerprint as numbers whose sums over the ranks tell whether all were equal.
+///
+/// Of each of 4 parts, the sum x and the sum of squares q: if all n ranks have the part p, x is n *
+/// p and q is n * p^2. If not, x = n * p for this rank's p would make q greater than n * p^2. So
+/// every rank sees it. Parts of 13 bits keep all these whole numbers below 2^53, where doubles are
+/// exact, for up to 2^27 ranks.
+class FingerprintParts {
+ public:
+  static constexpr std::size_t kParts = 4;
+  static constexpr std::size_t kDoubles = 2 * kParts;
+
+  explicit FingerprintParts(double fingerprint) {
+    auto bits = static_cast<std::uint64_t>(fingerprint);
+    for (double& part : parts_) {
+      part = static_cast<double>(bits & 0x1fffU);
+      bits >>= 13;
+    }
+  }
+
+  void store(double* to) const {
+    for (const double part : parts_) {
+      *to++ = part;
+      *to++ = part * part;
+    }
+  }
+
+  bool areThoseOfAll(const double* sums, int ranks) const {
+    for (std::size_t i = 0; i < kParts; ++i) {
+      const double part = parts_[i];
+      if (sums[2 * i] != ranks * part || sums[2 * i + 1] != ranks * (part * part)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::array<double, kParts> parts_{};
+};
+
 }  // namespace
 
 MetricReducer::MetricReducer(std::shared_ptr<Communicator> communicator)
@@ -46,24 +87,16 @@ const std::vector<ReducedMetric>& MetricReducer::reduce(std::int64_t step) {
   sortByTag(metrics);
   reduced_.clear();
   for (const std::uint32_t position : sortedOrder_) {
-    reduced_.push_back({metrics[position], metrics[position].moments});
+    reduced_.push_back({metrics[position], MetricMoments()});
   }
   queue_.recycle(std::move(taken));
 
   const double fingerprint = fingerprint_.at(step);
-  allreduceSlots(fingerprint);
-  if (!ranksAgree()) {
-    throwMismatch(step);
-  }
-  if (reduced_.size() >= capacity_) {
-    while (reduced_.size() >= capacity_) {
-      capacity_ *= 2;
+  do {
+    if (!allreduce(fingerprint)) {
+      throwMismatch(step);
     }
-    allreduceSlots(fingerprint);
-  }
-  for (std::size_t i = 0; i < reduced_.size(); ++i) {
-    reduced_[i].total = slots_[i + 1];
-  }
+  } while (grow());
   return reduced_;
 }
 
@@ -83,8 +116,10 @@ void MetricReducer::sortByTag(const std::vector<QueuedMetric>& metrics) {
   std::sort(sortedOrder_.begin(), sortedOrder_.end(),
             [&tagAt](std::uint32_t a, std::uint32_t b) { return tagAt(a) < tagAt(b); });
   fingerprint_ = {};
+  hasStatistics_ = false;
   for (const std::uint32_t position : sortedOrder_) {
     fingerprint_.add(tagAt(position), schema_[position].statistics);
+    hasStatistics_ = hasStatistics_ || schema_[position].statistics != 0;
   }
 }
 
@@ -95,15 +130,48 @@ bool MetricReducer::isSortedAlready(const std::vector<QueuedMetric>& metrics) co
                     });
 }
 
-void MetricReducer::allreduceSlots(double fingerprint) {
-  slots_.assign(capacity_, MetricMoments());
-  slots_.front() = MetricMoments::of(fingerprint, 1, communicator_->rank());
-  // What does not fit is left out here and comes with the next attempt.
-  const std::size_t count = std::min(reduced_.size(), capacity_ - 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    slots_[i + 1] = reduced_[i].own.moments;
+bool MetricReducer::allreduce(double fingerprint) {
+  return sendsMoments_ ? allreduceMoments(fingerprint) : allreduceSums(fingerprint);
+}
+
+bool MetricReducer::allreduceSums(double fingerprint) {
+  const FingerprintParts mine(fingerprint);
+  sums_.assign(FingerprintParts::kDoubles + 2 * (capacity_ - 1), 0.0);
+  mine.store(sums_.data());
+  double* pair = sums_.data() + FingerprintParts::kDoubles;
+  for (std::size_t i = 0; i < fittingCount(); ++i, pair += 2) {
+    pair[0] = reduced_[i].own.moments.weight;
+    pair[1] = reduced_[i].own.moments.weightedSum;
   }
-  communicator_->allreduce(Span<MetricMoments>(slots_));
+  communicator_->allreduce(Span<double>(sums_), ReduceOp::kSum);
+  pair = sums_.data() + FingerprintParts::kDoubles;
+  for (std::size_t i = 0; i < fittingCount(); ++i, pair += 2) {
+    reduced_[i].total.weight = pair[0];
+    reduced_[i].total.weightedSum = pair[1];
+  }
+  return mine.areThoseOfAll(sums_.data(), communicator_->size());
+}
+
+bool MetricReducer::allreduceMoments(double fingerprint) {
+  moments_.assign(capacity_, MetricMoments());
+  moments_.front() = MetricMoments::of(fingerprint, 1, communicator_->rank());
+  for (std::size_t i = 0; i < fittingCount(); ++i) {
+    moments_[i + 1] = reduced_[i].own.moments;
+  }
+  communicator_->allreduce(Span<MetricMoments>(moments_));
+  for (std::size_t i = 0; i < fittingCount(); ++i) {
+    reduced_[i].total = moments_[i + 1];
+  }
+  return moments_.front().min == moments_.front().max;
+}
+
+bool MetricReducer::grow() {
+  const bool fits = reduced_.size() < capacity_ && (sendsMoments_ || !hasStatistics_);
+  while (reduced_.size() >= capacity_) {
+    capacity_ *= 2;
+  }
+  sendsMoments_ = sendsMoments_ || hasStatistics_;
+  return !fits;
 }
 
 void MetricReducer::throwMismatch(std::int64_t step) {

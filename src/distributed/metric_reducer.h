@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,17 +27,20 @@ struct ReducedMetric {
 /// Combines the metrics of a step over all ranks in one allreduce, and finds out in the same
 /// allreduce whether the ranks agree on what they reduce.
 ///
-///     slot     0                1        2              capacity - 1
-///            [ fingerprint    | metric | metric | ... | unused ]
+/// What travels begins with the fingerprint of the rank's schema (tags, statistics, step), in a
+/// form from which every rank sees whether all had the same. It has one of two formats:
 ///
-/// Slot 0 has the hash of the rank's schema (tags, statistics, step) as its value: its minimum is
-/// its maximum if and only if all ranks have the same schema. All ranks use the same capacity, even
-/// when their numbers of metrics differ, because it changes only after an agreement; so they always
-/// meet in an allreduce of the same size, and nobody hangs.
+///     sums     fingerprint in 8 doubles | weight, weight * value | ... | unused    added by
+///     MPI_SUM moments  fingerprint as a metric  | MetricMoments          | ... | unused    merged
+///
+/// Sums are a third of the bytes and need no call per element; moments are needed as soon as a
+/// metric has statistics. Format and capacity change only after an agreement, so they are the same
+/// on all ranks even when their numbers of metrics differ: the ranks always meet in the same
+/// allreduce, and nobody hangs.
 ///
 /// In steady state that is the only collective. Where the schema does not fit, all ranks know it
-/// from their own equal schemas, double the capacity and try again. Where the hashes differ, an
-/// allgather of the schemas lets every rank throw the same Error.
+/// from their own equal schemas, change the format or the capacity alike and try again. Where the
+/// fingerprints differ, an allgather of the schemas lets every rank throw the same Error.
 ///
 /// Not thread-safe: one thread at a time.
 class MetricReducer {
@@ -63,14 +67,20 @@ class MetricReducer {
 
   void sortByTag(const std::vector<QueuedMetric>& metrics);
   bool isSortedAlready(const std::vector<QueuedMetric>& metrics) const;
-  void allreduceSlots(double fingerprint);
-  bool ranksAgree() const { return slots_.front().min == slots_.front().max; }
+  /// Each combines what fits and returns whether all ranks have this fingerprint.
+  bool allreduce(double fingerprint);
+  bool allreduceSums(double fingerprint);
+  bool allreduceMoments(double fingerprint);
+  /// Makes room for the schema, on which all ranks agree. @return false if it fitted already.
+  bool grow();
+  std::size_t fittingCount() const { return std::min(reduced_.size(), capacity_ - 1); }
   [[noreturn]] void throwMismatch(std::int64_t step);
 
   std::shared_ptr<Communicator> communicator_;
   TagTable tags_;
   MetricQueue queue_;
-  std::size_t capacity_ = kInitialCapacity;
+  std::size_t capacity_ = kInitialCapacity;  // Metrics that fit, and one for the fingerprint.
+  bool sendsMoments_ = false;                // Else sums.
 
   // Order and hash of the last schema: while a program reduces the same metrics, and queues them in
   // the same order, they hold.
@@ -81,8 +91,10 @@ class MetricReducer {
   std::vector<SchemaEntry> schema_;         // As queued.
   std::vector<std::uint32_t> sortedOrder_;  // Positions in schema_, ascending by tag.
   MetricFingerprint fingerprint_;
+  bool hasStatistics_ = false;
 
-  std::vector<MetricMoments> slots_;
+  std::vector<double> sums_;
+  std::vector<MetricMoments> moments_;
   std::vector<ReducedMetric> reduced_;
 };
 

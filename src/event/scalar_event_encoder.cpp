@@ -77,19 +77,13 @@ ScalarValueTemplate::Encoded ScalarValueTemplate::encode(std::string_view tag,
   detail::appendBytesField(&encoded.bytes, kSummaryValue, value);
   const std::size_t fieldKeyBytes = encoded.bytes.size() - value.size();
   encoded.floatOffset = fieldKeyBytes + bytesThroughFloat - sizeof(float);
+  encoded.size = encoded.bytes.size();
+  encoded.bytes.resize((encoded.size + kBlock - 1) / kBlock * kBlock);
   return encoded;
 }
 
-void ScalarValueTemplate::append(std::string* out, float value, bool withMetadata) const {
-  const Encoded& encoded = withMetadata ? first_ : later_;
-  const std::size_t start = out->size();
-  out->append(encoded.bytes);
-  detail::storeLittleEndian32(out->data() + start + encoded.floatOffset,
-                              bitsOf<std::uint32_t>(value));
-}
-
 void ScalarEventEncoder::begin(double wallTime, std::int64_t step) {
-  values_.clear();
+  used_ = 0;
   wallTime_ = wallTime;
   step_ = step;
   count_ = 0;
@@ -106,7 +100,7 @@ void ScalarEventEncoder::finish(std::string* out) {
   if (step_ != 0) {
     detail::appendVarintField(out, kEventStep, static_cast<std::uint64_t>(step_));
   }
-  detail::appendBytesField(out, kEventSummary, values_);
+  detail::appendBytesField(out, kEventSummary, std::string_view(values_).substr(0, used_));
   count_ = 0;
 }
 

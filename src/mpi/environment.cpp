@@ -2,6 +2,7 @@
 #include "steptape/mpi/environment.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -102,15 +103,20 @@ void Environment::initialise(int* argc, char*** argv, const EnvironmentOptions& 
   }
 }
 
+void Environment::abort(const std::string& why) const {
+  abortJob(why.c_str());
+  std::abort();  // MPI_Abort does not return, but its declaration does not say so.
+}
+
 Environment::~Environment() {
   if (!ownsMpi_ || !detail::isMpiRunning()) {
     return;
   }
+  if (!detail::stuckBecause().empty()) {
+    abortJob(detail::stuckBecause().c_str());
+  }
   if (std::uncaught_exceptions() > exceptionsAtStart_) {
     abortJob("an exception leaves the scope of mpi::Environment");
-  }
-  if (detail::isStuck()) {
-    abortJob("an operation ran out of time, and MPI_Finalize would wait for it");
   }
   detail::forgetWorld();
   MPI_Finalize();

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/job_state.h"
 
-#include <atomic>
-#include <string>
-
 #include "steptape/base/error.h"
 #include "steptape/mpi/mpi_communicator.h"
 
 namespace steptape::mpi::detail {
 namespace {
 
-std::atomic<bool> stuck{false};
+// Not guarded: only the thread that calls MPI comes here.
+std::string& stuckReason() {
+  static std::string reason;
+  return reason;
+}
 
 }  // namespace
 
@@ -31,11 +32,14 @@ void requireMpi(const char* caller) {
   }
 }
 
-void markStuck() {
-  stuck = true;
+void markStuck(const std::string& why) {
+  if (stuckReason().empty()) {
+    stuckReason() = why;
+  }
 }
-bool isStuck() {
-  return stuck;
+
+const std::string& stuckBecause() {
+  return stuckReason();
 }
 
 }  // namespace steptape::mpi::detail

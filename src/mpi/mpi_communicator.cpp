@@ -124,7 +124,7 @@ void MpiCommunicator::check(int mpiResult, const Operation& operation) {
   }
   brokenBecause_ = std::string(operation.name) + " of " + std::to_string(operation.bytes) +
                    " bytes failed on " + rankAndNode(rank_, nodeName()) + ": " + mpiText(mpiResult);
-  mpi::detail::markStuck();
+  mpi::detail::markStuck(brokenBecause_);
   if (tellsUnequalSizes(mpiResult)) {
     throw Error(ErrorCode::kRankMismatch, brokenBecause_ + "; the ranks passed different sizes");
   }
@@ -148,7 +148,7 @@ void MpiCommunicator::wait(MPI_Request& request, const Operation& operation) {
        << std::chrono::duration<double>(timeout()).count() << " s on "
        << rankAndNode(rank_, nodeName()) << " of " << size_;
   brokenBecause_ = what.str();
-  mpi::detail::markStuck();
+  mpi::detail::markStuck(brokenBecause_);
   throw Error(ErrorCode::kDeadlineExceeded,
               brokenBecause_ + "; another rank has ended, hangs or is in another operation");
 }

@@ -2,6 +2,7 @@
 #include "steptape/profile/op_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -26,7 +27,7 @@ std::string milliseconds(std::int64_t nanos) {
 
 std::string percent(std::int64_t part, std::int64_t whole) {
   const double share = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-  const auto permille = static_cast<std::int64_t>(share * 1000.0 + 0.5);
+  const std::int64_t permille = std::llround(share * 1000.0);
   return std::to_string(permille / 10) + "." + std::to_string(permille % 10);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "record/event_file_name.h"
 #include "writer/file_system.h"
 #include "writer/host_name.h"
 
@@ -37,10 +38,6 @@ std::uint64_t secondsOf(const std::string& name) {
 
 }  // namespace
 
-bool isEventFileName(std::string_view name) {
-  return name.find("tfevents") != std::string_view::npos;
-}
-
 std::string nextEventFileName(const std::vector<std::string>& existing, double wallTime,
                               const std::string& suffix) {
   static std::atomic<std::uint32_t> filesOfProcess{0};
@@ -48,7 +45,7 @@ std::string nextEventFileName(const std::vector<std::string>& existing, double w
 
   std::string last;
   for (const std::string& name : existing) {
-    if (isEventFileName(name)) {
+    if (detail::isEventFileName(name)) {
       last = std::max(last, name);
     }
   }
@@ -85,7 +82,7 @@ Status EventFile::create(const std::string& directory, double wallTime, const st
     std::vector<std::string> names;
     error = files.list(directory, &names);
     if (error == 0) {
-      followsOthers_ = std::any_of(names.begin(), names.end(), isEventFileName);
+      followsOthers_ = std::any_of(names.begin(), names.end(), detail::isEventFileName);
       path_ = directory + "/" + nextEventFileName(names, wallTime, suffix);
       error = files.createExclusive(path_, &descriptor_);
     }

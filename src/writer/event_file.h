@@ -21,9 +21,6 @@ class OpenFiles;
 std::string nextEventFileName(const std::vector<std::string>& existing, double wallTime,
                               const std::string& suffix);
 
-/// True for what TensorBoard takes for an event file.
-bool isEventFileName(std::string_view name);
-
 /// One event file that this process created and alone appends to.
 ///
 /// Its descriptor may be closed between writes, to keep within OpenFiles' bound.

@@ -37,14 +37,13 @@ Event startEvent(double wallTime, std::int64_t purgeFrom) {
   return event;
 }
 
-double seconds(std::chrono::milliseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 }  // namespace
 
 EventStream::EventStream(WriterCore* core, std::string directory, OpenFiles* openFiles)
-    : core_(core), directory_(std::move(directory)), openFiles_(openFiles) {}
+    : core_(core),
+      directory_(std::move(directory)),
+      openFiles_(openFiles),
+      coalesceSeconds_(std::chrono::duration<double>(core->options().coalesceWindow).count()) {}
 
 Status EventStream::create(double wallTime) {
   const WriterOptions& options = core_->options();
@@ -83,7 +82,7 @@ void EventStream::addScalar(ScalarSeries* series, float value, std::int64_t step
   if (!exact) {
     wallTime = monotonic(wallTime);
   }
-  const double window = exact ? 0.0 : seconds(core_->options().coalesceWindow);
+  const double window = exact ? 0.0 : coalesceSeconds_;
   const bool fits = step == eventStep_ && exact == eventExact_ &&
                     series->lastEvent != eventSerial_ && wallTime >= eventWallTime_ &&
                     wallTime - eventWallTime_ <= window;
@@ -122,7 +121,7 @@ void EventStream::addValue(Value value, std::int64_t step, double wallTime, bool
 }
 
 void EventStream::finishAged(double now) {
-  if (now - eventWallTime_ > seconds(core_->options().coalesceWindow)) {
+  if (now - eventWallTime_ > coalesceSeconds_) {
     finishEvent();
   }
 }

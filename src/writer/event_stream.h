@@ -81,6 +81,7 @@ class EventStream {
   WriterCore* const core_;
   const std::string directory_;
   OpenFiles* const openFiles_;
+  const double coalesceSeconds_;
   EventFile file_;
   std::uint64_t fileSerial_ = 1;  // changes when tags must be described again
   // Metadata of every tag described in the current file, by tag.

@@ -8,7 +8,7 @@
 
 namespace steptape {
 
-thread_local Producer* Producer::ofThread = nullptr;
+__thread Producer* Producer::ofThread = nullptr;
 
 /// Gives a thread's ring up when the thread ends. A call made later still, by another thread-local
 /// object's destructor, gets a ring of its own that is given up at once.

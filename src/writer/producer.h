@@ -32,9 +32,10 @@ struct Producer {
  private:
   static Producer& create();
 
-  // A plain pointer, so that reading it needs no guard. initial-exec spares a call in shared
-  // builds; eight bytes fit into the space that every process keeps for it.
-  [[gnu::tls_model("initial-exec")]] static thread_local Producer* ofThread;
+  // __thread, not thread_local: it cannot have a constructor, so that reading it needs no check for
+  // one. initial-exec spares a call in shared builds; eight bytes fit into the space that every
+  // process keeps for it.
+  [[gnu::tls_model("initial-exec")]] static __thread Producer* ofThread;
   friend struct ProducerOfThread;
 };
 

@@ -11,15 +11,19 @@ StepBatch::StepBatch(WriterCore* core, std::int64_t step)
     : core_(core), step_(step), ticks_(readTicks()), wallTime_(core->callerWallTime()) {}
 
 StepBatch::~StepBatch() {
-  WriterCore::publishBatch();
-}
-
-void StepBatch::add(ScalarTag tag, double value) {
-  core_->addBatched(tag.id_, value, step_, ticks_, wallTime_);
+  handOver();
 }
 
 void StepBatch::add(std::string_view tag, double value) {
-  core_->addBatched(core_->series(tag), value, step_, ticks_, wallTime_);
+  add(core_->series(tag), value);
+}
+
+void StepBatch::handOver() {
+  static_assert(kMaxScalars == ScalarRing::kMaxBatch);
+  if (size_ > 0) {
+    core_->addBatch(step_, ticks_, wallTime_, scalars_, size_);
+    size_ = 0;
+  }
 }
 
 }  // namespace steptape

@@ -241,7 +241,21 @@ void WriterCore::addScalarSlowly(std::uint32_t series, double value, std::int64_
     wallTime = callerWallTime();
   }
   producer.ring.push(Slot::scalar(series, static_cast<float>(value), step, readTicks(), wallTime));
-  producer.ring.publish();
+}
+
+void WriterCore::addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
+                          const BatchedScalar* scalars, std::size_t count) {
+  Producer& producer = Producer::current();
+  if (detour_.load(std::memory_order_relaxed) || !producer.ring.hasRoom(count)) {
+    if (!isActive()) {
+      return;
+    }
+    if (!waitForBudget() || !makeRoom(&producer, count)) {
+      countDropped(count, 0);
+      return;
+    }
+  }
+  producer.ring.pushBatch(step, ticks, wallTime, scalars, count);
 }
 
 void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
@@ -268,7 +282,6 @@ void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std
   }
   capturedBytes_.fetch_add(bytes, std::memory_order_relaxed);
   producer.ring.push(Slot::captured(captured.release(), readTicks()));
-  producer.ring.publish();
 }
 
 bool WriterCore::overBudget() const {
@@ -299,26 +312,25 @@ bool WriterCore::waitForBudget() {
   return room;
 }
 
-bool WriterCore::waitForRing(Producer* producer) {
+bool WriterCore::waitForRing(Producer* producer, std::size_t batch) {
   if (producer->stalledAt == producer->ring.head()) {
     return false;
   }
-  const bool room = waitUntil([producer] { return !producer->ring.full(); }, options_.blockTimeout);
+  const bool room =
+      waitUntil([producer, batch] { return producer->ring.hasRoom(batch); }, options_.blockTimeout);
   producer->stalledAt = room ? ~std::uint64_t{0} : producer->ring.head();
   return room;
 }
 
-bool WriterCore::makeRoom(Producer* producer) {
-  if (!producer->ring.full()) {
+bool WriterCore::makeRoom(Producer* producer, std::size_t batch) {
+  if (producer->ring.hasRoom(batch)) {
     return true;
   }
-  producer->ring
-      .publish();  // an open batch's slots: the backend cannot make room for what it cannot see
   switch (options_.overflow) {
     case OverflowPolicy::kDropNewest:
       return false;
     case OverflowPolicy::kBlock:
-      return waitForRing(producer);
+      return waitForRing(producer, batch);
     case OverflowPolicy::kDropOldest:
       break;
   }
@@ -335,7 +347,7 @@ bool WriterCore::makeRoom(Producer* producer) {
     captured->core->countDropped(0, 1);
   }
   countDropped(scalars, 0);
-  return !producer->ring.full();
+  return producer->ring.hasRoom(batch);
 }
 
 void WriterCore::countDropped(std::uint64_t scalars, std::uint64_t values) {

@@ -74,27 +74,17 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   /// The fast path: everything out of the ordinary is behind one flag.
   void addScalar(std::uint32_t series, double value, std::int64_t step) {
     Producer& producer = Producer::current();
-    if (detour_.load(std::memory_order_relaxed) || producer.ring.full()) {
+    if (detour_.load(std::memory_order_relaxed) || !producer.ring.hasRoom()) {
       addScalarSlowly(series, value, step, Slot::kNoWallTime);
       return;
     }
     producer.ring.push(
         Slot::scalar(series, static_cast<float>(value), step, readTicks(), Slot::kNoWallTime));
-    producer.ring.publish();
   }
 
-  /// As addScalar(), for a scalar of a batch: the batch's stamps, and not published unless the ring
-  /// is full.
-  void addBatched(std::uint32_t series, double value, std::int64_t step, std::uint64_t ticks,
-                  std::uint64_t wallTime) {
-    Producer& producer = Producer::current();
-    if (detour_.load(std::memory_order_relaxed) || producer.ring.full()) {
-      addScalarSlowly(series, value, step, wallTime);
-      return;
-    }
-    producer.ring.push(Slot::scalar(series, static_cast<float>(value), step, ticks, wallTime));
-  }
-  static void publishBatch() { Producer::current().ring.publish(); }
+  /// As addScalar(), for a batch with stamps of its own.
+  void addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
+                const BatchedScalar* scalars, std::size_t count);
 
   /// @param wallTime Bits of the caller's own wall time, or Slot::kNoWallTime.
   void addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
@@ -156,8 +146,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void reportOnce(const std::string& what);
   bool overBudget() const;
   bool waitForBudget();
-  bool waitForRing(Producer* producer);
-  bool makeRoom(Producer* producer);
+  bool waitForRing(Producer* producer, std::size_t batch);
+  bool makeRoom(Producer* producer, std::size_t batch = 0);
   void updateDetour();
 
   const std::uint64_t serial_;

@@ -15,7 +15,7 @@ import urllib.request
 
 START_SECONDS = 60
 REQUEST_SECONDS = 30
-LOAD_SECONDS = 30
+LOAD_SECONDS = 60
 
 
 def _free_port():

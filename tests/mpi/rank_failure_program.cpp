@@ -15,20 +15,23 @@
 
 namespace {
 
-void failAs(const std::string& kind) {
+void failAs(const std::string& kind, const steptape::mpi::Environment& environment) {
   if (kind == "killed") {
     std::raise(SIGKILL);
   } else if (kind == "exits") {
     _exit(0);
   } else if (kind == "throws") {
     throw std::runtime_error("this rank fails");
+  } else if (kind == "aborts") {
+    environment.abort("this rank gives up");
   } else if (kind == "hangs") {
     // Far longer than the others wait; the end of the job cuts it short.
     std::this_thread::sleep_for(std::chrono::seconds(60));
   }
 }
 
-void train(const std::string& kind, const std::string& logDir) {
+void train(const std::string& kind, const std::string& logDir,
+           const steptape::mpi::Environment& environment) {
   const auto world = steptape::mpi::world();
   world->setTimeout(std::chrono::milliseconds(500));
   steptape::DistributedWriter writer(logDir, world);
@@ -40,7 +43,7 @@ void train(const std::string& kind, const std::string& logDir) {
   world->barrier();  // What comes now is after the flush.
 
   if (world->rank() == world->size() - 1) {
-    failAs(kind);
+    failAs(kind, environment);
   }
   writer.addReduced("loss", world->rank(), 3);
   writer.reduce(3);
@@ -54,12 +57,12 @@ int main(int argc, char** argv) {
     const std::string kind = argc > 1 ? argv[1] : "";
     const std::string logDir = argc > 2 ? argv[2] : "";
     if (kind != "caught hang") {
-      train(kind, logDir);
+      train(kind, logDir, environment);
       return 0;
     }
     // Here the program goes on after the timeout, as far as MPI_Finalize.
     try {
-      train("hangs", logDir);
+      train("hangs", logDir, environment);
     } catch (const steptape::Error& error) {
       std::cerr << "caught: " << error.what() << std::endl;
     }

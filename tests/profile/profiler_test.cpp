@@ -58,6 +58,19 @@ TEST(Profiler, CountsTheActiveStepsOnly) {
   EXPECT_EQ(find(profiler.profile(), "step").calls, 3U);
 }
 
+TEST(Profiler, ForgetsWhatTheWarmUpDropped) {
+  ProfilerOptions options = scheduled(0, 1, 1, 1);
+  options.recordsPerThread = 8;
+  Profiler profiler(options);
+  for (int i = 0; i < 10; ++i) {
+    trainStep();
+  }
+  profiler.step();
+  train(profiler, 1);
+  EXPECT_EQ(profiler.profile().dropped, 0U);
+  EXPECT_EQ(find(profiler.profile(), "step").calls, 1U);
+}
+
 TEST(Profiler, KeepsTheLatestWindow) {
   Profiler profiler(scheduled(0, 0, 2, 0));
   train(profiler, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -79,8 +79,8 @@ class LogDirFixture : public testing::Test {
     if (numbers.size() != 1) {
       tensor.shape = {static_cast<std::int64_t>(numbers.size())};
     }
-    tensor.content.resize(numbers.size() * sizeof(Number));
-    std::memcpy(tensor.content.data(), numbers.data(), tensor.content.size());
+    tensor.content.assign(reinterpret_cast<const char*>(numbers.data()),
+                          numbers.size() * sizeof(Number));
     Value value;
     value.tag = std::move(tag);
     value.data = tensor;

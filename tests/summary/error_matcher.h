@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "steptape/base/error.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace steptape {

@@ -71,7 +71,7 @@ TEST(OpProfiler, CountsTheForwardAndBackwardOfANetwork) {
   profiler.stop();
   EXPECT_EQ(calls(profiler, "aten::conv2d"), 3U);
   EXPECT_EQ(calls(profiler, "aten::relu"), 3U);
-  EXPECT_EQ(calls(profiler, "aten::linear"), 3U);
+  EXPECT_EQ(calls(profiler, "aten::addmm"), 3U);
   EXPECT_EQ(calls(profiler, "AddmmBackward0"), 3U);
   EXPECT_EQ(calls(profiler, "ConvolutionBackward0"), 3U);
   EXPECT_EQ(calls(profiler, "aten::convolution_backward"), 3U);

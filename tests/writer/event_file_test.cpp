@@ -5,6 +5,7 @@
 
 #include "steptape/testing/temp_dir.h"
 
+#include "record/event_file_name.h"
 #include "writer/faulty_file_system.h"
 #include "writer/run_contents.h"
 
@@ -30,7 +31,7 @@ TEST(EventFileName, SortsAfterEveryEventFileThatIsThere) {
   for (int restart = 0; restart < 100; ++restart) {
     const std::string name = nextEventFileName(names, 1'700'000'000.0, "");
     for (const std::string& earlier : names) {
-      if (isEventFileName(earlier)) {
+      if (detail::isEventFileName(earlier)) {
         ASSERT_LT(earlier, name);
       }
     }

@@ -14,6 +14,8 @@
 #include "steptape/event/event_codec.h"
 #include "steptape/record/record_reader.h"
 
+#include "record/event_file_name.h"
+
 #include <gtest/gtest.h>
 
 namespace steptape {
@@ -22,7 +24,7 @@ namespace steptape {
 inline std::vector<std::string> eventFilesIn(const std::string& directory) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    if (entry.path().filename().string().find("tfevents") != std::string::npos) {
+    if (detail::isEventFileName(entry.path().filename().string())) {
       paths.push_back(entry.path().string());
     }
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -23,17 +24,15 @@ class STEPTAPE_EXPORT ScalarValueTemplate {
   ///                 kScalar, whatever `metadata` says.
   explicit ScalarValueTemplate(std::string_view tag, const SummaryMetadata& metadata = {});
 
-  /// Appends the value as a field of a Summary.
-  ///
-  /// @param withMetadata Whether plugin, display name and description go with it. Readers need them
-  ///                     with a tag's first value in each file, and ignore them later.
-  /// @cost One copy of the encoded bytes.
-  void append(std::string* out, float value, bool withMetadata) const;
-
  private:
+  friend class ScalarEventEncoder;
+  // Copied in blocks of 16 bytes: twice as fast as a call to memcpy for the 25 bytes of a usual
+  // tag.
+  static constexpr std::size_t kBlock = 16;
   struct Encoded {
-    std::string bytes;
-    std::size_t floatOffset;
+    std::string bytes;  // padded to whole blocks
+    std::size_t size = 0;
+    std::size_t floatOffset = 0;
   };
   static Encoded encode(std::string_view tag, std::string_view metadata);
 
@@ -58,9 +57,21 @@ class STEPTAPE_EXPORT ScalarEventEncoder {
   void begin(double wallTime, std::int64_t step);
 
   /// Adds one value to the event.
-  /// @param withMetadata As for ScalarValueTemplate::append().
+  ///
+  /// @param withMetadata Whether plugin, display name and description go with it. Readers need them
+  ///                     with a tag's first value in each file, and ignore them later.
   void add(const ScalarValueTemplate& scalar, float value, bool withMetadata) {
-    scalar.append(&values_, value, withMetadata);
+    const ScalarValueTemplate::Encoded& encoded = withMetadata ? scalar.first_ : scalar.later_;
+    if (values_.size() - used_ < encoded.bytes.size()) {
+      values_.resize(2 * (values_.size() + encoded.bytes.size()));
+    }
+    char* const to = values_.data() + used_;
+    const char* const from = encoded.bytes.data();
+    for (std::size_t i = 0; i < encoded.bytes.size(); i += ScalarValueTemplate::kBlock) {
+      std::memcpy(to + i, from + i, ScalarValueTemplate::kBlock);
+    }
+    storeFloat(to + encoded.floatOffset, value);
+    used_ += encoded.size;
     ++count_;
   }
 
@@ -71,7 +82,16 @@ class STEPTAPE_EXPORT ScalarEventEncoder {
   void finish(std::string* out);
 
  private:
-  std::string values_;  // the Summary's bytes
+  static void storeFloat(char* to, float value) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    for (int i = 0; i < 4; ++i) {
+      to[i] = static_cast<char>(bits >> (8 * i));  // one store, once compiled
+    }
+  }
+
+  std::string values_;  // the Summary's bytes, and room for more
+  std::size_t used_ = 0;
   double wallTime_ = 0;
   std::int64_t step_ = 0;
   std::size_t count_ = 0;

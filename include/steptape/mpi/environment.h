@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "steptape/base/export.h"
 
 namespace steptape::mpi {
@@ -25,15 +27,19 @@ struct EnvironmentOptions {
 ///
 ///     int main(int argc, char** argv) {
 ///       steptape::mpi::Environment environment(argc, argv);
-///       auto world = steptape::mpi::world();
-///       ...
+///       try {
+///         train(steptape::mpi::world());
+///       } catch (const std::exception& error) {
+///         environment.abort(error.what());
+///       }
 ///     }
 ///
 /// Nobody is left hanging: where the scope ends because an exception passes through it, or after an
 /// operation of a communicator ran out of time, the destructor calls MPI_Abort. MPI_Finalize waits
 /// for all ranks, and the others may be waiting for this one in another operation. So an exception
-/// that is caught outside of the scope ends the whole job, with exit code 1; one that is caught
-/// inside does not. In a program whose MPI somebody else initialised, ending it is theirs.
+/// that is caught outside of the scope ends the whole job, with exit code 1, and its text is not
+/// printed, because a destructor cannot know it; abort() prints it. In a program whose MPI somebody
+/// else initialised, ending it is theirs.
 ///
 /// @threads Not thread-safe: the thread that calls MPI.
 class STEPTAPE_EXPORT Environment {
@@ -47,6 +53,11 @@ class STEPTAPE_EXPORT Environment {
   Environment& operator=(const Environment&) = delete;
   /// Finalises or aborts, as above. Never throws.
   ~Environment();
+
+  /// Prints the rank and `why` to stderr and ends the job on all ranks with exit code 1. For a
+  /// failure of this rank alone: the others would wait for it until their operations run out of
+  /// time. Does not return; what writers had not flushed is lost.
+  [[noreturn]] void abort(const std::string& why) const;
 
   /// What MPI gives; may be more than was asked.
   ThreadLevel threadLevel() const { return threadLevel_; }

@@ -70,8 +70,8 @@ class Zone {
 #if defined(STEPTAPE_DISABLE_ZONES)
 #define STEPTAPE_ZONE(name) static_cast<void>(0)
 #else
-#define STEPTAPE_ZONE_JOIN_(a, b) a##b
-#define STEPTAPE_ZONE_JOIN(a, b) STEPTAPE_ZONE_JOIN_(a, b)
+#define STEPTAPE_ZONE_JOIN_EXPANDED(a, b) a##b
+#define STEPTAPE_ZONE_JOIN(a, b) STEPTAPE_ZONE_JOIN_EXPANDED(a, b)
 // The empty literal in front refuses everything but a literal: the site is set up only once.
 #define STEPTAPE_ZONE(name)                                                                    \
   static ::steptape::detail::ZoneSite STEPTAPE_ZONE_JOIN(steptapeZoneSite, __LINE__){"" name}; \

@@ -41,7 +41,7 @@ STEPTAPE_EXPORT Pixels imagePixels(const TensorView& image, std::string_view dat
 /// @param images     N images of one size.
 /// @param dataFormat The order of the dimensions: "NCHW", "NHWC", "NHW" or any other order of these
 ///                   letters; without a 'C' the images are grey.
-/// @units, @throws, @threads, @cost as imagePixels().
+/// Units, errors, thread rule and cost are those of imagePixels().
 STEPTAPE_EXPORT Pixels imageGrid(const TensorView& images, std::string_view dataFormat);
 
 /// Compresses an image losslessly to a PNG file.

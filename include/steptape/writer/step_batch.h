@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -12,18 +13,27 @@ namespace steptape {
 
 class WriterCore;
 
+namespace detail {
+/// One scalar of a batch, as it travels.
+struct BatchedScalar {
+  std::uint32_t series;
+  float value;
+};
+}  // namespace detail
+
 /// The scalars of one step, with one time stamp and in one Event. Made by SummaryWriter::atStep();
-/// what was added is handed over when the batch is destroyed.
+/// what was added is handed over when the batch is destroyed, or before when it has grown to 64
+/// scalars.
 ///
 /// @threads Not thread-safe: the thread that made it, and shorter-lived than its writer.
-/// @cost    One clock read for the batch, then a 32-byte store per scalar.
+/// @cost    One clock read and some 30 ns for the batch, then an 8-byte store per scalar.
 class STEPTAPE_EXPORT StepBatch {
  public:
   ~StepBatch();
   StepBatch(const StepBatch&) = delete;
   StepBatch& operator=(const StepBatch&) = delete;
 
-  void add(ScalarTag tag, double value);
+  void add(ScalarTag tag, double value) { add(tag.id_, value); }
   /// @throws Error(kInvalidArgument) if `tag` is empty.
   void add(std::string_view tag, double value);
   template <typename T, typename = RequiresScalarTraits<T>>
@@ -37,12 +47,23 @@ class STEPTAPE_EXPORT StepBatch {
 
  private:
   friend class SummaryWriter;
+  static constexpr std::size_t kMaxScalars = 64;
+
   StepBatch(WriterCore* core, std::int64_t step);
+  void add(std::uint32_t series, double value) {
+    if (size_ == kMaxScalars) {
+      handOver();
+    }
+    scalars_[size_++] = {series, static_cast<float>(value)};
+  }
+  void handOver();
 
   WriterCore* core_;
   std::int64_t step_;
   std::uint64_t ticks_;
   std::uint64_t wallTime_;
+  std::size_t size_ = 0;
+  detail::BatchedScalar scalars_[kMaxScalars];  // only the first size_ are set
 };
 
 }  // namespace steptape

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives a headless Chromium through its DevTools pipe, with the standard library only."""
+
+import base64
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+COMMAND_SECONDS = 60
+WAIT_SECONDS = 60
+
+# TensorBoard's pages are web components, whose text lies in shadow roots.
+VISIBLE_TEXT = """
+(function text(node) {
+  if (node.nodeType === Node.TEXT_NODE) return node.textContent;
+  const children = [...(node.shadowRoot ? node.shadowRoot.childNodes : []), ...node.childNodes];
+  return ['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(node.nodeName) ? '' : children.map(text).join(' ');
+})(document)
+"""
+
+
+def find_chromium():
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        path = shutil.which(name)
+        if path:
+            return path
+    raise FileNotFoundError("Chromium is missing. Install it: tools/setup.sh --tests")
+
+
+class Page:
+    """One page in a browser of its own; a context manager that always ends the browser."""
+
+    def __init__(self, width=1400, height=900):
+        self._width, self._height = width, height
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        commands_in, self._commands = os.pipe()
+        self._answers, answers_out = os.pipe()
+        # Chromium takes commands from descriptor 3 and answers on 4.
+        self._process = subprocess.Popen(
+            ["bash", "-c", f'exec "$@" 3<&{commands_in} 4>&{answers_out}', "bash",
+             find_chromium(), "--headless=new", "--remote-debugging-pipe", "--no-sandbox",
+             "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
+             "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+             f"--user-data-dir={self._profile.name}", f"--window-size={width},{height}"],
+            pass_fds=(commands_in, answers_out), stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, start_new_session=True)
+        os.close(commands_in)
+        os.close(answers_out)
+        self._buffer = b""
+        self._last_id = 0
+        self._session = None
+
+    def __enter__(self):
+        try:
+            target = self._call("Target.createTarget", url="about:blank")["targetId"]
+            self._session = self._call("Target.attachToTarget", targetId=target,
+                                       flatten=True)["sessionId"]
+            self._call("Emulation.setDeviceMetricsOverride", width=self._width,
+                       height=self._height, deviceScaleFactor=1, mobile=False)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.wait(timeout=10)
+        os.close(self._commands)
+        os.close(self._answers)
+        self._profile.cleanup()
+
+    def open(self, url):
+        # A new address that differs behind '#' only would not load the page anew.
+        self._call("Page.navigate", url="about:blank")
+        self._call("Page.navigate", url=url)
+
+    def evaluate(self, script):
+        answer = self._call("Runtime.evaluate", expression=script, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{answer['exceptionDetails']} in {script}")
+        return answer["result"].get("value")
+
+    def wait_for(self, script, what):
+        """Waits until a script gives something true, and returns that."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < deadline:
+            result = self.evaluate(script)
+            if result:
+                return result
+            time.sleep(0.25)
+        raise TimeoutError(f"{what}: not on the page, which says: {self.text()[:2000]}")
+
+    def wait_for_text(self, text):
+        """Waits for text; white space does not count, as TensorBoard cuts tags into elements."""
+        wanted = json.dumps("".join(text.split()))
+        self.wait_for(f"{VISIBLE_TEXT.strip()}.replace(/\\s/g, '').includes({wanted})", text)
+
+    def text(self):
+        return " ".join(self.evaluate(VISIBLE_TEXT).split())
+
+    def screenshot(self):
+        """The page as it looks, as a PNG file's bytes."""
+        return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
+
+    def _call(self, method, **parameters):
+        self._last_id += 1
+        message = {"id": self._last_id, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._commands, json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + COMMAND_SECONDS
+        while True:
+            answer = self._receive(deadline)
+            if answer.get("id") != self._last_id:
+                continue  # an event
+            if "error" in answer:
+                raise RuntimeError(f"{method}: {answer['error']['message']}")
+            return answer["result"]
+
+    def _receive(self, deadline):
+        while b"\0" not in self._buffer:
+            left = max(0, deadline - time.monotonic())
+            if not select.select([self._answers], [], [], left)[0]:
+                raise TimeoutError("Chromium does not answer")
+            data = os.read(self._answers, 1 << 16)
+            if not data:
+                raise ConnectionError("Chromium has ended")
+            self._buffer += data
+        answer, self._buffer = self._buffer.split(b"\0", 1)
+        return json.loads(answer)

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Takes pictures of the real TensorBoard showing a log directory, in headless Chromium.
+
+    screenshot.py --logdir runs --page timeseries --tags 'loss|accuracy' docs/images/tensorboard.png
+"""
+
+import argparse
+import io
+import time
+import urllib.parse
+
+from PIL import Image
+
+from browser import Page
+from tensorboard_server import TensorBoard
+
+PAGES = ("timeseries", "scalars", "images", "histograms", "distributions", "text")
+SETTLED_SECONDS = 2
+SETTLE_DEADLINE_SECONDS = 30
+
+CLOSE_SETTINGS = """
+(function() {
+  const close = document.querySelector('settings-view-component, .sidebar') &&
+      [...document.querySelectorAll('button')].find(b => b.textContent.includes('Settings'));
+  if (close) close.click();
+  return Boolean(close);
+})()
+"""
+# TensorBoard fetches in several rounds, the later ones when it knows what is in sight.
+REQUESTS = "performance.getEntriesByType('resource').length"
+
+
+def show(page, url, name, tags):
+    """Opens TensorBoard's page `name` with the tags that match a regular expression unfolded."""
+    tags = urllib.parse.quote(tags)
+    # The newer pages read their state before the '#', the older ones behind it.
+    page.open(f"{url}/?tagFilter={tags}&smoothing=0#{name}&tagFilter={tags}&_smoothingWeight=0")
+    if name == "timeseries":
+        page.wait_for(CLOSE_SETTINGS, "the button Settings")
+
+
+def wait_until_drawn(page):
+    """Returns the picture once it and the number of requests have not changed for a while."""
+    deadline = time.monotonic() + SETTLE_DEADLINE_SECONDS
+    last, since = None, 0.0
+    while time.monotonic() < deadline:
+        now = (page.evaluate(REQUESTS), page.screenshot())
+        if now != last:
+            last, since = now, time.monotonic()
+        elif time.monotonic() - since > SETTLED_SECONDS:
+            return now[1]
+        time.sleep(0.2)
+    raise TimeoutError("TensorBoard's page does not come to rest")
+
+
+def small_png(data):
+    """The same picture with at most 256 colours, which is enough for charts: a third of the bytes."""
+    picture = Image.open(io.BytesIO(data)).convert("RGB").quantize(256)
+    out = io.BytesIO()
+    picture.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--logdir", required=True)
+    parser.add_argument("--page", choices=PAGES, default="timeseries")
+    parser.add_argument("--tags", default=".", help="regular expression of the tags to show")
+    parser.add_argument("--size", default="1400x900", help="of the window, in pixels")
+    parser.add_argument("--wait-for", action="append", default=[], metavar="TEXT",
+                        help="text that has to be on the page")
+    parser.add_argument("png", help="where the picture goes")
+    arguments = parser.parse_args()
+    width, height = map(int, arguments.size.split("x"))
+    with TensorBoard(arguments.logdir) as tensorboard, Page(width, height) as page:
+        show(page, tensorboard.url, arguments.page, arguments.tags)
+        for text in arguments.wait_for:
+            page.wait_for_text(text)
+        with open(arguments.png, "wb") as png:
+            png.write(small_png(wait_until_drawn(page)))
+
+
+if __name__ == "__main__":
+    main()

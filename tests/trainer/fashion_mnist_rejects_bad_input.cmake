@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+include(${CMAKE_CURRENT_LIST_DIR}/fashion_mnist.cmake)
+
+run_ranks(2 --bogus)
+expect_failure(2 "fashion_mnist: unknown option --bogus; see --help")
+run_ranks(2 --epochs none)
+expect_failure(2 "fashion_mnist: --epochs: got 'none', wanted a whole number of at least 1")
+run_ranks(2 --epochs)
+expect_failure(2 "fashion_mnist: no value for --epochs")
+run_ranks(2 --resume)
+expect_failure(2 "fashion_mnist: --resume needs --checkpoint-dir")
+run_ranks(2 surprise)
+expect_failure(2 "fashion_mnist: unexpected argument surprise")
+run_ranks(2 --data ${WORK_DIR})
+expect_failure(1 "fashion_mnist: data set not found: no train-images-idx3-ubyte or ")
+
+run_ranks(2 --help)
+if(NOT STATUS EQUAL 0 OR NOT OUTPUT MATCHES "--checkpoint-dir DIR")
+  message(FATAL_ERROR "--help: got exit code ${STATUS} and\n${OUTPUT}")
+endif()

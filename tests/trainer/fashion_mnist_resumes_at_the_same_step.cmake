@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+include(${CMAKE_CURRENT_LIST_DIR}/fashion_mnist.cmake)
+
+train(2 --max-steps 16 --log-dir whole)
+set(whole "${JSON}")
+
+train(2 --max-steps 8 --log-dir parts --checkpoint-dir checkpoints)
+train(2 --max-steps 16 --log-dir parts --checkpoint-dir checkpoints --resume)
+if(NOT OUTPUT MATCHES "resumed from checkpoints/checkpoint.pt at step 8")
+  message(FATAL_ERROR "did not resume at step 8:\n${OUTPUT}")
+endif()
+# Dropout, momentum and the order of the images went on: the outcome is the same to the last digit.
+foreach(key IN ITEMS test_loss test_accuracy)
+  string(JSON wanted GET "${whole}" ${key})
+  expect_json(${key} STREQUAL ${wanted})
+endforeach()
