@@ -122,8 +122,8 @@ int run(const Options& options, const World& world) {
     writer.exportScalarsToJson(writer.logDir() + "/scalars.json").throwIfError();
   }
   if (options.json) {
-    steptape::logFromRoot(*world, resultJson(result, world->size(), writer.logDir()) + "\n",
-                          std::cout);
+    const std::string logDir = options.log ? writer.logDir() : "";
+    steptape::logFromRoot(*world, resultJson(result, world->size(), logDir) + "\n", std::cout);
   }
   return 0;
 }

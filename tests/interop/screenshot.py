@@ -31,11 +31,12 @@ CLOSE_SETTINGS = """
 REQUESTS = "performance.getEntriesByType('resource').length"
 
 
-def show(page, url, name, tags):
+def show(page, url, name, tags, smoothing=0):
     """Opens TensorBoard's page `name` with the tags that match a regular expression unfolded."""
     tags = urllib.parse.quote(tags)
     # The newer pages read their state before the '#', the older ones behind it.
-    page.open(f"{url}/?tagFilter={tags}&smoothing=0#{name}&tagFilter={tags}&_smoothingWeight=0")
+    page.open(f"{url}/?tagFilter={tags}&smoothing={smoothing}"
+              f"#{name}&tagFilter={tags}&_smoothingWeight={smoothing}")
     if name == "timeseries":
         page.wait_for(CLOSE_SETTINGS, "the button Settings")
 
@@ -67,6 +68,7 @@ def main():
     parser.add_argument("--logdir", required=True)
     parser.add_argument("--page", choices=PAGES, default="timeseries")
     parser.add_argument("--tags", default=".", help="regular expression of the tags to show")
+    parser.add_argument("--smoothing", type=float, default=0, help="of the curves, from 0 to 0.999")
     parser.add_argument("--size", default="1400x900", help="of the window, in pixels")
     parser.add_argument("--wait-for", action="append", default=[], metavar="TEXT",
                         help="text that has to be on the page")
@@ -74,7 +76,7 @@ def main():
     arguments = parser.parse_args()
     width, height = map(int, arguments.size.split("x"))
     with TensorBoard(arguments.logdir) as tensorboard, Page(width, height) as page:
-        show(page, tensorboard.url, arguments.page, arguments.tags)
+        show(page, tensorboard.url, arguments.page, arguments.tags, arguments.smoothing)
         for text in arguments.wait_for:
             page.wait_for_text(text)
         with open(arguments.png, "wb") as png:
