@@ -2,4 +2,13 @@
 #pragma once
 
 // Timing zones for any C++ program, with no LibTorch. Component `core`.
-#include "steptape/profile/zone.h"  // IWYU pragma: export
+//
+//   steptape::Profiler profiler;
+//   {
+//     STEPTAPE_ZONE("load batch");
+//     load();
+//   }
+//   profiler.stop();
+//   std::puts(profiler.table().c_str());
+#include "steptape/profile/profiler.h"  // IWYU pragma: export
+#include "steptape/profile/zone.h"      // IWYU pragma: export

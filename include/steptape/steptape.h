@@ -8,11 +8,18 @@
 //     writer.addScalar("loss", 1.0 / (step + 1), step);
 //   }
 //
-//   writer  SummaryWriter: what addX() can do, and what each call guarantees
-//   reader  event files back as events and series
-//   distributed  Communicator (serial unless <steptape/mpi.h> gives another), metrics over ranks
-//   profile  STEPTAPE_ZONE
-#include "steptape/base/version.h"              // IWYU pragma: export
-#include "steptape/distributed/communicator.h"  // IWYU pragma: export
-#include "steptape/profile.h"                   // IWYU pragma: export
-#include "steptape/writer/summary_writer.h"     // IWYU pragma: export
+//   writer       SummaryWriter: what each addX() can do, guarantees and costs
+//   reader       event files back as events and series
+//   distributed  DistributedWriter, metricAverage() and the Communicator behind them, which is
+//   serial
+//                unless <steptape/mpi.h> gives another
+//   profile      STEPTAPE_ZONE and Profiler
+#include "steptape/base/version.h"                    // IWYU pragma: export
+#include "steptape/distributed/communicator.h"        // IWYU pragma: export
+#include "steptape/distributed/distributed_writer.h"  // IWYU pragma: export
+#include "steptape/distributed/metric_average.h"      // IWYU pragma: export
+#include "steptape/profile.h"                         // IWYU pragma: export
+#include "steptape/reader/event_file_reader.h"        // IWYU pragma: export
+#include "steptape/reader/log_dir.h"                  // IWYU pragma: export
+#include "steptape/reader/scalar_series.h"            // IWYU pragma: export
+#include "steptape/writer/summary_writer.h"           // IWYU pragma: export
