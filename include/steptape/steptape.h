@@ -11,8 +11,7 @@
 //   writer       SummaryWriter: what each addX() can do, guarantees and costs
 //   reader       event files back as events and series
 //   distributed  DistributedWriter, metricAverage() and the Communicator behind them, which is
-//   serial
-//                unless <steptape/mpi.h> gives another
+//                serial unless <steptape/mpi.h> gives another
 //   profile      STEPTAPE_ZONE and Profiler
 #include "steptape/base/version.h"                    // IWYU pragma: export
 #include "steptape/distributed/communicator.h"        // IWYU pragma: export

@@ -35,8 +35,7 @@ class ThreadGroup {
   /// memory that a part names: other ranks read at the same time.
   ///
   /// @throws Error(kRankMismatch) on all ranks if the operations differ; Error(kDeadlineExceeded)
-  /// if
-  ///         a rank has not come within `timeout` or has left.
+  ///         if a rank has not come within `timeout` or has left.
   void meet(int rank, Part part, std::chrono::milliseconds timeout,
             const std::function<void(const std::vector<Part>&)>& read);
 

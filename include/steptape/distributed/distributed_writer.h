@@ -38,9 +38,8 @@ struct DistributedWriterOptions {
 /// and not reduced is then lost, which is counted and told once to WriterOptions::onError.
 ///
 /// @threads addScalar() and the other calls of SummaryWriter: thread-safe, except addScalar() with
-/// a
-///          tag's name under RankPolicy::kReduced. addReduced(), reduce(), construction, moving and
-///          destruction: not thread-safe, one thread at a time, the communicator's.
+///          a tag's name under RankPolicy::kReduced. addReduced(), reduce(), construction, moving
+///          and destruction: not thread-safe, one thread at a time, the communicator's.
 class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
  public:
   /// Opens the run. The root's `logDir` counts, so ranks may each put a time of their own in it.
@@ -88,13 +87,11 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   /// Collective: every rank calls it, in the same order.
   ///
   /// @throws Error(kRankMismatch), the same on every rank, if the ranks disagree on tags,
-  /// statistics
-  ///         or step; it names rank, node, tag and step. What was queued is then dropped on every
-  ///         rank, and the writer can be used further. Error(kDeadlineExceeded) if a rank does not
-  ///         come within Communicator::timeout().
+  ///         statistics or step; it names rank, node, tag and step. What was queued is then dropped
+  ///         on every rank, and the writer can be used further. Error(kDeadlineExceeded) if a rank
+  ///         does not come within Communicator::timeout().
   /// @cost   One allreduce of 16 bytes per metric, or of 48 once a metric has asked for statistics.
-  /// A
-  ///         second one where that changes, and where the number of metrics outgrows 15, 31, 63,
+  ///         A second one where that changes, and where the number of metrics outgrows 15, 31, 63,
   ///         ... for the first time.
   void reduce(std::int64_t step);
 

@@ -20,8 +20,7 @@ class STEPTAPE_EXPORT ScalarValueTemplate {
  public:
   /// @param tag      The tag, valid UTF-8.
   /// @param metadata Display name and description. The plugin is always "scalars" and the data
-  /// class
-  ///                 kScalar, whatever `metadata` says.
+  ///                 class kScalar, whatever `metadata` says.
   explicit ScalarValueTemplate(std::string_view tag, const SummaryMetadata& metadata = {});
 
  private:
@@ -47,8 +46,7 @@ class STEPTAPE_EXPORT ScalarValueTemplate {
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @cost    14 bytes and the tag per scalar, 15 bytes or so and the framing per event. Two copies
-/// of
-///          these bytes; no allocation once the buffer has grown to the largest event.
+///          of these bytes; no allocation once the buffer has grown to the largest event.
 /// @source  docs/event_file_format.md, "Scalars"
 class STEPTAPE_EXPORT ScalarEventEncoder {
  public:

@@ -56,8 +56,7 @@ STEPTAPE_EXPORT RunScalars readRunScalars(const RunFiles& run);
 /// A file that ends inside a record counts as read: it may still be written.
 ///
 /// @throws Error(kIoError) if `path` cannot be read, Error(kDataLoss) with file and offset if a
-/// file
-///         is damaged, Error(kInvalidArgument) if `path` holds no run or several.
+///         file is damaged, Error(kInvalidArgument) if `path` holds no run or several.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT ScalarsByTag readScalars(const std::string& path);
 

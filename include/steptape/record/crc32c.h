@@ -71,8 +71,8 @@ class STEPTAPE_EXPORT MaskedCrc32c {
 ///
 /// @threads Thread-safe.
 /// @cost    A few nanoseconds for a scalar's record; about 20 GB/s for long input where the
-/// processor
-///          has CRC instructions, about 1 GB/s elsewhere. Which one is found out by the first call.
+///          processor has CRC instructions, about 1 GB/s elsewhere. Which one is found out by the
+///          first call.
 STEPTAPE_EXPORT Crc32c extend(Crc32c crc, std::string_view bytes);
 
 /// The checksum of `bytes`; as extend().

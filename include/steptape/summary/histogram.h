@@ -71,8 +71,7 @@ STEPTAPE_EXPORT void validateHistogram(const HistogramRaw& histogram);
 /// @param histogram REQUIRES: validateHistogram() accepts it.
 /// @param metadata  Display name and description; plugin and data class are set here.
 /// @shape   The tensor is (buckets, 3), DT_DOUBLE, rows (left edge, right edge, count); (0, 3) for
-/// a
-///          histogram without values.
+///          a histogram without values.
 /// @threads Thread-safe.
 /// @source  tensorboard/plugins/histogram/metadata.py; docs/event_file_format.md.
 STEPTAPE_EXPORT Value histogramValue(std::string tag, const HistogramRaw& histogram,

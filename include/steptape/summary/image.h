@@ -47,8 +47,7 @@ STEPTAPE_EXPORT Pixels imageGrid(const TensorView& images, std::string_view data
 /// Compresses an image losslessly to a PNG file.
 ///
 /// @throws  Error(kInvalidArgument) if the channels are not 1, 3 or 4, or a side is not positive,
-/// or
-///          `data` has not width · height · channels bytes.
+///          or `data` has not width · height · channels bytes.
 /// @threads Thread-safe.
 /// @cost    About 16 ns a byte of a photograph, a seventh of libpng's default time at the same
 /// size;

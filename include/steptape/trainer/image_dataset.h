@@ -51,8 +51,7 @@ STEPTAPE_EXPORT ImageDataset loadMnist(const std::string& directory, Split split
 /// `test_batch.bin`.
 ///
 /// @throws Error(kIoError) if a file is not there; Error(kDataLoss) if one does not consist of
-/// whole
-///         records or a label is above 9.
+///         whole records or a label is above 9.
 /// @source https://www.cs.toronto.edu/~kriz/cifar.html, "Binary version": records of one label byte
 ///         and 3 x 32 x 32 bytes, channel by channel.
 STEPTAPE_EXPORT ImageDataset loadCifar10(const std::string& directory, Split split);

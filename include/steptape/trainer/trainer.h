@@ -46,8 +46,7 @@ class STEPTAPE_EXPORT Trainer {
   /// Keeps references to `optimizer` and `writer`, which must live as long as the trainer.
   ///
   /// @param model     A torch::nn::ModuleHolder or std::shared_ptr whose forward() takes and
-  /// returns
-  ///                  one tensor.
+  ///                  returns one tensor.
   /// @param optimizer Made from the model's parameters.
   template <typename Model>
   Trainer(Model model, torch::optim::Optimizer& optimizer, std::shared_ptr<Communicator> world,
@@ -77,8 +76,7 @@ class STEPTAPE_EXPORT Trainer {
   /// @param train Equally many batches on every rank.
   /// @param test  Every sample on exactly one rank: DistributedSamplerOptions::evenShares = false.
   /// @throws Error(kRankMismatch) on every rank if the ranks differ in model, number of batches,
-  /// or,
-  ///         at the end, parameters; Error(kInvalidArgument) if a checkpoint to resume was made
+  ///         or, at the end, parameters; Error(kInvalidArgument) if a checkpoint to resume was made
   ///         with another BatchLoader::seed() or, in the middle of an epoch, another number of
   ///         ranks; otherwise as loadCheckpoint() and saveCheckpoint().
   TrainingResult fit(BatchLoader& train, BatchLoader& test);

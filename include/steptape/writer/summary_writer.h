@@ -161,9 +161,8 @@ class STEPTAPE_EXPORT SummaryWriter {
 
   /// Writes every scalar that this writer has recorded to `path`, in tensorboardX's shape:
   /// `{"<logDir>/<tag>": [[wall_time, step, value], ...], ...}`; a curve of addScalars() has the
-  /// key
-  /// `<logDir>/<mainTag>/<name>`. NaN and infinities, which JSON does not know, become the strings
-  /// "NaN", "Infinity" and "-Infinity".
+  /// key `<logDir>/<mainTag>/<name>`. NaN and infinities, which JSON does not know, become the
+  /// strings "NaN", "Infinity" and "-Infinity".
   ///
   /// @return kIoError if a file cannot be read or `path` not be written.
   /// @cost   Reads this writer's event files again, with memory bounded at about 16 MiB: a run of
