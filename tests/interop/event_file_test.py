@@ -11,7 +11,7 @@ import unittest
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 
 import writer_program
-from tensorboard_server import TensorBoard, eventually
+from tensorboard_server import TensorBoard
 
 
 class EventFileTest(unittest.TestCase):
@@ -38,7 +38,7 @@ class KilledWriter(EventFileTest):
                 points = tensorboard.get("plugin/scalars/scalars", run=".", tag="loss")
                 self.assertEqual([step for _, step, _ in points], steps)
 
-            eventually(check)
+            tensorboard.eventually(check)
 
     def kill_after_flush(self):
         command = [writer_program.path(), "flush", self.log_dir, str(self.POINTS)]

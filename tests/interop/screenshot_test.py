@@ -6,6 +6,7 @@ import io
 import os
 import shutil
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -15,6 +16,8 @@ import screenshot
 import writer_program
 from browser import Page
 from tensorboard_server import TensorBoard, eventually
+
+DRAW_SECONDS = 30
 
 
 class Screenshot(unittest.TestCase):
@@ -28,6 +31,9 @@ class Screenshot(unittest.TestCase):
 
     def setUp(self):
         self.page = self.enterContext(Page())
+
+    def eventually(self, check):
+        return eventually(check, time.monotonic() + DRAW_SECONDS)
 
     def show(self, page, tag):
         screenshot.show(self.page, self.url, page, tag)
@@ -51,11 +57,11 @@ class Screenshot(unittest.TestCase):
     def test_shows_a_curve(self):
         self.show("timeseries", "by/name")
         # A line two pixels wide that crosses most of a chart.
-        eventually(lambda: self.assert_coloured("line-chart", 2 * 200))
+        self.eventually(lambda: self.assert_coloured("line-chart", 2 * 200))
 
     def test_shows_a_histogram(self):
         self.show("timeseries", "wave")
-        eventually(lambda: self.assert_coloured("tb-histogram", 2000))
+        self.eventually(lambda: self.assert_coloured("tb-histogram", 2000))
 
     def test_shows_an_image(self):
         self.show("timeseries", "channels/3")
@@ -65,7 +71,7 @@ class Screenshot(unittest.TestCase):
             # 144 pixels, each of its own colour.
             self.assertGreaterEqual(len(np.unique(pixels, axis=0)), 100)
 
-        eventually(check)
+        self.eventually(check)
 
     def test_shows_a_text_as_markdown(self):
         self.show("text", "note")

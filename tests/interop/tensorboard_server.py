@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the real TensorBoard on a log directory and asks it over HTTP."""
 
+import ctypes
 import json
 import os
 import signal
@@ -16,6 +17,14 @@ import urllib.request
 START_SECONDS = 60
 REQUEST_SECONDS = 30
 LOAD_SECONDS = 60
+
+
+PR_SET_PDEATHSIG = 1
+
+
+def _die_with_parent():
+    """Ends the process when the test is killed, which then ends nothing itself."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _free_port():
@@ -40,7 +49,7 @@ class TensorBoard:
                    "--samples_per_plugin", "scalars=100000000,images=1000,histograms=1000,text=1000"]
         # A session of its own, so that the data server it starts ends with it.
         self._process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT,
-                                         start_new_session=True)
+                                         start_new_session=True, preexec_fn=_die_with_parent)
 
     def __enter__(self):
         try:
@@ -68,6 +77,7 @@ class TensorBoard:
                 break
             try:
                 self.get("environment")
+                self._loads_until = time.monotonic() + LOAD_SECONDS
                 return
             except (urllib.error.URLError, ConnectionError):
                 time.sleep(0.1)
@@ -84,13 +94,16 @@ class TensorBoard:
     def get(self, path, **query):
         return json.loads(self.get_bytes(path, **query))
 
+    def eventually(self, check):
+        """As the function, because TensorBoard loads in the background for a while."""
+        return eventually(check, self._loads_until)
 
-def eventually(check):
-    """Calls check() until it raises no AssertionError, because TensorBoard loads in the background.
 
-    Raises the last AssertionError when it still fails after LOAD_SECONDS.
+def eventually(check, deadline):
+    """Calls check() until it raises no AssertionError, and returns what it returns.
+
+    Raises the last AssertionError when check() still fails at the deadline, in time.monotonic().
     """
-    deadline = time.monotonic() + LOAD_SECONDS
     while True:
         try:
             return check()

@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image
 
 import writer_program
-from tensorboard_server import TensorBoard, eventually
+from tensorboard_server import TensorBoard
 
 MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
@@ -57,17 +57,17 @@ class Loader:
                              self.by_run(kind))
             return shown
 
-        return eventually(check)
+        return self.tensorboard.eventually(check)
 
     def test_shows_every_run(self):
-        eventually(lambda: self.assertEqual(set(self.tensorboard.get("runs")),
+        self.tensorboard.eventually(lambda: self.assertEqual(set(self.tensorboard.get("runs")),
                                             self.logged.runs()))
 
     def test_shows_every_scalar(self):
         self.assert_tags("scalars", "scalar")
         for (run, tag), lines in self.logged.of("scalar").items():
             with self.subTest(run=run, tag=tag):
-                eventually(lambda: self.check_scalars(run, tag, lines))
+                self.tensorboard.eventually(lambda: self.check_scalars(run, tag, lines))
 
     def check_scalars(self, run, tag, lines):
         points = self.tensorboard.get("plugin/scalars/scalars", run=run, tag=tag)
@@ -107,7 +107,7 @@ class Loader:
         self.assert_tags("histograms", "histogram")
         for (run, tag), lines in self.logged.of("histogram").items():
             with self.subTest(tag=tag):
-                eventually(lambda: self.check_histograms(run, tag, lines))
+                self.tensorboard.eventually(lambda: self.check_histograms(run, tag, lines))
 
     def check_histograms(self, run, tag, lines):
         shown = self.tensorboard.get("plugin/histograms/histograms", run=run, tag=tag)
@@ -133,7 +133,7 @@ class Loader:
         self.assert_tags("distributions", "histogram")
         for (run, tag), lines in self.logged.of("histogram").items():
             with self.subTest(tag=tag):
-                shown = eventually(lambda: self.tensorboard.get(
+                shown = self.tensorboard.eventually(lambda: self.tensorboard.get(
                     "plugin/distributions/distributions", run=run, tag=tag))
                 self.assertEqual([step for _, step, _ in shown], list(lines))
                 for _, _, percentiles in shown:
@@ -144,7 +144,7 @@ class Loader:
         self.assert_tags("images", "image")
         for (run, tag), lines in self.logged.of("image").items():
             with self.subTest(tag=tag):
-                eventually(lambda: self.check_images(run, tag, lines))
+                self.tensorboard.eventually(lambda: self.check_images(run, tag, lines))
 
     def check_images(self, run, tag, lines):
         shown = self.tensorboard.get("plugin/images/images", run=run, tag=tag, sample=0)
@@ -159,9 +159,9 @@ class Loader:
                 self.assertEqual(decoded.tobytes(), bytes(map(int, line["pixels"])))
 
     def test_shows_every_text_as_markdown(self):
-        shown = eventually(lambda: self.check_text_tags())
+        shown = self.tensorboard.eventually(lambda: self.check_text_tags())
         for (run, tag), lines in self.logged.of("text").items():
-            shown = eventually(lambda: self.check_texts(run, tag, lines))
+            shown = self.tensorboard.eventually(lambda: self.check_texts(run, tag, lines))
             texts = [html.unescape(text["text"]) for text in shown]
             self.assertIn("<em>markdown</em>", texts[0])
             self.assertIn("plain", texts[1])

@@ -10,7 +10,7 @@ import numpy as np
 from torch.utils.tensorboard import SummaryWriter
 
 import writer_program
-from tensorboard_server import TensorBoard, eventually
+from tensorboard_server import TensorBoard
 
 OUTERMOST_LIMIT = 9e19
 
@@ -49,7 +49,7 @@ class SameAsTorch(unittest.TestCase):
                     def check():
                         self.check_same(shown("histograms", tag)[step], shown("torch", tag)[step])
 
-                    eventually(check)
+                    tensorboard.eventually(check)
 
     def check_same(self, ours, theirs):
         # torch begins with an empty bucket from the minimum back to the limit below it.
