@@ -19,7 +19,8 @@ VISIBLE_TEXT = """
 (function text(node) {
   if (node.nodeType === Node.TEXT_NODE) return node.textContent;
   const children = [...(node.shadowRoot ? node.shadowRoot.childNodes : []), ...node.childNodes];
-  return ['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(node.nodeName) ? '' : children.map(text).join(' ');
+  const hidden = ['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(node.nodeName);
+  return hidden ? '' : children.map(text).join(' ');
 })(document)
 """
 

@@ -56,7 +56,7 @@ def wait_until_drawn(page):
 
 
 def small_png(data):
-    """The same picture with at most 256 colours, which is enough for charts: a third of the bytes."""
+    """The same picture with at most 256 colours, enough for charts: a third of the bytes."""
     picture = Image.open(io.BytesIO(data)).convert("RGB").quantize(256)
     out = io.BytesIO()
     picture.save(out, "PNG", optimize=True)

@@ -46,7 +46,8 @@ class TensorBoard:
         command = [sys.executable, "-m", "tensorboard.main", "--logdir", log_dir,
                    "--host", "127.0.0.1", "--port", str(port),
                    "--load_fast", "true" if fast else "false", "--reload_interval", "1",
-                   "--samples_per_plugin", "scalars=100000000,images=1000,histograms=1000,text=1000"]
+                   "--samples_per_plugin",
+                   "scalars=100000000,images=1000,histograms=1000,text=1000"]
         # A session of its own, so that the data server it starts ends with it.
         self._process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT,
                                          start_new_session=True, preexec_fn=_die_with_parent)

@@ -60,8 +60,8 @@ class Loader:
         return self.tensorboard.eventually(check)
 
     def test_shows_every_run(self):
-        self.tensorboard.eventually(lambda: self.assertEqual(set(self.tensorboard.get("runs")),
-                                            self.logged.runs()))
+        self.tensorboard.eventually(lambda: self.assertEqual(
+            set(self.tensorboard.get("runs")), self.logged.runs()))
 
     def test_shows_every_scalar(self):
         self.assert_tags("scalars", "scalar")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TensorBoard shows the same histograms whether this library or torch.utils.tensorboard wrote them."""
+"""TensorBoard shows the histograms of this library as it shows torch.utils.tensorboard's."""
 
 import os
 import tempfile
