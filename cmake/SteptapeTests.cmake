@@ -32,7 +32,11 @@ function(steptape_add_test name)
   gtest_discover_tests(${name}
     TEST_PREFIX ${name}.
     DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+    PROPERTIES
+      TIMEOUT ${arg_TIMEOUT}
+      LABELS "${arg_LABELS}"
+      # Tests fork while threads run and start threads in the child, which TSan refuses unless told.
+      ENVIRONMENT "TSAN_OPTIONS=die_after_fork=0")
 endfunction()
 
 function(steptape_add_mpi_test name)

@@ -297,7 +297,8 @@ TEST_F(SummaryWriterTest, HasTakenWhatItNeedsWhenACallReturns) {
   pixels.clear();
   pixels.shrink_to_fit();
   expectOk(writer.close());
-  const auto& histogram = std::get<Tensor>(valuesIn(dir_.string())[0].data);
+  const std::vector<Value> written = valuesIn(dir_.string());
+  const auto& histogram = std::get<Tensor>(written[0].data);
   double left = 0;
   std::memcpy(&left, histogram.content.data(), sizeof(left));
   EXPECT_GT(left, 0);
