@@ -166,6 +166,17 @@ void logImages(const Target& target) {
     }
   }
 
+  // As networks take them: planes of numbers from 0 to 1. Half a level up, so that all is clear.
+  const steptape::Pixels pixels = pattern(3, 7, 9, 0);
+  std::vector<float> planes;
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    for (std::size_t i = channel; i < pixels.data.size(); i += 3) {
+      planes.push_back((static_cast<float>(pixels.data[i]) + 0.5F) / 255);
+    }
+  }
+  writer.addImage("planes", {planes.data(), {3, pixels.height, pixels.width}}, 0);
+  target.log->image(run, "planes", 0, pixels);
+
   // Eleven tiles of 2 x 3 are one full row of eight and one with three: 24 x 4 pixels.
   constexpr int kTiles = 11;
   constexpr int kTileHeight = 2;
@@ -198,7 +209,7 @@ void logTexts(const Target& target) {
   }
 }
 
-/// A job that wrote 100 steps, and goes on from its checkpoint at step 80.
+/// A job that wrote 100 steps and goes on from its checkpoint at step 80.
 void logResumedRun(const Target& target) {
   const std::string run = "resumed";
   {
