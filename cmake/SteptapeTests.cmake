@@ -13,6 +13,10 @@ if(NOT GTest_FOUND)
 endif()
 include(GoogleTest)
 
+# Open MPI refuses root and more ranks than cores unless told; other MPIs ignore these.
+set(STEPTAPE_MPI_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1)
+
 function(steptape_test_program target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(${target} ${arg_SOURCES})
@@ -48,11 +52,10 @@ function(steptape_add_mpi_test name)
   foreach(ranks IN LISTS arg_RANKS)
     add_test(NAME ${name}.${ranks}_ranks
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS})
-    # Open MPI refuses root and more ranks than cores unless told; other MPIs ignore these.
     set_tests_properties(${name}.${ranks}_ranks PROPERTIES
       TIMEOUT ${arg_TIMEOUT}
       PROCESSORS ${ranks}
       LABELS "mpi;${arg_LABELS}"
-      ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMP_NUM_THREADS=1")
+      ENVIRONMENT "${STEPTAPE_MPI_ENVIRONMENT};OMP_NUM_THREADS=1")
   endforeach()
 endfunction()

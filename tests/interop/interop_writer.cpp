@@ -105,7 +105,7 @@ void logSubRuns(const Target& target) {
     for (int i = 0; i < 80; ++i) {  // more files than are kept open
       const std::string name = "curve_" + std::to_string(i);
       values.emplace_back(name, i * curve(step));
-      target.log->scalar(run + "/group/" + name, "group", step, i * curve(step));
+      target.log->scalar("sub_runs/group/" + name, "group", step, i * curve(step));
     }
     writer.addScalars("group", values, step);
   }
@@ -183,14 +183,14 @@ void logImages(const Target& target) {
   constexpr int kTileWidth = 3;
   std::vector<std::uint8_t> tiles;
   steptape::Pixels grid{8 * kTileWidth, 2 * kTileHeight, 1, {}};
-  grid.data.resize(8 * kTileWidth * 2 * kTileHeight);
+  grid.data.resize(std::size_t{8} * kTileWidth * 2 * kTileHeight);
   for (int tile = 0; tile < kTiles; ++tile) {
     for (int y = 0; y < kTileHeight; ++y) {
       for (int x = 0; x < kTileWidth; ++x) {
         tiles.push_back(static_cast<std::uint8_t>(20 * tile + 3 * y + x));
         const int row = (tile / 8) * kTileHeight + y;
         const int column = (tile % 8) * kTileWidth + x;
-        grid.data[static_cast<std::size_t>(row * grid.width + column)] = tiles.back();
+        grid.data.at(row * grid.width + column) = tiles.back();
       }
     }
   }
@@ -248,8 +248,10 @@ void logRestartedRun(const Target& target) {
 void logFromThreads(const Target& target) {
   const std::string run = "threads";
   SummaryWriter writer(target.directory(run));
+  constexpr int kThreads = 4;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, tag = "thread/" + std::to_string(i)] {
       for (std::int64_t step = 0; step < 5000; ++step) {
         writer.addScalar(tag, curve(step), step);
@@ -296,6 +298,7 @@ void logUntilKilled(const std::string& logDir, std::int64_t points) {
 void logCurves(const std::string& logDir, int tags, std::int64_t steps) {
   SummaryWriter writer(logDir);
   std::vector<steptape::ScalarTag> curves;
+  curves.reserve(tags);
   for (int i = 0; i < tags; ++i) {
     curves.push_back(writer.scalarTag("curve/" + std::to_string(100 + i)));
   }

@@ -62,6 +62,22 @@ class DiskTroubleTest : public ::testing::Test {
     log(1, 1 + static_cast<std::int64_t>(ScalarRing::kSlots));
   }
 
+  /// Logs to a full disk until `dropped` points are lost, frees the disk and flushes.
+  /// @return how many points were logged.
+  std::int64_t logUntilAFullDiskDrops(std::uint64_t dropped) {
+    open();
+    disk_.breakWrites(ENOSPC);
+    std::int64_t step = 0;
+    EXPECT_TRUE(eventually([&] {
+      log(step, step + 1000);
+      step += 1000;
+      return writer_->stats().droppedScalars > dropped;
+    }));
+    disk_.breakWrites(0);
+    EXPECT_TRUE(writer_->flush().ok());
+    return step;
+  }
+
   // Destroyed last: the writer must be gone before its disk.
   testing::TempDir dir_;
   FaultyFileSystem disk_;
@@ -272,35 +288,18 @@ TEST_F(DiskTroubleTest, DropsTheOldestWithoutWaiting) {
 TEST_F(DiskTroubleTest, BoundsTheMemoryOfAFullDiskByDroppingWhatComesLast) {
   options_.queueBytes = 64 << 10;
   options_.overflow = OverflowPolicy::kDropNewest;
-  open();
-  disk_.breakWrites(ENOSPC);
-  std::int64_t step = 0;
-  ASSERT_TRUE(eventually([&] {
-    log(step, step + 1000);
-    step += 1000;
-    return writer_->stats().droppedScalars > 10'000;
-  }));
-  disk_.breakWrites(0);
-  EXPECT_TRUE(writer_->flush().ok());
-  EXPECT_EQ(pointsOnDisk() + writer_->stats().droppedScalars, static_cast<std::size_t>(step));
+  const std::int64_t logged = logUntilAFullDiskDrops(10'000);
+  EXPECT_EQ(pointsOnDisk() + writer_->stats().droppedScalars, static_cast<std::size_t>(logged));
+  EXPECT_EQ(scalarsIn(dir_.string())["a"].front().first, 0);
 }
 
 TEST_F(DiskTroubleTest, BoundsTheMemoryOfAFullDiskByDroppingWhatCameFirst) {
   options_.queueBytes = 600 << 10;
   options_.overflow = OverflowPolicy::kDropOldest;
-  open();
-  disk_.breakWrites(ENOSPC);
-  std::int64_t step = 0;
-  ASSERT_TRUE(eventually([&] {
-    log(step, step + 1000);
-    step += 1000;
-    return writer_->stats().droppedScalars > 50'000;
-  }));
-  disk_.breakWrites(0);
-  EXPECT_TRUE(writer_->flush().ok());
-  const auto points = scalarsIn(dir_.string())["a"];
-  EXPECT_EQ(points.size() + writer_->stats().droppedScalars, static_cast<std::size_t>(step));
-  EXPECT_EQ(points.back().first, step - 1);
+  const std::int64_t logged = logUntilAFullDiskDrops(50'000);
+  EXPECT_EQ(pointsOnDisk() + writer_->stats().droppedScalars, static_cast<std::size_t>(logged));
+  EXPECT_EQ(scalarsIn(dir_.string())["a"].back().first, logged - 1);
+  // The tag's first value is gone; its metadata must not be.
   EXPECT_TRUE(valuesIn(dir_.string())[0].metadata);
 }
 
