@@ -14,16 +14,17 @@
 namespace steptape {
 namespace {
 
-// A ring holds 8192 slots, so a thread may log a million points a second between two looks.
+// A ring holds 10,900 scalars, so a thread may log two million a second between two looks.
 constexpr auto kPause = std::chrono::milliseconds(4);
 constexpr auto kLongestPause = std::chrono::milliseconds(32);
 // Below the usual limit of 1024 descriptors by far, and more than are written at once.
 constexpr std::size_t kOpenFiles = 64;
 constexpr std::uint64_t kEverything = ~std::uint64_t{0};
+constexpr std::size_t kNoLimit = ~std::size_t{0};
 
-double wallTimeOf(const Slot& slot) {
+double wallTimeOf(const RingEntry& entry) {
   double wallTime;
-  std::memcpy(&wallTime, &slot.wallTime, sizeof(wallTime));
+  std::memcpy(&wallTime, &entry.wallTime, sizeof(wallTime));
   return wallTime;
 }
 
@@ -135,8 +136,6 @@ bool Backend::waitForWork(Requests* requests) {
 void Backend::pass(const Requests& requests) {
   const bool everything = !requests.empty();
   drainRings(everything);
-  takeRegistrations();
-  encodeSlots();
   encodeCaptured(everything);
   writeStreams();
   for (const auto& request : requests) {
@@ -156,31 +155,50 @@ void Backend::drainRings(bool everything) {
     MutexLock lock(mutex_);
     producers = producers_;
   }
-  // Slots stamped since the last look stay for the next one: a thread that was interrupted between
+  // What was stamped since the last look stays for the next one: a thread that was interrupted between
   // its stamp and its publication then still gets its place among the others'.
   const std::uint64_t now = readTicks();
   const std::uint64_t settled = std::exchange(lastDrain_, now);
-  std::size_t rings = 0;
+  std::vector<Producer*> waiting;
+  bool crowded = everything;
   for (const auto& producer : producers) {
     const bool ended = producer->ended.load(std::memory_order_acquire);
-    const bool crowded = producer->ring.waiting() > ScalarRing::kSlots / 2;
-    const std::size_t before = slots_.size();
-    producer->ring.drain(everything || crowded || ended ? kEverything : settled, &slots_);
-    rings += slots_.size() > before ? 1 : 0;
+    const std::uint64_t words = producer->ring.waiting();
+    crowded = crowded || ended || words > ScalarRing::kWords / 2;
+    if (words > 0) {
+      waiting.push_back(producer.get());
+    }
     if (ended) {
       MutexLock lock(mutex_);
       producers_.erase(std::find(producers_.begin(), producers_.end(), producer));
     }
   }
-  if (rings > 1) {
-    std::stable_sort(slots_.begin(), slots_.end(),
-                     [](const Slot& a, const Slot& b) { return a.ticks < b.ticks; });
+  idle_ = waiting.empty();
+  const std::uint64_t lastTicks = crowded ? kEverything : settled;
+  if (waiting.size() == 1) {
+    drainAlone(&waiting.front()->ring, lastTicks);
+    return;
   }
-  idle_ = slots_.empty();
+  for (Producer* producer : waiting) {
+    producer->ring.drain(lastTicks, kNoLimit, &entries_);
+  }
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; });
+  encodeEntries();
+}
+
+void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
+  // Nothing to merge with: pieces that stay in the first-level cache until they are encoded.
+  constexpr std::size_t kPiece = 512;
+  bool all = false;
+  while (!all) {
+    all = ring->drain(lastTicks, kPiece, &entries_);
+    encodeEntries();
+  }
 }
 
 void Backend::takeRegistrations() {
-  // After the rings: a slot's series was registered before the slot was published.
+  // After the rings were read: a series was registered before a scalar of it was published.
   MutexLock lock(mutex_);
   for (auto& series : newSeries_) {
     series_.push_back(std::move(series));
@@ -188,17 +206,18 @@ void Backend::takeRegistrations() {
   newSeries_.clear();
 }
 
-void Backend::encodeSlots() {
-  for (const Slot& slot : slots_) {
-    const bool exact = slot.wallTime != Slot::kNoWallTime;
-    const double wallTime = exact ? wallTimeOf(slot) : time_.wallSeconds(slot.ticks);
-    if (!slot.isScalar()) {
-      captured_.push_back({std::unique_ptr<CapturedValue>(slot.capturedValue()), wallTime});
-    } else if (ScalarSeries* const series = series_[slot.series].get()) {
-      series->stream->addScalar(series, slot.value, slot.step(), wallTime, exact);
+void Backend::encodeEntries() {
+  takeRegistrations();
+  for (const RingEntry& entry : entries_) {
+    const bool exact = entry.wallTime != RingEntry::kNoWallTime;
+    const double wallTime = exact ? wallTimeOf(entry) : time_.wallSeconds(entry.ticks);
+    if (!entry.isScalar()) {
+      captured_.push_back({std::unique_ptr<CapturedValue>(entry.capturedValue()), wallTime});
+    } else if (ScalarSeries* const series = series_[entry.series].get()) {
+      series->stream->addScalar(series, entry.value, entry.step(), wallTime, exact);
     }
   }
-  slots_.clear();
+  entries_.clear();
 }
 
 void Backend::encodeCaptured(bool everything) {
@@ -209,8 +228,6 @@ void Backend::encodeCaptured(bool everything) {
     encode(next.captured.get(), next.wallTime);
     if (readTicks() - lastDrain_ > time_.ticksIn(kPause)) {
       drainRings(everything);
-      takeRegistrations();
-      encodeSlots();
     }
   }
 }

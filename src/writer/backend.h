@@ -74,7 +74,8 @@ class Backend {
   void pass(const Requests& requests);
   void drainRings(bool everything);
   void takeRegistrations();
-  void encodeSlots();
+  void drainAlone(ScalarRing* ring, std::uint64_t lastTicks);
+  void encodeEntries();
   void encodeCaptured(bool everything);
   void encode(CapturedValue* captured, double wallTime);
   void writeStreams();
@@ -106,7 +107,7 @@ class Backend {
   OpenFiles openFiles_;
   TickConverter time_;
   std::vector<std::unique_ptr<ScalarSeries>> series_;  // by id; null once forgotten
-  std::vector<Slot> slots_;
+  std::vector<RingEntry> entries_;
   std::deque<WaitingValue> captured_;
   std::uint64_t lastDrain_ = 0;
   std::uint64_t lastCalibration_ = 0;

@@ -10,14 +10,13 @@ namespace steptape {
 
 __thread Producer* Producer::ofThread = nullptr;
 
-/// Gives a thread's ring up when the thread ends. A call made later still, by another thread-local
-/// object's destructor, gets a ring of its own that is given up at once.
+/// Gives a thread's ring up when the thread ends.
 struct ProducerOfThread {
   std::shared_ptr<Producer> producer;
-  bool ending = false;
+  bool ended = false;
 
   ~ProducerOfThread() {
-    ending = true;
+    ended = true;
     Producer::ofThread = nullptr;
     if (producer) {
       producer->ended.store(true, std::memory_order_release);
@@ -27,14 +26,20 @@ struct ProducerOfThread {
 
 Producer& Producer::create() {
   static thread_local ProducerOfThread owner;
-  auto producer = std::make_shared<Producer>();
-  Producer& created = *producer;
-  if (!owner.ending) {
-    owner.producer = producer;
-    ofThread = &created;
+  if (owner.ended) {
+    // The destructor of another thread-local object logs. What is first used now is destroyed later.
+    static thread_local ProducerOfThread late;
+    return own(&late);
   }
+  return own(&owner);
+}
+
+Producer& Producer::own(ProducerOfThread* owner) {
+  auto producer = std::make_shared<Producer>();
+  ofThread = producer.get();
+  owner->producer = producer;
   Backend::instance().addProducer(std::move(producer));
-  return created;
+  return *ofThread;
 }
 
 }  // namespace steptape

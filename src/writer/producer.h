@@ -31,6 +31,7 @@ struct Producer {
 
  private:
   static Producer& create();
+  static Producer& own(struct ProducerOfThread* owner);
 
   // __thread, not thread_local: it cannot have a constructor, so that reading it needs no check for
   // one. initial-exec spares a call in shared builds; eight bytes fit into the space that every

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -10,65 +11,91 @@ namespace steptape {
 
 /// A thread's memory of the tags it logged last: finds a tag's series without a lock.
 ///
-/// Direct-mapped: a tag that meets another one's place only takes the slow way again. An entry
-/// points at its tag's text in the writer that `writer` numbers; numbers are never used again, so a
-/// caller that holds that writer finds the text alive.
+/// Direct-mapped: a tag that meets another one's place only takes the slow way again. An entry is one
+/// cache line and holds a short tag itself; of a long one it points at the text in the writer that
+/// `writer` numbers. Numbers are never used again, so a caller that holds that writer finds the text
+/// alive.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class TagCache {
  public:
   static std::uint64_t hash(std::string_view tag) {
-    constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15U;
-    std::uint64_t h = tag.size() * kMix;
-    const char* p = tag.data();
-    std::size_t left = tag.size();
-    for (; left >= 8; left -= 8, p += 8) {
-      std::uint64_t word;
-      std::memcpy(&word, p, 8);
-      h = mix(h ^ word);
+    std::uint64_t h = mix(tag.size());
+    if (tag.size() < 8) {
+      return mix(h ^ shortWord(tag));
     }
-    std::uint64_t word = 0;
-    for (std::size_t i = 0; i < left; ++i) {
-      word |= std::uint64_t{static_cast<unsigned char>(p[i])} << (8 * i);
+    // The last word overlaps the one before, which spares a loop over single bytes.
+    for (std::size_t i = 0; i + 8 < tag.size(); i += 8) {
+      h = mix(h ^ word(tag.data() + i));
     }
-    return mix(h ^ word);
+    return mix(h ^ word(tag.data() + tag.size() - 8));
   }
 
   /// @return the series' id; 0 if it is not here.
   std::uint32_t find(std::uint64_t writer, std::string_view tag, std::uint64_t tagHash) const {
-    const Entry& entry = at(writer, tagHash);
-    const bool found = entry.writer == writer && entry.hash == tagHash &&
-                       entry.size == tag.size() &&
-                       std::memcmp(entry.text, tag.data(), tag.size()) == 0;
+    const Entry& entry = entries_[indexOf(writer, tagHash)];
+    const bool found = entry.hash == tagHash && entry.writer == writer &&
+                       entry.size == tag.size() && isEqual(entry.text(), tag.data(), tag.size());
     return found ? entry.series : 0;
   }
 
   /// @param tag Lives as long as the writer.
   void insert(std::uint64_t writer, std::string_view tag, std::uint64_t tagHash,
               std::uint32_t series) {
-    const_cast<Entry&>(at(writer, tagHash)) = {writer, tagHash, tag.data(),
-                                               static_cast<std::uint32_t>(tag.size()), series};
+    Entry& entry = entries_[indexOf(writer, tagHash)];
+    entry.writer = writer;
+    entry.hash = tagHash;
+    entry.series = series;
+    entry.size = static_cast<std::uint32_t>(tag.size());
+    entry.longText = tag.data();
+    if (tag.size() <= sizeof(entry.shortText)) {
+      std::memcpy(entry.shortText, tag.data(), tag.size());
+    }
   }
 
  private:
-  struct Entry {
+  struct alignas(64) Entry {
     std::uint64_t writer = 0;
     std::uint64_t hash = 0;
-    const char* text = nullptr;
-    std::uint32_t size = 0;
     std::uint32_t series = 0;
-  };
+    std::uint32_t size = 0;
+    const char* longText = nullptr;
+    char shortText[32] = {};
 
+    const char* text() const { return size <= sizeof(shortText) ? shortText : longText; }
+  };
+  static_assert(sizeof(Entry) == 64, "an entry is one cache line");
+
+  static std::uint64_t word(const char* from) {
+    std::uint64_t word;
+    std::memcpy(&word, from, sizeof(word));
+    return word;
+  }
+  /// All of a tag of less than 8 bytes.
+  static std::uint64_t shortWord(std::string_view tag) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, tag.data(), std::min<std::size_t>(tag.size(), sizeof(word)));
+    return word;
+  }
+  static bool isEqual(const char* a, const char* b, std::size_t size) {
+    if (size < 8) {
+      return shortWord({a, size}) == shortWord({b, size});
+    }
+    std::uint64_t difference = word(a + size - 8) ^ word(b + size - 8);
+    for (std::size_t i = 0; i + 8 < size; i += 8) {
+      difference |= word(a + i) ^ word(b + i);
+    }
+    return difference == 0;
+  }
   static std::uint64_t mix(std::uint64_t x) {
-    constexpr std::uint64_t kOdd = 0xff51afd7ed558ccdU;
-    x *= kOdd;
+    x *= 0xff51afd7ed558ccdU;
     return x ^ (x >> 32);
   }
-  const Entry& at(std::uint64_t writer, std::uint64_t tagHash) const {
-    return entries_[(tagHash ^ (writer * 0x9e3779b9U)) % entries_.size()];
+  std::size_t indexOf(std::uint64_t writer, std::uint64_t tagHash) const {
+    return (tagHash ^ (writer * 0x9e3779b9U)) % entries_.size();
   }
 
-  std::array<Entry, 512> entries_;
+  std::array<Entry, 256> entries_;
 };
 
 }  // namespace steptape

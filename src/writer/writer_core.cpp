@@ -162,6 +162,7 @@ std::uint32_t WriterCore::internSeries(std::string_view tag, std::uint64_t hash,
   if (!isActive()) {
     return 0;
   }
+  std::string valid = validTag(tag);  // may report, which no lock is held for
   MutexLock lock(mutex_);
   auto known = series_.find(std::string(tag));
   if (known == series_.end()) {
@@ -200,13 +201,14 @@ std::uint32_t WriterCore::subRunSeries(std::string_view mainTag, std::string_vie
   if (!isActive()) {
     return 0;
   }
+  std::string valid = validTag(mainTag);
   MutexLock lock(mutex_);
   auto known = series_.find(key);
   if (known == series_.end()) {
     EventStream* const stream =
         subRunStream(directory_ + "/" + std::string(mainTag) + "/" + std::string(name));
     const std::uint32_t id = Backend::instance().addSeries(
-        stream, validTag(mainTag), options.displayName, options.description);
+        stream, std::move(valid), options.displayName, options.description);
     known = series_.emplace(key, id).first;
   }
   producer.tags.insert(serial_, known->first, hash, known->second);
@@ -214,7 +216,7 @@ std::uint32_t WriterCore::subRunSeries(std::string_view mainTag, std::string_vie
 }
 
 std::uint64_t WriterCore::callerWallTime() const {
-  return options_.clock ? bitsOf(options_.clock->wallSeconds()) : Slot::kNoWallTime;
+  return options_.clock ? bitsOf(options_.clock->wallSeconds()) : RingEntry::kNoWallTime;
 }
 
 void WriterCore::addScalarAt(std::uint32_t series, double value, std::int64_t step,
@@ -229,28 +231,25 @@ void WriterCore::addScalarAt(std::uint32_t series, double value, std::int64_t st
 
 void WriterCore::addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
                                  std::uint64_t wallTime) {
-  if (!isActive() || series == 0) {
+  if (series == 0) {
     return;
   }
-  Producer& producer = Producer::current();
-  if (!waitForBudget() || !makeRoom(&producer)) {
-    countDropped(1, 0);
-    return;
-  }
-  if (wallTime == Slot::kNoWallTime) {
+  if (wallTime == RingEntry::kNoWallTime) {
     wallTime = callerWallTime();
   }
-  producer.ring.push(Slot::scalar(series, static_cast<float>(value), step, readTicks(), wallTime));
+  const BatchedScalar scalar{series, static_cast<float>(value)};
+  addBatch(step, readTicks(), wallTime, &scalar, 1);
 }
 
 void WriterCore::addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
                           const BatchedScalar* scalars, std::size_t count) {
   Producer& producer = Producer::current();
-  if (detour_.load(std::memory_order_relaxed) || !producer.ring.hasRoom(count)) {
+  const std::size_t words = ScalarRing::batchWords(count);
+  if (detour_.load(std::memory_order_relaxed) || !producer.ring.hasRoom(words)) {
     if (!isActive()) {
       return;
     }
-    if (!waitForBudget() || !makeRoom(&producer, count)) {
+    if (!waitForBudget() || !makeRoom(&producer, words)) {
       countDropped(count, 0);
       return;
     }
@@ -276,12 +275,12 @@ void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std
   captured->bytes = bytes;
   captured->encode = std::move(encode);
   Producer& producer = Producer::current();
-  if (!waitForBudget() || !makeRoom(&producer)) {
+  if (!waitForBudget() || !makeRoom(&producer, ScalarRing::kEntryWords)) {
     countDropped(0, 1);
     return;
   }
   capturedBytes_.fetch_add(bytes, std::memory_order_relaxed);
-  producer.ring.push(Slot::captured(captured.release(), readTicks()));
+  producer.ring.pushCaptured(captured.release(), readTicks());
 }
 
 bool WriterCore::overBudget() const {
@@ -312,42 +311,42 @@ bool WriterCore::waitForBudget() {
   return room;
 }
 
-bool WriterCore::waitForRing(Producer* producer, std::size_t batch) {
+bool WriterCore::waitForRing(Producer* producer, std::size_t words) {
   if (producer->stalledAt == producer->ring.head()) {
     return false;
   }
   const bool room =
-      waitUntil([producer, batch] { return producer->ring.hasRoom(batch); }, options_.blockTimeout);
+      waitUntil([producer, words] { return producer->ring.hasRoom(words); }, options_.blockTimeout);
   producer->stalledAt = room ? ~std::uint64_t{0} : producer->ring.head();
   return room;
 }
 
-bool WriterCore::makeRoom(Producer* producer, std::size_t batch) {
-  if (producer->ring.hasRoom(batch)) {
+bool WriterCore::makeRoom(Producer* producer, std::size_t words) {
+  if (producer->ring.hasRoom(words)) {
     return true;
   }
   switch (options_.overflow) {
     case OverflowPolicy::kDropNewest:
       return false;
     case OverflowPolicy::kBlock:
-      return waitForRing(producer, batch);
+      return waitForRing(producer, words);
     case OverflowPolicy::kDropOldest:
       break;
   }
-  std::vector<Slot> discarded;
-  producer->ring.discardOldest(ScalarRing::kSlots / 8, &discarded);
+  std::vector<RingEntry> discarded;
+  producer->ring.discardOldest(ScalarRing::kWords / 8, &discarded);
   std::uint64_t scalars = 0;
-  for (const Slot& slot : discarded) {
-    if (slot.isScalar()) {
+  for (const RingEntry& entry : discarded) {
+    if (entry.isScalar()) {
       ++scalars;
       continue;
     }
-    const std::unique_ptr<CapturedValue> captured(slot.capturedValue());
+    const std::unique_ptr<CapturedValue> captured(entry.capturedValue());
     captured->core->releaseCaptured(captured->bytes);
     captured->core->countDropped(0, 1);
   }
   countDropped(scalars, 0);
-  return producer->ring.hasRoom(batch);
+  return producer->ring.hasRoom(words);
 }
 
 void WriterCore::countDropped(std::uint64_t scalars, std::uint64_t values) {

@@ -75,18 +75,17 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void addScalar(std::uint32_t series, double value, std::int64_t step) {
     Producer& producer = Producer::current();
     if (detour_.load(std::memory_order_relaxed) || !producer.ring.hasRoom()) {
-      addScalarSlowly(series, value, step, Slot::kNoWallTime);
+      addScalarSlowly(series, value, step, RingEntry::kNoWallTime);
       return;
     }
-    producer.ring.push(
-        Slot::scalar(series, static_cast<float>(value), step, readTicks(), Slot::kNoWallTime));
+    producer.ring.pushScalar(series, static_cast<float>(value), step, readTicks());
   }
 
   /// As addScalar(), for a batch with stamps of its own.
   void addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
                 const BatchedScalar* scalars, std::size_t count);
 
-  /// @param wallTime Bits of the caller's own wall time, or Slot::kNoWallTime.
+  /// @param wallTime Bits of the caller's own wall time, or RingEntry::kNoWallTime.
   void addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
                        std::uint64_t wallTime);
   void addScalarAt(std::uint32_t series, double value, std::int64_t step,
@@ -146,8 +145,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void reportOnce(const std::string& what);
   bool overBudget() const;
   bool waitForBudget();
-  bool waitForRing(Producer* producer, std::size_t batch);
-  bool makeRoom(Producer* producer, std::size_t batch = 0);
+  bool waitForRing(Producer* producer, std::size_t words);
+  bool makeRoom(Producer* producer, std::size_t words);
   void updateDetour();
 
   const std::uint64_t serial_;

@@ -23,6 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr auto kBound = std::chrono::seconds(20);
+constexpr std::uint64_t kRingScalars = ScalarRing::kWords / ScalarRing::kEntryWords;
 
 class DiskTroubleTest : public ::testing::Test {
  protected:
@@ -59,7 +60,7 @@ class DiskTroubleTest : public ::testing::Test {
     disk_.stall();
     log(0, 1);
     ASSERT_TRUE(eventually([this] { return disk_.writes() > 1; }));
-    log(1, 1 + static_cast<std::int64_t>(ScalarRing::kSlots));
+    log(1, 1 + static_cast<std::int64_t>(kRingScalars));
   }
 
   /// Logs to a full disk until `dropped` points are lost, frees the disk and flushes.
@@ -240,7 +241,7 @@ TEST_F(DiskTroubleTest, BlocksUntilThereIsRoomByDefault) {
   disk.join();
   EXPECT_TRUE(writer_->flush().ok());
   EXPECT_EQ(writer_->stats().droppedScalars, 0U);
-  EXPECT_EQ(pointsOnDisk(), 1 + ScalarRing::kSlots + 10'000);
+  EXPECT_EQ(pointsOnDisk(), 1 + kRingScalars + 10'000);
 }
 
 TEST_F(DiskTroubleTest, GivesUpBlockingWhenTheDeadlinePassesAndThenDoesNotWaitAgain) {
@@ -254,7 +255,7 @@ TEST_F(DiskTroubleTest, GivesUpBlockingWhenTheDeadlinePassesAndThenDoesNotWaitAg
   EXPECT_EQ(writer_->stats().droppedScalars, 1000U);
   disk_.resume();
   EXPECT_TRUE(writer_->flush().ok());
-  EXPECT_EQ(pointsOnDisk(), 1 + ScalarRing::kSlots);
+  EXPECT_EQ(pointsOnDisk(), 1 + kRingScalars);
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("are being dropped")));
 }
 
@@ -267,8 +268,7 @@ TEST_F(DiskTroubleTest, DropsTheNewestWithoutWaiting) {
   EXPECT_EQ(writer_->stats().droppedScalars, 10U);
   disk_.resume();
   EXPECT_TRUE(writer_->flush().ok());
-  EXPECT_EQ(scalarsIn(dir_.string())["a"].back().first,
-            static_cast<std::int64_t>(ScalarRing::kSlots));
+  EXPECT_EQ(scalarsIn(dir_.string())["a"].back().first, static_cast<std::int64_t>(kRingScalars));
 }
 
 TEST_F(DiskTroubleTest, DropsTheOldestWithoutWaiting) {
@@ -282,7 +282,7 @@ TEST_F(DiskTroubleTest, DropsTheOldestWithoutWaiting) {
   disk_.resume();
   EXPECT_TRUE(writer_->flush().ok());
   EXPECT_EQ(scalarsIn(dir_.string())["a"].back().first, 100'009);
-  EXPECT_EQ(pointsOnDisk() + dropped, 1 + ScalarRing::kSlots + 10);
+  EXPECT_EQ(pointsOnDisk() + dropped, 1 + kRingScalars + 10);
 }
 
 TEST_F(DiskTroubleTest, BoundsTheMemoryOfAFullDiskByDroppingWhatComesLast) {
