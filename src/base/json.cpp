@@ -57,6 +57,8 @@ void appendJsonNumber(std::string* out, double value) {
     out->append("\"NaN\"");
   } else if (std::isinf(value)) {
     out->append(value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+  } else if (value == 0 && std::signbit(value)) {
+    out->append("-0.0");  // readers that know integers take -0 for one, and lose the sign
   } else {
     detail::appendShortestDouble(out, value);
   }

@@ -57,7 +57,7 @@ TEST(JsonString, AppendsToWhatIsThere) {
 
 TEST(JsonNumber, TakesTheFewestDigits) {
   EXPECT_EQ(jsonNumber(0), "0");
-  EXPECT_EQ(jsonNumber(-0.0), "-0");
+  EXPECT_EQ(jsonNumber(-0.0), "-0.0");
   EXPECT_EQ(jsonNumber(0.1), "0.1");
   EXPECT_EQ(jsonNumber(1'700'000'000.25), "1700000000.25");
   EXPECT_EQ(jsonNumber(double{0.31F}), "0.3100000023841858");

@@ -33,10 +33,10 @@ class WriterCore;
 ///       writer.addScalar(loss, train(step), step);
 ///     }
 ///
-/// The calling thread never touches a disk. A scalar call copies 32 bytes into a ring of the
+/// The calling thread never touches a disk. A scalar call copies 24 bytes into a ring of the
 /// calling thread; one background thread for all writers of the process encodes and writes:
 ///
-///     caller -- 32-byte slot --> ring per thread --> backend thread --> encode --> CRC -->
+///     caller -- 24-byte entry --> ring per thread --> backend thread --> encode --> CRC -->
 ///     write(2)
 ///
 /// In every `addX` the order is tag, value, step, options. Tags are written as given; '/' groups
@@ -82,7 +82,7 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// @param value Stored as IEEE binary32, as TensorBoard displays it.
   /// @throws Error(kInvalidArgument) if `tag` is empty; nothing for a ScalarTag.
   /// @cost   No lock, allocation or system call after the thread's first call with this tag: a
-  ///         clock read and a 32-byte store, plus a hash of the tag in the string form. Waits only
+  ///         clock read and a 24-byte store, plus a hash of the tag in the string form. Waits only
   ///         when the ring is full, as WriterOptions::overflow says.
   void addScalar(ScalarTag tag, double value, std::int64_t step);
   void addScalar(std::string_view tag, double value, std::int64_t step);
