@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# steptape_add_test(<name> SOURCES ... [LINK ...] [LABELS ...] [TIMEOUT seconds])
+# steptape_add_test(<name> SOURCES ... [LINK ...] [TIMEOUT seconds])
 #   A Google Test program; each TEST is a ctest of its own, named <name>.<Suite>.<Case>.
 # steptape_add_mpi_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
 #   The program is run once per rank count under mpiexec, oversubscribed where needed; its main()
@@ -28,19 +28,18 @@ function(steptape_test_program target)
 endfunction()
 
 function(steptape_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
   steptape_test_program(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main)
+  # Tests fork while threads run and start threads in the child, which TSan refuses unless told.
   gtest_discover_tests(${name}
     TEST_PREFIX ${name}.
     DISCOVERY_TIMEOUT 60
     PROPERTIES
       TIMEOUT ${arg_TIMEOUT}
-      LABELS "${arg_LABELS}"
-      # Tests fork while threads run and start threads in the child, which TSan refuses unless told.
-      ENVIRONMENT "TSAN_OPTIONS=die_after_fork=0")
+      ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
 endfunction()
 
 function(steptape_add_mpi_test name)

@@ -31,7 +31,6 @@ readonly build_requirements=(
   'openmpi-bin command mpiexec'
   'libgtest-dev header gtest/gtest.h'
   'libgmock-dev header gmock/gmock.h'
-  'libbenchmark-dev header benchmark/benchmark.h'
   'nlohmann-json3-dev header nlohmann/json.hpp'
   'libpng-dev header png.h'
   'libcli11-dev header CLI/CLI.hpp'

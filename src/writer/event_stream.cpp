@@ -95,13 +95,17 @@ void EventStream::addScalar(ScalarSeries* series, float value, std::int64_t step
     eventExact_ = exact;
     encoder_.begin(wallTime, step);
   }
-  const bool describe = series->describedInFile != fileSerial_;
-  if (describe) {
-    series->describedInFile = fileSerial_;
-    described_.emplace(series->tag, series->metadata);
+  const bool isFirstInFile = series->describedInFile != fileSerial_;
+  if (isFirstInFile) {
+    describe(series);
   }
   series->lastEvent = eventSerial_;
-  encoder_.add(series->bytes, value, describe);
+  encoder_.add(series->bytes, value, isFirstInFile);
+}
+
+void EventStream::describe(ScalarSeries* series) {
+  series->describedInFile = fileSerial_;
+  described_.emplace(series->tag, series->metadata);
 }
 
 void EventStream::addValue(Value value, std::int64_t step, double wallTime, bool exact) {

@@ -68,7 +68,9 @@ class EventStream {
 
   std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
   double monotonic(double wallTime);
-  void finishEvent();
+  // Not inlined: what happens once a tag or once an event must not cost every scalar registers.
+  [[gnu::noinline]] void finishEvent();
+  [[gnu::noinline]] void describe(ScalarSeries* series);
   void appended();
   void sealBuffer();
   Status ensureFile();

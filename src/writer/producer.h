@@ -20,6 +20,9 @@ struct Producer {
   /// Set when the thread has ended: the backend frees the producer once the ring is empty.
   std::atomic<bool> ended{false};
 
+  /// The calling thread's producer; null before its first call.
+  static Producer* known() { return ofThread; }
+
   /// The calling thread's producer, made by its first call.
   static Producer& current() {
     Producer* const known = ofThread;

@@ -116,8 +116,28 @@ class ScalarRing {
   std::uint64_t load(std::uint64_t index) const {
     return words_[index % kWords].load(std::memory_order_relaxed);
   }
-  std::uint64_t unpack(std::uint64_t index, std::uint64_t ticks,
-                       std::vector<RingEntry>* entries) const;
+  static std::uint32_t lowerHalf(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
+  static std::uint32_t upperHalf(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word >> 32);
+  }
+  static float valueOf(std::uint64_t word) {
+    const std::uint32_t bits = upperHalf(word);
+    float value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+  }
+
+  /// Appends the entry at `index`, one for each scalar of a batch. @return the next one's index.
+  std::uint64_t unpack(std::uint64_t index, std::vector<RingEntry>* entries) const {
+    const std::uint64_t first = load(index);
+    if (lowerHalf(first) == kBatch) {
+      return unpackBatch(index, entries);
+    }
+    entries->push_back({lowerHalf(first), valueOf(first), load(index + 1), load(index + 2),
+                        RingEntry::kNoWallTime});
+    return index + kEntryWords;
+  }
+  std::uint64_t unpackBatch(std::uint64_t index, std::vector<RingEntry>* entries) const;
 
   // The producer's line, the consumer's line, then the words.
   alignas(64) std::atomic<std::uint64_t> tail_{0};

@@ -91,11 +91,14 @@ class TagCache {
     x *= 0xff51afd7ed558ccdU;
     return x ^ (x >> 32);
   }
-  std::size_t indexOf(std::uint64_t writer, std::uint64_t tagHash) const {
-    return (tagHash ^ (writer * 0x9e3779b9U)) % entries_.size();
+  /// From the upper bits, which every character of the tag has reached: tags often differ in their last
+  /// one only.
+  static std::size_t indexOf(std::uint64_t writer, std::uint64_t tagHash) {
+    return (tagHash ^ (writer * 0x9e3779b97f4a7c15U)) >> (64 - kIndexBits);
   }
 
-  std::array<Entry, 256> entries_;
+  static constexpr int kIndexBits = 8;
+  std::array<Entry, 1 << kIndexBits> entries_;
 };
 
 }  // namespace steptape

@@ -73,12 +73,13 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
   /// The fast path: everything out of the ordinary is behind one flag.
   void addScalar(std::uint32_t series, double value, std::int64_t step) {
-    Producer& producer = Producer::current();
-    if (detour_.load(std::memory_order_relaxed) || !producer.ring.hasRoom()) {
+    Producer* const producer = Producer::known();
+    if (producer == nullptr || detour_.load(std::memory_order_relaxed) ||
+        !producer->ring.hasRoom()) {
       addScalarSlowly(series, value, step, RingEntry::kNoWallTime);
       return;
     }
-    producer.ring.pushScalar(series, static_cast<float>(value), step, readTicks());
+    producer->ring.pushScalar(series, static_cast<float>(value), step, readTicks());
   }
 
   /// As addScalar(), for a batch with stamps of its own.

@@ -15,18 +15,19 @@ thread_local std::size_t allocations = 0;
 
 }  // namespace
 
-// Counts what this program allocates.
-void* operator new(std::size_t size) {
+// Counts what this program allocates. Never inlined: GCC would see one half of a pair and take it for
+// a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* const memory = std::malloc(size)) {
     return memory;
   }
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
