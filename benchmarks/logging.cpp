@@ -52,8 +52,12 @@ class FloorRing {
       knownHead_ = head_.load(std::memory_order_acquire);
     }
     const std::uint64_t ticks = steptape::readTicks();
-    const std::uint64_t words[4] = {a, b, ticks, tail};
-    std::memcpy(bytes_ + tail % kBytes, words, sizeof(words));
+    char* to = bytes_ + tail % kBytes;
+    // Word by word: a copy through an array would wait for the stores before it to reach the cache.
+    for (const std::uint64_t word : {a, b, ticks, tail}) {
+      std::memcpy(to, &word, sizeof(word));
+      to += sizeof(word);
+    }
     tail_.store(tail + 32, std::memory_order_release);
   }
 
