@@ -9,11 +9,10 @@
 #include "steptape/record/crc32c.h"
 
 #include "trainer/broadcast_string.h"
+#include "trainer/optimizer_archive.h"
 #include "trainer/tensor_schema.h"
 
 #include <torch/nn/module.h>
-#include <torch/optim/optimizer.h>
-#include <torch/serialize/archive.h>
 
 namespace steptape {
 namespace {
@@ -59,7 +58,7 @@ void broadcastOptimizerState(torch::optim::Optimizer& optimizer, Communicator& w
   std::string state;
   if (world.rank() == root) {
     torch::serialize::OutputArchive archive;
-    optimizer.save(archive);
+    detail::saveOptimizer(optimizer, archive);
     std::ostringstream stream;
     archive.save_to(stream);
     state = stream.str();
@@ -69,7 +68,7 @@ void broadcastOptimizerState(torch::optim::Optimizer& optimizer, Communicator& w
     std::istringstream stream(state);
     torch::serialize::InputArchive archive;
     archive.load_from(stream);
-    optimizer.load(archive);
+    detail::loadOptimizer(optimizer, archive);
   }
 }
 

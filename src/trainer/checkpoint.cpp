@@ -11,12 +11,11 @@
 #include "steptape/base/error.h"
 
 #include "trainer/broadcast_string.h"
+#include "trainer/optimizer_archive.h"
 #include "trainer/whole_file.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/nn/module.h>
-#include <torch/optim/optimizer.h>
-#include <torch/serialize/archive.h>
 
 namespace steptape {
 namespace {
@@ -122,7 +121,7 @@ void saveCheckpoint(const std::string& path, const torch::nn::Module& module,
     module.save(modelArchive);
     archive.write("model", modelArchive);
     OutputArchive optimizerArchive(archive.compilation_unit());
-    optimizer.save(optimizerArchive);
+    detail::saveOptimizer(optimizer, optimizerArchive);
     archive.write("optimizer", optimizerArchive);
     archive.write("progress", toTensor(progress));
     OutputArchive randomArchive(archive.compilation_unit());
@@ -154,7 +153,7 @@ TrainingProgress loadCheckpoint(const std::string& path, torch::nn::Module& modu
     module.load(modelArchive);
     InputArchive optimizerArchive;
     archive.read("optimizer", optimizerArchive);
-    optimizer.load(optimizerArchive);
+    detail::loadOptimizer(optimizer, optimizerArchive);
     InputArchive randomArchive;
     archive.read("random", randomArchive);
     at::Tensor state;
