@@ -272,6 +272,7 @@ void EventStream::dropOldestChunk() {
 void EventStream::describeAgain() {
   // Readers need a tag's metadata with its first value in a file. What waits was encoded behind
   // values that are gone: put it in again.
+  finishEvent();
   ++fileSerial_;
   std::unordered_map<std::string, SummaryMetadata> metadata;
   metadata.swap(described_);

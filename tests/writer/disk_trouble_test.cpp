@@ -303,6 +303,16 @@ TEST_F(DiskTroubleTest, BoundsTheMemoryOfAFullDiskByDroppingWhatCameFirst) {
   EXPECT_TRUE(valuesIn(dir_.string())[0].metadata);
 }
 
+TEST_F(DiskTroubleTest, DescribesATagWhoseOnlyChunkWasDropped) {
+  options_.queueBytes = 100;  // less than what one look into the ring brings
+  options_.overflow = OverflowPolicy::kDropOldest;
+  const std::int64_t logged = logUntilAFullDiskDrops(10'000);
+  log(logged, logged + 1);
+  ASSERT_TRUE(writer_->flush().ok());
+  EXPECT_EQ(scalarsIn(dir_.string())["a"].back().first, logged);
+  EXPECT_TRUE(valuesIn(dir_.string())[0].metadata);
+}
+
 TEST_F(DiskTroubleTest, BoundsTheMemoryOfCapturedValues) {
   options_.queueBytes = 1000;
   options_.overflow = OverflowPolicy::kDropNewest;
