@@ -82,6 +82,10 @@ ScalarValueTemplate::Encoded ScalarValueTemplate::encode(std::string_view tag,
   return encoded;
 }
 
+void ScalarEventEncoder::grow(std::size_t bytes) {
+  values_.resize(2 * (values_.size() + bytes));
+}
+
 void ScalarEventEncoder::begin(double wallTime, std::int64_t step) {
   used_ = 0;
   wallTime_ = wallTime;

@@ -72,35 +72,13 @@ Status EventStream::create(double wallTime) {
   return {};
 }
 
-double EventStream::monotonic(double wallTime) {
-  lastWallTime_ = std::max(lastWallTime_, wallTime);
-  return lastWallTime_;
-}
-
-void EventStream::addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime,
-                            bool exact) {
-  if (!exact) {
-    wallTime = monotonic(wallTime);
-  }
-  const double window = exact ? 0.0 : coalesceSeconds_;
-  const bool fits = step == eventStep_ && exact == eventExact_ &&
-                    series->lastEvent != eventSerial_ && wallTime >= eventWallTime_ &&
-                    wallTime - eventWallTime_ <= window;
-  if (!fits) {
-    finishEvent();
-  }
-  if (encoder_.size() == 0) {
-    eventStep_ = step;
-    eventWallTime_ = wallTime;
-    eventExact_ = exact;
-    encoder_.begin(wallTime, step);
-  }
-  const bool isFirstInFile = series->describedInFile != fileSerial_;
-  if (isFirstInFile) {
-    describe(series);
-  }
-  series->lastEvent = eventSerial_;
-  encoder_.add(series->bytes, value, isFirstInFile);
+void EventStream::beginEvent(std::int64_t step, double wallTime, bool exact) {
+  finishEvent();
+  eventStep_ = step;
+  eventWallTime_ = wallTime;
+  eventEnd_ = wallTime + (exact ? 0.0 : coalesceSeconds_);
+  eventExact_ = exact;
+  encoder_.begin(wallTime, step);
 }
 
 void EventStream::describe(ScalarSeries* series) {
@@ -140,6 +118,7 @@ void EventStream::finishEvent() {
   encoder_.finish(buffer_.beginRecord());
   buffer_.endRecord();
   ++eventSerial_;
+  eventEnd_ = eventWallTime_ - 1;
 }
 
 void EventStream::appended() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -40,9 +41,25 @@ class EventStream {
 
   /// Adds a scalar to the event that is being put together, or begins the next one.
   ///
-  /// @param exact The wall time is the caller's own: kept as it is, and shared with equal ones
-  /// only.
-  void addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime, bool exact);
+  /// @param exact The wall time is the caller's own: kept as it is, and shared with equal ones only.
+  void addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime,
+                 bool exact) {
+    if (!exact) {
+      wallTime = monotonic(wallTime);
+    }
+    // False while no event is being put together: then it ends before it begins.
+    const bool fits = step == eventStep_ && wallTime <= eventEnd_ && wallTime >= eventWallTime_ &&
+                      exact == eventExact_ && series->lastEvent != eventSerial_;
+    if (!fits) {
+      beginEvent(step, wallTime, exact);
+    }
+    const bool isFirstInFile = series->describedInFile != fileSerial_;
+    if (isFirstInFile) {
+      describe(series);
+    }
+    series->lastEvent = eventSerial_;
+    encoder_.add(series->bytes, value, isFirstInFile);
+  }
 
   /// Adds an event of one value. A tag's metadata is written with its first value in a file only.
   void addValue(Value value, std::int64_t step, double wallTime, bool exact);
@@ -67,8 +84,13 @@ class EventStream {
   };
 
   std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
-  double monotonic(double wallTime);
-  // Not inlined: what happens once a tag or once an event must not cost every scalar registers.
+  /// Time as the file tells it: never back, even if the clock was set.
+  double monotonic(double wallTime) {
+    lastWallTime_ = std::max(lastWallTime_, wallTime);
+    return lastWallTime_;
+  }
+  // Not inlined: what happens once an event or once a tag must not cost every scalar registers.
+  [[gnu::noinline]] void beginEvent(std::int64_t step, double wallTime, bool exact);
   [[gnu::noinline]] void finishEvent();
   [[gnu::noinline]] void describe(ScalarSeries* series);
   void appended();
@@ -93,6 +115,7 @@ class EventStream {
   std::uint64_t eventSerial_ = 1;
   std::int64_t eventStep_ = 0;
   double eventWallTime_ = 0;
+  double eventEnd_ = -1;  // the last wall time that still belongs to it
   bool eventExact_ = false;
   double lastWallTime_ = 0;
 

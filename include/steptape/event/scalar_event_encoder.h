@@ -61,7 +61,7 @@ class STEPTAPE_EXPORT ScalarEventEncoder {
   void add(const ScalarValueTemplate& scalar, float value, bool withMetadata) {
     const ScalarValueTemplate::Encoded& encoded = withMetadata ? scalar.first_ : scalar.later_;
     if (values_.size() - used_ < encoded.bytes.size()) {
-      values_.resize(2 * (values_.size() + encoded.bytes.size()));
+      grow(encoded.bytes.size());
     }
     char* const to = values_.data() + used_;
     const char* const from = encoded.bytes.data();
@@ -80,6 +80,7 @@ class STEPTAPE_EXPORT ScalarEventEncoder {
   void finish(std::string* out);
 
  private:
+  void grow(std::size_t bytes);
   static void storeFloat(char* to, float value) {
     std::uint32_t bits;
     std::memcpy(&bits, &value, sizeof(bits));
