@@ -88,6 +88,7 @@ int run(const Options& options, const World& world) {
   steptape::ThreadOptions threads;
   threads.intraOp = options.threads;
   steptape::setThreads(threads, *world);
+  steptape::keepFreedMemory();
   const std::optional<Data> data = loadOnAllRanks(options.data, *world);
   if (!data) {
     return kExitFailure;

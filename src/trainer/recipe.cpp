@@ -14,6 +14,10 @@
 #include <ATen/Parallel.h>
 #include <torch/optim/optimizer.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 namespace steptape {
 namespace {
 
@@ -72,6 +76,17 @@ int setThreads(const ThreadOptions& options, const Communicator& world) {
   const int threads = options.intraOp > 0 ? options.intraOp : defaultThreads(world);
   at::set_num_threads(threads);
   return threads;
+}
+
+bool keepFreedMemory() {
+#if defined(__GLIBC__)
+  constexpr int kLargestMmapThreshold = 32 << 20;  // glibc refuses more
+  constexpr int kKept = 512 << 20;
+  return mallopt(M_MMAP_THRESHOLD, kLargestMmapThreshold) == 1 &&
+         mallopt(M_TRIM_THRESHOLD, kKept) == 1;
+#else
+  return false;
+#endif
 }
 
 }  // namespace steptape

@@ -236,8 +236,8 @@ void Backend::encode(CapturedValue* captured, double wallTime) {
   WriterCore* const core = captured->core;
   const bool exact = captured->wallTime.has_value();
   try {
-    core->streams().front()->addValue(captured->encode(), captured->step,
-                                      captured->wallTime.value_or(wallTime), exact);
+    core->mainStream()->addValue(captured->encode(), captured->step,
+                                 captured->wallTime.value_or(wallTime), exact);
   } catch (const std::exception& error) {
     core->report({ErrorCode::kResourceExhausted,
                   std::string("a value could not be encoded and is lost: ") + error.what()});

@@ -15,6 +15,9 @@
 namespace steptape {
 namespace {
 
+// In TagCache the curves of addScalars() are another writer's tags, so that no tag can be taken for one.
+constexpr std::uint64_t kSubRuns = std::uint64_t{1} << 63;
+
 std::uint64_t nextSerial() {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -82,14 +85,13 @@ WriterCore::WriterCore(std::string directory, WriterOptions options, OpenFiles* 
       directory_(std::move(directory)),
       options_(completed(std::move(options))),
       openFiles_(openFiles) {
-  EventStream* main;
   {
     MutexLock lock(mutex_);
-    main = &streams_.emplace_back(this, directory_, openFiles_);
+    mainStream_ = &streams_.emplace_back(this, directory_, openFiles_);
   }
   updateDetour();
   if (enabled()) {
-    main->create(wallSeconds()).throwIfError();
+    mainStream_->create(wallSeconds()).throwIfError();
   }
 }
 
@@ -168,7 +170,7 @@ std::uint32_t WriterCore::internSeries(std::string_view tag, std::uint64_t hash,
   if (known == series_.end()) {
     const ScalarOptions none;
     const ScalarOptions& names = options != nullptr ? *options : none;
-    const std::uint32_t id = Backend::instance().addSeries(&streams_.front(), validTag(tag),
+    const std::uint32_t id = Backend::instance().addSeries(mainStream_, std::move(valid),
                                                            names.displayName, names.description);
     known = series_.emplace(tag, id).first;
   }
@@ -193,7 +195,7 @@ std::uint32_t WriterCore::subRunSeries(std::string_view mainTag, std::string_vie
   key += name;
   Producer& producer = Producer::current();
   const std::uint64_t hash = TagCache::hash(key);
-  if (const std::uint32_t cached = producer.tags.find(serial_, key, hash)) {
+  if (const std::uint32_t cached = producer.tags.find(serial_ | kSubRuns, key, hash)) {
     return cached;
   }
   checkSubRunPath(mainTag);
@@ -203,15 +205,15 @@ std::uint32_t WriterCore::subRunSeries(std::string_view mainTag, std::string_vie
   }
   std::string valid = validTag(mainTag);
   MutexLock lock(mutex_);
-  auto known = series_.find(key);
-  if (known == series_.end()) {
+  auto known = subRunSeries_.find(key);
+  if (known == subRunSeries_.end()) {
     EventStream* const stream =
         subRunStream(directory_ + "/" + std::string(mainTag) + "/" + std::string(name));
     const std::uint32_t id = Backend::instance().addSeries(
         stream, std::move(valid), options.displayName, options.description);
-    known = series_.emplace(key, id).first;
+    known = subRunSeries_.emplace(key, id).first;
   }
-  producer.tags.insert(serial_, known->first, hash, known->second);
+  producer.tags.insert(serial_ | kSubRuns, known->first, hash, known->second);
   return known->second;
 }
 

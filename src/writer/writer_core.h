@@ -132,7 +132,9 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   /// A stream keeps `to` bytes because of failures, where it kept `from`.
   void changeBacklog(std::size_t from, std::size_t to);
   void releaseCaptured(std::size_t bytes);
-  /// The streams made so far; the pointers stay good as long as the core.
+  /// The stream of directory().
+  EventStream* mainStream() const { return mainStream_; }
+  /// The streams made so far, the main one first; the pointers stay good as long as the core.
   std::vector<EventStream*> streams();
 
  private:
@@ -165,12 +167,15 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   std::atomic<bool> budgetStalled_{false};
   std::atomic<bool> dropReported_{false};
 
+  EventStream* mainStream_ = nullptr;  // set by the constructor
+
   mutable Mutex mutex_;
-  std::deque<EventStream> streams_ STEPTAPE_GUARDED_BY(mutex_);  // the first one is the main one
+  std::deque<EventStream> streams_ STEPTAPE_GUARDED_BY(mutex_);
   std::unordered_map<std::string, EventStream*> subRuns_ STEPTAPE_GUARDED_BY(mutex_);
-  // By tag, or by main tag, '\0' and name for a curve of addScalars(); the keys live as long as the
-  // core and TagCache entries point at them.
-  std::unordered_map<std::string, std::uint32_t> series_ STEPTAPE_GUARDED_BY(mutex_);
+  // TagCache entries point at these keys, which live as long as the core.
+  std::unordered_map<std::string, std::uint32_t> series_ STEPTAPE_GUARDED_BY(mutex_);  // by tag
+  // By main tag, '\0' and name.
+  std::unordered_map<std::string, std::uint32_t> subRunSeries_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<File> files_ STEPTAPE_GUARDED_BY(mutex_);
 
   Mutex noticeMutex_;

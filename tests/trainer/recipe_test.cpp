@@ -2,6 +2,8 @@
 #include "steptape/trainer/recipe.h"
 
 #include <cstdlib>
+#include <sys/resource.h>
+#include <vector>
 
 #include "steptape/base/error.h"
 #include "steptape/trainer/run_description.h"
@@ -61,6 +63,31 @@ TEST_F(Threads, CannotBeNegative) {
     EXPECT_THAT(error.what(), HasSubstr("got -1 threads, wanted a positive number"));
   }
 }
+
+#if defined(__GLIBC__)
+long pageFaults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+/// Takes and frees as much as a training step of a larger network does.
+void takeAndFree() {
+  constexpr std::size_t kBytes = std::size_t{30} << 20;
+  std::vector<std::vector<char>> tensors;
+  for (int i = 0; i < 4; ++i) {
+    tensors.emplace_back(kBytes, 'x');
+  }
+}
+
+TEST(KeepFreedMemory, SparesTheNextStepsThePageFaults) {
+  ASSERT_TRUE(keepFreedMemory());
+  takeAndFree();
+  const long before = pageFaults();
+  takeAndFree();
+  EXPECT_LT(pageFaults() - before, 100);  // of 30,720 pages
+}
+#endif
 
 TEST(RunDescription, SaysWhatTheRunRanOn) {
   Communicator world;

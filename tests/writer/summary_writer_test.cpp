@@ -223,6 +223,16 @@ TEST_F(SummaryWriterTest, WritesCurvesOfOneChartAsSubRuns) {
   EXPECT_EQ(writer.stats().files, 3U);
 }
 
+TEST_F(SummaryWriterTest, TakesNoTagForACurveOfAChart) {
+  SummaryWriter writer = open();
+  writer.addScalars("main", {{"sub", 1}}, 0);
+  const std::string tag("main\0sub", 8);
+  writer.addScalar(tag, 2, 0);
+  expectOk(writer.close());
+  EXPECT_THAT(scalarsIn(dir_.string()).at(tag), ElementsAre(Pair(0, 2.0F)));
+  EXPECT_THAT(scalarsIn(dir_.string() + "/main/sub").at("main"), ElementsAre(Pair(0, 1.0F)));
+}
+
 TEST_F(SummaryWriterTest, PurgesSubRunsAsWell) {
   WriterOptions options;
   options.purgeStep = 5;

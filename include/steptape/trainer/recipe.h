@@ -40,4 +40,15 @@ struct ThreadOptions {
 /// @throws Error(kInvalidArgument) if `options.intraOp` is negative.
 STEPTAPE_EXPORT int setThreads(const ThreadOptions& options, const Communicator& world);
 
+/// Makes the C library's malloc keep what is freed, up to 512 MiB, for what comes next.
+///
+/// Every training step frees the activations and gradients of the one before and takes as much again. By
+/// default glibc gives such memory back to the system each time, and each page of it costs a page
+/// fault in the next step.
+///
+/// @return false where the C library has no such switch; nothing is changed then.
+/// @threads Call it before other threads run. For the whole process.
+/// @source mallopt(3): M_MMAP_THRESHOLD, M_TRIM_THRESHOLD.
+STEPTAPE_EXPORT bool keepFreedMemory();
+
 }  // namespace steptape
