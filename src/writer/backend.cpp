@@ -34,12 +34,12 @@ std::atomic<Backend*> Backend::current_{nullptr};
 
 Backend& Backend::instance() {
   // Never destroyed: threads and writers may outlive the end of main().
-  static const bool made = [] {
+  static const bool kMade = [] {
     current_.store(new Backend, std::memory_order_release);
     pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
     return true;
   }();
-  static_cast<void>(made);
+  static_cast<void>(kMade);
   return *current_.load(std::memory_order_acquire);
 }
 
