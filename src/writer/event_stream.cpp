@@ -14,8 +14,8 @@
 namespace steptape {
 namespace {
 
-// One write(2) of this size costs as much per byte as larger ones.
-constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+// Large enough that a write(2) costs little per byte, small enough to stay in the second-level cache.
+constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 constexpr auto kFirstRetry = std::chrono::milliseconds(100);
 constexpr auto kLastRetry = std::chrono::milliseconds(5000);
 
@@ -119,6 +119,10 @@ void EventStream::finishEvent() {
   buffer_.endRecord();
   ++eventSerial_;
   eventEnd_ = eventWallTime_ - 1;
+  if (buffer_.bytes().size() >= kChunkBytes && failures_ == 0) {
+    // Now, while the bytes are in the cache; a failure is reported and scheduled like any other.
+    writeAll(std::chrono::steady_clock::now());
+  }
 }
 
 void EventStream::appended() {
