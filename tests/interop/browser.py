@@ -6,10 +6,11 @@ import json
 import os
 import select
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
+
+from owned_process import OwnedProcess
 
 COMMAND_SECONDS = 60
 WAIT_SECONDS = 60
@@ -33,7 +34,7 @@ def find_chromium():
     raise FileNotFoundError("Chromium is missing. Install it: tools/setup.sh --tests")
 
 
-class Page:
+class Page(OwnedProcess):
     """One page in a browser of its own; a context manager that always ends the browser."""
 
     def __init__(self, width=1400, height=900):
@@ -56,27 +57,14 @@ class Page:
         self._last_id = 0
         self._session = None
 
-    def __enter__(self):
-        try:
-            target = self._call("Target.createTarget", url="about:blank")["targetId"]
-            self._session = self._call("Target.attachToTarget", targetId=target,
-                                       flatten=True)["sessionId"]
-            self._call("Emulation.setDeviceMetricsOverride", width=self._width,
-                       height=self._height, deviceScaleFactor=1, mobile=False)
-        except BaseException:
-            self.close()
-            raise
-        return self
+    def _begin(self):
+        target = self._call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self._call("Target.attachToTarget", targetId=target,
+                                   flatten=True)["sessionId"]
+        self._call("Emulation.setDeviceMetricsOverride", width=self._width,
+                   height=self._height, deviceScaleFactor=1, mobile=False)
 
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self._process.wait(timeout=10)
+    def _release(self):
         os.close(self._commands)
         os.close(self._answers)
         self._profile.cleanup()

@@ -3,7 +3,6 @@
 
 import ctypes
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -13,6 +12,8 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+from owned_process import OwnedProcess
 
 START_SECONDS = 60
 REQUEST_SECONDS = 30
@@ -33,7 +34,7 @@ def _free_port():
         return probe.getsockname()[1]
 
 
-class TensorBoard:
+class TensorBoard(OwnedProcess):
     """A running TensorBoard; a context manager that always ends it, with all its processes.
 
     fast=True is what users get: the data server in Rust. False is the loader in Python.
@@ -52,26 +53,10 @@ class TensorBoard:
         self._process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT,
                                          start_new_session=True, preexec_fn=_die_with_parent)
 
-    def __enter__(self):
-        try:
-            self._wait_for_start()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self._process.wait(timeout=10)
+    def _release(self):
         self._log.close()
 
-    def _wait_for_start(self):
+    def _begin(self):
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
