@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "steptape/summary/tensor_view.h"
@@ -25,14 +26,14 @@ struct Dimension {
 /// Walking them visits every element once, but in no particular order.
 std::vector<Dimension> mergedDimensions(const TensorView& view);
 
+/// As mergedDimensions(), but in the view's own order: walking them visits the elements in row-major
+/// order.
+std::vector<Dimension> orderedDimensions(const TensorView& view);
+
 /// Calls `run(const T* first, std::int64_t count, std::int64_t stride)` for each innermost row of
-/// mergedDimensions().
+/// `dimensions`. REQUIRES: none of them is empty.
 template <typename T, typename Run>
-void forEachRun(const T* data, const TensorView& view, Run&& run) {
-  if (view.numel() == 0) {
-    return;
-  }
-  const std::vector<Dimension> dimensions = mergedDimensions(view);
+void forEachRun(const T* data, const std::vector<Dimension>& dimensions, Run&& run) {
   const Dimension inner = dimensions.back();
   const std::size_t outer = dimensions.size() - 1;
   std::vector<std::int64_t> index(outer, 0);
@@ -49,6 +50,14 @@ void forEachRun(const T* data, const TensorView& view, Run&& run) {
       return;
     }
     offset += dimensions[d - 1].stride;
+  }
+}
+
+/// Calls `run` as above for each innermost row of mergedDimensions().
+template <typename T, typename Run>
+void forEachRun(const T* data, const TensorView& view, Run&& run) {
+  if (view.numel() > 0) {
+    forEachRun(data, mergedDimensions(view), std::forward<Run>(run));
   }
 }
 
@@ -115,5 +124,27 @@ void forEachBlock(const TensorView& view, Consume&& consume) {
   });
   gatherer.flush();
 }
+
+/// The elements in row-major order, converted to `Wide`, float or double.
+template <typename Wide>
+std::vector<Wide> rowMajorElements(const TensorView& view) {
+  std::vector<Wide> elements;
+  if (view.numel() == 0) {
+    return elements;
+  }
+  elements.reserve(static_cast<std::size_t>(view.numel()));
+  visitElements(view, [&](const auto* data) {
+    forEachRun(data, orderedDimensions(view),
+               [&](const auto* first, std::int64_t count, std::int64_t stride) {
+                 for (std::int64_t i = 0; i < count; ++i) {
+                   elements.push_back(widen<Wide>(first[i * stride]));
+                 }
+               });
+  });
+  return elements;
+}
+
+/// Copies the elements in row-major order, as the bytes they are, to `to`, which has room for them.
+void copyRowMajor(const TensorView& view, void* to);
 
 }  // namespace steptape::detail

@@ -3,6 +3,8 @@
 
 #include "steptape/base/error.h"
 
+#include "summary/strided.h"
+
 namespace steptape {
 namespace {
 
@@ -116,14 +118,16 @@ const char* dtypeName(DType dtype) noexcept {
 }
 
 TensorView::TensorView(const void* data, DType dtype, std::vector<std::int64_t> shape,
-                       std::vector<std::int64_t> strides, std::shared_ptr<const void> owner)
+                       std::vector<std::int64_t> strides, std::shared_ptr<const void> owner,
+                       std::shared_ptr<TensorArrival> arrival)
     : data_(data),
       dtype_(dtype),
       shape_(std::move(shape)),
       strides_(std::move(strides)),
       numel_(elementCount(shape_)),
       contiguous_(true),
-      owner_(std::move(owner)) {
+      owner_(std::move(owner)),
+      arrival_(std::move(arrival)) {
   if (data_ == nullptr && numel_ > 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "tensor of shape " + shapeString() + ": the data pointer is null");
@@ -140,6 +144,21 @@ TensorView::TensorView(const void* data, DType dtype, std::vector<std::int64_t> 
                     " strides, wanted " + std::to_string(shape_.size()));
   }
   contiguous_ = numel_ == 0 || sameLayout(shape_, strides_, rowMajor);
+}
+
+TensorArrival::~TensorArrival() = default;
+
+void TensorView::waitForElements() const {
+  if (arrival_) {
+    arrival_->wait();
+  }
+}
+
+TensorView TensorView::copy() const {
+  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(numel_) *
+                                                        dtypeSize(dtype_));
+  detail::copyRowMajor(*this, bytes->data());
+  return {bytes->data(), dtype_, shape_, {}, bytes};
 }
 
 std::string TensorView::shapeString() const {

@@ -212,7 +212,12 @@ void Backend::encodeEntries() {
     const bool exact = entry.wallTime != RingEntry::kNoWallTime;
     const double wallTime = exact ? wallTimeOf(entry) : time_.wallSeconds(entry.ticks);
     if (!entry.isScalar()) {
-      captured_.push_back({std::unique_ptr<CapturedValue>(entry.capturedValue()), wallTime});
+      std::unique_ptr<CapturedValue> captured(entry.capturedValue());
+      if (captured->inOrder) {
+        encode(captured.get(), wallTime);
+      } else {
+        captured_.push_back({std::move(captured), wallTime});
+      }
     } else if (ScalarSeries* const series = series_[entry.series].get()) {
       series->stream->addScalar(series, entry.value, entry.step(), wallTime, exact);
     }
@@ -234,10 +239,14 @@ void Backend::encodeCaptured(bool everything) {
 
 void Backend::encode(CapturedValue* captured, double wallTime) {
   WriterCore* const core = captured->core;
-  const bool exact = captured->wallTime.has_value();
+  const CapturedValue::Place place{core->mainStream(), captured->step,
+                                   captured->wallTime.value_or(wallTime),
+                                   captured->wallTime.has_value()};
   try {
-    core->mainStream()->addValue(captured->encode(), captured->step,
-                                 captured->wallTime.value_or(wallTime), exact);
+    const Status status = captured->run(place);
+    if (!status.ok()) {
+      core->noteFailure(status);
+    }
   } catch (const std::exception& error) {
     core->report({ErrorCode::kResourceExhausted,
                   std::string("a value could not be encoded and is lost: ") + error.what()});
@@ -263,7 +272,7 @@ void Backend::writeStreams() {
 }
 
 Status Backend::answer(WriterCore* core, Request what) {
-  Status result;
+  Status result = core->takeFailure();
   const auto now = std::chrono::steady_clock::now();
   for (EventStream* stream : core->streams()) {
     const Status status = stream->writeAll(now);

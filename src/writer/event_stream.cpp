@@ -86,20 +86,26 @@ void EventStream::describe(ScalarSeries* series) {
   described_.emplace(series->tag, series->metadata);
 }
 
-void EventStream::addValue(Value value, std::int64_t step, double wallTime, bool exact) {
+void EventStream::addEvent(Event::What what, std::int64_t step, double wallTime, bool exact) {
   finishEvent();
-  if (value.metadata && !described_.emplace(value.tag, *value.metadata).second) {
-    value.metadata.reset();
-  }
   Event event;
   event.wallTime = exact ? wallTime : monotonic(wallTime);
   event.step = step;
-  event.what = Summary{{std::move(value)}};
+  event.what = std::move(what);
+  std::size_t values = 1;
+  if (auto* const summary = std::get_if<Summary>(&event.what)) {
+    values = summary->values.size();
+    for (Value& value : summary->values) {
+      if (value.metadata && !described_.emplace(value.tag, *value.metadata).second) {
+        value.metadata.reset();
+      }
+    }
+  }
   appended();
   encodeEvent(event, buffer_.beginRecord());
   buffer_.endRecord();
-  ++bufferValues_;
-  core_->count(&WriterCore::Counters::values, 1);
+  bufferValues_ += values;
+  core_->count(&WriterCore::Counters::values, values);
 }
 
 void EventStream::finishAged(double now) {

@@ -61,8 +61,8 @@ class EventStream {
     encoder_.add(series->bytes, value, isFirstInFile);
   }
 
-  /// Adds an event of one value. A tag's metadata is written with its first value in a file only.
-  void addValue(Value value, std::int64_t step, double wallTime, bool exact);
+  /// Adds an event of its own. A tag's metadata is written with its first value in a file only.
+  void addEvent(Event::What what, std::int64_t step, double wallTime, bool exact);
 
   /// Ends the event being put together if its first scalar is older than the coalescing window.
   void finishAged(double now);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/writer/summary_writer.h"
 
-#include <cstring>
 #include <ctime>
 #include <utility>
-
-#include "steptape/summary/image.h"
-#include "steptape/summary/tag.h"
-#include "steptape/summary/text.h"
 
 #include "writer/backend.h"
 #include "writer/host_name.h"
@@ -37,14 +32,6 @@ std::shared_ptr<WriterCore> makeCore(std::string logDir, WriterOptions options) 
     backend.attach(core);
   }
   return core;
-}
-
-template <typename Options>
-SummaryMetadata namesOf(const Options& options) {
-  SummaryMetadata metadata;
-  metadata.displayName = options.displayName;
-  metadata.description = options.description;
-  return metadata;
 }
 
 }  // namespace
@@ -82,6 +69,10 @@ const std::string& SummaryWriter::logDir() const {
   return core_->directory();
 }
 
+bool SummaryWriter::isEnabled() const {
+  return core_->isActive();
+}
+
 ScalarTag SummaryWriter::scalarTag(std::string_view tag, const ScalarOptions& options) {
   return ScalarTag(core_->series(tag, &options));
 }
@@ -109,62 +100,6 @@ void SummaryWriter::addScalars(std::string_view mainTag,
   for (const auto& [name, value] : values) {
     core_->addScalarAt(core_->subRunSeries(mainTag, name, options), value, step, options.wallTime);
   }
-}
-
-void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values, std::int64_t step,
-                                 const HistogramOptions& options) {
-  checkTag(tag);
-  if (!core_->enabled()) {
-    return;
-  }
-  const HistogramData counted = computeHistogram(values);
-  core_->noteNonFinite(tag, counted.nanCount + counted.posInfCount + counted.negInfCount);
-  addHistogramRaw(tag, counted.raw, step, options);
-}
-
-void SummaryWriter::addHistogramRaw(std::string_view tag, const HistogramRaw& histogram,
-                                    std::int64_t step, const HistogramOptions& options) {
-  const std::string name = core_->validTag(tag);
-  validateHistogram(histogram);
-  const std::size_t bytes = sizeof(double) * 2 * histogram.bucketLimits.size();
-  core_->addValue(step, options.wallTime, bytes, [name, histogram, metadata = namesOf(options)] {
-    return histogramValue(name, histogram, metadata);
-  });
-}
-
-void SummaryWriter::addImage(std::string_view tag, const TensorView& pixels, std::int64_t step,
-                             const ImageOptions& options) {
-  checkTag(tag);
-  if (core_->enabled()) {
-    addPixels(tag, imagePixels(pixels, options.dataFormat), step, options.wallTime,
-              namesOf(options));
-  }
-}
-
-void SummaryWriter::addImages(std::string_view tag, const TensorView& pixels, std::int64_t step,
-                              const ImagesOptions& options) {
-  checkTag(tag);
-  if (core_->enabled()) {
-    addPixels(tag, imageGrid(pixels, options.dataFormat), step, options.wallTime, namesOf(options));
-  }
-}
-
-void SummaryWriter::addPixels(std::string_view tag, Pixels pixels, std::int64_t step,
-                              std::optional<double> wallTime, SummaryMetadata metadata) {
-  const std::size_t bytes = pixels.data.size();
-  // Shared, because std::function must be able to copy what it holds.
-  auto shared = std::make_shared<const Pixels>(std::move(pixels));
-  core_->addValue(
-      step, wallTime, bytes, [name = core_->validTag(tag), shared, metadata = std::move(metadata)] {
-        return imageValue(name, shared->width, shared->height, encodePng(*shared), metadata);
-      });
-}
-
-void SummaryWriter::addText(std::string_view tag, std::string_view markdown, std::int64_t step,
-                            const TextOptions& options) {
-  core_->addValue(step, options.wallTime, markdown.size(),
-                  [name = core_->validTag(tag), text = std::string(markdown),
-                   metadata = namesOf(options)] { return textValue(name, text, metadata); });
 }
 
 Status SummaryWriter::flush() {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "steptape/base/utf8.h"
 #include "steptape/summary/tag.h"
@@ -259,29 +260,59 @@ void WriterCore::addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t 
   producer.ring.pushBatch(step, ticks, wallTime, scalars, count);
 }
 
+void WriterCore::addEvent(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                          std::function<Event::What()> encode) {
+  CapturedValue value;
+  value.step = step;
+  value.wallTime = wallTime;
+  value.bytes = bytes;
+  value.run = [encode = std::move(encode)](const CapturedValue::Place& place) {
+    place.stream->addEvent(encode(), place.step, place.wallTime, place.exact);
+    return Status();
+  };
+  capture(std::move(value));
+}
+
 void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
                           std::function<Value()> encode) {
-  if (wallTime) {
-    checkWallTime(*wallTime);
+  addEvent(step, wallTime, bytes, [encode = std::move(encode)] {
+    Summary summary;
+    summary.values.push_back(encode());
+    return Event::What(std::move(summary));
+  });
+}
+
+void WriterCore::addValues(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                           std::function<std::vector<Value>()> encode) {
+  addEvent(step, wallTime, bytes,
+           [encode = std::move(encode)] { return Event::What(Summary{encode()}); });
+}
+
+void WriterCore::addFiles(std::size_t bytes, std::function<Status()> write) {
+  CapturedValue value;
+  value.bytes = bytes;
+  value.run = [write = std::move(write)](const CapturedValue::Place&) { return write(); };
+  capture(std::move(value));
+}
+
+void WriterCore::capture(CapturedValue value) {
+  if (value.wallTime) {
+    checkWallTime(*value.wallTime);
   }
   if (!isActive()) {
     return;
   }
-  auto captured = std::make_unique<CapturedValue>();
-  captured->core = this;
-  captured->step = step;
-  captured->wallTime = wallTime;
-  if (!wallTime && options_.clock) {
-    captured->wallTime = options_.clock->wallSeconds();
+  value.core = this;
+  if (!value.wallTime && options_.clock) {
+    value.wallTime = options_.clock->wallSeconds();
   }
-  captured->bytes = bytes;
-  captured->encode = std::move(encode);
   Producer& producer = Producer::current();
   if (!waitForBudget() || !makeRoom(&producer, ScalarRing::kEntryWords)) {
     countDropped(0, 1);
     return;
   }
-  capturedBytes_.fetch_add(bytes, std::memory_order_relaxed);
+  capturedBytes_.fetch_add(value.bytes, std::memory_order_relaxed);
+  auto captured = std::make_unique<CapturedValue>(std::move(value));
   producer.ring.pushCaptured(captured.release(), readTicks());
 }
 
@@ -379,6 +410,19 @@ void WriterCore::changeBacklog(std::size_t from, std::size_t to) {
 
 void WriterCore::releaseCaptured(std::size_t bytes) {
   capturedBytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void WriterCore::noteFailure(const Status& status) {
+  report(status);
+  MutexLock lock(noticeMutex_);
+  if (failure_.ok()) {
+    failure_ = status;
+  }
+}
+
+Status WriterCore::takeFailure() {
+  MutexLock lock(noticeMutex_);
+  return std::exchange(failure_, Status());
 }
 
 void WriterCore::updateDetour() {

@@ -54,6 +54,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   const std::string& directory() const { return directory_; }
   const WriterOptions& options() const { return options_; }
   bool enabled() const { return options_.enabled; }
+  /// False for a core whose calls do nothing: not enabled, or a forked child's.
+  bool isActive() const { return enabled() && !disowned_.load(std::memory_order_relaxed); }
   WriterStats stats() const;
   std::vector<File> files() const;
 
@@ -92,13 +94,27 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void addScalarAt(std::uint32_t series, double value, std::int64_t step,
                    std::optional<double> wallTime);
 
-  /// Hands over a value for this run's main directory.
+  /// Hands over an event for this run's main directory.
+  ///
+  /// @param bytes  Memory that `encode` holds.
+  /// @param encode Called once, on the backend. What it throws is reported, and counted as dropped.
+  void addEvent(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                std::function<Event::What()> encode);
+  /// As addEvent(), for an event of one value or of several.
   void addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
                 std::function<Value()> encode);
+  void addValues(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                 std::function<std::vector<Value>()> encode);
+  /// As addEvent(), for work on files beside the event file. A failure is reported and returned by
+  /// the next flush() or close(); it is not tried again.
+  void addFiles(std::size_t bytes, std::function<Status()> write);
 
   /// `tag`, with what is not UTF-8 replaced, which is reported once for each tag.
   /// @throws Error(kInvalidArgument) if it is empty.
   std::string validTag(std::string_view tag);
+
+  /// Reports `what` the first time it is said.
+  void reportOnce(const std::string& what);
 
   /// Reports, once for each tag, that a histogram had values which no bucket can hold.
   void noteNonFinite(std::string_view tag, std::uint64_t values);
@@ -132,6 +148,10 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   /// A stream keeps `to` bytes because of failures, where it kept `from`.
   void changeBacklog(std::size_t from, std::size_t to);
   void releaseCaptured(std::size_t bytes);
+  /// Keeps a failure of addFiles() for the next flush() or close().
+  void noteFailure(const Status& status);
+  /// The first failure since the last call.
+  Status takeFailure();
   /// The stream of directory().
   EventStream* mainStream() const { return mainStream_; }
   /// The streams made so far, the main one first; the pointers stay good as long as the core.
@@ -143,9 +163,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
                              Producer* producer);
   EventStream* subRunStream(const std::string& directory) STEPTAPE_REQUIRES(mutex_);
   Status request(Backend::Request what);
-  /// False for a core whose calls do nothing.
-  bool isActive() const { return enabled() && !disowned_.load(std::memory_order_relaxed); }
-  void reportOnce(const std::string& what);
+  void capture(CapturedValue value);
   bool overBudget() const;
   bool waitForBudget();
   bool waitForRing(Producer* producer, std::size_t words);
@@ -179,6 +197,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   std::vector<File> files_ STEPTAPE_GUARDED_BY(mutex_);
 
   Mutex noticeMutex_;
+  Status failure_ STEPTAPE_GUARDED_BY(noticeMutex_);
   std::unordered_set<std::string> noticed_ STEPTAPE_GUARDED_BY(noticeMutex_);  // said once
 };
 

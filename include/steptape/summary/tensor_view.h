@@ -57,6 +57,19 @@ constexpr DType dtypeOf() {
   }
 }
 
+/// Elements that are on their way into main memory, such as a copy from a GPU that was queued.
+class STEPTAPE_EXPORT TensorArrival {
+ public:
+  virtual ~TensorArrival();
+  /// Returns once the elements are there; any number of times. The writer calls it on its
+  /// background thread only.
+  ///
+  /// @throws std::exception if they will never come, saying why: the value is then dropped, counted
+  ///         and told to WriterOptions::onError.
+  /// @threads Thread-safe.
+  virtual void wait() = 0;
+};
+
 /// Specialise for a tensor type of another library to let every call that takes a TensorView take
 /// that type too: `static TensorView view(const T&)`. The view's `owner` keeps alive what it needs.
 template <typename T>
@@ -84,10 +97,13 @@ class STEPTAPE_EXPORT TensorView {
   ///
   /// @param strides In elements; empty means contiguous and row-major.
   /// @param owner   Kept as long as the view or a copy of it: for traits that had to make a copy.
+  /// @param arrival Where the elements are not at `data` yet; then `owner` must own that memory, and
+  ///                nobody but `arrival` may write to it.
   /// @throws Error(kInvalidArgument) if a dimension is negative, or `strides` is neither empty nor
   ///         as long as `shape`, or `data` is null while the tensor has elements.
   TensorView(const void* data, DType dtype, std::vector<std::int64_t> shape,
-             std::vector<std::int64_t> strides, std::shared_ptr<const void> owner = nullptr);
+             std::vector<std::int64_t> strides, std::shared_ptr<const void> owner = nullptr,
+             std::shared_ptr<TensorArrival> arrival = nullptr);
 
   /// A vector of numbers is a tensor of rank 1.
   template <typename T,
@@ -111,6 +127,14 @@ class STEPTAPE_EXPORT TensorView {
   /// The shape as people write it: "(3, 28, 28)".
   std::string shapeString() const;
 
+  /// Whether the elements may not be in memory before waitForElements(). Shape and element type
+  /// are known in any case, so that mistakes in them are the caller's errors all the same.
+  bool isInFlight() const noexcept { return arrival_ != nullptr; }
+  /// Returns at once for a view that is not in flight; else as TensorArrival::wait().
+  void waitForElements() const;
+  /// A contiguous view that owns a copy of the elements. REQUIRES: they are in memory.
+  TensorView copy() const;
+
  private:
   const void* data_;
   DType dtype_;
@@ -119,6 +143,7 @@ class STEPTAPE_EXPORT TensorView {
   std::int64_t numel_;
   bool contiguous_;
   std::shared_ptr<const void> owner_;
+  std::shared_ptr<TensorArrival> arrival_;
 };
 
 }  // namespace steptape

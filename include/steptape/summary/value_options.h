@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "steptape/summary/histogram_bins.h"
+
 namespace steptape {
 
 // Options of the calls that record one value. Plain aggregates without base classes, so that both
@@ -38,6 +40,9 @@ struct HistogramOptions {
   std::optional<double> wallTime = std::nullopt;
   std::string displayName = {};
   std::string description = {};
+  HistogramBins bins = {};  ///< Not used by addHistogramRaw().
+  /// At most this many buckets: neighbours are joined. 0: as many as `bins` gives.
+  int maxBins = 0;
 };
 
 /// Options of addImage().

@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/event/event.h"
+#include "steptape/event/graph.h"
+#include "steptape/summary/audio.h"
+#include "steptape/summary/boxes.h"
+#include "steptape/summary/custom_scalars.h"
+#include "steptape/summary/embedding.h"
+#include "steptape/summary/figure_traits.h"
+#include "steptape/summary/graph_traits.h"
 #include "steptape/summary/histogram.h"
+#include "steptape/summary/hparams.h"
 #include "steptape/summary/image.h"
+#include "steptape/summary/mesh.h"
+#include "steptape/summary/pr_curve.h"
 #include "steptape/summary/tensor_view.h"
 #include "steptape/summary/value_options.h"
+#include "steptape/summary/video.h"
 #include "steptape/writer/scalar_tag.h"
 #include "steptape/writer/scalar_traits.h"
 #include "steptape/writer/step_batch.h"
@@ -69,6 +82,8 @@ class STEPTAPE_EXPORT SummaryWriter {
 
   /// The run's directory; empty if the writer is not enabled and none was given.
   const std::string& logDir() const;
+  /// WriterOptions::enabled, and not a forked child's.
+  bool isEnabled() const;
 
   /// Looks `tag` up once. The first call for a tag decides its name and description in TensorBoard;
   /// `options.wallTime` is not used.
@@ -111,11 +126,14 @@ class STEPTAPE_EXPORT SummaryWriter {
                   const std::vector<std::pair<std::string, double>>& values, std::int64_t step,
                   const ScalarOptions& options = {});
 
-  /// Records the distribution of `values` in TensorBoard's default buckets, which grow by 1.1.
+  /// Records the distribution of `values`.
+  ///
   /// NaN and infinities are left out of the buckets and counted apart.
   ///
   /// @shape  Any; strides may be arbitrary.
-  /// @cost   Reduces to buckets on the calling thread, about 1 ns per element; no copy is kept.
+  /// @throws Error(kInvalidArgument) if `options.bins` is no rule, count or ascending edges.
+  /// @cost   Reduces to buckets on the calling thread, about 1 ns per element with the default bins;
+  ///         no copy is kept.
   void addHistogram(std::string_view tag, const TensorView& values, std::int64_t step,
                     const HistogramOptions& options = {});
 
@@ -127,7 +145,8 @@ class STEPTAPE_EXPORT SummaryWriter {
 
   /// Records one image.
   ///
-  /// @shape  As `options.dataFormat` says: "CHW" (default), "HWC" or "HW"; 1, 3 or 4 channels.
+  /// @shape  As `options.dataFormat` says: "CHW" (default), "HWC", "HW", "WH" or "CWH"; 1, 3 or 4
+  ///         channels.
   /// @units  uint8: 0..255. Floats: 0..1, clamped.
   /// @throws Error(kInvalidArgument) naming the offending shape or format.
   /// @cost   Converts to bytes here; PNG compression happens in the background.
@@ -139,10 +158,131 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// @shape "NCHW" (default), "NHWC" or "NHW".
   void addImages(std::string_view tag, const TensorView& pixels, std::int64_t step,
                  const ImagesOptions& options = {});
+  /// Records images that may differ in size, side by side under one tag and step.
+  ///
+  /// @throws Error(kInvalidArgument) as addImage(), with the image's number; or if there is none.
+  void addImages(std::string_view tag, const std::vector<TensorView>& images, std::int64_t step,
+                 const ImageOptions& options = {});
+
+  /// Records an image with boxes drawn into it, and a label at each where labels are given.
+  ///
+  /// @param boxes (N, 4), rows of left, top, right, bottom in pixels of `pixels`; what lies outside
+  ///              the image is clipped.
+  void addImageWithBoxes(std::string_view tag, const TensorView& pixels, const TensorView& boxes,
+                         std::int64_t step, const BoxOptions& options = {});
+
+  /// Records a figure: a steptape::Figure of <steptape/figure.h>, a PngImage of any other plotting
+  /// library, or what else has FigureTraits. Several come to lie side by side.
+  ///
+  /// @cost   Copies the figure's data; it is drawn in the background.
+  template <typename Figure, typename = RequiresFigureTraits<Figure>>
+  void addFigure(std::string_view tag, const Figure& figure, std::int64_t step,
+                 const FigureOptions& options = {}) {
+    addFigures(tag, {FigureTraits<Figure>::capture(figure)}, step, options);
+  }
+  template <typename Figure, typename = RequiresFigureTraits<Figure>>
+  void addFigure(std::string_view tag, const std::vector<Figure>& figures, std::int64_t step,
+                 const FigureOptions& options = {}) {
+    std::vector<CapturedFigure> captured;
+    captured.reserve(figures.size());
+    for (const Figure& figure : figures) {
+      captured.push_back(FigureTraits<Figure>::capture(figure));
+    }
+    addFigures(tag, std::move(captured), step, options);
+  }
+
+  /// Records a moving picture, which TensorBoard's image page plays. A batch is tiled to one.
+  ///
+  /// @shape  "NTCHW" (default) or another order of these letters; without 'N' one video, without
+  ///         'C' grey.
+  /// @cost   Converts to bytes here; compression happens in the background.
+  void addVideo(std::string_view tag, const TensorView& frames, std::int64_t step,
+                const VideoOptions& options = {});
+
+  /// Records a sound.
+  ///
+  /// @shape  (frames) or (frames, channels); (channels, frames) with `options.dataFormat = "CL"`.
+  /// @units  Floats: -1..1. Samples beyond are clipped, which is told to WriterOptions::onError
+  ///         with their count, once for each tag.
+  void addAudio(std::string_view tag, const TensorView& samples, std::int64_t step,
+                const AudioOptions& options = {});
 
   /// Records a text, shown as Markdown.
   void addText(std::string_view tag, std::string_view markdown, std::int64_t step,
                const TextOptions& options = {});
+  /// Records texts as a table of one column, or of as many as each row has.
+  ///
+  /// @throws Error(kInvalidArgument) naming the first row whose length differs.
+  void addTextTable(std::string_view tag, const std::vector<std::string>& rows, std::int64_t step,
+                    const TextOptions& options = {});
+  void addTextTable(std::string_view tag, const std::vector<std::vector<std::string>>& rows,
+                    std::int64_t step, const TextOptions& options = {});
+
+  /// Records a tensor as it is, of any element type. No page of TensorBoard shows it; readers find
+  /// it in the event file.
+  void addTensor(std::string_view tag, const TensorView& tensor, std::int64_t step,
+                 const ValueOptions& options = {});
+
+  /// Records a precision-recall curve.
+  ///
+  /// @param labels      Truth values, any shape.
+  /// @param predictions Probabilities 0..1, as many.
+  void addPrCurve(std::string_view tag, const TensorView& labels, const TensorView& predictions,
+                  std::int64_t step, const PrCurveOptions& options = {});
+  /// Records a precision-recall curve that the caller has counted.
+  void addPrCurveRaw(std::string_view tag, const PrCurveCounts& counts, std::int64_t step,
+                     const PrCurveOptions& options = {});
+
+  /// Records a point cloud or a mesh.
+  ///
+  /// @param vertices (batch, vertices, 3), or (vertices, 3) for one.
+  void addMesh(std::string_view tag, const TensorView& vertices, std::int64_t step,
+               const MeshOptions& options = {});
+
+  /// Records points of a high-dimensional space for TensorBoard's projector, in files beside the
+  /// event file.
+  ///
+  /// @param matrix (points, dimensions).
+  void addEmbedding(const TensorView& matrix, const EmbeddingOptions& options = {});
+
+  /// Says which scalars share a chart of the custom-scalars page. Several calls add up to one
+  /// layout.
+  void addCustomScalars(const CustomScalarsLayout& layout);
+  void addCustomScalarsMultilineChart(const std::vector<std::string>& tags,
+                                      const std::string& category = "default",
+                                      const std::string& title = "untitled");
+  /// @param tags Value, lower and upper bound.
+  void addCustomScalarsMarginChart(const std::array<std::string, 3>& tags,
+                                   const std::string& category = "default",
+                                   const std::string& title = "untitled");
+
+  /// Records the run's hyperparameters, by which TensorBoard compares runs, and its results.
+  void addHparams(const Hparams& hparams, const HparamMetrics& metrics = {},
+                  const HparamsOptions& options = {});
+
+  /// Records what a model computes: an eager C++ module of LibTorch or a TorchScript module, with
+  /// <steptape/torch.h>; or what else has GraphTraits.
+  ///
+  /// @param input What the model is called with; several arguments as a std::tuple.
+  template <typename Model, typename Input, typename Traits = GraphTraits<std::decay_t<Model>>>
+  void addGraph(Model&& model, const Input& input, const GraphOptions& options = {}) {
+    if (isEnabled()) {
+      addGraph(Traits::graph(model, input, options), options);
+    }
+  }
+  /// Records a graph that the caller has put together.
+  void addGraph(const Graph& graph, const GraphOptions& options = {});
+  /// Records the graph of an ONNX file. Of its weights shapes are kept, no values.
+  void addOnnxGraph(const std::string& path, const GraphOptions& options = {});
+
+  /// Records values that none of the other calls makes, in one event.
+  void addSummary(Summary summary, std::int64_t step, const ValueOptions& options = {});
+  /// Records an event as it is; its wall time if that is not 0.
+  void addEvent(Event event);
+
+  /// Goes on from a checkpoint: what this run holds at `step` and later, sub-runs included, is
+  /// forgotten by TensorBoard. Begins new event files; earlier ones stay as they are.
+  void resume(std::int64_t step);
 
   /// Returns when every call made before it, on any thread, is in its file, whole: `kill -9` after
   /// this loses none of them.
@@ -172,6 +312,8 @@ class STEPTAPE_EXPORT SummaryWriter {
  private:
   void addPixels(std::string_view tag, Pixels pixels, std::int64_t step,
                  std::optional<double> wallTime, SummaryMetadata metadata);
+  void addFigures(std::string_view tag, std::vector<CapturedFigure> figures, std::int64_t step,
+                  const FigureOptions& options);
 
   std::shared_ptr<WriterCore> core_;
 };

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "steptape/event/event.h"
+
+namespace steptape {
+
+/// The names that any call's options give to a tag.
+template <typename Options>
+SummaryMetadata namesOf(const Options& options) {
+  SummaryMetadata metadata;
+  metadata.displayName = options.displayName;
+  metadata.description = options.description;
+  return metadata;
+}
+
+}  // namespace steptape
