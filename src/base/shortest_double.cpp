@@ -8,22 +8,23 @@
 #include <sstream>
 
 namespace steptape::detail {
+namespace {
 
-void appendShortestDouble(std::string* out, double value) {
 #if defined(__cpp_lib_to_chars)
+template <typename Float>
+void append(std::string* out, Float value) {
   char digits[32];  // "-2.2250738585072014e-308" is as long as it gets
   const auto result = std::to_chars(digits, digits + sizeof digits, value);
   out->append(digits, result.ptr);
-#else
-  appendShortestDoublePortable(out, value);
-#endif
 }
+#endif
 
-void appendShortestDoublePortable(std::string* out, double value) {
+template <typename Float>
+void appendPortable(std::string* out, Float value) {
   std::string digits;
   // Streams, because printf() and strtod() follow the locale of the process.
-  for (int precision = std::numeric_limits<double>::digits10;
-       precision <= std::numeric_limits<double>::max_digits10; ++precision) {
+  for (int precision = std::numeric_limits<Float>::digits10;
+       precision <= std::numeric_limits<Float>::max_digits10; ++precision) {
     std::ostringstream writer;
     writer.imbue(std::locale::classic());
     writer << std::setprecision(precision) << value;
@@ -31,12 +32,38 @@ void appendShortestDoublePortable(std::string* out, double value) {
 
     std::istringstream reader(digits);
     reader.imbue(std::locale::classic());
-    double back = 0;
+    Float back = 0;
     if (reader >> back && back == value) {
       break;
     }
   }
   out->append(digits);
+}
+
+}  // namespace
+
+void appendShortestDouble(std::string* out, double value) {
+#if defined(__cpp_lib_to_chars)
+  append(out, value);
+#else
+  appendPortable(out, value);
+#endif
+}
+
+void appendShortestFloat(std::string* out, float value) {
+#if defined(__cpp_lib_to_chars)
+  append(out, value);
+#else
+  appendPortable(out, value);
+#endif
+}
+
+void appendShortestDoublePortable(std::string* out, double value) {
+  appendPortable(out, value);
+}
+
+void appendShortestFloatPortable(std::string* out, float value) {
+  appendPortable(out, value);
 }
 
 }  // namespace steptape::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
 #include <variant>
 
+#include "steptape/base/error.h"
 #include "steptape/event/event_codec.h"
 #include "steptape/wire/event.pb.h"
 
@@ -104,7 +106,11 @@ void encodeEvent(const Event& event, std::string* out) {
   if (!event.sourceWriter.empty()) {
     proto.mutable_source_metadata()->set_writer(event.sourceWriter);
   }
-  proto.AppendToString(out);
+  if (!proto.AppendToString(out)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "an event of " + std::to_string(proto.ByteSizeLong()) +
+                    " bytes cannot be stored, wanted less than 2 GiB");
+  }
 }
 
 }  // namespace steptape

@@ -3,6 +3,7 @@
 
 #include "steptape/base/error.h"
 
+#include "summary/element.h"
 #include "summary/strided.h"
 
 namespace steptape {
@@ -152,6 +153,12 @@ void TensorView::waitForElements() const {
   if (arrival_) {
     arrival_->wait();
   }
+}
+
+double TensorView::element() const {
+  double element = 0;
+  detail::visitElements(*this, [&](const auto* data) { element = detail::widen<double>(*data); });
+  return element;
 }
 
 TensorView TensorView::copy() const {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "steptape/base/error.h"
+#include "steptape/base/utf8.h"
 #include "steptape/event/plugin_data.h"
 
 namespace steptape {
@@ -32,32 +33,77 @@ void appendRow(const std::vector<std::string>& cells, std::string* out) {
   *out += '\n';
 }
 
+[[noreturn]] void reject(const std::string& what) {
+  throw Error(ErrorCode::kInvalidArgument, "table: " + what);
+}
+
+void checkRow(const std::vector<std::vector<std::string>>& rows, std::size_t i,
+              std::size_t columns) {
+  if (rows[i].size() != columns) {
+    reject("row " + std::to_string(i) + " has " + std::to_string(rows[i].size()) +
+           " cells, wanted " + std::to_string(columns));
+  }
+}
+
+Tensor stringTensor(std::vector<std::int64_t> shape, std::vector<std::string> strings) {
+  Tensor tensor;
+  tensor.type = TensorType::kString;
+  tensor.shape = std::move(shape);
+  tensor.strings = std::move(strings);
+  return tensor;
+}
+
 }  // namespace
 
 Value textValue(std::string tag, std::string markdown, SummaryMetadata metadata) {
+  return textTableValue(std::move(tag), stringTensor({}, {std::move(markdown)}),
+                        std::move(metadata));
+}
+
+Tensor textTable(const std::vector<std::string>& rows) {
+  if (rows.empty()) {
+    reject("there is no row");
+  }
+  return stringTensor({static_cast<std::int64_t>(rows.size())}, rows);
+}
+
+Tensor textTable(const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty() || rows[0].empty()) {
+    reject(rows.empty() ? "there is no row" : "row 0 is empty, wanted a cell for each column");
+  }
+  const std::size_t columns = rows[0].size();
+  std::vector<std::string> cells;
+  cells.reserve(rows.size() * columns);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    checkRow(rows, i, columns);
+    cells.insert(cells.end(), rows[i].begin(), rows[i].end());
+  }
+  return stringTensor({static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns)},
+                      std::move(cells));
+}
+
+Value textTableValue(std::string tag, Tensor table, SummaryMetadata metadata) {
   metadata.pluginName = kTextPlugin;
   metadata.pluginContent.clear();
   metadata.dataClass = DataClass::kTensor;
-  Tensor tensor;
-  tensor.type = TensorType::kString;
-  tensor.strings.push_back(std::move(markdown));
-  return {std::move(tag), std::move(tensor), std::move(metadata)};
+  for (std::string& text : table.strings) {
+    if (!isValidUtf8(text)) {
+      text = replaceInvalidUtf8(text);
+    }
+  }
+  return {std::move(tag), std::move(table), std::move(metadata)};
 }
 
 std::string markdownTable(const std::vector<std::string>& header,
                           const std::vector<std::vector<std::string>>& rows) {
   if (header.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "table: the header is empty, wanted a title a column");
+    reject("the header is empty, wanted a title a column");
   }
   std::string table;
   appendRow(header, &table);
   appendRow(std::vector<std::string>(header.size(), "---"), &table);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].size() != header.size()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "table: row " + std::to_string(i) + " has " + std::to_string(rows[i].size()) +
-                      " cells, wanted " + std::to_string(header.size()));
-    }
+    checkRow(rows, i, header.size());
     appendRow(rows[i], &table);
   }
   return table;

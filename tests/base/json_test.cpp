@@ -118,5 +118,36 @@ INSTANTIATE_TEST_SUITE_P(Library, ShortestDouble, testing::Values(&detail::appen
 INSTANTIATE_TEST_SUITE_P(Portable, ShortestDouble,
                          testing::Values(&detail::appendShortestDoublePortable));
 
+class ShortestFloat : public testing::TestWithParam<void (*)(std::string*, float)> {
+ protected:
+  std::string digits(float value) const {
+    std::string out;
+    GetParam()(&out, value);
+    return out;
+  }
+};
+
+TEST_P(ShortestFloat, IsReadBackAsTheSameNumber) {
+  std::uint32_t bits = 1;
+  for (int i = 0; i < 20'000; ++i) {
+    bits = bits * 1664525 + 1013904223;
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isfinite(value)) {
+      ASSERT_EQ(std::strtof(digits(value).c_str(), nullptr), value) << digits(value);
+    }
+  }
+}
+
+TEST_P(ShortestFloat, HasNoMoreDigitsThanAFloatNeeds) {
+  EXPECT_EQ(digits(0.1F), "0.1");
+  EXPECT_EQ(digits(1.0F / 3), "0.33333334");
+  EXPECT_EQ(digits(-1e-7F), "-1e-07");
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, ShortestFloat, testing::Values(&detail::appendShortestFloat));
+INSTANTIATE_TEST_SUITE_P(Portable, ShortestFloat,
+                         testing::Values(&detail::appendShortestFloatPortable));
+
 }  // namespace
 }  // namespace steptape

@@ -78,6 +78,32 @@ TEST_F(ImagePixels, ClampsFloatsAndMakesNanBlack) {
             (Bytes{0, 255, 255, 0, 0}));
 }
 
+TEST_F(ImagePixels, CountsNansOfEveryFloatingType) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float floats[] = {nan, 1, nan};
+  EXPECT_EQ(imagePixels(TensorView(floats, {1, 3}), "HW").nanCount, 2U);
+  const double doubles[] = {0, nan, 1};
+  EXPECT_EQ(imagePixels(TensorView(doubles, {1, 3}), "HW").nanCount, 1U);
+  const std::uint16_t halves[] = {0x7E00, 0x7C00, 0x3C00};  // NaN, infinity and 1
+  EXPECT_EQ(imagePixels(TensorView(halves, DType::kFloat16, {1, 3}, {}), "HW").nanCount, 1U);
+  EXPECT_EQ(imagePixels(bytes({3, 4, 5}), "CHW").nanCount, 0U);
+}
+
+TEST_F(ImagePixels, ConvertsFloatsGivenInEveryOrder) {
+  std::vector<float> floats(24);
+  for (std::size_t i = 0; i < floats.size(); ++i) {
+    floats[i] = static_cast<float>(i) / 255;
+  }
+  const Bytes interleaved = counting(24);
+  // (H, W, C) = (2, 4, 3) in memory, seen in the orders of the peers.
+  const auto view = [&](std::vector<std::int64_t> shape, std::vector<std::int64_t> strides) {
+    return TensorView(floats.data(), std::move(shape), std::move(strides));
+  };
+  EXPECT_EQ(imagePixels(view({2, 4, 3}, {12, 3, 1}), "HWC").data, interleaved);
+  EXPECT_EQ(imagePixels(view({3, 2, 4}, {1, 12, 3}), "CHW").data, interleaved);
+  EXPECT_EQ(imagePixels(view({3, 4, 2}, {1, 3, 12}), "CWH").data, interleaved);
+}
+
 TEST_F(ImagePixels, TakesDoublesHalvesAndBools) {
   const double doubles[] = {0.25, 1e300};
   EXPECT_EQ(imagePixels(TensorView(doubles, {1, 2}), "HW").data, (Bytes{63, 255}));
@@ -135,6 +161,19 @@ TEST_F(ImagePixels, RejectsAnEmptyImage) {
       "image: shape (3, 0, 4) has no pixels");
 }
 
+TEST_F(ImagePixels, AreCheckedWithoutReadingAnElement) {
+  // Reading behind a pointer to nowhere would crash.
+  const auto* const nowhere = reinterpret_cast<const float*>(std::uintptr_t{16});
+  checkImage(TensorView(nowhere, {3, 2, 2}), "CHW");
+  checkImageGrid(TensorView(nowhere, {9, 3, 2, 2}), "NCHW");
+  expectInvalidArgument(
+      [&] {
+        checkImage(TensorView(nowhere, {5, 2, 2}), "CHW");
+      },
+      "image: shape (5, 2, 2) has 5 channels in dataFormat \"CHW\", wanted 1, 3 "
+      "or 4");
+}
+
 using ImageGrid = ImagePixels;
 
 // Produced by tensorboardX 2.6.5: make_grid(np.arange(60, dtype=np.uint8).reshape(10, 3, 1, 2)).
@@ -176,8 +215,8 @@ TEST_F(ImageGrid, RejectsASideThatNoImageHas) {
   // One element, repeated: an image that needs no memory until it is copied.
   const TensorView huge(bytes_.data(), {16, 1, 1, INT64_C(1) << 29}, {0, 0, 0, 0});
   expectInvalidArgument([&] { imageGrid(huge, "NCHW"); },
-                        "image: a side of 8 tiles of 536870912 pixels, wanted less than 2^31 "
-                        "pixels");
+                        "PNG: an image of 4294967296 x 2 pixels with 1 channels, wanted at most "
+                        "1 GiB");
 }
 
 TEST(ImageValue, IsWidthHeightAndPngOfTheImagePlugin) {
@@ -195,6 +234,14 @@ TEST(ImageValue, IsWidthHeightAndPngOfTheImagePlugin) {
   EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
   EXPECT_EQ(value.metadata->displayName, "Sample");
   EXPECT_EQ(value.metadata->description, "of the test set");
+}
+
+TEST(ImageValue, HoldsSeveralImagesOfOneStep) {
+  const Value value = imageValue("samples", 30, 20, {"first", "second", "third"});
+  const auto& tensor = std::get<Tensor>(value.data);
+  EXPECT_EQ(tensor.shape, std::vector<std::int64_t>{5});
+  EXPECT_EQ(tensor.strings, (std::vector<std::string>{"30", "20", "first", "second", "third"}));
+  EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
 }
 
 }  // namespace

@@ -24,6 +24,59 @@ TEST(TextValue, IsAScalarStringOfTheTextPlugin) {
   EXPECT_EQ(value.metadata->description, "what changed");
 }
 
+TEST(TextValue, ReplacesWhatIsNotUtf8) {
+  const Value value = textValue("note", "caf\xe9 \xF0\x9F\x98\x80");
+  EXPECT_EQ(std::get<Tensor>(value.data).strings,
+            std::vector<std::string>{"caf\xEF\xBF\xBD \xF0\x9F\x98\x80"});
+}
+
+TEST(TextTable, OfOneColumnHasRankOne) {
+  const Tensor table = textTable(std::vector<std::string>{"a", "b", "c"});
+  EXPECT_EQ(table.type, TensorType::kString);
+  EXPECT_EQ(table.shape, std::vector<std::int64_t>{3});
+  EXPECT_EQ(table.strings, (std::vector<std::string>{"a", "b", "c"}));
+}
+
+TEST(TextTable, HoldsItsCellsRowByRow) {
+  const Tensor table = textTable({{"a", "b", "c"}, {"d", "e", "f"}});
+  EXPECT_EQ(table.type, TensorType::kString);
+  EXPECT_EQ(table.shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(table.strings, (std::vector<std::string>{"a", "b", "c", "d", "e", "f"}));
+}
+
+TEST(TextTable, NamesTheFirstRowOfAnotherLength) {
+  expectInvalidArgument(
+      [] {
+        textTable({{"a", "b", "c"}, {"d", "e", "f"}, {"g"}, {}});
+      },
+      "table: row 2 has 1 cells, wanted 3");
+}
+
+TEST(TextTable, RejectsATableOfNothing) {
+  expectInvalidArgument([] { textTable(std::vector<std::string>()); }, "table: there is no row");
+  expectInvalidArgument([] { textTable(std::vector<std::vector<std::string>>()); },
+                        "table: there is no row");
+  expectInvalidArgument([] { textTable(std::vector<std::vector<std::string>>(2)); },
+                        "table: row 0 is empty, wanted a cell for each column");
+}
+
+TEST(TextTableValue, IsATableOfTheTextPlugin) {
+  SummaryMetadata metadata;
+  metadata.displayName = "Classes";
+  metadata.description = "of the data";
+  const Value value =
+      textTableValue("classes", textTable(std::vector<std::string>{"caf\xe9", "b"}), metadata);
+  EXPECT_EQ(value.tag, "classes");
+  const auto& tensor = std::get<Tensor>(value.data);
+  EXPECT_EQ(tensor.shape, std::vector<std::int64_t>{2});
+  EXPECT_EQ(tensor.strings, (std::vector<std::string>{"caf\xEF\xBF\xBD", "b"}));
+  EXPECT_EQ(value.metadata->pluginName, "text");
+  EXPECT_EQ(value.metadata->pluginContent, "");
+  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->displayName, "Classes");
+  EXPECT_EQ(value.metadata->description, "of the data");
+}
+
 TEST(MarkdownTable, WritesOneLineARow) {
   EXPECT_EQ(markdownTable({"operator", "calls"}, {{"aten::add", "3"}, {"aten::mm", "1"}}),
             "| operator | calls |\n"

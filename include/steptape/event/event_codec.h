@@ -12,6 +12,7 @@ namespace steptape {
 
 /// Appends the protobuf encoding of `event` to `*out`.
 ///
+/// @throws  Error(kInvalidArgument) if it would take 2 GiB or more; `*out` is then unchanged.
 /// @threads Thread-safe.
 /// @cost    Builds one protobuf message; scalars have a faster way, scalar_event_encoder.h.
 STEPTAPE_EXPORT void encodeEvent(const Event& event, std::string* out);

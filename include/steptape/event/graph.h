@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,10 +16,10 @@ namespace steptape {
 /// Sizes of a tensor's dimensions; -1 where one is not known.
 using GraphShape = std::vector<std::int64_t>;
 
-/// What TensorBoard lists under "Attributes" of a node.
+/// What TensorBoard lists under "Attributes" of a node. A shape is a list of integers.
 using GraphAttribute =
-    std::variant<std::string, bool, std::int64_t, double, TensorType, GraphShape,
-                 std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>>;
+    std::variant<std::string, bool, std::int64_t, double, TensorType, std::vector<std::int64_t>,
+                 std::vector<double>, std::vector<std::string>>;
 
 /// One operator, parameter, input or output of a graph.
 struct GraphNode {
@@ -29,8 +30,9 @@ struct GraphNode {
   /// Names of the nodes it reads; "name:1" is the second output of "name", "^name" only an order.
   std::vector<std::string> inputs;
   std::string device;  ///< Such as "/device:CPU:0"; empty if not known.
-  /// Shape of each output: what TensorBoard writes on the edges that leave the node.
-  std::vector<GraphShape> outputShapes;
+  /// Shape of each output: what TensorBoard writes on the edges that leave the node. Unset where
+  /// not even the rank is known.
+  std::vector<std::optional<GraphShape>> outputShapes;
   TensorType outputType = TensorType::kInvalid;  ///< Of the first output.
   std::vector<std::pair<std::string, GraphAttribute>> attributes;
 };
@@ -53,14 +55,26 @@ struct Graph {
   std::string description;
 };
 
+/// Checks what TensorBoard takes for granted.
+///
+/// @throws  Error(kInvalidArgument) naming the first node that has no name or another one's, that
+///          reads a node which is not there, or that is measured and not there.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void checkGraph(const Graph& graph);
+
 /// Encodes the nodes as a tensorflow.GraphDef.
+///
+/// Names and texts that are not UTF-8 are repaired as replaceInvalidUtf8() does. The attributes
+/// "_output_shapes" and "dtype" are made of GraphNode::outputShapes and GraphNode::outputType;
+/// numbers with a fraction are stored as IEEE binary32.
 ///
 /// @threads Thread-safe.
 /// @source  tensorflow/core/framework/{graph,node_def,attr_value}.proto
 STEPTAPE_EXPORT GraphDef encodeGraph(const Graph& graph);
 
 /// Encodes the stats as a tensorflow.RunMetadata under `tag`, the name of the session run in
-/// TensorBoard's graph page.
+/// TensorBoard's graph page. Its devices are those of the stats; TensorBoard offers "Compute time"
+/// and "Memory" as colours for nodes of devices named like "/device:CPU:0".
 ///
 /// @threads Thread-safe.
 /// @source  tensorflow/core/protobuf/config.proto, tensorflow/core/framework/step_stats.proto

@@ -1,39 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <string>
-#include <vector>
-
 #include "steptape/base/export.h"
+#include "steptape/event/custom_scalars_layout.h"
 #include "steptape/event/event.h"
 
 namespace steptape {
 
-/// One chart of the custom-scalars page.
-struct CustomScalarsChart {
-  std::string title;
-  std::vector<std::string> tags;  ///< Regular expressions, of a multiline chart.
-  /// Value, lower and upper tag of each band, of a margin chart.
-  std::vector<std::array<std::string, 3>> margins;
+/// Checks a layout before it reaches a file.
+///
+/// @throws Error(kInvalidArgument) if there is no category, or naming the first category without
+///         a chart, chart without a tag or with both lines and bands, empty tag, or title or tag
+///         that is not UTF-8.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void validateLayout(const CustomScalarsLayout& layout);
 
-  /// A chart with a line for each tag that a regular expression of `tags` matches.
-  STEPTAPE_EXPORT static CustomScalarsChart multiline(std::string title,
-                                                      std::vector<std::string> tags);
-  /// A chart of one value within a band: {value, lower, upper}, three tags.
-  STEPTAPE_EXPORT static CustomScalarsChart margin(std::string title,
-                                                   std::array<std::string, 3> tags);
-};
+/// Adds `addition` to `*layout`: charts of a category that `*layout` has are added to that
+/// category, and a chart replaces the one of equal title in it. What is new comes last. A category
+/// or chart whose title occurs twice in `addition` is treated in the same way.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void mergeLayout(const CustomScalarsLayout& addition, CustomScalarsLayout* layout);
 
-/// Charts under one title that folds.
-struct CustomScalarsCategory {
-  std::string title;
-  std::vector<CustomScalarsChart> charts;
-};
-
-/// What the custom-scalars page shows of a run.
-struct CustomScalarsLayout {
-  std::vector<CustomScalarsCategory> categories;
-};
+/// Makes the value that TensorBoard's custom-scalars page shows: of each run the last one, of all
+/// runs together.
+///
+/// @param layout REQUIRES: validateLayout() accepts it.
+/// @shape   The tensor is rank 0, DT_STRING; the tag is the one that TensorBoard looks for.
+/// @threads Thread-safe.
+/// @source  tensorboard/plugins/custom_scalar/metadata.py; docs/event_file_format.md.
+STEPTAPE_EXPORT Value customScalarsValue(const CustomScalarsLayout& layout);
 
 }  // namespace steptape

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -10,16 +13,31 @@ namespace steptape {
 
 /// Options of addGraph() and addOnnxGraph().
 struct GraphOptions {
-  std::optional<double> wallTime = std::nullopt;
-  /// Run the model once more and measure each operator, by which TensorBoard can colour the graph.
+  std::optional<double> wallTime = std::nullopt;  ///< As in value_options.h.
+  /// Run the model twice more, and measure each operator in the second of these passes: TensorBoard
+  /// can colour the graph by it.
   bool measure = true;
   std::string sessionRun = "step1";  ///< Name of the measurement in TensorBoard's menu.
+  /// What one call takes by operator, such as "aten::conv2d"; operatorTimes() takes it from a
+  /// profile. If there is any, it is used, and nothing is measured.
+  std::map<std::string, std::chrono::nanoseconds> operatorTimes = {};
 };
 
 /// Specialise for a model type to let addGraph(model, input) take it:
-/// `template <typename Input> static Graph graph(Model&, const Input&, const GraphOptions&)`.
+///
+///     template <>
+///     struct steptape::GraphTraits<MyModel> {
+///       template <typename Input>
+///       static Graph graph(MyModel& model, const Input& input, const GraphOptions& options);
+///     };
+///
+/// It runs on the caller; what it throws comes out of addGraph(), and nothing is written.
 /// <steptape/torch.h> does so for eager modules of LibTorch and for TorchScript.
 template <typename Model, typename = void>
 struct GraphTraits;
+
+/// Removes an overload unless `Model` has GraphTraits.
+template <typename Model, std::size_t = sizeof(GraphTraits<Model>)>
+using RequiresGraphTraits = GraphTraits<Model>;
 
 }  // namespace steptape

@@ -1,71 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "steptape/base/export.h"
 #include "steptape/event/event.h"
+#include "steptape/event/hparams_content.h"
 
 namespace steptape {
 
-/// A hyperparameter's value: a number, a truth value or a text, kept as what it is.
-class HparamValue {
- public:
-  /// Any arithmetic type; bool stays bool, all others are stored as double.
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
-  HparamValue(T value) {  // NOLINT(google-explicit-constructor)
-    if constexpr (std::is_same_v<T, bool>) {
-      value_ = value;
-    } else {
-      value_ = static_cast<double>(value);
-    }
-  }
-  HparamValue(const char* text) : value_(std::string(text)) {}  // NOLINT(*-explicit-*)
-  HparamValue(std::string text) : value_(std::move(text)) {}    // NOLINT(*-explicit-*)
-
-  const std::variant<bool, double, std::string>& value() const { return value_; }
-
- private:
-  std::variant<bool, double, std::string> value_;
-};
-
-/// Hyperparameters by name.
-using Hparams = std::vector<std::pair<std::string, HparamValue>>;
 /// Results by scalar tag.
 using HparamMetrics = std::vector<std::pair<std::string, double>>;
-
-/// How a session ended.
-enum class SessionStatus { kSuccess = 1, kFailure = 2, kRunning = 3 };
-
-/// What an experiment record says of one hyperparameter.
-struct HparamInfo {
-  std::string name;
-  std::string displayName = {};
-  std::string description = {};
-  std::vector<HparamValue> discrete = {};  ///< The values it can have; all of one type.
-  std::optional<std::pair<double, double>> interval = std::nullopt;  ///< Least and largest.
-};
-
-/// What an experiment record says of one metric.
-struct HparamMetricInfo {
-  std::string tag;  ///< The scalar's.
-  std::string displayName = {};
-  std::string description = {};
-};
-
-/// The record that names the columns of a study; must be the same in all of its runs, since
-/// TensorBoard takes any one of them.
-struct HparamsExperiment {
-  std::string description = {};
-  std::vector<HparamInfo> hparams = {};
-  std::vector<HparamMetricInfo> metrics = {};
-};
 
 /// Options of addHparams().
 struct HparamsOptions {
@@ -74,5 +22,48 @@ struct HparamsOptions {
   /// None by default: TensorBoard then makes the columns of what all runs have.
   std::optional<HparamsExperiment> experiment = std::nullopt;
 };
+
+/// Checks what addHparams() was given, without making anything of it.
+///
+/// @throws  Error(kInvalidArgument) naming what is wrong: no hyperparameter at all; a name or tag
+///          that is empty or there twice; in the experiment record a domain of mixed types, both
+///          kinds of domain at once, or an interval whose ends are not numbers in ascending order;
+///          or a value outside the domain that the record gives it, since TensorBoard would leave
+///          out the run without a word.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void checkHparams(const Hparams& hparams, const HparamMetrics& metrics,
+                                  const HparamsOptions& options);
+
+// The three values that make the hparams page. Each is metadata only: its tensor holds nothing, as
+// TensorBoard itself writes it, and only a tag's first value in a file counts. Texts that are not
+// UTF-8 are repaired as replaceInvalidUtf8() does; one of them would cost TensorBoard the record.
+
+/// Names the columns of a study. Not needed: without it TensorBoard makes a column of every
+/// hyperparameter and of every scalar that a run has.
+///
+/// @pre     checkHparams() accepts `experiment`.
+/// @threads Thread-safe.
+/// @source  tensorboard/plugins/hparams/{api.proto,metadata.py,backend_context.py} at 2.21
+STEPTAPE_EXPORT Value hparamsExperimentValue(const HparamsExperiment& experiment);
+
+/// Begins a run's row in the table.
+///
+/// NaN and infinities are stored as the texts "NaN", "Infinity" and "-Infinity", because
+/// TensorBoard leaves out such numbers.
+///
+/// @param groupName Runs of one name are repetitions of one trial, and TensorBoard averages their
+///                  metrics; empty for a row of its own.
+/// @param startTime Seconds since 1970-01-01 UTC.
+/// @threads Thread-safe.
+/// @source  As hparamsExperimentValue().
+STEPTAPE_EXPORT Value sessionStartValue(const Hparams& hparams, const std::string& groupName,
+                                        double startTime);
+
+/// Ends a run's row in the table.
+///
+/// @param endTime Seconds since 1970-01-01 UTC.
+/// @threads Thread-safe.
+/// @source  As hparamsExperimentValue().
+STEPTAPE_EXPORT Value sessionEndValue(SessionStatus status, double endTime);
 
 }  // namespace steptape

@@ -14,11 +14,61 @@ namespace steptape {
 /// Options of addMesh().
 struct MeshOptions {
   std::optional<double> wallTime = std::nullopt;
-  std::string displayName = {};
+  std::string displayName = {};  ///< TensorBoard's mesh page shows the tag all the same.
   std::string description = {};
-  std::optional<TensorView> colors = std::nullopt;  ///< As the vertices; bytes, or floats 0..1.
-  std::optional<TensorView> faces = std::nullopt;   ///< (batch, faces, 3) vertex numbers.
-  std::string configJson = {};                      ///< THREE.js settings, a JSON object.
+  /// A colour for each vertex, in the vertices' shape; white without.
+  std::optional<TensorView> colors = std::nullopt;
+  /// (batch, faces, 3), or (faces, 3): triangles of vertex numbers. A point cloud without.
+  std::optional<TensorView> faces = std::nullopt;
+  /// THREE.js settings as a JSON object with the keys "camera", "lights" and "material", such as
+  /// `{"material": {"cls": "PointsMaterial", "size": 0.2}}`. Empty: TensorBoard's own.
+  std::string configJson = {};
 };
+
+/// A batch of meshes in the element types that TensorBoard stores.
+struct MeshTensors {
+  Tensor vertices;               ///< (batch, vertices, 3), DT_FLOAT.
+  std::optional<Tensor> faces;   ///< (batch, faces, 3), DT_INT32.
+  std::optional<Tensor> colors;  ///< (batch, vertices, 3), DT_UINT8: red, green, blue.
+};
+
+/// Checks what can be known without the elements.
+///
+/// @throws Error(kInvalidArgument) naming the shape or element type that does not fit the others,
+///         an empty dimension, a `configJson` that is no JSON object (brackets and strings are
+///         looked at, not every value), or the bytes of a mesh that does not fit into a record of 2
+///         GiB.
+/// @threads Thread-safe.
+/// @cost   Reads no element.
+STEPTAPE_EXPORT void checkMesh(const TensorView& vertices, const MeshOptions& options = {});
+
+/// Copies the parts of a batch of meshes out.
+///
+/// @param vertices Coordinates, of any element type; converted to binary32. NaN is kept, though
+///                 a browser then shows nothing of that mesh.
+/// @param options  `colors` and `faces` are used.
+/// @shape   Vertices and colours (batch, vertices, 3), or (vertices, 3) for one; faces (batch,
+///          faces, 3), or (faces, 3) for one; any strides.
+/// @units   Colours: integers 0..255, or floating point 0..1, converted as addImage() does: times
+///          255, clamped and cut, NaN to 0; bool: 0 and 255. Faces: integers below the number of
+///          vertices.
+/// @throws  Error(kInvalidArgument) as checkMesh(); or naming the first vertex number or integer
+///          colour out of range, with its index.
+/// @threads Thread-safe.
+/// @cost    One pass over each part and one allocation, about 1 ns an element.
+STEPTAPE_EXPORT MeshTensors meshTensors(const TensorView& vertices,
+                                        const MeshOptions& options = {});
+
+/// Makes the values that TensorBoard's mesh page shows: one for each part, `<tag>_VERTEX`,
+/// `<tag>_FACE` and `<tag>_COLOR`, which belong into one event. The page takes a tag's shape and
+/// settings from its first value in a run, so the batch size of a tag should not change.
+///
+/// @param configJson As MeshOptions::configJson.
+/// @param metadata   Display name and description; plugin, content and data class are set here.
+/// @threads Thread-safe.
+/// @source  tensorboard/plugins/mesh/metadata.py at 2.21; docs/event_file_format.md.
+STEPTAPE_EXPORT std::vector<Value> meshValues(const std::string& tag, MeshTensors mesh,
+                                              const std::string& configJson,
+                                              const SummaryMetadata& metadata = {});
 
 }  // namespace steptape

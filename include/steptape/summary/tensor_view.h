@@ -132,6 +132,8 @@ class STEPTAPE_EXPORT TensorView {
   bool isInFlight() const noexcept { return arrival_ != nullptr; }
   /// Returns at once for a view that is not in flight; else as TensorArrival::wait().
   void waitForElements() const;
+  /// The only element. REQUIRES: there is one, and it is in memory.
+  double element() const;
   /// A contiguous view that owns a copy of the elements. REQUIRES: they are in memory.
   TensorView copy() const;
 

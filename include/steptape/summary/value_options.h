@@ -41,7 +41,8 @@ struct HistogramOptions {
   std::string displayName = {};
   std::string description = {};
   HistogramBins bins = {};  ///< Not used by addHistogramRaw().
-  /// At most this many buckets: neighbours are joined. 0: as many as `bins` gives.
+  /// At most this many buckets: neighbours are joined. 0: as many as `bins` gives. Not used by
+  /// addHistogramRaw().
   int maxBins = 0;
 };
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "steptape/base/export.h"
+
+namespace steptape {
+
+// What a plugin keeps in SummaryMetadata::pluginContent: its own serialized message. Plugins that
+// are not here keep nothing, or nothing but a version 0, which is no byte.
+// @source tensorboard/plugins/{audio,mesh,pr_curve}/plugin_data.proto at 2.21
+
+/// Of plugin `audio`: the blobs are WAV files, which TensorBoard then serves as `audio/wav`.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::string audioPluginContent();
+
+/// Of plugin `pr_curves`.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::string prCurvePluginContent(std::uint32_t numThresholds);
+
+/// Which part of a mesh a tensor holds, with TensorBoard's numbers.
+enum class MeshPart : std::int32_t { kVertex = 1, kFace = 2, kColor = 3 };
+
+/// Of plugin `mesh`, which keeps a mesh as up to three series, one for each part.
+struct MeshPluginData {
+  std::string name;  ///< The mesh's tag; the series' tags are made of it and the part.
+  MeshPart part = MeshPart::kVertex;
+  std::vector<MeshPart> parts = {};      ///< All parts that the mesh has, `part` among them.
+  std::vector<std::int32_t> shape = {};  ///< Of this part: (batch, rows, 3).
+  std::string jsonConfig = "{}";         ///< THREE.js settings, a JSON object.
+};
+
+/// @param data REQUIRES: `name` and `jsonConfig` are UTF-8, or TensorBoard's mesh page fails.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::string meshPluginContent(const MeshPluginData& data);
+
+}  // namespace steptape

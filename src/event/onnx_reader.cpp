@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "steptape/base/error.h"
+#include "steptape/event/onnx.h"
+#include "steptape/wire/onnx.pb.h"
+
+#include "event/onnx_filter.h"
+
+namespace steptape {
+namespace {
+
+// Since this version of the format a model says which operators it means.
+constexpr std::int64_t kFirstVersionWithOpsets = 3;
+
+/// @source onnx/onnx.proto, TensorProto.DataType
+TensorType tensorTypeOf(std::int32_t dataType) {
+  switch (dataType) {
+    case 1:
+      return TensorType::kFloat;
+    case 2:
+      return TensorType::kUInt8;
+    case 3:
+      return TensorType::kInt8;
+    case 4:
+      return TensorType::kUInt16;
+    case 5:
+      return TensorType::kInt16;
+    case 6:
+      return TensorType::kInt32;
+    case 7:
+      return TensorType::kInt64;
+    case 8:
+      return TensorType::kString;
+    case 9:
+      return TensorType::kBool;
+    case 10:
+      return TensorType::kHalf;
+    case 11:
+      return TensorType::kDouble;
+    case 12:
+      return TensorType::kUInt32;
+    case 13:
+      return TensorType::kUInt64;
+    case 16:
+      return TensorType::kBFloat16;
+    default:
+      return TensorType::kInvalid;
+  }
+}
+
+/// Numbers of AttributeProto.AttributeType; the others have no value that is shown.
+enum AttributeType : std::int32_t {
+  kFloat = 1,
+  kInt = 2,
+  kString = 3,
+  kTensor = 4,
+  kFloats = 6,
+  kInts = 7,
+  kStrings = 8,
+  kTensors = 9,
+  kSparseTensor = 11,
+};
+
+template <typename T, typename Repeated>
+std::vector<T> toVector(const Repeated& repeated) {
+  return {repeated.begin(), repeated.end()};
+}
+
+OnnxValue decode(const wire::OnnxTensor& proto) {
+  return {proto.name(), tensorTypeOf(proto.data_type()), toVector<std::int64_t>(proto.dims())};
+}
+
+OnnxValue decode(const wire::OnnxSparseTensor& proto) {
+  OnnxValue value = decode(proto.values());
+  value.shape = toVector<std::int64_t>(proto.dims());
+  return value;
+}
+
+OnnxValue decode(const wire::OnnxValueInfo& proto) {
+  const wire::OnnxType::Tensor& type = proto.type().tensor_type();
+  OnnxValue value{proto.name(), tensorTypeOf(type.elem_type()), std::nullopt};
+  if (type.has_shape()) {
+    value.shape.emplace();
+    for (const wire::OnnxShape::Dimension& dimension : type.shape().dim()) {
+      const bool known = dimension.value_case() == wire::OnnxShape::Dimension::kDimValue;
+      value.shape->push_back(known ? dimension.dim_value() : -1);
+    }
+  }
+  return value;
+}
+
+template <typename Dimensions>
+std::string shapeText(const Dimensions& dims) {
+  std::string text = "(";
+  for (const std::int64_t size : dims) {
+    text += text.size() > 1 ? ", " : "";
+    text += std::to_string(size);
+  }
+  return text + ")";
+}
+
+GraphAttribute valueOf(const wire::OnnxAttribute& proto) {
+  switch (proto.type()) {
+    case kFloat:
+      return double{proto.f()};
+    case kInt:
+      return std::int64_t{proto.i()};
+    case kString:
+      return proto.s();
+    case kTensor:
+      return shapeText(proto.t().dims());
+    case kFloats:
+      return toVector<double>(proto.floats());
+    case kInts:
+      return toVector<std::int64_t>(proto.ints());
+    case kStrings:
+      return toVector<std::string>(proto.strings());
+    case kTensors: {
+      std::vector<std::string> shapes;
+      for (const wire::OnnxTensor& tensor : proto.tensors()) {
+        shapes.push_back(shapeText(tensor.dims()));
+      }
+      return shapes;
+    }
+    case kSparseTensor:
+      return shapeText(proto.sparse_tensor().dims());
+    default:
+      return std::string();
+  }
+}
+
+OnnxGraph decode(const wire::OnnxGraph& proto);
+
+OnnxNode decode(const wire::OnnxNode& proto) {
+  OnnxNode node{proto.name(),
+                proto.op_type(),
+                proto.domain(),
+                toVector<std::string>(proto.input()),
+                toVector<std::string>(proto.output()),
+                {}};
+  for (const wire::OnnxAttribute& attribute : proto.attribute()) {
+    OnnxAttribute& decoded = node.attributes.emplace_back();
+    decoded.name = attribute.name();
+    decoded.value = valueOf(attribute);
+    if (attribute.has_g()) {
+      decoded.graphs.push_back(decode(attribute.g()));
+    }
+    for (const wire::OnnxGraph& graph : attribute.graphs()) {
+      decoded.graphs.push_back(decode(graph));
+    }
+  }
+  return node;
+}
+
+template <typename Protos, typename Decoded>
+void decodeAll(const Protos& protos, std::vector<Decoded>* decoded) {
+  decoded->reserve(decoded->size() + static_cast<std::size_t>(protos.size()));
+  for (const auto& proto : protos) {
+    decoded->push_back(decode(proto));
+  }
+}
+
+OnnxGraph decode(const wire::OnnxGraph& proto) {
+  OnnxGraph graph;
+  decodeAll(proto.node(), &graph.nodes);
+  decodeAll(proto.input(), &graph.inputs);
+  decodeAll(proto.output(), &graph.outputs);
+  decodeAll(proto.initializer(), &graph.initializers);
+  decodeAll(proto.sparse_initializer(), &graph.initializers);
+  decodeAll(proto.value_info(), &graph.valueInfos);
+  return graph;
+}
+
+/// Any bytes that happen to be well-formed get here: a file of another format, or an empty one.
+void checkIsModel(const wire::OnnxModel& proto, const std::string& name) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "onnx: \"" + name + "\" is not an ONNX model, or cut off: " + what);
+  };
+  if (proto.ir_version() <= 0) {
+    refuse("got IR version " + std::to_string(proto.ir_version()) + ", wanted at least 1");
+  }
+  if (!proto.has_graph()) {
+    refuse("it has no graph");
+  }
+  if (proto.ir_version() >= kFirstVersionWithOpsets && proto.opset_import().empty()) {
+    refuse("it names no operator set");
+  }
+}
+
+OnnxModel readModel(std::istream* in, std::uint64_t size, const std::string& name) {
+  wire::OnnxModel proto;
+  if (!proto.ParseFromString(detail::keepOnnxStructure(in, size, name))) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "onnx: \"" + name + "\" is not an ONNX model: a list of numbers is damaged");
+  }
+  checkIsModel(proto, name);
+  OnnxModel model;
+  model.source = name;
+  model.irVersion = proto.ir_version();
+  model.producerName = proto.producer_name();
+  model.producerVersion = proto.producer_version();
+  for (const wire::OnnxOperatorSet& opset : proto.opset_import()) {
+    model.opsets.emplace_back(opset.domain(), opset.version());
+  }
+  model.graph = decode(proto.graph());
+  return model;
+}
+
+}  // namespace
+
+OnnxModel readOnnxModel(const std::string& path) {
+  const auto refuse = [&](const std::string& reason) {
+    throw Error(ErrorCode::kIoError, "onnx: cannot read \"" + path + "\": " + reason);
+  };
+  std::error_code error;
+  // Opening a pipe would wait for whoever writes to it.
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (error) {
+    refuse(error.message());
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    refuse(std::filesystem::is_directory(status) ? "it is a directory" : "it is not a file");
+  }
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  std::ifstream in(path, std::ios::binary);
+  if (error || !in) {
+    refuse(error ? error.message() : std::generic_category().message(errno));
+  }
+  return readModel(&in, size, path);
+}
+
+OnnxModel parseOnnxModel(std::string_view bytes, const std::string& name) {
+  std::istringstream in{std::string(bytes)};
+  return readModel(&in, bytes.size(), name);
+}
+
+}  // namespace steptape

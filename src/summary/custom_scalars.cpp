@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/summary/custom_scalars.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "steptape/base/error.h"
+#include "steptape/base/utf8.h"
+#include "steptape/event/plugin_data.h"
+
+namespace steptape {
+namespace {
+
+constexpr char kLayoutTag[] = "custom_scalars__config__";
+
+[[noreturn]] void reject(const std::string& what) {
+  throw Error(ErrorCode::kInvalidArgument, "custom scalars: " + what);
+}
+
+std::string quoted(const std::string& text) {
+  return "\"" + replaceInvalidUtf8(text) + "\"";
+}
+
+void checkUtf8(const char* what, const std::string& text) {
+  if (!isValidUtf8(text)) {
+    reject(std::string(what) + " " + quoted(text) + " is not UTF-8");
+  }
+}
+
+void checkTag(const CustomScalarsChart& chart, const std::string& tag) {
+  if (tag.empty()) {
+    reject("chart " + quoted(chart.title) + " has an empty tag");
+  }
+  checkUtf8("tag", tag);
+}
+
+void checkChart(const CustomScalarsChart& chart) {
+  checkUtf8("chart", chart.title);
+  if (chart.tags.empty() == chart.margins.empty()) {
+    reject("chart " + quoted(chart.title) + " has " +
+           (chart.tags.empty() ? "no tags" : "both tags and margins") +
+           ", wanted either tags or margins");
+  }
+  for (const std::string& tag : chart.tags) {
+    checkTag(chart, tag);
+  }
+  for (const auto& margin : chart.margins) {
+    for (const std::string& tag : margin) {
+      checkTag(chart, tag);
+    }
+  }
+}
+
+/// The item of that title, made at the end if there is none.
+template <typename Item>
+Item* findOrAdd(const std::string& title, std::vector<Item>* items) {
+  const auto known = std::find_if(items->begin(), items->end(),
+                                  [&](const Item& item) { return item.title == title; });
+  if (known != items->end()) {
+    return &*known;
+  }
+  items->emplace_back().title = title;
+  return &items->back();
+}
+
+}  // namespace
+
+void validateLayout(const CustomScalarsLayout& layout) {
+  if (layout.categories.empty()) {
+    reject("the layout has no category");
+  }
+  for (const CustomScalarsCategory& category : layout.categories) {
+    checkUtf8("category", category.title);
+    if (category.charts.empty()) {
+      reject("category " + quoted(category.title) + " has no chart");
+    }
+    for (const CustomScalarsChart& chart : category.charts) {
+      checkChart(chart);
+    }
+  }
+}
+
+void mergeLayout(const CustomScalarsLayout& addition, CustomScalarsLayout* layout) {
+  for (const CustomScalarsCategory& category : addition.categories) {
+    CustomScalarsCategory* const known = findOrAdd(category.title, &layout->categories);
+    for (const CustomScalarsChart& chart : category.charts) {
+      *findOrAdd(chart.title, &known->charts) = chart;
+    }
+  }
+}
+
+Value customScalarsValue(const CustomScalarsLayout& layout) {
+  SummaryMetadata metadata;
+  metadata.pluginName = kCustomScalarsPlugin;
+  metadata.dataClass = DataClass::kTensor;
+  Tensor tensor;
+  tensor.type = TensorType::kString;
+  tensor.strings.push_back(encodeLayout(layout));
+  return {kLayoutTag, std::move(tensor), std::move(metadata)};
+}
+
+}  // namespace steptape

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/summary/hparams.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_set>
+#include <variant>
+
+#include "steptape/base/error.h"
+#include "steptape/base/json.h"
+#include "steptape/base/utf8.h"
+#include "steptape/event/plugin_data.h"
+
+namespace steptape {
+namespace {
+
+constexpr char kExperimentTag[] = "_hparams_/experiment";
+constexpr char kSessionStartTag[] = "_hparams_/session_start_info";
+constexpr char kSessionEndTag[] = "_hparams_/session_end_info";
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCode::kInvalidArgument, "hparams: " + what);
+}
+
+std::string quoted(const std::string& name) {
+  return "\"" + name + "\"";
+}
+
+/// Names of one kind, each of which must be there once.
+class UniqueNames {
+ public:
+  explicit UniqueNames(const char* kind) : kind_(kind) {}
+
+  void add(const std::string& name) {
+    if (name.empty()) {
+      refuse(std::string(kind_) + " without a name");
+    }
+    if (!seen_.insert(name).second) {
+      refuse(std::string(kind_) + " " + quoted(name) + " is there twice");
+    }
+  }
+
+ private:
+  const char* kind_;
+  std::unordered_set<std::string_view> seen_;
+};
+
+const char* typeName(const HparamValue& value) {
+  constexpr const char* kNames[] = {"a truth value", "a number", "a text"};
+  return kNames[value.value().index()];
+}
+
+std::string textOf(const HparamValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value.value())) {
+    return quoted(*text);
+  }
+  if (const auto* truth = std::get_if<bool>(&value.value())) {
+    return *truth ? "true" : "false";
+  }
+  std::string digits;
+  appendJsonNumber(&digits, std::get<double>(value.value()));
+  return digits;
+}
+
+void checkDomain(const HparamInfo& info) {
+  if (info.interval && !info.discrete.empty()) {
+    refuse(quoted(info.name) + " has discrete values and an interval, wanted one of them");
+  }
+  if (info.interval && !(info.interval->first <= info.interval->second)) {
+    refuse("the interval of " + quoted(info.name) + " goes from " + textOf(info.interval->first) +
+           " to " + textOf(info.interval->second) + ", wanted the least value first");
+  }
+  for (const HparamValue& value : info.discrete) {
+    if (value.value().index() != info.discrete.front().value().index()) {
+      refuse("the discrete values of " + quoted(info.name) + " begin with " +
+             typeName(info.discrete.front()) + " and have " + typeName(value) +
+             ", wanted one type");
+    }
+  }
+}
+
+void checkExperiment(const HparamsExperiment& experiment) {
+  UniqueNames names("experiment record: hyperparameter");
+  for (const HparamInfo& info : experiment.hparams) {
+    names.add(info.name);
+    checkDomain(info);
+  }
+  UniqueNames tags("experiment record: metric");
+  for (const HparamMetricInfo& metric : experiment.metrics) {
+    tags.add(metric.tag);
+  }
+}
+
+void checkInDomain(const HparamValue& value, const HparamInfo& info) {
+  if (info.interval) {
+    const auto* number = std::get_if<double>(&value.value());
+    if (number == nullptr ||
+        !(info.interval->first <= *number && *number <= info.interval->second)) {
+      refuse(quoted(info.name) + " is " + textOf(value) +
+             ", wanted what its experiment record allows: " + textOf(info.interval->first) +
+             " to " + textOf(info.interval->second));
+    }
+    return;
+  }
+  const auto isValue = [&](const HparamValue& allowed) { return allowed.value() == value.value(); };
+  if (!info.discrete.empty() && std::none_of(info.discrete.begin(), info.discrete.end(), isValue)) {
+    refuse(quoted(info.name) + " is " + textOf(value) + ", which is none of the " +
+           std::to_string(info.discrete.size()) + " values of its experiment record");
+  }
+}
+
+/// A metadata-only value, in the form that TensorBoard's own writer gives it.
+Value metadataValue(const char* tag, const HparamsContent& content) {
+  SummaryMetadata metadata;
+  metadata.pluginName = kHparamsPlugin;
+  metadata.pluginContent = encodeHparamsContent(content);
+  metadata.dataClass = DataClass::kTensor;
+  Tensor nothing;
+  nothing.type = TensorType::kFloat;
+  nothing.shape = {0};
+  return {tag, std::move(nothing), std::move(metadata)};
+}
+
+HparamValue storable(const HparamValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value.value())) {
+    return replaceInvalidUtf8(*text);
+  }
+  const auto* number = std::get_if<double>(&value.value());
+  if (number == nullptr || std::isfinite(*number)) {
+    return value;
+  }
+  return std::isnan(*number) ? "NaN" : *number > 0 ? "Infinity" : "-Infinity";
+}
+
+}  // namespace
+
+void checkHparams(const Hparams& hparams, const HparamMetrics& metrics,
+                  const HparamsOptions& options) {
+  if (hparams.empty()) {
+    refuse("got none, wanted at least one");
+  }
+  UniqueNames names("hyperparameter");
+  for (const auto& hparam : hparams) {
+    names.add(hparam.first);
+  }
+  UniqueNames tags("metric");
+  for (const auto& metric : metrics) {
+    tags.add(metric.first);
+  }
+  if (!options.experiment) {
+    return;
+  }
+  checkExperiment(*options.experiment);
+  for (const HparamInfo& info : options.experiment->hparams) {
+    for (const auto& [name, value] : hparams) {
+      if (name == info.name) {
+        checkInDomain(value, info);
+      }
+    }
+  }
+}
+
+Value hparamsExperimentValue(const HparamsExperiment& experiment) {
+  HparamsExperiment repaired = experiment;
+  repaired.description = replaceInvalidUtf8(repaired.description);
+  for (HparamInfo& info : repaired.hparams) {
+    info.name = replaceInvalidUtf8(info.name);
+    info.displayName = replaceInvalidUtf8(info.displayName);
+    info.description = replaceInvalidUtf8(info.description);
+    std::transform(info.discrete.begin(), info.discrete.end(), info.discrete.begin(), storable);
+  }
+  for (HparamMetricInfo& metric : repaired.metrics) {
+    metric.tag = replaceInvalidUtf8(metric.tag);
+    metric.displayName = replaceInvalidUtf8(metric.displayName);
+    metric.description = replaceInvalidUtf8(metric.description);
+  }
+  return metadataValue(kExperimentTag, std::move(repaired));
+}
+
+Value sessionStartValue(const Hparams& hparams, const std::string& groupName, double startTime) {
+  HparamsSessionStart start;
+  for (const auto& [name, value] : hparams) {
+    start.hparams.emplace_back(replaceInvalidUtf8(name), storable(value));
+  }
+  start.groupName = replaceInvalidUtf8(groupName);
+  start.startTime = startTime;
+  return metadataValue(kSessionStartTag, std::move(start));
+}
+
+Value sessionEndValue(SessionStatus status, double endTime) {
+  return metadataValue(kSessionEndTag, HparamsSessionEnd{status, endTime});
+}
+
+}  // namespace steptape

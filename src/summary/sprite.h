@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "steptape/base/export.h"
+#include "steptape/summary/tensor_view.h"
+
+namespace steptape::detail {
+
+/// How thumbnails lie on a sprite.
+struct SpriteGrid {
+  std::int64_t images;
+  std::int64_t cell;  ///< Pixels to a side of one thumbnail's square.
+  std::int64_t imagesPerRow;
+  std::int64_t side() const { return cell * imagesPerRow; }
+};
+
+/// The grid of images of this shape and type. @throws Error(kInvalidArgument) as spritePixels().
+STEPTAPE_EXPORT SpriteGrid spriteGrid(const TensorView& images);
+
+}  // namespace steptape::detail

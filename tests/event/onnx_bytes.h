@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "event/wire_format.h"
+
+namespace steptape {
+
+// The pieces of ONNX files that tests put together by hand. Field numbers are onnx/onnx.proto's.
+
+inline std::string bytesField(std::uint32_t field, std::string_view bytes) {
+  std::string out;
+  detail::appendBytesField(&out, field, bytes);
+  return out;
+}
+
+inline std::string numberField(std::uint32_t field, std::uint64_t value) {
+  std::string out;
+  detail::appendVarintField(&out, field, value);
+  return out;
+}
+
+/// A ModelProto of IR version 8 and opset 17 with this GraphProto.
+inline std::string onnxModel(std::string_view graph) {
+  return numberField(1, 8) + bytesField(8, numberField(2, 17)) + bytesField(7, graph);
+}
+
+/// A ValueInfoProto of a float tensor with this TensorShapeProto.
+inline std::string onnxValueInfo(std::string_view name, std::string_view shape) {
+  return bytesField(1, name) +
+         bytesField(2, bytesField(1, numberField(1, 1) + bytesField(2, shape)));
+}
+
+inline std::string goldenModelPath(const std::string& name) {
+  return STEPTAPE_SOURCE_DIR "/tests/golden/" + name;
+}
+
+inline std::string bytesOfFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace steptape

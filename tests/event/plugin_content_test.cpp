@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/event/plugin_content.h"
+
+#include "steptape/event/custom_scalars_layout.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+/// The bytes that pairs of hexadecimal digits stand for.
+std::string unhex(const std::string& digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+// The golden bytes below are SummaryMetadata.plugin_data.content as TensorBoard 2.21's own
+// create_summary_metadata() of each plugin makes it.
+
+TEST(AudioPluginContent, SaysThatTheFileIsWav) {
+  EXPECT_EQ(audioPluginContent(), unhex("100b"));
+}
+
+TEST(PrCurvePluginContent, HoldsMoreThresholdsThanOneByteDoes) {
+  EXPECT_EQ(prCurvePluginContent(127), unhex("107f"));
+  EXPECT_EQ(prCurvePluginContent(201), unhex("10c901"));
+}
+
+TEST(MeshPluginContent, HoldsTheBitsOfAllParts) {
+  MeshPluginData data;
+  data.name = "cloud";
+  data.parts = {MeshPart::kVertex, MeshPart::kFace, MeshPart::kColor};
+  data.shape = {1, 4, 3};
+  data.part = MeshPart::kVertex;
+  EXPECT_EQ(meshPluginContent(data), unhex("1205636c6f756418012a027b7d3203010403380e"));
+  data.part = MeshPart::kFace;
+  EXPECT_EQ(meshPluginContent(data), unhex("1205636c6f756418022a027b7d3203010403380e"));
+  data.part = MeshPart::kColor;
+  EXPECT_EQ(meshPluginContent(data), unhex("1205636c6f756418032a027b7d3203010403380e"));
+}
+
+TEST(MeshPluginContent, HoldsTheShapeAndTheSettings) {
+  MeshPluginData data;
+  data.name = "cloud";
+  data.parts = {MeshPart::kVertex};
+  data.shape = {2, 300, 3};
+  data.jsonConfig = R"({"a": 1})";
+  EXPECT_EQ(meshPluginContent(data),
+            unhex("1205636c6f756418012a087b2261223a20317d320402ac02033802"));
+}
+
+// The example of torch's add_custom_scalars() as torch 2.13 encodes it.
+const char* const kLayout =
+    "12280a0654616977616e121e0a047477736512160a09747773652f303035300a09747773652f32333330125d0a0355"
+    "534112240a03646f771a1d0a1b0a07646f772f6161611207646f772f6262621a07646f772f63636312300a066e6173"
+    "6461711a260a240a0a6e61736461712f616161120a6e61736461712f6262621a0a6e61736461712f636363";
+
+CustomScalarsLayout exampleLayout() {
+  return {{{"Taiwan", {CustomScalarsChart::multiline("twse", {"twse/0050", "twse/2330"})}},
+           {"USA",
+            {CustomScalarsChart::margin("dow", {"dow/aaa", "dow/bbb", "dow/ccc"}),
+             CustomScalarsChart::margin("nasdaq", {"nasdaq/aaa", "nasdaq/bbb", "nasdaq/ccc"})}}}};
+}
+
+TEST(EncodeLayout, WritesTheBytesOfTorch) {
+  EXPECT_EQ(encodeLayout(exampleLayout()), unhex(kLayout));
+}
+
+TEST(DecodeLayout, ReadsWhatWasEncoded) {
+  CustomScalarsLayout layout = {{{"of an earlier call", {}}}};
+  ASSERT_TRUE(decodeLayout(unhex(kLayout), &layout).ok());
+  ASSERT_EQ(layout.categories.size(), 2U);
+  EXPECT_EQ(layout.categories[0].title, "Taiwan");
+  ASSERT_EQ(layout.categories[0].charts.size(), 1U);
+  EXPECT_EQ(layout.categories[0].charts[0].title, "twse");
+  EXPECT_EQ(layout.categories[0].charts[0].tags,
+            (std::vector<std::string>{"twse/0050", "twse/2330"}));
+  EXPECT_TRUE(layout.categories[0].charts[0].margins.empty());
+  ASSERT_EQ(layout.categories[1].charts.size(), 2U);
+  EXPECT_EQ(layout.categories[1].charts[0].margins,
+            (std::vector<std::array<std::string, 3>>{{"dow/aaa", "dow/bbb", "dow/ccc"}}));
+  EXPECT_TRUE(layout.categories[1].charts[0].tags.empty());
+}
+
+TEST(DecodeLayout, SaysThatOtherBytesAreNoLayout) {
+  CustomScalarsLayout layout;
+  const Status status = decodeLayout("\x12\x7f", &layout);
+  EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
+  EXPECT_EQ(status.message(),
+            "not a layout of custom scalars: 2 bytes that are no tensorboard.Layout message");
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/summary/custom_scalars.h"
+
+#include "summary/error_matcher.h"
+
+namespace steptape {
+namespace {
+
+CustomScalarsLayout layoutOf(std::vector<CustomScalarsCategory> categories) {
+  return {std::move(categories)};
+}
+
+CustomScalarsChart lines(const std::string& title, const std::string& tag) {
+  return CustomScalarsChart::multiline(title, {tag});
+}
+
+/// "category: chart(tag) chart(tag); category: ..."
+std::string summaryOf(const CustomScalarsLayout& layout) {
+  std::string text;
+  for (const CustomScalarsCategory& category : layout.categories) {
+    text += (text.empty() ? "" : "; ") + category.title + ":";
+    for (const CustomScalarsChart& chart : category.charts) {
+      text += " " + chart.title + "(" + (chart.tags.empty() ? chart.margins[0][0] : chart.tags[0]) +
+              ")";
+    }
+  }
+  return text;
+}
+
+TEST(MergeLayout, ContinuesACategoryOfEqualTitle) {
+  CustomScalarsLayout layout = layoutOf({{"loss", {lines("train", "a")}}});
+  mergeLayout(layoutOf({{"loss", {lines("test", "b")}}, {"speed", {lines("steps", "c")}}}),
+              &layout);
+  EXPECT_EQ(summaryOf(layout), "loss: train(a) test(b); speed: steps(c)");
+}
+
+TEST(MergeLayout, ReplacesAChartOfEqualTitleInItsPlace) {
+  CustomScalarsLayout layout = layoutOf(
+      {{"loss", {lines("train", "a"), lines("test", "b")}}, {"speed", {lines("train", "c")}}});
+  mergeLayout(layoutOf({{"loss", {CustomScalarsChart::margin("train", {"v", "l", "u"})}}}),
+              &layout);
+  EXPECT_EQ(summaryOf(layout), "loss: train(v) test(b); speed: train(c)");
+  EXPECT_TRUE(layout.categories[0].charts[0].tags.empty());
+}
+
+TEST(MergeLayout, MergesWhatOccursTwiceInOneCall) {
+  CustomScalarsLayout layout;
+  mergeLayout(layoutOf({{"loss", {lines("train", "a")}},
+                        {"speed", {lines("steps", "b")}},
+                        {"loss", {lines("train", "c"), lines("test", "d")}}}),
+              &layout);
+  EXPECT_EQ(summaryOf(layout), "loss: train(c) test(d); speed: steps(b)");
+}
+
+TEST(ValidateLayout, RejectsALayoutOfNothing) {
+  expectInvalidArgument([] { validateLayout({}); }, "custom scalars: the layout has no category");
+}
+
+TEST(ValidateLayout, NamesTheCategoryWithoutACharts) {
+  expectInvalidArgument(
+      [] {
+        validateLayout(layoutOf({{"loss", {}}}));
+      },
+      "custom scalars: category \"loss\" has no chart");
+}
+
+TEST(ValidateLayout, NamesTheChartWithoutTags) {
+  expectInvalidArgument(
+      [] {
+        validateLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {})}}}));
+      },
+      "custom scalars: chart \"train\" has no tags, wanted either tags or margins");
+}
+
+TEST(ValidateLayout, NamesTheChartThatIsOfTwoKinds) {
+  CustomScalarsChart chart = lines("train", "a");
+  chart.margins.push_back({"v", "l", "u"});
+  expectInvalidArgument(
+      [&] {
+        validateLayout(layoutOf({{"loss", {chart}}}));
+      },
+      "custom scalars: chart \"train\" has both tags and margins, wanted either tags or margins");
+}
+
+TEST(ValidateLayout, NamesTheChartWithAnEmptyTag) {
+  expectInvalidArgument(
+      [] {
+        validateLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {"a", ""})}}}));
+      },
+      "custom scalars: chart \"train\" has an empty tag");
+  expectInvalidArgument(
+      [] {
+        validateLayout(
+            layoutOf({{"loss", {CustomScalarsChart::margin("band", {"value", "", "upper"})}}}));
+      },
+      "custom scalars: chart \"band\" has an empty tag");
+}
+
+TEST(ValidateLayout, RejectsTextsForWhichTensorBoardWouldRefuseTheLayout) {
+  expectInvalidArgument(
+      [] {
+        validateLayout(layoutOf({{"\xff", {lines("train", "a")}}}));
+      },
+      "custom scalars: category \"\xEF\xBF\xBD\" is not UTF-8");
+  expectInvalidArgument(
+      [] {
+        validateLayout(layoutOf({{"loss", {lines("\xff", "a")}}}));
+      },
+      "custom scalars: chart \"\xEF\xBF\xBD\" is not UTF-8");
+  expectInvalidArgument(
+      [] {
+        validateLayout(layoutOf({{"loss", {lines("train", "\xff")}}}));
+      },
+      "custom scalars: tag \"\xEF\xBF\xBD\" is not UTF-8");
+}
+
+TEST(CustomScalarsValue, IsTheLayoutUnderTensorBoardsTag) {
+  const Value value = customScalarsValue(layoutOf({{"loss", {lines("train", "a")}}}));
+  EXPECT_EQ(value.tag, "custom_scalars__config__");
+  const auto& tensor = std::get<Tensor>(value.data);
+  EXPECT_EQ(tensor.type, TensorType::kString);
+  EXPECT_TRUE(tensor.shape.empty());
+  ASSERT_EQ(tensor.strings.size(), 1U);
+  CustomScalarsLayout layout;
+  ASSERT_TRUE(decodeLayout(tensor.strings[0], &layout).ok());
+  EXPECT_EQ(summaryOf(layout), "loss: train(a)");
+  EXPECT_EQ(value.metadata->pluginName, "custom_scalars");
+  EXPECT_EQ(value.metadata->pluginContent, "");
+  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/summary/pr_curve.h"
+
+#include <cstring>
+#include <limits>
+
+#include "summary/error_matcher.h"
+
+namespace steptape {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+PrCurveOptions thresholds(int count) {
+  PrCurveOptions options;
+  options.numThresholds = count;
+  return options;
+}
+
+class PrCurve : public ::testing::Test {
+ protected:
+  const std::vector<std::uint8_t> labels_ = {1, 0, 1, 1, 0, 0, 1, 0};
+  const std::vector<float> predictions_ = {0.9F, 0.8F, 0.7F, 0.6F, 0.4F, 0.35F, 0.3F, 0.0F};
+  const Numbers weights_ = {1, 2, 0.5, 1, 1, 3, 0.25, 1};
+};
+
+// The numbers of this and the next test are those of compute_curve() in torch 2.13 and
+// tensorboardX 2.6.5.
+TEST_F(PrCurve, CountsAsThePeers) {
+  const PrCurveCounts counts = computePrCurve(labels_, predictions_, thresholds(5));
+  EXPECT_EQ(counts.truePositives, (Numbers{4, 4, 3, 1, 0}));
+  EXPECT_EQ(counts.falsePositives, (Numbers{4, 3, 1, 1, 0}));
+  EXPECT_EQ(counts.trueNegatives, (Numbers{0, 1, 3, 3, 4}));
+  EXPECT_EQ(counts.falseNegatives, (Numbers{0, 0, 1, 3, 4}));
+  EXPECT_EQ(counts.precision, (Numbers{0.5, 0.5714285714285714, 0.75, 0.5, 0}));
+  EXPECT_EQ(counts.recall, (Numbers{1, 1, 0.75, 0.25, 0}));
+}
+
+TEST_F(PrCurve, AddsUpWeights) {
+  PrCurveOptions options = thresholds(5);
+  options.weights = weights_;
+  const PrCurveCounts counts = computePrCurve(labels_, predictions_, options);
+  EXPECT_EQ(counts.truePositives, (Numbers{2.75, 2.75, 2.5, 1, 0}));
+  EXPECT_EQ(counts.falsePositives, (Numbers{7, 6, 2, 2, 0}));
+  EXPECT_EQ(counts.trueNegatives, (Numbers{0, 1, 5, 5, 7}));
+  EXPECT_EQ(counts.falseNegatives, (Numbers{0, 0, 0.25, 1.75, 2.75}));
+  EXPECT_EQ(counts.precision, (Numbers{0.28205128205128205, 0.3142857142857143, 0.5555555555555556,
+                                       0.3333333333333333, 0}));
+  EXPECT_EQ(counts.recall, (Numbers{1, 1, 0.9090909090909091, 0.36363636363636365, 0}));
+}
+
+TEST_F(PrCurve, TakesOneWeightForAll) {
+  PrCurveOptions options = thresholds(5);
+  const Numbers ten = {10};
+  options.weights = ten;
+  EXPECT_EQ(computePrCurve(labels_, predictions_, options).truePositives,
+            (Numbers{40, 40, 30, 10, 0}));
+}
+
+// binary32: 0.7f * 10 is 7. binary64: 0.699999988 * 10 is below it. As NumPy computes.
+TEST_F(PrCurve, ComparesInThePrecisionOfThePredictions) {
+  const std::vector<float> narrow = {0.7F};
+  const Numbers wide = {double{0.7F}};
+  const std::vector<int> truth = {1};
+  EXPECT_EQ(computePrCurve(truth, narrow, thresholds(11)).truePositives,
+            (Numbers{1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}));
+  EXPECT_EQ(computePrCurve(truth, wide, thresholds(11)).truePositives,
+            (Numbers{1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
+}
+
+TEST_F(PrCurve, TakesEveryLabelButZeroAsTrue) {
+  const Numbers labels = {-1, 0, 2, 0.5, -0.0, 1e-300};
+  const std::vector<int> predictions(6, 1);
+  const PrCurveCounts counts = computePrCurve(labels, predictions, thresholds(2));
+  EXPECT_EQ(counts.truePositives, (Numbers{4, 4}));
+  EXPECT_EQ(counts.falsePositives, (Numbers{2, 2}));
+}
+
+TEST_F(PrCurve, PairsTensorsOfDifferentStridesAndSizesOfBlocks) {
+  // Longer than a block, and no multiple of one.
+  constexpr std::int64_t kRows = 70;
+  constexpr std::int64_t kColumns = 43;
+  std::vector<float> predictions(kRows * kColumns);
+  std::vector<std::uint8_t> labels(kRows * kColumns);
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    for (std::int64_t column = 0; column < kColumns; ++column) {
+      const auto isTrue = static_cast<std::uint8_t>((row * 7 + column) % 3 == 0);
+      labels[static_cast<std::size_t>(row * kColumns + column)] = isTrue;
+      // Column by column, and right about every label.
+      predictions[static_cast<std::size_t>(column * kRows + row)] = isTrue;
+    }
+  }
+  const PrCurveCounts counts =
+      computePrCurve(TensorView(labels.data(), {kRows, kColumns}),
+                     TensorView(predictions.data(), {kRows, kColumns}, {1, kRows}), thresholds(2));
+  EXPECT_EQ(counts.falsePositives[1], 0);
+  EXPECT_EQ(counts.falseNegatives[1], 0);
+  EXPECT_EQ(counts.truePositives[1], 1004);  // counted with NumPy
+}
+
+TEST_F(PrCurve, HasNoUpperBoundOfThresholdsAsThePeersHave) {
+  const std::vector<float> predictions = {1, 0.5F};
+  const std::vector<int> labels = {1, 0};
+  const PrCurveCounts counts = computePrCurve(labels, predictions, thresholds(1001));
+  ASSERT_EQ(counts.truePositives.size(), 1001U);
+  EXPECT_EQ(counts.truePositives[1000], 1);
+  EXPECT_EQ(counts.falsePositives[500], 1);
+  EXPECT_EQ(counts.falsePositives[501], 0);
+}
+
+TEST_F(PrCurve, OfNothingIsZero) {
+  const PrCurveCounts counts =
+      computePrCurve(std::vector<int>(), std::vector<float>(), thresholds(3));
+  EXPECT_EQ(counts.truePositives, (Numbers{0, 0, 0}));
+  EXPECT_EQ(counts.precision, (Numbers{0, 0, 0}));
+}
+
+TEST_F(PrCurve, NamesThePredictionThatIsNoProbability) {
+  expectInvalidArgument(
+      [&] {
+        computePrCurve(labels_, std::vector<float>{0, 0, 0, 1.5F, 0, 0, 0, 0});
+      },
+      "PR curve: predictions[3] is 1.5, wanted 0 to 1");
+  expectInvalidArgument(
+      [&] {
+        computePrCurve(labels_, Numbers{0, 0, 0, 0, 0, 0, 0, -1e-9});
+      },
+      "PR curve: predictions[7] is -1e-09, wanted 0 to 1");
+  std::vector<float> many(3000);
+  many[2500] = kNan;
+  expectInvalidArgument([&] { computePrCurve(std::vector<int>(3000), many); },
+                        "PR curve: predictions[2500] is nan, wanted 0 to 1");
+}
+
+TEST_F(PrCurve, NamesTheLabelThatIsNaN) {
+  expectInvalidArgument(
+      [&] {
+        computePrCurve(std::vector<float>{0, kNan}, std::vector<float>(2));
+      },
+      "PR curve: labels[1] is nan, wanted a truth value");
+}
+
+TEST_F(PrCurve, NamesTheWeightThatIsNone) {
+  PrCurveOptions options;
+  const Numbers negative = {1, 1, 1, 1, 1, -2, 1, 1};
+  options.weights = negative;
+  expectInvalidArgument([&] { computePrCurve(labels_, predictions_, options); },
+                        "PR curve: weights[5] is -2, wanted a finite number not below 0");
+  const std::vector<float> one = {kNan};
+  options.weights = one;
+  expectInvalidArgument([&] { computePrCurve(labels_, predictions_, options); },
+                        "PR curve: weights[0] is nan, wanted a finite number not below 0");
+}
+
+TEST_F(PrCurve, RejectsWeightsThatAddUpToMoreThanTheFormatHolds) {
+  PrCurveOptions options = thresholds(2);
+  const Numbers weights(8, 1e38);
+  options.weights = weights;
+  expectInvalidArgument([&] { computePrCurve(labels_, predictions_, options); },
+                        "PR curve: truePositives[0] is 4e+38, wanted a number not below 0 that is "
+                        "finite in binary32");
+}
+
+TEST_F(PrCurve, RejectsLengthsThatDiffer) {
+  expectInvalidArgument(
+      [&] {
+        checkPrCurve(TensorView(labels_.data(), {2, 4}), std::vector<float>(7));
+      },
+      "PR curve: got 8 labels of shape (2, 4) and 7 predictions of shape (7), wanted as many of "
+      "both");
+  PrCurveOptions options;
+  const Numbers weights(2);
+  options.weights = weights;
+  expectInvalidArgument([&] { checkPrCurve(labels_, predictions_, options); },
+                        "PR curve: got 2 weights of shape (2), wanted 8, one for each label, or 1");
+}
+
+TEST_F(PrCurve, RejectsFewerThanTwoThresholds) {
+  for (const int count : {1, 0, -5}) {
+    expectInvalidArgument(
+        [&] { checkPrCurve(labels_, predictions_, thresholds(count)); },
+        "PR curve: numThresholds is " + std::to_string(count) + ", wanted 2 to 89434794");
+  }
+}
+
+PrCurveCounts counted() {
+  return {{2, 1}, {3, 0}, {0, 3}, {0, 1}, {0.4, 1}, {1, 0.5}};
+}
+
+TEST(ValidatePrCurve, NamesTheMemberOfAnotherLength) {
+  PrCurveCounts counts = counted();
+  counts.precision.pop_back();
+  expectInvalidArgument([&] { validatePrCurve(counts); },
+                        "PR curve: got 2 truePositives and 1 precision, wanted as many of both");
+}
+
+TEST(ValidatePrCurve, RejectsFewerThanTwoThresholds) {
+  expectInvalidArgument([] { validatePrCurve({}); },
+                        "PR curve: the number of truePositives is 0, wanted 2 to 89434794");
+}
+
+TEST(ValidatePrCurve, NamesTheElementThatIsNoCount) {
+  PrCurveCounts counts = counted();
+  counts.falseNegatives[1] = -1;
+  expectInvalidArgument([&] { validatePrCurve(counts); },
+                        "PR curve: falseNegatives[1] is -1, wanted a number not below 0 that is "
+                        "finite in binary32");
+  counts = counted();
+  counts.recall[0] = double{kNan};
+  expectInvalidArgument([&] { validatePrCurve(counts); },
+                        "PR curve: recall[0] is nan, wanted a number not below 0 that is finite in "
+                        "binary32");
+}
+
+TEST(PrCurveValue, HasARowForEachMemberInTensorBoardsOrder) {
+  SummaryMetadata metadata;
+  metadata.displayName = "PR";
+  metadata.description = "of class 3";
+  const Value value = prCurveValue("pr", counted(), metadata);
+  EXPECT_EQ(value.tag, "pr");
+  const auto& tensor = std::get<Tensor>(value.data);
+  EXPECT_EQ(tensor.type, TensorType::kFloat);
+  EXPECT_EQ(tensor.shape, (std::vector<std::int64_t>{6, 2}));
+  const std::vector<float> wanted = {2, 1, 3, 0, 0, 3, 0, 1, 0.4F, 1, 1, 0.5F};
+  ASSERT_EQ(tensor.content.size(), wanted.size() * sizeof(float));
+  EXPECT_EQ(std::memcmp(tensor.content.data(), wanted.data(), tensor.content.size()), 0);
+  EXPECT_EQ(value.metadata->pluginName, "pr_curves");
+  EXPECT_EQ(value.metadata->pluginContent, "\x10\x02");
+  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->displayName, "PR");
+  EXPECT_EQ(value.metadata->description, "of class 3");
+}
+
+}  // namespace
+}  // namespace steptape
