@@ -12,6 +12,23 @@
 #include "writer/writer_core.h"
 
 namespace steptape {
+namespace {
+
+/// Reports, the first time that the histogram has values which no bucket can hold, how many.
+void noteNonFinite(const std::string& name, const HistogramData& data, WriterCore* core) {
+  const std::uint64_t left = data.nanCount + data.posInfCount + data.negInfCount;
+  if (left == 0) {
+    return;
+  }
+  const auto all = left + static_cast<std::uint64_t>(data.raw.num);
+  core->reportOnce("not finite " + name,
+                   "the histogram \"" + name + "\" leaves out " + std::to_string(data.nanCount) +
+                       " NaN, " + std::to_string(data.posInfCount) + " +Inf and " +
+                       std::to_string(data.negInfCount) + " -Inf of " + std::to_string(all) +
+                       " values; later ones of this tag are not reported");
+}
+
+}  // namespace
 
 void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values, std::int64_t step,
                                  const HistogramOptions& options) {
@@ -19,11 +36,15 @@ void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
   if (!core_->isActive()) {
     return;
   }
-  const auto counted = capture({values}, [core = core_, name](const auto& views) {
-    HistogramData data = computeHistogram(views[0]);
-    core->noteNonFinite(name, data.nanCount + data.posInfCount + data.negInfCount);
-    return data.raw;
-  });
+  checkHistogramBins(options.bins, options.maxBins);
+  const auto count = [core = core_, name, bins = options.bins,
+                      maxBins = options.maxBins](const auto& views) {
+    HistogramData data = computeHistogram(views.front(), bins, maxBins);
+    noteNonFinite(name, data, core.get());
+    return std::move(data.raw);
+  };
+  const auto counted = capture({values}, count);
+  // As many buckets as the default has at most; other bins have more in rare cases only.
   const std::size_t bytes = 2048 * sizeof(double);
   core_->addValue(step, options.wallTime, bytes, [name, counted, metadata = namesOf(options)] {
     return histogramValue(name, *counted(), metadata);

@@ -1,44 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <memory>
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "steptape/base/error.h"
+#include "steptape/summary/boxes.h"
 #include "steptape/summary/image.h"
-#include "steptape/summary/tag.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "writer/capture.h"
+#include "writer/captured_pixels.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
+namespace {
+
+/// What is drawn into an image on the backend.
+struct PixelsAndBoxes {
+  Pixels pixels;
+  std::vector<BoxCorners> boxes;
+};
+
+Value encodedValue(const std::string& name, const Pixels& pixels, const SummaryMetadata& names) {
+  return imageValue(name, pixels.width, pixels.height, encodePng(pixels), names);
+}
+
+Value encodedValue(const std::string& name, const std::vector<Pixels>& images,
+                   const SummaryMetadata& names) {
+  int width = 0;
+  int height = 0;
+  std::vector<std::string> pngs;
+  for (const Pixels& pixels : images) {
+    width = std::max(width, pixels.width);
+    height = std::max(height, pixels.height);
+    pngs.push_back(encodePng(pixels));
+  }
+  return imageValue(name, width, height, std::move(pngs), names);
+}
+
+/// checkImage() for each; an error says which.
+void checkImages(const std::vector<TensorView>& images, const std::string& dataFormat) {
+  if (images.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "images: the list is empty, wanted at least 1 image");
+  }
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    try {
+      checkImage(images[i], dataFormat);
+    } catch (const Error& error) {
+      throw Error(error.code(), "images: number " + std::to_string(i) + ": " + error.what());
+    }
+  }
+}
+
+}  // namespace
 
 void SummaryWriter::addImage(std::string_view tag, const TensorView& pixels, std::int64_t step,
                              const ImageOptions& options) {
-  checkTag(tag);
-  if (core_->isActive()) {
-    addPixels(tag, imagePixels(pixels, options.dataFormat), step, options.wallTime,
-              namesOf(options));
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
   }
+  checkImage(pixels, options.dataFormat);
+  const auto captured = capturePixels(
+      pixels, name, core_,
+      [format = options.dataFormat](const TensorView& view) { return imagePixels(view, format); });
+  core_->addValue(step, options.wallTime, capturedBytes(pixels),
+                  [name, captured, names = namesOf(options)] {
+                    return encodedValue(name, *captured(), names);
+                  });
 }
 
 void SummaryWriter::addImages(std::string_view tag, const TensorView& pixels, std::int64_t step,
                               const ImagesOptions& options) {
-  checkTag(tag);
-  if (core_->isActive()) {
-    addPixels(tag, imageGrid(pixels, options.dataFormat), step, options.wallTime, namesOf(options));
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
   }
+  checkImageGrid(pixels, options.dataFormat);
+  const auto captured = capturePixels(
+      pixels, name, core_,
+      [format = options.dataFormat](const TensorView& view) { return imageGrid(view, format); });
+  core_->addValue(step, options.wallTime, capturedBytes(pixels),
+                  [name, captured, names = namesOf(options)] {
+                    return encodedValue(name, *captured(), names);
+                  });
 }
 
-void SummaryWriter::addPixels(std::string_view tag, Pixels pixels, std::int64_t step,
-                              std::optional<double> wallTime, SummaryMetadata metadata) {
-  const std::size_t bytes = pixels.data.size();
-  // Shared, because std::function must be able to copy what it holds.
-  auto shared = std::make_shared<const Pixels>(std::move(pixels));
-  core_->addValue(
-      step, wallTime, bytes, [name = core_->validTag(tag), shared, metadata = std::move(metadata)] {
-        return imageValue(name, shared->width, shared->height, encodePng(*shared), metadata);
+void SummaryWriter::addImages(std::string_view tag, const std::vector<TensorView>& images,
+                              std::int64_t step, const ImageOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  checkImages(images, options.dataFormat);
+  const auto captured =
+      capture(images, [core = core_, name, format = options.dataFormat](const auto& views) {
+        std::vector<Pixels> all;
+        std::uint64_t nans = 0;
+        for (const TensorView& view : views) {
+          all.push_back(imagePixels(view, format));
+          nans += all.back().nanCount;
+        }
+        reportNans(name, nans, core.get());
+        return all;
       });
+  std::size_t bytes = 0;
+  for (const TensorView& image : images) {
+    bytes += capturedBytes(image);
+  }
+  core_->addValue(step, options.wallTime, bytes, [name, captured, names = namesOf(options)] {
+    return encodedValue(name, *captured(), names);
+  });
+}
+
+void SummaryWriter::addImageWithBoxes(std::string_view tag, const TensorView& pixels,
+                                      const TensorView& boxes, std::int64_t step,
+                                      const BoxOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  checkBoxes(pixels, boxes, options);
+  const auto captured = capture(
+      {pixels, boxes}, [core = core_, name, format = options.dataFormat](const auto& views) {
+        PixelsAndBoxes taken{imagePixels(views[0], format), boxCorners(views[1])};
+        reportNans(name, taken.pixels.nanCount, core.get());
+        return taken;
+      });
+  core_->addValue(step, options.wallTime, capturedBytes(pixels), [name, captured, options] {
+    const auto taken = captured();
+    return encodedValue(name, drawBoxes(taken->pixels, taken->boxes, options), namesOf(options));
+  });
 }
 
 }  // namespace steptape

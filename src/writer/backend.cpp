@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "writer/event_stream.h"
+#include "writer/terminate_handler.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
@@ -22,12 +23,6 @@ constexpr std::size_t kOpenFiles = 64;
 constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 constexpr std::size_t kNoLimit = ~std::size_t{0};
 
-double wallTimeOf(const RingEntry& entry) {
-  double wallTime;
-  std::memcpy(&wallTime, &entry.wallTime, sizeof(wallTime));
-  return wallTime;
-}
-
 }  // namespace
 
 std::atomic<Backend*> Backend::current_{nullptr};
@@ -37,6 +32,7 @@ Backend& Backend::instance() {
   static const bool kMade = [] {
     current_.store(new Backend, std::memory_order_release);
     pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+    flushBeforeTerminate();
     return true;
   }();
   static_cast<void>(kMade);
@@ -57,7 +53,9 @@ void Backend::start() {
   running_ = true;
   // Detached: it ends by itself after the last writer, and nobody may wait for a disk that never
   // answers.
-  std::thread([this] { run(); }).detach();
+  std::thread thread([this] { run(); });
+  thread_ = thread.get_id();
+  thread.detach();
 }
 
 Status Backend::request(std::shared_ptr<WriterCore> core, Request what,
@@ -77,6 +75,30 @@ Status Backend::request(std::shared_ptr<WriterCore> core, Request what,
     }
   }
   return request->result;
+}
+
+void Backend::flushAllBeforeAbort() {
+  constexpr int kTries = 1000;
+  constexpr auto kBetweenTries = std::chrono::milliseconds(1);
+  constexpr std::chrono::milliseconds kLongestFlush = std::chrono::seconds(5);
+  // The thread that is about to abort may hold the lock: then there is nothing to be done.
+  int tries = 0;
+  while (!mutex_.tryLock()) {
+    if (++tries == kTries) {
+      return;
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  const std::vector<std::shared_ptr<WriterCore>> cores = cores_;
+  const bool isBackend = thread_ == std::this_thread::get_id();
+  mutex_.unlock();
+  if (isBackend) {
+    return;  // nobody is left to write
+  }
+  for (const auto& core : cores) {
+    core->endSession(SessionStatus::kFailure);
+    request(core, Request::kFlush, std::min(core->options().flushTimeout, kLongestFlush));
+  }
 }
 
 void Backend::wake() {
@@ -210,14 +232,11 @@ void Backend::encodeEntries() {
   takeRegistrations();
   for (const RingEntry& entry : entries_) {
     const bool exact = entry.wallTime != RingEntry::kNoWallTime;
-    const double wallTime = exact ? wallTimeOf(entry) : time_.wallSeconds(entry.ticks);
+    const double wallTime =
+        exact ? RingEntry::wallSeconds(entry.wallTime) : time_.wallSeconds(entry.ticks);
     if (!entry.isScalar()) {
       std::unique_ptr<CapturedValue> captured(entry.capturedValue());
-      if (captured->inOrder) {
-        encode(captured.get(), wallTime);
-      } else {
-        captured_.push_back({std::move(captured), wallTime});
-      }
+      takeCaptured(std::move(captured), wallTime);
     } else if (ScalarSeries* const series = series_[entry.series].get()) {
       series->stream->addScalar(series, entry.value, entry.step(), wallTime, exact);
     }
@@ -225,34 +244,62 @@ void Backend::encodeEntries() {
   entries_.clear();
 }
 
+void Backend::takeCaptured(std::unique_ptr<CapturedValue> captured, double wallTime) {
+  using Order = CapturedValue::Order;
+  if (captured->order == Order::kLate) {
+    captured_.push_back({std::move(captured), wallTime});
+    return;
+  }
+  while (captured->order == Order::kBarrier && !captured_.empty()) {
+    encodeNext();
+  }
+  encode(captured.get(), wallTime);
+}
+
+void Backend::encodeNext() {
+  WaitingValue next = std::move(captured_.front());
+  captured_.pop_front();
+  if (encode(next.captured.get(), next.wallTime)) {
+    captured_.push_front(std::move(next));
+  }
+}
+
 void Backend::encodeCaptured(bool everything) {
-  // Large images take their time: the rings must not fill up meanwhile.
+  // Large images take their time: the rings must not fill up meanwhile, nor scalars wait for their
+  // file.
   while (!captured_.empty()) {
-    const WaitingValue next = std::move(captured_.front());
-    captured_.pop_front();
-    encode(next.captured.get(), next.wallTime);
+    encodeNext();
     if (readTicks() - lastDrain_ > time_.ticksIn(kPause)) {
       drainRings(everything);
+      writeStreams();
     }
   }
 }
 
-void Backend::encode(CapturedValue* captured, double wallTime) {
+bool Backend::encode(CapturedValue* captured, double wallTime) {
   WriterCore* const core = captured->core;
-  const CapturedValue::Place place{core->mainStream(), captured->step,
+  ScalarSeries* const series = series_[captured->series].get();
+  bool again = false;
+  const CapturedValue::Place place{core->mainStream(),
+                                   series,
+                                   captured->step,
                                    captured->wallTime.value_or(wallTime),
-                                   captured->wallTime.has_value()};
+                                   captured->wallTime.has_value(),
+                                   &again};
   try {
     const Status status = captured->run(place);
     if (!status.ok()) {
       core->noteFailure(status);
+    } else if (again) {
+      return true;
     }
   } catch (const std::exception& error) {
     core->report({ErrorCode::kResourceExhausted,
                   std::string("a value could not be encoded and is lost: ") + error.what()});
-    core->countDropped(0, 1);
+    core->count(&WriterCore::Counters::droppedValues, 1);
   }
   core->releaseCaptured(captured->bytes);
+  return false;
 }
 
 void Backend::writeStreams() {

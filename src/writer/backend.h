@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "steptape/base/clock.h"
@@ -46,6 +47,9 @@ class Backend {
   /// @return kDeadlineExceeded if it did not get there by `timeout`; it still will.
   Status request(std::shared_ptr<WriterCore> core, Request what, std::chrono::milliseconds timeout);
 
+  /// Writes what every writer has logged, for a process that is about to be aborted.
+  void flushAllBeforeAbort();
+
   /// Makes the thread look now: for a caller that waits for room.
   void wake();
 
@@ -76,8 +80,11 @@ class Backend {
   void takeRegistrations();
   void drainAlone(ScalarRing* ring, std::uint64_t lastTicks);
   void encodeEntries();
+  void takeCaptured(std::unique_ptr<CapturedValue> captured, double wallTime);
   void encodeCaptured(bool everything);
-  void encode(CapturedValue* captured, double wallTime);
+  void encodeNext();
+  /// @return whether it wants to be called again.
+  bool encode(CapturedValue* captured, double wallTime);
   void writeStreams();
   Status answer(WriterCore* core, Request what);
   void forget(WriterCore* core);
@@ -92,6 +99,7 @@ class Backend {
   CondVar work_;
   CondVar done_;
   bool running_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  std::thread::id thread_ STEPTAPE_GUARDED_BY(mutex_);
   bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
   Requests requests_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Producer>> producers_ STEPTAPE_GUARDED_BY(mutex_);

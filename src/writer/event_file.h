@@ -42,6 +42,8 @@ class EventFile {
 
   bool created() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
+  /// Bytes of the whole records in it.
+  std::uint64_t size() const { return size_; }
   /// True if the directory held event files when create() was called.
   bool followsOthers() const { return followsOthers_; }
 

@@ -43,7 +43,8 @@ EventStream::EventStream(WriterCore* core, std::string directory, OpenFiles* ope
     : core_(core),
       directory_(std::move(directory)),
       openFiles_(openFiles),
-      coalesceSeconds_(std::chrono::duration<double>(core->options().coalesceWindow).count()) {}
+      coalesceSeconds_(std::chrono::duration<double>(core->options().coalesceWindow).count()),
+      purgeFrom_(core->options().purgeStep) {}
 
 Status EventStream::create(double wallTime) {
   const WriterOptions& options = core_->options();
@@ -51,8 +52,8 @@ Status EventStream::create(double wallTime) {
   if (!status.ok()) {
     return status;
   }
-  const std::int64_t purgeFrom = options.purgeStep.value_or(
-      file_.followsOthers() ? std::numeric_limits<std::int64_t>::max() : 0);
+  const std::int64_t purgeFrom =
+      purgeFrom_.value_or(file_.followsOthers() ? std::numeric_limits<std::int64_t>::max() : 0);
   RecordBuffer head;
   for (const Event& event : {versionEvent(wallTime), startEvent(wallTime, purgeFrom)}) {
     encodeEvent(event, head.beginRecord());
@@ -63,6 +64,9 @@ Status EventStream::create(double wallTime) {
     file_.finish();
     return status;
   }
+  // Once: a file that only continues this one must not purge what this process has logged.
+  purgeFrom_.reset();
+  fileBegan_ = std::chrono::steady_clock::now();
   ++fileSerial_;
   described_.clear();
   core_->noteFile(file_.path(), directory_);
@@ -96,9 +100,8 @@ void EventStream::addEvent(Event::What what, std::int64_t step, double wallTime,
   if (auto* const summary = std::get_if<Summary>(&event.what)) {
     values = summary->values.size();
     for (Value& value : summary->values) {
-      if (value.metadata && !described_.emplace(value.tag, *value.metadata).second) {
-        value.metadata.reset();
-      }
+      describeOnce(&value);
+      noteStep(value.tag, step);
     }
   }
   appended();
@@ -106,6 +109,64 @@ void EventStream::addEvent(Event::What what, std::int64_t step, double wallTime,
   buffer_.endRecord();
   bufferValues_ += values;
   core_->count(&WriterCore::Counters::values, values);
+}
+
+void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step,
+                                      double wallTime, bool exact) {
+  const bool isFirst = series->lastStep == ScalarSeries::kNoStep;
+  addScalar(series, value, isFirst ? step : series->lastStep, wallTime, exact);
+}
+
+void EventStream::describeOnce(Value* value) {
+  if (value->metadata && !described_.emplace(value->tag, *value->metadata).second) {
+    value->metadata.reset();
+  }
+}
+
+void EventStream::noteStep(const std::string& tag, std::int64_t step) {
+  const auto [known, isFirst] = lastSteps_.emplace(tag, step);
+  if (!isFirst && step < known->second) {
+    noteStepBack(tag, known->second, step);
+  }
+  known->second = step;
+}
+
+void EventStream::noteStepBack(ScalarSeries* series, std::int64_t step) {
+  if (std::exchange(series->resumes, resumes_) == resumes_) {
+    noteStepBack(series->tag, series->lastStep, step);
+  }
+}
+
+void EventStream::noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step) {
+  core_->count(&WriterCore::Counters::stepRegressions, 1);
+  if (++stepsBack_[tag] == 1) {
+    core_->report({ErrorCode::kInvalidArgument,
+                   "\"" + tag + "\" in " + directory_ + ": step " + std::to_string(step) +
+                       " came after step " + std::to_string(last) +
+                       "; TensorBoard drops what it overtakes. SummaryWriter::resume() says that a "
+                       "run goes on from an earlier step"});
+  }
+}
+
+void EventStream::reportStepsBack() {
+  for (const auto& [tag, count] : stepsBack_) {
+    if (count > 1) {
+      core_->report({ErrorCode::kInvalidArgument, "\"" + tag + "\" in " + directory_ +
+                                                      ": steps went back " + std::to_string(count) +
+                                                      " times"});
+    }
+  }
+  stepsBack_.clear();
+}
+
+void EventStream::resume(std::int64_t step, double wallTime) {
+  ++resumes_;
+  lastSteps_.clear();
+  if (!file_.created() && pendingBytes() == 0 && encoder_.size() == 0) {
+    purgeFrom_ = step;
+    return;
+  }
+  addEvent(SessionLog{SessionLog::Status::kStart, "", ""}, step, wallTime, false);
 }
 
 void EventStream::finishAged(double now) {
@@ -177,11 +238,21 @@ Status EventStream::writeAll(TimePoint now) {
   }
   if (status.ok()) {
     failures_ = 0;
+    if (rotationDue(now)) {
+      file_.finish();
+    }
   } else {
     noteFailure(status, now);
   }
   updateBacklog();
   return status;
+}
+
+bool EventStream::rotationDue(TimePoint now) const {
+  const WriterOptions& options = core_->options();
+  const bool large = options.maxFileBytes > 0 && file_.size() >= options.maxFileBytes;
+  const bool old = options.maxFileAge.count() > 0 && now - fileBegan_ >= options.maxFileAge;
+  return large || old;
 }
 
 Status EventStream::ensureFile() {
@@ -304,6 +375,7 @@ void EventStream::close() {
   failures_ = 0;
   updateBacklog();
   file_.finish();
+  reportStepsBack();
 }
 
 }  // namespace steptape

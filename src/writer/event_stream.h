@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -48,6 +50,10 @@ class EventStream {
       wallTime = monotonic(wallTime);
     }
     // False while no event is being put together: then it ends before it begins.
+    if (step < series->lastStep) {
+      noteStepBack(series, step);
+    }
+    series->lastStep = step;
     const bool fits = step == eventStep_ && wallTime <= eventEnd_ && wallTime >= eventWallTime_ &&
                       exact == eventExact_ && series->lastEvent != eventSerial_;
     if (!fits) {
@@ -61,8 +67,16 @@ class EventStream {
     encoder_.add(series->bytes, value, isFirstInFile);
   }
 
+  /// Adds a scalar at the step of the tag's last one, so that it ends a curve which is there and cuts
+  /// nothing off; at `step` if the tag has none yet.
+  void addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step, double wallTime,
+                           bool exact);
+
   /// Adds an event of its own. A tag's metadata is written with its first value in a file only.
   void addEvent(Event::What what, std::int64_t step, double wallTime, bool exact);
+
+  /// Makes readers forget what came before this call at `step` or later.
+  void resume(std::int64_t step, double wallTime);
 
   /// Ends the event being put together if its first scalar is older than the coalescing window.
   void finishAged(double now);
@@ -93,9 +107,15 @@ class EventStream {
   [[gnu::noinline]] void beginEvent(std::int64_t step, double wallTime, bool exact);
   [[gnu::noinline]] void finishEvent();
   [[gnu::noinline]] void describe(ScalarSeries* series);
+  [[gnu::noinline]] void noteStepBack(ScalarSeries* series, std::int64_t step);
+  void noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step);
+  void describeOnce(Value* value);
+  void noteStep(const std::string& tag, std::int64_t step);
+  void reportStepsBack();
   void appended();
   void sealBuffer();
   Status ensureFile();
+  bool rotationDue(TimePoint now) const;
   Status writePending();
   void noteFailure(const Status& status, TimePoint now);
   void updateBacklog();
@@ -107,9 +127,15 @@ class EventStream {
   OpenFiles* const openFiles_;
   const double coalesceSeconds_;
   EventFile file_;
-  std::uint64_t fileSerial_ = 1;  // changes when tags must be described again
+  TimePoint fileBegan_;
+  std::optional<std::int64_t> purgeFrom_;  // what the next file tells readers to forget
+  std::uint64_t fileSerial_ = 1;           // changes when tags must be described again
   // Metadata of every tag described in the current file, by tag.
   std::unordered_map<std::string, SummaryMetadata> described_;
+
+  std::uint64_t resumes_ = 0;
+  std::unordered_map<std::string, std::int64_t> lastSteps_;  // of tags that are no scalar series
+  std::map<std::string, std::uint64_t> stepsBack_;           // how often, by tag
 
   ScalarEventEncoder encoder_;
   std::uint64_t eventSerial_ = 1;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/file_system.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
@@ -68,6 +70,30 @@ int FileSystem::write(int descriptor, std::string_view bytes, std::size_t* writt
   } while (result < 0 && errno == EINTR);
   *written = result < 0 ? 0 : static_cast<std::size_t>(result);
   return result < 0 ? errno : 0;
+}
+
+int FileSystem::read(const std::string& path, std::string* bytes) {
+  int descriptor = -1;
+  if (const int error = openFile(path, O_RDONLY, &descriptor)) {
+    return error;
+  }
+  char buffer[4096];
+  ssize_t count = 0;
+  while ((count = ::read(descriptor, buffer, sizeof(buffer))) > 0 ||
+         (count < 0 && errno == EINTR)) {
+    bytes->append(buffer, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
+  const int error = count < 0 ? errno : 0;
+  ::close(descriptor);
+  return error;
+}
+
+int FileSystem::rename(const std::string& from, const std::string& to) {
+  return ::rename(from.c_str(), to.c_str()) < 0 ? errno : 0;
+}
+
+int FileSystem::remove(const std::string& path) {
+  return ::unlink(path.c_str()) < 0 ? errno : 0;
 }
 
 int FileSystem::truncate(int descriptor, std::uint64_t size) {

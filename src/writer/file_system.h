@@ -30,6 +30,11 @@ class FileSystem {
   virtual int openToAppend(const std::string& path, int* descriptor);
   /// One write(2), again after EINTR; `*written` may be less than `bytes`.
   virtual int write(int descriptor, std::string_view bytes, std::size_t* written);
+  /// The whole of a small file.
+  virtual int read(const std::string& path, std::string* bytes);
+  /// Gives `from` the name `to`, which then is no other file's.
+  virtual int rename(const std::string& from, const std::string& to);
+  virtual int remove(const std::string& path);
   virtual int truncate(int descriptor, std::uint64_t size);
   /// How many names the open file still has: 0 once it was deleted.
   virtual int linkCount(int descriptor, std::uint64_t* links);

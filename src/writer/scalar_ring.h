@@ -20,6 +20,13 @@ struct RingEntry {
   /// An impossible wall time: derive it from `ticks`.
   static constexpr std::uint64_t kNoWallTime = ~std::uint64_t{0};
 
+  /// The double whose bits `wallTime` are.
+  static double wallSeconds(std::uint64_t wallTime) {
+    double seconds;
+    std::memcpy(&seconds, &wallTime, sizeof(seconds));
+    return seconds;
+  }
+
   std::uint32_t series = 0;  ///< ScalarSeries::id; 0: `payload` is a CapturedValue*.
   float value = 0;
   std::uint64_t payload = 0;  ///< The step, or the address.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,10 @@ struct ScalarSeries {
   // The backend's notes, in EventStream's serial numbers.
   std::uint64_t describedInFile = 0;  ///< The last file that holds this tag's metadata.
   std::uint64_t lastEvent = 0;        ///< The last Event that holds a value of this tag.
+  std::int64_t lastStep = kNoStep;    ///< Of the value that came last.
+  std::uint64_t resumes = 0;          ///< EventStream's count when a step back was last looked at.
+
+  static constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();
 };
 
 }  // namespace steptape

@@ -15,7 +15,20 @@ StepBatch::~StepBatch() {
 }
 
 void StepBatch::add(std::string_view tag, double value) {
-  add(core_->series(tag), value);
+  add(series(tag), value);
+}
+
+std::uint32_t StepBatch::series(std::string_view tag) const {
+  return core_->series(tag);
+}
+
+void StepBatch::addInFlight(std::uint32_t series, TensorView value) {
+  handOver();  // what was added before comes first
+  std::optional<double> wallTime;
+  if (wallTime_ != RingEntry::kNoWallTime) {
+    wallTime = RingEntry::wallSeconds(wallTime_);
+  }
+  core_->addScalarInFlight(series, std::move(value), step_, wallTime);
 }
 
 void StepBatch::handOver() {

@@ -61,6 +61,7 @@ SummaryWriter& SummaryWriter::operator=(SummaryWriter&& other) noexcept {
 
 SummaryWriter::~SummaryWriter() {
   if (core_) {
+    core_->endSession(core_->session().status());
     core_->detach();
   }
 }
@@ -94,6 +95,11 @@ StepBatch SummaryWriter::atStep(std::int64_t step) {
   return {core_.get(), step};
 }
 
+void SummaryWriter::addScalarInFlight(ScalarTag tag, TensorView value, std::int64_t step,
+                                      std::optional<double> wallTime) {
+  core_->addScalarInFlight(tag.id_, std::move(value), step, wallTime);
+}
+
 void SummaryWriter::addScalars(std::string_view mainTag,
                                const std::vector<std::pair<std::string, double>>& values,
                                std::int64_t step, const ScalarOptions& options) {
@@ -107,7 +113,12 @@ Status SummaryWriter::flush() {
 }
 
 Status SummaryWriter::close() {
+  core_->endSession(core_->session().status());
   return core_->close();
+}
+
+void SummaryWriter::resume(std::int64_t step) {
+  core_->resume(step);
 }
 
 WriterStats SummaryWriter::stats() const {

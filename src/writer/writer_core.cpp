@@ -85,7 +85,8 @@ WriterCore::WriterCore(std::string directory, WriterOptions options, OpenFiles* 
     : serial_(nextSerial()),
       directory_(std::move(directory)),
       options_(completed(std::move(options))),
-      openFiles_(openFiles) {
+      openFiles_(openFiles),
+      startTime_(wallSeconds()) {
   {
     MutexLock lock(mutex_);
     mainStream_ = &streams_.emplace_back(this, directory_, openFiles_);
@@ -109,6 +110,7 @@ WriterStats WriterCore::stats() const {
   stats.droppedScalars = read(counters_.droppedScalars);
   stats.droppedValues = read(counters_.droppedValues);
   stats.retries = read(counters_.retries);
+  stats.stepRegressions = read(counters_.stepRegressions);
   return stats;
 }
 
@@ -132,10 +134,10 @@ std::vector<EventStream*> WriterCore::streams() {
   return streams;
 }
 
-void WriterCore::reportOnce(const std::string& what) {
+void WriterCore::reportOnce(const std::string& subject, const std::string& what) {
   {
     MutexLock lock(noticeMutex_);
-    if (!noticed_.insert(what).second) {
+    if (!noticed_.insert(subject).second) {
       return;
     }
   }
@@ -150,13 +152,6 @@ std::string WriterCore::validTag(std::string_view tag) {
   std::string valid = replaceInvalidUtf8(tag);
   reportOnce("the tag \"" + valid + "\" was not UTF-8; what is not was replaced by U+FFFD");
   return valid;
-}
-
-void WriterCore::noteNonFinite(std::string_view tag, std::uint64_t values) {
-  if (values > 0) {
-    reportOnce("the histogram \"" + replaceInvalidUtf8(tag) +
-               "\" leaves out NaN and infinite values");
-  }
 }
 
 std::uint32_t WriterCore::internSeries(std::string_view tag, std::uint64_t hash,
@@ -260,6 +255,78 @@ void WriterCore::addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t 
   producer.ring.pushBatch(step, ticks, wallTime, scalars, count);
 }
 
+void WriterCore::addScalarInFlight(std::uint32_t series, TensorView value, std::int64_t step,
+                                   std::optional<double> wallTime) {
+  if (series == 0) {
+    return;
+  }
+  CapturedValue captured;
+  captured.step = step;
+  captured.wallTime = wallTime;
+  captured.bytes = dtypeSize(value.dtype());
+  captured.series = series;
+  captured.order = CapturedValue::Order::kInPlace;
+  captured.run = [value = std::move(value)](const CapturedValue::Place& place) {
+    value.waitForElements();
+    place.series->stream->addScalar(place.series, static_cast<float>(value.element()), place.step,
+                                    place.wallTime, place.exact);
+    return Status();
+  };
+  handOver(std::move(captured));
+}
+
+void WriterCore::addScalarAtLastStep(std::uint32_t series, double value,
+                                     std::optional<double> wallTime) {
+  if (series == 0) {
+    return;
+  }
+  CapturedValue captured;
+  captured.step = options_.purgeStep.value_or(0);
+  captured.wallTime = wallTime;
+  captured.series = series;
+  captured.order = CapturedValue::Order::kInPlace;
+  captured.run = [value](const CapturedValue::Place& place) {
+    place.series->stream->addScalarAtLastStep(place.series, static_cast<float>(value), place.step,
+                                              place.wallTime, place.exact);
+    return Status();
+  };
+  handOver(std::move(captured));
+}
+
+void WriterCore::resume(std::int64_t step) {
+  CapturedValue captured;
+  captured.step = step;
+  captured.order = CapturedValue::Order::kBarrier;
+  captured.run = [this](const CapturedValue::Place& place) {
+    for (EventStream* stream : streams()) {
+      stream->resume(place.step, place.wallTime);
+    }
+    return Status();
+  };
+  handOver(std::move(captured));
+}
+
+void WriterCore::endSession(SessionStatus status) {
+  const std::optional<std::vector<std::string>> promised = session_.end();
+  if (!promised) {
+    return;
+  }
+  for (const std::string& tag : *promised) {
+    if (!hasSeries(tag)) {
+      report({ErrorCode::kInvalidArgument, "the metric \"" + tag +
+                                               "\" of addHparams() was never logged in " +
+                                               directory_ + "; its column stays empty"});
+    }
+  }
+  addValue(0, std::nullopt, 0,
+           [status, now = wallSeconds()] { return sessionEndValue(status, now); });
+}
+
+bool WriterCore::hasSeries(std::string_view tag) const {
+  MutexLock lock(mutex_);
+  return series_.count(std::string(tag)) > 0;
+}
+
 void WriterCore::addEvent(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
                           std::function<Event::What()> encode) {
   CapturedValue value;
@@ -270,7 +337,7 @@ void WriterCore::addEvent(std::int64_t step, std::optional<double> wallTime, std
     place.stream->addEvent(encode(), place.step, place.wallTime, place.exact);
     return Status();
   };
-  capture(std::move(value));
+  handOver(std::move(value));
 }
 
 void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
@@ -288,14 +355,16 @@ void WriterCore::addValues(std::int64_t step, std::optional<double> wallTime, st
            [encode = std::move(encode)] { return Event::What(Summary{encode()}); });
 }
 
-void WriterCore::addFiles(std::size_t bytes, std::function<Status()> write) {
+void WriterCore::addFiles(std::size_t bytes, std::function<Status(bool* again)> write) {
   CapturedValue value;
   value.bytes = bytes;
-  value.run = [write = std::move(write)](const CapturedValue::Place&) { return write(); };
-  capture(std::move(value));
+  value.run = [write = std::move(write)](const CapturedValue::Place& place) {
+    return write(place.again);
+  };
+  handOver(std::move(value));
 }
 
-void WriterCore::capture(CapturedValue value) {
+void WriterCore::handOver(CapturedValue value) {
   if (value.wallTime) {
     checkWallTime(*value.wallTime);
   }

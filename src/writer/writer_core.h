@@ -14,6 +14,7 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/base/mutex.h"
+#include "steptape/summary/tensor_view.h"
 #include "steptape/summary/value_options.h"
 #include "steptape/writer/scalar_tag.h"
 #include "steptape/writer/writer_options.h"
@@ -21,7 +22,9 @@
 #include "writer/backend.h"
 #include "writer/captured_value.h"
 #include "writer/event_stream.h"
+#include "writer/hparams_session.h"
 #include "writer/producer.h"
+#include "writer/run_layout.h"
 
 namespace steptape {
 
@@ -40,6 +43,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
     std::atomic<std::uint64_t> droppedScalars{0};
     std::atomic<std::uint64_t> droppedValues{0};
     std::atomic<std::uint64_t> retries{0};
+    std::atomic<std::uint64_t> stepRegressions{0};
   };
 
   /// An event file that this writer made, and the directory it is in.
@@ -94,6 +98,28 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void addScalarAt(std::uint32_t series, double value, std::int64_t step,
                    std::optional<double> wallTime);
 
+  /// A scalar whose value is on its way from a device: resolved on the backend, at its place.
+  void addScalarInFlight(std::uint32_t series, TensorView value, std::int64_t step,
+                         std::optional<double> wallTime);
+  /// A scalar at the series' last step, or at the step where this run began if it has none.
+  void addScalarAtLastStep(std::uint32_t series, double value, std::optional<double> wallTime);
+
+  /// Makes readers forget what was logged before this call at `step` or later.
+  void resume(std::int64_t step);
+
+  /// Whether a scalar of the run's main directory was ever logged under `tag`.
+  bool hasSeries(std::string_view tag) const;
+
+  /// Where this run's session for the hyperparameter page stands.
+  HparamsSession& session() { return session_; }
+  /// Ends the session, if one is open.
+  void endSession(SessionStatus status);
+  /// When the writer was made, in seconds since 1970.
+  double startTime() const { return startTime_; }
+
+  /// What the custom-scalars page shows of this run.
+  RunLayout& layout() { return layout_; }
+
   /// Hands over an event for this run's main directory.
   ///
   /// @param bytes  Memory that `encode` holds.
@@ -107,17 +133,19 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
                  std::function<std::vector<Value>()> encode);
   /// As addEvent(), for work on files beside the event file. A failure is reported and returned by
   /// the next flush() or close(); it is not tried again.
-  void addFiles(std::size_t bytes, std::function<Status()> write);
+  ///
+  /// @param write Called once more whenever it set `*again` and succeeded: what takes more than
+  ///              some milliseconds comes in pieces, between which the backend looks after scalars.
+  void addFiles(std::size_t bytes, std::function<Status(bool* again)> write);
 
   /// `tag`, with what is not UTF-8 replaced, which is reported once for each tag.
   /// @throws Error(kInvalidArgument) if it is empty.
   std::string validTag(std::string_view tag);
 
   /// Reports `what` the first time it is said.
-  void reportOnce(const std::string& what);
-
-  /// Reports, once for each tag, that a histogram had values which no bucket can hold.
-  void noteNonFinite(std::string_view tag, std::uint64_t values);
+  void reportOnce(const std::string& what) { reportOnce(what, what); }
+  /// Reports `what` the first time that something is said about `subject`.
+  void reportOnce(const std::string& subject, const std::string& what);
 
   /// What a batch or call stamps: kNoWallTime with the system's clock.
   std::uint64_t callerWallTime() const;
@@ -163,7 +191,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
                              Producer* producer);
   EventStream* subRunStream(const std::string& directory) STEPTAPE_REQUIRES(mutex_);
   Status request(Backend::Request what);
-  void capture(CapturedValue value);
+  void handOver(CapturedValue value);
   bool overBudget() const;
   bool waitForBudget();
   bool waitForRing(Producer* producer, std::size_t words);
@@ -174,7 +202,10 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   const std::string directory_;
   const WriterOptions options_;
   OpenFiles* const openFiles_;
+  const double startTime_;
   Counters counters_;
+  HparamsSession session_;
+  RunLayout layout_;
 
   // True if a scalar call must look closer: a disabled or disowned writer, a clock of the user's, a
   // backlog over the limit.

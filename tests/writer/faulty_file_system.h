@@ -25,6 +25,7 @@ class FaultyFileSystem final : public FileSystem {
   void tearWrites(std::size_t bytes) { tornBytes_ = bytes; }
   void breakTruncate(int error) { truncateError_ = error; }
   void breakCreate(int error) { createError_ = error; }
+  void breakRename(int error) { renameError_ = error; }
   /// Every write takes at most this many bytes, as a signal or a pipe would make it.
   void shortenWrites(std::size_t bytes) { shortBytes_ = bytes; }
   /// Writes hang until resume().
@@ -62,6 +63,9 @@ class FaultyFileSystem final : public FileSystem {
     }
     return FileSystem::write(descriptor, bytes.substr(0, shortBytes_), written);
   }
+  int rename(const std::string& from, const std::string& to) override {
+    return renameError_ != 0 ? renameError_.load() : FileSystem::rename(from, to);
+  }
   int truncate(int descriptor, std::uint64_t size) override {
     return truncateError_ != 0 ? truncateError_.load() : FileSystem::truncate(descriptor, size);
   }
@@ -77,6 +81,7 @@ class FaultyFileSystem final : public FileSystem {
 
   std::atomic<int> writeError_{0};
   std::atomic<int> createError_{0};
+  std::atomic<int> renameError_{0};
   std::atomic<int> truncateError_{0};
   std::atomic<std::size_t> tornBytes_{0};
   std::atomic<std::size_t> shortBytes_{std::string_view::npos};

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -65,6 +66,29 @@ TEST(ProcessEnd, AKilledProcessLosesNothingThatItFlushed) {
     // eventsOf() fails the test if anything but whole records is there.
     EXPECT_THAT(scalarsIn(dir.string()).at("flushed"), SizeIs(1000));
   }
+}
+
+TEST(ProcessEnd, AnExceptionThatNobodyCatchesLosesNothing) {
+  testing::TempDir dir;
+  const int status = runInChild([&dir] {
+    SummaryWriter writer(dir.string());
+    writer.addHparams({{"lr", 0.1}});
+    for (std::int64_t step = 0; step < 1000; ++step) {
+      writer.addScalar("a", 1, step);
+    }
+    std::thread([] { throw std::runtime_error("nobody catches this"); }).join();
+  });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGABRT);
+  EXPECT_THAT(scalarsIn(dir.string()).at("a"), SizeIs(1000));
+  HparamsContent end;
+  for (const Value& value : valuesIn(dir.string())) {
+    if (value.tag == "_hparams_/session_end_info") {
+      ASSERT_TRUE(decodeHparamsContent(value.metadata->pluginContent, &end).ok());
+    }
+  }
+  ASSERT_TRUE(std::holds_alternative<HparamsSessionEnd>(end));
+  EXPECT_EQ(std::get<HparamsSessionEnd>(end).status, SessionStatus::kFailure);
 }
 
 TEST(ProcessEnd, AForkedChildsCallsDoNothingAndDoNotHang) {

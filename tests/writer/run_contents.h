@@ -87,7 +87,7 @@ inline Curves scalarsIn(const std::string& directory) {
     if (const auto* summary = std::get_if<Summary>(&event.what)) {
       for (const Value& value : summary->values) {
         const auto* tensor = std::get_if<Tensor>(&value.data);
-        if (tensor != nullptr && tensor->type == TensorType::kFloat) {
+        if (tensor != nullptr && tensor->type == TensorType::kFloat && tensor->shape.empty()) {
           curves[value.tag].emplace_back(event.step, scalarOf(value));
         }
       }

@@ -22,6 +22,9 @@ class STEPTAPE_THREAD_ANNOTATION(capability("mutex")) Mutex {
  public:
   void lock() STEPTAPE_THREAD_ANNOTATION(acquire_capability()) { mutex_.lock(); }
   void unlock() STEPTAPE_THREAD_ANNOTATION(release_capability()) { mutex_.unlock(); }
+  bool tryLock() STEPTAPE_THREAD_ANNOTATION(try_acquire_capability(true)) {
+    return mutex_.try_lock();
+  }
 
  private:
   friend class CondVar;

@@ -103,7 +103,11 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   template <typename T, typename = RequiresScalarTraits<T>>
   void addScalar(std::string_view tag, const T& value, std::int64_t step,
                  const ScalarOptions& options = {}) {
-    addScalar(tag, ScalarTraits<T>::value(value), step, options);
+    if (rankPolicy() == RankPolicy::kReduced) {
+      addScalar(tag, ScalarTraits<T>::value(value), step, options);
+    } else {
+      SummaryWriter::addScalar(tag, value, step, options);
+    }
   }
   using SummaryWriter::addScalar;
 

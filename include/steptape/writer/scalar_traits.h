@@ -1,15 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "steptape/summary/tensor_view.h"
+
 namespace steptape {
+
+template <typename T>
+struct ScalarTraits;
+
+namespace detail {
+template <typename T, typename = void>
+inline constexpr bool kHasInFlight = false;
+template <typename T>
+inline constexpr bool
+    kHasInFlight<T, std::void_t<decltype(ScalarTraits<T>::inFlight(std::declval<const T&>()))>> =
+        true;
+}  // namespace detail
 
 /// Specialise for a type of another library that holds one number to let addScalar() take it:
 /// `static double value(const T&)`. <steptape/torch.h> does so for at::Tensor.
+///
+/// Where a number may lie on a device, whose queue the caller should not wait for, add
+/// `static std::optional<TensorView> inFlight(const T&)`: a view of one element on its way to main
+/// memory, or nothing where value() need not wait.
 template <typename T>
 struct ScalarTraits;
+
+/// ScalarTraits<T>::inFlight(scalar), or nothing if the traits have no such function.
+template <typename T>
+std::optional<TensorView> scalarInFlight(const T& scalar) {
+  if constexpr (detail::kHasInFlight<T>) {
+    return ScalarTraits<T>::inFlight(scalar);
+  } else {
+    return std::nullopt;
+  }
+}
 
 /// Removes an overload unless `T` has ScalarTraits.
 template <typename T>

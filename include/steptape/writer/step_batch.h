@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "steptape/base/export.h"
 #include "steptape/writer/scalar_tag.h"
@@ -38,11 +40,15 @@ class STEPTAPE_EXPORT StepBatch {
   void add(std::string_view tag, double value);
   template <typename T, typename = RequiresScalarTraits<T>>
   void add(ScalarTag tag, const T& value) {
-    add(tag, ScalarTraits<T>::value(value));
+    if (std::optional<TensorView> inFlight = scalarInFlight(value)) {
+      addInFlight(tag.id_, std::move(*inFlight));
+    } else {
+      add(tag, ScalarTraits<T>::value(value));
+    }
   }
   template <typename T, typename = RequiresScalarTraits<T>>
   void add(std::string_view tag, const T& value) {
-    add(tag, ScalarTraits<T>::value(value));
+    add(ScalarTag(series(tag)), value);
   }
 
  private:
@@ -56,6 +62,8 @@ class STEPTAPE_EXPORT StepBatch {
     }
     scalars_[size_++] = {series, static_cast<float>(value)};
   }
+  std::uint32_t series(std::string_view tag) const;
+  void addInFlight(std::uint32_t series, TensorView value);
   void handOver();
 
   WriterCore* core_;

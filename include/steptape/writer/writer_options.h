@@ -33,6 +33,12 @@ struct WriterOptions {
   /// hold at this step or later. Applies to every sub-run as well.
   std::optional<std::int64_t> purgeStep;
 
+  /// Begins a new event file when one has grown to so many bytes, or has become so old; 0: never.
+  /// The names sort, so readers take the files for one run. A file ends at the first write behind
+  /// the limit, so it may be larger by what is written at once, 64 KiB or one large value.
+  std::uint64_t maxFileBytes = 0;
+  std::chrono::seconds maxFileAge = std::chrono::seconds(0);
+
   /// Longest time between a call and its bytes being handed to the system, and so the most that
   /// `kill -9` can take. One write(2) per period and file; below about 100 ms costs show.
   std::chrono::milliseconds flushPeriod = std::chrono::seconds(1);
@@ -75,8 +81,9 @@ struct WriterStats {
   std::uint64_t files = 0;         ///< Event files created, sub-runs included.
   std::uint64_t droppedScalars =
       0;  ///< Points lost to OverflowPolicy or to a disk that stayed full.
-  std::uint64_t droppedValues = 0;  ///< Other values lost in these ways.
-  std::uint64_t retries = 0;        ///< Writes that had to be tried again.
+  std::uint64_t droppedValues = 0;    ///< Other values lost in these ways.
+  std::uint64_t retries = 0;          ///< Writes that had to be tried again.
+  std::uint64_t stepRegressions = 0;  ///< Values whose step lies before their tag's last one.
 };
 
 }  // namespace steptape

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "steptape/summary/audio.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "writer/capture.h"
+#include "writer/value_names.h"
+#include "writer/writer_core.h"
+
+namespace steptape {
+
+void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, std::int64_t step,
+                             const AudioOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  checkAudio(samples, options);
+  const auto wav = capture({samples}, [core = core_, name, options](const auto& views) {
+    WavFile file = encodeWav(views[0], options);
+    if (file.clipped > 0) {
+      core->reportOnce("clipped " + name, "the sound \"" + name + "\" has " +
+                                              std::to_string(file.clipped) + " of " +
+                                              std::to_string(views[0].numel()) +
+                                              " samples out of -1..1 or NaN; they are clipped");
+    }
+    return std::move(file.bytes);
+  });
+  const auto bytes = static_cast<std::size_t>(samples.numel()) * dtypeSize(samples.dtype());
+  core_->addValue(step, options.wallTime, bytes, [name, wav, metadata = namesOf(options)] {
+    return audioValue(name, *wav(), metadata);
+  });
+}
+
+}  // namespace steptape

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/summary/image.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "writer/value_names.h"
+#include "writer/writer_core.h"
+
+namespace steptape {
+namespace {
+
+/// Draws the figures, which may differ in size.
+Value drawnValue(const std::string& tag, const std::vector<CapturedFigure>& figures,
+                 const SummaryMetadata& metadata) {
+  int width = 0;
+  int height = 0;
+  std::vector<std::string> pngs;
+  for (const CapturedFigure& figure : figures) {
+    PngImage drawn = figure.draw();
+    width = std::max(width, drawn.width);
+    height = std::max(height, drawn.height);
+    pngs.push_back(std::move(drawn.bytes));
+  }
+  return imageValue(tag, width, height, std::move(pngs), metadata);
+}
+
+}  // namespace
+
+void SummaryWriter::addFigures(std::string_view tag, std::vector<CapturedFigure> figures,
+                               std::int64_t step, const FigureOptions& options) {
+  std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  if (figures.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "figure \"" + name + "\": there are none, wanted at least one");
+  }
+  std::size_t bytes = 0;
+  for (const CapturedFigure& figure : figures) {
+    bytes += figure.bytes;
+  }
+  core_->addValue(step, options.wallTime, bytes,
+                  [name = std::move(name), figures = std::move(figures),
+                   metadata = namesOf(options)] { return drawnValue(name, figures, metadata); });
+}
+
+}  // namespace steptape

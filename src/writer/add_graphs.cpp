@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <utility>
+
+#include "steptape/event/graph.h"
+#include "steptape/summary/text.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "writer/writer_core.h"
+
+namespace steptape {
+namespace {
+
+// TensorBoard shows one graph per run, so a run has one description of it.
+constexpr char kDescriptionTag[] = "graph/description";
+
+// Readers drop points by step; a graph belongs to the whole run.
+constexpr std::int64_t kGraphStep = 0;
+
+/// Memory that `graph` holds, roughly.
+std::size_t sizeOf(const Graph& graph) {
+  std::size_t bytes = graph.description.size() + graph.stats.size() * sizeof(GraphNodeStats);
+  for (const GraphNode& node : graph.nodes) {
+    bytes += sizeof(GraphNode) + node.name.size() + node.op.size() +
+             node.inputs.size() * sizeof(std::string) +
+             node.attributes.size() * sizeof(std::pair<std::string, GraphAttribute>);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void SummaryWriter::addGraph(const Graph& graph, const GraphOptions& options) {
+  if (!core_->isActive()) {
+    return;
+  }
+  checkGraph(graph);
+  const auto kept = std::make_shared<const Graph>(graph);
+  core_->addEvent(kGraphStep, options.wallTime, sizeOf(graph),
+                  [kept] { return Event::What(encodeGraph(*kept)); });
+  if (!graph.stats.empty()) {
+    core_->addEvent(kGraphStep, options.wallTime, 0,
+                    [kept, tag = core_->validTag(options.sessionRun)] {
+                      return Event::What(encodeGraphStats(*kept, tag));
+                    });
+  }
+  if (!graph.description.empty()) {
+    core_->addValue(kGraphStep, options.wallTime, 0,
+                    [kept] { return textValue(kDescriptionTag, kept->description); });
+  }
+}
+
+}  // namespace steptape

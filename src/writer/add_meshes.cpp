@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/summary/mesh.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "writer/capture.h"
+#include "writer/value_names.h"
+#include "writer/writer_core.h"
+
+namespace steptape {
+
+void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, std::int64_t step,
+                            const MeshOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  checkMesh(vertices, options);
+  std::vector<TensorView> views = {vertices};
+  for (const auto& part : {options.colors, options.faces}) {
+    if (part) {
+      views.push_back(*part);
+    }
+  }
+  std::size_t bytes = 0;
+  for (const TensorView& view : views) {
+    bytes += static_cast<std::size_t>(view.numel()) * dtypeSize(view.dtype());
+  }
+  const bool hasColors = options.colors.has_value();
+  const bool hasFaces = options.faces.has_value();
+  const auto mesh = capture(std::move(views), [hasColors, hasFaces](const auto& captured) {
+    MeshOptions parts;
+    if (hasColors) {
+      parts.colors = captured[1];
+    }
+    if (hasFaces) {
+      parts.faces = captured.back();
+    }
+    return meshTensors(captured[0], parts);
+  });
+  core_->addValues(step, options.wallTime, bytes,
+                   [name, mesh, config = options.configJson, metadata = namesOf(options)] {
+                     return meshValues(name, *mesh(), config, metadata);
+                   });
+}
+
+}  // namespace steptape

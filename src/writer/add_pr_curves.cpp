@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/summary/pr_curve.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "writer/capture.h"
+#include "writer/value_names.h"
+#include "writer/writer_core.h"
+
+namespace steptape {
+namespace {
+
+std::size_t bytesOf(std::size_t thresholds) {
+  return 6 * sizeof(double) * thresholds;
+}
+
+}  // namespace
+
+void SummaryWriter::addPrCurve(std::string_view tag, const TensorView& labels,
+                               const TensorView& predictions, std::int64_t step,
+                               const PrCurveOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  checkPrCurve(labels, predictions, options);
+  std::vector<TensorView> views = {labels, predictions};
+  if (options.weights) {
+    views.push_back(*options.weights);
+  }
+  const int thresholds = options.numThresholds;
+  const auto counts = capture(std::move(views), [thresholds](const auto& captured) {
+    PrCurveOptions counting;
+    counting.numThresholds = thresholds;
+    if (captured.size() > 2) {
+      counting.weights = captured[2];
+    }
+    return computePrCurve(captured[0], captured[1], counting);
+  });
+  const std::size_t bytes = bytesOf(static_cast<std::size_t>(thresholds));
+  core_->addValue(step, options.wallTime, bytes, [name, counts, metadata = namesOf(options)] {
+    return prCurveValue(name, *counts(), metadata);
+  });
+}
+
+void SummaryWriter::addPrCurveRaw(std::string_view tag, const PrCurveCounts& counts,
+                                  std::int64_t step, const PrCurveOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  validatePrCurve(counts);
+  const std::size_t bytes = bytesOf(counts.truePositives.size());
+  core_->addValue(step, options.wallTime, bytes, [name, counts, metadata = namesOf(options)] {
+    return prCurveValue(name, counts, metadata);
+  });
+}
+
+}  // namespace steptape

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+
+#include "steptape/summary/raw_tensor.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "writer/capture.h"
+#include "writer/value_names.h"
+#include "writer/writer_core.h"
+
+namespace steptape {
+
+void SummaryWriter::addTensor(std::string_view tag, const TensorView& tensor, std::int64_t step,
+                              const ValueOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  checkRawTensor(tensor);
+  const auto copy = capture({tensor}, [](const auto& views) { return rawTensor(views[0]); });
+  const auto bytes = static_cast<std::size_t>(tensor.numel()) * dtypeSize(tensor.dtype());
+  core_->addValue(step, options.wallTime, bytes, [name, copy, metadata = namesOf(options)] {
+    return tensorValue(name, *copy(), metadata);
+  });
+}
+
+}  // namespace steptape

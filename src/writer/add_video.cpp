@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+
+#include "steptape/summary/image.h"
+#include "steptape/summary/video.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "writer/captured_pixels.h"
+#include "writer/value_names.h"
+#include "writer/writer_core.h"
+
+namespace steptape {
+
+void SummaryWriter::addVideo(std::string_view tag, const TensorView& frames, std::int64_t step,
+                             const VideoOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  checkVideo(frames, options);
+  const auto captured = capturePixels(
+      frames, name, core_,
+      [format = options.dataFormat](const TensorView& view) { return videoFrames(view, format); });
+  core_->addValue(step, options.wallTime, capturedBytes(frames), [name, captured, options] {
+    const auto taken = captured();
+    std::string file = options.format == VideoFormat::kGif ? encodeGif(*taken, options.fps)
+                                                           : encodeApng(*taken, options.fps);
+    return imageValue(name, taken->width, taken->height, std::move(file), namesOf(options));
+  });
+}
+
+}  // namespace steptape

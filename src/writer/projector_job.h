@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "steptape/base/status.h"
+#include "steptape/summary/image.h"
+
+#include "summary/embedding_config.h"
+#include "summary/embedding_tsv.h"
+#include "writer/capture.h"
+#include "writer/projector_file.h"
+
+namespace steptape {
+
+/// What one call of addEmbedding() has captured.
+struct CapturedEmbedding {
+  std::string name;       ///< What the projector offers.
+  std::string directory;  ///< Within the run's.
+  TensorView matrix;      ///< Owns its elements, which may still be in flight.
+  std::optional<detail::MetadataTsv> metadata;
+  Captured<Pixels> sprite;  ///< Null: none.
+  std::int64_t spriteCell = 0;
+};
+
+/// Writes an embedding's files, piece by piece, and names them in the run's projector_config.pbtxt
+/// when all of them are there.
+///
+/// However large the matrix is, no more of its text than one piece is in memory.
+///
+/// @threads Not thread-safe: the backend only.
+class ProjectorJob {
+ public:
+  /// @param runDirectory Where projector_config.pbtxt is.
+  ProjectorJob(std::string runDirectory, CapturedEmbedding embedding);
+
+  /// Does the next piece: some text, or the sprite, or the config.
+  ///
+  /// @param again Set to whether there is more.
+  /// @return kIoError with the system's words; kDataLoss if a projector_config.pbtxt is there that
+  ///         nobody can read. Neither leaves half a file. REQUIRES: not called again then.
+  Status writePiece(bool* again);
+
+ private:
+  enum class Stage { kMatrix, kMetadata, kSprite, kConfig };
+
+  Status begin();
+  template <typename Text>
+  Status writeText(Text* text, const char* name, Stage nextStage);
+  Status writeMetadata();
+  Status writeSprite();
+  Status writeConfig() const;
+  std::string pathOf(const char* name) const;
+
+  const std::string runDirectory_;
+  CapturedEmbedding embedding_;
+  Stage stage_ = Stage::kMatrix;
+  std::optional<detail::MatrixTsv> matrix_;
+  std::optional<ProjectorFile> file_;  // the one being written
+  std::string piece_;
+};
+
+}  // namespace steptape

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "steptape/testing/temp_dir.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "summary/error_matcher.h"
+#include "writer/run_contents.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class AddHistogramTest : public ::testing::Test {
+ protected:
+  SummaryWriter open() {
+    WriterOptions options;
+    options.onError = [this](const Status& status) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      reports_.push_back(status.message());
+    };
+    return SummaryWriter(dir_.string(), std::move(options));
+  }
+  std::vector<std::string> reports() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return reports_;
+  }
+  /// Rows of left edge, right edge and count, one after the other, of the only value in the run.
+  std::vector<double> buckets() const {
+    const std::vector<Value> values = valuesIn(dir_.string());
+    EXPECT_THAT(values, SizeIs(1));
+    const auto& tensor = std::get<Tensor>(values.at(0).data);
+    std::vector<double> numbers(tensor.content.size() / sizeof(double));
+    std::memcpy(numbers.data(), tensor.content.data(), tensor.content.size());
+    EXPECT_THAT(tensor.shape, ElementsAre(static_cast<std::int64_t>(numbers.size() / 3), 3));
+    return numbers;
+  }
+
+  testing::TempDir dir_;
+  std::mutex mutex_;
+  std::vector<std::string> reports_;
+};
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TEST_F(AddHistogramTest, CountsInBucketsOfEqualWidth) {
+  HistogramOptions options;
+  options.bins = 2;
+  SummaryWriter writer = open();
+  writer.addHistogram("h", std::vector<float>{0, 1, 2, 4}, 0, options);
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_THAT(buckets(), ElementsAre(0, 2, 2, 2, 4, 2));
+}
+
+TEST_F(AddHistogramTest, CountsBetweenEdgesAndBesideThem) {
+  HistogramOptions options;
+  options.bins = {0.0, 1.0, 10.0};
+  SummaryWriter writer = open();
+  writer.addHistogram("h", std::vector<std::int32_t>{-3, 0, 5, 10, 20}, 0, options);
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_THAT(buckets(), ElementsAre(-3, 0, 1, 0, 1, 1, 1, 10, 2, 10, 20, 1));
+}
+
+TEST_F(AddHistogramTest, CountsByARuleAndJoinsNeighbours) {
+  HistogramOptions options;
+  options.bins = "sqrt";
+  options.maxBins = 2;
+  SummaryWriter writer = open();
+  writer.addHistogram("h", std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8}, 0, options);
+  ASSERT_TRUE(writer.close().ok());
+  // Three buckets of 8 / 3 were made, of which two are joined.
+  EXPECT_THAT(buckets(), ElementsAre(0, 16.0 / 3, 6, 16.0 / 3, 8, 3));
+}
+
+TEST_F(AddHistogramTest, TellsOnceHowManyValuesNoBucketCanHold) {
+  SummaryWriter writer = open();
+  writer.addHistogram("h", std::vector<float>{1, kNan, kInfinity, kInfinity, -kInfinity}, 0);
+  writer.addHistogram("h", std::vector<float>{kNan, kNan}, 1);
+  writer.addHistogram("other", std::vector<float>{-kInfinity}, 1);
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_THAT(reports(),
+              ElementsAre("the histogram \"h\" leaves out 1 NaN, 2 +Inf and 1 -Inf of 5 values; "
+                          "later ones of this tag are not reported",
+                          "the histogram \"other\" leaves out 0 NaN, 0 +Inf and 1 -Inf of 1 "
+                          "values; later ones of this tag are not reported"));
+}
+
+TEST_F(AddHistogramTest, WritesNothingOfWhatItRejects) {
+  HistogramOptions options;
+  options.bins = "knuth";
+  SummaryWriter writer = open();
+  EXPECT_THROW(writer.addHistogram("h", std::vector<float>{1}, 0, options), Error);
+  options.bins = {1.0, 1.0};
+  expectInvalidArgument([&] { writer.addHistogram("h", std::vector<float>{1}, 0, options); },
+                        "histogram: bins[1] is 1.000000 after 1.000000: edges must ascend");
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_THAT(valuesIn(dir_.string()), IsEmpty());
+}
+
+/// Elements that arrive when the backend waits for them.
+struct LateElements final : TensorArrival {
+  void wait() override { memory = {1, 3, 3, kNan}; }
+  std::vector<float> memory = std::vector<float>(4, -1000.0F);
+};
+
+TEST_F(AddHistogramTest, CountsTensorsThatAreInFlightWhenTheyHaveArrived) {
+  auto elements = std::make_shared<LateElements>();
+  const TensorView view(elements->memory.data(), DType::kFloat32, {4}, {}, elements, elements);
+  HistogramOptions options;
+  options.bins = 2;
+  SummaryWriter writer = open();
+  writer.addHistogram("h", view, 0, options);
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_THAT(buckets(), ElementsAre(1, 2, 1, 2, 3, 2));
+  EXPECT_THAT(reports(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace steptape

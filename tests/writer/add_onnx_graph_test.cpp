@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <variant>
+
+#include "steptape/base/error.h"
+#include "steptape/summary/onnx_graph.h"
+#include "steptape/testing/temp_dir.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "writer/run_contents.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+const std::string kModel = STEPTAPE_SOURCE_DIR "/tests/golden/resnet.onnx";
+
+std::vector<std::string> graphsIn(const std::string& directory) {
+  std::vector<std::string> graphs;
+  for (const Event& event : eventsIn(directory)) {
+    if (const auto* graph = std::get_if<GraphDef>(&event.what)) {
+      graphs.push_back(graph->bytes);
+    }
+  }
+  return graphs;
+}
+
+TEST(AddOnnxGraph, WritesTheGraphOfAFile) {
+  const testing::TempDir directory;
+  SummaryWriter writer(directory.string());
+  GraphOptions options;
+  options.wallTime = 1700000000.5;
+  writer.addOnnxGraph(kModel, options);
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_EQ(graphsIn(directory.string()),
+            std::vector<std::string>{encodeGraph(onnxGraph(readOnnxModel(kModel))).bytes});
+  EXPECT_EQ(eventsIn(directory.string()).back().wallTime, 1700000000.5);
+}
+
+TEST(AddOnnxGraph, WritesNothingOfAForeignFile) {
+  const testing::TempDir directory;
+  SummaryWriter writer(directory.string());
+  const std::string foreign = STEPTAPE_SOURCE_DIR "/tests/golden/torch.tfevents";
+  try {
+    writer.addOnnxGraph(foreign);
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(std::string(error.what()), "onnx: \"" + foreign +
+                                             "\" is not an ONNX model, or cut off: got a field "
+                                             "numbered 0 at byte 3 of 920");
+  }
+  ASSERT_TRUE(writer.close().ok());
+  EXPECT_TRUE(graphsIn(directory.string()).empty());
+  EXPECT_TRUE(valuesIn(directory.string()).empty());
+}
+
+TEST(AddOnnxGraph, ReadsNothingForAWriterThatIsNotEnabled) {
+  WriterOptions options;
+  options.enabled = false;
+  SummaryWriter writer("unused", options);
+  EXPECT_NO_THROW(writer.addOnnxGraph("no such file"));
+}
+
+}  // namespace
+}  // namespace steptape
