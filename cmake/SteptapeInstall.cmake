@@ -28,6 +28,7 @@ install(
   FILES
     ${PROJECT_BINARY_DIR}/package/steptapeConfig.cmake
     ${PROJECT_BINARY_DIR}/package/steptapeConfigVersion.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindCairo.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindProtobuf.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindTorch.cmake
   DESTINATION ${STEPTAPE_CMAKE_DIR}
@@ -61,6 +62,13 @@ if("mpi" IN_LIST STEPTAPE_COMPONENTS)
   steptape_install_pkg_config(mpi
     DESCRIPTION "Steptape over MPI; compile and link with mpicxx"
     REQUIRES "steptape-core = ${PROJECT_VERSION}")
+endif()
+
+if("figure" IN_LIST STEPTAPE_COMPONENTS)
+  steptape_install_pkg_config(figure
+    DESCRIPTION "Figures for Steptape, drawn by Cairo"
+    REQUIRES "steptape-core = ${PROJECT_VERSION}"
+    REQUIRES_PRIVATE "cairo")
 endif()
 
 if(TARGET steptape)

@@ -4,7 +4,8 @@
 
 set(STEPTAPE_WITH_MPI AUTO CACHE STRING "Build the mpi component: AUTO, ON (an error if MPI is absent) or OFF")
 set(STEPTAPE_WITH_TORCH AUTO CACHE STRING "Build the torch and trainer components: AUTO, ON or OFF")
-set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH PROPERTY STRINGS AUTO ON OFF)
+set(STEPTAPE_WITH_FIGURE AUTO CACHE STRING "Build the figure component: AUTO, ON (an error if Cairo is absent) or OFF")
+set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_FIGURE PROPERTY STRINGS AUTO ON OFF)
 
 option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
@@ -13,6 +14,7 @@ option(STEPTAPE_BUILD_BENCHMARKS "Build the benchmark programs" ${PROJECT_IS_TOP
 option(STEPTAPE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 set(STEPTAPE_SANITIZE "" CACHE STRING "Sanitizers for our own targets, as -fsanitize= takes them: address,undefined or thread")
+option(STEPTAPE_FUZZ "Build the fuzz targets with libFuzzer, which Clang has, and none of the other tests" OFF)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)

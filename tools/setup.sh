@@ -27,6 +27,7 @@ readonly build_requirements=(
   'protobuf-compiler command protoc'
   'libprotobuf-dev header google/protobuf/message.h'
   'zlib1g-dev header zlib.h'
+  'libcairo2-dev header cairo/cairo.h'
   'libopenmpi-dev command mpicxx'
   'openmpi-bin command mpiexec'
   'libgtest-dev header gtest/gtest.h'

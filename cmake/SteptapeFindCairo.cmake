@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# Finds Cairo with pkg-config, since it ships no CMake package, and declares steptape::cairo. Installed
+# with the package: a static archive leaves the link to Cairo to its consumer.
+if(NOT TARGET steptape::cairo)
+  find_package(PkgConfig QUIET)
+  if(PkgConfig_FOUND)
+    # 1.10 is the first whose stride and image formats are as we use them; every system has a later one.
+    pkg_check_modules(STEPTAPE_CAIRO QUIET IMPORTED_TARGET cairo>=1.10)
+  endif()
+  if(TARGET PkgConfig::STEPTAPE_CAIRO)
+    add_library(steptape::cairo INTERFACE IMPORTED)
+    target_link_libraries(steptape::cairo INTERFACE PkgConfig::STEPTAPE_CAIRO)
+  endif()
+endif()

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Component `figure`: charts drawn by Cairo, for SummaryWriter::addFigure().
+//
+//   steptape::Figure figure;
+//   figure.line(loss, {.label = "train"}).setTitle("Loss");
+//   writer.addFigure("loss", figure, step);
+#include "steptape/figure/figure.h"        // IWYU pragma: export
+#include "steptape/figure/figure_grid.h"   // IWYU pragma: export
+#include "steptape/figure/plot_options.h"  // IWYU pragma: export

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bars, and the histograms that are drawn as such.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "figure/checks.h"
+#include "figure/numbers.h"
+#include "figure/plots.h"
+
+namespace steptape::figure {
+namespace {
+
+/// A bar from 0 to `height`.
+struct Bar {
+  double left;
+  double right;
+  double height;
+};
+
+class BarsDrawing : public Drawing {
+ public:
+  /// @param ends Whether the axis ends at the outer bars, as a histogram's does.
+  BarsDrawing(std::vector<Bar> bars, std::vector<std::string> categories, const Color& color,
+              bool ends)
+      : bars_(std::move(bars)), categories_(std::move(categories)), color_(color), ends_(ends) {}
+
+  void extend(AxisData* x, AxisData* y) const override {
+    for (const Bar& bar : bars_) {
+      ends_ ? x->includeEdge(bar.left) : x->include(bar.left);
+      ends_ ? x->includeEdge(bar.right) : x->include(bar.right);
+      y->include(bar.height);
+    }
+    if (!bars_.empty()) {
+      y->includeEdge(0);
+    }
+    if (!categories_.empty()) {
+      x->setCategories(categories_);
+    }
+  }
+
+  void draw(const Frame& frame, Canvas* canvas) const override {
+    // On a logarithmic axis 0 is infinitely far below.
+    const double foot = frame.y.scale == AxisScale::kLog ? frame.area.bottom() : frame.pixelY(0);
+    for (const Bar& bar : bars_) {
+      const double left = frame.pixelX(bar.left);
+      const double right = frame.pixelX(bar.right);
+      const double end = frame.pixelY(bar.height);
+      if (std::isfinite(left) && std::isfinite(right) && std::isfinite(end)) {
+        canvas->fillCrisply({left, std::min(foot, end), right - left, std::abs(foot - end)},
+                            color_);
+      }
+    }
+  }
+
+ private:
+  std::vector<Bar> bars_;
+  std::vector<std::string> categories_;
+  Color color_;
+  bool ends_;
+};
+
+class BarPlot : public Plot {
+ public:
+  BarPlot(const TensorView& heights, const BarOptions& options, LegendKey key, int index)
+      : Plot(std::move(key)),
+        heights_(keep(heights)),
+        labels_(options.labels),
+        width_(options.width),
+        index_(index) {}
+
+  std::size_t bytes() const override { return bytesOf(heights_); }
+
+  std::unique_ptr<Drawing> prepare(const PlotGroup& group) const override {
+    const std::vector<double> heights = numbersOf(heights_);
+    const double width = width_ / group.barPlots;
+    std::vector<Bar> bars;
+    for (std::size_t i = 0; i < heights.size(); ++i) {
+      const double left = static_cast<double>(i) - width_ / 2 + index_ * width;
+      bars.push_back({left, left + width, heights[i]});
+    }
+    return std::make_unique<BarsDrawing>(std::move(bars), labels_, *key().patch, false);
+  }
+
+ private:
+  TensorView heights_;
+  std::vector<std::string> labels_;
+  double width_;
+  int index_;
+};
+
+class HistogramPlot : public Plot {
+ public:
+  HistogramPlot(const TensorView& values, const HistogramPlotOptions& options, LegendKey key)
+      : Plot(std::move(key)),
+        values_(keep(values)),
+        bins_(options.bins),
+        edges_(options.edges),
+        density_(options.density) {}
+
+  std::size_t bytes() const override { return bytesOf(values_); }
+
+  std::unique_ptr<Drawing> prepare(const PlotGroup& /*group*/) const override {
+    std::vector<double> values = numbersOf(values_);
+    values.erase(std::remove_if(values.begin(), values.end(),
+                                [](double value) { return !std::isfinite(value); }),
+                 values.end());
+    const std::vector<double> edges = edges_.empty() ? equalEdges(values) : edges_;
+    std::vector<Bar> bars;
+    for (std::size_t i = 1; i < edges.size(); ++i) {
+      bars.push_back({edges[i - 1], edges[i], 0});
+    }
+    count(values, edges, &bars);
+    if (density_) {
+      scale(&bars);
+    }
+    return std::make_unique<BarsDrawing>(std::move(bars), std::vector<std::string>(), *key().patch,
+                                         true);
+  }
+
+ private:
+  std::vector<double> equalEdges(const std::vector<double>& values) const {
+    if (values.empty()) {
+      return {};
+    }
+    auto [min, max] = std::minmax_element(values.begin(), values.end());
+    // A single number gets bins around it, as numpy.histogram does.
+    const double low = *min == *max ? *min - 0.5 : *min;
+    const double high = *min == *max ? *max + 0.5 : *max;
+    std::vector<double> edges;
+    for (int i = 0; i <= bins_; ++i) {
+      const double share = static_cast<double>(i) / bins_;
+      edges.push_back(low * (1 - share) + high * share);
+    }
+    return edges;
+  }
+
+  static void count(const std::vector<double>& values, const std::vector<double>& edges,
+                    std::vector<Bar>* bars) {
+    for (const double value : values) {
+      const auto above = std::upper_bound(edges.begin(), edges.end(), value);
+      if (above != edges.begin() && (above != edges.end() || value == edges.back())) {
+        const auto bin = static_cast<std::size_t>(above - edges.begin()) - 1;
+        ++(*bars)[std::min(bin, bars->size() - 1)].height;
+      }
+    }
+  }
+
+  static void scale(std::vector<Bar>* bars) {
+    double total = 0;
+    for (const Bar& bar : *bars) {
+      total += bar.height;
+    }
+    for (Bar& bar : *bars) {
+      bar.height /= std::max(total, 1.0) * (bar.right - bar.left);
+    }
+  }
+
+  TensorView values_;
+  int bins_;
+  std::vector<double> edges_;
+  bool density_;
+};
+
+void checkEdges(const std::vector<double>& edges, const std::string& where) {
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (!std::isfinite(edges[i]) || (i > 0 && edges[i] <= edges[i - 1])) {
+      reject(where, "edges[" + std::to_string(i) + "] is " + std::to_string(edges[i]) +
+                        ", wanted a finite number above the one before it");
+    }
+  }
+  if (edges.size() == 1) {
+    reject(where, "edges has 1 entry, wanted at least 2");
+  }
+}
+
+}  // namespace
+
+PlotPtr barPlot(const TensorView& heights, const BarOptions& options, const Color& color,
+                int index) {
+  const std::string where = "figure: bar";
+  checkRank1(heights, "heights", where);
+  checkNames(options.labels, heights.numel(), "labels", "bar", where);
+  if (!(options.width > 0 && options.width <= 1)) {
+    reject(where, "width is " + std::to_string(options.width) + ", wanted more than 0, at most 1");
+  }
+  LegendKey key;
+  key.label = options.label;
+  key.patch = color;
+  return std::make_shared<BarPlot>(heights, options, std::move(key), index);
+}
+
+PlotPtr histogramPlot(const TensorView& values, const HistogramPlotOptions& options,
+                      const Color& color) {
+  constexpr int kMostBins = 10000;
+  const std::string where = "figure: histogram";
+  if (options.bins < 1 || options.bins > kMostBins) {
+    reject(where, "bins is " + std::to_string(options.bins) + ", wanted 1 to 10000");
+  }
+  checkEdges(options.edges, where);
+  LegendKey key;
+  key.label = options.label;
+  // So that two histograms show through each other.
+  key.patch = withOpacity(color, 0.7, where);
+  return std::make_shared<HistogramPlot>(values, options, std::move(key));
+}
+
+}  // namespace steptape::figure

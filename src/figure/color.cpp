@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "figure/color.h"
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "figure/checks.h"
+
+namespace steptape::figure {
+namespace {
+
+constexpr Color fromRgb(unsigned rgb) {
+  return {((rgb >> 16) & 0xFF) / 255.0, ((rgb >> 8) & 0xFF) / 255.0, (rgb & 0xFF) / 255.0, 1};
+}
+
+// Okabe and Ito, "Color Universal Design", 2008.
+constexpr Color kBlue = fromRgb(0x0072B2);
+constexpr Color kVermilion = fromRgb(0xD55E00);
+constexpr Color kGreen = fromRgb(0x009E73);
+constexpr Color kPurple = fromRgb(0xCC79A7);
+constexpr Color kOrange = fromRgb(0xE69F00);
+constexpr Color kCyan = fromRgb(0x56B4E9);
+constexpr Color kBlack = fromRgb(0x000000);
+constexpr Color kYellow = fromRgb(0xF0E442);
+constexpr Color kGray = fromRgb(0x7F7F7F);
+
+constexpr std::array<Color, 8> kCycle{kBlue,   kVermilion, kGreen, kPurple,
+                                      kOrange, kCyan,      kBlack, kYellow};
+
+constexpr std::array<std::pair<std::string_view, Color>, 11> kNames{{{"black", kBlack},
+                                                                     {"white", kWhite},
+                                                                     {"gray", kGray},
+                                                                     {"grey", kGray},
+                                                                     {"red", kVermilion},
+                                                                     {"green", kGreen},
+                                                                     {"blue", kBlue},
+                                                                     {"orange", kOrange},
+                                                                     {"purple", kPurple},
+                                                                     {"cyan", kCyan},
+                                                                     {"yellow", kYellow}}};
+
+/// -1 for what is no hexadecimal digit.
+int hexDigit(char c) {
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
+/// Parses the digits behind '#'; false unless there are 3, 6 or 8.
+bool parseHex(std::string_view digits, Color* color) {
+  const std::size_t perPart = digits.size() == 3 ? 1 : 2;
+  if (digits.size() != 3 && digits.size() != 6 && digits.size() != 8) {
+    return false;
+  }
+  std::array<double, 4> parts{0, 0, 0, 1};
+  for (std::size_t i = 0; i * perPart < digits.size(); ++i) {
+    const int high = hexDigit(digits[i * perPart]);
+    const int low = hexDigit(digits[i * perPart + perPart - 1]);
+    if (high < 0 || low < 0) {
+      return false;
+    }
+    parts[i] = (high * 16 + low) / 255.0;
+  }
+  *color = {parts[0], parts[1], parts[2], parts[3]};
+  return true;
+}
+
+double linear(double part) {
+  return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+}
+
+}  // namespace
+
+Color cycleColor(int index) {
+  return kCycle[static_cast<std::size_t>(index) % kCycle.size()];
+}
+
+Color parseColor(std::string_view text, const std::string& where) {
+  Color color;
+  if (!text.empty() && text.front() == '#' && parseHex(text.substr(1), &color)) {
+    return color;
+  }
+  if (text.size() == 2 && text[0] == 'C' && text[1] >= '0' && text[1] <= '7') {
+    return cycleColor(text[1] - '0');
+  }
+  for (const auto& [name, named] : kNames) {
+    if (text == name) {
+      return named;
+    }
+  }
+  reject(where, "color is \"" + std::string(text) +
+                    "\", wanted such as \"#1f77b4\", \"C0\" to \"C7\" or \"red\"");
+}
+
+Color withOpacity(Color color, double opacity, const std::string& where) {
+  if (!(opacity >= 0 && opacity <= 1)) {
+    reject(where, "opacity is " + std::to_string(opacity) + ", wanted 0 to 1");
+  }
+  color.alpha *= opacity;
+  return color;
+}
+
+double relativeLuminance(const Color& color) {
+  return 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
+}
+
+Color textColorOn(const Color& background) {
+  // Where the contrast ratios (L + 0.05) / (l + 0.05) with white and with the ink are equal.
+  const double onWhite = 1.05 / (relativeLuminance(background) + 0.05);
+  const double onInk = (relativeLuminance(background) + 0.05) / (relativeLuminance(kInk) + 0.05);
+  return onWhite > onInk ? kWhite : kInk;
+}
+
+}  // namespace steptape::figure

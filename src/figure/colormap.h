@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "steptape/base/span.h"
+
+#include "figure/color.h"
+
+namespace steptape::figure {
+
+/// Turns numbers into colours.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+class Colormap {
+ public:
+  /// @param name As plot_options.h lists them.
+  /// @throws Error(kInvalidArgument) with `where`, the name and the known ones.
+  Colormap(std::string_view name, const std::string& where);
+
+  /// The colour at `fraction`, which is clamped to 0..1: between two of the published colours it is
+  /// interpolated linearly.
+  Color at(double fraction) const;
+
+ private:
+  Span<const unsigned> colors_;  ///< 0xRRGGBB at equal distances.
+  bool reversed_ = false;
+};
+
+}  // namespace steptape::figure

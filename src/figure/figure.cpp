@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/figure/figure.h"
+
+#include <cmath>
+#include <utility>
+
+#include "figure/checks.h"
+#include "figure/model.h"
+#include "figure/render.h"
+
+namespace steptape {
+namespace {
+
+using figure::Color;
+
+/// The colour that a plot asks for, or the next one.
+Color colorFor(const std::string& color, const std::string& where, FigureModel* model) {
+  return color.empty() ? figure::cycleColor(model->nextColor) : figure::parseColor(color, where);
+}
+
+/// Adds a plot that has taken `color`; only now, so that a call which throws changes nothing.
+void add(figure::PlotPtr plot, const std::string& chosen, const Color& color, FigureModel* model) {
+  model->plots.push_back(std::move(plot));
+  model->nextColor += chosen.empty() ? 1 : 0;
+  model->lastColor = color;
+}
+
+void checkLimits(double min, double max, const std::string& where) {
+  if (!std::isfinite(min) || !std::isfinite(max) || min >= max) {
+    figure::reject(where, "the limits are " + std::to_string(min) + " and " + std::to_string(max) +
+                              ", wanted finite numbers, the first below the second");
+  }
+}
+
+void checkScale(AxisScale scale, const FigureModel::Limits& limits, const std::string& where) {
+  if (scale == AxisScale::kLog && limits && limits->first <= 0) {
+    figure::reject(where, "the lower limit is " + std::to_string(limits->first) +
+                              ", wanted a positive one on a logarithmic axis");
+  }
+}
+
+PngImage draw(const FigureModel& model) {
+  const CanvasOptions& size = model.canvas;
+  figure::Canvas canvas(size.width, size.height, size.dpi);
+  figure::drawFigure(
+      model, {0, 0, static_cast<double>(size.width), static_cast<double>(size.height)}, &canvas);
+  return figure::encoded(&canvas);
+}
+
+}  // namespace
+
+Figure::Figure() : Figure(CanvasOptions()) {}
+
+Figure::Figure(CanvasOptions options) : model_(std::make_unique<FigureModel>()) {
+  figure::checkCanvas(options.width, options.height, options.dpi, "figure");
+  model_->canvas = std::move(options);
+}
+
+Figure::Figure(const Figure& other) : model_(std::make_unique<FigureModel>(*other.model_)) {}
+
+Figure& Figure::operator=(const Figure& other) {
+  *this = Figure(other);
+  return *this;
+}
+
+Figure::Figure(Figure&& other) noexcept = default;
+Figure& Figure::operator=(Figure&& other) noexcept = default;
+Figure::~Figure() = default;
+
+Figure& Figure::line(const TensorView& x, const TensorView& y, const LineOptions& options) {
+  const Color color = colorFor(options.color, "figure: line", model_.get());
+  add(figure::linePlot(x, y, options, color), options.color, color, model_.get());
+  return *this;
+}
+
+Figure& Figure::line(const TensorView& y, const LineOptions& options) {
+  const Color color = colorFor(options.color, "figure: line", model_.get());
+  add(figure::linePlot(std::nullopt, y, options, color), options.color, color, model_.get());
+  return *this;
+}
+
+Figure& Figure::scatter(const TensorView& x, const TensorView& y, const ScatterOptions& options) {
+  const Color color = colorFor(options.color, "figure: scatter", model_.get());
+  add(figure::scatterPlot(x, y, options, color), options.color, color, model_.get());
+  return *this;
+}
+
+Figure& Figure::bar(const TensorView& heights, const BarOptions& options) {
+  const Color color = colorFor(options.color, "figure: bar", model_.get());
+  add(figure::barPlot(heights, options, color, model_->barPlots), options.color, color,
+      model_.get());
+  ++model_->barPlots;
+  return *this;
+}
+
+Figure& Figure::histogram(const TensorView& values, const HistogramPlotOptions& options) {
+  const Color color = colorFor(options.color, "figure: histogram", model_.get());
+  add(figure::histogramPlot(values, options, color), options.color, color, model_.get());
+  return *this;
+}
+
+Figure& Figure::fillBetween(const TensorView& x, const TensorView& lower, const TensorView& upper,
+                            const BandOptions& options) {
+  const Color color = options.color.empty()
+                          ? model_->lastColor
+                          : figure::parseColor(options.color, "figure: fillBetween");
+  model_->plots.push_back(figure::bandPlot(x, lower, upper, options, color));
+  return *this;
+}
+
+Figure& Figure::horizontalLine(double y, const RuleOptions& options) {
+  model_->plots.push_back(figure::rulePlot(y, figure::Direction::kHorizontal, options));
+  return *this;
+}
+
+Figure& Figure::verticalLine(double x, const RuleOptions& options) {
+  model_->plots.push_back(figure::rulePlot(x, figure::Direction::kVertical, options));
+  return *this;
+}
+
+Figure& Figure::text(double x, double y, std::string text, const AnnotationOptions& options) {
+  model_->plots.push_back(figure::annotation(x, y, std::move(text), options));
+  return *this;
+}
+
+Figure& Figure::heatMap(const TensorView& matrix, const HeatMapOptions& options) {
+  model_->plots.push_back(figure::heatMapPlot(matrix, options));
+  return *this;
+}
+
+Figure& Figure::confusionMatrix(const TensorView& counts,
+                                const std::vector<std::string>& classNames,
+                                const ConfusionMatrixOptions& options) {
+  model_->plots.push_back(figure::confusionMatrixPlot(counts, classNames, options));
+  if (model_->xLabel.empty() && model_->yLabel.empty()) {
+    model_->xLabel = "Predicted class";
+    model_->yLabel = "True class";
+  }
+  return *this;
+}
+
+Figure& Figure::setTitle(std::string title) {
+  model_->canvas.title = std::move(title);
+  return *this;
+}
+
+Figure& Figure::setXLabel(std::string label) {
+  model_->xLabel = std::move(label);
+  return *this;
+}
+
+Figure& Figure::setYLabel(std::string label) {
+  model_->yLabel = std::move(label);
+  return *this;
+}
+
+Figure& Figure::setXLimits(double min, double max) {
+  checkLimits(min, max, "figure: setXLimits");
+  checkScale(model_->xScale, std::pair(min, max), "figure: setXLimits");
+  model_->xLimits = std::pair(min, max);
+  return *this;
+}
+
+Figure& Figure::setYLimits(double min, double max) {
+  checkLimits(min, max, "figure: setYLimits");
+  checkScale(model_->yScale, std::pair(min, max), "figure: setYLimits");
+  model_->yLimits = std::pair(min, max);
+  return *this;
+}
+
+Figure& Figure::setXScale(AxisScale scale) {
+  checkScale(scale, model_->xLimits, "figure: setXScale");
+  model_->xScale = scale;
+  return *this;
+}
+
+Figure& Figure::setYScale(AxisScale scale) {
+  checkScale(scale, model_->yLimits, "figure: setYScale");
+  model_->yScale = scale;
+  return *this;
+}
+
+Figure& Figure::setLegend(LegendPlace place) {
+  model_->legend = place;
+  return *this;
+}
+
+Figure& Figure::setGrid(bool visible) {
+  model_->grid = visible;
+  return *this;
+}
+
+PngImage Figure::render() const {
+  return draw(*model_);
+}
+
+std::shared_ptr<const FigureModel> Figure::snapshot() const {
+  return std::make_shared<const FigureModel>(*model_);
+}
+
+CapturedFigure FigureTraits<Figure>::capture(const Figure& figure) {
+  CapturedFigure captured;
+  for (const figure::PlotPtr& plot : figure.model_->plots) {
+    captured.bytes += plot->bytes();
+  }
+  captured.draw = [model = figure.snapshot()] { return draw(*model); };
+  return captured;
+}
+
+}  // namespace steptape

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "figure/axis.h"
+#include "figure/canvas.h"
+#include "figure/model.h"
+#include "figure/plot.h"
+#include "figure/ticks.h"
+
+namespace steptape::figure {
+
+/// One axis with its marks.
+struct AxisMarks {
+  Ticks ticks;
+  bool areNames = false;   ///< Categories rather than numbers.
+  bool areTilted = false;  ///< Set at 45 degrees, because they are too wide.
+};
+
+/// What the plots of a figure need, before there are places for it.
+struct Contents {
+  AxisData x;
+  AxisData y;
+  bool grid = true;
+  bool fillsAxes = false;
+  bool squareCells = false;
+  const Colorbar* colorbar = nullptr;
+};
+
+/// Where everything lies.
+struct Layout {
+  Frame frame;
+  AxisMarks x;
+  AxisMarks y;
+  Rect colorbar;  ///< Empty if there is none.
+  Ticks colorbarTicks;
+  Point title;
+  Point xLabel;
+  Point yLabel;
+  Point colorbarLabel;
+  double titleWidth = 0;  ///< That there is room for.
+};
+
+inline constexpr double kTickLength = 3.5;
+inline constexpr double kMinorTickLength = 2;
+/// Between a tick and its name.
+inline constexpr double kTickGap = 2.5;
+
+/// Finds room for everything within `cell`.
+Layout layOut(const FigureModel& model, const Contents& contents, const Rect& cell, Canvas* canvas);
+
+}  // namespace steptape::figure

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/figure/plot_options.h"
+
+#include "figure/color.h"
+#include "figure/plots.h"
+
+namespace steptape {
+
+/// What a Figure holds. Copies share the plots.
+struct FigureModel {
+  using Limits = std::optional<std::pair<double, double>>;
+
+  CanvasOptions canvas;
+  std::string xLabel;
+  std::string yLabel;
+  Limits xLimits;
+  Limits yLimits;
+  AxisScale xScale = AxisScale::kLinear;
+  AxisScale yScale = AxisScale::kLinear;
+  LegendPlace legend = LegendPlace::kBest;
+  bool grid = true;
+  std::vector<figure::PlotPtr> plots;
+  int nextColor = 0;
+  int barPlots = 0;
+  figure::Color lastColor = figure::cycleColor(0);  ///< Of the plot added last.
+};
+
+}  // namespace steptape

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "figure/axis.h"
+#include "figure/canvas.h"
+#include "figure/colormap.h"
+
+namespace steptape::figure {
+
+/// What a legend shows beside a name.
+struct LegendKey {
+  std::string label;
+  std::optional<Stroke> stroke;  ///< A piece of line.
+  Marker marker;
+  std::optional<Color> patch;  ///< A filled rectangle.
+};
+
+/// What a colorbar explains.
+struct Colorbar {
+  Colormap colormap;
+  double min;
+  double max;
+  std::string label;
+};
+
+/// A plot with its numbers at hand, about to be drawn.
+class Drawing {
+ public:
+  virtual ~Drawing() = default;
+  /// Notes which numbers the axes must hold.
+  virtual void extend(AxisData* x, AxisData* y) const = 0;
+  /// Whether it leaves nothing to see of the grid and the axes' lines.
+  virtual bool fillsAxes() const { return false; }
+  virtual bool hasSquareCells() const { return false; }
+  virtual const Colorbar* colorbar() const { return nullptr; }
+  virtual void draw(const Frame& frame, Canvas* canvas) const = 0;
+};
+
+/// What the plots of a figure know of each other.
+struct PlotGroup {
+  int barPlots = 0;  ///< Bars of so many plots stand side by side.
+};
+
+/// One plot of a figure, as it was given. Never changes, so that figures and threads share it.
+///
+/// @threads Thread-safe.
+class Plot {
+ public:
+  explicit Plot(LegendKey key = {}) : key_(std::move(key)) {}
+  virtual ~Plot() = default;
+  Plot(const Plot&) = delete;
+  Plot& operator=(const Plot&) = delete;
+
+  /// Its line of the legend; none if the label is empty.
+  const LegendKey& key() const { return key_; }
+  /// Memory of the numbers.
+  virtual std::size_t bytes() const = 0;
+  /// Waits for the numbers and reads them; meant for the background thread.
+  virtual std::unique_ptr<Drawing> prepare(const PlotGroup& group) const = 0;
+
+ private:
+  LegendKey key_;
+};
+
+}  // namespace steptape::figure

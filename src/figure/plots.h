@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "steptape/figure/plot_options.h"
+#include "steptape/summary/tensor_view.h"
+
+#include "figure/color.h"
+#include "figure/plot.h"
+
+namespace steptape::figure {
+
+// The kinds of plots. Each function checks what it is given, as figure.h says of the call of the
+// same name, and keeps a copy. `color` is what the options' color stands for.
+
+using PlotPtr = std::shared_ptr<const Plot>;
+
+PlotPtr linePlot(const std::optional<TensorView>& x, const TensorView& y,
+                 const LineOptions& options, const Color& color);
+PlotPtr scatterPlot(const TensorView& x, const TensorView& y, const ScatterOptions& options,
+                    const Color& color);
+PlotPtr bandPlot(const TensorView& x, const TensorView& lower, const TensorView& upper,
+                 const BandOptions& options, const Color& color);
+/// @param index Which of the figure's bar plots it is, from 0.
+PlotPtr barPlot(const TensorView& heights, const BarOptions& options, const Color& color,
+                int index);
+PlotPtr histogramPlot(const TensorView& values, const HistogramPlotOptions& options,
+                      const Color& color);
+
+enum class Direction { kHorizontal, kVertical };
+PlotPtr rulePlot(double at, Direction direction, const RuleOptions& options);
+PlotPtr annotation(double x, double y, std::string text, const AnnotationOptions& options);
+
+PlotPtr heatMapPlot(const TensorView& matrix, const HeatMapOptions& options);
+PlotPtr confusionMatrixPlot(const TensorView& counts, const std::vector<std::string>& classNames,
+                            const ConfusionMatrixOptions& options);
+
+}  // namespace steptape::figure

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "figure/render.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "steptape/summary/image.h"
+
+#include "figure/checks.h"
+#include "figure/layout.h"
+#include "figure/legend.h"
+
+namespace steptape::figure {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+constexpr Stroke kGridStroke{kGridColor, 0.7};
+constexpr Stroke kAxisStroke{kAxisColor, 0.7};
+
+using Drawings = std::vector<std::unique_ptr<Drawing>>;
+
+Contents contentsOf(const FigureModel& model, const Drawings& drawings) {
+  Contents contents;
+  for (const auto& drawing : drawings) {
+    drawing->extend(&contents.x, &contents.y);
+    contents.fillsAxes = contents.fillsAxes || drawing->fillsAxes();
+    contents.squareCells = contents.squareCells || drawing->hasSquareCells();
+    if (contents.colorbar == nullptr) {
+      contents.colorbar = drawing->colorbar();
+    }
+  }
+  contents.grid = model.grid && !contents.fillsAxes;
+  return contents;
+}
+
+void drawGrid(const Layout& layout, Canvas* canvas) {
+  const Frame& frame = layout.frame;
+  if (!layout.x.areNames) {
+    for (const Tick& tick : layout.x.ticks.major) {
+      const double x = frame.pixelX(tick.value);
+      canvas->strokeCrisply({x, frame.area.top}, {x, frame.area.bottom()}, kGridStroke);
+    }
+  }
+  if (!layout.y.areNames) {
+    for (const Tick& tick : layout.y.ticks.major) {
+      const double y = frame.pixelY(tick.value);
+      canvas->strokeCrisply({frame.area.left, y}, {frame.area.right(), y}, kGridStroke);
+    }
+  }
+}
+
+void drawXAxis(const Layout& layout, Canvas* canvas) {
+  const Frame& frame = layout.frame;
+  const double scale = frame.pixelsPerPoint;
+  const double foot = frame.area.bottom();
+  TextStyle style;
+  style.size = kTickSize;
+  style.anchor = layout.x.areTilted ? TextAnchor::kRight : TextAnchor::kCenter;
+  style.angle = layout.x.areTilted ? kPi / 4 : 0;
+  const double gap = (layout.x.areNames ? 0 : kTickLength) + kTickGap;
+  // A tilted name ends a little below its place, the middle of the others lies there.
+  const double textY =
+      foot + gap * scale +
+      (layout.x.areTilted ? kTickSize * scale / 3 : canvas->lineHeight(kTickSize) / 2);
+  for (const Tick& tick : layout.x.ticks.major) {
+    const double x = frame.pixelX(tick.value);
+    if (!layout.x.areNames) {
+      canvas->strokeCrisply({x, foot}, {x, foot + kTickLength * scale}, kAxisStroke);
+    }
+    canvas->text(tick.label, {x, textY}, style);
+  }
+  for (const double minor : layout.x.ticks.minor) {
+    const double x = frame.pixelX(minor);
+    canvas->strokeCrisply({x, foot}, {x, foot + kMinorTickLength * scale}, kAxisStroke);
+  }
+}
+
+/// Marks a vertical axis at `x`, to the left for a `side` of -1, to the right for 1.
+void drawVerticalMarks(const Ticks& ticks, bool areNames, const Frame& frame, double x, int side,
+                       Canvas* canvas) {
+  const double scale = side * frame.pixelsPerPoint;
+  TextStyle style;
+  style.size = kTickSize;
+  style.anchor = side < 0 ? TextAnchor::kRight : TextAnchor::kLeft;
+  const double gap = areNames ? 2 * kTickGap : kTickLength + kTickGap;
+  for (const Tick& tick : ticks.major) {
+    const double y = frame.pixelY(tick.value);
+    if (!areNames) {
+      canvas->strokeCrisply({x, y}, {x + kTickLength * scale, y}, kAxisStroke);
+    }
+    canvas->text(tick.label, {x + gap * scale, y}, style);
+  }
+  for (const double minor : ticks.minor) {
+    const double y = frame.pixelY(minor);
+    canvas->strokeCrisply({x, y}, {x + kMinorTickLength * scale, y}, kAxisStroke);
+  }
+}
+
+void drawColorbar(const Colorbar& colorbar, const Layout& layout, Canvas* canvas) {
+  const Rect& rect = layout.colorbar;
+  std::vector<Color> pixels;
+  for (double y = 0; y < rect.height; ++y) {
+    const Color color = colorbar.colormap.at(1 - (y + 0.5) / rect.height);
+    pixels.insert(pixels.end(), static_cast<std::size_t>(rect.width), color);
+  }
+  canvas->paint(rect, pixels);
+  Frame frame = layout.frame;
+  frame.y = {colorbar.min, colorbar.max};
+  drawVerticalMarks(layout.colorbarTicks, false, frame, rect.right(), 1, canvas);
+}
+
+void drawCentered(const std::string& text, const Point& at, double width, TextStyle style,
+                  Canvas* canvas) {
+  style.anchor = TextAnchor::kCenter;
+  canvas->text({canvas->shortened(text, width, style), ""}, at, style);
+}
+
+void drawTitle(const FigureModel& model, const Layout& layout, const Rect& cell, Canvas* canvas) {
+  constexpr double kSmallest = 0.8;
+  TextStyle style;
+  style.size = kTitleSize;
+  style.bold = true;
+  const double width = canvas->textWidth({model.canvas.title, ""}, style);
+  style.size *= std::clamp(layout.titleWidth / std::max(width, 1.0), kSmallest, 1.0);
+  const std::string title = canvas->shortened(model.canvas.title, layout.titleWidth, style);
+  // A title that is wider than the axes is moved so that it stays in the picture.
+  const double half = canvas->textWidth({title, ""}, style) / 2;
+  const double margin = (cell.width - layout.titleWidth) / 2;
+  const double x =
+      std::max(cell.left + margin + half, std::min(layout.title.x, cell.right() - margin - half));
+  style.anchor = TextAnchor::kCenter;
+  canvas->text({title, ""}, {x, layout.title.y}, style);
+}
+
+void drawLabels(const FigureModel& model, const Contents& contents, const Layout& layout,
+                const Rect& cell, Canvas* canvas) {
+  TextStyle style;
+  style.size = kAxisLabelSize;
+  drawCentered(model.xLabel, layout.xLabel, cell.width, style, canvas);
+  style.angle = kPi / 2;
+  drawCentered(model.yLabel, layout.yLabel, cell.height, style, canvas);
+  if (contents.colorbar != nullptr) {
+    drawCentered(contents.colorbar->label, layout.colorbarLabel, cell.height, style, canvas);
+  }
+}
+
+void drawPlots(const Drawings& drawings, const Contents& contents, const Layout& layout,
+               Canvas* canvas) {
+  if (contents.grid) {
+    drawGrid(layout, canvas);
+  }
+  const Canvas::Clip clip = canvas->clip(layout.frame.area);
+  for (const auto& drawing : drawings) {
+    drawing->draw(layout.frame, canvas);
+  }
+}
+
+void drawAxes(const Contents& contents, const Layout& layout, Canvas* canvas) {
+  const Rect& area = layout.frame.area;
+  if (!contents.fillsAxes) {
+    canvas->strokeCrisply({area.left, area.top}, {area.left, area.bottom()}, kAxisStroke);
+    canvas->strokeCrisply({area.left, area.bottom()}, {area.right(), area.bottom()}, kAxisStroke);
+  }
+  drawXAxis(layout, canvas);
+  drawVerticalMarks(layout.y.ticks, layout.y.areNames, layout.frame, area.left, -1, canvas);
+  if (contents.colorbar != nullptr) {
+    drawColorbar(*contents.colorbar, layout, canvas);
+  }
+}
+
+/// How much a legend may hide, as Legend::place() returns it, before the axes make room for it.
+constexpr double kMostHidden = 0.03;
+
+/// The figure with its y axis continued so far that a legend of `height` pixels fits above the
+/// plots; nothing if that is not ours to do, or would leave the plots too little.
+std::optional<FigureModel> withHeadroom(const FigureModel& model, const Frame& frame,
+                                        double height) {
+  constexpr double kMost = 0.35;
+  const double share = height / frame.area.height;
+  if (model.yLimits || frame.y.inverted || share > kMost) {
+    return std::nullopt;
+  }
+  FigureModel raised = model;
+  raised.yLimits = std::pair(frame.y.min, frame.y.value(1 / (1 - share)));
+  return std::isfinite(raised.yLimits->second) ? std::optional(raised) : std::nullopt;
+}
+
+}  // namespace
+
+void drawFigure(const FigureModel& model, const Rect& cell, Canvas* canvas) {
+  Drawings drawings;
+  std::vector<LegendKey> keys;
+  for (const PlotPtr& plot : model.plots) {
+    drawings.push_back(plot->prepare({model.barPlots}));
+    if (!plot->key().label.empty()) {
+      keys.push_back(plot->key());
+    }
+  }
+  const Contents contents = contentsOf(model, drawings);
+  Layout layout = layOut(model, contents, cell, canvas);
+  drawPlots(drawings, contents, layout, canvas);
+  if (!keys.empty() && model.legend != LegendPlace::kNone) {
+    Legend legend(std::move(keys), layout.frame.area, canvas);
+    if (legend.place(model.legend, layout.frame.area) > kMostHidden) {
+      if (const auto raised = withHeadroom(model, layout.frame, legend.outerHeight())) {
+        canvas->fill(cell, kWhite);
+        layout = layOut(*raised, contents, cell, canvas);
+        drawPlots(drawings, contents, layout, canvas);
+        legend.place(model.legend, layout.frame.area);
+      }
+    }
+    legend.draw();
+  }
+  drawAxes(contents, layout, canvas);
+  drawTitle(model, layout, cell, canvas);
+  drawLabels(model, contents, layout, cell, canvas);
+}
+
+PngImage encoded(Canvas* canvas) {
+  const Pixels pixels = canvas->pixels();
+  return {pixels.width, pixels.height, encodePng(pixels)};
+}
+
+void checkCanvas(int width, int height, double dpi, const std::string& where) {
+  constexpr int kLeast = 64;
+  constexpr int kMost = 8192;
+  if (std::min(width, height) < kLeast || std::max(width, height) > kMost) {
+    reject(where, "the size is " + std::to_string(width) + " x " + std::to_string(height) +
+                      " pixels, wanted 64 to 8192 on either side");
+  }
+  if (!(dpi >= 20 && dpi <= 1200)) {
+    reject(where, "dpi is " + std::to_string(dpi) + ", wanted 20 to 1200");
+  }
+}
+
+}  // namespace steptape::figure

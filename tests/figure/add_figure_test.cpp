@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures through the writer and back.
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "steptape/testing/temp_dir.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "figure/picture.h"
+#include "summary/error_matcher.h"
+#include "writer/run_contents.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+Figure example() {
+  Figure figure;
+  figure.line(std::vector<double>{1, 3, 2}).setTitle("Loss");
+  return figure;
+}
+
+const std::vector<std::string>& stringsOf(const Value& value) {
+  return std::get<Tensor>(value.data).strings;
+}
+
+/// What `log` writes; fails the test unless it is one value.
+template <typename Log>
+Value writtenBy(Log&& log) {
+  const testing::TempDir directory;
+  SummaryWriter writer(directory.path());
+  log(&writer);
+  EXPECT_TRUE(writer.close().ok());
+  std::vector<Value> values = valuesIn(directory.path());
+  EXPECT_EQ(values.size(), 1U);
+  return values.empty() ? Value() : values.front();
+}
+
+TEST(AddFigure, WritesAnImageThatTensorBoardShows) {
+  FigureOptions options;
+  options.displayName = "The loss";
+  options.description = "of *training*";
+  const Value value =
+      writtenBy([&](SummaryWriter* writer) { writer->addFigure("loss", example(), 7, options); });
+  EXPECT_EQ(value.tag, "loss");
+  ASSERT_TRUE(value.metadata.has_value());
+  EXPECT_EQ(value.metadata->pluginName, "images");
+  EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+  EXPECT_EQ(value.metadata->displayName, "The loss");
+  EXPECT_EQ(value.metadata->description, "of *training*");
+  EXPECT_TRUE(stringsOf(value) ==
+              (std::vector<std::string>{"640", "480", example().render().bytes}));
+}
+
+TEST(AddFigure, DrawsTheFigureAsItWasWhenItWasAdded) {
+  const Value value = writtenBy([](SummaryWriter* writer) {
+    Figure figure = example();
+    writer->addFigure("loss", figure, 0);
+    figure.setTitle("Changed").line(std::vector<double>{5, 6});
+  });
+  EXPECT_TRUE(stringsOf(value)[2] == example().render().bytes);
+}
+
+TEST(AddFigure, TakesSeveralFiguresAndTellsTheLargestSides) {
+  CanvasOptions tall;
+  tall.width = 200;
+  tall.height = 700;
+  const Value value = writtenBy([&](SummaryWriter* writer) {
+    writer->addFigure("both", std::vector<Figure>{example(), Figure(tall)}, 0);
+  });
+  const std::vector<std::string>& strings = stringsOf(value);
+  ASSERT_EQ(strings.size(), 4U);
+  EXPECT_EQ(strings[0], "640");
+  EXPECT_EQ(strings[1], "700");
+  EXPECT_TRUE(strings[2] == example().render().bytes);
+  EXPECT_EQ(decodePng(strings[3]).height, 700);
+}
+
+TEST(AddFigure, TakesAGrid) {
+  const FigureGrid grid({example(), example()});
+  const Value value = writtenBy([&](SummaryWriter* writer) { writer->addFigure("grid", grid, 0); });
+  EXPECT_TRUE(stringsOf(value) == (std::vector<std::string>{"960", "480", grid.render().bytes}));
+}
+
+TEST(AddFigure, RejectsAnEmptyList) {
+  const testing::TempDir directory;
+  SummaryWriter writer(directory.path());
+  expectInvalidArgument([&] { writer.addFigure("loss", std::vector<Figure>(), 0); },
+                        "figure \"loss\": there are none, wanted at least one");
+}
+
+TEST(AddFigure, OfANotEnabledWriterDoesNothing) {
+  WriterOptions options;
+  options.enabled = false;
+  SummaryWriter writer("", options);
+  writer.addFigure("loss", example(), 0);
+  EXPECT_EQ(writer.stats().values, 0U);
+}
+
+/// A tensor of a device whose copy the background thread fetches; counts how often.
+class LateTensor : public TensorArrival {
+ public:
+  explicit LateTensor(bool fails = false) : fails_(fails) {}
+  static TensorView view(const std::shared_ptr<LateTensor>& tensor) {
+    return {tensor->memory_.data(), DType::kFloat64, {3}, {}, tensor, tensor};
+  }
+  void wait() override {
+    if (fails_) {
+      throw std::runtime_error("the device is gone");
+    }
+    memory_ = {1, 3, 2};
+  }
+
+ private:
+  bool fails_;
+  std::vector<double> memory_{0, 0, 0};
+};
+
+TEST(AddFigure, WaitsForTensorsOnTheirWayFromADeviceInTheBackground) {
+  const Value value = writtenBy([](SummaryWriter* writer) {
+    Figure figure;
+    figure.line(LateTensor::view(std::make_shared<LateTensor>())).setTitle("Loss");
+    writer->addFigure("loss", figure, 0);
+  });
+  EXPECT_TRUE(stringsOf(value)[2] == example().render().bytes);
+}
+
+TEST(AddFigure, ReportsATensorThatNeverComes) {
+  const testing::TempDir directory;
+  std::vector<std::string> errors;
+  WriterOptions options;
+  options.onError = [&](const Status& status) { errors.push_back(status.message()); };
+  SummaryWriter writer(directory.path(), options);
+  Figure figure;
+  figure.line(LateTensor::view(std::make_shared<LateTensor>(true)));
+  writer.addFigure("loss", figure, 0);
+  writer.close();
+  EXPECT_THAT(errors, ::testing::ElementsAre(::testing::HasSubstr("the device is gone")));
+  EXPECT_EQ(writer.stats().droppedValues, 1U);
+}
+
+}  // namespace
+}  // namespace steptape

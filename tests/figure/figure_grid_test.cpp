@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include "figure/picture.h"
+#include "summary/error_matcher.h"
+
+namespace steptape {
+namespace {
+
+Figure barFigure(const std::string& color) {
+  BarOptions options;
+  options.color = color;
+  Figure figure;
+  figure.bar(std::vector<double>{1}, options);
+  return figure;
+}
+
+TEST(FigureGrid, PutsFiguresSideBySideAndBelowEachOther) {
+  FigureGridOptions options;
+  options.columns = 2;
+  options.width = 600;
+  options.height = 400;
+  const Picture picture(
+      FigureGrid({barFigure("#ff0000"), barFigure("#00ff00"), barFigure("#0000ff")}, options)
+          .render());
+  EXPECT_EQ(picture.width(), 600);
+  EXPECT_EQ(picture.height(), 400);
+  EXPECT_LT(picture.boxOf(kRed).right, 300);
+  EXPECT_GT(picture.boxOf(kLime).left, 300);
+  EXPECT_EQ(picture.boxOf(kLime).top, picture.boxOf(kRed).top);
+  EXPECT_GT(picture.boxOf({0, 0, 255}).top, 200);
+}
+
+TEST(FigureGrid, LeavesRoomForItsTitle) {
+  FigureGridOptions options;
+  const Picture without(FigureGrid({barFigure("#ff0000")}, options).render());
+  options.title = "All of it";
+  const Picture with(FigureGrid({barFigure("#ff0000")}, options).render());
+  EXPECT_GT(with.boxOf(kRed).top, without.boxOf(kRed).top + 10);
+  EXPECT_EQ(with.boxOf(kRed).bottom, without.boxOf(kRed).bottom);
+}
+
+TEST(FigureGrid, KeepsTheFiguresAsTheyWere) {
+  std::vector<Figure> figures{barFigure("#ff0000")};
+  const FigureGrid grid(figures);
+  const std::string before = grid.render().bytes;
+  figures[0].setTitle("changed");
+  EXPECT_TRUE(grid.render().bytes == before);
+}
+
+TEST(FigureGrid, RejectsWhatCannotBeLaidOut) {
+  expectInvalidArgument([] { FigureGrid(std::vector<Figure>()); },
+                        "figure grid: there are no figures, wanted at least one");
+  FigureGridOptions options;
+  options.columns = 0;
+  expectInvalidArgument([&] { FigureGrid({Figure()}, options); },
+                        "figure grid: columns is 0, wanted at least 1");
+  options.columns = 20;
+  expectInvalidArgument(
+      [&] { FigureGrid(std::vector<Figure>(20), options); },
+      "figure grid: 20 figures in 20 columns have 48 x 480 pixels each, wanted at "
+      "least 64 on either side");
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "steptape/figure.h"
+
+#include "summary/png_decoder.h"
+
+namespace steptape {
+
+using Rgb = std::array<std::uint8_t, 3>;
+
+inline constexpr Rgb kRed{255, 0, 0};
+inline constexpr Rgb kLime{0, 255, 0};
+inline constexpr Rgb kWhitePixel{255, 255, 255};
+
+/// The smallest rectangle that holds all pixels of a colour; right and bottom are excluded.
+struct Box {
+  int left = 0;
+  int top = 0;
+  int right = 0;
+  int bottom = 0;
+
+  int width() const { return right - left; }
+  int height() const { return bottom - top; }
+  int centerX() const { return (left + right) / 2; }
+  int centerY() const { return (top + bottom) / 2; }
+};
+
+/// A rendered figure, decoded by libpng.
+class Picture {
+ public:
+  explicit Picture(const PngImage& png) : pixels_(decodePng(png.bytes)) {
+    EXPECT_EQ(pixels_.width, png.width);
+    EXPECT_EQ(pixels_.height, png.height);
+    EXPECT_EQ(pixels_.channels, 3);
+  }
+  explicit Picture(const Figure& figure) : Picture(figure.render()) {}
+
+  int width() const { return pixels_.width; }
+  int height() const { return pixels_.height; }
+  const std::vector<std::uint8_t>& data() const { return pixels_.data; }
+
+  Rgb at(int x, int y) const {
+    const std::size_t i = 3 * (static_cast<std::size_t>(y) * pixels_.width + x);
+    return {pixels_.data[i], pixels_.data[i + 1], pixels_.data[i + 2]};
+  }
+
+  /// How many pixels have exactly this colour.
+  int count(const Rgb& color) const {
+    int count = 0;
+    for (int y = 0; y < height(); ++y) {
+      for (int x = 0; x < width(); ++x) {
+        count += at(x, y) == color ? 1 : 0;
+      }
+    }
+    return count;
+  }
+
+  /// Where the colour is; fails the test if it is nowhere.
+  Box boxOf(const Rgb& color) const {
+    Box box{width(), height(), 0, 0};
+    for (int y = 0; y < height(); ++y) {
+      for (int x = 0; x < width(); ++x) {
+        if (at(x, y) == color) {
+          box = {std::min(box.left, x), std::min(box.top, y), std::max(box.right, x + 1),
+                 std::max(box.bottom, y + 1)};
+        }
+      }
+    }
+    EXPECT_GT(box.right, box.left) << "the colour is not in the picture";
+    return box;
+  }
+
+  /// How many pixels differ from those of a picture of the same size.
+  int differences(const Picture& other) const {
+    int count = 0;
+    for (int y = 0; y < height(); ++y) {
+      for (int x = 0; x < width(); ++x) {
+        count += at(x, y) == other.at(x, y) ? 0 : 1;
+      }
+    }
+    return count;
+  }
+
+ private:
+  Pixels pixels_;
+};
+
+}  // namespace steptape
