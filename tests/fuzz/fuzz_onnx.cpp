@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as an ONNX file.
+#include <string_view>
+
+#include "steptape/base/error.h"
+#include "steptape/base/utf8.h"
+#include "steptape/summary/onnx_graph.h"
+
+#include "fuzz/fuzz_input.h"
+
+namespace steptape {
+namespace {
+
+std::size_t operatorsOf(const OnnxGraph& graph) {
+  std::size_t count = graph.nodes.size();
+  for (const OnnxNode& node : graph.nodes) {
+    for (const OnnxAttribute& attribute : node.attributes) {
+      for (const OnnxGraph& inner : attribute.graphs) {
+        count += operatorsOf(inner);
+      }
+    }
+  }
+  return count;
+}
+
+void checkShown(const OnnxModel& model, const Graph& graph) {
+  require(graph.nodes.size() >= operatorsOf(model.graph), "every operator is a node");
+  for (const GraphNode& node : graph.nodes) {
+    require(isValidUtf8(node.name), "names of nodes are UTF-8");
+  }
+  try {
+    checkGraph(graph);
+  } catch (const Error& error) {
+    require(false, error.what());
+  }
+  require(!encodeGraph(graph).bytes.empty(), "a graph has an encoding");
+}
+
+void readModel(std::string_view bytes) {
+  try {
+    const OnnxModel model = parseOnnxModel(bytes, "fuzz");
+    checkShown(model, onnxGraph(model));
+  } catch (const Error&) {
+    // Most bytes are no model.
+  }
+}
+
+}  // namespace
+}  // namespace steptape
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  steptape::readModel({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
