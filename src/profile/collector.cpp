@@ -2,9 +2,9 @@
 #include "steptape/profile/collector.h"
 
 #include "steptape/base/error.h"
-#include "steptape/profile/zone.h"
 
 #include "profile/recorder_registry.h"
+#include "profile/zone_listener.h"
 
 namespace steptape {
 namespace {
@@ -43,12 +43,12 @@ ProfileCollector::~ProfileCollector() {
 void ProfileCollector::startRecording() noexcept {
   detail::recordingSession.store(session_, std::memory_order_relaxed);
   if (zones_) {
-    detail::zoneSession.store(session_, std::memory_order_relaxed);
+    detail::setZoneSession(session_);
   }
 }
 
 void ProfileCollector::stopRecording() noexcept {
-  detail::zoneSession.store(0, std::memory_order_relaxed);
+  detail::setZoneSession(0);
   detail::recordingSession.store(0, std::memory_order_relaxed);
 }
 

@@ -108,4 +108,14 @@ OpProfile OpStatsBuilder::build(std::uint64_t windowEndTicks,
   return profile;
 }
 
+std::map<std::string, std::chrono::nanoseconds> operatorTimes(const OpProfile& profile) {
+  std::map<std::string, std::chrono::nanoseconds> times;
+  for (const OpStats& op : profile.operators) {
+    if (op.kind == ProfileKind::kOperator && op.calls != 0) {
+      times[op.name] = op.total / static_cast<std::int64_t>(op.calls);
+    }
+  }
+  return times;
+}
+
 }  // namespace steptape

@@ -10,6 +10,7 @@
 
 #include "profile/name_cache.h"
 #include "profile/recorder_registry.h"
+#include "profile/zone_listener.h"
 
 namespace steptape::detail {
 namespace {
@@ -168,19 +169,28 @@ std::atomic<std::uint32_t> zoneSession{0};
 
 bool beginZone(std::uint32_t session, ZoneSite& site, const void* zone) noexcept {
   bool begun = false;
-  record(session, [&](ThreadRecorder& recorder) {
+  if ((session & kZoneListenerBit) != 0) {
+    if (ZoneListener* const listener = zoneListener()) {
+      listener->onZoneBegin(site.name);
+      begun = true;
+    }
+  }
+  record(session & ~kZoneListenerBit, [&](ThreadRecorder& recorder) {
     std::uint32_t nameId = site.nameId.load(std::memory_order_relaxed);
     if (nameId == 0) {
       nameId = internProfileName(ProfileKind::kZone, site.name);
       site.nameId.store(nameId, std::memory_order_relaxed);
     }
-    begun = recorder.begin(ProfileKind::kZone, nameId, -1, zone);
+    begun |= recorder.begin(ProfileKind::kZone, nameId, -1, zone);
   });
   return begun;
 }
 
 void endZone(const void* zone) noexcept {
   endSpan(zone);
+  if (ZoneListener* const listener = zoneListener()) {
+    listener->onZoneEnd();
+  }
 }
 
 void beginSpan(ProfileKind kind, const char* name, std::int64_t sequence,

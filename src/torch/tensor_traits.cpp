@@ -7,6 +7,8 @@
 
 #include "steptape/base/error.h"
 
+#include "torch/device_copy.h"
+
 #include <ATen/ATen.h>
 
 namespace steptape {
@@ -68,22 +70,29 @@ std::string shapeString(const at::Tensor& tensor) {
   return text + ")";
 }
 
-}  // namespace
-
-TensorView TensorTraits<at::Tensor>::view(const at::Tensor& tensor) {
-  requireDefined(tensor);
-  const at::Tensor dense = inMainMemory(tensor);
-  const std::optional<DType> dtype = dtypeOfTensor(dense);
+DType loggedType(const at::Tensor& tensor) {
+  const std::optional<DType> dtype = dtypeOfTensor(tensor);
   if (!dtype) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::string("a tensor of element type ") + c10::toString(dense.scalar_type()) +
+                std::string("a tensor of element type ") + c10::toString(tensor.scalar_type()) +
                     " cannot be logged; convert it with to(torch::kFloat32)");
   }
-  return TensorView(dense.data_ptr(), *dtype, dense.sizes().vec(), dense.strides().vec(),
-                    std::make_shared<const at::Tensor>(dense));
+  return *dtype;
 }
 
-double ScalarTraits<at::Tensor>::value(const at::Tensor& tensor) {
+TensorView viewOf(const at::Tensor& tensor, std::shared_ptr<TensorArrival> arrival) {
+  return TensorView(tensor.data_ptr(), loggedType(tensor), tensor.sizes().vec(),
+                    tensor.strides().vec(), std::make_shared<const at::Tensor>(tensor),
+                    std::move(arrival));
+}
+
+TensorView viewInFlight(const at::Tensor& tensor) {
+  loggedType(tensor);  // before anything is queued
+  DeviceCopier::Copy copy = DeviceCopier::current().copy(tensor.detach());
+  return viewOf(copy.host, std::move(copy.arrival));
+}
+
+void requireRealScalar(const at::Tensor& tensor) {
   requireDefined(tensor);
   if (tensor.numel() != 1) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -94,7 +103,29 @@ double ScalarTraits<at::Tensor>::value(const at::Tensor& tensor) {
                 std::string("a scalar must be real, got a tensor of ") +
                     c10::toString(tensor.scalar_type()));
   }
+}
+
+}  // namespace
+
+TensorView TensorTraits<at::Tensor>::view(const at::Tensor& tensor) {
+  requireDefined(tensor);
+  if (DeviceCopier::current().canCopy(tensor)) {
+    return viewInFlight(tensor);
+  }
+  return viewOf(inMainMemory(tensor), nullptr);
+}
+
+double ScalarTraits<at::Tensor>::value(const at::Tensor& tensor) {
+  requireRealScalar(tensor);
   return tensor.item().toDouble();
+}
+
+std::optional<TensorView> ScalarTraits<at::Tensor>::inFlight(const at::Tensor& tensor) {
+  requireRealScalar(tensor);
+  if (!DeviceCopier::current().canCopy(tensor)) {
+    return std::nullopt;
+  }
+  return viewInFlight(tensor);
 }
 
 }  // namespace steptape

@@ -120,5 +120,14 @@ TEST(ProfileName, IsOneNumberForOneText) {
   EXPECT_EQ(profileName(id), "aten::mm");
 }
 
+TEST(OperatorTimes, AreTheMeanOfAllCallsOfAnOperator) {
+  OpProfile profile;
+  profile.operators = {{"aten::mm", ProfileKind::kOperator, 4, {}, std::chrono::nanoseconds(100)},
+                       {"load batch", ProfileKind::kZone, 1, {}, std::chrono::nanoseconds(5)},
+                       {"aten::mm", ProfileKind::kBackward, 1, {}, std::chrono::nanoseconds(7)}};
+  EXPECT_THAT(operatorTimes(profile),
+              ::testing::ElementsAre(::testing::Pair("aten::mm", std::chrono::nanoseconds(25))));
+}
+
 }  // namespace
 }  // namespace steptape

@@ -9,7 +9,8 @@
 namespace steptape {
 namespace detail {
 
-/// Number of the session that zones record into; 0 while no profiler records zones.
+/// Number of the session that zones record into, and a bit for listeners; 0 while nobody wants to
+/// know of zones.
 STEPTAPE_EXPORT extern std::atomic<std::uint32_t> zoneSession;
 
 /// What one STEPTAPE_ZONE in the source keeps between its executions.

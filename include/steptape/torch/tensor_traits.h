@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "steptape/base/export.h"
 #include "steptape/summary/tensor_view.h"
 #include "steptape/writer/scalar_traits.h"
@@ -21,9 +23,11 @@ struct STEPTAPE_EXPORT TensorTraits<at::Tensor> {
   /// @throws Error(kInvalidArgument) if the tensor is undefined, or its element type is none of
   ///         DType's, such as complex64; the message names it.
   /// @threads Thread-safe, as long as nobody writes to the tensor.
-  /// @cost    None that depends on the size for a strided tensor in main memory: no copy. A tensor
-  ///          on another device is copied to main memory, which waits for the work queued on it; a
-  ///          sparse, quantised, mkldnn or lazily negated one is first made dense, in a copy.
+  /// @cost    None that depends on the size for a strided tensor in main memory: no copy. Of a
+  ///          strided tensor on another device a copy to page-locked memory is queued behind the
+  ///          work that this thread has queued there, and the view is in flight: the background
+  ///          thread waits for it, the caller does not. A sparse, quantised, mkldnn or lazily
+  ///          negated tensor is made dense first, in a copy, and waited for.
   static TensorView view(const at::Tensor& tensor);
 };
 
@@ -35,6 +39,12 @@ struct STEPTAPE_EXPORT ScalarTraits<at::Tensor> {
   /// @threads Thread-safe, as long as nobody writes to the tensor.
   /// @cost    On another device than the CPU this waits for the work queued there.
   static double value(const at::Tensor& tensor);
+
+  /// The value on its way from a device; nothing for a tensor in main memory.
+  ///
+  /// @throws As value(); also Error(kInvalidArgument) for an element type that is none of DType's.
+  /// @cost   Queues one copy of one element; see TensorTraits<at::Tensor>::view().
+  static std::optional<TensorView> inFlight(const at::Tensor& tensor);
 };
 
 }  // namespace steptape

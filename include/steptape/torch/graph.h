@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/export.h"
+#include "steptape/event/graph.h"
+#include "steptape/summary/graph_traits.h"
+#include "steptape/torch/tensor_tree.h"
+
+#include <torch/csrc/jit/api/module.h>
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/any.h>
+#include <torch/nn/pimpl.h>
+
+// Lets addGraph() take models of LibTorch.
+//
+//   writer.addGraph(net, torch::ones({1, 3, 32, 32}));           // by value, or a shared_ptr
+//   writer.addGraph(net, std::make_tuple(image, mask));          // net.forward(image, mask)
+//   writer.addGraph(torch::jit::load("net.pt"), torch::ones({1, 3, 32, 32}));
+//
+// An eager module is traced: its forward() runs once, in the mode it is in (train() or eval()), on
+// copies of the input, and twice more to measure it. After that is as it was before: buffers such as the running statistics of BatchNorm, gradients, train() flags, the
+// random generators of the devices that the model and its input are on, grad mode. What cannot be
+// undone is what forward() does elsewhere: parameters that it assigns to in place, generators and
+// counters of its own.
+//
+// Scopes are the module tree, each level "name[Type]". An operator belongs to the module whose
+// parameters it reads; one that reads none to the deepest scope that its neighbours share; a
+// STEPTAPE_ZONE in forward() is a scope of its name inside the deepest scope that everything in it
+// shares. Operators that repeat in a scope, as those of a loop do, are numbered, and TensorBoard
+// folds five or more into a series.
+//
+// Constants are attributes of the operator that reads them, as far as they are numbers, strings or
+// lists of such; of tensors only shape and type are kept. A model that cannot be traced is recorded
+// instead: the outermost operators of one forward pass, connected by the tensors they hand on;
+// Graph::description then says why.
+
+namespace steptape {
+namespace detail {
+
+/// An eager model and its input, without their C++ types.
+struct EagerModel {
+  torch::nn::Module* module = nullptr;
+  std::vector<NamedTensor> inputs;
+  /// forward() with other tensors in place of the inputs'.
+  std::function<std::vector<NamedTensor>(const std::vector<at::Tensor>& inputs)> forward;
+};
+
+STEPTAPE_EXPORT Graph graphOf(const EagerModel& model, const GraphOptions& options);
+STEPTAPE_EXPORT Graph graphOf(const torch::jit::Module& module, std::vector<c10::IValue> arguments,
+                              const GraphOptions& options);
+
+template <typename Model, typename... Arguments>
+using ForwardResult = decltype(std::declval<Model&>().forward(std::declval<Arguments>()...));
+
+template <typename AlwaysVoid, typename Model, typename... Arguments>
+struct IsCallable : std::false_type {};
+template <typename Model, typename... Arguments>
+struct IsCallable<std::void_t<ForwardResult<Model, Arguments...>>, Model, Arguments...>
+    : std::true_type {};
+
+/// What forward() is called with: the elements of a tuple where it takes those, else `input` whole.
+template <typename Model, typename Input>
+auto argumentsFor(const Input& input) {
+  return std::tuple<Input>(input);
+}
+template <typename Model, typename... Elements>
+auto argumentsFor(const std::tuple<Elements...>& input) {
+  if constexpr (IsCallable<void, Model, std::decay_t<Elements>...>::value) {
+    return std::tuple<std::decay_t<Elements>...>(input);
+  } else {
+    return std::tuple<std::tuple<Elements...>>(input);
+  }
+}
+
+/// Whether `input` comes with the names of its own entries, or is an argument among others.
+template <typename Arguments>
+std::vector<NamedTensor> namedInputs(const Arguments& arguments) {
+  std::vector<NamedTensor> inputs;
+  if constexpr (std::tuple_size_v<Arguments> == 1) {
+    using Only = std::tuple_element_t<0, Arguments>;
+    TensorTree<Only>::collect(std::get<0>(arguments), "", &inputs);
+  } else {
+    TensorTree<Arguments>::collect(arguments, "", &inputs);
+  }
+  return inputs;
+}
+
+/// @param module What parameters and the tree are asked of.
+/// @param model  What has forward(): the module itself, or its holder.
+template <typename Model, typename Input>
+Graph graphOfEager(torch::nn::Module& module, Model& model, const Input& input,
+                   const GraphOptions& options) {
+  const auto arguments = argumentsFor<Model>(input);
+  using Arguments = std::decay_t<decltype(arguments)>;
+  EagerModel eager;
+  eager.module = &module;
+  eager.inputs = namedInputs(arguments);
+  eager.forward = [&](const std::vector<at::Tensor>& tensors) {
+    TensorCursor cursor(tensors);
+    auto result = std::apply(
+        [&](auto&&... values) { return model.forward(std::forward<decltype(values)>(values)...); },
+        TensorTree<Arguments>::rebuilt(arguments, cursor));
+    std::vector<NamedTensor> outputs;
+    TensorTree<std::decay_t<decltype(result)>>::collect(result, "", &outputs);
+    return outputs;
+  };
+  return graphOf(eager, options);
+}
+
+template <typename Input>
+std::vector<c10::IValue> scriptArguments(const Input& input) {
+  return {c10::IValue(input)};
+}
+template <typename... Elements>
+std::vector<c10::IValue> scriptArguments(const std::tuple<Elements...>& input) {
+  return std::apply(
+      [](const auto&... elements) { return std::vector<c10::IValue>{c10::IValue(elements)...}; },
+      input);
+}
+inline std::vector<c10::IValue> scriptArguments(const std::vector<c10::IValue>& input) {
+  return input;
+}
+
+}  // namespace detail
+
+/// An eager module held by value.
+template <typename Model>
+struct GraphTraits<Model, std::enable_if_t<std::is_base_of_v<torch::nn::Module, Model>>> {
+  template <typename Input>
+  static Graph graph(Model& model, const Input& input, const GraphOptions& options) {
+    return detail::graphOfEager(model, model, input, options);
+  }
+};
+
+/// An eager module held by a std::shared_ptr.
+template <typename Model>
+struct GraphTraits<std::shared_ptr<Model>,
+                   std::enable_if_t<std::is_base_of_v<torch::nn::Module, Model>>> {
+  template <typename Input>
+  static Graph graph(const std::shared_ptr<Model>& model, const Input& input,
+                     const GraphOptions& options) {
+    return detail::graphOfEager(*model, *model, input, options);
+  }
+};
+
+/// What TORCH_MODULE makes, torch::nn::Sequential included.
+template <typename Holder>
+struct GraphTraits<
+    Holder, std::enable_if_t<std::is_base_of_v<torch::detail::ModuleHolderIndicator, Holder>>> {
+  template <typename Input>
+  static Graph graph(const Holder& model, const Input& input, const GraphOptions& options) {
+    const auto module = model.ptr();
+    return detail::graphOfEager(*module, *module, input, options);
+  }
+};
+
+/// A module whose type LibTorch has forgotten; it must return one tensor.
+template <>
+struct GraphTraits<torch::nn::AnyModule> {
+  template <typename Input>
+  static Graph graph(torch::nn::AnyModule& model, const Input& input, const GraphOptions& options) {
+    return detail::graphOfEager(*model.ptr(), model, input, options);
+  }
+};
+
+/// A TorchScript module. Its graph is taken as it was compiled, with the modules' own scopes and
+/// control flow; one forward pass on copies of the input tells the shapes.
+///
+/// @param input As for an eager module; std::vector<c10::IValue> are the arguments of forward().
+template <>
+struct GraphTraits<torch::jit::Module> {
+  template <typename Input>
+  static Graph graph(const torch::jit::Module& module, const Input& input,
+                     const GraphOptions& options) {
+    return detail::graphOf(module, detail::scriptArguments(input), options);
+  }
+};
+
+}  // namespace steptape

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/event/graph.h"
+
+namespace steptape {
+
+/// Levels of the module tree from the root on, such as {"Net", "conv1[Conv2d]"}.
+using Scope = std::vector<std::string>;
+
+/// A STEPTAPE_ZONE that was open while an operator ran. The same zone entered again is another one.
+struct OpenZone {
+  std::size_t entry = 0;  ///< Number of the entry, unique in a draft.
+  std::string name;
+};
+
+/// Output `output` of the node number `node`.
+struct DraftEdge {
+  std::size_t node = 0;
+  std::size_t output = 0;
+};
+
+/// A node whose scope and name are still open.
+struct DraftNode {
+  enum class Kind { kInput, kOutput, kParameter, kOperator };
+
+  Kind kind = Kind::kOperator;
+  std::string op;    ///< GraphNode::op
+  std::string leaf;  ///< Last part of the name; parameters, inputs and outputs keep it as it is.
+  /// Unset for an operator that reads no parameters: its neighbours decide.
+  std::optional<Scope> scope;
+  /// The zones around an operator, the outermost first.
+  std::vector<OpenZone> zones;
+  std::vector<DraftEdge> inputs;
+  std::vector<std::optional<GraphShape>> outputShapes;
+  TensorType outputType = TensorType::kInvalid;
+  std::string device;
+  std::int64_t outputBytes = 0;
+  std::vector<std::pair<std::string, GraphAttribute>> attributes;
+};
+
+/// A graph before its operators have scopes: what tracing, TorchScript and recording have in common.
+/// A node comes after those that it reads.
+struct GraphDraft {
+  Scope root;  ///< The model itself.
+  std::vector<DraftNode> nodes;
+};
+
+}  // namespace steptape

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch/graph_measure.h"
+
+#include <algorithm>
+
+#include "steptape/base/clock.h"
+
+namespace steptape {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+
+// TensorBoard reads a missing device, and a time of 0, as nothing measured.
+constexpr char kDefaultDevice[] = "/device:CPU:0";
+
+std::int64_t atLeastOne(std::chrono::nanoseconds duration) {
+  return std::max<std::int64_t>(1, duration_cast<microseconds>(duration).count());
+}
+
+/// Difference between the system's clock, by which TensorBoard places operators, and the steady one.
+microseconds sinceEpoch(std::chrono::steady_clock::time_point time) {
+  const std::chrono::duration<double> now(Clock::system().wallSeconds());
+  return duration_cast<microseconds>(now - (std::chrono::steady_clock::now() - time));
+}
+
+void add(const DraftNode& node, const std::string& name, microseconds start,
+         std::chrono::nanoseconds duration, Graph* graph) {
+  GraphNodeStats& stats = graph->stats.emplace_back();
+  stats.name = name;
+  stats.device = node.device.empty() ? kDefaultDevice : node.device;
+  stats.startMicros = start.count();
+  stats.durationMicros = atLeastOne(duration);
+  stats.outputBytes = node.outputBytes;
+}
+
+bool isOperator(const DraftNode& node) {
+  return node.kind == DraftNode::Kind::kOperator;
+}
+
+std::string noteIfFewFound(const GraphDraft& draft, const Graph& graph) {
+  const auto operators =
+      static_cast<std::size_t>(std::count_if(draft.nodes.begin(), draft.nodes.end(), &isOperator));
+  if (graph.stats.size() * 2 >= operators) {
+    return "";
+  }
+  return "Times are known of " + std::to_string(graph.stats.size()) + " of " +
+         std::to_string(operators) + " operators: the others were not called by these names.";
+}
+
+}  // namespace
+
+std::string addStats(const GraphDraft& draft, const std::vector<OpCall>& calls, Graph* graph) {
+  const microseconds origin = calls.empty() ? microseconds() : sinceEpoch(calls.front().start);
+  auto next = calls.begin();
+  for (std::size_t i = 0; i < draft.nodes.size(); ++i) {
+    const DraftNode& node = draft.nodes[i];
+    const auto call = isOperator(node)
+                          ? std::find_if(next, calls.end(),
+                                         [&](const OpCall& each) { return each.name == node.op; })
+                          : calls.end();
+    if (call != calls.end()) {  // else the next node may still be found from here on
+      next = call + 1;
+      const auto start = origin + duration_cast<microseconds>(call->start - calls.front().start);
+      add(node, graph->nodes[i].name, start, call->duration, graph);
+    }
+  }
+  return noteIfFewFound(draft, *graph);
+}
+
+std::string addStats(const GraphDraft& draft,
+                     const std::map<std::string, std::chrono::nanoseconds>& times, Graph* graph) {
+  microseconds start = sinceEpoch(std::chrono::steady_clock::now());
+  for (std::size_t i = 0; i < draft.nodes.size(); ++i) {
+    const auto time = times.find(draft.nodes[i].op);
+    if (time != times.end()) {
+      add(draft.nodes[i], graph->nodes[i].name, start, time->second, graph);
+      start += microseconds(graph->stats.back().durationMicros);
+    }
+  }
+  return noteIfFewFound(draft, *graph);
+}
+
+}  // namespace steptape

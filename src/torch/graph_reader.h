@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "torch/graph_draft.h"
+#include "torch/model_tree.h"
+
+#include <ATen/core/ivalue.h>
+
+namespace torch::jit {
+struct Block;
+struct Node;
+struct Value;
+}  // namespace torch::jit
+
+namespace steptape {
+
+/// Reads LibTorch's graphs as flow of data: what only packs, unpacks or looks up is seen through,
+/// constants become attributes of what reads them.
+class GraphReader {
+ public:
+  /// What is known of a value before the model runs.
+  struct Meaning {
+    enum class Kind { kNothing, kData, kConstant, kList, kDictionary, kObject };
+
+    static Meaning data(DraftEdge edge);
+    static Meaning constant(c10::IValue value);
+
+    Kind kind = Kind::kNothing;
+    DraftEdge edge;                 ///< kData
+    c10::IValue value;              ///< kConstant
+    std::vector<Meaning> elements;  ///< kList; kDictionary: key, value, key, value, ...
+    std::string path;               ///< kObject: a module, "" for the model itself
+  };
+
+  /// Sets scope and zones of a new operator.
+  using Place = std::function<void(torch::jit::Node& source, DraftNode* node)>;
+
+  /// @param tensorPaths Numbers of `tree.tensors` by the path that the graph knows them under.
+  GraphReader(const ModelTree& tree,
+              const std::unordered_map<std::string, std::size_t>& tensorPaths, Place place);
+
+  /// Appends an input, and returns what it is to the graph.
+  Meaning addInput(const std::string& name, const at::Tensor& tensor);
+  /// As above, for whatever tensors `argument` holds.
+  Meaning addInputs(const std::string& name, const c10::IValue& argument);
+  void define(torch::jit::Value* value, Meaning meaning);
+  void read(torch::jit::Block& block);
+  void addOutput(const std::string& name, torch::jit::Value* value);
+
+  GraphDraft take() { return std::move(draft_); }
+
+ private:
+  const Meaning& meaningOf(torch::jit::Value* value);
+  void readNode(torch::jit::Node& node);
+  void readAttribute(torch::jit::Node& node);
+  void readConstant(torch::jit::Node& node);
+  void readPacking(torch::jit::Node& node, Meaning::Kind kind);
+  void readUnpacking(torch::jit::Node& node);
+  bool readLookup(torch::jit::Node& node);
+  void readProfile(torch::jit::Node& node);
+  void readBranches(torch::jit::Node& node);
+  void readLoop(torch::jit::Node& node);
+  void readBlock(torch::jit::Block& block, const std::string& name);
+  void readOperator(torch::jit::Node& node, const std::vector<Meaning>& alsoReads = {});
+  void addArgument(const std::string& name, const Meaning& meaning, DraftNode* node);
+  void addOutput(const std::string& name, const Meaning& meaning);
+  Meaning parameter(std::size_t number);
+  DraftNode placed(torch::jit::Node& source, const std::string& kind);
+  DraftEdge append(DraftNode node);
+
+  const ModelTree& tree_;
+  const std::unordered_map<std::string, std::size_t>& tensorPaths_;
+  const Place place_;
+  GraphDraft draft_;
+  std::unordered_map<const torch::jit::Value*, Meaning> meanings_;
+  std::unordered_map<std::size_t, std::size_t> nodeOfTensor_;
+  std::vector<OpenZone> control_;  // the branches and loops around what is being read
+  std::size_t controlEntries_ = 0;
+  std::map<std::string, std::size_t> controlNames_;
+};
+
+}  // namespace steptape

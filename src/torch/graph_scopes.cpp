@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch/graph_scopes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+namespace steptape {
+namespace {
+
+using Kind = DraftNode::Kind;
+using MaybeScope = std::optional<Scope>;
+
+MaybeScope joined(const MaybeScope& a, const MaybeScope& b) {
+  if (!a || !b) {
+    return a ? a : b;
+  }
+  return commonScope(*a, *b);
+}
+
+/// Which nodes are computed of nothing that the model was called with.
+std::vector<bool> independentOfInput(const GraphDraft& draft) {
+  std::vector<bool> independent(draft.nodes.size());
+  for (std::size_t i = 0; i < draft.nodes.size(); ++i) {
+    const DraftNode& node = draft.nodes[i];
+    independent[i] = node.kind != Kind::kInput &&
+                     std::all_of(node.inputs.begin(), node.inputs.end(),
+                                 [&](const DraftEdge& edge) { return independent[edge.node]; });
+  }
+  return independent;
+}
+
+/// Gives each operator that has no scope yet the one of the parameters that it reads, as they are
+/// or as something that was computed of parameters alone.
+void takeScopesOfParameters(GraphDraft* draft) {
+  const std::vector<bool> independent = independentOfInput(*draft);
+  for (DraftNode& node : draft->nodes) {
+    if (node.kind != Kind::kOperator || node.scope) {
+      continue;
+    }
+    for (const DraftEdge& edge : node.inputs) {
+      if (independent[edge.node]) {
+        node.scope = joined(node.scope, draft->nodes[edge.node].scope);
+      }
+    }
+  }
+}
+
+/// For each operator that has no scope yet: the deepest one that its neighbours share.
+std::vector<MaybeScope> scopesSharedByNeighbours(const GraphDraft& draft) {
+  const std::vector<DraftNode>& nodes = draft.nodes;
+  // What comes from before is known once all producers are, and they come first; what comes from
+  // behind likewise, in the other direction.
+  std::vector<MaybeScope> before(nodes.size());
+  std::vector<MaybeScope> behind(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    before[i] = nodes[i].kind == Kind::kInput ? draft.root : nodes[i].scope;
+    if (!before[i]) {
+      for (const DraftEdge& edge : nodes[i].inputs) {
+        before[i] = joined(before[i], before[edge.node]);
+      }
+    }
+  }
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (nodes[i].kind == Kind::kOutput) {
+      behind[i] = draft.root;
+    } else if (nodes[i].scope) {
+      behind[i] = nodes[i].scope;
+    }
+    for (const DraftEdge& edge : nodes[i].inputs) {
+      behind[edge.node] = joined(behind[edge.node], behind[i]);
+    }
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    before[i] = joined(before[i], behind[i]);
+  }
+  return before;
+}
+
+/// The scopes that the operators with parameters in each zone share.
+class ScopesOfZones {
+ public:
+  explicit ScopesOfZones(const GraphDraft& draft) {
+    for (const DraftNode& node : draft.nodes) {
+      for (const OpenZone& zone : node.zones) {
+        MaybeScope& scope = scopes_[zone.entry];
+        scope = joined(scope, node.scope);
+      }
+    }
+  }
+
+  /// `scope`, or that of a zone around `node` if it lies outside: what ran in a zone belongs to what
+  /// the zone is about, and not to who reads it afterwards.
+  Scope within(const DraftNode& node, Scope scope) const {
+    for (const OpenZone& zone : node.zones) {
+      const MaybeScope& around = scopes_.at(zone.entry);
+      if (around && commonScope(*around, scope).size() < around->size()) {
+        scope = *around;
+      }
+    }
+    return scope;
+  }
+
+ private:
+  std::unordered_map<std::size_t, MaybeScope> scopes_;
+};
+
+}  // namespace
+
+Scope commonScope(const Scope& a, const Scope& b) {
+  const auto differs = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return Scope(a.begin(), differs.first);
+}
+
+std::string scopeLevel(std::string_view name, std::string_view type) {
+  std::string level(name);
+  return level.append("[").append(type).append("]");
+}
+
+std::string shortTypeName(std::string_view type) {
+  std::string name;
+  for (std::size_t i = 0; i < type.size(); ++i) {
+    if (type.substr(i, 2) != "::") {
+      name.push_back(type[i]);
+      continue;
+    }
+    ++i;
+    // "(anonymous namespace)", or the parameters of a function that a local class lives in.
+    if (!name.empty() && name.back() == ')') {
+      name.erase(std::min(name.rfind('('), name.size()));
+    }
+    while (!name.empty() &&
+           (std::isalnum(static_cast<unsigned char>(name.back())) != 0 || name.back() == '_')) {
+      name.pop_back();
+    }
+  }
+  constexpr std::string_view kImpl = "Impl";
+  if (name.size() > kImpl.size() &&
+      name.compare(name.size() - kImpl.size(), kImpl.size(), kImpl) == 0) {
+    name.erase(name.size() - kImpl.size());
+  }
+  // What would end a level of a scope, or be taken for the number of an output.
+  std::replace(name.begin(), name.end(), '/', '|');
+  std::replace(name.begin(), name.end(), ':', '.');
+  return name;
+}
+
+void inferScopes(GraphDraft* draft) {
+  takeScopesOfParameters(draft);
+  const ScopesOfZones zones(*draft);
+  const std::vector<MaybeScope> shared = scopesSharedByNeighbours(*draft);
+  for (std::size_t i = 0; i < draft->nodes.size(); ++i) {
+    DraftNode& node = draft->nodes[i];
+    if (node.kind == Kind::kOperator && !node.scope) {
+      node.scope = zones.within(node, shared[i].value_or(draft->root));
+    }
+  }
+}
+
+}  // namespace steptape

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors on a device, with a device that obeys the test. What a real one does is in
+// src/torch/device_copy.cpp alone.
+#include "torch/device_copy.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "steptape/testing/temp_dir.h"
+#include "steptape/torch/tensor_traits.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "writer/run_contents.h"
+
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+namespace steptape {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+/// Takes every tensor for one on a device, and copies it when the test says so. Like a queue, it
+/// reads the tensor's elements as they were when the copy was queued.
+class FakeDeviceCopier final : public DeviceCopier {
+ public:
+  FakeDeviceCopier() { setForTesting(this); }
+  ~FakeDeviceCopier() override {
+    setForTesting(nullptr);
+    finish();
+  }
+
+  void finish() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    finished_ = true;
+    changed_.notify_all();
+  }
+  int copies() const { return copies_; }
+
+  bool canCopy(const at::Tensor& /*tensor*/) const override { return true; }
+  Copy copy(const at::Tensor& tensor) const override {
+    ++copies_;
+    const at::Tensor host = at::zeros(tensor.sizes(), tensor.options());
+    return {host, std::make_shared<Arrival>(this, host, tensor.clone())};
+  }
+
+ private:
+  struct Arrival final : TensorArrival {
+    Arrival(const FakeDeviceCopier* by, at::Tensor to, at::Tensor from)
+        : copier(by), host(std::move(to)), source(std::move(from)) {}
+    void wait() override {
+      {
+        std::unique_lock<std::mutex> lock(copier->mutex_);
+        copier->changed_.wait_for(lock, std::chrono::seconds(20),
+                                  [this] { return copier->finished_; });
+      }
+      host.copy_(source);
+    }
+    const FakeDeviceCopier* copier;
+    at::Tensor host;
+    at::Tensor source;
+  };
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool finished_ = false;
+  mutable int copies_ = 0;
+};
+
+class DeviceTensorTest : public ::testing::Test {
+ protected:
+  void finishAndFlush() {
+    device_.finish();
+    const Status status = writer_.flush();
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+
+  testing::TempDir dir_;
+  FakeDeviceCopier device_;
+  SummaryWriter writer_{dir_.string()};
+};
+
+TEST_F(DeviceTensorTest, AScalarIsLoggedWithTheValueItHadAndWithoutWaiting) {
+  at::Tensor loss = torch::full({}, 0.5);
+  writer_.addScalar("loss", loss, 1);
+  loss.fill_(0.25);  // the next step
+  writer_.addScalar("loss", loss, 2);
+  finishAndFlush();
+  EXPECT_THAT(scalarsIn(dir_.string()).at("loss"), ElementsAre(Pair(1, 0.5F), Pair(2, 0.25F)));
+  EXPECT_EQ(device_.copies(), 2);
+}
+
+TEST_F(DeviceTensorTest, AHistogramAnImageAndATensorAreTakenAsTheyWere) {
+  at::Tensor tensor = torch::ones({3, 4, 5});
+  writer_.addHistogram("histogram", tensor, 0);
+  writer_.addImage("image", tensor, 0);
+  writer_.addTensor("tensor", tensor, 0);
+  tensor.zero_();
+  finishAndFlush();
+  const std::vector<Value> values = valuesIn(dir_.string());
+  ASSERT_THAT(values, SizeIs(3));
+  const auto& edges = std::get<Tensor>(values[0].data);
+  double first = 0;
+  std::memcpy(&first, edges.content.data(), sizeof(first));
+  EXPECT_EQ(first, 1.0);
+  EXPECT_EQ(values[1].tag, "image");
+  const auto& raw = std::get<Tensor>(values[2].data);
+  EXPECT_THAT(raw.shape, ElementsAre(3, 4, 5));
+  float element = 0;
+  std::memcpy(&element, raw.content.data(), sizeof(element));
+  EXPECT_EQ(element, 1.0F);
+}
+
+TEST_F(DeviceTensorTest, AWrongShapeIsTheCallersErrorBeforeAnythingArrives) {
+  EXPECT_THROW(writer_.addScalar("loss", torch::ones({2}), 0), Error);
+  EXPECT_THROW(writer_.addImage("image", torch::ones({2, 4, 5}), 0), Error);
+  EXPECT_EQ(device_.copies(), 1) << "only the image was queued before its shape was looked at";
+}
+
+TEST_F(DeviceTensorTest, AComplexTensorIsRefusedBeforeACopyIsQueued) {
+  try {
+    writer_.addHistogram("h", torch::ones({2}, torch::kComplexFloat), 0);
+    FAIL() << "it was taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("ComplexFloat"));
+  }
+  EXPECT_EQ(device_.copies(), 0);
+}
+
+TEST(DeviceCopier, LeavesTensorsInMainMemoryAlone) {
+  EXPECT_FALSE(DeviceCopier::current().canCopy(torch::ones({2})));
+  EXPECT_FALSE(DeviceCopier::current().canCopy(torch::ones({2}, torch::kMeta)));
+}
+
+}  // namespace
+}  // namespace steptape

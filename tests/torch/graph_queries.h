@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "steptape/torch/graph.h"
+
+namespace steptape {
+
+inline GraphOptions unmeasured() {
+  GraphOptions options;
+  options.measure = false;
+  return options;
+}
+
+/// What addGraph() would write, checked as it checks.
+template <typename Model, typename Input>
+Graph graphOf(Model& model, const Input& input, const GraphOptions& options = unmeasured()) {
+  Graph graph = GraphTraits<std::decay_t<Model>>::graph(model, input, options);
+  checkGraph(graph);
+  return graph;
+}
+
+/// The names of the nodes of one kind, in the graph's order.
+inline std::vector<std::string> namesOf(const Graph& graph, const std::string& op) {
+  std::vector<std::string> names;
+  for (const GraphNode& node : graph.nodes) {
+    if (node.op == op) {
+      names.push_back(node.name);
+    }
+  }
+  return names;
+}
+
+/// The node of a name that must be there.
+inline const GraphNode& nodeOf(const Graph& graph, const std::string& name) {
+  const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                 [&](const GraphNode& each) { return each.name == name; });
+  if (node == graph.nodes.end()) {
+    std::string names;
+    for (const GraphNode& each : graph.nodes) {
+      names += "\n  " + each.name + " (" + each.op + ")";
+    }
+    throw std::runtime_error("no node is named " + name + "; there are" + names);
+  }
+  return *node;
+}
+
+}  // namespace steptape
