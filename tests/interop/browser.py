@@ -15,14 +15,36 @@ from owned_process import OwnedProcess
 COMMAND_SECONDS = 60
 WAIT_SECONDS = 60
 
-# TensorBoard's pages are web components, whose text lies in shadow roots.
-VISIBLE_TEXT = """
-(function text(node) {
+# TensorBoard's pages are web components and frames, into which querySelector() does not look. These
+# functions are there for every script.
+FUNCTIONS = """
+function childrenOf(node) {
+  const frame = node.contentDocument ? [node.contentDocument] : [];
+  return [...frame, ...(node.shadowRoot ? node.shadowRoot.childNodes : []), ...node.childNodes];
+}
+function textOf(node) {
   if (node.nodeType === Node.TEXT_NODE) return node.textContent;
-  const children = [...(node.shadowRoot ? node.shadowRoot.childNodes : []), ...node.childNodes];
   const hidden = ['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(node.nodeName);
-  return hidden ? '' : children.map(text).join(' ');
-})(document)
+  return hidden ? '' : childrenOf(node).map(textOf).join(' ');
+}
+function findBelow(node, selector) {
+  const found = node.matches && node.matches(selector) ? [node] : [];
+  return found.concat(...childrenOf(node).map(child => findBelow(child, selector)));
+}
+function findAll(path) {
+  return path.split('>>').reduce(
+      (nodes, selector) => nodes.flatMap(node => findBelow(node, selector)), [document]);
+}
+function boxOf(element) {
+  let {x, y, width, height} = element.getBoundingClientRect();
+  for (let frame = element.ownerDocument.defaultView.frameElement; frame;
+       frame = frame.ownerDocument.defaultView.frameElement) {
+    const outer = frame.getBoundingClientRect();
+    x += outer.x;
+    y += outer.y;
+  }
+  return [x, y, width, height];
+}
 """
 
 
@@ -56,6 +78,7 @@ class Page(OwnedProcess):
         self._buffer = b""
         self._last_id = 0
         self._session = None
+        self._errors = []
 
     def _begin(self):
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
@@ -63,6 +86,8 @@ class Page(OwnedProcess):
                                    flatten=True)["sessionId"]
         self._call("Emulation.setDeviceMetricsOverride", width=self._width,
                    height=self._height, deviceScaleFactor=1, mobile=False)
+        self._call("Runtime.enable")
+        self._call("Log.enable")
 
     def _release(self):
         os.close(self._commands)
@@ -72,10 +97,11 @@ class Page(OwnedProcess):
     def open(self, url):
         # A new address that differs behind '#' only would not load the page anew.
         self._call("Page.navigate", url="about:blank")
+        self._errors.clear()
         self._call("Page.navigate", url=url)
 
     def evaluate(self, script):
-        answer = self._call("Runtime.evaluate", expression=script, returnByValue=True)
+        answer = self._call("Runtime.evaluate", expression=FUNCTIONS + script, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{answer['exceptionDetails']} in {script}")
         return answer["result"].get("value")
@@ -93,14 +119,46 @@ class Page(OwnedProcess):
     def wait_for_text(self, text):
         """Waits for text; white space does not count, as TensorBoard cuts tags into elements."""
         wanted = json.dumps("".join(text.split()))
-        self.wait_for(f"{VISIBLE_TEXT.strip()}.replace(/\\s/g, '').includes({wanted})", text)
+        self.wait_for(f"textOf(document).replace(/\\s/g, '').includes({wanted})", text)
 
     def text(self):
-        return " ".join(self.evaluate(VISIBLE_TEXT).split())
+        return " ".join(self.evaluate("textOf(document)").split())
 
-    def screenshot(self):
-        """The page as it looks, as a PNG file's bytes."""
-        return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
+    # A path is a CSS selector that is looked for everywhere, also within components, or several with
+    # '>>' between them, each looked for below what the one before it has found.
+
+    def all(self, path, expression="textOf(e).trim()"):
+        """What an expression gives for each element `e` at a path."""
+        return self.evaluate(f"findAll({json.dumps(path)}).map(e => {expression})")
+
+    def box(self, path, index=0):
+        """Scrolls to an element, and returns its (x, y, width, height) in the window."""
+        return self.wait_for(
+            "(e => e && (e.scrollIntoView({block: 'center', behavior: 'instant'}), boxOf(e)))"
+            f"(findAll({json.dumps(path)})[{index}])", path)
+
+    def click(self, path, text):
+        """Clicks the element at a path that has this text, its white space as in `text`."""
+        self.wait_for(f"(e => e && (e.click(), true))(findAll({json.dumps(path)}).find("
+                      f"e => textOf(e).trim().replace(/\\s+/g, ' ') === {json.dumps(text)}))", text)
+
+    def double_click(self, path, index=0):
+        x, y, width, height = self.box(path, index)
+        where = {"x": x + width / 2, "y": y + height / 2, "button": "left"}
+        for clicks in (1, 2):
+            for kind in ("mousePressed", "mouseReleased"):
+                self._call("Input.dispatchMouseEvent", type=kind, clickCount=clicks, **where)
+
+    def screenshot(self, box=None):
+        """The page as it looks, or a box (x, y, width, height) of it, as a PNG file's bytes."""
+        clip = {"clip": dict(zip(("x", "y", "width", "height"), box), scale=1)} if box else {}
+        return base64.b64decode(
+            self._call("Page.captureScreenshot", format="png", **clip)["data"])
+
+    def errors(self):
+        """What was reported to the browser's console as an error so far, each with its source."""
+        self.evaluate("0")  # Whatever was reported before has then arrived.
+        return list(self._errors)
 
     def _call(self, method, **parameters):
         self._last_id += 1
@@ -112,10 +170,26 @@ class Page(OwnedProcess):
         while True:
             answer = self._receive(deadline)
             if answer.get("id") != self._last_id:
-                continue  # an event
+                self._note(answer)
+                continue
             if "error" in answer:
                 raise RuntimeError(f"{method}: {answer['error']['message']}")
             return answer["result"]
+
+    def _note(self, event):
+        parameters = event.get("params", {})
+        method = event.get("method")
+        if method == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+            entry = parameters["entry"]
+            self._errors.append(f"{entry['text']} ({entry.get('url', '')})")
+        elif method == "Runtime.exceptionThrown":
+            details = parameters["exceptionDetails"]
+            exception = details.get("exception", {}).get("description", "")
+            self._errors.append(f"{details['text']} {exception}")
+        elif method == "Runtime.consoleAPICalled" and parameters["type"] == "error":
+            words = [str(argument.get("value", argument.get("description", "")))
+                     for argument in parameters["args"]]
+            self._errors.append(" ".join(words))
 
     def _receive(self, deadline):
         while b"\0" not in self._buffer:

@@ -41,16 +41,20 @@ def show(page, url, name, tags, smoothing=0):
         page.wait_for(CLOSE_SETTINGS, "the button Settings")
 
 
-def wait_until_drawn(page):
-    """Returns the picture once it and the number of requests have not changed for a while."""
+def wait_until_drawn(page, moving=False):
+    """Returns the picture once it and the number of requests have not changed for a while.
+
+    Of a page on which a video plays only the requests count.
+    """
     deadline = time.monotonic() + SETTLE_DEADLINE_SECONDS
     last, since = None, 0.0
     while time.monotonic() < deadline:
-        now = (page.evaluate(REQUESTS), page.screenshot())
+        picture = page.screenshot()
+        now = (page.evaluate(REQUESTS), None if moving else picture)
         if now != last:
             last, since = now, time.monotonic()
         elif time.monotonic() - since > SETTLED_SECONDS:
-            return now[1]
+            return picture
         time.sleep(0.2)
     raise TimeoutError("TensorBoard's page does not come to rest")
 

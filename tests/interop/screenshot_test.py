@@ -2,25 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was logged is drawn on TensorBoard's pages, in a real browser."""
 
-import io
 import os
 import shutil
 import tempfile
-import time
 import unittest
 
 import numpy as np
-from PIL import Image
 
 import screenshot
 import writer_program
 from browser import Page
-from tensorboard_server import TensorBoard, eventually
+from page_case import PageCase
+from tensorboard_server import TensorBoard
 
-DRAW_SECONDS = 30
 
-
-class Screenshot(unittest.TestCase):
+class Screenshot(PageCase):
     @classmethod
     def setUpClass(cls):
         log_dir = os.path.join(cls.enterClassContext(tempfile.TemporaryDirectory()), "runs")
@@ -32,27 +28,9 @@ class Screenshot(unittest.TestCase):
     def setUp(self):
         self.page = self.enterContext(Page())
 
-    def eventually(self, check):
-        return eventually(check, time.monotonic() + DRAW_SECONDS)
-
     def show(self, page, tag):
         screenshot.show(self.page, self.url, page, tag)
         self.page.wait_for_text(tag)
-
-    def picture_of(self, element):
-        """The pixels of the page's first such element, rows of RGB."""
-        box = self.page.wait_for(
-            f"(e => e && Object.values(e.getBoundingClientRect().toJSON()))"
-            f"(document.querySelector({element!r}))", element)
-        x, y, width, height = (round(number) for number in box[:4])
-        with Image.open(io.BytesIO(self.page.screenshot())) as picture:
-            return np.array(picture.convert("RGB"))[y:y + height, x:x + width].astype(int)
-
-    def assert_coloured(self, element, least):
-        """Axes, grids and text are grey; what runs draw is not."""
-        pixels = self.picture_of(element)
-        coloured = np.count_nonzero(pixels.max(axis=2) - pixels.min(axis=2) > 60)
-        self.assertGreaterEqual(coloured, least)
 
     def test_shows_a_curve(self):
         self.show("timeseries", "by/name")

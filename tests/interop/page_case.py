@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of TensorBoard's pages in a browser have in common."""
+
+import io
+import time
+import unittest
+
+import numpy as np
+from PIL import Image
+
+from tensorboard_server import eventually
+
+DRAW_SECONDS = 30
+
+
+class PageCase(unittest.TestCase):
+    """A test that has opened self.page."""
+
+    def eventually(self, check):
+        return eventually(check, time.monotonic() + DRAW_SECONDS)
+
+    def picture_of(self, element, index=0):
+        """The pixels of an element of the page, rows of RGB."""
+        box = [round(number) for number in self.page.box(element, index)]
+        self.assertTrue(box[2] and box[3], f"{element} has no size yet")
+        with Image.open(io.BytesIO(self.page.screenshot(box))) as picture:
+            return np.array(picture.convert("RGB")).astype(int)
+
+    def assert_coloured(self, element, least, index=0):
+        """Axes, grids and text are grey; what runs draw is not, though one run's colour is slate."""
+        pixels = self.picture_of(element, index)
+        coloured = np.count_nonzero(pixels.max(axis=2) - pixels.min(axis=2) > 30)
+        self.assertGreaterEqual(coloured, least)

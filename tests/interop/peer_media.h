@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "steptape/writer/summary_writer.h"
+
+#include "peer_numbers.h"
+
+// What is seen and heard of the kinds that peer_writer.cpp logs, each into a run of its own.
+
+void logImages(steptape::SummaryWriter& writer, const PeerNumbers& numbers);
+void logImageBatches(steptape::SummaryWriter& writer, const PeerNumbers& numbers);
+void logBoxes(steptape::SummaryWriter& writer, const PeerNumbers& numbers);
+void logFigures(steptape::SummaryWriter& writer, const PeerNumbers& numbers);
+void logVideos(steptape::SummaryWriter& writer, const PeerNumbers& numbers);
+void logSounds(steptape::SummaryWriter& writer, const PeerNumbers& numbers);
