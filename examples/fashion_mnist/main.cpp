@@ -5,11 +5,14 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <steptape/mpi.h>
-#include <steptape/steptape.h>
-#include <steptape/trainer.h>
 #include <string>
 
+#include <steptape/mpi.h>
+#include <steptape/steptape.h>
+#include <steptape/torch.h>
+#include <steptape/trainer.h>
+
+#include "evaluation.h"
 #include "network.h"
 #include "options.h"
 #include "report.h"
@@ -115,8 +118,11 @@ int run(const Options& options, const World& world) {
 
   steptape::DistributedWriter writer = openWriter(options, world);
   logSetup(writer, options, data->test, *world);
+  writer.addGraph(model, torch::zeros({1, 1, 28, 28}));
   steptape::Trainer trainer(model, optimizer, world, writer, trainerOptions(options));
   const steptape::TrainingResult result = trainer.fit(train, test);
+  logEvaluation(writer, model, data->test, result.step);
+  logHyperparameters(writer, options, world->size(), result);
 
   writer.close().throwIfError();
   if (world->isRoot() && options.log) {

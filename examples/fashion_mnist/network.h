@@ -14,13 +14,19 @@ struct NetworkImpl : torch::nn::Module {
         fc1(register_module("fc1", torch::nn::Linear(320, 50))),
         fc2(register_module("fc2", torch::nn::Linear(50, 10))) {}
 
-  torch::Tensor forward(const torch::Tensor& images) {
+  torch::Tensor forward(const torch::Tensor& images) { return classify(features(images)); }
+
+  /// What the last layer decides by, (n, 50).
+  torch::Tensor features(const torch::Tensor& images) {
     torch::Tensor x = torch::relu(torch::max_pool2d(conv1->forward(images), 2));
     x = torch::feature_dropout(conv2->forward(x), 0.5, is_training());
     x = torch::relu(torch::max_pool2d(x, 2));
     x = torch::relu(fc1->forward(x.view({-1, 320})));
-    x = torch::dropout(x, 0.5, is_training());
-    return torch::log_softmax(fc2->forward(x), 1);
+    return torch::dropout(x, 0.5, is_training());
+  }
+
+  torch::Tensor classify(const torch::Tensor& features) {
+    return torch::log_softmax(fc2->forward(features), 1);
   }
 
   torch::nn::Conv2d conv1;

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <stdexcept>
-#include <steptape/trainer/trainer_options.h>
 #include <string>
+
+#include <steptape/trainer/trainer_options.h>
 
 /// What the command line says.
 struct Options {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <ctime>
+
 #include <steptape/base/json.h>
 
 namespace {

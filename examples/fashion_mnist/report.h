@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include <steptape/trainer/run_description.h>
 #include <steptape/trainer/trainer_options.h>
-#include <string>
 
 #include "options.h"
 
