@@ -39,11 +39,11 @@ struct GraphNode {
 
 /// What one execution of a node took.
 struct GraphNodeStats {
-  std::string name;    ///< GraphNode::name
-  std::string device;  ///< As GraphNode::device.
-  std::int64_t startMicros = 0;
-  std::int64_t durationMicros = 0;
-  std::int64_t outputBytes = 0;  ///< Memory of what it made; 0 if not known.
+  std::string name;                 ///< GraphNode::name
+  std::string device;               ///< As GraphNode::device.
+  std::int64_t startMicros = 0;     ///< Since 1970; TensorBoard takes 0 for missing.
+  std::int64_t durationMicros = 0;  ///< At least 1, for the same reason.
+  std::int64_t outputBytes = 0;     ///< Memory of what it made; 0 if not known.
 };
 
 /// A computation as TensorBoard's graph page shows it.
