@@ -81,7 +81,8 @@ void logEmbedding(steptape::DistributedWriter& writer, const Predictions& predic
   options.step = step;
   options.labelImages = thumbnails;
   for (std::int64_t i = 0; i < count; ++i) {
-    options.metadata.push_back({classNames()[test.labels()[i].item<std::size_t>()]});
+    options.metadata.push_back(
+        {classNames().at(static_cast<std::size_t>(test.labels()[i].item<std::int64_t>()))});
   }
   writer.addEmbedding(predictions.features.narrow(0, 0, count), options);
 }
