@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is left of a run when its process is killed, forks, or ends before its writer.
-#include <atomic>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "writer/child_process.h"
 #include "writer/run_contents.h"
 
 #include <gmock/gmock.h>
@@ -21,29 +19,6 @@ namespace steptape {
 namespace {
 
 using ::testing::SizeIs;
-
-/// Runs `body` in a child process and returns its wait status; kills it after a bound.
-template <typename Body>
-int runInChild(const Body& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    body();
-    std::exit(0);
-  }
-  constexpr auto kBound = std::chrono::seconds(30);
-  const auto deadline = std::chrono::steady_clock::now() + kBound;
-  int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      ADD_FAILURE() << "the child did not end within its bound";
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return status;
-}
 
 TEST(ProcessEnd, AKilledProcessLosesNothingThatItFlushed) {
   for (int kill9 = 0; kill9 < 20; ++kill9) {
@@ -125,31 +100,6 @@ TEST(ProcessEnd, AForkedChildCanWriteARunOfItsOwn) {
   ASSERT_TRUE(writer.close().ok());
   EXPECT_THAT(scalarsIn(dir.string() + "/child").at("b"), SizeIs(1));
   EXPECT_THAT(scalarsIn(dir.string() + "/parent").at("a"), SizeIs(1));
-}
-
-TEST(ProcessEnd, ForkingWhileThreadsLogNeverHangs) {
-  testing::TempDir dir;
-  SummaryWriter writer(dir.string());
-  std::atomic<bool> ended{false};
-  std::atomic<std::int64_t> logged{0};
-  std::thread logger([&] {
-    for (std::int64_t step = 0; !ended; ++step) {
-      writer.addScalar("a", 1, step);
-      logged = step + 1;
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
-  });
-  for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(runInChild([&writer] {
-                writer.addScalar("child", 1, 0);
-                std::_Exit(0);
-              }),
-              0);
-  }
-  ended = true;
-  logger.join();
-  ASSERT_TRUE(writer.close().ok());
-  EXPECT_THAT(scalarsIn(dir.string()).at("a"), SizeIs(static_cast<std::size_t>(logged)));
 }
 
 TEST(ProcessEnd, AWriterWithStaticStorageWritesEverythingAtExit) {
