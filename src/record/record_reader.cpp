@@ -2,7 +2,10 @@
 #include "steptape/record/record_reader.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <new>
+#include <optional>
 #include <utility>
 
 #include "steptape/record/crc32c.h"
@@ -13,7 +16,32 @@
 namespace steptape {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 * 1024;
+// Large enough that a system call costs little beside it, small enough to stay in the second-level
+// cache between the call that fills it and the checksum.
+constexpr std::size_t kReadBytes = 256 * 1024;
+
+// What searches may checksum for each byte that they pass over, and before that: two of the longest
+// records, so that a single lie about a length does not keep a long record from being found.
+constexpr std::uint64_t kSearchFactor = 64;
+constexpr std::uint64_t kSearchBytes = 2 * kMaxPayloadBytes;
+
+bool isPlausible(std::uint64_t length) {
+  return length <= kMaxPayloadBytes;
+}
+
+MaskedCrc32c crcAt(const char* bytes) {
+  return MaskedCrc32c(detail::loadLittleEndian32(bytes));
+}
+
+/// @param header kHeaderBytes.
+bool hasGoodLengthCrc(const char* header) {
+  return crcAt(header + 8) == maskedCrc32c({header, 8});
+}
+
+/// @param data A payload with its footer behind it.
+bool hasGoodDataCrc(std::string_view data) {
+  return crcAt(data.data() + data.size()) == maskedCrc32c(data);
+}
 
 std::string gotWant(MaskedCrc32c got, MaskedCrc32c want) {
   return "got " + got.toString() + ", want " + want.toString();
@@ -26,11 +54,17 @@ RecordReader::RecordReader(std::unique_ptr<ByteSource> source)
 
 RecordReader::RecordReader(const ByteSource* source) : source_(source) {}
 
+void RecordReader::Free::operator()(char* bytes) const {
+  std::free(bytes);
+}
+
 ReadOutcome RecordReader::next(std::string_view* payload) {
   if (isCorrupt_) {
     return ReadOutcome::kCorrupt;
   }
-  lastError_ = Status();
+  if (!lastError_.ok()) {
+    lastError_ = Status();
+  }
   return readRecord(payload);
 }
 
@@ -38,14 +72,13 @@ ReadOutcome RecordReader::readRecord(std::string_view* payload) {
   if (const ReadOutcome outcome = fill(kHeaderBytes); outcome != ReadOutcome::kRecord) {
     return outcome;
   }
-  const MaskedCrc32c lengthCrc(detail::loadLittleEndian32(record() + 8));
-  const MaskedCrc32c wantedLengthCrc = maskedCrc32c({record(), 8});
-  if (lengthCrc != wantedLengthCrc) {
-    return fail(ReadOutcome::kCorrupt,
-                "length checksum mismatch: " + gotWant(lengthCrc, wantedLengthCrc));
+  if (!hasGoodLengthCrc(record())) {
+    return fail(
+        ReadOutcome::kCorrupt,
+        "length checksum mismatch: " + gotWant(crcAt(record() + 8), maskedCrc32c({record(), 8})));
   }
   const std::uint64_t length = detail::loadLittleEndian64(record());
-  if (length > kMaxPayloadBytes) {
+  if (!isPlausible(length)) {
     return fail(ReadOutcome::kCorrupt, "record too long: got " + std::to_string(length) +
                                            " bytes, want at most " +
                                            std::to_string(kMaxPayloadBytes));
@@ -55,16 +88,78 @@ ReadOutcome RecordReader::readRecord(std::string_view* payload) {
     return outcome;
   }
   const std::string_view data(record() + kHeaderBytes, length);
-  const MaskedCrc32c dataCrc(detail::loadLittleEndian32(data.data() + length));
-  const MaskedCrc32c wantedDataCrc = maskedCrc32c(data);
-  if (dataCrc != wantedDataCrc) {
-    return fail(ReadOutcome::kCorrupt,
-                "data checksum mismatch: " + gotWant(dataCrc, wantedDataCrc));
+  if (!hasGoodDataCrc(data)) {
+    return fail(
+        ReadOutcome::kCorrupt,
+        "data checksum mismatch: " + gotWant(crcAt(data.data() + length), maskedCrc32c(data)));
   }
-  begin_ += kFramingBytes + length;
-  offset_ += kFramingBytes + length;
+  advance(kFramingBytes + length);
   *payload = data;
   return ReadOutcome::kRecord;
+}
+
+void RecordReader::seek(std::uint64_t offset) {
+  isCorrupt_ = false;
+  if (offset >= offset_ && offset - offset_ <= buffered()) {
+    advance(static_cast<std::size_t>(offset - offset_));
+  } else {
+    begin_ = 0;
+    end_ = 0;
+    offset_ = offset;
+  }
+}
+
+ReadOutcome RecordReader::findRecord(std::uint64_t from) {
+  seek(from);
+  std::optional<std::uint64_t> firstIncomplete;
+  ReadOutcome outcome;
+  for (; (outcome = findHeader()) == ReadOutcome::kRecord; advance(1)) {
+    const std::uint64_t length = detail::loadLittleEndian64(record());
+    if (!mayCheck(length)) {
+      continue;
+    }
+    outcome = fill(kFramingBytes + length);
+    if (outcome == ReadOutcome::kTruncated) {
+      firstIncomplete = firstIncomplete.value_or(offset_);
+    } else if (outcome == ReadOutcome::kIoError ||
+               hasGoodDataCrc({record() + kHeaderBytes, length})) {
+      return outcome;
+    }
+  }
+  if (outcome == ReadOutcome::kTruncated) {
+    lastError_ = Status();
+    seek(firstIncomplete.value_or(offset_));
+  }
+  return outcome;
+}
+
+/// Whether a search may checksum `length` bytes more.
+bool RecordReader::mayCheck(std::uint64_t length) {
+  if (searchChecked_ + length > kSearchBytes + kSearchFactor * searchPassed_) {
+    return false;
+  }
+  searchChecked_ += length;
+  return true;
+}
+
+/// Moves to the first offset at which a plausible length has a good checksum.
+ReadOutcome RecordReader::findHeader() {
+  ReadOutcome outcome;
+  while ((outcome = fill(kHeaderBytes)) == ReadOutcome::kRecord) {
+    while (buffered() >= kHeaderBytes) {
+      if (isPlausible(detail::loadLittleEndian64(record())) && hasGoodLengthCrc(record())) {
+        return ReadOutcome::kRecord;
+      }
+      advance(1);
+      ++searchPassed_;
+    }
+  }
+  return outcome;
+}
+
+void RecordReader::advance(std::size_t bytes) {
+  begin_ += bytes;
+  offset_ += bytes;
 }
 
 /// Reads on until `wanted` bytes from the record's first on are in the buffer.
@@ -72,8 +167,7 @@ ReadOutcome RecordReader::fill(std::size_t wanted) {
   while (buffered() < wanted) {
     makeRoom(wanted);
     std::size_t got = 0;
-    lastError_ =
-        source_->read(offset_ + buffered(), buffer_.data() + end_, buffer_.size() - end_, &got);
+    lastError_ = source_->read(offset_ + buffered(), buffer_.get() + end_, capacity_ - end_, &got);
     if (!lastError_.ok()) {
       return ReadOutcome::kIoError;
     }
@@ -92,13 +186,21 @@ ReadOutcome RecordReader::fill(std::size_t wanted) {
 /// Makes the buffer take at least one more byte: moves the record to its front if it would not fit
 /// behind, and grows only what is full, so that a length without data behind it costs no memory.
 void RecordReader::makeRoom(std::size_t wanted) {
-  if (begin_ > 0 && begin_ + wanted > buffer_.size()) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, buffered());
+  if (begin_ > 0 && begin_ + wanted > capacity_) {
+    std::memmove(buffer_.get(), record(), buffered());
     end_ = buffered();
     begin_ = 0;
   }
-  if (end_ == buffer_.size()) {
-    buffer_.resize(std::max(kReadBytes, 2 * buffer_.size()));
+  if (end_ == capacity_) {
+    const std::size_t capacity = std::max(kReadBytes, 2 * capacity_);
+    // realloc() moves the pages of a large block instead of copying it, and touches no new ones.
+    void* const grown = std::realloc(buffer_.get(), capacity);
+    if (grown == nullptr) {
+      throw std::bad_alloc();
+    }
+    static_cast<void>(buffer_.release());
+    buffer_.reset(static_cast<char*>(grown));
+    capacity_ = capacity;
   }
 }
 
