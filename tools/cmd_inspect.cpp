@@ -73,7 +73,7 @@ std::string tagJson(const std::string& tag, const std::vector<ScalarPoint>& seri
       jsonNumber(series.front().value), jsonNumber(series.back().value));
 }
 
-std::string problemJson(const FileProblem& problem) {
+std::string problemJson(const Damage& problem) {
   return fmt::format(R"({{"file": {}, "offset": {}, "damaged": {}, "message": {}}})",
                      jsonString(problem.path), problem.offset,
                      problem.outcome != ReadOutcome::kTruncated,
@@ -86,7 +86,7 @@ std::string runJson(const RunFiles& run, const RunScalars& result) {
     tags.push_back(tagJson(tag, series));
   }
   std::vector<std::string> problems;
-  for (const FileProblem& problem : result.problems) {
+  for (const Damage& problem : result.problems) {
     problems.push_back(problemJson(problem));
   }
   return fmt::format(R"({{"run": {}, "files": {}, "tags": {}, "problems": {}}})",

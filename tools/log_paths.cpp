@@ -41,9 +41,9 @@ std::vector<RunFiles> runsOf(const std::vector<std::string>& paths) {
   return runs;
 }
 
-int reportProblems(const std::vector<FileProblem>& problems) {
+int reportProblems(const std::vector<Damage>& problems) {
   int exitCode = kExitFine;
-  for (const FileProblem& problem : problems) {
+  for (const Damage& problem : problems) {
     if (problem.outcome == ReadOutcome::kTruncated) {
       fmt::print(stderr, "note: {}; the file is being written, or its writer was killed\n",
                  problem.status.message());

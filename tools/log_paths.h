@@ -25,6 +25,6 @@ std::vector<RunFiles> runsOf(const std::vector<std::string>& paths);
 ///
 /// @return kExitProblem if one is damaged. A file that ends inside a record is only mentioned: its
 ///         writer may be at work.
-int reportProblems(const std::vector<FileProblem>& problems);
+int reportProblems(const std::vector<Damage>& problems);
 
 }  // namespace steptape::tools

@@ -10,7 +10,7 @@
 namespace steptape {
 namespace {
 
-SummaryMetadata decodeMetadata(const wire::SummaryMetadata& proto) {
+SummaryMetadata metadataOf(const wire::SummaryMetadata& proto) {
   SummaryMetadata metadata;
   metadata.pluginName = proto.plugin_data().plugin_name();
   metadata.pluginContent = proto.plugin_data().content();
@@ -42,7 +42,7 @@ LegacyHistogram decodeHistogram(const wire::HistogramProto& proto) {
 Status decodeValue(const wire::Summary::Value& proto, Value* value) {
   value->tag = proto.tag();
   if (proto.has_metadata()) {
-    value->metadata = decodeMetadata(proto.metadata());
+    value->metadata = metadataOf(proto.metadata());
   }
   switch (proto.value_case()) {
     case wire::Summary::Value::kSimpleValue:
@@ -108,12 +108,17 @@ Status decodeWhat(const wire::Event& proto, Event::What* what) {
   return Status();
 }
 
+template <typename Message>
+bool parse(std::string_view bytes, Message* message) {
+  return bytes.size() <= std::numeric_limits<int>::max() &&
+         message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
 }  // namespace
 
 Status decodeEvent(std::string_view payload, Event* event) {
   wire::Event proto;
-  if (payload.size() > std::numeric_limits<int>::max() ||
-      !proto.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+  if (!parse(payload, &proto)) {
     return Status(ErrorCode::kDataLoss, "not an event: " + std::to_string(payload.size()) +
                                             " bytes that are no tensorflow.Event message");
   }
@@ -121,6 +126,17 @@ Status decodeEvent(std::string_view payload, Event* event) {
   event->step = proto.step();
   event->sourceWriter = proto.source_metadata().writer();
   return decodeWhat(proto, &event->what);
+}
+
+Status decodeMetadata(std::string_view bytes, SummaryMetadata* metadata) {
+  wire::SummaryMetadata proto;
+  if (!parse(bytes, &proto)) {
+    return Status(ErrorCode::kDataLoss,
+                  "not metadata: " + std::to_string(bytes.size()) +
+                      " bytes that are no tensorflow.SummaryMetadata message");
+  }
+  *metadata = metadataOf(proto);
+  return Status();
 }
 
 }  // namespace steptape

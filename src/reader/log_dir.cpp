@@ -23,7 +23,7 @@ std::string withoutTrailingSlashes(std::string path) {
 }
 
 RunFiles runOfFile(const fs::path& file) {
-  return {".", file.has_parent_path() ? file.parent_path().string() : ".", {file.string()}};
+  return {".", file.has_parent_path() ? file.parent_path().string() : ".", {file.string()}, false};
 }
 
 /// The entries of `directory` in the order of their names; none if it cannot be read.
@@ -48,7 +48,7 @@ class RunFinder {
     if (error || !visited_.insert(canonical).second) {
       return error;
     }
-    RunFiles run{directory.lexically_relative(root_).string(), directory.string(), {}};
+    RunFiles run{directory.lexically_relative(root_).string(), directory.string(), {}, true};
     std::vector<fs::path> directories;
     for (const fs::directory_entry& entry : sortedEntries(directory, &error)) {
       std::error_code ignored;
@@ -75,6 +75,18 @@ class RunFinder {
 };
 
 }  // namespace
+
+std::vector<std::string> listEventFiles(const std::string& directory) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : sortedEntries(directory, &error)) {
+    std::error_code ignored;
+    if (!entry.is_directory(ignored) && detail::isEventFileName(entry.path().filename().string())) {
+      files.push_back(entry.path().string());
+    }
+  }
+  return files;
+}
 
 std::vector<RunFiles> listRuns(const std::string& pathAsGiven) {
   const std::string path = withoutTrailingSlashes(pathAsGiven);

@@ -33,7 +33,7 @@ class ScalarSeriesTest : public LogDirFixture {
     }
     return result;
   }
-  std::vector<FileProblem> problems() const {
+  std::vector<Damage> problems() const {
     return readRunScalars(listRuns(root_).at(0)).problems;
   }
 };
@@ -106,7 +106,7 @@ TEST_F(ScalarSeriesTest, ReadsAFileThatIsStillWritten) {
   const std::string file = writeBytes(kFile, bytes.substr(0, bytes.size() - 3));
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 2)));
 
-  const std::vector<FileProblem> found = problems();
+  const std::vector<Damage> found = problems();
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].path, file);
   EXPECT_EQ(found[0].outcome, ReadOutcome::kTruncated);

@@ -26,4 +26,7 @@ STEPTAPE_EXPORT void encodeEvent(const Event& event, std::string* out);
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Status decodeEvent(std::string_view payload, Event* event);
 
+/// Decodes the metadata of a value; as decodeEvent().
+STEPTAPE_EXPORT Status decodeMetadata(std::string_view bytes, SummaryMetadata* metadata);
+
 }  // namespace steptape

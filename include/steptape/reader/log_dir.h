@@ -13,6 +13,8 @@ struct RunFiles {
   std::string name;                ///< Relative to the log directory; "." for that itself.
   std::string directory;           ///< The path as given, with the name.
   std::vector<std::string> files;  ///< Paths, in the order of their names: that of their writing.
+  /// Whether all event files of the directory belong to the run, those that are yet to come too.
+  bool isWholeDirectory = false;
 };
 
 /// Finds the runs below `path`, in the order of their names.
@@ -25,5 +27,11 @@ struct RunFiles {
 /// @throws Error(kIoError) if `path` does not exist or cannot be read.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::vector<RunFiles> listRuns(const std::string& path);
+
+/// The event files in `directory`, not below it, in the order of their names.
+///
+/// @return empty if the directory cannot be read.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::vector<std::string> listEventFiles(const std::string& directory);
 
 }  // namespace steptape

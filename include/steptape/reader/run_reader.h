@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,41 +13,10 @@
 #include "steptape/base/status.h"
 #include "steptape/event/event.h"
 #include "steptape/reader/log_dir.h"
+#include "steptape/reader/tag_series.h"
 #include "steptape/record/record_reader.h"
 
 namespace steptape {
-
-/// The points of a scalar series as columns of equal length, in the order in which they were
-/// written, after what restarts purged.
-struct ScalarColumns {
-  std::vector<double> wallTimes;    ///< @units Seconds since 1970-01-01 UTC.
-  std::vector<std::int64_t> steps;  ///< Ascending unless the writer went back without a restart.
-  std::vector<double> values;       ///< Exact for both float and double tensors.
-
-  std::size_t size() const { return steps.size(); }
-};
-
-/// Where a value that is no scalar lies. Its data stays in the file until RunReader::value().
-struct ValueLocation {
-  double wallTime;  ///< @units Seconds since 1970-01-01 UTC.
-  std::int64_t step;
-  std::uint64_t offset;  ///< Of the record in its file.
-  std::uint64_t bytes;   ///< Of the record's payload, all values of the event together.
-  std::uint32_t file;    ///< An index into RunReader::files().
-  std::uint32_t index;   ///< Of the value in its event's summary.
-};
-
-/// All that a run holds under one tag.
-struct TagSeries {
-  /// As the first value in the run gave it. Legacy values have the plugin that shows them filled
-  /// in, as TensorBoard does: a `simple_value` belongs to "scalars", an `image` to "images", a
-  /// `histo` to "histograms", an `audio` to "audio".
-  SummaryMetadata metadata;
-  ScalarColumns scalars;              ///< For the plugin "scalars", else empty.
-  std::vector<ValueLocation> values;  ///< For every other plugin, else empty.
-
-  std::size_t size() const { return scalars.size() + values.size(); }
-};
 
 /// Bytes of a file that hold no whole event, between others that do or at the file's end.
 struct Damage {
@@ -59,42 +29,44 @@ struct Damage {
   Status status;  ///< Says what, got, wanted and where.
 };
 
-/// Which points are left out.
+/// Which points are left out, because a restarted program has written them again.
+///
+/// Files older than `brain.Event:2` have no restart events: there a summary whose step is before
+/// that of the summary before it drops its tags' points at that step or later (not for kNone).
 enum class PurgePolicy {
-  /// Those that a restarted program has written again, as TensorBoard's EventAccumulator leaves
-  /// them out: at a SessionLog START all that was read before and has its step or a later one. In
-  /// files older than `brain.Event:2`, whose writers marked no restarts, an event whose step is
-  /// before the latest one drops its tags' points at that step or later.
-  kTensorBoard,
+  /// Each SessionLog START drops what was read before it and has its step or a later one, as
+  /// TensorBoard's class EventAccumulator has it.
+  kRestarts,
+  /// As TensorBoard's server, which drops nothing at the first START of a run, although torch
+  /// writes none before the first restart.
+  kTensorBoardServer,
   /// None: every point that was ever written, in the order of writing.
   kNone,
 };
 
 /// How many points of a series are kept.
 struct Sampling {
-  /// The most points per tag, by plugin name; a plugin that is not named keeps all. 0 is all too.
+  /// The most points of a tag, by its plugin; 0: all.
   std::map<std::string, std::size_t> maxPoints;
+  /// For plugins that `maxPoints` does not name; 0: all.
+  std::size_t otherMaxPoints = 0;
 
-  /// TensorBoard's own: 1000 scalars, 10 images, 10 audio clips, 500 histograms, 100 PR curves, 10
-  /// of each other kind, drawn by the same random numbers as EventAccumulator's.
-  static STEPTAPE_EXPORT Sampling tensorBoard();
+  /// What TensorBoard's Python loader keeps, chosen with the same random numbers: 1000 scalars, 500
+  /// histograms, 100 PR curves, 10 of any other kind, and always the last.
+  STEPTAPE_EXPORT static Sampling tensorBoard();
 };
 
 struct RunReaderOptions {
-  PurgePolicy purge = PurgePolicy::kTensorBoard;
+  PurgePolicy purge = PurgePolicy::kRestarts;
   Sampling sampling = {};
   /// Whether a file that ends inside a record may still get the rest of it. If not, what follows a
   /// record that is cut short is searched for whole ones too, as after any other damage.
   bool mayGrow = true;
   /// The most threads that one update() uses, the caller's included. REQUIRES: at least 1.
   int threads = 1;
+  /// Called on the thread of update() now and then, with the bytes that this update() has read.
+  std::function<void(std::uint64_t bytes)> onProgress;
 };
-
-/// The plugin under which a run's graphs are listed, as the tag "__run_graph__".
-inline constexpr char kGraphsPlugin[] = "graphs";
-inline constexpr char kRunGraphTag[] = "__run_graph__";
-/// The plugin under which RunMetadata (measured graphs) is listed, by its own tags.
-inline constexpr char kTaggedRunMetadataPlugin[] = "graph_tagged_run_metadata";
 
 /// Reads one run, all files of all plugins, and follows it while it is written:
 ///

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/base/status.h"
 #include "steptape/reader/log_dir.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/reader/run_reader.h"
 
 namespace steptape {
 
@@ -23,32 +22,15 @@ struct ScalarPoint {
 /// The points of each tag, in the order in which they were written.
 using ScalarsByTag = std::map<std::string, std::vector<ScalarPoint>>;
 
-/// Where an event file could not be read to its end. What lies before `offset` was read.
-struct FileProblem {
-  std::string path;
-  std::uint64_t offset;
-  /// kTruncated: the file ends inside a record, because its writer was killed or has not finished.
-  /// kCorrupt: damage. kIoError: the system failed.
-  ReadOutcome outcome;
-  Status status;  ///< Says what, got, wanted and where.
-};
-
 /// The scalars of one run, and what kept them from being complete.
 struct RunScalars {
   ScalarsByTag scalars;
-  std::vector<FileProblem> problems;  ///< At most one per file.
+  std::vector<Damage> problems;
 };
 
-/// Reads and merges the scalars of a run's files.
-///
-/// A legacy `simple_value` and a tensor of the plugin "scalars" are the same to it; of a tensor
-/// that holds several numbers, or none, nothing is taken. Where a file begins with a restart
-/// (SessionLog::Status::kStart), the points of earlier files at its step or later are dropped: the
-/// restarted program has written them again.
+/// Reads and merges the scalars of a run's files: RunReader's, with its defaults, as points.
 ///
 /// @threads Thread-safe.
-/// @cost    One pass over the files; memory for the points, 24 bytes each, and the largest record.
-/// @source  docs/event_file_format.md, "Runs"
 STEPTAPE_EXPORT RunScalars readRunScalars(const RunFiles& run);
 
 /// Reads the scalars of one event file or of one run's directory.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "steptape/event/event.h"
+
+namespace steptape {
+
+/// The points of a scalar series as columns of equal length, in the order in which they were
+/// written, after what restarts purged.
+struct ScalarColumns {
+  std::vector<double> wallTimes;    ///< @units Seconds since 1970-01-01 UTC.
+  std::vector<std::int64_t> steps;  ///< Ascending unless the writer went back without a restart.
+  std::vector<double> values;       ///< Exact for both float and double tensors.
+
+  std::size_t size() const { return steps.size(); }
+};
+
+/// Where a value that is no scalar lies. Its data stays in the file until RunReader::value().
+struct ValueLocation {
+  double wallTime;  ///< @units Seconds since 1970-01-01 UTC.
+  std::int64_t step;
+  std::uint64_t offset;  ///< Where its record begins in its file.
+  std::uint64_t bytes;   ///< Of the record's payload, all values of the event together.
+  std::uint32_t file;    ///< An index into RunReader::files().
+  std::uint32_t index;   ///< Of the value in its event's summary.
+};
+
+/// All that a run holds under one tag.
+struct TagSeries {
+  /// As the first value in the run gave it. Legacy values have the plugin that shows them filled
+  /// in, as TensorBoard does: a `simple_value` belongs to "scalars", an `image` to "images", a
+  /// `histo` to "histograms", an `audio` to "audio".
+  SummaryMetadata metadata;
+  ScalarColumns scalars;              ///< For the plugin "scalars", else empty.
+  std::vector<ValueLocation> values;  ///< For every other plugin, else empty.
+
+  std::size_t size() const { return scalars.size() + values.size(); }
+};
+
+// Graphs are no values of a summary; they are listed under these names, as TensorBoard's data server
+// lists them.
+inline constexpr char kGraphsPlugin[] = "graphs";
+inline constexpr char kRunGraphTag[] = "__run_graph__";
+inline constexpr char kMetaGraphTag[] = "__meta_graph__";
+/// RunMetadata, what each node of a graph took, by its own tags.
+inline constexpr char kTaggedRunMetadataPlugin[] = "graph_tagged_run_metadata";
+
+}  // namespace steptape

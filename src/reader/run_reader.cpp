@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/reader/run_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "steptape/base/error.h"
+#include "steptape/event/event_codec.h"
+#include "steptape/event/plugin_data.h"
+#include "steptape/record/byte_source.h"
+
+#include "reader/run_file.h"
+#include "reader/series_batch.h"
+#include "reader/series_store.h"
+
+namespace steptape {
+namespace {
+
+// So many points that a batch costs little beside them, so few that they stay in the second-level
+// cache until they are put behind the others.
+constexpr std::size_t kBatchPoints = 8192;
+
+/// From this version on files have restart events.
+constexpr double kVersionWithRestarts = 2;
+
+Value graphValue(std::string tag, std::string bytes) {
+  Tensor tensor;
+  tensor.type = TensorType::kString;
+  tensor.strings.push_back(std::move(bytes));
+  return {std::move(tag), std::move(tensor), std::nullopt};
+}
+
+/// The `index`-th value of `event`; nothing if it has none.
+std::optional<Value> valueOf(Event event, std::uint32_t index) {
+  if (auto* summary = std::get_if<Summary>(&event.what)) {
+    return index < summary->values.size() ? std::optional(std::move(summary->values[index]))
+                                          : std::nullopt;
+  }
+  if (auto* graph = std::get_if<GraphDef>(&event.what)) {
+    return graphValue(kRunGraphTag, std::move(graph->bytes));
+  }
+  if (auto* graph = std::get_if<MetaGraphDef>(&event.what)) {
+    return graphValue(kMetaGraphTag, std::move(graph->bytes));
+  }
+  if (auto* run = std::get_if<TaggedRunMetadata>(&event.what)) {
+    return graphValue(std::move(run->tag), std::move(run->bytes));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Sampling Sampling::tensorBoard() {
+  Sampling sampling;
+  sampling.maxPoints = {{kScalarsPlugin, 1000}, {kHistogramsPlugin, 500}, {kPrCurvesPlugin, 100}};
+  sampling.otherMaxPoints = 10;
+  return sampling;
+}
+
+struct RunReader::State {
+  State(RunFiles runFiles, RunReaderOptions readerOptions)
+      : run(std::move(runFiles)), options(std::move(readerOptions)), store(options.sampling) {
+    addFiles();
+  }
+
+  void addFiles();
+  Status take(std::string_view payload, std::uint64_t offset, std::uint32_t file);
+  void restart(std::int64_t step);
+
+  RunFiles run;
+  RunReaderOptions options;
+  std::vector<detail::RunFile> files;  // as in run.files
+  detail::SeriesStore store;
+  detail::SeriesBatch batch;
+  std::vector<Damage> damage;
+  bool hasStarted = false;
+};
+
+/// Adds the files of the run that are new. They sort behind those that are known, or belong to a
+/// program that writes at the same time; either way they come last.
+void RunReader::State::addFiles() {
+  if (run.isWholeDirectory) {
+    for (std::string& path : listEventFiles(run.directory)) {
+      if (std::find(run.files.begin(), run.files.end(), path) == run.files.end()) {
+        run.files.push_back(std::move(path));
+      }
+    }
+  }
+  for (std::size_t i = files.size(); i < run.files.size(); ++i) {
+    files.emplace_back(run.files[i]);
+  }
+}
+
+Status RunReader::State::take(std::string_view payload, std::uint64_t offset, std::uint32_t file) {
+  detail::EventMeaning meaning = batch.add(payload, {0, 0, offset, 0, file, 0});
+  switch (meaning.kind) {
+    case detail::EventMeaning::Kind::kContent:
+      if (batch.points() >= kBatchPoints) {
+        store.append(&batch);
+      }
+      break;
+    case detail::EventMeaning::Kind::kRestart:
+      restart(meaning.restartStep);
+      break;
+    case detail::EventMeaning::Kind::kFileVersion:
+      batch.watchSteps(options.purge != PurgePolicy::kNone &&
+                       meaning.fileVersion < kVersionWithRestarts);
+      break;
+    case detail::EventMeaning::Kind::kNoEvent:
+      break;
+  }
+  return std::move(meaning.status);
+}
+
+void RunReader::State::restart(std::int64_t step) {
+  const bool isFirst = !std::exchange(hasStarted, true);
+  if (options.purge == PurgePolicy::kNone ||
+      (options.purge == PurgePolicy::kTensorBoardServer && isFirst)) {
+    return;
+  }
+  store.append(&batch);
+  store.purgeFrom(step);
+}
+
+RunReader::RunReader(RunFiles run, RunReaderOptions options)
+    : state_(std::make_unique<State>(std::move(run), std::move(options))) {
+  if (state_->options.threads < 1) {
+    throw Error(ErrorCode::kInvalidArgument, "RunReaderOptions::threads: got " +
+                                                 std::to_string(state_->options.threads) +
+                                                 ", want at least 1");
+  }
+}
+
+RunReader::RunReader(RunReader&&) noexcept = default;
+RunReader& RunReader::operator=(RunReader&&) noexcept = default;
+RunReader::~RunReader() = default;
+
+std::uint64_t RunReader::update() {
+  State& state = *state_;
+  state.addFiles();
+  std::uint64_t bytes = 0;
+  state.damage.clear();
+  for (std::size_t i = 0; i < state.files.size(); ++i) {
+    bytes += state.files[i].read(
+        state.options.mayGrow, [&](std::string_view payload, std::uint64_t offset) {
+          return state.take(payload, offset, static_cast<std::uint32_t>(i));
+        });
+    state.files[i].appendDamage(&state.damage);
+  }
+  state.store.append(&state.batch);
+  return bytes;
+}
+
+const std::map<std::string, TagSeries>& RunReader::tags() const {
+  return state_->store.tags();
+}
+
+const std::vector<Damage>& RunReader::damage() const {
+  return state_->damage;
+}
+
+Status RunReader::value(const ValueLocation& location, Value* value) const {
+  const std::string& path = state_->run.files.at(location.file);
+  try {
+    RecordReader reader(std::make_unique<FileByteSource>(path));
+    reader.seek(location.offset);
+    std::string_view payload;
+    if (reader.next(&payload) == ReadOutcome::kRecord) {
+      Event event;
+      if (Status status = decodeEvent(payload, &event); !status.ok()) {
+        return status;
+      }
+      if (std::optional<Value> found = valueOf(std::move(event), location.index)) {
+        *value = std::move(*found);
+        return Status();
+      }
+    } else if (!reader.lastError().ok()) {
+      return reader.lastError();
+    }
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  }
+  return Status(ErrorCode::kDataLoss, "the file has changed: no value " +
+                                          std::to_string(location.index) + " at offset " +
+                                          std::to_string(location.offset) + " of " + path);
+}
+
+const std::vector<std::string>& RunReader::files() const {
+  return state_->run.files;
+}
+const std::string& RunReader::name() const {
+  return state_->run.name;
+}
+const std::string& RunReader::directory() const {
+  return state_->run.directory;
+}
+
+}  // namespace steptape
