@@ -69,7 +69,7 @@ class BarPlot : public Plot {
         width_(options.width),
         index_(index) {}
 
-  std::size_t bytes() const override { return bytesOf(heights_); }
+  std::size_t bytes() const override { return heights_.nbytes(); }
 
   std::unique_ptr<Drawing> prepare(const PlotGroup& group) const override {
     const std::vector<double> heights = numbersOf(heights_);
@@ -98,7 +98,7 @@ class HistogramPlot : public Plot {
         edges_(options.edges),
         density_(options.density) {}
 
-  std::size_t bytes() const override { return bytesOf(values_); }
+  std::size_t bytes() const override { return values_.nbytes(); }
 
   std::unique_ptr<Drawing> prepare(const PlotGroup& /*group*/) const override {
     std::vector<double> values = numbersOf(values_);

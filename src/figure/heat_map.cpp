@@ -183,7 +183,7 @@ class HeatMapPlot : public Plot {
         options_(std::move(options)),
         colormap_(options_.colormap, "figure: heatMap") {}
 
-  std::size_t bytes() const override { return bytesOf(matrix_); }
+  std::size_t bytes() const override { return matrix_.nbytes(); }
 
   std::unique_ptr<Drawing> prepare(const PlotGroup& /*group*/) const override {
     Matrix matrix = matrixOf(matrix_);
@@ -244,7 +244,7 @@ class ConfusionMatrixPlot : public Plot {
     }
   }
 
-  std::size_t bytes() const override { return bytesOf(counts_); }
+  std::size_t bytes() const override { return counts_.nbytes(); }
 
   std::unique_ptr<Drawing> prepare(const PlotGroup& /*group*/) const override {
     Matrix matrix = matrixOf(counts_);

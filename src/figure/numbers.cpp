@@ -9,10 +9,6 @@ TensorView keep(const TensorView& view) {
   return view.isInFlight() ? view : view.copy();
 }
 
-std::size_t bytesOf(const TensorView& view) {
-  return static_cast<std::size_t>(view.numel()) * dtypeSize(view.dtype());
-}
-
 std::vector<double> numbersOf(const TensorView& view) {
   view.waitForElements();
   const TensorView rowMajor = view.isContiguous() ? view : view.copy();

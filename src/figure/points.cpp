@@ -72,7 +72,7 @@ class PointsPlot : public Plot {
   PointsPlot(const std::optional<TensorView>& x, const TensorView& y, LegendKey key)
       : Plot(std::move(key)), x_(x ? std::optional(keep(*x)) : std::nullopt), y_(keep(y)) {}
 
-  std::size_t bytes() const override { return (x_ ? bytesOf(*x_) : 0) + bytesOf(y_); }
+  std::size_t bytes() const override { return (x_ ? x_->nbytes() : 0) + y_.nbytes(); }
 
   std::unique_ptr<Drawing> prepare(const PlotGroup& /*group*/) const override {
     std::vector<double> y = numbersOf(y_);
@@ -139,7 +139,7 @@ class BandPlot : public Plot {
   BandPlot(const TensorView& x, const TensorView& lower, const TensorView& upper, LegendKey key)
       : Plot(std::move(key)), x_(keep(x)), lower_(keep(lower)), upper_(keep(upper)) {}
 
-  std::size_t bytes() const override { return bytesOf(x_) + bytesOf(lower_) + bytesOf(upper_); }
+  std::size_t bytes() const override { return x_.nbytes() + lower_.nbytes() + upper_.nbytes(); }
 
   std::unique_ptr<Drawing> prepare(const PlotGroup& /*group*/) const override {
     return std::make_unique<BandDrawing>(numbersOf(x_), numbersOf(lower_), numbersOf(upper_),

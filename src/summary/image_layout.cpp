@@ -7,6 +7,7 @@
 
 #include "steptape/base/error.h"
 
+#include "summary/color_byte.h"
 #include "summary/element.h"
 
 namespace steptape::detail {
@@ -48,19 +49,16 @@ std::uint8_t toByte(Bool8 value) {
 }
 
 std::uint8_t toByte(float value) {
-  const float scaled = value * 255.0F;
-  // Written so that NaN fails the first comparison.
-  return scaled > 0 ? static_cast<std::uint8_t>(std::min(scaled, 255.0F)) : std::uint8_t{0};
+  return colorByte(value);
 }
-
 std::uint8_t toByte(double value) {
-  return toByte(static_cast<float>(value));
+  return colorByte(static_cast<float>(value));
 }
 std::uint8_t toByte(Float16 value) {
-  return toByte(toFloat(value));
+  return colorByte(toFloat(value));
 }
 std::uint8_t toByte(BFloat16 value) {
-  return toByte(toFloat(value));
+  return colorByte(toFloat(value));
 }
 
 template <typename T>

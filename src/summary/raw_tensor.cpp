@@ -58,7 +58,7 @@ Tensor rawTensor(const TensorView& view) {
   Tensor tensor;
   tensor.type = tensorTypeOf(view.dtype());
   tensor.shape = view.shape();
-  tensor.content.resize(static_cast<std::size_t>(view.numel()) * dtypeSize(view.dtype()));
+  tensor.content.resize(view.nbytes());
   detail::copyRowMajor(view, tensor.content.data());
   return tensor;
 }

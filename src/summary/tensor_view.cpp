@@ -162,8 +162,7 @@ double TensorView::element() const {
 }
 
 TensorView TensorView::copy() const {
-  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(numel_) *
-                                                        dtypeSize(dtype_));
+  auto bytes = std::make_shared<std::vector<std::byte>>(nbytes());
   detail::copyRowMajor(*this, bytes->data());
   return {bytes->data(), dtype_, shape_, {}, bytes};
 }

@@ -22,17 +22,16 @@ void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, st
   const auto wav = capture({samples}, [core = core_, name, options](const auto& views) {
     WavFile file = encodeWav(views[0], options);
     if (file.clipped > 0) {
-      core->reportOnce("clipped " + name, "the sound \"" + name + "\" has " +
-                                              std::to_string(file.clipped) + " of " +
-                                              std::to_string(views[0].numel()) +
-                                              " samples out of -1..1 or NaN; they are clipped");
+      core->reporter().reportOnce("clipped " + name,
+                                  "the sound \"" + name + "\" has " + std::to_string(file.clipped) +
+                                      " of " + std::to_string(views[0].numel()) +
+                                      " samples out of -1..1 or NaN; they are clipped");
     }
     return std::move(file.bytes);
   });
-  const auto bytes = static_cast<std::size_t>(samples.numel()) * dtypeSize(samples.dtype());
-  core_->addValue(step, options.wallTime, bytes, [name, wav, metadata = namesOf(options)] {
-    return audioValue(name, *wav(), metadata);
-  });
+  core_->addValue(
+      step, options.wallTime, samples.nbytes(),
+      [name, wav, metadata = namesOf(options)] { return audioValue(name, *wav(), metadata); });
 }
 
 }  // namespace steptape

@@ -26,10 +26,6 @@ std::size_t bytesOf(const std::vector<std::vector<std::string>>& rows) {
   return bytes;
 }
 
-std::size_t bytesOf(const TensorView& tensor) {
-  return static_cast<std::size_t>(tensor.numel()) * dtypeSize(tensor.dtype());
-}
-
 }  // namespace
 
 void SummaryWriter::addEmbedding(const TensorView& matrix, const EmbeddingOptions& options) {
@@ -45,7 +41,7 @@ void SummaryWriter::addEmbedding(const TensorView& matrix, const EmbeddingOption
                               {},
                               {},
                               0};
-  std::size_t bytes = bytesOf(matrix);
+  std::size_t bytes = matrix.nbytes();
   if (!options.metadata.empty()) {
     embedding.metadata.emplace(options.metadataHeader, options.metadata);
     bytes += bytesOf(options.metadata);

@@ -21,11 +21,11 @@ void noteNonFinite(const std::string& name, const HistogramData& data, WriterCor
     return;
   }
   const auto all = left + static_cast<std::uint64_t>(data.raw.num);
-  core->reportOnce("not finite " + name,
-                   "the histogram \"" + name + "\" leaves out " + std::to_string(data.nanCount) +
-                       " NaN, " + std::to_string(data.posInfCount) + " +Inf and " +
-                       std::to_string(data.negInfCount) + " -Inf of " + std::to_string(all) +
-                       " values; later ones of this tag are not reported");
+  core->reporter().reportOnce(
+      "not finite " + name,
+      "the histogram \"" + name + "\" leaves out " + std::to_string(data.nanCount) + " NaN, " +
+          std::to_string(data.posInfCount) + " +Inf and " + std::to_string(data.negInfCount) +
+          " -Inf of " + std::to_string(all) + " values; later ones of this tag are not reported");
 }
 
 }  // namespace

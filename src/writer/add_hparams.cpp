@@ -39,9 +39,9 @@ void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metr
       return values;
     });
   } else {
-    core_->reportOnce("addHparams() was called again for " + core_->directory() +
-                      ": TensorBoard keeps a run's first hyperparameters; only the metrics were "
-                      "taken");
+    core_->reporter().reportOnce(
+        "addHparams() was called again for " + core_->directory() +
+        ": TensorBoard keeps a run's first hyperparameters; only the metrics were taken");
   }
   for (const auto& [tag, value] : metrics) {
     core_->addScalarAtLastStep(core_->series(tag), value, options.wallTime);

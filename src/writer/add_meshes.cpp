@@ -28,7 +28,7 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
   }
   std::size_t bytes = 0;
   for (const TensorView& view : views) {
-    bytes += static_cast<std::size_t>(view.numel()) * dtypeSize(view.dtype());
+    bytes += view.nbytes();
   }
   const bool hasColors = options.colors.has_value();
   const bool hasFaces = options.faces.has_value();

@@ -19,10 +19,9 @@ void SummaryWriter::addTensor(std::string_view tag, const TensorView& tensor, st
   }
   checkRawTensor(tensor);
   const auto copy = capture({tensor}, [](const auto& views) { return rawTensor(views[0]); });
-  const auto bytes = static_cast<std::size_t>(tensor.numel()) * dtypeSize(tensor.dtype());
-  core_->addValue(step, options.wallTime, bytes, [name, copy, metadata = namesOf(options)] {
-    return tensorValue(name, *copy(), metadata);
-  });
+  core_->addValue(
+      step, options.wallTime, tensor.nbytes(),
+      [name, copy, metadata = namesOf(options)] { return tensorValue(name, *copy(), metadata); });
 }
 
 }  // namespace steptape

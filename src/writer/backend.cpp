@@ -289,13 +289,14 @@ bool Backend::encode(CapturedValue* captured, double wallTime) {
   try {
     const Status status = captured->run(place);
     if (!status.ok()) {
-      core->noteFailure(status);
+      core->reporter().noteFailure(status);
     } else if (again) {
       return true;
     }
   } catch (const std::exception& error) {
-    core->report({ErrorCode::kResourceExhausted,
-                  std::string("a value could not be encoded and is lost: ") + error.what()});
+    core->reporter().report(
+        {ErrorCode::kResourceExhausted,
+         std::string("a value could not be encoded and is lost: ") + error.what()});
     core->count(&WriterCore::Counters::droppedValues, 1);
   }
   core->releaseCaptured(captured->bytes);
@@ -319,7 +320,7 @@ void Backend::writeStreams() {
 }
 
 Status Backend::answer(WriterCore* core, Request what) {
-  Status result = core->takeFailure();
+  Status result = core->reporter().takeFailure();
   const auto now = std::chrono::steady_clock::now();
   for (EventStream* stream : core->streams()) {
     const Status status = stream->writeAll(now);

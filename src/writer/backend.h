@@ -89,9 +89,10 @@ class Backend {
   Status answer(WriterCore* core, Request what);
   void forget(WriterCore* core);
 
-  static void beforeFork();
-  static void afterForkInParent();
-  static void afterForkInChild();
+  // The lock is held from one call to the next, across the fork, which the analysis cannot follow.
+  static void beforeFork() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
+  static void afterForkInParent() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
+  static void afterForkInChild() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
 
   static std::atomic<Backend*> current_;
 

@@ -17,9 +17,9 @@ namespace steptape {
 /// Reports, once for each tag, that a picture had elements which are no colour.
 inline void reportNans(const std::string& tag, std::uint64_t nans, WriterCore* core) {
   if (nans > 0) {
-    core->reportOnce("NaN pixels " + tag, "the picture \"" + tag + "\" has " +
-                                              std::to_string(nans) +
-                                              " elements that are NaN; they are shown as 0");
+    core->reporter().reportOnce("NaN pixels " + tag,
+                                "the picture \"" + tag + "\" has " + std::to_string(nans) +
+                                    " elements that are NaN; they are shown as 0");
   }
 }
 
@@ -36,8 +36,7 @@ auto capturePixels(const TensorView& view, const std::string& tag,
 
 /// Memory that a picture's call holds until the backend encodes it.
 inline std::size_t capturedBytes(const TensorView& pixels) {
-  const auto elements = static_cast<std::size_t>(pixels.numel());
-  return pixels.isInFlight() ? elements * dtypeSize(pixels.dtype()) : elements;
+  return pixels.isInFlight() ? pixels.nbytes() : static_cast<std::size_t>(pixels.numel());
 }
 
 }  // namespace steptape

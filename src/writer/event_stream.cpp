@@ -140,20 +140,21 @@ void EventStream::noteStepBack(ScalarSeries* series, std::int64_t step) {
 void EventStream::noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step) {
   core_->count(&WriterCore::Counters::stepRegressions, 1);
   if (++stepsBack_[tag] == 1) {
-    core_->report({ErrorCode::kInvalidArgument,
-                   "\"" + tag + "\" in " + directory_ + ": step " + std::to_string(step) +
-                       " came after step " + std::to_string(last) +
-                       "; TensorBoard drops what it overtakes. SummaryWriter::resume() says that a "
-                       "run goes on from an earlier step"});
+    core_->reporter().report(
+        {ErrorCode::kInvalidArgument,
+         "\"" + tag + "\" in " + directory_ + ": step " + std::to_string(step) +
+             " came after step " + std::to_string(last) +
+             "; TensorBoard drops what it overtakes. SummaryWriter::resume() says that a "
+             "run goes on from an earlier step"});
   }
 }
 
 void EventStream::reportStepsBack() {
   for (const auto& [tag, count] : stepsBack_) {
     if (count > 1) {
-      core_->report({ErrorCode::kInvalidArgument, "\"" + tag + "\" in " + directory_ +
-                                                      ": steps went back " + std::to_string(count) +
-                                                      " times"});
+      core_->reporter().report({ErrorCode::kInvalidArgument, "\"" + tag + "\" in " + directory_ +
+                                                                 ": steps went back " +
+                                                                 std::to_string(count) + " times"});
     }
   }
   stepsBack_.clear();
@@ -262,8 +263,9 @@ Status EventStream::ensureFile() {
     return {};
   }
   if (deleted) {
-    core_->report({ErrorCode::kIoError,
-                   file_.path() + " was deleted while the run was being written; what it held is "
+    core_->reporter().report(
+        {ErrorCode::kIoError, file_.path() +
+                                  " was deleted while the run was being written; what it held is "
                                   "lost, the run goes on in a new file"});
     file_.finish();
   }
@@ -299,7 +301,7 @@ Status EventStream::writePending() {
 
 void EventStream::noteFailure(const Status& status, TimePoint now) {
   if (failures_ == 0) {
-    core_->report(status);
+    core_->reporter().report(status);
   }
   const int doublings = std::min(failures_, 6);
   retryAt_ = now + std::min<std::chrono::milliseconds>(kFirstRetry * (1 << doublings), kLastRetry);

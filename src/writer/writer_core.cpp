@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "steptape/base/utf8.h"
 #include "steptape/summary/tag.h"
 
 #include "writer/backend.h"
+#include "writer/wait_for_backend.h"
 
 namespace steptape {
 namespace {
@@ -28,33 +27,6 @@ std::uint64_t bitsOf(double wallTime) {
   std::uint64_t bits;
   std::memcpy(&bits, &wallTime, sizeof(bits));
   return bits;
-}
-
-WriterOptions completed(WriterOptions options) {
-  if (!options.onError) {
-    options.onError = [](const Status& status) {
-      std::fprintf(stderr, "steptape: %s\n", status.message().c_str());
-    };
-  }
-  return options;
-}
-
-/// Waits until `ready()`, waking the backend, for at most `timeout`.
-/// @return what ready() said last.
-template <typename Ready>
-bool waitUntil(const Ready& ready, std::chrono::milliseconds timeout) {
-  constexpr auto kLongestPause = std::chrono::microseconds(1000);
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
-  auto pause = std::chrono::microseconds(50);
-  while (!ready()) {
-    if (std::chrono::steady_clock::now() >= deadline) {
-      return ready();
-    }
-    Backend::instance().wake();
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, kLongestPause);
-  }
-  return true;
 }
 
 /// A NaN here makes TensorBoard's fast data server give up the whole file.
@@ -84,16 +56,18 @@ void checkSubRunPath(std::string_view path) {
 WriterCore::WriterCore(std::string directory, WriterOptions options, OpenFiles* openFiles)
     : serial_(nextSerial()),
       directory_(std::move(directory)),
-      options_(completed(std::move(options))),
+      options_(std::move(options)),
       openFiles_(openFiles),
-      startTime_(wallSeconds()) {
+      startTime_(wallSeconds()),
+      reporter_(options_.onError),
+      budget_(options_) {
   {
     MutexLock lock(mutex_);
     mainStream_ = &streams_.emplace_back(this, directory_, openFiles_);
   }
   updateDetour();
   if (enabled()) {
-    mainStream_->create(wallSeconds()).throwIfError();
+    mainStream_->create(startTime_).throwIfError();
   }
 }
 
@@ -134,23 +108,14 @@ std::vector<EventStream*> WriterCore::streams() {
   return streams;
 }
 
-void WriterCore::reportOnce(const std::string& subject, const std::string& what) {
-  {
-    MutexLock lock(noticeMutex_);
-    if (!noticed_.insert(subject).second) {
-      return;
-    }
-  }
-  report({ErrorCode::kInvalidArgument, what});
-}
-
 std::string WriterCore::validTag(std::string_view tag) {
   checkTag(tag);
   if (isValidUtf8(tag)) {
     return std::string(tag);
   }
   std::string valid = replaceInvalidUtf8(tag);
-  reportOnce("the tag \"" + valid + "\" was not UTF-8; what is not was replaced by U+FFFD");
+  reporter_.reportOnce("the tag \"" + valid +
+                       "\" was not UTF-8; what is not was replaced by U+FFFD");
   return valid;
 }
 
@@ -247,7 +212,7 @@ void WriterCore::addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t 
     if (!isActive()) {
       return;
     }
-    if (!waitForBudget() || !makeRoom(&producer, words)) {
+    if (!budget_.waitForRoom() || !makeRoom(&producer, words)) {
       countDropped(count, 0);
       return;
     }
@@ -313,9 +278,9 @@ void WriterCore::endSession(SessionStatus status) {
   }
   for (const std::string& tag : *promised) {
     if (!hasSeries(tag)) {
-      report({ErrorCode::kInvalidArgument, "the metric \"" + tag +
-                                               "\" of addHparams() was never logged in " +
-                                               directory_ + "; its column stays empty"});
+      reporter_.report({ErrorCode::kInvalidArgument, "the metric \"" + tag +
+                                                         "\" of addHparams() was never logged in " +
+                                                         directory_ + "; its column stays empty"});
     }
   }
   addValue(0, std::nullopt, 0,
@@ -376,49 +341,21 @@ void WriterCore::handOver(CapturedValue value) {
     value.wallTime = options_.clock->wallSeconds();
   }
   Producer& producer = Producer::current();
-  if (!waitForBudget() || !makeRoom(&producer, ScalarRing::kEntryWords)) {
+  if (!budget_.waitForRoom() || !makeRoom(&producer, ScalarRing::kEntryWords)) {
     countDropped(0, 1);
     return;
   }
-  capturedBytes_.fetch_add(value.bytes, std::memory_order_relaxed);
+  budget_.addCaptured(value.bytes);
   auto captured = std::make_unique<CapturedValue>(std::move(value));
   producer.ring.pushCaptured(captured.release(), readTicks());
-}
-
-bool WriterCore::overBudget() const {
-  return capturedBytes_.load(std::memory_order_relaxed) +
-             backlogBytes_.load(std::memory_order_relaxed) >
-         options_.queueBytes;
-}
-
-bool WriterCore::waitForBudget() {
-  if (!overBudget()) {
-    budgetStalled_.store(false, std::memory_order_relaxed);
-    return true;
-  }
-  switch (options_.overflow) {
-    case OverflowPolicy::kDropNewest:
-      return false;
-    case OverflowPolicy::kDropOldest:
-      // The stream that cannot write drops its oldest bytes itself.
-      return true;
-    case OverflowPolicy::kBlock:
-      break;
-  }
-  if (budgetStalled_.load(std::memory_order_relaxed)) {
-    return false;
-  }
-  const bool room = waitUntil([this] { return !overBudget(); }, options_.blockTimeout);
-  budgetStalled_.store(!room, std::memory_order_relaxed);
-  return room;
 }
 
 bool WriterCore::waitForRing(Producer* producer, std::size_t words) {
   if (producer->stalledAt == producer->ring.head()) {
     return false;
   }
-  const bool room =
-      waitUntil([producer, words] { return producer->ring.hasRoom(words); }, options_.blockTimeout);
+  const bool room = waitForBackend([producer, words] { return producer->ring.hasRoom(words); },
+                                   options_.blockTimeout);
   producer->stalledAt = room ? ~std::uint64_t{0} : producer->ring.head();
   return room;
 }
@@ -458,45 +395,24 @@ void WriterCore::countDropped(std::uint64_t scalars, std::uint64_t values) {
   count(&Counters::droppedScalars, scalars);
   count(&Counters::droppedValues, values);
   if (!dropReported_.exchange(true, std::memory_order_relaxed)) {
-    report({ErrorCode::kResourceExhausted,
-            "points of " + directory_ +
-                " are being dropped: they come faster than the disk takes them; "
-                "SummaryWriter::stats() counts them"});
+    reporter_.report({ErrorCode::kResourceExhausted,
+                      "points of " + directory_ +
+                          " are being dropped: they come faster than the disk takes them; "
+                          "SummaryWriter::stats() counts them"});
   }
-}
-
-void WriterCore::report(const Status& status) const {
-  options_.onError(status);
 }
 
 void WriterCore::changeBacklog(std::size_t from, std::size_t to) {
   if (from == to) {
     return;
   }
-  backlogBytes_.fetch_add(to - from, std::memory_order_relaxed);  // wraps round for to < from
+  budget_.changeBacklog(from, to);
   updateDetour();
 }
 
-void WriterCore::releaseCaptured(std::size_t bytes) {
-  capturedBytes_.fetch_sub(bytes, std::memory_order_relaxed);
-}
-
-void WriterCore::noteFailure(const Status& status) {
-  report(status);
-  MutexLock lock(noticeMutex_);
-  if (failure_.ok()) {
-    failure_ = status;
-  }
-}
-
-Status WriterCore::takeFailure() {
-  MutexLock lock(noticeMutex_);
-  return std::exchange(failure_, Status());
-}
-
 void WriterCore::updateDetour() {
-  const bool backlog = backlogBytes_.load(std::memory_order_relaxed) > options_.queueBytes;
-  detour_.store(!isActive() || backlog || options_.clock != nullptr, std::memory_order_relaxed);
+  detour_.store(!isActive() || budget_.isBacklogOver() || options_.clock != nullptr,
+                std::memory_order_relaxed);
 }
 
 Status WriterCore::flush() {

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -23,7 +22,9 @@
 #include "writer/captured_value.h"
 #include "writer/event_stream.h"
 #include "writer/hparams_session.h"
+#include "writer/memory_budget.h"
 #include "writer/producer.h"
+#include "writer/reporter.h"
 #include "writer/run_layout.h"
 
 namespace steptape {
@@ -142,11 +143,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   /// @throws Error(kInvalidArgument) if it is empty.
   std::string validTag(std::string_view tag);
 
-  /// Reports `what` the first time it is said.
-  void reportOnce(const std::string& what) { reportOnce(what, what); }
-  /// Reports `what` the first time that something is said about `subject`.
-  void reportOnce(const std::string& subject, const std::string& what);
-
   /// What a batch or call stamps: kNoWallTime with the system's clock.
   std::uint64_t callerWallTime() const;
 
@@ -166,8 +162,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
     (counters_.*counter).fetch_add(by, std::memory_order_relaxed);
   }
   void countDropped(std::uint64_t scalars, std::uint64_t values);
-  /// Tells WriterOptions::onError.
-  void report(const Status& status) const;
+  Reporter& reporter() { return reporter_; }
   double wallSeconds() const { return clock().wallSeconds(); }
 
   // --- The backend -------------------------------------------------------------------------------
@@ -175,11 +170,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void noteFile(const std::string& path, const std::string& directory);
   /// A stream keeps `to` bytes because of failures, where it kept `from`.
   void changeBacklog(std::size_t from, std::size_t to);
-  void releaseCaptured(std::size_t bytes);
-  /// Keeps a failure of addFiles() for the next flush() or close().
-  void noteFailure(const Status& status);
-  /// The first failure since the last call.
-  Status takeFailure();
+  /// A captured value of `bytes` is encoded or dropped.
+  void releaseCaptured(std::size_t bytes) { budget_.releaseCaptured(bytes); }
   /// The stream of directory().
   EventStream* mainStream() const { return mainStream_; }
   /// The streams made so far, the main one first; the pointers stay good as long as the core.
@@ -192,8 +184,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   EventStream* subRunStream(const std::string& directory) STEPTAPE_REQUIRES(mutex_);
   Status request(Backend::Request what);
   void handOver(CapturedValue value);
-  bool overBudget() const;
-  bool waitForBudget();
   bool waitForRing(Producer* producer, std::size_t words);
   bool makeRoom(Producer* producer, std::size_t words);
   void updateDetour();
@@ -204,6 +194,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   OpenFiles* const openFiles_;
   const double startTime_;
   Counters counters_;
+  Reporter reporter_;
+  MemoryBudget budget_;
   HparamsSession session_;
   RunLayout layout_;
 
@@ -211,9 +203,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // backlog over the limit.
   std::atomic<bool> detour_{false};
   std::atomic<bool> disowned_{false};
-  std::atomic<std::size_t> capturedBytes_{0};
-  std::atomic<std::size_t> backlogBytes_{0};
-  std::atomic<bool> budgetStalled_{false};
   std::atomic<bool> dropReported_{false};
 
   EventStream* mainStream_ = nullptr;  // set by the constructor
@@ -226,10 +215,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // By main tag, '\0' and name.
   std::unordered_map<std::string, std::uint32_t> subRunSeries_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<File> files_ STEPTAPE_GUARDED_BY(mutex_);
-
-  Mutex noticeMutex_;
-  Status failure_ STEPTAPE_GUARDED_BY(noticeMutex_);
-  std::unordered_set<std::string> noticed_ STEPTAPE_GUARDED_BY(noticeMutex_);  // said once
 };
 
 }  // namespace steptape

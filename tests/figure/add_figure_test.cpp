@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures through the writer and back.
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 
 #include "figure/picture.h"
 #include "summary/error_matcher.h"
+#include "writer/fake_device.h"
 #include "writer/run_contents.h"
 
 #include <gmock/gmock.h>
@@ -100,30 +100,13 @@ TEST(AddFigure, OfANotEnabledWriterDoesNothing) {
   EXPECT_EQ(writer.stats().values, 0U);
 }
 
-/// A tensor of a device whose copy the background thread fetches; counts how often.
-class LateTensor : public TensorArrival {
- public:
-  explicit LateTensor(bool fails = false) : fails_(fails) {}
-  static TensorView view(const std::shared_ptr<LateTensor>& tensor) {
-    return {tensor->memory_.data(), DType::kFloat64, {3}, {}, tensor, tensor};
-  }
-  void wait() override {
-    if (fails_) {
-      throw std::runtime_error("the device is gone");
-    }
-    memory_ = {1, 3, 2};
-  }
-
- private:
-  bool fails_;
-  std::vector<double> memory_{0, 0, 0};
-};
-
 TEST(AddFigure, WaitsForTensorsOnTheirWayFromADeviceInTheBackground) {
-  const Value value = writtenBy([](SummaryWriter* writer) {
+  FakeDevice device;
+  const Value value = writtenBy([&](SummaryWriter* writer) {
     Figure figure;
-    figure.line(LateTensor::view(std::make_shared<LateTensor>())).setTitle("Loss");
+    figure.line(device.copy({1, 3, 2}, {3})).setTitle("Loss");
     writer->addFigure("loss", figure, 0);
+    device.finish();
   });
   EXPECT_TRUE(stringsOf(value)[2] == example().render().bytes);
 }
@@ -133,12 +116,14 @@ TEST(AddFigure, ReportsATensorThatNeverComes) {
   std::vector<std::string> errors;
   WriterOptions options;
   options.onError = [&](const Status& status) { errors.push_back(status.message()); };
+  FakeDevice device;
+  device.fail();
   SummaryWriter writer(directory.path(), options);
   Figure figure;
-  figure.line(LateTensor::view(std::make_shared<LateTensor>(true)));
+  figure.line(device.copy({1, 3, 2}, {3}));
   writer.addFigure("loss", figure, 0);
   writer.close();
-  EXPECT_THAT(errors, ::testing::ElementsAre(::testing::HasSubstr("the device is gone")));
+  EXPECT_THAT(errors, ::testing::ElementsAre(::testing::HasSubstr("the device was lost")));
   EXPECT_EQ(writer.stats().droppedValues, 1U);
 }
 

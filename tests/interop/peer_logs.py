@@ -49,7 +49,7 @@ class Peer:
         self.trials()
 
     def open(self, run, **options):
-        return self.library.SummaryWriter(os.path.join(self._log_dir, run), **options)
+        return self.package.SummaryWriter(os.path.join(self._log_dir, run), **options)
 
     def scalars(self, writer):
         for tag in ("curve", "unusual"):
@@ -173,13 +173,13 @@ class Peer:
 
     def study(self, **options):
         """Trials with an experiment record, beside the log directory: it rules all runs of one."""
-        with self.library.SummaryWriter(f"{self._log_dir}_study") as writer:
+        with self.package.SummaryWriter(f"{self._log_dir}_study") as writer:
             for i, (values, metrics) in enumerate(zip(TRIALS, METRICS)):
                 writer.add_hparams(values, metrics, **{self.trial_name: f"trial_{i}"}, **options)
 
 
 class TensorboardX(Peer):
-    library = tensorboardX
+    package = tensorboardX
     onnx_graph = tensorboardX.onnx_graph
     trial_name = "name"
 
@@ -198,7 +198,7 @@ class TensorboardX(Peer):
 
 
 class Torch(Peer):
-    library = torch.utils.tensorboard
+    package = torch.utils.tensorboard
     onnx_graph = torch.utils.tensorboard._onnx_graph
     trial_name = "run_name"
 

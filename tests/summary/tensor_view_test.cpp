@@ -27,6 +27,14 @@ TEST(TensorView, OfRankZeroHasOneElement) {
   EXPECT_EQ(view.shapeString(), "()");
 }
 
+TEST(TensorView, TellsTheBytesOfItsElementsLaidOutDensely) {
+  EXPECT_EQ(TensorView(kData, {2, 3, 4}).nbytes(), 24 * sizeof(float));
+  EXPECT_EQ(TensorView(kData, {4, 6}, {0, -1}).nbytes(), 24 * sizeof(float));
+  EXPECT_EQ(TensorView(kData, DType::kBFloat16, {5}, {}).nbytes(), 10U);
+  EXPECT_EQ(TensorView(kData, Sizes{}).nbytes(), sizeof(float));
+  EXPECT_EQ(TensorView(kData, {3, 0}).nbytes(), 0U);
+}
+
 TEST(TensorView, TakesAVectorAsRankOne) {
   const std::vector<std::int64_t> values = {1, 2, 3};
   const TensorView view = values;

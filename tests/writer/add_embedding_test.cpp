@@ -16,8 +16,10 @@
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "writer/fake_device.h"
 #include "writer/faulty_file_system.h"
 #include "writer/run_contents.h"
+#include "writer/writer_fixture.h"
 
 #include <gmock/gmock.h>
 
@@ -36,20 +38,8 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class AddEmbeddingTest : public ::testing::Test {
+class AddEmbeddingTest : public WriterFixture {
  protected:
-  SummaryWriter open() {
-    WriterOptions options;
-    options.onError = [this](const Status& status) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reports_.push_back(status.message());
-    };
-    return SummaryWriter(dir_.string(), std::move(options));
-  }
-  std::vector<std::string> reports() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return reports_;
-  }
   /// Paths below the run's directory, without its event files, in order.
   std::vector<std::string> files() const {
     std::vector<std::string> paths;
@@ -63,13 +53,9 @@ class AddEmbeddingTest : public ::testing::Test {
     return paths;
   }
   std::string text(const std::string& path) const { return contents(dir_.path() / path); }
-  void expectOk(const Status& status) { EXPECT_TRUE(status.ok()) << status.message(); }
 
   const std::vector<float> values_ = {0.5F, 1.5F, -2.0F, 1e-3F};
   const TensorView matrix_{values_.data(), {2, 2}};
-  testing::TempDir dir_;
-  std::mutex mutex_;
-  std::vector<std::string> reports_;
 };
 
 TEST_F(AddEmbeddingTest, WritesTheFilesAndNamesThem) {
@@ -202,23 +188,13 @@ TEST_F(AddEmbeddingTest, DoesNothingForADisabledWriter) {
 }
 
 /// Elements that arrive when the backend waits for them.
-struct LateElements final : TensorArrival {
-  explicit LateElements(std::vector<float> values) : arriving(std::move(values)) {}
-  void wait() override { memory = arriving; }
-  std::vector<float> arriving;
-  std::vector<float> memory = std::vector<float>(arriving.size(), -1000.0F);
-};
-
-TensorView inFlight(std::vector<float> values, std::vector<std::int64_t> shape) {
-  auto elements = std::make_shared<LateElements>(std::move(values));
-  return {elements->memory.data(), DType::kFloat32, std::move(shape), {}, elements, elements};
-}
-
 TEST_F(AddEmbeddingTest, TakesTensorsThatAreInFlight) {
+  FakeDevice device;
   EmbeddingOptions options;
-  options.labelImages = inFlight({0, 1}, {2, 1, 1, 1});
+  options.labelImages = device.copy({0, 1}, {2, 1, 1, 1});
   SummaryWriter writer = open();
-  writer.addEmbedding(inFlight({1, 2}, {2, 1}), options);
+  writer.addEmbedding(device.copy({1, 2}, {2, 1}), options);
+  device.finish();
   expectOk(writer.flush());
   EXPECT_EQ(text("00000/default/tensors.tsv"), "1\n2\n");
   EXPECT_EQ(text("00000/default/sprite.png"), encodePng({2, 2, 1, {0, 255, 0, 0}}));

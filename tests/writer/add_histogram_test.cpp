@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <limits>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/error_matcher.h"
+#include "writer/fake_device.h"
 #include "writer/run_contents.h"
+#include "writer/writer_fixture.h"
 
 #include <gmock/gmock.h>
 
@@ -21,20 +20,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class AddHistogramTest : public ::testing::Test {
+class AddHistogramTest : public WriterFixture {
  protected:
-  SummaryWriter open() {
-    WriterOptions options;
-    options.onError = [this](const Status& status) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reports_.push_back(status.message());
-    };
-    return SummaryWriter(dir_.string(), std::move(options));
-  }
-  std::vector<std::string> reports() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return reports_;
-  }
   /// Rows of left edge, right edge and count, one after the other, of the only value in the run.
   std::vector<double> buckets() const {
     const std::vector<Value> values = valuesIn(dir_.string());
@@ -45,10 +32,6 @@ class AddHistogramTest : public ::testing::Test {
     EXPECT_THAT(tensor.shape, ElementsAre(static_cast<std::int64_t>(numbers.size() / 3), 3));
     return numbers;
   }
-
-  testing::TempDir dir_;
-  std::mutex mutex_;
-  std::vector<std::string> reports_;
 };
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -109,18 +92,13 @@ TEST_F(AddHistogramTest, WritesNothingOfWhatItRejects) {
 }
 
 /// Elements that arrive when the backend waits for them.
-struct LateElements final : TensorArrival {
-  void wait() override { memory = {1, 3, 3, kNan}; }
-  std::vector<float> memory = std::vector<float>(4, -1000.0F);
-};
-
 TEST_F(AddHistogramTest, CountsTensorsThatAreInFlightWhenTheyHaveArrived) {
-  auto elements = std::make_shared<LateElements>();
-  const TensorView view(elements->memory.data(), DType::kFloat32, {4}, {}, elements, elements);
   HistogramOptions options;
   options.bins = 2;
+  FakeDevice device;
   SummaryWriter writer = open();
-  writer.addHistogram("h", view, 0, options);
+  writer.addHistogram("h", device.copy({1, 3, 3, kNan}, {4}), 0, options);
+  device.finish();
   ASSERT_TRUE(writer.close().ok());
   EXPECT_THAT(buckets(), ElementsAre(1, 2, 1, 2, 3, 2));
   EXPECT_THAT(reports(), SizeIs(1));

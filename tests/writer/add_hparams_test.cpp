@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "steptape/summary/hparams.h"
-#include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "writer/run_contents.h"
+#include "writer/writer_fixture.h"
 
 #include <gmock/gmock.h>
 
@@ -23,20 +22,8 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-class AddHparamsTest : public ::testing::Test {
+class AddHparamsTest : public WriterFixture {
  protected:
-  SummaryWriter open() {
-    WriterOptions options;
-    options.onError = [this](const Status& status) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reports_.push_back(status.message());
-    };
-    return SummaryWriter(dir_.string(), std::move(options));
-  }
-  std::vector<std::string> reports() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return reports_;
-  }
   /// What the run says to the hyperparameter page, by tag.
   std::map<std::string, HparamsContent> records() const {
     std::map<std::string, HparamsContent> records;
@@ -52,10 +39,6 @@ class AddHparamsTest : public ::testing::Test {
   SessionStatus endStatus() const {
     return std::get<HparamsSessionEnd>(records().at("_hparams_/session_end_info")).status;
   }
-
-  testing::TempDir dir_;
-  std::mutex mutex_;
-  std::vector<std::string> reports_;
 };
 
 TEST_F(AddHparamsTest, DescribesTheRunItselfAndNoExperiment) {

@@ -3,8 +3,6 @@
 // Images, boxes and videos through the writer and back.
 #include <algorithm>
 #include <limits>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,40 +10,21 @@
 #include "steptape/summary/boxes.h"
 #include "steptape/summary/image.h"
 #include "steptape/summary/video.h"
-#include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/error_matcher.h"
+#include "writer/fake_device.h"
 #include "writer/run_contents.h"
+#include "writer/writer_fixture.h"
 
 namespace steptape {
 namespace {
 
 using Strings = std::vector<std::string>;
 
-/// Elements that come when the backend waits for them.
-class LateElements final : public TensorArrival {
- public:
-  static TensorView view(std::vector<float> values, std::vector<std::int64_t> shape) {
-    // Rubbish until then, as in real memory.
-    auto memory = std::make_shared<std::vector<float>>(values.size(), -1000.0F);
-    auto arrival = std::make_shared<LateElements>(memory, std::move(values));
-    return {memory->data(), DType::kFloat32, std::move(shape), {}, memory, arrival};
-  }
-  LateElements(std::shared_ptr<std::vector<float>> memory, std::vector<float> values)
-      : memory_(std::move(memory)), values_(std::move(values)) {}
-  void wait() override { *memory_ = values_; }
-
- private:
-  std::shared_ptr<std::vector<float>> memory_;
-  std::vector<float> values_;
-};
-
-class AddImages : public ::testing::Test {
+class AddImages : public WriterFixture {
  protected:
   AddImages() {
-    options_.onError = [this](const Status& status) { reports_.push_back(status.message()); };
-    writer_.emplace(dir_.string(), options_);
     for (std::size_t i = 0; i < bytes_.size(); ++i) {
       bytes_[i] = static_cast<std::uint8_t>(i * 5);
     }
@@ -57,7 +36,7 @@ class AddImages : public ::testing::Test {
 
   /// Closes the writer and returns the strings of the only value; checks how it is labelled.
   Strings written(const std::string& tag) {
-    EXPECT_TRUE(writer_->close().ok());
+    EXPECT_TRUE(writer_.close().ok());
     const std::vector<Value> values = valuesIn(dir_.string());
     EXPECT_EQ(values.size(), 1U);
     if (values.empty()) {
@@ -69,15 +48,13 @@ class AddImages : public ::testing::Test {
     return std::get<Tensor>(values[0].data).strings;
   }
 
-  testing::TempDir dir_;
-  WriterOptions options_;
-  Strings reports_;
-  std::optional<SummaryWriter> writer_;
+  FakeDevice device_;
+  SummaryWriter writer_ = open();
   std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(2000);
 };
 
 TEST_F(AddImages, WritesOneImage) {
-  writer_->addImage("sample", bytes({3, 4, 5}), 7);
+  writer_.addImage("sample", bytes({3, 4, 5}), 7);
   EXPECT_EQ(written("sample"),
             (Strings{"5", "4", encodePng(imagePixels(bytes({3, 4, 5}), "CHW"))}));
 }
@@ -85,13 +62,13 @@ TEST_F(AddImages, WritesOneImage) {
 TEST_F(AddImages, WritesABatchAsAGrid) {
   ImagesOptions options;
   options.dataFormat = "NHWC";
-  writer_->addImages("batch", bytes({9, 2, 2, 3}), 7, options);
+  writer_.addImages("batch", bytes({9, 2, 2, 3}), 7, options);
   EXPECT_EQ(written("batch"),
             (Strings{"16", "4", encodePng(imageGrid(bytes({9, 2, 2, 3}), "NHWC"))}));
 }
 
 TEST_F(AddImages, WritesImagesOfDifferentSizesAsOneValue) {
-  writer_->addImages("list", {bytes({3, 4, 5}), bytes({1, 9, 2}), bytes({4, 1, 1})}, 7);
+  writer_.addImages("list", {bytes({3, 4, 5}), bytes({1, 9, 2}), bytes({4, 1, 1})}, 7);
   EXPECT_EQ(written("list"), (Strings{"5", "9", encodePng(imagePixels(bytes({3, 4, 5}), "CHW")),
                                       encodePng(imagePixels(bytes({1, 9, 2}), "CHW")),
                                       encodePng(imagePixels(bytes({4, 1, 1}), "CHW"))}));
@@ -100,14 +77,14 @@ TEST_F(AddImages, WritesImagesOfDifferentSizesAsOneValue) {
 TEST_F(AddImages, NamesTheImageThatIsWrong) {
   expectInvalidArgument(
       [&] {
-        writer_->addImages("list", {bytes({3, 4, 5}), bytes({2, 2})}, 7);
+        writer_.addImages("list", {bytes({3, 4, 5}), bytes({2, 2})}, 7);
       },
       "images: number 1: image: shape (2, 2) has 2 dimensions, wanted 3 for "
       "dataFormat \"CHW\"");
 }
 
 TEST_F(AddImages, RejectsAnEmptyList) {
-  expectInvalidArgument([&] { writer_->addImages("list", std::vector<TensorView>(), 7); },
+  expectInvalidArgument([&] { writer_.addImages("list", std::vector<TensorView>(), 7); },
                         "images: the list is empty, wanted at least 1 image");
 }
 
@@ -117,7 +94,7 @@ TEST_F(AddImages, DrawsBoxes) {
   BoxOptions options;
   options.labels = {"cat"};
   options.rescale = 2;
-  writer_->addImageWithBoxes("boxes", bytes({1, 18, 24}), boxes, 7, options);
+  writer_.addImageWithBoxes("boxes", bytes({1, 18, 24}), boxes, 7, options);
   const Pixels drawn = drawBoxes(imagePixels(bytes({1, 18, 24}), "CHW"), {{1, 1, 20, 14}}, options);
   EXPECT_EQ(written("boxes"), (Strings{"48", "36", encodePng(drawn)}));
 }
@@ -126,7 +103,7 @@ TEST_F(AddImages, RejectsBoxesThatAreNotFiniteOnTheCaller) {
   const double corners[] = {1, 1, 20, std::numeric_limits<double>::quiet_NaN()};
   expectInvalidArgument(
       [&] {
-        writer_->addImageWithBoxes("b", bytes({1, 18, 24}), TensorView(corners, {1, 4}), 7);
+        writer_.addImageWithBoxes("b", bytes({1, 18, 24}), TensorView(corners, {1, 4}), 7);
       },
       "boxes: bottom of box 0 is nan, wanted a finite number");
 }
@@ -134,7 +111,7 @@ TEST_F(AddImages, RejectsBoxesThatAreNotFiniteOnTheCaller) {
 TEST_F(AddImages, WritesAVideoAsAnAnimatedPng) {
   VideoOptions options;
   options.fps = 8;
-  writer_->addVideo("clip", bytes({2, 3, 3, 4, 5}), 7, options);
+  writer_.addVideo("clip", bytes({2, 3, 3, 4, 5}), 7, options);
   EXPECT_EQ(written("clip"),
             (Strings{"10", "4", encodeApng(videoFrames(bytes({2, 3, 3, 4, 5}), "NTCHW"), 8)}));
 }
@@ -143,7 +120,7 @@ TEST_F(AddImages, WritesAVideoAsAGif) {
   VideoOptions options;
   options.format = VideoFormat::kGif;
   options.dataFormat = "THW";
-  writer_->addVideo("clip", bytes({3, 4, 5}), 7, options);
+  writer_.addVideo("clip", bytes({3, 4, 5}), 7, options);
   EXPECT_EQ(written("clip"),
             (Strings{"5", "4", encodeGif(videoFrames(bytes({3, 4, 5}), "THW"), 4)}));
 }
@@ -153,7 +130,7 @@ TEST_F(AddImages, RejectsAVideoWithoutTime) {
   options.fps = 0;
   expectInvalidArgument(
       [&] {
-        writer_->addVideo("clip", bytes({1, 1, 1, 4, 5}), 7, options);
+        writer_.addVideo("clip", bytes({1, 1, 1, 4, 5}), 7, options);
       },
       "video: fps is 0.000000, wanted 0.01 to 1000");
 }
@@ -163,8 +140,8 @@ TEST_F(AddImages, KeepsNamesAndWallTime) {
   options.wallTime = 12.5;
   options.displayName = "Sample";
   options.description = "of the test set";
-  writer_->addImage("sample", bytes({3, 4, 5}), 7, options);
-  EXPECT_TRUE(writer_->close().ok());
+  writer_.addImage("sample", bytes({3, 4, 5}), 7, options);
+  EXPECT_TRUE(writer_.close().ok());
   const Event event = eventsIn(dir_.string()).back();
   EXPECT_EQ(event.step, 7);
   EXPECT_EQ(event.wallTime, 12.5);
@@ -175,7 +152,7 @@ TEST_F(AddImages, KeepsNamesAndWallTime) {
 
 TEST_F(AddImages, TakesPixelsBeforeItReturns) {
   const Strings wanted = {"5", "4", encodePng(imagePixels(bytes({3, 4, 5}), "CHW"))};
-  writer_->addImage("sample", bytes({3, 4, 5}), 7);
+  writer_.addImage("sample", bytes({3, 4, 5}), 7);
   std::fill(bytes_.begin(), bytes_.end(), std::uint8_t{0});
   EXPECT_EQ(written("sample"), wanted);
 }
@@ -186,13 +163,13 @@ TEST_F(AddImages, ReportsNanOncePerTagWithItsCount) {
   const float fewer[] = {nan, 0.5F, 0, 1};
   ImageOptions grey;
   grey.dataFormat = "HW";
-  writer_->addImage("a", TensorView(pixels, {2, 2}), 1, grey);
-  writer_->addImage("a", TensorView(fewer, {2, 2}), 2, grey);
+  writer_.addImage("a", TensorView(pixels, {2, 2}), 1, grey);
+  writer_.addImage("a", TensorView(fewer, {2, 2}), 2, grey);
   VideoOptions video;
   video.dataFormat = "THW";
-  writer_->addVideo("b", TensorView(fewer, {1, 2, 2}), 1, video);
-  EXPECT_TRUE(writer_->close().ok());
-  EXPECT_EQ(reports_,
+  writer_.addVideo("b", TensorView(fewer, {1, 2, 2}), 1, video);
+  EXPECT_TRUE(writer_.close().ok());
+  EXPECT_EQ(reports(),
             (Strings{"the picture \"a\" has 2 elements that are NaN; they are shown as 0",
                      "the picture \"b\" has 1 elements that are NaN; they are shown as 0"}));
   EXPECT_EQ(valuesIn(dir_.string()).size(), 3U);
@@ -202,7 +179,8 @@ TEST_F(AddImages, WaitsForElementsOnTheBackendOnly) {
   const std::vector<float> values = {0, 0.25F, 0.5F, 1};
   ImageOptions grey;
   grey.dataFormat = "HW";
-  writer_->addImage("sample", LateElements::view(values, {2, 2}), 7, grey);
+  writer_.addImage("sample", device_.copy(values, {2, 2}), 7, grey);
+  device_.finish();
   EXPECT_EQ(written("sample"),
             (Strings{"2", "2", encodePng(imagePixels(TensorView(values.data(), {2, 2}), "HW"))}));
 }
@@ -210,34 +188,35 @@ TEST_F(AddImages, WaitsForElementsOnTheBackendOnly) {
 TEST_F(AddImages, ChecksElementsInFlightByTheirShape) {
   expectInvalidArgument(
       [&] {
-        writer_->addImage("a", LateElements::view({0, 1}, {1, 2}), 7);
+        writer_.addImage("a", device_.copy({0, 1}, {1, 2}), 7);
       },
       "image: shape (1, 2) has 2 dimensions, wanted 3 for dataFormat \"CHW\"");
   expectInvalidArgument(
       [&] {
-        writer_->addImages("a", LateElements::view({0, 1}, {1, 2}), 7);
+        writer_.addImages("a", device_.copy({0, 1}, {1, 2}), 7);
       },
       "image: shape (1, 2) has 2 dimensions, wanted 4 for dataFormat \"NCHW\"");
   expectInvalidArgument(
       [&] {
-        writer_->addVideo("a", LateElements::view({0, 1}, {1, 2}), 7);
+        writer_.addVideo("a", device_.copy({0, 1}, {1, 2}), 7);
       },
       "video: shape (1, 2) has 2 dimensions, wanted 5 for dataFormat \"NTCHW\"");
   expectInvalidArgument(
       [&] {
-        writer_->addImageWithBoxes("a", bytes({3, 4, 5}), LateElements::view({0, 1}, {1, 2}), 7);
+        writer_.addImageWithBoxes("a", bytes({3, 4, 5}), device_.copy({0, 1}, {1, 2}), 7);
       },
       "boxes: shape (1, 2), wanted (N, 4): left, top, right, bottom");
 }
 
 TEST_F(AddImages, DropsAndReportsBoxesThatArriveAsNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  writer_->addImageWithBoxes("a", bytes({3, 4, 5}), LateElements::view({0, 0, nan, 1}, {1, 4}), 7);
-  EXPECT_TRUE(writer_->close().ok());
+  writer_.addImageWithBoxes("a", bytes({3, 4, 5}), device_.copy({0, 0, nan, 1}, {1, 4}), 7);
+  device_.finish();
+  EXPECT_TRUE(writer_.close().ok());
   EXPECT_TRUE(valuesIn(dir_.string()).empty());
-  EXPECT_EQ(writer_->stats().droppedValues, 1U);
-  ASSERT_EQ(reports_.size(), 1U);
-  EXPECT_NE(reports_[0].find("right of box 0 is nan"), std::string::npos) << reports_[0];
+  EXPECT_EQ(writer_.stats().droppedValues, 1U);
+  ASSERT_EQ(reports().size(), 1U);
+  EXPECT_NE(reports()[0].find("right of box 0 is nan"), std::string::npos) << reports()[0];
 }
 
 }  // namespace

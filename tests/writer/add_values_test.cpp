@@ -2,16 +2,15 @@
 //
 // Sounds, texts, tensors, PR curves, meshes and custom-scalar layouts, from the call to the file.
 #include <cstring>
-#include <future>
-#include <mutex>
 #include <thread>
 
 #include "steptape/event/custom_scalars_layout.h"
-#include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/error_matcher.h"
+#include "writer/fake_device.h"
 #include "writer/run_contents.h"
+#include "writer/writer_fixture.h"
 
 #include <gmock/gmock.h>
 
@@ -36,53 +35,14 @@ std::vector<T> elementsOf(const Value& value) {
   return elements;
 }
 
-/// Elements that come when the test opens the gate; rubbish before.
-class LateArrival final : public TensorArrival {
- public:
-  LateArrival(std::shared_ptr<std::vector<float>> memory, std::vector<float> elements,
-              std::shared_future<void> gate)
-      : memory_(std::move(memory)), elements_(std::move(elements)), gate_(std::move(gate)) {}
-  void wait() override {
-    gate_.wait_for(std::chrono::seconds(20));
-    *memory_ = elements_;
-  }
-
- private:
-  std::shared_ptr<std::vector<float>> memory_;
-  std::vector<float> elements_;
-  std::shared_future<void> gate_;
-};
-
-class AddValues : public ::testing::Test {
+class AddValues : public WriterFixture {
  protected:
-  SummaryWriter open(WriterOptions options = {}) {
-    options.onError = [this](const Status& status) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reports_.push_back(status.message());
-    };
-    return SummaryWriter(dir_.string(), std::move(options));
-  }
   std::vector<Value> written(SummaryWriter* writer) {
-    const Status status = writer->close();
-    EXPECT_TRUE(status.ok()) << status.message();
+    expectOk(writer->close());
     return valuesIn(dir_.string());
   }
-  std::vector<std::string> reports() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return reports_;
-  }
-  TensorView inFlight(std::vector<float> elements, std::vector<std::int64_t> shape) {
-    auto memory = std::make_shared<std::vector<float>>(elements.size(), -1000.0F);
-    auto arrival = std::make_shared<LateArrival>(memory, std::move(elements), gate_);
-    return {memory->data(), DType::kFloat32, std::move(shape), {}, memory, arrival};
-  }
-  void arrive() { promise_.set_value(); }
 
-  testing::TempDir dir_;
-  std::promise<void> promise_;
-  std::shared_future<void> gate_ = promise_.get_future().share();
-  std::mutex mutex_;
-  std::vector<std::string> reports_;
+  FakeDevice device_;
 };
 
 TEST_F(AddValues, AddAudioWritesAWavFile) {
@@ -144,13 +104,13 @@ TEST_F(AddValues, AMistakeIsThrownOnTheCallerAndWritesNothing) {
 
 TEST_F(AddValues, AShapeIsTheCallersMistakeAlsoWhileTheElementsAreInFlight) {
   SummaryWriter writer = open();
-  const TensorView late = inFlight(std::vector<float>(8), {2, 2, 2});
+  const TensorView late = device_.copy(std::vector<float>(8), {2, 2, 2});
   MeshOptions faces;
-  faces.faces = inFlight({0, 1, 2}, {1, 1, 3});
+  faces.faces = device_.copy({0, 1, 2}, {1, 1, 3});
   EXPECT_THROW(writer.addAudio("tag", late, 0), Error);
   EXPECT_THROW(writer.addPrCurve("tag", late, std::vector<float>(7), 0), Error);
   EXPECT_THROW(writer.addMesh("tag", late, 0), Error);
-  EXPECT_THROW(writer.addMesh("tag", inFlight(std::vector<float>(9), {3, 3}), 0, faces), Error);
+  EXPECT_THROW(writer.addMesh("tag", device_.copy(std::vector<float>(9), {3, 3}), 0, faces), Error);
   EXPECT_THAT(written(&writer), IsEmpty());
 }
 
@@ -275,19 +235,19 @@ TEST_F(AddValues, TensorsInFlightAreTakenWhenTheyArrive) {
   audio.encoding = AudioEncoding::kFloat32;
   PrCurveOptions curve;
   curve.numThresholds = 2;
-  curve.weights = inFlight({4, 5}, {2});
+  curve.weights = device_.copy({4, 5}, {2});
   MeshOptions mesh;
   mesh.colors = TensorView(colors.data(), {1, 3});
   mesh.faces = TensorView(faces.data(), {1, 3});
-  writer.addAudio("sound", inFlight({0.5F, 2}, {2}), 0, audio);
-  writer.addTensor("raw", inFlight({7, 8}, {2}), 1);
-  writer.addPrCurve("pr", labels, inFlight({1, 0}, {2}), 2, curve);
-  writer.addMesh("mesh", inFlight({1, 2, 3}, {1, 3}), 3, mesh);
+  writer.addAudio("sound", device_.copy({0.5F, 2}, {2}), 0, audio);
+  writer.addTensor("raw", device_.copy({7, 8}, {2}), 1);
+  writer.addPrCurve("pr", labels, device_.copy({1, 0}, {2}), 2, curve);
+  writer.addMesh("mesh", device_.copy({1, 2, 3}, {1, 3}), 3, mesh);
   // The tensors that were in memory are the caller's again.
   labels = {0, 1};
   colors = {9, 9, 9};
   faces = {-1, -1, -1};
-  arrive();
+  device_.finish();
 
   const std::vector<Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(6));

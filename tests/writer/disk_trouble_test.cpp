@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the writer does when the disk is full, torn, slow, dead or gone, and when there is no room.
-#include <mutex>
 #include <thread>
 
-#include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "writer/faulty_file_system.h"
 #include "writer/run_contents.h"
 #include "writer/scalar_ring.h"
+#include "writer/writer_fixture.h"
 
 #include <gmock/gmock.h>
 
@@ -25,18 +24,12 @@ using ::testing::SizeIs;
 constexpr auto kBound = std::chrono::seconds(20);
 constexpr std::uint64_t kRingScalars = ScalarRing::kWords / ScalarRing::kEntryWords;
 
-class DiskTroubleTest : public ::testing::Test {
+class DiskTroubleTest : public WriterFixture {
  protected:
-  DiskTroubleTest() {
-    options_.flushPeriod = std::chrono::milliseconds(1);
-    options_.onError = [this](const Status& status) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reports_.push_back(status.message());
-    };
-  }
+  DiskTroubleTest() { options_.flushPeriod = std::chrono::milliseconds(1); }
   ~DiskTroubleTest() override { disk_.resume(); }
 
-  void open() { writer_ = std::make_unique<SummaryWriter>(dir_.string(), options_); }
+  void open() { writer_ = std::make_unique<SummaryWriter>(WriterFixture::open(options_)); }
   void log(std::int64_t from, std::int64_t to) {
     for (std::int64_t step = from; step < to; ++step) {
       writer_->addScalar("a", static_cast<double>(step), step);
@@ -49,10 +42,6 @@ class DiskTroubleTest : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return condition();
-  }
-  std::vector<std::string> reports() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return reports_;
   }
   std::size_t pointsOnDisk() { return scalarsIn(dir_.string())["a"].size(); }
   /// Fills the calling thread's ring while nothing drains it.
@@ -79,11 +68,7 @@ class DiskTroubleTest : public ::testing::Test {
     return step;
   }
 
-  // Destroyed last: the writer must be gone before its disk.
-  testing::TempDir dir_;
-  FaultyFileSystem disk_;
-  std::mutex mutex_;
-  std::vector<std::string> reports_;
+  FaultyFileSystem disk_;  // outlives the writer
   WriterOptions options_;
   std::unique_ptr<SummaryWriter> writer_;
 };

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tensors that are on their way from a device while they are logged.
-#include <atomic>
-#include <condition_variable>
-#include <memory>
-#include <mutex>
-#include <stdexcept>
-#include <string>
+#include <chrono>
+#include <cstring>
+#include <optional>
 #include <thread>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "writer/fake_device.h"
 #include "writer/run_contents.h"
+#include "writer/writer_fixture.h"
 
 #include <gmock/gmock.h>
 
@@ -24,57 +22,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::SizeIs;
-
-/// A device whose copies arrive when the test says so.
-class FakeDevice {
- public:
-  /// Lets every copy arrive, those that are queued later as well.
-  void finish() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    finished_ = true;
-    changed_.notify_all();
-  }
-  void fail() {
-    failed_ = true;
-    finish();
-  }
-  bool waited() const { return waited_; }
-
-  TensorView copy(std::vector<float> values, std::vector<std::int64_t> shape) {
-    // Rubbish until the copy has arrived, as in real memory.
-    auto memory = std::make_shared<std::vector<float>>(values.size(), -1000.0F);
-    auto arrival = std::make_shared<Arrival>(this, memory, std::move(values));
-    return {memory->data(), DType::kFloat32, std::move(shape), {}, memory, arrival};
-  }
-
- private:
-  struct Arrival final : TensorArrival {
-    Arrival(FakeDevice* from, std::shared_ptr<std::vector<float>> to, std::vector<float> elements)
-        : device(from), memory(std::move(to)), values(std::move(elements)) {}
-    void wait() override {
-      device->waitUntilFinished();
-      *memory = values;
-    }
-    FakeDevice* device;
-    std::shared_ptr<std::vector<float>> memory;
-    std::vector<float> values;
-  };
-
-  void waitUntilFinished() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    waited_ = true;
-    changed_.wait_for(lock, std::chrono::seconds(20), [this] { return finished_; });
-    if (failed_) {
-      throw std::runtime_error("the device was lost");
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool finished_ = false;
-  std::atomic<bool> failed_{false};
-  std::atomic<bool> waited_{false};
-};
 
 /// A number on a FakeDevice.
 struct DeviceScalar {
@@ -94,34 +41,22 @@ struct ScalarTraits<DeviceScalar> {
 
 namespace {
 
-class InFlightTest : public ::testing::Test {
+class InFlightTest : public WriterFixture {
  protected:
-  InFlightTest() {
-    WriterOptions options;
-    options.onError = [this](const Status& status) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reports_.push_back(status.message());
-    };
-    writer_ = std::make_unique<SummaryWriter>(dir_.string(), options);
-  }
   ~InFlightTest() override { device_.finish(); }
 
   void finishAndFlush() {
     device_.finish();
-    const Status status = writer_->flush();
-    EXPECT_TRUE(status.ok()) << status.message();
+    expectOk(writer_.flush());
   }
 
-  testing::TempDir dir_;
-  std::mutex mutex_;
-  std::vector<std::string> reports_;
   FakeDevice device_;
-  std::unique_ptr<SummaryWriter> writer_;
+  SummaryWriter writer_ = open();
 };
 
 TEST_F(InFlightTest, AScalarIsTakenWithoutWaitingForTheDevice) {
-  writer_->addScalar("loss", DeviceScalar{&device_, 0.5F}, 1);
-  writer_->addScalar(writer_->scalarTag("loss"), DeviceScalar{&device_, 0.25F}, 2);
+  writer_.addScalar("loss", DeviceScalar{&device_, 0.5F}, 1);
+  writer_.addScalar(writer_.scalarTag("loss"), DeviceScalar{&device_, 0.25F}, 2);
   finishAndFlush();
   EXPECT_THAT(scalarsIn(dir_.string()).at("loss"), ElementsAre(Pair(1, 0.5F), Pair(2, 0.25F)));
 }
@@ -130,9 +65,9 @@ TEST_F(InFlightTest, ScalarsFromTheDeviceKeepTheirPlaceAmongTheOthers) {
   for (std::int64_t step = 0; step < 100; ++step) {
     const auto value = static_cast<float>(step);
     if (step % 3 == 0) {
-      writer_->addScalar("loss", DeviceScalar{&device_, value}, step);
+      writer_.addScalar("loss", DeviceScalar{&device_, value}, step);
     } else {
-      writer_->addScalar("loss", static_cast<double>(value), step);
+      writer_.addScalar("loss", static_cast<double>(value), step);
     }
   }
   finishAndFlush();
@@ -141,12 +76,12 @@ TEST_F(InFlightTest, ScalarsFromTheDeviceKeepTheirPlaceAmongTheOthers) {
   for (std::int64_t step = 0; step < 100; ++step) {
     EXPECT_THAT(points[static_cast<std::size_t>(step)], Pair(step, static_cast<float>(step)));
   }
-  EXPECT_EQ(writer_->stats().stepRegressions, 0U);
+  EXPECT_EQ(writer_.stats().stepRegressions, 0U);
 }
 
 TEST_F(InFlightTest, ABatchTakesScalarsFromTheDevice) {
   {
-    StepBatch batch = writer_->atStep(7);
+    StepBatch batch = writer_.atStep(7);
     batch.add("before", 1);
     batch.add("loss", DeviceScalar{&device_, 0.5F});
     batch.add("after", 2);
@@ -159,7 +94,7 @@ TEST_F(InFlightTest, ABatchTakesScalarsFromTheDevice) {
 }
 
 TEST_F(InFlightTest, TheBackgroundThreadIsTheOneThatWaits) {
-  writer_->addScalar("loss", DeviceScalar{&device_, 0.5F}, 0);
+  writer_.addScalar("loss", DeviceScalar{&device_, 0.5F}, 0);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!device_.waited() && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -170,7 +105,7 @@ TEST_F(InFlightTest, TheBackgroundThreadIsTheOneThatWaits) {
 }
 
 TEST_F(InFlightTest, AHistogramIsCountedAfterItsElementsHaveArrived) {
-  writer_->addHistogram("weights", device_.copy({1, 2, 3, 4}, {4}), 0);
+  writer_.addHistogram("weights", device_.copy({1, 2, 3, 4}, {4}), 0);
   finishAndFlush();
   const std::vector<Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(1));
@@ -181,12 +116,11 @@ TEST_F(InFlightTest, AHistogramIsCountedAfterItsElementsHaveArrived) {
 }
 
 TEST_F(InFlightTest, AValueThatNeverArrivesIsReportedAndCounted) {
-  writer_->addScalar("loss", DeviceScalar{&device_, 0.5F}, 0);
+  writer_.addScalar("loss", DeviceScalar{&device_, 0.5F}, 0);
   device_.fail();
   finishAndFlush();
-  EXPECT_EQ(writer_->stats().droppedValues, 1U);
-  std::lock_guard<std::mutex> lock(mutex_);
-  EXPECT_THAT(reports_, ElementsAre(HasSubstr("the device was lost")));
+  EXPECT_EQ(writer_.stats().droppedValues, 1U);
+  EXPECT_THAT(reports(), ElementsAre(HasSubstr("the device was lost")));
 }
 
 }  // namespace

@@ -4,15 +4,14 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "writer/run_contents.h"
+#include "writer/writer_fixture.h"
 
 #include <gmock/gmock.h>
 
@@ -26,21 +25,8 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-class RunContinuationTest : public ::testing::Test {
+class RunContinuationTest : public WriterFixture {
  protected:
-  SummaryWriter open(WriterOptions options = {}) {
-    options.onError = [this](const Status& status) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reports_.push_back(status.message());
-    };
-    return SummaryWriter(dir_.string(), std::move(options));
-  }
-  std::vector<std::string> reports() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return reports_;
-  }
-  static void expectOk(const Status& status) { EXPECT_TRUE(status.ok()) << status.message(); }
-
   /// Steps of the START records of one run, in the order in which readers meet them.
   static std::vector<std::int64_t> startsIn(const std::string& directory) {
     std::vector<std::int64_t> steps;
@@ -51,10 +37,6 @@ class RunContinuationTest : public ::testing::Test {
     }
     return steps;
   }
-
-  testing::TempDir dir_;
-  std::mutex mutex_;
-  std::vector<std::string> reports_;
 };
 
 constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::max();

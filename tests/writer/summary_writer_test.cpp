@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <set>
 #include <thread>
 
@@ -11,6 +10,7 @@
 #include "steptape/testing/temp_dir.h"
 
 #include "writer/run_contents.h"
+#include "writer/writer_fixture.h"
 
 #include <gmock/gmock.h>
 
@@ -25,26 +25,7 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-class SummaryWriterTest : public ::testing::Test {
- protected:
-  /// A writer whose reports the test sees.
-  SummaryWriter open(WriterOptions options = {}) {
-    options.onError = [this](const Status& status) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reports_.push_back(status.message());
-    };
-    return SummaryWriter(dir_.string(), std::move(options));
-  }
-  std::vector<std::string> reports() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return reports_;
-  }
-  void expectOk(const Status& status) { EXPECT_TRUE(status.ok()) << status.message(); }
-
-  testing::TempDir dir_;
-  std::mutex mutex_;
-  std::vector<std::string> reports_;
-};
+using SummaryWriterTest = WriterFixture;
 
 TEST_F(SummaryWriterTest, BeginsEachFileWithItsVersionAndAStart) {
   { SummaryWriter writer = open(); }

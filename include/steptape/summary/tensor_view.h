@@ -123,6 +123,10 @@ class STEPTAPE_EXPORT TensorView {
   std::size_t rank() const noexcept { return shape_.size(); }
   /// Product of the shape; 1 for rank 0.
   std::int64_t numel() const noexcept { return numel_; }
+  /// Bytes that the elements take when they are laid out densely, whatever the strides are.
+  std::size_t nbytes() const noexcept {
+    return static_cast<std::size_t>(numel_) * dtypeSize(dtype_);
+  }
   bool isContiguous() const noexcept { return contiguous_; }
   /// The shape as people write it: "(3, 28, 28)".
   std::string shapeString() const;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_set>
+
+#include "steptape/base/mutex.h"
+#include "steptape/base/status.h"
+
+namespace steptape {
+
+/// What a writer tells its user: by WriterOptions::onError, and as what flush() and close() return.
+///
+/// @threads Thread-safe. No lock is held while `onError` runs.
+class Reporter {
+ public:
+  using OnError = std::function<void(const Status&)>;
+
+  /// @param onError Null means one line to stderr.
+  explicit Reporter(OnError onError);
+
+  void report(const Status& status) const;
+
+  /// Reports `what` the first time it is said.
+  void reportOnce(const std::string& what) { reportOnce(what, what); }
+  /// Reports `what` the first time that something is said about `subject`.
+  void reportOnce(const std::string& subject, const std::string& what);
+
+  /// Reports a failure that is not tried again, and keeps it for the next flush() or close().
+  void noteFailure(const Status& status);
+  /// The first failure noted since the last call.
+  Status takeFailure();
+
+ private:
+  const OnError onError_;
+  Mutex mutex_;
+  std::unordered_set<std::string> reported_ STEPTAPE_GUARDED_BY(mutex_);  // subjects
+  Status failure_ STEPTAPE_GUARDED_BY(mutex_);
+};
+
+}  // namespace steptape

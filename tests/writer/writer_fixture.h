@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/testing/temp_dir.h"
+#include "steptape/writer/summary_writer.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+
+/// A directory for a run, and what its writers report.
+class WriterFixture : public ::testing::Test {
+ protected:
+  /// A writer whose reports the test sees.
+  SummaryWriter open(WriterOptions options = {}) {
+    options.onError = [this](const Status& status) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      reports_.push_back(status.message());
+    };
+    return SummaryWriter(dir_.string(), std::move(options));
+  }
+  std::vector<std::string> reports() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return reports_;
+  }
+  static void expectOk(const Status& status) { EXPECT_TRUE(status.ok()) << status.message(); }
+
+  testing::TempDir dir_;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> reports_;
+};
+
+}  // namespace steptape
