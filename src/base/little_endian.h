@@ -2,34 +2,49 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 namespace steptape::detail {
 
-// Integers as event files store them. Compilers turn each of these into one move on little-endian
-// processors.
+// Integers as event files store them: one move on little-endian processors. Putting bytes together
+// one by one means the same, but GCC 12 does not always see that.
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+inline std::uint32_t toLittleEndian(std::uint32_t value) {
+  return value;
+}
+inline std::uint64_t toLittleEndian(std::uint64_t value) {
+  return value;
+}
+#else
+inline std::uint32_t toLittleEndian(std::uint32_t value) {
+  return __builtin_bswap32(value);
+}
+inline std::uint64_t toLittleEndian(std::uint64_t value) {
+  return __builtin_bswap64(value);
+}
+#endif
 
 inline void storeLittleEndian32(char* out, std::uint32_t value) {
-  for (int i = 0; i < 4; ++i) {
-    out[i] = static_cast<char>(value >> (8 * i));
-  }
+  value = toLittleEndian(value);
+  std::memcpy(out, &value, sizeof value);
 }
 
 inline void storeLittleEndian64(char* out, std::uint64_t value) {
-  for (int i = 0; i < 8; ++i) {
-    out[i] = static_cast<char>(value >> (8 * i));
-  }
+  value = toLittleEndian(value);
+  std::memcpy(out, &value, sizeof value);
 }
 
 inline std::uint32_t loadLittleEndian32(const char* in) {
-  std::uint32_t value = 0;
-  for (int i = 0; i < 4; ++i) {
-    value |= std::uint32_t{static_cast<unsigned char>(in[i])} << (8 * i);
-  }
-  return value;
+  std::uint32_t value;
+  std::memcpy(&value, in, sizeof value);
+  return toLittleEndian(value);
 }
 
 inline std::uint64_t loadLittleEndian64(const char* in) {
-  return loadLittleEndian32(in) | std::uint64_t{loadLittleEndian32(in + 4)} << 32;
+  std::uint64_t value;
+  std::memcpy(&value, in, sizeof value);
+  return toLittleEndian(value);
 }
 
 }  // namespace steptape::detail

@@ -6,6 +6,7 @@
 
 #include "steptape/event/event.h"
 
+#include "event/summary_event.h"
 #include "event/wire_cursor.h"
 
 namespace steptape::detail {
@@ -27,24 +28,45 @@ struct ScalarView {
 ///     while (event.next(&scalar)) { ... }
 ///     if (!event.isWhole()) { ... }  // something else, or damaged: ask decodeEvent()
 ///
-/// It knows only what writers of scalars write, each field at most once; everything else ends the
-/// walk. A caller may keep what it got only if isWhole().
+/// It knows only what writers of scalars write: these fields, each once, in the order of their
+/// numbers, as Protocol Buffers serialize. Everything else ends the walk. A caller may keep what it
+/// got only if isWhole().
 ///
 /// @cost No allocation; a few nanoseconds a scalar.
 class ScalarEventView {
  public:
-  explicit ScalarEventView(std::string_view payload) : isGood_(takeEvent(payload)) {}
+  explicit ScalarEventView(std::string_view payload) : isGood_(event_.take(payload)) {}
 
-  double wallTime() const { return wallTime_; }
-  std::int64_t step() const { return step_; }
+  double wallTime() const { return event_.wallTime; }
+  std::int64_t step() const { return event_.step; }
+
+  bool isAtEnd() const { return event_.values.isAtEnd(); }
 
   /// @return false at the end, and at what is no scalar.
   bool next(ScalarView* scalar) {
-    if (!isGood_ || summary_.isAtEnd()) {
+    if (!isGood_ || event_.values.isAtEnd()) {
       return false;
     }
+    const char* const begin = event_.values.position();
     std::string_view value;
-    isGood_ = summary_.key() == kValueKey && summary_.bytes(&value) && takeValue(value, scalar);
+    isGood_ = event_.nextValue(&value) && takeValue(value, scalar);
+    const auto bytes = static_cast<std::size_t>(event_.values.position() - begin);
+    form_ = isGood_ && !scalar->hasMetadata ? std::string_view(begin, bytes - sizeof(float))
+                                            : std::string_view();
+    return isGood_;
+  }
+
+  /// The bytes of the scalar that next() gave in front of its value, if the value is at its end;
+  /// else empty. They are the same for all scalars of a tag that a program writes.
+  std::string_view form() const { return form_; }
+
+  /// As next(), but much faster, for a scalar of a form that was seen before.
+  /// @return false if it is another one; it is then still to come.
+  bool nextOfForm(std::string_view form, float* value) {
+    if (!isGood_ || !event_.values.skip(form)) {
+      return false;
+    }
+    isGood_ = event_.values.float32(value);
     return isGood_;
   }
 
@@ -52,139 +74,51 @@ class ScalarEventView {
   bool isWhole() const { return isGood_; }
 
  private:
-  // A key is the field's number and, in the lower three bits, the wire type.
-  // @source tensorflow/core/util/event.proto, tensorflow/core/framework/{summary,tensor}.proto
-  enum : unsigned char {
-    kWallTimeKey = 1 << 3 | 1,
-    kStepKey = 2 << 3 | 0,
-    kSummaryKey = 5 << 3 | 2,
-    kValueKey = 1 << 3 | 2,
-    kTagKey = 1 << 3 | 2,
-    kSimpleValueKey = 2 << 3 | 5,
-    kTensorKey = 8 << 3 | 2,
-    kMetadataKey = 9 << 3 | 2,
-    kTypeKey = 1 << 3 | 0,
-    kShapeKey = 2 << 3 | 2,
-    kContentKey = 4 << 3 | 2,
-    kPackedFloatKey = 5 << 3 | 2,
-    kFloatKey = 5 << 3 | 5,
-  };
-
-  /// Notes that a field was there. @return false if it was there before.
-  static bool once(unsigned* seen, unsigned field) {
-    const bool isFirst = (*seen & field) == 0;
-    *seen |= field;
-    return isFirst;
-  }
-
-  bool takeEvent(std::string_view payload) {
-    enum : unsigned { kWallTime = 1, kStep = 2, kSummary = 4 };
-    unsigned seen = 0;
-    WireCursor event(payload);
-    while (!event.isAtEnd()) {
-      bool isGood = false;
-      switch (event.key()) {
-        case kWallTimeKey:
-          isGood = once(&seen, kWallTime) && event.float64(&wallTime_);
-          break;
-        case kStepKey: {
-          std::uint64_t step = 0;
-          isGood = once(&seen, kStep) && event.varint(&step);
-          step_ = static_cast<std::int64_t>(step);
-          break;
-        }
-        case kSummaryKey: {
-          std::string_view summary;
-          isGood = once(&seen, kSummary) && event.bytes(&summary);
-          summary_ = WireCursor(summary);
-          break;
-        }
-        default:
-          break;
-      }
-      if (!isGood) {
-        return false;
-      }
-    }
-    return (seen & kSummary) != 0;
-  }
-
   static bool takeValue(std::string_view bytes, ScalarView* scalar) {
-    enum : unsigned { kTag = 1, kNumber = 2, kMetadata = 4 };
-    unsigned seen = 0;
+    *scalar = ScalarView();
     WireCursor value(bytes);
-    while (!value.isAtEnd()) {
-      bool isGood = false;
-      switch (value.key()) {
-        case kTagKey:
-          isGood = once(&seen, kTag) && value.bytes(&scalar->tag);
-          break;
-        case kSimpleValueKey:
-          scalar->isTensor = false;
-          isGood = once(&seen, kNumber) && value.float32(&scalar->value);
-          break;
-        case kTensorKey: {
-          std::string_view tensor;
-          scalar->isTensor = true;
-          isGood = once(&seen, kNumber) && value.bytes(&tensor) && takeTensor(tensor, scalar);
-          break;
-        }
-        case kMetadataKey:
-          isGood = once(&seen, kMetadata) && value.bytes(&scalar->metadata);
-          break;
-        default:
-          break;
-      }
-      if (!isGood) {
+    if (!value.key(kTagKey) || !value.bytes(&scalar->tag)) {
+      return false;
+    }
+    scalar->isTensor = value.key(kTensorKey);
+    if (scalar->isTensor) {
+      std::string_view tensor;
+      if (!value.bytes(&tensor) || !takeTensor(tensor, &scalar->value)) {
         return false;
       }
+    } else if (!value.key(kSimpleValueKey) || !value.float32(&scalar->value)) {
+      return false;
     }
-    scalar->hasMetadata = (seen & kMetadata) != 0;
-    return (seen & (kTag | kNumber)) == (kTag | kNumber);
+    scalar->hasMetadata = value.key(kMetadataKey);
+    if (scalar->hasMetadata && !(value.bytes(&scalar->metadata) && isMetadata(scalar->metadata))) {
+      return false;
+    }
+    return value.isAtEnd();
   }
 
-  static bool takeTensor(std::string_view bytes, ScalarView* scalar) {
-    enum : unsigned { kType = 1, kShape = 2, kNumber = 4 };
-    unsigned seen = 0;
+  static bool takeTensor(std::string_view bytes, float* number) {
     WireCursor tensor(bytes);
-    while (!tensor.isAtEnd()) {
-      bool isGood = false;
-      switch (tensor.key()) {
-        case kTypeKey: {
-          std::uint64_t type = 0;
-          isGood = once(&seen, kType) && tensor.varint(&type) &&
-                   type == static_cast<std::uint64_t>(TensorType::kFloat);
-          break;
-        }
-        case kShapeKey: {  // no dimensions
-          std::string_view shape;
-          isGood = once(&seen, kShape) && tensor.bytes(&shape) && shape.empty();
-          break;
-        }
-        case kContentKey:
-        case kPackedFloatKey: {
-          std::string_view content;
-          isGood = once(&seen, kNumber) && tensor.bytes(&content) &&
-                   content.size() == sizeof(float) && WireCursor(content).float32(&scalar->value);
-          break;
-        }
-        case kFloatKey:
-          isGood = once(&seen, kNumber) && tensor.float32(&scalar->value);
-          break;
-        default:
-          break;
-      }
-      if (!isGood) {
-        return false;
-      }
+    std::uint64_t type = 0;
+    if (!tensor.key(kTypeKey) || !tensor.varint(&type) ||
+        type != static_cast<std::uint64_t>(TensorType::kFloat)) {
+      return false;
     }
-    return (seen & (kType | kNumber)) == (kType | kNumber);
+    std::string_view shape;
+    if (tensor.key(kShapeKey) && !(tensor.bytes(&shape) && shape.empty())) {
+      return false;
+    }
+    if (tensor.key(kFloatKey)) {
+      return tensor.float32(number) && tensor.isAtEnd();
+    }
+    std::string_view content;
+    return (tensor.key(kContentKey) || tensor.key(kPackedFloatKey)) && tensor.bytes(&content) &&
+           content.size() == sizeof *number && WireCursor(content).float32(number) &&
+           tensor.isAtEnd();
   }
 
-  double wallTime_ = 0;
-  std::int64_t step_ = 0;
-  WireCursor summary_;
-  bool isGood_ = false;
+  SummaryEvent event_;
+  bool isGood_;
+  std::string_view form_;
 };
 
 }  // namespace steptape::detail

@@ -21,25 +21,47 @@ class WireCursor {
 
   bool isAtEnd() const { return next_ == end_; }
 
-  /// The key of a field with a number below 16. REQUIRES: not at the end.
-  unsigned char key() { return static_cast<unsigned char>(*next_++); }
+  /// Passes over the key of a field with a number below 16, if it comes next.
+  bool key(unsigned char key) {
+    if (next_ == end_ || static_cast<unsigned char>(*next_) != key) {
+      return false;
+    }
+    ++next_;
+    return true;
+  }
+
+  /// Passes over `expected`, if it comes next.
+  bool skip(std::string_view expected) {
+    if (remaining() < expected.size() ||
+        std::memcmp(next_, expected.data(), expected.size()) != 0) {
+      return false;
+    }
+    next_ += expected.size();
+    return true;
+  }
+
+  /// Where the next value begins.
+  const char* position() const { return next_; }
 
   bool varint(std::uint64_t* value) {
-    std::uint64_t sum = 0;
-    for (unsigned shift = 0; shift < 64 && next_ != end_; shift += 7) {
-      const auto byte = static_cast<unsigned char>(*next_++);
-      sum |= std::uint64_t{byte & 0x7fU} << shift;
-      if (byte < 0x80) {
-        *value = sum;
-        return true;
-      }
+    // Lengths and most enumerators take one byte.
+    if (next_ != end_ && static_cast<unsigned char>(*next_) < 0x80) {
+      *value = static_cast<unsigned char>(*next_++);
+      return true;
     }
-    return false;
+    // Without `this`, so that the cursor can stay in registers.
+    const char* const behind = longVarint(next_, end_, value);
+    if (behind == nullptr) {
+      return false;
+    }
+    next_ = behind;
+    return true;
   }
 
   bool bytes(std::string_view* value) {
+    const char* const begin = next_;
     std::uint64_t size;
-    if (!varint(&size) || size > remaining()) {
+    if (!varint(&size) || next_ - begin > 5 || size > remaining()) {
       return false;
     }
     *value = {next_, static_cast<std::size_t>(size)};
@@ -68,6 +90,20 @@ class WireCursor {
   }
 
  private:
+  /// @return where the value ends, or null.
+  static const char* longVarint(const char* next, const char* end, std::uint64_t* value) {
+    std::uint64_t sum = 0;
+    for (unsigned shift = 0; shift < 64 && next != end; shift += 7) {
+      const auto byte = static_cast<unsigned char>(*next++);
+      sum |= std::uint64_t{byte & 0x7fU} << shift;
+      if (byte < 0x80) {
+        *value = sum;
+        return next;
+      }
+    }
+    return nullptr;
+  }
+
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - next_); }
 
   const char* next_ = nullptr;

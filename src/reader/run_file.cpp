@@ -1,93 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader/run_file.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "steptape/base/error.h"
-#include "steptape/record/byte_source.h"
 
 namespace steptape::detail {
 
-std::uint64_t RunFile::read(bool mayGrow, const TakeRecord& take) {
-  const std::uint64_t before = offset_;
+bool RunFile::open() {
   try {
     std::error_code error;
     const std::uint64_t size = std::filesystem::file_size(path_, error);
     const bool hasFailed = end_ && end_->outcome == ReadOutcome::kIoError;
     if (!error && size == size_ && !hasFailed) {
-      return 0;
+      return false;
     }
     if (!error && size < offset_) {
       throw Error(ErrorCode::kIoError, "file became shorter: got " + std::to_string(size) +
                                            " bytes, want " + std::to_string(offset_) + " of " +
                                            path_);
     }
-    RecordReader reader(std::make_unique<FileByteSource>(path_));
-    size_ = size;
+    source_.emplace(path_);
+    reader_.emplace(&*source_);
+    reader_->seek(offset_);
+    size_ = error ? 0 : size;
     end_.reset();
-    readRecords(&reader, mayGrow, take);
+    return true;
   } catch (const Error& error) {
     end_ = Damage{path_, offset_, 0, ReadOutcome::kIoError, Status(error.code(), error.what())};
+    return false;
   }
-  return offset_ - before;
 }
 
-void RunFile::readRecords(RecordReader* reader, bool mayGrow, const TakeRecord& take) {
-  reader->seek(offset_);
-  if (searched_ && !passDamage(reader)) {
-    return;
-  }
+bool RunFile::nextBehindDamage(std::string_view* payload) {
   for (;;) {
-    std::string_view payload;
-    const std::uint64_t begin = reader->offset();
-    const ReadOutcome outcome = reader->next(&payload);
-    offset_ = reader->offset();
+    if (searched_ && !passDamage()) {
+      return false;
+    }
+    begin_ = reader_->offset();
+    const ReadOutcome outcome = reader_->next(payload);
     if (outcome == ReadOutcome::kRecord) {
-      if (Status status = take(payload, begin); !status.ok()) {
-        passed_.push_back({path_, begin, offset_ - begin, ReadOutcome::kCorrupt,
-                           Status(status.code(), status.message() + " at offset " +
-                                                     std::to_string(begin) + " of " + path_)});
-      }
-      continue;
+      return true;
     }
-    if (reader->lastError().ok()) {
-      return;
+    if (reader_->lastError().ok()) {
+      return false;
     }
-    Damage damage{path_, offset_, size_ > offset_ ? size_ - offset_ : 0, outcome,
-                  reader->lastError()};
-    if (outcome == ReadOutcome::kIoError || (outcome == ReadOutcome::kTruncated && mayGrow)) {
+    Damage damage{path_, begin_, bytesFrom(begin_), outcome, reader_->lastError()};
+    if (outcome == ReadOutcome::kIoError || (outcome == ReadOutcome::kTruncated && mayGrow_)) {
       end_ = std::move(damage);
-      return;
+      return false;
     }
     searched_ = std::move(damage);
-    ++offset_;
-    if (!passDamage(reader)) {
-      return;
-    }
   }
 }
 
 /// Goes on behind the damage. @return false if no whole record is there, for now.
-bool RunFile::passDamage(RecordReader* reader) {
-  const ReadOutcome outcome = reader->findRecord(offset_);
-  offset_ = reader->offset();
+bool RunFile::passDamage() {
+  const std::uint64_t from = std::max(reader_->offset(), searched_->offset + 1);
+  const ReadOutcome outcome = reader_->findRecord(from);
   if (outcome == ReadOutcome::kRecord) {
     searched_->outcome = ReadOutcome::kCorrupt;
-    searched_->bytes = offset_ - searched_->offset;
+    searched_->bytes = reader_->offset() - searched_->offset;
     passed_.push_back(*std::exchange(searched_, std::nullopt));
     return true;
   }
   end_ = searched_;
-  end_->bytes = size_ > end_->offset ? size_ - end_->offset : 0;
-  if (searched_->outcome == ReadOutcome::kTruncated) {
+  end_->bytes = bytesFrom(end_->offset);
+  if (outcome == ReadOutcome::kIoError) {
+    end_->outcome = outcome;
+    end_->status = reader_->lastError();
+  } else if (searched_->outcome == ReadOutcome::kTruncated) {
     // The rest of the record may come all the same.
-    offset_ = searched_->offset;
+    reader_->seek(searched_->offset);
     searched_.reset();
   }
   return false;
+}
+
+void RunFile::rejectRecord(const Status& status) {
+  passed_.push_back({path_, begin_, reader_->offset() - begin_, ReadOutcome::kCorrupt,
+                     Status(status.code(), status.message() + " at offset " +
+                                               std::to_string(begin_) + " of " + path_)});
+}
+
+void RunFile::close() {
+  offset_ = reader_->offset();
+  reader_.reset();
+  source_.reset();
+}
+
+std::uint64_t RunFile::bytesFrom(std::uint64_t offset) const {
+  return size_ > offset ? size_ - offset : 0;
 }
 
 void RunFile::appendDamage(std::vector<Damage>* damage) const {

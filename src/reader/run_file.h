@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,35 +9,67 @@
 
 #include "steptape/base/status.h"
 #include "steptape/reader/run_reader.h"
+#include "steptape/record/byte_source.h"
+#include "steptape/record/record_reader.h"
 
 namespace steptape::detail {
 
 /// One file of a run and how far it was read. Open only while it is read: a log directory may have
 /// more files than a process may open.
 ///
+///     if (file.open()) {
+///       while (file.next(&payload)) { ... }
+///       file.close();
+///     }
+///
 /// @threads Not thread-safe: one thread at a time.
 class RunFile {
  public:
-  /// Takes a record; says how it failed if it holds no event, which then counts as damage.
-  using TakeRecord = std::function<Status(std::string_view payload, std::uint64_t offset)>;
-
-  explicit RunFile(std::string path) : path_(std::move(path)) {}
-
-  /// Reads what was written since the last call.
-  ///
   /// @param mayGrow As RunReaderOptions::mayGrow.
-  /// @return the bytes read.
-  std::uint64_t read(bool mayGrow, const TakeRecord& take);
+  RunFile(std::string path, bool mayGrow) : path_(std::move(path)), mayGrow_(mayGrow) {}
 
+  /// @return false if the file has not changed since it was read, or cannot be read.
+  bool open();
+
+  /// Reads the next record, over all damage. REQUIRES: open.
+  /// @param payload Valid until the next call.
+  /// @return false at the end, for now.
+  bool next(std::string_view* payload) {
+    begin_ = reader_->offset();
+    return (!searched_ && reader_->next(payload) == ReadOutcome::kRecord) ||
+           nextBehindDamage(payload);
+  }
+
+  /// Where the record that next() gave begins.
+  std::uint64_t recordOffset() const { return begin_; }
+
+  /// Says that the record that next() gave holds no event: it counts as damage.
+  void rejectRecord(const Status& status);
+
+  void close();
+
+  /// Bytes that were read or passed over.
+  std::uint64_t offset() const { return reader_ ? reader_->offset() : offset_; }
+  /// Goes on at `offset`, where a record begins. REQUIRES: open.
+  void seek(std::uint64_t offset) { reader_->seek(offset); }
+  /// REQUIRES: open.
+  const ByteSource* source() const { return &*source_; }
+  /// Bytes that are still to be read. REQUIRES: open.
+  std::uint64_t bytesLeft() const { return bytesFrom(reader_->offset()); }
   const std::string& path() const { return path_; }
   void appendDamage(std::vector<Damage>* damage) const;
 
  private:
-  void readRecords(RecordReader* reader, bool mayGrow, const TakeRecord& take);
-  bool passDamage(RecordReader* reader);
+  bool nextBehindDamage(std::string_view* payload);
+  bool passDamage();
+  std::uint64_t bytesFrom(std::uint64_t offset) const;
 
   std::string path_;
-  std::uint64_t size_ = 0;    // when it was read last
+  bool mayGrow_;
+  std::optional<FileByteSource> source_;  // both while open
+  std::optional<RecordReader> reader_;
+  std::uint64_t begin_ = 0;
+  std::uint64_t size_ = 0;    // when it was opened last
   std::uint64_t offset_ = 0;  // to read on from
   std::vector<Damage> passed_;
   std::optional<Damage> searched_;  // damage behind which no whole record was found yet

@@ -2,6 +2,7 @@
 #include "steptape/reader/run_reader.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "steptape/base/error.h"
@@ -9,6 +10,7 @@
 #include "steptape/event/plugin_data.h"
 #include "steptape/record/byte_source.h"
 
+#include "reader/chunk_reader.h"
 #include "reader/run_file.h"
 #include "reader/series_batch.h"
 #include "reader/series_store.h"
@@ -19,6 +21,13 @@ namespace {
 // So many points that a batch costs little beside them, so few that they stay in the second-level
 // cache until they are put behind the others.
 constexpr std::size_t kBatchPoints = 8192;
+
+constexpr std::uint64_t kProgressBytes = 8 << 20;
+
+// From here on it pays to look at the beginning of a file first, and to use several threads.
+constexpr std::uint64_t kLargeBytes = 8 << 20;
+constexpr std::uint64_t kFirstBytes = 512 << 10;
+constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
 
 /// From this version on files have restart events.
 constexpr double kVersionWithRestarts = 2;
@@ -64,16 +73,24 @@ struct RunReader::State {
   }
 
   void addFiles();
-  Status take(std::string_view payload, std::uint64_t offset, std::uint32_t file);
+  std::uint64_t readFile(std::uint32_t number, std::uint64_t bytesBefore);
+  void readRecords(detail::RunFile* file, std::uint32_t number, std::uint64_t end);
+  void readChunks(detail::RunFile* file, std::uint32_t number);
+  void reportProgress(std::uint64_t offset);
+  void take(std::string_view payload, detail::RunFile* file, std::uint32_t number);
   void restart(std::int64_t step);
 
   RunFiles run;
   RunReaderOptions options;
-  std::vector<detail::RunFile> files;  // as in run.files
+  std::deque<detail::RunFile> files;  // as in run.files
   detail::SeriesStore store;
   detail::SeriesBatch batch;
   std::vector<Damage> damage;
   bool hasStarted = false;
+  struct {
+    std::uint64_t bytes;   // of this update(), at the last report
+    std::uint64_t offset;  // in the file, then
+  } progress{0, 0};
 };
 
 /// Adds the files of the run that are new. They sort behind those that are known, or belong to a
@@ -87,17 +104,76 @@ void RunReader::State::addFiles() {
     }
   }
   for (std::size_t i = files.size(); i < run.files.size(); ++i) {
-    files.emplace_back(run.files[i]);
+    files.emplace_back(run.files[i], options.mayGrow);
   }
 }
 
-Status RunReader::State::take(std::string_view payload, std::uint64_t offset, std::uint32_t file) {
-  detail::EventMeaning meaning = batch.add(payload, {0, 0, offset, 0, file, 0});
+/// @param bytesBefore Of files before, for the report of progress.
+/// @return the bytes read.
+std::uint64_t RunReader::State::readFile(std::uint32_t number, std::uint64_t bytesBefore) {
+  detail::RunFile& file = files[number];
+  if (!file.open()) {
+    return 0;
+  }
+  const std::uint64_t begin = file.offset();
+  progress = {bytesBefore, begin};
+  if (file.bytesLeft() >= kLargeBytes) {
+    // What the file begins with shows how long the rest will be, and which tags are scalars.
+    readRecords(&file, number, begin + kFirstBytes);
+    store.append(&batch);
+    const auto read = static_cast<double>(file.offset() - begin);
+    store.reserve(1 + static_cast<double>(file.bytesLeft()) / read);
+    if (options.threads > 1 && !batch.watchesSteps()) {
+      readChunks(&file, number);
+    }
+  }
+  readRecords(&file, number, kToTheEnd);
+  file.close();
+  return file.offset() - begin;
+}
+
+/// Reads the events that begin before `end`.
+void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, std::uint64_t end) {
+  std::string_view payload;
+  while (file->offset() < end && file->next(&payload)) {
+    if (!batch.addScalars(payload, file->recordOffset(), number)) {
+      take(payload, file, number);
+    }
+    if (batch.points() >= kBatchPoints) {
+      store.append(&batch);
+      reportProgress(file->offset());
+    }
+  }
+}
+
+/// Reads on several threads what the file holds by now.
+void RunReader::State::readChunks(detail::RunFile* file, std::uint32_t number) {
+  detail::ChunkReader chunks(file->source(), file->offset(), file->offset() + file->bytesLeft(),
+                             number, options.threads);
+  while (detail::ChunkReader::Chunk* const chunk = chunks.next()) {
+    if (chunk->first == file->offset()) {
+      store.append(&batch);
+      store.append(&chunk->batch);
+      file->seek(chunk->last);
+    }
+    readRecords(file, number, chunk->end);
+    reportProgress(file->offset());
+  }
+}
+
+void RunReader::State::reportProgress(std::uint64_t offset) {
+  if (options.onProgress && offset - progress.offset >= kProgressBytes) {
+    progress.bytes += offset - progress.offset;
+    progress.offset = offset;
+    options.onProgress(progress.bytes);
+  }
+}
+
+void RunReader::State::take(std::string_view payload, detail::RunFile* file, std::uint32_t number) {
+  const detail::EventMeaning meaning =
+      batch.add(payload, {0, 0, file->recordOffset(), 0, number, 0});
   switch (meaning.kind) {
     case detail::EventMeaning::Kind::kContent:
-      if (batch.points() >= kBatchPoints) {
-        store.append(&batch);
-      }
       break;
     case detail::EventMeaning::Kind::kRestart:
       restart(meaning.restartStep);
@@ -107,9 +183,9 @@ Status RunReader::State::take(std::string_view payload, std::uint64_t offset, st
                        meaning.fileVersion < kVersionWithRestarts);
       break;
     case detail::EventMeaning::Kind::kNoEvent:
+      file->rejectRecord(meaning.status);
       break;
   }
-  return std::move(meaning.status);
 }
 
 void RunReader::State::restart(std::int64_t step) {
@@ -138,14 +214,11 @@ RunReader::~RunReader() = default;
 std::uint64_t RunReader::update() {
   State& state = *state_;
   state.addFiles();
-  std::uint64_t bytes = 0;
   state.damage.clear();
-  for (std::size_t i = 0; i < state.files.size(); ++i) {
-    bytes += state.files[i].read(
-        state.options.mayGrow, [&](std::string_view payload, std::uint64_t offset) {
-          return state.take(payload, offset, static_cast<std::uint32_t>(i));
-        });
-    state.files[i].appendDamage(&state.damage);
+  std::uint64_t bytes = 0;
+  for (std::uint32_t number = 0; number < state.files.size(); ++number) {
+    bytes += state.readFile(number, bytes);
+    state.files[number].appendDamage(&state.damage);
   }
   state.store.append(&state.batch);
   return bytes;

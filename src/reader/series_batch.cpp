@@ -12,6 +12,9 @@
 namespace steptape::detail {
 namespace {
 
+// From here on the data is left where it is; below, decoding it tells damage from a value.
+constexpr std::size_t kLargePayloadBytes = 4096;
+
 template <typename Number, typename Bits>
 double numberOf(Bits bits) {
   static_assert(sizeof(Number) == sizeof(Bits));
@@ -45,10 +48,45 @@ const char* legacyPluginOf(const Value::Data& data) {
   return std::holds_alternative<LegacyAudio>(data) ? kAudioPlugin : nullptr;
 }
 
-void noteMetadata(TagBatch* batch, SummaryMetadata metadata) {
-  if (!batch->metadata) {
-    batch->metadata = std::move(metadata);
+const char* legacyPluginOf(WireKey data) {
+  switch (data) {
+    case kImageKey:
+      return kImagesPlugin;
+    case kHistogramKey:
+      return kHistogramsPlugin;
+    case kAudioKey:
+      return kAudioPlugin;
+    default:
+      return nullptr;
   }
+}
+
+SummaryMetadata decoded(std::string_view bytes) {
+  SummaryMetadata metadata;
+  // What cannot be decoded is as good as none: the value itself is read all the same.
+  static_cast<void>(decodeMetadata(bytes, &metadata));
+  return metadata;
+}
+
+/// Keeps the metadata of the tag's first value in the stretch, if it has any.
+/// @param legacyPlugin The plugin that shows a legacy value, which needs no metadata; else null.
+void noteMetadata(TagBatch* batch, SummaryMetadata metadata, const char* legacyPlugin) {
+  if (legacyPlugin != nullptr) {
+    metadata.pluginName = legacyPlugin;
+  }
+  batch->metadata = std::move(metadata);
+}
+
+void append(ScalarColumns* columns, double wallTime, std::int64_t step, double value) {
+  columns->wallTimes.push_back(wallTime);
+  columns->steps.push_back(step);
+  columns->values.push_back(value);
+}
+
+void clearColumns(ScalarColumns* columns) {
+  columns->wallTimes.clear();
+  columns->steps.clear();
+  columns->values.clear();
 }
 
 /// "brain.Event:2" is 2.
@@ -60,8 +98,11 @@ double versionNumber(const std::string& version) {
 
 EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
   EventMeaning meaning;
+  if (addScalars(payload, where.offset, where.file)) {
+    return meaning;
+  }
   where.bytes = payload.size();
-  if (addScalars(payload, where)) {
+  if (payload.size() >= kLargePayloadBytes && addLargeValues(payload, where)) {
     return meaning;
   }
   Event event;
@@ -92,45 +133,99 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
   return meaning;
 }
 
-/// @return false if the event is more than scalars; nothing is then taken.
-bool SeriesBatch::addScalars(std::string_view payload, const ValueLocation& where) {
+bool SeriesBatch::addScalars(std::string_view payload, std::uint64_t offset, std::uint32_t file) {
   ScalarEventView event(payload);
-  ScalarView scalar;
   scalars_.clear();
-  while (event.next(&scalar)) {
+  for (FoundScalar scalar; !event.isAtEnd() && findScalar(&event, &scalar);) {
     scalars_.push_back(scalar);
   }
   if (!event.isWhole()) {
     return false;
   }
-  ValueLocation location = where;
-  location.wallTime = event.wallTime();
-  location.step = event.step();
-  for (const ScalarView& each : scalars_) {
-    addScalar(each, location);
-    ++location.index;
+  std::uint32_t index = 0;
+  for (const FoundScalar& scalar : scalars_) {
+    TagBatch* const batch = touch(scalar.batch);
+    const bool isPlain = !scalar.hasMetadata && (scalar.isTensor || batch->metadata);
+    if (batch->kind == TagBatch::Kind::kScalars && isPlain && !watchesSteps_) {
+      append(&batch->scalars, event.wallTime(), event.step(), double{scalar.value});
+      ++points_;
+    } else {
+      addScalar(scalar, {event.wallTime(), event.step(), offset, payload.size(), file, index});
+    }
+    ++index;
   }
   latestStep_ = event.step();
   return true;
 }
 
-void SeriesBatch::addScalar(const ScalarView& scalar, const ValueLocation& where) {
-  TagBatch* const batch = touch(find(scalar.tag));
+inline bool SeriesBatch::findScalar(ScalarEventView* event, FoundScalar* found) {
+  // Programs log the same tags in the same order at every step, and in the same form.
+  TagBatch* const expected = last_->successor;
+  if (!event->nextOfForm(expected->form, &found->value)) {
+    return findScalarOfNewForm(event, found);
+  }
+  last_ = expected;
+  found->batch = expected;
+  found->isTensor = expected->isFormOfTensor;
+  found->hasMetadata = false;
+  return true;
+}
+
+bool SeriesBatch::findScalarOfNewForm(ScalarEventView* event, FoundScalar* found) {
+  ScalarView scalar;
+  if (!event->next(&scalar)) {
+    return false;
+  }
+  TagBatch* const batch = find(scalar.tag);
+  if (!event->form().empty()) {
+    batch->form = event->form();
+    batch->isFormOfTensor = scalar.isTensor;
+  }
+  *found = {batch, scalar.value, scalar.isTensor, scalar.hasMetadata, scalar.metadata};
+  return true;
+}
+
+void SeriesBatch::addScalar(const FoundScalar& scalar, const ValueLocation& where) {
+  TagBatch* const batch = scalar.batch;
   if (!scalar.isTensor) {
-    batch->kind = TagBatch::Kind::kScalars;
+    becomeScalars(batch);
   }
   if (!batch->metadata && (scalar.hasMetadata || !scalar.isTensor)) {
-    SummaryMetadata metadata;
-    static_cast<void>(decodeMetadata(scalar.metadata, &metadata));
-    if (!scalar.isTensor) {
-      metadata.pluginName = kScalarsPlugin;
-    }
-    noteMetadata(batch, std::move(metadata));
+    noteMetadata(batch, scalar.hasMetadata ? decoded(scalar.metadata) : SummaryMetadata(),
+                 scalar.isTensor ? nullptr : kScalarsPlugin);
   }
   if (goesBack(where.step)) {
-    noteStepBack(batch, where.step);
+    noteStepBack(batch, where);
   }
   addNumber(batch, double{scalar.value}, where);
+}
+
+/// @return false if the event is something else; nothing is then taken.
+bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) {
+  LargeValuesView event(payload);
+  std::vector<LargeValueView> values;
+  for (LargeValueView value; event.next(&value);) {
+    values.push_back(value);
+  }
+  if (!event.isWhole()) {
+    return false;
+  }
+  where.wallTime = event.wallTime();
+  where.step = event.step();
+  for (const LargeValueView& value : values) {
+    TagBatch* const batch = touch(find(value.tag));
+    const char* const legacyPlugin = legacyPluginOf(value.data);
+    if (!batch->metadata && (legacyPlugin != nullptr || value.hasMetadata)) {
+      noteMetadata(batch, decoded(value.metadata), legacyPlugin);
+    }
+    if (goesBack(where.step)) {
+      noteStepBack(batch, where);
+    }
+    addLocation(batch, where);
+    ++where.index;
+  }
+  latestStep_ = where.step;
+  return true;
 }
 
 void SeriesBatch::addSummary(const Summary& summary, ValueLocation where) {
@@ -144,18 +239,17 @@ void SeriesBatch::addSummary(const Summary& summary, ValueLocation where) {
 void SeriesBatch::addValue(const Value& value, const ValueLocation& where) {
   TagBatch* const batch = touch(find(value.tag));
   const char* const legacyPlugin = legacyPluginOf(value.data);
-  if (legacyPlugin != nullptr || value.metadata) {
-    SummaryMetadata metadata = value.metadata.value_or(SummaryMetadata());
-    if (legacyPlugin != nullptr) {
-      metadata.pluginName = legacyPlugin;
-    }
-    noteMetadata(batch, std::move(metadata));
+  if (!batch->metadata && (legacyPlugin != nullptr || value.metadata)) {
+    noteMetadata(batch, value.metadata.value_or(SummaryMetadata()), legacyPlugin);
   }
   if (goesBack(where.step)) {
-    noteStepBack(batch, where.step);
+    noteStepBack(batch, where);
   }
   const auto* const tensor = std::get_if<Tensor>(&value.data);
   const auto* const simple = std::get_if<float>(&value.data);
+  if (simple != nullptr) {
+    becomeScalars(batch);
+  }
   const std::optional<double> number = simple != nullptr   ? std::optional(double{*simple})
                                        : tensor != nullptr ? onlyNumberOf(*tensor)
                                                            : std::nullopt;
@@ -169,9 +263,7 @@ void SeriesBatch::addValue(const Value& value, const ValueLocation& where) {
 void SeriesBatch::addNumber(TagBatch* batch, double number, const ValueLocation& where) {
   ++points_;
   if (batch->kind != TagBatch::Kind::kOther) {
-    batch->scalars.wallTimes.push_back(where.wallTime);
-    batch->scalars.steps.push_back(where.step);
-    batch->scalars.values.push_back(number);
+    append(&batch->scalars, where.wallTime, where.step, number);
   }
   if (batch->kind != TagBatch::Kind::kScalars) {
     batch->values.push_back(where);
@@ -183,7 +275,7 @@ void SeriesBatch::addLocation(TagBatch* batch, const ValueLocation& where) {
   ++points_;
   if (batch->kind == TagBatch::Kind::kUnknown) {
     batch->kind = TagBatch::Kind::kOther;
-    batch->scalars = {};
+    clearColumns(&batch->scalars);
     for (StepBack& back : batch->stepsBack) {
       back.scalars = 0;
     }
@@ -193,39 +285,44 @@ void SeriesBatch::addLocation(TagBatch* batch, const ValueLocation& where) {
 
 void SeriesBatch::addGraph(std::string tag, const char* plugin, const ValueLocation& where) {
   TagBatch* const batch = touch(find(tag));
-  SummaryMetadata metadata;
-  metadata.pluginName = plugin;
-  noteMetadata(batch, std::move(metadata));
+  if (!batch->metadata) {
+    noteMetadata(batch, {}, plugin);
+  }
   addLocation(batch, where);
 }
 
-void SeriesBatch::noteStepBack(TagBatch* batch, std::int64_t step) {
-  batch->stepsBack.push_back({batch->scalars.size(), batch->values.size(), step});
+/// Notes that a value is a legacy scalar: what was in both columns leaves the other.
+void SeriesBatch::becomeScalars(TagBatch* batch) {
+  if (batch->kind != TagBatch::Kind::kUnknown) {
+    return;
+  }
+  batch->kind = TagBatch::Kind::kScalars;
+  batch->values.clear();
+  for (StepBack& back : batch->stepsBack) {
+    back.values = 0;
+  }
+}
+
+/// An event goes back but once, also where it has several values of the tag.
+void SeriesBatch::noteStepBack(TagBatch* batch, const ValueLocation& where) {
+  const std::vector<StepBack>& all = batch->stepsBack;
+  if (all.empty() || all.back().file != where.file || all.back().offset != where.offset) {
+    batch->stepsBack.push_back(
+        {batch->scalars.size(), batch->values.size(), where.step, where.offset, where.file});
+  }
 }
 
 TagBatch* SeriesBatch::find(std::string_view tag) {
-  // Programs log the same tags in the same order at every step.
-  if (!successor_.empty()) {
-    const std::uint32_t expected = successor_[last_];
-    if (tags_[expected].tag == tag) {
-      last_ = expected;
-      return &tags_[expected];
-    }
+  auto known = tags_.find(tag);
+  if (known == tags_.end()) {
+    auto batch = std::make_unique<TagBatch>();
+    batch->tag = tag;
+    batch->successor = batch.get();
+    const std::string_view name = batch->tag;
+    known = tags_.emplace(name, std::move(batch)).first;
   }
-  const auto known = numberOf_.find(tag);
-  std::uint32_t number;
-  if (known != numberOf_.end()) {
-    number = known->second;
-  } else {
-    number = static_cast<std::uint32_t>(tags_.size());
-    tags_.emplace_back();
-    tags_.back().tag = tag;
-    numberOf_.emplace(tags_.back().tag, number);
-    successor_.push_back(0);
-  }
-  successor_[last_] = number;
-  last_ = number;
-  return &tags_[number];
+  last_->successor = known->second.get();
+  return last_ = last_->successor;
 }
 
 TagBatch* SeriesBatch::touch(TagBatch* batch) {
@@ -239,9 +336,7 @@ TagBatch* SeriesBatch::touch(TagBatch* batch) {
 void SeriesBatch::clear() {
   for (TagBatch* const batch : touched_) {
     batch->metadata.reset();
-    batch->scalars.wallTimes.clear();
-    batch->scalars.steps.clear();
-    batch->scalars.values.clear();
+    clearColumns(&batch->scalars);
     batch->values.clear();
     batch->stepsBack.clear();
     batch->isTouched = false;

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +14,7 @@
 #include "steptape/event/event.h"
 #include "steptape/reader/tag_series.h"
 
+#include "event/large_value_view.h"
 #include "event/scalar_event_view.h"
 
 namespace steptape::detail {
@@ -24,6 +25,8 @@ struct StepBack {
   std::size_t scalars;
   std::size_t values;
   std::int64_t step;
+  std::uint64_t offset;  ///< Of the event that goes back, in its file.
+  std::uint32_t file;
 };
 
 /// What a stretch of a file holds under one tag.
@@ -39,6 +42,12 @@ struct TagBatch {
   std::vector<ValueLocation> values;
   std::vector<StepBack> stepsBack;
   bool isTouched = false;
+  TagBatch* successor = nullptr;  ///< The tag that followed this one last; never null in a batch.
+
+  /// What lies in front of the tag's numbers: see ScalarEventView::form(). At first what never
+  /// does.
+  std::string form = std::string(1, '\0');
+  bool isFormOfTensor = false;
 };
 
 /// What an event means to those before and behind it.
@@ -61,13 +70,22 @@ struct EventMeaning {
 /// @cost    No allocation for a scalar of a known tag while its columns have room.
 class SeriesBatch {
  public:
+  SeriesBatch() { none_.successor = &none_; }
+  SeriesBatch(const SeriesBatch&) = delete;
+  SeriesBatch& operator=(const SeriesBatch&) = delete;
+
   /// Takes one event, or says that it is one that ends the stretch.
   ///
-  /// @param where Of the event's values; times, step and index are filled in.
+  /// @param where Of the event's record; times, step and index are filled in.
   EventMeaning add(std::string_view payload, ValueLocation where);
+
+  /// As add(), much faster, for an event that is nothing but scalars.
+  /// @return false if it is another one; nothing is then taken.
+  bool addScalars(std::string_view payload, std::uint64_t offset, std::uint32_t file);
 
   /// Whether a step that goes back drops points, as in files that have no restart events.
   void watchSteps(bool watch) { watchesSteps_ = watch; }
+  bool watchesSteps() const { return watchesSteps_; }
 
   /// The tags with something in this stretch, in the order of their first appearance.
   const std::vector<TagBatch*>& touched() const { return touched_; }
@@ -77,27 +95,37 @@ class SeriesBatch {
   void clear();
 
  private:
-  bool addScalars(std::string_view payload, const ValueLocation& where);
-  void addScalar(const ScalarView& scalar, const ValueLocation& where);
+  struct FoundScalar {
+    TagBatch* batch;
+    float value;
+    bool isTensor;
+    bool hasMetadata;
+    std::string_view metadata;
+  };
+
+  bool findScalar(ScalarEventView* event, FoundScalar* found);
+  bool findScalarOfNewForm(ScalarEventView* event, FoundScalar* found);
+  void addScalar(const FoundScalar& scalar, const ValueLocation& where);
+  bool addLargeValues(std::string_view payload, ValueLocation where);
   void addSummary(const Summary& summary, ValueLocation where);
   void addValue(const Value& value, const ValueLocation& where);
   void addNumber(TagBatch* batch, double number, const ValueLocation& where);
   void addLocation(TagBatch* batch, const ValueLocation& where);
   void addGraph(std::string tag, const char* plugin, const ValueLocation& where);
-  void noteStepBack(TagBatch* batch, std::int64_t step);
+  void becomeScalars(TagBatch* batch);
+  void noteStepBack(TagBatch* batch, const ValueLocation& where);
   bool goesBack(std::int64_t step) const { return watchesSteps_ && step < latestStep_; }
   TagBatch* find(std::string_view tag);
   TagBatch* touch(TagBatch* batch);
 
-  std::deque<TagBatch> tags_;
-  std::unordered_map<std::string_view, std::uint32_t> numberOf_;
-  std::vector<std::uint32_t> successor_;  // of each tag's number: that which followed it last
-  std::uint32_t last_ = 0;
+  std::unordered_map<std::string_view, std::unique_ptr<TagBatch>> tags_;  // by their own names
+  TagBatch none_;                                                         // stands before the first
+  TagBatch* last_ = &none_;
   std::vector<TagBatch*> touched_;
   std::size_t points_ = 0;
   bool watchesSteps_ = false;
   std::int64_t latestStep_ = -1;
-  std::vector<ScalarView> scalars_;  // of the event that is being added
+  std::vector<FoundScalar> scalars_;  // of the event that is being added
 };
 
 }  // namespace steptape::detail

@@ -2,6 +2,7 @@
 #include "reader/series_store.h"
 
 #include <algorithm>
+#include <sys/mman.h>
 
 #include "steptape/event/plugin_data.h"
 
@@ -13,6 +14,23 @@ void appendRange(std::vector<T>* to, const std::vector<T>& from, std::size_t beg
                  std::size_t end) {
   to->insert(to->end(), from.begin() + static_cast<std::ptrdiff_t>(begin),
              from.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
+/// Reserves memory in large pages where the system has them: a page fault costs more than decoding
+/// the points that fit into a small page.
+template <typename T>
+void reserveLarge(std::vector<T>* column, std::size_t capacity) {
+  column->reserve(capacity);
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t kHugePageBytes = 2 << 20;
+  const auto begin = reinterpret_cast<std::uintptr_t>(column->data());
+  const std::uintptr_t firstPage = (begin + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
+  const std::uintptr_t end = begin + column->capacity() * sizeof(T);
+  if (end > firstPage + kHugePageBytes) {
+    // Only advice: that it fails means that there are none.
+    madvise(reinterpret_cast<void*>(firstPage), end - firstPage, MADV_HUGEPAGE);
+  }
+#endif
 }
 
 template <typename T>
@@ -127,6 +145,18 @@ void SeriesStore::appendValues(TagSeries* series, Reservoirs* reservoirs,
       eraseAt(&series->values, *index);
     }
     series->values.push_back(values[i]);
+  }
+}
+
+void SeriesStore::reserve(double times) {
+  for (auto& [tag, series] : tags_) {
+    if (reservoirsOf(&series) == nullptr && series.scalars.size() > 0) {
+      const auto capacity =
+          static_cast<std::size_t>(times * static_cast<double>(series.scalars.size()));
+      reserveLarge(&series.scalars.wallTimes, capacity);
+      reserveLarge(&series.scalars.steps, capacity);
+      reserveLarge(&series.scalars.values, capacity);
+    }
   }
 }
 

@@ -27,6 +27,10 @@ class SeriesStore {
   /// Puts what `batch` holds behind what is there, tells it the kinds of its tags, and clears it.
   void append(SeriesBatch* batch);
 
+  /// Makes room for `times` as many scalars as there are, so that columns do not grow in steps, each
+  /// of which copies them. Room that is not used takes no memory.
+  void reserve(double times);
+
   /// Drops all points at `step` or later; graphs stay.
   void purgeFrom(std::int64_t step);
 

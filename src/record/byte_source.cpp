@@ -21,7 +21,8 @@ std::string systemMessage(int error) {
 ByteSource::~ByteSource() = default;
 
 FileByteSource::FileByteSource(const std::string& path)
-    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    // Without O_NONBLOCK a pipe of that name would keep open() waiting for its writer.
+    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) {
     throw Error(ErrorCode::kIoError, "cannot open " + path_ + ": " + systemMessage(errno));
   }

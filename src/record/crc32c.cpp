@@ -15,33 +15,47 @@ namespace detail {
 
 Crc32cImplementation hardwareCrc32c() {
 #if defined(__x86_64__)
-  return {"SSE 4.2", __builtin_cpu_supports("sse4.2") ? &extendSse42 : nullptr};
+  if (__builtin_cpu_supports("sse4.2")) {
+    return {"SSE 4.2", &extendSse42, &isRecordSse42};
+  }
 #elif defined(__aarch64__) && defined(__linux__)
   constexpr unsigned long kCrc32Capability = 1 << 7;  // HWCAP_CRC32, which old headers lack
-  return {"AArch64 CRC", (getauxval(AT_HWCAP) & kCrc32Capability) != 0 ? &extendArm64 : nullptr};
+  if ((getauxval(AT_HWCAP) & kCrc32Capability) != 0) {
+    return {"AArch64 CRC", &extendArm64, &isRecordArm64};
+  }
 #elif defined(__aarch64__) && defined(__APPLE__)
-  return {"AArch64 CRC", &extendArm64};  // part of every Apple processor
-#else
-  return {"none", nullptr};
+  return {"AArch64 CRC", &extendArm64, &isRecordArm64};  // part of every Apple processor
 #endif
+  return {"none", nullptr, nullptr};
 }
 
 }  // namespace detail
 
 namespace {
 
-std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t size);
+detail::Crc32cImplementation fastestCrc32c() {
+  const detail::Crc32cImplementation hardware = detail::hardwareCrc32c();
+  return hardware.extend != nullptr ? hardware : detail::portableCrc32c();
+}
 
-// Starts as the function that replaces it: no guard to check on each call, and right even when a
-// static object's constructor computes a checksum.
+std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t size);
+bool isRecordFirstTime(const char* record, std::size_t size, std::uint64_t* length);
+
+// Each starts as the function that replaces it: no guard to check on each call, and right even when
+// a static object's constructor computes a checksum.
 std::atomic<detail::ExtendFunction> extendFunction{&extendFirstTime};
+std::atomic<detail::IsRecordFunction> isRecordFunction{&isRecordFirstTime};
 
 std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t size) {
-  const detail::ExtendFunction hardware = detail::hardwareCrc32c().extend;
-  const detail::ExtendFunction chosen =
-      hardware != nullptr ? hardware : detail::portableCrc32c().extend;
+  const detail::ExtendFunction chosen = fastestCrc32c().extend;
   extendFunction.store(chosen, std::memory_order_relaxed);
   return chosen(crc, data, size);
+}
+
+bool isRecordFirstTime(const char* record, std::size_t size, std::uint64_t* length) {
+  const detail::IsRecordFunction chosen = fastestCrc32c().isRecord;
+  isRecordFunction.store(chosen, std::memory_order_relaxed);
+  return chosen(record, size, length);
 }
 
 std::string hexString(std::uint32_t value) {
@@ -58,6 +72,10 @@ std::string Crc32c::toString() const {
 
 std::string MaskedCrc32c::toString() const {
   return hexString(value_);
+}
+
+bool detail::isRecord(const char* record, std::size_t size, std::uint64_t* length) {
+  return isRecordFunction.load(std::memory_order_relaxed)(record, size, length);
 }
 
 Crc32c extend(Crc32c crc, std::string_view bytes) {

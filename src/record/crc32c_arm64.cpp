@@ -5,6 +5,7 @@
 
 #include "record/crc32c_impl.h"
 #include "record/crc32c_interleaved.h"
+#include "record/record_check.h"
 
 namespace steptape::detail {
 namespace {
@@ -22,6 +23,10 @@ struct Arm64 {
 
 std::uint32_t extendArm64(std::uint32_t crc, const char* data, std::size_t size) {
   return extendInterleaved<Arm64>(crc, data, size);
+}
+
+bool isRecordArm64(const char* record, std::size_t size, std::uint64_t* length) {
+  return checkRecord(&extendInterleaved<Arm64>, record, size, length);
 }
 
 }  // namespace steptape::detail

@@ -2,6 +2,7 @@
 #include "base/little_endian.h"
 #include "record/crc32c_impl.h"
 #include "record/crc32c_tables.h"
+#include "record/record_check.h"
 
 namespace steptape::detail {
 namespace {
@@ -47,10 +48,14 @@ std::uint32_t extendPortable(std::uint32_t crc, const char* data, std::size_t si
   return ~state;
 }
 
+bool isRecordPortable(const char* record, std::size_t size, std::uint64_t* length) {
+  return checkRecord(&extendPortable, record, size, length);
+}
+
 }  // namespace
 
 Crc32cImplementation portableCrc32c() {
-  return {"portable", &extendPortable};
+  return {"portable", &extendPortable, &isRecordPortable};
 }
 
 }  // namespace steptape::detail

@@ -5,6 +5,7 @@
 
 #include "record/crc32c_impl.h"
 #include "record/crc32c_interleaved.h"
+#include "record/record_check.h"
 
 namespace steptape::detail {
 namespace {
@@ -22,6 +23,10 @@ struct Sse42 {
 
 std::uint32_t extendSse42(std::uint32_t crc, const char* data, std::size_t size) {
   return extendInterleaved<Sse42>(crc, data, size);
+}
+
+bool isRecordSse42(const char* record, std::size_t size, std::uint64_t* length) {
+  return checkRecord(&extendInterleaved<Sse42>, record, size, length);
 }
 
 }  // namespace steptape::detail

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "steptape/record/record_format.h"
 
 #include "base/little_endian.h"
+#include "record/crc32c_impl.h"
 
 namespace steptape {
 namespace {
@@ -20,10 +22,15 @@ namespace {
 // cache between the call that fills it and the checksum.
 constexpr std::size_t kReadBytes = 256 * 1024;
 
-// What searches may checksum for each byte that they pass over, and before that: two of the longest
-// records, so that a single lie about a length does not keep a long record from being found.
+// Of long records more is read at once: the piece of one that is left at the end of the buffer is
+// moved to its front.
+constexpr std::size_t kRecordsPerRead = 4;
+constexpr std::size_t kMostReadBytes = 1024 * 1024;
+
+// What searches may checksum for each byte that they pass over, and beside that: the longest record,
+// so that a single lie about a length does not keep a long record from being found.
 constexpr std::uint64_t kSearchFactor = 64;
-constexpr std::uint64_t kSearchBytes = 2 * kMaxPayloadBytes;
+constexpr std::uint64_t kSearchBytes = kMaxPayloadBytes;
 
 bool isPlausible(std::uint64_t length) {
   return length <= kMaxPayloadBytes;
@@ -59,13 +66,17 @@ void RecordReader::Free::operator()(char* bytes) const {
 }
 
 ReadOutcome RecordReader::next(std::string_view* payload) {
-  if (isCorrupt_) {
-    return ReadOutcome::kCorrupt;
-  }
-  if (!lastError_.ok()) {
+  if (!lastError_.ok() && !isCorrupt_) {
     lastError_ = Status();
   }
-  return readRecord(payload);
+  // Nearly every record is whole and in the buffer.
+  std::uint64_t length;
+  if (detail::isRecord(record(), buffered(), &length)) {
+    *payload = {record() + kHeaderBytes, static_cast<std::size_t>(length)};
+    advance(kFramingBytes + static_cast<std::size_t>(length));
+    return ReadOutcome::kRecord;
+  }
+  return isCorrupt_ ? ReadOutcome::kCorrupt : readRecord(payload);
 }
 
 ReadOutcome RecordReader::readRecord(std::string_view* payload) {
@@ -112,17 +123,26 @@ void RecordReader::seek(std::uint64_t offset) {
 ReadOutcome RecordReader::findRecord(std::uint64_t from) {
   seek(from);
   std::optional<std::uint64_t> firstIncomplete;
+  std::uint64_t sourceEnd = std::numeric_limits<std::uint64_t>::max();  // until it is reached
   ReadOutcome outcome;
   for (; (outcome = findHeader()) == ReadOutcome::kRecord; advance(1)) {
     const std::uint64_t length = detail::loadLittleEndian64(record());
-    if (!mayCheck(length)) {
+    if (kFramingBytes + length > sourceEnd - offset_) {
+      firstIncomplete = firstIncomplete.value_or(offset_);
+      continue;
+    }
+    if (!mayCheck()) {
       continue;
     }
     outcome = fill(kFramingBytes + length);
+    if (outcome == ReadOutcome::kIoError) {
+      return outcome;
+    }
+    searchChecked_ += std::min<std::uint64_t>(length, buffered());
     if (outcome == ReadOutcome::kTruncated) {
+      sourceEnd = offset_ + buffered();
       firstIncomplete = firstIncomplete.value_or(offset_);
-    } else if (outcome == ReadOutcome::kIoError ||
-               hasGoodDataCrc({record() + kHeaderBytes, length})) {
+    } else if (hasGoodDataCrc({record() + kHeaderBytes, length})) {
       return outcome;
     }
   }
@@ -133,13 +153,9 @@ ReadOutcome RecordReader::findRecord(std::uint64_t from) {
   return outcome;
 }
 
-/// Whether a search may checksum `length` bytes more.
-bool RecordReader::mayCheck(std::uint64_t length) {
-  if (searchChecked_ + length > kSearchBytes + kSearchFactor * searchPassed_) {
-    return false;
-  }
-  searchChecked_ += length;
-  return true;
+/// Whether a search may checksum one more record.
+bool RecordReader::mayCheck() const {
+  return searchChecked_ <= kSearchBytes + kSearchFactor * searchPassed_;
 }
 
 /// Moves to the first offset at which a plausible length has a good checksum.
@@ -155,11 +171,6 @@ ReadOutcome RecordReader::findHeader() {
     }
   }
   return outcome;
-}
-
-void RecordReader::advance(std::size_t bytes) {
-  begin_ += bytes;
-  offset_ += bytes;
 }
 
 /// Reads on until `wanted` bytes from the record's first on are in the buffer.
@@ -191,7 +202,8 @@ void RecordReader::makeRoom(std::size_t wanted) {
     end_ = buffered();
     begin_ = 0;
   }
-  if (end_ == capacity_) {
+  const bool isTooSmall = wanted > capacity_ / kRecordsPerRead && capacity_ < kMostReadBytes;
+  if (end_ == capacity_ || isTooSmall) {
     const std::size_t capacity = std::max(kReadBytes, 2 * capacity_);
     // realloc() moves the pages of a large block instead of copying it, and touches no new ones.
     void* const grown = std::realloc(buffer_.get(), capacity);

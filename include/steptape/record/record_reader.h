@@ -31,7 +31,8 @@ enum class ReadOutcome {
 /// length.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    Reads 256 KiB at a time; memory is that, or the largest record and as much again.
+/// @cost    Reads 256 KiB at a time, of long records up to 1 MiB; memory is that, or the largest
+///          record and as much again.
 /// @source  docs/event_file_format.md, "Reading"
 class STEPTAPE_EXPORT RecordReader {
  public:
@@ -79,10 +80,13 @@ class STEPTAPE_EXPORT RecordReader {
 
   ReadOutcome readRecord(std::string_view* payload);
   ReadOutcome findHeader();
-  bool mayCheck(std::uint64_t length);
+  bool mayCheck() const;
   ReadOutcome fill(std::size_t wanted);
   void makeRoom(std::size_t wanted);
-  void advance(std::size_t bytes);
+  void advance(std::size_t bytes) {
+    begin_ += bytes;
+    offset_ += bytes;
+  }
   ReadOutcome fail(ReadOutcome outcome, const std::string& what);
   const char* record() const { return buffer_.get() + begin_; }
   std::size_t buffered() const { return end_ - begin_; }

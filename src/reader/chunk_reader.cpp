@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader/chunk_reader.h"
+
+#include <algorithm>
+
+#include "steptape/record/record_reader.h"
+
+namespace steptape::detail {
+namespace {
+
+// Long enough that finding its first record and handing it over cost nothing beside it, short
+// enough that what it holds stays in the cache until it is put behind the others.
+constexpr std::uint64_t kChunkBytes = 1 << 20;
+
+std::size_t chunksIn(std::uint64_t bytes) {
+  return static_cast<std::size_t>((bytes + kChunkBytes - 1) / kChunkBytes);
+}
+
+}  // namespace
+
+ChunkReader::ChunkReader(const ByteSource* source, std::uint64_t begin, std::uint64_t end,
+                         std::uint32_t file, int threads)
+    : source_(source),
+      begin_(begin),
+      end_(end),
+      file_(file),
+      chunks_(chunksIn(end - begin)),
+      slots_(2 * static_cast<std::size_t>(threads)) {
+  for (int i = 1; i < threads; ++i) {
+    helpers_.emplace_back([this] { help(); });
+  }
+}
+
+ChunkReader::~ChunkReader() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    isStopped_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& helper : helpers_) {
+    helper.join();
+  }
+}
+
+ChunkReader::Chunk* ChunkReader::next() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (isGiven_) {
+    slotOf(given_).isDone = false;
+    ++given_;
+    isGiven_ = false;
+    changed_.notify_all();
+  }
+  if (given_ == chunks_) {
+    return nullptr;
+  }
+  Slot& slot = slotOf(given_);
+  while (!slot.isDone) {
+    if (canTake()) {
+      take(&lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  isGiven_ = true;
+  return &slot.chunk;
+}
+
+void ChunkReader::help() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!isStopped_ && taken_ < chunks_) {
+    if (canTake()) {
+      take(&lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+bool ChunkReader::canTake() const {
+  return taken_ < std::min(chunks_, given_ + slots_.size());
+}
+
+/// Reads the next chunk that nobody has taken, without the lock.
+void ChunkReader::take(std::unique_lock<std::mutex>* lock) {
+  const std::size_t number = taken_++;
+  Slot& slot = slotOf(number);
+  lock->unlock();
+  read(number, &slot.chunk);
+  lock->lock();
+  slot.isDone = true;
+  changed_.notify_all();
+}
+
+void ChunkReader::read(std::size_t number, Chunk* chunk) const {
+  const std::uint64_t begin = begin_ + number * kChunkBytes;
+  chunk->end = std::min(begin + kChunkBytes, end_);
+  chunk->batch.clear();
+  RecordReader reader(source_);
+  if (number > 0 && reader.findRecord(begin) != ReadOutcome::kRecord) {
+    chunk->first = chunk->last = chunk->end;
+    return;
+  }
+  if (number == 0) {
+    reader.seek(begin);
+  }
+  chunk->first = reader.offset();
+  chunk->last = chunk->first;
+  std::string_view payload;
+  while (chunk->last < chunk->end && reader.next(&payload) == ReadOutcome::kRecord) {
+    const EventMeaning meaning = chunk->batch.add(payload, {0, 0, chunk->last, 0, file_, 0});
+    if (meaning.kind != EventMeaning::Kind::kContent) {
+      return;
+    }
+    chunk->last = reader.offset();
+  }
+}
+
+}  // namespace steptape::detail

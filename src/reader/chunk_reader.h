@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "steptape/record/byte_source.h"
+
+#include "reader/series_batch.h"
+
+namespace steptape::detail {
+
+/// Reads a stretch of a file on several threads: each takes a chunk, finds the first record in it,
+/// and sorts the events that begin in the chunk.
+///
+/// Where a record begins in the middle of a file is a guess, however good: a chunk counts only if
+/// it begins where the one before it ended. And a chunk ends early at whatever is not plain content
+/// (a restart, damage): the caller reads the rest of it in order.
+///
+///     ChunkReader chunks(&source, begin, end, file, threads);
+///     while (const ChunkReader::Chunk* chunk = chunks.next()) {
+///       if (chunk->first == <where reading has come to>) { ... }
+///     }
+///
+/// @threads next() on one thread, which takes chunks as well while it would wait.
+class ChunkReader {
+ public:
+  struct Chunk {
+    std::uint64_t end = 0;    ///< Events that begin before it belong to the chunk.
+    std::uint64_t first = 0;  ///< Where the first event begins.
+    std::uint64_t last = 0;   ///< Where the last one ends.
+    SeriesBatch batch;        ///< What lies between the two.
+  };
+
+  /// @param source Outlives this object.
+  /// @param file   Its number in the run.
+  ChunkReader(const ByteSource* source, std::uint64_t begin, std::uint64_t end, std::uint32_t file,
+              int threads);
+  /// Waits for the threads, which finish the chunk that they have.
+  ~ChunkReader();
+
+  /// @return the next chunk in order, which is the caller's until the next call; null at the end.
+  Chunk* next();
+
+ private:
+  struct Slot {
+    Chunk chunk;
+    bool isDone = false;
+  };
+
+  void help();
+  bool canTake() const;
+  void take(std::unique_lock<std::mutex>* lock);
+  void read(std::size_t number, Chunk* chunk) const;
+  Slot& slotOf(std::size_t number) { return slots_[number % slots_.size()]; }
+
+  const ByteSource* const source_;
+  const std::uint64_t begin_;
+  const std::uint64_t end_;
+  const std::uint32_t file_;
+  const std::size_t chunks_;
+  std::vector<Slot> slots_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t taken_ = 0;  // chunks that a thread reads or has read
+  std::size_t given_ = 0;  // chunks that the caller has done with
+  bool isGiven_ = false;   // the caller has one
+  bool isStopped_ = false;
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace steptape::detail
