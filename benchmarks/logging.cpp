@@ -25,6 +25,7 @@
 #include "steptape/wire/event.pb.h"
 
 #include "harness.h"
+#include "table_crc.h"
 
 namespace {
 
@@ -152,15 +153,7 @@ void callLatency() {
 /// writes.
 class PlainWriter {
  public:
-  explicit PlainWriter(const std::string& path) : file_(path, std::ios::binary) {
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      std::uint32_t crc = i;
-      for (int bit = 0; bit < 8; ++bit) {
-        crc = (crc >> 1) ^ ((crc & 1U) != 0 ? 0x82f63b78U : 0U);
-      }
-      table_[i] = crc;
-    }
-  }
+  explicit PlainWriter(const std::string& path) : file_(path, std::ios::binary) {}
 
   void addScalar(const std::string& tag, float value, std::int64_t step) {
     steptape::wire::Event event;
@@ -172,8 +165,8 @@ class PlainWriter {
     const std::string payload = event.SerializeAsString();
     const std::uint64_t length = payload.size();
     const std::uint32_t lengthCrc =
-        masked({reinterpret_cast<const char*>(&length), sizeof(length)});
-    const std::uint32_t payloadCrc = masked(payload);
+        crc_.masked({reinterpret_cast<const char*>(&length), sizeof(length)});
+    const std::uint32_t payloadCrc = crc_.masked(payload);
     file_.write(reinterpret_cast<const char*>(&length), sizeof(length));
     file_.write(reinterpret_cast<const char*>(&lengthCrc), sizeof(lengthCrc));
     file_.write(payload.data(), static_cast<std::streamsize>(payload.size()));
@@ -181,17 +174,8 @@ class PlainWriter {
   }
 
  private:
-  std::uint32_t masked(std::string_view bytes) const {
-    std::uint32_t crc = ~0U;
-    for (const char c : bytes) {
-      crc = table_[(crc ^ static_cast<unsigned char>(c)) & 0xffU] ^ (crc >> 8);
-    }
-    crc = ~crc;
-    return ((crc >> 15) | (crc << 17)) + 0xa282ead8U;
-  }
-
   std::ofstream file_;
-  std::array<std::uint32_t, 256> table_{};
+  benchmark::TableCrc crc_;
 };
 
 constexpr std::int64_t kSteps = 20'000;

@@ -32,8 +32,7 @@ class WireCursor {
 
   /// Passes over `expected`, if it comes next.
   bool skip(std::string_view expected) {
-    if (remaining() < expected.size() ||
-        std::memcmp(next_, expected.data(), expected.size()) != 0) {
+    if (remaining() < expected.size() || !isEqual(next_, expected.data(), expected.size())) {
       return false;
     }
     next_ += expected.size();
@@ -90,6 +89,23 @@ class WireCursor {
   }
 
  private:
+  /// As memcmp() == 0, for so few bytes that calling it would cost more than comparing.
+  static bool isEqual(const char* a, const char* b, std::size_t size) {
+    for (; size >= sizeof(std::uint64_t); size -= sizeof(std::uint64_t)) {
+      if (loadLittleEndian64(a) != loadLittleEndian64(b)) {
+        return false;
+      }
+      a += sizeof(std::uint64_t);
+      b += sizeof(std::uint64_t);
+    }
+    for (; size > 0; --size) {
+      if (*a++ != *b++) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /// @return where the value ends, or null.
   static const char* longVarint(const char* next, const char* end, std::uint64_t* value) {
     std::uint64_t sum = 0;

@@ -141,8 +141,8 @@ void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, 
     }
     if (batch.points() >= kBatchPoints) {
       store.append(&batch);
-      reportProgress(file->offset());
     }
+    reportProgress(file->offset());
   }
 }
 
@@ -162,9 +162,9 @@ void RunReader::State::readChunks(detail::RunFile* file, std::uint32_t number) {
 }
 
 void RunReader::State::reportProgress(std::uint64_t offset) {
-  if (options.onProgress && offset - progress.offset >= kProgressBytes) {
-    progress.bytes += offset - progress.offset;
-    progress.offset = offset;
+  progress.bytes += offset - progress.offset;
+  progress.offset = offset;
+  if (options.onProgress) {
     options.onProgress(progress.bytes);
   }
 }
@@ -243,7 +243,10 @@ Status RunReader::value(const ValueLocation& location, Value* value) const {
       if (Status status = decodeEvent(payload, &event); !status.ok()) {
         return status;
       }
-      if (std::optional<Value> found = valueOf(std::move(event), location.index)) {
+      const bool isTheEvent = payload.size() == location.bytes && event.step == location.step;
+      std::optional<Value> found =
+          isTheEvent ? valueOf(std::move(event), location.index) : std::nullopt;
+      if (found) {
         *value = std::move(*found);
         return Status();
       }

@@ -136,8 +136,8 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
 bool SeriesBatch::addScalars(std::string_view payload, std::uint64_t offset, std::uint32_t file) {
   ScalarEventView event(payload);
   scalars_.clear();
-  for (FoundScalar scalar; !event.isAtEnd() && findScalar(&event, &scalar);) {
-    scalars_.push_back(scalar);
+  // Filled in place: to copy a struct that was just written in pieces stalls the processor.
+  while (!event.isAtEnd() && findScalar(&event, &scalars_.emplace_back())) {
   }
   if (!event.isWhole()) {
     return false;

@@ -22,10 +22,9 @@ namespace {
 // cache between the call that fills it and the checksum.
 constexpr std::size_t kReadBytes = 256 * 1024;
 
-// Of long records more is read at once: the piece of one that is left at the end of the buffer is
-// moved to its front.
-constexpr std::size_t kRecordsPerRead = 4;
-constexpr std::size_t kMostReadBytes = 1024 * 1024;
+// Of a record as long as this, only what is missing is read, so that no piece of the next one has to
+// be moved to the front of the buffer.
+constexpr std::size_t kLongRecordBytes = 64 * 1024;
 
 // What searches may checksum for each byte that they pass over, and beside that: the longest record,
 // so that a single lie about a length does not keep a long record from being found.
@@ -120,12 +119,12 @@ void RecordReader::seek(std::uint64_t offset) {
   }
 }
 
-ReadOutcome RecordReader::findRecord(std::uint64_t from) {
+ReadOutcome RecordReader::findRecord(std::uint64_t from, std::uint64_t until) {
   seek(from);
   std::optional<std::uint64_t> firstIncomplete;
   std::uint64_t sourceEnd = std::numeric_limits<std::uint64_t>::max();  // until it is reached
   ReadOutcome outcome;
-  for (; (outcome = findHeader()) == ReadOutcome::kRecord; advance(1)) {
+  for (; (outcome = findHeader(until)) == ReadOutcome::kRecord; advance(1)) {
     const std::uint64_t length = detail::loadLittleEndian64(record());
     if (kFramingBytes + length > sourceEnd - offset_) {
       firstIncomplete = firstIncomplete.value_or(offset_);
@@ -158,11 +157,13 @@ bool RecordReader::mayCheck() const {
   return searchChecked_ <= kSearchBytes + kSearchFactor * searchPassed_;
 }
 
-/// Moves to the first offset at which a plausible length has a good checksum.
-ReadOutcome RecordReader::findHeader() {
-  ReadOutcome outcome;
-  while ((outcome = fill(kHeaderBytes)) == ReadOutcome::kRecord) {
-    while (buffered() >= kHeaderBytes) {
+/// Moves to the first offset before `until` at which a plausible length has a good checksum.
+ReadOutcome RecordReader::findHeader(std::uint64_t until) {
+  while (offset_ < until) {
+    if (const ReadOutcome outcome = fill(kHeaderBytes); outcome != ReadOutcome::kRecord) {
+      return outcome;
+    }
+    while (offset_ < until && buffered() >= kHeaderBytes) {
       if (isPlausible(detail::loadLittleEndian64(record())) && hasGoodLengthCrc(record())) {
         return ReadOutcome::kRecord;
       }
@@ -170,15 +171,18 @@ ReadOutcome RecordReader::findHeader() {
       ++searchPassed_;
     }
   }
-  return outcome;
+  return ReadOutcome::kTruncated;
 }
 
 /// Reads on until `wanted` bytes from the record's first on are in the buffer.
 ReadOutcome RecordReader::fill(std::size_t wanted) {
   while (buffered() < wanted) {
     makeRoom(wanted);
+    const std::size_t missing = wanted - buffered() + kHeaderBytes;
+    const std::size_t room = capacity_ - end_;
+    const std::size_t size = wanted >= kLongRecordBytes ? std::min(missing, room) : room;
     std::size_t got = 0;
-    lastError_ = source_->read(offset_ + buffered(), buffer_.get() + end_, capacity_ - end_, &got);
+    lastError_ = source_->read(offset_ + buffered(), buffer_.get() + end_, size, &got);
     if (!lastError_.ok()) {
       return ReadOutcome::kIoError;
     }
@@ -202,8 +206,7 @@ void RecordReader::makeRoom(std::size_t wanted) {
     end_ = buffered();
     begin_ = 0;
   }
-  const bool isTooSmall = wanted > capacity_ / kRecordsPerRead && capacity_ < kMostReadBytes;
-  if (end_ == capacity_ || isTooSmall) {
+  if (end_ == capacity_) {
     const std::size_t capacity = std::max(kReadBytes, 2 * capacity_);
     // realloc() moves the pages of a large block instead of copying it, and touches no new ones.
     void* const grown = std::realloc(buffer_.get(), capacity);

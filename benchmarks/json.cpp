@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a line of JSON costs: exportJsonl() and exportJson() of a file of scalars, from the file to
+// the last line, with all checksums and both passes, against nothing but protobuf's
+// MessageToJsonString() of an event that is in memory already.
+//
+//   build/release/bin/json_benchmark
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/event/event_codec.h"
+#include "steptape/reader/export.h"
+#include "steptape/record/record_buffer.h"
+#include "steptape/testing/temp_dir.h"
+
+#include "harness.h"
+#include "peer_event.pb.h"
+
+#include <google/protobuf/util/json_util.h>
+
+namespace {
+
+constexpr int kRounds = 21;
+constexpr int kEvents = 1'000'000;
+constexpr int kPeerEvents = 20'000;
+constexpr int kTags = 10;
+
+std::string tagOf(int event) {
+  return "train/metric" + std::to_string(event % kTags);
+}
+float valueOf(int event) {
+  return 1.0F / static_cast<float>(event + 1);
+}
+double wallTimeOf(int event) {
+  return 1.7e9 + event * 0.0312345;
+}
+
+/// A `simple_value` an event, as most writers do: what costs most a scalar.
+void writeEvents(const std::string& path) {
+  steptape::RecordBuffer records;
+  for (int i = 0; i < kEvents; ++i) {
+    steptape::Value value{tagOf(i), valueOf(i), std::nullopt};
+    steptape::Event event{wallTimeOf(i), i / kTags, steptape::Summary{{value}}, ""};
+    steptape::encodeEvent(event, records.beginRecord());
+    records.endRecord();
+  }
+  const std::string bytes = records.take();
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size() ||
+      std::fclose(file) != 0) {
+    std::perror(path.c_str());
+    std::exit(1);
+  }
+}
+
+using Export = steptape::ExportResult (*)(const std::vector<steptape::RunFiles>&,
+                                          const steptape::ExportOptions&,
+                                          const steptape::ExportSink&);
+
+double exportNanos(Export exportRuns, const std::string& path) {
+  std::size_t bytes = 0;
+  const double start = benchmark::cpuSeconds();
+  const steptape::ExportResult result = exportRuns(
+      steptape::listRuns(path), {}, [&](std::string_view text) { bytes += text.size(); });
+  const double seconds = benchmark::cpuSeconds() - start;
+  benchmark::keep(bytes);
+  return seconds * 1e9 / static_cast<double>(result.values);
+}
+
+double peerNanos() {
+  std::vector<steptape::benchmark::PeerEvent> events(kPeerEvents);
+  for (int i = 0; i < kPeerEvents; ++i) {
+    events[static_cast<std::size_t>(i)].set_wall_time(wallTimeOf(i));
+    events[static_cast<std::size_t>(i)].set_step(i / kTags);
+    auto* const value = events[static_cast<std::size_t>(i)].mutable_summary()->add_value();
+    value->set_tag(tagOf(i));
+    value->set_simple_value(valueOf(i));
+  }
+  std::string json;
+  const double start = benchmark::cpuSeconds();
+  for (const steptape::benchmark::PeerEvent& event : events) {
+    json.clear();
+    static_cast<void>(google::protobuf::util::MessageToJsonString(event, &json));
+    benchmark::keep(json);
+  }
+  return (benchmark::cpuSeconds() - start) * 1e9 / kPeerEvents;
+}
+
+}  // namespace
+
+int main() {
+  steptape::testing::TempDir dir;
+  const std::string path = dir.string() + "/events.out.tfevents.1";
+  writeEvents(path);
+  const std::vector<benchmark::Variant> variants = {
+      {"MessageToJsonString()", peerNanos},
+      {"the same again (A/A)", peerNanos},
+      {"exportJsonl()", [&] { return exportNanos(steptape::exportJsonl, path); }},
+      {"exportJson()", [&] { return exportNanos(steptape::exportJson, path); }}};
+  const auto costs = benchmark::rotate(variants, kRounds);
+  benchmark::printTitle("An event with one scalar as JSON, nanoseconds of CPU");
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    benchmark::printCosts(variants[i].name, costs[i], "ns");
+  }
+  benchmark::printControl("protobuf / protobuf again", benchmark::ratio(costs[0], costs[1]), 0.1);
+  benchmark::printAtLeast("protobuf / exportJsonl()", benchmark::ratio(costs[0], costs[2]), 40);
+  benchmark::printAtLeast("protobuf / exportJson()", benchmark::ratio(costs[0], costs[3]), 20);
+  return 0;
+}
