@@ -75,3 +75,13 @@ if(TARGET steptape)
   set_target_properties(steptape PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS steptape RUNTIME COMPONENT steptape_Tools)
 endif()
+if(TARGET steptape_help)
+  set(help ${PROJECT_BINARY_DIR}/tools/help)
+  install(DIRECTORY ${help}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT steptape_Tools)
+  install(FILES ${help}/steptape
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT steptape_Tools)
+  install(FILES ${help}/_steptape
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT steptape_Tools)
+  install(FILES ${help}/steptape.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT steptape_Tools)
+endif()

@@ -8,7 +8,15 @@ class App;
 namespace steptape::tools {
 
 // Each adds its command to `app`. When the command is called, its exit code goes to `*exitCode`.
+// makeApp() calls them all.
 void addInspectCommand(CLI::App* app, int* exitCode);
 void addExportCommand(CLI::App* app, int* exitCode);
+void addCheckCommand(CLI::App* app, int* exitCode);
+void addRepairCommand(CLI::App* app, int* exitCode);
+void addCompletionCommand(CLI::App* app, int* exitCode);
+void addManCommand(CLI::App* app, int* exitCode);
+void addTailCommand(CLI::App* app, int* exitCode);
+void addPlotCommand(CLI::App* app, int* exitCode);
+void addDiffCommand(CLI::App* app, int* exitCode);
 
 }  // namespace steptape::tools

@@ -3,15 +3,27 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 #include <fmt/core.h>
 #include <map>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "steptape/base/error.h"
 
 #include "tools/exit_code.h"
+#include "tools/human_text.h"
 
 namespace steptape::tools {
+namespace {
+
+std::string gap(const Damage& problem) {
+  return problem.bytes == 0 ? "" : fmt::format(" ({} skipped)", counted(problem.bytes, "byte"));
+}
+
+}  // namespace
 
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
   command->add_option("PATH", *paths, "Log directories, runs or event files")
@@ -41,14 +53,49 @@ std::vector<RunFiles> runsOf(const std::vector<std::string>& paths) {
   return runs;
 }
 
+std::vector<RunFiles> selectRuns(std::vector<RunFiles> runs, const NamePattern& pattern) {
+  const std::size_t count = runs.size();
+  runs.erase(std::remove_if(runs.begin(), runs.end(),
+                            [&](const RunFiles& run) { return !pattern.isFoundIn(run.directory); }),
+             runs.end());
+  if (runs.empty()) {
+    throw Error(ErrorCode::kIoError,
+                fmt::format("none of {} matches --run {}", counted(count, "run"), pattern.text()));
+  }
+  return runs;
+}
+
+std::uint64_t totalBytes(const std::vector<RunFiles>& runs) {
+  std::uint64_t bytes = 0;
+  for (const RunFiles& run : runs) {
+    for (const std::string& file : run.files) {
+      std::error_code error;
+      const std::uintmax_t size = std::filesystem::file_size(file, error);
+      bytes += error ? 0 : size;
+    }
+  }
+  return bytes;
+}
+
+RunReader readRun(const RunFiles& run, Progress* progress) {
+  RunReaderOptions options;
+  options.mayGrow = false;
+  options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const auto report = progress->part();
+  options.onProgress = report;
+  RunReader reader(run, std::move(options));
+  report(reader.update());
+  return reader;
+}
+
 int reportProblems(const std::vector<Damage>& problems) {
   int exitCode = kExitFine;
   for (const Damage& problem : problems) {
     if (problem.outcome == ReadOutcome::kTruncated) {
-      fmt::print(stderr, "note: {}; the file is being written, or its writer was killed\n",
-                 problem.status.message());
+      fmt::print(stderr, "note: {}{}; the file is being written, or its writer was killed\n",
+                 problem.status.message(), gap(problem));
     } else {
-      fmt::print(stderr, "problem: {}\n", problem.status.message());
+      fmt::print(stderr, "problem: {}{}\n", problem.status.message(), gap(problem));
       exitCode = kExitProblem;
     }
   }

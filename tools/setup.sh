@@ -42,6 +42,7 @@ readonly build_requirements=(
 readonly test_requirements=(
   'chromium command chromium'
   'fonts-liberation file /usr/share/fonts/*/*'
+  'tmux command tmux'
 )
 readonly debian_torch_requirements=(
   'libtorch-dev header torch/csrc/api/include/torch/torch.h'
@@ -153,7 +154,7 @@ requirements=("${build_requirements[@]}")
 modules=(tensorboard)
 if ((with_tests)); then
   requirements+=("${test_requirements[@]}")
-  modules+=(tensorboardX PIL numpy setuptools torch)
+  modules+=(tensorboardX PIL numpy pandas setuptools torch)
 fi
 
 torch_dir=

@@ -2,36 +2,63 @@
 #include "tools/table.h"
 
 #include <algorithm>
+#include <cstddef>
+
+#include "tools/screen_text.h"
 
 namespace steptape::tools {
 namespace {
 
-/// Columns that `text` takes on a terminal: bytes that go on with a UTF-8 character take none.
-std::size_t widthOf(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
+constexpr int kGap = 2;
+
+std::string spaces(int count) {
+  return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
+}
+
+/// A line of the table; `textOf` gives each column's text of it.
+template <typename TextOf>
+std::string tableLine(const std::vector<TableColumn>& columns, int indent, TextOf textOf) {
+  std::string line = spaces(indent - kGap);
+  for (const TableColumn& column : columns) {
+    const std::string& text = textOf(column);
+    const std::string padding = spaces(widthOf(column) - columnsOf(text));
+    const bool isLeft = column.align == TableColumn::Align::kLeft;
+    line += spaces(kGap) + (isLeft ? text + padding : padding + text);
+  }
+  return line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
 }
 
 }  // namespace
 
-std::string Table::toString(std::size_t indent) const {
-  std::vector<std::size_t> widths(rows_.front().size());
-  for (const auto& row : rows_) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      widths[column] = std::max(widths[column], widthOf(row[column]));
-    }
+int widthOf(const TableColumn& column) {
+  int width = columnsOf(column.title);
+  for (const std::string& cell : column.cells) {
+    width = std::max(width, columnsOf(cell));
   }
-  std::string lines;
-  for (const auto& row : rows_) {
-    lines.append(indent, ' ');
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      const std::string padding(widths[column] - widthOf(row[column]), ' ');
-      lines += column == 0 ? row[column] + padding : "  " + padding + row[column];
-    }
-    lines += '\n';
+  return width;
+}
+
+int widthOf(const std::vector<TableColumn>& columns) {
+  int width = 0;
+  for (const TableColumn& column : columns) {
+    width += widthOf(column) + kGap;
   }
-  return lines;
+  return width;
+}
+
+std::string tableText(const std::vector<TableColumn>& columns, int indent) {
+  std::string text;
+  if (std::any_of(columns.begin(), columns.end(),
+                  [](const TableColumn& column) { return !column.title.empty(); })) {
+    text += tableLine(
+        columns, indent, [](const TableColumn& column) -> const auto& { return column.title; });
+  }
+  for (std::size_t row = 0; row < columns.front().cells.size(); ++row) {
+    text += tableLine(
+        columns,
+        indent, [row](const TableColumn& column) -> const auto& { return column.cells[row]; });
+  }
+  return text;
 }
 
 }  // namespace steptape::tools

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace steptape::tools {
 
-/// A table for people: columns as wide as their longest cell, the first one aligned to the left and
-/// the others, which hold numbers, to the right.
-class Table {
- public:
-  explicit Table(std::vector<std::string> titles) : rows_{std::move(titles)} {}
+/// One column of a table for people, as wide as its longest cell.
+struct TableColumn {
+  enum class Align { kLeft, kRight };
 
-  /// REQUIRES: as many cells as there are titles.
-  void addRow(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-  /// The lines, each after `indent` spaces.
-  std::string toString(std::size_t indent) const;
-
- private:
-  std::vector<std::vector<std::string>> rows_;  // the titles first
+  std::string title;
+  Align align = Align::kRight;          ///< Numbers to the right, words to the left.
+  std::vector<std::string> cells = {};  ///< REQUIRES: printable; see screen_text.h.
 };
+
+/// The columns of a terminal that `column` takes.
+int widthOf(const TableColumn& column);
+/// The columns that all of `columns` take, each with the gap between it and the next.
+int widthOf(const std::vector<TableColumn>& columns);
+
+/// The table's lines, each after `indent` spaces, none ending in a space; the titles first unless
+/// there are none. REQUIRES: as many cells in each column.
+std::string tableText(const std::vector<TableColumn>& columns, int indent);
 
 }  // namespace steptape::tools

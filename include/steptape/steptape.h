@@ -19,6 +19,12 @@
 #include "steptape/distributed/metric_average.h"      // IWYU pragma: export
 #include "steptape/profile.h"                         // IWYU pragma: export
 #include "steptape/reader/event_file_reader.h"        // IWYU pragma: export
+#include "steptape/reader/export.h"                   // IWYU pragma: export
+#include "steptape/reader/file_check.h"               // IWYU pragma: export
+#include "steptape/reader/file_repair.h"              // IWYU pragma: export
 #include "steptape/reader/log_dir.h"                  // IWYU pragma: export
+#include "steptape/reader/run_events.h"               // IWYU pragma: export
+#include "steptape/reader/run_reader.h"               // IWYU pragma: export
 #include "steptape/reader/scalar_series.h"            // IWYU pragma: export
+#include "steptape/reader/values.h"                   // IWYU pragma: export
 #include "steptape/writer/summary_writer.h"           // IWYU pragma: export

@@ -5,6 +5,7 @@
 
 #include "steptape/base/utf8.h"
 
+#include "base/json_chars.h"
 #include "base/shortest_double.h"
 
 namespace steptape {
@@ -52,16 +53,31 @@ void appendJsonString(std::string* out, std::string_view text) {
   out->push_back('"');
 }
 
-void appendJsonNumber(std::string* out, double value) {
+namespace detail {
+
+char* writeJsonNumber(char* out, double value) {
   if (std::isnan(value)) {
-    out->append("\"NaN\"");
-  } else if (std::isinf(value)) {
-    out->append(value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
-  } else if (value == 0 && std::signbit(value)) {
-    out->append("-0.0");  // readers that know integers take -0 for one, and lose the sign
-  } else {
-    detail::appendShortestDouble(out, value);
+    return writeText(out, "\"NaN\"");
   }
+  if (std::isinf(value)) {
+    return writeText(out, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+  }
+  if (value == 0 && std::signbit(value)) {
+    return writeText(out, "-0.0");  // readers that know integers take -0 for one, and lose the sign
+  }
+  return writeShortestDouble(out, value);
+}
+
+}  // namespace detail
+
+void appendJsonNumber(std::string* out, double value) {
+  char digits[detail::kMaxJsonNumber];
+  out->append(digits, detail::writeJsonNumber(digits, value));
+}
+
+void appendJsonInteger(std::string* out, std::int64_t value) {
+  char digits[detail::kMaxJsonNumber];
+  out->append(digits, detail::writeJsonInteger(digits, value));
 }
 
 }  // namespace steptape

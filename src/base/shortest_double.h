@@ -7,6 +7,10 @@
 
 namespace steptape::detail {
 
+/// Writes the fewest digits that give the finite `value` back; 24 characters at most.
+/// @return behind the last.
+STEPTAPE_EXPORT char* writeShortestDouble(char* out, double value);
+
 /// Appends the fewest digits that give the finite `value` back.
 STEPTAPE_EXPORT void appendShortestDouble(std::string* out, double value);
 /// As above, for readers that know it was a float: fewer digits do.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/event/custom_scalars_layout.h"
 
-#include <limits>
 #include <utility>
 
 #include "steptape/wire/plugins.pb.h"
+
+#include "event/parse_message.h"
 
 namespace steptape {
 namespace {
@@ -58,8 +59,7 @@ std::string encodeLayout(const CustomScalarsLayout& layout) {
 
 Status decodeLayout(std::string_view bytes, CustomScalarsLayout* layout) {
   wire::Layout proto;
-  if (bytes.size() > std::numeric_limits<int>::max() ||
-      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!detail::parseMessage(bytes, &proto)) {
     return Status(ErrorCode::kDataLoss,
                   "not a layout of custom scalars: " + std::to_string(bytes.size()) +
                       " bytes that are no tensorboard.Layout message");

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <limits>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "steptape/event/event_codec.h"
 #include "steptape/wire/event.pb.h"
 
+#include "event/object_bytes.h"
+#include "event/parse_message.h"
 #include "event/tensor_decoder.h"
 
 namespace steptape {
 namespace {
+
+// Honest writers store a tensor of this size as bytes, and hold no event of so many small objects.
+constexpr std::uint64_t kMaxRepeatedBytes = 64 << 20;
+constexpr std::uint64_t kMaxObjectBytes = 128 << 20;
+
+// A smaller event cannot take as much as kMaxObjectBytes.
+constexpr std::size_t kUncheckedBytes = 64 << 10;
 
 SummaryMetadata metadataOf(const wire::SummaryMetadata& proto) {
   SummaryMetadata metadata;
@@ -20,13 +30,14 @@ SummaryMetadata metadataOf(const wire::SummaryMetadata& proto) {
   return metadata;
 }
 
-LegacyImage decodeImage(const wire::Summary::Image& proto) {
-  return {proto.height(), proto.width(), proto.colorspace(), proto.encoded_image_string()};
+LegacyImage decodeImage(wire::Summary::Image* proto) {
+  return {proto->height(), proto->width(), proto->colorspace(),
+          std::move(*proto->mutable_encoded_image_string())};
 }
 
-LegacyAudio decodeAudio(const wire::Summary::Audio& proto) {
-  return {proto.sample_rate(), proto.num_channels(), proto.length_frames(),
-          proto.encoded_audio_string(), proto.content_type()};
+LegacyAudio decodeAudio(wire::Summary::Audio* proto) {
+  return {proto->sample_rate(), proto->num_channels(), proto->length_frames(),
+          std::move(*proto->mutable_encoded_audio_string()), proto->content_type()};
 }
 
 LegacyHistogram decodeHistogram(const wire::HistogramProto& proto) {
@@ -39,37 +50,39 @@ LegacyHistogram decodeHistogram(const wire::HistogramProto& proto) {
           {proto.bucket().begin(), proto.bucket().end()}};
 }
 
-Status decodeValue(const wire::Summary::Value& proto, Value* value) {
-  value->tag = proto.tag();
-  if (proto.has_metadata()) {
-    value->metadata = metadataOf(proto.metadata());
+Status decodeValue(wire::Summary::Value* proto, std::uint64_t* repeatable, Value* value) {
+  value->tag = proto->tag();
+  if (proto->has_metadata()) {
+    value->metadata = metadataOf(proto->metadata());
   }
-  switch (proto.value_case()) {
+  switch (proto->value_case()) {
     case wire::Summary::Value::kSimpleValue:
-      value->data = proto.simple_value();
+      value->data = proto->simple_value();
       break;
     case wire::Summary::Value::kImage:
-      value->data = decodeImage(proto.image());
+      value->data = decodeImage(proto->mutable_image());
       break;
     case wire::Summary::Value::kHisto:
-      value->data = decodeHistogram(proto.histo());
+      value->data = decodeHistogram(proto->histo());
       break;
     case wire::Summary::Value::kAudio:
-      value->data = decodeAudio(proto.audio());
+      value->data = decodeAudio(proto->mutable_audio());
       break;
     case wire::Summary::Value::kTensor:
-      return detail::decodeTensor(proto.tensor(), &value->data.emplace<Tensor>());
+      return detail::decodeTensor(proto->mutable_tensor(), repeatable,
+                                  &value->data.emplace<Tensor>());
     case wire::Summary::Value::VALUE_NOT_SET:
       break;
   }
   return Status();
 }
 
-Status decodeSummary(const wire::Summary& proto, Summary* summary) {
-  summary->values.resize(static_cast<std::size_t>(proto.value_size()));
-  for (int i = 0; i < proto.value_size(); ++i) {
+Status decodeSummary(wire::Summary* proto, Summary* summary) {
+  std::uint64_t repeatable = kMaxRepeatedBytes;
+  summary->values.resize(static_cast<std::size_t>(proto->value_size()));
+  for (int i = 0; i < proto->value_size(); ++i) {
     Value& value = summary->values[static_cast<std::size_t>(i)];
-    const Status status = decodeValue(proto.value(i), &value);
+    const Status status = decodeValue(proto->mutable_value(i), &repeatable, &value);
     if (!status.ok()) {
       return Status(status.code(), status.message() + " in tag '" + value.tag + "'");
     }
@@ -77,28 +90,28 @@ Status decodeSummary(const wire::Summary& proto, Summary* summary) {
   return Status();
 }
 
-Status decodeWhat(const wire::Event& proto, Event::What* what) {
-  switch (proto.what_case()) {
+Status decodeWhat(wire::Event* proto, Event::What* what) {
+  switch (proto->what_case()) {
     case wire::Event::kFileVersion:
-      *what = FileVersion{proto.file_version()};
+      *what = FileVersion{proto->file_version()};
       break;
     case wire::Event::kGraphDef:
-      *what = GraphDef{proto.graph_def()};
+      *what = GraphDef{std::move(*proto->mutable_graph_def())};
       break;
     case wire::Event::kMetaGraphDef:
-      *what = MetaGraphDef{proto.meta_graph_def()};
+      *what = MetaGraphDef{std::move(*proto->mutable_meta_graph_def())};
       break;
     case wire::Event::kSummary:
-      return decodeSummary(proto.summary(), &what->emplace<Summary>());
+      return decodeSummary(proto->mutable_summary(), &what->emplace<Summary>());
     case wire::Event::kSessionLog: {
-      const wire::SessionLog& log = proto.session_log();
+      const wire::SessionLog& log = proto->session_log();
       *what = SessionLog{static_cast<SessionLog::Status>(log.status()), log.checkpoint_path(),
                          log.msg()};
       break;
     }
     case wire::Event::kTaggedRunMetadata: {
-      const wire::TaggedRunMetadata& metadata = proto.tagged_run_metadata();
-      *what = TaggedRunMetadata{metadata.tag(), metadata.run_metadata()};
+      wire::TaggedRunMetadata* const metadata = proto->mutable_tagged_run_metadata();
+      *what = TaggedRunMetadata{metadata->tag(), std::move(*metadata->mutable_run_metadata())};
       break;
     }
     case wire::Event::WHAT_NOT_SET:
@@ -108,29 +121,30 @@ Status decodeWhat(const wire::Event& proto, Event::What* what) {
   return Status();
 }
 
-template <typename Message>
-bool parse(std::string_view bytes, Message* message) {
-  return bytes.size() <= std::numeric_limits<int>::max() &&
-         message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-}
-
 }  // namespace
 
 Status decodeEvent(std::string_view payload, Event* event) {
+  if (payload.size() > kUncheckedBytes) {
+    if (const std::uint64_t bytes = detail::objectBytes(payload); bytes > kMaxObjectBytes) {
+      return Status(ErrorCode::kDataLoss,
+                    "event of too many small parts: got " + std::to_string(bytes) +
+                        " bytes of memory, want at most " + std::to_string(kMaxObjectBytes));
+    }
+  }
   wire::Event proto;
-  if (!parse(payload, &proto)) {
+  if (!detail::parseMessage(payload, &proto)) {
     return Status(ErrorCode::kDataLoss, "not an event: " + std::to_string(payload.size()) +
                                             " bytes that are no tensorflow.Event message");
   }
   event->wallTime = proto.wall_time();
   event->step = proto.step();
   event->sourceWriter = proto.source_metadata().writer();
-  return decodeWhat(proto, &event->what);
+  return decodeWhat(&proto, &event->what);
 }
 
 Status decodeMetadata(std::string_view bytes, SummaryMetadata* metadata) {
   wire::SummaryMetadata proto;
-  if (!parse(bytes, &proto)) {
+  if (!detail::parseMessage(bytes, &proto)) {
     return Status(ErrorCode::kDataLoss,
                   "not metadata: " + std::to_string(bytes.size()) +
                       " bytes that are no tensorflow.SummaryMetadata message");

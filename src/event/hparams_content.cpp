@@ -2,9 +2,10 @@
 #include "steptape/event/hparams_content.h"
 
 #include <cstdint>
-#include <limits>
 
 #include "steptape/wire/hparams.pb.h"
+
+#include "event/parse_message.h"
 
 namespace steptape {
 namespace {
@@ -156,8 +157,7 @@ std::string encodeHparamsContent(const HparamsContent& content) {
 
 Status decodeHparamsContent(std::string_view bytes, HparamsContent* content) {
   wire::HParamsPluginData proto;
-  if (bytes.size() > std::numeric_limits<int>::max() ||
-      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!detail::parseMessage(bytes, &proto)) {
     return refusal(std::to_string(bytes.size()) + " bytes that are no HParamsPluginData message");
   }
   if (proto.version() != kVersion) {

@@ -47,6 +47,7 @@ class LargeValuesView {
   static constexpr std::size_t kMinBytes = 128;
 
   static bool takeValue(std::string_view bytes, LargeValueView* view) {
+    *view = LargeValueView();
     WireCursor value(bytes);
     std::string_view data;
     if (!value.key(kTagKey) || !value.bytes(&view->tag) || !takeKind(&value, &view->data) ||

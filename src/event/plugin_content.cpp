@@ -1,12 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/event/plugin_content.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "steptape/wire/plugins.pb.h"
 
+#include "event/parse_message.h"
+
 namespace steptape {
+namespace {
+
+// Of the enum AudioPluginData.Encoding.
+constexpr std::int32_t kWav = 11;
+
+constexpr MeshPart kMeshParts[] = {MeshPart::kVertex, MeshPart::kFace, MeshPart::kColor};
+
+std::uint32_t componentOf(MeshPart part) {
+  return std::uint32_t{1} << static_cast<std::uint32_t>(part);
+}
+
+Status notContentOf(const char* plugin, std::string_view bytes, const char* message) {
+  return Status(ErrorCode::kDataLoss, std::string("not a record of the ") + plugin +
+                                          " plugin: " + std::to_string(bytes.size()) +
+                                          " bytes that are no " + message + " message");
+}
+
+}  // namespace
 
 std::string audioPluginContent() {
-  constexpr int kWav = 11;
   wire::AudioPluginData proto;
   proto.set_encoding(kWav);
   return proto.SerializeAsString();
@@ -26,10 +48,43 @@ std::string meshPluginContent(const MeshPluginData& data) {
   proto.mutable_shape()->Add(data.shape.begin(), data.shape.end());
   std::uint32_t components = 0;
   for (const MeshPart part : data.parts) {
-    components |= std::uint32_t{1} << static_cast<std::uint32_t>(part);
+    components |= componentOf(part);
   }
   proto.set_components(components);
   return proto.SerializeAsString();
+}
+
+Status decodeAudioPluginContent(std::string_view bytes, bool* isWav) {
+  wire::AudioPluginData proto;
+  if (!detail::parseMessage(bytes, &proto)) {
+    return notContentOf("audio", bytes, "AudioPluginData");
+  }
+  *isWav = proto.encoding() == kWav;
+  return Status();
+}
+
+Status decodeMeshPluginContent(std::string_view bytes, MeshPluginData* data) {
+  wire::MeshPluginData proto;
+  if (!detail::parseMessage(bytes, &proto)) {
+    return notContentOf("mesh", bytes, "MeshPluginData");
+  }
+  data->name = proto.name();
+  data->part = static_cast<MeshPart>(proto.content_type());
+  if (std::find(std::begin(kMeshParts), std::end(kMeshParts), data->part) == std::end(kMeshParts)) {
+    return Status(ErrorCode::kDataLoss, "part of a mesh: got " +
+                                            std::to_string(proto.content_type()) +
+                                            ", wanted 1 (vertices), 2 (faces) or 3 (colors)");
+  }
+  data->parts.clear();
+  for (const MeshPart part : kMeshParts) {
+    // Files from before the field existed have all parts.
+    if (proto.components() == 0 || (proto.components() & componentOf(part)) != 0) {
+      data->parts.push_back(part);
+    }
+  }
+  data->shape.assign(proto.shape().begin(), proto.shape().end());
+  data->jsonConfig = proto.json_config();
+  return Status();
 }
 
 }  // namespace steptape

@@ -96,7 +96,7 @@ void ChunkReader::read(std::size_t number, Chunk* chunk) const {
   chunk->end = std::min(begin + kChunkBytes, end_);
   chunk->batch.clear();
   RecordReader reader(source_);
-  if (number > 0 && reader.findRecord(begin) != ReadOutcome::kRecord) {
+  if (number > 0 && reader.findRecord(begin, chunk->end) != ReadOutcome::kRecord) {
     chunk->first = chunk->last = chunk->end;
     return;
   }

@@ -33,4 +33,16 @@ ReadOutcome EventFileReader::next(Event* event) {
   return outcome;
 }
 
+ReadOutcome EventFileReader::skipDamage() {
+  if (!undecodable_.ok()) {
+    // The record itself is whole: the next one begins behind it.
+    undecodable_ = Status();
+    return ReadOutcome::kRecord;
+  }
+  const std::uint64_t from = records_.offset() + (isSearching_ ? 0 : 1);
+  const ReadOutcome outcome = records_.findRecord(from);
+  isSearching_ = outcome == ReadOutcome::kTruncated;
+  return outcome;
+}
+
 }  // namespace steptape

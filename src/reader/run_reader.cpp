@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_set>
 #include <utility>
 
 #include "steptape/base/error.h"
@@ -11,6 +12,7 @@
 #include "steptape/record/byte_source.h"
 
 #include "reader/chunk_reader.h"
+#include "reader/event_values.h"
 #include "reader/run_file.h"
 #include "reader/series_batch.h"
 #include "reader/series_store.h"
@@ -29,34 +31,6 @@ constexpr std::uint64_t kLargeBytes = 8 << 20;
 constexpr std::uint64_t kFirstBytes = 512 << 10;
 constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
 
-/// From this version on files have restart events.
-constexpr double kVersionWithRestarts = 2;
-
-Value graphValue(std::string tag, std::string bytes) {
-  Tensor tensor;
-  tensor.type = TensorType::kString;
-  tensor.strings.push_back(std::move(bytes));
-  return {std::move(tag), std::move(tensor), std::nullopt};
-}
-
-/// The `index`-th value of `event`; nothing if it has none.
-std::optional<Value> valueOf(Event event, std::uint32_t index) {
-  if (auto* summary = std::get_if<Summary>(&event.what)) {
-    return index < summary->values.size() ? std::optional(std::move(summary->values[index]))
-                                          : std::nullopt;
-  }
-  if (auto* graph = std::get_if<GraphDef>(&event.what)) {
-    return graphValue(kRunGraphTag, std::move(graph->bytes));
-  }
-  if (auto* graph = std::get_if<MetaGraphDef>(&event.what)) {
-    return graphValue(kMetaGraphTag, std::move(graph->bytes));
-  }
-  if (auto* run = std::get_if<TaggedRunMetadata>(&event.what)) {
-    return graphValue(std::move(run->tag), std::move(run->bytes));
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Sampling Sampling::tensorBoard() {
@@ -69,6 +43,9 @@ Sampling Sampling::tensorBoard() {
 struct RunReader::State {
   State(RunFiles runFiles, RunReaderOptions readerOptions)
       : run(std::move(runFiles)), options(std::move(readerOptions)), store(options.sampling) {
+    // Until a file says its version it is taken for an old one.
+    batch.watchSteps(options.purge != PurgePolicy::kNone);
+    known.insert(run.files.begin(), run.files.end());
     addFiles();
   }
 
@@ -82,15 +59,17 @@ struct RunReader::State {
 
   RunFiles run;
   RunReaderOptions options;
-  std::deque<detail::RunFile> files;  // as in run.files
+  std::deque<detail::RunFile> files;      // as in run.files
+  std::unordered_set<std::string> known;  // the same
   detail::SeriesStore store;
   detail::SeriesBatch batch;
   std::vector<Damage> damage;
   bool hasStarted = false;
   struct {
-    std::uint64_t bytes;   // of this update(), at the last report
-    std::uint64_t offset;  // in the file, then
+    std::uint64_t bytes;   // of the files before, by this update()
+    std::uint64_t offset;  // in the file, when it was opened
   } progress{0, 0};
+  std::uint64_t reportedBytes = 0;  // by this update()
 };
 
 /// Adds the files of the run that are new. They sort behind those that are known, or belong to a
@@ -98,7 +77,7 @@ struct RunReader::State {
 void RunReader::State::addFiles() {
   if (run.isWholeDirectory) {
     for (std::string& path : listEventFiles(run.directory)) {
-      if (std::find(run.files.begin(), run.files.end(), path) == run.files.end()) {
+      if (known.insert(path).second) {
         run.files.push_back(std::move(path));
       }
     }
@@ -150,10 +129,16 @@ void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, 
 void RunReader::State::readChunks(detail::RunFile* file, std::uint32_t number) {
   detail::ChunkReader chunks(file->source(), file->offset(), file->offset() + file->bytesLeft(),
                              number, options.threads);
-  while (detail::ChunkReader::Chunk* const chunk = chunks.next()) {
+  // Chunks do not know which step came last: where that matters the rest is read in order.
+  while (!batch.watchesSteps()) {
+    detail::ChunkReader::Chunk* const chunk = chunks.next();
+    if (chunk == nullptr) {
+      return;
+    }
     if (chunk->first == file->offset()) {
       store.append(&batch);
       store.append(&chunk->batch);
+      batch.follow(chunk->batch);
       file->seek(chunk->last);
     }
     readRecords(file, number, chunk->end);
@@ -162,10 +147,10 @@ void RunReader::State::readChunks(detail::RunFile* file, std::uint32_t number) {
 }
 
 void RunReader::State::reportProgress(std::uint64_t offset) {
-  progress.bytes += offset - progress.offset;
-  progress.offset = offset;
-  if (options.onProgress) {
-    options.onProgress(progress.bytes);
+  const std::uint64_t bytes = progress.bytes + (offset - progress.offset);
+  if (options.onProgress && bytes - reportedBytes >= kProgressBytes) {
+    reportedBytes = bytes;
+    options.onProgress(bytes);
   }
 }
 
@@ -176,11 +161,12 @@ void RunReader::State::take(std::string_view payload, detail::RunFile* file, std
     case detail::EventMeaning::Kind::kContent:
       break;
     case detail::EventMeaning::Kind::kRestart:
-      restart(meaning.restartStep);
+      if (!batch.watchesSteps()) {
+        restart(meaning.restartStep);
+      }
       break;
     case detail::EventMeaning::Kind::kFileVersion:
-      batch.watchSteps(options.purge != PurgePolicy::kNone &&
-                       meaning.fileVersion < kVersionWithRestarts);
+      batch.watchSteps(options.purge != PurgePolicy::kNone && !meaning.hasRestarts);
       break;
     case detail::EventMeaning::Kind::kNoEvent:
       file->rejectRecord(meaning.status);
@@ -215,6 +201,7 @@ std::uint64_t RunReader::update() {
   State& state = *state_;
   state.addFiles();
   state.damage.clear();
+  state.reportedBytes = 0;
   std::uint64_t bytes = 0;
   for (std::uint32_t number = 0; number < state.files.size(); ++number) {
     bytes += state.readFile(number, bytes);
@@ -244,10 +231,9 @@ Status RunReader::value(const ValueLocation& location, Value* value) const {
         return status;
       }
       const bool isTheEvent = payload.size() == location.bytes && event.step == location.step;
-      std::optional<Value> found =
-          isTheEvent ? valueOf(std::move(event), location.index) : std::nullopt;
-      if (found) {
-        *value = std::move(*found);
+      std::vector<Value> values = detail::takeValues(std::move(event));
+      if (isTheEvent && location.index < values.size()) {
+        *value = std::move(values[location.index]);
         return Status();
       }
     } else if (!reader.lastError().ok()) {

@@ -1,52 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader/series_batch.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <utility>
 #include <variant>
 
 #include "steptape/event/event_codec.h"
 #include "steptape/event/plugin_data.h"
 
+#include "reader/event_values.h"
+
 namespace steptape::detail {
 namespace {
 
 // From here on the data is left where it is; below, decoding it tells damage from a value.
 constexpr std::size_t kLargePayloadBytes = 4096;
-
-template <typename Number, typename Bits>
-double numberOf(Bits bits) {
-  static_assert(sizeof(Number) == sizeof(Bits));
-  Number number;
-  std::memcpy(&number, &bits, sizeof number);
-  return double{number};
-}
-
-std::optional<double> onlyNumberOf(const Tensor& tensor) {
-  const std::string& content = tensor.content;
-  if (tensor.type == TensorType::kFloat && content.size() == sizeof(float)) {
-    return numberOf<float>(loadLittleEndian32(content.data()));
-  }
-  if (tensor.type == TensorType::kDouble && content.size() == sizeof(double)) {
-    return numberOf<double>(loadLittleEndian64(content.data()));
-  }
-  return std::nullopt;
-}
-
-/// The plugin that shows a legacy value; null for a tensor.
-const char* legacyPluginOf(const Value::Data& data) {
-  if (std::holds_alternative<float>(data)) {
-    return kScalarsPlugin;
-  }
-  if (std::holds_alternative<LegacyImage>(data)) {
-    return kImagesPlugin;
-  }
-  if (std::holds_alternative<LegacyHistogram>(data)) {
-    return kHistogramsPlugin;
-  }
-  return std::holds_alternative<LegacyAudio>(data) ? kAudioPlugin : nullptr;
-}
 
 const char* legacyPluginOf(WireKey data) {
   switch (data) {
@@ -61,26 +28,16 @@ const char* legacyPluginOf(WireKey data) {
   }
 }
 
-SummaryMetadata decoded(std::string_view bytes) {
+/// @param bytes        Empty if the value has no metadata.
+/// @param legacyPlugin The plugin that shows a legacy value, which needs no metadata; else null.
+SummaryMetadata decoded(std::string_view bytes, const char* legacyPlugin) {
   SummaryMetadata metadata;
   // What cannot be decoded is as good as none: the value itself is read all the same.
   static_cast<void>(decodeMetadata(bytes, &metadata));
-  return metadata;
-}
-
-/// Keeps the metadata of the tag's first value in the stretch, if it has any.
-/// @param legacyPlugin The plugin that shows a legacy value, which needs no metadata; else null.
-void noteMetadata(TagBatch* batch, SummaryMetadata metadata, const char* legacyPlugin) {
   if (legacyPlugin != nullptr) {
     metadata.pluginName = legacyPlugin;
   }
-  batch->metadata = std::move(metadata);
-}
-
-void append(ScalarColumns* columns, double wallTime, std::int64_t step, double value) {
-  columns->wallTimes.push_back(wallTime);
-  columns->steps.push_back(step);
-  columns->values.push_back(value);
+  return metadata;
 }
 
 void clearColumns(ScalarColumns* columns) {
@@ -89,9 +46,35 @@ void clearColumns(ScalarColumns* columns) {
   columns->values.clear();
 }
 
-/// "brain.Event:2" is 2.
-double versionNumber(const std::string& version) {
-  return std::strtod(version.c_str() + version.rfind(':') + 1, nullptr);
+/// Settles what the tag's values are: the numbers that were in both columns leave the other.
+void settleKind(TagBatch* batch, TagBatch::Kind kind) {
+  if (batch->kind != TagBatch::Kind::kUnknown) {
+    return;
+  }
+  batch->kind = kind;
+  if (kind == TagBatch::Kind::kScalars) {
+    batch->values.clear();
+  } else {
+    clearColumns(&batch->scalars);
+  }
+  for (StepBack& back : batch->stepsBack) {
+    (kind == TagBatch::Kind::kScalars ? back.values : back.scalars) = 0;
+  }
+}
+
+/// Keeps the metadata of the tag's first value in the stretch.
+void noteMetadata(TagBatch* batch, SummaryMetadata metadata) {
+  if (!metadata.pluginName.empty()) {
+    settleKind(batch, metadata.pluginName == kScalarsPlugin ? TagBatch::Kind::kScalars
+                                                            : TagBatch::Kind::kOther);
+  }
+  batch->metadata = std::move(metadata);
+}
+
+void append(ScalarColumns* columns, double wallTime, std::int64_t step, double value) {
+  columns->wallTimes.push_back(wallTime);
+  columns->steps.push_back(step);
+  columns->values.push_back(value);
 }
 
 }  // namespace
@@ -111,24 +94,18 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
     meaning.kind = EventMeaning::Kind::kNoEvent;
     return meaning;
   }
-  where.wallTime = event.wallTime;
-  where.step = event.step;
-  if (const auto* summary = std::get_if<Summary>(&event.what)) {
-    addSummary(*summary, where);
-  } else if (const auto* log = std::get_if<SessionLog>(&event.what)) {
+  if (const auto* log = std::get_if<SessionLog>(&event.what)) {
     if (log->status == SessionLog::Status::kStart) {
       meaning.kind = EventMeaning::Kind::kRestart;
       meaning.restartStep = event.step;
     }
   } else if (const auto* version = std::get_if<FileVersion>(&event.what)) {
     meaning.kind = EventMeaning::Kind::kFileVersion;
-    meaning.fileVersion = versionNumber(version->version);
-  } else if (std::holds_alternative<GraphDef>(event.what)) {
-    addGraph(kRunGraphTag, kGraphsPlugin, where);
-  } else if (std::holds_alternative<MetaGraphDef>(event.what)) {
-    addGraph(kMetaGraphTag, kGraphsPlugin, where);
-  } else if (const auto* run = std::get_if<TaggedRunMetadata>(&event.what)) {
-    addGraph(run->tag, kTaggedRunMetadataPlugin, where);
+    meaning.hasRestarts = hasRestarts(*version);
+  } else {
+    where.wallTime = event.wallTime;
+    where.step = event.step;
+    addValues(std::move(event), where);
   }
   return meaning;
 }
@@ -187,12 +164,12 @@ bool SeriesBatch::findScalarOfNewForm(ScalarEventView* event, FoundScalar* found
 
 void SeriesBatch::addScalar(const FoundScalar& scalar, const ValueLocation& where) {
   TagBatch* const batch = scalar.batch;
-  if (!scalar.isTensor) {
-    becomeScalars(batch);
-  }
   if (!batch->metadata && (scalar.hasMetadata || !scalar.isTensor)) {
-    noteMetadata(batch, scalar.hasMetadata ? decoded(scalar.metadata) : SummaryMetadata(),
-                 scalar.isTensor ? nullptr : kScalarsPlugin);
+    noteMetadata(batch, decoded(scalar.hasMetadata ? scalar.metadata : std::string_view(),
+                                scalar.isTensor ? nullptr : kScalarsPlugin));
+  }
+  if (!scalar.isTensor) {
+    settleKind(batch, TagBatch::Kind::kScalars);
   }
   if (goesBack(where.step)) {
     noteStepBack(batch, where);
@@ -216,7 +193,8 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
     TagBatch* const batch = touch(find(value.tag));
     const char* const legacyPlugin = legacyPluginOf(value.data);
     if (!batch->metadata && (legacyPlugin != nullptr || value.hasMetadata)) {
-      noteMetadata(batch, decoded(value.metadata), legacyPlugin);
+      noteMetadata(batch,
+                   decoded(value.hasMetadata ? value.metadata : std::string_view(), legacyPlugin));
     }
     if (goesBack(where.step)) {
       noteStepBack(batch, where);
@@ -228,34 +206,34 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
   return true;
 }
 
-void SeriesBatch::addSummary(const Summary& summary, ValueLocation where) {
-  for (const Value& value : summary.values) {
-    addValue(value, where);
+void SeriesBatch::addValues(Event event, ValueLocation where) {
+  const bool isSummary = std::holds_alternative<Summary>(event.what);
+  for (Value& value : takeValues(std::move(event))) {
+    addValue(std::move(value), where);
     ++where.index;
   }
-  latestStep_ = where.step;
+  if (isSummary) {
+    latestStep_ = where.step;
+  }
 }
 
-void SeriesBatch::addValue(const Value& value, const ValueLocation& where) {
-  TagBatch* const batch = touch(find(value.tag));
-  const char* const legacyPlugin = legacyPluginOf(value.data);
-  if (!batch->metadata && (legacyPlugin != nullptr || value.metadata)) {
-    noteMetadata(batch, value.metadata.value_or(SummaryMetadata()), legacyPlugin);
+void SeriesBatch::addValue(Value value, const ValueLocation& where) {
+  if (isEmpty(value)) {
+    return;
   }
+  TagBatch* const batch = touch(find(value.tag));
   if (goesBack(where.step)) {
     noteStepBack(batch, where);
   }
-  const auto* const tensor = std::get_if<Tensor>(&value.data);
-  const auto* const simple = std::get_if<float>(&value.data);
-  if (simple != nullptr) {
-    becomeScalars(batch);
+  if (!batch->metadata && value.metadata) {
+    noteMetadata(batch, *std::move(value.metadata));
   }
-  const std::optional<double> number = simple != nullptr   ? std::optional(double{*simple})
-                                       : tensor != nullptr ? onlyNumberOf(*tensor)
-                                                           : std::nullopt;
-  if (number) {
+  if (std::holds_alternative<float>(value.data)) {
+    settleKind(batch, TagBatch::Kind::kScalars);
+  }
+  if (const std::optional<double> number = numberOf(value)) {
     addNumber(batch, *number, where);
-  } else if (!std::holds_alternative<std::monostate>(value.data) || value.metadata) {
+  } else {
     addLocation(batch, where);
   }
 }
@@ -273,34 +251,8 @@ void SeriesBatch::addNumber(TagBatch* batch, double number, const ValueLocation&
 /// Takes a value that is no number: its tag is then no series of scalars.
 void SeriesBatch::addLocation(TagBatch* batch, const ValueLocation& where) {
   ++points_;
-  if (batch->kind == TagBatch::Kind::kUnknown) {
-    batch->kind = TagBatch::Kind::kOther;
-    clearColumns(&batch->scalars);
-    for (StepBack& back : batch->stepsBack) {
-      back.scalars = 0;
-    }
-  }
+  settleKind(batch, TagBatch::Kind::kOther);
   batch->values.push_back(where);
-}
-
-void SeriesBatch::addGraph(std::string tag, const char* plugin, const ValueLocation& where) {
-  TagBatch* const batch = touch(find(tag));
-  if (!batch->metadata) {
-    noteMetadata(batch, {}, plugin);
-  }
-  addLocation(batch, where);
-}
-
-/// Notes that a value is a legacy scalar: what was in both columns leaves the other.
-void SeriesBatch::becomeScalars(TagBatch* batch) {
-  if (batch->kind != TagBatch::Kind::kUnknown) {
-    return;
-  }
-  batch->kind = TagBatch::Kind::kScalars;
-  batch->values.clear();
-  for (StepBack& back : batch->stepsBack) {
-    back.values = 0;
-  }
 }
 
 /// An event goes back but once, also where it has several values of the tag.

@@ -60,8 +60,8 @@ struct EventMeaning {
   };
   Kind kind = Kind::kContent;
   std::int64_t restartStep = 0;
-  double fileVersion = 0;
-  Status status;  ///< For kNoEvent.
+  bool hasRestarts = false;  ///< For kFileVersion.
+  Status status;             ///< For kNoEvent.
 };
 
 /// Sorts the events of a stretch of a file by tags.
@@ -86,6 +86,8 @@ class SeriesBatch {
   /// Whether a step that goes back drops points, as in files that have no restart events.
   void watchSteps(bool watch) { watchesSteps_ = watch; }
   bool watchesSteps() const { return watchesSteps_; }
+  /// Takes the latest step from the stretch before, which is in another batch.
+  void follow(const SeriesBatch& before) { latestStep_ = before.latestStep_; }
 
   /// The tags with something in this stretch, in the order of their first appearance.
   const std::vector<TagBatch*>& touched() const { return touched_; }
@@ -107,12 +109,10 @@ class SeriesBatch {
   bool findScalarOfNewForm(ScalarEventView* event, FoundScalar* found);
   void addScalar(const FoundScalar& scalar, const ValueLocation& where);
   bool addLargeValues(std::string_view payload, ValueLocation where);
-  void addSummary(const Summary& summary, ValueLocation where);
-  void addValue(const Value& value, const ValueLocation& where);
+  void addValues(Event event, ValueLocation where);
+  void addValue(Value value, const ValueLocation& where);
   void addNumber(TagBatch* batch, double number, const ValueLocation& where);
   void addLocation(TagBatch* batch, const ValueLocation& where);
-  void addGraph(std::string tag, const char* plugin, const ValueLocation& where);
-  void becomeScalars(TagBatch* batch);
   void noteStepBack(TagBatch* batch, const ValueLocation& where);
   bool goesBack(std::int64_t step) const { return watchesSteps_ && step < latestStep_; }
   TagBatch* find(std::string_view tag);

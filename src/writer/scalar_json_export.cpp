@@ -9,15 +9,17 @@
 #include <system_error>
 #include <variant>
 
-#include "steptape/base/json.h"
 #include "steptape/event/event_codec.h"
 #include "steptape/record/record_reader.h"
 
-#include "writer/scalar_spool.h"
+#include "event/scalar_json.h"
+#include "event/scalar_spool.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
 namespace {
+
+using detail::ScalarSpool;
 
 constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(ScalarSpool::Point);
 
@@ -62,8 +64,8 @@ Status spoolFile(const WriterCore& core, const WriterCore::File& file, ScalarSpo
       if (const std::optional<float> number = scalarOf(value)) {
         // tensorboardX's keys: a curve of addScalars() is known by its directory.
         const std::string key = isSubRun ? file.directory : file.directory + "/" + value.tag;
-        const Status added =
-            spool->add(key, {event.wallTime, event.step, static_cast<double>(*number)});
+        const Status added = spool->add(spool->series(key),
+                                        {event.wallTime, event.step, static_cast<double>(*number)});
         if (!added.ok()) {
           return added;
         }
@@ -73,7 +75,7 @@ Status spoolFile(const WriterCore& core, const WriterCore::File& file, ScalarSpo
   return outcome == ReadOutcome::kTruncated ? Status() : records.lastError();
 }
 
-/// Writes text through a buffer of its own, and remembers whether that went well.
+/// A file that remembers whether writing it went well.
 class TextFile {
  public:
   explicit TextFile(const std::string& path) : file_(std::fopen(path.c_str(), "wb")) {}
@@ -86,29 +88,18 @@ class TextFile {
   TextFile& operator=(const TextFile&) = delete;
 
   bool isOpen() const { return file_ != nullptr; }
-  std::string* text() { return &text_; }
-  void writeIfLong() {
-    if (text_.size() >= kBuffer) {
-      write();
-    }
+  void write(std::string_view text) {
+    ok_ = ok_ && std::fwrite(text.data(), 1, text.size(), file_) == text.size();
   }
   /// @return false if anything could not be written; errno then says why.
   bool close() {
-    write();
     const bool closed = std::fclose(file_) == 0;
     file_ = nullptr;
     return ok_ && closed;
   }
 
  private:
-  static constexpr std::size_t kBuffer = 64 << 10;
-  void write() {
-    ok_ = ok_ && std::fwrite(text_.data(), 1, text_.size(), file_) == text_.size();
-    text_.clear();
-  }
-
   std::FILE* file_;
-  std::string text_;
   bool ok_ = true;
 };
 
@@ -117,28 +108,7 @@ Status writeJson(ScalarSpool* spool, const std::string& path) {
   if (!file.isOpen()) {
     return systemError("cannot create", path);
   }
-  std::string* const text = file.text();
-  *text = "{";
-  bool firstSeries = true;
-  bool firstPoint = true;
-  Status status = spool->forEach(
-      [&](const std::string& series) {
-        *text += firstSeries ? "\n" : "],\n";
-        firstSeries = false;
-        firstPoint = true;
-        appendJsonString(text, series);
-        *text += ": [";
-      },
-      [&](const ScalarSpool::Point& point) {
-        *text += firstPoint ? "[" : ", [";
-        firstPoint = false;
-        appendJsonNumber(text, point.wallTime);
-        *text += ", " + std::to_string(point.step) + ", ";
-        appendJsonNumber(text, point.value);
-        *text += ']';
-        file.writeIfLong();
-      });
-  *text += firstSeries ? "}\n" : "]\n}\n";
+  Status status = detail::writeScalarJson(spool, [&](std::string_view text) { file.write(text); });
   if (!file.close() && status.ok()) {
     status = systemError("cannot write", path);
   }

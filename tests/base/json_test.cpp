@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <string>
 
 #include "base/shortest_double.h"
@@ -61,6 +62,36 @@ TEST(JsonNumber, TakesTheFewestDigits) {
   EXPECT_EQ(jsonNumber(0.1), "0.1");
   EXPECT_EQ(jsonNumber(1'700'000'000.25), "1700000000.25");
   EXPECT_EQ(jsonNumber(double{0.31F}), "0.3100000023841858");
+}
+
+TEST(JsonNumber, TakesTheFewestDigitsForWallTimesToo) {
+  EXPECT_EQ(jsonNumber(1700000000.5), "1700000000.5");
+  EXPECT_EQ(jsonNumber(1700000000.000001), "1700000000.000001");
+  EXPECT_EQ(jsonNumber(std::nextafter(1700000000.0, 2e9)), "1700000000.0000002");
+  EXPECT_EQ(jsonNumber(std::nextafter(1700000001.0, 0)), "1700000000.9999998");
+  EXPECT_EQ(jsonNumber(std::nextafter(0x1p31, 0)), "2147483647.9999998");
+}
+
+TEST(JsonNumber, GivesWallTimesBackAsTheGeneralAlgorithmDoes) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> times(0x1p30, 0x1p31);
+  for (int i = 0; i < 200'000; ++i) {
+    double time = times(random);
+    if (i % 2 == 0) {
+      time = std::round(time * 1e6) / 1e6;  // of a clock that counts microseconds
+    }
+    const std::string text = jsonNumber(time);
+    ASSERT_EQ(std::strtod(text.c_str(), nullptr), time) << text;
+    std::string portable;
+    detail::appendShortestDoublePortable(&portable, time);
+    ASSERT_LE(text.size(), portable.size()) << text << " " << portable;
+  }
+}
+
+TEST(JsonNumber, WritesIntegers) {
+  std::string out = "x";
+  appendJsonInteger(&out, std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(out, "x-9223372036854775808");
 }
 
 TEST(JsonNumber, WritesWhatJsonHasNoNumberFor) {

@@ -3,25 +3,34 @@
 
 #include "steptape/event/custom_scalars_layout.h"
 
+#include "base/unhex.h"
+
 #include <gtest/gtest.h>
 
 namespace steptape {
 namespace {
-
-/// The bytes that pairs of hexadecimal digits stand for.
-std::string unhex(const std::string& digits) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
-  }
-  return bytes;
-}
 
 // The golden bytes below are SummaryMetadata.plugin_data.content as TensorBoard 2.21's own
 // create_summary_metadata() of each plugin makes it.
 
 TEST(AudioPluginContent, SaysThatTheFileIsWav) {
   EXPECT_EQ(audioPluginContent(), unhex("100b"));
+}
+
+TEST(DecodeAudioPluginContent, SaysWhetherTheFileIsWav) {
+  bool isWav = false;
+  ASSERT_TRUE(decodeAudioPluginContent(unhex("100b"), &isWav).ok());
+  EXPECT_TRUE(isWav);
+  ASSERT_TRUE(decodeAudioPluginContent("", &isWav).ok());
+  EXPECT_FALSE(isWav);
+}
+
+TEST(DecodeAudioPluginContent, SaysThatOtherBytesAreNoRecord) {
+  bool isWav = false;
+  const Status status = decodeAudioPluginContent("\x10", &isWav);
+  EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
+  EXPECT_EQ(status.message(),
+            "not a record of the audio plugin: 1 bytes that are no AudioPluginData message");
 }
 
 TEST(PrCurvePluginContent, HoldsMoreThresholdsThanOneByteDoes) {
@@ -50,6 +59,37 @@ TEST(MeshPluginContent, HoldsTheShapeAndTheSettings) {
   data.jsonConfig = R"({"a": 1})";
   EXPECT_EQ(meshPluginContent(data),
             unhex("1205636c6f756418012a087b2261223a20317d320402ac02033802"));
+}
+
+TEST(DecodeMeshPluginContent, ReadsWhatTensorBoardWrote) {
+  MeshPluginData data;
+  // Of an earlier call.
+  data.shape = {7};
+  data.parts = {MeshPart::kColor};
+  ASSERT_TRUE(
+      decodeMeshPluginContent(unhex("1205636c6f756418022a087b2261223a20317d32030102033806"), &data)
+          .ok());
+  EXPECT_EQ(data.name, "cloud");
+  EXPECT_EQ(data.part, MeshPart::kFace);
+  EXPECT_EQ(data.parts, (std::vector<MeshPart>{MeshPart::kVertex, MeshPart::kFace}));
+  EXPECT_EQ(data.shape, (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_EQ(data.jsonConfig, R"({"a": 1})");
+}
+
+// TensorBoard's parse_plugin_metadata() gives these bytes the components 14, all three.
+TEST(DecodeMeshPluginContent, TakesAnOldRecordForAllParts) {
+  MeshPluginData data;
+  ASSERT_TRUE(decodeMeshPluginContent(unhex("1205636c6f756418013203010103"), &data).ok());
+  EXPECT_EQ(data.parts,
+            (std::vector<MeshPart>{MeshPart::kVertex, MeshPart::kFace, MeshPart::kColor}));
+}
+
+TEST(DecodeMeshPluginContent, SaysWhatIsNoRecord) {
+  MeshPluginData data;
+  EXPECT_EQ(decodeMeshPluginContent("\x12\x7f", &data).message(),
+            "not a record of the mesh plugin: 2 bytes that are no MeshPluginData message");
+  EXPECT_EQ(decodeMeshPluginContent("", &data).message(),
+            "part of a mesh: got 0, wanted 1 (vertices), 2 (faces) or 3 (colors)");
 }
 
 // The example of torch's add_custom_scalars() as torch 2.13 encodes it.

@@ -134,6 +134,28 @@ TEST(TensorDecoding, TakesBooleansAndHalves) {
   EXPECT_EQ(half.decoded().content, std::string("\0\x3c", 2));
 }
 
+// torch 2.13's tensor_proto() of 1, -2, 0, 6e-8, 65504, infinity and NaN as torch.half, and of 1,
+// -2.5 and 0 as torch.bfloat16; expected are the bits of the tensors themselves.
+TEST(TensorDecoding, TakesHalvesThatTorchStoredAsFloats) {
+  TensorBytes half;
+  half.type(TensorType::kHalf)
+      .dimension(7)
+      .varints(kHalfVal,
+               {0x3f800000, 0xc0000000, 0, 0x33800000, 0x477fe000, 0x7f800000, 0x7fc00000});
+  EXPECT_THAT(numbersOf<std::uint16_t>(half.decoded()),
+              ElementsAre(0x3c00, 0xc000, 0, 0x0001, 0x7bff, 0x7c00, 0x7e00));
+
+  TensorBytes bfloat;
+  bfloat.type(TensorType::kBFloat16).dimension(3).varints(kHalfVal, {0x3f800000, 0xc0200000, 0});
+  EXPECT_THAT(numbersOf<std::uint16_t>(bfloat.decoded()), ElementsAre(0x3f80, 0xc020, 0));
+}
+
+TEST(TensorDecoding, TakesBytesThatTorchStoredAsWiderNumbers) {
+  TensorBytes bytes;
+  bytes.type(TensorType::kUInt8).dimension(2).varints(kUInt32Val, {1, 255});
+  EXPECT_THAT(numbersOf<std::uint8_t>(bytes.decoded()), ElementsAre(1, 255));
+}
+
 TEST(TensorDecoding, RepeatsTheLastValueGiven) {
   TensorBytes bytes;
   bytes.type(TensorType::kFloat).dimension(4).fixed<float>(kFloatVal, {1, 2});

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs BUILD_DIR into an empty PREFIX and checks that what is installed can be moved: its CMake
-# and pkg-config files name no folder of this machine's build.
+# and pkg-config files name no folder of this machine's build. With HAS_TOOL the tool must be there,
+# and what shells and man(1) want of it.
 file(REMOVE_RECURSE ${PREFIX})
 execute_process(
   COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${PREFIX}
@@ -22,3 +23,17 @@ foreach(file IN LISTS files)
   endforeach()
 endforeach()
 message("installed ${count} headers and package files")
+
+if(HAS_TOOL)
+  foreach(file IN ITEMS
+      bin/steptape
+      share/man/man1/steptape.1
+      share/man/man1/steptape-inspect.1
+      share/bash-completion/completions/steptape
+      share/zsh/site-functions/_steptape
+      share/fish/vendor_completions.d/steptape.fish)
+    if(NOT EXISTS ${PREFIX}/${file})
+      message(FATAL_ERROR "${file} was not installed in ${PREFIX}")
+    endif()
+  endforeach()
+endif()

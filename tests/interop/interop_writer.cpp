@@ -5,6 +5,7 @@
 //   lines interop_writer flush LOGDIR POINTS        so many points, flush(), the line "flushed",
 //   then more
 //                                             points without end: to be killed
+//   interop_writer json LOGDIR FILE           scalars, and FILE from exportScalarsToJson()
 //   interop_writer curves LOGDIR TAGS STEPS   so many curves of so many points, nine characters a
 //   tag
 
@@ -311,6 +312,22 @@ void logCurves(const std::string& logDir, int tags, std::int64_t steps) {
   writer.close().throwIfError();
 }
 
+/// Scalars of every kind that JSON has trouble with, and the writer's own export of them.
+void logAndExport(const std::string& logDir, const std::string& file) {
+  SummaryWriter writer(logDir);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (std::int64_t step = 0; step < 500; ++step) {
+    writer.addScalar("loss/train", curve(step), step);
+    writer.addScalars("both/curves", {{"a", curve(step)}, {"b", -curve(step)}}, step);
+  }
+  writer.addScalar("a \"tag\", \\ \n of \xc3\xbc", 1e-30, -3);
+  writer.addScalar("unusual", std::nan(""), 0);
+  writer.addScalar("unusual", kInfinity, 1);
+  writer.addScalar("unusual", -kInfinity, std::int64_t{1} << 52);
+  writer.addText("text", "no scalar", 0);
+  writer.exportScalarsToJson(file).throwIfError();
+}
+
 int run(const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command == "kinds" && arguments.size() == 3) {
@@ -319,10 +336,12 @@ int run(const std::vector<std::string>& arguments) {
     logUntilKilled(arguments[1], std::stoll(arguments[2]));
   } else if (command == "curves" && arguments.size() == 4) {
     logCurves(arguments[1], std::stoi(arguments[2]), std::stoll(arguments[3]));
+  } else if (command == "json" && arguments.size() == 3) {
+    logAndExport(arguments[1], arguments[2]);
   } else {
     std::fputs(
         "usage: interop_writer kinds LOGDIR EXPECTATIONS | flush LOGDIR POINTS | "
-        "curves LOGDIR TAGS STEPS\n",
+        "curves LOGDIR TAGS STEPS | json LOGDIR FILE\n",
         stderr);
     return 2;
   }

@@ -71,6 +71,36 @@ TEST_F(EventFileReaderTest, StopsAtADamagedRecord) {
   EXPECT_EQ(reader->offset(), 0u);
 }
 
+TEST_F(EventFileReaderTest, GoesOnBehindDamageIfTold) {
+  RecordBuffer noEvent;
+  noEvent.append("\x10");  // a step without its number
+  std::string damaged = framed({legacyScalar("loss", 2, 6)});
+  damaged.back() = static_cast<char>(~damaged.back());
+  const std::string good = framed({legacyScalar("loss", 1, 5)});
+  auto reader = readerOf(damaged + good + noEvent.take() + good);
+  Event event;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
+    ASSERT_EQ(reader->skipDamage(), ReadOutcome::kRecord);
+    ASSERT_EQ(reader->next(&event), ReadOutcome::kRecord);
+    EXPECT_EQ(event.step, 5);
+  }
+  EXPECT_EQ(reader->next(&event), ReadOutcome::kTruncated);
+}
+
+TEST_F(EventFileReaderTest, SearchesOnBehindDamageWhenTheFileHasGrown) {
+  const std::string damage = "not a record at all";
+  const std::string file = writeBytes("events", damage);
+  EventFileReader reader(file);
+  Event event;
+  ASSERT_EQ(reader.next(&event), ReadOutcome::kCorrupt);
+  ASSERT_EQ(reader.skipDamage(), ReadOutcome::kTruncated);
+  writeBytes("events", damage + framed({legacyScalar("loss", 1, 5)}));
+  ASSERT_EQ(reader.skipDamage(), ReadOutcome::kRecord);
+  ASSERT_EQ(reader.next(&event), ReadOutcome::kRecord);
+  EXPECT_EQ(event.step, 5);
+}
+
 TEST_F(EventFileReaderTest, SaysWhichFileIsNotThere) {
   try {
     EventFileReader reader(path("absent"));

@@ -62,6 +62,9 @@ class LogDirFixture : public testing::Test {
     event.what = std::move(what);
     return event;
   }
+  static Event version(const std::string& name = "brain.Event:2") {
+    return eventAt(0, FileVersion{name});
+  }
   static Event start(std::int64_t step) {
     return eventAt(step, SessionLog{SessionLog::Status::kStart, "", ""});
   }

@@ -104,6 +104,12 @@ TEST_F(ThreadsTest, GiveTheSameAroundARestart) {
   expectSame(scalars(kFileBytes / 2) + framed({start(1000)}) + scalars(kFileBytes / 2, 1000));
 }
 
+TEST_F(ThreadsTest, GiveTheSameWhereAVersionWithoutRestartsBegins) {
+  expectSame(scalars(kFileBytes / 2) + framed({version("brain.Event:1")}) +
+             framed({legacyScalar("legacy", 1, 10), newScalar("new", 1, 20)}) +
+             scalars(kFileBytes / 2, 30).substr(framed({version()}).size()));
+}
+
 TEST_F(ThreadsTest, GiveTheSameAroundDamageOfAnyKind) {
   std::string file = scalars(kFileBytes);
   for (std::size_t at = 600'000; at < file.size(); at += 1'234'567) {

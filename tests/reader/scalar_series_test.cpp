@@ -33,9 +33,7 @@ class ScalarSeriesTest : public LogDirFixture {
     }
     return result;
   }
-  std::vector<Damage> problems() const {
-    return readRunScalars(listRuns(root_).at(0)).problems;
-  }
+  std::vector<Damage> problems() const { return readRunScalars(listRuns(root_).at(0)).problems; }
 };
 
 TEST_F(ScalarSeriesTest, ReadsLegacyScalars) {
@@ -88,7 +86,7 @@ TEST_F(ScalarSeriesTest, MergesTheFilesOfARun) {
 }
 
 TEST_F(ScalarSeriesTest, DropsWhatARestartWritesAgain) {
-  writeEvents(kFile, {start(0), legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2),
+  writeEvents(kFile, {version(), start(0), legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2),
                       legacyScalar("loss", 3, 3), legacyScalar("late", 3, 3)});
   writeEvents(kLaterFile, {start(2), legacyScalar("loss", 20, 2)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 1), Pair(2, 20)));

@@ -4,25 +4,11 @@
 #include <cstring>
 #include <limits>
 
+#include "base/unhex.h"
 #include "summary/error_matcher.h"
 
 namespace steptape {
 namespace {
-
-/// The bytes that pairs of hexadecimal digits stand for; spaces are for people.
-std::string unhex(const std::string& text) {
-  std::string digits;
-  for (const char c : text) {
-    if (c != ' ') {
-      digits += c;
-    }
-  }
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
-  }
-  return bytes;
-}
 
 template <typename Sample>
 std::vector<Sample> samplesOf(const WavFile& file, std::size_t headerBytes) {

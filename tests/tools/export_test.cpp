@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <filesystem>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "tools/tool_fixture.h"
 
@@ -10,14 +13,34 @@ namespace steptape {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
-using Export = ToolFixture;
+constexpr char kPng[] = "\x89PNG\r\n\x1a\n...";
+
+class Export : public ToolFixture {
+ protected:
+  static Summary imageSummary() {
+    return Summary{{Value{"a/b", LegacyImage{1, 1, 3, kPng}, std::nullopt}}};
+  }
+  /// The paths of all files below `directory`, relative to it.
+  std::set<std::string> filesBelow(const std::string& directory) const {
+    std::set<std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path(directory))) {
+      if (entry.is_regular_file()) {
+        files.insert(entry.path().lexically_relative(path(directory)).string());
+      }
+    }
+    return files;
+  }
+};
 
 constexpr char kSmallFileJson[] =
     "{\n"
     "\"runs/demo/accuracy\": [[1020, 20, 1]],\n"
     "\"runs/demo/loss\": [[1001, 1, 0.5], [1020, 20, 0.25]]\n"
     "}\n";
+
+constexpr char kSmallFileCsv[] = "step,accuracy,loss\n1,,0.5\n20,1,0.25\n";
 
 TEST_F(Export, WritesAFile) {
   writeBytes("runs/demo/events.out.tfevents.1", smallFile());
@@ -53,7 +76,10 @@ TEST_F(Export, EscapesTags) {
 
 TEST_F(Export, IsAnObjectWithoutAnyScalar) {
   writeEvents("events.out.tfevents.1", {});
-  EXPECT_EQ(steptape("export .").out, "{\n}\n");
+  const Outcome outcome = steptape("export .");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.out, "{}\n");
+  EXPECT_EQ(outcome.error, "note: nothing to export\n");
 }
 
 TEST_F(Export, WritesWhatIsGoodOfADamagedFile) {
@@ -76,11 +102,93 @@ TEST_F(Export, SaysWhichFileCannotBeWritten) {
   EXPECT_EQ(full.error, "steptape: cannot write /dev/full: No space left on device\n");
 }
 
-TEST_F(Export, KnowsOnlyJson) {
+TEST_F(Export, LeavesTheOldFileWhereTheNewOneFails) {
+  writeBytes("runs/events.out.tfevents.1", framed({eventAt(1, imageSummary())}));
+  writeBytes("records.jsonl", "old");
+  writeBytes("file", "");
+  EXPECT_EQ(steptape("export runs --format jsonl --output records.jsonl --media file").exitCode, 1);
+  EXPECT_EQ(contentOf("records.jsonl"), "old");
+  EXPECT_EQ(filesBelow("."), (std::set<std::string>{"file", "records.jsonl", "stderr", "stdout",
+                                                    "runs/events.out.tfevents.1"}));
+}
+
+TEST_F(Export, LeavesNoFileBesideItsOutput) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
-  const Outcome outcome = steptape("export runs --format csv");
+  steptape("export runs --format csv --output scalars.csv");
+  EXPECT_EQ(filesBelow("."), (std::set<std::string>{"scalars.csv", "stderr", "stdout",
+                                                    "runs/events.out.tfevents.1"}));
+}
+
+TEST_F(Export, FollowsALinkToItsOutput) {
+  writeBytes("runs/events.out.tfevents.1", smallFile());
+  writeBytes("elsewhere/scalars.csv", "");
+  std::filesystem::create_symlink("elsewhere/scalars.csv", path("scalars.csv"));
+  EXPECT_EQ(steptape("export runs --format csv --output scalars.csv").exitCode, 0);
+  EXPECT_EQ(contentOf("elsewhere/scalars.csv"), kSmallFileCsv);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("scalars.csv")));
+}
+
+TEST_F(Export, WritesCsv) {
+  writeBytes("runs/demo/events.out.tfevents.1", smallFile());
+  EXPECT_EQ(steptape("export runs --format csv").out, kSmallFileCsv);
+  EXPECT_EQ(steptape("export runs --format csv --layout long").out,
+            "run,tag,step,wall_time,value\n"
+            "runs/demo,loss,1,1001,0.5\n"
+            "runs/demo,loss,20,1020,0.25\n"
+            "runs/demo,accuracy,20,1020,1\n");
+}
+
+TEST_F(Export, WritesRecords) {
+  writeBytes("runs/demo/events.out.tfevents.1", smallFile());
+  EXPECT_THAT(steptape("export runs --format jsonl").out,
+              StartsWith(R"({"run":"runs/demo","tag":"loss","plugin":"scalars","step":1,)"
+                         R"("wall_time":1001,"value":0.5})"
+                         "\n"));
+}
+
+TEST_F(Export, WritesImagesToFiles) {
+  writeBytes("runs/events.out.tfevents.1", framed({eventAt(1, imageSummary())}));
+  EXPECT_THAT(steptape("export runs --format jsonl --media pictures").out,
+              HasSubstr(R"("file":"pictures/runs/a%2Fb/1_0.png"})"));
+  EXPECT_EQ(contentOf("pictures/runs/a%2Fb/1_0.png"), kPng);
+}
+
+TEST_F(Export, FiltersRunsTagsAndSteps) {
+  writeBytes("runs/one/events.out.tfevents.1", smallFile());
+  writeBytes("runs/two/events.out.tfevents.1", smallFile());
+  EXPECT_EQ(steptape("export runs --run 'w.$' --tag ^l --from 2 --to 20").out,
+            "{\n\"runs/two/loss\": [[1020, 20, 0.25]]\n}\n");
+}
+
+TEST_F(Export, LeavesOutWhatARestartWroteAgainUnlessTold) {
+  writeEvents("events.out.tfevents.1",
+              {legacyScalar("x", 1, 1), start(1), legacyScalar("x", 2, 1)});
+  EXPECT_EQ(steptape("export . --format csv").out, "step,x\n1,2\n");
+  EXPECT_EQ(steptape("export . --format csv --all").out, "step,x\n1,1\n1,2\n");
+}
+
+TEST_F(Export, RefusesABadRegularExpression) {
+  writeBytes("runs/events.out.tfevents.1", smallFile());
+  const Outcome outcome = steptape("export runs --tag '('");
   EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("csv not in {json}"));
+  EXPECT_THAT(outcome.error, HasSubstr("--tag: '(' is no regular expression"));
+}
+
+TEST_F(Export, RefusesOptionsThatDoNotFit) {
+  writeBytes("runs/events.out.tfevents.1", smallFile());
+  const std::pair<const char*, const char*> kCalls[] = {
+      {"--format xml", "xml not in {json,jsonl,csv}"},
+      {"--from 2 --to 1", "--from: 2 is behind --to 1"},
+      {"--format json --layout long", "--layout: only for --format csv"},
+      {"--format csv --media m", "--media: only for --format jsonl"},
+      {"--from one", "--from"},
+  };
+  for (const auto& [options, message] : kCalls) {
+    const Outcome outcome = steptape(std::string("export runs ") + options);
+    EXPECT_EQ(outcome.exitCode, 2) << options;
+    EXPECT_EQ(outcome.out, "") << options;
+    EXPECT_THAT(outcome.error, HasSubstr(message));
+  }
 }
 
 }  // namespace

@@ -21,8 +21,14 @@ class ToolFixture : public LogDirFixture {
   };
 
   Outcome steptape(const std::string& arguments) const {
-    const std::string command = "cd '" + root_ + "' && timeout 30 '" STEPTAPE_TOOL "' " +
-                                arguments + " >'" + path("stdout") + "' 2>'" + path("stderr") + "'";
+    return run("'" STEPTAPE_TOOL "' " + arguments);
+  }
+
+  /// Any other program, with `steptape` in the test's own version on its PATH.
+  Outcome run(const std::string& program) const {
+    const std::string command = "cd '" + root_ +
+                                "' && PATH=\"$(dirname '" STEPTAPE_TOOL "'):$PATH\" timeout 30 " +
+                                program + " >'" + path("stdout") + "' 2>'" + path("stderr") + "'";
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status)) << command;
     return {WEXITSTATUS(status), contentOf("stdout"), contentOf("stderr")};

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "steptape/base/version.h"
 
+#include "tools/app.h"
+#include "tools/command_info.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +15,9 @@
 namespace steptape {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 using Usage = ToolFixture;
 
@@ -23,11 +30,54 @@ TEST_F(Usage, HelpShowsCommandsAndExamples) {
 }
 
 TEST_F(Usage, EveryCommandHasHelpWithExamples) {
-  for (const std::string command : {"inspect", "export"}) {
-    const Outcome outcome = steptape(command + " --help");
+  int exitCode = 0;
+  const tools::CommandInfo program = tools::infoOf(*tools::makeApp(&exitCode));
+  EXPECT_GE(program.commands.size(), 4U);
+  for (const tools::CommandInfo& command : program.commands) {
+    SCOPED_TRACE(command.name);
+    const Outcome outcome = steptape(command.lastName() + " --help");
     EXPECT_EQ(outcome.exitCode, 0);
-    EXPECT_THAT(outcome.out, HasSubstr("Examples:\n  steptape " + command));
+    EXPECT_THAT(outcome.out, StartsWith(command.description + ".\n\nUsage: " + command.name));
+    EXPECT_THAT(outcome.out, HasSubstr("\nExamples:\n  "));
+    EXPECT_FALSE(command.examples.empty());
+    EXPECT_THAT(outcome.out, ContainsRegex("\n  [^\n]*" + command.name + " "));
+    EXPECT_THAT(outcome.out, HasSubstr("\nExit codes: 0 "));
   }
+}
+
+TEST_F(Usage, EveryOptionIsDescribed) {
+  int exitCode = 0;
+  for (const tools::CommandInfo& command : tools::infoOf(*tools::makeApp(&exitCode)).commands) {
+    for (const tools::OptionInfo& option : command.options) {
+      EXPECT_NE(option.description, "") << command.name << " " << option.names.back();
+    }
+    for (const tools::OptionInfo& argument : command.arguments) {
+      EXPECT_NE(argument.description, "") << command.name << " " << argument.names.back();
+    }
+  }
+}
+
+TEST_F(Usage, HelpFitsTheTerminal) {
+  ::setenv("COLUMNS", "60", 1);
+  const std::string help = steptape("inspect --help").out;
+  ::unsetenv("COLUMNS");
+  EXPECT_THAT(help, HasSubstr("\n"
+                              "  --run RE    Only runs in whose directory the regular\n"
+                              "              expression is found\n"));
+}
+
+TEST_F(Usage, SaysWhichCommandIsMeant) {
+  const Outcome outcome = steptape("insepct runs");
+  EXPECT_EQ(outcome.exitCode, 2);
+  EXPECT_EQ(outcome.error, "steptape: there is no command 'insepct'; the closest is 'inspect'\n");
+}
+
+TEST_F(Usage, ListsTheCommandsWhereNoneIsMeant) {
+  const Outcome outcome = steptape("bake");
+  EXPECT_EQ(outcome.exitCode, 2);
+  EXPECT_THAT(
+      outcome.error,
+      StartsWith("steptape: there is no command 'bake'; the commands are inspect, export, "));
 }
 
 TEST_F(Usage, TellsItsVersion) {

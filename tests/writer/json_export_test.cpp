@@ -7,7 +7,7 @@
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
-#include "writer/scalar_spool.h"
+#include "event/scalar_spool.h"
 
 #include <gmock/gmock.h>
 
@@ -99,6 +99,8 @@ TEST_F(JsonExportTest, SaysWhichFileCannotBeRead) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
+using detail::ScalarSpool;
+
 class ScalarSpoolTest : public ::testing::Test {
  protected:
   testing::TempDir dir_;
@@ -110,7 +112,7 @@ TEST_F(ScalarSpoolTest, GivesPointsBackBySeriesInOrderHoweverLittleMemoryItHas) 
     ScalarSpool spool(path_, memory);
     for (int i = 0; i < 1000; ++i) {
       const std::string series = "s" + std::to_string(i % 3);
-      ASSERT_TRUE(spool.add(series, {i * 0.5, i, -1.0 * i}).ok());
+      ASSERT_TRUE(spool.add(spool.series(series), {i * 0.5, i, -1.0 * i}).ok());
     }
     std::vector<std::string> names;
     std::vector<std::vector<std::int64_t>> steps;
@@ -134,13 +136,17 @@ TEST_F(ScalarSpoolTest, GivesPointsBackBySeriesInOrderHoweverLittleMemoryItHas) 
   }
 }
 
-TEST_F(ScalarSpoolTest, LeavesNoFileBehind) {
-  {
-    ScalarSpool spool(path_, 1);
-    ASSERT_TRUE(spool.add("s", {0, 0, 0}).ok());
-    EXPECT_TRUE(std::filesystem::exists(path_));
-  }
-  EXPECT_FALSE(std::filesystem::exists(path_));
+TEST_F(ScalarSpoolTest, HasNoFileThatCouldBeLeftBehind) {
+  ScalarSpool spool(path_, 1);
+  ASSERT_TRUE(spool.add(spool.series("s"), {0, 0, 0}).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
+}
+
+TEST_F(ScalarSpoolTest, SaysWhyItsFileCannotBeMade) {
+  ScalarSpool spool(dir_.string() + "/absent/spool", 1);
+  EXPECT_EQ(spool.add(spool.series("s"), {0, 0, 0}).message(),
+            "cannot create the temporary file " + dir_.string() +
+                "/absent/spool*: No such file or directory");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,7 +9,7 @@
 
 namespace steptape {
 
-// The two parts of writing JSON that are easy to get wrong. Everything else of it is punctuation.
+// The parts of writing JSON that are easy to get wrong. Everything else of it is punctuation.
 
 /// Appends `text` as a JSON string with its quotes.
 ///
@@ -29,5 +30,11 @@ STEPTAPE_EXPORT void appendJsonString(std::string* out, std::string_view text);
 /// @threads Thread-safe.
 /// @source  RFC 8259, section 6
 STEPTAPE_EXPORT void appendJsonNumber(std::string* out, double value);
+
+/// Appends `value` in decimal, whatever the locale. Readers that know no integers, JavaScript's among
+/// them, round what is beyond 2^53.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void appendJsonInteger(std::string* out, std::int64_t value);
 
 }  // namespace steptape

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "steptape/base/export.h"
+#include "steptape/base/status.h"
 
 namespace steptape {
 
@@ -17,6 +19,13 @@ namespace steptape {
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::string audioPluginContent();
+
+/// Reads what audioPluginContent() or another writer wrote.
+///
+/// @param isWav Whether the blobs are said to be WAV files; false too where nothing is said.
+/// @return kDataLoss if `bytes` is no such record; `*isWav` is then unspecified.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT Status decodeAudioPluginContent(std::string_view bytes, bool* isWav);
 
 /// Of plugin `pr_curves`.
 ///
@@ -38,5 +47,13 @@ struct MeshPluginData {
 /// @param data REQUIRES: `name` and `jsonConfig` are UTF-8, or TensorBoard's mesh page fails.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::string meshPluginContent(const MeshPluginData& data);
+
+/// Reads what meshPluginContent() or another writer wrote. A record that does not say which parts
+/// the mesh has stands for all three, as in TensorBoard.
+///
+/// @return kDataLoss if `bytes` is no such record or of an unknown part; `*data` is then
+///         unspecified.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT Status decodeMeshPluginContent(std::string_view bytes, MeshPluginData* data);
 
 }  // namespace steptape

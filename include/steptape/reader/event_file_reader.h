@@ -35,8 +35,16 @@ class STEPTAPE_EXPORT EventFileReader {
   ///
   /// @param event Set for kRecord only; unspecified otherwise.
   /// @return kCorrupt also for a record with good checksums that holds no event. After kCorrupt
-  ///         always kCorrupt, as for RecordReader.
+  ///         always kCorrupt, until skipDamage().
   ReadOutcome next(Event* event);
+
+  /// Goes on behind damage, or behind a record that is cut short, at the next whole record.
+  /// REQUIRES: next() gave kCorrupt or kTruncated.
+  ///
+  /// @return kRecord if there is one, which next() reads: what was passed over reaches from offset()
+  ///         before the call to offset() behind it. kTruncated if the file ends first; call again
+  ///         after it has grown. kIoError.
+  ReadOutcome skipDamage();
 
   /// Where the next event begins, or the damaged one: all bytes before are good.
   std::uint64_t offset() const {
@@ -53,6 +61,7 @@ class STEPTAPE_EXPORT EventFileReader {
   RecordReader records_;
   Status undecodable_;
   std::uint64_t undecodableOffset_ = 0;
+  bool isSearching_ = false;  // skipDamage() has found nothing yet
 };
 
 }  // namespace steptape

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "steptape/base/export.h"
+#include "steptape/base/status.h"
+
+namespace steptape::detail {
+
+/// Room on disk for what does not fit into memory. The file is made with the first bytes and has no
+/// name, so that nothing is left of it however the process ends.
+///
+/// @threads Not thread-safe: one thread at a time.
+class STEPTAPE_EXPORT SpoolFile {
+ public:
+  /// @param prefix What the file's path begins with until it loses its name: a path on the disk
+  ///               that is to be used.
+  explicit SpoolFile(std::string prefix) : prefix_(std::move(prefix)) {}
+  ~SpoolFile();
+  SpoolFile(const SpoolFile&) = delete;
+  SpoolFile& operator=(const SpoolFile&) = delete;
+
+  /// Writes behind everything that is there.
+  /// @param offset Set to where the bytes lie.
+  Status append(const void* bytes, std::size_t size, std::uint64_t* offset);
+
+  /// Reads `size` bytes at `offset`. REQUIRES: they were written.
+  Status read(std::uint64_t offset, void* bytes, std::size_t size);
+
+ private:
+  Status open();
+  Status systemError(const char* what) const;
+
+  std::string prefix_;
+  std::FILE* file_ = nullptr;
+  std::uint64_t size_ = 0;
+  bool isAtEnd_ = true;
+};
+
+}  // namespace steptape::detail

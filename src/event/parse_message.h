@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <string_view>
+
+namespace steptape::detail {
+
+/// Parses a Protocol Buffers message, whose functions take no size above an int's.
+///
+/// @return false if `bytes` is no such message; `*message` is then unspecified.
+template <typename Message>
+bool parseMessage(std::string_view bytes, Message* message) {
+  return bytes.size() <= std::numeric_limits<int>::max() &&
+         message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event/scalar_json.h"
+
+#include "steptape/base/json.h"
+
+#include "base/json_chars.h"
+
+namespace steptape::detail {
+
+bool isSubRunCurve(const std::string& directory, const std::string& tag) {
+  return ("/" + directory).find("/" + tag + "/") != std::string::npos;
+}
+
+Status writeScalarJson(ScalarSpool* spool, const std::function<void(std::string_view)>& write) {
+  constexpr std::size_t kPiece = 64 << 10;
+  std::string text = "{";
+  bool isFirstSeries = true;
+  bool isFirstPoint = true;
+  Status status = spool->forEach(
+      [&](const std::string& series) {
+        text += isFirstSeries ? "\n" : "],\n";
+        isFirstSeries = false;
+        isFirstPoint = true;
+        appendJsonString(&text, series);
+        text += ": [";
+      },
+      [&](const ScalarSpool::Point& point) {
+        char json[3 * kMaxJsonNumber + 8];
+        char* end = writeText(json, isFirstPoint ? "[" : ", [");
+        isFirstPoint = false;
+        end = writeText(writeJsonNumber(end, point.wallTime), ", ");
+        end = writeText(writeJsonInteger(end, point.step), ", ");
+        end = writeText(writeJsonNumber(end, point.value), "]");
+        text.append(json, end);
+        if (text.size() >= kPiece) {
+          write(text);
+          text.clear();
+        }
+      });
+  text += isFirstSeries ? "}\n" : "]\n}\n";
+  write(text);
+  return status;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event/scalar_spool.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace steptape::detail {
+namespace {
+
+struct Extent {
+  std::uint64_t offset;
+  std::size_t points;
+};
+
+}  // namespace
+
+struct ScalarSpool::Series {
+  std::vector<Extent> spilled;
+  std::vector<Point> points;  // behind the spilled ones
+};
+
+ScalarSpool::ScalarSpool(std::string prefix, std::size_t maxPoints)
+    : file_(std::move(prefix)), maxPoints_(maxPoints) {}
+
+ScalarSpool::~ScalarSpool() = default;
+
+ScalarSpool::Series* ScalarSpool::series(const std::string& name) {
+  return &series_[name];
+}
+
+Status ScalarSpool::add(Series* series, const Point& point) {
+  series->points.push_back(point);
+  ++heldPoints_;
+  return heldPoints_ < maxPoints_ ? Status() : spill();
+}
+
+Status ScalarSpool::spill() {
+  for (auto& [name, series] : series_) {
+    if (series.points.empty()) {
+      continue;
+    }
+    Extent extent{0, series.points.size()};
+    Status written =
+        file_.append(series.points.data(), extent.points * sizeof(Point), &extent.offset);
+    if (!written.ok()) {
+      return written;
+    }
+    series.spilled.push_back(extent);
+    // Gives the memory back: as many small vectors as there are series would keep it.
+    std::vector<Point>().swap(series.points);
+  }
+  heldPoints_ = 0;
+  return {};
+}
+
+Status ScalarSpool::forEach(const std::function<void(const std::string&)>& begin,
+                            const std::function<void(const Point&)>& point) {
+  constexpr std::size_t kBatch = 4096;
+  std::vector<Point> batch;
+  for (const auto& [name, series] : series_) {
+    if (series.spilled.empty() && series.points.empty()) {
+      continue;
+    }
+    begin(name);
+    for (Extent extent : series.spilled) {
+      while (extent.points > 0) {
+        batch.resize(std::min(extent.points, kBatch));
+        const std::size_t bytes = batch.size() * sizeof(Point);
+        if (Status read = file_.read(extent.offset, batch.data(), bytes); !read.ok()) {
+          return read;
+        }
+        std::for_each(batch.begin(), batch.end(), point);
+        extent.offset += bytes;
+        extent.points -= batch.size();
+      }
+    }
+    std::for_each(series.points.begin(), series.points.end(), point);
+  }
+  return {};
+}
+
+}  // namespace steptape::detail

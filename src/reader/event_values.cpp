@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader/event_values.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "steptape/event/plugin_data.h"
+#include "steptape/reader/tag_series.h"
+
+#include "base/little_endian.h"
+
+namespace steptape::detail {
+namespace {
+
+template <typename Number, typename Bits>
+double numberFrom(Bits bits) {
+  static_assert(sizeof(Number) == sizeof(Bits));
+  Number number;
+  std::memcpy(&number, &bits, sizeof number);
+  return double{number};
+}
+
+/// The plugin that shows a legacy value; null for a tensor.
+const char* legacyPluginOf(const Value::Data& data) {
+  if (std::holds_alternative<float>(data)) {
+    return kScalarsPlugin;
+  }
+  if (std::holds_alternative<LegacyImage>(data)) {
+    return kImagesPlugin;
+  }
+  if (std::holds_alternative<LegacyHistogram>(data)) {
+    return kHistogramsPlugin;
+  }
+  return std::holds_alternative<LegacyAudio>(data) ? kAudioPlugin : nullptr;
+}
+
+std::vector<Value> graphValue(std::string tag, const char* plugin, std::string bytes) {
+  Tensor tensor;
+  tensor.type = TensorType::kString;
+  tensor.strings.push_back(std::move(bytes));
+  SummaryMetadata metadata;
+  metadata.pluginName = plugin;
+  return {Value{std::move(tag), std::move(tensor), std::move(metadata)}};
+}
+
+}  // namespace
+
+std::vector<Value> takeValues(Event event) {
+  if (auto* graph = std::get_if<GraphDef>(&event.what)) {
+    return graphValue(kRunGraphTag, kGraphsPlugin, std::move(graph->bytes));
+  }
+  if (auto* graph = std::get_if<MetaGraphDef>(&event.what)) {
+    return graphValue(kMetaGraphTag, kGraphsPlugin, std::move(graph->bytes));
+  }
+  if (auto* run = std::get_if<TaggedRunMetadata>(&event.what)) {
+    return graphValue(std::move(run->tag), kTaggedRunMetadataPlugin, std::move(run->bytes));
+  }
+  auto* const summary = std::get_if<Summary>(&event.what);
+  if (summary == nullptr) {
+    return {};
+  }
+  for (Value& value : summary->values) {
+    if (const char* const plugin = legacyPluginOf(value.data)) {
+      value.metadata = value.metadata.value_or(SummaryMetadata());
+      value.metadata->pluginName = plugin;
+    }
+  }
+  return std::move(summary->values);
+}
+
+std::optional<double> numberOf(const Value& value) {
+  if (const auto* const number = std::get_if<float>(&value.data)) {
+    return double{*number};
+  }
+  const auto* const tensor = std::get_if<Tensor>(&value.data);
+  if (tensor == nullptr) {
+    return std::nullopt;
+  }
+  const std::string& content = tensor->content;
+  if (tensor->type == TensorType::kFloat && content.size() == sizeof(float)) {
+    return numberFrom<float>(loadLittleEndian32(content.data()));
+  }
+  if (tensor->type == TensorType::kDouble && content.size() == sizeof(double)) {
+    return numberFrom<double>(loadLittleEndian64(content.data()));
+  }
+  return std::nullopt;
+}
+
+bool isEmpty(const Value& value) {
+  return std::holds_alternative<std::monostate>(value.data) && !value.metadata;
+}
+
+bool hasRestarts(const FileVersion& version) {
+  const std::string& name = version.version;
+  return std::strtod(name.c_str() + name.rfind(':') + 1, nullptr) >= 2;
+}
+
+}  // namespace steptape::detail

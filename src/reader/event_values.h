@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "steptape/event/event.h"
+
+namespace steptape::detail {
+
+/// The values of `event` as readers give them: those of its summary; a graph or run metadata is one
+/// value, as RunReader::value() describes it, with its plugin.
+///
+/// A legacy value has the metadata that shows it filled in; one without data and metadata is still
+/// there.
+std::vector<Value> takeValues(Event event);
+
+/// The number that `value` is, if it is one: a `simple_value`, or a tensor of one float or double.
+std::optional<double> numberOf(const Value& value);
+
+/// Whether `value` says or holds anything.
+bool isEmpty(const Value& value);
+
+/// Whether files of this version, such as "brain.Event:2", have restart events.
+bool hasRestarts(const FileVersion& version);
+
+}  // namespace steptape::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace steptape::detail {
+
+/// What a file of an image or of audio is, by its first bytes: "png", "gif", "jpg", "bmp", "webp",
+/// "wav", or "bin" where they do not say.
+const char* mediaFormat(std::string_view bytes);
+
+/// `name` as a name of a file or directory: never empty, never `.` or `..`, without a slash, and
+/// short enough for any file system. Different names stay different.
+std::string fileNameFrom(std::string_view name);
+
+/// The files of images and audio of an export, `<run>/<tag>/<step>_<n>.<format>`.
+///
+/// @threads Not thread-safe: one thread at a time.
+class MediaFiles {
+ public:
+  explicit MediaFiles(std::string directory) : directory_(std::move(directory)) {}
+
+  /// Says what the next files belong to.
+  void at(const std::string& run, const std::string& tag, std::int64_t step);
+
+  /// Writes a file; replaces one that an earlier export made.
+  /// @return its path.
+  /// @throws Error(kIoError)
+  std::string write(std::string_view bytes);
+
+ private:
+  using Steps = std::unordered_map<std::int64_t, int>;
+
+  std::string directory_;
+  std::map<std::string, Steps> written_;  // how many files, by directory and step
+  std::map<std::string, Steps>::value_type* current_ = nullptr;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace steptape::detail

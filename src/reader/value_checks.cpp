@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader/value_checks.h"
+
+#include <cstring>
+#include <variant>
+
+#include "base/little_endian.h"
+
+namespace steptape::detail {
+namespace {
+
+// Enough for every honest tensor; a hostile one would make a message of megabytes.
+constexpr std::size_t kMaxDimensionsShown = 8;
+
+/// One overload per alternative of Value::Data.
+struct KindName {
+  const char* operator()(std::monostate) const { return "no data"; }
+  const char* operator()(float) const { return "a legacy scalar"; }
+  const char* operator()(const Tensor&) const { return "a tensor"; }
+  const char* operator()(const LegacyImage&) const { return "a legacy image"; }
+  const char* operator()(const LegacyHistogram&) const { return "a legacy histogram"; }
+  const char* operator()(const LegacyAudio&) const { return "legacy audio"; }
+};
+
+/// @return 0 for strings and for a type that Steptape does not know.
+std::uint64_t bytesPerElement(TensorType type) {
+  switch (type) {
+    case TensorType::kBool:
+    case TensorType::kInt8:
+    case TensorType::kUInt8:
+      return 1;
+    case TensorType::kInt16:
+    case TensorType::kUInt16:
+    case TensorType::kHalf:
+    case TensorType::kBFloat16:
+      return 2;
+    case TensorType::kFloat:
+    case TensorType::kInt32:
+    case TensorType::kUInt32:
+      return 4;
+    case TensorType::kDouble:
+    case TensorType::kInt64:
+    case TensorType::kUInt64:
+      return 8;
+    case TensorType::kString:
+    case TensorType::kInvalid:
+      return 0;
+  }
+  return 0;
+}
+
+/// @return false if the shape is none, or one that no tensor can have.
+bool multiply(const std::vector<std::int64_t>& shape, std::uint64_t* elements) {
+  *elements = 1;
+  for (const std::int64_t size : shape) {
+    if (size < 0 || __builtin_mul_overflow(*elements, static_cast<std::uint64_t>(size), elements)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Status checkSize(const Tensor& tensor, const char* what) {
+  const std::uint64_t elementBytes = bytesPerElement(tensor.type);
+  const bool isString = tensor.type == TensorType::kString;
+  if (elementBytes == 0 && !isString) {
+    return Status();
+  }
+  const std::uint64_t got = isString ? tensor.strings.size() : tensor.content.size();
+  std::uint64_t wanted = 0;
+  if (multiply(tensor.shape, &wanted) && (isString || wanted <= got) &&
+      got == wanted * (isString ? 1 : elementBytes)) {
+    return Status();
+  }
+  const char* const unit = isString ? " strings" : " bytes";
+  return unexpected(what, std::to_string(got) + unit,
+                    "the elements of shape " + shapeText(tensor.shape) +
+                        (isString ? "" : " of " + std::to_string(elementBytes) + " bytes each"));
+}
+
+Status unexpectedType(const char* what, TensorType got, const char* wanted) {
+  return unexpected(what, "element type " + std::to_string(static_cast<int>(got)), wanted);
+}
+
+}  // namespace
+
+Status unexpected(const char* what, const std::string& got, const std::string& wanted) {
+  return Status(ErrorCode::kDataLoss, std::string(what) + ": got " + got + ", wanted " + wanted);
+}
+
+std::string shapeText(const std::vector<std::int64_t>& shape) {
+  if (shape.size() > kMaxDimensionsShown) {
+    return "of " + std::to_string(shape.size()) + " dimensions";
+  }
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  }
+  return text + ")";
+}
+
+Status findTensor(const Value& value, const char* what, const Tensor** tensor) {
+  *tensor = std::get_if<Tensor>(&value.data);
+  if (*tensor == nullptr) {
+    return unexpected(what, std::visit(KindName(), value.data), "a tensor");
+  }
+  return checkSize(**tensor, what);
+}
+
+Status findStrings(const Value& value, const char* what, const Tensor** tensor) {
+  Status status = findTensor(value, what, tensor);
+  if (status.ok() && (*tensor)->type != TensorType::kString) {
+    return unexpectedType(what, (*tensor)->type, "strings, type 7");
+  }
+  return status;
+}
+
+Status findNumbers(const Value& value, const char* what, const Tensor** tensor) {
+  Status status = findTensor(value, what, tensor);
+  if (status.ok() && bytesPerElement((*tensor)->type) == 0) {
+    return unexpectedType(what, (*tensor)->type, "numbers");
+  }
+  return status;
+}
+
+Status findFloats(const Value& value, const char* what, const Tensor** tensor) {
+  Status status = findTensor(value, what, tensor);
+  if (status.ok() && (*tensor)->type != TensorType::kFloat &&
+      (*tensor)->type != TensorType::kDouble) {
+    return unexpectedType(what, (*tensor)->type, "floats or doubles, type 1 or 2");
+  }
+  return status;
+}
+
+double floatAt(const Tensor& tensor, std::size_t index) {
+  if (tensor.type == TensorType::kFloat) {
+    const std::uint32_t bits = loadLittleEndian32(tensor.content.data() + index * sizeof(float));
+    float number;
+    std::memcpy(&number, &bits, sizeof number);
+    return double{number};
+  }
+  const std::uint64_t bits = loadLittleEndian64(tensor.content.data() + index * sizeof(double));
+  double number;
+  std::memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+}  // namespace steptape::detail

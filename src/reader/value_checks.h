@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "steptape/base/status.h"
+#include "steptape/event/event.h"
+
+namespace steptape::detail {
+
+// What decoding a value needs to know before it believes what a file says. `what` names the kind of
+// value in messages, such as "image".
+
+Status unexpected(const char* what, const std::string& got, const std::string& wanted);
+
+/// As "(2, 3)".
+std::string shapeText(const std::vector<std::int64_t>& shape);
+
+/// Finds the value's tensor, whose elements are then as many as its shape says. Of a type that
+/// Steptape does not know they are not counted.
+Status findTensor(const Value& value, const char* what, const Tensor** tensor);
+
+/// As findTensor(), of strings.
+Status findStrings(const Value& value, const char* what, const Tensor** tensor);
+
+/// As findTensor(), of numbers of a type that Steptape knows.
+Status findNumbers(const Value& value, const char* what, const Tensor** tensor);
+
+/// As findTensor(), of binary32 or binary64 numbers.
+Status findFloats(const Value& value, const char* what, const Tensor** tensor);
+
+/// REQUIRES: findFloats() gave the tensor, and `index` is below the number of its elements.
+double floatAt(const Tensor& tensor, std::size_t index);
+
+}  // namespace steptape::detail

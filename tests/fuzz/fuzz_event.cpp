@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as an event: the fast walk over scalars and Protocol Buffers agree, and what was decoded
+// comes back from its encoding.
+#include <string>
+#include <string_view>
+
+#include "steptape/base/error.h"
+#include "steptape/event/event_codec.h"
+
+#include "event/scalar_agreement.h"
+#include "fuzz/fuzz_input.h"
+
+namespace steptape {
+namespace {
+
+void checkRoundTrip(const Event& event) {
+  std::string encoded;
+  encodeEvent(event, &encoded);
+  Event again;
+  require(decodeEvent(encoded, &again).ok(), "an encoded event decodes");
+  require(again.step == event.step, "the step comes back");
+  require(hasSameBits(again.wallTime, event.wallTime), "the wall time comes back");
+  require(again.what.index() == event.what.index(), "the kind of event comes back");
+  std::string encodedAgain;
+  encodeEvent(again, &encodedAgain);
+  require(encodedAgain == encoded, "an event has one encoding");
+}
+
+void readEvent(std::string_view payload) {
+  const std::string disagreement = scalarDisagreement(payload);
+  require(disagreement.empty(), disagreement.c_str());
+  Event event;
+  if (decodeEvent(payload, &event).ok()) {
+    checkRoundTrip(event);
+  }
+}
+
+}  // namespace
+}  // namespace steptape
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  steptape::readEvent({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/record/crc32c.h"
+#include "steptape/record/record_buffer.h"
+#include "steptape/record/record_format.h"
+
+#include "base/little_endian.h"
+#include "fuzz/fuzz_input.h"
+
+namespace steptape {
+
+/// An event file that is partly damaged. A fuzzer cannot guess checksums, so the case says what to
+/// put together: whole records, records cut short, lengths that lie, and anything else.
+struct FuzzFile {
+  std::string bytes;
+  /// Where the whole records lie: offset and size with framing.
+  std::vector<std::pair<std::size_t, std::size_t>> records;
+};
+
+inline std::string framedRecord(std::string_view payload) {
+  RecordBuffer buffer;
+  buffer.append(payload);
+  return buffer.take();
+}
+
+/// A header with a good checksum, whatever the length.
+inline std::string lyingHeader(std::uint64_t length) {
+  std::string bytes(kHeaderBytes, '\0');
+  detail::storeLittleEndian64(bytes.data(), length);
+  detail::storeLittleEndian32(bytes.data() + 8, maskedCrc32c({bytes.data(), 8}).value());
+  return bytes;
+}
+
+/// @param takePayload Makes a record's payload of the case's bytes.
+template <typename TakePayload>
+FuzzFile takeFile(FuzzInput* input, TakePayload takePayload) {
+  FuzzFile file;
+  for (std::size_t pieces = input->below(32); pieces > 0; --pieces) {
+    switch (input->below(8)) {
+      case 0:
+        file.bytes += input->text();
+        break;
+      case 1: {
+        const std::string record = framedRecord(takePayload(input));
+        file.bytes += record.substr(0, input->byte() % record.size());
+        break;
+      }
+      case 2:
+        file.bytes += lyingHeader(input->byte());
+        break;
+      case 3:
+        file.bytes += lyingHeader(static_cast<std::uint64_t>(input->integer()));
+        break;
+      case 4:
+        file.bytes.append(16 * input->byte(), '\0');
+        break;
+      default: {
+        const std::string record = framedRecord(takePayload(input));
+        file.records.emplace_back(file.bytes.size(), record.size());
+        file.bytes += record;
+      }
+    }
+  }
+  return file;
+}
+
+}  // namespace steptape

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of damaged files: reading them in two steps, or by several threads, gives what one step gives.
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/event/event_codec.h"
+#include "steptape/event/plugin_data.h"
+#include "steptape/reader/run_reader.h"
+#include "steptape/testing/temp_dir.h"
+
+#include "event/scalar_agreement.h"
+#include "fuzz/fuzz_file.h"
+
+namespace steptape {
+namespace {
+
+/// A value of the tag "a", "b" or "c", each with the values of one plugin.
+Value takeValue(FuzzInput* input) {
+  constexpr const char* kPlugins[] = {kScalarsPlugin, kImagesPlugin, kTextPlugin};
+  const std::size_t tag = input->below(3);
+  Value value;
+  value.tag = std::string(1, static_cast<char>('a' + tag));
+  if (tag == 0 && input->below(2) == 0) {
+    value.data = static_cast<float>(input->byte());
+    return value;
+  }
+  value.metadata.emplace();
+  value.metadata->pluginName = kPlugins[tag];
+  value.metadata->displayName = std::string(input->below(2), 'd');
+  Tensor tensor;
+  tensor.type = TensorType::kFloat;
+  if (input->below(4) == 0) {
+    tensor.shape = {static_cast<std::int64_t>(input->below(3))};
+  }
+  const float number = static_cast<float>(input->byte());
+  for (std::int64_t n = tensor.shape.empty() ? 1 : tensor.shape[0]; n > 0; --n) {
+    tensor.content.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+  value.data = tensor;
+  return value;
+}
+
+Event::What takeWhat(FuzzInput* input) {
+  switch (input->below(8)) {
+    case 0:
+      return SessionLog{static_cast<SessionLog::Status>(input->below(4)), "", ""};
+    case 1:
+      return FileVersion{input->below(2) == 0 ? "brain.Event:1" : "brain.Event:2"};
+    case 2:
+      return GraphDef{std::string(1, static_cast<char>(input->byte()))};
+    default: {
+      Summary summary;
+      for (std::size_t values = input->below(4); values > 0; --values) {
+        summary.values.push_back(takeValue(input));
+      }
+      return summary;
+    }
+  }
+}
+
+/// An event, or a few bytes that are none.
+std::string takePayload(FuzzInput* input) {
+  if (input->below(8) == 0) {
+    return input->text();
+  }
+  Event event;
+  event.wallTime = 1;
+  event.step = static_cast<std::int8_t>(input->byte());
+  event.what = takeWhat(input);
+  std::string payload;
+  encodeEvent(event, &payload);
+  return payload;
+}
+
+bool isSameLocation(const ValueLocation& a, const ValueLocation& b) {
+  return hasSameBits(a.wallTime, b.wallTime) && a.step == b.step && a.offset == b.offset &&
+         a.bytes == b.bytes && a.file == b.file && a.index == b.index;
+}
+
+template <typename T, typename IsSame>
+bool isSameList(const std::vector<T>& a, const std::vector<T>& b, IsSame isSame) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), isSame);
+}
+
+bool isSameSeries(const TagSeries& a, const TagSeries& b) {
+  return isSameMetadata(a.metadata, b.metadata) && a.scalars.steps == b.scalars.steps &&
+         isSameList(a.scalars.wallTimes, b.scalars.wallTimes, hasSameBits<double>) &&
+         isSameList(a.scalars.values, b.scalars.values, hasSameBits<double>) &&
+         isSameList(a.values, b.values, isSameLocation);
+}
+
+void requireSame(const RunReader& a, const RunReader& b, const char* promise) {
+  require(std::equal(a.tags().begin(), a.tags().end(), b.tags().begin(), b.tags().end(),
+                     [](const auto& one, const auto& other) {
+                       return one.first == other.first && isSameSeries(one.second, other.second);
+                     }),
+          promise);
+  require(isSameList(a.damage(), b.damage(),
+                     [](const Damage& one, const Damage& other) {
+                       return one.path == other.path && one.offset == other.offset &&
+                              one.bytes == other.bytes && one.outcome == other.outcome;
+                     }),
+          promise);
+}
+
+void checkRun(RunReader* run, std::string_view lastFile) {
+  require(run->update() == 0, "a second update() finds nothing");
+  for (const auto& [tag, series] : run->tags()) {
+    require(series.scalars.wallTimes.size() == series.scalars.steps.size() &&
+                series.scalars.values.size() == series.scalars.steps.size(),
+            "columns have one length");
+    for (const ValueLocation& location : series.values) {
+      Value value;
+      require(run->value(location, &value).ok(), "a value is where its location says");
+      require(value.tag == tag || !series.metadata.pluginName.compare(0, 5, kGraphsPlugin, 5),
+              "a value has its tag");
+    }
+  }
+  std::uint64_t end = 0;
+  for (const Damage& damage : run->damage()) {
+    require(!damage.status.ok(), "damage says why");
+    if (damage.path == run->files().back()) {
+      require(damage.offset >= end, "gaps do not overlap");
+      end = damage.offset + damage.bytes;
+      require(end <= lastFile.size(), "gaps lie in the file");
+    }
+  }
+}
+
+void writeFile(const std::string& path, std::string_view bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+void readRun(FuzzInput* input) {
+  static const testing::TempDir dir;
+  const std::string first = dir.string() + "/events.out.tfevents.1";
+  const std::string last = dir.string() + "/events.out.tfevents.2";
+  RunReaderOptions options;
+  options.purge = static_cast<PurgePolicy>(input->below(3));
+  options.mayGrow = input->below(2) == 0;
+  options.sampling.otherMaxPoints = input->below(4);
+  const std::size_t cut = static_cast<std::size_t>(input->below(256)) * 4;
+  const std::string firstBytes = takeFile(input, takePayload).bytes;
+  const std::string bytes = takeFile(input, takePayload).bytes;
+  const RunFiles files{".", dir.string(), {first, last}, false};
+
+  writeFile(first, firstBytes);
+  writeFile(last, bytes);
+  RunReader whole(files, options);
+  require(whole.update() <= firstBytes.size() + bytes.size(), "no more is read than is there");
+  checkRun(&whole, bytes);
+
+  RunReaderOptions threaded = options;
+  threaded.threads = 2;
+  RunReader byThreads(files, threaded);
+  byThreads.update();
+  requireSame(byThreads, whole, "threads change nothing");
+
+  // A reader that may not wait for the rest of a record takes what follows for damage.
+  if (options.mayGrow) {
+    writeFile(last, bytes.substr(0, std::min(cut, bytes.size())));
+    RunReader growing(files, options);
+    growing.update();
+    writeFile(last, bytes);
+    growing.update();
+    requireSame(growing, whole, "a file that grows gives what the whole file gives");
+  }
+}
+
+}  // namespace
+}  // namespace steptape
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  steptape::FuzzInput input(data, size);
+  steptape::readRun(&input);
+  return 0;
+}

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`steptape export` gives Python what TensorBoard's EventAccumulator reads of the same files."""
+
+import json
+import math
+import os
+import subprocess
+import tempfile
+import unittest
+
+import pandas
+import tensorboardX
+import torch.utils.tensorboard
+from tensorboard.backend.event_processing import event_accumulator, plugin_event_accumulator
+
+import writer_program
+
+EXPORT_SECONDS = 60
+STEPS = 300
+UNUSUAL = [0.1, -0.0, 1e-45, 3.4028234663852886e38, math.nan, math.inf, -math.inf]
+
+
+def number(value):
+    """A number of the JSON forms, in which NaN and infinities are strings."""
+    return float(value)
+
+
+def same(points):
+    """Points that can be compared: NaN differs from itself, and -0.0 from 0.0 only as text."""
+    return [(step, wall_time, repr(float(value))) for step, wall_time, value in points]
+
+
+class ExportTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.run = os.path.join(self.directory, "run")
+
+    def export(self, *arguments):
+        """Gives the path of the exported file."""
+        path = os.path.join(self.directory, "exported")
+        subprocess.run([os.environ["STEPTAPE_TOOL"], "export", self.run, "--output", path,
+                        *arguments], check=True, timeout=EXPORT_SECONDS)
+        return path
+
+
+class Scalars:
+    """Of a writer that Python has; every subclass names one."""
+
+    writer = None
+
+    def setUp(self):
+        super().setUp()
+        with self.writer(self.run) as writer:
+            for step in range(STEPS):
+                writer.add_scalar("loss/train", math.sin(step), step, 1.7e9 + step / 7)
+                writer.add_scalar('a "tag", ü', math.exp(step / 50), 3 * step, 1.7e9 + step)
+            for step, value in enumerate(UNUSUAL):
+                writer.add_scalar("unusual", value, step, 1.7e9)
+            writer.add_text("text", "no scalar", 0)
+        run = event_accumulator.EventAccumulator(self.run, size_guidance={"scalars": 0}).Reload()
+        self.curves = {tag: same((point.step, point.wall_time, point.value)
+                                 for point in run.Scalars(tag))
+                       for tag in run.Tags()["scalars"]}
+        self.assertEqual(len(self.curves), 3)
+
+    def test_json(self):
+        with open(self.export("--format", "json"), encoding="utf-8") as file:
+            curves = json.load(file)
+        self.assertEqual(
+            {key[len(self.run) + 1:]: same((step, wall_time, number(value))
+                                           for wall_time, step, value in points)
+             for key, points in curves.items()}, self.curves)
+
+    def test_records(self):
+        curves = {}
+        with open(self.export("--format", "jsonl"), encoding="utf-8") as lines:
+            for line in lines:
+                record = json.loads(line)
+                self.assertEqual(record["run"], self.run)
+                if record["plugin"] == "scalars":
+                    curves.setdefault(record["tag"], []).append(
+                        (record["step"], record["wall_time"], number(record["value"])))
+        self.assertEqual({tag: same(points) for tag, points in curves.items()}, self.curves)
+
+    def test_long_csv(self):
+        table = pandas.read_csv(self.export("--format", "csv", "--layout", "long"))
+        self.assertEqual(
+            {tag: same(zip(rows["step"], rows["wall_time"], rows["value"]))
+             for tag, rows in table.groupby("tag")}, self.curves)
+
+    def test_wide_csv(self):
+        path = self.export("--format", "csv", "--tag", "loss|ü")
+        table = pandas.read_csv(path, index_col="step")
+        self.assertTrue(table.index.is_monotonic_increasing)
+        self.assertEqual(list(table.columns), sorted(self.curves.keys() - {"unusual"}))
+        for tag in table.columns:
+            self.assertEqual([(step, repr(float(value))) for step, value in
+                              table[tag].dropna().items()],
+                             [(step, value) for step, _, value in self.curves[tag]])
+
+
+class TensorboardX(Scalars, ExportTest):
+    writer = tensorboardX.SummaryWriter
+
+
+class Torch(Scalars, ExportTest):
+    writer = torch.utils.tensorboard.SummaryWriter
+
+
+class Restarts(ExportTest):
+    def test_leave_the_points_that_tensorboard_keeps(self):
+        for purge_step, scale in ((0, 1), (50, 2), (20, 3)):
+            with torch.utils.tensorboard.SummaryWriter(
+                    self.run, purge_step=purge_step, filename_suffix=f".{scale}") as writer:
+                for step in range(purge_step, 100 // scale):
+                    writer.add_scalar("loss", step * scale, step)
+        kept = event_accumulator.EventAccumulator(self.run, size_guidance={"scalars": 0}).Reload()
+        with open(self.export("--format", "json"), encoding="utf-8") as file:
+            (points,) = json.load(file).values()
+        self.assertEqual([(step, value) for _, step, value in points],
+                         [(point.step, point.value) for point in kept.Scalars("loss")])
+
+
+class SteptapeWriter(ExportTest):
+    def test_exports_the_same_json_as_the_tool(self):
+        by_writer = os.path.join(self.directory, "by_writer.json")
+        writer_program.run("json", self.run, by_writer)
+        with open(by_writer, "rb") as file:
+            expected = file.read()
+        self.assertEqual(len(json.loads(expected)), 5)
+        with open(self.export("--format", "json"), "rb") as file:
+            self.assertEqual(file.read(), expected)
+
+    def test_scalars_are_those_of_tensorboard(self):
+        writer_program.run("curves", self.run, 3, STEPS)
+        run = plugin_event_accumulator.EventAccumulator(
+            self.run, tensor_size_guidance={"scalars": 0}).Reload()
+        with open(self.export("--format", "json"), encoding="utf-8") as file:
+            curves = json.load(file)
+        self.assertEqual(len(curves), 3)
+        for key, points in curves.items():
+            self.assertEqual(
+                same((step, wall_time, value) for wall_time, step, value in points),
+                same((point.step, point.wall_time, point.tensor_proto.float_val[0]
+                      if point.tensor_proto.float_val else
+                      float(memoryview(point.tensor_proto.tensor_content).cast("f")[0]))
+                     for point in run.Tensors(key[len(self.run) + 1:])))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Directories and files that are not what their names say.
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "reader/run_fixture.h"
+
+namespace steptape {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
+
+class StrangeFiles : public RunFixture {
+ protected:
+  void SetUp() override {
+    RunFixture::SetUp();
+    writeEvents(kSecond, {legacyScalar("loss", 1, 1)});
+  }
+
+  /// Reads the run, whose good file must be read, and expects that nothing else was taken for data.
+  RunReader readAll() const {
+    RunReader run = read(complete());
+    EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
+    EXPECT_THAT(run.tags(), SizeIs(1));
+    return run;
+  }
+};
+
+TEST_F(StrangeFiles, AreDamageFromTheirFirstByteToTheirLast) {
+  const std::string png("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0", 29);
+  const std::string elf = std::string(
+                              "\x7f"
+                              "ELF\x02\x01\x01",
+                              7) +
+                          std::string(5000, '\0');
+  for (const std::string& bytes : {png, elf, std::string("step,loss\n1,0.5\n"),
+                                   std::string(100'000, '\0'), std::string(100'000, '\xff')}) {
+    writeBytes(kFirst, bytes);
+    const RunReader run = readAll();
+    EXPECT_THAT(run.damage(), ElementsAre(IsDamage(0, bytes.size(), "length checksum mismatch")));
+    EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kCorrupt);
+  }
+}
+
+TEST_F(StrangeFiles, OfAFewBytesMayBecomeARecord) {
+  writeBytes(kFirst, "text");
+  const RunReader run = readAll();
+  EXPECT_THAT(run.damage(), ElementsAre(IsDamage(0, 4, "record cut short: got 4 bytes, want 12")));
+  EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kTruncated);
+}
+
+TEST_F(StrangeFiles, ThatAreEmptyAreNoDamage) {
+  writeBytes(kFirst, "");
+  EXPECT_THAT(readAll().damage(), IsEmpty());
+}
+
+TEST_F(StrangeFiles, ThatAreDirectoriesAreRunsOfTheirOwn) {
+  writeEvents(std::string(kFirst) + "/events.out.tfevents.1", {legacyScalar("inner", 1, 1)});
+  EXPECT_THAT(readAll().files(), ElementsAre(path(kSecond)));
+  EXPECT_THAT(listRuns(root_), SizeIs(2));
+
+  RunReader run({".", root_, {path(kFirst)}, false});
+  run.update();
+  EXPECT_THAT(run.damage(), ElementsAre(IsDamage(0, 0, "Is a directory")));
+}
+
+TEST_F(StrangeFiles, ThatArePipesAreNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(path(kFirst).c_str(), 0600), 0);
+  const RunReader run = readAll();
+  ASSERT_THAT(run.damage(), SizeIs(1));
+  EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
+  EXPECT_THAT(run.damage()[0].status.message(), HasSubstr(path(kFirst)));
+}
+
+TEST_F(StrangeFiles, ThatAreLinksAreReadWhereTheyPoint) {
+  fs::rename(path(kSecond), path("elsewhere"));
+  fs::create_symlink(path("elsewhere"), path(kSecond));
+  EXPECT_THAT(readAll().damage(), IsEmpty());
+}
+
+TEST_F(StrangeFiles, ThatAreLinksToNothingOrToThemselvesAreReported) {
+  fs::create_symlink(path("nothing"), path(kFirst));
+  EXPECT_THAT(readAll().damage(), ElementsAre(IsDamage(0, 0, "No such file or directory")));
+  fs::remove(path(kFirst));
+  fs::create_symlink(path(kFirst), path(kFirst));
+  EXPECT_THAT(readAll().damage(), ElementsAre(IsDamage(0, 0, "Too many levels of symbolic links")));
+}
+
+TEST_F(StrangeFiles, InACircleOfLinksAreListedOnce) {
+  fs::create_directories(path("a/b"));
+  fs::create_directory_symlink(path("a"), path("a/b/up"));
+  fs::create_directory_symlink(root_, path("a/b/top"));
+  writeEvents("a/b/events.out.tfevents.1", {});
+  fs::create_symlink(path("y"), path("x"));
+  fs::create_symlink(path("x"), path("y"));
+  const std::vector<RunFiles> runs = listRuns(root_);
+  ASSERT_THAT(runs, SizeIs(2));
+  EXPECT_EQ(runs[0].name, ".");
+  EXPECT_EQ(runs[1].name, "a/b");
+}
+
+TEST_F(StrangeFiles, DeepDownAreFound) {
+  std::string deep;
+  for (int depth = 0; depth < 400; ++depth) {
+    deep += "d/";
+  }
+  writeEvents(deep + kFirst, {});
+  EXPECT_THAT(listRuns(root_), SizeIs(2));
+}
+
+/// Runs `check` in a process that may read what everybody may, also where the tests run as root.
+/// @return what it found wrong.
+std::string asNobody(const std::function<std::string()>& check) {
+  constexpr uid_t kNobody = 65534;
+  int ends[2];
+  if (::pipe(ends) != 0) {
+    return "no pipe";
+  }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool isNobody = ::geteuid() != 0 || (::setgid(kNobody) == 0 && ::setuid(kNobody) == 0);
+    const std::string wrong = isNobody ? check() : "this process stays root";
+    const bool isWritten =
+        ::write(ends[1], wrong.data(), wrong.size()) == static_cast<ssize_t>(wrong.size());
+    ::_exit(isWritten ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::string wrong;
+  char bytes[256];
+  for (ssize_t got; (got = ::read(ends[0], bytes, sizeof bytes)) > 0;) {
+    wrong.append(bytes, static_cast<std::size_t>(got));
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status == 0 ? wrong : wrong + " (the child failed)";
+}
+
+class ForbiddenFiles : public StrangeFiles {
+ protected:
+  void SetUp() override {
+    StrangeFiles::SetUp();
+    fs::permissions(root_, fs::perms::all);
+  }
+  void TearDown() override {
+    for (const char* name : {"secret", kFirst}) {
+      std::error_code ignored;
+      fs::permissions(path(name), fs::perms::owner_all, ignored);
+    }
+    StrangeFiles::TearDown();
+  }
+};
+
+TEST_F(ForbiddenFiles, AreReportedAndTheOthersRead) {
+  writeEvents(kFirst, {legacyScalar("secret", 1, 1)});
+  fs::permissions(path(kFirst), fs::perms::none);
+  EXPECT_EQ(asNobody([&]() -> std::string {
+              const RunReader run = read();
+              if (points(run, "loss").size() != 1 || run.tags().count("secret") != 0) {
+                return "the points are wrong";
+              }
+              return run.damage().size() == 1 ? run.damage()[0].status.message() : "no damage";
+            }),
+            "cannot open " + path(kFirst) + ": Permission denied");
+}
+
+TEST_F(ForbiddenFiles, InADirectoryThatMayNotBeListedAreLeftOut) {
+  writeEvents("secret/events.out.tfevents.1", {});
+  fs::permissions(path("secret"), fs::perms::none);
+  EXPECT_EQ(asNobody([&] { return std::to_string(listRuns(root_).size()) + " runs"; }), "1 runs");
+  EXPECT_EQ(asNobody([&]() -> std::string {
+              try {
+                listRuns(path("secret"));
+                return "no error";
+              } catch (const Error& error) {
+                return error.what();
+              }
+            }),
+            "cannot read " + path("secret") + ": Permission denied");
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records with good checksums that hold hostile payloads: the reader says what they are, and the
+// records around them are read.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "event/wire_format.h"
+#include "reader/run_fixture.h"
+
+namespace steptape {
+namespace {
+
+using detail::appendBytesField;
+using detail::appendVarintField;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+std::string bytesField(std::uint32_t field, const std::string& value) {
+  std::string out;
+  appendBytesField(&out, field, value);
+  return out;
+}
+std::string varintField(std::uint32_t field, std::uint64_t value) {
+  std::string out;
+  appendVarintField(&out, field, value);
+  return out;
+}
+std::string repeated(const std::string& piece, std::size_t times) {
+  std::string out;
+  out.reserve(piece.size() * times);
+  for (std::size_t i = 0; i < times; ++i) {
+    out += piece;
+  }
+  return out;
+}
+/// An event of step 2 whose summary is `values`.
+std::string eventOf(const std::string& values) {
+  return varintField(2, 2) + bytesField(5, values);
+}
+std::string valueOf(const std::string& fields) {
+  return bytesField(1, bytesField(1, "hostile") + fields);
+}
+std::string eventOfTensor(const std::string& tensor) {
+  return eventOf(valueOf(bytesField(8, tensor)));
+}
+std::string dimension(std::int64_t size) {
+  return bytesField(2, varintField(1, static_cast<std::uint64_t>(size)));
+}
+std::string floatTensor(const std::string& dimensions) {
+  return varintField(1, 1) + bytesField(2, dimensions);
+}
+
+class HostilePayload : public RunFixture {
+ protected:
+  /// Reads a run in which `payload` lies between two scalars, which must be read.
+  RunReader readAround(const std::string& payload) const {
+    const std::string record = recordOf(payload);
+    writeBytes(kFirst, before_ + record + framed({legacyScalar("loss", 3, 3)}));
+    RunReader run = read();
+    EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(3, 3)));
+    return run;
+  }
+  void expectDamage(const std::string& payload, const std::string& message) const {
+    const RunReader run = readAround(payload);
+    EXPECT_THAT(run.damage(),
+                ElementsAre(IsDamage(before_.size(), recordOf(payload).size(),
+                                     message + " at offset " + std::to_string(before_.size()) +
+                                         " of " + path(kFirst))));
+    EXPECT_THAT(run.tags(), SizeIs(1));
+  }
+  static std::string notAnEvent(const std::string& payload) {
+    return "not an event: " + std::to_string(payload.size()) +
+           " bytes that are no tensorflow.Event message";
+  }
+  static std::string payloadOf(const Event& event) {
+    std::string payload;
+    encodeEvent(event, &payload);
+    return payload;
+  }
+  static std::string recordOf(const std::string& payload) {
+    RecordBuffer buffer;
+    buffer.append(payload);
+    return buffer.take();
+  }
+
+  const std::string before_ = framed({legacyScalar("loss", 1, 1)});
+};
+
+TEST_F(HostilePayload, ThatIsNoMessageIsDamage) {
+  for (const std::string& payload :
+       {std::string("\x10"), std::string("\x0f"), std::string("\x2a\x05x"), std::string(1, '\0'),
+        std::string(300, '\xff')}) {
+    expectDamage(payload, notAnEvent(payload));
+  }
+}
+
+TEST_F(HostilePayload, ThatIsEmptyIsAnEventWithoutContent) {
+  EXPECT_THAT(readAround("").damage(), IsEmpty());
+}
+
+TEST_F(HostilePayload, WithAVarintOfElevenBytesIsDamage) {
+  const std::string payload = "\x10" + std::string(10, '\xff') + '\x01';
+  expectDamage(payload, notAnEvent(payload));
+}
+
+TEST_F(HostilePayload, WithASizeThatWrapsAroundIsDamage) {
+  for (const std::string& size :
+       {std::string("\xff\xff\xff\xff\x07"), std::string("\xff\xff\xff\xff\x0f"),
+        std::string(9, '\xff') + '\x01'}) {
+    expectDamage("\x2a" + size + "x", notAnEvent("\x2a" + size + "x"));
+  }
+}
+
+TEST_F(HostilePayload, OfDeeplyNestedGroupsIsDamage) {
+  const std::string open(1 * kMiB, '\x7b');  // field 15, start of a group
+  expectDamage(open, notAnEvent(open));
+  const std::string balanced = open + std::string(1 * kMiB, '\x7c');
+  expectDamage(balanced, notAnEvent(balanced));
+}
+
+TEST_F(HostilePayload, OfDeeplyNestedMessagesIsRead) {
+  // No message of an event holds itself, so that the depth stays what the types allow.
+  std::string nested;
+  for (int depth = 0; depth < 2000; ++depth) {
+    nested = bytesField(8, nested);
+  }
+  const RunReader run = readAround(eventOf(valueOf(nested)));
+  EXPECT_LE(run.damage().size(), 1u);
+}
+
+TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
+  const std::string empty("\x0a\x00", 2);
+  const std::string message = "event of too many small parts: got ";
+  for (const std::string& payload :
+       {eventOf(repeated(empty, 2 * kMiB)),                                        // values
+        eventOfTensor(floatTensor(repeated(bytesField(2, ""), 2 * kMiB))),         // dimensions
+        eventOfTensor(varintField(1, 7) + repeated(bytesField(8, ""), 2 * kMiB)),  // texts
+        eventOfTensor(varintField(1, 9) + bytesField(10, std::string(8 * kMiB, '\0'))),  // packed
+        eventOfTensor(varintField(1, 9) + repeated(varintField(10, 1), 8 * kMiB))}) {
+    const RunReader run = readAround(payload);
+    // Of large values only the place is noted; then it is reading them back that is refused.
+    std::string refusal;
+    if (run.damage().empty()) {
+      Value value;
+      refusal = run.value(run.tags().at("hostile").values.at(0), &value).message();
+    } else {
+      refusal = run.damage()[0].status.message();
+    }
+    EXPECT_THAT(refusal, testing::AllOf(testing::StartsWith(message),
+                                        testing::HasSubstr(" bytes of memory, want at most "
+                                                           "134217728")));
+  }
+}
+
+TEST_F(HostilePayload, OfManyHugeTensorsWithoutValuesIsRefusedAsAWhole) {
+  // Each would be taken alone.
+  const std::string tensor = valueOf(bytesField(8, floatTensor(dimension(12 << 20))));
+  EXPECT_THAT(readAround(eventOf(tensor)).damage(), IsEmpty());
+  expectDamage(eventOf(repeated(tensor, 100)),
+               "tensor too large: got 0 values for 12582912 elements in tag 'hostile'");
+}
+
+TEST_F(HostilePayload, WithAShapeThatIsNoneIsDamage) {
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();  // 2^63 as unsigned
+  expectDamage(eventOfTensor(floatTensor(dimension(-1))),
+               "tensor shape is not one: got dimension -1 in tag 'hostile'");
+  expectDamage(eventOfTensor(floatTensor(dimension(kMin))),
+               "tensor shape is not one: got dimension -9223372036854775808 in tag 'hostile'");
+  expectDamage(eventOfTensor(floatTensor(repeated(dimension(std::int64_t{1} << 32), 3))),
+               "tensor shape is not one: got dimension 4294967296 in tag 'hostile'");
+  expectDamage(eventOfTensor(floatTensor(dimension(std::numeric_limits<std::int64_t>::max()))),
+               "tensor too large: got 0 values for 9223372036854775807 elements in tag 'hostile'");
+}
+
+TEST_F(HostilePayload, WhoseShapeAndContentDisagreeIsNoScalar) {
+  const RunReader run = readAround(
+      eventOf(valueOf(bytesField(8, floatTensor(dimension(1000)) + bytesField(4, "1234567")))));
+  EXPECT_EQ(run.tags().at("hostile").scalars.size(), 0u);
+  ASSERT_THAT(run.tags().at("hostile").values, SizeIs(1));
+  Value value;
+  ASSERT_TRUE(run.value(run.tags().at("hostile").values[0], &value).ok());
+  EXPECT_EQ(std::get<Tensor>(value.data).content, "1234567");
+}
+
+TEST_F(HostilePayload, WithATagThatIsNoUtf8KeepsItsBytes) {
+  const std::string tag = "\xff\xc0\x80\xed\xa0\x80";
+  const RunReader run = readAround(payloadOf(legacyScalar(tag, 0.5F, 2)));
+  EXPECT_THAT(run.damage(), IsEmpty());
+  EXPECT_THAT(points(run, tag), ElementsAre(Pair(2, 0.5)));
+}
+
+TEST_F(HostilePayload, WithATagOfMegabytesOrNoneIsRead) {
+  const std::string tag(4 * kMiB, 't');
+  const RunReader run = readAround(payloadOf(legacyScalar(tag, 0.5F, 2)));
+  EXPECT_THAT(points(run, tag), ElementsAre(Pair(2, 0.5)));
+  EXPECT_THAT(points(readAround(payloadOf(legacyScalar("", 0.5F, 2))), ""),
+              ElementsAre(Pair(2, 0.5)));
+}
+
+TEST_F(HostilePayload, WithATimeThatIsNoneKeepsIt) {
+  for (const double time :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::max()}) {
+    Event event = legacyScalar("hostile", 0.5F, 2);
+    event.wallTime = time;
+    const RunReader run = readAround(payloadOf(event));
+    const double got = run.tags().at("hostile").scalars.wallTimes.at(0);
+    EXPECT_EQ(std::memcmp(&got, &time, sizeof time), 0) << time;
+  }
+}
+
+TEST_F(HostilePayload, AtTheFirstAndTheLastStepThereIsKeepsThem) {
+  for (const std::int64_t step :
+       {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
+    EXPECT_THAT(points(readAround(payloadOf(legacyScalar("hostile", 0.5F, step))), "hostile"),
+                ElementsAre(Pair(step, 0.5)));
+  }
+}
+
+TEST_F(HostilePayload, OfARestartAtTheFirstStepThereIsDropsEverything) {
+  writeEvents(kFirst,
+              {version(), legacyScalar("loss", 1, 1),
+               legacyScalar("loss", 1, std::numeric_limits<std::int64_t>::min()),
+               start(std::numeric_limits<std::int64_t>::min()), legacyScalar("loss", 2, 2)});
+  EXPECT_THAT(points("loss"), ElementsAre(Pair(2, 2)));
+}
+
+TEST_F(HostilePayload, WithMetadataThatIsNoneIsDamage) {
+  const std::string payload =
+      eventOf(valueOf(std::string("\x15\0\0\0\0", 5) + bytesField(9, "\x0a\x05x")));
+  expectDamage(payload, notAnEvent(payload));
+}
+
+TEST_F(HostilePayload, WithAVersionThatIsNoneChangesNothing) {
+  for (const std::string version :
+       {"", ":", "brain.Event:", "brain.Event:nan", "\xff:1e999", "2"}) {
+    EXPECT_THAT(readAround(payloadOf(eventAt(0, FileVersion{version}))).damage(), IsEmpty());
+  }
+}
+
+TEST_F(HostilePayload, OfManyTagsIsRead) {
+  std::string values;
+  for (int i = 0; i < 20'000; ++i) {
+    values += bytesField(1, bytesField(1, std::to_string(i)) + std::string("\x15\0\0\0\0", 5));
+  }
+  const RunReader run = readAround(eventOf(values));
+  EXPECT_THAT(run.damage(), IsEmpty());
+  EXPECT_THAT(run.tags(), SizeIs(20'001));
+}
+
+}  // namespace
+}  // namespace steptape

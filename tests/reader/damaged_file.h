@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/event/event_codec.h"
+#include "steptape/record/record_buffer.h"
+#include "steptape/record/record_reader.h"
+
+namespace steptape {
+
+/// Where bytes lie in a file: offset and size.
+using Extent = std::pair<std::uint64_t, std::uint64_t>;
+using Extents = std::vector<Extent>;
+
+/// A file of scalars whose every record is known: the n-th has step n, so that a point says from
+/// which record it came.
+struct KnownFile {
+  std::string bytes;
+  Extents records;
+
+  static double valueAt(std::int64_t step) { return static_cast<double>(step % 1000) / 8; }
+};
+
+/// Legacy and new-style scalars in turn, of a few tags of different lengths.
+inline KnownFile makeKnownFile(std::int64_t records) {
+  KnownFile file;
+  RecordBuffer buffer;
+  for (std::int64_t step = 0; step < records; ++step) {
+    Event event;
+    event.wallTime = 1.7e9 + static_cast<double>(step);
+    event.step = step;
+    Value value;
+    value.tag = std::string(static_cast<std::size_t>(1 + step % 7), 't');
+    value.data = static_cast<float>(KnownFile::valueAt(step));
+    event.what = Summary{{value}};
+    std::string* const payload = buffer.beginRecord();
+    encodeEvent(event, payload);
+    buffer.endRecord();
+    std::string record = buffer.take();
+    file.records.emplace_back(file.bytes.size(), record.size());
+    file.bytes += record;
+  }
+  return file;
+}
+
+/// What lies between `records` in a file of `size` bytes.
+inline Extents gapsBetween(const Extents& records, std::uint64_t size) {
+  Extents gaps;
+  std::uint64_t end = 0;
+  for (const auto& [offset, bytes] : records) {
+    if (offset > end) {
+      gaps.emplace_back(end, offset - end);
+    }
+    end = offset + bytes;
+  }
+  if (end < size) {
+    gaps.emplace_back(end, size - end);
+  }
+  return gaps;
+}
+
+/// The records of `file` that are the same in `damaged`.
+inline Extents intactRecords(const KnownFile& file, const std::string& damaged) {
+  Extents intact;
+  for (const Extent& record : file.records) {
+    const auto [offset, bytes] = record;
+    if (offset + bytes <= damaged.size() &&
+        damaged.compare(offset, bytes, file.bytes, offset, bytes) == 0) {
+      intact.push_back(record);
+    }
+  }
+  return intact;
+}
+
+/// All whole records of a source, and why the reader stopped at each place between them.
+struct WholeRecords {
+  Extents records;
+  std::vector<std::uint64_t> stops;
+};
+
+inline WholeRecords readWholeRecords(const ByteSource& source) {
+  RecordReader reader(&source);
+  WholeRecords result;
+  for (std::string_view payload;;) {
+    const std::uint64_t begin = reader.offset();
+    if (reader.next(&payload) == ReadOutcome::kRecord) {
+      result.records.emplace_back(begin, reader.offset() - begin);
+    } else if (reader.lastError().ok()) {
+      return result;
+    } else {
+      result.stops.push_back(begin);
+      if (reader.findRecord(begin + 1) != ReadOutcome::kRecord) {
+        return result;
+      }
+    }
+  }
+}
+
+}  // namespace steptape

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/reader/run_events.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "steptape/reader/run_reader.h"
+
+#include "reader/log_dir_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kFile[] = "events.out.tfevents.1";
+constexpr char kLaterFile[] = "events.out.tfevents.2";
+
+class RunEventsTest : public LogDirFixture {
+ protected:
+  /// Each value as "tag@step=number", or "tag@step" where it is no scalar.
+  std::vector<std::string> read(RunEventsOptions options = {}) {
+    RunEvents run(listRuns(root_).at(0), std::move(options));
+    std::vector<std::string> values;
+    RunValue value;
+    while (run.next(&value)) {
+      std::string text = run.tags()[value.tag].name + "@" + std::to_string(value.step);
+      if (value.data == nullptr) {
+        text += "=" + std::to_string(static_cast<int>(value.scalar));
+      }
+      values.push_back(std::move(text));
+    }
+    damage_ = run.damage();
+    return values;
+  }
+  std::vector<std::string> readWith(PurgePolicy purge) {
+    RunEventsOptions options;
+    options.purge = purge;
+    return read(options);
+  }
+
+  std::vector<Damage> damage_;
+};
+
+TEST_F(RunEventsTest, GivesTheValuesOfAllFilesInTheOrderOfWriting) {
+  writeEvents(kLaterFile, {legacyScalar("b", 4, 2)});
+  writeEvents(kFile, {legacyScalar("b", 1, 1), legacyScalar("a", 2, 1), legacyScalar("b", 3, 1)});
+  EXPECT_THAT(read(), ElementsAre("b@1=1", "a@1=2", "b@1=3", "b@2=4"));
+}
+
+TEST_F(RunEventsTest, GivesTimesAndExactNumbers) {
+  const Value value = ofScalarsPlugin(tensorValue<double>("x", TensorType::kDouble, {0.1}));
+  writeEvents(kFile, {eventAt(-7, Summary{{value}})});
+  RunEvents run(listRuns(root_).at(0));
+  RunValue got;
+  ASSERT_TRUE(run.next(&got));
+  EXPECT_EQ(got.wallTime, 993);
+  EXPECT_EQ(got.step, -7);
+  EXPECT_EQ(got.scalar, 0.1);
+  EXPECT_FALSE(run.next(&got));
+  EXPECT_FALSE(run.next(&got));
+}
+
+TEST_F(RunEventsTest, GivesOtherValuesAsTheyAre) {
+  const Value tensor = tensorValue<float>("raw", TensorType::kFloat, {1, 2});
+  writeEvents(kFile, {eventAt(3, Summary{{tensor}})});
+  RunEvents run(listRuns(root_).at(0));
+  RunValue value;
+  ASSERT_TRUE(run.next(&value));
+  ASSERT_NE(value.data, nullptr);
+  EXPECT_THAT(std::get<Tensor>(value.data->data).shape, ElementsAre(2));
+}
+
+TEST_F(RunEventsTest, KnowsWhatANumberIsFromTheFirstMetadataOfItsTag) {
+  Value histogram = tensorValue<float>("h", TensorType::kFloat, {1});
+  histogram.metadata.emplace();
+  histogram.metadata->pluginName = "histograms";
+  const Value early = tensorValue<float>("early", TensorType::kFloat, {1});
+  const Value unknown = tensorValue<float>("unknown", TensorType::kFloat, {1});
+  writeEvents(kFile, {eventAt(1, Summary{{histogram, early, unknown}}),
+                      eventAt(2, Summary{{ofScalarsPlugin(early)}})});
+  EXPECT_THAT(read(), ElementsAre("h@1", "early@1=1", "unknown@1", "early@2=1"));
+}
+
+TEST_F(RunEventsTest, GivesANumberOfAnUnknownPluginAsATensor) {
+  writeEvents(kFile,
+              {eventAt(1, Summary{{tensorValue<float>("unknown", TensorType::kFloat, {0.5F})}})});
+  RunEvents run(listRuns(root_).at(0));
+  RunValue value;
+  ASSERT_TRUE(run.next(&value));
+  ASSERT_NE(value.data, nullptr);
+  EXPECT_EQ(std::get<Tensor>(value.data->data).content, std::string("\0\0\0\x3f", 4));
+}
+
+TEST_F(RunEventsTest, GivesGraphsWithTheNamesThatReadersKnow) {
+  writeEvents(kFile, {eventAt(0, GraphDef{"graph"}), eventAt(0, TaggedRunMetadata{"step1", "m"})});
+  RunEvents run(listRuns(root_).at(0));
+  RunValue value;
+  ASSERT_TRUE(run.next(&value));
+  EXPECT_EQ(run.tags()[value.tag].name, "__run_graph__");
+  EXPECT_EQ(run.tags()[value.tag].metadata.pluginName, "graphs");
+  EXPECT_THAT(std::get<Tensor>(value.data->data).strings, ElementsAre("graph"));
+  ASSERT_TRUE(run.next(&value));
+  EXPECT_EQ(run.tags()[value.tag].name, "step1");
+}
+
+TEST_F(RunEventsTest, DropsWhatARestartWritesAgain) {
+  writeEvents(kFile, {start(0), legacyScalar("x", 1, 1), legacyScalar("x", 2, 2),
+                      legacyScalar("x", 3, 3), eventAt(9, GraphDef{"graph"})});
+  writeEvents(kLaterFile, {start(2), legacyScalar("x", 20, 2)});
+  EXPECT_THAT(read(), ElementsAre("x@1=1", "__run_graph__@9", "x@2=20"));
+}
+
+TEST_F(RunEventsTest, DropsByTheEarliestRestartBehindAValue) {
+  writeEvents(kFile,
+              {legacyScalar("x", 1, 1), legacyScalar("x", 5, 5), start(6), legacyScalar("x", 7, 7),
+               start(5), legacyScalar("x", 50, 5), start(8), legacyScalar("x", 8, 8), start(3),
+               legacyScalar("x", 30, 3), start(4), legacyScalar("x", 40, 4)});
+  EXPECT_THAT(read(), ElementsAre("x@1=1", "x@3=30", "x@4=40"));
+}
+
+TEST_F(RunEventsTest, KeepsWhatTensorBoardsServerKeepsAtTheFirstRestart) {
+  writeEvents(kFile, {version(), legacyScalar("x", 1, 1), legacyScalar("x", 2, 2), start(1),
+                      legacyScalar("x", 10, 1), start(2), legacyScalar("x", 20, 2)});
+  EXPECT_THAT(readWith(PurgePolicy::kTensorBoardServer), ElementsAre("x@1=1", "x@1=10", "x@2=20"));
+}
+
+TEST_F(RunEventsTest, GivesEverythingIfNothingIsPurged) {
+  writeEvents(kFile, {version("brain.Event:1"), legacyScalar("x", 2, 2), start(1),
+                      legacyScalar("x", 10, 1)});
+  EXPECT_THAT(readWith(PurgePolicy::kNone), ElementsAre("x@2=2", "x@1=10"));
+}
+
+TEST_F(RunEventsTest, DropsByTagWhereAStepGoesBackInFilesWithoutRestarts) {
+  writeEvents(kFile, {version("brain.Event:1"), legacyScalar("x", 1, 1), legacyScalar("x", 2, 2),
+                      legacyScalar("y", 3, 2), legacyScalar("x", 20, 2), legacyScalar("x", 3, 3),
+                      legacyScalar("x", 21, 2)});
+  EXPECT_THAT(read(), ElementsAre("x@1=1", "y@2=3", "x@2=21"));
+}
+
+TEST_F(RunEventsTest, DropsNothingByStepInFilesThatHaveRestarts) {
+  writeEvents(kFile, {version("brain.Event:2"), legacyScalar("x", 2, 2), legacyScalar("x", 1, 1)});
+  EXPECT_THAT(read(), ElementsAre("x@2=2", "x@1=1"));
+}
+
+TEST_F(RunEventsTest, GoesOnBehindDamage) {
+  std::string bytes = framed({legacyScalar("x", 1, 1), legacyScalar("x", 2, 2)});
+  const std::size_t size = bytes.size() / 2;
+  bytes[size / 2] = static_cast<char>(~bytes[size / 2]);
+  const std::string file = writeBytes(kFile, bytes);
+  EXPECT_THAT(read(), ElementsAre("x@2=2"));
+  ASSERT_THAT(damage_, SizeIs(1));
+  EXPECT_EQ(damage_[0].path, file);
+  EXPECT_EQ(damage_[0].offset, 0);
+  EXPECT_EQ(damage_[0].bytes, size);
+}
+
+TEST_F(RunEventsTest, ReportsARecordThatIsNoEvent) {
+  RecordBuffer records;
+  records.beginRecord()->append("\xff\xff");
+  records.endRecord();
+  writeBytes(kFile, records.take() + framed({legacyScalar("x", 1, 1)}));
+  EXPECT_THAT(read(), ElementsAre("x@1=1"));
+  ASSERT_THAT(damage_, SizeIs(1));
+  EXPECT_THAT(damage_[0].status.message(), HasSubstr(" at offset 0 of "));
+}
+
+TEST_F(RunEventsTest, ReportsAFileThatEndsInsideARecord) {
+  const std::string bytes = framed({legacyScalar("x", 1, 1), legacyScalar("x", 2, 2)});
+  writeBytes(kFile, bytes.substr(0, bytes.size() - 1));
+  EXPECT_THAT(read(), ElementsAre("x@1=1"));
+  ASSERT_THAT(damage_, SizeIs(1));
+  EXPECT_EQ(damage_[0].outcome, ReadOutcome::kTruncated);
+}
+
+TEST_F(RunEventsTest, ReportsAFileThatIsNotThere) {
+  RunFiles run{"run", root_, {path("absent")}, false};
+  RunEvents events(run);
+  RunValue value;
+  EXPECT_FALSE(events.next(&value));
+  ASSERT_THAT(events.damage(), SizeIs(1));
+  EXPECT_EQ(events.damage()[0].outcome, ReadOutcome::kIoError);
+}
+
+TEST_F(RunEventsTest, ReportsAFileThatGoesBetweenThePasses) {
+  const std::string file = writeEvents(kFile, {legacyScalar("x", 1, 1)});
+  RunEvents run(listRuns(root_).at(0));
+  std::filesystem::remove(file);
+  RunValue value;
+  EXPECT_FALSE(run.next(&value));
+  ASSERT_THAT(run.damage(), SizeIs(1));
+  EXPECT_THAT(run.damage()[0].status.message(), HasSubstr(file));
+}
+
+TEST_F(RunEventsTest, LeavesOutWhatIsWrittenBetweenThePasses) {
+  const std::string first = framed({legacyScalar("x", 1, 1)});
+  writeBytes(kFile, first);
+  RunEvents run(listRuns(root_).at(0));
+  writeBytes(kFile, first + framed({start(0), legacyScalar("new", 2, 2)}));
+  RunValue value;
+  EXPECT_TRUE(run.next(&value));
+  EXPECT_FALSE(run.next(&value));
+  EXPECT_THAT(run.damage(), IsEmpty());
+}
+
+TEST_F(RunEventsTest, CountsTheBytesOfBothPasses) {
+  std::vector<Event> events;
+  for (int i = 0; i < 40; ++i) {
+    Value value;
+    value.tag = "big";
+    value.data = LegacyImage{1, 1, 3, std::string(1 << 20, 'x')};
+    events.push_back(eventAt(i, Summary{{value}}));
+  }
+  const std::uint64_t size = std::filesystem::file_size(writeEvents(kFile, events));
+  std::vector<std::uint64_t> reports;
+  RunEventsOptions options;
+  options.onProgress = [&](std::uint64_t bytes) { reports.push_back(bytes); };
+  EXPECT_THAT(read(options), SizeIs(40));
+  ASSERT_THAT(reports, SizeIs(testing::Ge(8)));
+  EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+  EXPECT_GT(reports.back(), size * 3 / 2);
+  EXPECT_LE(reports.back(), size * 2);
+}
+
+using Point = std::tuple<std::string, double, std::int64_t, double>;
+
+TEST(RunEventsOfPeers, AreThoseOfRunReader) {
+  for (const char* file : {"torch.tfevents", "tensorboardx.tfevents"}) {
+    const RunFiles run = listRuns(std::string(STEPTAPE_SOURCE_DIR "/tests/golden/") + file).at(0);
+    std::vector<Point> streamed;
+    RunEvents events(run);
+    RunValue value;
+    while (events.next(&value)) {
+      if (value.data == nullptr) {
+        streamed.emplace_back(events.tags()[value.tag].name, value.wallTime, value.step,
+                              value.scalar);
+      }
+    }
+    RunReader reader(run);
+    reader.update();
+    std::vector<Point> held;
+    for (const auto& [tag, series] : reader.tags()) {
+      for (std::size_t i = 0; i < series.scalars.size(); ++i) {
+        held.emplace_back(tag, series.scalars.wallTimes[i], series.scalars.steps[i],
+                          series.scalars.values[i]);
+      }
+    }
+    std::stable_sort(streamed.begin(), streamed.end(), [](const Point& a, const Point& b) {
+      return std::get<0>(a) < std::get<0>(b);
+    });
+    // NaN differs from itself: compared as text.
+    EXPECT_EQ(testing::PrintToString(streamed), testing::PrintToString(held)) << file;
+    EXPECT_FALSE(held.empty());
+  }
+}
+
+}  // namespace
+}  // namespace steptape

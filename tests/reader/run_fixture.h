@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "steptape/reader/run_reader.h"
+
+#include "reader/log_dir_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+
+/// A run in a directory of its own, and verbs to read it.
+class RunFixture : public LogDirFixture {
+ protected:
+  static constexpr char kFirst[] = "events.out.tfevents.1";
+  static constexpr char kSecond[] = "events.out.tfevents.2";
+  static constexpr char kThird[] = "events.out.tfevents.3";
+
+  using Points = std::vector<std::pair<std::int64_t, double>>;
+
+  RunReader readerOf(RunReaderOptions options = {}) const {
+    return RunReader({".", root_, {}, true}, std::move(options));
+  }
+  RunReader read(RunReaderOptions options = {}) const {
+    RunReader run = readerOf(std::move(options));
+    run.update();
+    return run;
+  }
+
+  static Points points(const RunReader& run, const std::string& tag) {
+    const auto series = run.tags().find(tag);
+    if (series == run.tags().end()) {
+      return {};
+    }
+    const ScalarColumns& scalars = series->second.scalars;
+    Points points;
+    for (std::size_t i = 0; i < scalars.size(); ++i) {
+      points.emplace_back(scalars.steps[i], scalars.values[i]);
+    }
+    return points;
+  }
+  Points points(const std::string& tag, RunReaderOptions options = {}) const {
+    return points(read(std::move(options)), tag);
+  }
+
+  /// The steps of a tag that is no series of scalars.
+  static std::vector<std::int64_t> steps(const RunReader& run, const std::string& tag) {
+    std::vector<std::int64_t> steps;
+    for (const ValueLocation& location : run.tags().at(tag).values) {
+      steps.push_back(location.step);
+    }
+    return steps;
+  }
+
+  static RunReaderOptions purging(PurgePolicy policy) {
+    RunReaderOptions options;
+    options.purge = policy;
+    return options;
+  }
+  static RunReaderOptions complete() {
+    RunReaderOptions options;
+    options.mayGrow = false;
+    return options;
+  }
+
+  /// As legacyScalar(), in the form that SummaryWriter writes; metadata with the tag's first value.
+  static Event newScalar(const std::string& tag, float number, std::int64_t step,
+                         bool withMetadata = true) {
+    Value value = tensorValue<float>(tag, TensorType::kFloat, {number});
+    if (withMetadata) {
+      value = ofScalarsPlugin(std::move(value));
+    }
+    return eventAt(step, Summary{{std::move(value)}});
+  }
+  static Event textAt(std::int64_t step, const std::string& tag, const std::string& text,
+                      bool withMetadata = true) {
+    Tensor tensor;
+    tensor.type = TensorType::kString;
+    tensor.strings = {text};
+    Value value{tag, std::move(tensor), std::nullopt};
+    if (withMetadata) {
+      value.metadata.emplace();
+      value.metadata->pluginName = kTextPlugin;
+    }
+    return eventAt(step, Summary{{std::move(value)}});
+  }
+
+  void append(const std::string& name, std::string_view bytes) const {
+    std::ofstream out(path(name), std::ios::binary | std::ios::app);
+    out << bytes;
+    EXPECT_TRUE(out.good()) << name;
+  }
+};
+
+/// A damage that lies at `offset`, has `bytes`, and says `message`.
+MATCHER_P3(IsDamage, offset, bytes, message, "") {
+  *result_listener << arg.offset << " + " << arg.bytes << ": " << arg.status.message();
+  return arg.offset == static_cast<std::uint64_t>(offset) &&
+         arg.bytes == static_cast<std::uint64_t>(bytes) &&
+         testing::ExplainMatchResult(testing::HasSubstr(message), arg.status.message(),
+                                     result_listener);
+}
+
+}  // namespace steptape

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RunReader on runs that change: growing, new, removed and shorter files.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sys/resource.h>
+
+#include "reader/run_fixture.h"
+
+namespace steptape {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
+
+class FollowTest : public RunFixture {};
+
+/// The bytes that this process has read from files and pipes so far.
+std::uint64_t bytesReadSoFar() {
+  std::ifstream io("/proc/self/io");
+  std::string name;
+  std::uint64_t bytes = 0;
+  io >> name >> bytes;
+  EXPECT_EQ(name, "rchar:");
+  return bytes;
+}
+
+TEST_F(FollowTest, ReadsWhatWasAppended) {
+  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  RunReader run = read();
+  const std::string more = framed({legacyScalar("loss", 2, 2)});
+  append(kFirst, more);
+  EXPECT_EQ(run.update(), more.size());
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+}
+
+TEST_F(FollowTest, ReadsNothingTwiceHoweverLongTheFile) {
+  std::vector<Event> events;
+  for (int step = 0; step < 20'000; ++step) {
+    events.push_back(legacyScalar("loss", 1, step));
+  }
+  const std::string file = writeEvents(kFirst, events);
+  RunReader run = read();
+  ASSERT_GT(std::filesystem::file_size(file), 800'000u);
+
+  const std::string more = framed({legacyScalar("loss", 2, 20'000)});
+  append(kFirst, more);
+  const std::uint64_t itself = bytesReadSoFar();
+  const std::uint64_t before = bytesReadSoFar();
+  EXPECT_EQ(run.update(), more.size());
+  const std::uint64_t counting = before - itself;
+  EXPECT_LE(bytesReadSoFar() - before, more.size() + 2 * counting);
+}
+
+TEST_F(FollowTest, ReadsNoByteOfAFileThatDidNotGrow) {
+  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  RunReader run = read();
+  const std::uint64_t itself = bytesReadSoFar();
+  const std::uint64_t before = bytesReadSoFar();
+  EXPECT_EQ(run.update(), 0u);
+  EXPECT_LE(bytesReadSoFar() - before, 2 * (before - itself));
+}
+
+TEST_F(FollowTest, WaitsForTheRestOfARecordAndGoesOn) {
+  const std::string bytes = framed({legacyScalar("loss", 1, 1)});
+  const std::string next = framed({legacyScalar("loss", 2, 2)});
+  writeBytes(kFirst, bytes + next.substr(0, 20));
+  RunReader run = readerOf();
+  EXPECT_EQ(run.update(), bytes.size());
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
+  EXPECT_THAT(run.damage(), ElementsAre(IsDamage(bytes.size(), 20, "record cut short")));
+  EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kTruncated);
+
+  append(kFirst, next.substr(20));
+  EXPECT_EQ(run.update(), next.size());
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+  EXPECT_THAT(run.damage(), IsEmpty());
+}
+
+TEST_F(FollowTest, TakesEveryByteOfAFileThatIsWrittenByteByByte) {
+  const std::string bytes =
+      framed({legacyScalar("loss", 1, 1), textAt(1, "note", "text"), legacyScalar("loss", 2, 2)});
+  writeBytes(kFirst, "");
+  RunReader run = readerOf();
+  std::uint64_t read = 0;
+  for (const char byte : bytes) {
+    append(kFirst, {&byte, 1});
+    read += run.update();
+  }
+  EXPECT_EQ(read, bytes.size());
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+  EXPECT_THAT(steps(run, "note"), ElementsAre(1));
+  EXPECT_THAT(run.damage(), IsEmpty());
+}
+
+TEST_F(FollowTest, FindsFilesThatAreNew) {
+  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  RunReader run = read();
+  const std::string file = writeEvents(kSecond, {legacyScalar("loss", 2, 2)});
+  EXPECT_GT(run.update(), 0u);
+  EXPECT_EQ(run.files().back(), file);
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+}
+
+TEST_F(FollowTest, LeavesNewFilesAloneWhereTheRunIsOneFile) {
+  const std::string file = writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  RunReader run({".", root_, {file}, false});
+  run.update();
+  writeEvents(kSecond, {legacyScalar("loss", 2, 2)});
+  EXPECT_EQ(run.update(), 0u);
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
+}
+
+TEST_F(FollowTest, ReadsMoreFilesThanAProcessMayOpen) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  rlimit low = limit;
+  low.rlim_cur = 64;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  constexpr int kFiles = 3000;
+  for (int i = 0; i < kFiles; ++i) {
+    writeEvents("events.out.tfevents." + std::to_string(10'000 + i), {legacyScalar("loss", 1, i)});
+  }
+  RunReader run = readerOf();
+  run.update();
+  EXPECT_EQ(run.update(), 0u);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_THAT(points(run, "loss"), SizeIs(kFiles));
+  EXPECT_THAT(run.damage(), IsEmpty());
+}
+
+TEST_F(FollowTest, KeepsThePointsOfAFileThatWasRemoved) {
+  const std::string file =
+      writeEvents(kFirst, {legacyScalar("loss", 1, 1), textAt(1, "note", "x")});
+  writeEvents(kSecond, {legacyScalar("loss", 2, 2)});
+  RunReader run = read();
+  std::filesystem::remove(file);
+  EXPECT_EQ(run.update(), 0u);
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+  ASSERT_THAT(run.damage(), SizeIs(1));
+  EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
+  EXPECT_EQ(run.damage()[0].status.message(),
+            "cannot open " + file + ": No such file or directory");
+
+  Value value;
+  const Status status = run.value(run.tags().at("note").values.at(0), &value);
+  EXPECT_EQ(status.code(), ErrorCode::kIoError);
+  EXPECT_EQ(status.message(), "cannot open " + file + ": No such file or directory");
+}
+
+TEST_F(FollowTest, KeepsThePointsOfAFileThatBecameShorterAndSaysSo) {
+  const std::string file = writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  RunReader run = read();
+  const std::uintmax_t size = std::filesystem::file_size(file);
+  std::filesystem::resize_file(file, 5);
+  EXPECT_EQ(run.update(), 0u);
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
+  ASSERT_THAT(run.damage(), SizeIs(1));
+  EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
+  EXPECT_EQ(run.damage()[0].status.message(),
+            "file became shorter: got 5 bytes, want " + std::to_string(size) + " of " + file);
+}
+
+TEST_F(FollowTest, GoesOnWhenAFileThatCouldNotBeReadIsThereAgain) {
+  const std::string file = path(kFirst);
+  RunReader run({".", root_, {file}, false});
+  run.update();
+  ASSERT_THAT(run.damage(), SizeIs(1));
+  EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
+  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  run.update();
+  EXPECT_THAT(run.damage(), IsEmpty());
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
+}
+
+TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
+  const std::string text = framed({textAt(1, "note", "one")});
+  const std::string file = writeBytes(kFirst, text);
+  const RunReader run = read();
+  Value value;
+  const auto message = [&] {
+    return run.value(run.tags().at("note").values.at(0), &value).message();
+  };
+  writeBytes(kFirst, std::string(text.size(), 'x'));
+  EXPECT_THAT(message(), HasSubstr("length checksum mismatch"));
+  const std::string changed = "the file has changed: no value 0 at offset 0 of " + file;
+  writeBytes(kFirst, "");
+  EXPECT_EQ(message(), changed);
+  writeBytes(kFirst, framed({textAt(2, "note", "two")}));
+  EXPECT_EQ(message(), changed);
+  writeBytes(kFirst, text);
+  EXPECT_EQ(message(), "");
+}
+
+TEST_F(FollowTest, SearchesOnBehindDamageWhenTheFileHasGrown) {
+  const std::string good = framed({legacyScalar("loss", 1, 1)});
+  const std::string more = framed({legacyScalar("loss", 2, 2)});
+  writeBytes(kFirst, good + std::string(1000, 'x'));
+  RunReader run = read();
+  EXPECT_THAT(run.damage(), ElementsAre(IsDamage(good.size(), 1000, "length checksum mismatch")));
+
+  append(kFirst, "more damage" + more.substr(0, 30));
+  run.update();
+  EXPECT_THAT(run.damage(), ElementsAre(IsDamage(good.size(), 1041, "length checksum mismatch")));
+
+  append(kFirst, more.substr(30));
+  run.update();
+  EXPECT_THAT(run.damage(), ElementsAre(IsDamage(good.size(), 1011, "length checksum mismatch")));
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/reader/run_reader.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reader/run_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
+
+class RunReaderTest : public RunFixture {
+ protected:
+  /// The `index`-th value of `tag`, read back.
+  static Value valueOf(const RunReader& run, const std::string& tag, std::size_t index = 0) {
+    Value value;
+    const Status status = run.value(run.tags().at(tag).values.at(index), &value);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return value;
+  }
+  static std::string textOf(const Value& value) {
+    return std::get<Tensor>(value.data).strings.at(0);
+  }
+};
+
+TEST_F(RunReaderTest, FindsNothingInAnEmptyDirectory) {
+  RunReader run = readerOf();
+  EXPECT_EQ(run.update(), 0u);
+  EXPECT_THAT(run.tags(), IsEmpty());
+  EXPECT_THAT(run.damage(), IsEmpty());
+}
+
+TEST_F(RunReaderTest, GivesScalarsAsColumns) {
+  writeEvents(kFirst, {newScalar("loss", 2, 1), newScalar("loss", 1, 2, false)});
+  const RunReader run = read();
+  const TagSeries& loss = run.tags().at("loss");
+  EXPECT_THAT(loss.scalars.wallTimes, ElementsAre(1001, 1002));
+  EXPECT_THAT(loss.scalars.steps, ElementsAre(1, 2));
+  EXPECT_THAT(loss.scalars.values, ElementsAre(2, 1));
+  EXPECT_THAT(loss.values, IsEmpty());
+  EXPECT_EQ(loss.metadata.pluginName, kScalarsPlugin);
+}
+
+TEST_F(RunReaderTest, ReadsLegacyAndNewScalarsOfOneTag) {
+  writeEvents(kFirst, {legacyScalar("loss", 3, 1), newScalar("loss", 2, 2)});
+  EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 3), Pair(2, 2)));
+}
+
+TEST_F(RunReaderTest, KeepsAllDigitsOfDoubles) {
+  const Value value = ofScalarsPlugin(tensorValue<double>("loss", TensorType::kDouble, {0.1}));
+  writeEvents(kFirst, {eventAt(1, Summary{{value}})});
+  EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 0.1)));
+}
+
+TEST_F(RunReaderTest, SaysWhereOtherValuesLieAndReadsThemBack) {
+  const std::string file =
+      writeEvents(kFirst, {textAt(1, "note", "first"), textAt(2, "note", "second", false)});
+  const RunReader run = read();
+  const TagSeries& note = run.tags().at("note");
+  EXPECT_EQ(note.metadata.pluginName, kTextPlugin);
+  EXPECT_EQ(note.scalars.size(), 0u);
+  ASSERT_THAT(note.values, SizeIs(2));
+  EXPECT_EQ(note.values[1].step, 2);
+  EXPECT_EQ(note.values[1].wallTime, 1002);
+  EXPECT_EQ(note.values[1].offset, framed({textAt(1, "note", "first")}).size());
+  EXPECT_EQ(run.files().at(note.values[1].file), file);
+  EXPECT_EQ(textOf(valueOf(run, "note", 0)), "first");
+  EXPECT_EQ(textOf(valueOf(run, "note", 1)), "second");
+}
+
+TEST_F(RunReaderTest, ReadsBackTheRightOneOfSeveralValuesOfAnEvent) {
+  Event event = textAt(1, "a", "of a");
+  auto& values = std::get<Summary>(event.what).values;
+  values.push_back(std::get<Summary>(textAt(1, "b", "of b").what).values.at(0));
+  writeEvents(kFirst, {event});
+  const RunReader run = read();
+  EXPECT_EQ(textOf(valueOf(run, "a")), "of a");
+  EXPECT_EQ(textOf(valueOf(run, "b")), "of b");
+}
+
+TEST_F(RunReaderTest, GivesLegacyValuesThePluginThatShowsThem) {
+  writeEvents(kFirst, {eventAt(1, Summary{{{"image", LegacyImage{1, 1, 3, "png"}, std::nullopt},
+                                           {"histogram", LegacyHistogram(), std::nullopt},
+                                           {"audio", LegacyAudio(), std::nullopt},
+                                           {"scalar", 1.0F, std::nullopt}}})});
+  const RunReader run = read();
+  EXPECT_EQ(run.tags().at("image").metadata.pluginName, kImagesPlugin);
+  EXPECT_EQ(run.tags().at("histogram").metadata.pluginName, kHistogramsPlugin);
+  EXPECT_EQ(run.tags().at("audio").metadata.pluginName, kAudioPlugin);
+  EXPECT_EQ(run.tags().at("scalar").metadata.pluginName, kScalarsPlugin);
+  EXPECT_EQ(std::get<LegacyImage>(valueOf(run, "image").data).encoded, "png");
+}
+
+TEST_F(RunReaderTest, KeepsTheMetadataOfTheFirstValueOnly) {
+  Event first = newScalar("loss", 1, 1);
+  std::get<Summary>(first.what).values[0].metadata->displayName = "Loss";
+  Event later = newScalar("loss", 2, 2);
+  std::get<Summary>(later.what).values[0].metadata->displayName = "Another name";
+  std::get<Summary>(later.what).values[0].metadata->pluginName = kTextPlugin;
+  writeEvents(kFirst, {first});
+  writeEvents(kSecond, {later});
+  const RunReader run = read();
+  EXPECT_EQ(run.tags().at("loss").metadata.displayName, "Loss");
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+}
+
+TEST_F(RunReaderTest, GivesNoTagTheMetadataOfAnotherInItsEvent) {
+  Event event = legacyScalar("a", 1, 1);
+  auto& values = std::get<Summary>(event.what).values;
+  values[0].metadata.emplace();
+  values[0].metadata->displayName = "the name of a";
+  values.push_back({"b", 2.0F, std::nullopt});
+  writeEvents(kFirst, {event});
+  const RunReader run = read();
+  EXPECT_EQ(run.tags().at("a").metadata.displayName, "the name of a");
+  EXPECT_EQ(run.tags().at("b").metadata.displayName, "");
+}
+
+TEST_F(RunReaderTest, KnowsATagWhoseMetadataLiesInAnEarlierFile) {
+  writeEvents(kFirst, {newScalar("loss", 1, 1), textAt(1, "note", "first")});
+  writeEvents(kSecond, {newScalar("loss", 2, 2, false), textAt(2, "note", "second", false)});
+  const RunReader run = read();
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+  EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2));
+}
+
+TEST_F(RunReaderTest, TakesATensorOfAnotherPluginForNoScalarThoughItIsOneNumber) {
+  Event event = newScalar("bias", 1, 1);
+  std::get<Summary>(event.what).values[0].metadata->pluginName = kHistogramsPlugin;
+  writeEvents(kFirst, {event, newScalar("bias", 2, 2, false)});
+  const RunReader run = read();
+  EXPECT_THAT(points(run, "bias"), IsEmpty());
+  EXPECT_THAT(steps(run, "bias"), ElementsAre(1, 2));
+}
+
+TEST_F(RunReaderTest, PutsALegacyScalarUnderATagOfAnotherPluginWithThatPluginsValues) {
+  writeEvents(kFirst, {textAt(1, "note", "text"), legacyScalar("note", 2, 2)});
+  const RunReader run = read();
+  EXPECT_THAT(points(run, "note"), IsEmpty());
+  EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2));
+}
+
+TEST_F(RunReaderTest, TakesFilesInTheOrderOfTheirNames) {
+  writeEvents(kSecond, {legacyScalar("loss", 2, 2)});
+  const std::string first = writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  const RunReader run = read();
+  EXPECT_EQ(run.files().at(0), first);
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+}
+
+TEST_F(RunReaderTest, ListsGraphsAndRunMetadataAsTags) {
+  writeEvents(kFirst, {eventAt(0, GraphDef{"a graph"}), eventAt(0, MetaGraphDef{"a meta graph"}),
+                       eventAt(5, TaggedRunMetadata{"step 5", "what it took"})});
+  const RunReader run = read();
+  EXPECT_EQ(run.tags().at(kRunGraphTag).metadata.pluginName, kGraphsPlugin);
+  EXPECT_EQ(textOf(valueOf(run, kRunGraphTag)), "a graph");
+  EXPECT_EQ(run.tags().at(kMetaGraphTag).metadata.pluginName, kGraphsPlugin);
+  EXPECT_EQ(textOf(valueOf(run, kMetaGraphTag)), "a meta graph");
+  EXPECT_EQ(run.tags().at("step 5").metadata.pluginName, kTaggedRunMetadataPlugin);
+  EXPECT_EQ(textOf(valueOf(run, "step 5")), "what it took");
+}
+
+TEST_F(RunReaderTest, CountsTheBytesItReads) {
+  const std::string file = writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  RunReader run = readerOf();
+  EXPECT_EQ(run.update(), std::filesystem::file_size(file));
+  EXPECT_EQ(run.update(), 0u);
+}
+
+TEST_F(RunReaderTest, TellsItsProgress) {
+  std::string bytes;
+  while (bytes.size() < (64 << 20)) {
+    bytes += framed({textAt(1, "note", std::string(1 << 20, 'x'))});
+  }
+  writeBytes(kFirst, bytes);
+  std::vector<std::uint64_t> progress;
+  RunReaderOptions options;
+  options.onProgress = [&](std::uint64_t read) { progress.push_back(read); };
+  read(options);
+  ASSERT_GE(progress.size(), 2u);
+  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
+  EXPECT_LE(progress.back(), bytes.size());
+}
+
+TEST_F(RunReaderTest, RefusesToWorkWithoutAThread) {
+  RunReaderOptions options;
+  options.threads = 0;
+  try {
+    readerOf(options);
+    FAIL() << "no thread is enough";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_STREQ(error.what(), "RunReaderOptions::threads: got 0, want at least 1");
+  }
+}
+
+TEST_F(RunReaderTest, GivesTheSameForAnyNumberOfThreads) {
+  std::vector<Event> events;
+  for (int step = 0; step < 30'000; ++step) {
+    events.push_back(step % 1000 == 999 ? start(step - 10)
+                                        : legacyScalar(step % 3 == 0 ? "a" : "b", 1, step));
+  }
+  writeEvents(kFirst, events);
+  writeEvents(kSecond, {textAt(1, "note", "text"), legacyScalar("a", 2, 31'000)});
+  RunReaderOptions threads;
+  threads.threads = 4;
+  const RunReader one = read();
+  const RunReader four = read(threads);
+  EXPECT_EQ(points(four, "a"), points(one, "a"));
+  EXPECT_EQ(points(four, "b"), points(one, "b"));
+  EXPECT_EQ(steps(four, "note"), steps(one, "note"));
+  EXPECT_THAT(points(one, "a"), testing::Not(IsEmpty()));
+}
+
+class PurgeTest : public RunFixture {
+ protected:
+  void writeRestartedRun() const {
+    writeEvents(kFirst, {version("brain.Event:2"), legacyScalar("loss", 1, 1),
+                         legacyScalar("loss", 2, 2), legacyScalar("loss", 3, 3)});
+    writeEvents(kSecond, {version("brain.Event:2"), start(2), legacyScalar("loss", 20, 2)});
+    writeEvents(kThird, {version("brain.Event:2"), start(2), legacyScalar("loss", 200, 2)});
+  }
+};
+
+TEST_F(PurgeTest, DropsAtEachRestartWhatItWritesAgain) {
+  writeRestartedRun();
+  EXPECT_THAT(points("loss", purging(PurgePolicy::kRestarts)),
+              ElementsAre(Pair(1, 1), Pair(2, 200)));
+}
+
+TEST_F(PurgeTest, KeepsAllPointsAtTheFirstStartAsTensorBoardsServerDoes) {
+  writeRestartedRun();
+  EXPECT_THAT(points("loss", purging(PurgePolicy::kTensorBoardServer)),
+              ElementsAre(Pair(1, 1), Pair(2, 200)));
+  // The start in the first file is the first of the run, and the one behind it a restart.
+  writeEvents(kThird, {});
+  EXPECT_THAT(points("loss", purging(PurgePolicy::kTensorBoardServer)),
+              ElementsAre(Pair(1, 1), Pair(2, 2), Pair(3, 3), Pair(2, 20)));
+}
+
+TEST_F(PurgeTest, KeepsEveryPointIfTold) {
+  writeRestartedRun();
+  EXPECT_THAT(points("loss", purging(PurgePolicy::kNone)),
+              ElementsAre(Pair(1, 1), Pair(2, 2), Pair(3, 3), Pair(2, 20), Pair(2, 200)));
+}
+
+TEST_F(PurgeTest, DropsValuesOfEveryPluginButNoGraph) {
+  writeEvents(kFirst, {version("brain.Event:2"), eventAt(5, GraphDef{"graph"}),
+                       textAt(4, "note", "kept"), textAt(5, "note", "dropped"), start(5)});
+  const RunReader run = read();
+  EXPECT_THAT(steps(run, "note"), ElementsAre(4));
+  EXPECT_THAT(steps(run, kRunGraphTag), ElementsAre(5));
+}
+
+TEST_F(PurgeTest, LetsAStepGoBackInFilesWithRestartEvents) {
+  writeEvents(kFirst,
+              {version("brain.Event:2"), legacyScalar("loss", 5, 5), legacyScalar("loss", 3, 3)});
+  EXPECT_THAT(points("loss"), ElementsAre(Pair(5, 5), Pair(3, 3)));
+}
+
+TEST_F(PurgeTest, DropsATagsLaterPointsWhereAStepGoesBackInOldFiles) {
+  writeEvents(kFirst, {version("brain.Event:1"), legacyScalar("loss", 4, 4),
+                       legacyScalar("other", 5, 5), legacyScalar("loss", 5, 5),
+                       legacyScalar("loss", 30, 3), legacyScalar("loss", 40, 4)});
+  const RunReader run = read();
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(3, 30), Pair(4, 40)));
+  EXPECT_THAT(points(run, "other"), ElementsAre(Pair(5, 5)));
+  EXPECT_THAT(points("loss", purging(PurgePolicy::kNone)), SizeIs(4));
+}
+
+TEST_F(PurgeTest, SeesAStepGoBackFromOneUpdateToTheNext) {
+  writeEvents(kFirst, {version("brain.Event:1"), legacyScalar("loss", 4, 4)});
+  RunReader run = read();
+  append(kFirst, framed({legacyScalar("loss", 30, 3)}));
+  run.update();
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(3, 30)));
+}
+
+class SamplingTest : public RunFixture {
+ protected:
+  static RunReaderOptions tensorBoard() {
+    RunReaderOptions options;
+    options.sampling = Sampling::tensorBoard();
+    return options;
+  }
+};
+
+TEST_F(SamplingTest, KeepsAThousandScalarsAndTheLast) {
+  std::vector<Event> events;
+  for (int step = 0; step < 3000; ++step) {
+    events.push_back(legacyScalar("loss", static_cast<float>(step), step));
+  }
+  writeEvents(kFirst, events);
+  const Points kept = points("loss", tensorBoard());
+  EXPECT_THAT(kept, SizeIs(1000));
+  EXPECT_EQ(kept.back().first, 2999);
+  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
+}
+
+TEST_F(SamplingTest, KeepsTenTextsAndTheLast) {
+  std::vector<Event> events;
+  for (int step = 0; step < 50; ++step) {
+    events.push_back(textAt(step, "note", "text"));
+  }
+  writeEvents(kFirst, events);
+  const std::vector<std::int64_t> kept = steps(read(tensorBoard()), "note");
+  EXPECT_THAT(kept, SizeIs(10));
+  EXPECT_EQ(kept.back(), 49);
+}
+
+TEST_F(SamplingTest, KeepsTheSamePointsHoweverOftenItIsUpdated) {
+  std::vector<Event> events;
+  for (int step = 0; step < 3000; ++step) {
+    events.push_back(legacyScalar("loss", static_cast<float>(step), step));
+  }
+  writeEvents(kFirst, {});
+  RunReader run = readerOf(tensorBoard());
+  for (const Event& event : events) {
+    append(kFirst, framed({event}));
+    run.update();
+  }
+  EXPECT_EQ(points(run, "loss"), points("loss", tensorBoard()));
+}
+
+}  // namespace
+}  // namespace steptape

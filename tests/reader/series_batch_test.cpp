@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scalars that share events with other values, or with each other. The expected points are those of
+// TensorBoard 2.21's EventAccumulators, to which tests/interop/reader_test.py compares more.
+#include <string>
+#include <vector>
+
+#include "reader/run_fixture.h"
+
+namespace steptape {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+class SeriesBatchTest : public RunFixture {
+ protected:
+  static Value legacyNumber(const std::string& tag, float number) {
+    Value value;
+    value.tag = tag;
+    value.data = number;
+    return value;
+  }
+  static Value picture(const std::string& tag) {
+    Value value;
+    value.tag = tag;
+    value.data = LegacyImage{1, 1, 3, "PNG"};
+    return value;
+  }
+};
+
+TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhetherItsEventHasOtherValuesOrNot) {
+  writeEvents(kFirst, {eventAt(1, Summary{{legacyNumber("loss", 1), picture("sample")}}),
+                       eventAt(2, Summary{{legacyNumber("loss", 2), picture("sample")}}),
+                       eventAt(3, Summary{{legacyNumber("loss", 3)}})});
+  const RunReader run = read();
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2), Pair(3, 3)));
+  EXPECT_THAT(run.tags().at("loss").values, IsEmpty());
+  EXPECT_THAT(steps(run, "sample"), ElementsAre(1, 2));
+}
+
+TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhereOnlyTheSecondSaysThatItIsOne) {
+  writeEvents(kFirst, {newScalar("loss", 1, 1, false), legacyScalar("loss", 2, 2)});
+  const RunReader run = read();
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+  EXPECT_THAT(run.tags().at("loss").values, IsEmpty());
+}
+
+TEST_F(SeriesBatchTest, KeepsBothValuesOfATagInAnEventWhoseStepGoesBack) {
+  writeEvents(kFirst, {version("brain.Event:1"), legacyScalar("loss", 1, 1),
+                       legacyScalar("loss", 2, 2), legacyScalar("loss", 3, 3),
+                       eventAt(2, Summary{{legacyNumber("loss", 20), legacyNumber("loss", 21)}})});
+  EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 1), Pair(2, 20), Pair(2, 21)));
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "tools/tool_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Check : public ToolFixture {
+ protected:
+  /// A file that both readers show whole.
+  static std::vector<Event> goodEvents() {
+    return {eventAt(0, FileVersion{"brain.Event:2"}), start(0), legacyScalar("loss", 0.5F, 1),
+            legacyScalar("loss", 0.25F, 20)};
+  }
+};
+
+TEST_F(Check, SaysThatBothReadersShowAGoodRun) {
+  writeEvents("runs/demo/events.out.tfevents.1", goodEvents());
+  const Outcome outcome = steptape("check runs");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(
+      outcome.out,
+      "runs/demo: 1 file, 4 records, 153 B; fast data server: shows everything; Python loader: "
+      "shows everything\n");
+}
+
+TEST_F(Check, NamesTheSpotAndTheRule) {
+  const std::string good = framed(goodEvents());
+  writeBytes("runs/events.out.tfevents.1", good + "damage" + framed({legacyScalar("loss", 0, 21)}));
+  const Outcome outcome = steptape("check runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(
+      outcome.out,
+      StartsWith("runs/events.out.tfevents.1:" + std::to_string(good.size()) +
+                 ": loss [length-checksum; both readers] length checksum mismatch: got 0x"));
+  EXPECT_THAT(outcome.out, HasSubstr(", 6 bytes that are no record: both readers show nothing of "
+                                     "the file from here on\nruns: 1 file, 5 records, "));
+  EXPECT_THAT(outcome.out, EndsWith("; fast data server: shows less than there is; Python loader: "
+                                    "shows less than there is\n"));
+}
+
+TEST_F(Check, TakesNotesForFine) {
+  const std::string bytes = framed(goodEvents());
+  writeBytes("runs/events.out.tfevents.1", bytes.substr(0, bytes.size() - 1));
+  const Outcome outcome = steptape("check runs");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.out, HasSubstr(": note [cut-short; both readers] record cut short: got "));
+  EXPECT_THAT(outcome.out, HasSubstr("; fast data server: shows everything, see the notes; "));
+}
+
+TEST_F(Check, SaysWhichReaderIsAffectedAndHowOften) {
+  std::vector<Event> events = goodEvents();
+  events.push_back(legacyScalar("loss", 0, 20));
+  events.push_back(legacyScalar("loss", 1, 20));
+  writeEvents("runs/events.out.tfevents.1", events);
+  const Outcome outcome = steptape("check runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr(": loss [duplicate-step; fast data server] 'loss': got step 20 after step "
+                "20, want a greater one: the fast data server drops what was written before "
+                "at step 20 (2 times)\n"));
+  EXPECT_THAT(outcome.out, EndsWith("; fast data server: shows less than there is; Python loader: "
+                                    "shows everything\n"));
+}
+
+TEST_F(Check, ComparesRuns) {
+  for (const std::string run : {"a", "b"}) {
+    Value value{"_hparams_/experiment", std::monostate(), SummaryMetadata()};
+    value.metadata->pluginName = kHparamsPlugin;
+    value.metadata->pluginContent = run;
+    std::vector<Event> events = goodEvents();
+    events.push_back(eventAt(0, Summary{{value}}));
+    writeEvents("runs/" + run + "/events.out.tfevents.1", events);
+  }
+  const Outcome outcome = steptape("check runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("runs/b/events.out.tfevents.1:153: loss [experiment-conflict; "
+                                     "both readers] got another experiment record than at offset "
+                                     "153 of runs/a/events.out.tfevents.1"));
+}
+
+TEST_F(Check, PrintsJson) {
+  std::vector<Event> events = goodEvents();
+  events.push_back(legacyScalar("loss", 0, 20));
+  writeEvents("runs/events.out.tfevents.1", events);
+  const Outcome outcome = steptape("check --json runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.out,
+            R"({"runs": [
+{"run": "runs", "files": 1, "records": 5, "bytes": 195, "fast_data_server": "loss", "python_loader": "none", "findings": [
+{"file": "runs/events.out.tfevents.1", "offset": 153, "bytes": 42, "rule": "duplicate-step", "severity": "loss", "fast_data_server": "loss", "python_loader": "none", "tag": "loss", "count": 1, "message": "got step 20 after step 20, want a greater one: the fast data server drops what was written before at step 20"}
+], "more_findings": 0}
+], "between_runs": []}
+)");
+}
+
+}  // namespace
+}  // namespace steptape

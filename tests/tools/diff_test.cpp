@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/tool_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class Diff : public ToolFixture {
+ protected:
+  void writeRun(const std::string& run, const std::vector<Event>& events) const {
+    writeEvents(run + "/events.out.tfevents.1", events);
+  }
+  json diffAsJson(const std::string& arguments = "") const {
+    return json::parse(steptape("diff a b --json " + arguments).out);
+  }
+  static Event textValue(const std::string& text, std::int64_t step) {
+    Tensor tensor;
+    tensor.type = TensorType::kString;
+    tensor.strings = {text};
+    Value value;
+    value.tag = "note";
+    value.data = tensor;
+    value.metadata.emplace();
+    value.metadata->pluginName = kTextPlugin;
+    return eventAt(step, Summary{{value}});
+  }
+};
+
+TEST_F(Diff, FindsNoneBetweenEqualRuns) {
+  writeBytes("a/events.out.tfevents.1", smallFile());
+  writeBytes("b/events.out.tfevents.7", smallFile());
+  const Outcome outcome = steptape("diff a b");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.out, "no difference in 2 tags\n");
+  EXPECT_TRUE(diffAsJson()["same"]);
+}
+
+TEST_F(Diff, ShowsWhereScalarsPart) {
+  writeRun("a", {legacyScalar("loss", 1, 0), legacyScalar("loss", 0.5F, 1),
+                 legacyScalar("loss", 0.25F, 2), legacyScalar("lr", 1, 0)});
+  writeRun("b", {legacyScalar("loss", 1, 0), legacyScalar("loss", 0.75F, 1),
+                 legacyScalar("loss", 0.5F, 2), legacyScalar("lr", 1, 0)});
+  const Outcome outcome = steptape("diff a b");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.out,
+            "- a\n"
+            "+ b\n"
+            "2 tags in both, 1 of them differ\n"
+            "\n"
+            "  scalar  points  first step  - there  + there  - last  + last  change\n"
+            "  loss         3           1      0.5     0.75    0.25     0.5   +0.25\n");
+}
+
+TEST_F(Diff, NamesTagsOfOneRunOnly) {
+  writeRun("a", {legacyScalar("loss", 1, 0), legacyScalar("x", 1, 0)});
+  writeRun("b", {legacyScalar("loss", 1, 0), legacyScalar("y", 1, 0)});
+  const Outcome outcome = steptape("diff a b");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("  only in a: x\n  only in b: y\n"));
+  EXPECT_EQ(diffAsJson()["only_in_first"], json({"x"}));
+  EXPECT_EQ(diffAsJson()["only_in_second"], json({"y"}));
+  EXPECT_EQ(steptape("diff a b --tag loss").exitCode, 0);
+}
+
+TEST_F(Diff, FindsAPointThatOneRunLacks) {
+  writeRun("a",
+           {legacyScalar("loss", 1, 0), legacyScalar("loss", 2, 1), legacyScalar("loss", 3, 2)});
+  writeRun("b", {legacyScalar("loss", 1, 0), legacyScalar("loss", 3, 2)});
+  const json tag = diffAsJson()["differing_tags"][0];
+  EXPECT_EQ(tag["points"], json({3, 2}));
+  EXPECT_EQ(tag["first_step"], 1);
+  EXPECT_EQ(tag["differing_points"], 1);
+  EXPECT_EQ(tag["values_there"], json({2, nullptr}));
+  EXPECT_EQ(tag["last_values"], json({3, 3}));
+  EXPECT_THAT(steptape("diff a b").out,
+              HasSubstr("  loss     3 / 2           1        2        -"));
+}
+
+TEST_F(Diff, ToleratesWhatItIsTold) {
+  writeRun("a", {legacyScalar("loss", 1000, 0)});
+  writeRun("b", {legacyScalar("loss", 1001, 0)});
+  EXPECT_EQ(steptape("diff a b").exitCode, 1);
+  EXPECT_EQ(steptape("diff a b --tolerance 1e-4").exitCode, 1);
+  EXPECT_EQ(steptape("diff a b --tolerance 1e-2").exitCode, 0);
+}
+
+TEST_F(Diff, TakesNanForNan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  writeRun("a", {legacyScalar("loss", nan, 0)});
+  writeRun("b", {legacyScalar("loss", nan, 0)});
+  EXPECT_EQ(steptape("diff a b").exitCode, 0);
+  writeRun("b", {legacyScalar("loss", 1, 0)});
+  EXPECT_EQ(steptape("diff a b --tolerance 1").exitCode, 1);
+}
+
+TEST_F(Diff, ComparesOtherPluginsByTheirData) {
+  writeRun("a", {textValue("one", 0), textValue("two", 1)});
+  writeRun("b", {textValue("one", 0), textValue("three", 1)});
+  EXPECT_THAT(steptape("diff a b").out, HasSubstr("  other tag  points  first step\n"
+                                                  "  note            2           1\n"));
+  writeRun("b", {textValue("one", 0), textValue("two", 1)});
+  EXPECT_EQ(steptape("diff a b").exitCode, 0);
+}
+
+TEST_F(Diff, ComparesMetadata) {
+  const auto described = [](const char* description) {
+    Value value = ofScalarsPlugin(tensorValue<float>("loss", TensorType::kFloat, {1}));
+    value.metadata->description = description;
+    return eventAt(0, Summary{{value}});
+  };
+  writeRun("a", {described("mean")});
+  writeRun("b", {described("sum")});
+  const Outcome outcome = steptape("diff a b");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("  loss: description: 'mean', 'sum'\n"));
+  EXPECT_EQ(diffAsJson()["differing_tags"][0]["first_step"], nullptr);
+}
+
+TEST_F(Diff, DoesNotCompareValuesOfDifferentPlugins) {
+  writeRun("a", {textValue("one", 0)});
+  writeRun("b", {legacyScalar("note", 1, 0)});
+  const Outcome outcome = steptape("diff a b");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("  note: plugin: 'text', 'scalars'\n"));
+}
+
+TEST_F(Diff, WantsOneRunOnEachSide) {
+  writeBytes("runs/a/events.out.tfevents.1", smallFile());
+  writeBytes("runs/b/events.out.tfevents.1", smallFile());
+  const Outcome outcome = steptape("diff runs runs/a");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.error, "steptape: runs holds 2 runs; name one of them, such as runs/a\n");
+  EXPECT_EQ(steptape("diff runs/a").exitCode, 2);
+}
+
+TEST_F(Diff, TakesADirectoryBeforeItsSubRuns) {
+  writeBytes("a/events.out.tfevents.1", smallFile());
+  writeBytes("a/sub/events.out.tfevents.1", framed({}));
+  EXPECT_EQ(steptape("diff a a/events.out.tfevents.1").exitCode, 0);
+}
+
+}  // namespace
+}  // namespace steptape

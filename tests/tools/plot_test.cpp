@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tools/tool_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+class Plot : public ToolFixture {
+ protected:
+  void writeLoss(const std::string& run, const std::vector<float>& values) const {
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      events.push_back(legacyScalar("loss", values[i], static_cast<std::int64_t>(i)));
+    }
+    writeEvents("runs/" + run + "/events.out.tfevents.1", events);
+  }
+  /// In a locale with UTF-8, times in UTC, and with no settings of whoever runs the tests.
+  Outcome plot(const std::string& arguments, const std::string& environment = "") const {
+    return run("env -u COLUMNS -u LINES LC_ALL=C.UTF-8 TZ=UTC " + environment +
+               " '" STEPTAPE_TOOL "' plot " + arguments);
+  }
+  static auto lineCount(const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  }
+};
+
+TEST_F(Plot, DrawsACurveIntoAPipe) {
+  writeLoss("demo", {1, 0.5F, 0.25F, 0.125F});
+  const Outcome outcome = plot("runs --tag loss");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(lineCount(outcome.out), 23);
+  EXPECT_THAT(outcome.out, HasSubstr(" loss\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("1.0 ┤⠑⠤⡀\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("  ━━ runs/demo  0.125 at step 3\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\033")));
+}
+
+TEST_F(Plot, PutsRunsIntoOneChart) {
+  writeLoss("a", {1, 2});
+  writeLoss("b", {2, 1});
+  EXPECT_THAT(plot("runs --tag loss").out,
+              HasSubstr("  *  runs/a  2 at step 1  +  runs/b  1 at step 1\n"));
+}
+
+TEST_F(Plot, SelectsRuns) {
+  writeLoss("a", {1, 2});
+  writeLoss("b", {2, 1});
+  const std::string drawn = plot("runs --tag loss --run b$").out;
+  EXPECT_THAT(drawn, Not(HasSubstr("runs/a")));
+  EXPECT_THAT(drawn, HasSubstr("runs/b"));
+}
+
+TEST_F(Plot, DrawsOneChartForEachTag) {
+  writeBytes("runs/events.out.tfevents.1", smallFile());
+  const std::string drawn = plot("runs").out;
+  EXPECT_THAT(drawn, HasSubstr(" accuracy\n"));
+  EXPECT_THAT(drawn, HasSubstr(" loss\n"));
+  EXPECT_THAT(plot("runs --tag '^loss$'").out, Not(HasSubstr("accuracy")));
+}
+
+TEST_F(Plot, HasTheSizeThatIsAskedFor) {
+  writeLoss("demo", {1, 2, 3});
+  const std::string drawn = plot("runs --width 60 --height 15").out;
+  EXPECT_EQ(lineCount(drawn), 15);
+  EXPECT_THAT(drawn, testing::StartsWith(std::string(28, ' ') + "loss\n"));
+  EXPECT_EQ(lineCount(plot("runs", "COLUMNS=100 LINES=40").out), 39);
+}
+
+TEST_F(Plot, IsAsciiWhereTheLocaleIs) {
+  writeLoss("demo", {1, 2, 3});
+  for (const Outcome& outcome : {plot("runs", "LC_ALL=C"), plot("runs --ascii")}) {
+    EXPECT_TRUE(std::all_of(outcome.out.begin(), outcome.out.end(),
+                            [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+    EXPECT_THAT(outcome.out, HasSubstr("*"));
+  }
+}
+
+TEST_F(Plot, LeavesOutAndCountsWhatIsNotFinite) {
+  writeLoss("demo", {1, kNan, 0.5F, INFINITY, 0.25F});
+  EXPECT_THAT(plot("runs").out, HasSubstr("0.25 at step 4; 2 of 5 left out: not finite\n"));
+}
+
+TEST_F(Plot, LeavesOutWhatALogarithmLacks) {
+  writeLoss("demo", {100, 0, 1, -1, 0.01F});
+  const std::string drawn = plot("runs --log --height 20").out;
+  EXPECT_THAT(drawn, HasSubstr("2 of 5 left out: not above 0 or not finite\n"));
+  for (const char* label : {" 100 ┤", "   1 ┤", "0.01 ┤"}) {
+    EXPECT_THAT(drawn, HasSubstr(label));
+  }
+}
+
+TEST_F(Plot, DrawsARunOfNothingButNan) {
+  writeLoss("demo", {kNan, kNan});
+  const Outcome outcome = plot("runs");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("nan at step 1; 2 of 2 left out: not finite"));
+}
+
+TEST_F(Plot, Smooths) {
+  writeLoss("demo", {1, 0.5F});
+  EXPECT_THAT(plot("runs --smooth 0.6").out, HasSubstr("0.5, smoothed 0.6875, at step 1\n"));
+}
+
+TEST_F(Plot, CountsTime) {
+  writeLoss("demo", {1, 2, 3});  // at 1000, 1001 and 1002 seconds
+  const std::string clock = plot("runs --x time").out;
+  EXPECT_THAT(clock, HasSubstr("00:16:40"));
+  EXPECT_THAT(clock, HasSubstr(" time on 1970-01-01\n"));
+  const std::string relative = plot("runs --x relative").out;
+  EXPECT_THAT(relative, HasSubstr("0.5s"));
+  EXPECT_THAT(relative, HasSubstr(" time since the run's first point\n"));
+}
+
+TEST_F(Plot, WritesSvg) {
+  writeLoss("demo", {1, 0.5F});
+  const Outcome outcome = plot("runs --svg chart.svg");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.out, "");
+  const std::string svg = contentOf("chart.svg");
+  EXPECT_THAT(svg, HasSubstr("<title>loss</title>"));
+  EXPECT_THAT(svg, HasSubstr("<polyline "));
+  EXPECT_THAT(svg, HasSubstr("runs/demo"));
+  EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
+}
+
+TEST_F(Plot, SaysWhenItCannotWrite) {
+  writeLoss("demo", {1, 0.5F});
+  const Outcome outcome = plot("runs --svg absent/chart.svg");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("absent/chart.svg: No such file or directory"));
+}
+
+TEST_F(Plot, SaysWhichTagIsNotThere) {
+  writeLoss("demo", {1});
+  const Outcome outcome = plot("runs --tag lose");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(
+      outcome.error,
+      "steptape: no scalar tag in which 'lose' is found; 'steptape inspect' lists all tags\n");
+}
+
+TEST_F(Plot, RefusesWhatItCannotDo) {
+  writeLoss("demo", {1});
+  for (const char* arguments :
+       {"runs --smooth 2", "runs --x epoch", "runs --width 3", "runs --tag '('", "absent"}) {
+    EXPECT_EQ(plot(arguments).exitCode, 2) << arguments;
+  }
+}
+
+TEST_F(Plot, DrawsWhatIsIntactAndNamesTheDamage) {
+  writeBytes("runs/events.out.tfevents.1", damagedFile());
+  const Outcome outcome = plot("runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("data checksum mismatch"));
+  EXPECT_THAT(outcome.out, HasSubstr("0.25 at step 20"));
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "tools/tool_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+class RepairCommand : public ToolFixture {
+ protected:
+  /// smallFile() with bytes in front of its last record that belong to none.
+  static std::string damagedInside() { return before() + "damage" + behind(); }
+  static std::string before() {
+    return framed({legacyScalar("loss", 0.5F, 1), legacyScalar("loss", 0.25F, 20)});
+  }
+  static std::string behind() { return framed({legacyScalar("accuracy", 1, 20)}); }
+};
+
+TEST_F(RepairCommand, WritesANewFile) {
+  writeBytes("tfevents.1", damagedInside());
+  const Outcome outcome = steptape("repair tfevents.1 --output tfevents.2");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_THAT(outcome.out, MatchesRegex("tfevents.1: 3 records kept, 6 bytes left out\n"
+                                        "  offset 84, 6 bytes: left out: length checksum mismatch: "
+                                        "got 0x[0-9a-f]+, want 0x[0-9a-f]+\n"
+                                        "written: tfevents.2\n"));
+  EXPECT_EQ(contentOf("tfevents.2"), smallFile());
+  EXPECT_EQ(contentOf("tfevents.1"), damagedInside());
+}
+
+TEST_F(RepairCommand, RepairsInPlaceAndKeepsTheOriginal) {
+  writeBytes("tfevents.1", damagedInside());
+  const Outcome outcome = steptape("repair tfevents.1 --in-place");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("/tf-events.1.damaged\n"));
+  EXPECT_EQ(contentOf("tfevents.1"), smallFile());
+  EXPECT_EQ(contentOf("tf-events.1.damaged"), damagedInside());
+}
+
+TEST_F(RepairCommand, SaysThatThereIsNothingToRepair) {
+  writeBytes("tfevents.1", smallFile());
+  const Outcome outcome = steptape("repair tfevents.1 --in-place");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.out, "tfevents.1: 3 records kept, 0 bytes left out\nnothing to repair\n");
+}
+
+TEST_F(RepairCommand, OverwritesOnlyIfForced) {
+  writeBytes("tfevents.1", damagedInside());
+  writeBytes("tfevents.2", "precious");
+  const Outcome refused = steptape("repair tfevents.1 --output tfevents.2");
+  EXPECT_EQ(refused.exitCode, 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_EQ(refused.error, "steptape: cannot write tfevents.2: it is there already\n");
+  EXPECT_EQ(contentOf("tfevents.2"), "precious");
+  EXPECT_EQ(steptape("repair tfevents.1 --output tfevents.2 --force").exitCode, 0);
+  EXPECT_EQ(contentOf("tfevents.2"), smallFile());
+}
+
+TEST_F(RepairCommand, RefusesTheDamagedFileAsOutput) {
+  writeBytes("tfevents.1", damagedInside());
+  const Outcome outcome = steptape("repair tfevents.1 --output ./tfevents.1 --force");
+  EXPECT_EQ(outcome.exitCode, 2);
+  EXPECT_THAT(outcome.error,
+              HasSubstr("--output: is the damaged file itself; for that there is --in-place"));
+  EXPECT_EQ(contentOf("tfevents.1"), damagedInside());
+}
+
+TEST_F(RepairCommand, WantsToKnowWhereTo) {
+  writeBytes("tfevents.1", damagedInside());
+  EXPECT_EQ(steptape("repair tfevents.1").exitCode, 2);
+  EXPECT_EQ(steptape("repair tfevents.1 --in-place --output tfevents.2").exitCode, 2);
+  EXPECT_EQ(steptape("repair tfevents.1 --in-place --force").exitCode, 2);
+}
+
+TEST_F(RepairCommand, PrintsJson) {
+  writeBytes("tfevents.1", damagedInside());
+  const Outcome outcome = steptape("repair tfevents.1 --output tfevents.2 --json");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.out,
+              MatchesRegex(R"(."file": "tfevents.1", "output": "tfevents.2", "original": "", )"
+                           R"("records_kept": 3, "bytes_kept": 130, "bytes_left_out": 6, "steps": .
+."offset": 84, "bytes": 6, "left_out": true, "message": "length checksum mismatch: got .*".
+., "more_steps": 0.
+)"));
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What plot and tail show in a real terminal. STEPTAPE_TOOL is the program."""
+
+import math
+import os
+import pathlib
+import re
+import shlex
+import tempfile
+import unittest
+
+import event_file
+from terminal import Terminal
+
+TOOL = shlex.quote(os.environ["STEPTAPE_TOOL"])
+BRAILLE = re.compile("[\u2801-\u28ff]")
+COLOR = re.compile("\x1b\\[[0-9;]*38;5;33m")
+
+
+class RealTerminal(unittest.TestCase):
+    def setUp(self):
+        self._directory = tempfile.TemporaryDirectory(prefix="terminal_test")
+        self.addCleanup(self._directory.cleanup)
+        self.append("runs/demo", event_file.curve("loss", [math.exp(-step / 200) for step in range(1000)]))
+
+    def append(self, run, records):
+        file = pathlib.Path(self._directory.name, run, "events.out.tfevents.1")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("ab") as out:
+            out.write(records)
+
+    def terminal(self, columns=80, rows=24, **environment):
+        return Terminal(columns, rows, self._directory.name, **environment)
+
+
+class Plot(RealTerminal):
+    def plot(self, arguments="", **options):
+        """The lines of the chart of "loss" with the shell waiting below, and the same with colours."""
+        with self.terminal(**options) as terminal:
+            terminal.run(f"{TOOL} plot runs --tag loss {arguments}")
+            lines = terminal.wait_for(r"at step 999$")
+            return lines, "\n".join(terminal.screen(colors=True))
+
+    def assert_curve_falls(self, lines, dot):
+        """It starts at the top left and ends at the bottom right."""
+        rows = [i for i, line in enumerate(lines) if dot.search(line)]
+        self.assertLess(lines[rows[0]].index(dot.search(lines[rows[0]])[0]), 10)
+        self.assertGreater(len(lines[rows[-1]]), len(lines[1]))
+
+    def test_fits_an_ordinary_terminal(self):
+        lines, _ = self.plot()
+        self.assertEqual(lines[0].strip(), "loss")
+        # The prompt is on the 24th: nothing has scrolled away.
+        self.assertEqual(len(lines), 23)
+        self.assertRegex(lines[1], "^1.0 ┤")
+        self.assertRegex("\n".join(lines), r"\n  0 ┤")
+        self.assertRegex(lines[-4], "^    └┬─+")
+        self.assertEqual(lines[-3].split(), ["0", "200", "400", "600", "800", "1000"])
+        self.assertEqual(lines[-2].strip(), "step")
+        self.assertEqual(lines[-1], "  ━━ runs/demo  0.00677172 at step 999")
+        self.assert_curve_falls(lines[:-4], BRAILLE)
+
+    def test_fills_a_large_terminal(self):
+        lines, _ = self.plot(columns=200, rows=50)
+        self.assertEqual(len(lines), 49)
+        self.assertEqual(max(len(line) for line in lines), 200)
+        self.assert_curve_falls(lines[:-4], BRAILLE)
+
+    def test_has_color(self):
+        _, screen = self.plot()
+        self.assertRegex(screen, COLOR)
+
+    def test_has_no_color_where_it_is_not_wanted(self):
+        _, screen = self.plot(NO_COLOR="1")
+        self.assertNotRegex(screen, COLOR)
+        self.assertRegex(screen, BRAILLE)
+
+    def test_is_ascii_in_the_c_locale(self):
+        lines, _ = self.plot(LC_ALL="C")
+        self.assertTrue(all(line.isascii() for line in lines), lines)
+        self.assertEqual(len(lines), 23)
+        self.assertRegex(lines[1], r"^1\.0 \+\*")
+        self.assertRegex(lines[-4], r"^    \+\+-+\+")
+        self.assert_curve_falls(lines[:-4], re.compile(r"\*"))
+
+    def test_follows_a_name_that_says_utf8_although_the_locale_is_not_installed(self):
+        lines, _ = self.plot(LC_ALL="xx_XX.UTF-8")
+        self.assertRegex("\n".join(lines), BRAILLE)
+
+
+class Tail(RealTerminal):
+    def test_shows_points_while_they_are_written(self):
+        with self.terminal(TZ="UTC") as terminal:
+            terminal.run(f"{TOOL} tail runs --lines 2 --interval 0.1; echo exit code $?")
+            lines = terminal.wait_for("loss +999 ")
+            self.assertEqual(lines, [
+                "1970-01-01 00:33:18.000  runs/demo  loss       998  0.00680566",
+                "1970-01-01 00:33:19.000  runs/demo  loss       999  0.00677172",
+            ])
+            record = event_file.scalar("loss", 0.25, 1000, 2000)
+            self.append("runs/demo", record[:-4])
+            self.append("runs/new", event_file.scalar("accuracy", 0.5, 7, 2001))
+            lines = terminal.wait_for("accuracy")
+            self.assertEqual(lines[2:], ["1970-01-01 00:33:21.000  runs/new   accuracy         7  0.5"])
+            self.append("runs/demo", record[-4:])
+            lines = terminal.wait_for(" 1000 ")
+            self.assertEqual(lines[3:], ["1970-01-01 00:33:20.000  runs/demo  loss          1000  0.25"])
+            terminal.press("C-c")
+            self.assertEqual(terminal.wait_for("^exit code")[-1], "exit code 0")
+
+
+if __name__ == "__main__":
+    unittest.main()

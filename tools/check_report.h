@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "steptape/reader/file_check.h"
+#include "steptape/reader/log_dir.h"
+
+namespace steptape::tools {
+
+// What `steptape check` says, for people and for programs.
+
+/// One line: place, severity, rule, who is affected, and why.
+std::string findingLine(const Finding& finding);
+
+/// One line: what there is, and what each of TensorBoard's readers makes of it.
+std::string summaryLine(const RunFiles& run, const CheckReport& report);
+
+std::string findingJson(const Finding& finding);
+std::string runJson(const RunFiles& run, const CheckReport& report);
+
+}  // namespace steptape::tools

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/reader/file_repair.h"
+
+#include "tools/commands.h"
+#include "tools/exit_code.h"
+#include "tools/human_text.h"
+#include "tools/json_text.h"
+#include "tools/progress.h"
+#include "tools/screen_text.h"
+
+namespace steptape::tools {
+namespace {
+
+struct RepairArguments {
+  std::string file;
+  std::string output;
+  bool inPlace = false;
+  bool force = false;
+  bool json = false;
+};
+
+void checkArguments(const RepairArguments& arguments) {
+  if (arguments.force && arguments.inPlace) {
+    throw CLI::ValidationError("--force", "only with --output; the original is always kept");
+  }
+  std::error_code notThere;
+  if (!arguments.inPlace &&
+      std::filesystem::equivalent(arguments.file, arguments.output, notThere)) {
+    throw CLI::ValidationError("--output",
+                               "is the damaged file itself; for that there is --in-place");
+  }
+}
+
+std::string stepLine(const RepairStep& step) {
+  const char* const what = step.kind == RepairStep::Kind::kLeftOut ? "left out: " : "kept: ";
+  return fmt::format("  offset {}, {}: {}{}\n", step.offset, counted(step.bytes, "byte"), what,
+                     printable(step.why, true));
+}
+
+void printReport(const RepairArguments& arguments, const RepairReport& report) {
+  fmt::print("{}: {} kept, {} left out\n", arguments.file, counted(report.recordsKept, "record"),
+             counted(report.bytesLeftOut, "byte"));
+  for (const RepairStep& step : report.steps) {
+    fmt::print("{}", stepLine(step));
+  }
+  if (report.moreSteps > 0) {
+    fmt::print("  and {} not listed\n", counted(report.moreSteps, "place"));
+  }
+  if (!arguments.inPlace) {
+    fmt::print("written: {}\n", arguments.output);
+  } else if (report.isUnchanged()) {
+    fmt::print("nothing to repair\n");
+  } else {
+    fmt::print("original: {}\n", report.original);
+  }
+}
+
+void printJson(const RepairArguments& arguments, const RepairReport& report) {
+  std::vector<std::string> steps;
+  for (const RepairStep& step : report.steps) {
+    const bool isLeftOut = step.kind == RepairStep::Kind::kLeftOut;
+    steps.push_back(JsonObject()
+                        .add("offset", jsonInteger(step.offset))
+                        .add("bytes", jsonInteger(step.bytes))
+                        .add("left_out", jsonBool(isLeftOut))
+                        .add("message", jsonString(step.why))
+                        .toString());
+  }
+  fmt::print("{}\n",
+             JsonObject()
+                 .add("file", jsonString(arguments.file))
+                 .add("output", jsonString(arguments.inPlace ? arguments.file : arguments.output))
+                 .add("original", jsonString(report.original))
+                 .add("records_kept", jsonInteger(report.recordsKept))
+                 .add("bytes_kept", jsonInteger(report.bytesKept))
+                 .add("bytes_left_out", jsonInteger(report.bytesLeftOut))
+                 .add("steps", jsonArray(steps))
+                 .add("more_steps", jsonInteger(report.moreSteps))
+                 .toString());
+}
+
+int repair(const RepairArguments& arguments) {
+  checkArguments(arguments);
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(arguments.file, unknown);
+  Progress progress("repairing", unknown ? 0 : size);
+  RepairOptions options;
+  options.overwrite = arguments.force;
+  options.onProgress = progress.part();
+  RepairReport report;
+  const Status status = arguments.inPlace
+                            ? repairEventFileInPlace(arguments.file, options, &report)
+                            : repairEventFile(arguments.file, arguments.output, options, &report);
+  progress.clear();
+  status.throwIfError();
+  if (arguments.json) {
+    printJson(arguments, report);
+  } else {
+    printReport(arguments, report);
+  }
+  return kExitFine;
+}
+
+}  // namespace
+
+void addRepairCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command = app->add_subcommand(
+      "repair", "Write a new event file with all that is intact of a damaged one");
+  const auto arguments = std::make_shared<RepairArguments>();
+  command->add_option("FILE", arguments->file, "The damaged event file")
+      ->required()
+      ->check(CLI::ExistingFile);
+  CLI::Option_group* target = command->add_option_group("target");
+  target->add_option("--output", arguments->output, "The file to write; must not be there")
+      ->type_name("FILE");
+  target->add_flag("--in-place", arguments->inPlace,
+                   "Put the new file in the place of the damaged one, which is kept beside it with "
+                   "'.damaged' behind its name");
+  target->require_option(1);
+  command->add_flag("--force", arguments->force, "Let --output replace a file");
+  command->add_flag("--json", arguments->json, "Print JSON for programs");
+  command->footer(
+      "Whole records are copied byte for byte. Left out are bytes that are no whole record, and "
+      "records that hold no event. An event whose wall time is not a finite number gets that of "
+      "the "
+      "event before it. The file appears when it is whole, or not at all.\n"
+      "\n"
+      "Exit codes: 0 written, or nothing to repair, 1 could not be written, 2 used wrongly.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape repair damaged/events.out.tfevents.1 --output runs/demo/events.out.tfevents.1\n"
+      "  steptape repair runs/demo/events.out.tfevents.1 --in-place");
+  command->callback([arguments, exitCode] { *exitCode = repair(*arguments); });
+}
+
+}  // namespace steptape::tools

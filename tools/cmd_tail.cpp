@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <ctime>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <poll.h>
+#include <set>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "tools/commands.h"
+#include "tools/exit_code.h"
+#include "tools/json_text.h"
+#include "tools/log_paths.h"
+#include "tools/point_follower.h"
+#include "tools/screen_text.h"
+#include "tools/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+struct TailOptions {
+  std::vector<std::string> paths;
+  NameFilter filter;
+  double interval = 1;
+  std::size_t lines = 10;
+  bool once = false;
+  bool json = false;
+};
+
+volatile std::sig_atomic_t wasInterrupted = 0;
+
+/// Ends the command between two batches instead of within one; a second signal ends it at once.
+void endOnInterrupt() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { wasInterrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  // Then writing fails, and says so.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+/// @return false if there is no reason to go on: a signal, or nobody reads the output any more.
+bool waitFor(double seconds) {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  const int ready = poll(&output, 1, static_cast<int>(std::ceil(seconds * 1000)));
+  return wasInterrupted == 0 && ready <= 0;
+}
+
+/// "2026-11-21 14:05:30.250", in the local time zone.
+std::string timeText(double wallTime) {
+  if (!(std::abs(wallTime) < 1e11)) {
+    return fmt::format("{:.6g}", wallTime);
+  }
+  // Rounded first, so that no second has 1000 milliseconds.
+  const double rounded = std::round(wallTime * 1000) / 1000;
+  const double second = std::floor(rounded);
+  const auto time = static_cast<std::time_t>(second);
+  std::tm parts{};
+  localtime_r(&time, &parts);
+  std::array<char, 64> text;
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
+  return fmt::format("{}.{:03.0f}", std::string(text.data(), size),
+                     std::floor((rounded - second) * 1000 + 0.5));
+}
+
+/// Prints points as lines whose columns are aligned as far as the widths are known.
+class PointPrinter {
+ public:
+  PointPrinter(bool json, bool hasUtf8) : json_(json), hasUtf8_(hasUtf8) {}
+
+  /// @return false if nobody reads the output any more.
+  bool print(const std::vector<NewPoint>& points) {
+    for (const NewPoint& point : points) {
+      fmt::print("{}\n", json_ ? jsonLine(point) : line(point));
+    }
+    return std::fflush(stdout) == 0;
+  }
+
+ private:
+  static std::string jsonLine(const NewPoint& point) {
+    return JsonObject()
+        .add("wall_time", jsonNumber(point.wallTime))
+        .add("run", jsonString(*point.run))
+        .add("tag", jsonString(point.tag))
+        .add("step", jsonInteger(point.step))
+        .add("value", jsonNumber(point.value))
+        .toString();
+  }
+
+  std::string line(const NewPoint& point) {
+    return timeText(point.wallTime) + "  " + aligned(*point.run, &runColumns_) + "  " +
+           aligned(point.tag, &tagColumns_) + "  " +
+           fmt::format("{:>8}  {:.6g}", point.step, point.value);
+  }
+
+  std::string aligned(const std::string& name, int* columns) const {
+    constexpr int kMost = 40;  // One long name must not push all others off the screen.
+    const std::string shown = printable(name, hasUtf8_);
+    const int width = columnsOf(shown);
+    *columns = std::max(*columns, std::min(width, kMost));
+    return shown + std::string(static_cast<std::size_t>(std::max(0, *columns - width)), ' ');
+  }
+
+  bool json_;
+  bool hasUtf8_;
+  int runColumns_ = 0;
+  int tagColumns_ = 0;
+};
+
+/// Follows all runs at and below some paths, also those that are yet to come.
+class LogFollower {
+ public:
+  explicit LogFollower(const TailOptions& options) : options_(options) {}
+
+  /// The points that are new, in the order of their times.
+  std::vector<NewPoint> update() {
+    addNewRuns();
+    std::vector<NewPoint> points;
+    for (auto& [directory, run] : runs_) {
+      if (run->update(&points)) {
+        fmt::print(stderr, "note: {} has restarted, and dropped points after its checkpoint\n",
+                   directory);
+      }
+      reportDamage(run->run());
+    }
+    std::stable_sort(points.begin(), points.end(),
+                     [](const NewPoint& a, const NewPoint& b) { return a.wallTime < b.wallTime; });
+    return points;
+  }
+
+  bool hasRuns() const { return !runs_.empty(); }
+  int exitCode() const { return reported_.empty() ? kExitFine : kExitProblem; }
+
+ private:
+  void addNewRuns() {
+    for (const std::string& path : options_.paths) {
+      for (RunFiles& run : runsNowAt(path)) {
+        if (runs_.count(run.directory) == 0 && options_.filter.run.isFoundIn(run.directory)) {
+          const std::string directory = run.directory;
+          runs_.emplace(directory,
+                        std::make_unique<PointFollower>(std::move(run), options_.filter.tag));
+        }
+      }
+    }
+  }
+
+  static std::vector<RunFiles> runsNowAt(const std::string& path) {
+    try {
+      return listRuns(path);
+    } catch (const Error&) {
+      return {};  // Removed while we look; it may come back.
+    }
+  }
+
+  void reportDamage(const RunReader& run) {
+    std::vector<Damage> fresh;
+    for (const Damage& damage : run.damage()) {
+      // A file that ends inside a record is just being written.
+      if (damage.outcome != ReadOutcome::kTruncated &&
+          reported_.emplace(damage.path, damage.offset).second) {
+        fresh.push_back(damage);
+      }
+    }
+    reportProblems(fresh);
+  }
+
+  const TailOptions& options_;
+  std::map<std::string, std::unique_ptr<PointFollower>> runs_;  // by directory
+  std::set<std::pair<std::string, std::uint64_t>> reported_;
+};
+
+int tail(const TailOptions& options) {
+  LogFollower log(options);
+  std::vector<NewPoint> points = log.update();
+  if (!log.hasRuns()) {
+    const std::string message =
+        fmt::format("no event file in or below {}", fmt::join(options.paths, ", "));
+    if (options.once) {
+      throw Error(ErrorCode::kIoError, message);
+    }
+    fmt::print(stderr, "note: {} yet; waiting\n", message);
+  }
+  if (points.size() > options.lines) {
+    points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(options.lines));
+  }
+  endOnInterrupt();
+  PointPrinter printer(options.json, terminalAt(STDOUT_FILENO).hasUtf8);
+  while (printer.print(points) && !options.once && waitFor(options.interval)) {
+    points = log.update();
+  }
+  return log.exitCode();
+}
+
+}  // namespace
+
+void addTailCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command = app->add_subcommand("tail", "Follow the scalars of runs while they train");
+  const auto options = std::make_shared<TailOptions>();
+  addPathsArgument(command, &options->paths);
+  addFilterOptions(command, &options->filter);
+  command->add_option("--interval", options->interval, "Seconds between two looks at the files")
+      ->check(CLI::Range(0.05, 86400.0))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  command->add_option("--lines", options->lines, "How many of the last points to print first")
+      ->type_name("COUNT")
+      ->capture_default_str();
+  command->add_flag("--once", options->once, "Print these and exit");
+  command->add_flag("--json", options->json, "One JSON object a line, for programs");
+  command->footer(
+      "A line is: time, run, tag, step, value. New files and new runs are found by themselves.\n"
+      "Ends with Ctrl-C, or when nobody reads its output any more.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape tail runs\n"
+      "  steptape tail runs/demo --tag loss --interval 5\n"
+      "  steptape tail runs --lines 1 --once --tag '^accuracy$'");
+  command->callback([options, exitCode] { *exitCode = tail(*options); });
+}
+
+}  // namespace steptape::tools

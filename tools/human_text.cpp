@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/human_text.h"
+
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace steptape::tools {
+
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string humanBytes(std::uint64_t bytes) {
+  constexpr std::array<const char*, 6> kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) {
+    return fmt::format("{} B", bytes);
+  }
+  double amount = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  // 999.5 would be shown as 1000, which is a digit too many.
+  while (amount >= 999.5) {
+    amount /= 1024;
+    ++unit;
+  }
+  const int decimals = amount < 9.995 ? 2 : amount < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f} {}", amount, decimals, kUnits.at(unit));
+}
+
+std::string humanDuration(double seconds) {
+  constexpr double kThousandYears = 3.2e10;
+  if (!(seconds < kThousandYears)) {
+    return fmt::format("{:g} s", seconds);
+  }
+  if (seconds < 0.0995) {
+    return fmt::format("{:.0f} ms", seconds * 1000);
+  }
+  if (seconds < 9.95) {
+    return fmt::format("{:.1f} s", seconds);
+  }
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 60) {
+    return fmt::format("{} s", whole);
+  }
+  if (whole < 3600) {
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  }
+  const std::string clock =
+      fmt::format("{}:{:02}:{:02}", whole / 3600 % 24, whole / 60 % 60, whole % 60);
+  return whole < 86400 ? clock : fmt::format("{} d {}", whole / 86400, clock);
+}
+
+std::string shortNumber(double value) {
+  const double size = std::abs(value);
+  return size >= 9999.5 && size < 1e7 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
+
+}  // namespace steptape::tools

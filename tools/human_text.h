@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace steptape::tools {
+
+// Numbers as people read them.
+
+/// "1 file", "2 files".
+std::string counted(std::size_t count, const char* noun);
+
+/// "999 B", "1.50 KiB", "12.0 MiB": three digits, in powers of 1024.
+std::string humanBytes(std::uint64_t bytes);
+
+/// "15 ms", "0.4 s", "12 s", "3:25", "1:02:03", "2 d 3:00:00".
+/// @param seconds Not negative.
+std::string humanDuration(double seconds);
+
+/// "0.3333", "12346", "1.235e+09": four digits, or the whole number below ten million.
+std::string shortNumber(double value);
+
+}  // namespace steptape::tools

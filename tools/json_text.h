@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steptape::tools {
+
+// The parts of a command's `--json`, each a piece of valid JSON text that fits into the others:
+//
+//     JsonObject().add("run", jsonString(name)).add("points", jsonInteger(points)).toString()
+
+/// With its quotes, escaped; ill-formed UTF-8 is replaced.
+std::string jsonString(std::string_view text);
+
+/// With the fewest digits that read back the same; NaN and the infinities as strings.
+std::string jsonNumber(double value);
+
+std::string jsonInteger(std::int64_t value);
+std::string jsonInteger(std::uint64_t value);
+
+std::string jsonBool(bool value);
+
+/// `values` as an array, each on a line of its own.
+std::string jsonArray(const std::vector<std::string>& values);
+
+/// `values` as an array on one line, for short ones such as a shape.
+std::string jsonShortArray(const std::vector<std::string>& values);
+
+/// An object, put together key by key, on one line.
+class JsonObject {
+ public:
+  /// @param value A piece of JSON.
+  JsonObject& add(std::string_view key, std::string_view value);
+
+  std::string toString() const { return text_ + '}'; }
+
+ private:
+  std::string text_ = "{";
+};
+
+}  // namespace steptape::tools

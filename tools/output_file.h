@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace steptape::tools {
+
+/// The output of a command, written piece by piece: a file that appears under its name when it is
+/// whole, or never; or standard output where no file is named.
+///
+/// A device or a pipe is written as it is.
+///
+/// Not thread-safe: one thread at a time.
+class OutputFile {
+ public:
+  /// @param path Empty: standard output.
+  /// @throws Error(kIoError) with the path and the system's reason, as all below.
+  explicit OutputFile(std::string path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  /// Removes what was not finished.
+  ~OutputFile();
+
+  void write(std::string_view bytes);
+
+  /// Checks that everything has reached the system, and gives the file its name.
+  void finish();
+
+ private:
+  [[noreturn]] void fail() const;
+
+  std::string path_;
+  std::string written_;  // path_, or the temporary name
+  std::FILE* file_;
+};
+
+}  // namespace steptape::tools

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/progress.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <utility>
+
+#include "tools/human_text.h"
+#include "tools/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+constexpr std::int64_t kDelayNanos = 500'000'000;
+constexpr std::int64_t kDrawIntervalNanos = 100'000'000;
+constexpr std::size_t kBarColumns = 24;
+constexpr char kClearLine[] = "\r\033[K";
+
+/// "[=====>    ]"
+std::string bar(double fraction) {
+  const auto filled = static_cast<std::size_t>(fraction * double{kBarColumns});
+  std::string inside(filled, '=');
+  inside += filled < kBarColumns ? ">" : "";
+  inside.resize(kBarColumns, ' ');
+  return '[' + inside + ']';
+}
+
+std::FILE* errorTerminal() {
+  return isatty(STDERR_FILENO) != 0 ? stderr : nullptr;
+}
+
+}  // namespace
+
+std::string progressLine(const std::string& label, std::uint64_t doneBytes,
+                         std::uint64_t totalBytes, double seconds, std::size_t columns) {
+  const auto done = static_cast<double>(doneBytes);
+  const auto total = static_cast<double>(totalBytes);
+  // Files may grow while they are read.
+  const double fraction = total > 0 ? std::min(done / total, 1.0) : 0;
+  std::string line =
+      fmt::format("{} {} {:3} %", label, bar(fraction), static_cast<int>(fraction * 100));
+  if (done > 0 && seconds > 0) {
+    const double rate = done / seconds;
+    const double left = std::max(total - done, 0.0) / rate;
+    line += fmt::format("  {}/s  {} left", humanBytes(static_cast<std::uint64_t>(rate)),
+                        humanDuration(left));
+  }
+  return line.substr(0, columns);
+}
+
+Progress::Progress(std::string label, std::uint64_t totalBytes)
+    : Progress(std::move(label), totalBytes, errorTerminal(), Clock::system()) {}
+
+Progress::Progress(std::string label, std::uint64_t totalBytes, std::FILE* terminal,
+                   const Clock& clock)
+    : label_(std::move(label)),
+      totalBytes_(totalBytes),
+      terminal_(terminal),
+      clock_(&clock),
+      beginNanos_(clock.steadyNanos()),
+      nextDrawNanos_(beginNanos_ + kDelayNanos) {}
+
+void Progress::set(std::uint64_t doneBytes) {
+  doneBytes_ = doneBytes;
+  const std::int64_t now = clock_->steadyNanos();
+  if (terminal_ == nullptr || now < nextDrawNanos_) {
+    return;
+  }
+  nextDrawNanos_ = now + kDrawIntervalNanos;
+  isDrawn_ = true;
+  const double seconds = static_cast<double>(now - beginNanos_) * 1e-9;
+  // Asked for each time, since windows change their size; the last column would wrap on some.
+  const int columns = terminalAt(fileno(terminal_)).columns - 1;
+  fmt::print(terminal_, "{}{}", kClearLine,
+             progressLine(label_, doneBytes_, totalBytes_, seconds,
+                          static_cast<std::size_t>(std::max(columns, 0))));
+  std::fflush(terminal_);
+}
+
+std::function<void(std::uint64_t bytes)> Progress::part() {
+  return [this, before = doneBytes_](std::uint64_t bytes) { set(before + bytes); };
+}
+
+void Progress::clear() {
+  if (std::exchange(isDrawn_, false)) {
+    fmt::print(terminal_, "{}", kClearLine);
+    std::fflush(terminal_);
+  }
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/screen_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "steptape/base/utf8.h"
+
+namespace steptape::tools {
+namespace {
+
+struct Character {
+  char32_t code;
+  std::string_view bytes;
+};
+
+/// REQUIRES: well-formed UTF-8.
+std::vector<Character> charactersOf(std::string_view text) {
+  std::vector<Character> characters;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto first = static_cast<unsigned char>(text[begin]);
+    const std::size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    char32_t code = size == 1 ? first : first & (0xffU >> (size + 1));
+    for (std::size_t i = 1; i < size; ++i) {
+      code = code << 6 | (static_cast<unsigned char>(text[begin + i]) & 0x3fU);
+    }
+    characters.push_back({code, text.substr(begin, size)});
+    begin += size;
+  }
+  return characters;
+}
+
+struct CodeRange {
+  char32_t first;
+  char32_t last;
+};
+
+template <std::size_t kSize>
+bool isIn(const std::array<CodeRange, kSize>& ranges, char32_t code) {
+  return std::any_of(ranges.begin(), ranges.end(), [code](const CodeRange& range) {
+    return code >= range.first && code <= range.last;
+  });
+}
+
+/// C0, DEL and C1, and what turns the direction of the text around it.
+bool isControl(char32_t code) {
+  constexpr std::array<CodeRange, 5> kControls{
+      {{0, 0x1f}, {0x7f, 0x9f}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}}};
+  return isIn(kControls, code);
+}
+
+/// The blocks that matter of Unicode's EastAsianWidth.txt and of the categories Mn and Cf.
+int columnsOf(char32_t code) {
+  constexpr std::array<CodeRange, 4> kNone{
+      {{0x300, 0x36f}, {0x200b, 0x200d}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}}};
+  constexpr std::array<CodeRange, 9> kTwo{{{0x1100, 0x115f},
+                                           {0x2e80, 0x303e},
+                                           {0x3041, 0xa4cf},
+                                           {0xac00, 0xd7a3},
+                                           {0xf900, 0xfaff},
+                                           {0xfe30, 0xfe6f},
+                                           {0xff00, 0xff60},
+                                           {0x1f300, 0x1faff},
+                                           {0x20000, 0x3fffd}}};
+  return isIn(kNone, code) ? 0 : isIn(kTwo, code) ? 2 : 1;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, bool hasUtf8) {
+  const std::string valid = replaceInvalidUtf8(text);
+  std::string shown;
+  for (const Character& character : charactersOf(valid)) {
+    if (isControl(character.code) || (!hasUtf8 && character.code > 0x7e)) {
+      shown += '?';
+    } else {
+      shown += character.bytes;
+    }
+  }
+  return shown;
+}
+
+int columnsOf(std::string_view text) {
+  int columns = 0;
+  for (const Character& character : charactersOf(text)) {
+    columns += columnsOf(character.code);
+  }
+  return columns;
+}
+
+std::string fitted(const std::string& text, int columns, bool hasUtf8) {
+  if (columnsOf(text) <= columns) {
+    return text;
+  }
+  const std::string ellipsis = hasUtf8 ? "\u2026" : "..";
+  const int room = std::max(0, columns - columnsOf(ellipsis));
+  const std::vector<Character> characters = charactersOf(text);
+  std::string head;
+  for (auto it = characters.begin(); columnsOf(head) + columnsOf(it->code) <= room / 2; ++it) {
+    head += it->bytes;
+  }
+  std::string tail;
+  for (auto it = characters.rbegin();
+       columnsOf(tail) + columnsOf(it->code) <= room - columnsOf(head); ++it) {
+    tail.insert(0, it->bytes);
+  }
+  return head + ellipsis + tail;
+}
+
+std::string beginning(const std::string& text, int columns, bool hasUtf8) {
+  if (columnsOf(text) <= columns) {
+    return text;
+  }
+  const std::string ellipsis = hasUtf8 ? "\u2026" : "..";
+  const int room = std::max(0, columns - columnsOf(ellipsis));
+  std::string head;
+  for (const Character& character : charactersOf(text)) {
+    if (columnsOf(head) + columnsOf(character.code) > room) {
+      break;
+    }
+    head += character.bytes;
+  }
+  return head + ellipsis;
+}
+
+}  // namespace steptape::tools

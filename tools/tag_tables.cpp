@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tag_tables.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <fmt/format.h>
+#include <utility>
+
+#include "tools/human_text.h"
+#include "tools/screen_text.h"
+#include "tools/sparkline.h"
+#include "tools/table.h"
+
+namespace steptape::tools {
+namespace {
+
+using Align = TableColumn::Align;
+using Tags = std::vector<const TagSummary*>;
+
+// A curve of a few characters says little, and one of very many not more.
+constexpr int kFewestCurveColumns = 8;
+constexpr int kWantedCurveColumns = 16;
+constexpr int kMostCurveColumns = 32;
+// What is left of a name at least, and what of it is worth more than some numbers beside it.
+constexpr int kFewestTagColumns = 16;
+constexpr int kWantedTagColumns = 24;
+constexpr int kMostPluginColumns = 16;
+constexpr int kWantedValueColumns = 28;
+
+// No line of a pipe is too long.
+constexpr int kUnlimited = 1'000'000;
+
+template <typename Text>
+TableColumn columnOf(const char* title, Align align, const Tags& tags, Text text) {
+  TableColumn column{title, align};
+  for (const TagSummary* tag : tags) {
+    column.cells.push_back(text(*tag));
+  }
+  return column;
+}
+
+TableColumn nameColumn(const char* title, const Tags& tags, int columns, const Terminal& terminal) {
+  return columnOf(title, Align::kLeft, tags, [&](const TagSummary& tag) {
+    return cut(tag.tag, std::max(columns, kFewestTagColumns), terminal);
+  });
+}
+
+TableColumn pointsColumn(const Tags& tags) {
+  return columnOf("points", Align::kRight, tags,
+                  [](const TagSummary& tag) { return fmt::to_string(tag.points()); });
+}
+
+TableColumn stepsColumn(const Tags& tags) {
+  return columnOf("steps", Align::kRight, tags, [](const TagSummary& tag) {
+    return tag.firstStep == tag.lastStep ? fmt::to_string(tag.firstStep)
+                                         : fmt::format("{}..{}", tag.firstStep, tag.lastStep);
+  });
+}
+
+TableColumn numberColumn(const char* title, const Tags& tags, double ScalarSummary::*number) {
+  return columnOf(title, Align::kRight, tags,
+                  [&](const TagSummary& tag) { return shortNumber((*tag.scalars).*number); });
+}
+
+std::vector<TableColumn> numberColumns(const Tags& tags) {
+  std::vector<TableColumn> columns{pointsColumn(tags),
+                                   stepsColumn(tags),
+                                   numberColumn("first", tags, &ScalarSummary::first),
+                                   numberColumn("last", tags, &ScalarSummary::last),
+                                   numberColumn("min", tags, &ScalarSummary::least),
+                                   numberColumn("max", tags, &ScalarSummary::largest)};
+  const bool someNotFinite = std::any_of(
+      tags.begin(), tags.end(), [](const TagSummary* tag) { return tag->scalars->notFinite > 0; });
+  if (someNotFinite) {
+    columns.push_back(columnOf("NaN/inf", Align::kRight, tags, [](const TagSummary& tag) {
+      return tag.scalars->notFinite == 0 ? "" : fmt::to_string(tag.scalars->notFinite);
+    }));
+  }
+  return columns;
+}
+
+/// What `columns` leave of a line for one more at each end.
+int roomBeside(const std::vector<TableColumn>& columns, const Terminal& terminal) {
+  constexpr int kGap = 2;
+  return lineColumns(terminal) - kInspectIndent - widthOf(columns) - kGap;
+}
+
+}  // namespace
+
+int lineColumns(const Terminal& terminal) {
+  return terminal.isTerminal ? terminal.columns : kUnlimited;
+}
+
+std::string shown(const std::string& text, const Terminal& terminal) {
+  return printable(text, terminal.hasUtf8 || !terminal.isTerminal);
+}
+
+std::string cut(const std::string& text, int columns, const Terminal& terminal) {
+  return terminal.isTerminal ? fitted(shown(text, terminal), columns, terminal.hasUtf8)
+                             : shown(text, terminal);
+}
+
+std::string scalarTable(const Tags& tags, const Terminal& terminal) {
+  constexpr char kTitle[] = "scalar";
+  std::vector<TableColumn> columns = numberColumns(tags);
+  TableColumn names = nameColumn(kTitle, tags, kUnlimited, terminal);
+  // The curve shows best what these say.
+  for (const std::string dispensable : {"first", "min", "max", "points"}) {
+    if (roomBeside(columns, terminal) >=
+        std::min(widthOf(names), kWantedTagColumns) + kFewestCurveColumns) {
+      break;
+    }
+    columns.erase(std::find_if(columns.begin(), columns.end(), [&](const TableColumn& column) {
+      return column.title == dispensable;
+    }));
+  }
+  const int room = roomBeside(columns, terminal);
+  const int keptForCurve =
+      std::clamp(room - kWantedTagColumns, kFewestCurveColumns, kWantedCurveColumns);
+  names = nameColumn(kTitle, tags, room - keptForCurve, terminal);
+  const int curveColumns =
+      std::clamp(room - widthOf(names), kFewestCurveColumns, kMostCurveColumns);
+  columns.push_back(columnOf("curve", Align::kLeft, tags, [&](const TagSummary& tag) {
+    return sparkline(tag.series->scalars.values, static_cast<std::size_t>(curveColumns),
+                     terminal.hasUtf8);
+  }));
+  columns.insert(columns.begin(), std::move(names));
+  return tableText(columns, kInspectIndent);
+}
+
+std::string otherTable(const Tags& tags, const Terminal& terminal) {
+  std::vector<TableColumn> columns{pointsColumn(tags), stepsColumn(tags)};
+  columns.push_back(columnOf("plugin", Align::kLeft, tags, [&](const TagSummary& tag) {
+    return cut(tag.series->metadata.pluginName, kMostPluginColumns, terminal);
+  }));
+  const int room = roomBeside(columns, terminal);
+  TableColumn names = nameColumn("other tag", tags, room - kWantedValueColumns, terminal);
+  const int valueColumns = room - widthOf(names);
+  columns.push_back(columnOf("last value", Align::kLeft, tags, [&](const TagSummary& tag) {
+    return beginning(shown(tag.contents, terminal), valueColumns, terminal.hasUtf8);
+  }));
+  columns.insert(columns.begin(), std::move(names));
+  return tableText(columns, kInspectIndent);
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace steptape::tools {
+
+/// Ascending multiples of a step as people write them, all with as many decimals as the step needs.
+///
+/// From 100,000 on with k, M, G or T; where these end, and below a thousandth, with an exponent:
+/// "2.5e-5".
+std::vector<std::string> numberLabels(const std::vector<double>& values);
+
+/// A number by itself, as numberLabels() writes it.
+std::string numberLabel(double value);
+
+/// Seconds by their two largest units: "0", "0.2s", "1m30s", "2d12h".
+std::vector<std::string> durationLabels(const std::vector<double>& seconds);
+
+/// Times of day, or dates where the times are days apart, or both where they lie in several days:
+/// "14:05:30", "2026-11-21", "11-21 14:05". In the local time zone.
+std::vector<std::string> wallTimeLabels(const std::vector<double>& seconds);
+
+/// "2026-11-21" if all times lie on that day, else empty: what wallTimeLabels() leaves out.
+std::string commonDate(const std::vector<double>& seconds);
+
+}  // namespace steptape::tools

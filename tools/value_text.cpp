@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/value_text.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "steptape/event/hparams_content.h"
+#include "steptape/event/plugin_data.h"
+#include "steptape/reader/tag_series.h"
+#include "steptape/reader/values.h"
+
+#include "tools/human_text.h"
+
+namespace steptape::tools {
+namespace {
+
+std::string unreadable(const Status& status) {
+  return "not readable: " + status.message();
+}
+
+/// "4x28x28"; "scalar" for rank 0.
+std::string shapeText(const std::vector<std::int64_t>& shape) {
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+}
+
+bool startsWith(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+/// By the first bytes of the file; empty for other formats.
+std::string imageFormat(std::string_view file) {
+  constexpr std::string_view kPng("\x89PNG\r\n\x1a\n");
+  if (startsWith(file, kPng)) {
+    // An animated PNG says so before its pixels, in the first chunk after the header.
+    return file.substr(0, 64).find("acTL") == std::string_view::npos ? "PNG" : "animated PNG";
+  }
+  if (startsWith(file, "GIF8")) {
+    return "GIF";
+  }
+  return startsWith(file, "\xff\xd8\xff") ? "JPEG" : "";
+}
+
+std::string describeImages(const Value& value) {
+  ImageValue images;
+  if (Status status = decodeImages(value, &images); !status.ok()) {
+    return unreadable(status);
+  }
+  const std::string format = images.encoded.empty() ? "" : imageFormat(images.encoded.front());
+  const std::string count =
+      images.encoded.size() == 1 ? "" : counted(images.encoded.size(), "image") + " of ";
+  return fmt::format("{}{}x{}{}{}", count, images.width, images.height, format.empty() ? "" : " ",
+                     format);
+}
+
+/// An unsigned little-endian number of `bytes` bytes at `offset`. REQUIRES: it is there.
+std::uint32_t littleEndianAt(std::string_view file, std::size_t offset, std::size_t bytes) {
+  std::uint32_t number = 0;
+  for (std::size_t i = bytes; i > 0; --i) {
+    number = number << 8 | static_cast<unsigned char>(file[offset + i - 1]);
+  }
+  return number;
+}
+
+std::string soundText(double sampleRate, std::int64_t channels, double seconds) {
+  const std::string kind = channels == 1   ? "mono"
+                           : channels == 2 ? "stereo"
+                                           : fmt::format("{} channels", channels);
+  return fmt::format("{:.0f} Hz {}, {}", sampleRate, kind, humanDuration(seconds));
+}
+
+/// From the header that nearly all WAV files have; empty for others.
+/// @source Multimedia Programming Interface and Data Specifications 1.0, "Waveform Audio File
+///         Format": "fmt " first, then "data"
+std::string describeWav(std::string_view file) {
+  constexpr std::size_t kHeaderBytes = 44;
+  if (file.size() < kHeaderBytes || !startsWith(file, "RIFF") || file.substr(8, 8) != "WAVEfmt " ||
+      file.substr(36, 4) != "data") {
+    return "";
+  }
+  const std::uint32_t bytesPerSecond = littleEndianAt(file, 28, 4);
+  const std::uint32_t bytes = littleEndianAt(file, 40, 4);
+  return soundText(littleEndianAt(file, 24, 4), littleEndianAt(file, 22, 2),
+                   bytesPerSecond == 0 ? 0 : static_cast<double>(bytes) / bytesPerSecond);
+}
+
+std::string describeAudio(const Value& value, const SummaryMetadata& metadata) {
+  AudioValue audio;
+  if (Status status = decodeAudio(value, metadata, &audio); !status.ok()) {
+    return unreadable(status);
+  }
+  const std::string count =
+      audio.encoded.size() == 1 ? "" : counted(audio.encoded.size(), "clip") + ", ";
+  if (audio.sampleRate && *audio.sampleRate > 0) {
+    const double seconds = static_cast<double>(audio.frames.value_or(0)) / *audio.sampleRate;
+    return count + soundText(*audio.sampleRate, audio.channels.value_or(1), seconds);
+  }
+  const std::string sound = audio.encoded.empty() ? "" : describeWav(audio.encoded.front());
+  return count + (sound.empty() ? audio.contentType : sound);
+}
+
+std::string describeText(const Value& value) {
+  TextValue text;
+  if (Status status = decodeText(value, &text); !status.ok()) {
+    return unreadable(status);
+  }
+  if (text.strings.size() != 1) {
+    return "table " + shapeText(text.shape);
+  }
+  constexpr std::size_t kShownBytes = 200;
+  const std::string& whole = text.strings.front();
+  const std::string start = whole.substr(0, std::min(whole.find('\n'), kShownBytes));
+  return fmt::format("\"{}\"{}", start, start.size() < whole.size() ? " ..." : "");
+}
+
+std::string describeHistogram(const Value& value) {
+  HistogramValue histogram;
+  if (Status status = decodeHistogram(value, &histogram); !status.ok()) {
+    return unreadable(status);
+  }
+  double count = 0;
+  for (const HistogramBucket& bucket : histogram.buckets) {
+    count += bucket.count;
+  }
+  if (!(count > 0)) {
+    return "empty";
+  }
+  return fmt::format("{} to {}, {:.0f} numbers, {}", shortNumber(histogram.buckets.front().left),
+                     shortNumber(histogram.buckets.back().right), count,
+                     counted(histogram.buckets.size(), "bucket"));
+}
+
+std::string describePrCurve(const Value& value) {
+  PrCurveValue curve;
+  const Status status = decodePrCurve(value, &curve);
+  return status.ok() ? counted(curve.precision.size(), "threshold") : unreadable(status);
+}
+
+std::string describeMesh(const Value& value, const SummaryMetadata& metadata) {
+  MeshValue mesh;
+  if (Status status = decodeMesh(value, metadata, &mesh); !status.ok()) {
+    return unreadable(status);
+  }
+  const char* part = mesh.mesh.part == MeshPart::kVertex ? "points"
+                     : mesh.mesh.part == MeshPart::kFace ? "faces"
+                                                         : "colors";
+  const std::vector<std::int64_t>& shape = mesh.numbers.shape;
+  const std::string count = shape[0] == 1 ? "" : fmt::format("{} x ", shape[0]);
+  return fmt::format("{}{} {}", count, shape[1], part);
+}
+
+std::string describeLayout(const Value& value) {
+  CustomScalarsLayout layout;
+  if (Status status = decodeLayout(value, &layout); !status.ok()) {
+    return unreadable(status);
+  }
+  std::size_t charts = 0;
+  for (const CustomScalarsCategory& category : layout.categories) {
+    charts += category.charts.size();
+  }
+  return fmt::format("{} in {}", counted(charts, "chart"),
+                     layout.categories.size() == 1
+                         ? "1 category"
+                         : fmt::format("{} categories", layout.categories.size()));
+}
+
+std::string textOf(const HparamValue& hparam) {
+  if (const auto* number = std::get_if<double>(&hparam.value())) {
+    return shortNumber(*number);
+  }
+  if (const auto* flag = std::get_if<bool>(&hparam.value())) {
+    return *flag ? "true" : "false";
+  }
+  return std::get<std::string>(hparam.value());
+}
+
+std::string describeHparams(const SummaryMetadata& metadata) {
+  HparamsContent content;
+  if (Status status = decodeHparamsContent(metadata.pluginContent, &content); !status.ok()) {
+    return unreadable(status);
+  }
+  if (const auto* experiment = std::get_if<HparamsExperiment>(&content)) {
+    return fmt::format("{}, {}", counted(experiment->hparams.size(), "hyperparameter"),
+                       counted(experiment->metrics.size(), "metric"));
+  }
+  if (const auto* start = std::get_if<HparamsSessionStart>(&content)) {
+    std::vector<std::string> settings;
+    for (const auto& [name, value] : start->hparams) {
+      settings.push_back(name + "=" + textOf(value));
+    }
+    return fmt::format("{}", fmt::join(settings, " "));
+  }
+  switch (std::get<HparamsSessionEnd>(content).status) {
+    case SessionStatus::kSuccess:
+      return "ended well";
+    case SessionStatus::kFailure:
+      return "failed";
+    case SessionStatus::kRunning:
+      return "running";
+  }
+  return "ended";
+}
+
+std::string typeName(TensorType type) {
+  static const std::vector<std::pair<TensorType, const char*>> kNames{
+      {TensorType::kFloat, "float32"}, {TensorType::kDouble, "float64"},
+      {TensorType::kInt32, "int32"},   {TensorType::kUInt8, "uint8"},
+      {TensorType::kInt16, "int16"},   {TensorType::kInt8, "int8"},
+      {TensorType::kString, "string"}, {TensorType::kInt64, "int64"},
+      {TensorType::kBool, "bool"},     {TensorType::kBFloat16, "bfloat16"},
+      {TensorType::kUInt16, "uint16"}, {TensorType::kHalf, "float16"},
+      {TensorType::kUInt32, "uint32"}, {TensorType::kUInt64, "uint64"},
+  };
+  for (const auto& [known, name] : kNames) {
+    if (known == type) {
+      return name;
+    }
+  }
+  return fmt::format("type {}", static_cast<int>(type));
+}
+
+std::string describeTensor(const Value& value) {
+  Tensor tensor;
+  const Status status = decodeTensor(value, &tensor);
+  return status.ok() ? typeName(tensor.type) + " " + shapeText(tensor.shape) : unreadable(status);
+}
+
+std::string describeBytes(const Value& value) {
+  Tensor tensor;
+  const Status status = decodeTensor(value, &tensor);
+  if (!status.ok() || tensor.strings.size() != 1) {
+    return describeTensor(value);
+  }
+  return humanBytes(tensor.strings.front().size());
+}
+
+}  // namespace
+
+std::string describeValue(const Value& value, const SummaryMetadata& metadata) {
+  const std::string& plugin = metadata.pluginName;
+  if (plugin == kImagesPlugin) {
+    return describeImages(value);
+  }
+  if (plugin == kAudioPlugin) {
+    return describeAudio(value, metadata);
+  }
+  if (plugin == kTextPlugin) {
+    return describeText(value);
+  }
+  if (plugin == kHistogramsPlugin) {
+    return describeHistogram(value);
+  }
+  if (plugin == kPrCurvesPlugin) {
+    return describePrCurve(value);
+  }
+  if (plugin == kMeshPlugin) {
+    return describeMesh(value, metadata);
+  }
+  if (plugin == kCustomScalarsPlugin) {
+    return describeLayout(value);
+  }
+  if (plugin == kHparamsPlugin) {
+    return describeHparams(metadata);
+  }
+  if (plugin == kGraphsPlugin || plugin == kTaggedRunMetadataPlugin) {
+    return describeBytes(value);
+  }
+  return describeTensor(value);
+}
+
+}  // namespace steptape::tools
