@@ -104,15 +104,15 @@ void ChunkReader::read(std::size_t number, Chunk* chunk) const {
     reader.seek(begin);
   }
   chunk->first = reader.offset();
-  chunk->last = chunk->first;
-  std::string_view payload;
-  while (chunk->last < chunk->end && reader.next(&payload) == ReadOutcome::kRecord) {
-    const EventMeaning meaning = chunk->batch.add(payload, {0, 0, chunk->last, 0, file_, 0});
-    if (meaning.kind != EventMeaning::Kind::kContent) {
-      return;
+  std::uint64_t last = chunk->first;
+  for (std::string_view payload; last < chunk->end && reader.next(&payload) == ReadOutcome::kRecord;
+       last = reader.offset()) {
+    if (!chunk->batch.addScalars(payload, last, file_) &&
+        chunk->batch.add(payload, {0, 0, last, 0, file_, 0}).kind != EventMeaning::Kind::kContent) {
+      break;
     }
-    chunk->last = reader.offset();
   }
+  chunk->last = last;
 }
 
 }  // namespace steptape::detail

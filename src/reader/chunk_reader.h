@@ -48,7 +48,9 @@ class ChunkReader {
   Chunk* next();
 
  private:
-  struct Slot {
+  // Threads write to neighbouring slots at every event: no cache line may belong to two of them.
+  static constexpr std::size_t kCacheLinesBytes = 128;
+  struct alignas(kCacheLinesBytes) Slot {
     Chunk chunk;
     bool isDone = false;
   };

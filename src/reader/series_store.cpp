@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <sys/mman.h>
+#include <utility>
 
 #include "steptape/event/plugin_data.h"
 
@@ -93,11 +94,17 @@ void SeriesStore::append(TagBatch* batch) {
   const bool wantsValues = !isInBoth || batch->kind != TagBatch::Kind::kScalars;
 
   Reservoirs* const reservoirs = reservoirsOf(series);
+  if (batch->kind != TagBatch::Kind::kUnknown) {
+    settle(series, batch->kind);
+  }
+  ScalarColumns* const columns = wantsScalars            ? &series->scalars
+                                 : reservoirs == nullptr ? &undecided_[series]
+                                                         : nullptr;
   std::size_t scalars = 0;
   std::size_t values = 0;
   const auto appendUpTo = [&](std::size_t scalarsEnd, std::size_t valuesEnd) {
-    if (wantsScalars) {
-      appendScalars(series, reservoirs, batch->scalars, scalars, scalarsEnd);
+    if (columns != nullptr) {
+      appendScalars(columns, reservoirs, batch->scalars, scalars, scalarsEnd);
     }
     if (wantsValues) {
       appendValues(series, reservoirs, batch->values, values, valuesEnd);
@@ -112,9 +119,22 @@ void SeriesStore::append(TagBatch* batch) {
   appendUpTo(batch->scalars.size(), batch->values.size());
 }
 
-void SeriesStore::appendScalars(TagSeries* series, Reservoirs* reservoirs,
+/// Moves numbers that were read before their tag's metadata to where they belong by now.
+void SeriesStore::settle(TagSeries* series, TagBatch::Kind kind) {
+  const auto found = undecided_.find(series);
+  if (found == undecided_.end()) {
+    return;
+  }
+  if (kind == TagBatch::Kind::kScalars) {
+    series->scalars = std::move(found->second);
+    series->values.clear();
+  }
+  undecided_.erase(found);
+}
+
+void SeriesStore::appendScalars(ScalarColumns* columns, Reservoirs* reservoirs,
                                 const ScalarColumns& scalars, std::size_t begin, std::size_t end) {
-  ScalarColumns& kept = series->scalars;
+  ScalarColumns& kept = *columns;
   if (reservoirs == nullptr) {
     appendRange(&kept.wallTimes, scalars.wallTimes, begin, end);
     appendRange(&kept.steps, scalars.steps, begin, end);
@@ -172,6 +192,9 @@ void SeriesStore::purgeFrom(std::int64_t step, TagSeries* series, Reservoirs* re
   const std::size_t scalarsBefore = series->scalars.size();
   const std::size_t valuesBefore = series->values.size();
   purgeScalars(step, &series->scalars);
+  if (const auto found = undecided_.find(series); found != undecided_.end()) {
+    purgeScalars(step, &found->second);
+  }
   series->values.erase(
       std::remove_if(series->values.begin(), series->values.end(),
                      [=](const ValueLocation& value) { return value.step >= step; }),

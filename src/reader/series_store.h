@@ -43,7 +43,8 @@ class SeriesStore {
   };
 
   void append(TagBatch* batch);
-  void appendScalars(TagSeries* series, Reservoirs* reservoirs, const ScalarColumns& scalars,
+  void settle(TagSeries* series, TagBatch::Kind kind);
+  void appendScalars(ScalarColumns* columns, Reservoirs* reservoirs, const ScalarColumns& scalars,
                      std::size_t begin, std::size_t end);
   void appendValues(TagSeries* series, Reservoirs* reservoirs,
                     const std::vector<ValueLocation>& values, std::size_t begin, std::size_t end);
@@ -53,6 +54,9 @@ class SeriesStore {
   Sampling sampling_;
   std::map<std::string, TagSeries> tags_;
   std::unordered_map<const TagSeries*, Reservoirs> reservoirs_;
+  /// Of series whose metadata is still to come and that are numbers only so far: the numbers, which
+  /// lie at TagSeries::values.
+  std::unordered_map<const TagSeries*, ScalarColumns> undecided_;
 };
 
 }  // namespace steptape::detail

@@ -132,6 +132,22 @@ TEST_F(RunReaderTest, KnowsATagWhoseMetadataLiesInAnEarlierFile) {
   EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2));
 }
 
+TEST_F(RunReaderTest, CountsNumbersInFrontOfTheirTagsMetadataByIt) {
+  // What is left where the record with the metadata was damaged, and a restart wrote another.
+  writeEvents(kFirst, {version(), newScalar("loss", 1, 1, false), newScalar("loss", 2, 2, false),
+                       newScalar("raw", 5, 1, false)});
+  RunReader run = read();
+  EXPECT_EQ(steps(run, "loss"), (std::vector<std::int64_t>{1, 2}));
+  Event other = newScalar("raw", 6, 2);
+  std::get<Summary>(other.what).values[0].metadata->pluginName = "tensor";
+  writeEvents(kSecond, {version(), start(2), newScalar("loss", 20, 2), other});
+  run.update();
+  EXPECT_EQ(points(run, "loss"), (Points{{1, 1}, {2, 20}}));
+  EXPECT_EQ(run.tags().at("loss").values.size(), 0U);
+  EXPECT_EQ(steps(run, "raw"), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(run.tags().at("raw").scalars.size(), 0U);
+}
+
 TEST_F(RunReaderTest, TakesATensorOfAnotherPluginForNoScalarThoughItIsOneNumber) {
   Event event = newScalar("bias", 1, 1);
   std::get<Summary>(event.what).values[0].metadata->pluginName = kHistogramsPlugin;
