@@ -58,6 +58,8 @@ class RunFile {
   std::uint64_t bytesLeft() const { return bytesFrom(reader_->offset()); }
   const std::string& path() const { return path_; }
   void appendDamage(std::vector<Damage>* damage) const;
+  /// Whether reading went on behind damage.
+  bool hasPassedDamage() const { return !passed_.empty(); }
 
  private:
   bool nextBehindDamage(std::string_view* payload);

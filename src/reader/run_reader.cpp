@@ -64,6 +64,7 @@ struct RunReader::State {
   detail::SeriesStore store;
   detail::SeriesBatch batch;
   std::vector<Damage> damage;
+  bool knowsVersion = false;
   bool hasStarted = false;
   struct {
     std::uint64_t bytes;   // of the files before, by this update()
@@ -115,6 +116,11 @@ std::uint64_t RunReader::State::readFile(std::uint32_t number, std::uint64_t byt
 void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, std::uint64_t end) {
   std::string_view payload;
   while (file->offset() < end && file->next(&payload)) {
+    if (!knowsVersion && file->hasPassedDamage()) {
+      // The version may be what was damaged, and every writer since 2015 gives the same.
+      knowsVersion = true;
+      batch.watchSteps(false);
+    }
     if (!batch.addScalars(payload, file->recordOffset(), number)) {
       take(payload, file, number);
     }
@@ -166,6 +172,7 @@ void RunReader::State::take(std::string_view payload, detail::RunFile* file, std
       }
       break;
     case detail::EventMeaning::Kind::kFileVersion:
+      knowsVersion = true;
       batch.watchSteps(options.purge != PurgePolicy::kNone && !meaning.hasRestarts);
       break;
     case detail::EventMeaning::Kind::kNoEvent:

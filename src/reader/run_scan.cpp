@@ -44,6 +44,11 @@ void RunScan::scan(const std::string& path, const std::function<void(std::uint64
   std::uint64_t nextProgress = 0;
   if (file.open()) {
     for (std::string_view payload; file.next(&payload);) {
+      if (!knowsVersion_ && file.hasPassedDamage()) {
+        // The version may be what was damaged, and every writer since 2015 gives the same.
+        knowsVersion_ = true;
+        watchesSteps_ = false;
+      }
       const EventPosition position{number, file.recordOffset()};
       if (position.second >= nextProgress) {
         progress(position.second);
@@ -93,6 +98,7 @@ void RunScan::scanEvent(Event event, EventPosition position) {
   }
   if (const auto* version = std::get_if<FileVersion>(&event.what)) {
     watchesSteps_ = purge_ != PurgePolicy::kNone && !hasRestarts(*version);
+    knowsVersion_ = true;
     return;
   }
   const bool isSummary = std::holds_alternative<Summary>(event.what);

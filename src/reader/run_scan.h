@@ -75,6 +75,7 @@ class RunScan {
   std::vector<TagState> states_;  // by tag
   bool hasStarted_ = false;
   bool watchesSteps_;
+  bool knowsVersion_ = false;
   std::int64_t latestStep_ = -1;
   std::vector<std::uint64_t> ends_;
   std::vector<Damage> damage_;

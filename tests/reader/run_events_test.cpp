@@ -133,6 +133,13 @@ TEST_F(RunEventsTest, KeepsWhatTensorBoardsServerKeepsAtTheFirstRestart) {
   EXPECT_THAT(readWith(PurgePolicy::kTensorBoardServer), ElementsAre("x@1=1", "x@1=10", "x@2=20"));
 }
 
+TEST_F(RunEventsTest, TakesAFileWhoseVersionIsDamagedForANewOne) {
+  std::string bytes = framed({version(), legacyScalar("x", 2, 2), legacyScalar("x", 1, 1)});
+  bytes.front() = static_cast<char>(~bytes.front());
+  writeBytes(kFile, bytes);
+  EXPECT_THAT(readWith(PurgePolicy::kRestarts), ElementsAre("x@2=2", "x@1=1"));
+}
+
 TEST_F(RunEventsTest, GivesEverythingIfNothingIsPurged) {
   writeEvents(kFile, {version("brain.Event:1"), legacyScalar("x", 2, 2), start(1),
                       legacyScalar("x", 10, 1)});

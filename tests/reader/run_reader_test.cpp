@@ -292,6 +292,13 @@ TEST_F(PurgeTest, DropsATagsLaterPointsWhereAStepGoesBackInOldFiles) {
   EXPECT_THAT(points("loss", purging(PurgePolicy::kNone)), SizeIs(4));
 }
 
+TEST_F(PurgeTest, TakesAFileWhoseVersionIsDamagedForANewOne) {
+  std::string bytes = framed({version(), legacyScalar("loss", 2, 2), legacyScalar("loss", 1, 1)});
+  bytes.front() = static_cast<char>(~bytes.front());
+  append(kFirst, bytes);
+  EXPECT_THAT(points("loss"), ElementsAre(Pair(2, 2), Pair(1, 1)));
+}
+
 TEST_F(PurgeTest, SeesAStepGoBackFromOneUpdateToTheNext) {
   writeEvents(kFirst, {version("brain.Event:1"), legacyScalar("loss", 4, 4)});
   RunReader run = read();

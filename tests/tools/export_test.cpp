@@ -64,7 +64,7 @@ TEST_F(Export, NamesCurvesByTheDirectoryOfTheirRun) {
 
 TEST_F(Export, KeepsWhatJsonHasNoNumberFor) {
   writeEvents("events.out.tfevents.1",
-              {legacyScalar("x", std::nanf(""), 1), legacyScalar("x", HUGE_VALF, -2)});
+              {version(), legacyScalar("x", std::nanf(""), 1), legacyScalar("x", HUGE_VALF, -2)});
   EXPECT_EQ(steptape("export .").out,
             "{\n\"./x\": [[1001, 1, \"NaN\"], [998, -2, \"Infinity\"]]\n}\n");
 }
@@ -162,7 +162,7 @@ TEST_F(Export, FiltersRunsTagsAndSteps) {
 
 TEST_F(Export, LeavesOutWhatARestartWroteAgainUnlessTold) {
   writeEvents("events.out.tfevents.1",
-              {legacyScalar("x", 1, 1), start(1), legacyScalar("x", 2, 1)});
+              {version(), legacyScalar("x", 1, 1), start(1), legacyScalar("x", 2, 1)});
   EXPECT_EQ(steptape("export . --format csv").out, "step,x\n1,2\n");
   EXPECT_EQ(steptape("export . --format csv --all").out, "step,x\n1,1\n1,2\n");
 }

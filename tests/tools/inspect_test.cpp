@@ -139,7 +139,7 @@ TEST_F(Inspect, ShowsEveryRun) {
 }
 
 TEST_F(Inspect, CountsWhatIsGivenTwiceOnce) {
-  writeBytes("runs/events.out.tfevents.1", smallFile());
+  writeBytes("runs/events.out.tfevents.1", framed({version()}) + smallFile());
   writeBytes("runs/events.out.tfevents.2", smallFile());
   EXPECT_THAT(steptape("inspect runs runs/events.out.tfevents.1 runs/").out,
               AllOf(HasSubstr("runs: 2 files, "), HasSubstr(", 2 tags, 6 points\n")));
