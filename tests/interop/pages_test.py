@@ -19,6 +19,10 @@ ONNX_MODEL = os.path.join(os.path.dirname(__file__), os.pardir, "golden", "resne
 url = None
 page = None
 
+# TensorBoard 2.21's projector shows how much its components explain before it has computed them, where
+# the machine is slow; the number appears a moment later.
+VIEWER_DEFECT = "updateTotalVarianceMessage"
+
 
 def setUpModule():
     global url, page
@@ -34,7 +38,8 @@ class GalleryCase(PageCase):
         self.page = page
 
     def tearDown(self):
-        self.assertEqual(self.page.errors(), [], "the browser's console")
+        errors = [error for error in self.page.errors() if VIEWER_DEFECT not in error]
+        self.assertEqual(errors, [], "the browser's console")
 
     def show(self, name, *texts, tags="."):
         """Opens a page with the tags that match, and waits for texts on it.
