@@ -3,6 +3,7 @@
 //
 //   reading_benchmark               files of 4,000,000 scalars and of 1 GiB of large tensors
 //   reading_benchmark FILE [N]      reads FILE on N threads once, prints seconds and points
+//   reading_benchmark --write FILE  writes the 4,000,000 scalars, for benchmarks/reading.py
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -230,6 +231,10 @@ int readOnce(const std::string& path, int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string_view(argv[1]) == "--write") {
+    writeEvents(argv[2], kScalars, scalarEvent);
+    return 0;
+  }
   if (argc > 1) {
     return readOnce(argv[1], argc > 2 ? std::atoi(argv[2]) : 1);
   }

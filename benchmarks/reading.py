@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How long our reader takes for an event file, against TensorBoard's Python loader.
+
+    benchmarks/reading.py build/release/bin/reading_benchmark
+
+Our reader reads 4,000,000 scalars in the form of torch.utils.tensorboard, one an event, as far as
+they come from one file written once; TensorBoard's EventFileLoader reads the first 100,000 of the
+same bytes, since it is thousands of times slower. Both check all checksums. The rounds alternate.
+"""
+
+import argparse
+import os
+import statistics
+import struct
+import subprocess
+import tempfile
+import time
+
+from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+
+EVENTS, PREFIX_EVENTS = 4_000_000, 100_000
+
+
+def prefix(path, events, to):
+    """Copies the version event and `events` more."""
+    with open(path, "rb") as source, open(to, "wb") as target:
+        for _ in range(1 + events):
+            header = source.read(12)
+            (length,) = struct.unpack("<Q", header[:8])
+            target.write(header + source.read(length + 4))
+
+
+def their_seconds(path):
+    began = time.perf_counter()
+    points = sum(len(event.summary.value) for event in EventFileLoader(path).Load())
+    seconds = time.perf_counter() - began
+    assert points == PREFIX_EVENTS, f"{path}: {points} points"
+    return seconds / points
+
+
+def our_seconds(program, path):
+    output = subprocess.run([program, path], check=True, capture_output=True, text=True).stdout
+    seconds, points = output.split()
+    assert int(points) == EVENTS, f"{path}: {points} points"
+    return float(seconds) / int(points)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("reading_benchmark", help="the program that reads")
+    parser.add_argument("--rounds", type=int, default=11)
+    arguments = parser.parse_args()
+    program = os.path.abspath(arguments.reading_benchmark)
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "events.out.tfevents.1")
+        subprocess.run([program, "--write", path], check=True)
+        beginning = os.path.join(directory, "prefix.tfevents")
+        prefix(path, PREFIX_EVENTS, beginning)
+        ours, theirs, again = [], [], []
+        for _ in range(arguments.rounds):
+            ours.append(our_seconds(program, path))
+            theirs.append(their_seconds(beginning))
+            again.append(our_seconds(program, path))
+    ratios = sorted(b / a for a, b in zip(ours, theirs))
+    print(f"ours                     {1e9 * statistics.median(ours):9.1f} ns a scalar")
+    print(f"TensorBoard's            {1e9 * statistics.median(theirs):9.1f} ns a scalar")
+    print(f"TensorBoard's / ours     {statistics.median(ratios):9.0f}  "
+          f"[{ratios[0]:.0f}, {ratios[-1]:.0f} of {len(ratios)} rounds]")
+    print(f"ours / ours again        "
+          f"{statistics.median(a / b for a, b in zip(ours, again)):9.2f}")
+
+
+if __name__ == "__main__":
+    main()
