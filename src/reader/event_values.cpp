@@ -95,7 +95,9 @@ bool isEmpty(const Value& value) {
 
 bool hasRestarts(const FileVersion& version) {
   const std::string& name = version.version;
-  return std::strtod(name.c_str() + name.rfind(':') + 1, nullptr) >= 2;
+  // Without a colon, the whole name.
+  const std::string number = name.substr(name.rfind(':') + 1);
+  return std::strtod(number.c_str(), nullptr) >= 2;
 }
 
 }  // namespace steptape::detail
