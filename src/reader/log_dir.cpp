@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "steptape/base/error.h"
 
@@ -26,15 +28,30 @@ RunFiles runOfFile(const fs::path& file) {
   return {".", file.has_parent_path() ? file.parent_path().string() : ".", {file.string()}, false};
 }
 
-/// The entries of `directory` in the order of their names; none if it cannot be read.
-std::vector<fs::directory_entry> sortedEntries(const fs::path& directory, std::error_code* error) {
-  std::vector<fs::directory_entry> entries;
+/// What matters in a directory, in the order of the names.
+struct Listing {
+  std::vector<std::string> files;  ///< Event files.
+  std::vector<fs::path> directories;
+};
+
+/// @return what could be read; `*error` says why not all.
+Listing list(const fs::path& directory, std::error_code* error) {
+  std::vector<fs::directory_entry> entries;  // which mostly know their type without a system call
   for (fs::directory_iterator it(directory, *error), end; !*error && it != end;
        it.increment(*error)) {
     entries.push_back(*it);
   }
   std::sort(entries.begin(), entries.end());
-  return entries;
+  Listing listing;
+  for (const fs::directory_entry& entry : entries) {
+    std::error_code ignored;
+    if (entry.is_directory(ignored)) {
+      listing.directories.push_back(entry.path());
+    } else if (detail::isEventFileName(entry.path().filename().string())) {
+      listing.files.push_back(entry.path().string());
+    }
+  }
+  return listing;
 }
 
 class RunFinder {
@@ -48,20 +65,12 @@ class RunFinder {
     if (error || !visited_.insert(canonical).second) {
       return error;
     }
-    RunFiles run{directory.lexically_relative(root_).string(), directory.string(), {}, true};
-    std::vector<fs::path> directories;
-    for (const fs::directory_entry& entry : sortedEntries(directory, &error)) {
-      std::error_code ignored;
-      if (entry.is_directory(ignored)) {
-        directories.push_back(entry.path());
-      } else if (detail::isEventFileName(entry.path().filename().string())) {
-        run.files.push_back(entry.path().string());
-      }
+    Listing listing = list(directory, &error);
+    if (!listing.files.empty()) {
+      runs.push_back({directory.lexically_relative(root_).string(), directory.string(),
+                      std::move(listing.files), true});
     }
-    if (!run.files.empty()) {
-      runs.push_back(std::move(run));
-    }
-    for (const fs::path& child : directories) {
+    for (const fs::path& child : listing.directories) {
       visit(child);
     }
     return error;
@@ -77,15 +86,8 @@ class RunFinder {
 }  // namespace
 
 std::vector<std::string> listEventFiles(const std::string& directory) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const fs::directory_entry& entry : sortedEntries(directory, &error)) {
-    std::error_code ignored;
-    if (!entry.is_directory(ignored) && detail::isEventFileName(entry.path().filename().string())) {
-      files.push_back(entry.path().string());
-    }
-  }
-  return files;
+  std::error_code ignored;
+  return list(directory, &ignored).files;
 }
 
 std::vector<RunFiles> listRuns(const std::string& pathAsGiven) {

@@ -56,7 +56,6 @@ class RunFile {
   const ByteSource* source() const { return &*source_; }
   /// Bytes that are still to be read. REQUIRES: open.
   std::uint64_t bytesLeft() const { return bytesFrom(reader_->offset()); }
-  const std::string& path() const { return path_; }
   void appendDamage(std::vector<Damage>* damage) const;
   /// Whether reading went on behind damage.
   bool hasPassedDamage() const { return !passed_.empty(); }

@@ -7,12 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "steptape/record/crc32c.h"
-#include "steptape/record/record_buffer.h"
 #include "steptape/record/record_format.h"
 #include "steptape/record/record_reader.h"
 
-#include "base/little_endian.h"
+#include "record/record_bytes.h"
 
 #include <gmock/gmock.h>
 
@@ -20,20 +18,6 @@ namespace steptape {
 namespace {
 
 using testing::ElementsAre;
-
-std::string framed(std::string_view payload) {
-  RecordBuffer buffer;
-  buffer.append(payload);
-  return buffer.take();
-}
-
-/// A header with a good checksum, whatever the length.
-std::string header(std::uint64_t length) {
-  std::string bytes(kHeaderBytes, '\0');
-  detail::storeLittleEndian64(bytes.data(), length);
-  detail::storeLittleEndian32(bytes.data() + 8, maskedCrc32c({bytes.data(), 8}).value());
-  return bytes;
-}
 
 struct Found {
   std::vector<std::string> payloads;
