@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "steptape/event/event_codec.h"
-#include "steptape/reader/export.h"
+#include "steptape/exporter/export.h"
 #include "steptape/reader/run_events.h"
 #include "steptape/record/byte_source.h"
 #include "steptape/record/record_buffer.h"

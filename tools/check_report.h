@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "steptape/reader/file_check.h"
-#include "steptape/reader/log_dir.h"
+#include "steptape/checker/file_check.h"
+#include "steptape/reader/run_files.h"
 
 namespace steptape::tools {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/reader/file_check.h"
+#include "steptape/checker/file_check.h"
 
 #include "tools/check_report.h"
 #include "tools/commands.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/reader/export.h"
+#include "steptape/exporter/export.h"
 
 #include "tools/commands.h"
 #include "tools/exit_code.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/reader/file_repair.h"
+#include "steptape/checker/file_repair.h"
 
 #include "tools/commands.h"
 #include "tools/exit_code.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/reader/log_dir.h"
+#include "steptape/reader/run_files.h"
 #include "steptape/reader/run_reader.h"
 
 #include "tools/name_filter.h"

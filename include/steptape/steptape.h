@@ -14,16 +14,16 @@
 //                serial unless <steptape/mpi.h> gives another
 //   profile      STEPTAPE_ZONE and Profiler
 #include "steptape/base/version.h"                    // IWYU pragma: export
+#include "steptape/checker/file_check.h"              // IWYU pragma: export
+#include "steptape/checker/file_repair.h"             // IWYU pragma: export
 #include "steptape/distributed/communicator.h"        // IWYU pragma: export
 #include "steptape/distributed/distributed_writer.h"  // IWYU pragma: export
 #include "steptape/distributed/metric_average.h"      // IWYU pragma: export
+#include "steptape/exporter/export.h"                 // IWYU pragma: export
 #include "steptape/profile.h"                         // IWYU pragma: export
 #include "steptape/reader/event_file_reader.h"        // IWYU pragma: export
-#include "steptape/reader/export.h"                   // IWYU pragma: export
-#include "steptape/reader/file_check.h"               // IWYU pragma: export
-#include "steptape/reader/file_repair.h"              // IWYU pragma: export
-#include "steptape/reader/log_dir.h"                  // IWYU pragma: export
 #include "steptape/reader/run_events.h"               // IWYU pragma: export
+#include "steptape/reader/run_files.h"                // IWYU pragma: export
 #include "steptape/reader/run_reader.h"               // IWYU pragma: export
 #include "steptape/reader/scalar_series.h"            // IWYU pragma: export
 #include "steptape/reader/values.h"                   // IWYU pragma: export

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "steptape/base/export.h"
 #include "steptape/event/event.h"
 
 namespace steptape::detail {
@@ -13,15 +14,15 @@ namespace steptape::detail {
 ///
 /// A legacy value has the metadata that shows it filled in; one without data and metadata is still
 /// there.
-std::vector<Value> takeValues(Event event);
+STEPTAPE_EXPORT std::vector<Value> takeValues(Event event);
 
 /// The number that `value` is, if it is one: a `simple_value`, or a tensor of one float or double.
-std::optional<double> numberOf(const Value& value);
+STEPTAPE_EXPORT std::optional<double> numberOf(const Value& value);
 
 /// Whether `value` says or holds anything.
-bool isEmpty(const Value& value);
+STEPTAPE_EXPORT bool isEmpty(const Value& value);
 
 /// Whether files of this version, such as "brain.Event:2", have restart events.
-bool hasRestarts(const FileVersion& version);
+STEPTAPE_EXPORT bool hasRestarts(const FileVersion& version);
 
 }  // namespace steptape::detail

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/event/event.h"
 
@@ -17,22 +18,22 @@ namespace steptape::detail {
 Status unexpected(const char* what, const std::string& got, const std::string& wanted);
 
 /// As "(2, 3)".
-std::string shapeText(const std::vector<std::int64_t>& shape);
+STEPTAPE_EXPORT std::string shapeText(const std::vector<std::int64_t>& shape);
 
 /// Finds the value's tensor, whose elements are then as many as its shape says. Of a type that
 /// Steptape does not know they are not counted.
-Status findTensor(const Value& value, const char* what, const Tensor** tensor);
+STEPTAPE_EXPORT Status findTensor(const Value& value, const char* what, const Tensor** tensor);
 
 /// As findTensor(), of strings.
-Status findStrings(const Value& value, const char* what, const Tensor** tensor);
+STEPTAPE_EXPORT Status findStrings(const Value& value, const char* what, const Tensor** tensor);
 
 /// As findTensor(), of numbers of a type that Steptape knows.
-Status findNumbers(const Value& value, const char* what, const Tensor** tensor);
+STEPTAPE_EXPORT Status findNumbers(const Value& value, const char* what, const Tensor** tensor);
 
 /// As findTensor(), of binary32 or binary64 numbers.
-Status findFloats(const Value& value, const char* what, const Tensor** tensor);
+STEPTAPE_EXPORT Status findFloats(const Value& value, const char* what, const Tensor** tensor);
 
 /// REQUIRES: findFloats() gave the tensor, and `index` is below the number of its elements.
-double floatAt(const Tensor& tensor, std::size_t index);
+STEPTAPE_EXPORT double floatAt(const Tensor& tensor, std::size_t index);
 
 }  // namespace steptape::detail

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/reader/export.h"
+#include "steptape/exporter/export.h"
 #include "steptape/testing/temp_dir.h"
 
 #include "fuzz/fuzz_file.h"

@@ -40,13 +40,15 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"figure", {"summary"}},
       {"writer", {"record", "summary"}},
       {"reader", {"record", "event"}},
+      {"exporter", {"reader"}},
+      {"checker", {"reader"}},
       {"distributed", {"writer"}},
       {"profile", {"writer"}},
       {"mpi", {"distributed"}},
       {"torch", {"writer", "profile"}},
       {"trainer", {"distributed", "torch"}},
       {"testing", {"writer", "distributed"}},
-      {"tools", {"reader", "profile"}},
+      {"tools", {"exporter", "checker", "profile"}},
   };
   return kLayers;
 }
@@ -131,8 +133,8 @@ TEST(Layers, NoIncludePointsUp) {
 }
 
 TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
-  const std::set<std::string> core{"base",   "record", "event",       "summary",
-                                   "writer", "reader", "distributed", "profile"};
+  const std::set<std::string> core{"base",   "record",   "event",   "summary",     "writer",
+                                   "reader", "exporter", "checker", "distributed", "profile"};
   std::vector<std::string> foreign;
   std::set<std::string> umbrellas;
   for (const std::string& file : library().files()) {

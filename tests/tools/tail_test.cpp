@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/reader/log_dir.h"
+#include "steptape/reader/run_files.h"
 
 #include "tools/point_follower.h"
 #include "tools/tool_fixture.h"

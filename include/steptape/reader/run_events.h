@@ -9,7 +9,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/event/event.h"
-#include "steptape/reader/log_dir.h"
+#include "steptape/reader/run_files.h"
 #include "steptape/reader/run_reader.h"
 
 namespace steptape {

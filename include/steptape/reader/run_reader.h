@@ -12,7 +12,7 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/event/event.h"
-#include "steptape/reader/log_dir.h"
+#include "steptape/reader/run_files.h"
 #include "steptape/reader/tag_series.h"
 #include "steptape/record/record_reader.h"
 

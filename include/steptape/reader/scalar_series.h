@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/reader/log_dir.h"
+#include "steptape/reader/run_files.h"
 #include "steptape/reader/run_reader.h"
 
 namespace steptape {

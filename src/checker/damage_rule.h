@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "steptape/record/byte_source.h"
+
+#include "checker/finding_list.h"
+#include "checker/record_walk.h"
+
+namespace steptape::detail {
+
+/// A rule that bytes between records break, and what both readers then show.
+struct DamageRule {
+  CheckRule rule;
+  const char* consequence;
+};
+
+/// REQUIRES: `walk`, over `source`, has just given kDamage.
+/// @source tensorboard/data/server/{tf_record,event_file}.rs;
+///         tensorboard/compat/tensorflow_stub/pywrap_tensorflow.py
+DamageRule damageRule(const ByteSource& source, const RecordWalk& walk);
+
+}  // namespace steptape::detail

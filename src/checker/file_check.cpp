@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/checker/file_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "steptape/base/error.h"
+#include "steptape/event/event_codec.h"
+
+#include "checker/damage_rule.h"
+#include "checker/event_text.h"
+#include "checker/finding_list.h"
+#include "checker/record_walk.h"
+#include "checker/tag_check.h"
+#include "reader/event_values.h"
+
+namespace steptape {
+namespace {
+
+using detail::CheckRule;
+using detail::FindingPlace;
+using detail::RecordWalk;
+
+constexpr ReaderEffect kNone = ReaderEffect::kNone;
+constexpr ReaderEffect kNote = ReaderEffect::kNote;
+constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
+
+// What breaks a rule does to the fast data server, then to the Python loader.
+constexpr CheckRule kUnreadable{"unreadable", kLoss, kLoss};
+constexpr CheckRule kCutShort{"cut-short", kNote, kNote};
+constexpr CheckRule kNotAnEvent{"not-an-event", kLoss, kLoss};
+constexpr CheckRule kNotUtf8{"not-utf8", kLoss, kLoss};
+constexpr CheckRule kNanWallTime{"nan-wall-time", kLoss, kNote};
+constexpr CheckRule kInfiniteWallTime{"infinite-wall-time", kLoss, kNote};
+constexpr CheckRule kNoFileVersion{"no-file-version", kNone, kNote};
+constexpr CheckRule kNoFirstStart{"no-first-start", kNone, kNote};
+constexpr CheckRule kNameOrder{"name-order", kNote, kNote};
+constexpr CheckRule kRestartOrder{"restart-order", kNone, kLoss};
+constexpr CheckRule kWrittenAtOnce{"written-at-once", kNone, kNote};
+constexpr CheckRule kExperimentConflict{"experiment-conflict", kLoss, kLoss};
+
+constexpr std::uint64_t kProgressBytes = 4 << 20;
+
+constexpr char kStopsAllRuns[] =
+    ": the fast data server shows nothing of the file from here on, the Python loader nothing more "
+    "of any run";
+
+std::string counted(std::uint64_t count, const char* noun) {
+  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
+}
+
+/// Checks the files of a run one after another, as the readers take them.
+class RunCheck {
+ public:
+  RunCheck(CheckReport* report, const CheckOptions& options)
+      : report_(report),
+        options_(&options),
+        findings_(report, options.maxFindings),
+        tags_(report, &findings_) {}
+
+  void checkFile(const std::string& path) {
+    file_ = File();
+    place_ = FindingPlace{path, 0, 0};
+    try {
+      const FileByteSource source(path);
+      checkStretches(source);
+    } catch (const Error& error) {
+      findings_.add(kUnreadable, place_, error.what());
+    }
+    if (file_.hasEvent) {
+      latestBegin_ = std::max(latestBegin_.value_or(file_.begin), file_.begin);
+      latestTime_ = std::max(latestTime_.value_or(file_.latestTime), file_.latestTime);
+    }
+  }
+
+ private:
+  struct File {
+    bool hasEvent = false;
+    bool isMisplaced = false;  // written before one that the readers take earlier
+    double begin = 0;          // wall time of the first event
+    double latestTime = 0;
+  };
+
+  void checkStretches(const ByteSource& source) {
+    RecordWalk walk(&source);
+    const std::uint64_t before = report_->bytes;
+    for (;;) {
+      const RecordWalk::Stretch stretch = walk.next();
+      place_.offset = walk.offset();
+      place_.bytes = walk.bytes();
+      switch (stretch) {
+        case RecordWalk::Stretch::kRecord:
+          ++report_->records;
+          takeRecord(walk.payload());
+          break;
+        case RecordWalk::Stretch::kDamage:
+          takeDamage(walk, detail::damageRule(source, walk));
+          break;
+        case RecordWalk::Stretch::kTail:
+          findings_.add(kCutShort, place_,
+                        walk.problem() + ": the file is being written, or its writer was killed");
+          break;
+        case RecordWalk::Stretch::kIoError:
+          findings_.add(kUnreadable, place_, walk.status().message());
+          return;
+        case RecordWalk::Stretch::kEnd:
+          report_->bytes = before + walk.offset();
+          return;
+      }
+      report_->bytes = before + walk.offset() + walk.bytes();
+      reportProgress();
+    }
+  }
+
+  void takeDamage(const RecordWalk& walk, const detail::DamageRule& damage) {
+    findings_.add(damage.rule, place_,
+                  walk.problem() + ", " + counted(walk.bytes(), "byte") +
+                      " that are no record: " + damage.consequence);
+  }
+
+  void takeRecord(std::string_view payload) {
+    if (file_.hasEvent && takeScalars(payload)) {
+      return;
+    }
+    Event event;
+    if (const Status status = decodeEvent(payload, &event); !status.ok()) {
+      findings_.add(kNotAnEvent, place_, status.message() + kStopsAllRuns);
+    } else if (detail::findIllFormedText(event) != nullptr) {
+      findings_.add(kNotUtf8, place_, std::string("got text that is not UTF-8") + kStopsAllRuns);
+    } else {
+      takeEvent(event);
+    }
+  }
+
+  bool takeScalars(std::string_view payload) {
+    const detail::ScalarEventView event(payload);
+    if (!std::isfinite(event.wallTime()) || !tags_.takeScalars(event, place_)) {
+      return false;
+    }
+    file_.latestTime = std::max(file_.latestTime, event.wallTime());
+    return true;
+  }
+
+  void takeEvent(const Event& event) {
+    takeWallTime(event.wallTime);
+    const auto* version = std::get_if<FileVersion>(&event.what);
+    if (version != nullptr) {
+      tags_.setHasRestarts(detail::hasRestarts(*version));
+      hasVersion_ = true;
+    }
+    if (!std::exchange(file_.hasEvent, true)) {
+      beginFile(event.wallTime);
+    }
+    if (const auto* summary = std::get_if<Summary>(&event.what)) {
+      tags_.takeSummary(*summary, event.step, place_);
+    } else if (const auto* log = std::get_if<SessionLog>(&event.what)) {
+      takeSessionLog(*log, event.step);
+    }
+  }
+
+  void takeWallTime(double wallTime) {
+    if (std::isnan(wallTime)) {
+      findings_.add(kNanWallTime, place_,
+                    "got wall time NaN, want a number: the fast data server shows nothing of the "
+                    "file from here on");
+    } else if (std::isinf(wallTime)) {
+      findings_.add(kInfiniteWallTime, place_,
+                    "got an infinite wall time, want a finite one: the fast data server leaves the "
+                    "event out");
+    } else {
+      file_.latestTime = file_.hasEvent ? std::max(file_.latestTime, wallTime) : wallTime;
+    }
+  }
+
+  void beginFile(double wallTime) {
+    file_.begin = std::isfinite(wallTime) ? wallTime : latestBegin_.value_or(0);
+    if (!hasVersion_) {
+      findings_.add(kNoFileVersion, place_,
+                    "got no file version in the first record, want one: the Python loader takes a "
+                    "step that goes back for a restart");
+    }
+    if (latestBegin_ && file_.begin < *latestBegin_) {
+      file_.isMisplaced = true;
+      findings_.add(kNameOrder, place_,
+                    "the file was begun before one whose name sorts before its own: readers take "
+                    "files in the order of their names");
+    } else if (latestTime_ && file_.begin < *latestTime_) {
+      findings_.add(kWrittenAtOnce, place_,
+                    "the file was begun before the one before it ended: a Python loader that "
+                    "watches both follows the last one only");
+    }
+  }
+
+  void takeSessionLog(const SessionLog& log, std::int64_t step) {
+    if (log.status != SessionLog::Status::kStart) {
+      return;
+    }
+    const bool isFirst = !std::exchange(hasStart_, true);
+    if (!tags_.hasStepFrom(step)) {
+      return;
+    }
+    if (file_.isMisplaced) {
+      findings_.add(kRestartOrder, place_,
+                    "got a restart from step " + std::to_string(step) +
+                        " behind files that were begun after it: the Python loader drops what they "
+                        "hold at that step and later");
+      return;
+    }
+    if (isFirst) {
+      findings_.add(kNoFirstStart, place_,
+                    "got the run's first SessionLog START after values at step " +
+                        std::to_string(step) +
+                        " and later, want one before all values: the Python loader keeps what this "
+                        "restart should drop");
+    }
+    tags_.takeRestart(step);
+  }
+
+  void reportProgress() {
+    if (options_->onProgress && report_->bytes >= nextProgress_) {
+      options_->onProgress(report_->bytes);
+      nextProgress_ = report_->bytes + kProgressBytes;
+    }
+  }
+
+  CheckReport* report_;
+  const CheckOptions* options_;
+  detail::FindingList findings_;
+  detail::TagCheck tags_;
+  FindingPlace place_;
+  File file_;
+  bool hasVersion_ = false;
+  bool hasStart_ = false;
+  std::optional<double> latestBegin_;  // of the files before
+  std::optional<double> latestTime_;
+  std::uint64_t nextProgress_ = kProgressBytes;
+};
+
+}  // namespace
+
+CheckReport checkRun(const RunFiles& run, const CheckOptions& options) {
+  CheckReport report;
+  RunCheck check(&report, options);
+  for (const std::string& path : run.files) {
+    check.checkFile(path);
+  }
+  if (options.onProgress) {
+    options.onProgress(report.bytes);
+  }
+  return report;
+}
+
+CheckReport checkEventFile(const std::string& path, const CheckOptions& options) {
+  RunFiles run;
+  run.files = {path};
+  return checkRun(run, options);
+}
+
+std::vector<Finding> findExperimentConflicts(const std::vector<CheckReport>& reports) {
+  CheckReport found;
+  detail::FindingList findings(&found, reports.size());
+  const ExperimentRecord* first = nullptr;
+  for (const CheckReport& report : reports) {
+    if (!report.experiment) {
+      continue;
+    }
+    if (first == nullptr) {
+      first = &*report.experiment;
+    } else if (report.experiment->content != first->content) {
+      findings.add(kExperimentConflict, {report.experiment->path, report.experiment->offset, 0},
+                   "got another experiment record than at offset " + std::to_string(first->offset) +
+                       " of " + first->path +
+                       ", want the same in all runs: TensorBoard takes any one of them");
+    }
+  }
+  return std::move(found.findings);
+}
+
+}  // namespace steptape

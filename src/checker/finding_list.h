@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "steptape/checker/file_check.h"
+
+namespace steptape::detail {
+
+/// Where in a run something was found.
+struct FindingPlace {
+  std::string path;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// A rule and what breaking it does to the two readers.
+struct CheckRule {
+  const char* name;
+  ReaderEffect fastServer;
+  ReaderEffect pythonLoader;
+};
+
+/// Fills a report's findings, up to a limit, and its worst effects.
+///
+/// @threads Not thread-safe: one thread at a time.
+class FindingList {
+ public:
+  /// REQUIRES: `report` is not null and outlives this.
+  FindingList(CheckReport* report, std::size_t maxFindings)
+      : report_(report), maxFindings_(maxFindings) {}
+
+  void add(const CheckRule& rule, const FindingPlace& place, std::string message);
+
+  /// As add(), but counts what is found for the same tag again.
+  /// @param message Made only if it is needed: a `std::string()` function.
+  template <typename Message>
+  void addForTag(const CheckRule& rule, const FindingPlace& place, const std::string& tag,
+                 const Message& message) {
+    const auto [it, isNew] = byTag_.try_emplace({tag, rule.name}, report_->findings.size());
+    if (isNew) {
+      append(rule, place, tag, message());
+      return;
+    }
+    raiseEffects(rule);
+    if (it->second < report_->findings.size()) {
+      countAgain(rule, &report_->findings[it->second]);
+    }
+  }
+
+ private:
+  void append(const CheckRule& rule, const FindingPlace& place, const std::string& tag,
+              std::string message);
+  void raiseEffects(const CheckRule& rule);
+  static void countAgain(const CheckRule& rule, Finding* finding);
+
+  CheckReport* report_;
+  std::size_t maxFindings_;
+  std::map<std::pair<std::string, std::string>, std::size_t> byTag_;  // by tag and rule
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checker/value_form.h"
+
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "steptape/event/plugin_data.h"
+
+#include "reader/value_checks.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr ReaderEffect kNone = ReaderEffect::kNone;
+constexpr ReaderEffect kNote = ReaderEffect::kNote;
+constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
+
+bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
+  for (const std::string_view candidate : names) {
+    if (name == candidate) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The graph page's plugins, whose blobs may be tensors of rank 0 too.
+/// @source tensorboard/plugins/graph/metadata.py
+bool isGraphPlugin(std::string_view name) {
+  return isOneOf(name, {"graph_run_metadata", "graph_run_metadata_graph", "graph_keras_model"});
+}
+
+DataClass classOfPlugin(std::string_view name) {
+  if (name == kScalarsPlugin) {
+    return DataClass::kScalar;
+  }
+  if (isOneOf(name, {kHistogramsPlugin, kTextPlugin, kHparamsPlugin, kPrCurvesPlugin, kMeshPlugin,
+                     kCustomScalarsPlugin})) {
+    return DataClass::kTensor;
+  }
+  const bool isBlobs = isOneOf(name, {kImagesPlugin, kAudioPlugin}) || isGraphPlugin(name);
+  return isBlobs ? DataClass::kBlobSequence : DataClass::kUnknown;
+}
+
+bool isKnown(DataClass dataClass) {
+  return dataClass == DataClass::kScalar || dataClass == DataClass::kTensor ||
+         dataClass == DataClass::kBlobSequence;
+}
+
+/// The name of a tensor's element type in messages.
+std::string typeText(TensorType type) {
+  switch (type) {
+    case TensorType::kFloat:
+      return "DT_FLOAT";
+    case TensorType::kDouble:
+      return "DT_DOUBLE";
+    case TensorType::kString:
+      return "DT_STRING";
+    default:
+      return "type " + std::to_string(static_cast<std::int32_t>(type));
+  }
+}
+
+/// What `data` is, in messages.
+std::string formText(const Value::Data& data) {
+  struct Text {
+    std::string operator()(std::monostate) const { return "no value"; }
+    std::string operator()(float) const { return "a simple_value"; }
+    std::string operator()(const LegacyImage&) const { return "an image"; }
+    std::string operator()(const LegacyHistogram& histogram) const {
+      return "a histo of " + std::to_string(histogram.bucketLimits.size()) + " limits and " +
+             std::to_string(histogram.bucketCounts.size()) + " counts";
+    }
+    std::string operator()(const LegacyAudio&) const { return "an audio"; }
+    std::string operator()(const Tensor& tensor) const {
+      return "a tensor of " + typeText(tensor.type) + " and shape " + shapeText(tensor.shape);
+    }
+  };
+  return std::visit(Text(), data);
+}
+
+FormProblem formProblem(const CheckRule& rule, const Value& value, const std::string& wanted,
+                        const std::string& consequence) {
+  return {rule, "got " + formText(value.data) + ", want " + wanted + ": " + consequence};
+}
+
+std::optional<FormProblem> checkScalar(const Value& value) {
+  const auto* tensor = std::get_if<Tensor>(&value.data);
+  if (std::holds_alternative<float>(value.data) ||
+      (tensor != nullptr && tensor->type == TensorType::kFloat && tensor->shape.empty())) {
+    return std::nullopt;
+  }
+  constexpr char kWanted[] = "DT_FLOAT and shape ()";
+  if (tensor != nullptr && tensor->type == TensorType::kDouble && tensor->shape.empty()) {
+    return formProblem({"double-scalar", kLoss, kNone}, value, kWanted,
+                       "the fast data server leaves it out");
+  }
+  return formProblem({"value-form", kLoss, kNote}, value, kWanted,
+                     "the fast data server leaves it out");
+}
+
+/// The edges of a histogram's buckets from left to right, as the fast data server gives them to the
+/// page: left and right of each bucket in turn.
+/// @return false if the value's form is not that of a histogram.
+bool takeEdges(const Value& value, std::vector<double>* edges) {
+  if (const auto* legacy = std::get_if<LegacyHistogram>(&value.data)) {
+    const std::size_t buckets = legacy->bucketCounts.size();
+    if (buckets != legacy->bucketLimits.size()) {
+      return false;
+    }
+    for (std::size_t i = 0; i < buckets; ++i) {
+      edges->push_back(i == 0 ? legacy->min : legacy->bucketLimits[i - 1]);
+      edges->push_back(i + 1 == buckets ? legacy->max : legacy->bucketLimits[i]);
+    }
+    return true;
+  }
+  const Tensor* tensor = nullptr;
+  if (!findFloats(value, "histogram", &tensor).ok() || tensor->shape.size() != 2 ||
+      tensor->shape[1] != 3) {
+    return false;
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(tensor->shape[0]); ++i) {
+    edges->push_back(floatAt(*tensor, 3 * i));
+    edges->push_back(floatAt(*tensor, 3 * i + 1));
+  }
+  return true;
+}
+
+std::optional<FormProblem> checkHistogram(const Value& value) {
+  std::vector<double> edges;
+  if (!takeEdges(value, &edges)) {
+    return formProblem({"value-form", kLoss, kLoss}, value,
+                       "a tensor of DT_DOUBLE and shape (buckets, 3), or a count for each limit",
+                       "the histogram is not shown, or wrongly");
+  }
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    if (!(edges[i - 1] <= edges[i])) {
+      // The Python loader drops empty buckets at the ends of legacy histograms.
+      const bool isLegacy = std::holds_alternative<LegacyHistogram>(value.data);
+      return FormProblem{{"histogram-edges", kNote, isLegacy ? kNone : kNote},
+                         "got edge " + std::to_string(edges[i]) + " after " +
+                             std::to_string(edges[i - 1]) +
+                             ", want ascending edges: a bucket is drawn backwards"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<FormProblem> checkTensor(const Value& value, const TagKind& kind) {
+  const bool isTensor = std::holds_alternative<Tensor>(value.data);
+  if (kind.plugin == kHistogramsPlugin &&
+      (isTensor || std::holds_alternative<LegacyHistogram>(value.data))) {
+    return checkHistogram(value);
+  }
+  // A value that is nothing but metadata, as of hyperparameters, is an empty tensor to both.
+  if (isTensor || std::holds_alternative<std::monostate>(value.data)) {
+    return std::nullopt;
+  }
+  return formProblem({"value-form", kLoss, kNote}, value, "a tensor",
+                     "the fast data server leaves it out");
+}
+
+std::optional<FormProblem> checkBlobs(const Value& value, const TagKind& kind) {
+  if (std::holds_alternative<LegacyImage>(value.data) ||
+      std::holds_alternative<LegacyAudio>(value.data)) {
+    return std::nullopt;
+  }
+  const auto* tensor = std::get_if<Tensor>(&value.data);
+  const bool isStrings = tensor != nullptr && tensor->type == TensorType::kString;
+  const std::size_t rank = isStrings ? tensor->shape.size() : 0;
+  if (rank == 1 || (isStrings && rank == 0 && isGraphPlugin(kind.plugin))) {
+    return std::nullopt;
+  }
+  if (kind.plugin == kAudioPlugin && rank == 2 && tensor->shape[1] == 2) {
+    return kind.isDeclared ? formProblem({"audio-labels", kNone, kLoss}, value, "shape (clips)",
+                                         "the Python loader does not play it")
+                           : std::optional<FormProblem>();
+  }
+  constexpr char kWanted[] = "a tensor of DT_STRING and rank 1";
+  if (kind.plugin == kImagesPlugin && isStrings) {
+    return rank == 0 ? formProblem({"image-rank", kLoss, kLoss}, value, kWanted,
+                                   "neither reader shows it")
+                     : formProblem({"image-rank", kLoss, kNone}, value, kWanted,
+                                   "the fast data server leaves it out");
+  }
+  return formProblem({"value-form", kLoss, kNote}, value, kWanted,
+                     "the fast data server leaves it out");
+}
+
+}  // namespace
+
+TagKind kindOf(const Value& value) {
+  TagKind kind;
+  if (value.metadata) {
+    kind.plugin = value.metadata->pluginName;
+    if (value.metadata->dataClass != DataClass::kUnknown) {
+      kind.dataClass = value.metadata->dataClass;
+      kind.isDeclared = true;
+      return kind;
+    }
+  }
+  if (std::holds_alternative<float>(value.data)) {
+    kind.plugin = kScalarsPlugin;
+  } else if (std::holds_alternative<LegacyImage>(value.data)) {
+    kind.plugin = kImagesPlugin;
+  } else if (std::holds_alternative<LegacyAudio>(value.data)) {
+    kind.plugin = kAudioPlugin;
+  } else if (std::holds_alternative<LegacyHistogram>(value.data)) {
+    kind.plugin = kHistogramsPlugin;
+  }
+  kind.dataClass = classOfPlugin(kind.plugin);
+  return kind;
+}
+
+std::optional<FormProblem> checkKind(const Value& value, const TagKind& kind) {
+  if (!isKnown(kind.dataClass)) {
+    const bool isUnnamed = kind.plugin.empty();
+    return FormProblem{{isUnnamed ? "no-metadata" : "unknown-plugin", kLoss, kLoss},
+                       (isUnnamed ? "got no plugin with the tag's first value"
+                                  : "got plugin '" + kind.plugin + "' and no data class") +
+                           std::string(", want one that TensorBoard knows: no page shows the tag")};
+  }
+  const bool isLegacy = !std::holds_alternative<Tensor>(value.data) &&
+                        !std::holds_alternative<std::monostate>(value.data);
+  if (isLegacy && !kind.isDeclared && value.metadata &&
+      (!value.metadata->displayName.empty() || !value.metadata->description.empty())) {
+    return FormProblem{{"legacy-name", kNote, kNone},
+                       "got " + formText(value.data) +
+                           " with a display name or description, want a tensor or a data class: "
+                           "the fast data server shows neither"};
+  }
+  return std::nullopt;
+}
+
+std::optional<FormProblem> checkForm(const Value& value, const TagKind& kind) {
+  switch (kind.dataClass) {
+    case DataClass::kScalar:
+      return checkScalar(value);
+    case DataClass::kTensor:
+      return checkTensor(value, kind);
+    case DataClass::kBlobSequence:
+      return checkBlobs(value, kind);
+    case DataClass::kUnknown:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "steptape/exporter/export.h"
+
+#include "event/scalar_json.h"
+#include "event/scalar_spool.h"
+#include "exporter/export_run.h"
+
+namespace steptape {
+namespace {
+
+constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(detail::ScalarSpool::Point);
+
+/// Sorts scalars by their curves.
+class JsonFormat : public detail::ExportFormat {
+ public:
+  explicit JsonFormat(detail::ScalarSpool* spool) : spool_(spool) {}
+
+  void beginRun(const RunFiles& run, const std::vector<RunTag>& tags) override {
+    const bool isSubRun = std::all_of(tags.begin(), tags.end(), [&](const RunTag& tag) {
+      return detail::isSubRunCurve(run.directory, tag.name);
+    });
+    series_.clear();
+    for (const RunTag& tag : tags) {
+      series_.push_back(spool_->series(isSubRun ? run.directory : run.directory + "/" + tag.name));
+    }
+  }
+
+  bool take(const RunValue& value) override {
+    if (value.data != nullptr) {
+      return false;
+    }
+    spool_->add(series_[value.tag], {value.wallTime, value.step, value.scalar}).throwIfError();
+    return true;
+  }
+
+ private:
+  detail::ScalarSpool* spool_;
+  std::vector<detail::ScalarSpool::Series*> series_;  // by tag
+};
+
+}  // namespace
+
+ExportResult exportJson(const std::vector<RunFiles>& runs, const ExportOptions& options,
+                        const ExportSink& sink) {
+  detail::ScalarSpool spool(detail::temporaryPrefix(options), kMaxPoints);
+  JsonFormat format(&spool);
+  ExportResult result = detail::exportRuns(runs, options, &format);
+  detail::writeScalarJson(&spool, sink).throwIfError();
+  return result;
+}
+
+}  // namespace steptape

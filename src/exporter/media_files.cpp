@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/media_files.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "steptape/base/error.h"
+#include "steptape/base/utf8.h"
+
+namespace steptape::detail {
+namespace {
+
+// A name may have 255 bytes on most file systems.
+constexpr std::size_t kMaxName = 200;
+
+bool startsWith(std::string_view bytes, std::string_view magic) {
+  return bytes.substr(0, magic.size()) == magic;
+}
+
+void appendHex(std::string* out, std::uint64_t value, int digits) {
+  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) {
+    *out += "0123456789ABCDEF"[(value >> shift) & 0xfU];
+  }
+}
+
+bool isPlain(unsigned char c) {
+  return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+         c == '_' || c == '-' || c == '.';
+}
+
+/// @source Fowler, Noll and Vo's hash FNV-1a, 64 bits
+std::uint64_t hashOf(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return hash;
+}
+
+void writeFile(const std::string& path, std::string_view bytes) {
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  bool isWritten =
+      file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  isWritten = (file == nullptr || std::fclose(file) == 0) && isWritten;
+  if (!isWritten) {
+    throw Error(ErrorCode::kIoError,
+                "cannot write " + path + ": " + std::generic_category().message(errno));
+  }
+}
+
+}  // namespace
+
+const char* mediaFormat(std::string_view bytes) {
+  if (startsWith(bytes, "\x89PNG\r\n\x1a\n")) {
+    return "png";
+  }
+  if (startsWith(bytes, "GIF8")) {
+    return "gif";
+  }
+  if (startsWith(bytes, "\xff\xd8\xff")) {
+    return "jpg";
+  }
+  if (startsWith(bytes, "BM")) {
+    return "bmp";
+  }
+  const bool isRiff = startsWith(bytes, "RIFF") && bytes.size() >= 12;
+  if (isRiff && bytes.substr(8, 4) == "WAVE") {
+    return "wav";
+  }
+  return isRiff && bytes.substr(8, 4) == "WEBP" ? "webp" : "bin";
+}
+
+std::string fileNameFrom(std::string_view name) {
+  const bool isUtf8 = isValidUtf8(name);
+  std::string escaped;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (isPlain(byte) && (isUtf8 || byte < 0x80) && !(c == '.' && escaped.empty())) {
+      escaped += c;
+    } else {
+      escaped += '%';
+      appendHex(&escaped, byte, 2);
+    }
+  }
+  if (escaped.empty()) {
+    return "%";  // as no other name
+  }
+  if (escaped.size() > kMaxName) {
+    std::size_t size = kMaxName;
+    while ((static_cast<unsigned char>(escaped[size]) & 0xc0U) == 0x80) {
+      --size;  // not within a character
+    }
+    escaped.resize(size);
+    escaped += '~';  // which is escaped elsewhere
+    appendHex(&escaped, hashOf(name), 16);
+  }
+  return escaped;
+}
+
+void MediaFiles::at(const std::string& run, const std::string& tag, std::int64_t step) {
+  const std::string directory = directory_ + "/" + fileNameFrom(run) + "/" + fileNameFrom(tag);
+  current_ = &*written_.try_emplace(directory).first;
+  step_ = step;
+}
+
+std::string MediaFiles::write(std::string_view bytes) {
+  auto& [directory, steps] = *current_;
+  if (steps.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (error) {
+      throw Error(ErrorCode::kIoError, "cannot create " + directory + ": " + error.message());
+    }
+  }
+  const std::string path = directory + "/" + std::to_string(step_) + "_" +
+                           std::to_string(steps[step_]++) + "." + mediaFormat(bytes);
+  writeFile(path, bytes);
+  return path;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/tensor_json.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "base/little_endian.h"
+#include "exporter/json_parts.h"
+
+namespace steptape::detail {
+namespace {
+
+/// @source IEEE 754-2019, binary16
+double halfToDouble(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1f;
+  const int fraction = bits & 0x3ff;
+  double magnitude;
+  if (exponent == 0x1f) {
+    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity()
+                              : std::numeric_limits<double>::quiet_NaN();
+  } else if (exponent == 0) {
+    magnitude = std::ldexp(fraction, -24);
+  } else {
+    magnitude = std::ldexp(fraction + 0x400, exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+template <typename To, typename From>
+To as(From bits) {
+  static_assert(sizeof(To) == sizeof(From));
+  To value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+std::uint16_t load16(const char* in) {
+  const auto low = static_cast<unsigned char>(in[0]);
+  const auto high = static_cast<unsigned char>(in[1]);
+  return static_cast<std::uint16_t>(low | high << 8);
+}
+
+/// How an element lies in Tensor::content, and how it is written.
+struct Element {
+  std::size_t bytes;
+  void (*append)(const char* in, std::string* out);
+};
+
+/// @return 0 bytes for strings and for a type that Steptape does not know.
+Element elementOf(TensorType type) {
+  switch (type) {
+    case TensorType::kFloat:
+      return {4, [](const char* in, std::string* out) {
+                appendJsonNumber(out, double{as<float>(loadLittleEndian32(in))});
+              }};
+    case TensorType::kDouble:
+      return {8, [](const char* in, std::string* out) {
+                appendJsonNumber(out, as<double>(loadLittleEndian64(in)));
+              }};
+    case TensorType::kHalf:
+      return {2, [](const char* in, std::string* out) {
+                appendJsonNumber(out, halfToDouble(load16(in)));
+              }};
+    case TensorType::kBFloat16:  // the upper half of a float
+      return {2, [](const char* in, std::string* out) {
+                appendJsonNumber(out, double{as<float>(std::uint32_t{load16(in)} << 16)});
+              }};
+    case TensorType::kBool:
+      return {1, [](const char* in, std::string* out) { *out += *in != 0 ? "true" : "false"; }};
+    case TensorType::kUInt8:
+      return {1, [](const char* in, std::string* out) {
+                appendJsonInteger(out, static_cast<unsigned char>(*in));
+              }};
+    case TensorType::kInt8:
+      return {1, [](const char* in, std::string* out) {
+                appendJsonInteger(out, static_cast<signed char>(*in));
+              }};
+    case TensorType::kUInt16:
+      return {2, [](const char* in, std::string* out) { appendJsonInteger(out, load16(in)); }};
+    case TensorType::kInt16:
+      return {2, [](const char* in, std::string* out) {
+                appendJsonInteger(out, as<std::int16_t>(load16(in)));
+              }};
+    case TensorType::kUInt32:
+      return {4, [](const char* in, std::string* out) {
+                appendJsonInteger(out, loadLittleEndian32(in));
+              }};
+    case TensorType::kInt32:
+      return {4, [](const char* in, std::string* out) {
+                appendJsonInteger(out, as<std::int32_t>(loadLittleEndian32(in)));
+              }};
+    case TensorType::kInt64:
+      return {8, [](const char* in, std::string* out) {
+                appendJsonInteger(out, as<std::int64_t>(loadLittleEndian64(in)));
+              }};
+    case TensorType::kUInt64:
+      return {8, [](const char* in, std::string* out) {
+                *out += std::to_string(loadLittleEndian64(in));
+              }};
+    case TensorType::kString:
+    case TensorType::kInvalid:
+      break;
+  }
+  return {0, nullptr};
+}
+
+}  // namespace
+
+const char* typeName(TensorType type) {
+  switch (type) {
+    case TensorType::kFloat:
+      return "float32";
+    case TensorType::kDouble:
+      return "float64";
+    case TensorType::kInt32:
+      return "int32";
+    case TensorType::kUInt8:
+      return "uint8";
+    case TensorType::kInt16:
+      return "int16";
+    case TensorType::kInt8:
+      return "int8";
+    case TensorType::kString:
+      return "string";
+    case TensorType::kInt64:
+      return "int64";
+    case TensorType::kBool:
+      return "bool";
+    case TensorType::kBFloat16:
+      return "bfloat16";
+    case TensorType::kUInt16:
+      return "uint16";
+    case TensorType::kHalf:
+      return "float16";
+    case TensorType::kUInt32:
+      return "uint32";
+    case TensorType::kUInt64:
+      return "uint64";
+    case TensorType::kInvalid:
+      break;
+  }
+  return "unknown";
+}
+
+void appendJsonElements(const Tensor& tensor, ExportText* out) {
+  if (tensor.type == TensorType::kString) {
+    if (tensor.shape.empty()) {
+      appendJsonString(&out->text(), tensor.strings.front());
+    } else {
+      appendJsonStrings(tensor.strings, out);
+    }
+    return;
+  }
+  const Element element = elementOf(tensor.type);
+  if (element.bytes == 0) {
+    out->text() += "null";
+    return;
+  }
+  if (tensor.shape.empty()) {
+    element.append(tensor.content.data(), &out->text());
+    return;
+  }
+  out->text() += '[';
+  for (std::size_t at = 0; at < tensor.content.size(); at += element.bytes) {
+    if (at > 0) {
+      out->text() += ',';
+    }
+    element.append(tensor.content.data() + at, &out->text());
+    out->flushIfLong();
+  }
+  out->text() += ']';
+}
+
+}  // namespace steptape::detail

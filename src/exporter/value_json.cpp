@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/value_json.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "steptape/event/hparams_content.h"
+#include "steptape/event/plugin_data.h"
+#include "steptape/reader/tag_series.h"
+#include "steptape/reader/values.h"
+
+#include "exporter/content_json.h"
+#include "exporter/json_parts.h"
+#include "exporter/tensor_json.h"
+
+namespace steptape::detail {
+namespace {
+
+/// What is known of a value beside itself, and where its members go.
+struct Context {
+  const SummaryMetadata& metadata;
+  MediaFiles* media;
+  ExportText* out;
+};
+
+void appendFiles(std::string_view open, const std::vector<std::string>& files, const Context& to) {
+  appendJsonList(open, files, "]", to.out, [&](const std::string& file) {
+    appendJsonMember("{", "format", mediaFormat(file), to.out);
+    to.out->text() += ",\"bytes\":";
+    appendJsonInteger(&to.out->text(), static_cast<std::int64_t>(file.size()));
+    if (to.media != nullptr) {
+      appendJsonMember(",", "file", to.media->write(file), to.out);
+    }
+    to.out->text() += '}';
+  });
+}
+
+Status appendImages(const Value& value, const Context& to) {
+  ImageValue images;
+  Status status = decodeImages(value, &images);
+  if (status.ok()) {
+    std::string& text = to.out->text();
+    text += "\"width\":";
+    appendJsonInteger(&text, images.width);
+    text += ",\"height\":";
+    appendJsonInteger(&text, images.height);
+    appendFiles(",\"images\":[", images.encoded, to);
+  }
+  return status;
+}
+
+Status appendAudio(const Value& value, const Context& to) {
+  AudioValue audio;
+  Status status = decodeAudio(value, to.metadata, &audio);
+  if (status.ok()) {
+    appendJsonMember("", "content_type", audio.contentType, to.out);
+    if (audio.sampleRate) {
+      to.out->text() += ",\"sample_rate\":";
+      appendJsonNumber(&to.out->text(), *audio.sampleRate);
+    }
+    appendFiles(",\"clips\":[", audio.encoded, to);
+  }
+  return status;
+}
+
+Status appendText(const Value& value, const Context& to) {
+  TextValue text;
+  Status status = decodeText(value, &text);
+  if (!status.ok()) {
+    return status;
+  }
+  if (text.strings.size() == 1) {  // of whatever rank: torch and tensorboardX write rank 1
+    appendJsonMember("", "value", text.strings.front(), to.out);
+  } else {
+    to.out->text() += "\"shape\":";
+    appendJsonIntegers(text.shape, to.out);
+    to.out->text() += ",\"value\":";
+    appendJsonStrings(text.strings, to.out);
+  }
+  return status;
+}
+
+Status appendHistogram(const Value& value, const Context& to) {
+  HistogramValue histogram;
+  Status status = decodeHistogram(value, &histogram);
+  if (status.ok()) {
+    appendJsonList("\"value\":[", histogram.buckets, "]", to.out, [&](const HistogramBucket& each) {
+      appendJsonNumbers({each.left, each.right, each.count}, to.out);
+    });
+  }
+  return status;
+}
+
+Status appendPrCurve(const Value& value, const Context& to) {
+  PrCurveValue curve;
+  Status status = decodePrCurve(value, &curve);
+  if (status.ok()) {
+    const auto appendRow = [&](const char* before, const std::vector<double>& row) {
+      to.out->text() += before;
+      appendJsonNumbers(row, to.out);
+    };
+    appendRow("\"value\":{\"true_positives\":", curve.truePositives);
+    appendRow(",\"false_positives\":", curve.falsePositives);
+    appendRow(",\"true_negatives\":", curve.trueNegatives);
+    appendRow(",\"false_negatives\":", curve.falseNegatives);
+    appendRow(",\"precision\":", curve.precision);
+    appendRow(",\"recall\":", curve.recall);
+    to.out->text() += '}';
+  }
+  return status;
+}
+
+const char* nameOf(MeshPart part) {
+  switch (part) {
+    case MeshPart::kVertex:
+      return "vertices";
+    case MeshPart::kFace:
+      return "faces";
+    case MeshPart::kColor:
+      return "colors";
+  }
+  return "unknown";
+}
+
+void appendTypeAndShape(const Tensor& tensor, const char* before, ExportText* out) {
+  appendJsonMember(before, "dtype", typeName(tensor.type), out);
+  out->text() += ",\"shape\":";
+  appendJsonIntegers(tensor.shape, out);
+}
+
+Status appendMesh(const Value& value, const Context& to) {
+  MeshValue mesh;
+  Status status = decodeMesh(value, to.metadata, &mesh);
+  if (status.ok()) {
+    appendJsonMember("", "mesh", mesh.mesh.name, to.out);
+    appendJsonMember(",", "part", nameOf(mesh.mesh.part), to.out);
+    appendTypeAndShape(mesh.numbers, ",", to.out);
+    to.out->text() += ",\"bytes\":";
+    appendJsonInteger(&to.out->text(), static_cast<std::int64_t>(mesh.numbers.content.size()));
+  }
+  return status;
+}
+
+/// The record is in the metadata; there may be no value at all.
+Status appendHparams(const Value& value, const Context& to) {
+  HparamsContent content;
+  Status status = decodeHparamsContent(
+      (value.metadata ? *value.metadata : to.metadata).pluginContent, &content);
+  if (status.ok()) {
+    to.out->text() += "\"value\":";
+    appendJson(content, to.out);
+  }
+  return status;
+}
+
+Status appendLayout(const Value& value, const Context& to) {
+  CustomScalarsLayout layout;
+  Status status = decodeLayout(value, &layout);
+  if (status.ok()) {
+    to.out->text() += "\"value\":";
+    appendJson(layout, to.out);
+  }
+  return status;
+}
+
+Status appendGraph(const Value& value, const Context& to) {
+  Tensor graph;
+  Status status = decodeTensor(value, &graph);
+  if (status.ok() && graph.strings.size() != 1) {
+    status = Status(ErrorCode::kDataLoss,
+                    "graph: got " + std::to_string(graph.strings.size()) + " strings, wanted 1");
+  }
+  if (status.ok()) {
+    to.out->text() += "\"bytes\":";
+    appendJsonInteger(&to.out->text(), static_cast<std::int64_t>(graph.strings.front().size()));
+  }
+  return status;
+}
+
+Status appendTensor(const Value& value, const Context& to) {
+  Tensor tensor;
+  Status status = decodeTensor(value, &tensor);
+  if (status.ok()) {
+    appendTypeAndShape(tensor, "", to.out);
+    to.out->text() += ",\"value\":";
+    appendJsonElements(tensor, to.out);
+  }
+  return status;
+}
+
+using AppendPlugin = Status (*)(const Value& value, const Context& to);
+
+AppendPlugin appenderOf(std::string_view plugin) {
+  static constexpr std::pair<std::string_view, AppendPlugin> kPlugins[] = {
+      {kImagesPlugin, appendImages},    {kAudioPlugin, appendAudio},
+      {kTextPlugin, appendText},        {kHistogramsPlugin, appendHistogram},
+      {kPrCurvesPlugin, appendPrCurve}, {kMeshPlugin, appendMesh},
+      {kHparamsPlugin, appendHparams},  {kCustomScalarsPlugin, appendLayout},
+      {kGraphsPlugin, appendGraph},     {kTaggedRunMetadataPlugin, appendGraph},
+  };
+  for (const auto& [name, appender] : kPlugins) {
+    if (name == plugin) {
+      return appender;
+    }
+  }
+  return appendTensor;
+}
+
+}  // namespace
+
+void appendValueJson(const Value& value, const SummaryMetadata& metadata, MediaFiles* media,
+                     ExportText* out) {
+  const Context to{metadata, media, out};
+  const Status status = appenderOf(metadata.pluginName)(value, to);
+  // Each appends only once it knows that the value is what it should be.
+  if (!status.ok() && !appendTensor(value, to).ok()) {
+    out->text() += "\"value\":null";
+    appendJsonMember(",", "problem", status.message(), out);
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/checker/file_check.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "steptape/event/custom_scalars_layout.h"
+#include "steptape/record/crc32c.h"
+
+#include "base/little_endian.h"
+#include "reader/log_dir_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr ReaderEffect kNone = ReaderEffect::kNone;
+constexpr ReaderEffect kNote = ReaderEffect::kNote;
+constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
+
+/// What the two readers make of each file here was seen by giving them such files: TensorBoard 2.21
+/// with tensorboard-data-server 0.7.2, and with --load_fast=false.
+class FileCheck : public LogDirFixture {
+ protected:
+  static Event version() {
+    Event event = eventAt(0, FileVersion{"brain.Event:2"});
+    event.wallTime = 900;
+    return event;
+  }
+  static Event scalar(std::int64_t step, const std::string& tag = "loss") {
+    return eventAt(step,
+                   Summary{{ofScalarsPlugin(tensorValue<float>(tag, TensorType::kFloat, {1}))}});
+  }
+  static Event valueAt(std::int64_t step, Value value) {
+    return eventAt(step, Summary{{std::move(value)}});
+  }
+  static Value ofPlugin(Value value, const std::string& plugin,
+                        DataClass dataClass = DataClass::kUnknown) {
+    value.metadata.emplace();
+    value.metadata->pluginName = plugin;
+    value.metadata->dataClass = dataClass;
+    return value;
+  }
+  static Value strings(const std::string& tag, std::vector<std::int64_t> shape,
+                       std::vector<std::string> elements) {
+    Tensor tensor;
+    tensor.type = TensorType::kString;
+    tensor.shape = std::move(shape);
+    tensor.strings = std::move(elements);
+    return Value{tag, tensor, std::nullopt};
+  }
+
+  CheckReport check(std::string_view bytes) const {
+    return checkEventFile(writeBytes("events.out.tfevents.1", bytes));
+  }
+  CheckReport check(std::vector<Event> events) const {
+    events.insert(events.begin(), version());
+    return check(framed(events));
+  }
+  /// The only finding in a file of `events`.
+  Finding only(std::vector<Event> events) const { return onlyOf(check(std::move(events))); }
+  static Finding onlyOf(const CheckReport& report) {
+    EXPECT_EQ(report.findings.size(), 1u);
+    return report.findings.empty() ? Finding() : report.findings.front();
+  }
+  CheckReport checkFiles(const std::vector<std::vector<Event>>& files) const {
+    RunFiles run;
+    for (const std::vector<Event>& events : files) {
+      run.files.push_back(
+          writeEvents("run/events.out.tfevents." + std::to_string(run.files.size()), events));
+    }
+    return checkRun(run);
+  }
+  static std::vector<std::string> rulesOf(const CheckReport& report) {
+    std::vector<std::string> rules;
+    for (const Finding& finding : report.findings) {
+      rules.push_back(finding.rule);
+    }
+    return rules;
+  }
+};
+
+#define EXPECT_EFFECTS(finding, fast, python) \
+  EXPECT_EQ((finding).fastServer, fast);      \
+  EXPECT_EQ((finding).pythonLoader, python)
+
+TEST_F(FileCheck, FindsNothingInAGoodFile) {
+  const CheckReport report = check({start(0), scalar(1), scalar(2), scalar(2, "accuracy")});
+  EXPECT_THAT(report.findings, IsEmpty());
+  EXPECT_EFFECTS(report, kNone, kNone);
+  EXPECT_EQ(report.records, 5u);
+  EXPECT_EQ(report.bytes,
+            framed({version(), start(0), scalar(1), scalar(2), scalar(2, "accuracy")}).size());
+}
+
+TEST_F(FileCheck, FindsNothingInAnEmptyFile) {
+  EXPECT_THAT(check("").findings, IsEmpty());
+}
+
+TEST_F(FileCheck, SaysThatAFileCannotBeRead) {
+  const Finding finding = onlyOf(checkEventFile(path("absent")));
+  EXPECT_EQ(finding.rule, "unreadable");
+  EXPECT_EQ(finding.message, "cannot open " + path("absent") + ": No such file or directory");
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesADamagedPayload) {
+  const std::string before = framed({version(), scalar(1)});
+  std::string damaged = framed({scalar(2)});
+  damaged[20] = static_cast<char>(~damaged[20]);
+  const CheckReport report = check(before + damaged + framed({scalar(3)}));
+  const Finding finding = onlyOf(report);
+  EXPECT_EQ(finding.rule, "data-checksum");
+  EXPECT_EQ(finding.offset, before.size());
+  EXPECT_EQ(finding.bytes, damaged.size());
+  EXPECT_THAT(finding.message, StartsWith("data checksum mismatch: got 0x"));
+  EXPECT_THAT(finding.message,
+              EndsWith(", " + std::to_string(damaged.size()) +
+                       " bytes that are no record: the Python loader shows nothing of the file "
+                       "from here on; the fast data server shows what the damaged bytes say, or "
+                       "nothing from here on"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+  EXPECT_EQ(report.records, 3u);
+}
+
+TEST_F(FileCheck, NamesADamagedLength) {
+  const std::string before = framed({version(), scalar(1)});
+  std::string damaged = framed({scalar(2)});
+  damaged[0] = static_cast<char>(~damaged[0]);
+  const Finding finding = onlyOf(check(before + damaged + framed({scalar(3)})));
+  EXPECT_EQ(finding.rule, "length-checksum");
+  EXPECT_EQ(finding.offset, before.size());
+  EXPECT_EQ(finding.bytes, damaged.size());
+  EXPECT_THAT(finding.message, EndsWith("both readers show nothing of the file from here on"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesDamageUpToTheEndOfTheFile) {
+  const std::string before = framed({version(), scalar(1)});
+  const Finding finding = onlyOf(check(before + std::string(100, 'x')));
+  EXPECT_EQ(finding.rule, "length-checksum");
+  EXPECT_EQ(finding.offset, before.size());
+  EXPECT_EQ(finding.bytes, 100u);
+}
+
+TEST_F(FileCheck, NamesALengthThatNoRecordHas) {
+  char header[12];
+  detail::storeLittleEndian64(header, std::uint64_t{1} << 62);
+  detail::storeLittleEndian32(header + 8, maskedCrc32c({header, 8}).value());
+  const std::string before = framed({version(), scalar(1)});
+  const Finding finding =
+      onlyOf(check(before + std::string(header, sizeof header) + framed({scalar(2)})));
+  EXPECT_EQ(finding.rule, "record-too-long");
+  EXPECT_EQ(finding.offset, before.size());
+  EXPECT_EQ(finding.bytes, sizeof header);
+  EXPECT_THAT(finding.message, HasSubstr("got 4611686018427387904 bytes, want at most 2147483647"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, TakesATornTailForANote) {
+  const std::string bytes = framed({version(), scalar(1), scalar(2)});
+  const Finding finding = onlyOf(check(std::string_view(bytes).substr(0, bytes.size() - 1)));
+  EXPECT_EQ(finding.rule, "cut-short");
+  EXPECT_EQ(finding.offset, framed({version(), scalar(1)}).size());
+  EXPECT_THAT(finding.message, StartsWith("record cut short: got "));
+  EXPECT_THAT(finding.message, EndsWith(": the file is being written, or its writer was killed"));
+  EXPECT_EFFECTS(finding, kNote, kNote);
+}
+
+TEST_F(FileCheck, NamesATornRecordWithOthersBehindIt) {
+  const std::string before = framed({version(), scalar(1)});
+  const std::string torn =
+      framed({valueAt(2, strings("text", {}, {std::string(5000, 'x')}))}).substr(0, 100);
+  const Finding finding = onlyOf(check(before + torn + framed({scalar(3)})));
+  EXPECT_EQ(finding.rule, "cut-and-continued");
+  EXPECT_EQ(finding.offset, before.size());
+  EXPECT_EQ(finding.bytes, torn.size());
+  EXPECT_THAT(finding.message, HasSubstr("both readers wait for the rest here"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesARecordThatHoldsNoEvent) {
+  RecordBuffer noEvent;
+  noEvent.append("\x10");  // a step without its number
+  const std::string before = framed({version(), scalar(1)});
+  const Finding finding = onlyOf(check(before + noEvent.take() + framed({scalar(2)})));
+  EXPECT_EQ(finding.rule, "not-an-event");
+  EXPECT_EQ(finding.offset, before.size());
+  EXPECT_EQ(finding.bytes, 17u);
+  EXPECT_EQ(
+      finding.message,
+      "not an event: 1 bytes that are no tensorflow.Event message: the fast data server shows "
+      "nothing of the file from here on, the Python loader nothing more of any run");
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesTextThatIsNotUtf8) {
+  Value described = ofScalarsPlugin(tensorValue<float>("x", TensorType::kFloat, {1}));
+  described.metadata->description = "\xff";
+  for (const Event& event :
+       {scalar(2, "\xff"), valueAt(2, described), eventAt(2, TaggedRunMetadata{"\xff", ""})}) {
+    const Finding finding = only({scalar(1), event, scalar(3)});
+    EXPECT_EQ(finding.rule, "not-utf8");
+    EXPECT_EQ(finding.offset, framed({version(), scalar(1)}).size());
+    EXPECT_EFFECTS(finding, kLoss, kLoss);
+  }
+}
+
+TEST_F(FileCheck, NamesAWallTimeThatIsNoNumber) {
+  for (Event event : {scalar(2), legacyScalar("loss", 1, 2), eventAt(2, GraphDef())}) {
+    event.wallTime = std::nan("");
+    const Finding finding = only({scalar(1), event, scalar(3)});
+    EXPECT_EQ(finding.rule, "nan-wall-time");
+    EXPECT_EQ(finding.offset, framed({version(), scalar(1)}).size());
+    EXPECT_EFFECTS(finding, kLoss, kNote);
+  }
+}
+
+TEST_F(FileCheck, NamesAnInfiniteWallTime) {
+  Event event = scalar(2);
+  event.wallTime = -std::numeric_limits<double>::infinity();
+  const Finding finding = only({scalar(1), event, scalar(3)});
+  EXPECT_EQ(finding.rule, "infinite-wall-time");
+  EXPECT_EFFECTS(finding, kLoss, kNote);
+}
+
+TEST_F(FileCheck, NotesAFileWithoutAVersion) {
+  const Finding finding = onlyOf(check(framed({scalar(1)})));
+  EXPECT_EQ(finding.rule, "no-file-version");
+  EXPECT_EQ(finding.offset, 0u);
+  EXPECT_EFFECTS(finding, kNone, kNote);
+}
+
+TEST_F(FileCheck, NamesATensorWithoutMetadata) {
+  const Event event = valueAt(1, tensorValue<float>("raw", TensorType::kFloat, {1}));
+  const Finding finding = only({event, valueAt(2, std::get<Summary>(event.what).values[0])});
+  EXPECT_EQ(finding.rule, "no-metadata");
+  EXPECT_EQ(finding.tag, "raw");
+  EXPECT_EQ(finding.offset, framed({version()}).size());
+  EXPECT_EQ(finding.message,
+            "got no plugin with the tag's first value, want one that TensorBoard knows: no page "
+            "shows the tag");
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesAPluginWithoutADataClass) {
+  const Value value = tensorValue<float>("raw", TensorType::kFloat, {1});
+  const Finding finding = only({valueAt(1, ofPlugin(value, "mine"))});
+  EXPECT_EQ(finding.rule, "unknown-plugin");
+  EXPECT_THAT(finding.message, StartsWith("got plugin 'mine' and no data class"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+  EXPECT_THAT(check({valueAt(1, ofPlugin(value, "mine", DataClass::kTensor))}).findings, IsEmpty());
+}
+
+TEST_F(FileCheck, NotesALegacyNameThatIsNotShown) {
+  Value value{"loss", 1.0F, SummaryMetadata()};
+  value.metadata->displayName = "Loss";
+  const Finding finding = only({valueAt(1, value)});
+  EXPECT_EQ(finding.rule, "legacy-name");
+  EXPECT_EFFECTS(finding, kNote, kNone);
+  value.metadata->pluginName = kScalarsPlugin;
+  value.metadata->dataClass = DataClass::kScalar;
+  EXPECT_THAT(check({valueAt(1, value)}).findings, IsEmpty());
+}
+
+TEST_F(FileCheck, NamesDoubleScalarsOnceForATag) {
+  const Value value = ofScalarsPlugin(tensorValue<double>("loss", TensorType::kDouble, {1}));
+  const Finding finding = only({valueAt(1, value), valueAt(2, value), valueAt(3, value)});
+  EXPECT_EQ(finding.rule, "double-scalar");
+  EXPECT_EQ(finding.tag, "loss");
+  EXPECT_EQ(finding.count, 3u);
+  EXPECT_EQ(finding.message,
+            "got a tensor of DT_DOUBLE and shape (), want DT_FLOAT and shape (): the fast data "
+            "server leaves it out");
+  EXPECT_EFFECTS(finding, kLoss, kNone);
+}
+
+TEST_F(FileCheck, NamesValuesOfAnotherKindThanTheirTag) {
+  const Value number = tensorValue<float>("tag", TensorType::kFloat, {1});
+  const Value text = strings("tag", {}, {"x"});
+  for (const auto& [first, second] : std::vector<std::pair<Value, Value>>{
+           {ofScalarsPlugin(number), text},
+           {ofPlugin(text, kTextPlugin), Value{"tag", 1.0F, {}}},
+           {ofPlugin(strings("tag", {1}, {"x"}), kAudioPlugin), number}}) {
+    const Finding finding = only({valueAt(1, first), valueAt(2, second)});
+    EXPECT_EQ(finding.rule, "value-form");
+    EXPECT_EFFECTS(finding, kLoss, kNote);
+  }
+}
+
+TEST_F(FileCheck, NamesImagesOfAnotherRank) {
+  const Finding matrix =
+      only({valueAt(1, ofPlugin(strings("i", {1, 3}, {"2", "2", "png"}), kImagesPlugin))});
+  EXPECT_EQ(matrix.rule, "image-rank");
+  EXPECT_EQ(
+      matrix.message,
+      "got a tensor of DT_STRING and shape (1, 3), want a tensor of DT_STRING and rank 1: the "
+      "fast data server leaves it out");
+  EXPECT_EFFECTS(matrix, kLoss, kNone);
+  const Finding single = only({valueAt(1, ofPlugin(strings("i", {}, {"png"}), kImagesPlugin))});
+  EXPECT_EQ(single.rule, "image-rank");
+  EXPECT_EFFECTS(single, kLoss, kLoss);
+  EXPECT_THAT(
+      check({valueAt(1, ofPlugin(strings("i", {3}, {"2", "2", "png"}), kImagesPlugin))}).findings,
+      IsEmpty());
+}
+
+TEST_F(FileCheck, NamesAudioWithLabelsIfItsDataClassIsSet) {
+  const Value value = strings("a", {1, 2}, {"wav", "label"});
+  const Finding finding =
+      only({valueAt(1, ofPlugin(value, kAudioPlugin, DataClass::kBlobSequence))});
+  EXPECT_EQ(finding.rule, "audio-labels");
+  EXPECT_EFFECTS(finding, kNone, kLoss);
+  EXPECT_THAT(check({valueAt(1, ofPlugin(value, kAudioPlugin))}).findings, IsEmpty());
+}
+
+TEST_F(FileCheck, NotesHistogramEdgesThatDoNotAscend) {
+  Value value = tensorValue<double>("h", TensorType::kDouble, {0, 1, 2, 1, 0.5, 3});
+  std::get<Tensor>(value.data).shape = {2, 3};
+  const Finding finding = only({valueAt(1, ofPlugin(value, kHistogramsPlugin))});
+  EXPECT_EQ(finding.rule, "histogram-edges");
+  EXPECT_THAT(finding.message, StartsWith("got edge 0.500000 after 1.000000"));
+  EXPECT_EFFECTS(finding, kNote, kNote);
+
+  // As torch 2.13 writes them: an empty bucket in front whose right edge is below the minimum.
+  const LegacyHistogram legacy{0.55, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {0, 1, 2}};
+  const Finding ofLegacy = only({valueAt(1, Value{"h", legacy, {}})});
+  EXPECT_EQ(ofLegacy.rule, "histogram-edges");
+  EXPECT_EFFECTS(ofLegacy, kNote, kNone);
+}
+
+TEST_F(FileCheck, NamesHistogramsThatAreNone) {
+  Value value = tensorValue<double>("h", TensorType::kDouble, {0, 1, 2, 1, 0.5, 3});
+  std::get<Tensor>(value.data).shape = {3, 2};
+  const Finding shape = only({valueAt(1, ofPlugin(value, kHistogramsPlugin))});
+  EXPECT_EQ(shape.rule, "value-form");
+  EXPECT_EFFECTS(shape, kLoss, kLoss);
+  const LegacyHistogram unequal{0, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {1, 2}};
+  const Finding counts = only({valueAt(1, Value{"h", unequal, {}})});
+  EXPECT_EQ(counts.rule, "value-form");
+  EXPECT_THAT(counts.message, StartsWith("got a histo of 3 limits and 2 counts, want "));
+}
+
+TEST_F(FileCheck, NamesStepsThatGoBack) {
+  const Finding finding = only({scalar(1), scalar(5), scalar(3), scalar(2)});
+  EXPECT_EQ(finding.rule, "step-goes-back");
+  EXPECT_EQ(finding.tag, "loss");
+  EXPECT_EQ(finding.count, 2u);
+  EXPECT_EQ(finding.offset, framed({version(), scalar(1), scalar(5)}).size());
+  EXPECT_EQ(finding.message,
+            "got step 3 after step 5, want a greater one: the fast data server drops what was "
+            "written before at step 3 and later");
+  EXPECT_EFFECTS(finding, kLoss, kNone);
+}
+
+TEST_F(FileCheck, NamesStepsThatComeTwice) {
+  const Finding finding = only({legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 1)});
+  EXPECT_EQ(finding.rule, "duplicate-step");
+  EXPECT_THAT(finding.message,
+              EndsWith("the fast data server drops what was written before at step 1"));
+  EXPECT_EFFECTS(finding, kLoss, kNone);
+}
+
+TEST_F(FileCheck, LetsAPointComeTwice) {
+  EXPECT_THAT(check({legacyScalar("loss", 1, 1), legacyScalar("loss", 1, 1)}).findings, IsEmpty());
+  EXPECT_THAT(check({legacyScalar("loss", NAN, 1), legacyScalar("loss", NAN, 1)}).findings,
+              IsEmpty());
+  const Value text = ofPlugin(strings("text", {}, {"x"}), kTextPlugin);
+  EXPECT_EQ(only({valueAt(1, text), valueAt(1, text)}).rule, "duplicate-step");
+}
+
+TEST_F(FileCheck, KnowsThatThePythonLoaderDropsTooWithoutAVersion) {
+  const CheckReport report = check(framed({scalar(1), scalar(5), scalar(3)}));
+  EXPECT_THAT(rulesOf(report), ElementsAre("no-file-version", "step-goes-back"));
+  EXPECT_EFFECTS(report.findings[1], kLoss, kLoss);
+  EXPECT_EFFECTS(report, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, LetsARestartOverwrite) {
+  const CheckReport report =
+      checkFiles({{version(), start(0), scalar(1), scalar(2), scalar(3)},
+                  {eventAt(200, FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
+  EXPECT_THAT(rulesOf(report), ElementsAre());
+}
+
+TEST_F(FileCheck, NamesWhatGoesBackBehindARestart) {
+  EXPECT_EQ(only({start(0), scalar(1), scalar(5), start(4), scalar(2)}).rule, "step-goes-back");
+}
+
+TEST_F(FileCheck, NotesARestartThatThePythonLoaderTakesForTheStart) {
+  const CheckReport report =
+      checkFiles({{version(), scalar(1), scalar(2), scalar(3)},
+                  {eventAt(200, FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
+  const Finding finding = onlyOf(report);
+  EXPECT_EQ(finding.rule, "no-first-start");
+  EXPECT_EQ(finding.path, path("run/events.out.tfevents.1"));
+  EXPECT_EFFECTS(finding, kNone, kNote);
+}
+
+TEST_F(FileCheck, NotesFilesInAnotherOrderThanTheyWereWritten) {
+  Event later = version();
+  later.wallTime = 5000;
+  const CheckReport report = checkFiles({{later, scalar(11)}, {version(), scalar(1, "other")}});
+  const Finding finding = onlyOf(report);
+  EXPECT_EQ(finding.rule, "name-order");
+  EXPECT_EQ(finding.path, path("run/events.out.tfevents.1"));
+  EXPECT_EFFECTS(finding, kNote, kNote);
+}
+
+TEST_F(FileCheck, NamesARestartThatDropsWhatWasWrittenAfterIt) {
+  Event later = version();
+  later.wallTime = 5000;
+  const CheckReport report =
+      checkFiles({{later, start(3), scalar(3)}, {version(), start(0), scalar(1), scalar(2)}});
+  EXPECT_THAT(rulesOf(report), ElementsAre("name-order", "restart-order", "step-goes-back"));
+  EXPECT_EFFECTS(report.findings[1], kNone, kLoss);
+  EXPECT_EFFECTS(report.findings[2], kLoss, kNone);
+}
+
+TEST_F(FileCheck, NotesFilesThatWereWrittenAtOnce) {
+  const CheckReport report =
+      checkFiles({{version(), scalar(1), scalar(100)},
+                  {eventAt(50, FileVersion{"brain.Event:2"}), scalar(51, "other")}});
+  const Finding finding = onlyOf(report);
+  EXPECT_EQ(finding.rule, "written-at-once");
+  EXPECT_EFFECTS(finding, kNone, kNote);
+}
+
+TEST_F(FileCheck, NamesALayoutThatLosesCharts) {
+  const auto layoutAt = [](std::int64_t step, const std::vector<std::string>& titles) {
+    CustomScalarsCategory category{"c", {}};
+    for (const std::string& title : titles) {
+      category.charts.push_back(CustomScalarsChart::multiline(title, {"loss"}));
+    }
+    return valueAt(step, ofPlugin(strings("custom_scalars__config__", {},
+                                          {encodeLayout(CustomScalarsLayout{{category}})}),
+                                  kCustomScalarsPlugin));
+  };
+  EXPECT_THAT(check({layoutAt(0, {"a"}), layoutAt(0, {"a", "b"})}).findings, IsEmpty());
+  const Finding finding = only({layoutAt(0, {"a"}), layoutAt(0, {"b"})});
+  EXPECT_EQ(finding.rule, "layout-replaced");
+  EXPECT_THAT(finding.message, StartsWith("got a layout without the chart 'a' of the one before"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesRunsWithAnotherExperiment) {
+  const auto withExperiment = [this](const std::string& content) {
+    Value value{"_hparams_/experiment", std::monostate(), SummaryMetadata()};
+    value.metadata->pluginName = kHparamsPlugin;
+    value.metadata->pluginContent = content;
+    return check({valueAt(0, value)});
+  };
+  const std::vector<CheckReport> reports{check({scalar(1)}), withExperiment("a"),
+                                         withExperiment("a"), withExperiment("b")};
+  const std::vector<Finding> conflicts = findExperimentConflicts(reports);
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].rule, "experiment-conflict");
+  EXPECT_THAT(conflicts[0].message, HasSubstr("want the same in all runs"));
+  EXPECT_EFFECTS(conflicts[0], kLoss, kLoss);
+}
+
+TEST_F(FileCheck, CountsFindingsBeyondTheLimit) {
+  std::string bytes = framed({version()});
+  for (int step = 0; step < 5; ++step) {
+    bytes += "damage" + framed({scalar(step)});
+  }
+  CheckOptions options;
+  options.maxFindings = 2;
+  const CheckReport report = checkEventFile(writeBytes("events", bytes), options);
+  EXPECT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.moreFindings, 3u);
+  EXPECT_EQ(report.records, 6u);
+  EXPECT_EFFECTS(report, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, SaysHowFarItIs) {
+  const std::string bytes = framed({version(), scalar(1)});
+  std::uint64_t reported = 0;
+  CheckOptions options;
+  options.onProgress = [&](std::uint64_t done) { reported = done; };
+  checkEventFile(writeBytes("events", bytes), options);
+  EXPECT_EQ(reported, bytes.size());
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/exporter/export.h"
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/event/custom_scalars_layout.h"
+#include "steptape/event/hparams_content.h"
+#include "steptape/event/plugin_content.h"
+
+#include "exporter/media_files.h"
+#include "reader/log_dir_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr char kFile[] = "run/events.out.tfevents.1";
+
+class ExportTest : public LogDirFixture {
+ protected:
+  using Function = ExportResult (*)(const std::vector<RunFiles>&, const ExportOptions&,
+                                    const ExportSink&);
+
+  /// The text, with the log directory's name left out of it.
+  std::string exported(Function exportRuns, const ExportOptions& options = {}) {
+    std::string text;
+    result_ =
+        exportRuns(listRuns(root_), options, [&](std::string_view piece) { text.append(piece); });
+    for (std::size_t at; (at = text.find(root_ + "/")) != std::string::npos;) {
+      text.erase(at, root_.size() + 1);
+    }
+    return text;
+  }
+  /// The only line of records, without what all have.
+  nlohmann::json record(const ExportOptions& options = {}) {
+    nlohmann::json json = nlohmann::json::parse(exported(exportJsonl, options));
+    for (const char* common : {"run", "tag", "plugin", "step", "wall_time"}) {
+      EXPECT_EQ(json.erase(common), 1) << common;
+    }
+    return json;
+  }
+  /// A value of one string or more under the tag "tag".
+  static Value stringsOf(const char* plugin, std::vector<std::int64_t> shape,
+                         std::vector<std::string> strings) {
+    Tensor tensor;
+    tensor.type = TensorType::kString;
+    tensor.shape = std::move(shape);
+    tensor.strings = std::move(strings);
+    return ofPlugin(plugin, std::move(tensor));
+  }
+  static Value ofPlugin(const char* plugin, Value::Data data, std::string content = "") {
+    Value value{"tag", std::move(data), SummaryMetadata()};
+    value.metadata->pluginName = plugin;
+    value.metadata->pluginContent = std::move(content);
+    return value;
+  }
+  template <typename Number>
+  static Tensor numbers(TensorType type, std::vector<std::int64_t> shape,
+                        const std::vector<Number>& elements) {
+    Tensor tensor = std::get<Tensor>(tensorValue<Number>("", type, elements).data);
+    tensor.shape = std::move(shape);
+    return tensor;
+  }
+  void writeValue(Value value) { writeEvents(kFile, {eventAt(1, Summary{{std::move(value)}})}); }
+  static std::string contentOf(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    EXPECT_TRUE(in.good()) << file;
+    std::ostringstream content;
+    content << in.rdbuf();
+    return content.str();
+  }
+
+  ExportResult result_;
+};
+
+TEST_F(ExportTest, JsonHasCurvesByDirectoryAndTag) {
+  writeEvents(kFile,
+              {legacyScalar("b", 0.5F, 1), legacyScalar("a", 1, 2), legacyScalar("b", 0.1F, 2)});
+  EXPECT_EQ(exported(exportJson),
+            "{\n\"run/a\": [[1002, 2, 1]],\n"
+            "\"run/b\": [[1001, 1, 0.5], [1002, 2, 0.10000000149011612]]\n}\n");
+  EXPECT_EQ(result_.values, 3);
+}
+
+TEST_F(ExportTest, JsonIsAnEmptyObjectWithoutScalars) {
+  writeValue(stringsOf("text", {}, {"text"}));
+  EXPECT_EQ(exported(exportJson), "{}\n");
+  EXPECT_EQ(result_.values, 0);
+}
+
+TEST_F(ExportTest, JsonKnowsACurveOfASubRunByItsDirectory) {
+  writeEvents("run/both/curves/a/events.out.tfevents.1", {legacyScalar("both/curves", 1, 1)});
+  EXPECT_THAT(exported(exportJson), StartsWith("{\n\"run/both/curves/a\": "));
+}
+
+TEST_F(ExportTest, JsonKeepsTagsApartWhereARunHasMore) {
+  writeEvents("loss/a/events.out.tfevents.1",
+              {legacyScalar("loss", 1, 1), legacyScalar("other", 1, 1)});
+  const std::string json = exported(exportJson);
+  EXPECT_THAT(json, HasSubstr("\"loss/a/loss\""));
+  EXPECT_THAT(json, HasSubstr("\"loss/a/other\""));
+}
+
+TEST_F(ExportTest, JsonOfMoreThanFitsIntoMemoryIsTheSame) {
+  std::vector<Event> events;
+  for (int i = 0; i < 800'000; ++i) {
+    events.push_back(legacyScalar(i % 2 == 0 ? "even" : "odd", static_cast<float>(i), i));
+  }
+  writeEvents(kFile, events);
+  ExportOptions options;
+  options.temporaryPrefix = path("spool");
+  const nlohmann::json json = nlohmann::json::parse(exported(exportJson, options));
+  for (const std::size_t odd : {0U, 1U}) {
+    const nlohmann::json& points = json.at(odd == 0 ? "run/even" : "run/odd");
+    ASSERT_EQ(points.size(), events.size() / 2);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      ASSERT_EQ(points[i][1], 2 * i + odd);
+      ASSERT_EQ(points[i][2], 2 * i + odd);
+    }
+  }
+}
+
+TEST_F(ExportTest, JsonlHasALineForEachValueInTheOrderOfWriting) {
+  writeEvents(kFile, {legacyScalar("b", 0.5F, 1), legacyScalar("a\"\n", -1, -2)});
+  EXPECT_EQ(exported(exportJsonl),
+            R"({"run":"run","tag":"b","plugin":"scalars","step":1,"wall_time":1001,"value":0.5})"
+            "\n"
+            R"({"run":"run","tag":"a\"\n","plugin":"scalars","step":-2,"wall_time":998,"value":-1})"
+            "\n");
+}
+
+TEST_F(ExportTest, JsonlHasNumbersThatJsonLacksAsStrings) {
+  writeEvents(kFile, {legacyScalar("x", std::nanf(""), 1)});
+  EXPECT_EQ(record().dump(), R"({"value":"NaN"})");
+}
+
+TEST_F(ExportTest, JsonlHasTexts) {
+  writeValue(stringsOf("text", {1}, {"one \xff"}));
+  EXPECT_EQ(record().dump(), "{\"value\":\"one \xef\xbf\xbd\"}");
+  writeValue(stringsOf("text", {2, 1}, {"a", "b"}));
+  EXPECT_EQ(record().dump(), R"({"shape":[2,1],"value":["a","b"]})");
+}
+
+TEST_F(ExportTest, JsonlHasHistogramsOfBothForms) {
+  writeValue(
+      ofPlugin("histograms", numbers<double>(TensorType::kDouble, {2, 3}, {0, 0.5, 3, 0.5, 1, 4})));
+  EXPECT_EQ(record().dump(), R"({"value":[[0,0.5,3],[0.5,1,4]]})");
+  LegacyHistogram legacy;
+  legacy.min = -1;
+  legacy.max = 2;
+  legacy.bucketLimits = {0, 1e300};
+  legacy.bucketCounts = {3, 4};
+  writeValue(Value{"tag", legacy, std::nullopt});
+  EXPECT_EQ(record().dump(), R"({"value":[[-1,0,3],[0,2,4]]})");
+}
+
+TEST_F(ExportTest, JsonlHasTensors) {
+  writeValue(
+      ofPlugin("mine", numbers<std::int64_t>(TensorType::kInt64, {2, 1},
+                                             {std::numeric_limits<std::int64_t>::min(), 2})));
+  EXPECT_EQ(record().dump(), R"({"dtype":"int64","shape":[2,1],"value":[-9223372036854775808,2]})");
+  // 1, -2, the least number and infinity of binary16
+  writeValue(ofPlugin(
+      "mine", numbers<std::uint16_t>(TensorType::kHalf, {4}, {0x3c00, 0xc000, 0x0001, 0x7c00})));
+  EXPECT_EQ(record().dump(),
+            R"({"dtype":"float16","shape":[4],"value":[1,-2,5.960464477539063e-08,"Infinity"]})");
+  writeValue(ofPlugin("mine", numbers<std::uint16_t>(TensorType::kBFloat16, {}, {0x3f80})));
+  EXPECT_EQ(record().dump(), R"({"dtype":"bfloat16","shape":[],"value":1})");
+  writeValue(ofPlugin("mine", numbers<std::uint64_t>(TensorType::kUInt64, {1}, {~0ULL})));
+  EXPECT_EQ(record().dump(), R"({"dtype":"uint64","shape":[1],"value":[18446744073709551615]})");
+  writeValue(ofPlugin("mine", numbers<char>(TensorType::kBool, {2}, {0, 1})));
+  EXPECT_EQ(record().dump(), R"({"dtype":"bool","shape":[2],"value":[false,true]})");
+}
+
+TEST_F(ExportTest, JsonlHasPrCurves) {
+  const std::vector<float> rows = {1, 2, 3, 4, 5, 6, 7, 8, 0.5F, 1, 0.25F, 0};
+  writeValue(ofPlugin("pr_curves", numbers<float>(TensorType::kFloat, {6, 2}, rows)));
+  EXPECT_EQ(record()["value"],
+            nlohmann::json::parse(R"({"true_positives":[1,2],"false_positives":[3,4],
+                "true_negatives":[5,6],"false_negatives":[7,8],"precision":[0.5,1],
+                "recall":[0.25,0]})"));
+}
+
+TEST_F(ExportTest, JsonlHasHparams) {
+  HparamsSessionStart session;
+  session.hparams = {{"lr", 0.1}, {"amp", true}, {"optimizer", "sgd"}};
+  session.groupName = "trial";
+  session.startTime = 12.5;
+  writeValue(ofPlugin("hparams", std::monostate(), encodeHparamsContent(session)));
+  EXPECT_EQ(record()["value"],
+            nlohmann::json::parse(R"({"session_start":{"hparams":{"lr":0.1,"amp":true,
+                "optimizer":"sgd"},"group_name":"trial","start_time":12.5}})"));
+  writeValue(ofPlugin("hparams", std::monostate(),
+                      encodeHparamsContent(HparamsSessionEnd{SessionStatus::kFailure, 2})));
+  EXPECT_EQ(record()["value"],
+            nlohmann::json::parse(R"({"session_end":{"status":"failure","end_time":2}})"));
+  HparamsExperiment experiment;
+  experiment.hparams = {{"lr", "", "", {}, std::pair(0.0, 1.0)}, {"opt", "", "", {"a", "b"}}};
+  experiment.metrics = {{"loss"}};
+  writeValue(ofPlugin("hparams", std::monostate(), encodeHparamsContent(experiment)));
+  EXPECT_EQ(record()["value"], nlohmann::json::parse(R"({"experiment":{"description":"","hparams":[
+                {"name":"lr","display_name":"","description":"","interval":[0,1]},
+                {"name":"opt","display_name":"","description":"","discrete":["a","b"]}],
+                "metrics":[{"tag":"loss","display_name":"","description":""}]}})"));
+}
+
+TEST_F(ExportTest, JsonlHasLayouts) {
+  CustomScalarsLayout layout;
+  layout.categories = {{"c",
+                        {CustomScalarsChart::multiline("lines", {"a", "b"}),
+                         CustomScalarsChart::margin("band", {"v", "l", "u"})}}};
+  writeValue(stringsOf("custom_scalars", {}, {encodeLayout(layout)}));
+  EXPECT_EQ(record()["value"], nlohmann::json::parse(R"({"categories":[{"title":"c","charts":[
+                {"title":"lines","multiline":["a","b"]},
+                {"title":"band","margin":[["v","l","u"]]}]}]})"));
+}
+
+TEST_F(ExportTest, JsonlDescribesMeshesAndGraphs) {
+  MeshPluginData mesh;
+  mesh.name = "cloud";
+  mesh.part = MeshPart::kColor;
+  writeValue(ofPlugin("mesh", numbers<char>(TensorType::kUInt8, {1, 1, 3}, {1, 2, 3}),
+                      meshPluginContent(mesh)));
+  EXPECT_EQ(record(), nlohmann::json::parse(R"({"mesh":"cloud","part":"colors",
+                          "dtype":"uint8","shape":[1,1,3],"bytes":3})"));
+  writeEvents(kFile, {eventAt(0, GraphDef{"12345"})});
+  EXPECT_EQ(record().dump(), R"({"bytes":5})");
+}
+
+TEST_F(ExportTest, JsonlDescribesImagesAndAudio) {
+  writeValue(stringsOf("images", {3}, {"4", "2", "\x89PNG\r\n\x1a\n..."}));
+  EXPECT_EQ(record(), nlohmann::json::parse(
+                          R"({"width":4,"height":2,"images":[{"format":"png","bytes":11}]})"));
+  writeValue(Value{"tag", LegacyAudio{8000, 1, 5, "RIFF1234WAVE", "audio/wav"}, std::nullopt});
+  EXPECT_EQ(record(), nlohmann::json::parse(R"({"content_type":"audio/wav","sample_rate":8000,
+                          "clips":[{"format":"wav","bytes":12}]})"));
+}
+
+TEST_F(ExportTest, JsonlShowsAValueThatIsNotOfItsPluginAsWhatItIs) {
+  writeValue(ofPlugin("histograms", numbers<float>(TensorType::kFloat, {2}, {1, 2})));
+  EXPECT_EQ(record().dump(), R"({"dtype":"float32","shape":[2],"value":[1,2]})");
+  writeValue(ofPlugin("text", std::monostate()));
+  EXPECT_EQ(record()["value"], nullptr);
+  EXPECT_THAT(record()["problem"], HasSubstr("text: got no data"));
+}
+
+TEST_F(ExportTest, MediaGoToFiles) {
+  writeEvents("r/events.out.tfevents.1",
+              {eventAt(7, Summary{{stringsOf("images", {4}, {"1", "1", "GIF8 one", "two"})}}),
+               eventAt(7, Summary{{stringsOf("images", {3}, {"1", "1", "three"})}})});
+  ExportOptions options;
+  options.mediaDirectory = path("media");
+  std::istringstream lines(exported(exportJsonl, options));
+  std::vector<std::string> files;
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json json = nlohmann::json::parse(line);
+    for (const nlohmann::json& image : json["images"]) {
+      files.push_back(image["file"]);
+    }
+  }
+  ASSERT_THAT(files, SizeIs(3));
+  EXPECT_THAT(files[0], StartsWith("media/"));
+  EXPECT_THAT(files[0], testing::EndsWith("/tag/7_0.gif"));
+  EXPECT_EQ(contentOf(path(files[0])), "GIF8 one");
+  EXPECT_EQ(contentOf(path(files[1])), "two");
+  EXPECT_EQ(contentOf(path(files[2])), "three");
+  EXPECT_THAT(files[2], testing::EndsWith("/tag/7_2.bin"));
+}
+
+TEST_F(ExportTest, MediaThatCannotBeWrittenEndTheExport) {
+  writeValue(stringsOf("images", {3}, {"1", "1", "image"}));
+  ExportOptions options;
+  options.mediaDirectory = writeBytes("file", "");
+  try {
+    exported(exportJsonl, options);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kIoError);
+    EXPECT_THAT(error.what(), StartsWith("cannot create " + path("file") + "/"));
+  }
+}
+
+TEST(MediaFileName, CannotLeaveItsDirectory) {
+  EXPECT_EQ(detail::fileNameFrom(".."), "%2E.");
+  EXPECT_EQ(detail::fileNameFrom("."), "%2E");
+  EXPECT_EQ(detail::fileNameFrom(""), "%");
+  EXPECT_EQ(detail::fileNameFrom("/a/../b"), "%2Fa%2F..%2Fb");
+  EXPECT_EQ(detail::fileNameFrom(std::string("a\0b", 3)), "a%00b");
+}
+
+TEST(MediaFileName, TellsAllNamesApart) {
+  EXPECT_EQ(detail::fileNameFrom("a%2Fb"), "a%252Fb");
+  EXPECT_EQ(detail::fileNameFrom("sch\xc3\xb6n"), "sch\xc3\xb6n");
+  EXPECT_EQ(detail::fileNameFrom("\xff"), "%FF");
+  const std::string longName(1000, 'a');
+  EXPECT_THAT(detail::fileNameFrom(longName), SizeIs(testing::Le(255)));
+  EXPECT_NE(detail::fileNameFrom(longName), detail::fileNameFrom(longName + "a"));
+}
+
+TEST_F(ExportTest, LongCsvHasALineForEachPoint) {
+  writeEvents(kFile, {legacyScalar("b", 0.5F, 1), legacyScalar("a,\"x\"", -HUGE_VALF, 2),
+                      legacyScalar("b", std::nanf(""), 3)});
+  ExportOptions options;
+  options.csvLayout = CsvLayout::kLong;
+  EXPECT_EQ(exported(exportCsv, options),
+            "run,tag,step,wall_time,value\n"
+            "run,b,1,1001,0.5\n"
+            "run,\"a,\"\"x\"\"\",2,1002,-inf\n"
+            "run,b,3,1003,nan\n");
+}
+
+TEST_F(ExportTest, WideCsvHasAColumnForEachTagAndARowForEachStep) {
+  writeEvents(kFile, {version(), legacyScalar("b", 1, 10), legacyScalar("a", 2, 10),
+                      legacyScalar("b", 3, -5), legacyScalar("a", 4, 11)});
+  EXPECT_EQ(exported(exportCsv), "step,a,b\n-5,,3\n10,2,1\n11,4,\n");
+}
+
+TEST_F(ExportTest, WideCsvNamesTheRunsOfSeveral) {
+  writeEvents("one/events.out.tfevents.1", {legacyScalar("x", 1, 1)});
+  writeEvents("two/events.out.tfevents.1", {legacyScalar("x", 2, 1)});
+  EXPECT_EQ(exported(exportCsv), "step,one/x,two/x\n1,1,2\n");
+}
+
+TEST_F(ExportTest, WideCsvHasMoreRowsWhereATagHasSeveralValues) {
+  writeEvents(kFile, {legacyScalar("a", 1, 1), legacyScalar("a", 2, 1), legacyScalar("b", 3, 1),
+                      legacyScalar("b", 4, 2)});
+  EXPECT_EQ(exported(exportCsv), "step,a,b\n1,1,3\n1,2,\n2,,4\n");
+}
+
+TEST_F(ExportTest, WideCsvKeepsTheValuesOfAStepThatCameAgain) {
+  writeEvents(kFile, {version(), legacyScalar("a", 1, 1), legacyScalar("a", 2, 2),
+                      legacyScalar("a", 3, 1)});
+  EXPECT_EQ(exported(exportCsv), "step,a\n1,1\n1,3\n2,2\n");
+}
+
+TEST_F(ExportTest, WideCsvOfMoreThanFitsIntoMemoryIsSorted) {
+  constexpr int kPoints = 1'500'000;
+  std::vector<Event> events = {version()};
+  events.reserve(1 + kPoints);
+  for (int i = 0; i < kPoints; ++i) {
+    // Every step once, in an order that is not theirs: 7 and the number have no divisor in common.
+    const auto step = static_cast<std::int64_t>(i) * 7 % kPoints;
+    events.push_back(legacyScalar(step % 2 == 0 ? "even" : "odd", static_cast<float>(step), step));
+  }
+  writeEvents(kFile, events);
+  ExportOptions options;
+  options.temporaryPrefix = path("spool");
+  std::istringstream lines(exported(exportCsv, options));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "step,even,odd");
+  for (int step = 0; step < kPoints; ++step) {
+    ASSERT_TRUE(std::getline(lines, line));
+    const std::string number = std::to_string(step);
+    const double value = std::stod(
+        line.substr(line.find_last_not_of(",", line.find(',')) + 1 + (step % 2 == 0 ? 1 : 2)));
+    ASSERT_EQ(line.substr(0, line.find(',')), number);
+    ASSERT_EQ(value, step);
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+}
+
+TEST_F(ExportTest, TakesOnlyWantedTagsAndSteps) {
+  writeEvents(kFile, {legacyScalar("a", 1, 1), legacyScalar("a", 2, 2), legacyScalar("a", 3, 3),
+                      legacyScalar("b", 2, 2)});
+  ExportOptions options;
+  options.wantsTag = [](std::string_view tag) { return tag == "a"; };
+  options.fromStep = 2;
+  options.toStep = 2;
+  EXPECT_EQ(exported(exportJson, options), "{\n\"run/a\": [[1002, 2, 2]]\n}\n");
+  EXPECT_EQ(result_.values, 1);
+}
+
+TEST_F(ExportTest, LeavesOutWhatARestartWroteAgainUnlessTold) {
+  writeEvents(kFile, {version(), legacyScalar("x", 1, 1), start(1), legacyScalar("x", 2, 1)});
+  EXPECT_EQ(exported(exportCsv), "step,x\n1,2\n");
+  ExportOptions options;
+  options.purge = PurgePolicy::kNone;
+  EXPECT_EQ(exported(exportCsv, options), "step,x\n1,1\n1,2\n");
+}
+
+TEST_F(ExportTest, ReportsDamageOfAllRuns) {
+  const std::string bytes = framed({legacyScalar("x", 1, 1)});
+  writeBytes("a/events.out.tfevents.1", bytes.substr(1) + bytes);
+  writeBytes("b/events.out.tfevents.1", bytes.substr(0, 20));
+  exported(exportJsonl);
+  EXPECT_EQ(result_.values, 1);
+  EXPECT_THAT(result_.damage, SizeIs(2));
+}
+
+TEST_F(ExportTest, EndsWithWhatTheSinkThrows) {
+  writeEvents(kFile, {legacyScalar("x", 1, 1)});
+  for (const Function exportRuns : {exportJson, exportJsonl, exportCsv}) {
+    EXPECT_THROW(exportRuns(listRuns(root_), {},
+                            [](std::string_view) { throw Error(ErrorCode::kIoError, "full"); }),
+                 Error);
+  }
+}
+
+TEST_F(ExportTest, SaysWhyItsTemporaryFileCannotBeMade) {
+  std::vector<Event> events(800'000, legacyScalar("x", 1, 1));
+  writeEvents(kFile, events);
+  ExportOptions options;
+  options.temporaryPrefix = path("absent/spool");
+  try {
+    exported(exportJson, options);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("cannot create the temporary file " + path("absent/spool")));
+  }
+}
+
+}  // namespace
+}  // namespace steptape

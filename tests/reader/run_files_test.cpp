@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/reader/run_files.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "reader/log_dir_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class ListRunsTest : public LogDirFixture {
+ protected:
+  std::vector<std::string> names(const std::string& where) const {
+    std::vector<std::string> result;
+    for (const RunFiles& run : listRuns(where)) {
+      result.push_back(run.name);
+    }
+    return result;
+  }
+};
+
+TEST_F(ListRunsTest, FindsTheLogDirectoryItself) {
+  const std::string file = writeBytes("events.out.tfevents.1", "");
+  const std::vector<RunFiles> runs = listRuns(root_);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].name, ".");
+  EXPECT_EQ(runs[0].directory, root_);
+  EXPECT_THAT(runs[0].files, ElementsAre(file));
+}
+
+TEST_F(ListRunsTest, FindsNestedRunsInOrder) {
+  writeBytes("b/events.out.tfevents.1", "");
+  writeBytes("a/deep/events.out.tfevents.1", "");
+  writeBytes("events.out.tfevents.1", "");
+  EXPECT_THAT(names(root_), ElementsAre(".", "a/deep", "b"));
+  EXPECT_EQ(listRuns(root_)[1].directory, path("a/deep"));
+}
+
+TEST_F(ListRunsTest, TakesFilesInTheOrderOfTheirNames) {
+  writeBytes("events.out.tfevents.2", "");
+  writeBytes("events.out.tfevents.10", "");
+  writeBytes("events.out.tfevents.1", "");
+  EXPECT_THAT(listRuns(root_)[0].files,
+              ElementsAre(path("events.out.tfevents.1"), path("events.out.tfevents.10"),
+                          path("events.out.tfevents.2")));
+}
+
+TEST_F(ListRunsTest, LeavesOutOtherFilesAndEmptyDirectories) {
+  writeBytes("notes.txt", "");
+  writeBytes("empty/model.pt", "");
+  EXPECT_THAT(listRuns(root_), IsEmpty());
+}
+
+TEST_F(ListRunsTest, IgnoresSlashesAtTheEnd) {
+  writeBytes("a/events.out.tfevents.1", "");
+  const std::vector<RunFiles> runs = listRuns(root_ + "//");
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].name, "a");
+  EXPECT_EQ(runs[0].directory, path("a"));
+}
+
+TEST_F(ListRunsTest, TakesOneFileForARun) {
+  const std::string file = writeBytes("any.name", "");
+  const std::vector<RunFiles> runs = listRuns(file);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].name, ".");
+  EXPECT_EQ(runs[0].directory, root_);
+  EXPECT_THAT(runs[0].files, ElementsAre(file));
+}
+
+TEST_F(ListRunsTest, FollowsLinksOnceOnly) {
+  writeBytes("a/events.out.tfevents.1", "");
+  std::filesystem::create_directory_symlink(root_, path("a/loop"));
+  std::filesystem::create_directory_symlink(path("a"), path("b"));
+  EXPECT_THAT(names(root_), ElementsAre("a"));
+}
+
+TEST_F(ListRunsTest, SaysWhatIsNotThere) {
+  try {
+    listRuns(path("absent"));
+    FAIL() << "found runs in a directory that is not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kIoError);
+    EXPECT_EQ(error.what(), "cannot read " + path("absent") + ": No such file or directory");
+  }
+}
+
+}  // namespace
+}  // namespace steptape
