@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What reading event files costs, beside what it must cost and beside a reader as others build it.
 //
-//   reading_benchmark               files of 4,000,000 scalars and of 1 GiB of large tensors
-//   reading_benchmark FILE [N]      reads FILE on N threads once, prints seconds and points
-//   reading_benchmark --write FILE  writes the 4,000,000 scalars, for benchmarks/reading.py
+//   reading_benchmark                          4,000,000 scalars, and 1 GiB of large tensors
+//   reading_benchmark PATH [THREADS]           reads all runs below PATH, prints seconds and points
+//   reading_benchmark --peak [FILE [THREADS]]  reads FILE and each value that is not a scalar, or
+//                                              nothing; prints its peak memory in bytes, and values
+//   reading_benchmark --write FILE [SCALARS]
+//   reading_benchmark --write-images FILE      2 GiB of images
+//
+// All but the first are for benchmarks/reading.py, server_load.py and image_memory.py.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -18,87 +23,67 @@
 #include <unordered_map>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
+#include "steptape/reader/log_dir.h"
 #include "steptape/reader/run_reader.h"
-#include "steptape/record/record_buffer.h"
 #include "steptape/record/record_format.h"
 #include "steptape/record/record_reader.h"
 #include "steptape/testing/temp_dir.h"
 #include "steptape/wire/event.pb.h"
 
+#include "event_file.h"
 #include "harness.h"
 #include "table_crc.h"
 
 namespace {
 
 using benchmark::Costs;
+using benchmark::imageEvent;
+using benchmark::kTensorBytes;
+using benchmark::scalarEvent;
+using benchmark::tensorEvent;
 using benchmark::Variant;
+using benchmark::writeEvents;
 
 constexpr std::int64_t kScalars = 4'000'000;
-constexpr int kTags = 10;
 constexpr std::int64_t kTensors = 2048;
-constexpr std::size_t kTensorBytes = 512 << 10;
+constexpr std::int64_t kImages = 3600;  // 2 GiB
 constexpr int kRounds = 11;
 constexpr double kNanos = 1e9;
 
-/// Writes `events` events to `path`, the i-th made by `make`.
-template <typename Make>
-void writeEvents(const std::string& path, std::int64_t events, const Make& make) {
-  std::ofstream file(path, std::ios::binary);
-  steptape::RecordBuffer records;
-  const auto write = [&] {
-    file.write(records.bytes().data(), static_cast<std::streamsize>(records.bytes().size()));
-    records.clear();
-  };
-  steptape::Event version;
-  version.what = steptape::FileVersion{"brain.Event:2"};
-  steptape::encodeEvent(version, records.beginRecord());
-  records.endRecord();
-  for (std::int64_t i = 0; i < events; ++i) {
-    steptape::encodeEvent(make(i), records.beginRecord());
-    records.endRecord();
-    if (records.bytes().size() > (1 << 20)) {
-      write();
-    }
-  }
-  write();
-}
-
-/// One `simple_value` an event, as torch.utils.tensorboard and tensorboardX write scalars.
-steptape::Event scalarEvent(std::int64_t i) {
-  steptape::Value value;
-  value.tag = "curve/10" + std::to_string(i % kTags);
-  value.data = static_cast<float>(i);
-  steptape::Event event;
-  event.wallTime = 1.7e9 + 0.001 * static_cast<double>(i);
-  event.step = i / kTags;
-  event.what = steptape::Summary{{std::move(value)}};
-  return event;
-}
-
-steptape::Event tensorEvent(std::int64_t i) {
-  steptape::Tensor tensor;
-  tensor.type = steptape::TensorType::kUInt8;
-  tensor.shape = {static_cast<std::int64_t>(kTensorBytes)};
-  tensor.content.assign(kTensorBytes, static_cast<char>(i));
-  steptape::SummaryMetadata metadata;
-  metadata.pluginName = "tensor";
-  steptape::Event event;
-  event.step = i;
-  event.what = steptape::Summary{{{"large", std::move(tensor), std::move(metadata)}}};
-  return event;
-}
-
-std::size_t pointsIn(const std::string& path, int threads) {
+steptape::RunReaderOptions withThreads(int threads) {
   steptape::RunReaderOptions options;
   options.threads = threads;
-  steptape::RunReader reader({".", "", {path}}, options);
-  reader.update();
+  return options;
+}
+
+std::size_t pointsIn(const steptape::RunReader& run) {
   std::size_t points = 0;
-  for (const auto& [tag, series] : reader.tags()) {
+  for (const auto& [tag, series] : run.tags()) {
     points += series.size();
   }
   return points;
+}
+
+std::size_t pointsIn(const std::string& path, int threads) {
+  steptape::RunReader run({".", "", {path}}, withThreads(threads));
+  run.update();
+  return pointsIn(run);
+}
+
+/// Reads the values that lie in files only, one after the other.
+std::size_t readValues(const steptape::RunReader& run) {
+  std::size_t values = 0;
+  for (const auto& [tag, series] : run.tags()) {
+    for (const steptape::ValueLocation& location : series.values) {
+      steptape::Value value;
+      if (!run.value(location, &value).ok()) {
+        std::abort();
+      }
+      benchmark::keep(value);
+      ++values;
+    }
+  }
+  return values;
 }
 
 std::size_t recordsIn(const std::string& path) {
@@ -223,20 +208,62 @@ void readTensors(const std::string& path) {
 
 int readOnce(const std::string& path, int threads) {
   const double begin = benchmark::nowNanos();
-  const std::size_t points = pointsIn(path, threads);
-  std::printf("%.6f %zu\n", (benchmark::nowNanos() - begin) / kNanos, points);
+  steptape::LogDir log(path, withThreads(threads));
+  log.update();
+  const double seconds = (benchmark::nowNanos() - begin) / kNanos;
+  std::size_t points = 0;
+  for (const auto& [name, run] : log.runs()) {
+    points += pointsIn(run);
+  }
+  std::printf("%.6f %zu\n", seconds, points);
+  std::fflush(stdout);  // who waits for the line does not wait for the memory to be freed
+  return 0;
+}
+
+/// @return the most memory of this process so far, in bytes. getrusage() would count that of the
+///         program which started it.
+long peakMemory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    long kibibytes;
+    if (std::sscanf(line.c_str(), "VmHWM: %ld kB", &kibibytes) == 1) {
+      return kibibytes * 1024;
+    }
+  }
+  std::abort();
+}
+
+int printPeak(const char* path, int threads) {
+  std::size_t values = 0;
+  if (path != nullptr) {
+    steptape::RunReader run({".", "", {path}}, withThreads(threads));
+    run.update();
+    values = readValues(run);
+  }
+  std::printf("%ld %zu\n", peakMemory(), values);
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 2 && std::string_view(argv[1]) == "--write") {
-    writeEvents(argv[2], kScalars, scalarEvent);
+  const std::string_view mode = argc > 1 ? argv[1] : "";
+  const auto numberAt = [&](int i, std::int64_t other) {
+    return argc > i ? std::atoll(argv[i]) : other;
+  };
+  if (mode == "--write" && argc > 2) {
+    writeEvents(argv[2], numberAt(3, kScalars), scalarEvent);
     return 0;
   }
-  if (argc > 1) {
-    return readOnce(argv[1], argc > 2 ? std::atoi(argv[2]) : 1);
+  if (mode == "--write-images" && argc > 2) {
+    writeEvents(argv[2], kImages, imageEvent);
+    return 0;
+  }
+  if (mode == "--peak") {
+    return printPeak(argc > 2 ? argv[2] : nullptr, static_cast<int>(numberAt(3, 1)));
+  }
+  if (!mode.empty()) {
+    return readOnce(argv[1], static_cast<int>(numberAt(2, 1)));
   }
   const steptape::testing::TempDir directory;
   const std::string scalars = directory.string() + "/scalars.tfevents";

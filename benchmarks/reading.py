@@ -11,13 +11,14 @@ same bytes, since it is thousands of times slower. Both check all checksums. The
 
 import argparse
 import os
-import statistics
 import struct
 import subprocess
 import tempfile
 import time
 
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+
+from rounds import print_medians, report, rotate
 
 EVENTS, PREFIX_EVENTS = 4_000_000, 100_000
 
@@ -57,18 +58,15 @@ def main():
         subprocess.run([program, "--write", path], check=True)
         beginning = os.path.join(directory, "prefix.tfevents")
         prefix(path, PREFIX_EVENTS, beginning)
-        ours, theirs, again = [], [], []
-        for _ in range(arguments.rounds):
-            ours.append(our_seconds(program, path))
-            theirs.append(their_seconds(beginning))
-            again.append(our_seconds(program, path))
-    ratios = sorted(b / a for a, b in zip(ours, theirs))
-    print(f"ours                     {1e9 * statistics.median(ours):9.1f} ns a scalar")
-    print(f"TensorBoard's            {1e9 * statistics.median(theirs):9.1f} ns a scalar")
-    print(f"TensorBoard's / ours     {statistics.median(ratios):9.0f}  "
-          f"[{ratios[0]:.0f}, {ratios[-1]:.0f} of {len(ratios)} rounds]")
-    print(f"ours / ours again        "
-          f"{statistics.median(a / b for a, b in zip(ours, again)):9.2f}")
+        seconds = rotate({
+            "ours": lambda: our_seconds(program, path),
+            "ours, again (A/A)": lambda: our_seconds(program, path),
+            "TensorBoard's": lambda: their_seconds(beginning),
+        }, arguments.rounds)
+    ours, again, theirs = seconds.values()
+    print_medians("Nanoseconds a scalar", seconds, scale=1e9)
+    report("ours / again", ours, again, control=(0.9, 1.1))
+    report("TensorBoard's / ours", theirs, ours, at_least=1500)
 
 
 if __name__ == "__main__":

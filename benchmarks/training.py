@@ -11,11 +11,12 @@ seconds of an epoch as it took its steps. Quote a ratio only from a run whose co
 import argparse
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
+
+from rounds import print_medians, report, rotate
 
 
 def main():
@@ -31,14 +32,12 @@ def main():
         }
         seconds = rotate(variants, arguments.rounds)
     plain, again, logged, silent = seconds.values()
-    print("\nSeconds of an epoch, medians")
-    for name, costs in seconds.items():
-        print(f"  {name:44} {statistics.median(costs):8.2f}")
+    print_medians("Seconds of an epoch", seconds)
     report("plain / plain again", plain, again, control=(0.67, 1.5))
     report("2 ranks / two plain loops", logged, plain, at_most=1.25)
     report("2 ranks / 2 ranks --no-log", logged, silent, at_most=1.01)
     share = statistics.median(example.logging_shares)
-    print(f"  {'of the epoch, spent in logging calls':44} {100 * share:8.3f} %")
+    print(f"  {'of the epoch, spent in logging calls':52} {100 * share:10.3f} %")
 
 
 def parse():
@@ -84,33 +83,6 @@ class Example:
             # Of a whole epoch: a short run logs its once-an-epoch values as well.
             self.logging_shares.append(result["logging_seconds"] / result["seconds_per_epoch"])
         return result["seconds_per_epoch"]
-
-
-def rotate(variants, rounds):
-    names = list(variants)
-    seconds = {name: [] for name in names}
-    for name in names:
-        variants[name]()
-    for number in range(rounds):
-        for i in range(len(names)):
-            name = names[(number + i) % len(names)]
-            seconds[name].append(variants[name]())
-        print(f"round {number + 1} of {rounds}: " +
-              ", ".join(f"{seconds[name][-1]:.2f}" for name in names), flush=True)
-    return seconds
-
-
-def report(name, numerator, denominator, at_most=None, control=None):
-    ratios = [a / b for a, b in zip(numerator, denominator)]
-    chooser = random.Random(1)
-    medians = sorted(statistics.median(chooser.choices(ratios, k=len(ratios)))
-                     for _ in range(2000))
-    low, high, middle = medians[50], medians[-51], statistics.median(ratios)
-    if control:
-        verdict = "control holds" if control[0] <= middle <= control[1] else "INCONCLUSIVE"
-    else:
-        verdict = f"{'within' if high <= at_most else 'MISSES'} {at_most}"
-    print(f"  {name:44} {middle:8.3f}  [{low:.3f}, {high:.3f}]  {verdict}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 #include "tools/app.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <fmt/format.h>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "tools/commands.h"
 #include "tools/exit_code.h"
 #include "tools/help_text.h"
+#include "tools/standard_streams.h"
 
 namespace steptape::tools {
 namespace {
@@ -78,7 +78,7 @@ int runApp(int argc, const char* const* argv) {
   const std::unique_ptr<CLI::App> app = makeApp(&exitCode);
   if (argc > 1) {
     if (const std::string problem = commandProblem(*app, argv[1]); !problem.empty()) {
-      fmt::print(stderr, "steptape: {}\n", problem);
+      printMessage("steptape: " + problem);
       return kExitUsage;
     }
   }

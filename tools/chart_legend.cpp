@@ -15,7 +15,7 @@ constexpr int kGap = 2;
 constexpr int kSampleColumns = 2;
 
 std::string padded(const std::string& text, int columns) {
-  return text + std::string(static_cast<std::size_t>(std::max(0, columns - columnsOf(text))), ' ');
+  return text + spaces(columns - columnsOf(text));
 }
 
 struct Entry {
@@ -71,7 +71,7 @@ std::vector<std::string> legendLines(const Chart& chart, const CurveStyle& style
     const Entry& entry = entries[i];
     const bool endsLine = i + 1 == shown || (i + 1) % sideBySide == 0;
     const std::string summary = fitted(entry.summary, widths.summary, terminal.hasUtf8);
-    lines.back() += std::string(kIndent, ' ') + entry.sample + ' ' +
+    lines.back() += spaces(kIndent) + entry.sample + ' ' +
                     padded(fitted(entry.name, widths.name, terminal.hasUtf8), widths.name + kGap) +
                     (endsLine ? summary : padded(summary, widths.summary));
   }

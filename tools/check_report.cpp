@@ -66,7 +66,8 @@ std::string summaryLine(const RunFiles& run, const CheckReport& report) {
       report.moreFindings == 0
           ? ""
           : fmt::format("; {} not listed", counted(report.moreFindings, "more finding"));
-  return fmt::format("{}: {}, {}, {}; fast data server: {}; Python loader: {}{}\n", run.directory,
+  return fmt::format("{}: {}, {}, {}; fast data server: {}; Python loader: {}{}\n",
+                     run.isWholeDirectory ? run.directory : run.files.front(),
                      counted(run.files.size(), "file"), counted(report.records, "record"),
                      humanBytes(report.bytes), verdictOf(report.fastServer),
                      verdictOf(report.pythonLoader), more);

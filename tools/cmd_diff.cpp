@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
 #include "steptape/event/plugin_data.h"
 
 #include "tools/commands.h"
@@ -36,18 +35,16 @@ struct DiffOptions {
   bool json = false;
 };
 
-/// The run that `path` names: of a directory with runs below it, its own.
-RunFiles oneRunAt(const std::string& path) {
-  std::vector<RunFiles> runs = listRuns(path);
-  if (runs.empty()) {
-    throw Error(ErrorCode::kIoError, "no event file in or below " + path);
-  }
+/// The run that `path`, which stands for `argument`, names: of a directory with runs below it, its
+/// own.
+RunFiles oneRunAt(const std::string& path, const char* argument) {
+  const std::vector<RunFiles> runs = runsOf({path});
   const auto own =
       std::find_if(runs.begin(), runs.end(), [](const RunFiles& run) { return run.name == "."; });
   if (own == runs.end() && runs.size() > 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} holds {}; name one of them, such as {}", path,
-                            counted(runs.size(), "run"), runs.front().directory));
+    throw CLI::ValidationError(argument,
+                               fmt::format("{} holds {}; name one of them, such as {}", path,
+                                           counted(runs.size(), "run"), runs.front().directory));
   }
   return own == runs.end() ? runs.front() : *own;
 }
@@ -67,6 +64,24 @@ std::string changeText(const TagDiff& diff) {
              : "-";
 }
 
+/// As they fit in a line of the terminal: without the numbers that tell least, with shorter tags.
+std::vector<TableColumn> fittedColumns(std::vector<TableColumn> columns, const Terminal& terminal) {
+  constexpr int kLeastTagColumns = 16;
+  if (!terminal.isTerminal) {
+    return columns;
+  }
+  TableColumn tags = std::move(columns.front());
+  columns.erase(columns.begin());
+  const int room = terminal.columns - kIndent;
+  narrow(&columns, {"points", "- there", "+ there", "change", "first step"},
+         room - std::min(kLeastTagColumns, widthOf(tags)));
+  for (std::string& tag : tags.cells) {
+    tag = fitted(tag, std::max(kLeastTagColumns, room - widthOf(columns)), terminal.hasUtf8);
+  }
+  columns.insert(columns.begin(), std::move(tags));
+  return columns;
+}
+
 /// What the tags of one kind differ in: scalars have values to show, others have not.
 std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
                             const Terminal& terminal) {
@@ -79,7 +94,7 @@ std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
     if ((diff.plugin == kScalarsPlugin) != scalars || !diff.parting) {
       continue;
     }
-    std::vector<std::string> cells{printable(diff.tag, terminal.hasUtf8), pointsText(diff),
+    std::vector<std::string> cells{shown(diff.tag, terminal), pointsText(diff),
                                    fmt::to_string(diff.parting->step)};
     if (scalars) {
       cells.insert(cells.end(), {valueText(diff.parting->values[0]),
@@ -93,14 +108,12 @@ std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
   if (columns.front().cells.empty()) {
     return "";
   }
-  if (terminal.isTerminal) {
-    constexpr int kLeastTagColumns = 16;
-    const int others = widthOf(columns) - widthOf(columns.front()) + kIndent;
-    for (std::string& tag : columns.front().cells) {
-      tag = fitted(tag, std::max(kLeastTagColumns, terminal.columns - others), terminal.hasUtf8);
-    }
-  }
-  return '\n' + tableText(columns, kIndent);
+  return '\n' + tableText(fittedColumns(std::move(columns), terminal), kIndent);
+}
+
+/// An indented line that fits the terminal.
+void printCut(const std::string& text, const Terminal& terminal) {
+  fmt::print("{:{}}{}\n", "", kIndent, cut(text, terminal.columns - kIndent, terminal));
 }
 
 void print(const RunDiff& diff, const std::array<std::string, 2>& names, const Terminal& terminal) {
@@ -108,17 +121,16 @@ void print(const RunDiff& diff, const std::array<std::string, 2>& names, const T
     fmt::print("no difference in {}\n", counted(diff.commonTags, "tag"));
     return;
   }
-  fmt::print("- {}\n+ {}\n{} in both, {} of them differ\n", names[0], names[1],
-             counted(diff.commonTags, "tag"), diff.tags.size());
+  fmt::print("- {}\n+ {}\n{} in both, {} of them differ\n", shown(names[0], terminal),
+             shown(names[1], terminal), counted(diff.commonTags, "tag"), diff.tags.size());
   for (std::size_t run = 0; run < 2; ++run) {
     for (const std::string& tag : diff.onlyIn[run]) {
-      fmt::print("  only in {}: {}\n", names[run], printable(tag, terminal.hasUtf8));
+      printCut(fmt::format("only in {}: {}", names[run], tag), terminal);
     }
   }
   for (const TagDiff& one : diff.tags) {
     for (const std::string& difference : one.metadata) {
-      fmt::print("  {}: {}\n", printable(one.tag, terminal.hasUtf8),
-                 printable(difference, terminal.hasUtf8));
+      printCut(fmt::format("{}: {}", one.tag, difference), terminal);
     }
   }
   fmt::print("{}{}", differenceTable(diff.tags, true, terminal),
@@ -172,7 +184,8 @@ void printJson(const RunDiff& diff, const std::array<std::string, 2>& names) {
 }
 
 int compare(const DiffOptions& options) {
-  const std::vector<RunFiles> found{oneRunAt(options.first), oneRunAt(options.second)};
+  const std::vector<RunFiles> found{oneRunAt(options.first, "FIRST"),
+                                    oneRunAt(options.second, "SECOND")};
   Progress progress("reading", totalBytes(found));
   const RunReader first = readRun(found[0], &progress);
   const RunReader second = readRun(found[1], &progress);
@@ -210,7 +223,8 @@ void addDiffCommand(CLI::App* app, int* exitCode) {
   command->add_flag("--json", options->json, "Print JSON for programs instead of tables");
   command->footer(
       "Compares tags, their metadata, and their points by step; times are not compared.\n"
-      "Exit code: 0 no difference, 1 there is one.\n"
+      "\n"
+      "Exit codes: 0 no difference, 1 there is one or a file is damaged, 2 used wrongly.\n"
       "\n"
       "Examples:\n"
       "  steptape diff runs/before runs/after\n"

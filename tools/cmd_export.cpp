@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <fmt/core.h>
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@
 #include "tools/name_filter.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
+#include "tools/standard_streams.h"
 
 namespace steptape::tools {
 namespace {
@@ -73,7 +73,7 @@ int exportRuns(const ExportArguments& arguments) {
   output.finish();
   progress.clear();
   if (result.values == 0) {
-    fmt::print(stderr, "note: nothing to export\n");
+    printMessage("note: nothing to export");
   }
   return reportProblems(result.damage);
 }

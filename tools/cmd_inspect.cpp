@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <fmt/format.h>
 #include <memory>
 #include <string>
@@ -15,6 +14,7 @@
 #include "tools/json_text.h"
 #include "tools/log_paths.h"
 #include "tools/run_summary.h"
+#include "tools/standard_streams.h"
 #include "tools/terminal.h"
 
 namespace steptape::tools {
@@ -42,7 +42,7 @@ int inspect(const InspectOptions& options) {
     } else {
       fmt::print("{}{}", separator, inspectText(summary, terminal));
       // What is wrong with a run follows what it holds, on one screen.
-      std::fflush(stdout);
+      flushOutput();
       separator = "\n";
     }
     exitCode = std::max(exitCode, reportProblems(reader.damage()));

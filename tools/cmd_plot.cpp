@@ -19,6 +19,7 @@
 #include "tools/log_paths.h"
 #include "tools/output_file.h"
 #include "tools/smoothing.h"
+#include "tools/standard_streams.h"
 #include "tools/svg_chart.h"
 #include "tools/terminal.h"
 #include "tools/terminal_chart.h"
@@ -46,7 +47,7 @@ std::vector<double> xValuesOf(const ScalarColumns& scalars, AxisKind kind) {
   if (kind == AxisKind::kSteps) {
     return {scalars.steps.begin(), scalars.steps.end()};
   }
-  std::vector<double> times = scalars.wallTimes;
+  std::vector<double> times(scalars.wallTimes.begin(), scalars.wallTimes.end());
   for (double& time : times) {
     time = time >= 0 && time <= kLastWallTime ? time : NAN;
   }
@@ -72,17 +73,18 @@ std::size_t leftOut(const Chart& chart, const std::vector<double>& x,
 
 Curve curveOf(const RunReader& run, const ScalarColumns& scalars, const Chart& chart,
               double smooth) {
+  const std::vector<double> values(scalars.values.begin(), scalars.values.end());
   Curve curve;
   curve.name = run.directory();
   curve.x = xValuesOf(scalars, chart.xKind);
-  curve.y = smoothed(scalars.values, smooth);
-  curve.summary = fmt::format("{:.6g}", scalars.values.back());
+  curve.y = smoothed(values, smooth);
+  curve.summary = fmt::format("{:.6g}", values.back());
   if (smooth > 0) {
     curve.summary += fmt::format(", smoothed {:.6g},", curve.y.back());
-    curve.raw = scalars.values;
+    curve.raw = values;
   }
   curve.summary += fmt::format(" at step {}", scalars.steps.back());
-  if (const std::size_t count = leftOut(chart, curve.x, scalars.values); count > 0) {
+  if (const std::size_t count = leftOut(chart, curve.x, values); count > 0) {
     curve.summary += fmt::format(
         "; {} of {} left out: {}", count, curve.y.size(),
         chart.yKind == AxisKind::kLogarithmic ? "not above 0 or not finite" : "not finite");
@@ -138,20 +140,28 @@ void addDate(std::vector<Chart>* charts) {
   }
 }
 
+/// The rows of each of `charts` charts on a terminal: its last one is for the prompt, and several
+/// share the others as long as they stay legible.
+int rowsOfEach(std::size_t charts, const Terminal& terminal) {
+  constexpr int kLegibleRows = 16;
+  const int free = terminal.rows - 1;
+  return std::max(free / static_cast<int>(charts), std::min(kLegibleRows, free));
+}
+
 void print(const std::vector<Chart>& charts, const PlotOptions& options) {
   Terminal terminal = terminalAt(STDOUT_FILENO);
+  const int screenRows = terminal.rows;
   terminal.hasUtf8 = terminal.hasUtf8 && !options.isAscii;
   terminal.columns = options.width != 0 ? options.width : terminal.columns;
-  if (options.height != 0) {
-    terminal.rows = options.height;
-  } else {
-    // The last row is for the prompt; several charts share the others as long as they stay legible.
-    constexpr int kLegibleRows = 16;
-    const int shared = (terminal.rows - 1) / static_cast<int>(charts.size());
-    terminal.rows = std::max(shared, std::min(kLegibleRows, terminal.rows - 1));
-  }
+  terminal.rows = options.height != 0 ? options.height : rowsOfEach(charts.size(), terminal);
   for (const Chart& chart : charts) {
     fmt::print("{}", drawChart(chart, terminal));
+  }
+  // Drawings may be a little lower than they were asked to be; what matters is many of them.
+  const std::size_t mostOnScreen = static_cast<std::size_t>(screenRows / kLeastChartRows);
+  if (terminal.isTerminal && charts.size() > mostOnScreen && options.filter.tag.text().empty()) {
+    flushOutput();
+    printMessage(fmt::format("note: these are {} charts; --tag chooses among them", charts.size()));
   }
 }
 
@@ -169,8 +179,10 @@ int plot(const PlotOptions& options) {
   }
   std::vector<Chart> charts = chartsOf(runs, options);
   if (charts.empty()) {
-    throw Error(ErrorCode::kIoError, "no scalar tag in which '" + options.filter.tag.text() +
-                                         "' is found; 'steptape inspect' lists all tags");
+    const std::string& pattern = options.filter.tag.text();
+    throw Error(ErrorCode::kIoError,
+                fmt::format("no scalar tag{}; 'steptape inspect' lists all tags",
+                            pattern.empty() ? "" : " in which '" + pattern + "' is found"));
   }
   addDate(&charts);
   if (options.svg.empty()) {

@@ -47,13 +47,21 @@ std::string stepLine(const RepairStep& step) {
 }
 
 void printReport(const RepairArguments& arguments, const RepairReport& report) {
-  fmt::print("{}: {} kept, {} left out\n", arguments.file, counted(report.recordsKept, "record"),
+  fmt::print("{}: {} kept, {} left out", arguments.file, counted(report.recordsKept, "record"),
              counted(report.bytesLeftOut, "byte"));
+  if (report.tagsRestored > 0) {
+    fmt::print(", metadata of {} restored", counted(report.tagsRestored, "tag"));
+  }
+  fmt::print("\n");
   for (const RepairStep& step : report.steps) {
     fmt::print("{}", stepLine(step));
   }
   if (report.moreSteps > 0) {
     fmt::print("  and {} not listed\n", counted(report.moreSteps, "place"));
+  }
+  for (const std::string& tag : report.tagsWithoutMetadata) {
+    fmt::print("  '{}': metadata lost and unknown: TensorBoard does not show the tag\n",
+               printable(tag, true));
   }
   if (!arguments.inPlace) {
     fmt::print("written: {}\n", arguments.output);
@@ -72,8 +80,13 @@ void printJson(const RepairArguments& arguments, const RepairReport& report) {
                         .add("offset", jsonInteger(step.offset))
                         .add("bytes", jsonInteger(step.bytes))
                         .add("left_out", jsonBool(isLeftOut))
+                        .add("tag", jsonString(step.tag))
                         .add("message", jsonString(step.why))
                         .toString());
+  }
+  std::vector<std::string> lostTags;
+  for (const std::string& tag : report.tagsWithoutMetadata) {
+    lostTags.push_back(jsonString(tag));
   }
   fmt::print("{}\n",
              JsonObject()
@@ -83,6 +96,8 @@ void printJson(const RepairArguments& arguments, const RepairReport& report) {
                  .add("records_kept", jsonInteger(report.recordsKept))
                  .add("bytes_kept", jsonInteger(report.bytesKept))
                  .add("bytes_left_out", jsonInteger(report.bytesLeftOut))
+                 .add("tags_restored", jsonInteger(report.tagsRestored))
+                 .add("tags_without_metadata", jsonArray(lostTags))
                  .add("steps", jsonArray(steps))
                  .add("more_steps", jsonInteger(report.moreSteps))
                  .toString());
@@ -131,8 +146,9 @@ void addRepairCommand(CLI::App* app, int* exitCode) {
   command->footer(
       "Whole records are copied byte for byte. Left out are bytes that are no whole record, and "
       "records that hold no event. An event whose wall time is not a finite number gets that of "
-      "the "
-      "event before it. The file appears when it is whole, or not at all.\n"
+      "the event before it. A tag whose metadata was in what is left out gets it back, from other "
+      "values of the tag in this file or in those beside it, or by the form of its values. The "
+      "file appears when it is whole, or not at all.\n"
       "\n"
       "Exit codes: 0 written, or nothing to repair, 1 could not be written, 2 used wrongly.\n"
       "\n"

@@ -8,13 +8,10 @@
 #include <cstdio>
 #include <ctime>
 #include <fmt/format.h>
-#include <map>
 #include <memory>
 #include <poll.h>
-#include <set>
 #include <string>
 #include <unistd.h>
-#include <utility>
 #include <vector>
 
 #include "steptape/base/error.h"
@@ -25,6 +22,7 @@
 #include "tools/log_paths.h"
 #include "tools/point_follower.h"
 #include "tools/screen_text.h"
+#include "tools/standard_streams.h"
 #include "tools/terminal.h"
 
 namespace steptape::tools {
@@ -94,7 +92,7 @@ class PointPrinter {
     return JsonObject()
         .add("wall_time", jsonNumber(point.wallTime))
         .add("run", jsonString(*point.run))
-        .add("tag", jsonString(point.tag))
+        .add("tag", jsonString(*point.tag))
         .add("step", jsonInteger(point.step))
         .add("value", jsonNumber(point.value))
         .toString();
@@ -102,7 +100,7 @@ class PointPrinter {
 
   std::string line(const NewPoint& point) {
     return timeText(point.wallTime) + "  " + aligned(*point.run, &runColumns_) + "  " +
-           aligned(point.tag, &tagColumns_) + "  " +
+           aligned(*point.tag, &tagColumns_) + "  " +
            fmt::format("{:>8}  {:.6g}", point.step, point.value);
   }
 
@@ -120,88 +118,34 @@ class PointPrinter {
   int tagColumns_ = 0;
 };
 
-/// Follows all runs at and below some paths, also those that are yet to come.
-class LogFollower {
- public:
-  explicit LogFollower(const TailOptions& options) : options_(options) {}
-
-  /// The points that are new, in the order of their times.
-  std::vector<NewPoint> update() {
-    addNewRuns();
-    std::vector<NewPoint> points;
-    for (auto& [directory, run] : runs_) {
-      if (run->update(&points)) {
-        fmt::print(stderr, "note: {} has restarted, and dropped points after its checkpoint\n",
-                   directory);
-      }
-      reportDamage(run->run());
-    }
-    std::stable_sort(points.begin(), points.end(),
-                     [](const NewPoint& a, const NewPoint& b) { return a.wallTime < b.wallTime; });
-    return points;
+/// Tells people about what is no point.
+/// @return whether something is wrong.
+bool reportTrouble(const RunNews& news) {
+  for (const std::string& directory : news.restarted) {
+    printMessage("note: " + directory + " has restarted, and dropped points after its checkpoint");
   }
-
-  bool hasRuns() const { return !runs_.empty(); }
-  int exitCode() const { return reported_.empty() ? kExitFine : kExitProblem; }
-
- private:
-  void addNewRuns() {
-    for (const std::string& path : options_.paths) {
-      for (RunFiles& run : runsNowAt(path)) {
-        if (runs_.count(run.directory) == 0 && options_.filter.run.isFoundIn(run.directory)) {
-          const std::string directory = run.directory;
-          runs_.emplace(directory,
-                        std::make_unique<PointFollower>(std::move(run), options_.filter.tag));
-        }
-      }
-    }
-  }
-
-  static std::vector<RunFiles> runsNowAt(const std::string& path) {
-    try {
-      return listRuns(path);
-    } catch (const Error&) {
-      return {};  // Removed while we look; it may come back.
-    }
-  }
-
-  void reportDamage(const RunReader& run) {
-    std::vector<Damage> fresh;
-    for (const Damage& damage : run.damage()) {
-      // A file that ends inside a record is just being written.
-      if (damage.outcome != ReadOutcome::kTruncated &&
-          reported_.emplace(damage.path, damage.offset).second) {
-        fresh.push_back(damage);
-      }
-    }
-    reportProblems(fresh);
-  }
-
-  const TailOptions& options_;
-  std::map<std::string, std::unique_ptr<PointFollower>> runs_;  // by directory
-  std::set<std::pair<std::string, std::uint64_t>> reported_;
-};
+  return reportProblems(news.damage) != kExitFine;
+}
 
 int tail(const TailOptions& options) {
-  LogFollower log(options);
-  std::vector<NewPoint> points = log.update();
-  if (!log.hasRuns()) {
+  PointFollower runs(options.paths, options.filter);
+  RunNews news = runs.update(options.lines);
+  if (!runs.hasRuns()) {
     const std::string message =
         fmt::format("no event file in or below {}", fmt::join(options.paths, ", "));
     if (options.once) {
       throw Error(ErrorCode::kIoError, message);
     }
-    fmt::print(stderr, "note: {} yet; waiting\n", message);
+    printMessage("note: " + message + " yet; waiting");
   }
-  if (points.size() > options.lines) {
-    points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(options.lines));
-  }
+  bool hadTrouble = reportTrouble(news);
   endOnInterrupt();
   PointPrinter printer(options.json, terminalAt(STDOUT_FILENO).hasUtf8);
-  while (printer.print(points) && !options.once && waitFor(options.interval)) {
-    points = log.update();
+  while (printer.print(news.points) && !options.once && waitFor(options.interval)) {
+    news = runs.update();
+    hadTrouble = reportTrouble(news) || hadTrouble;
   }
-  return log.exitCode();
+  return hadTrouble ? kExitProblem : kExitFine;
 }
 
 }  // namespace

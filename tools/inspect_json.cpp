@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/inspect_json.h"
 
+#include <cmath>
 #include <vector>
 
 #include "tools/json_text.h"
@@ -8,7 +9,10 @@
 namespace steptape::tools {
 namespace {
 
-constexpr char kNull[] = "null";
+/// @param wallTime NaN if there is none.
+std::string timeJson(double wallTime) {
+  return std::isnan(wallTime) ? "null" : jsonNumber(wallTime);
+}
 
 std::string tagJson(const TagSummary& tag) {
   const SummaryMetadata& metadata = tag.series->metadata;
@@ -27,8 +31,8 @@ std::string tagJson(const TagSummary& tag) {
   } else {
     json.add("contents", jsonString(tag.contents));
   }
-  return json.add("first_wall_time", jsonNumber(tag.span.first))
-      .add("last_wall_time", jsonNumber(tag.span.last))
+  return json.add("first_wall_time", timeJson(tag.span.first))
+      .add("last_wall_time", timeJson(tag.span.last))
       .add("display_name", jsonString(metadata.displayName))
       .add("description", jsonString(metadata.description))
       .toString();
@@ -67,8 +71,8 @@ std::string inspectJson(const RunSummary& run) {
       .add("files", jsonInteger(run.files.size()))
       .add("bytes", jsonInteger(run.bytes))
       .add("points", jsonInteger(run.points))
-      .add("first_wall_time", run.span ? jsonNumber(run.span->first) : kNull)
-      .add("last_wall_time", run.span ? jsonNumber(run.span->last) : kNull)
+      .add("first_wall_time", timeJson(run.span.first))
+      .add("last_wall_time", timeJson(run.span.last))
       .add("file_list", jsonArray(files))
       .add("tags", jsonArray(tags))
       .add("problems", jsonArray(problems))

@@ -5,7 +5,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
-#include <utility>
 #include <vector>
 
 #include "tools/human_text.h"
@@ -18,15 +17,20 @@ namespace {
 
 constexpr int kFewestNameColumns = 16;
 
-/// The first line, its name bold where there is colour.
+/// The first line, its name bold where there is colour; two where one is too narrow.
 std::string titleLine(const RunSummary& run, const Terminal& terminal) {
   const std::string counts =
-      fmt::format(": {}, {}, {}, {}", counted(run.files.size(), "file"), humanBytes(run.bytes),
+      fmt::format("{}, {}, {}, {}", counted(run.files.size(), "file"), humanBytes(run.bytes),
                   counted(run.tags.size(), "tag"), counted(run.points, "point"));
-  const int room = std::max(kFewestNameColumns, lineColumns(terminal) - columnsOf(counts));
+  std::string separator = ": ";
+  int room = lineColumns(terminal) - columnsOf(separator + counts);
+  if (room < std::min(kFewestNameColumns, columnsOf(run.directory))) {
+    separator = fmt::format(":\n{:{}}", "", kInspectIndent);
+    room = lineColumns(terminal) - 1;
+  }
   const std::string name = cut(run.directory, room, terminal);
-  return terminal.hasColor ? fmt::format("\033[1m{}\033[0m{}\n", name, counts)
-                           : name + counts + '\n';
+  return fmt::format("{}{}{}{}{}\n", terminal.hasColor ? "\033[1m" : "", name,
+                     terminal.hasColor ? "\033[0m" : "", separator, counts);
 }
 
 /// A time as calendar and clock have it.
@@ -65,6 +69,9 @@ std::string damageText(const FileSummary& file) {
   std::uint64_t bytes = 0;
   bool isDamaged = false;
   for (const Damage& damage : file.damage) {
+    if (damage.outcome == ReadOutcome::kIoError) {
+      return "not readable";
+    }
     bytes += damage.bytes;
     isDamaged = isDamaged || damage.outcome != ReadOutcome::kTruncated;
   }
@@ -74,20 +81,23 @@ std::string damageText(const FileSummary& file) {
 }
 
 std::string fileLines(const RunSummary& run, const Terminal& terminal) {
-  std::vector<TableColumn> columns(2);
-  columns[1].align = TableColumn::Align::kLeft;
-  for (const FileSummary& file : run.files) {
-    columns[0].cells.push_back(humanBytes(file.bytes));
-    columns[1].cells.push_back(damageText(file));
-  }
   TableColumn names{"", TableColumn::Align::kLeft};
-  const int room = lineColumns(terminal) - kInspectIndent - widthOf(columns);
+  TableColumn sizes;
+  TableColumn damage{"", TableColumn::Align::kLeft};
   for (const FileSummary& file : run.files) {
-    names.cells.push_back(cut(std::filesystem::path(file.path).filename().string(),
-                              std::max(kFewestNameColumns, room), terminal));
+    sizes.cells.push_back(humanBytes(file.bytes));
+    damage.cells.push_back(damageText(file));
   }
-  columns.insert(columns.begin(), std::move(names));
-  return tableText(columns, kInspectIndent);
+  const int room = lineColumns(terminal) - kInspectIndent - widthOf(sizes) - 2 * kTableGap;
+  const int nameColumns = std::max(kFewestNameColumns, room - widthOf(damage));
+  for (const FileSummary& file : run.files) {
+    const std::string name = std::filesystem::path(file.path).filename().string();
+    names.cells.push_back(cut(name, nameColumns, terminal));
+  }
+  for (std::string& text : damage.cells) {
+    text = beginning(text, room - widthOf(names), terminal.hasUtf8);
+  }
+  return tableText({names, sizes, damage}, kInspectIndent);
 }
 
 }  // namespace
@@ -103,7 +113,7 @@ std::string inspectText(const RunSummary& run, const Terminal& terminal) {
                      return left->series->metadata.pluginName < right->series->metadata.pluginName;
                    });
   std::string text = titleLine(run, terminal);
-  text += run.span ? spanLine(*run.span) : "";
+  text += run.span.isKnown() ? spanLine(run.span) : "";
   text += fileLines(run, terminal);
   text += scalars.empty() ? "" : '\n' + scalarTable(scalars, terminal);
   text += others.empty() ? "" : '\n' + otherTable(others, terminal);

@@ -3,11 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
 #include <fmt/core.h>
 #include <map>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -15,6 +12,7 @@
 
 #include "tools/exit_code.h"
 #include "tools/human_text.h"
+#include "tools/standard_streams.h"
 
 namespace steptape::tools {
 namespace {
@@ -68,11 +66,7 @@ std::vector<RunFiles> selectRuns(std::vector<RunFiles> runs, const NamePattern& 
 std::uint64_t totalBytes(const std::vector<RunFiles>& runs) {
   std::uint64_t bytes = 0;
   for (const RunFiles& run : runs) {
-    for (const std::string& file : run.files) {
-      std::error_code error;
-      const std::uintmax_t size = std::filesystem::file_size(file, error);
-      bytes += error ? 0 : size;
-    }
+    bytes += steptape::totalBytes(run);
   }
   return bytes;
 }
@@ -92,10 +86,10 @@ int reportProblems(const std::vector<Damage>& problems) {
   int exitCode = kExitFine;
   for (const Damage& problem : problems) {
     if (problem.outcome == ReadOutcome::kTruncated) {
-      fmt::print(stderr, "note: {}{}; the file is being written, or its writer was killed\n",
-                 problem.status.message(), gap(problem));
+      printMessage(fmt::format("note: {}{}; the file is being written, or its writer was killed",
+                               problem.status.message(), gap(problem)));
     } else {
-      fmt::print(stderr, "problem: {}{}\n", problem.status.message(), gap(problem));
+      printMessage(fmt::format("problem: {}{}", problem.status.message(), gap(problem)));
       exitCode = kExitProblem;
     }
   }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
-#include <fmt/core.h>
+#include <string>
 
 #include "tools/app.h"
 #include "tools/exit_code.h"
+#include "tools/standard_streams.h"
 
 int main(int argc, char** argv) {
   try {
-    return steptape::tools::runApp(argc, argv);
+    steptape::tools::holdStandardStreams();
+    const int exitCode = steptape::tools::runApp(argc, argv);
+    steptape::tools::flushOutput();
+    return exitCode;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "steptape: {}\n", error.what());
+    steptape::tools::printMessage(std::string("steptape: ") + error.what());
     return steptape::tools::kExitProblem;
   }
 }

@@ -45,8 +45,9 @@ std::string titleLine(const CommandInfo& command) {
   std::string title = manPageName(command);
   std::transform(title.begin(), title.end(), title.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  // No date: the same program makes the same page on every day.
-  return fmt::format(".TH \"{}\" 1 \"\" \"steptape {}\" \"Steptape\"\n", literal(title),
+  // No date: the same program makes the same page on every day. No hyphens: names of commands would
+  // get them too.
+  return fmt::format(".TH \"{}\" 1 \"\" \"steptape {}\" \"Steptape\"\n.nh\n.ad l\n", literal(title),
                      STEPTAPE_VERSION);
 }
 

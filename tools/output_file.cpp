@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 #include "steptape/base/error.h"
@@ -19,33 +18,28 @@ std::string behindLinks(const std::string& path) {
   return error ? path : target.string();
 }
 
-/// A name to write under until the file is whole; `path` itself if that is no file but a device.
-std::string temporaryName(const std::string& path) {
+bool isDevice(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  const bool isDevice =
-      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  return isDevice ? path : path + ".part" + std::to_string(getpid());
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path)
-    : path_(behindLinks(path)),
-      written_(path.empty() ? path : temporaryName(path_)),
-      file_(path.empty() ? stdout : std::fopen(written_.c_str(), "wb")) {
-  if (file_ == nullptr) {
+OutputFile::OutputFile(const std::string& path) : path_(behindLinks(path)) {
+  if (path.empty()) {
+    stream_ = stdout;
+  } else if (!isDevice(path_)) {
+    file_.emplace(path_);
+    file_->open().throwIfError();
+  } else if ((stream_ = std::fopen(path_.c_str(), "wb")) == nullptr) {
     fail();
   }
 }
 
 OutputFile::~OutputFile() {
-  if (file_ == nullptr || file_ == stdout) {
-    return;
-  }
-  std::fclose(file_);
-  if (written_ != path_) {
-    std::remove(written_.c_str());
+  if (stream_ != nullptr && stream_ != stdout) {
+    std::fclose(stream_);
   }
 }
 
@@ -55,24 +49,20 @@ void OutputFile::fail() const {
 }
 
 void OutputFile::write(std::string_view bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
+  if (file_) {
+    file_->write(bytes).throwIfError();
+  } else if (std::fwrite(bytes.data(), 1, bytes.size(), stream_) != bytes.size()) {
     fail();
   }
 }
 
 void OutputFile::finish() {
-  if (std::fflush(file_) != 0) {
+  if (file_) {
+    file_->finish().throwIfError();
+    file_->appear(true).throwIfError();
+  } else if (std::fflush(stream_) != 0) {
     fail();
   }
-  if (file_ == stdout) {
-    return;
-  }
-  if (written_ != path_ &&
-      (fsync(fileno(file_)) != 0 || std::rename(written_.c_str(), path_.c_str()) != 0)) {
-    fail();
-  }
-  std::fclose(file_);
-  file_ = nullptr;
 }
 
 }  // namespace steptape::tools

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/replacement_file.h"
 
 namespace steptape::tools {
 
@@ -17,10 +20,9 @@ class OutputFile {
  public:
   /// @param path Empty: standard output.
   /// @throws Error(kIoError) with the path and the system's reason, as all below.
-  explicit OutputFile(std::string path);
+  explicit OutputFile(const std::string& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  /// Removes what was not finished.
   ~OutputFile();
 
   void write(std::string_view bytes);
@@ -32,8 +34,8 @@ class OutputFile {
   [[noreturn]] void fail() const;
 
   std::string path_;
-  std::string written_;  // path_, or the temporary name
-  std::FILE* file_;
+  std::optional<detail::ReplacementFile> file_;
+  std::FILE* stream_ = nullptr;  // what is no file: a device, a pipe
 };
 
 }  // namespace steptape::tools

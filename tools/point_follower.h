@@ -3,51 +3,57 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "steptape/reader/run_reader.h"
+#include "steptape/reader/log_dir.h"
 
 #include "tools/name_filter.h"
 
 namespace steptape::tools {
 
-/// A scalar of some run.
+/// A scalar of some run. The names are valid until the follower's next update().
 struct NewPoint {
   double wallTime;
-  const std::string* run;  ///< Its directory, the follower's.
-  std::string tag;
+  const std::string* run;  ///< Its directory.
+  const std::string* tag;
   std::int64_t step;
   double value;
 };
 
-/// Follows the scalars of one run while it is written.
+/// What a look at the files brought.
+struct RunNews {
+  std::vector<NewPoint> points;        ///< In the order of their times.
+  std::vector<std::string> restarted;  ///< Directories of runs in which restarts dropped points.
+  std::vector<Damage> damage;          ///< But not of files that are just being written.
+};
+
+/// Follows the scalars of all runs at and below some paths, also of those that are yet to come.
 ///
 /// Not thread-safe: one thread at a time.
 class PointFollower {
  public:
-  PointFollower(RunFiles run, NamePattern tag);
+  /// @param paths One that lies below another is followed with that.
+  PointFollower(const std::vector<std::string>& paths, NameFilter filter);
 
-  /// Reads on, and appends each point that was not there before, tag by tag.
-  /// @return whether a restart has dropped points since the last call.
-  bool update(std::vector<NewPoint>* points);
+  /// Reads on.
+  ///
+  /// @param mostPoints Of more new points than this, only the last are told.
+  RunNews update(std::size_t mostPoints = std::numeric_limits<std::size_t>::max());
 
-  const RunReader& run() const { return run_; }
+  bool hasRuns() const;
 
  private:
-  /// The last point that was handed out.
-  struct Seen {
-    std::size_t count = 0;
-    double wallTime = 0;
-    std::int64_t step = 0;
-  };
-  static bool isStillThere(const ScalarColumns& scalars, const Seen& seen);
+  void addNews(const RunReader& run, std::size_t mostPoints, RunNews* news);
 
-  RunReader run_;
-  std::string directory_;
-  NamePattern tag_;
-  std::map<std::string, Seen> seenByTag_;
+  NameFilter filter_;
+  std::vector<LogDir> logs_;
+  std::map<const RunReader*, std::size_t> points_;          // of each run, when it was read last
+  std::set<std::pair<std::string, std::uint64_t>> damage_;  // that was told: path and offset
 };
 
 }  // namespace steptape::tools

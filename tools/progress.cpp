@@ -14,15 +14,18 @@ namespace {
 
 constexpr std::int64_t kDelayNanos = 500'000'000;
 constexpr std::int64_t kDrawIntervalNanos = 100'000'000;
-constexpr std::size_t kBarColumns = 24;
+constexpr std::size_t kMostBarColumns = 26;
+constexpr std::size_t kLeastBarColumns = 10;
 constexpr char kClearLine[] = "\r\033[K";
 
-/// "[=====>    ]"
-std::string bar(double fraction) {
-  const auto filled = static_cast<std::size_t>(fraction * double{kBarColumns});
+/// "[=====>    ]", `columns` wide.
+/// REQUIRES: 0 <= fraction <= 1, columns > 2
+std::string bar(double fraction, std::size_t columns) {
+  const std::size_t room = columns - 2;
+  const auto filled = static_cast<std::size_t>(fraction * static_cast<double>(room));
   std::string inside(filled, '=');
-  inside += filled < kBarColumns ? ">" : "";
-  inside.resize(kBarColumns, ' ');
+  inside += filled < room ? ">" : "";
+  inside.resize(room, ' ');
   return '[' + inside + ']';
 }
 
@@ -38,15 +41,21 @@ std::string progressLine(const std::string& label, std::uint64_t doneBytes,
   const auto total = static_cast<double>(totalBytes);
   // Files may grow while they are read.
   const double fraction = total > 0 ? std::min(done / total, 1.0) : 0;
-  std::string line =
-      fmt::format("{} {} {:3} %", label, bar(fraction), static_cast<int>(fraction * 100));
+  std::string rate;
+  std::string left;
   if (done > 0 && seconds > 0) {
-    const double rate = done / seconds;
-    const double left = std::max(total - done, 0.0) / rate;
-    line += fmt::format("  {}/s  {} left", humanBytes(static_cast<std::uint64_t>(rate)),
-                        humanDuration(left));
+    const double bytesPerSecond = done / seconds;
+    rate = fmt::format("  {}/s", humanBytes(static_cast<std::uint64_t>(bytesPerSecond)));
+    left = fmt::format("  {} left", humanDuration(std::max(total - done, 0.0) / bytesPerSecond));
   }
-  return line.substr(0, columns);
+  const std::string percent = fmt::format(" {:3} %", static_cast<int>(fraction * 100));
+  for (const std::string& end : {percent + rate + left, percent + left, percent}) {
+    const std::size_t others = label.size() + 1 + end.size();
+    if (others + kLeastBarColumns <= columns) {
+      return label + ' ' + bar(fraction, std::min(kMostBarColumns, columns - others)) + end;
+    }
+  }
+  return (label + percent).substr(0, columns);
 }
 
 Progress::Progress(std::string label, std::uint64_t totalBytes)

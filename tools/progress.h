@@ -11,9 +11,11 @@
 
 namespace steptape::tools {
 
-/// "reading [=====>    ]  52 %  1.2 GiB/s  0:02 left", cut after `columns`.
+/// "reading [=====>    ]  52 %  1.2 GiB/s  0:02 left".
 ///
 /// @param seconds Since the work began.
+/// @param columns The most that the line takes: where they are few the bar gets shorter, then the
+///                rate goes, then the time that is left.
 std::string progressLine(const std::string& label, std::uint64_t doneBytes,
                          std::uint64_t totalBytes, double seconds, std::size_t columns);
 

@@ -11,10 +11,12 @@
 namespace steptape::tools {
 namespace {
 
-ScalarSummary summaryOf(const std::vector<double>& values) {
-  ScalarSummary summary{values.front(), values.back(), values.front(), values.front(), 0};
-  for (const double value : values) {
-    // These take the other one of a number and NaN.
+/// REQUIRES: `scalars` is not empty.
+ScalarSummary summaryOf(const ScalarColumns& scalars) {
+  const double first = scalars.values.front();
+  ScalarSummary summary{first, scalars.values.back(), first, first, 0};
+  for (const double value : scalars.values) {
+    // Passes over NaN, as joined() does.
     summary.least = std::fmin(summary.least, value);
     summary.largest = std::fmax(summary.largest, value);
     summary.notFinite += std::isfinite(value) ? 0 : 1;
@@ -22,17 +24,26 @@ ScalarSummary summaryOf(const std::vector<double>& values) {
   return summary;
 }
 
-TimeSpan spanOf(const std::vector<double>& wallTimes) {
-  const auto [first, last] = std::minmax_element(wallTimes.begin(), wallTimes.end());
-  return {*first, *last};
+/// The least stretch of time that has both in it. One that starts or ends at NaN has no such limit
+/// yet: fmin() and fmax() take the other one of a number and NaN.
+TimeSpan joined(const TimeSpan& left, const TimeSpan& right) {
+  return {std::fmin(left.first, right.first), std::fmax(left.last, right.last)};
+}
+
+TimeSpan spanOf(const ScalarColumns& scalars) {
+  TimeSpan span;
+  for (const double wallTime : scalars.wallTimes) {
+    span = joined(span, {wallTime, wallTime});
+  }
+  return span;
 }
 
 TimeSpan spanOf(const std::vector<ValueLocation>& values) {
-  const auto [first, last] = std::minmax_element(
-      values.begin(), values.end(), [](const ValueLocation& left, const ValueLocation& right) {
-        return left.wallTime < right.wallTime;
-      });
-  return {first->wallTime, last->wallTime};
+  TimeSpan span;
+  for (const ValueLocation& value : values) {
+    span = joined(span, {value.wallTime, value.wallTime});
+  }
+  return span;
 }
 
 std::string contentsOf(const RunReader& run, const TagSeries& series) {
@@ -49,8 +60,8 @@ TagSummary summaryOf(const RunReader& run, const std::string& tag, const TagSeri
   if (series.values.empty()) {
     summary.firstStep = series.scalars.steps.front();
     summary.lastStep = series.scalars.steps.back();
-    summary.span = spanOf(series.scalars.wallTimes);
-    summary.scalars = summaryOf(series.scalars.values);
+    summary.span = spanOf(series.scalars);
+    summary.scalars = summaryOf(series.scalars);
   } else {
     summary.firstStep = series.values.front().step;
     summary.lastStep = series.values.back().step;
@@ -90,9 +101,7 @@ RunSummary summarize(const RunReader& run, const NamePattern& tags) {
     }
     const TagSummary& added = summary.tags.emplace_back(summaryOf(run, tag, series));
     summary.points += added.points();
-    summary.span = summary.span ? TimeSpan{std::min(summary.span->first, added.span.first),
-                                           std::max(summary.span->last, added.span.last)}
-                                : added.span;
+    summary.span = joined(summary.span, added.span);
   }
   return summary;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,10 +23,12 @@ struct ScalarSummary {
   std::size_t notFinite = 0;
 };
 
-/// From when to when values were logged.
+/// From when to when values were logged; NaN if there is none with a time.
 struct TimeSpan {
-  double first = 0;  ///< @units Seconds since 1970-01-01 UTC.
-  double last = 0;   ///< @units Seconds since 1970-01-01 UTC.
+  double first = std::numeric_limits<double>::quiet_NaN();  ///< @units Seconds since 1970, UTC.
+  double last = std::numeric_limits<double>::quiet_NaN();   ///< @units Seconds since 1970, UTC.
+
+  bool isKnown() const { return first <= last; }
 };
 
 /// One tag of a run.
@@ -54,7 +57,7 @@ struct RunSummary {
   std::vector<TagSummary> tags;  ///< In their order; those that the filter takes.
   std::size_t points = 0;        ///< Of `tags`.
   std::uint64_t bytes = 0;       ///< Of all files.
-  std::optional<TimeSpan> span;  ///< Of all points of `tags`; unset if there is none.
+  TimeSpan span;                 ///< Of all points of `tags`.
 };
 
 /// @param run Has been read. REQUIRES: outlives the result, unchanged.

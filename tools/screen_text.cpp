@@ -8,6 +8,8 @@
 
 #include "steptape/base/utf8.h"
 
+#include "tools/character_columns.h"
+
 namespace steptape::tools {
 namespace {
 
@@ -32,39 +34,21 @@ std::vector<Character> charactersOf(std::string_view text) {
   return characters;
 }
 
-struct CodeRange {
-  char32_t first;
-  char32_t last;
-};
-
-template <std::size_t kSize>
-bool isIn(const std::array<CodeRange, kSize>& ranges, char32_t code) {
-  return std::any_of(ranges.begin(), ranges.end(), [code](const CodeRange& range) {
-    return code >= range.first && code <= range.last;
-  });
-}
-
 /// C0, DEL and C1, and what turns the direction of the text around it.
 bool isControl(char32_t code) {
-  constexpr std::array<CodeRange, 5> kControls{
-      {{0, 0x1f}, {0x7f, 0x9f}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}}};
-  return isIn(kControls, code);
-}
-
-/// The blocks that matter of Unicode's EastAsianWidth.txt and of the categories Mn and Cf.
-int columnsOf(char32_t code) {
-  constexpr std::array<CodeRange, 4> kNone{
-      {{0x300, 0x36f}, {0x200b, 0x200d}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}}};
-  constexpr std::array<CodeRange, 9> kTwo{{{0x1100, 0x115f},
-                                           {0x2e80, 0x303e},
-                                           {0x3041, 0xa4cf},
-                                           {0xac00, 0xd7a3},
-                                           {0xf900, 0xfaff},
-                                           {0xfe30, 0xfe6f},
-                                           {0xff00, 0xff60},
-                                           {0x1f300, 0x1faff},
-                                           {0x20000, 0x3fffd}}};
-  return isIn(kNone, code) ? 0 : isIn(kTwo, code) ? 2 : 1;
+  struct CodeRange {
+    char32_t first;
+    char32_t last;
+  };
+  constexpr std::array<CodeRange, 6> kControls{{{0, 0x1f},
+                                                {0x7f, 0x9f},
+                                                {0x61c, 0x61c},
+                                                {0x200e, 0x200f},
+                                                {0x2028, 0x202e},
+                                                {0x2066, 0x2069}}};
+  return std::any_of(kControls.begin(), kControls.end(), [code](const CodeRange& range) {
+    return code >= range.first && code <= range.last;
+  });
 }
 
 }  // namespace
@@ -88,6 +72,10 @@ int columnsOf(std::string_view text) {
     columns += columnsOf(character.code);
   }
   return columns;
+}
+
+std::string spaces(int count) {
+  return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
 }
 
 std::string fitted(const std::string& text, int columns, bool hasUtf8) {
@@ -123,6 +111,15 @@ std::string beginning(const std::string& text, int columns, bool hasUtf8) {
     head += character.bytes;
   }
   return head + ellipsis;
+}
+
+std::string shown(const std::string& text, const Terminal& terminal) {
+  return printable(text, terminal.hasUtf8 || !terminal.isTerminal);
+}
+
+std::string cut(const std::string& text, int columns, const Terminal& terminal) {
+  return terminal.isTerminal ? fitted(shown(text, terminal), columns, terminal.hasUtf8)
+                             : shown(text, terminal);
 }
 
 }  // namespace steptape::tools

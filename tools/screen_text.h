@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/terminal.h"
+
 namespace steptape::tools {
 
 // Names from files on a terminal, which obeys some characters and shows others two columns wide.
@@ -16,10 +18,20 @@ std::string printable(std::string_view text, bool hasUtf8);
 /// accents that combine.
 int columnsOf(std::string_view text);
 
+/// As many blanks as `count`; none where that is negative.
+std::string spaces(int count);
+
 /// `text`, cut in its middle where it is wider than `columns`: the ends of names tell them apart.
 std::string fitted(const std::string& text, int columns, bool hasUtf8);
 
 /// `text`, cut at its end where it is wider than `columns`.
 std::string beginning(const std::string& text, int columns, bool hasUtf8);
+
+/// `text` as `terminal` can show it; where nobody watches it keeps all its characters but those that
+/// control a terminal.
+std::string shown(const std::string& text, const Terminal& terminal);
+
+/// The same, its middle left out where that is wider than `columns` of a terminal.
+std::string cut(const std::string& text, int columns, const Terminal& terminal);
 
 }  // namespace steptape::tools

@@ -21,8 +21,9 @@ constexpr double kBelowPlot = 64;  // labels and name of the x axis
 constexpr double kLegendLine = 20;
 constexpr double kBottom = 16;
 constexpr double kDigitWidth = 7;
-/// As many characters as the width surely holds.
-constexpr int kMostCharacters = 90;
+constexpr double kTitleCharacterWidth = 11;
+constexpr double kLegendText = 32;  // from where the line's sample begins
+constexpr double kLegendGap = 12;   // between name and summary
 
 /// Dark enough for thin lines on white, in the terminal's order: blue, orange, green, red, purple,
 /// teal, brown, pink.
@@ -62,8 +63,9 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string cut(const std::string& text) {
-  return escaped(fitted(printable(text, true), kMostCharacters, true));
+/// `text` as far as it fits into `pixels`, if its characters are no wider than usual.
+std::string cut(const std::string& text, double pixels, double characterWidth) {
+  return escaped(fitted(printable(text, true), static_cast<int>(pixels / characterWidth), true));
 }
 
 std::string strokeOf(std::size_t curve) {
@@ -87,7 +89,7 @@ class SvgChart {
     std::string svg = fmt::format(
         "<text x=\"{}\" y=\"26\" text-anchor=\"middle\" font-size=\"16\" "
         "font-weight=\"bold\">{}</text>\n",
-        kWidth / 2, cut(chart_.title));
+        kWidth / 2, cut(chart_.title, kWidth, kTitleCharacterWidth));
     svg += yAxis() + xAxis();
     for (std::size_t i = 0; i < chart_.curves.size(); ++i) {
       const Curve& curve = chart_.curves[i];
@@ -101,20 +103,35 @@ class SvgChart {
  private:
   static Axes axesFor(const Chart& chart) {
     const Extent extent = extentOf(chart);
-    const int mostTicksX = chart.xKind == AxisKind::kWallTimes ? 6 : 9;
-    return {Axis(chart.xKind, extent.x.min, extent.x.max, mostTicksX),
-            Axis(chart.yKind, extent.y.min, extent.y.max, 7)};
+    const Axis y(chart.yKind, extent.y.min, extent.y.max, 7);
+    return {xAxisFor(chart, extent.x, plotWidth(leftMargin(y))), y};
   }
 
-  static double leftMargin(const Axis& axis) {
+  /// The axis with the most ticks, up to nine, whose labels stand well apart.
+  static Axis xAxisFor(const Chart& chart, const Range& range, double width) {
+    constexpr double kGap = 24;
+    for (int most = 9; most > 2; --most) {
+      Axis axis(chart.xKind, range.min, range.max, most);
+      const auto ticks = static_cast<double>(axis.ticks().size());
+      if (ticks * (widestLabel(axis) + kGap) <= width) {
+        return axis;
+      }
+    }
+    return {chart.xKind, range.min, range.max, 2};
+  }
+
+  static double widestLabel(const Axis& axis) {
     int characters = 0;
     for (const Tick& tick : axis.ticks()) {
       characters = std::max(characters, columnsOf(tick.label));
     }
-    return 24 + kDigitWidth * characters;
+    return kDigitWidth * characters;
   }
 
-  double plotWidth() const { return kWidth - left_ - kRight; }
+  static double leftMargin(const Axis& axis) { return 24 + widestLabel(axis); }
+
+  static double plotWidth(double left) { return kWidth - left - kRight; }
+  double plotWidth() const { return plotWidth(left_); }
 
   std::string yAxis() const {
     std::string svg;
@@ -133,10 +150,12 @@ class SvgChart {
     std::string svg;
     for (const Tick& tick : axes_.x.ticks()) {
       const double x = left_ + axes_.x.positionOf(tick.value) * plotWidth();
+      // Below its tick, unless it would stick out of the picture.
+      const double half = kDigitWidth * columnsOf(tick.label) / 2;
       svg += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#e4e4e4\"/>"
-          "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4}</text>\n",
-          x, kTop, bottom, bottom + 18, tick.label);
+          "<text x=\"{3:.1f}\" y=\"{4}\" text-anchor=\"middle\">{5}</text>\n",
+          x, kTop, bottom, std::clamp(x, half, kWidth - half), bottom + 18, tick.label);
     }
     svg += fmt::format("<path d=\"M{0:.1f} {1}V{2}H{3:.1f}\" fill=\"none\" stroke=\"#888\"/>\n",
                        left_, kTop, bottom, left_ + plotWidth());
@@ -169,11 +188,13 @@ class SvgChart {
   std::string legendEntry(std::size_t index) const {
     const Curve& curve = chart_.curves[index];
     const double y = kTop + kPlotHeight + kBelowPlot + kLegendLine * static_cast<double>(index);
+    const double nameWidth = kWidth - left_ - kLegendText - kLegendGap -
+                             kDigitWidth * columnsOf(printable(curve.summary, true));
     return fmt::format(
         "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{2:.1f}\" y2=\"{1}\" {3} stroke-width=\"3\"/>"
-        "<text x=\"{4:.1f}\" y=\"{5}\">{6}<tspan dx=\"12\" fill=\"#666\">{7}</tspan></text>\n",
-        left_, y, left_ + 24, strokeOf(index), left_ + 32, y + 4, cut(curve.name),
-        escaped(curve.summary));
+        "<text x=\"{4:.1f}\" y=\"{5}\">{6}<tspan dx=\"{7}\" fill=\"#666\">{8}</tspan></text>\n",
+        left_, y, left_ + 24, strokeOf(index), left_ + kLegendText, y + 4,
+        cut(curve.name, nameWidth, kDigitWidth), kLegendGap, escaped(curve.summary));
   }
 
   const Chart& chart_;

@@ -9,21 +9,16 @@
 namespace steptape::tools {
 namespace {
 
-constexpr int kGap = 2;
-
-std::string spaces(int count) {
-  return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
-}
-
 /// A line of the table; `textOf` gives each column's text of it.
 template <typename TextOf>
-std::string tableLine(const std::vector<TableColumn>& columns, int indent, TextOf textOf) {
-  std::string line = spaces(indent - kGap);
-  for (const TableColumn& column : columns) {
-    const std::string& text = textOf(column);
-    const std::string padding = spaces(widthOf(column) - columnsOf(text));
-    const bool isLeft = column.align == TableColumn::Align::kLeft;
-    line += spaces(kGap) + (isLeft ? text + padding : padding + text);
+std::string tableLine(const std::vector<TableColumn>& columns, const std::vector<int>& widths,
+                      int indent, TextOf textOf) {
+  std::string line = spaces(indent - kTableGap);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string& text = textOf(columns[i]);
+    const std::string padding = spaces(widths[i] - columnsOf(text));
+    const bool isLeft = columns[i].align == TableColumn::Align::kLeft;
+    line += spaces(kTableGap) + (isLeft ? text + padding : padding + text);
   }
   return line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
 }
@@ -41,21 +36,38 @@ int widthOf(const TableColumn& column) {
 int widthOf(const std::vector<TableColumn>& columns) {
   int width = 0;
   for (const TableColumn& column : columns) {
-    width += widthOf(column) + kGap;
+    width += widthOf(column) + kTableGap;
   }
   return width;
 }
 
+void narrow(std::vector<TableColumn>* columns, const std::vector<std::string>& dispensable,
+            int width) {
+  for (const std::string& title : dispensable) {
+    if (widthOf(*columns) <= width) {
+      return;
+    }
+    columns->erase(std::remove_if(columns->begin(), columns->end(),
+                                  [&](const TableColumn& column) { return column.title == title; }),
+                   columns->end());
+  }
+}
+
 std::string tableText(const std::vector<TableColumn>& columns, int indent) {
+  std::vector<int> widths;
+  for (const TableColumn& column : columns) {
+    widths.push_back(widthOf(column));
+  }
   std::string text;
   if (std::any_of(columns.begin(), columns.end(),
                   [](const TableColumn& column) { return !column.title.empty(); })) {
     text += tableLine(
-        columns, indent, [](const TableColumn& column) -> const auto& { return column.title; });
+        columns, widths, indent,
+        [](const TableColumn& column) -> const auto& { return column.title; });
   }
   for (std::size_t row = 0; row < columns.front().cells.size(); ++row) {
     text += tableLine(
-        columns,
+        columns, widths,
         indent, [row](const TableColumn& column) -> const auto& { return column.cells[row]; });
   }
   return text;

@@ -15,10 +15,18 @@ struct TableColumn {
   std::vector<std::string> cells = {};  ///< REQUIRES: printable; see screen_text.h.
 };
 
+/// The blanks between two columns.
+inline constexpr int kTableGap = 2;
+
 /// The columns of a terminal that `column` takes.
 int widthOf(const TableColumn& column);
 /// The columns that all of `columns` take, each with the gap between it and the next.
 int widthOf(const std::vector<TableColumn>& columns);
+
+/// Leaves out columns, those whose titles come first in `dispensable` first, until all that are left
+/// take no more than `width`, each with the gap behind it.
+void narrow(std::vector<TableColumn>* columns, const std::vector<std::string>& dispensable,
+            int width);
 
 /// The table's lines, each after `indent` spaces, none ending in a space; the titles first unless
 /// there are none. REQUIRES: as many cells in each column.

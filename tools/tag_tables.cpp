@@ -25,6 +25,7 @@ constexpr int kMostCurveColumns = 32;
 constexpr int kFewestTagColumns = 16;
 constexpr int kWantedTagColumns = 24;
 constexpr int kMostPluginColumns = 16;
+constexpr int kFewestValueColumns = 12;
 constexpr int kWantedValueColumns = 28;
 
 // No line of a pipe is too long.
@@ -79,10 +80,9 @@ std::vector<TableColumn> numberColumns(const Tags& tags) {
   return columns;
 }
 
-/// What `columns` leave of a line for one more at each end.
-int roomBeside(const std::vector<TableColumn>& columns, const Terminal& terminal) {
-  constexpr int kGap = 2;
-  return lineColumns(terminal) - kInspectIndent - widthOf(columns) - kGap;
+/// What a line has for columns of a table, each with the gap behind it, beside the last one.
+int tableColumns(const Terminal& terminal) {
+  return lineColumns(terminal) - kInspectIndent - kTableGap;
 }
 
 }  // namespace
@@ -91,37 +91,23 @@ int lineColumns(const Terminal& terminal) {
   return terminal.isTerminal ? terminal.columns : kUnlimited;
 }
 
-std::string shown(const std::string& text, const Terminal& terminal) {
-  return printable(text, terminal.hasUtf8 || !terminal.isTerminal);
-}
-
-std::string cut(const std::string& text, int columns, const Terminal& terminal) {
-  return terminal.isTerminal ? fitted(shown(text, terminal), columns, terminal.hasUtf8)
-                             : shown(text, terminal);
-}
-
 std::string scalarTable(const Tags& tags, const Terminal& terminal) {
   constexpr char kTitle[] = "scalar";
   std::vector<TableColumn> columns = numberColumns(tags);
   TableColumn names = nameColumn(kTitle, tags, kUnlimited, terminal);
   // The curve shows best what these say.
-  for (const std::string dispensable : {"first", "min", "max", "points"}) {
-    if (roomBeside(columns, terminal) >=
-        std::min(widthOf(names), kWantedTagColumns) + kFewestCurveColumns) {
-      break;
-    }
-    columns.erase(std::find_if(columns.begin(), columns.end(), [&](const TableColumn& column) {
-      return column.title == dispensable;
-    }));
-  }
-  const int room = roomBeside(columns, terminal);
+  narrow(
+      &columns, {"first", "min", "max", "points", "steps", "NaN/inf"},
+      tableColumns(terminal) - std::min(widthOf(names), kWantedTagColumns) - kFewestCurveColumns);
+  const int room = tableColumns(terminal) - widthOf(columns);
   const int keptForCurve =
       std::clamp(room - kWantedTagColumns, kFewestCurveColumns, kWantedCurveColumns);
   names = nameColumn(kTitle, tags, room - keptForCurve, terminal);
   const int curveColumns =
       std::clamp(room - widthOf(names), kFewestCurveColumns, kMostCurveColumns);
   columns.push_back(columnOf("curve", Align::kLeft, tags, [&](const TagSummary& tag) {
-    return sparkline(tag.series->scalars.values, static_cast<std::size_t>(curveColumns),
+    const auto& values = tag.series->scalars.values;
+    return sparkline({values.begin(), values.end()}, static_cast<std::size_t>(curveColumns),
                      terminal.hasUtf8);
   }));
   columns.insert(columns.begin(), std::move(names));
@@ -133,7 +119,9 @@ std::string otherTable(const Tags& tags, const Terminal& terminal) {
   columns.push_back(columnOf("plugin", Align::kLeft, tags, [&](const TagSummary& tag) {
     return cut(tag.series->metadata.pluginName, kMostPluginColumns, terminal);
   }));
-  const int room = roomBeside(columns, terminal);
+  narrow(&columns, {"points", "steps"},
+         tableColumns(terminal) - kFewestTagColumns - kFewestValueColumns);
+  const int room = tableColumns(terminal) - widthOf(columns);
   TableColumn names = nameColumn("other tag", tags, room - kWantedValueColumns, terminal);
   const int valueColumns = room - widthOf(names);
   columns.push_back(columnOf("last value", Align::kLeft, tags, [&](const TagSummary& tag) {

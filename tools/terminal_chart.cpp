@@ -36,10 +36,6 @@ const Frame& frameOf(const Terminal& terminal) {
   return terminal.hasUtf8 ? kUtf8Frame : kAsciiFrame;
 }
 
-std::string spaces(int count) {
-  return std::string(static_cast<std::size_t>(std::max(0, count)), ' ');
-}
-
 std::string centered(const std::string& text, int columns) {
   return spaces((columns - columnsOf(text)) / 2) + text;
 }

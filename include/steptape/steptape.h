@@ -22,6 +22,7 @@
 #include "steptape/exporter/export.h"                 // IWYU pragma: export
 #include "steptape/profile.h"                         // IWYU pragma: export
 #include "steptape/reader/event_file_reader.h"        // IWYU pragma: export
+#include "steptape/reader/log_dir.h"                  // IWYU pragma: export
 #include "steptape/reader/run_events.h"               // IWYU pragma: export
 #include "steptape/reader/run_files.h"                // IWYU pragma: export
 #include "steptape/reader/run_reader.h"               // IWYU pragma: export

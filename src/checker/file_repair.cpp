@@ -1,210 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/checker/file_repair.h"
 
-#include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <optional>
 #include <string_view>
-#include <sys/stat.h>
 #include <system_error>
+#include <utility>
 
 #include "steptape/base/error.h"
-#include "steptape/base/utf8.h"
-#include "steptape/event/event_codec.h"
+#include "steptape/reader/run_files.h"
 #include "steptape/record/byte_source.h"
-#include "steptape/record/record_buffer.h"
 
-#include "base/little_endian.h"
-#include "checker/event_text.h"
-#include "checker/record_walk.h"
-#include "checker/replacement_file.h"
-#include "event/scalar_event_view.h"
+#include "base/replacement_file.h"
+#include "checker/intact_copy.h"
 
 namespace steptape {
 namespace {
 
 namespace fs = std::filesystem;
 
-using detail::RecordWalk;
 using detail::ReplacementFile;
-
-constexpr std::size_t kWriteBytes = 1 << 20;
-constexpr std::uint64_t kProgressBytes = 4 << 20;
-
-/// Whether an event is nothing but scalars with good tags.
-bool isGoodScalars(std::string_view payload, double* wallTime) {
-  detail::ScalarEventView event(payload);
-  detail::ScalarView scalar;
-  while (event.next(&scalar)) {
-    if (scalar.hasMetadata || !isValidUtf8(scalar.tag)) {
-      return false;
-    }
-  }
-  *wallTime = event.wallTime();
-  return event.isWhole();
-}
-
-/// What is wrong with an event that both readers refuse; success if nothing is.
-Status checkEvent(std::string_view payload, double* wallTime) {
-  if (isGoodScalars(payload, wallTime)) {
-    return Status();
-  }
-  Event event;
-  if (Status status = decodeEvent(payload, &event); !status.ok()) {
-    return status;
-  }
-  *wallTime = event.wallTime;
-  if (detail::findIllFormedText(event) != nullptr) {
-    return Status(ErrorCode::kDataLoss, "text that is not UTF-8");
-  }
-  return Status();
-}
-
-/// The first wall time in the file that is one; 0 if there is none.
-double firstWallTime(const ByteSource& source) {
-  RecordWalk walk(&source);
-  for (;;) {
-    switch (walk.next()) {
-      case RecordWalk::Stretch::kRecord: {
-        double wallTime = NAN;
-        if (checkEvent(walk.payload(), &wallTime).ok() && std::isfinite(wallTime)) {
-          return wallTime;
-        }
-        break;
-      }
-      case RecordWalk::Stretch::kDamage:
-      case RecordWalk::Stretch::kTail:
-        break;
-      case RecordWalk::Stretch::kEnd:
-      case RecordWalk::Stretch::kIoError:
-        return 0;
-    }
-  }
-}
-
-/// The event with another wall time. Of a field that is there twice the last one counts.
-std::string withWallTime(std::string_view payload, double wallTime) {
-  constexpr char kWallTimeKey = 1 << 3 | 1;  // field 1, 64 bits
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &wallTime, sizeof bits);
-  char number[sizeof bits];
-  detail::storeLittleEndian64(number, bits);
-  std::string event(payload);
-  event += kWallTimeKey;
-  event.append(number, sizeof number);
-  return event;
-}
-
-/// Copies what is intact from a source to a file.
-class Repair {
- public:
-  Repair(const ByteSource& source, ReplacementFile* output, const RepairOptions& options,
-         RepairReport* report)
-      : source_(&source), output_(output), options_(&options), report_(report) {}
-
-  Status run() {
-    RecordWalk walk(source_);
-    for (;;) {
-      switch (walk.next()) {
-        case RecordWalk::Stretch::kRecord:
-          takeRecord(walk);
-          break;
-        case RecordWalk::Stretch::kDamage:
-        case RecordWalk::Stretch::kTail:
-          leaveOut(walk, walk.problem());
-          break;
-        case RecordWalk::Stretch::kIoError:
-          return walk.status();
-        case RecordWalk::Stretch::kEnd:
-          return flush();
-      }
-      if (pending_.bytes().size() >= kWriteBytes) {
-        if (Status status = flush(); !status.ok()) {
-          return status;
-        }
-      }
-      reportProgress(walk.offset() + walk.bytes());
-    }
-  }
-
- private:
-  void takeRecord(const RecordWalk& walk) {
-    const std::string_view payload = walk.payload();
-    double wallTime = NAN;
-    if (Status status = checkEvent(payload, &wallTime); !status.ok()) {
-      leaveOut(walk, status.message());
-      return;
-    }
-    if (std::isfinite(wallTime)) {
-      latestWallTime_ = wallTime;
-      pending_.append(payload);
-    } else {
-      pending_.append(withWallTime(payload, replacementTime()));
-      addStep({RepairStep::Kind::kTimeSet, walk.offset(), walk.bytes(),
-               "wall time " + std::to_string(wallTime) + " set to " +
-                   std::to_string(*latestWallTime_)});
-    }
-    ++report_->recordsKept;
-    report_->bytesKept += walk.bytes();
-  }
-
-  double replacementTime() {
-    if (!latestWallTime_) {
-      latestWallTime_ = firstWallTime(*source_);
-    }
-    return *latestWallTime_;
-  }
-
-  void leaveOut(const RecordWalk& walk, const std::string& why) {
-    report_->bytesLeftOut += walk.bytes();
-    addStep({RepairStep::Kind::kLeftOut, walk.offset(), walk.bytes(), why});
-  }
-
-  void addStep(RepairStep step) {
-    if (report_->steps.size() < options_->maxSteps) {
-      report_->steps.push_back(std::move(step));
-    } else {
-      ++report_->moreSteps;
-    }
-  }
-
-  Status flush() {
-    Status status = output_->write(pending_.bytes());
-    pending_.clear();
-    return status;
-  }
-
-  void reportProgress(std::uint64_t bytes) {
-    if (options_->onProgress && bytes >= nextProgress_) {
-      options_->onProgress(bytes);
-      nextProgress_ = bytes + kProgressBytes;
-    }
-  }
-
-  const ByteSource* source_;
-  ReplacementFile* output_;
-  const RepairOptions* options_;
-  RepairReport* report_;
-  RecordBuffer pending_;
-  std::optional<double> latestWallTime_;
-  std::uint64_t nextProgress_ = kProgressBytes;
-};
 
 Status ioError(const std::string& path, const std::error_code& error) {
   return Status(ErrorCode::kIoError, "cannot read " + path + ": " + error.message());
 }
 
-/// Writes what is intact of `input` to `output`, which does not appear yet.
-Status copyIntact(const std::string& input, const RepairOptions& options, ReplacementFile* output,
-                  RepairReport* report) {
+fs::path directoryOf(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// The files that may know what `input` has lost: itself, and those beside it and beside `output`.
+std::vector<std::string> relativesOf(const std::string& input, const std::string& output) {
+  std::vector<std::string> files{input};
+  std::error_code error;
+  const auto addFilesIn = [&](const fs::path& directory) {
+    for (std::string& file : listEventFiles(directory.string())) {
+      if (!fs::equivalent(file, input, error)) {
+        files.push_back(std::move(file));
+      }
+    }
+  };
+  addFilesIn(directoryOf(input));
+  if (!fs::equivalent(directoryOf(input), directoryOf(output), error)) {
+    addFilesIn(directoryOf(output));
+  }
+  return files;
+}
+
+/// Writes what is intact of `input` to `file`, which does not appear yet.
+/// @param output The path under which it will.
+Status copyIntact(const std::string& input, const std::string& output, const RepairOptions& options,
+                  ReplacementFile* file, RepairReport* report) {
   try {
     const FileByteSource source(input);
-    Status status = output->open();
+    Status status = file->open();
     if (status.ok()) {
-      status = Repair(source, output, options, report).run();
+      status = detail::IntactCopy(source, relativesOf(input, output), file, options, report).run();
     }
-    return status.ok() ? output->finish() : status;
+    if (status.ok() && report->recordsKept == 0 && report->bytesLeftOut > 0) {
+      status = Status(ErrorCode::kDataLoss,
+                      "cannot repair " + input + ": not one record of it is intact");
+    }
+    return status.ok() ? file->finish() : status;
   } catch (const Error& error) {
     return Status(error.code(), error.what());
   }
@@ -257,7 +113,7 @@ Status repairEventFile(const std::string& input, const std::string& output,
     return status;
   }
   ReplacementFile file(output, permissions);
-  if (Status status = copyIntact(input, options, &file, report); !status.ok()) {
+  if (Status status = copyIntact(input, output, options, &file, report); !status.ok()) {
     return status;
   }
   return file.appear(options.overwrite);
@@ -277,7 +133,7 @@ Status repairEventFileInPlace(const std::string& path, const RepairOptions& opti
   }
   const std::uintmax_t size = fs::file_size(target, error);
   ReplacementFile file(target.string(), permissions);
-  if (Status status = copyIntact(target.string(), options, &file, report); !status.ok()) {
+  if (Status status = copyIntact(target.string(), path, options, &file, report); !status.ok()) {
     return status;
   }
   // What its writer writes from now on would go to the file that is kept.

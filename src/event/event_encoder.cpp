@@ -96,6 +96,15 @@ struct WhatEncoder {
   }
 };
 
+template <typename Message>
+void append(const Message& message, const char* name, std::string* out) {
+  if (!message.AppendToString(out)) {
+    throw Error(ErrorCode::kInvalidArgument, std::string(name) + " of " +
+                                                 std::to_string(message.ByteSizeLong()) +
+                                                 " bytes cannot be stored, wanted less than 2 GiB");
+  }
+}
+
 }  // namespace
 
 void encodeEvent(const Event& event, std::string* out) {
@@ -106,11 +115,13 @@ void encodeEvent(const Event& event, std::string* out) {
   if (!event.sourceWriter.empty()) {
     proto.mutable_source_metadata()->set_writer(event.sourceWriter);
   }
-  if (!proto.AppendToString(out)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "an event of " + std::to_string(proto.ByteSizeLong()) +
-                    " bytes cannot be stored, wanted less than 2 GiB");
-  }
+  append(proto, "an event", out);
+}
+
+void encodeMetadata(const SummaryMetadata& metadata, std::string* out) {
+  wire::SummaryMetadata proto;
+  encode(metadata, &proto);
+  append(proto, "metadata", out);
 }
 
 }  // namespace steptape

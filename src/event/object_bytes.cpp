@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event/object_bytes.h"
 
-#include "event/wire_cursor.h"
+#include "event/wire_fields.h"
 
 namespace steptape::detail {
 namespace {
@@ -20,41 +20,6 @@ constexpr std::uint64_t kShape = 2;
 constexpr std::uint64_t kDimension = 2;
 constexpr std::uint64_t kStrings = 8;
 
-/// Calls `take(field, data)` for each field; `data` is empty but for length-delimited ones. Stops
-/// at what is no field.
-template <typename Take>
-void forEachField(std::string_view message, Take take) {
-  WireCursor cursor(message);
-  std::uint64_t key;
-  while (!cursor.isAtEnd() && cursor.varint(&key)) {
-    std::string_view data;
-    std::uint64_t number;
-    float fixed32;
-    double fixed64;
-    bool isGood = true;
-    switch (key & 7) {
-      case 0:
-        isGood = cursor.varint(&number);
-        break;
-      case 1:
-        isGood = cursor.float64(&fixed64);
-        break;
-      case 2:
-        isGood = cursor.bytes(&data);
-        break;
-      case 5:
-        isGood = cursor.float32(&fixed32);
-        break;
-      default:  // groups, whose fields follow
-        break;
-    }
-    if (!isGood) {
-      return;
-    }
-    take(key >> 3, data);
-  }
-}
-
 /// Whether a field of a TensorProto holds numbers of variable length, packed or one by one.
 bool isVarints(std::uint64_t field) {
   return field == 7 || field == 10 || field == 11 || field == 13 || field == 16 || field == 17;
@@ -62,14 +27,14 @@ bool isVarints(std::uint64_t field) {
 
 std::uint64_t tensorBytes(std::string_view tensor) {
   std::uint64_t sum = 0;
-  forEachField(tensor, [&](std::uint64_t field, std::string_view data) {
-    if (field == kStrings) {
+  forEachField(tensor, [&](const WireField& field) {
+    if (field.number == kStrings) {
       sum += kStringBytes;
-    } else if (isVarints(field)) {
-      sum += kNumberBytes * (data.empty() ? 1 : data.size());
-    } else if (field == kShape) {
-      forEachField(data, [&](std::uint64_t inner, std::string_view) {
-        sum += inner == kDimension ? kDimensionBytes : 0;
+    } else if (isVarints(field.number)) {
+      sum += kNumberBytes * (field.data.empty() ? 1 : field.data.size());
+    } else if (field.number == kShape) {
+      forEachField(field.data, [&](const WireField& inner) {
+        sum += inner.number == kDimension ? kDimensionBytes : 0;
       });
     }
   });
@@ -78,13 +43,13 @@ std::uint64_t tensorBytes(std::string_view tensor) {
 
 std::uint64_t summaryBytes(std::string_view summary) {
   std::uint64_t sum = 0;
-  forEachField(summary, [&](std::uint64_t field, std::string_view value) {
-    if (field != kValue) {
+  forEachField(summary, [&](const WireField& value) {
+    if (value.number != kValue) {
       return;
     }
     sum += kValueBytes;
-    forEachField(value, [&](std::uint64_t inner, std::string_view data) {
-      sum += inner == kTensor ? tensorBytes(data) : 0;
+    forEachField(value.data, [&](const WireField& field) {
+      sum += field.number == kTensor ? tensorBytes(field.data) : 0;
     });
   });
   return sum;
@@ -94,8 +59,8 @@ std::uint64_t summaryBytes(std::string_view summary) {
 
 std::uint64_t objectBytes(std::string_view payload) {
   std::uint64_t sum = 0;
-  forEachField(payload, [&](std::uint64_t field, std::string_view data) {
-    sum += field == kSummary ? summaryBytes(data) : 0;
+  forEachField(payload, [&](const WireField& field) {
+    sum += field.number == kSummary ? summaryBytes(field.data) : 0;
   });
   return sum;
 }

@@ -40,8 +40,6 @@ class ScalarEventView {
   double wallTime() const { return event_.wallTime; }
   std::int64_t step() const { return event_.step; }
 
-  bool isAtEnd() const { return event_.values.isAtEnd(); }
-
   /// @return false at the end, and at what is no scalar.
   bool next(ScalarView* scalar) {
     if (!isGood_ || event_.values.isAtEnd()) {
@@ -59,16 +57,6 @@ class ScalarEventView {
   /// The bytes of the scalar that next() gave in front of its value, if the value is at its end;
   /// else empty. They are the same for all scalars of a tag that a program writes.
   std::string_view form() const { return form_; }
-
-  /// As next(), but much faster, for a scalar of a form that was seen before.
-  /// @return false if it is another one; it is then still to come.
-  bool nextOfForm(std::string_view form, float* value) {
-    if (!isGood_ || !event_.values.skip(form)) {
-      return false;
-    }
-    isGood_ = event_.values.float32(value);
-    return isGood_;
-  }
 
   /// Whether the event was scalars from its first byte to its last. REQUIRES: next() gave false.
   bool isWhole() const { return isGood_; }

@@ -30,13 +30,20 @@ class WireCursor {
     return true;
   }
 
-  /// Passes over `expected`, if it comes next.
-  bool skip(std::string_view expected) {
-    if (remaining() < expected.size() || !isEqual(next_, expected.data(), expected.size())) {
+  /// Passes over `form` and the number behind it, if both come next.
+  bool skipFloat32(std::string_view form) {
+    const std::size_t bytes = form.size() + sizeof(float);
+    if (remaining() < bytes || !isEqual(next_, form.data(), form.size())) {
       return false;
     }
-    next_ += expected.size();
+    next_ += bytes;
     return true;
+  }
+
+  /// Takes the number behind `form`. REQUIRES: skipFloat32() would pass over both.
+  float takeFloat32(std::string_view form) {
+    next_ += form.size();
+    return takeFloat32();
   }
 
   /// Where the next value begins.
@@ -72,9 +79,7 @@ class WireCursor {
     if (remaining() < sizeof *value) {
       return false;
     }
-    const std::uint32_t bits = loadLittleEndian32(next_);
-    std::memcpy(value, &bits, sizeof bits);
-    next_ += sizeof *value;
+    *value = takeFloat32();
     return true;
   }
 
@@ -91,23 +96,42 @@ class WireCursor {
  private:
   /// As memcmp() == 0, for so few bytes that calling it would cost more than comparing.
   static bool isEqual(const char* a, const char* b, std::size_t size) {
-    for (; size >= sizeof(std::uint64_t); size -= sizeof(std::uint64_t)) {
-      if (loadLittleEndian64(a) != loadLittleEndian64(b)) {
-        return false;
-      }
-      a += sizeof(std::uint64_t);
-      b += sizeof(std::uint64_t);
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    if (size < kWord) {
+      return std::memcmp(a, b, size) == 0;
     }
-    for (; size > 0; --size) {
-      if (*a++ != *b++) {
+    for (std::size_t i = 0; i + kWord < size; i += kWord) {
+      if (loadLittleEndian64(a + i) != loadLittleEndian64(b + i)) {
         return false;
       }
     }
-    return true;
+    // The last word may overlap the one before it.
+    return loadLittleEndian64(a + size - kWord) == loadLittleEndian64(b + size - kWord);
   }
 
   /// @return where the value ends, or null.
   static const char* longVarint(const char* next, const char* end, std::uint64_t* value) {
+    // Steps take two to four bytes, and something follows them.
+    if (end - next >= 4) {
+      const std::uint32_t bytes = loadLittleEndian32(next);
+      const std::uint32_t low = (bytes & 0x7f) | (bytes & 0x7f00) >> 1;
+      if ((bytes & 0x8000) == 0) {
+        *value = low;
+        return next + 2;
+      }
+      if ((bytes & 0x800000) == 0) {
+        *value = low | (bytes & 0x7f0000) >> 2;
+        return next + 3;
+      }
+      if ((bytes & 0x80000000) == 0) {
+        *value = low | (bytes & 0x7f0000) >> 2 | (bytes & 0x7f000000) >> 3;
+        return next + 4;
+      }
+    }
+    return varintByBytes(next, end, value);
+  }
+
+  static const char* varintByBytes(const char* next, const char* end, std::uint64_t* value) {
     std::uint64_t sum = 0;
     for (unsigned shift = 0; shift < 64 && next != end; shift += 7) {
       const auto byte = static_cast<unsigned char>(*next++);
@@ -118,6 +142,15 @@ class WireCursor {
       }
     }
     return nullptr;
+  }
+
+  /// REQUIRES: four bytes.
+  float takeFloat32() {
+    float value;
+    const std::uint32_t bits = loadLittleEndian32(next_);
+    std::memcpy(&value, &bits, sizeof bits);
+    next_ += sizeof bits;
+    return value;
   }
 
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - next_); }

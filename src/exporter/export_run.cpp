@@ -24,15 +24,13 @@ ExportResult exportRuns(const std::vector<RunFiles>& runs, const ExportOptions& 
   ExportResult result;
   std::uint64_t bytesBefore = 0;
   for (const RunFiles& run : runs) {
-    std::uint64_t bytes = 0;
     RunEventsOptions eventsOptions;
     eventsOptions.purge = options.purge;
-    eventsOptions.onProgress = [&](std::uint64_t bytesOfRun) {
-      bytes = bytesOfRun;
-      if (options.onProgress) {
+    if (options.onProgress) {
+      eventsOptions.onProgress = [&](std::uint64_t bytes) {
         options.onProgress(bytesBefore + bytes);
-      }
-    };
+      };
+    }
     RunEvents events(run, eventsOptions);
     const std::vector<bool> wanted = wantedTags(events.tags(), options);
     format->beginRun(run, events.tags());
@@ -43,8 +41,11 @@ ExportResult exportRuns(const std::vector<RunFiles>& runs, const ExportOptions& 
         ++result.values;
       }
     }
-    bytesBefore += bytes;
     result.damage.insert(result.damage.end(), events.damage().begin(), events.damage().end());
+    bytesBefore += 2 * totalBytes(run);
+    if (options.onProgress) {
+      options.onProgress(bytesBefore);
+    }
   }
   return result;
 }

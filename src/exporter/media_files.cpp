@@ -39,14 +39,24 @@ std::uint64_t hashOf(std::string_view text) {
   return hash;
 }
 
+[[noreturn]] void throwCannotWrite(const std::string& path, int error) {
+  throw Error(ErrorCode::kIoError,
+              "cannot write " + path + ": " + std::generic_category().message(error));
+}
+
+/// Leaves no part of a file behind.
 void writeFile(const std::string& path, std::string_view bytes) {
   std::FILE* const file = std::fopen(path.c_str(), "wb");
-  bool isWritten =
-      file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  isWritten = (file == nullptr || std::fclose(file) == 0) && isWritten;
-  if (!isWritten) {
-    throw Error(ErrorCode::kIoError,
-                "cannot write " + path + ": " + std::generic_category().message(errno));
+  if (file == nullptr) {
+    throwCannotWrite(path, errno);
+  }
+  int error = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() ? 0 : errno;
+  if (std::fclose(file) != 0 && error == 0) {
+    error = errno;
+  }
+  if (error != 0) {
+    std::remove(path.c_str());
+    throwCannotWrite(path, error);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "reader/chunk_reader.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "steptape/record/record_reader.h"
 
@@ -26,8 +27,12 @@ ChunkReader::ChunkReader(const ByteSource* source, std::uint64_t begin, std::uin
       file_(file),
       chunks_(chunksIn(end - begin)),
       slots_(2 * static_cast<std::size_t>(threads)) {
-  for (int i = 1; i < threads; ++i) {
-    helpers_.emplace_back([this] { help(); });
+  try {
+    for (int i = 1; i < threads; ++i) {
+      helpers_.emplace_back([this] { help(); });
+    }
+  } catch (const std::system_error&) {
+    // The system has no more threads: those that there are do the work.
   }
 }
 

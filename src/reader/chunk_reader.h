@@ -31,10 +31,10 @@ namespace steptape::detail {
 class ChunkReader {
  public:
   struct Chunk {
-    std::uint64_t end = 0;    ///< Events that begin before it belong to the chunk.
-    std::uint64_t first = 0;  ///< Where the first event begins.
-    std::uint64_t last = 0;   ///< Where the last one ends.
-    SeriesBatch batch;        ///< What lies between the two.
+    std::uint64_t end = 0;     ///< Events that begin before it belong to the chunk.
+    std::uint64_t first = 0;   ///< Where the first event begins.
+    std::uint64_t last = 0;    ///< Where the last one ends.
+    SeriesBatch batch{false};  ///< What lies between the two.
   };
 
   /// @param source Outlives this object.

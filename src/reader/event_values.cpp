@@ -89,6 +89,16 @@ std::optional<double> numberOf(const Value& value) {
   return std::nullopt;
 }
 
+Tensor tensorOf(float number) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  Tensor tensor;
+  tensor.type = TensorType::kFloat;
+  tensor.content.resize(sizeof bits);
+  storeLittleEndian32(tensor.content.data(), bits);
+  return tensor;
+}
+
 bool isEmpty(const Value& value) {
   return std::holds_alternative<std::monostate>(value.data) && !value.metadata;
 }

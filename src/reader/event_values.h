@@ -19,7 +19,10 @@ STEPTAPE_EXPORT std::vector<Value> takeValues(Event event);
 /// The number that `value` is, if it is one: a `simple_value`, or a tensor of one float or double.
 STEPTAPE_EXPORT std::optional<double> numberOf(const Value& value);
 
-/// Whether `value` says or holds anything.
+/// The tensor of rank 0 that holds `number`.
+STEPTAPE_EXPORT Tensor tensorOf(float number);
+
+/// Whether `value` says or holds nothing.
 STEPTAPE_EXPORT bool isEmpty(const Value& value);
 
 /// Whether files of this version, such as "brain.Event:2", have restart events.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that are numbers: histograms, PR curves, meshes, tensors.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "steptape/reader/values.h"
 
-#include "base/little_endian.h"
+#include "reader/event_values.h"
 #include "reader/value_checks.h"
 
 namespace steptape {
@@ -38,16 +37,6 @@ Status decodeLegacy(const LegacyHistogram& legacy, HistogramValue* histogram) {
         {i == begin ? legacy.min : limits[i - 1], i == last ? legacy.max : limits[i], counts[i]});
   }
   return Status();
-}
-
-Tensor scalarTensor(float number) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &number, sizeof bits);
-  Tensor tensor;
-  tensor.type = TensorType::kFloat;
-  tensor.content.resize(sizeof bits);
-  detail::storeLittleEndian32(tensor.content.data(), bits);
-  return tensor;
 }
 
 }  // namespace
@@ -109,7 +98,7 @@ Status decodeMesh(const Value& value, const SummaryMetadata& metadata, MeshValue
 
 Status decodeTensor(const Value& value, Tensor* tensor) {
   if (const auto* number = std::get_if<float>(&value.data)) {
-    *tensor = scalarTensor(*number);
+    *tensor = detail::tensorOf(*number);
     return Status();
   }
   const Tensor* found = nullptr;

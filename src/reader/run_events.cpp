@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/reader/run_events.h"
 
-#include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "steptape/event/event_codec.h"
 
 #include "reader/event_values.h"
+#include "reader/progress_report.h"
 #include "reader/run_file.h"
 #include "reader/run_scan.h"
 
@@ -17,24 +17,13 @@ namespace steptape {
 namespace {
 
 using detail::ScalarView;
-
-constexpr std::uint64_t kProgressBytes = std::uint64_t{8} << 20;
-
-Value tensorValue(const std::string& tag, float number) {
-  Tensor tensor;
-  tensor.type = TensorType::kFloat;
-  std::uint32_t bits;
-  std::memcpy(&bits, &number, sizeof bits);
-  tensor.content.resize(sizeof bits);
-  detail::storeLittleEndian32(tensor.content.data(), bits);
-  return {tag, std::move(tensor), std::nullopt};
-}
+using detail::ScannedTag;
 
 }  // namespace
 
 struct RunEvents::State {
   State(const RunFiles& run, RunEventsOptions runOptions)
-      : options(std::move(runOptions)), files(run.files), scan(options.purge) {}
+      : files(run.files), scan(runOptions.purge), progress(std::move(runOptions.onProgress)) {}
 
   void scanFiles();
   bool nextEvent();
@@ -42,11 +31,10 @@ struct RunEvents::State {
   void closeFile();
   bool takeScalar(RunValue* value);
   bool takeValue(RunValue* value);
-  void progress(std::uint64_t bytesOfFile);
 
-  RunEventsOptions options;
   std::vector<std::string> files;
   detail::RunScan scan;
+  detail::ProgressReport progress;
   std::vector<Damage> damage;
 
   std::uint32_t file = 0;
@@ -57,17 +45,14 @@ struct RunEvents::State {
   std::vector<Value> values;        // of any other
   std::size_t nextValue = 0;
   Value number;  // a number that is no scalar
-
-  std::uint64_t bytesBefore = 0;  // in files that were read to their ends
-  std::uint64_t nextProgress = kProgressBytes;
 };
 
 void RunEvents::State::scanFiles() {
   for (const std::string& path : files) {
-    scan.scan(path, [this](std::uint64_t offset) { progress(offset); });
-    bytesBefore += scan.ends().back();
+    scan.scan(path, &progress);
   }
-  damage = scan.damage();
+  scan.finish();
+  damage = scan.takeDamage();
 }
 
 /// Reads on to the next event that may have values.
@@ -96,51 +81,57 @@ bool RunEvents::State::readRecord(std::string_view* payload) {
     const std::uint64_t end = scan.ends()[file];
     if (!reader) {
       reader.emplace(files[file], /*mayGrow=*/false);
+      progress.beginFile(0);
       if (!reader->open()) {
         continue;
       }
     }
     if (reader->offset() < end && reader->next(payload) && reader->recordOffset() < end) {
       position = {file, reader->recordOffset()};
-      progress(position.second);
+      progress.reach(position.second);
       return true;
     }
   }
   return false;
 }
 
-/// Ends a file, and notes if less of it could be read than the first time.
+/// Ends a file, and notes what is wrong with it by now and was not in the first pass.
 void RunEvents::State::closeFile() {
+  std::unordered_set<std::uint64_t> known;  // offsets
+  for (const Damage& each : damage) {
+    if (each.path == files[file]) {
+      known.insert(each.offset);
+    }
+  }
+  std::vector<Damage> found;
+  reader->appendDamage(&found);
   const std::uint64_t end = scan.ends()[file];
-  if (reader->offset() < end) {
-    std::vector<Damage> found;
-    reader->appendDamage(&found);
-    for (Damage& each : found) {
-      const bool isKnown = std::any_of(damage.begin(), damage.end(), [&](const Damage& known) {
-        return known.path == each.path && known.offset == each.offset;
-      });
-      if (!isKnown) {
-        damage.push_back(std::move(each));
-      }
+  if (reader->offset() < end && found.empty()) {
+    found.push_back({files[file], reader->offset(), 0, ReadOutcome::kIoError,
+                     detail::becameShorter(files[file], reader->offset(), end)});
+  }
+  for (Damage& each : found) {
+    if (known.count(each.offset) == 0) {
+      damage.push_back(std::move(each));
     }
   }
   reader.reset();
-  bytesBefore += end;
+  progress.endFile(end);
   ++file;
 }
 
 /// Takes the next scalar of the event. @return false if a restart dropped it.
 bool RunEvents::State::takeScalar(RunValue* value) {
   const ScalarView& scalar = scalars[nextValue++];
-  const std::uint32_t tag = scan.tagNumber(scalar.tag);
+  ScannedTag* const tag = scan.find(scalar.tag);
   if (!scan.keeps(tag, position, event.step)) {
     return false;
   }
   *value = event;
-  value->tag = tag;
+  value->tag = tag->number;
   value->scalar = double{scalar.value};
-  if (!scan.isScalar(tag)) {
-    number = tensorValue(scan.tags()[tag].name, scalar.value);
+  if (!tag->isScalar) {
+    number = {tag->tag, detail::tensorOf(scalar.value), std::nullopt};
     value->data = &number;
   }
   return true;
@@ -149,24 +140,16 @@ bool RunEvents::State::takeScalar(RunValue* value) {
 /// Takes the next value of the event. @return false if there is nothing in it that is left.
 bool RunEvents::State::takeValue(RunValue* value) {
   const Value& taken = values[nextValue++];
-  const std::uint32_t tag = scan.tagNumber(taken.tag);
+  ScannedTag* const tag = scan.find(taken.tag);
   if (detail::isEmpty(taken) || !scan.keeps(tag, position, event.step)) {
     return false;
   }
   *value = event;
-  value->tag = tag;
+  value->tag = tag->number;
   const std::optional<double> scalar = detail::numberOf(taken);
   value->scalar = scalar.value_or(0);
-  value->data = scalar && scan.isScalar(tag) ? nullptr : &taken;
+  value->data = scalar && tag->isScalar ? nullptr : &taken;
   return true;
-}
-
-void RunEvents::State::progress(std::uint64_t bytesOfFile) {
-  const std::uint64_t bytes = bytesBefore + bytesOfFile;
-  if (bytes >= nextProgress && options.onProgress) {
-    nextProgress = bytes + kProgressBytes;
-    options.onProgress(bytes);
-  }
 }
 
 RunEvents::RunEvents(const RunFiles& run, RunEventsOptions options)

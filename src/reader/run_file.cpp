@@ -10,6 +10,11 @@
 
 namespace steptape::detail {
 
+Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t want) {
+  return Status(ErrorCode::kIoError, "file became shorter: got " + std::to_string(got) +
+                                         " bytes, want " + std::to_string(want) + " of " + path);
+}
+
 bool RunFile::open() {
   try {
     std::error_code error;
@@ -19,9 +24,7 @@ bool RunFile::open() {
       return false;
     }
     if (!error && size < offset_) {
-      throw Error(ErrorCode::kIoError, "file became shorter: got " + std::to_string(size) +
-                                           " bytes, want " + std::to_string(offset_) + " of " +
-                                           path_);
+      becameShorter(path_, size, offset_).throwIfError();
     }
     source_.emplace(path_);
     reader_.emplace(&*source_);
@@ -64,7 +67,7 @@ bool RunFile::passDamage() {
   if (outcome == ReadOutcome::kRecord) {
     searched_->outcome = ReadOutcome::kCorrupt;
     searched_->bytes = reader_->offset() - searched_->offset;
-    passed_.push_back(*std::exchange(searched_, std::nullopt));
+    addPassed(*std::exchange(searched_, std::nullopt));
     return true;
   }
   end_ = searched_;
@@ -81,9 +84,18 @@ bool RunFile::passDamage() {
 }
 
 void RunFile::rejectRecord(const Status& status) {
-  passed_.push_back({path_, begin_, reader_->offset() - begin_, ReadOutcome::kCorrupt,
-                     Status(status.code(), status.message() + " at offset " +
-                                               std::to_string(begin_) + " of " + path_)});
+  addPassed({path_, begin_, reader_->offset() - begin_, ReadOutcome::kCorrupt,
+             Status(status.code(),
+                    status.message() + " at offset " + std::to_string(begin_) + " of " + path_)});
+}
+
+/// Damage without a whole event in between is one gap.
+void RunFile::addPassed(Damage damage) {
+  if (!passed_.empty() && passed_.back().offset + passed_.back().bytes == damage.offset) {
+    passed_.back().bytes += damage.bytes;
+  } else {
+    passed_.push_back(std::move(damage));
+  }
 }
 
 void RunFile::close() {

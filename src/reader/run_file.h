@@ -14,6 +14,9 @@
 
 namespace steptape::detail {
 
+/// Says that the file has only `got` bytes by now, of which `want` were read before.
+Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t want);
+
 /// One file of a run and how far it was read. Open only while it is read: a log directory may have
 /// more files than a process may open.
 ///
@@ -63,6 +66,7 @@ class RunFile {
  private:
   bool nextBehindDamage(std::string_view* payload);
   bool passDamage();
+  void addPassed(Damage damage);
   std::uint64_t bytesFrom(std::uint64_t offset) const;
 
   std::string path_;

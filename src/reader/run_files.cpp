@@ -2,6 +2,7 @@
 #include "steptape/reader/run_files.h"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -32,6 +33,7 @@ RunFiles runOfFile(const fs::path& file) {
 struct Listing {
   std::vector<std::string> files;  ///< Event files.
   std::vector<fs::path> directories;
+  std::vector<fs::path> links;  ///< To directories.
 };
 
 /// @return what could be read; `*error` says why not all.
@@ -46,7 +48,7 @@ Listing list(const fs::path& directory, std::error_code* error) {
   for (const fs::directory_entry& entry : entries) {
     std::error_code ignored;
     if (entry.is_directory(ignored)) {
-      listing.directories.push_back(entry.path());
+      (entry.is_symlink(ignored) ? listing.links : listing.directories).push_back(entry.path());
     } else if (detail::isEventFileName(entry.path().filename().string())) {
       listing.files.push_back(entry.path().string());
     }
@@ -58,7 +60,21 @@ class RunFinder {
  public:
   explicit RunFinder(fs::path root) : root_(std::move(root)) {}
 
-  /// Adds the runs in and below `directory`.
+  /// @return why the root cannot be read.
+  std::error_code findAll() {
+    const std::error_code error = visit(root_);
+    // Links come last, so that a run has its directory's own name: "latest -> run_7" gives none
+    // another name, and takes none along when it is set on the next run.
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      visit(links_[i]);
+    }
+    return error;
+  }
+
+  std::vector<RunFiles> runs;
+
+ private:
+  /// Adds the runs in and below `directory`, and notes links.
   std::error_code visit(const fs::path& directory) {
     std::error_code error;
     const fs::path canonical = fs::canonical(directory, error);
@@ -70,17 +86,16 @@ class RunFinder {
       runs.push_back({directory.lexically_relative(root_).string(), directory.string(),
                       std::move(listing.files), true});
     }
+    links_.insert(links_.end(), listing.links.begin(), listing.links.end());
     for (const fs::path& child : listing.directories) {
       visit(child);
     }
     return error;
   }
 
-  std::vector<RunFiles> runs;
-
- private:
   fs::path root_;
   std::set<fs::path> visited_;
+  std::deque<fs::path> links_;  // whose elements stay where they are while it grows
 };
 
 }  // namespace
@@ -88,6 +103,16 @@ class RunFinder {
 std::vector<std::string> listEventFiles(const std::string& directory) {
   std::error_code ignored;
   return list(directory, &ignored).files;
+}
+
+std::uint64_t totalBytes(const RunFiles& run) {
+  std::uint64_t bytes = 0;
+  for (const std::string& file : run.files) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(file, error);
+    bytes += error ? 0 : size;
+  }
+  return bytes;
 }
 
 std::vector<RunFiles> listRuns(const std::string& pathAsGiven) {
@@ -98,7 +123,7 @@ std::vector<RunFiles> listRuns(const std::string& pathAsGiven) {
     return {runOfFile(path)};
   }
   RunFinder finder(path);
-  error = finder.visit(path);
+  error = finder.findAll();
   if (error) {
     throw Error(ErrorCode::kIoError, "cannot read " + path + ": " + error.message());
   }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/reader/run_reader.h"
 
-#include <algorithm>
 #include <deque>
+#include <functional>
 #include <unordered_set>
 #include <utility>
 
 #include "steptape/base/error.h"
-#include "steptape/event/event_codec.h"
 #include "steptape/event/plugin_data.h"
-#include "steptape/record/byte_source.h"
 
 #include "reader/chunk_reader.h"
-#include "reader/event_values.h"
+#include "reader/progress_report.h"
+#include "reader/restart_rule.h"
 #include "reader/run_file.h"
 #include "reader/series_batch.h"
 #include "reader/series_store.h"
+#include "reader/value_reader.h"
 
 namespace steptape {
 namespace {
@@ -23,8 +23,6 @@ namespace {
 // So many points that a batch costs little beside them, so few that they stay in the second-level
 // cache until they are put behind the others.
 constexpr std::size_t kBatchPoints = 8192;
-
-constexpr std::uint64_t kProgressBytes = 8 << 20;
 
 // From here on it pays to look at the beginning of a file first, and to use several threads.
 constexpr std::uint64_t kLargeBytes = 8 << 20;
@@ -42,35 +40,33 @@ Sampling Sampling::tensorBoard() {
 
 struct RunReader::State {
   State(RunFiles runFiles, RunReaderOptions readerOptions)
-      : run(std::move(runFiles)), options(std::move(readerOptions)), store(options.sampling) {
-    // Until a file says its version it is taken for an old one.
-    batch.watchSteps(options.purge != PurgePolicy::kNone);
+      : run(std::move(runFiles)),
+        options(std::move(readerOptions)),
+        store(options.sampling),
+        rule(options.purge),
+        progress(options.onProgress) {
+    batch.watchSteps(rule.watchesSteps());
     known.insert(run.files.begin(), run.files.end());
     addFiles();
   }
 
   void addFiles();
-  std::uint64_t readFile(std::uint32_t number, std::uint64_t bytesBefore);
+  std::uint64_t readFile(std::uint32_t number);
   void readRecords(detail::RunFile* file, std::uint32_t number, std::uint64_t end);
+  std::size_t countScalars() const;
+  void reserveForRest(const detail::RunFile& file, std::uint64_t begin, std::size_t scalarsBefore);
   void readChunks(detail::RunFile* file, std::uint32_t number);
-  void reportProgress(std::uint64_t offset);
   void take(std::string_view payload, detail::RunFile* file, std::uint32_t number);
-  void restart(std::int64_t step);
 
   RunFiles run;
   RunReaderOptions options;
   std::deque<detail::RunFile> files;      // as in run.files
   std::unordered_set<std::string> known;  // the same
   detail::SeriesStore store;
-  detail::SeriesBatch batch;
+  detail::SeriesBatch batch{true};
   std::vector<Damage> damage;
-  bool knowsVersion = false;
-  bool hasStarted = false;
-  struct {
-    std::uint64_t bytes;   // of the files before, by this update()
-    std::uint64_t offset;  // in the file, when it was opened
-  } progress{0, 0};
-  std::uint64_t reportedBytes = 0;  // by this update()
+  detail::RestartRule rule;
+  detail::ProgressReport progress;
 };
 
 /// Adds the files of the run that are new. They sort behind those that are known, or belong to a
@@ -88,38 +84,61 @@ void RunReader::State::addFiles() {
   }
 }
 
-/// @param bytesBefore Of files before, for the report of progress.
 /// @return the bytes read.
-std::uint64_t RunReader::State::readFile(std::uint32_t number, std::uint64_t bytesBefore) {
+std::uint64_t RunReader::State::readFile(std::uint32_t number) {
   detail::RunFile& file = files[number];
   if (!file.open()) {
     return 0;
   }
   const std::uint64_t begin = file.offset();
-  progress = {bytesBefore, begin};
+  progress.beginFile(begin);
   if (file.bytesLeft() >= kLargeBytes) {
     // What the file begins with shows how long the rest will be, and which tags are scalars.
+    store.append(&batch);
+    const std::size_t scalarsBefore = countScalars();
     readRecords(&file, number, begin + kFirstBytes);
     store.append(&batch);
-    const auto read = static_cast<double>(file.offset() - begin);
-    store.reserve(1 + static_cast<double>(file.bytesLeft()) / read);
-    if (options.threads > 1 && !batch.watchesSteps()) {
+    reserveForRest(file, begin, scalarsBefore);
+    if (options.threads > 1 && !rule.watchesSteps()) {
       readChunks(&file, number);
     }
   }
   readRecords(&file, number, kToTheEnd);
   file.close();
+  progress.endFile(file.offset());
   return file.offset() - begin;
+}
+
+std::size_t RunReader::State::countScalars() const {
+  std::size_t count = 0;
+  for (const auto& [tag, series] : store.tags()) {
+    count += series.scalars.size();
+  }
+  return count;
+}
+
+/// Makes room for the scalars of the file's rest, as if it were like what was read from `begin` on.
+/// Tags share the room by what they have, files before included: all together never get more than
+/// the file can hold.
+void RunReader::State::reserveForRest(const detail::RunFile& file, std::uint64_t begin,
+                                      std::size_t scalarsBefore) {
+  const std::size_t scalars = countScalars();
+  if (scalars <= scalarsBefore) {
+    return;
+  }
+  const auto added = static_cast<double>(scalars - scalarsBefore);
+  const auto read = static_cast<double>(file.offset() - begin);
+  const double toCome = added / read * static_cast<double>(file.bytesLeft());
+  store.reserve(1 + toCome / static_cast<double>(scalars));
 }
 
 /// Reads the events that begin before `end`.
 void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, std::uint64_t end) {
   std::string_view payload;
   while (file->offset() < end && file->next(&payload)) {
-    if (!knowsVersion && file->hasPassedDamage()) {
-      // The version may be what was damaged, and every writer since 2015 gives the same.
-      knowsVersion = true;
-      batch.watchSteps(false);
+    if (!rule.knowsVersion() && file->hasPassedDamage()) {
+      rule.takeDamage();
+      batch.watchSteps(rule.watchesSteps());
     }
     if (!batch.addScalars(payload, file->recordOffset(), number)) {
       take(payload, file, number);
@@ -127,7 +146,7 @@ void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, 
     if (batch.points() >= kBatchPoints) {
       store.append(&batch);
     }
-    reportProgress(file->offset());
+    progress.reach(file->offset());
   }
 }
 
@@ -136,27 +155,21 @@ void RunReader::State::readChunks(detail::RunFile* file, std::uint32_t number) {
   detail::ChunkReader chunks(file->source(), file->offset(), file->offset() + file->bytesLeft(),
                              number, options.threads);
   // Chunks do not know which step came last: where that matters the rest is read in order.
-  while (!batch.watchesSteps()) {
+  while (!rule.watchesSteps()) {
     detail::ChunkReader::Chunk* const chunk = chunks.next();
     if (chunk == nullptr) {
       return;
     }
-    if (chunk->first == file->offset()) {
+    if (chunk->first == file->offset() && store.agreesWith(chunk->batch)) {
       store.append(&batch);
       store.append(&chunk->batch);
       batch.follow(chunk->batch);
       file->seek(chunk->last);
+    } else {
+      chunk->batch.reset();
     }
     readRecords(file, number, chunk->end);
-    reportProgress(file->offset());
-  }
-}
-
-void RunReader::State::reportProgress(std::uint64_t offset) {
-  const std::uint64_t bytes = progress.bytes + (offset - progress.offset);
-  if (options.onProgress && bytes - reportedBytes >= kProgressBytes) {
-    reportedBytes = bytes;
-    options.onProgress(bytes);
+    progress.reach(file->offset());
   }
 }
 
@@ -167,28 +180,19 @@ void RunReader::State::take(std::string_view payload, detail::RunFile* file, std
     case detail::EventMeaning::Kind::kContent:
       break;
     case detail::EventMeaning::Kind::kRestart:
-      if (!batch.watchesSteps()) {
-        restart(meaning.restartStep);
+      if (rule.takeStart()) {
+        store.append(&batch);
+        store.purgeFrom(meaning.restartStep);
       }
       break;
     case detail::EventMeaning::Kind::kFileVersion:
-      knowsVersion = true;
-      batch.watchSteps(options.purge != PurgePolicy::kNone && !meaning.hasRestarts);
+      rule.takeVersion(meaning.hasRestarts);
+      batch.watchSteps(rule.watchesSteps());
       break;
     case detail::EventMeaning::Kind::kNoEvent:
       file->rejectRecord(meaning.status);
       break;
   }
-}
-
-void RunReader::State::restart(std::int64_t step) {
-  const bool isFirst = !std::exchange(hasStarted, true);
-  if (options.purge == PurgePolicy::kNone ||
-      (options.purge == PurgePolicy::kTensorBoardServer && isFirst)) {
-    return;
-  }
-  store.append(&batch);
-  store.purgeFrom(step);
 }
 
 RunReader::RunReader(RunFiles run, RunReaderOptions options)
@@ -208,13 +212,16 @@ std::uint64_t RunReader::update() {
   State& state = *state_;
   state.addFiles();
   state.damage.clear();
-  state.reportedBytes = 0;
+  state.progress.restart();
+  state.store.beginUpdate();
   std::uint64_t bytes = 0;
   for (std::uint32_t number = 0; number < state.files.size(); ++number) {
-    bytes += state.readFile(number, bytes);
+    bytes += state.readFile(number);
     state.files[number].appendDamage(&state.damage);
   }
   state.store.append(&state.batch);
+  state.store.endUpdate(std::any_of(state.files.begin(), state.files.end(),
+                                    std::mem_fn(&detail::RunFile::hasPassedDamage)));
   return bytes;
 }
 
@@ -227,31 +234,7 @@ const std::vector<Damage>& RunReader::damage() const {
 }
 
 Status RunReader::value(const ValueLocation& location, Value* value) const {
-  const std::string& path = state_->run.files.at(location.file);
-  try {
-    RecordReader reader(std::make_unique<FileByteSource>(path));
-    reader.seek(location.offset);
-    std::string_view payload;
-    if (reader.next(&payload) == ReadOutcome::kRecord) {
-      Event event;
-      if (Status status = decodeEvent(payload, &event); !status.ok()) {
-        return status;
-      }
-      const bool isTheEvent = payload.size() == location.bytes && event.step == location.step;
-      std::vector<Value> values = detail::takeValues(std::move(event));
-      if (isTheEvent && location.index < values.size()) {
-        *value = std::move(values[location.index]);
-        return Status();
-      }
-    } else if (!reader.lastError().ok()) {
-      return reader.lastError();
-    }
-  } catch (const Error& error) {
-    return Status(error.code(), error.what());
-  }
-  return Status(ErrorCode::kDataLoss, "the file has changed: no value " +
-                                          std::to_string(location.index) + " at offset " +
-                                          std::to_string(location.offset) + " of " + path);
+  return detail::readValue(state_->run.files.at(location.file), location, value);
 }
 
 const std::vector<std::string>& RunReader::files() const {

@@ -8,12 +8,9 @@
 #include "steptape/event/plugin_data.h"
 
 #include "reader/event_values.h"
-#include "reader/run_file.h"
 
 namespace steptape::detail {
 namespace {
-
-constexpr std::uint64_t kProgressBytes = std::uint64_t{8} << 20;
 
 SummaryMetadata metadataOf(const ScalarView& scalar) {
   SummaryMetadata metadata;
@@ -38,36 +35,51 @@ bool takeScalars(std::string_view payload, RunValue* event, std::vector<ScalarVi
   return view.isWhole();
 }
 
-void RunScan::scan(const std::string& path, const std::function<void(std::uint64_t)>& progress) {
+void RunScan::scan(const std::string& path, ProgressReport* progress) {
   RunFile file(path, /*mayGrow=*/false);
   const auto number = static_cast<std::uint32_t>(ends_.size());
-  std::uint64_t nextProgress = 0;
+  progress->beginFile(0);
   if (file.open()) {
-    for (std::string_view payload; file.next(&payload);) {
-      if (!knowsVersion_ && file.hasPassedDamage()) {
-        // The version may be what was damaged, and every writer since 2015 gives the same.
-        knowsVersion_ = true;
-        watchesSteps_ = false;
-      }
-      const EventPosition position{number, file.recordOffset()};
-      if (position.second >= nextProgress) {
-        progress(position.second);
-        nextProgress = position.second + kProgressBytes;
-      }
-      if (scanScalars(payload, position)) {
-        continue;
-      }
-      Event event;
-      if (Status status = decodeEvent(payload, &event); status.ok()) {
-        scanEvent(std::move(event), position);
-      } else {
-        file.rejectRecord(status);
-      }
-    }
+    scanRecords(&file, number, progress);
     file.close();
   }
+  progress->endFile(file.offset());
   ends_.push_back(file.offset());
   file.appendDamage(&damage_);
+  hasPassedDamage_ = hasPassedDamage_ || file.hasPassedDamage();
+}
+
+void RunScan::finish() {
+  if (!hasPassedDamage_) {
+    return;
+  }
+  SummaryMetadata scalars;
+  scalars.pluginName = kScalarsPlugin;
+  for (const RunTag& each : tags_) {
+    ScannedTag* const tag = table_.find(each.name);
+    if (lacksPlugin(*tag) && tag->isNumbers) {
+      setMetadata(tag, scalars);
+    }
+  }
+}
+
+void RunScan::scanRecords(RunFile* file, std::uint32_t number, ProgressReport* progress) {
+  for (std::string_view payload; file->next(&payload);) {
+    if (file->hasPassedDamage()) {
+      rule_.takeDamage();
+    }
+    const EventPosition position{number, file->recordOffset()};
+    progress->reach(position.second);
+    if (scanScalars(payload, position)) {
+      continue;
+    }
+    Event event;
+    if (Status status = decodeEvent(payload, &event); status.ok()) {
+      scanEvent(std::move(event), position);
+    } else {
+      file->rejectRecord(status);
+    }
+  }
 }
 
 /// @return false if the event is more than scalars.
@@ -77,10 +89,10 @@ bool RunScan::scanScalars(std::string_view payload, EventPosition position) {
     return false;
   }
   for (const ScalarView& scalar : scalars_) {
-    const std::uint32_t tag = meet(scalar.tag);
+    ScannedTag* const tag = meet(scalar.tag);
     noteStep(tag, position, event.step);
     const bool saysWhatItIs = scalar.hasMetadata || !scalar.isTensor;
-    if (saysWhatItIs && lacksPlugin(tag)) {
+    if (saysWhatItIs && lacksPlugin(*tag)) {
       setMetadata(tag, metadataOf(scalar));
     }
   }
@@ -91,14 +103,13 @@ bool RunScan::scanScalars(std::string_view payload, EventPosition position) {
 void RunScan::scanEvent(Event event, EventPosition position) {
   const std::int64_t step = event.step;
   if (const auto* log = std::get_if<SessionLog>(&event.what)) {
-    if (log->status == SessionLog::Status::kStart && !watchesSteps_) {
-      restart(position, step);
+    if (log->status == SessionLog::Status::kStart && rule_.takeStart()) {
+      restarts_.add(position, step);
     }
     return;
   }
   if (const auto* version = std::get_if<FileVersion>(&event.what)) {
-    watchesSteps_ = purge_ != PurgePolicy::kNone && !hasRestarts(*version);
-    knowsVersion_ = true;
+    rule_.takeVersion(hasRestarts(*version));
     return;
   }
   const bool isSummary = std::holds_alternative<Summary>(event.what);
@@ -111,42 +122,41 @@ void RunScan::scanEvent(Event event, EventPosition position) {
 }
 
 void RunScan::scanValue(const Value& value, EventPosition position, std::int64_t step) {
-  const std::uint32_t tag = meet(value.tag);
-  if (value.metadata && lacksPlugin(tag)) {
+  if (isEmpty(value)) {
+    return;
+  }
+  ScannedTag* const tag = meet(value.tag);
+  if (value.metadata && lacksPlugin(*tag)) {
     setMetadata(tag, *value.metadata);
   }
-  if (!states_[tag].isGraph) {
+  if (!numberOf(value)) {
+    tag->isNumbers = false;
+  }
+  if (!tag->isGraph) {
     noteStep(tag, position, step);
   }
 }
 
-void RunScan::restart(EventPosition position, std::int64_t step) {
-  const bool isFirst = !std::exchange(hasStarted_, true);
-  if (purge_ == PurgePolicy::kNone || (purge_ == PurgePolicy::kTensorBoardServer && isFirst)) {
-    return;
+/// @return the tag, which is noted if it is new.
+ScannedTag* RunScan::meet(std::string_view name) {
+  ScannedTag* const tag = table_.find(name);
+  if (tag->number == ScannedTag::kNone) {
+    tag->number = static_cast<std::uint32_t>(tags_.size());
+    tags_.push_back({std::string(name), {}});
   }
-  restarts_.add(position, step);
+  return tag;
 }
 
-std::uint32_t RunScan::meet(std::string_view tag) {
-  const std::uint32_t number = numbers_.find(tag);
-  if (number == tags_.size()) {
-    tags_.push_back({std::string(tag), {}});
-    states_.emplace_back();
-  }
-  return number;
-}
-
-void RunScan::setMetadata(std::uint32_t tag, SummaryMetadata metadata) {
+void RunScan::setMetadata(ScannedTag* tag, SummaryMetadata metadata) {
   const std::string& plugin = metadata.pluginName;
-  states_[tag].isScalar = plugin == kScalarsPlugin;
-  states_[tag].isGraph = plugin == kGraphsPlugin || plugin == kTaggedRunMetadataPlugin;
-  tags_[tag].metadata = std::move(metadata);
+  tag->isScalar = plugin == kScalarsPlugin;
+  tag->isGraph = plugin == kGraphsPlugin || plugin == kTaggedRunMetadataPlugin;
+  tags_[tag->number].metadata = std::move(metadata);
 }
 
-void RunScan::noteStep(std::uint32_t tag, EventPosition position, std::int64_t step) {
-  if (watchesSteps_ && step < latestStep_) {
-    states_[tag].stepsBack.add(position, step);
+void RunScan::noteStep(ScannedTag* tag, EventPosition position, std::int64_t step) {
+  if (rule_.watchesSteps() && step < latestStep_) {
+    tag->stepsBack.add(position, step);
   }
 }
 

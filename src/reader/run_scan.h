@@ -2,17 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "steptape/event/event.h"
 #include "steptape/reader/run_events.h"
 
 #include "event/scalar_event_view.h"
-#include "reader/step_cuts.h"
-#include "reader/tag_numbers.h"
+#include "event/step_cuts.h"
+#include "reader/progress_report.h"
+#include "reader/restart_rule.h"
+#include "reader/run_file.h"
+#include "reader/tag_table.h"
 
 namespace steptape::detail {
 
@@ -22,61 +25,71 @@ namespace steptape::detail {
 /// @return false if it is something else; all is then unspecified.
 bool takeScalars(std::string_view payload, RunValue* event, std::vector<ScalarView>* scalars);
 
+/// A tag of a run that is being scanned.
+struct ScannedTag {
+  std::string tag;
+  std::uint32_t number = kNone;  ///< An index into RunScan::tags(); kNone if no file had the tag.
+  bool isScalar = false;         ///< Whether numbers under the tag are scalars.
+  bool isGraph = false;
+  bool isNumbers = true;  ///< Whether it has no value but numbers.
+  StepCuts stepsBack;
+  ScannedTag* successor = nullptr;  ///< See TagTable.
+
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+};
+
 /// What can be known of a value only from what lies behind it: the first pass of RunEvents.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class RunScan {
  public:
-  /// Until a file says its version it is taken for an old one.
-  explicit RunScan(PurgePolicy purge) : purge_(purge), watchesSteps_(purge != PurgePolicy::kNone) {}
+  explicit RunScan(PurgePolicy purge) : rule_(purge) {}
 
   /// Reads a file of the run. REQUIRES: called for all files in their order.
-  /// @param progress Is called now and then, with the offset of a record.
-  void scan(const std::string& path, const std::function<void(std::uint64_t)>& progress);
+  void scan(const std::string& path, ProgressReport* progress);
+
+  /// Says that all files were scanned. Where damage may have taken tags' metadata, numbers of a tag
+  /// without any are scalars: as RunReader has it.
+  void finish();
 
   const std::vector<RunTag>& tags() const { return tags_; }
-  std::uint32_t tagNumber(std::string_view tag) { return numbers_.find(tag); }
 
-  /// Whether numbers under the tag are scalars. REQUIRES: all files were scanned.
-  bool isScalar(std::uint32_t tag) const { return states_[tag].isScalar; }
+  /// REQUIRES: all files were scanned.
+  ScannedTag* find(std::string_view tag) { return table_.find(tag); }
 
-  /// Whether a value is left after all restarts and steps back.
+  /// Whether a value is left after all restarts and steps back. One of a tag that no file had was
+  /// written later, and is left out.
   /// REQUIRES: all files were scanned, and positions ascend from call to call.
-  bool keeps(std::uint32_t tag, EventPosition position, std::int64_t step) {
-    TagState& state = states_[tag];
-    return state.isGraph ||
-           !(restarts_.drops(position, step) || state.stepsBack.drops(position, step));
+  bool keeps(ScannedTag* tag, EventPosition position, std::int64_t step) {
+    if (tag->isGraph || tag->number == ScannedTag::kNone) {
+      return tag->isGraph;
+    }
+    return !restarts_.drops(position, step) && !tag->stepsBack.drops(position, step);
   }
 
   /// How far each file was read.
   const std::vector<std::uint64_t>& ends() const { return ends_; }
-  const std::vector<Damage>& damage() const { return damage_; }
+  /// All damage of the files, which is there only once: of a hostile file it may be much.
+  std::vector<Damage> takeDamage() { return std::exchange(damage_, {}); }
 
  private:
-  struct TagState {
-    bool isScalar = false;
-    bool isGraph = false;
-    StepCuts stepsBack;
-  };
-
+  void scanRecords(RunFile* file, std::uint32_t number, ProgressReport* progress);
   bool scanScalars(std::string_view payload, EventPosition position);
   void scanEvent(Event event, EventPosition position);
   void scanValue(const Value& value, EventPosition position, std::int64_t step);
-  void restart(EventPosition position, std::int64_t step);
-  std::uint32_t meet(std::string_view tag);
-  bool lacksPlugin(std::uint32_t tag) const { return tags_[tag].metadata.pluginName.empty(); }
-  void setMetadata(std::uint32_t tag, SummaryMetadata metadata);
-  void noteStep(std::uint32_t tag, EventPosition position, std::int64_t step);
+  ScannedTag* meet(std::string_view tag);
+  bool lacksPlugin(const ScannedTag& tag) const {
+    return tags_[tag.number].metadata.pluginName.empty();
+  }
+  void setMetadata(ScannedTag* tag, SummaryMetadata metadata);
+  void noteStep(ScannedTag* tag, EventPosition position, std::int64_t step);
 
-  PurgePolicy purge_;
+  RestartRule rule_;
   std::vector<RunTag> tags_;
-  TagNumbers numbers_;
+  TagTable<ScannedTag> table_;
   StepCuts restarts_;
-  std::vector<TagState> states_;  // by tag
-  bool hasStarted_ = false;
-  bool watchesSteps_;
-  bool knowsVersion_ = false;
   std::int64_t latestStep_ = -1;
+  bool hasPassedDamage_ = false;
   std::vector<std::uint64_t> ends_;
   std::vector<Damage> damage_;
   std::vector<ScalarView> scalars_;  // of the event that is being read

@@ -46,27 +46,12 @@ void clearColumns(ScalarColumns* columns) {
   columns->values.clear();
 }
 
-/// Settles what the tag's values are: the numbers that were in both columns leave the other.
-void settleKind(TagBatch* batch, TagBatch::Kind kind) {
-  if (batch->kind != TagBatch::Kind::kUnknown) {
-    return;
-  }
-  batch->kind = kind;
-  if (kind == TagBatch::Kind::kScalars) {
-    batch->values.clear();
-  } else {
-    clearColumns(&batch->scalars);
-  }
-  for (StepBack& back : batch->stepsBack) {
-    (kind == TagBatch::Kind::kScalars ? back.values : back.scalars) = 0;
-  }
-}
-
-/// Keeps the metadata of the tag's first value in the stretch.
+/// Keeps the first metadata in the stretch that names a plugin; until then, what there is.
 void noteMetadata(TagBatch* batch, SummaryMetadata metadata) {
   if (!metadata.pluginName.empty()) {
-    settleKind(batch, metadata.pluginName == kScalarsPlugin ? TagBatch::Kind::kScalars
-                                                            : TagBatch::Kind::kOther);
+    batch->settle(metadata.pluginName == kScalarsPlugin ? TagBatch::Kind::kScalars
+                                                        : TagBatch::Kind::kOther);
+    batch->isDescribed = true;
   }
   batch->metadata = std::move(metadata);
 }
@@ -78,6 +63,22 @@ void append(ScalarColumns* columns, double wallTime, std::int64_t step, double v
 }
 
 }  // namespace
+
+/// The first says it. The numbers that were in both columns leave the other.
+void TagBatch::settle(Kind settled) {
+  if (kind != Kind::kUnknown) {
+    return;
+  }
+  kind = settled;
+  if (kind == Kind::kScalars) {
+    values.clear();
+  } else {
+    clearColumns(&scalars);
+  }
+  for (StepBack& back : stepsBack) {
+    (kind == Kind::kScalars ? back.values : back.scalars) = 0;
+  }
+}
 
 EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
   EventMeaning meaning;
@@ -110,71 +111,78 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
   return meaning;
 }
 
-bool SeriesBatch::addScalars(std::string_view payload, std::uint64_t offset, std::uint32_t file) {
+bool SeriesBatch::addNewScalars(std::string_view payload, std::uint64_t offset,
+                                std::uint32_t file) {
   ScalarEventView event(payload);
-  scalars_.clear();
-  // Filled in place: to copy a struct that was just written in pieces stalls the processor.
-  while (!event.isAtEnd() && findScalar(&event, &scalars_.emplace_back())) {
+  newScalars_.clear();
+  for (NewScalar scalar; event.next(&scalar.view);) {
+    scalar.form = event.form();
+    newScalars_.push_back(scalar);
   }
   if (!event.isWhole()) {
     return false;
   }
-  std::uint32_t index = 0;
-  for (const FoundScalar& scalar : scalars_) {
-    TagBatch* const batch = touch(scalar.batch);
-    const bool isPlain = !scalar.hasMetadata && (scalar.isTensor || batch->metadata);
-    if (batch->kind == TagBatch::Kind::kScalars && isPlain && !watchesSteps_) {
-      append(&batch->scalars, event.wallTime(), event.step(), double{scalar.value});
-      ++points_;
-    } else {
-      addScalar(scalar, {event.wallTime(), event.step(), offset, payload.size(), file, index});
-    }
-    ++index;
+  ValueLocation where{event.wallTime(), event.step(), offset, payload.size(), file, 0};
+  for (const NewScalar& scalar : newScalars_) {
+    addScalar(scalar, where);
+    ++where.index;
   }
-  latestStep_ = event.step();
+  latestStep_ = where.step;
   return true;
 }
 
-inline bool SeriesBatch::findScalar(ScalarEventView* event, FoundScalar* found) {
-  // Programs log the same tags in the same order at every step, and in the same form.
-  TagBatch* const expected = last_->successor;
-  if (!event->nextOfForm(expected->form, &found->value)) {
-    return findScalarOfNewForm(event, found);
-  }
-  last_ = expected;
-  found->batch = expected;
-  found->isTensor = expected->isFormOfTensor;
-  found->hasMetadata = false;
-  return true;
-}
-
-bool SeriesBatch::findScalarOfNewForm(ScalarEventView* event, FoundScalar* found) {
-  ScalarView scalar;
-  if (!event->next(&scalar)) {
+/// Programs log the same tags in the same order at every step, and in the same form: then the bytes
+/// between the numbers are the same, too.
+///
+/// @return false if anything is new; nothing is then taken.
+bool SeriesBatch::addKnownScalars(std::string_view payload) {
+  SummaryEvent event;
+  if (watchesSteps_ || !event.take(payload)) {
     return false;
   }
-  TagBatch* const batch = find(scalar.tag);
-  if (!event->form().empty()) {
-    batch->form = event->form();
-    batch->isFormOfTensor = scalar.isTensor;
+  TagBatch* last = last_;
+  for (WireCursor look = event.values; !look.isAtEnd();) {
+    last = last->successor;
+    if (!look.skipFloat32(last->form)) {
+      return false;
+    }
   }
-  *found = {batch, scalar.value, scalar.isTensor, scalar.hasMetadata, scalar.metadata};
+  last = last_;
+  for (WireCursor values = event.values; !values.isAtEnd();) {
+    last = last->successor;
+    addKnown(last, event.wallTime, event.step, values.takeFloat32(last->form));
+  }
+  last_ = last;
+  latestStep_ = event.step;
   return true;
 }
 
-void SeriesBatch::addScalar(const FoundScalar& scalar, const ValueLocation& where) {
-  TagBatch* const batch = scalar.batch;
-  if (!batch->metadata && (scalar.hasMetadata || !scalar.isTensor)) {
-    noteMetadata(batch, decoded(scalar.hasMetadata ? scalar.metadata : std::string_view(),
-                                scalar.isTensor ? nullptr : kScalarsPlugin));
+inline void SeriesBatch::addKnown(TagBatch* batch, double wallTime, std::int64_t step,
+                                  float value) {
+  if (batch->target == nullptr) {
+    touch(batch);
   }
-  if (!scalar.isTensor) {
-    settleKind(batch, TagBatch::Kind::kScalars);
+  append(batch->target, wallTime, step, double{value});
+  ++points_;
+}
+
+void SeriesBatch::addScalar(const NewScalar& scalar, const ValueLocation& where) {
+  const ScalarView& view = scalar.view;
+  TagBatch* const batch = touch(find(view.tag));
+  if (batch->lacksPlugin() && (view.hasMetadata || !view.isTensor)) {
+    noteMetadata(batch, decoded(view.hasMetadata ? view.metadata : std::string_view(),
+                                view.isTensor ? nullptr : kScalarsPlugin));
+  }
+  if (!view.isTensor) {
+    batch->settle(TagBatch::Kind::kScalars);
   }
   if (goesBack(where.step)) {
     noteStepBack(batch, where);
   }
-  addNumber(batch, double{scalar.value}, where);
+  addNumber(batch, double{view.value}, where);
+  if (batch->kind == TagBatch::Kind::kScalars && batch->isDescribed && !scalar.form.empty()) {
+    batch->form = scalar.form;
+  }
 }
 
 /// @return false if the event is something else; nothing is then taken.
@@ -192,7 +200,7 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
   for (const LargeValueView& value : values) {
     TagBatch* const batch = touch(find(value.tag));
     const char* const legacyPlugin = legacyPluginOf(value.data);
-    if (!batch->metadata && (legacyPlugin != nullptr || value.hasMetadata)) {
+    if (batch->lacksPlugin() && (legacyPlugin != nullptr || value.hasMetadata)) {
       noteMetadata(batch,
                    decoded(value.hasMetadata ? value.metadata : std::string_view(), legacyPlugin));
     }
@@ -225,11 +233,11 @@ void SeriesBatch::addValue(Value value, const ValueLocation& where) {
   if (goesBack(where.step)) {
     noteStepBack(batch, where);
   }
-  if (!batch->metadata && value.metadata) {
+  if (batch->lacksPlugin() && value.metadata) {
     noteMetadata(batch, *std::move(value.metadata));
   }
   if (std::holds_alternative<float>(value.data)) {
-    settleKind(batch, TagBatch::Kind::kScalars);
+    batch->settle(TagBatch::Kind::kScalars);
   }
   if (const std::optional<double> number = numberOf(value)) {
     addNumber(batch, *number, where);
@@ -251,7 +259,7 @@ void SeriesBatch::addNumber(TagBatch* batch, double number, const ValueLocation&
 /// Takes a value that is no number: its tag is then no series of scalars.
 void SeriesBatch::addLocation(TagBatch* batch, const ValueLocation& where) {
   ++points_;
-  settleKind(batch, TagBatch::Kind::kOther);
+  batch->settle(TagBatch::Kind::kOther);
   batch->values.push_back(where);
 }
 
@@ -280,9 +288,19 @@ TagBatch* SeriesBatch::find(std::string_view tag) {
 TagBatch* SeriesBatch::touch(TagBatch* batch) {
   if (!batch->isTouched) {
     batch->isTouched = true;
+    batch->target = &batch->scalars;
     touched_.push_back(batch);
   }
   return batch;
+}
+
+void SeriesBatch::reset() {
+  tags_.clear();
+  touched_.clear();
+  none_.successor = &none_;
+  last_ = &none_;
+  points_ = 0;
+  latestStep_ = -1;
 }
 
 void SeriesBatch::clear() {
@@ -292,6 +310,7 @@ void SeriesBatch::clear() {
     batch->values.clear();
     batch->stepsBack.clear();
     batch->isTouched = false;
+    batch->target = batch->direct;
   }
   touched_.clear();
   points_ = 0;

@@ -35,19 +35,30 @@ struct TagBatch {
   /// the kind is unknown, numbers go into both columns.
   enum class Kind { kUnknown, kScalars, kOther };
 
+  /// Says what the tag's values are.
+  void settle(Kind settled);
+  /// Whether the stretch has not said yet which plugin shows the tag.
+  bool lacksPlugin() const { return !metadata || metadata->pluginName.empty(); }
+
   std::string tag;
   Kind kind = Kind::kUnknown;
-  std::optional<SummaryMetadata> metadata;  ///< The first in the stretch.
+  std::optional<SummaryMetadata> metadata;  ///< The first in the stretch that names a plugin.
   ScalarColumns scalars;
   std::vector<ValueLocation> values;
   std::vector<StepBack> stepsBack;
-  bool isTouched = false;
-  TagBatch* successor = nullptr;  ///< The tag that followed this one last; never null in a batch.
+  bool isTouched = false;    ///< Whether the stretch holds anything of the tag so far.
+  bool isDescribed = false;  ///< Whether this stretch or one before named a plugin.
 
-  /// What lies in front of the tag's numbers: see ScalarEventView::form(). At first what never
-  /// does.
-  std::string form = std::string(1, '\0');
-  bool isFormOfTensor = false;
+  /// Where scalars may go at once as long as the stretch holds nothing of the tag; null: nowhere.
+  ScalarColumns* direct = nullptr;
+  /// Where they go now: `direct` or `scalars`. Null: not known before touch().
+  ScalarColumns* target = nullptr;
+  TagBatch* successor = nullptr;  ///< The tag that followed this one last; never null in a batch.
+  /// What lies in front of the tag's scalars (see ScalarEventView::form()) if all there is to know
+  /// of them is the number; else what never does.
+  std::string form = kNoForm;
+
+  static constexpr char kNoForm[] = "no form";
 };
 
 /// What an event means to those before and behind it.
@@ -70,7 +81,9 @@ struct EventMeaning {
 /// @cost    No allocation for a scalar of a known tag while its columns have room.
 class SeriesBatch {
  public:
-  SeriesBatch() { none_.successor = &none_; }
+  /// @param isInOrder Whether each stretch lies behind all that the store holds when it is begun:
+  ///        scalars of tags that the store knows then go there at once.
+  explicit SeriesBatch(bool isInOrder) : isInOrder_(isInOrder) { reset(); }
   SeriesBatch(const SeriesBatch&) = delete;
   SeriesBatch& operator=(const SeriesBatch&) = delete;
 
@@ -81,7 +94,9 @@ class SeriesBatch {
 
   /// As add(), much faster, for an event that is nothing but scalars.
   /// @return false if it is another one; nothing is then taken.
-  bool addScalars(std::string_view payload, std::uint64_t offset, std::uint32_t file);
+  bool addScalars(std::string_view payload, std::uint64_t offset, std::uint32_t file) {
+    return addKnownScalars(payload) || addNewScalars(payload, offset, file);
+  }
 
   /// Whether a step that goes back drops points, as in files that have no restart events.
   void watchSteps(bool watch) { watchesSteps_ = watch; }
@@ -89,25 +104,27 @@ class SeriesBatch {
   /// Takes the latest step from the stretch before, which is in another batch.
   void follow(const SeriesBatch& before) { latestStep_ = before.latestStep_; }
 
-  /// The tags with something in this stretch, in the order of their first appearance.
+  bool isInOrder() const { return isInOrder_; }
+
+  /// The tags with something in this stretch, but for what is in the store by now, in the order of their first appearance.
   const std::vector<TagBatch*>& touched() const { return touched_; }
   std::size_t points() const { return points_; }
 
   /// Forgets the stretch, but neither the tags and their kinds nor the memory.
   void clear();
+  /// Forgets all that events said.
+  void reset();
 
  private:
-  struct FoundScalar {
-    TagBatch* batch;
-    float value;
-    bool isTensor;
-    bool hasMetadata;
-    std::string_view metadata;
+  struct NewScalar {
+    ScalarView view;
+    std::string_view form;
   };
 
-  bool findScalar(ScalarEventView* event, FoundScalar* found);
-  bool findScalarOfNewForm(ScalarEventView* event, FoundScalar* found);
-  void addScalar(const FoundScalar& scalar, const ValueLocation& where);
+  bool addKnownScalars(std::string_view payload);
+  bool addNewScalars(std::string_view payload, std::uint64_t offset, std::uint32_t file);
+  void addKnown(TagBatch* batch, double wallTime, std::int64_t step, float value);
+  void addScalar(const NewScalar& scalar, const ValueLocation& where);
   bool addLargeValues(std::string_view payload, ValueLocation where);
   void addValues(Event event, ValueLocation where);
   void addValue(Value value, const ValueLocation& where);
@@ -118,14 +135,15 @@ class SeriesBatch {
   TagBatch* find(std::string_view tag);
   TagBatch* touch(TagBatch* batch);
 
+  const bool isInOrder_;
   std::unordered_map<std::string_view, std::unique_ptr<TagBatch>> tags_;  // by their own names
   TagBatch none_;                                                         // stands before the first
-  TagBatch* last_ = &none_;
+  TagBatch* last_;
   std::vector<TagBatch*> touched_;
   std::size_t points_ = 0;
   bool watchesSteps_ = false;
   std::int64_t latestStep_ = -1;
-  std::vector<FoundScalar> scalars_;  // of the event that is being added
+  std::vector<NewScalar> newScalars_;  // of the event that is being added
 };
 
 }  // namespace steptape::detail

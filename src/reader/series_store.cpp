@@ -2,7 +2,6 @@
 #include "reader/series_store.h"
 
 #include <algorithm>
-#include <sys/mman.h>
 #include <utility>
 
 #include "steptape/event/plugin_data.h"
@@ -10,57 +9,39 @@
 namespace steptape::detail {
 namespace {
 
-template <typename T>
-void appendRange(std::vector<T>* to, const std::vector<T>& from, std::size_t begin,
-                 std::size_t end) {
+constexpr std::size_t kColumns = 3;
+constexpr std::size_t kPointBytes = sizeof(double) + sizeof(std::int64_t) + sizeof(double);
+
+template <typename Points>
+void appendRange(Points* to, const Points& from, std::size_t begin, std::size_t end) {
   to->insert(to->end(), from.begin() + static_cast<std::ptrdiff_t>(begin),
              from.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
-/// Reserves memory in large pages where the system has them: a page fault costs more than decoding
-/// the points that fit into a small page.
-template <typename T>
-void reserveLarge(std::vector<T>* column, std::size_t capacity) {
-  column->reserve(capacity);
-#ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t kHugePageBytes = 2 << 20;
-  const auto begin = reinterpret_cast<std::uintptr_t>(column->data());
-  const std::uintptr_t firstPage = (begin + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
-  const std::uintptr_t end = begin + column->capacity() * sizeof(T);
-  if (end > firstPage + kHugePageBytes) {
-    // Only advice: that it fails means that there are none.
-    madvise(reinterpret_cast<void*>(firstPage), end - firstPage, MADV_HUGEPAGE);
-  }
-#endif
-}
-
-template <typename T>
-void eraseAt(std::vector<T>* from, std::size_t index) {
+template <typename Points>
+void eraseAt(Points* from, std::size_t index) {
   from->erase(from->begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-/// Keeps the elements whose step is before `step`; `steps` are theirs.
-template <typename T>
-void keepBefore(std::int64_t step, const std::vector<std::int64_t>& steps, std::vector<T>* column) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i] < step) {
-      (*column)[kept++] = (*column)[i];
-    }
+void noteErased(TagSeries* series, std::size_t index) {
+  if (index < series->firstNew) {
+    --series->firstNew;
   }
-  column->resize(kept);
 }
 
-void purgeScalars(std::int64_t step, ScalarColumns* scalars) {
-  const std::vector<std::int64_t>& steps = scalars->steps;
-  if (std::none_of(steps.begin(), steps.end(), [=](std::int64_t each) { return each >= step; })) {
-    return;
-  }
-  keepBefore(step, steps, &scalars->wallTimes);
-  keepBefore(step, steps, &scalars->values);
-  scalars->steps.erase(std::remove_if(scalars->steps.begin(), scalars->steps.end(),
-                                      [=](std::int64_t each) { return each >= step; }),
-                       scalars->steps.end());
+/// Moves a column to `memory`, where it has room for `capacity` numbers.
+template <typename T>
+void moveTo(ColumnMemory* memory, std::size_t capacity, Column<T>* column) {
+  Column<T> moved{ColumnAllocator<T>(memory)};
+  moved.reserve(capacity);
+  moved.assign(column->begin(), column->end());
+  *column = std::move(moved);
+}
+
+/// REQUIRES: `series` has metadata.
+TagBatch::Kind kindOf(const TagSeries& series) {
+  return series.metadata.pluginName == kScalarsPlugin ? TagBatch::Kind::kScalars
+                                                      : TagBatch::Kind::kOther;
 }
 
 bool isGraph(const TagSeries& series) {
@@ -70,23 +51,42 @@ bool isGraph(const TagSeries& series) {
 
 }  // namespace
 
+void SeriesStore::beginUpdate() {
+  for (auto& [tag, series] : tags_) {
+    series.firstNew = series.size();
+  }
+}
+
 void SeriesStore::append(SeriesBatch* batch) {
   for (TagBatch* const tag : batch->touched()) {
-    append(tag);
+    TagSeries* const series = &tags_[tag->tag];
+    append(series, tag);
+    const bool isPlain = tag->kind == TagBatch::Kind::kScalars && reservoirsOf(series) == nullptr;
+    tag->direct = batch->isInOrder() && isPlain ? &series->scalars : nullptr;
   }
   batch->clear();
 }
 
-void SeriesStore::append(TagBatch* batch) {
-  TagSeries* const series = &tags_[batch->tag];
+bool SeriesStore::agreesWith(const SeriesBatch& batch) const {
+  const std::vector<TagBatch*>& tags = batch.touched();
+  return std::all_of(tags.begin(), tags.end(), [&](const TagBatch* tag) {
+    const auto series = tags_.find(tag->tag);
+    return series == tags_.end() || series->second.metadata.pluginName.empty() ||
+           tag->kind == TagBatch::Kind::kUnknown || tag->kind == kindOf(series->second);
+  });
+}
+
+void SeriesStore::append(TagSeries* series, TagBatch* batch) {
   if (series->metadata.pluginName.empty() && batch->metadata) {
     series->metadata = *batch->metadata;
   }
   const TagBatch::Kind batchKind = batch->kind;
-  if (series->metadata.pluginName == kScalarsPlugin) {
-    batch->kind = TagBatch::Kind::kScalars;
-  } else if (!series->metadata.pluginName.empty()) {
-    batch->kind = TagBatch::Kind::kOther;
+  if (!series->metadata.pluginName.empty()) {
+    batch->isDescribed = true;
+    if (batch->kind != kindOf(*series)) {
+      batch->kind = kindOf(*series);
+      batch->form = TagBatch::kNoForm;
+    }
   }
   // Of numbers that are in both columns, one is kept.
   const bool isInBoth = batchKind == TagBatch::Kind::kUnknown;
@@ -97,6 +97,9 @@ void SeriesStore::append(TagBatch* batch) {
   if (batch->kind != TagBatch::Kind::kUnknown) {
     settle(series, batch->kind);
   }
+  if (reservoirs != nullptr) {
+    applyCuts(series);
+  }
   ScalarColumns* const columns = wantsScalars            ? &series->scalars
                                  : reservoirs == nullptr ? &undecided_[series]
                                                          : nullptr;
@@ -104,7 +107,7 @@ void SeriesStore::append(TagBatch* batch) {
   std::size_t values = 0;
   const auto appendUpTo = [&](std::size_t scalarsEnd, std::size_t valuesEnd) {
     if (columns != nullptr) {
-      appendScalars(columns, reservoirs, batch->scalars, scalars, scalarsEnd);
+      appendScalars(series, columns, reservoirs, batch->scalars, scalars, scalarsEnd);
     }
     if (wantsValues) {
       appendValues(series, reservoirs, batch->values, values, valuesEnd);
@@ -128,11 +131,14 @@ void SeriesStore::settle(TagSeries* series, TagBatch::Kind kind) {
   if (kind == TagBatch::Kind::kScalars) {
     series->scalars = std::move(found->second);
     series->values.clear();
+    if (const auto cuts = cuts_.find(series); cuts != cuts_.end()) {
+      cuts->second.valuesAreScalars();
+    }
   }
   undecided_.erase(found);
 }
 
-void SeriesStore::appendScalars(ScalarColumns* columns, Reservoirs* reservoirs,
+void SeriesStore::appendScalars(TagSeries* series, ScalarColumns* columns, Reservoirs* reservoirs,
                                 const ScalarColumns& scalars, std::size_t begin, std::size_t end) {
   ScalarColumns& kept = *columns;
   if (reservoirs == nullptr) {
@@ -146,6 +152,7 @@ void SeriesStore::appendScalars(ScalarColumns* columns, Reservoirs* reservoirs,
       eraseAt(&kept.wallTimes, *index);
       eraseAt(&kept.steps, *index);
       eraseAt(&kept.values, *index);
+      noteErased(series, *index);
     }
     kept.wallTimes.push_back(scalars.wallTimes[i]);
     kept.steps.push_back(scalars.steps[i]);
@@ -163,45 +170,74 @@ void SeriesStore::appendValues(TagSeries* series, Reservoirs* reservoirs,
   for (std::size_t i = begin; i < end; ++i) {
     if (const auto index = reservoirs->values.makeRoom(series->values.size())) {
       eraseAt(&series->values, *index);
+      noteErased(series, *index);
     }
     series->values.push_back(values[i]);
   }
 }
 
 void SeriesStore::reserve(double times) {
+  std::vector<std::pair<ScalarColumns*, std::size_t>> growing;
+  std::size_t bytes = 0;
   for (auto& [tag, series] : tags_) {
-    if (reservoirsOf(&series) == nullptr && series.scalars.size() > 0) {
-      const auto capacity =
-          static_cast<std::size_t>(times * static_cast<double>(series.scalars.size()));
-      reserveLarge(&series.scalars.wallTimes, capacity);
-      reserveLarge(&series.scalars.steps, capacity);
-      reserveLarge(&series.scalars.values, capacity);
+    const auto size = static_cast<double>(series.scalars.size());
+    const auto wanted = static_cast<std::size_t>(times * size);
+    const std::size_t has = series.scalars.steps.capacity();
+    if (reservoirsOf(&series) == nullptr && wanted > has) {
+      // Twice as much, so that files one after the other do not move all points each time.
+      growing.emplace_back(&series.scalars, std::max(wanted, 2 * has));
+      bytes += growing.back().second * kPointBytes;
     }
+  }
+  memory_.reserve(growing.size() * kColumns, bytes);
+  for (const auto& [columns, capacity] : growing) {
+    moveTo(&memory_, capacity, &columns->wallTimes);
+    moveTo(&memory_, capacity, &columns->steps);
+    moveTo(&memory_, capacity, &columns->values);
   }
 }
 
 void SeriesStore::purgeFrom(std::int64_t step) {
   for (auto& [tag, series] : tags_) {
-    if (!isGraph(series)) {
-      purgeFrom(step, &series, reservoirsOf(&series));
-    }
+    purgeFrom(step, &series, reservoirsOf(&series));
   }
 }
 
 void SeriesStore::purgeFrom(std::int64_t step, TagSeries* series, Reservoirs* reservoirs) {
-  const std::size_t scalarsBefore = series->scalars.size();
-  const std::size_t valuesBefore = series->values.size();
-  purgeScalars(step, &series->scalars);
-  if (const auto found = undecided_.find(series); found != undecided_.end()) {
-    purgeScalars(step, &found->second);
+  if (isGraph(*series)) {
+    return;
   }
-  series->values.erase(
-      std::remove_if(series->values.begin(), series->values.end(),
-                     [=](const ValueLocation& value) { return value.step >= step; }),
-      series->values.end());
+  cuts_[series].add(*series, step);
   if (reservoirs != nullptr) {
+    // Which points make room depends on how many there are.
+    const std::size_t scalarsBefore = series->scalars.size();
+    const std::size_t valuesBefore = series->values.size();
+    applyCuts(series);
     reservoirs->scalars.purged(scalarsBefore, series->scalars.size());
     reservoirs->values.purged(valuesBefore, series->values.size());
+  }
+}
+
+void SeriesStore::applyCuts(TagSeries* series) {
+  const auto cuts = cuts_.find(series);
+  if (cuts == cuts_.end()) {
+    return;
+  }
+  if (const auto found = undecided_.find(series); found != undecided_.end()) {
+    cuts->second.applyTo(&found->second);
+  }
+  cuts->second.applyTo(series);
+  cuts_.erase(cuts);
+}
+
+void SeriesStore::endUpdate(bool hasLost) {
+  while (!cuts_.empty()) {
+    applyCuts(cuts_.begin()->first);
+  }
+  while (hasLost && !undecided_.empty()) {
+    TagSeries* const series = undecided_.begin()->first;
+    series->metadata.pluginName = kScalarsPlugin;
+    settle(series, TagBatch::Kind::kScalars);
   }
 }
 

@@ -12,8 +12,10 @@
 #include "steptape/reader/run_reader.h"
 #include "steptape/reader/tag_series.h"
 
+#include "reader/column_memory.h"
 #include "reader/reservoir.h"
 #include "reader/series_batch.h"
+#include "reader/series_cuts.h"
 
 namespace steptape::detail {
 
@@ -24,15 +26,28 @@ class SeriesStore {
  public:
   explicit SeriesStore(Sampling sampling) : sampling_(std::move(sampling)) {}
 
+  /// Notes that what comes from now on is new: see TagSeries::firstNew.
+  void beginUpdate();
+
   /// Puts what `batch` holds behind what is there, tells it the kinds of its tags, and clears it.
   void append(SeriesBatch* batch);
+
+  /// Whether `batch` takes no tag for scalars that is something else here, or the reverse, as it may
+  /// where it was read without what lies before it.
+  bool agreesWith(const SeriesBatch& batch) const;
 
   /// Makes room for `times` as many scalars as there are, so that columns do not grow in steps, each
   /// of which copies them. Room that is not used takes no memory.
   void reserve(double times);
 
   /// Drops all points at `step` or later; graphs stay.
+  /// @cost Constant for each tag: points leave their columns in endUpdate(), unless they are sampled.
   void purgeFrom(std::int64_t step);
+
+  /// Ends what beginUpdate() began: tags() is then complete.
+  /// @param hasLost Whether damage may have taken tags' metadata. Numbers of a tag without any are
+  ///        then scalars: what writes metadata with the first value alone writes nothing else so.
+  void endUpdate(bool hasLost);
 
   const std::map<std::string, TagSeries>& tags() const { return tags_; }
 
@@ -42,21 +57,24 @@ class SeriesStore {
     Reservoir values;
   };
 
-  void append(TagBatch* batch);
+  void append(TagSeries* series, TagBatch* batch);
   void settle(TagSeries* series, TagBatch::Kind kind);
-  void appendScalars(ScalarColumns* columns, Reservoirs* reservoirs, const ScalarColumns& scalars,
-                     std::size_t begin, std::size_t end);
+  void appendScalars(TagSeries* series, ScalarColumns* columns, Reservoirs* reservoirs,
+                     const ScalarColumns& scalars, std::size_t begin, std::size_t end);
   void appendValues(TagSeries* series, Reservoirs* reservoirs,
                     const std::vector<ValueLocation>& values, std::size_t begin, std::size_t end);
   void purgeFrom(std::int64_t step, TagSeries* series, Reservoirs* reservoirs);
+  void applyCuts(TagSeries* series);
   Reservoirs* reservoirsOf(const TagSeries* series);
 
   Sampling sampling_;
+  ColumnMemory memory_;  // of columns in tags_
   std::map<std::string, TagSeries> tags_;
   std::unordered_map<const TagSeries*, Reservoirs> reservoirs_;
+  std::unordered_map<TagSeries*, SeriesCuts> cuts_;  // of what endUpdate() drops
   /// Of series whose metadata is still to come and that are numbers only so far: the numbers, which
   /// lie at TagSeries::values.
-  std::unordered_map<const TagSeries*, ScalarColumns> undecided_;
+  std::unordered_map<TagSeries*, ScalarColumns> undecided_;
 };
 
 }  // namespace steptape::detail

@@ -16,15 +16,15 @@ namespace detail {
 Crc32cImplementation hardwareCrc32c() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("sse4.2")) {
-    return {"SSE 4.2", &extendSse42, &isRecordSse42};
+    return {"SSE 4.2", &extendSse42, &recordLengthSse42};
   }
 #elif defined(__aarch64__) && defined(__linux__)
   constexpr unsigned long kCrc32Capability = 1 << 7;  // HWCAP_CRC32, which old headers lack
   if ((getauxval(AT_HWCAP) & kCrc32Capability) != 0) {
-    return {"AArch64 CRC", &extendArm64, &isRecordArm64};
+    return {"AArch64 CRC", &extendArm64, &recordLengthArm64};
   }
 #elif defined(__aarch64__) && defined(__APPLE__)
-  return {"AArch64 CRC", &extendArm64, &isRecordArm64};  // part of every Apple processor
+  return {"AArch64 CRC", &extendArm64, &recordLengthArm64};  // part of every Apple processor
 #endif
   return {"none", nullptr, nullptr};
 }
@@ -39,12 +39,13 @@ detail::Crc32cImplementation fastestCrc32c() {
 }
 
 std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t size);
-bool isRecordFirstTime(const char* record, std::size_t size, std::uint64_t* length);
+std::uint64_t recordLengthFirstTime(const char* record, std::size_t size,
+                                    detail::KnownLength* known);
 
 // Each starts as the function that replaces it: no guard to check on each call, and right even when
 // a static object's constructor computes a checksum.
 std::atomic<detail::ExtendFunction> extendFunction{&extendFirstTime};
-std::atomic<detail::IsRecordFunction> isRecordFunction{&isRecordFirstTime};
+std::atomic<detail::RecordLengthFunction> recordLengthFunction{&recordLengthFirstTime};
 
 std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t size) {
   const detail::ExtendFunction chosen = fastestCrc32c().extend;
@@ -52,10 +53,11 @@ std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t s
   return chosen(crc, data, size);
 }
 
-bool isRecordFirstTime(const char* record, std::size_t size, std::uint64_t* length) {
-  const detail::IsRecordFunction chosen = fastestCrc32c().isRecord;
-  isRecordFunction.store(chosen, std::memory_order_relaxed);
-  return chosen(record, size, length);
+std::uint64_t recordLengthFirstTime(const char* record, std::size_t size,
+                                    detail::KnownLength* known) {
+  const detail::RecordLengthFunction chosen = fastestCrc32c().recordLength;
+  recordLengthFunction.store(chosen, std::memory_order_relaxed);
+  return chosen(record, size, known);
 }
 
 std::string hexString(std::uint32_t value) {
@@ -74,8 +76,8 @@ std::string MaskedCrc32c::toString() const {
   return hexString(value_);
 }
 
-bool detail::isRecord(const char* record, std::size_t size, std::uint64_t* length) {
-  return isRecordFunction.load(std::memory_order_relaxed)(record, size, length);
+std::uint64_t detail::recordLength(const char* record, std::size_t size, KnownLength* known) {
+  return recordLengthFunction.load(std::memory_order_relaxed)(record, size, known);
 }
 
 Crc32c extend(Crc32c crc, std::string_view bytes) {

@@ -11,10 +11,16 @@ namespace steptape::detail {
 namespace {
 
 struct Arm64 {
-  static std::uint32_t word(std::uint32_t state, std::uint64_t word) {
-    return __crc32cd(state, word);
+  static std::uint32_t extend(std::uint32_t state, std::uint64_t bytes) {
+    return __crc32cd(state, bytes);
   }
-  static std::uint32_t byte(std::uint32_t state, unsigned char byte) {
+  static std::uint32_t extend(std::uint32_t state, std::uint32_t bytes) {
+    return __crc32cw(state, bytes);
+  }
+  static std::uint32_t extend(std::uint32_t state, std::uint16_t bytes) {
+    return __crc32ch(state, bytes);
+  }
+  static std::uint32_t extend(std::uint32_t state, std::uint8_t byte) {
     return __crc32cb(state, byte);
   }
 };
@@ -25,8 +31,11 @@ std::uint32_t extendArm64(std::uint32_t crc, const char* data, std::size_t size)
   return extendInterleaved<Arm64>(crc, data, size);
 }
 
-bool isRecordArm64(const char* record, std::size_t size, std::uint64_t* length) {
-  return checkRecord(&extendInterleaved<Arm64>, record, size, length);
+std::uint64_t recordLengthArm64(const char* record, std::size_t size, KnownLength* known) {
+  const auto extend = [](std::uint32_t crc, const char* data, std::size_t bytes) {
+    return extendInterleaved<Arm64>(crc, data, bytes);
+  };
+  return checkRecord(extend, record, size, known);
 }
 
 }  // namespace steptape::detail

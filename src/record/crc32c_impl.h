@@ -13,21 +13,27 @@ namespace steptape::detail {
 /// Extends a finished checksum over `size` bytes at `data`.
 using ExtendFunction = std::uint32_t (*)(std::uint32_t crc, const char* data, std::size_t size);
 
-/// Whether a whole record with good checksums lies at `record`, of which `size` bytes are there. It
-/// exists beside ExtendFunction because for a short record the calls cost more than the checksums.
+struct KnownLength;
+
+inline constexpr std::uint64_t kNoRecord = ~std::uint64_t{0};
+
+/// The length of the payload if a whole record with good checksums lies at `record`, of which `size`
+/// bytes are there; else kNoRecord. It exists beside ExtendFunction because for a short record the
+/// calls cost more than the checksums.
 ///
-/// @param length Set to the payload's, if so.
-using IsRecordFunction = bool (*)(const char* record, std::size_t size, std::uint64_t* length);
+/// @param known A length that need not be checksummed again; replaced by the record's.
+using RecordLengthFunction = std::uint64_t (*)(const char* record, std::size_t size,
+                                               KnownLength* known);
 
 /// One implementation; both functions are null where this build or this processor lacks it.
 struct Crc32cImplementation {
   const char* name;
   ExtendFunction extend;
-  IsRecordFunction isRecord;
+  RecordLengthFunction recordLength;
 };
 
 /// With the fastest implementation that runs here.
-bool isRecord(const char* record, std::size_t size, std::uint64_t* length);
+std::uint64_t recordLength(const char* record, std::size_t size, KnownLength* known);
 
 /// Eight table look-ups for eight bytes; runs everywhere.
 STEPTAPE_EXPORT Crc32cImplementation portableCrc32c();
@@ -39,10 +45,10 @@ STEPTAPE_EXPORT Crc32cImplementation hardwareCrc32c();
 // called only after the processor was asked for them.
 #if defined(__x86_64__)
 std::uint32_t extendSse42(std::uint32_t crc, const char* data, std::size_t size);
-bool isRecordSse42(const char* record, std::size_t size, std::uint64_t* length);
+std::uint64_t recordLengthSse42(const char* record, std::size_t size, KnownLength* known);
 #elif defined(__aarch64__)
 std::uint32_t extendArm64(std::uint32_t crc, const char* data, std::size_t size);
-bool isRecordArm64(const char* record, std::size_t size, std::uint64_t* length);
+std::uint64_t recordLengthArm64(const char* record, std::size_t size, KnownLength* known);
 #endif
 
 }  // namespace steptape::detail

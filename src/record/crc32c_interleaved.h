@@ -17,11 +17,16 @@ inline constexpr std::size_t kLongBlockBytes = 2048;
 inline constexpr ByteTables kShortBlockShift = zeroByteShift(kShortBlockBytes);
 inline constexpr ByteTables kLongBlockShift = zeroByteShift(kLongBlockBytes);
 
+template <typename Instructions, typename Bytes>
+std::uint32_t extendBy(std::uint32_t state, const char* data) {
+  Bytes bytes;
+  std::memcpy(&bytes, data, sizeof bytes);
+  return Instructions::extend(state, bytes);
+}
+
 template <typename Instructions>
 std::uint32_t extendWord(std::uint32_t state, const char* data) {
-  std::uint64_t word;
-  std::memcpy(&word, data, sizeof word);
-  return Instructions::word(state, word);
+  return extendBy<Instructions, std::uint64_t>(state, data);
 }
 
 template <typename Instructions, std::size_t kBlockBytes>
@@ -36,13 +41,25 @@ std::uint32_t extendThreeBlocks(std::uint32_t state, const char* data, const Byt
   return shift.apply(shift.apply(state) ^ second) ^ third;
 }
 
-/// Extends a finished checksum with `Instructions::word()` and `Instructions::byte()`.
-///
-/// `Instructions` must be local to its translation unit: then so is this code, which is compiled
-/// for instructions that other units must not be given.
 template <typename Instructions>
-std::uint32_t extendInterleaved(std::uint32_t crc, const char* data, std::size_t size) {
-  std::uint32_t state = ~crc;
+[[gnu::always_inline]] inline std::uint32_t extendShort(std::uint32_t state, const char* data,
+                                                        std::size_t size) {
+  for (const char* const words = data + size / 8 * 8; data != words; data += 8) {
+    state = extendWord<Instructions>(state, data);
+  }
+  if ((size & 4) != 0) {
+    state = extendBy<Instructions, std::uint32_t>(state, data);
+    data += 4;
+  }
+  if ((size & 2) != 0) {
+    state = extendBy<Instructions, std::uint16_t>(state, data);
+    data += 2;
+  }
+  return (size & 1) != 0 ? extendBy<Instructions, std::uint8_t>(state, data) : state;
+}
+
+template <typename Instructions>
+std::uint32_t extendLong(std::uint32_t state, const char* data, std::size_t size) {
   while (size >= 3 * kLongBlockBytes) {
     state = extendThreeBlocks<Instructions, kLongBlockBytes>(state, data, kLongBlockShift);
     data += 3 * kLongBlockBytes;
@@ -53,13 +70,18 @@ std::uint32_t extendInterleaved(std::uint32_t crc, const char* data, std::size_t
     data += 3 * kShortBlockBytes;
     size -= 3 * kShortBlockBytes;
   }
-  for (; size >= 8; data += 8, size -= 8) {
-    state = extendWord<Instructions>(state, data);
-  }
-  for (; size > 0; ++data, --size) {
-    state = Instructions::byte(state, static_cast<unsigned char>(*data));
-  }
-  return ~state;
+  return extendShort<Instructions>(state, data, size);
+}
+
+/// Extends a finished checksum with `Instructions::extend()`, which takes 8, 4, 2 or 1 bytes.
+///
+/// `Instructions` must be local to its translation unit: then so is this code, which is compiled
+/// for instructions that other units must not be given.
+template <typename Instructions>
+[[gnu::always_inline]] inline std::uint32_t extendInterleaved(std::uint32_t crc, const char* data,
+                                                              std::size_t size) {
+  return ~(size < 3 * kShortBlockBytes ? extendShort<Instructions>(~crc, data, size)
+                                       : extendLong<Instructions>(~crc, data, size));
 }
 
 }  // namespace steptape::detail

@@ -48,14 +48,14 @@ std::uint32_t extendPortable(std::uint32_t crc, const char* data, std::size_t si
   return ~state;
 }
 
-bool isRecordPortable(const char* record, std::size_t size, std::uint64_t* length) {
-  return checkRecord(&extendPortable, record, size, length);
+std::uint64_t recordLengthPortable(const char* record, std::size_t size, KnownLength* known) {
+  return checkRecord(&extendPortable, record, size, known);
 }
 
 }  // namespace
 
 Crc32cImplementation portableCrc32c() {
-  return {"portable", &extendPortable, &isRecordPortable};
+  return {"portable", &extendPortable, &recordLengthPortable};
 }
 
 }  // namespace steptape::detail

@@ -6,30 +6,40 @@
 
 #include "steptape/record/crc32c.h"
 #include "steptape/record/record_format.h"
+#include "steptape/record/record_reader.h"
 
 #include "base/little_endian.h"
+#include "record/crc32c_impl.h"
 
 namespace steptape::detail {
 
-/// Whether a whole record with good checksums lies at `record`; as IsRecordFunction.
+/// As RecordLengthFunction.
 ///
-/// @param extend Extends a finished checksum; inlined where it is a lambda of the same unit.
+/// @param extend Extends a finished checksum; inlined where it is a function of the same unit.
 template <typename Extend>
-bool checkRecord(const Extend& extend, const char* record, std::size_t size,
-                 std::uint64_t* length) {
+std::uint64_t checkRecord(const Extend& extend, const char* record, std::size_t size,
+                          KnownLength* known) {
   if (size < kFramingBytes) {
-    return false;
+    return kNoRecord;
   }
-  *length = loadLittleEndian64(record);
-  if (*length > size - kFramingBytes || *length > kMaxPayloadBytes) {
-    return false;
+  const auto isGood = [](std::uint32_t stored, std::uint32_t crc) {
+    return MaskedCrc32c(stored) == MaskedCrc32c::mask(Crc32c(crc));
+  };
+  const std::uint64_t length = loadLittleEndian64(record);
+  const std::uint32_t lengthCrc = loadLittleEndian32(record + 8);
+  if (length != known->length || lengthCrc != known->storedCrc) {
+    if (length > kMaxPayloadBytes || !isGood(lengthCrc, extend(0, record, 8))) {
+      return kNoRecord;
+    }
+    *known = {length, lengthCrc};
+  }
+  if (length > size - kFramingBytes) {
+    return kNoRecord;
   }
   const char* const data = record + kHeaderBytes;
-  const auto isGood = [](const char* stored, std::uint32_t crc) {
-    return MaskedCrc32c(loadLittleEndian32(stored)) == MaskedCrc32c::mask(Crc32c(crc));
-  };
-  return isGood(record + 8, extend(0, record, 8)) &&
-         isGood(data + *length, extend(0, data, static_cast<std::size_t>(*length)));
+  const bool isWhole =
+      isGood(loadLittleEndian32(data + length), extend(0, data, static_cast<std::size_t>(length)));
+  return isWhole ? length : kNoRecord;
 }
 
 }  // namespace steptape::detail

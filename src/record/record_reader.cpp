@@ -69,8 +69,8 @@ ReadOutcome RecordReader::next(std::string_view* payload) {
     lastError_ = Status();
   }
   // Nearly every record is whole and in the buffer.
-  std::uint64_t length;
-  if (detail::isRecord(record(), buffered(), &length)) {
+  const std::uint64_t length = detail::recordLength(record(), buffered(), &knownLength_);
+  if (length != detail::kNoRecord) {
     *payload = {record() + kHeaderBytes, static_cast<std::size_t>(length)};
     advance(kFramingBytes + static_cast<std::size_t>(length));
     return ReadOutcome::kRecord;

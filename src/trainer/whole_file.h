@@ -11,8 +11,8 @@ namespace steptape::detail {
 /// Reads the file at `path` into `bytes`. @return kIoError with the system's words.
 Status readWholeFile(const std::string& path, std::string& bytes);
 
-/// Makes `bytes` the content of `path`, creating directories as needed. Writes to `path`.tmp, waits
-/// for the disk and renames, so that `path` is at every moment the old file or the new one.
+/// Makes `bytes` the content of `path`, creating directories as needed. It is at every moment the
+/// old file or the new one, also if the power fails.
 ///
 /// @return kIoError with the system's words; `path` is then what it was.
 Status replaceFile(const std::string& path, std::string_view bytes);

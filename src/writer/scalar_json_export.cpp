@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/scalar_json_export.h"
 
-#include <cerrno>
-#include <cstdio>
+#include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
-#include <system_error>
+#include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "steptape/event/event_codec.h"
+#include "steptape/event/plugin_data.h"
 #include "steptape/record/record_reader.h"
 
+#include "base/replacement_file.h"
+#include "event/scalar_event_view.h"
 #include "event/scalar_json.h"
 #include "event/scalar_spool.h"
+#include "event/step_cuts.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
@@ -23,13 +29,46 @@ using detail::ScalarSpool;
 
 constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(ScalarSpool::Point);
 
-Status systemError(const char* what, const std::string& path) {
-  return {ErrorCode::kIoError,
-          std::string(what) + " " + path + ": " + std::generic_category().message(errno)};
+/// Calls `take(payload, offset)`, which gives a Status, for each whole record of a file.
+template <typename Take>
+Status forEachRecord(const std::string& path, const Take& take) {
+  std::unique_ptr<FileByteSource> source;
+  try {
+    source = std::make_unique<FileByteSource>(path);
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  RecordReader records(std::move(source));
+  std::string_view payload;
+  for (;;) {
+    const std::uint64_t offset = records.offset();
+    const ReadOutcome outcome = records.next(&payload);
+    if (outcome == ReadOutcome::kTruncated) {
+      return {};
+    }
+    if (outcome != ReadOutcome::kRecord) {
+      return records.lastError();
+    }
+    if (Status status = take(payload, offset); !status.ok()) {
+      return status;
+    }
+  }
 }
 
-/// The number in a rank-0 DT_FLOAT tensor, the only form this writer gives scalars.
+bool isScalars(std::string_view payload) {
+  detail::ScalarEventView event(payload);
+  detail::ScalarView scalar;
+  while (event.next(&scalar)) {
+  }
+  return event.isWhole();
+}
+
+/// The number in a rank-0 DT_FLOAT tensor, the only form this writer gives scalars; or in the
+/// legacy form, which addSummary() writes if the caller wants it.
 std::optional<float> scalarOf(const Value& value) {
+  if (const auto* const number = std::get_if<float>(&value.data)) {
+    return *number;
+  }
   const auto* const tensor = std::get_if<Tensor>(&value.data);
   if (tensor == nullptr || tensor->type != TensorType::kFloat || !tensor->shape.empty() ||
       tensor->content.size() != sizeof(float)) {
@@ -40,100 +79,114 @@ std::optional<float> scalarOf(const Value& value) {
   return number;
 }
 
-Status spoolFile(const WriterCore& core, const WriterCore::File& file, ScalarSpool* spool) {
-  std::unique_ptr<FileByteSource> source;
-  try {
-    source = std::make_unique<FileByteSource>(file.path);
-  } catch (const Error& error) {
-    return {error.code(), error.what()};
-  }
-  const bool isSubRun = file.directory != core.directory();
-  RecordReader records(std::move(source));
-  std::string_view payload;
-  ReadOutcome outcome;
-  while ((outcome = records.next(&payload)) == ReadOutcome::kRecord) {
-    Event event;
-    if (const Status decoded = decodeEvent(payload, &event); !decoded.ok()) {
-      return decoded;
-    }
-    const auto* const summary = std::get_if<Summary>(&event.what);
-    if (summary == nullptr) {
-      continue;
-    }
-    for (const Value& value : summary->values) {
-      if (const std::optional<float> number = scalarOf(value)) {
-        // tensorboardX's keys: a curve of addScalars() is known by its directory.
-        const std::string key = isSubRun ? file.directory : file.directory + "/" + value.tag;
-        const Status added = spool->add(spool->series(key),
-                                        {event.wallTime, event.step, static_cast<double>(*number)});
-        if (!added.ok()) {
-          return added;
-        }
-      }
-    }
-  }
-  return outcome == ReadOutcome::kTruncated ? Status() : records.lastError();
+bool isOfScalarsPlugin(const Value& value) {
+  return value.metadata ? value.metadata->pluginName == kScalarsPlugin
+                        : std::holds_alternative<float>(value.data);
 }
 
-/// A file that remembers whether writing it went well.
-class TextFile {
+/// Sorts the scalars of a writer by their curves.
+class CurveSorter {
  public:
-  explicit TextFile(const std::string& path) : file_(std::fopen(path.c_str(), "wb")) {}
-  ~TextFile() {
-    if (file_ != nullptr) {
-      std::fclose(file_);
-    }
-  }
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
+  CurveSorter(std::string directory, ScalarSpool* spool)
+      : directory_(std::move(directory)), spool_(spool) {}
 
-  bool isOpen() const { return file_ != nullptr; }
-  void write(std::string_view text) {
-    ok_ = ok_ && std::fwrite(text.data(), 1, text.size(), file_) == text.size();
+  /// Notes what a file restarts. To be called for all files in the order of writing, before take().
+  Status scan(const WriterCore::File& file) {
+    const std::uint32_t number = scanned_++;
+    return forEachRecord(file.path, [&](std::string_view payload, std::uint64_t offset) {
+      Event event;
+      if (isScalars(payload)) {
+        return Status();
+      }
+      Status decoded = decodeEvent(payload, &event);
+      const auto* const log = std::get_if<SessionLog>(&event.what);
+      if (decoded.ok() && log != nullptr && log->status == SessionLog::Status::kStart) {
+        restarts_[file.directory].add({number, offset}, event.step);
+      }
+      return decoded;
+    });
   }
-  /// @return false if anything could not be written; errno then says why.
-  bool close() {
-    const bool closed = std::fclose(file_) == 0;
-    file_ = nullptr;
-    return ok_ && closed;
+
+  /// To be called for the same files.
+  Status take(const WriterCore::File& file) {
+    const std::uint32_t number = taken_++;
+    return forEachRecord(file.path, [&](std::string_view payload, std::uint64_t offset) {
+      Event event;
+      Status status = decodeEvent(payload, &event);
+      const auto* const summary = std::get_if<Summary>(&event.what);
+      if (!status.ok() || summary == nullptr ||
+          restarts_[file.directory].drops({number, offset}, event.step)) {
+        return status;
+      }
+      for (std::size_t i = 0; status.ok() && i < summary->values.size(); ++i) {
+        status = takeValue(file.directory, event, summary->values[i]);
+      }
+      return status;
+    });
   }
 
  private:
-  std::FILE* file_;
-  bool ok_ = true;
+  Status takeValue(const std::string& directory, const Event& event, const Value& value) {
+    const std::optional<float> number = scalarOf(value);
+    ScalarSpool::Series* const series = number ? seriesOf(directory, value) : nullptr;
+    return series == nullptr ? Status()
+                             : spool_->add(series, {event.wallTime, event.step, double{*number}});
+  }
+
+  /// Null if the tag's first value says that it is none.
+  ScalarSpool::Series* seriesOf(const std::string& directory, const Value& value) {
+    const auto [it, isNew] = series_.try_emplace({directory, value.tag}, nullptr);
+    if (isNew && isOfScalarsPlugin(value)) {
+      // tensorboardX's keys: a curve of addScalars() is known by its directory.
+      const bool isSubRun = directory != directory_;
+      it->second = spool_->series(isSubRun ? directory : directory + "/" + value.tag);
+    }
+    return it->second;
+  }
+
+  const std::string directory_;
+  ScalarSpool* const spool_;
+  std::uint32_t scanned_ = 0;
+  std::uint32_t taken_ = 0;
+  std::map<std::string, detail::StepCuts> restarts_;                            // by directory
+  std::map<std::pair<std::string, std::string>, ScalarSpool::Series*> series_;  // and tag
 };
 
+Status sortCurves(const WriterCore& core, ScalarSpool* spool) {
+  CurveSorter sorter(core.directory(), spool);
+  const std::vector<WriterCore::File> files = core.files();
+  for (const WriterCore::File& file : files) {
+    if (Status status = sorter.scan(file); !status.ok()) {
+      return status;
+    }
+  }
+  for (const WriterCore::File& file : files) {
+    if (Status status = sorter.take(file); !status.ok()) {
+      return status;
+    }
+  }
+  return {};
+}
+
 Status writeJson(ScalarSpool* spool, const std::string& path) {
-  TextFile file(path);
-  if (!file.isOpen()) {
-    return systemError("cannot create", path);
+  detail::ReplacementFile file(path);
+  Status status = file.open();
+  if (status.ok()) {
+    status = detail::writeScalarJson(
+        spool, [&](std::string_view text) { static_cast<void>(file.write(text)); });
   }
-  Status status = detail::writeScalarJson(spool, [&](std::string_view text) { file.write(text); });
-  if (!file.close() && status.ok()) {
-    status = systemError("cannot write", path);
+  if (status.ok()) {
+    status = file.finish();  // with what writing met
   }
-  return status;
+  return status.ok() ? file.appear(true) : status;
 }
 
 }  // namespace
 
 Status exportScalars(const WriterCore& core, const std::string& path) {
   ScalarSpool spool(path + ".spool", kMaxPoints);
-  for (const WriterCore::File& file : core.files()) {
-    Status spooled = spoolFile(core, file, &spool);
-    if (!spooled.ok()) {
-      return spooled;
-    }
-  }
-  const std::string unfinished = path + ".unfinished";
-  Status written = writeJson(&spool, unfinished);
-  if (written.ok() && std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    written = systemError("cannot create", path);
-  }
-  if (!written.ok()) {
-    std::remove(unfinished.c_str());
-  }
-  return written;
+  Status sorted = sortCurves(core, &spool);
+  return sorted.ok() ? writeJson(&spool, path) : sorted;
 }
 
 }  // namespace steptape

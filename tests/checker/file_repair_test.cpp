@@ -24,9 +24,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 class FileRepair : public LogDirFixture {
@@ -161,6 +164,21 @@ TEST_F(FileRepair, KeepsEveryIntactRecordOfAFlippedFile) {
     ASSERT_EQ(repaired(flipped, &report), wanted) << "flipped at " << at;
     ASSERT_EQ(report.bytesKept + report.bytesLeftOut, bytes.size());
   }
+}
+
+TEST_F(FileRepair, RefusesAFileWithoutAnIntactRecord) {
+  const std::string input = writeBytes("picture.png", "\x89PNG\r\n\x1a\nand so on");
+  for (const bool inPlace : {false, true}) {
+    RepairReport report;
+    const Status status = inPlace ? repairEventFileInPlace(input, {}, &report)
+                                  : repairEventFile(input, path("repaired"), {}, &report);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
+    EXPECT_THAT(status.message(), AllOf(StartsWith("cannot repair "),
+                                        EndsWith("picture.png: not one record of it is intact")));
+    EXPECT_EQ(report.bytesLeftOut, 17u);
+  }
+  EXPECT_THAT(names(), ElementsAre("picture.png"));
 }
 
 TEST_F(FileRepair, CountsStepsBeyondTheLimit) {

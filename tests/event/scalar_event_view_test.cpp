@@ -118,6 +118,18 @@ TEST(ScalarEventView, ReadsNegativeSteps) {
   EXPECT_EQ(scalarDisagreement(payload), "");
 }
 
+TEST(ScalarEventView, ReadsStepsOfAnyLength) {
+  for (int bits = 0; bits < 64; ++bits) {
+    const std::int64_t power = static_cast<std::int64_t>(std::uint64_t{1} << bits);
+    for (const std::int64_t step : {power, static_cast<std::int64_t>(std::uint64_t(power) - 1)}) {
+      const std::string payload =
+          Wire().varint(kStep, static_cast<std::uint64_t>(step)).bytes(kSummary, "").str();
+      EXPECT_EQ(WalkedEvent(payload).step, step);
+      EXPECT_EQ(scalarDisagreement(payload), "");
+    }
+  }
+}
+
 TEST(ScalarEventView, GivesNoScalarTheMetadataOfTheOneBeforeIt) {
   const Wire first = Wire()
                          .bytes(kTag, "a")

@@ -2,6 +2,7 @@
 #include "steptape/exporter/export.h"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -293,6 +294,40 @@ TEST_F(ExportTest, MediaThatCannotBeWrittenEndTheExport) {
   }
 }
 
+TEST_F(ExportTest, MediaForWhichThereIsNoRoomEndTheExportAndLeaveNoPartOfAFile) {
+  writeValue(stringsOf("images", {3}, {"1", "1", std::string(100'000, 'x')}));
+  ExportOptions options;
+  options.mediaDirectory = path("media");
+  const std::string directory =
+      options.mediaDirectory + "/" + detail::fileNameFrom(path("run")) + "/tag";
+  std::filesystem::create_directories(directory);
+  const std::string file = directory + "/1_0.bin";
+  std::filesystem::create_symlink("/dev/full", file);
+  try {
+    exported(exportJsonl, options);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kIoError);
+    EXPECT_EQ(error.what(), "cannot write " + file + ": No space left on device");
+  }
+  EXPECT_FALSE(std::filesystem::is_symlink(file));
+}
+
+TEST_F(ExportTest, MediaInADirectoryThatTakesNoFilesEndTheExport) {
+  writeValue(stringsOf("images", {3}, {"1", "1", "image"}));
+  ExportOptions options;
+  options.mediaDirectory = path("media");
+  const std::string file =
+      options.mediaDirectory + "/" + detail::fileNameFrom(path("run")) + "/tag/1_0.bin";
+  std::filesystem::create_directories(file);
+  try {
+    exported(exportJsonl, options);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), "cannot write " + file + ": Is a directory");
+  }
+}
+
 TEST(MediaFileName, CannotLeaveItsDirectory) {
   EXPECT_EQ(detail::fileNameFrom(".."), "%2E.");
   EXPECT_EQ(detail::fileNameFrom("."), "%2E");
@@ -390,6 +425,21 @@ TEST_F(ExportTest, LeavesOutWhatARestartWroteAgainUnlessTold) {
   ExportOptions options;
   options.purge = PurgePolicy::kNone;
   EXPECT_EQ(exported(exportCsv, options), "step,x\n1,1\n1,2\n");
+}
+
+TEST_F(ExportTest, TellsOfBothPassesOverEachRunHoweverSmall) {
+  std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> wanted;
+  for (const char* run : {"a", "b", "c"}) {
+    const std::string file = std::string(run) + "/events.out.tfevents.1";
+    bytes += 2 * std::filesystem::file_size(writeEvents(file, {legacyScalar(run, 1, 1)}));
+    wanted.push_back(bytes);
+  }
+  std::vector<std::uint64_t> reports;
+  ExportOptions options;
+  options.onProgress = [&](std::uint64_t done) { reports.push_back(done); };
+  exported(exportJson, options);
+  EXPECT_EQ(reports, wanted);
 }
 
 TEST_F(ExportTest, ReportsDamageOfAllRuns) {

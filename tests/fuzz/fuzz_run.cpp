@@ -80,8 +80,8 @@ bool isSameLocation(const ValueLocation& a, const ValueLocation& b) {
          a.bytes == b.bytes && a.file == b.file && a.index == b.index;
 }
 
-template <typename T, typename IsSame>
-bool isSameList(const std::vector<T>& a, const std::vector<T>& b, IsSame isSame) {
+template <typename List, typename IsSame>
+bool isSameList(const List& a, const List& b, IsSame isSame) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), isSame);
 }
 

@@ -312,7 +312,8 @@ void logCurves(const std::string& logDir, int tags, std::int64_t steps) {
   writer.close().throwIfError();
 }
 
-/// Scalars of every kind that JSON has trouble with, and the writer's own export of them.
+/// Scalars of every kind that JSON has trouble with, of a run that goes on from a checkpoint, and the
+/// writer's own export of them.
 void logAndExport(const std::string& logDir, const std::string& file) {
   SummaryWriter writer(logDir);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -320,6 +321,12 @@ void logAndExport(const std::string& logDir, const std::string& file) {
     writer.addScalar("loss/train", curve(step), step);
     writer.addScalars("both/curves", {{"a", curve(step)}, {"b", -curve(step)}}, step);
   }
+  writer.resume(300);  // steps 400 to 499 are never written again
+  for (std::int64_t step = 300; step < 400; ++step) {
+    writer.addScalar("loss/train", -curve(step), step);
+    writer.addScalars("both/curves", {{"a", -curve(step)}}, step);
+  }
+  writer.addTensor("tensor", std::vector<float>{1}, 0);
   writer.addScalar("a \"tag\", \\ \n of \xc3\xbc", 1e-30, -3);
   writer.addScalar("unusual", std::nan(""), 0);
   writer.addScalar("unusual", kInfinity, 1);

@@ -3,6 +3,7 @@
 """Damaged files: the real TensorBoard shows less of them, `steptape check` says where and why, and
 TensorBoard shows every intact point of what `steptape repair` makes of them."""
 
+import io
 import json
 import math
 import os
@@ -10,10 +11,14 @@ import struct
 import subprocess
 import tempfile
 import unittest
+import wave
 
+import numpy as np
+from PIL import Image
 from tensorboard.compat.proto import event_pb2, summary_pb2
 from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
+from reader_runs import metadata_of, tensor
 from tensorboard_server import TensorBoard
 
 TOOL = os.environ["STEPTAPE_TOOL"]
@@ -177,6 +182,126 @@ class Repair(unittest.TestCase):
             # The event without a time has that of the one before it.
             is_set = damage.rule == "nan-wall-time" and step == DAMAGED_STEP
             self.assertEqual(wall_time, WALL_TIME + step - is_set)
+
+
+def png():
+    content = io.BytesIO()
+    Image.new("L", (4, 3)).save(content, "png")
+    return content.getvalue()
+
+
+def wav():
+    content = io.BytesIO()
+    with wave.open(content, "wb") as clip:
+        clip.setparams((1, 2, 8000, 4, "NONE", ""))
+        clip.writeframes(bytes(8))
+    return content.getvalue()
+
+
+class LostMetadata(unittest.TestCase):
+    """A writer describes a tag with its first value only, as Steptape's does, and that is damaged.
+
+    Another file of the run "told" describes a tag again; of the run "guessed" there is none.
+    """
+
+    # What each kind of value is, without a word that says so.
+    VALUES = {
+        "scalars": np.float32(0.5),
+        "histograms": np.array([[-1, 0, 3], [0, 2.5, 4]]),
+        "images": [b"4", b"3", png()],
+        "audio": [wav()],
+        "text": np.array(b"*text*"),
+        "pr_curves": np.array([[2, 1], [1, 0], [0, 1], [0, 1], [0.5, 1], [1, 0.5]], np.float32),
+    }
+    REST = list(range(1, 5))
+
+    @classmethod
+    def setUpClass(cls):
+        directory = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.damaged, cls.cut, cls.repaired = (
+            os.path.join(directory, name) for name in ("damaged", "cut", "repaired"))
+        records = [record(event_pb2.Event(wall_time=WALL_TIME, file_version="brain.Event:2"))]
+        records += [cls.record_of_all(step) for step in [0, *cls.REST]]
+        damaged = flipped(b"".join(records), len(records[0]) + 20)
+        cls.write(cls.cut, "run", NAME, [records[0], *records[2:], cls.described("marker")])
+        cls.write(cls.damaged, "guessed", NAME, [damaged])
+        cls.write(cls.damaged, "told", NAME, [damaged])
+        cls.write(cls.damaged, "told", NAME + ".later", [records[0], cls.described("scalars")])
+        cls.reports = {run: cls.repair(run) for run in ("guessed", "told")}
+
+    @classmethod
+    def record_of_all(cls, step):
+        event = event_pb2.Event(wall_time=WALL_TIME + step, step=step)
+        event.summary.value.extend(tensor(plugin, data) for plugin, data in cls.VALUES.items())
+        return record(event)
+
+    @staticmethod
+    def described(tag):
+        event = event_pb2.Event(wall_time=WALL_TIME + 9, step=9)
+        names = metadata_of("scalars", display_name="Loss",
+                            data_class=summary_pb2.DATA_CLASS_SCALAR)
+        event.summary.value.append(tensor(tag, np.float32(0.5), names))
+        return record(event)
+
+    @staticmethod
+    def write(log_dir, run, name, records):
+        directory = os.path.join(log_dir, run)
+        os.makedirs(directory, exist_ok=True)
+        with open(os.path.join(directory, name), "wb") as file:
+            file.write(b"".join(records))
+
+    @classmethod
+    def repair(cls, run):
+        os.makedirs(os.path.join(cls.repaired, run))
+        result = tool("repair", "--json", os.path.join(cls.damaged, run, NAME),
+                      "--output", os.path.join(cls.repaired, run, NAME))
+        return json.loads(result.stdout)
+
+    def test_tensorboard_shows_nothing_of_what_is_left_without_it(self):
+        for fast in (True, False):
+            with self.subTest(fast=fast), TensorBoard(self.cut, fast=fast) as tensorboard:
+                tensorboard.eventually(lambda: self.assertEqual(
+                    list(tensorboard.get("plugin/scalars/tags").get("run", {})), ["marker"]))
+                for plugin in self.VALUES.keys() - {"scalars"}:
+                    self.assertFalse(tensorboard.get(f"plugin/{plugin}/tags").get("run"), plugin)
+
+    def test_check_says_so(self):
+        result = tool("check", "--json", self.cut)
+        self.assertEqual(result.returncode, 1)
+        (run,) = json.loads(result.stdout)["runs"]
+        self.assertEqual({(finding["tag"], finding["rule"]) for finding in run["findings"]},
+                         {(plugin, "no-metadata") for plugin in self.VALUES})
+
+    def test_repair_says_what_it_restored(self):
+        for run, report in self.reports.items():
+            with self.subTest(run=run):
+                self.assertEqual(report["tags_restored"], len(self.VALUES))
+                self.assertEqual(report["tags_without_metadata"], [])
+
+    def test_the_fast_data_server_shows_what_is_left_of_every_tag(self):
+        self.check_repaired(fast=True)
+
+    def test_the_python_loader_shows_what_is_left_of_every_tag(self):
+        self.check_repaired(fast=False)
+
+    def check_repaired(self, fast):
+        with TensorBoard(self.repaired, fast=fast) as tensorboard:
+            for run in self.reports:
+                for plugin in self.VALUES:
+                    with self.subTest(run=run, plugin=plugin):
+                        tensorboard.eventually(
+                            lambda: self.assertEqual(self.steps(tensorboard, run, plugin),
+                                                     self.REST))
+            shown = tensorboard.get("plugin/scalars/tags")
+            self.assertEqual(shown["told"]["scalars"]["displayName"], "Loss")
+            self.assertEqual(shown["guessed"]["scalars"]["displayName"], "")
+
+    def steps(self, tensorboard, run, plugin):
+        if plugin == "pr_curves":
+            curves = tensorboard.get("plugin/pr_curves/pr_curves", run=run, tag=plugin)
+            return [curve["step"] for curve in curves[run]]
+        shown = tensorboard.get(f"plugin/{plugin}/{plugin}", run=run, tag=plugin, sample=0)
+        return [point["step"] if isinstance(point, dict) else point[1] for point in shown]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files whose bytes are cut off, flipped or zeroed: every intact record is read, at its step and with
-// its value, and the gaps between them are reported by offset and size.
+// Files whose bytes are cut off, flipped or zeroed: every intact record is read, at its step and
+// with its value, and the gaps between them are reported by offset and size.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +10,7 @@
 #include "steptape/reader/event_file_reader.h"
 
 #include "reader/damaged_file.h"
+#include "reader/run_contents.h"
 #include "reader/run_fixture.h"
 
 namespace steptape {
@@ -119,8 +120,60 @@ class DamagedRun : public RunFixture {
     ASSERT_EQ(gaps, gapsBetween(intact, size));
   }
 
+  /// Expects of RunEvents what RunReader has read.
+  void expectStreams(const RunReader& run) const {
+    ASSERT_TRUE(contentsOf(run) == streamedContents(listRuns(root_).at(0), PurgePolicy::kRestarts));
+  }
+
   std::string file_;
 };
+
+TEST_F(DamagedRun, IsReadUpToTheCutAtEveryByteOfTheFile) {
+  const KnownFile& file = knownFile();
+  write(file.bytes);
+  std::size_t whole = file.records.size();
+  std::uint64_t end = file.bytes.size();
+  for (std::size_t cut = file.bytes.size(); cut > 0; --cut) {
+    std::filesystem::resize_file(file_, cut);
+    while (end > cut) {
+      end = file.records[--whole].first;
+    }
+    const RunReader run = read();
+    std::size_t points = 0;
+    for (const auto& [tag, series] : run.tags()) {
+      points += series.scalars.size();
+    }
+    ASSERT_EQ(points, whole) << "cut at " << cut;
+    ASSERT_EQ(run.damage().size(), end == cut ? 0U : 1U) << "cut at " << cut;
+    if (end < cut) {
+      ASSERT_EQ(Extent(run.damage()[0].offset, run.damage()[0].bytes), Extent(end, cut - end));
+      ASSERT_EQ(run.damage()[0].outcome, ReadOutcome::kTruncated);
+    }
+  }
+}
+
+TEST_F(DamagedRun, IsFollowedFromEveryByteOfTheFileToTheNext) {
+  const KnownFile& file = knownFile();
+  write("");
+  std::ofstream out(file_, std::ios::binary);
+  RunReader run = readerOf();
+  std::size_t whole = 0;
+  std::uint64_t points = 0;
+  for (std::size_t size = 1; size <= file.bytes.size(); ++size) {
+    out.put(file.bytes[size - 1]).flush();
+    points += run.update() > 0 ? 1 : 0;
+    if (whole < file.records.size() &&
+        file.records[whole].first + file.records[whole].second == size) {
+      ++whole;
+      ASSERT_THAT(run.damage(), testing::IsEmpty()) << size << " bytes";
+    } else {
+      ASSERT_EQ(run.damage().size(), 1U) << size << " bytes";
+      ASSERT_EQ(run.damage()[0].offset, file.records[whole].first);
+    }
+    ASSERT_EQ(points, whole) << size << " bytes";
+  }
+  expectReads(run, file.records, file, file.bytes.size());
+}
 
 TEST_F(DamagedRun, IsReadUpToTheCut) {
   const KnownFile& file = knownFile();
@@ -130,6 +183,7 @@ TEST_F(DamagedRun, IsReadUpToTheCut) {
     const RunReader run = read();
     const Extents intact = intactRecords(file, file.bytes.substr(0, cut));
     ASSERT_NO_FATAL_FAILURE(expectReads(run, intact, file, cut)) << "cut at " << cut;
+    ASSERT_NO_FATAL_FAILURE(expectStreams(run)) << "cut at " << cut;
     ASSERT_LE(run.damage().size(), 1u);
     ASSERT_TRUE(run.damage().empty() || run.damage()[0].outcome == ReadOutcome::kTruncated);
   }
@@ -144,6 +198,7 @@ TEST_F(DamagedRun, LosesOnlyTheRecordInWhichABitFlips) {
     const auto flipped = static_cast<char>(file.bytes[bit / 8] ^ (1 << bit % 8));
     patch(bit / 8, {&flipped, 1});
     const RunReader run = read(complete());
+    ASSERT_NO_FATAL_FAILURE(expectStreams(run)) << "bit " << bit;
     patch(bit / 8, {&file.bytes[bit / 8], 1});
 
     Extents intact = file.records;
@@ -162,6 +217,7 @@ TEST_F(DamagedRun, LosesOnlyTheRecordsThatAZeroedPageTouches) {
     damaged.replace(page, size, size, '\0');
     patch(page, std::string(size, '\0'));
     const RunReader run = read(complete());
+    ASSERT_NO_FATAL_FAILURE(expectStreams(run)) << "page at " << page;
     patch(page, std::string_view(file.bytes).substr(page, size));
     ASSERT_NO_FATAL_FAILURE(expectReads(run, intactRecords(file, damaged), file, damaged.size()))
         << "page at " << page;
@@ -187,7 +243,9 @@ TEST_F(DamagedRun, ReadsAllThatAThousandZeroedPagesLeave) {
   for (const int threads : {1, 3}) {
     RunReaderOptions options = complete();
     options.threads = threads;
-    ASSERT_NO_FATAL_FAILURE(expectReads(read(options), intact, file, damaged.size())) << threads;
+    const RunReader run = read(options);
+    ASSERT_NO_FATAL_FAILURE(expectReads(run, intact, file, damaged.size())) << threads;
+    ASSERT_NO_FATAL_FAILURE(expectStreams(run)) << threads;
   }
 }
 
@@ -202,6 +260,7 @@ TEST_F(DamagedRun, ReadsAllThatManyFlippedBitsLeave) {
   write(damaged);
   const RunReader run = read(complete());
   expectReads(run, intactRecords(file, damaged), file, damaged.size());
+  expectStreams(run);
 }
 
 TEST_F(DamagedRun, ReadsAllThatIsLeftWhereBytesWereLostOrAdded) {
@@ -230,6 +289,7 @@ TEST_F(DamagedRun, ReadsAllThatIsLeftWhereBytesWereLostOrAdded) {
         }));
     ASSERT_EQ(points, file.records.size() - lost) << at << " " << size;
     ASSERT_LE(run.damage().size(), 1u);
+    ASSERT_NO_FATAL_FAILURE(expectStreams(run)) << at << " " << size;
   }
 }
 

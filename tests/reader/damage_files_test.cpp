@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "reader/run_contents.h"
 #include "reader/run_fixture.h"
 
 namespace steptape {
@@ -28,11 +29,16 @@ class StrangeFiles : public RunFixture {
     writeEvents(kSecond, {legacyScalar("loss", 1, 1)});
   }
 
+  static RunFiles runOf(const RunReader& run) {
+    return {run.name(), run.directory(), run.files(), true};
+  }
+
   /// Reads the run, whose good file must be read, and expects that nothing else was taken for data.
   RunReader readAll() const {
     RunReader run = read(complete());
     EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
     EXPECT_THAT(run.tags(), SizeIs(1));
+    EXPECT_EQ(contentsOf(run), streamedContents(runOf(run), PurgePolicy::kRestarts));
     return run;
   }
 };

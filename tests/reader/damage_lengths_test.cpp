@@ -7,6 +7,7 @@
 
 #include "base/little_endian.h"
 #include "reader/damaged_file.h"
+#include "reader/run_contents.h"
 #include "reader/run_fixture.h"
 
 namespace steptape {
@@ -46,6 +47,7 @@ TEST_F(LyingLength, LosesItsOwnRecordWhateverItSays) {
     const RunReader run = read(complete());
     EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(3, 3))) << length;
     EXPECT_THAT(run.damage(), ElementsAre(IsDamage(one_.size(), two_.size(), ""))) << length;
+    EXPECT_EQ(contentsOf(run), streamedContents(listRuns(root_).at(0), PurgePolicy::kRestarts));
   }
 }
 
@@ -93,6 +95,20 @@ TEST_F(LyingLength, OfEveryRecordInAFileLeavesNothingAndEnds) {
   const RunReader run = read(complete());
   EXPECT_THAT(run.tags(), IsEmpty());
   EXPECT_THAT(run.damage(), ElementsAre(IsDamage(0, file.bytes.size(), "record cut short")));
+}
+
+TEST_F(LyingLength, BehindTheFirstRecordOfALargeFileMakesNoRoomForMillionsOfOthers) {
+  // What a large file begins with shows how much is to come: here one point in 50 bytes.
+  std::string many;
+  for (int step = 0; step < 200'000; ++step) {
+    many += framed({legacyScalar("loss", 1, step)});
+  }
+  writeBytes(kFirst, many);
+  writeBytes(kSecond, framed({legacyScalar("loss", 1, 200'000)}) + header(kMaxPayloadBytes) +
+                          std::string(std::size_t{64} << 20, 'x'));
+  const RunReader run = read();
+  EXPECT_THAT(points(run, "loss"), SizeIs(200'001));
+  EXPECT_LE(run.tags().at("loss").scalars.steps.capacity(), std::size_t{4} << 20);
 }
 
 TEST_F(LyingLength, OfARecordCutShortIsFollowedByRecordsOfAnotherWriter) {

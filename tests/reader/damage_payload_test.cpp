@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "event/wire_format.h"
+#include "reader/run_contents.h"
 #include "reader/run_fixture.h"
 
 namespace steptape {
@@ -59,11 +60,20 @@ std::string floatTensor(const std::string& dimensions) {
 class HostilePayload : public RunFixture {
  protected:
   /// Reads a run in which `payload` lies between two scalars, which must be read.
-  RunReader readAround(const std::string& payload) const {
+  RunReader readBetween(const std::string& payload) const {
     const std::string record = recordOf(payload);
     writeBytes(kFirst, before_ + record + framed({legacyScalar("loss", 3, 3)}));
     RunReader run = read();
     EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(3, 3)));
+    return run;
+  }
+  RunContents streamed() const {
+    return streamedContents(listRuns(root_).at(0), PurgePolicy::kRestarts);
+  }
+  /// As readBetween(), where RunEvents must make the same of it.
+  RunReader readAround(const std::string& payload) const {
+    RunReader run = readBetween(payload);
+    EXPECT_TRUE(contentsOf(run) == streamed());
     return run;
   }
   void expectDamage(const std::string& payload, const std::string& message) const {
@@ -98,6 +108,15 @@ TEST_F(HostilePayload, ThatIsNoMessageIsDamage) {
         std::string(300, '\xff')}) {
     expectDamage(payload, notAnEvent(payload));
   }
+}
+
+TEST_F(HostilePayload, ThatIsNoMessageSeveralTimesIsOneGap) {
+  const std::string record = recordOf("\x10");
+  writeBytes(kFirst, before_ + record + record + record + before_ + record + before_);
+  EXPECT_THAT(
+      read().damage(),
+      ElementsAre(IsDamage(before_.size(), 3 * record.size(), "not an event"),
+                  IsDamage(2 * before_.size() + 3 * record.size(), record.size(), "not an event")));
 }
 
 TEST_F(HostilePayload, ThatIsEmptyIsAnEventWithoutContent) {
@@ -143,7 +162,7 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
         eventOfTensor(varintField(1, 7) + repeated(bytesField(8, ""), 2 * kMiB)),  // texts
         eventOfTensor(varintField(1, 9) + bytesField(10, std::string(8 * kMiB, '\0'))),  // packed
         eventOfTensor(varintField(1, 9) + repeated(varintField(10, 1), 8 * kMiB))}) {
-    const RunReader run = readAround(payload);
+    const RunReader run = readBetween(payload);
     // Of large values only the place is noted; then it is reading them back that is refused.
     std::string refusal;
     if (run.damage().empty()) {
@@ -155,6 +174,10 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
     EXPECT_THAT(refusal, testing::AllOf(testing::StartsWith(message),
                                         testing::HasSubstr(" bytes of memory, want at most "
                                                            "134217728")));
+    const RunContents events = streamed();
+    EXPECT_THAT(events.scalars.at("loss"), SizeIs(2));
+    ASSERT_THAT(events.damage, SizeIs(1));
+    EXPECT_THAT(std::get<0>(events.damage[0]), testing::StartsWith(message));
   }
 }
 

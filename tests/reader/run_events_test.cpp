@@ -207,6 +207,76 @@ TEST_F(RunEventsTest, ReportsAFileThatGoesBetweenThePasses) {
   EXPECT_THAT(run.damage()[0].status.message(), HasSubstr(file));
 }
 
+TEST_F(RunEventsTest, ReportsAFileThatBecomesShorterBetweenThePasses) {
+  const std::string first = framed({legacyScalar("x", 1, 1)});
+  const std::string both = first + framed({legacyScalar("x", 2, 2)});
+  for (const std::string& left : {first, std::string()}) {
+    const std::string file = writeBytes(kFile, both);
+    RunEvents run(listRuns(root_).at(0));
+    writeBytes(kFile, left);
+    std::size_t values = 0;
+    for (RunValue value; run.next(&value);) {
+      ++values;
+    }
+    EXPECT_EQ(values, left.empty() ? 0U : 1U);
+    ASSERT_THAT(run.damage(), SizeIs(1));
+    EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
+    EXPECT_EQ(run.damage()[0].offset, left.size());
+    EXPECT_EQ(run.damage()[0].status.message(), "file became shorter: got " +
+                                                    std::to_string(left.size()) + " bytes, want " +
+                                                    std::to_string(both.size()) + " of " + file);
+  }
+}
+
+TEST_F(RunEventsTest, ReportsDamageThatComesBetweenThePassesAndNoneTwice) {
+  const std::string record = framed({legacyScalar("x", 1, 1)});
+  std::string bytes = record + record + record + record;
+  bytes[20] = static_cast<char>(~bytes[20]);
+  writeBytes(kFile, bytes);
+  RunEvents run(listRuns(root_).at(0));
+  EXPECT_THAT(run.damage(), SizeIs(1));
+  bytes[2 * record.size() + 20] = static_cast<char>(~bytes[2 * record.size() + 20]);
+  writeBytes(kFile, bytes);
+  std::size_t values = 0;
+  for (RunValue value; run.next(&value);) {
+    ++values;
+  }
+  EXPECT_EQ(values, 2U);
+  ASSERT_THAT(run.damage(), SizeIs(2));
+  EXPECT_EQ(run.damage()[1].offset, 2 * record.size());
+}
+
+TEST_F(RunEventsTest, LeavesOutTheTagsOfAFileThatIsReplacedBetweenThePasses) {
+  writeEvents(kFile, {legacyScalar("x", 1, 1), legacyScalar("x", 2, 2)});
+  RunEvents run(listRuns(root_).at(0));
+  writeEvents(kFile, {legacyScalar("y", 1, 1), legacyScalar("x", 3, 3)});
+  RunValue value;
+  ASSERT_TRUE(run.next(&value));
+  EXPECT_EQ(run.tags()[value.tag].name, "x");
+  EXPECT_EQ(value.step, 3);
+  EXPECT_FALSE(run.next(&value));
+  EXPECT_THAT(run.tags(), SizeIs(1));
+}
+
+TEST_F(RunEventsTest, ListsNoTagOfAValueThatSaysNothing) {
+  const Value nothing{"nothing", std::monostate(), std::nullopt};
+  writeEvents(kFile, {eventAt(1, Summary{{nothing}}), legacyScalar("x", 1, 1)});
+  RunEvents run(listRuns(root_).at(0));
+  ASSERT_THAT(run.tags(), SizeIs(1));
+  EXPECT_EQ(run.tags()[0].name, "x");
+}
+
+TEST_F(RunEventsTest, GivesScalarsAndOtherValuesInTurn) {
+  Tensor text;
+  text.type = TensorType::kString;
+  text.strings = {"text"};
+  Value note{"note", text, SummaryMetadata()};
+  note.metadata->pluginName = kTextPlugin;
+  writeEvents(kFile, {legacyScalar("x", 1, 1), eventAt(2, Summary{{note, note}}),
+                      legacyScalar("x", 3, 3), eventAt(4, Summary{{note}})});
+  EXPECT_THAT(read(), ElementsAre("x@1=1", "note@2", "note@2", "x@3=3", "note@4"));
+}
+
 TEST_F(RunEventsTest, LeavesOutWhatIsWrittenBetweenThePasses) {
   const std::string first = framed({legacyScalar("x", 1, 1)});
   writeBytes(kFile, first);

@@ -82,6 +82,32 @@ TEST_F(ListRunsTest, FollowsLinksOnceOnly) {
   EXPECT_THAT(names(root_), ElementsAre("a"));
 }
 
+TEST_F(ListRunsTest, CallsARunByTheNameOfItsDirectoryAndNotOfALink) {
+  writeBytes("run_7/events.out.tfevents.1", "");
+  std::filesystem::create_directory_symlink(path("run_7"), path("latest"));
+  writeBytes("all/notes.txt", "");
+  std::filesystem::create_directory_symlink(path("run_7"), path("all/first"));
+  EXPECT_THAT(names(root_), ElementsAre("run_7"));
+}
+
+TEST_F(ListRunsTest, FollowsLinksThatLieBehindLinks) {
+  writeBytes("elsewhere/runs/events.out.tfevents.1", "");
+  writeBytes("elsewhere/data/deep/events.out.tfevents.1", "");
+  std::filesystem::create_directory_symlink(path("elsewhere/data"), path("elsewhere/runs/more"));
+  writeBytes("here/notes.txt", "");
+  std::filesystem::create_directory_symlink(path("elsewhere/runs"), path("here/link"));
+  EXPECT_THAT(names(path("here")), ElementsAre("link", "link/more/deep"));
+}
+
+TEST_F(ListRunsTest, CountsTheBytesOfARunsFiles) {
+  writeBytes("events.out.tfevents.1", "12345");
+  const std::string second = writeBytes("events.out.tfevents.2", "678");
+  const RunFiles run = listRuns(root_).front();
+  EXPECT_EQ(totalBytes(run), 8u);
+  std::filesystem::remove(second);
+  EXPECT_EQ(totalBytes(run), 5u);
+}
+
 TEST_F(ListRunsTest, SaysWhatIsNotThere) {
   try {
     listRuns(path("absent"));

@@ -3,6 +3,7 @@
 // RunReader on runs that change: growing, new, removed and shorter files.
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <sys/resource.h>
 
@@ -190,10 +191,63 @@ TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
   const std::string changed = "the file has changed: no value 0 at offset 0 of " + file;
   writeBytes(kFirst, "");
   EXPECT_EQ(message(), changed);
+  writeBytes(kFirst, text.substr(0, text.size() - 1));
+  EXPECT_EQ(message(), changed);
   writeBytes(kFirst, framed({textAt(2, "note", "two")}));
   EXPECT_EQ(message(), changed);
+  // Another time, a shorter and a longer record, and none with that value.
+  Event later = textAt(1, "note", "one");
+  later.wallTime += 1;
+  for (const Event& other :
+       {later, textAt(1, "note", "on"), textAt(1, "note", "ones"), eventAt(1, GraphDef{"graph"})}) {
+    writeBytes(kFirst, framed({other}));
+    EXPECT_EQ(message(), changed);
+  }
   writeBytes(kFirst, text);
   EXPECT_EQ(message(), "");
+}
+
+TEST_F(FollowTest, KnowsAReplacedFileThoughItsEventIsAsLongAndAsLate) {
+  Event event = textAt(1, "note", "one");
+  std::get<Summary>(event.what)
+      .values.push_back(std::get<Summary>(textAt(1, "other", "two").what).values.at(0));
+  writeEvents(kFirst, {event});
+  const RunReader run = read();
+  const std::size_t size = framed({event}).size();
+  // One value where there were two, of the same length together.
+  std::string text = "one";
+  while (framed({textAt(1, "note", text)}).size() < size) {
+    text += 'x';
+  }
+  ASSERT_EQ(framed({textAt(1, "note", text)}).size(), size);
+  writeEvents("another", {textAt(1, "note", text)});
+  std::filesystem::rename(path("another"), path(kFirst));
+  Value value;
+  const Status status = run.value(run.tags().at("other").values.at(0), &value);
+  EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
+  EXPECT_EQ(status.message(), "the file has changed: no value 1 at offset 0 of " + path(kFirst));
+}
+
+TEST_F(FollowTest, ReadsBackAValueWithATimeThatIsNone) {
+  Event event = textAt(1, "note", "one");
+  event.wallTime = std::numeric_limits<double>::quiet_NaN();
+  writeEvents(kFirst, {event});
+  const RunReader run = read();
+  Value value;
+  EXPECT_EQ(run.value(run.tags().at("note").values.at(0), &value).message(), "");
+}
+
+TEST_F(FollowTest, ReadsNoMoreOfAFileThanTheRecordOfTheValue) {
+  const Event event = textAt(1, "note", "one");
+  append(kFirst, framed({textAt(0, "note", std::string(100'000, 'x')), event}));
+  append(kFirst, framed({textAt(2, "note", std::string(100'000, 'x'))}));
+  const RunReader run = read();
+  Value value;
+  const std::uint64_t itself = bytesReadSoFar();
+  const std::uint64_t before = bytesReadSoFar();
+  ASSERT_TRUE(run.value(run.tags().at("note").values.at(1), &value).ok());
+  const std::uint64_t counting = before - itself;
+  EXPECT_LE(bytesReadSoFar() - before, framed({event}).size() + 2 * counting);
 }
 
 TEST_F(FollowTest, SearchesOnBehindDamageWhenTheFileHasGrown) {

@@ -26,8 +26,8 @@ constexpr std::size_t kFileBytes = 12 << 20;  // several chunks of 1 MiB, some f
 /// All that a reader gives, in a form that compares and prints.
 struct Contents {
   using Location = std::tuple<std::uint64_t, std::int64_t, std::uint32_t, double>;
-  std::map<std::string, std::tuple<std::vector<double>, std::vector<std::int64_t>,
-                                   std::vector<double>, std::vector<Location>>>
+  std::map<std::string,
+           std::tuple<Column<double>, Column<std::int64_t>, Column<double>, std::vector<Location>>>
       tags;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> damage;
 
@@ -96,6 +96,17 @@ TEST_F(ThreadsTest, GiveTheSameWhereTheFirstMetadataLiesInTheMiddle) {
   std::string file = scalars(kFileBytes / 2);
   for (std::int64_t step = 0; file.size() < kFileBytes; ++step) {
     file += framed({newScalar("late", 1, step, step == 0)});
+  }
+  expectSame(file);
+}
+
+TEST_F(ThreadsTest, GiveTheSameWhereATagChangesItsPlugin) {
+  // The plugin of its first metadata holds, which chunks do not see.
+  Event first = newScalar("tag", 1, 0);
+  std::get<Summary>(first.what).values[0].metadata->pluginName = "mine";
+  std::string file = framed({version(), first});
+  for (std::int64_t step = 0; file.size() < kFileBytes; ++step) {
+    file += framed({newScalar("tag", 2, step, step % 1000 == 0), legacyScalar("tag", 3, step)});
   }
   expectSame(file);
 }

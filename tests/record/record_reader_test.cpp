@@ -181,6 +181,28 @@ TEST_F(RecordReaderTest, SaysWhereALengthIsDamaged) {
             "length checksum mismatch: got 0x224b7f00, want 0x224b7fa3 at offset 40 of run/events");
 }
 
+TEST_F(RecordReaderTest, ChecksALengthThatItHasSeenBefore) {
+  write("first");
+  write("other");
+  std::string damaged = framed("third");
+  damaged[8] = static_cast<char>(damaged[8] ^ 1);
+  writeRaw(damaged);
+  EXPECT_EQ(read(), "first");
+  EXPECT_EQ(read(), "other");
+  EXPECT_EQ(read(), "<corrupt>");
+  EXPECT_THAT(message(), HasSubstr("length checksum mismatch"));
+}
+
+TEST_F(RecordReaderTest, TakesNoLengthWithTheChecksumOfAnother) {
+  write("first");
+  std::string damaged = framed("seventh");
+  const std::string seen = framed("first");
+  damaged.replace(8, 4, seen, 8, 4);
+  writeRaw(damaged);
+  EXPECT_EQ(read(), "first");
+  EXPECT_EQ(read(), "<corrupt>");
+}
+
 TEST_F(RecordReaderTest, SaysWhereDataIsDamaged) {
   std::string damaged = goldenVersionRecord();
   damaged.back() = '\0';

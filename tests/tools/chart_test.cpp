@@ -2,6 +2,7 @@
 #include "tools/chart.h"
 
 #include <cmath>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -204,10 +205,24 @@ TEST(ScreenText, CutsTheMiddleOfLongNames) {
 }
 
 TEST(ScreenText, ShowsControlCharactersAsSuch) {
-  EXPECT_EQ(printable("a\tb\u0085\u202e", true), "a?b??");
+  EXPECT_EQ(printable("a\tb\u0085\u202e\u061c", true), "a?b???");
   EXPECT_EQ(printable("für", true), "für");
   EXPECT_EQ(printable("für", false), "f?r");
   EXPECT_EQ(printable("\xff", true), "\uFFFD");
+}
+
+TEST(ScreenText, KnowsHowManyColumnsCharactersTake) {
+  // As glibc's wcwidth() says in a UTF-8 locale.
+  EXPECT_EQ(columnsOf("für"), 3);
+  EXPECT_EQ(columnsOf("日本"), 4);
+  EXPECT_EQ(columnsOf("한글"), 4);
+  EXPECT_EQ(columnsOf("\u1112\u1161\u11ab"), 2);  // 한 in its three parts
+  EXPECT_EQ(columnsOf("🚀⚡✅"), 6);
+  EXPECT_EQ(columnsOf("☀✓"), 2);
+  EXPECT_EQ(columnsOf("e\u0301"), 1);
+  EXPECT_EQ(columnsOf("שָׁלוֹם"), 4);
+  EXPECT_EQ(columnsOf("ภาษาไทยที่"), 8);
+  EXPECT_EQ(columnsOf("a\u200bb"), 2);
 }
 
 TEST(SvgChart, IsAPictureWithATitle) {
@@ -229,6 +244,33 @@ TEST(SvgChart, EscapesText) {
 
 TEST(SvgChart, ShowsASinglePoint) {
   EXPECT_THAT(svgOf({chartOf({curve("a", {NAN, 5, NAN})})}), HasSubstr("stroke-width=\"5\""));
+}
+
+TEST(SvgChart, CutsNamesThatDoNotFit) {
+  Chart chart = chartOf({curve(std::string(200, 'r'), {0, 1})});
+  chart.title = std::string(200, 't');
+  chart.curves[0].summary = "1 at step 1";
+  const std::string svg = svgOf({chart});
+  EXPECT_THAT(svg, HasSubstr(">" + std::string(35, 't') + "…" + std::string(36, 't') + "</text>"));
+  // At 7 pixels a character with all that stands beside it, less than the picture's 800.
+  EXPECT_THAT(svg, HasSubstr(">" + std::string(44, 'r') + "…" + std::string(45, 'r') + "<tspan"));
+}
+
+TEST(SvgChart, KeepsLabelsApartAndInThePicture) {
+  Chart chart = chartOf({curve("a", {0, 1})});
+  chart.xKind = AxisKind::kSteps;
+  chart.curves[0].x = {1e15, 1e15 + 2000};
+  const std::string svg = svgOf({chart});
+  const std::regex labels("x=\"([0-9.]+)\" y=\"382\" text-anchor=\"middle\">([^<]+)<");
+  double end = 0;
+  for (std::sregex_iterator it(svg.begin(), svg.end(), labels), none; it != none; ++it) {
+    const double halfWidth = 7.0 * static_cast<double>((*it)[2].length()) / 2;
+    // Places are written in tenths of a pixel.
+    EXPECT_GE(std::stod((*it)[1]) - halfWidth, end - 0.1) << (*it)[2];
+    end = std::stod((*it)[1]) + halfWidth;
+  }
+  EXPECT_GT(end, 400);
+  EXPECT_LE(end, 800.1);
 }
 
 TEST(SvgChart, StacksCharts) {

@@ -32,6 +32,12 @@ TEST_F(Check, SaysThatBothReadersShowAGoodRun) {
       "shows everything\n");
 }
 
+TEST_F(Check, NamesAFileThatIsGivenByItself) {
+  writeEvents("runs/events.out.tfevents.1", goodEvents());
+  EXPECT_THAT(steptape("check runs/events.out.tfevents.1").out,
+              StartsWith("runs/events.out.tfevents.1: 1 file, 4 records, "));
+}
+
 TEST_F(Check, NamesTheSpotAndTheRule) {
   const std::string good = framed(goodEvents());
   writeBytes("runs/events.out.tfevents.1", good + "damage" + framed({legacyScalar("loss", 0, 21)}));

@@ -14,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class Diff : public ToolFixture {
  protected:
@@ -138,8 +139,9 @@ TEST_F(Diff, WantsOneRunOnEachSide) {
   writeBytes("runs/a/events.out.tfevents.1", smallFile());
   writeBytes("runs/b/events.out.tfevents.1", smallFile());
   const Outcome outcome = steptape("diff runs runs/a");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(outcome.error, "steptape: runs holds 2 runs; name one of them, such as runs/a\n");
+  EXPECT_EQ(outcome.exitCode, 2);
+  EXPECT_THAT(outcome.error,
+              StartsWith("FIRST: runs holds 2 runs; name one of them, such as runs/a\n"));
   EXPECT_EQ(steptape("diff runs/a").exitCode, 2);
 }
 

@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shlex
+import shutil
 import tempfile
 import unittest
 
@@ -26,10 +27,10 @@ class InspectOnATerminal(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
-    def inspect(self, columns, command="inspect runs", **environment):
+    def inspect(self, columns, command="inspect runs", exit_code=0, **environment):
         with Terminal(columns, 30, self.directory.name, TZ="UTC", **environment) as terminal:
-            exit_code, lines = terminal.finish(f"{STEPTAPE} {command}")
-            self.assertEqual(exit_code, 0)
+            got, lines = terminal.finish(f"{STEPTAPE} {command}")
+            self.assertEqual(got, exit_code)
             return lines
 
     def test_fills_the_line_with_the_curve(self):
@@ -64,14 +65,52 @@ class InspectOnATerminal(unittest.TestCase):
             terminal.finish(f"{STEPTAPE} inspect runs")
             self.assertRegex(terminal.screen(colors=True)[0], "^\033\\[1mruns/demo\033\\[0m.*: 1 file")
 
-    def test_completes_in_bash(self):
-        with Terminal(80, 30, self.directory.name, PATH_OF_TOOL=os.path.dirname(os.environ["STEPTAPE_TOOL"])) as terminal:
-            terminal.run("PATH=$PATH_OF_TOOL:$PATH exec bash --norc -i")
-            terminal.run("PS1='> '; source <(steptape completion bash); stty echo; echo ready")
-            terminal.wait_for("^.*ready$")
-            terminal.press("steptape insp", "Tab", "ru", "Tab", "Tab", "Enter")
-            terminal.wait_for("^> steptape inspect runs/demo/$")
-            terminal.wait_for("^  loss ")
+    def test_keeps_to_the_lines_of_a_narrow_terminal(self):
+        run = "runs/directory_with_a_long_name"
+        damaged = bytearray(event_file.curve(LONG_TAG, [float("nan"), *range(9)]))
+        damaged[500] ^= 1
+        self.write(run + "/events.out.tfevents.1.of_a_host_with_a_long_name", damaged)
+        self.assertEqual(self.inspect(40, f"inspect {run} 2>/dev/null", exit_code=1), [
+            "runs/directory_with_a_long_name:",
+            "  1 file, 1.78 KiB, 1 tag, 9 points",
+            "  1970-01-01 00:16:40 to 00:16:49, 9.0 s",
+            "  events.…ong_name  1.78 KiB  damaged: …",
+            "",
+            "  scalar                  last  curve",
+            "  validation…/top5_error     8   ▁▃▄▅▆▇█",
+        ])
+
+    def test_aligns_characters_that_take_two_columns(self):
+        tags = "loss", "損失", "⚡ 🚀", "한글"
+        self.write("runs/demo/events.out.tfevents.1",
+                   b"".join(event_file.curve(tag, range(2)) for tag in tags))
+        self.assertEqual(self.inspect(60)[-4:], [
+            "  loss         2   0..1      0     1    0    1  ▁█",
+            "  ⚡ 🚀        2   0..1      0     1    0    1  ▁█",
+            "  損失         2   0..1      0     1    0    1  ▁█",
+            "  한글         2   0..1      0     1    0    1  ▁█",
+        ])
+
+    def test_completes_in_the_shells_that_are_here(self):
+        shells = {
+            "bash": ("bash --norc -i", "PS1='> '; source <(steptape completion bash)"),
+            "fish": ("fish --no-config -i",
+                     "function fish_prompt; echo -n '> '; end; steptape completion fish | source"),
+            "zsh": ("zsh -f -i",
+                    "PS1='> '; autoload -U compinit; compinit -D -u; source <(steptape completion zsh)"),
+        }
+        for shell, (command, setup) in shells.items():
+            # The tests need bash; the others are tried where they are.
+            if shell != "bash" and shutil.which(shell) is None:
+                continue
+            environment = {"TOOL": os.environ["STEPTAPE_TOOL"]}
+            with self.subTest(shell=shell), Terminal(80, 30, self.directory.name, **environment) as terminal:
+                terminal.run(f"PATH=$(dirname $TOOL):$PATH exec {command}")
+                terminal.run(f"{setup}; stty echo; echo rea''dy")
+                terminal.wait_for("^ready$")
+                terminal.press("steptape insp", "Tab", "ru", "Tab", "Tab", "Enter")
+                terminal.wait_for("^> steptape inspect runs/demo/?$")
+                terminal.wait_for("^  loss ")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "tools/tool_fixture.h"
@@ -24,6 +25,11 @@ class Inspect : public ToolFixture {
     ::setenv("LC_ALL", "C.UTF-8", 1);
   }
 };
+
+Event atTime(Event event, double wallTime) {
+  event.wallTime = wallTime;
+  return event;
+}
 
 constexpr char kGoldenFile[] = STEPTAPE_SOURCE_DIR "/tests/golden/torch.tfevents";
 
@@ -58,6 +64,17 @@ TEST_F(Inspect, CountsNumbersThatAreNotFinite) {
               HasSubstr("  scalar  points  steps  first  last  min  max  NaN/inf  curve\n"
                         "  x            3   1..3    nan   inf    2  inf        2   \u2584\n"
                         "  y            1      1      1     1    1    1           \u2584\n"));
+}
+
+TEST_F(Inspect, PassesOverTimesThatAreNaN) {
+  writeEvents("runs/some/events.out.tfevents.1",
+              {atTime(legacyScalar("x", 1, 1), std::nan("")), atTime(legacyScalar("x", 2, 2), 1000),
+               atTime(legacyScalar("x", 3, 3), 1060)});
+  writeEvents("runs/none/events.out.tfevents.1", {atTime(legacyScalar("x", 1, 1), std::nan(""))});
+  EXPECT_THAT(steptape("inspect runs").out,
+              AllOf(HasSubstr("  1970-01-01 00:16:40 to 00:17:40, 1:00\n"), Not(HasSubstr("nan"))));
+  EXPECT_THAT(steptape("inspect runs --run none --json").out,
+              HasSubstr("\"first_wall_time\": null, \"last_wall_time\": null"));
 }
 
 TEST_F(Inspect, ShowsOtherPluginsBelowScalars) {
@@ -184,6 +201,16 @@ TEST_F(Inspect, NamesADamagedFileAndItsOffset) {
                                        lost + " bytes skipped)\n"));
   EXPECT_THAT(outcome.out, HasSubstr(" B, 1 tag, 2 points\n"));
   EXPECT_THAT(outcome.out, HasSubstr(" B  damaged: " + lost + " B in 1 gap\n"));
+}
+
+TEST_F(Inspect, SaysThatAFileCannotBeRead) {
+  writeBytes("runs/events.out.tfevents.1", smallFile());
+  std::filesystem::create_symlink("nowhere", path("runs/events.out.tfevents.2"));
+  const Outcome outcome = steptape("inspect runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.out, ContainsRegex("\n  events.out.tfevents.2 +0 B  not readable\n"));
+  EXPECT_EQ(outcome.error,
+            "problem: cannot open runs/events.out.tfevents.2: No such file or directory\n");
 }
 
 TEST_F(Inspect, PutsDamageIntoItsJson) {

@@ -51,6 +51,7 @@ TEST(ManPage, IsRoff) {
   EXPECT_EQ(manPage(smallCommand(), whole),
             ".TH \"STEPTAPE\\-LOOK\" 1 \"\" \"steptape " STEPTAPE_VERSION
             "\" \"Steptape\"\n"
+            ".nh\n.ad l\n"
             ".SH NAME\n"
             "steptape\\-look \\- Look at it\n"
             ".SH SYNOPSIS\n"

@@ -144,6 +144,13 @@ TEST_F(Plot, SaysWhenItCannotWrite) {
   EXPECT_THAT(outcome.error, HasSubstr("absent/chart.svg: No such file or directory"));
 }
 
+TEST_F(Plot, SaysThatThereAreNoScalars) {
+  writeEvents("runs/events.out.tfevents.1", {version()});
+  const Outcome outcome = steptape("plot runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.error, "steptape: no scalar tag; 'steptape inspect' lists all tags\n");
+}
+
 TEST_F(Plot, SaysWhichTagIsNotThere) {
   writeLoss("demo", {1});
   const Outcome outcome = plot("runs --tag lose");

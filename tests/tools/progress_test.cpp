@@ -57,8 +57,25 @@ TEST(ProgressLine, StaysAtTheEndWhenAFileHasGrown) {
             "reading [========================] 100 %  300 B/s  0 ms left");
 }
 
+TEST(ProgressLine, ShrinksItsBarFirst) {
+  EXPECT_EQ(progressLine("reading", 50 * kMebibyte, 200 * kMebibyte, 2, 48),
+            "reading [==>     ]  25 %  25.0 MiB/s  6.0 s left");
+}
+
+TEST(ProgressLine, LeavesOutTheRateOnANarrowTerminal) {
+  EXPECT_EQ(progressLine("reading", 50 * kMebibyte, 200 * kMebibyte, 2, 47),
+            "reading [====>              ]  25 %  6.0 s left");
+  EXPECT_EQ(progressLine("exporting", 200, 200, 2, 39), "exporting [==========] 100 %  0 ms left");
+}
+
+TEST(ProgressLine, LeavesOutTheTimeToo) {
+  EXPECT_EQ(progressLine("reading", 1, 2, 1, 30), "reading [=======>      ]  50 %");
+}
+
 TEST(ProgressLine, IsNoLongerThanTheLine) {
-  EXPECT_EQ(progressLine("reading", 1, 2, 1, 12), "reading [===");
+  EXPECT_EQ(progressLine("reading", 1, 2, 1, 20), "reading  50 %");
+  EXPECT_EQ(progressLine("reading", 1, 2, 1, 5), "readi");
+  EXPECT_EQ(progressLine("reading", 1, 2, 1, 0), "");
 }
 
 TEST_F(ProgressTest, AppearsAfterHalfASecond) {

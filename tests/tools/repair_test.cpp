@@ -50,6 +50,21 @@ TEST_F(RepairCommand, SaysThatThereIsNothingToRepair) {
   EXPECT_EQ(outcome.out, "tfevents.1: 3 records kept, 0 bytes left out\nnothing to repair\n");
 }
 
+TEST_F(RepairCommand, SaysWhoseMetadataItRestored) {
+  const Value loss = tensorValue<float>("loss", TensorType::kFloat, {0.5F});
+  const Value mesh = tensorValue<float>("mesh", TensorType::kFloat, {1, 2, 3});
+  writeBytes("tfevents.1", "damage" + framed({eventAt(1, Summary{{loss, mesh}})}));
+  const Outcome outcome = steptape("repair tfevents.1 --output tfevents.2");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.out,
+              HasSubstr("1 record kept, 6 bytes left out, metadata of 1 tag restored\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("kept: metadata of 'loss' restored: plugin scalars, as the "
+                                     "form of its values says\n"
+                                     "  'mesh': metadata lost and unknown: TensorBoard does not "
+                                     "show the tag\n"
+                                     "written: tfevents.2\n"));
+}
+
 TEST_F(RepairCommand, OverwritesOnlyIfForced) {
   writeBytes("tfevents.1", damagedInside());
   writeBytes("tfevents.2", "precious");
@@ -84,8 +99,9 @@ TEST_F(RepairCommand, PrintsJson) {
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_THAT(outcome.out,
               MatchesRegex(R"(."file": "tfevents.1", "output": "tfevents.2", "original": "", )"
-                           R"("records_kept": 3, "bytes_kept": 130, "bytes_left_out": 6, "steps": .
-."offset": 84, "bytes": 6, "left_out": true, "message": "length checksum mismatch: got .*".
+                           R"("records_kept": 3, "bytes_kept": 130, "bytes_left_out": 6, )"
+                           R"("tags_restored": 0, "tags_without_metadata": .., "steps": .
+."offset": 84, "bytes": 6, "left_out": true, "tag": "", "message": "length checksum mismatch: got .*".
 ., "more_steps": 0.
 )"));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include "steptape/reader/run_files.h"
 
 #include "tools/point_follower.h"
 #include "tools/tool_fixture.h"
@@ -14,8 +14,12 @@ namespace steptape {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
+using tools::PointFollower;
+using tools::RunNews;
 
 class Follower : public LogDirFixture {
  protected:
@@ -24,86 +28,150 @@ class Follower : public LogDirFixture {
     out << framed(events);
     ASSERT_TRUE(out.good());
   }
-  tools::PointFollower follower(const tools::NamePattern& tag = {}) const {
-    return {listRuns(root_).front(), tag};
-  }
-  /// The steps of the points that are new.
-  static std::vector<std::int64_t> newSteps(tools::PointFollower* follower) {
-    std::vector<tools::NewPoint> points;
-    follower->update(&points);
-    std::vector<std::int64_t> steps;
-    for (const tools::NewPoint& point : points) {
-      steps.push_back(point.step);
+  PointFollower follower(const tools::NameFilter& filter = {}) const { return {{root_}, filter}; }
+
+  /// "tag step = value" of each point.
+  static std::vector<std::string> textsOf(const RunNews& news) {
+    std::vector<std::string> texts;
+    for (const tools::NewPoint& point : news.points) {
+      texts.push_back(fmt::format("{} {} = {}", *point.tag, point.step, point.value));
     }
-    return steps;
+    return texts;
   }
-  static Event version() { return eventAt(0, FileVersion{"brain.Event:2"}); }
-  static Event later(Event event) {
-    event.wallTime += 1000;
+  static std::vector<std::string> newPoints(PointFollower* follower) {
+    return textsOf(follower->update());
+  }
+  /// The directories of the runs that the points are of.
+  static std::vector<std::string> runsOf(const RunNews& news) {
+    std::vector<std::string> runs;
+    for (const tools::NewPoint& point : news.points) {
+      runs.push_back(*point.run);
+    }
+    return runs;
+  }
+  /// As if the clock showed `wallTime`.
+  static Event at(double wallTime, Event event) {
+    event.wallTime = wallTime;
     return event;
   }
 };
 
 TEST_F(Follower, GivesEachPointOnce) {
   writeEvents("events.out.tfevents.1", {legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 1)});
-  tools::PointFollower run = follower();
-  EXPECT_THAT(newSteps(&run), ElementsAre(0, 1));
-  EXPECT_THAT(newSteps(&run), IsEmpty());
+  PointFollower runs = follower();
+  EXPECT_THAT(newPoints(&runs), ElementsAre("loss 0 = 1", "loss 1 = 1"));
+  EXPECT_THAT(newPoints(&runs), IsEmpty());
   append("events.out.tfevents.1", {legacyScalar("loss", 1, 2)});
-  EXPECT_THAT(newSteps(&run), ElementsAre(2));
+  EXPECT_THAT(newPoints(&runs), ElementsAre("loss 2 = 1"));
 }
 
 TEST_F(Follower, WaitsForTheRestOfARecord) {
   const std::string bytes = framed({legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 1)});
   writeBytes("events.out.tfevents.1", bytes.substr(0, bytes.size() - 3));
-  tools::PointFollower run = follower();
-  EXPECT_THAT(newSteps(&run), ElementsAre(0));
+  PointFollower runs = follower();
+  const RunNews news = runs.update();
+  EXPECT_THAT(textsOf(news), ElementsAre("loss 0 = 1"));
+  EXPECT_THAT(news.damage, IsEmpty());
   writeBytes("events.out.tfevents.1", bytes);
-  EXPECT_THAT(newSteps(&run), ElementsAre(1));
+  EXPECT_THAT(newPoints(&runs), ElementsAre("loss 1 = 1"));
 }
 
-TEST_F(Follower, GoesOnInANewFile) {
-  writeEvents("events.out.tfevents.1", {legacyScalar("loss", 1, 0)});
-  tools::PointFollower run = follower();
-  EXPECT_THAT(newSteps(&run), ElementsAre(0));
-  writeEvents("events.out.tfevents.2", {legacyScalar("loss", 1, 1)});
-  EXPECT_THAT(newSteps(&run), ElementsAre(1));
+TEST_F(Follower, GoesOnInNewFilesAndNewRuns) {
+  writeEvents("a/events.out.tfevents.1", {legacyScalar("loss", 1, 0)});
+  PointFollower runs = follower();
+  EXPECT_THAT(newPoints(&runs), ElementsAre("loss 0 = 1"));
+  writeEvents("a/events.out.tfevents.2", {legacyScalar("loss", 1, 1)});
+  writeEvents("b/events.out.tfevents.1", {legacyScalar("loss", 1, 2)});
+  EXPECT_THAT(runsOf(runs.update()), ElementsAre(path("a"), path("b")));
 }
 
-TEST_F(Follower, GivesWhatARestartWritesAgain) {
+TEST_F(Follower, OrdersThePointsOfAllRunsByTheirTimes) {
+  writeEvents("a/events.out.tfevents.1", {legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 2)});
+  writeEvents("b/events.out.tfevents.1", {legacyScalar("loss", 2, 1), legacyScalar("loss", 2, 3)});
+  PointFollower runs = follower();
+  EXPECT_THAT(newPoints(&runs),
+              ElementsAre("loss 0 = 1", "loss 1 = 2", "loss 2 = 1", "loss 3 = 2"));
+}
+
+TEST_F(Follower, GivesTheLastPointsOfManyThatAreNew) {
+  writeEvents("a/events.out.tfevents.1", {legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 1)});
+  writeEvents("b/events.out.tfevents.1", {legacyScalar("lr", 2, 2), legacyScalar("lr", 2, 3)});
+  EXPECT_THAT(textsOf(follower().update(3)), ElementsAre("loss 1 = 1", "lr 2 = 2", "lr 3 = 2"));
+  EXPECT_THAT(textsOf(follower().update(1)), ElementsAre("lr 3 = 2"));
+  EXPECT_THAT(textsOf(follower().update(0)), IsEmpty());
+}
+
+TEST_F(Follower, GivesWhatARestartWritesAgainOnceEach) {
   writeEvents("events.out.tfevents.1", {version(), legacyScalar("loss", 1, 0),
                                         legacyScalar("loss", 1, 1), legacyScalar("loss", 1, 2)});
-  tools::PointFollower run = follower();
-  EXPECT_THAT(newSteps(&run), ElementsAre(0, 1, 2));
-  // More points than were dropped, so that their number alone tells nothing.
+  PointFollower runs = follower();
+  EXPECT_THAT(newPoints(&runs), SizeIs(3));
+  // More points than were dropped, so that their number alone tells nothing. Nor do their times: the
+  // clock was set back meanwhile, and one step has the very same time as before.
   writeEvents("events.out.tfevents.2",
-              {later(version()), later(start(1)), later(legacyScalar("loss", 2, 1)),
-               later(legacyScalar("loss", 2, 2)), later(legacyScalar("loss", 2, 3))});
-  std::vector<tools::NewPoint> points;
-  EXPECT_TRUE(run.update(&points));
-  ASSERT_EQ(points.size(), 3U);
-  EXPECT_EQ(points.front().step, 1);
-  EXPECT_EQ(points.front().value, 2);
-  points.clear();
-  EXPECT_FALSE(run.update(&points));
-  EXPECT_THAT(points, IsEmpty());
+              {version(), start(1), at(900, legacyScalar("loss", 2, 1)), legacyScalar("loss", 2, 2),
+               at(950, legacyScalar("loss", 2, 3))});
+  const RunNews news = runs.update();
+  EXPECT_THAT(textsOf(news), ElementsAre("loss 1 = 2", "loss 3 = 2", "loss 2 = 2"));
+  EXPECT_THAT(news.restarted, ElementsAre(root_));
+
+  append("events.out.tfevents.2", {at(960, legacyScalar("loss", 2, 4))});
+  const RunNews later = runs.update();
+  EXPECT_THAT(textsOf(later), ElementsAre("loss 4 = 2"));
+  EXPECT_THAT(later.restarted, IsEmpty());
 }
 
 TEST_F(Follower, GivesNothingWhereARestartOnlyDrops) {
   writeEvents("events.out.tfevents.1",
               {version(), legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 1)});
-  tools::PointFollower run = follower();
-  EXPECT_THAT(newSteps(&run), ElementsAre(0, 1));
-  writeEvents("events.out.tfevents.2", {later(version()), later(start(1))});
-  EXPECT_THAT(newSteps(&run), IsEmpty());
-  append("events.out.tfevents.2", {later(legacyScalar("loss", 1, 1))});
-  EXPECT_THAT(newSteps(&run), ElementsAre(1));
+  PointFollower runs = follower();
+  EXPECT_THAT(newPoints(&runs), SizeIs(2));
+  writeEvents("events.out.tfevents.2", {version(), start(1)});
+  const RunNews news = runs.update();
+  EXPECT_THAT(news.points, IsEmpty());
+  EXPECT_THAT(news.restarted, ElementsAre(root_));
+  append("events.out.tfevents.2", {legacyScalar("loss", 1, 1)});
+  EXPECT_THAT(newPoints(&runs), ElementsAre("loss 1 = 1"));
 }
 
-TEST_F(Follower, GivesTheTagsThatAreAskedFor) {
-  writeEvents("events.out.tfevents.1", {legacyScalar("loss", 1, 0), legacyScalar("lr", 1, 5)});
-  tools::PointFollower run = follower(tools::NamePattern("^lr"));
-  EXPECT_THAT(newSteps(&run), ElementsAre(5));
+TEST_F(Follower, GivesTheTagsAndRunsThatAreAskedFor) {
+  writeEvents("a/events.out.tfevents.1", {legacyScalar("loss", 1, 0), legacyScalar("lr", 1, 5)});
+  writeEvents("b/events.out.tfevents.1", {legacyScalar("lr", 2, 6)});
+  PointFollower tags = follower({{}, tools::NamePattern("^lr")});
+  EXPECT_THAT(newPoints(&tags), ElementsAre("lr 5 = 1", "lr 6 = 2"));
+  PointFollower runs = follower({tools::NamePattern("/b$"), {}});
+  EXPECT_THAT(newPoints(&runs), ElementsAre("lr 6 = 2"));
+}
+
+TEST_F(Follower, FollowsWhatIsGivenTwiceOnce) {
+  const std::string file =
+      writeEvents("runs/a/events.out.tfevents.1", {legacyScalar("loss", 1, 0)});
+  writeEvents("runs/ab/events.out.tfevents.1", {legacyScalar("loss", 1, 1)});
+  std::filesystem::create_directory_symlink(path("runs"), path("link"));
+  PointFollower below({path("runs/a"), path("runs"), path("link/ab"), file}, {});
+  EXPECT_THAT(runsOf(below.update()), ElementsAre(path("runs/a"), path("runs/ab")));
+  PointFollower beside({path("runs/a/"), path("runs/ab"), path("link/a")}, {});
+  EXPECT_THAT(runsOf(beside.update()), ElementsAre(path("runs/a"), path("runs/ab")));
+}
+
+TEST_F(Follower, FollowsFilesThatAreGivenOneByOne) {
+  const std::string first = writeEvents("events.out.tfevents.1", {legacyScalar("loss", 1, 0)});
+  const std::string third = writeEvents("events.out.tfevents.3", {legacyScalar("loss", 3, 2)});
+  writeEvents("events.out.tfevents.2", {legacyScalar("loss", 2, 1)});
+  PointFollower runs({first, third}, {});
+  EXPECT_THAT(newPoints(&runs), ElementsAre("loss 0 = 1", "loss 2 = 3"));
+}
+
+TEST_F(Follower, NamesDamageOnce) {
+  std::string bytes = framed({legacyScalar("loss", 1, 0)});
+  bytes.back() = static_cast<char>(~bytes.back());
+  writeBytes("events.out.tfevents.1", bytes + framed({legacyScalar("loss", 1, 1)}));
+  PointFollower runs = follower();
+  const RunNews news = runs.update();
+  ASSERT_THAT(news.damage, SizeIs(1));
+  EXPECT_EQ(news.damage[0].offset, 0u);
+  append("events.out.tfevents.1", {legacyScalar("loss", 1, 2)});
+  EXPECT_THAT(runs.update().damage, IsEmpty());
 }
 
 class Tail : public ToolFixture {
@@ -153,6 +221,26 @@ TEST_F(Tail, FindsRunsThatAppear) {
           "mkdir -p runs; \"" STEPTAPE_TOOL "\" tail runs --interval 0.05 | head -n 3'");
   EXPECT_THAT(outcome.out, HasSubstr("runs/new  loss"));
   EXPECT_EQ(outcome.error, "note: no event file in or below runs yet; waiting\n");
+}
+
+TEST_F(Tail, PrintsWhatARestartedRunWritesAgainOnceEach) {
+  writeEvents("runs/events.out.tfevents.1",
+              {version(), legacyScalar("loss", 1, 1), legacyScalar("loss", 1, 2),
+               legacyScalar("loss", 1, 3)});
+  // The same times as before, as of a program that numbers its steps instead of asking the clock.
+  writeEvents("restart", {version(), start(2), legacyScalar("loss", 2, 2),
+                          legacyScalar("loss", 2, 3), legacyScalar("loss", 2, 4)});
+  const Outcome outcome = run("sh -c '\"" STEPTAPE_TOOL
+                              "\" tail runs --interval 0.05 --json | "
+                              "{ head -n 3; mv restart runs/events.out.tfevents.2; head -n 3; }'");
+  std::string lines;
+  for (const char* point : {R"(1002, "run": "runs", "tag": "loss", "step": 2, "value": 2)",
+                            R"(1003, "run": "runs", "tag": "loss", "step": 3, "value": 2)",
+                            R"(1004, "run": "runs", "tag": "loss", "step": 4, "value": 2)"}) {
+    lines += R"({"wall_time": )" + std::string(point) + "}\n";
+  }
+  EXPECT_THAT(outcome.out, EndsWith("\"step\": 3, \"value\": 1}\n" + lines));
+  EXPECT_EQ(outcome.error, "note: runs has restarted, and dropped points after its checkpoint\n");
 }
 
 TEST_F(Tail, EndsWhenNobodyReads) {

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -61,6 +62,10 @@ class Terminal:
         self.run(f"{command}; echo exit code $?")
         *lines, last = self.wait_for(r"^exit code \d+$")
         return int(last.split()[-1]), lines
+
+    def record(self, file):
+        """Has all that programs write from now on go to `file` too: what does not stay on the screen."""
+        self._tmux("pipe-pane", f"cat >{shlex.quote(str(file))}")
 
     def press(self, *keys):
         """Presses keys by tmux's names, such as "Enter" and "C-c"."""

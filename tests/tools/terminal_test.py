@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What plot and tail show in a real terminal. STEPTAPE_TOOL is the program."""
+"""What plot, tail and the progress bar show in a real terminal. STEPTAPE_TOOL is the program."""
 
 import math
 import os
 import pathlib
 import re
 import shlex
+import subprocess
 import tempfile
+import time
 import unittest
 
 import event_file
@@ -88,6 +90,35 @@ class Plot(RealTerminal):
         self.assertRegex("\n".join(lines), BRAILLE)
 
 
+    def test_says_how_to_choose_among_charts_that_scroll_away(self):
+        self.append("runs/demo", b"".join(event_file.curve(f"layer/{i}", range(2)) for i in range(4)))
+        with self.terminal() as terminal:
+            _, lines = terminal.finish(f"{TOOL} plot runs")
+            self.assertEqual(lines[-1], "note: these are 5 charts; --tag chooses among them")
+            _, lines = terminal.finish(f"{TOOL} plot runs --tag layer")
+            self.assertRegex(lines[-1], "at step 1$")
+
+
+class Diff(RealTerminal):
+    def test_leaves_out_columns_of_a_narrow_terminal(self):
+        self.append("runs/other", event_file.curve("loss", [1 / (1 + step) for step in range(1000)]))
+        self.append("runs/other", event_file.curve("only/" + "here/" * 20, [1]))
+        first_lines = ["- runs/demo", "+ runs/other", "1 tag in both, 1 of them differ"]
+        with self.terminal(80) as terminal:
+            code, lines = terminal.finish(f"{TOOL} diff runs/demo runs/other")
+            self.assertEqual((code, lines[:3]), (1, first_lines))
+            self.assertEqual(lines[5], "  scalar  points  first step  - there  + there    - last  + last    change")
+        with self.terminal(40) as terminal:
+            _, lines = terminal.finish(f"{TOOL} diff runs/demo runs/other")
+            self.assertEqual(lines, [
+                *first_lines,
+                "  only in runs/other…ere/here/here/here/",
+                "",
+                "  scalar  first step    - last  + last",
+                "  loss             1  0.006772   0.001",
+            ])
+
+
 class Tail(RealTerminal):
     def test_shows_points_while_they_are_written(self):
         with self.terminal(TZ="UTC") as terminal:
@@ -107,6 +138,45 @@ class Tail(RealTerminal):
             self.assertEqual(lines[3:], ["1970-01-01 00:33:20.000  runs/demo  loss          1000  0.25"])
             terminal.press("C-c")
             self.assertEqual(terminal.wait_for("^exit code")[-1], "exit code 0")
+
+
+class Progress(RealTerminal):
+    """The bar, in work that takes more than the half second before it appears."""
+
+    COMMAND = f"{TOOL} export runs/long --format csv --layout long --output /dev/null"
+    ENOUGH_SECONDS = 1.5
+
+    def setUp(self):
+        super().setUp()
+        size = 32
+        megabyte = event_file.scalar("loss", 0.5, 1, 1000) * 25_000
+        while self.seconds_of_export() < self.ENOUGH_SECONDS:
+            self.assertLess(size, 10_000, "megabytes are exported in no time")
+            self.append("runs/long", megabyte * size)
+            size *= 2
+
+    def seconds_of_export(self):
+        if not pathlib.Path(self._directory.name, "runs/long").exists():
+            return 0
+        begin = time.monotonic()
+        outcome = subprocess.run(self.COMMAND, shell=True, cwd=self._directory.name, timeout=100,
+                                 capture_output=True)
+        # No bar in a pipe, however long it takes.
+        self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, b"", b""))
+        return time.monotonic() - begin
+
+    def test_shows_a_bar_and_leaves_nothing_behind(self):
+        for columns in 80, 40:
+            with self.subTest(columns=columns), self.terminal(columns) as terminal:
+                log = pathlib.Path(self._directory.name, f"drawn_{columns}")
+                terminal.record(log)
+                # Of a bar that did not fit its line, the first of the two that it takes would stay.
+                self.assertEqual(terminal.finish(self.COMMAND), (0, []))
+                bars = re.findall("\r\x1b\\[K(exporting [^\r]+)", log.read_bytes().decode())
+                self.assertGreater(len(bars), 1)
+                for bar in bars:
+                    self.assertRegex(bar, r"^exporting \[=*>? *\] +\d+ % .* left$")
+                    self.assertLess(len(bar), columns)
 
 
 if __name__ == "__main__":

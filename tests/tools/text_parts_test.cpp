@@ -101,6 +101,26 @@ TEST(Table, MayHaveNoTitles) {
       "  a  1\n");
 }
 
+TEST(Table, LeavesOutColumnsUntilItIsNarrow) {
+  const std::vector<TableColumn> wide{{"tag", TableColumn::Align::kLeft, {"loss"}},
+                                      {"min", TableColumn::Align::kRight, {"0.25"}},
+                                      {"max", TableColumn::Align::kRight, {"0.5"}}};
+  const auto titlesWithin = [&](int width) {
+    std::vector<TableColumn> columns = wide;
+    narrow(&columns, {"max", "points", "min"}, width);
+    std::string titles;
+    for (const TableColumn& column : columns) {
+      titles += column.title + ' ';
+    }
+    return titles;
+  };
+  // A gap of two is behind each: 6, 6 and 5.
+  EXPECT_EQ(titlesWithin(17), "tag min max ");
+  EXPECT_EQ(titlesWithin(16), "tag min ");
+  EXPECT_EQ(titlesWithin(11), "tag ");
+  EXPECT_EQ(titlesWithin(0), "tag ");
+}
+
 TEST(ClosestName, ForgivesTypingErrors) {
   const std::vector<std::string> names{"inspect", "export", "check"};
   EXPECT_EQ(closestName("insepct", names), "inspect");

@@ -3,6 +3,9 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
@@ -14,7 +17,9 @@
 namespace steptape {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::SizeIs;
 
 class JsonExportTest : public ::testing::Test {
@@ -85,10 +90,60 @@ TEST_F(JsonExportTest, GathersTheFilesOfAWriterThatWasClosedInBetween) {
   EXPECT_THAT(exported().at(run_ + "/x"), SizeIs(2));
 }
 
+TEST_F(JsonExportTest, LeavesOutWhatAResumedRunWritesAgain) {
+  for (std::int64_t step = 0; step < 4; ++step) {
+    writer_.addScalar("x", 1, step);
+    writer_.addScalar("only before", 1, step);
+    writer_.addScalars("group", {{"curve", 1}}, step);
+  }
+  writer_.resume(2);
+  writer_.addScalar("x", 2, 2);
+  writer_.addScalars("group", {{"curve", 2}}, 2);
+  const nlohmann::json json = exported();
+  const auto stepsAndValues = [&](const std::string& key) {
+    std::vector<std::pair<int, int>> points;
+    for (const nlohmann::json& point : json.at(run_ + key)) {
+      points.emplace_back(point[1], point[2]);
+    }
+    return points;
+  };
+  EXPECT_THAT(stepsAndValues("/x"), ElementsAre(Pair(0, 1), Pair(1, 1), Pair(2, 2)));
+  EXPECT_THAT(stepsAndValues("/only before"), ElementsAre(Pair(0, 1), Pair(1, 1)));
+  EXPECT_THAT(stepsAndValues("/group/curve"), ElementsAre(Pair(0, 1), Pair(1, 1), Pair(2, 2)));
+}
+
+TEST_F(JsonExportTest, HoldsNothingOfTheWritersBefore) {
+  writer_.addScalar("x", 1, 0);
+  ASSERT_TRUE(writer_.close().ok());
+  WriterOptions options;
+  options.purgeStep = 1;
+  SummaryWriter later(run_, options);
+  later.addScalar("x", 2, 1);
+  ASSERT_TRUE(later.exportScalarsToJson(path_).ok());
+  std::ifstream file(path_);
+  const nlohmann::json points = nlohmann::json::parse(file).at(run_ + "/x");
+  ASSERT_THAT(points, SizeIs(1));
+  EXPECT_EQ(points[0][1], 1);
+}
+
+TEST_F(JsonExportTest, LeavesOutTensorsThatAreNoScalars) {
+  const std::vector<float> number = {1};
+  writer_.addTensor("x", TensorView(number.data(), {}), 0);
+  EXPECT_EQ(exported().dump(), "{}");
+}
+
+TEST_F(JsonExportTest, HoldsScalarsOfAddSummaryToo) {
+  Value value;
+  value.tag = "x";
+  value.data = 0.5F;
+  writer_.addSummary({{value}}, 3);
+  EXPECT_EQ(exported().at(run_ + "/x")[0][2], 0.5);
+}
+
 TEST_F(JsonExportTest, SaysWhyItCannotWrite) {
   const Status status = writer_.exportScalarsToJson(dir_.string() + "/absent/all.json");
-  EXPECT_THAT(status.message(), HasSubstr("cannot create " + dir_.string() +
-                                          "/absent/all.json.unfinished: No such file"));
+  EXPECT_EQ(status.message(),
+            "cannot write " + dir_.string() + "/absent/all.json: No such file or directory");
 }
 
 TEST_F(JsonExportTest, SaysWhichFileCannotBeRead) {

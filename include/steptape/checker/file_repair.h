@@ -15,23 +15,29 @@ namespace steptape {
 /// One place at which a repaired file is not the original, byte for byte.
 struct RepairStep {
   enum class Kind {
-    kLeftOut,  ///< The bytes are not in the repaired file.
-    kTimeSet,  ///< The record has a wall time added, since its own is no finite number.
+    kLeftOut,      ///< The bytes are not in the repaired file.
+    kTimeSet,      ///< The record has a wall time added, since its own is no finite number.
+    kMetadataSet,  ///< The record has the metadata of a tag added, which was lost.
   };
   Kind kind = Kind::kLeftOut;
   std::uint64_t offset = 0;  ///< In the original.
   std::uint64_t bytes = 0;   ///< In the original.
+  std::string tag;           ///< Of kMetadataSet; else empty.
   std::string why;
 };
 
 /// What a repair did.
 struct RepairReport {
-  std::uint64_t recordsKept = 0;   ///< Those with another wall time too.
+  std::uint64_t recordsKept = 0;   ///< Those to which something was added too.
   std::uint64_t bytesKept = 0;     ///< Of the original.
   std::uint64_t bytesLeftOut = 0;  ///< Of the original.
-  std::vector<RepairStep> steps;   ///< In the order of offsets.
-  std::uint64_t moreSteps = 0;     ///< Beyond RepairOptions::maxSteps.
-  std::string original;            ///< Where a repair in place keeps the damaged file; else empty.
+  std::uint64_t tagsRestored = 0;  ///< Tags whose metadata was lost and has been added again.
+  /// Tags whose metadata may have been in what is left out, and is unknown: TensorBoard does not
+  /// show them unless a file before this one has it.
+  std::vector<std::string> tagsWithoutMetadata;
+  std::vector<RepairStep> steps;  ///< In the order of offsets.
+  std::uint64_t moreSteps = 0;    ///< Beyond RepairOptions::maxSteps.
+  std::string original;           ///< Where a repair in place keeps the damaged file; else empty.
 
   bool isUnchanged() const { return steps.empty() && moreSteps == 0; }
 };
@@ -53,18 +59,23 @@ struct RepairOptions {
 /// event before it, or of the first one that has any. That is added as a second field of the event,
 /// which takes precedence, so that nothing else of the record changes.
 ///
-/// What is left out may hold the metadata of a tag: TensorBoard then does not show the tag's values
-/// behind it, which checkEventFile() reports as "no-metadata".
+/// Writers put a tag's metadata with its first value only, and TensorBoard shows nothing of a tag
+/// whose first value has none. Where the metadata may have been in what is left out, it is added to
+/// the first value that remains: that of another value of the tag, in the file or in another event
+/// file beside `input` or `output`; else what the form of the value tells, which is enough for all
+/// kinds but meshes and tensors of the user's own. RepairReport says which tags these are.
 ///
 /// The output appears whole, with the permissions of the input, or not at all: it is written under
 /// another name beside `output` first, one that TensorBoard does not take for an event file.
 ///
 /// @param report Set on failure too, as far as it came.
 /// @return kIoError if a file cannot be read or written; kFailedPrecondition if `output` is there
-///         and may not be replaced.
+///         and may not be replaced; kDataLoss if no record is intact, as of a file that is no event
+///         file. Nothing is written then.
 /// @throws Error(kInvalidArgument) if `output` is the file `input`.
 /// @threads Thread-safe.
-/// @cost    One pass; memory for the longest record, twice.
+/// @cost    One pass; memory for the longest record, twice, and for each tag. If metadata is lost
+///          one pass more, over the other files too.
 STEPTAPE_EXPORT Status repairEventFile(const std::string& input, const std::string& output,
                                        const RepairOptions& options, RepairReport* report);
 

@@ -17,6 +17,9 @@ namespace steptape {
 /// @cost    Builds one protobuf message; scalars have a faster way, scalar_event_encoder.h.
 STEPTAPE_EXPORT void encodeEvent(const Event& event, std::string* out);
 
+/// Appends the protobuf encoding of the metadata of a value; as encodeEvent().
+STEPTAPE_EXPORT void encodeMetadata(const SummaryMetadata& metadata, std::string* out);
+
 /// Decodes one record's payload.
 ///
 /// Tensors come back with their numbers in `content`, however the writer stored them (`float_val`,

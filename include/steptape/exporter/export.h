@@ -53,7 +53,7 @@ struct ExportOptions {
   /// What the path of the temporary file begins with that JSON and wide CSV need for many points;
   /// empty: a file in the system's directory for such. It takes 24 bytes a point.
   std::string temporaryPrefix;
-  /// Called now and then, with the bytes read so far; each file is read twice.
+  /// Called now and then and behind each run, with the bytes read so far; each file is read twice.
   std::function<void(std::uint64_t bytes)> onProgress;
 };
 
@@ -90,7 +90,8 @@ STEPTAPE_EXPORT ExportResult exportJson(const std::vector<RunFiles>& runs,
 ///
 /// @throws Error(kIoError) if a file of an image or of audio cannot be written.
 /// @threads Thread-safe, if mediaDirectory differs.
-/// @cost    Two passes over the files; memory for the largest event and for the tags.
+/// @cost    Two passes over the files; memory for the largest event and for the tags, and with
+///          mediaDirectory some 40 bytes for each step of a tag that has files.
 STEPTAPE_EXPORT ExportResult exportJsonl(const std::vector<RunFiles>& runs,
                                          const ExportOptions& options, const ExportSink& sink);
 

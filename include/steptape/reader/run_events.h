@@ -52,12 +52,13 @@ struct RunEventsOptions {
 /// the files are read twice: the constructor notes restarts, tags and damage, and next() gives
 /// values up to where the constructor came. What is written meanwhile is left out.
 ///
-/// Gives the values that RunReader gives without sampling, except for numbers that were written
-/// before their tag's metadata: here these belong to the plugin that it names later.
+/// Gives the values that RunReader gives without sampling; only an event that RunReader lists and
+/// its value() would refuse to decode is damage here.
 ///
 /// @threads Not thread-safe: one thread at a time. Distinct objects may run concurrently.
 /// @cost    Two passes over the files with all checksums, some 20 ns a scalar in both. Memory: the
-///          tags, 24 bytes a restart, the damage, and the largest event.
+///          tags, 24 bytes for each restart or step that goes back, the damage, and the largest
+///          event.
 class STEPTAPE_EXPORT RunEvents {
  public:
   /// Makes the first pass. Does not throw for what the files hold: see damage().

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ struct RunFiles {
 
 /// Finds the runs below `path`, in the order of their names.
 ///
-/// Links to directories are followed, each directory once. What cannot be read below `path` is left
-/// out, as TensorBoard does.
+/// Links to directories are followed, each directory once: one that lies below `path` itself has
+/// its own name, not a link's. What cannot be read below `path` is left out, as TensorBoard does.
 ///
 /// @param path A log directory, a run's directory, or one event file, which is a run of its own.
 /// @return empty if there is no event file.
@@ -33,5 +34,10 @@ STEPTAPE_EXPORT std::vector<RunFiles> listRuns(const std::string& path);
 /// @return empty if the directory cannot be read.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::vector<std::string> listEventFiles(const std::string& directory);
+
+/// The bytes of the run's files; one that is not there counts nothing.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::uint64_t totalBytes(const RunFiles& run);
 
 }  // namespace steptape

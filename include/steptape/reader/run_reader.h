@@ -65,6 +65,7 @@ struct RunReaderOptions {
   /// The most threads that one update() uses, the caller's included. REQUIRES: at least 1.
   int threads = 1;
   /// Called on the thread of update() now and then, with the bytes that this update() has read.
+  /// REQUIRES: does not throw.
   std::function<void(std::uint64_t bytes)> onProgress;
 };
 
@@ -107,7 +108,10 @@ class STEPTAPE_EXPORT RunReader {
   /// serialized message.
   ///
   /// @param location One of this reader's.
-  /// @return kIoError if the file cannot be read any more, kDataLoss if it holds something else now.
+  /// @return kIoError if the file cannot be read any more, kDataLoss if it holds something else now:
+  ///         length, checksums, step and time are compared.
+  /// @threads May run concurrently with itself.
+  /// @cost    Opens the file, reads the record of the event, and decodes it.
   Status value(const ValueLocation& location, Value* value) const;
 
   const std::vector<std::string>& files() const;

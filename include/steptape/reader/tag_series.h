@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "steptape/event/event.h"
+#include "steptape/reader/column.h"
 
 namespace steptape {
 
 /// The points of a scalar series as columns of equal length, in the order in which they were
 /// written, after what restarts purged.
 struct ScalarColumns {
-  std::vector<double> wallTimes;    ///< @units Seconds since 1970-01-01 UTC.
-  std::vector<std::int64_t> steps;  ///< Ascending unless the writer went back without a restart.
-  std::vector<double> values;       ///< Exact for both float and double tensors.
+  Column<double> wallTimes;    ///< @units Seconds since 1970-01-01 UTC.
+  Column<std::int64_t> steps;  ///< Ascending unless the writer went back without a restart.
+  Column<double> values;       ///< Exact for both float and double tensors.
 
   std::size_t size() const { return steps.size(); }
 };
@@ -31,12 +32,17 @@ struct ValueLocation {
 
 /// All that a run holds under one tag.
 struct TagSeries {
-  /// As the first value in the run gave it. Legacy values have the plugin that shows them filled
-  /// in, as TensorBoard does: a `simple_value` belongs to "scalars", an `image` to "images", a
-  /// `histo` to "histograms", an `audio` to "audio".
+  /// As the first value in the run gave it that names a plugin. Legacy values have the plugin that
+  /// shows them filled in, as TensorBoard does: a `simple_value` belongs to "scalars", an `image` to
+  /// "images", a `histo` to "histograms", an `audio` to "audio". In a run with damage, which may have
+  /// taken the one value that had metadata, single numbers of a tag without any are scalars.
   SummaryMetadata metadata;
   ScalarColumns scalars;              ///< For the plugin "scalars", else empty.
   std::vector<ValueLocation> values;  ///< For every other plugin, else empty.
+  /// The index of the first point that the last RunReader::update() added; size() if it added none.
+  /// What restarts and sampling take out in front of it moves it, so that a program which shows all
+  /// points from it on after each update shows each point once.
+  std::size_t firstNew = 0;
 
   std::size_t size() const { return scalars.size() + values.size(); }
 };

@@ -12,6 +12,16 @@
 #include "steptape/record/byte_source.h"
 
 namespace steptape {
+namespace detail {
+
+/// A length and the stored checksum of it that was found good. Neighbouring records often have the
+/// same length, and then the same checksum of it.
+struct KnownLength {
+  std::uint64_t length = ~std::uint64_t{0};  ///< At first one that no record has.
+  std::uint32_t storedCrc = 0;
+};
+
+}  // namespace detail
 
 /// What RecordReader::next() found, and what to do about it.
 enum class ReadOutcome {
@@ -98,6 +108,7 @@ class STEPTAPE_EXPORT RecordReader {
   std::size_t begin_ = 0;  // of the next record in buffer_
   std::size_t end_ = 0;    // of the bytes read in buffer_
   std::uint64_t offset_ = 0;
+  detail::KnownLength knownLength_;
   bool isCorrupt_ = false;
   std::uint64_t searchPassed_ = 0;   // bytes that searches moved over
   std::uint64_t searchChecked_ = 0;  // bytes that searches checksummed

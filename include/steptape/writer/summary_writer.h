@@ -399,6 +399,10 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// key `<logDir>/<mainTag>/<name>`. NaN and infinities, which JSON does not know, become the
   /// strings "NaN", "Infinity" and "-Infinity".
   ///
+  /// What resume() has overwritten is left out, as TensorBoard does. Byte for byte what `steptape
+  /// export` writes of the same run, as long as no other writer had a part in it: what those of
+  /// earlier processes wrote is not this writer's, even where it goes on from their checkpoint.
+  ///
   /// @return kIoError if a file cannot be read or `path` not be written.
   /// @cost   Reads this writer's event files again, with memory bounded at about 16 MiB: a run of
   ///         any length exports. Spills to a temporary file beside `path`.

@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
 namespace steptape::detail {
 
 /// A file that appears under its name when it is whole, or never:
 ///
-///     ReplacementFile file("runs/events.out.tfevents.1", 0644);
-///     status = file.open();  status = file.write(bytes);  status = file.finish();
-///     status = file.appear(/*overwrite=*/false);
+///     ReplacementFile file("runs/scalars.json");
+///     status = file.open();  file.write(bytes);  status = file.finish();
+///     status = file.appear(/*overwrite=*/true);
 ///
 /// Until then it lies in the same directory under a name that no reader looks for. Whatever was not
 /// made to appear is removed by the destructor.
 ///
+/// Failures are kIoError with the path and the system's reason. The first one stays: each call
+/// behind it returns it again, so that only the last one need be asked.
+///
 /// @threads Not thread-safe: one thread at a time.
-class ReplacementFile {
+class STEPTAPE_EXPORT ReplacementFile {
  public:
-  ReplacementFile(std::string path, unsigned permissions)
+  /// @param permissions As chmod(2) takes them; those of any new file where there are none.
+  explicit ReplacementFile(std::string path, std::optional<unsigned> permissions = {})
       : path_(std::move(path)), permissions_(permissions) {}
   ReplacementFile(const ReplacementFile&) = delete;
   ReplacementFile& operator=(const ReplacementFile&) = delete;
@@ -37,16 +45,17 @@ class ReplacementFile {
   Status appear(bool overwrite);
 
  private:
-  Status systemError() const;
+  Status fail();
 
   std::string path_;
-  unsigned permissions_;
+  std::optional<unsigned> permissions_;
   std::string temporary_;  // empty while there is none
-  int descriptor_ = -1;
+  std::FILE* file_ = nullptr;
+  Status status_;
 };
 
 /// Gives the file `path` a second name, or where the file system knows no such thing another one.
 /// @return kFailedPrecondition if there is a file of that name.
-Status addName(const std::string& path, const std::string& name);
+STEPTAPE_EXPORT Status addName(const std::string& path, const std::string& name);
 
 }  // namespace steptape::detail

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checker/replacement_file.h"
+#include "base/replacement_file.h"
 
+#include <atomic>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 namespace steptape::detail {
 namespace {
@@ -27,6 +25,18 @@ Status alreadyThere(const std::string& path) {
   return Status(ErrorCode::kFailedPrecondition, "cannot write " + path + ": it is there already");
 }
 
+/// Makes a file of a name that none has yet. mkstemp(3) would deny it to all but the user, and what
+/// others may do by default cannot be asked for without changing it for all threads.
+int createFile(const std::string& directory, unsigned permissions, std::string* path) {
+  static std::atomic<unsigned> last{0};
+  int descriptor;
+  do {
+    *path = directory + "/.steptape-" + std::to_string(::getpid()) + '-' + std::to_string(++last);
+    descriptor = ::open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
+  } while (descriptor < 0 && (errno == EEXIST || errno == EINTR));
+  return descriptor;
+}
+
 /// Makes names in `directory` last through a power failure; where that cannot be asked for, the
 /// names are good all the same.
 void syncDirectory(const std::string& directory) {
@@ -40,8 +50,8 @@ void syncDirectory(const std::string& directory) {
 }  // namespace
 
 ReplacementFile::~ReplacementFile() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
+  if (file_ != nullptr) {
+    std::fclose(file_);
   }
   if (!temporary_.empty()) {
     ::unlink(temporary_.c_str());
@@ -49,38 +59,48 @@ ReplacementFile::~ReplacementFile() {
 }
 
 Status ReplacementFile::open() {
-  std::string name = directoryOf(path_) + "/.steptape-XXXXXX";
-  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) {
-    return systemError();
+  constexpr unsigned kAnyNewFile = 0666;  // less what umask(2) takes away
+  std::string name;
+  const int descriptor = createFile(directoryOf(path_), permissions_ ? 0600 : kAnyNewFile, &name);
+  if (descriptor < 0) {
+    return fail();
   }
   temporary_ = std::move(name);
-  return ::fchmod(descriptor_, permissions_) == 0 ? Status() : systemError();
+  if (!permissions_ || ::fchmod(descriptor, *permissions_) == 0) {
+    file_ = ::fdopen(descriptor, "wb");
+  }
+  if (file_ == nullptr) {
+    fail();
+    ::close(descriptor);
+  }
+  return status_;
 }
 
 Status ReplacementFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) {
-      return systemError();
-    }
-    bytes.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+  if (status_.ok() && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
+    return fail();
   }
-  return Status();
+  return status_;
 }
 
 Status ReplacementFile::finish() {
-  if (::fsync(descriptor_) != 0) {
-    return systemError();
+  if (!status_.ok()) {
+    return status_;
+  }
+  if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) {
+    return fail();
   }
   // Network file systems say only here that there was no room.
-  return ::close(std::exchange(descriptor_, -1)) == 0 ? Status() : systemError();
+  return std::fclose(std::exchange(file_, nullptr)) == 0 ? Status() : fail();
 }
 
 Status ReplacementFile::appear(bool overwrite) {
+  if (!status_.ok()) {
+    return status_;
+  }
   if (overwrite) {
     if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      return systemError();
+      return fail();
     }
     temporary_.clear();
   } else if (Status status = addName(temporary_, path_); !status.ok()) {
@@ -90,8 +110,9 @@ Status ReplacementFile::appear(bool overwrite) {
   return Status();
 }
 
-Status ReplacementFile::systemError() const {
-  return Status(ErrorCode::kIoError, "cannot write " + path_ + ": " + reason(errno));
+Status ReplacementFile::fail() {
+  status_ = Status(ErrorCode::kIoError, "cannot write " + path_ + ": " + reason(errno));
+  return status_;
 }
 
 Status addName(const std::string& path, const std::string& name) {

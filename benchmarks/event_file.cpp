@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_file.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <utility>
+
+#include "steptape/event/event_codec.h"
+#include "steptape/event/plugin_data.h"
+#include "steptape/record/record_buffer.h"
+
+namespace benchmark {
+namespace {
+
+constexpr int kScalarTags = 10;
+constexpr int kImageTags = 4;
+constexpr std::size_t kWriteBytes = 1 << 20;
+
+/// Bytes that compress as badly as those of a picture.
+std::string noise(std::size_t bytes) {
+  std::mt19937_64 random(1);
+  std::string noise;
+  noise.reserve(bytes + sizeof(std::uint64_t));
+  while (noise.size() < bytes) {
+    const std::uint64_t word = random();
+    noise.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  noise.resize(bytes);
+  return noise;
+}
+
+}  // namespace
+
+void writeEvents(const std::string& path, std::int64_t events,
+                 const std::function<steptape::Event(std::int64_t)>& make) {
+  std::ofstream file(path, std::ios::binary);
+  steptape::RecordBuffer records;
+  const auto write = [&] {
+    file.write(records.bytes().data(), static_cast<std::streamsize>(records.bytes().size()));
+    records.clear();
+  };
+  steptape::Event version;
+  version.what = steptape::FileVersion{"brain.Event:2"};
+  steptape::encodeEvent(version, records.beginRecord());
+  records.endRecord();
+  for (std::int64_t i = 0; i < events; ++i) {
+    steptape::encodeEvent(make(i), records.beginRecord());
+    records.endRecord();
+    if (records.bytes().size() > kWriteBytes) {
+      write();
+    }
+  }
+  write();
+  file.close();
+  if (!file) {
+    std::perror(path.c_str());
+    std::exit(1);
+  }
+}
+
+steptape::Event scalarEvent(std::int64_t i) {
+  steptape::Value value;
+  value.tag = "curve/10" + std::to_string(i % kScalarTags);
+  value.data = static_cast<float>(i);
+  steptape::Event event;
+  event.wallTime = 1.7e9 + 0.001 * static_cast<double>(i);
+  event.step = i / kScalarTags;
+  event.what = steptape::Summary{{std::move(value)}};
+  return event;
+}
+
+steptape::Event tensorEvent(std::int64_t i) {
+  steptape::Tensor tensor;
+  tensor.type = steptape::TensorType::kUInt8;
+  tensor.shape = {static_cast<std::int64_t>(kTensorBytes)};
+  tensor.content.assign(kTensorBytes, static_cast<char>(i));
+  steptape::SummaryMetadata metadata;
+  metadata.pluginName = "tensor";
+  steptape::Event event;
+  event.step = i;
+  event.what = steptape::Summary{{{"large", std::move(tensor), std::move(metadata)}}};
+  return event;
+}
+
+steptape::Event imageEvent(std::int64_t i) {
+  static const std::string kPixels = noise(1'000'000);
+  // 257 and 801 have no common divisor: all sizes take turns.
+  const std::size_t bytes = 200'000 + static_cast<std::size_t>(i * 257 % 801) * 1000;
+  steptape::Tensor tensor;
+  tensor.type = steptape::TensorType::kString;
+  tensor.shape = {3};
+  tensor.strings = {"640", "480", "\x89PNG\r\n\x1a\n" + kPixels.substr(0, bytes)};
+  steptape::SummaryMetadata metadata;
+  metadata.pluginName = steptape::kImagesPlugin;
+  metadata.dataClass = steptape::DataClass::kBlobSequence;
+  steptape::Event event;
+  event.wallTime = 1.7e9 + static_cast<double>(i);
+  event.step = i / kImageTags;
+  event.what = steptape::Summary{
+      {{"sample/" + std::to_string(i % kImageTags), std::move(tensor), std::move(metadata)}}};
+  return event;
+}
+
+}  // namespace benchmark

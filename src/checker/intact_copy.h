@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/status.h"
+#include "steptape/checker/file_repair.h"
+#include "steptape/event/event.h"
+#include "steptape/record/byte_source.h"
+#include "steptape/record/record_buffer.h"
+
+#include "base/replacement_file.h"
+#include "checker/lost_metadata.h"
+#include "checker/record_walk.h"
+
+namespace steptape::detail {
+
+/// Copies what is intact of an event file to another, as repairEventFile() says.
+///
+/// @threads Not thread-safe: one thread at a time.
+class IntactCopy {
+ public:
+  /// REQUIRES: what is passed by pointer or reference is open and outlives this.
+  /// @param relatives Event files that may know the metadata of a tag of this one.
+  IntactCopy(const ByteSource& source, std::vector<std::string> relatives, ReplacementFile* output,
+             const RepairOptions& options, RepairReport* report)
+      : source_(&source),
+        lostMetadata_(std::move(relatives)),
+        output_(output),
+        options_(&options),
+        report_(report) {}
+
+  Status run();
+
+ private:
+  static constexpr std::uint64_t kProgressBytes = 4 << 20;
+
+  void takeRecord(const RecordWalk& walk);
+  bool isScalarsOfKnownTags(std::string_view payload) const;
+  void takeEvent(const Event& event, const RecordWalk& walk);
+  MetadataByTag restoredMetadata(const Event& event, const RecordWalk& walk);
+  double replacementTime();
+  void keep(std::string_view payload, const RecordWalk& walk);
+  void leaveOut(const RecordWalk& walk, const std::string& why);
+  void addStep(RepairStep::Kind kind, const RecordWalk& walk, std::string tag, std::string why);
+  Status flush();
+  void reportProgress(std::uint64_t bytes);
+
+  const ByteSource* source_;
+  LostMetadata lostMetadata_;
+  ReplacementFile* output_;
+  const RepairOptions* options_;
+  RepairReport* report_;
+  RecordBuffer pending_;
+  std::set<std::string, std::less<>> tags_;  // of the records that were kept
+  std::optional<double> latestWallTime_;
+  std::uint64_t nextProgress_ = kProgressBytes;
+};
+
+}  // namespace steptape::detail

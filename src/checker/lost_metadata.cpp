@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checker/lost_metadata.h"
+
+#include <string_view>
+#include <variant>
+
+#include "steptape/base/error.h"
+#include "steptape/event/event_codec.h"
+#include "steptape/record/byte_source.h"
+
+#include "checker/event_text.h"
+#include "checker/metadata_by_form.h"
+#include "checker/record_walk.h"
+#include "checker/value_form.h"
+#include "event/scalar_event_view.h"
+
+namespace steptape::detail {
+namespace {
+
+bool isBareScalars(std::string_view payload) {
+  ScalarEventView event(payload);
+  ScalarView scalar;
+  while (event.next(&scalar)) {
+    if (scalar.hasMetadata) {
+      return false;
+    }
+  }
+  return event.isWhole();
+}
+
+void takeMetadata(std::string_view payload, MetadataByTag* known) {
+  Event event;
+  if (isBareScalars(payload) || !decodeEvent(payload, &event).ok() ||
+      findIllFormedText(event) != nullptr) {
+    return;
+  }
+  if (const auto* summary = std::get_if<Summary>(&event.what)) {
+    for (const Value& value : summary->values) {
+      if (value.metadata && !lacksMetadata(value)) {
+        known->emplace(value.tag, *value.metadata);
+      }
+    }
+  }
+}
+
+void takeMetadata(const ByteSource& source, MetadataByTag* known) {
+  RecordWalk walk(&source);
+  for (;;) {
+    switch (walk.next()) {
+      case RecordWalk::Stretch::kRecord:
+        takeMetadata(walk.payload(), known);
+        break;
+      case RecordWalk::Stretch::kDamage:
+      case RecordWalk::Stretch::kTail:
+        break;
+      case RecordWalk::Stretch::kEnd:
+      case RecordWalk::Stretch::kIoError:
+        return;
+    }
+  }
+}
+
+MetadataByTag metadataIn(const std::vector<std::string>& files) {
+  MetadataByTag known;
+  for (const std::string& file : files) {
+    try {
+      takeMetadata(FileByteSource(file), &known);
+    } catch (const Error&) {  // what cannot be read knows nothing
+    }
+  }
+  return known;
+}
+
+bool suits(const SummaryMetadata& metadata, Value value) {
+  value.metadata = metadata;
+  return !checkForm(value, kindOf(value));
+}
+
+}  // namespace
+
+bool lacksMetadata(const Value& value) {
+  const TagKind kind = kindOf(value);
+  return std::holds_alternative<Tensor>(value.data) && kind.plugin.empty() &&
+         kind.dataClass == DataClass::kUnknown;
+}
+
+std::optional<LostMetadata::Found> LostMetadata::find(const Value& value) {
+  if (!known_) {
+    known_ = metadataIn(files_);
+  }
+  const auto known = known_->find(value.tag);
+  if (known != known_->end() && suits(known->second, value)) {
+    return Found{known->second, false};
+  }
+  const std::optional<SummaryMetadata> guess = metadataByForm(value);
+  return guess ? std::optional(Found{*guess, true}) : std::nullopt;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checker/metadata_by_form.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "steptape/base/utf8.h"
+#include "steptape/event/plugin_content.h"
+#include "steptape/event/plugin_data.h"
+#include "steptape/reader/values.h"
+
+#include "reader/value_checks.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr std::string_view kLayoutTag = "custom_scalars__config__";
+
+SummaryMetadata metadataOf(const char* plugin, DataClass dataClass, std::string content = {}) {
+  SummaryMetadata metadata;
+  metadata.pluginName = plugin;
+  metadata.pluginContent = std::move(content);
+  metadata.dataClass = dataClass;
+  return metadata;
+}
+
+bool startsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+bool isPicture(std::string_view file) {
+  return startsWith(file, "\x89PNG") || startsWith(file, "GIF8") ||
+         startsWith(file, "\xff\xd8\xff") || startsWith(file, "BM");
+}
+
+bool isWav(std::string_view file) {
+  return startsWith(file, "RIFF") && file.size() >= 12 && file.substr(8, 4) == "WAVE";
+}
+
+bool areImages(const Value& value) {
+  ImageValue images;
+  return decodeImages(value, &images).ok() && !images.encoded.empty() &&
+         std::all_of(images.encoded.begin(), images.encoded.end(), isPicture);
+}
+
+bool isAudio(const Value& value) {
+  AudioValue audio;
+  return decodeAudio(value, SummaryMetadata(), &audio).ok() && !audio.encoded.empty() &&
+         std::all_of(audio.encoded.begin(), audio.encoded.end(), isWav);
+}
+
+/// A serialized message may well be UTF-8, but it has control characters.
+bool isPrintable(std::string_view text) {
+  return isValidUtf8(text) && std::all_of(text.begin(), text.end(), [](char c) {
+           return static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n' || c == '\r';
+         });
+}
+
+bool isText(const Tensor& tensor) {
+  return tensor.shape.size() <= 2 && !tensor.strings.empty() &&
+         std::all_of(tensor.strings.begin(), tensor.strings.end(), isPrintable);
+}
+
+bool isHistogram(const Value& value) {
+  HistogramValue histogram;
+  if (!decodeHistogram(value, &histogram).ok()) {
+    return false;
+  }
+  double edge = -std::numeric_limits<double>::infinity();
+  for (const HistogramBucket& bucket : histogram.buckets) {
+    if (!(bucket.left >= edge && bucket.right >= bucket.left && bucket.count >= 0)) {
+      return false;
+    }
+    edge = bucket.left;
+  }
+  return true;
+}
+
+bool isPrCurve(const Value& value) {
+  PrCurveValue curve;
+  if (!decodePrCurve(value, &curve).ok() || curve.recall.empty()) {
+    return false;
+  }
+  const auto isShare = [](double number) { return number >= 0 && number <= 1; };
+  return std::all_of(curve.precision.begin(), curve.precision.end(), isShare) &&
+         std::all_of(curve.recall.begin(), curve.recall.end(), isShare);
+}
+
+std::optional<SummaryMetadata> ofStrings(const Value& value, const Tensor& tensor) {
+  CustomScalarsLayout layout;
+  if (value.tag == kLayoutTag && decodeLayout(value, &layout).ok()) {
+    return metadataOf(kCustomScalarsPlugin, DataClass::kTensor);
+  }
+  if (areImages(value)) {
+    return metadataOf(kImagesPlugin, DataClass::kBlobSequence);
+  }
+  if (isAudio(value)) {
+    // The Python loader plays clips with labels only of audio that declares no class.
+    const bool hasLabels = tensor.shape.size() > 1;
+    return metadataOf(kAudioPlugin, hasLabels ? DataClass::kUnknown : DataClass::kBlobSequence,
+                      audioPluginContent());
+  }
+  return isText(tensor) ? std::optional(metadataOf(kTextPlugin, DataClass::kTensor)) : std::nullopt;
+}
+
+std::optional<SummaryMetadata> ofFloats(const Value& value, const Tensor& tensor) {
+  if (tensor.shape.empty()) {
+    return metadataOf(kScalarsPlugin, DataClass::kScalar);
+  }
+  if (!isPrCurve(value)) {
+    return std::nullopt;
+  }
+  const auto thresholds = static_cast<std::uint32_t>(tensor.shape[1]);
+  return metadataOf(kPrCurvesPlugin, DataClass::kTensor, prCurvePluginContent(thresholds));
+}
+
+}  // namespace
+
+std::optional<SummaryMetadata> metadataByForm(const Value& value) {
+  const Tensor* tensor = nullptr;
+  if (!findTensor(value, "tensor", &tensor).ok()) {
+    return std::nullopt;
+  }
+  switch (tensor->type) {
+    case TensorType::kString:
+      return ofStrings(value, *tensor);
+    case TensorType::kFloat:
+      return ofFloats(value, *tensor);
+    case TensorType::kDouble:
+      return isHistogram(value) ? std::optional(metadataOf(kHistogramsPlugin, DataClass::kTensor))
+                                : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event/add_metadata.h"
+
+#include "steptape/event/event_codec.h"
+
+#include "event/wire_fields.h"
+#include "event/wire_format.h"
+
+namespace steptape::detail {
+namespace {
+
+// Numbers of fields in event.proto.
+constexpr std::uint32_t kEventSummary = 5;
+constexpr std::uint32_t kSummaryValue = 1;
+constexpr std::uint32_t kValueTag = 1;
+constexpr std::uint32_t kValueMetadata = 9;
+
+std::string_view tagOf(std::string_view value) {
+  std::string_view tag;
+  forEachField(value, [&](const WireField& field) {
+    if (field.number == kValueTag && field.hasData) {
+      tag = field.data;
+    }
+  });
+  return tag;
+}
+
+/// The message with the data of each of its fields `number` made anew by `remake(data)`.
+template <typename Remake>
+std::string withFields(std::string_view message, std::uint32_t number, const Remake& remake) {
+  std::string out;
+  out.reserve(message.size());
+  forEachField(message, [&](const WireField& field) {
+    if (field.number == number && field.hasData) {
+      appendBytesField(&out, number, remake(field.data));
+    } else {
+      out += field.whole;
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+std::string addMetadata(std::string_view event, MetadataByTag metadata) {
+  const auto remadeValue = [&](std::string_view value) {
+    std::string out(value);
+    const auto it = metadata.find(tagOf(value));
+    if (it != metadata.end()) {
+      std::string bytes;
+      encodeMetadata(it->second, &bytes);
+      // Of an embedded message that is there twice both are merged, the fields of the later count.
+      appendBytesField(&out, kValueMetadata, bytes);
+      metadata.erase(it);
+    }
+    return out;
+  };
+  return withFields(event, kEventSummary, [&](std::string_view summary) {
+    return withFields(summary, kSummaryValue, remadeValue);
+  });
+}
+
+}  // namespace steptape::detail

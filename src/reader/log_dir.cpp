@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/reader/log_dir.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+namespace steptape {
+namespace {
+
+// Several threads are no faster on less.
+constexpr std::uint64_t kLargeBytes = 8 << 20;
+
+constexpr std::chrono::milliseconds kProgressPeriod{100};
+
+/// A run that was not known, and how much there is to read.
+struct NewRun {
+  RunFiles files;
+  std::uint64_t bytes;
+};
+
+/// A run that is known, and how much of it the update() under way has read so far.
+struct FollowedRun {
+  RunReader* reader;
+  std::uint64_t bytes;
+};
+
+}  // namespace
+
+struct LogDir::State {
+  std::vector<NewRun> findNewRuns();
+  std::size_t addNewRuns();
+  void add(RunFiles files, int threads);
+  void read(std::size_t number);
+  void readSideBySide(std::size_t first);
+  void count(std::size_t number, std::uint64_t runBytes);
+  void reportProgress();
+
+  std::string path;
+  RunReaderOptions options;
+  std::function<bool(const RunFiles& run)> wants;
+  Status lastError;
+  std::map<std::string, RunReader> runs;
+  std::vector<FollowedRun> followed;  // the same, by number: in the order in which they were found
+  std::atomic<std::uint64_t> bytes = 0;  // read by this update()
+  std::uint64_t reportedBytes = 0;       // of these, for onProgress
+  std::thread::id caller;                // of this update()
+};
+
+std::vector<NewRun> LogDir::State::findNewRuns() {
+  std::vector<RunFiles> all;
+  lastError = Status();
+  try {
+    all = listRuns(path);
+  } catch (const Error& error) {
+    lastError = Status(error.code(), error.what());
+  }
+  std::vector<NewRun> found;
+  for (RunFiles& run : all) {
+    if (runs.count(run.name) == 0 && (!wants || wants(run))) {
+      const std::uint64_t size = totalBytes(run);
+      found.push_back({std::move(run), size});
+    }
+  }
+  return found;
+}
+
+/// @return which of the runs followed is the first of those that are read side by side.
+std::size_t LogDir::State::addNewRuns() {
+  std::vector<NewRun> found = findNewRuns();
+  // So that no thread begins a large one when the others are done.
+  std::stable_sort(found.begin(), found.end(),
+                   [](const NewRun& a, const NewRun& b) { return a.bytes > b.bytes; });
+  std::uint64_t total = 0;
+  for (const NewRun& run : found) {
+    total += run.bytes;
+  }
+  std::size_t first = followed.size();
+  for (NewRun& run : found) {
+    // One thread would still be at work on such a run when the others have read all the rest.
+    const bool outweighsOthers =
+        run.bytes >= kLargeBytes && run.bytes > total / static_cast<unsigned>(options.threads);
+    first += outweighsOthers ? 1 : 0;
+    add(std::move(run.files), outweighsOthers ? options.threads : 1);
+  }
+  return first;
+}
+
+void LogDir::State::add(RunFiles files, int threads) {
+  RunReaderOptions ownOptions = options;
+  ownOptions.threads = threads;
+  if (options.onProgress) {
+    ownOptions.onProgress = [this, number = followed.size()](std::uint64_t runBytes) {
+      count(number, runBytes);
+    };
+  }
+  const std::string name = files.name;
+  const auto run = runs.try_emplace(name, std::move(files), std::move(ownOptions)).first;
+  followed.push_back({&run->second, 0});
+}
+
+/// @threads On several threads for distinct runs.
+void LogDir::State::read(std::size_t number) {
+  followed[number].bytes = 0;
+  count(number, followed[number].reader->update());
+}
+
+/// Reads the runs from `first` on, each on one thread.
+void LogDir::State::readSideBySide(std::size_t first) {
+  std::atomic<std::size_t> next = first;
+  const auto readWhatIsLeft = [&] {
+    for (std::size_t i = next++; i < followed.size(); i = next++) {
+      read(i);
+    }
+  };
+  const std::size_t threads =
+      std::min(static_cast<std::size_t>(options.threads), followed.size() - first);
+  // They are waited for in any case: by the destructors if something throws.
+  std::vector<std::future<void>> helpers;
+  try {
+    while (helpers.size() + 1 < threads) {
+      helpers.push_back(std::async(std::launch::async, readWhatIsLeft));
+    }
+  } catch (const std::system_error&) {
+    // The system has no more threads to give: those that there are read everything.
+  }
+  readWhatIsLeft();
+  for (std::future<void>& helper : helpers) {
+    while (helper.wait_for(kProgressPeriod) != std::future_status::ready) {
+      reportProgress();
+    }
+    helper.get();
+  }
+}
+
+void LogDir::State::count(std::size_t number, std::uint64_t runBytes) {
+  bytes += runBytes - std::exchange(followed[number].bytes, runBytes);
+  if (std::this_thread::get_id() == caller) {
+    reportProgress();
+  }
+}
+
+void LogDir::State::reportProgress() {
+  const std::uint64_t now = bytes;
+  if (options.onProgress && now != std::exchange(reportedBytes, now)) {
+    options.onProgress(now);
+  }
+}
+
+LogDir::LogDir(std::string path, RunReaderOptions options,
+               std::function<bool(const RunFiles& run)> wants)
+    : state_(std::make_unique<State>()) {
+  // Throws for options that no reader takes.
+  RunReader(RunFiles(), options);
+  state_->path = std::move(path);
+  state_->options = std::move(options);
+  state_->wants = std::move(wants);
+}
+
+LogDir::LogDir(LogDir&&) noexcept = default;
+LogDir& LogDir::operator=(LogDir&&) noexcept = default;
+LogDir::~LogDir() = default;
+
+std::uint64_t LogDir::update() {
+  State& state = *state_;
+  state.caller = std::this_thread::get_id();
+  state.bytes = 0;
+  state.reportedBytes = 0;
+  // Little is new in runs that are known: starting threads would take longer than reading it.
+  const std::size_t firstSideBySide = state.addNewRuns();
+  for (std::size_t i = 0; i < firstSideBySide; ++i) {
+    state.read(i);
+  }
+  state.readSideBySide(firstSideBySide);
+  state.reportProgress();
+  return state.bytes;
+}
+
+const std::map<std::string, RunReader>& LogDir::runs() const {
+  return state_->runs;
+}
+const Status& LogDir::lastError() const {
+  return state_->lastError;
+}
+
+}  // namespace steptape

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace steptape::detail {
+
+/// Tells a program now and then how many bytes of a run's files were read:
+///
+///     progress.beginFile(offset);
+///     while (...) progress.reach(offset);
+///     progress.endFile(offset);
+///
+/// @threads Not thread-safe: one thread at a time.
+/// @cost    A comparison for each call of reach().
+class ProgressReport {
+ public:
+  /// @param report May be empty.
+  explicit ProgressReport(std::function<void(std::uint64_t bytes)> report)
+      : report_(std::move(report)) {
+    restart();
+  }
+
+  /// Counts from 0 again.
+  void restart() {
+    bytesBefore_ = 0;
+    next_ = report_ ? kBytesBetween : std::numeric_limits<std::uint64_t>::max();
+  }
+
+  /// What follows is of a file that was read up to `offset` before.
+  void beginFile(std::uint64_t offset) { begin_ = offset; }
+
+  /// The file was read up to `offset`, which is not before that of beginFile().
+  void reach(std::uint64_t offset) {
+    if (bytesAt(offset) >= next_) {
+      next_ = bytesAt(offset) + kBytesBetween;
+      report_(bytesAt(offset));
+    }
+  }
+
+  void endFile(std::uint64_t offset) { bytesBefore_ = bytesAt(offset); }
+
+ private:
+  static constexpr std::uint64_t kBytesBetween = std::uint64_t{8} << 20;
+
+  std::uint64_t bytesAt(std::uint64_t offset) const { return bytesBefore_ + (offset - begin_); }
+
+  std::function<void(std::uint64_t bytes)> report_;
+  std::uint64_t bytesBefore_ = 0;  // in files before this one
+  std::uint64_t begin_ = 0;
+  std::uint64_t next_ = 0;  // to report
+};
+
+}  // namespace steptape::detail

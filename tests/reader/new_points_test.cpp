@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TagSeries::firstNew: which points the last update() added.
+#include "reader/run_fixture.h"
+
+namespace steptape {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+class NewPointsTest : public RunFixture {
+ protected:
+  /// The points of `tag` from TagSeries::firstNew on.
+  static Points newPoints(const RunReader& run, const std::string& tag) {
+    Points all = points(run, tag);
+    const std::size_t first = run.tags().at(tag).firstNew;
+    EXPECT_LE(first, all.size());
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first));
+    return all;
+  }
+};
+
+TEST_F(NewPointsTest, AreAllAtFirst) {
+  writeEvents(kFirst, {legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2)});
+  EXPECT_THAT(newPoints(read(), "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+}
+
+TEST_F(NewPointsTest, AreThoseOfTheLastUpdate) {
+  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  RunReader run = read();
+  append(kFirst, framed({legacyScalar("loss", 2, 2)}));
+  run.update();
+  EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(2, 2)));
+}
+
+TEST_F(NewPointsTest, AreNoneIfNothingWasWritten) {
+  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  RunReader run = read();
+  run.update();
+  EXPECT_THAT(newPoints(run, "loss"), IsEmpty());
+}
+
+TEST_F(NewPointsTest, AreThoseThatARestartWroteAgain) {
+  writeEvents(kFirst, {version(), legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2),
+                       legacyScalar("loss", 3, 3)});
+  RunReader run = read();
+  append(kFirst, framed({legacyScalar("loss", 4, 4), start(3), legacyScalar("loss", 30, 3)}));
+  run.update();
+  EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(3, 30)));
+}
+
+TEST_F(NewPointsTest, BeforeARestartStayNewIfItLeavesThem) {
+  writeEvents(kFirst, {version(), legacyScalar("loss", 1, 1), legacyScalar("loss", 5, 5)});
+  RunReader run = read();
+  append(kFirst, framed({legacyScalar("loss", 2, 2), start(3), legacyScalar("loss", 30, 3)}));
+  run.update();
+  EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(2, 2), Pair(3, 30)));
+}
+
+TEST_F(NewPointsTest, OfATagWithoutMetadataAreKnownWhenItComes) {
+  writeEvents(kFirst, {version(), newScalar("loss", 1, 1, false), newScalar("loss", 2, 2, false)});
+  RunReader run = read();
+  append(kFirst, framed({start(2), newScalar("loss", 20, 2)}));
+  run.update();
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 20)));
+  EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(2, 20)));
+}
+
+TEST_F(NewPointsTest, OfOtherPluginsAreKnownToo) {
+  writeEvents(kFirst, {version(), textAt(1, "note", "a"), textAt(2, "note", "b")});
+  RunReader run = read();
+  append(kFirst, framed({start(2), textAt(2, "note", "c"), textAt(3, "note", "d")}));
+  run.update();
+  EXPECT_EQ(run.tags().at("note").firstNew, 1u);
+  EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2, 3));
+}
+
+TEST_F(NewPointsTest, AreFoundBehindWhatSamplingTakesOut) {
+  writeEvents(kFirst,
+              {legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2), legacyScalar("loss", 3, 3)});
+  RunReaderOptions options;
+  options.sampling.otherMaxPoints = 3;
+  RunReader run = read(options);
+  append(kFirst, framed({legacyScalar("loss", 4, 4)}));
+  run.update();
+  // One of the three made room.
+  EXPECT_EQ(run.tags().at("loss").size(), 3u);
+  EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(4, 4)));
+}
+
+}  // namespace
+}  // namespace steptape

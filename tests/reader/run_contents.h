@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "steptape/reader/run_events.h"
+#include "steptape/reader/run_reader.h"
+
+namespace steptape {
+
+/// A point of a run: the bits of its time, its step, and the bits of its number; 0 for what is
+/// none.
+using RunPoint = std::tuple<std::uint64_t, std::int64_t, std::uint64_t>;
+
+/// All that a run holds, in a form that compares and prints, whichever class has read it.
+struct RunContents {
+  std::map<std::string, std::vector<RunPoint>> scalars;  ///< By tag.
+  std::map<std::string, std::vector<RunPoint>> others;   ///< By tag.
+  std::vector<std::tuple<std::string, std::uint64_t, std::uint64_t>> damage;
+
+  friend bool operator==(const RunContents& a, const RunContents& b) {
+    return a.scalars == b.scalars && a.others == b.others && a.damage == b.damage;
+  }
+};
+
+inline std::uint64_t bitsOf(double number) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
+inline void addDamage(const std::vector<Damage>& all, RunContents* contents) {
+  for (const Damage& damage : all) {
+    contents->damage.emplace_back(damage.status.message(), damage.offset, damage.bytes);
+  }
+}
+
+/// What RunReader gives.
+inline RunContents contentsOf(const RunReader& run) {
+  RunContents contents;
+  for (const auto& [tag, series] : run.tags()) {
+    for (std::size_t i = 0; i < series.scalars.size(); ++i) {
+      contents.scalars[tag].emplace_back(bitsOf(series.scalars.wallTimes[i]),
+                                         series.scalars.steps[i], bitsOf(series.scalars.values[i]));
+    }
+    for (const ValueLocation& value : series.values) {
+      contents.others[tag].emplace_back(bitsOf(value.wallTime), value.step, 0);
+    }
+  }
+  addDamage(run.damage(), &contents);
+  return contents;
+}
+
+/// What RunEvents gives.
+inline RunContents streamedContents(const RunFiles& run, PurgePolicy purge) {
+  RunEventsOptions options;
+  options.purge = purge;
+  RunEvents events(run, options);
+  RunContents contents;
+  for (RunValue value; events.next(&value);) {
+    const std::string& tag = events.tags()[value.tag].name;
+    auto& points = value.data == nullptr ? contents.scalars[tag] : contents.others[tag];
+    points.emplace_back(bitsOf(value.wallTime), value.step,
+                        value.data == nullptr ? bitsOf(value.scalar) : 0);
+  }
+  addDamage(events.damage(), &contents);
+  return contents;
+}
+
+}  // namespace steptape

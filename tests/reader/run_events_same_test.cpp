@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RunEvents gives what RunReader gives, whatever a run holds: each has a way of its own to find out
+// what restarts drop.
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "reader/run_contents.h"
+#include "reader/run_fixture.h"
+
+namespace steptape {
+namespace {
+
+class RandomRun : public RunFixture {
+ protected:
+  static constexpr PurgePolicy kPolicies[] = {PurgePolicy::kRestarts,
+                                              PurgePolicy::kTensorBoardServer, PurgePolicy::kNone};
+
+  /// Of few steps and tags, so that much of it drops something else.
+  Event randomEvent() {
+    const auto step = static_cast<std::int64_t>(random_() % 12);
+    const std::string tag = std::string("t") + static_cast<char>('0' + random_() % 4);
+    switch (random_() % 18) {
+      case 0:
+        return version(random_() % 2 == 0 ? "brain.Event:1" : "brain.Event:2");
+      case 1:
+      case 2:
+        return start(step);
+      case 3:
+        return textAt(step, "note", "text");
+      case 4:
+        return newScalar("new", static_cast<float>(random_() % 100), step, random_() % 3 == 0);
+      case 5: {
+        Event event = textAt(step, "note", "text");
+        std::get<Summary>(event.what)
+            .values.push_back({tag, static_cast<float>(random_() % 100), std::nullopt});
+        return event;
+      }
+      case 6:
+        return eventAt(step, GraphDef{"graph"});
+      case 7: {
+        // Metadata that names no plugin tells nothing.
+        Event event = newScalar("new", 1, step);
+        std::get<Summary>(event.what).values[0].metadata->pluginName.clear();
+        return event;
+      }
+      default:
+        return legacyScalar(tag, static_cast<float>(random_() % 100), step);
+    }
+  }
+  std::string randomFile() {
+    std::vector<Event> events;
+    for (std::size_t i = random_() % 60; i > 0; --i) {
+      events.push_back(randomEvent());
+    }
+    return framed(events);
+  }
+
+  std::mt19937 random_{1};
+};
+
+TEST_F(RandomRun, GivesTheSameToBothReaders) {
+  for (int i = 0; i < 300; ++i) {
+    writeBytes(kFirst, randomFile());
+    writeBytes(kSecond, randomFile());
+    for (const PurgePolicy policy : kPolicies) {
+      const RunReader run = read(purging(policy));
+      ASSERT_EQ(contentsOf(run), streamedContents(listRuns(root_).at(0), policy)) << i;
+    }
+  }
+}
+
+TEST_F(RandomRun, GivesTheSameToBothReadersThoughItIsDamaged) {
+  for (int i = 0; i < 300; ++i) {
+    std::string bytes = randomFile();
+    for (std::size_t flips = random_() % 4; flips > 0 && !bytes.empty(); --flips) {
+      char& byte = bytes[random_() % bytes.size()];
+      byte = static_cast<char>(byte ^ (1 << random_() % 8));
+    }
+    bytes.resize(bytes.size() - std::min<std::size_t>(bytes.size(), random_() % 20));
+    writeBytes(kFirst, bytes);
+    writeBytes(kSecond, randomFile());
+    for (const PurgePolicy policy : kPolicies) {
+      RunReaderOptions options = purging(policy);
+      options.mayGrow = false;
+      const RunReader run = read(options);
+      ASSERT_EQ(contentsOf(run), streamedContents(listRuns(root_).at(0), policy)) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace steptape

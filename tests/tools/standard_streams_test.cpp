@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What commands print where it cannot be written, and what must not be printed at all.
+#include <string>
+#include <vector>
+
+#include "tools/tool_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// Runs commands through a shell, for its redirections.
+class StandardStreams : public ToolFixture {
+ protected:
+  Outcome shell(const std::string& command) const { return run("sh -c '" + command + "'"); }
+
+  void SetUp() override {
+    ToolFixture::SetUp();
+    writeBytes("runs/demo/events.out.tfevents.1", smallFile());
+  }
+};
+
+// Each prints less than a buffer holds, so that nothing is written before the end.
+const std::vector<std::string> kCommands{
+    "--help", "--version",  "inspect runs", "inspect runs --json", "export runs",
+    "man",    "check runs", "plot runs",    "tail runs --once",    "completion bash"};
+
+TEST_F(StandardStreams, AFullDiskIsAProblem) {
+  for (const std::string& command : kCommands) {
+    SCOPED_TRACE(command);
+    const Outcome outcome = shell("steptape " + command + " >/dev/full");
+    EXPECT_EQ(outcome.exitCode, 1);
+    EXPECT_THAT(outcome.error, HasSubstr("steptape: cannot write the output"));
+  }
+  EXPECT_EQ(shell("steptape inspect runs >/dev/full").error,
+            "steptape: cannot write the output: No space left on device\n");
+}
+
+TEST_F(StandardStreams, SoIsAnOutputThatIsClosed) {
+  for (const std::string& command : kCommands) {
+    SCOPED_TRACE(command);
+    const Outcome outcome = shell("steptape " + command + " >&-");
+    EXPECT_EQ(outcome.exitCode, 1);
+    EXPECT_THAT(outcome.error, HasSubstr("steptape: cannot write the output"));
+  }
+}
+
+TEST_F(StandardStreams, AFileDoesNotGetWhatIsPrinted) {
+  // It would be opened where a stream was closed, and get messages into its middle.
+  writeBytes("runs/broken/events.out.tfevents.1", damagedFile());
+  EXPECT_EQ(shell("steptape export runs --output with").exitCode, 1);
+  EXPECT_EQ(shell("steptape export runs --output without <&- >&- 2>&-").exitCode, 1);
+  EXPECT_EQ(contentOf("without"), contentOf("with"));
+}
+
+TEST_F(StandardStreams, NobodyNeedsToReadWhatIsWrong) {
+  EXPECT_EQ(shell("steptape inspect absent 2>&-").exitCode, 2);
+  EXPECT_EQ(shell("steptape export runs --run absent 2>&-").exitCode, 1);
+}
+
+TEST_F(StandardStreams, NamesInMessagesDoNotControlTheTerminal) {
+  writeBytes("runs/\x1b[31m\n/events.out.tfevents.1", damagedFile());
+  const Outcome outcome = steptape("inspect runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.error, HasSubstr(" of runs/?[31m?/events.out.tfevents.1 ("));
+  EXPECT_THAT(outcome.out + outcome.error, Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace steptape
