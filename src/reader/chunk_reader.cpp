@@ -20,13 +20,16 @@ std::size_t chunksIn(std::uint64_t bytes) {
 }  // namespace
 
 ChunkReader::ChunkReader(const ByteSource* source, std::uint64_t begin, std::uint64_t end,
-                         std::uint32_t file, int threads)
+                         std::uint32_t file, const SeriesBatch& known, int threads)
     : source_(source),
       begin_(begin),
       end_(end),
       file_(file),
       chunks_(chunksIn(end - begin)),
       slots_(2 * static_cast<std::size_t>(threads)) {
+  for (Slot& slot : slots_) {
+    slot.chunk.batch.learnFrom(known);
+  }
   try {
     for (int i = 1; i < threads; ++i) {
       helpers_.emplace_back([this] { help(); });

@@ -39,8 +39,9 @@ class ChunkReader {
 
   /// @param source Outlives this object.
   /// @param file   Its number in the run.
+  /// @param known  What is known of the run's tags.
   ChunkReader(const ByteSource* source, std::uint64_t begin, std::uint64_t end, std::uint32_t file,
-              int threads);
+              const SeriesBatch& known, int threads);
   /// Waits for the threads, which finish the chunk that they have.
   ~ChunkReader();
 

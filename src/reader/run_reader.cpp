@@ -153,7 +153,7 @@ void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, 
 /// Reads on several threads what the file holds by now.
 void RunReader::State::readChunks(detail::RunFile* file, std::uint32_t number) {
   detail::ChunkReader chunks(file->source(), file->offset(), file->offset() + file->bytesLeft(),
-                             number, options.threads);
+                             number, batch, options.threads);
   // Chunks do not know which step came last: where that matters the rest is read in order.
   while (!rule.watchesSteps()) {
     detail::ChunkReader::Chunk* const chunk = chunks.next();

@@ -294,6 +294,18 @@ TagBatch* SeriesBatch::touch(TagBatch* batch) {
   return batch;
 }
 
+void SeriesBatch::learnFrom(const SeriesBatch& other) {
+  for (const auto& [tag, known] : other.tags_) {
+    TagBatch* const batch = find(tag);
+    batch->kind = known->kind;
+    batch->isDescribed = known->isDescribed;
+    batch->form = known->form;
+  }
+  for (const auto& [tag, known] : other.tags_) {
+    tags_.at(tag)->successor = tags_.at(known->successor->tag).get();
+  }
+}
+
 void SeriesBatch::reset() {
   tags_.clear();
   touched_.clear();

@@ -9,9 +9,6 @@
 namespace steptape::detail {
 namespace {
 
-constexpr std::size_t kColumns = 3;
-constexpr std::size_t kPointBytes = sizeof(double) + sizeof(std::int64_t) + sizeof(double);
-
 template <typename Points>
 void appendRange(Points* to, const Points& from, std::size_t begin, std::size_t end) {
   to->insert(to->end(), from.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -27,15 +24,6 @@ void noteErased(TagSeries* series, std::size_t index) {
   if (index < series->firstNew) {
     --series->firstNew;
   }
-}
-
-/// Moves a column to `memory`, where it has room for `capacity` numbers.
-template <typename T>
-void moveTo(ColumnMemory* memory, std::size_t capacity, Column<T>* column) {
-  Column<T> moved{ColumnAllocator<T>(memory)};
-  moved.reserve(capacity);
-  moved.assign(column->begin(), column->end());
-  *column = std::move(moved);
 }
 
 /// REQUIRES: `series` has metadata.
@@ -177,23 +165,17 @@ void SeriesStore::appendValues(TagSeries* series, Reservoirs* reservoirs,
 }
 
 void SeriesStore::reserve(double times) {
-  std::vector<std::pair<ScalarColumns*, std::size_t>> growing;
-  std::size_t bytes = 0;
   for (auto& [tag, series] : tags_) {
-    const auto size = static_cast<double>(series.scalars.size());
-    const auto wanted = static_cast<std::size_t>(times * size);
-    const std::size_t has = series.scalars.steps.capacity();
+    ScalarColumns& columns = series.scalars;
+    const auto wanted = static_cast<std::size_t>(times * static_cast<double>(columns.size()));
+    const std::size_t has = columns.steps.capacity();
     if (reservoirsOf(&series) == nullptr && wanted > has) {
       // Twice as much, so that files one after the other do not move all points each time.
-      growing.emplace_back(&series.scalars, std::max(wanted, 2 * has));
-      bytes += growing.back().second * kPointBytes;
+      const std::size_t capacity = std::max(wanted, 2 * has);
+      columns.wallTimes.reserve(capacity);
+      columns.steps.reserve(capacity);
+      columns.values.reserve(capacity);
     }
-  }
-  memory_.reserve(growing.size() * kColumns, bytes);
-  for (const auto& [columns, capacity] : growing) {
-    moveTo(&memory_, capacity, &columns->wallTimes);
-    moveTo(&memory_, capacity, &columns->steps);
-    moveTo(&memory_, capacity, &columns->values);
   }
 }
 

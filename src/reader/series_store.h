@@ -12,7 +12,6 @@
 #include "steptape/reader/run_reader.h"
 #include "steptape/reader/tag_series.h"
 
-#include "reader/column_memory.h"
 #include "reader/reservoir.h"
 #include "reader/series_batch.h"
 #include "reader/series_cuts.h"
@@ -68,7 +67,6 @@ class SeriesStore {
   Reservoirs* reservoirsOf(const TagSeries* series);
 
   Sampling sampling_;
-  ColumnMemory memory_;  // of columns in tags_
   std::map<std::string, TagSeries> tags_;
   std::unordered_map<const TagSeries*, Reservoirs> reservoirs_;
   std::unordered_map<TagSeries*, SeriesCuts> cuts_;  // of what endUpdate() drops

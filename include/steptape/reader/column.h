@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <new>
-#include <type_traits>
 #include <vector>
 
 #include "steptape/base/export.h"
@@ -11,55 +10,49 @@
 namespace steptape {
 namespace detail {
 
-class ColumnMemory;
-
-/// Memory for a column, from `memory` if it has room, else from the heap.
+/// Memory for many numbers that are appended one by one while other columns grow as well.
 ///
-/// @param memory May be null.
+/// What the system gives for large blocks begins at the same offset of a page each time, so that the
+/// ends of columns which grow alike compete for the same few lines of the cache: with ten tags it
+/// took 20 ns to append a point, and 11 ns to columns that begin at different lines.
+///
 /// @throws std::bad_alloc if there is none.
-STEPTAPE_EXPORT void* allocateColumn(ColumnMemory* memory, std::size_t bytes);
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void* allocateColumn(std::size_t bytes);
 
-/// @param column What allocateColumn() gave for the same `memory` and `bytes`.
-STEPTAPE_EXPORT void freeColumn(ColumnMemory* memory, void* column, std::size_t bytes) noexcept;
+/// @param column What allocateColumn() gave for as many `bytes`.
+STEPTAPE_EXPORT void freeColumn(void* column, std::size_t bytes) noexcept;
 
-/// The allocator of Column. A copy of a column has memory of its own.
+/// The allocator of Column.
 template <typename T>
 struct ColumnAllocator {
   using value_type = T;
-  using propagate_on_container_move_assignment = std::true_type;
-  using propagate_on_container_swap = std::true_type;
 
   ColumnAllocator() = default;
-  explicit ColumnAllocator(ColumnMemory* columnMemory) : memory(columnMemory) {}
   template <typename U>
-  ColumnAllocator(const ColumnAllocator<U>& other) : memory(other.memory) {}
-  ColumnAllocator select_on_container_copy_construction() const { return ColumnAllocator(); }
+  ColumnAllocator(const ColumnAllocator<U>& /*other*/) {}
 
   T* allocate(std::size_t count) {
     if (count > static_cast<std::size_t>(-1) / sizeof(T)) {
       throw std::bad_alloc();
     }
-    return static_cast<T*>(allocateColumn(memory, count * sizeof(T)));
+    return static_cast<T*>(allocateColumn(count * sizeof(T)));
   }
-  void deallocate(T* column, std::size_t count) noexcept {
-    freeColumn(memory, column, count * sizeof(T));
-  }
-
-  ColumnMemory* memory = nullptr;  ///< Outlives the column.
+  void deallocate(T* column, std::size_t count) noexcept { freeColumn(column, count * sizeof(T)); }
 };
 
 template <typename T, typename U>
-bool operator==(const ColumnAllocator<T>& a, const ColumnAllocator<U>& b) {
-  return a.memory == b.memory;
+bool operator==(const ColumnAllocator<T>& /*a*/, const ColumnAllocator<U>& /*b*/) {
+  return true;
 }
 template <typename T, typename U>
-bool operator!=(const ColumnAllocator<T>& a, const ColumnAllocator<U>& b) {
-  return !(a == b);
+bool operator!=(const ColumnAllocator<T>& /*a*/, const ColumnAllocator<U>& /*b*/) {
+  return false;
 }
 
 }  // namespace detail
 
-/// A vector of millions of numbers that is read beside others of its kind.
+/// A vector of up to millions of numbers, beside others of its kind.
 template <typename T>
 using Column = std::vector<T, detail::ColumnAllocator<T>>;
 
