@@ -40,6 +40,7 @@ bool isGraph(const TagSeries& series) {
 }  // namespace
 
 void SeriesStore::beginUpdate() {
+  showUndecided(/*asScalars=*/false);
   for (auto& [tag, series] : tags_) {
     series.firstNew = series.size();
   }
@@ -89,7 +90,7 @@ void SeriesStore::append(TagSeries* series, TagBatch* batch) {
     applyCuts(series);
   }
   ScalarColumns* const columns = wantsScalars            ? &series->scalars
-                                 : reservoirs == nullptr ? &undecided_[series]
+                                 : reservoirs == nullptr ? &undecided_[series].scalars
                                                          : nullptr;
   std::size_t scalars = 0;
   std::size_t values = 0;
@@ -117,7 +118,7 @@ void SeriesStore::settle(TagSeries* series, TagBatch::Kind kind) {
     return;
   }
   if (kind == TagBatch::Kind::kScalars) {
-    series->scalars = std::move(found->second);
+    series->scalars = std::move(found->second.scalars);
     series->values.clear();
     if (const auto cuts = cuts_.find(series); cuts != cuts_.end()) {
       cuts->second.valuesAreScalars();
@@ -206,7 +207,7 @@ void SeriesStore::applyCuts(TagSeries* series) {
     return;
   }
   if (const auto found = undecided_.find(series); found != undecided_.end()) {
-    cuts->second.applyTo(&found->second);
+    cuts->second.applyTo(&found->second.scalars);
   }
   cuts->second.applyTo(series);
   cuts_.erase(cuts);
@@ -216,10 +217,17 @@ void SeriesStore::endUpdate(bool hasLost) {
   while (!cuts_.empty()) {
     applyCuts(cuts_.begin()->first);
   }
-  while (hasLost && !undecided_.empty()) {
-    TagSeries* const series = undecided_.begin()->first;
-    series->metadata.pluginName = kScalarsPlugin;
-    settle(series, TagBatch::Kind::kScalars);
+  showUndecided(/*asScalars=*/hasLost);
+}
+
+void SeriesStore::showUndecided(bool asScalars) {
+  if (std::exchange(showsScalars_, asScalars) == asScalars) {
+    return;
+  }
+  for (auto& [series, other] : undecided_) {
+    std::swap(series->scalars, other.scalars);
+    std::swap(series->values, other.values);
+    series->metadata.pluginName = asScalars ? kScalarsPlugin : "";
   }
 }
 

@@ -45,7 +45,7 @@ class SeriesStore {
 
   /// Ends what beginUpdate() began: tags() is then complete.
   /// @param hasLost Whether damage may have taken tags' metadata. Numbers of a tag without any are
-  ///        then scalars: what writes metadata with the first value alone writes nothing else so.
+  ///        then scalars, as long as none comes.
   void endUpdate(bool hasLost);
 
   const std::map<std::string, TagSeries>& tags() const { return tags_; }
@@ -58,6 +58,7 @@ class SeriesStore {
 
   void append(TagSeries* series, TagBatch* batch);
   void settle(TagSeries* series, TagBatch::Kind kind);
+  void showUndecided(bool asScalars);
   void appendScalars(TagSeries* series, ScalarColumns* columns, Reservoirs* reservoirs,
                      const ScalarColumns& scalars, std::size_t begin, std::size_t end);
   void appendValues(TagSeries* series, Reservoirs* reservoirs,
@@ -70,9 +71,14 @@ class SeriesStore {
   std::map<std::string, TagSeries> tags_;
   std::unordered_map<const TagSeries*, Reservoirs> reservoirs_;
   std::unordered_map<TagSeries*, SeriesCuts> cuts_;  // of what endUpdate() drops
-  /// Of series whose metadata is still to come and that are numbers only so far: the numbers, which
-  /// lie at TagSeries::values.
-  std::unordered_map<TagSeries*, ScalarColumns> undecided_;
+  /// What the series of a tag would be as well, whose metadata is still to come and that is numbers
+  /// only so far.
+  struct Undecided {
+    ScalarColumns scalars;
+    std::vector<ValueLocation> values;
+  };
+  std::unordered_map<TagSeries*, Undecided> undecided_;
+  bool showsScalars_ = false;  // for all of them
 };
 
 }  // namespace steptape::detail

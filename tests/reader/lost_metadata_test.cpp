@@ -42,6 +42,19 @@ TEST_F(LostMetadataTest, LeavesNumbersScalarsAsTheFileGrows) {
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(2, 2), Pair(3, 3)));
 }
 
+TEST_F(LostMetadataTest, IsForgottenWhenMetadataComesAllTheSame) {
+  writeBytes(kFirst, damaged({version(), newScalar("x", 1, 1), newScalar("x", 2, 2, false)}));
+  RunReader run = read();
+  EXPECT_THAT(points(run, "x"), ElementsAre(Pair(2, 2)));
+  Event other = newScalar("x", 3, 3);
+  std::get<Summary>(other.what).values[0].metadata->pluginName = "mine";
+  append(kFirst, framed({other}));
+  run.update();
+  EXPECT_EQ(run.tags().at("x").metadata.pluginName, "mine");
+  EXPECT_THAT(points(run, "x"), IsEmpty());
+  EXPECT_THAT(steps(run, "x"), ElementsAre(2, 3));
+}
+
 TEST_F(LostMetadataTest, LeavesOtherValuesWithoutAPlugin) {
   writeBytes(kFirst, damaged({version(), textAt(1, "note", "a"), textAt(2, "note", "b", false)}));
   const RunReader run = read();
