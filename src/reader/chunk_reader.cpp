@@ -26,7 +26,7 @@ ChunkReader::ChunkReader(const ByteSource* source, std::uint64_t begin, std::uin
       end_(end),
       file_(file),
       chunks_(chunksIn(end - begin)),
-      slots_(2 * static_cast<std::size_t>(threads)) {
+      slots_(3 * static_cast<std::size_t>(threads)) {
   for (Slot& slot : slots_) {
     slot.chunk.batch.learnFrom(known);
   }
