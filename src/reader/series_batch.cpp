@@ -7,6 +7,9 @@
 #include "steptape/event/event_codec.h"
 #include "steptape/event/plugin_data.h"
 
+#include "event/large_value_view.h"
+#include "event/summary_event.h"
+#include "event/wire_cursor.h"
 #include "reader/event_values.h"
 
 namespace steptape::detail {
@@ -140,19 +143,19 @@ bool SeriesBatch::addKnownScalars(std::string_view payload) {
   if (watchesSteps_ || !event.take(payload)) {
     return false;
   }
-  TagBatch* last = last_;
+  TagBatch* last = tags_.last();
   for (WireCursor look = event.values; !look.isAtEnd();) {
     last = last->successor;
     if (!look.skipFloat32(last->form)) {
       return false;
     }
   }
-  last = last_;
+  last = tags_.last();
   for (WireCursor values = event.values; !values.isAtEnd();) {
     last = last->successor;
     addKnown(last, event.wallTime, event.step, values.takeFloat32(last->form));
   }
-  last_ = last;
+  tags_.setLast(last);
   latestStep_ = event.step;
   return true;
 }
@@ -168,7 +171,7 @@ inline void SeriesBatch::addKnown(TagBatch* batch, double wallTime, std::int64_t
 
 void SeriesBatch::addScalar(const NewScalar& scalar, const ValueLocation& where) {
   const ScalarView& view = scalar.view;
-  TagBatch* const batch = touch(find(view.tag));
+  TagBatch* const batch = touch(tags_.find(view.tag));
   if (batch->lacksPlugin() && (view.hasMetadata || !view.isTensor)) {
     noteMetadata(batch, decoded(view.hasMetadata ? view.metadata : std::string_view(),
                                 view.isTensor ? nullptr : kScalarsPlugin));
@@ -198,7 +201,7 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
   where.wallTime = event.wallTime();
   where.step = event.step();
   for (const LargeValueView& value : values) {
-    TagBatch* const batch = touch(find(value.tag));
+    TagBatch* const batch = touch(tags_.find(value.tag));
     const char* const legacyPlugin = legacyPluginOf(value.data);
     if (batch->lacksPlugin() && (legacyPlugin != nullptr || value.hasMetadata)) {
       noteMetadata(batch,
@@ -229,7 +232,7 @@ void SeriesBatch::addValue(Value value, const ValueLocation& where) {
   if (isEmpty(value)) {
     return;
   }
-  TagBatch* const batch = touch(find(value.tag));
+  TagBatch* const batch = touch(tags_.find(value.tag));
   if (goesBack(where.step)) {
     noteStepBack(batch, where);
   }
@@ -272,19 +275,6 @@ void SeriesBatch::noteStepBack(TagBatch* batch, const ValueLocation& where) {
   }
 }
 
-TagBatch* SeriesBatch::find(std::string_view tag) {
-  auto known = tags_.find(tag);
-  if (known == tags_.end()) {
-    auto batch = std::make_unique<TagBatch>();
-    batch->tag = tag;
-    batch->successor = batch.get();
-    const std::string_view name = batch->tag;
-    known = tags_.emplace(name, std::move(batch)).first;
-  }
-  last_->successor = known->second.get();
-  return last_ = last_->successor;
-}
-
 TagBatch* SeriesBatch::touch(TagBatch* batch) {
   if (!batch->isTouched) {
     batch->isTouched = true;
@@ -295,22 +285,17 @@ TagBatch* SeriesBatch::touch(TagBatch* batch) {
 }
 
 void SeriesBatch::learnFrom(const SeriesBatch& other) {
-  for (const auto& [tag, known] : other.tags_) {
-    TagBatch* const batch = find(tag);
-    batch->kind = known->kind;
-    batch->isDescribed = known->isDescribed;
-    batch->form = known->form;
-  }
-  for (const auto& [tag, known] : other.tags_) {
-    tags_.at(tag)->successor = tags_.at(known->successor->tag).get();
+  for (const TagBatch& known : other.tags_.entries()) {
+    TagBatch* const batch = tags_.find(known.tag);
+    batch->kind = known.kind;
+    batch->isDescribed = known.isDescribed;
+    batch->form = known.form;
   }
 }
 
 void SeriesBatch::reset() {
   tags_.clear();
   touched_.clear();
-  none_.successor = &none_;
-  last_ = &none_;
   points_ = 0;
   latestStep_ = -1;
 }

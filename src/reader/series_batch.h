@@ -3,19 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "steptape/base/status.h"
 #include "steptape/event/event.h"
 #include "steptape/reader/tag_series.h"
 
-#include "event/large_value_view.h"
 #include "event/scalar_event_view.h"
+#include "reader/tag_table.h"
 
 namespace steptape::detail {
 
@@ -53,7 +51,7 @@ struct TagBatch {
   ScalarColumns* direct = nullptr;
   /// Where they go now: `direct` or `scalars`. Null: not known before touch().
   ScalarColumns* target = nullptr;
-  TagBatch* successor = nullptr;  ///< The tag that followed this one last; never null in a batch.
+  TagBatch* successor = nullptr;  ///< See TagTable.
   /// What lies in front of the tag's scalars (see ScalarEventView::form()) if all there is to know
   /// of them is the number; else what never does.
   std::string form = kNoForm;
@@ -83,7 +81,7 @@ class SeriesBatch {
  public:
   /// @param isInOrder Whether each stretch lies behind all that the store holds when it is begun:
   ///        scalars of tags that the store knows then go there at once.
-  explicit SeriesBatch(bool isInOrder) : isInOrder_(isInOrder) { reset(); }
+  explicit SeriesBatch(bool isInOrder) : isInOrder_(isInOrder) {}
   SeriesBatch(const SeriesBatch&) = delete;
   SeriesBatch& operator=(const SeriesBatch&) = delete;
 
@@ -134,13 +132,10 @@ class SeriesBatch {
   void addLocation(TagBatch* batch, const ValueLocation& where);
   void noteStepBack(TagBatch* batch, const ValueLocation& where);
   bool goesBack(std::int64_t step) const { return watchesSteps_ && step < latestStep_; }
-  TagBatch* find(std::string_view tag);
   TagBatch* touch(TagBatch* batch);
 
   const bool isInOrder_;
-  std::unordered_map<std::string_view, std::unique_ptr<TagBatch>> tags_;  // by their own names
-  TagBatch none_;                                                         // stands before the first
-  TagBatch* last_;
+  TagTable<TagBatch> tags_;
   std::vector<TagBatch*> touched_;
   std::size_t points_ = 0;
   bool watchesSteps_ = false;

@@ -18,7 +18,7 @@ namespace steptape::detail {
 template <typename Entry>
 class TagTable {
  public:
-  TagTable() { none_.successor = &none_; }
+  TagTable() { clear(); }
   TagTable(const TagTable&) = delete;
   TagTable& operator=(const TagTable&) = delete;
 
@@ -30,6 +30,22 @@ class TagTable {
       last_->successor = look(tag);
     }
     return last_ = last_->successor;
+  }
+
+  /// The entry that find() gave last, or one that stands before the first: what follows it is
+  /// `last()->successor`, which is never null.
+  Entry* last() const { return last_; }
+  /// As if find() had given `entry` last, when that was known without asking.
+  void setLast(Entry* entry) { last_ = entry; }
+
+  /// In the order in which they were made.
+  const std::deque<Entry>& entries() const { return entries_; }
+
+  void clear() {
+    byTag_.clear();
+    entries_.clear();
+    none_.successor = &none_;
+    last_ = &none_;
   }
 
  private:
@@ -47,7 +63,7 @@ class TagTable {
   std::deque<Entry> entries_;  // which stay where they are
   std::unordered_map<std::string_view, Entry*> byTag_;
   Entry none_;  // stands before the first
-  Entry* last_ = &none_;
+  Entry* last_;
 };
 
 }  // namespace steptape::detail
