@@ -5,17 +5,16 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/starts_with.h"
 #include "tools/exit_code.h"
 
 namespace steptape::tools {
 namespace {
 
+using detail::startsWith;
+
 constexpr char kExamples[] = "Examples:\n";
 constexpr char kExitCodesLabel[] = "Exit codes: ";
-
-bool startsWith(const std::string& text, const std::string& start) {
-  return text.compare(0, start.size(), start) == 0;
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -13,10 +13,13 @@
 #include "steptape/reader/tag_series.h"
 #include "steptape/reader/values.h"
 
+#include "base/starts_with.h"
 #include "tools/human_text.h"
 
 namespace steptape::tools {
 namespace {
+
+using detail::startsWith;
 
 std::string unreadable(const Status& status) {
   return "not readable: " + status.message();
@@ -25,10 +28,6 @@ std::string unreadable(const Status& status) {
 /// "4x28x28"; "scalar" for rank 0.
 std::string shapeText(const std::vector<std::int64_t>& shape) {
   return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
-}
-
-bool startsWith(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
 }
 
 /// By the first bytes of the file; empty for other formats.

@@ -11,6 +11,7 @@
 #include "base/little_endian.h"
 #include "checker/event_text.h"
 #include "event/scalar_event_view.h"
+#include "event/summary_event.h"
 
 namespace steptape::detail {
 namespace {
@@ -29,33 +30,22 @@ Status decodeIntact(std::string_view payload, Event* event) {
 /// The first wall time in the file that is one; 0 if there is none.
 double firstWallTime(const ByteSource& source) {
   RecordWalk walk(&source);
-  for (;;) {
-    switch (walk.next()) {
-      case RecordWalk::Stretch::kRecord: {
-        Event event;
-        if (decodeIntact(walk.payload(), &event).ok() && std::isfinite(event.wallTime)) {
-          return event.wallTime;
-        }
-        break;
-      }
-      case RecordWalk::Stretch::kDamage:
-      case RecordWalk::Stretch::kTail:
-        break;
-      case RecordWalk::Stretch::kEnd:
-      case RecordWalk::Stretch::kIoError:
-        return 0;
+  while (walk.nextRecord()) {
+    Event event;
+    if (decodeIntact(walk.payload(), &event).ok() && std::isfinite(event.wallTime)) {
+      return event.wallTime;
     }
   }
+  return 0;
 }
 
 /// Gives the event another wall time. Of a field that is there twice the last one counts.
 void setWallTime(double wallTime, std::string* event) {
-  constexpr char kWallTimeKey = 1 << 3 | 1;  // field 1, 64 bits
   std::uint64_t bits = 0;
   std::memcpy(&bits, &wallTime, sizeof bits);
   char number[sizeof bits];
   storeLittleEndian64(number, bits);
-  *event += kWallTimeKey;
+  *event += static_cast<char>(kWallTimeKey);
   event->append(number, sizeof number);
 }
 

@@ -45,18 +45,8 @@ void takeMetadata(std::string_view payload, MetadataByTag* known) {
 
 void takeMetadata(const ByteSource& source, MetadataByTag* known) {
   RecordWalk walk(&source);
-  for (;;) {
-    switch (walk.next()) {
-      case RecordWalk::Stretch::kRecord:
-        takeMetadata(walk.payload(), known);
-        break;
-      case RecordWalk::Stretch::kDamage:
-      case RecordWalk::Stretch::kTail:
-        break;
-      case RecordWalk::Stretch::kEnd:
-      case RecordWalk::Stretch::kIoError:
-        return;
-    }
+  while (walk.nextRecord()) {
+    takeMetadata(walk.payload(), known);
   }
 }
 

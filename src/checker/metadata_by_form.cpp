@@ -12,6 +12,7 @@
 #include "steptape/event/plugin_data.h"
 #include "steptape/reader/values.h"
 
+#include "base/starts_with.h"
 #include "reader/value_checks.h"
 
 namespace steptape::detail {
@@ -25,10 +26,6 @@ SummaryMetadata metadataOf(const char* plugin, DataClass dataClass, std::string 
   metadata.pluginContent = std::move(content);
   metadata.dataClass = dataClass;
   return metadata;
-}
-
-bool startsWith(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
 }
 
 bool isPicture(std::string_view file) {

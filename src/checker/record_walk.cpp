@@ -49,6 +49,14 @@ std::string RecordWalk::problem() const {
   return message.substr(0, message.rfind(place));
 }
 
+bool RecordWalk::nextRecord() {
+  Stretch stretch = next();
+  while (stretch == Stretch::kDamage || stretch == Stretch::kTail) {
+    stretch = next();
+  }
+  return stretch == Stretch::kRecord;
+}
+
 RecordWalk::Stretch RecordWalk::passDamage(ReadOutcome outcome) {
   isCutShort_ = outcome == ReadOutcome::kTruncated;
   const ReadOutcome found = reader_.findRecord(begin_ + 1);

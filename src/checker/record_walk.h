@@ -36,6 +36,9 @@ class RecordWalk {
 
   Stretch next();
 
+  /// Goes on to the next kRecord, over what is none. @return false at the end, and at kIoError.
+  bool nextRecord();
+
   std::uint64_t offset() const { return begin_; }
   std::uint64_t bytes() const { return end_ - begin_; }
 

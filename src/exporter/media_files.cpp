@@ -9,15 +9,13 @@
 #include "steptape/base/error.h"
 #include "steptape/base/utf8.h"
 
+#include "base/starts_with.h"
+
 namespace steptape::detail {
 namespace {
 
 // A name may have 255 bytes on most file systems.
 constexpr std::size_t kMaxName = 200;
-
-bool startsWith(std::string_view bytes, std::string_view magic) {
-  return bytes.substr(0, magic.size()) == magic;
-}
 
 void appendHex(std::string* out, std::uint64_t value, int digits) {
   for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) {

@@ -9,7 +9,7 @@
 #include "steptape/event/event_codec.h"
 
 #include "reader/event_values.h"
-#include "reader/progress_report.h"
+#include "reader/read_progress.h"
 #include "reader/run_file.h"
 #include "reader/run_scan.h"
 
@@ -34,7 +34,7 @@ struct RunEvents::State {
 
   std::vector<std::string> files;
   detail::RunScan scan;
-  detail::ProgressReport progress;
+  detail::ReadProgress progress;
   std::vector<Damage> damage;
 
   std::uint32_t file = 0;

@@ -10,7 +10,7 @@
 #include "steptape/event/plugin_data.h"
 
 #include "reader/chunk_reader.h"
-#include "reader/progress_report.h"
+#include "reader/read_progress.h"
 #include "reader/restart_rule.h"
 #include "reader/run_file.h"
 #include "reader/series_batch.h"
@@ -66,7 +66,7 @@ struct RunReader::State {
   detail::SeriesBatch batch{true};
   std::vector<Damage> damage;
   detail::RestartRule rule;
-  detail::ProgressReport progress;
+  detail::ReadProgress progress;
 };
 
 /// Adds the files of the run that are new. They sort behind those that are known, or belong to a

@@ -35,7 +35,7 @@ bool takeScalars(std::string_view payload, RunValue* event, std::vector<ScalarVi
   return view.isWhole();
 }
 
-void RunScan::scan(const std::string& path, ProgressReport* progress) {
+void RunScan::scan(const std::string& path, ReadProgress* progress) {
   RunFile file(path, /*mayGrow=*/false);
   const auto number = static_cast<std::uint32_t>(ends_.size());
   progress->beginFile(0);
@@ -63,7 +63,7 @@ void RunScan::finish() {
   }
 }
 
-void RunScan::scanRecords(RunFile* file, std::uint32_t number, ProgressReport* progress) {
+void RunScan::scanRecords(RunFile* file, std::uint32_t number, ReadProgress* progress) {
   for (std::string_view payload; file->next(&payload);) {
     if (file->hasPassedDamage()) {
       rule_.takeDamage();

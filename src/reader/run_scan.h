@@ -12,10 +12,10 @@
 
 #include "event/scalar_event_view.h"
 #include "event/step_cuts.h"
-#include "reader/progress_report.h"
+#include "reader/read_progress.h"
 #include "reader/restart_rule.h"
 #include "reader/run_file.h"
-#include "reader/tag_table.h"
+#include "reader/tag_index.h"
 
 namespace steptape::detail {
 
@@ -33,7 +33,7 @@ struct ScannedTag {
   bool isGraph = false;
   bool isNumbers = true;  ///< Whether it has no value but numbers.
   StepCuts stepsBack;
-  ScannedTag* successor = nullptr;  ///< See TagTable.
+  ScannedTag* successor = nullptr;  ///< See TagIndex.
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 };
@@ -46,7 +46,7 @@ class RunScan {
   explicit RunScan(PurgePolicy purge) : rule_(purge) {}
 
   /// Reads a file of the run. REQUIRES: called for all files in their order.
-  void scan(const std::string& path, ProgressReport* progress);
+  void scan(const std::string& path, ReadProgress* progress);
 
   /// Says that all files were scanned. Where damage may have taken tags' metadata, numbers of a tag
   /// without any are scalars: as RunReader has it.
@@ -73,7 +73,7 @@ class RunScan {
   std::vector<Damage> takeDamage() { return std::exchange(damage_, {}); }
 
  private:
-  void scanRecords(RunFile* file, std::uint32_t number, ProgressReport* progress);
+  void scanRecords(RunFile* file, std::uint32_t number, ReadProgress* progress);
   bool scanScalars(std::string_view payload, EventPosition position);
   void scanEvent(Event event, EventPosition position);
   void scanValue(const Value& value, EventPosition position, std::int64_t step);
@@ -86,7 +86,7 @@ class RunScan {
 
   RestartRule rule_;
   std::vector<RunTag> tags_;
-  TagTable<ScannedTag> table_;
+  TagIndex<ScannedTag> table_;
   StepCuts restarts_;
   std::int64_t latestStep_ = -1;
   bool hasPassedDamage_ = false;

@@ -13,7 +13,7 @@
 #include "steptape/reader/tag_series.h"
 
 #include "event/scalar_event_view.h"
-#include "reader/tag_table.h"
+#include "reader/tag_index.h"
 
 namespace steptape::detail {
 
@@ -51,7 +51,7 @@ struct TagBatch {
   ScalarColumns* direct = nullptr;
   /// Where they go now: `direct` or `scalars`. Null: not known before touch().
   ScalarColumns* target = nullptr;
-  TagBatch* successor = nullptr;  ///< See TagTable.
+  TagBatch* successor = nullptr;  ///< See TagIndex.
   /// What lies in front of the tag's scalars (see ScalarEventView::form()) if all there is to know
   /// of them is the number; else what never does.
   std::string form = kNoForm;
@@ -135,7 +135,7 @@ class SeriesBatch {
   TagBatch* touch(TagBatch* batch);
 
   const bool isInOrder_;
-  TagTable<TagBatch> tags_;
+  TagIndex<TagBatch> tags_;
   std::vector<TagBatch*> touched_;
   std::size_t points_ = 0;
   bool watchesSteps_ = false;

@@ -16,11 +16,11 @@ namespace steptape::detail {
 ///
 /// @threads Not thread-safe: one thread at a time.
 template <typename Entry>
-class TagTable {
+class TagIndex {
  public:
-  TagTable() { clear(); }
-  TagTable(const TagTable&) = delete;
-  TagTable& operator=(const TagTable&) = delete;
+  TagIndex() { clear(); }
+  TagIndex(const TagIndex&) = delete;
+  TagIndex& operator=(const TagIndex&) = delete;
 
   /// The entry of `tag`, which is made if it is new, and stays where it is.
   /// @cost No hashing where tags come in the order in which they came before.

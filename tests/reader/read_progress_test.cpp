@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reader/progress_report.h"
+#include "reader/read_progress.h"
 
 #include <vector>
 
@@ -12,13 +12,13 @@ using testing::ElementsAre;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-class ProgressReportTest : public testing::Test {
+class ReadProgressTest : public testing::Test {
  protected:
   std::vector<std::uint64_t> reports_;
-  ProgressReport progress_{[this](std::uint64_t bytes) { reports_.push_back(bytes); }};
+  ReadProgress progress_{[this](std::uint64_t bytes) { reports_.push_back(bytes); }};
 };
 
-TEST_F(ProgressReportTest, TellsOfEveryEightMebibytes) {
+TEST_F(ReadProgressTest, TellsOfEveryEightMebibytes) {
   progress_.beginFile(0);
   for (const std::uint64_t offset :
        {kMiB, 8 * kMiB - 1, 8 * kMiB + 5, 16 * kMiB, 16 * kMiB + 5, 40 * kMiB}) {
@@ -27,7 +27,7 @@ TEST_F(ProgressReportTest, TellsOfEveryEightMebibytes) {
   EXPECT_THAT(reports_, ElementsAre(8 * kMiB + 5, 16 * kMiB + 5, 40 * kMiB));
 }
 
-TEST_F(ProgressReportTest, CountsFilesTogetherAndOfEachWhatWasNotReadBefore) {
+TEST_F(ReadProgressTest, CountsFilesTogetherAndOfEachWhatWasNotReadBefore) {
   progress_.beginFile(100 * kMiB);
   progress_.endFile(103 * kMiB);
   progress_.beginFile(0);
@@ -36,7 +36,7 @@ TEST_F(ProgressReportTest, CountsFilesTogetherAndOfEachWhatWasNotReadBefore) {
   EXPECT_THAT(reports_, ElementsAre(8 * kMiB));
 }
 
-TEST_F(ProgressReportTest, BeginsAgain) {
+TEST_F(ReadProgressTest, BeginsAgain) {
   progress_.beginFile(0);
   progress_.reach(9 * kMiB);
   progress_.endFile(9 * kMiB);
@@ -46,8 +46,8 @@ TEST_F(ProgressReportTest, BeginsAgain) {
   EXPECT_THAT(reports_, ElementsAre(9 * kMiB, 8 * kMiB));
 }
 
-TEST(ProgressReport, TellsNobodyIfNobodyWantsToKnow) {
-  ProgressReport progress(nullptr);
+TEST(ReadProgress, TellsNobodyIfNobodyWantsToKnow) {
+  ReadProgress progress(nullptr);
   progress.restart();
   progress.beginFile(0);
   EXPECT_NO_THROW(progress.reach(100 * kMiB));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reader/tag_table.h"
+#include "reader/tag_index.h"
 
 #include <string>
 #include <vector>
@@ -14,8 +14,8 @@ struct Entry {
   Entry* successor = nullptr;
 };
 
-TEST(TagTable, HasAnEntryForEachTag) {
-  TagTable<Entry> table;
+TEST(TagIndex, HasAnEntryForEachTag) {
+  TagIndex<Entry> table;
   Entry* const a = table.find("a");
   Entry* const b = table.find("b");
   EXPECT_NE(a, b);
@@ -23,8 +23,8 @@ TEST(TagTable, HasAnEntryForEachTag) {
   EXPECT_EQ(b->tag, "b");
 }
 
-TEST(TagTable, FindsTagsInAnyOrder) {
-  TagTable<Entry> table;
+TEST(TagIndex, FindsTagsInAnyOrder) {
+  TagIndex<Entry> table;
   Entry* const a = table.find("a");
   Entry* const b = table.find("b");
   Entry* const c = table.find("c");
@@ -36,8 +36,8 @@ TEST(TagTable, FindsTagsInAnyOrder) {
   }
 }
 
-TEST(TagTable, KnowsTheTagThatFollowedLast) {
-  TagTable<Entry> table;
+TEST(TagIndex, KnowsTheTagThatFollowedLast) {
+  TagIndex<Entry> table;
   Entry* const a = table.find("a");
   EXPECT_EQ(a->successor, a);
   Entry* const b = table.find("b");
@@ -46,15 +46,15 @@ TEST(TagTable, KnowsTheTagThatFollowedLast) {
   EXPECT_EQ(b->successor, a);
 }
 
-TEST(TagTable, TakesAnEmptyTagForOneLikeAnyOther) {
-  TagTable<Entry> table;
+TEST(TagIndex, TakesAnEmptyTagForOneLikeAnyOther) {
+  TagIndex<Entry> table;
   Entry* const empty = table.find("");
   EXPECT_NE(table.find("a"), empty);
   EXPECT_EQ(table.find(""), empty);
 }
 
-TEST(TagTable, KeepsEntriesWhereTheyAre) {
-  TagTable<Entry> table;
+TEST(TagIndex, KeepsEntriesWhereTheyAre) {
+  TagIndex<Entry> table;
   std::vector<Entry*> entries;
   for (int i = 0; i < 1000; ++i) {
     entries.push_back(table.find(std::to_string(i)));

@@ -16,10 +16,10 @@ namespace steptape::detail {
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @cost    A comparison for each call of reach().
-class ProgressReport {
+class ReadProgress {
  public:
   /// @param report May be empty.
-  explicit ProgressReport(std::function<void(std::uint64_t bytes)> report)
+  explicit ReadProgress(std::function<void(std::uint64_t bytes)> report)
       : report_(std::move(report)) {
     restart();
   }
