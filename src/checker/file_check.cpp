@@ -17,6 +17,7 @@
 #include "checker/record_walk.h"
 #include "checker/tag_check.h"
 #include "reader/event_values.h"
+#include "reader/read_progress.h"
 
 namespace steptape {
 namespace {
@@ -58,9 +59,9 @@ class RunCheck {
  public:
   RunCheck(CheckReport* report, const CheckOptions& options)
       : report_(report),
-        options_(&options),
         findings_(report, options.maxFindings),
-        tags_(report, &findings_) {}
+        tags_(report, &findings_),
+        progress_(options.onProgress, kProgressBytes) {}
 
   void checkFile(const std::string& path) {
     file_ = File();
@@ -112,7 +113,7 @@ class RunCheck {
           return;
       }
       report_->bytes = before + walk.offset() + walk.bytes();
-      reportProgress();
+      progress_.reach(report_->bytes);
     }
   }
 
@@ -220,15 +221,7 @@ class RunCheck {
     tags_.takeRestart(step);
   }
 
-  void reportProgress() {
-    if (options_->onProgress && report_->bytes >= nextProgress_) {
-      options_->onProgress(report_->bytes);
-      nextProgress_ = report_->bytes + kProgressBytes;
-    }
-  }
-
   CheckReport* report_;
-  const CheckOptions* options_;
   detail::FindingList findings_;
   detail::TagCheck tags_;
   FindingPlace place_;
@@ -237,7 +230,7 @@ class RunCheck {
   bool hasStart_ = false;
   std::optional<double> latestBegin_;  // of the files before
   std::optional<double> latestTime_;
-  std::uint64_t nextProgress_ = kProgressBytes;
+  detail::ReadProgress progress_;
 };
 
 }  // namespace

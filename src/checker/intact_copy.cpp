@@ -72,7 +72,7 @@ Status IntactCopy::run() {
         return status;
       }
     }
-    reportProgress(walk.offset() + walk.bytes());
+    progress_.reach(walk.offset() + walk.bytes());
   }
 }
 
@@ -182,13 +182,6 @@ Status IntactCopy::flush() {
   Status status = output_->write(pending_.bytes());
   pending_.clear();
   return status;
-}
-
-void IntactCopy::reportProgress(std::uint64_t bytes) {
-  if (options_->onProgress && bytes >= nextProgress_) {
-    options_->onProgress(bytes);
-    nextProgress_ = bytes + kProgressBytes;
-  }
 }
 
 }  // namespace steptape::detail

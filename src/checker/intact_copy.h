@@ -19,6 +19,7 @@
 #include "base/replacement_file.h"
 #include "checker/lost_metadata.h"
 #include "checker/record_walk.h"
+#include "reader/read_progress.h"
 
 namespace steptape::detail {
 
@@ -35,7 +36,8 @@ class IntactCopy {
         lostMetadata_(std::move(relatives)),
         output_(output),
         options_(&options),
-        report_(report) {}
+        report_(report),
+        progress_(options.onProgress, kProgressBytes) {}
 
   Status run();
 
@@ -51,7 +53,6 @@ class IntactCopy {
   void leaveOut(const RecordWalk& walk, const std::string& why);
   void addStep(RepairStep::Kind kind, const RecordWalk& walk, std::string tag, std::string why);
   Status flush();
-  void reportProgress(std::uint64_t bytes);
 
   const ByteSource* source_;
   LostMetadata lostMetadata_;
@@ -61,7 +62,7 @@ class IntactCopy {
   RecordBuffer pending_;
   std::set<std::string, std::less<>> tags_;  // of the records that were kept
   std::optional<double> latestWallTime_;
-  std::uint64_t nextProgress_ = kProgressBytes;
+  ReadProgress progress_;
 };
 
 }  // namespace steptape::detail

@@ -18,16 +18,18 @@ namespace steptape::detail {
 /// @cost    A comparison for each call of reach().
 class ReadProgress {
  public:
-  /// @param report May be empty.
-  explicit ReadProgress(std::function<void(std::uint64_t bytes)> report)
-      : report_(std::move(report)) {
+  /// @param report       May be empty.
+  /// @param bytesBetween Reports come this far apart at least.
+  explicit ReadProgress(std::function<void(std::uint64_t bytes)> report,
+                        std::uint64_t bytesBetween = std::uint64_t{8} << 20)
+      : report_(std::move(report)), bytesBetween_(bytesBetween) {
     restart();
   }
 
   /// Counts from 0 again.
   void restart() {
     bytesBefore_ = 0;
-    next_ = report_ ? kBytesBetween : std::numeric_limits<std::uint64_t>::max();
+    next_ = report_ ? bytesBetween_ : std::numeric_limits<std::uint64_t>::max();
   }
 
   /// What follows is of a file that was read up to `offset` before.
@@ -36,7 +38,7 @@ class ReadProgress {
   /// The file was read up to `offset`, which is not before that of beginFile().
   void reach(std::uint64_t offset) {
     if (bytesAt(offset) >= next_) {
-      next_ = bytesAt(offset) + kBytesBetween;
+      next_ = bytesAt(offset) + bytesBetween_;
       report_(bytesAt(offset));
     }
   }
@@ -44,11 +46,10 @@ class ReadProgress {
   void endFile(std::uint64_t offset) { bytesBefore_ = bytesAt(offset); }
 
  private:
-  static constexpr std::uint64_t kBytesBetween = std::uint64_t{8} << 20;
-
   std::uint64_t bytesAt(std::uint64_t offset) const { return bytesBefore_ + (offset - begin_); }
 
   std::function<void(std::uint64_t bytes)> report_;
+  std::uint64_t bytesBetween_;
   std::uint64_t bytesBefore_ = 0;  // in files before this one
   std::uint64_t begin_ = 0;
   std::uint64_t next_ = 0;  // to report
