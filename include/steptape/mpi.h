@@ -24,5 +24,6 @@
 #include "steptape/distributed/metric_average.h"
 #include "steptape/distributed/rank_log.h"
 #include "steptape/distributed/rank_policy.h"
+#include "steptape/distributed/straggler_report.h"
 #include "steptape/mpi/environment.h"
 #include "steptape/mpi/world.h"

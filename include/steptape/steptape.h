@@ -19,6 +19,7 @@
 #include "steptape/distributed/communicator.h"        // IWYU pragma: export
 #include "steptape/distributed/distributed_writer.h"  // IWYU pragma: export
 #include "steptape/distributed/metric_average.h"      // IWYU pragma: export
+#include "steptape/distributed/straggler_report.h"    // IWYU pragma: export
 #include "steptape/exporter/export.h"                 // IWYU pragma: export
 #include "steptape/profile.h"                         // IWYU pragma: export
 #include "steptape/reader/event_file_reader.h"        // IWYU pragma: export

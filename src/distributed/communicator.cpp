@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/distributed/communicator.h"
 
+#include <algorithm>
 #include <array>
+#include <iostream>
 #include <unistd.h>
+#include <utility>
 
 #include "steptape/base/error.h"
+#include "steptape/distributed/rank_log.h"
+
+#include "distributed/private_node_memory.h"
 
 namespace steptape {
 namespace {
@@ -18,9 +24,34 @@ std::string hostName() {
   return name.data();
 }
 
+std::string join(const std::vector<int>& ranks) {
+  std::string text;
+  for (const int rank : ranks) {
+    text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return text;
+}
+
+void checkRanks(const std::vector<int>& ranks, int size) {
+  std::vector<bool> isIn(static_cast<std::size_t>(size), false);
+  for (const int rank : ranks) {
+    if (rank < 0 || rank >= size) {
+      throw Error(ErrorCode::kInvalidArgument, "subgroup: " + std::to_string(rank) +
+                                                   " is not a rank: want 0 to " +
+                                                   std::to_string(size - 1));
+    }
+    if (isIn[static_cast<std::size_t>(rank)]) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "subgroup: rank " + std::to_string(rank) + " comes twice in " + join(ranks));
+    }
+    isIn[static_cast<std::size_t>(rank)] = true;
+  }
+}
+
 }  // namespace
 
-Communicator::Communicator() : nodeName_(hostName()) {}
+Communicator::Communicator()
+    : nodeName_(hostName()), droppedError_(std::make_shared<std::string>()) {}
 Communicator::~Communicator() = default;
 
 int Communicator::rank() const {
@@ -35,30 +66,68 @@ int Communicator::localRank() const {
 int Communicator::localSize() const {
   return 1;
 }
+int Communicator::crossRank() const {
+  return 0;
+}
+int Communicator::crossSize() const {
+  return 1;
+}
 const std::string& Communicator::nodeName() const {
   return nodeName_;
 }
-
-void Communicator::allreduce(Span<float> /*data*/, ReduceOp /*op*/) {}
-void Communicator::allreduce(Span<double> /*data*/, ReduceOp /*op*/) {}
-void Communicator::allreduce(Span<MetricMoments> /*data*/) {}
-
-void Communicator::broadcast(void* /*data*/, std::size_t /*bytes*/, int root) {
-  checkRoot(root);
+bool Communicator::worksOnAnyThread() const {
+  return true;
 }
 
-std::vector<std::string> Communicator::allgather(std::string_view bytes) {
-  return {std::string(bytes)};
-}
-
-void Communicator::barrier() {}
-
-void Communicator::checkRoot(int root) const {
-  if (root < 0 || root >= size()) {
-    throw Error(ErrorCode::kInvalidArgument, "broadcast: root " + std::to_string(root) +
-                                                 " is not a rank: want 0 to " +
-                                                 std::to_string(size() - 1));
+std::shared_ptr<Communicator> Communicator::split(int color, int /*key*/) {
+  if (color < 0) {
+    return nullptr;
   }
+  auto group = std::make_shared<Communicator>();
+  shareSettings(*group);
+  return group;
+}
+
+std::shared_ptr<Communicator> Communicator::subgroup(const std::vector<int>& ranks) {
+  checkRanks(ranks, size());
+  // Ranks with different lists would build groups that never meet: here they find out.
+  CollectiveOptions options;
+  options.name = "subgroup of ranks " + join(ranks);
+  barrier(options);
+  const auto at = std::find(ranks.begin(), ranks.end(), rank());
+  return at == ranks.end() ? split(-1, 0) : split(0, static_cast<int>(at - ranks.begin()));
+}
+
+std::shared_ptr<Communicator> Communicator::duplicate() {
+  return split(0, rank());
+}
+
+std::shared_ptr<NodeMemory> Communicator::allocateNodeMemory(std::size_t bytes, std::string* why) {
+  std::string failure;
+  std::shared_ptr<NodeMemory> memory = detail::PrivateNodeMemory::tryMake(bytes, failure);
+  if (!memory && why != nullptr) {
+    *why = "allocateNodeMemory: " + rankAndNode(rank(), nodeName()) + ": " + failure;
+  }
+  return memory;
+}
+
+void Communicator::setStallWarning(std::chrono::milliseconds after, StallListener listener) {
+  stallWarningAfter_ = after;
+  stallListener_ = std::move(listener);
+}
+
+void Communicator::warnOfStall(const std::string& warning) const {
+  if (stallListener_) {
+    stallListener_(warning);
+  } else {
+    logFromRank(*this, warning, std::cerr);
+  }
+}
+
+void Communicator::shareSettings(Communicator& child) const {
+  child.timeout_ = timeout_;
+  child.stallWarningAfter_ = stallWarningAfter_;
+  child.stallListener_ = stallListener_;
 }
 
 }  // namespace steptape

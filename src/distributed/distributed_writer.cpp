@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/distributed/distributed_writer.h"
 
-#include <iostream>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include "steptape/base/error.h"
-#include "steptape/distributed/rank_log.h"
 
-#include "distributed/metric_reducer.h"
 #include "distributed/open_on_all_ranks.h"
-#include "distributed/reduced_scalars.h"
+#include "distributed/reduced_log.h"
 
 namespace steptape {
 namespace {
@@ -32,15 +30,23 @@ SummaryWriter openOwnWriter(std::string& logDir, const std::shared_ptr<Communica
   return detail::openOnAllRanks(*communicator, [&] { return SummaryWriter(directory, writer); });
 }
 
+Status firstFailure(std::initializer_list<Status> results) {
+  for (const Status& result : results) {
+    if (!result.ok()) {
+      return result;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 class DistributedWriter::Impl {
  public:
   Impl(std::shared_ptr<Communicator> communicator, const DistributedWriterOptions& options)
       : communicator_(std::move(communicator)),
-        reducer_(communicator_),
-        policy_(options.rankPolicy),
-        onError_(options.writer.onError) {}
+        log_(communicator_, options.reduceMode, options.writer.onError),
+        policy_(options.rankPolicy) {}
 
   /// Opens the job's run beside the ranks' sub-runs. Collective.
   void openJobWriter(const std::string& logDir, WriterOptions options) {
@@ -49,75 +55,21 @@ class DistributedWriter::Impl {
         detail::openOnAllRanks(*communicator_, [&] { return SummaryWriter(logDir, options); }));
   }
 
-  ~Impl() {
-    if (reducer_.pendingCount() == 0) {
-      return;
-    }
-    try {
-      report(ErrorCode::kFailedPrecondition,
-             "DistributedWriter: " + std::to_string(reducer_.pendingCount()) +
-                 " metrics were queued by addReduced() and never reduced; they are lost");
-    } catch (...) {
-      // A destructor has nobody left to tell.
-    }
+  detail::ReducedRuns runs(SummaryWriter& ownWriter) {
+    return jobWriter_ ? detail::ReducedRuns{*jobWriter_, &ownWriter}
+                      : detail::ReducedRuns{ownWriter, nullptr};
   }
 
-  void add(std::string_view tag, double value, std::int64_t step, const ReducedOptions& options) {
-    reducer_.add(tag, value, step, options);
-    jobScalars_.describe(reducer_.idOf(tag), options);
-  }
-
-  void reduce(SummaryWriter& ownWriter, std::int64_t step) {
-    SummaryWriter& jobWriter = jobWriter_ ? *jobWriter_ : ownWriter;
-    for (const detail::ReducedMetric& metric : reducer_.reduce(step)) {
-      const std::string& tag = reducer_.nameOf(metric.own.tagId);
-      if (communicator_->isRoot()) {
-        addJobPoint(jobWriter, tag, metric, step);
-      }
-      if (jobWriter_ && metric.own.moments.weight > 0) {
-        detail::QueuedMetric meanOnly = metric.own;
-        meanOnly.statistics = 0;
-        ownScalars_.add(ownWriter, tag, meanOnly, metric.own.moments, step);
-      }
-    }
-    jobScalars_.writeStep(jobWriter, step);
-    ownScalars_.writeStep(ownWriter, step);
-  }
-
+  detail::ReducedLog& log() { return log_; }
   std::optional<SummaryWriter>& jobWriter() { return jobWriter_; }
   const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
   RankPolicy policy() const { return policy_; }
 
  private:
-  void addJobPoint(SummaryWriter& jobWriter, const std::string& tag,
-                   const detail::ReducedMetric& metric, std::int64_t step) {
-    if (metric.total.weight > 0) {
-      jobScalars_.add(jobWriter, tag, metric.own, metric.total, step);
-      return;
-    }
-    if (!std::exchange(hasToldOfNoValue_, true)) {
-      report(ErrorCode::kFailedPrecondition,
-             "reduce: no rank had a value of '" + tag + "' at step " + std::to_string(step) +
-                 ", all weights are 0: no point is written. Further ones are not told");
-    }
-  }
-
-  void report(ErrorCode code, const std::string& message) const {
-    if (onError_) {
-      onError_(Status(code, message));
-    } else {
-      logFromRank(*communicator_, message, std::cerr);
-    }
-  }
-
   std::shared_ptr<Communicator> communicator_;
-  detail::MetricReducer reducer_;
+  detail::ReducedLog log_;
   RankPolicy policy_;
-  std::function<void(const Status&)> onError_;
   std::optional<SummaryWriter> jobWriter_;  // kPerRank only; else the own writer is the job's.
-  detail::ReducedScalars jobScalars_;
-  detail::ReducedScalars ownScalars_;  // kPerRank only.
-  bool hasToldOfNoValue_ = false;
 };
 
 DistributedWriter::DistributedWriter(std::string logDir, std::shared_ptr<Communicator> communicator,
@@ -130,16 +82,37 @@ DistributedWriter::DistributedWriter(std::string logDir, std::shared_ptr<Communi
 }
 
 DistributedWriter::DistributedWriter(DistributedWriter&&) noexcept = default;
-DistributedWriter& DistributedWriter::operator=(DistributedWriter&&) noexcept = default;
-DistributedWriter::~DistributedWriter() = default;
+
+DistributedWriter& DistributedWriter::operator=(DistributedWriter&& other) noexcept {
+  if (this != &other) {
+    end();
+    SummaryWriter::operator=(std::move(other));
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+
+DistributedWriter::~DistributedWriter() {
+  end();
+}
+
+void DistributedWriter::end() noexcept {
+  if (impl_) {
+    impl_->log().end(impl_->runs(*this));
+  }
+}
 
 void DistributedWriter::addReduced(std::string_view tag, double value, std::int64_t step,
                                    const ReducedOptions& options) {
-  impl_->add(tag, value, step, options);
+  impl_->log().add(tag, value, step, options);
 }
 
 void DistributedWriter::reduce(std::int64_t step) {
-  impl_->reduce(*this, step);
+  impl_->log().reduce(step, impl_->runs(*this));
+}
+
+void DistributedWriter::finishReduce() {
+  impl_->log().finish(impl_->runs(*this));
 }
 
 void DistributedWriter::addScalar(std::string_view tag, double value, std::int64_t step) {
@@ -164,15 +137,21 @@ void DistributedWriter::addScalar(std::string_view tag, double value, std::int64
 }
 
 Status DistributedWriter::flush() {
+  const Status reduced = impl_->log().settle(impl_->runs(*this));
   const Status own = SummaryWriter::flush();
   const Status job = impl_->jobWriter() ? impl_->jobWriter()->flush() : Status();
-  return own.ok() ? job : own;
+  return firstFailure({reduced, own, job});
 }
 
 Status DistributedWriter::close() {
+  const Status reduced = impl_->log().settle(impl_->runs(*this));
   const Status own = SummaryWriter::close();
   const Status job = impl_->jobWriter() ? impl_->jobWriter()->close() : Status();
-  return own.ok() ? job : own;
+  return firstFailure({reduced, own, job});
+}
+
+SummaryWriter& DistributedWriter::jobWriter() {
+  return impl_->jobWriter() ? *impl_->jobWriter() : *this;
 }
 
 const std::shared_ptr<Communicator>& DistributedWriter::communicator() const {

@@ -18,31 +18,35 @@ std::uint32_t TagTable::idOf(std::string_view tag) {
   return id;
 }
 
-bool StepMetrics::add(const QueuedMetric& metric) {
+bool StepMetrics::add(QueuedMetric metric, const MetricMoments& moments,
+                      std::optional<double> wallTime) {
   if (metric.tagId >= positionByTag_.size()) {
-    positionByTag_.resize(metric.tagId + std::size_t{1}, -1);
+    positionByTag_.resize(metric.tagId + std::size_t{1});
   }
-  std::int32_t& position = positionByTag_[metric.tagId];
-  if (position < 0) {
-    position = static_cast<std::int32_t>(metrics_.size());
-    metrics_.push_back(metric);
-    return true;
+  hasWallTimes_ = hasWallTimes_ || wallTime;
+  std::uint32_t& position = positionByTag_[metric.tagId];
+  if (position < metrics_.size() && metrics_[position].tagId == metric.tagId) {
+    metrics_[position].statistics |= metric.statistics;
+    moments_[position].merge(moments);
+    wallTimes_[position] = wallTime ? wallTime : wallTimes_[position];
+    return false;
   }
-  QueuedMetric& queued = metrics_[static_cast<std::size_t>(position)];
-  queued.statistics |= metric.statistics;
-  queued.wallTime = metric.wallTime ? metric.wallTime : queued.wallTime;
-  queued.moments.merge(metric.moments);
-  return false;
+  position = static_cast<std::uint32_t>(metrics_.size());
+  metrics_.push_back(metric);
+  moments_.push_back(moments);
+  wallTimes_.push_back(wallTime);
+  return true;
 }
 
 void StepMetrics::clear() {
-  for (const QueuedMetric& metric : metrics_) {
-    positionByTag_[metric.tagId] = -1;
-  }
   metrics_.clear();
+  moments_.clear();
+  wallTimes_.clear();
+  hasWallTimes_ = false;
 }
 
-void MetricQueue::add(std::int64_t step, const QueuedMetric& metric) {
+void MetricQueue::add(std::int64_t step, QueuedMetric metric, const MetricMoments& moments,
+                      std::optional<double> wallTime) {
   auto found = metricsByStep_.find(step);
   if (found == metricsByStep_.end()) {
     if (size_ >= kMaxMetrics) {
@@ -52,9 +56,19 @@ void MetricQueue::add(std::int64_t step, const QueuedMetric& metric) {
                       std::to_string(metricsByStep_.begin()->first) +
                       ": call reduce(step) on every rank for every step that has metrics");
     }
-    found = metricsByStep_.emplace(step, std::exchange(spare_, StepMetrics())).first;
+    found = insert(step);
   }
-  size_ += found->second.add(metric) ? 1 : 0;
+  size_ += found->second.add(metric, moments, wallTime) ? 1 : 0;
+}
+
+MetricQueue::MetricsByStep::iterator MetricQueue::insert(std::int64_t step) {
+  StepMetrics empty = std::exchange(spare_, StepMetrics());
+  if (spareNode_.empty()) {
+    return metricsByStep_.emplace(step, std::move(empty)).first;
+  }
+  spareNode_.key() = step;
+  spareNode_.mapped() = std::move(empty);
+  return metricsByStep_.insert(std::move(spareNode_)).position;
 }
 
 StepMetrics MetricQueue::take(std::int64_t step) {
@@ -62,8 +76,8 @@ StepMetrics MetricQueue::take(std::int64_t step) {
   if (found == metricsByStep_.end()) {
     return {};
   }
-  StepMetrics metrics = std::move(found->second);
-  metricsByStep_.erase(found);
+  spareNode_ = metricsByStep_.extract(found);
+  StepMetrics metrics = std::move(spareNode_.mapped());
   size_ -= metrics.metrics().size();
   return metrics;
 }

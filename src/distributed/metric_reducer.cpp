@@ -8,67 +8,115 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/fingerprint_parts.h"
-
 namespace steptape::detail {
 namespace {
 
 std::uint8_t statisticsOf(const ReducedOptions& options) {
-  return static_cast<std::uint8_t>((options.min ? kMinimum : 0) | (options.max ? kMaximum : 0) |
-                                   (options.std ? kDeviation : 0) |
-                                   (options.argmaxRank ? kArgmaxRank : 0));
+  const bool hasRankValues = options.perRankHistogram || !options.percentiles.empty();
+  return static_cast<std::uint8_t>(
+      (options.min || options.band ? kMinimum : 0) | (options.max || options.band ? kMaximum : 0) |
+      (options.std ? kDeviation : 0) | (options.argmaxRank ? kArgmaxRank : 0) |
+      (options.sum ? kSum : 0) | (hasRankValues ? kRankValues : 0));
 }
 
-void checkArguments(std::string_view tag, double weight) {
+void checkArguments(std::string_view tag, const ReducedOptions& options) {
   if (tag.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "addReduced: the tag is empty");
   }
-  if (!std::isfinite(weight) || weight < 0) {
+  if (!std::isfinite(options.weight) || options.weight < 0) {
     throw Error(ErrorCode::kInvalidArgument, "addReduced: the weight of '" + std::string(tag) +
-                                                 "' is " + std::to_string(weight) +
+                                                 "' is " + std::to_string(options.weight) +
                                                  ", want a finite number, 0 or more");
   }
+  for (const double percentile : options.percentiles) {
+    if (!(percentile >= 0 && percentile <= 100)) {
+      throw Error(ErrorCode::kInvalidArgument, "addReduced: a percentile of '" + std::string(tag) +
+                                                   "' is " + std::to_string(percentile) +
+                                                   ", want 0 to 100");
+    }
+  }
+}
+
+CollectiveOptions reduceOptions() {
+  CollectiveOptions options;
+  options.name = "reduce";
+  options.compareRanks = false;
+  return options;
 }
 
 }  // namespace
 
 MetricReducer::MetricReducer(std::shared_ptr<Communicator> communicator)
-    : communicator_(std::move(communicator)) {}
+    : communicator_(std::move(communicator)), collectiveOptions_(reduceOptions()) {}
 
-void MetricReducer::add(std::string_view tag, double value, std::int64_t step,
-                        const ReducedOptions& options) {
-  checkArguments(tag, options.weight);
-  queue_.add(step, {tags_.idOf(tag), statisticsOf(options), options.wallTime,
-                    MetricMoments::of(value, options.weight, communicator_->rank())});
+std::uint32_t MetricReducer::add(std::string_view tag, double value, std::int64_t step,
+                                 const ReducedOptions& options) {
+  checkArguments(tag, options);
+  const std::uint32_t tagId = tags_.idOf(tag);
+  queue_.add(step, {tagId, statisticsOf(options)},
+             MetricMoments::of(value, options.weight, communicator_->rank()), options.wallTime);
+  return tagId;
 }
 
-const std::vector<ReducedMetric>& MetricReducer::reduce(std::int64_t step) {
-  StepMetrics taken = queue_.take(step);
-  const std::vector<QueuedMetric>& metrics = taken.metrics();
-  sortByTag(metrics);
-  reduced_.clear();
-  for (const std::uint32_t position : sortedOrder_) {
-    reduced_.push_back({metrics[position], MetricMoments()});
-  }
-  queue_.recycle(std::move(taken));
+void MetricReducer::start(std::int64_t step) {
+  queue_.recycle(std::move(taken_));
+  taken_ = queue_.take(step);
+  sortByTag(taken_.metrics());
+  step_ = step;
+  fingerprint_ = schemaFingerprint_.at(step);
 
-  const double fingerprint = fingerprint_.at(step);
-  do {
-    if (!allreduce(fingerprint)) {
-      throwMismatch(step);
-    }
-  } while (grow());
-  return reduced_;
+  isUnderWay_ = true;
+  const bool hasRoom = fits();
+  const bool sendsRankValues = sendsRankValues_ || !needsRankValues_;
+  postAllreduce();
+  if (sendsRankValues_) {
+    postRankValues();
+  }
+  // Ranks that disagree may differ in whether they look already here; finish() tells all of them.
+  if ((hasRoom && sendsRankValues) || !wait()) {
+    return;
+  }
+  if (!hasRoom) {
+    grow();
+    postAllreduce();
+  }
+  if (!sendsRankValues) {
+    postRankValues();
+  }
+}
+
+bool MetricReducer::wait() {
+  // Where a wait throws, nothing is left that could be finished.
+  isUnderWay_ = false;
+  allreduce_.wait();
+  allgather_.wait();
+  isUnderWay_ = true;
+  return agrees();
+}
+
+void MetricReducer::finish() {
+  if (!wait()) {
+    throwMismatch();
+  }
+  isUnderWay_ = false;
+  sendsRankValues_ = needsRankValues_;
+}
+
+MetricMoments MetricReducer::total(std::size_t at) const {
+  if (sendsMoments_) {
+    return moments_[at + 1];
+  }
+  MetricMoments moments;
+  moments.weight = totalWeight(at);
+  moments.weightedSum = totalWeightedSum(at);
+  return moments;
 }
 
 void MetricReducer::sortByTag(const std::vector<QueuedMetric>& metrics) {
   if (isSortedAlready(metrics)) {
     return;
   }
-  schema_.clear();
-  for (const QueuedMetric& metric : metrics) {
-    schema_.push_back({metric.tagId, metric.statistics});
-  }
+  schema_ = metrics;
   const auto tagAt = [this](std::uint32_t at) -> const std::string& {
     return tags_.nameOf(schema_[at].tagId);
   };
@@ -76,74 +124,87 @@ void MetricReducer::sortByTag(const std::vector<QueuedMetric>& metrics) {
   std::iota(sortedOrder_.begin(), sortedOrder_.end(), std::uint32_t{0});
   std::sort(sortedOrder_.begin(), sortedOrder_.end(),
             [&tagAt](std::uint32_t a, std::uint32_t b) { return tagAt(a) < tagAt(b); });
-  fingerprint_ = {};
-  hasStatistics_ = false;
+  schemaFingerprint_ = {};
+  std::uint8_t statistics = 0;
   for (const std::uint32_t position : sortedOrder_) {
-    fingerprint_.add(tagAt(position), schema_[position].statistics);
-    hasStatistics_ = hasStatistics_ || schema_[position].statistics != 0;
+    schemaFingerprint_.add(tagAt(position), schema_[position].statistics);
+    statistics |= schema_[position].statistics;
   }
+  needsMoments_ = (statistics & kNeedMoments) != 0;
+  needsRankValues_ = (statistics & kRankValues) != 0;
 }
 
 bool MetricReducer::isSortedAlready(const std::vector<QueuedMetric>& metrics) const {
   return std::equal(metrics.begin(), metrics.end(), schema_.begin(), schema_.end(),
-                    [](const QueuedMetric& metric, const SchemaEntry& entry) {
-                      return metric.tagId == entry.tagId && metric.statistics == entry.statistics;
+                    [](const QueuedMetric& a, const QueuedMetric& b) {
+                      return a.tagId == b.tagId && a.statistics == b.statistics;
                     });
 }
 
-bool MetricReducer::allreduce(double fingerprint) {
-  return sendsMoments_ ? allreduceMoments(fingerprint) : allreduceSums(fingerprint);
+void MetricReducer::postAllreduce() {
+  if (sendsMoments_) {
+    postMoments();
+  } else {
+    postSums();
+  }
 }
 
-bool MetricReducer::allreduceSums(double fingerprint) {
-  const FingerprintParts mine(fingerprint);
-  sums_.assign(FingerprintParts::kDoubles + 2 * (capacity_ - 1), 0.0);
-  mine.store(sums_.data());
-  double* pair = sums_.data() + FingerprintParts::kDoubles;
-  for (std::size_t i = 0; i < fittingCount(); ++i, pair += 2) {
-    pair[0] = reduced_[i].own.moments.weight;
-    pair[1] = reduced_[i].own.moments.weightedSum;
+void MetricReducer::postSums() {
+  sums_.resize(sumsAt(capacity_ - 1));
+  FingerprintParts(fingerprint_).store(sums_.data());
+  double* to = sums_.data() + sumsAt(0);
+  for (std::size_t i = 0; i < fittingCount(); ++i) {
+    *to++ = own(i).weight;
+    *to++ = own(i).weightedSum;
   }
-  communicator_->allreduce(Span<double>(sums_), ReduceOp::kSum);
-  pair = sums_.data() + FingerprintParts::kDoubles;
-  for (std::size_t i = 0; i < fittingCount(); ++i, pair += 2) {
-    reduced_[i].total.weight = pair[0];
-    reduced_[i].total.weightedSum = pair[1];
-  }
-  return mine.areThoseOfAll(sums_.data(), communicator_->size());
+  std::fill(to, sums_.data() + sums_.size(), 0.0);
+  allreduce_ =
+      communicator_->allreduceAsync(Span<double>(sums_), ReduceOp::kSum, collectiveOptions_);
 }
 
-bool MetricReducer::allreduceMoments(double fingerprint) {
+void MetricReducer::postMoments() {
   moments_.assign(capacity_, MetricMoments());
-  moments_.front() = MetricMoments::of(fingerprint, 1, communicator_->rank());
+  moments_.front() = MetricMoments::of(fingerprint_, 1, communicator_->rank());
   for (std::size_t i = 0; i < fittingCount(); ++i) {
-    moments_[i + 1] = reduced_[i].own.moments;
+    moments_[i + 1] = own(i);
   }
-  communicator_->allreduce(Span<MetricMoments>(moments_));
-  for (std::size_t i = 0; i < fittingCount(); ++i) {
-    reduced_[i].total = moments_[i + 1];
-  }
-  return moments_.front().min == moments_.front().max;
+  allreduce_ = communicator_->allreduceAsync(Span<MetricMoments>(moments_), collectiveOptions_);
 }
 
-bool MetricReducer::grow() {
-  const bool fits = reduced_.size() < capacity_ && (sendsMoments_ || !hasStatistics_);
-  while (reduced_.size() >= capacity_) {
+void MetricReducer::postRankValues() {
+  ownValues_.clear();
+  for (std::size_t i = 0; i < size(); ++i) {
+    if ((metric(i).statistics & kRankValues) != 0) {
+      appendRankValue(ownValues_, own(i));
+    }
+  }
+  allgather_ = communicator_->allgatherAsync(ownValues_, valuesByRank_, collectiveOptions_);
+}
+
+bool MetricReducer::agrees() const {
+  if (sendsMoments_) {
+    return moments_.front().min == moments_.front().max;
+  }
+  return FingerprintParts(fingerprint_).areThoseOfAll(sums_.data(), communicator_->size());
+}
+
+void MetricReducer::grow() {
+  while (size() >= capacity_) {
     capacity_ *= 2;
   }
-  sendsMoments_ = sendsMoments_ || hasStatistics_;
-  return !fits;
+  sendsMoments_ = sendsMoments_ || needsMoments_;
 }
 
-void MetricReducer::throwMismatch(std::int64_t step) {
+void MetricReducer::throwMismatch() {
   MetricSchema mine;
-  mine.step = step;
+  mine.step = step_;
   mine.nodeName = communicator_->nodeName();
-  for (const ReducedMetric& metric : reduced_) {
-    mine.metrics.push_back({tags_.nameOf(metric.own.tagId), metric.own.statistics});
+  for (std::size_t i = 0; i < size(); ++i) {
+    mine.metrics.push_back({tags_.nameOf(metric(i).tagId), metric(i).statistics});
   }
   // All ranks start anew, also those whose metrics wait for other steps.
-  reduced_.clear();
+  isUnderWay_ = false;
+  sendsRankValues_ = false;
   queue_.clear();
 
   std::vector<MetricSchema> schemaByRank;

@@ -60,6 +60,8 @@ std::string statisticsText(std::uint8_t statistics) {
   text += (statistics & kMaximum) != 0 ? ", max" : "";
   text += (statistics & kDeviation) != 0 ? ", std" : "";
   text += (statistics & kArgmaxRank) != 0 ? ", argmax_rank" : "";
+  text += (statistics & kSum) != 0 ? ", sum" : "";
+  text += (statistics & kRankValues) != 0 ? ", percentiles or histogram" : "";
   return text;
 }
 

@@ -15,7 +15,12 @@ enum Statistic : std::uint8_t {
   kMaximum = 2,
   kDeviation = 4,
   kArgmaxRank = 8,
+  kSum = 16,
+  kRankValues = 32,  ///< What needs the value of every rank: percentiles, a histogram.
 };
+
+/// Statistics that need MetricMoments; the others come from sums.
+constexpr std::uint8_t kNeedMoments = kMinimum | kMaximum | kDeviation | kArgmaxRank;
 
 /// What one rank reduces at one step. Made only to explain a disagreement: agreement is found out
 /// from fingerprints.

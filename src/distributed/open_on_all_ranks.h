@@ -11,10 +11,7 @@ namespace steptape::detail {
 
 /// Calls `open` on every rank and returns its writer if it succeeded on all.
 ///
-/// Collective. A rank that failed alone would leave the others waiting in their first collective;
-/// here all learn of it.
-///
-/// @throws Error, the same on every rank, with what the lowest failing rank threw.
+/// Collective; throws as runOnAllRanks().
 SummaryWriter openOnAllRanks(Communicator& communicator,
                              const std::function<SummaryWriter()>& open);
 

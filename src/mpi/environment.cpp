@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/mpi/environment.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -84,7 +85,8 @@ void Environment::initialise(int* argc, char*** argv, const EnvironmentOptions& 
   MPI_Initialized(&isInitialised);
   int provided = MPI_THREAD_SINGLE;
   if (isInitialised == 0) {
-    MPI_Init_thread(argc, argv, toMpi(options.threadLevel), &provided);
+    const ThreadLevel asked = std::max(options.threadLevel, options.preferredThreadLevel);
+    MPI_Init_thread(argc, argv, toMpi(asked), &provided);
     ownsMpi_ = true;
   } else {
     MPI_Query_thread(&provided);
@@ -112,8 +114,9 @@ Environment::~Environment() {
   if (!ownsMpi_ || !detail::isMpiRunning()) {
     return;
   }
-  if (!detail::stuckBecause().empty()) {
-    abortJob(detail::stuckBecause().c_str());
+  const std::string stuck = detail::stuckBecause();
+  if (!stuck.empty()) {
+    abortJob(stuck.c_str());
   }
   if (std::uncaught_exceptions() > exceptionsAtStart_) {
     abortJob("an exception leaves the scope of mpi::Environment");

@@ -2,14 +2,20 @@
 #include "mpi/job_state.h"
 
 #include "steptape/base/error.h"
+#include "steptape/base/mutex.h"
 #include "steptape/mpi/mpi_communicator.h"
 
 namespace steptape::mpi::detail {
 namespace {
 
-// Not guarded: only the thread that calls MPI comes here.
-std::string& stuckReason() {
-  static std::string reason;
+/// At MPI_THREAD_MULTIPLE several threads come here.
+struct StuckReason {
+  Mutex mutex;
+  std::string text STEPTAPE_GUARDED_BY(mutex);
+};
+
+StuckReason& stuckReason() {
+  static StuckReason reason;
   return reason;
 }
 
@@ -33,13 +39,17 @@ void requireMpi(const char* caller) {
 }
 
 void markStuck(const std::string& why) {
-  if (stuckReason().empty()) {
-    stuckReason() = why;
+  StuckReason& reason = stuckReason();
+  MutexLock lock(reason.mutex);
+  if (reason.text.empty()) {
+    reason.text = why;
   }
 }
 
-const std::string& stuckBecause() {
-  return stuckReason();
+std::string stuckBecause() {
+  StuckReason& reason = stuckReason();
+  MutexLock lock(reason.mutex);
+  return reason.text;
 }
 
 }  // namespace steptape::mpi::detail

@@ -12,9 +12,10 @@ bool isMpiRunning();
 void requireMpi(const char* caller);
 
 /// Remembers that an operation of this process will never end: MPI_Finalize would wait for it.
+/// Thread-safe.
 void markStuck(const std::string& why);
 /// What markStuck() was told first; empty if all is well.
-const std::string& stuckBecause();
+std::string stuckBecause();
 
 /// Lets go of the communicator that world() keeps.
 void forgetWorld();

@@ -1,177 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/testing/thread_communicator.h"
 
-#include <algorithm>
-#include <cstring>
-#include <exception>
-#include <thread>
 #include <utility>
+#include <vector>
 
-#include "steptape/base/error.h"
-
+#include "distributed/agreed_node_memory.h"
+#include "distributed/collective_call.h"
+#include "distributed/group_map.h"
+#include "distributed/private_node_memory.h"
+#include "distributed/split_wishes.h"
+#include "testing/thread_collective.h"
 #include "testing/thread_group.h"
 
 namespace steptape::testing {
 namespace {
 
-using Part = ThreadGroup::Part;
+/// What the first rank of a node to come has got from the system for all.
+struct SharedBlock {
+  std::shared_ptr<NodeMemory> memory;
+  std::string failure;  // Why there is no memory.
+};
 
-template <typename T>
-void combine(T& into, T value, ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kSum:
-    case ReduceOp::kAverage:
-      into += value;
-      break;
-    case ReduceOp::kMin:
-      into = std::min(into, value);
-      break;
-    case ReduceOp::kMax:
-      into = std::max(into, value);
-      break;
-  }
-}
+/// A block of the process that the ranks of one node share.
+class ThreadNodeMemory final : public NodeMemory {
+ public:
+  ThreadNodeMemory(std::shared_ptr<NodeMemory> block, std::shared_ptr<ThreadGroup> group,
+                   std::shared_ptr<const detail::GroupMap> map)
+      : NodeMemory(block->data(), block->size()),
+        block_(std::move(block)),
+        group_(std::move(group)),
+        map_(std::move(map)) {}
 
-/// "allreduce of 12 float": what all ranks must have in common.
-std::string describe(const char* operation, std::size_t count, const char* unit) {
-  return std::string(operation) + " of " + std::to_string(count) + " " + unit;
-}
+  void checkPeers() const override { group_->checkPresent(*map_, map_->ranksOfNode()); }
 
-const char* opName(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kSum:
-      return "allreduce(sum)";
-    case ReduceOp::kAverage:
-      return "allreduce(average)";
-    case ReduceOp::kMin:
-      return "allreduce(min)";
-    case ReduceOp::kMax:
-      return "allreduce(max)";
-  }
-  return "allreduce";
-}
-
-/// Combines all ranks' elements with `merge`, in the order of the ranks, into `data`.
-template <typename T, typename Merge>
-void allreduceWith(ThreadGroup& group, int rank, Span<T> data, const std::string& operation,
-                   std::chrono::milliseconds timeout, const Merge& merge) {
-  std::vector<T> result;
-  group.meet(rank, {operation, data.data(), data.size() * sizeof(T)}, timeout,
-             [&](const std::vector<Part>& parts) {
-               const auto* first = static_cast<const T*>(parts.front().data);
-               result.assign(first, first + data.size());
-               for (std::size_t other = 1; other < parts.size(); ++other) {
-                 const auto* values = static_cast<const T*>(parts[other].data);
-                 for (std::size_t i = 0; i < data.size(); ++i) {
-                   merge(result[i], values[i]);
-                 }
-               }
-             });
-  std::copy(result.begin(), result.end(), data.begin());
-}
-
-template <typename T>
-void allreduceNumbers(ThreadGroup& group, int rank, Span<T> data, ReduceOp op, const char* type,
-                      std::chrono::milliseconds timeout) {
-  allreduceWith(group, rank, data, describe(opName(op), data.size(), type), timeout,
-                [op](T& into, T value) { combine(into, value, op); });
-  if (op == ReduceOp::kAverage) {
-    for (T& value : data) {
-      value /= static_cast<T>(group.size());
-    }
-  }
-}
+ private:
+  std::shared_ptr<NodeMemory> block_;
+  std::shared_ptr<ThreadGroup> group_;
+  std::shared_ptr<const detail::GroupMap> map_;
+};
 
 }  // namespace
 
-ThreadCommunicator::ThreadCommunicator(std::shared_ptr<ThreadGroup> group, int rank)
-    : group_(std::move(group)), rank_(rank) {}
+ThreadCommunicator::ThreadCommunicator(std::shared_ptr<ThreadGroup> group,
+                                       std::shared_ptr<const detail::GroupMap> map)
+    : group_(std::move(group)), map_(std::move(map)) {}
 ThreadCommunicator::~ThreadCommunicator() = default;
 
+int ThreadCommunicator::rank() const {
+  return map_->rank();
+}
 int ThreadCommunicator::size() const {
-  return group_->size();
+  return map_->size();
+}
+int ThreadCommunicator::localRank() const {
+  return map_->localRank();
+}
+int ThreadCommunicator::localSize() const {
+  return map_->localSize();
+}
+int ThreadCommunicator::crossRank() const {
+  return map_->crossRank();
+}
+int ThreadCommunicator::crossSize() const {
+  return map_->crossSize();
+}
+const std::string& ThreadCommunicator::nodeName() const {
+  return map_->nodeName();
 }
 
-void ThreadCommunicator::allreduce(Span<float> data, ReduceOp op) {
-  allreduceNumbers(*group_, rank_, data, op, "float", timeout());
+std::string ThreadCommunicator::nextKey(const std::string& what) {
+  return what + " of object " + std::to_string(shared_++);
 }
 
-void ThreadCommunicator::allreduce(Span<double> data, ReduceOp op) {
-  allreduceNumbers(*group_, rank_, data, op, "double", timeout());
-}
-
-void ThreadCommunicator::allreduce(Span<MetricMoments> data) {
-  allreduceWith(*group_, rank_, data, describe("allreduce", data.size(), "moments"), timeout(),
-                [](MetricMoments& into, const MetricMoments& value) { into.merge(value); });
-}
-
-void ThreadCommunicator::broadcast(void* data, std::size_t bytes, int root) {
-  checkRoot(root);
-  const std::string operation =
-      describe("broadcast", bytes, "bytes") + " from rank " + std::to_string(root);
-  const void* source = rank_ == root ? data : nullptr;
-  group_->meet(rank_, {operation, source, bytes}, timeout(), [&](const std::vector<Part>& parts) {
-    if (rank_ != root && bytes > 0) {
-      std::memcpy(data, parts[static_cast<std::size_t>(root)].data, bytes);
-    }
-  });
-}
-
-std::vector<std::string> ThreadCommunicator::allgather(std::string_view bytes) {
-  std::vector<std::string> gathered;
-  group_->meet(rank_, {"allgather", bytes.data(), bytes.size()}, timeout(),
-               [&](const std::vector<Part>& parts) {
-                 for (const Part& part : parts) {
-                   gathered.emplace_back(static_cast<const char*>(part.data), part.bytes);
-                 }
-               });
-  return gathered;
-}
-
-void ThreadCommunicator::barrier() {
-  group_->meet(rank_, {"barrier", nullptr, 0}, timeout(), [](const std::vector<Part>&) {});
-}
-
-void runRanksShared(int count,
-                    const std::function<void(const std::shared_ptr<Communicator>&)>& body,
-                    std::chrono::milliseconds timeout) {
-  if (count < 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "runRanks: got " + std::to_string(count) + " ranks, want at least 1");
+std::shared_ptr<Communicator> ThreadCommunicator::split(int color, int key) {
+  const std::vector<int> ranks = detail::ranksOfColor(*this, color, key);
+  const std::string sharedKey = nextKey("color " + std::to_string(color));
+  if (ranks.empty()) {
+    return nullptr;
   }
-  const auto group = std::make_shared<ThreadGroup>(count);
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(count));
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < count; ++rank) {
-    threads.emplace_back([&, rank] {
-      const auto communicator = std::make_shared<ThreadCommunicator>(group, rank);
-      communicator->setTimeout(timeout);
-      try {
-        body(communicator);
-      } catch (...) {
-        failures[static_cast<std::size_t>(rank)] = std::current_exception();
-      }
-      group->leave(rank);
-    });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-  // The cause before its consequences: first those that no other rank's end explains.
-  for (const bool leftAlone : {false, true}) {
-    for (int rank = 0; rank < count; ++rank) {
-      const std::exception_ptr& failure = failures[static_cast<std::size_t>(rank)];
-      if (failure && group->wasLeftAlone(rank) == leftAlone) {
-        std::rethrow_exception(failure);
-      }
-    }
-  }
+  const std::shared_ptr<void> shared =
+      group_->share(sharedKey, static_cast<int>(ranks.size()), [&] {
+        std::vector<int> worldRanks;
+        for (const int member : ranks) {
+          worldRanks.push_back(group_->worldRank(member));
+        }
+        return std::make_shared<ThreadGroup>(group_->job(), std::move(worldRanks));
+      });
+  auto part = std::make_shared<ThreadCommunicator>(
+      std::static_pointer_cast<ThreadGroup>(shared),
+      std::make_shared<const detail::GroupMap>(map_->part(ranks)));
+  shareSettings(*part);
+  return part;
 }
 
-void runRanks(int count, const std::function<void(Communicator&)>& body,
-              std::chrono::milliseconds timeout) {
-  runRanksShared(
-      count, [&body](const std::shared_ptr<Communicator>& world) { body(*world); }, timeout);
+std::shared_ptr<NodeMemory> ThreadCommunicator::allocateNodeMemory(std::size_t bytes,
+                                                                   std::string* why) {
+  detail::checkSameBytes(*this, *map_, bytes);
+  const std::string key = nextKey("node " + std::to_string(crossRank()));
+  const auto shared = std::static_pointer_cast<SharedBlock>(group_->share(key, localSize(), [&] {
+    auto made = std::make_shared<SharedBlock>();
+    made->memory = detail::PrivateNodeMemory::tryMake(bytes, made->failure);
+    return made;
+  }));
+  if (!detail::agreeOnSuccess(*this, *map_, shared->failure, why)) {
+    return nullptr;
+  }
+  return std::make_shared<ThreadNodeMemory>(shared->memory, group_, map_);
+}
+
+std::unique_ptr<detail::PendingCollective> ThreadCommunicator::start(
+    const detail::CollectiveCall& call) {
+  ThreadCollective::Stall stall{timeout(), stallWarningAfter(),
+                                [this](const std::string& text) { warnOfStall(text); }};
+  return std::make_unique<ThreadCollective>(group_, map_, call, std::move(stall));
 }
 
 }  // namespace steptape::testing

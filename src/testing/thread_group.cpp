@@ -6,98 +6,154 @@
 
 #include "steptape/base/error.h"
 
+#include "distributed/group_messages.h"
+#include "testing/carry_out.h"
+
 namespace steptape::testing {
 namespace {
+
+using detail::CollectiveCall;
+using detail::GroupMap;
 
 std::size_t indexOf(int rank) {
   return static_cast<std::size_t>(rank);
 }
 
+std::string mismatchIn(const std::vector<CollectiveCall>& callByRank, const GroupMap& group) {
+  std::vector<std::string> descriptions;
+  for (const CollectiveCall& call : callByRank) {
+    descriptions.push_back(call.describe());
+  }
+  const bool areEqual =
+      std::equal(descriptions.begin() + 1, descriptions.end(), descriptions.begin());
+  return areEqual ? "" : detail::mismatchText(descriptions, group);
+}
+
 }  // namespace
 
-ThreadGroup::ThreadGroup(int size)
-    : parts_(indexOf(size)), hasArrived_(indexOf(size), 0), wasLeftAlone_(indexOf(size), 0) {}
+ThreadGroup::ThreadGroup(std::shared_ptr<ThreadJob> job, std::vector<int> worldRanks)
+    : job_(std::move(job)),
+      worldRanks_(std::move(worldRanks)),
+      nextMeeting_(worldRanks_.size(), 0) {}
 
-void ThreadGroup::meet(int rank, Part part, std::chrono::milliseconds timeout,
-                       const std::function<void(const std::vector<Part>&)>& read) {
-  const std::string operation = part.operation;
-  parts_[indexOf(rank)] = std::move(part);
-  {
-    MutexLock lock(mutex_);
-    arriveAndWait(rank, operation, timeout);
-  }
-  std::string mismatch;
-  for (std::size_t other = 1; other < parts_.size() && mismatch.empty(); ++other) {
-    if (parts_[other].operation != parts_[0].operation) {
-      mismatch = "ranks meet in different operations: rank 0 in " + parts_[0].operation +
-                 ", rank " + std::to_string(other) + " in " + parts_[other].operation;
-    }
-  }
-  if (mismatch.empty()) {
-    read(parts_);
-  }
-  {
-    MutexLock lock(mutex_);
-    arriveAndWait(rank, operation, timeout);
-  }
-  if (!mismatch.empty()) {
-    throw Error(ErrorCode::kRankMismatch, mismatch);
-  }
-}
-
-void ThreadGroup::arriveAndWait(int rank, const std::string& operation,
-                                std::chrono::milliseconds timeout) {
+std::shared_ptr<ThreadGroup::Meeting> ThreadGroup::arrive(const GroupMap& group,
+                                                          const CollectiveCall& call) {
+  MutexLock lock(job_->mutex);
   if (!brokenBecause_.empty()) {
-    throwLeftAlone(rank, operation + ": " + brokenBecause_);
+    throwLeftAlone(group.rank(), call.describe() + ": " + brokenBecause_);
   }
-  hasArrived_[indexOf(rank)] = 1;
-  if (++arrivals_ == hasArrived_.size()) {
-    std::fill(hasArrived_.begin(), hasArrived_.end(), 0);
-    arrivals_ = 0;
-    ++generation_;
-    allArrived_.notifyAll();
-    return;
+  const std::size_t number = nextMeeting_[indexOf(group.rank())]++;
+  std::shared_ptr<Meeting>& slot = meetings_[number];
+  if (!slot) {
+    slot = std::make_shared<Meeting>(worldRanks_.size());
   }
-  const std::size_t mine = generation_;
-  const Deadline deadline = std::chrono::steady_clock::now() + timeout;
-  while (generation_ == mine && brokenBecause_.empty()) {
-    if (!allArrived_.waitUntil(mutex_, deadline) && generation_ == mine && brokenBecause_.empty()) {
-      brokenBecause_ =
-          absentRanks() + " did not come within " + std::to_string(timeout.count()) + " ms";
-      allArrived_.notifyAll();
+  const std::shared_ptr<Meeting> meeting = slot;
+  meeting->callByRank[indexOf(group.rank())] = call;
+  meeting->hasCome[indexOf(group.rank())] = 1;
+  if (++meeting->arrivals == worldRanks_.size()) {
+    meeting->mismatch = mismatchIn(meeting->callByRank, group);
+    if (meeting->mismatch.empty()) {
+      meeting->mismatch = carryOut(meeting->callByRank);
+    }
+    meeting->hasEnded = true;
+    meetings_.erase(number);
+    job_->changed.notifyAll();
+  }
+  return meeting;
+}
+
+bool ThreadGroup::hasEnded(const GroupMap& group, const CollectiveCall& call,
+                           const Meeting& meeting) {
+  MutexLock lock(job_->mutex);
+  return hasEndedLocked(group, call, meeting);
+}
+
+bool ThreadGroup::waitUntil(const GroupMap& group, const CollectiveCall& call,
+                            const Meeting& meeting,
+                            std::chrono::steady_clock::time_point deadline) {
+  MutexLock lock(job_->mutex);
+  while (!hasEndedLocked(group, call, meeting)) {
+    if (!job_->changed.waitUntil(job_->mutex, deadline)) {
+      return hasEndedLocked(group, call, meeting);
     }
   }
-  if (generation_ == mine) {
-    throwLeftAlone(rank, operation + ": " + brokenBecause_);
+  return true;
+}
+
+bool ThreadGroup::hasEndedLocked(const GroupMap& group, const CollectiveCall& call,
+                                 const Meeting& meeting) {
+  if (meeting.hasEnded) {
+    if (!meeting.mismatch.empty()) {
+      throw Error(ErrorCode::kRankMismatch, meeting.mismatch);
+    }
+    return true;
   }
+  for (const int rank : absentLocked(meeting)) {
+    if (brokenBecause_.empty() && job_->hasLeft[indexOf(worldRank(rank))] != 0) {
+      brokenBecause_ = group.nameOf(rank) + " has left and will not come";
+      job_->changed.notifyAll();
+    }
+  }
+  if (!brokenBecause_.empty()) {
+    throwLeftAlone(group.rank(),
+                   call.describe() + " on " + group.nameOf(group.rank()) + ": " + brokenBecause_);
+  }
+  return false;
 }
 
-void ThreadGroup::throwLeftAlone(int rank, const std::string& why) {
-  wasLeftAlone_[indexOf(rank)] = 1;
-  throw Error(ErrorCode::kDeadlineExceeded, "rank " + std::to_string(rank) + " in " + why);
+std::vector<int> ThreadGroup::absentRanks(const Meeting& meeting) {
+  MutexLock lock(job_->mutex);
+  return absentLocked(meeting);
 }
 
-std::string ThreadGroup::absentRanks() const {
-  std::string absent;
-  for (std::size_t rank = 0; rank < hasArrived_.size(); ++rank) {
-    if (hasArrived_[rank] == 0) {
-      absent += (absent.empty() ? "rank " : ", rank ") + std::to_string(rank);
+std::vector<int> ThreadGroup::absentLocked(const Meeting& meeting) const {
+  std::vector<int> absent;
+  for (std::size_t rank = 0; rank < meeting.hasCome.size(); ++rank) {
+    if (meeting.hasCome[rank] == 0) {
+      absent.push_back(static_cast<int>(rank));
     }
   }
   return absent;
 }
 
-void ThreadGroup::leave(int rank) {
-  MutexLock lock(mutex_);
-  if (brokenBecause_.empty()) {
-    brokenBecause_ = "rank " + std::to_string(rank) + " has left and will not come";
+void ThreadGroup::giveUp(const GroupMap& group, const CollectiveCall& call, const Meeting& meeting,
+                         std::chrono::milliseconds timeout) {
+  MutexLock lock(job_->mutex);
+  if (hasEndedLocked(group, call, meeting)) {
+    return;
   }
-  allArrived_.notifyAll();
+  const std::string missing = group.namesOf(absentLocked(meeting));
+  brokenBecause_ = missing + " did not come within " + std::to_string(timeout.count()) + " ms";
+  job_->changed.notifyAll();
+  throwLeftAlone(group.rank(), detail::deadlineText(call, timeout, missing, group));
 }
 
-bool ThreadGroup::wasLeftAlone(int rank) const {
-  MutexLock lock(mutex_);
-  return wasLeftAlone_[indexOf(rank)] != 0;
+void ThreadGroup::throwLeftAlone(int rank, const std::string& why) {
+  job_->wasLeftAlone[indexOf(worldRank(rank))] = 1;
+  throw Error(ErrorCode::kDeadlineExceeded, why);
+}
+
+std::shared_ptr<void> ThreadGroup::share(const std::string& key, int takers,
+                                         const std::function<std::shared_ptr<void>()>& make) {
+  MutexLock lock(job_->mutex);
+  Shared& shared = shared_[key];
+  if (shared.takers == 0) {
+    shared.object = make();
+  }
+  const std::shared_ptr<void> object = shared.object;
+  if (++shared.takers == takers) {
+    shared_.erase(key);
+  }
+  return object;
+}
+
+void ThreadGroup::checkPresent(const GroupMap& group, const std::vector<int>& ranks) {
+  MutexLock lock(job_->mutex);
+  for (const int rank : ranks) {
+    if (job_->hasLeft[indexOf(worldRank(rank))] != 0) {
+      throwLeftAlone(group.rank(), group.nameOf(rank) + " has left and will not come");
+    }
+  }
 }
 
 }  // namespace steptape::testing

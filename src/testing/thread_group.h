@@ -4,64 +4,93 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "steptape/base/mutex.h"
 
+#include "distributed/collective_call.h"
+#include "distributed/group_map.h"
+#include "testing/thread_job.h"
+
 namespace steptape::testing {
 
 /// Where the ranks of a ThreadCommunicator meet.
 ///
-/// An operation is one call of meet() per rank. Each rank leaves its part; when all have come, each
-/// reads the parts of the others, and no rank goes on before all have read, because the parts are
-/// the callers' own memory.
+/// Each collective is one meeting. A rank that comes leaves its part and goes on; the last one to
+/// come carries the collective out for all, reading and writing the memory of all, and the others
+/// find it done.
 ///
 /// Thread-safe.
 class ThreadGroup {
  public:
-  /// What one rank brings to an operation.
-  struct Part {
-    std::string operation;  ///< Name and sizes; must be equal on all ranks.
-    const void* data = nullptr;
-    std::size_t bytes = 0;
+  /// One collective on its way.
+  struct Meeting {
+    explicit Meeting(std::size_t size) : callByRank(size), hasCome(size, 0) {}
+
+    std::vector<detail::CollectiveCall> callByRank;
+    std::vector<char> hasCome;
+    std::size_t arrivals = 0;
+    bool hasEnded = false;
+    std::string mismatch;  // Empty: the ranks agreed.
   };
 
-  explicit ThreadGroup(int size);
+  /// @param worldRanks The group's ranks as the job counts them.
+  ThreadGroup(std::shared_ptr<ThreadJob> job, std::vector<int> worldRanks);
 
-  int size() const { return static_cast<int>(parts_.size()); }
+  /// Brings `call`. The memory that it names must stay until the meeting has ended.
+  std::shared_ptr<Meeting> arrive(const detail::GroupMap& group,
+                                  const detail::CollectiveCall& call);
 
-  /// Brings `part` and calls `read` with the parts of all ranks, by rank. `read` must not write to
-  /// memory that a part names: other ranks read at the same time.
+  /// Whether `meeting` has ended. @throws as waitUntil().
+  bool hasEnded(const detail::GroupMap& group, const detail::CollectiveCall& call,
+                const Meeting& meeting);
+  /// Waits until `meeting` has ended, but not beyond `deadline`. @return whether it has.
   ///
-  /// @throws Error(kRankMismatch) on all ranks if the operations differ; Error(kDeadlineExceeded)
-  ///         if a rank has not come within `timeout` or has left.
-  void meet(int rank, Part part, std::chrono::milliseconds timeout,
-            const std::function<void(const std::vector<Part>&)>& read);
+  /// @throws Error(kRankMismatch) on all ranks if their calls differ; Error(kDeadlineExceeded) if a
+  ///         rank that has not come has left, or was given up.
+  bool waitUntil(const detail::GroupMap& group, const detail::CollectiveCall& call,
+                 const Meeting& meeting, std::chrono::steady_clock::time_point deadline);
+  /// The ranks that have not come.
+  std::vector<int> absentRanks(const Meeting& meeting);
+  /// Ends the group: no further collective can succeed.
+  ///
+  /// @throws Error(kDeadlineExceeded) naming the ranks that have not come to `meeting`, unless it
+  ///         has ended in the meantime.
+  void giveUp(const detail::GroupMap& group, const detail::CollectiveCall& call,
+              const Meeting& meeting, std::chrono::milliseconds timeout);
 
-  /// Says that `rank` will not come any more.
-  void leave(int rank);
+  /// Gives all `takers` ranks the same object, which the first to come makes.
+  ///
+  /// @param key Of this object among all that the group shares; the same on all takers.
+  std::shared_ptr<void> share(const std::string& key, int takers,
+                              const std::function<std::shared_ptr<void>()>& make);
 
-  /// Whether an operation of `rank` has failed because another rank left, or ran out of time.
-  bool wasLeftAlone(int rank) const;
+  /// @throws Error(kDeadlineExceeded) naming the first of `ranks` that has left.
+  void checkPresent(const detail::GroupMap& group, const std::vector<int>& ranks);
+
+  const std::shared_ptr<ThreadJob>& job() const { return job_; }
+  int worldRank(int rank) const { return worldRanks_[static_cast<std::size_t>(rank)]; }
 
  private:
-  using Deadline = std::chrono::steady_clock::time_point;
+  struct Shared {
+    std::shared_ptr<void> object;
+    int takers = 0;
+  };
 
-  /// Returns when all ranks have called it. `operation` and `timeout` are for the message.
-  void arriveAndWait(int rank, const std::string& operation, std::chrono::milliseconds timeout)
-      STEPTAPE_REQUIRES(mutex_);
-  [[noreturn]] void throwLeftAlone(int rank, const std::string& why) STEPTAPE_REQUIRES(mutex_);
-  std::string absentRanks() const STEPTAPE_REQUIRES(mutex_);
+  bool hasEndedLocked(const detail::GroupMap& group, const detail::CollectiveCall& call,
+                      const Meeting& meeting) STEPTAPE_REQUIRES(job_->mutex);
+  std::vector<int> absentLocked(const Meeting& meeting) const STEPTAPE_REQUIRES(job_->mutex);
+  [[noreturn]] void throwLeftAlone(int rank, const std::string& why) STEPTAPE_REQUIRES(job_->mutex);
 
-  mutable Mutex mutex_;
-  CondVar allArrived_;
-  std::vector<Part> parts_;  // Each rank writes its own before, and reads all after, a rendezvous.
-  std::vector<char> hasArrived_ STEPTAPE_GUARDED_BY(mutex_);
-  std::vector<char> wasLeftAlone_ STEPTAPE_GUARDED_BY(mutex_);
-  std::size_t arrivals_ STEPTAPE_GUARDED_BY(mutex_) = 0;
-  std::size_t generation_ STEPTAPE_GUARDED_BY(mutex_) = 0;  // Rendezvous completed so far.
-  std::string brokenBecause_ STEPTAPE_GUARDED_BY(mutex_);   // Empty: all is well.
+  const std::shared_ptr<ThreadJob> job_;  // Its lock: who leaves wakes those who wait in any group.
+  const std::vector<int> worldRanks_;
+  std::vector<std::size_t> nextMeeting_ STEPTAPE_GUARDED_BY(job_->mutex);  // By rank.
+  std::map<std::size_t, std::shared_ptr<Meeting>> meetings_ STEPTAPE_GUARDED_BY(job_->mutex);
+  std::map<std::string, Shared> shared_ STEPTAPE_GUARDED_BY(job_->mutex);
+  std::string brokenBecause_ STEPTAPE_GUARDED_BY(job_->mutex);  // Empty: all is well.
 };
 
 }  // namespace steptape::testing

@@ -2,21 +2,15 @@
 #include "steptape/distributed/distributed_writer.h"
 
 #include <filesystem>
-#include <functional>
 #include <limits>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "steptape/reader/scalar_series.h"
-#include "steptape/testing/temp_dir.h"
-#include "steptape/testing/thread_communicator.h"
-
 #include "distributed/counting_communicator.h"
 #include "distributed/expect_error.h"
+#include "distributed/writer_on_ranks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,15 +20,13 @@ namespace {
 
 using test::CountingCommunicator;
 using test::expectError;
+using test::Points;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::NanSensitiveFloatEq;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
-
-using Points = std::vector<std::pair<std::int64_t, float>>;
-using PointsByTag = std::map<std::string, Points>;
 
 ReducedOptions weight(double value) {
   ReducedOptions options;
@@ -48,60 +40,7 @@ ReducedOptions allStatistics() {
   return options;
 }
 
-class DistributedWriterTest : public ::testing::Test {
- protected:
-  using Body = std::function<void(DistributedWriter&, Communicator&)>;
-
-  /// Runs `body` with a writer on each of `count` ranks.
-  void onRanks(int count, const Body& body) {
-    testing::runRanksShared(count, [&](const std::shared_ptr<Communicator>& world) {
-      DistributedWriter writer(logDir(), world, optionsWithReports());
-      body(writer, *world);
-      EXPECT_TRUE(writer.close().ok());
-    });
-  }
-
-  std::string logDir() const { return directory_.string() + "/run"; }
-
-  DistributedWriterOptions optionsWithReports() {
-    DistributedWriterOptions options;
-    options.rankPolicy = policy_;
-    options.writer.onError = [this](const Status& status) {
-      const std::lock_guard<std::mutex> lock(reportsMutex_);
-      reports_.push_back(status.message());
-    };
-    return options;
-  }
-
-  /// Names of the runs that were written, relative to the log directory.
-  std::vector<std::string> runs() const {
-    std::vector<std::string> names;
-    for (const RunFiles& run : listRuns(logDir())) {
-      names.push_back(run.name);
-    }
-    return names;
-  }
-
-  PointsByTag pointsOf(const std::string& name = ".") const {
-    PointsByTag points;
-    for (const RunFiles& run : listRuns(logDir())) {
-      if (run.name != name) {
-        continue;
-      }
-      for (const auto& [tag, series] : readRunScalars(run).scalars) {
-        for (const ScalarPoint& point : series) {
-          points[tag].emplace_back(point.step, point.value);
-        }
-      }
-    }
-    return points;
-  }
-
-  RankPolicy policy_ = RankPolicy::kRootOnly;
-  std::mutex reportsMutex_;
-  std::vector<std::string> reports_;
-  testing::TempDir directory_;
-};
+using DistributedWriterTest = test::WriterOnRanks;
 
 TEST_F(DistributedWriterTest, WritesTheRootsOwnValuesIntoOneFile) {
   onRanks(3, [](DistributedWriter& writer, Communicator& world) {

@@ -36,6 +36,7 @@ class RankReducer {
       : counter_(std::make_shared<CountingCommunicator>(world)), reducer_(counter_) {}
 
   int rank() const { return counter_->rank(); }
+  int ranks() const { return counter_->size(); }
 
   void add(const std::string& tag, double value, std::int64_t step,
            const ReducedOptions& options = {}) {
@@ -44,27 +45,50 @@ class RankReducer {
 
   /// "tag=mean" for each metric, in the order of the result.
   std::vector<std::string> reduce(std::int64_t step) {
+    reducer_.start(step);
+    return finish();
+  }
+
+  void start(std::int64_t step) { reducer_.start(step); }
+  bool wait() { return reducer_.wait(); }
+
+  std::vector<std::string> finish() {
+    reducer_.finish();
     std::vector<std::string> means;
-    for (const ReducedMetric& metric : reducer_.reduce(step)) {
-      std::string text = std::to_string(metric.total.mean());
+    for (std::size_t at = 0; at < reducer_.size(); ++at) {
+      std::string text = std::to_string(reducer_.total(at).mean());
       text.erase(text.find_last_not_of('0') + 1);
-      means.push_back(reducer_.nameOf(metric.own.tagId) + "=" + text);
+      means.push_back(reducer_.nameOf(reducer_.metric(at).tagId) + "=" + text);
     }
     return means;
   }
 
   /// The only metric of a step.
   MetricMoments reduceOne(std::int64_t step) {
-    const std::vector<ReducedMetric>& metrics = reducer_.reduce(step);
-    EXPECT_EQ(metrics.size(), 1U);
-    return metrics.at(0).total;
+    EXPECT_EQ(reduce(step).size(), 1U);
+    return reducer_.total(0);
+  }
+
+  double onlyMean() const { return reducer_.total(0).mean(); }
+
+  /// All ranks' values of a metric after reduce(), ascending.
+  std::vector<double> rankValues(std::size_t at) {
+    std::vector<RankValue> values;
+    reducer_.rankValues(at, values);
+    std::vector<double> numbers;
+    for (const RankValue& value : values) {
+      numbers.push_back(value.value);
+    }
+    return numbers;
   }
 
   void expectMismatch(std::int64_t step, const std::string& part) {
-    expectError(ErrorCode::kRankMismatch, part, [&] { reducer_.reduce(step); });
+    expectError(ErrorCode::kRankMismatch, part, [&] { reduce(step); });
   }
 
+  /// As a group of several ranks has them: one rank alone needs none.
   int collectives() const { return counter_->collectives(); }
+  int ifSeveralRanks(int collectives) const { return counter_->size() > 1 ? collectives : 0; }
   std::size_t pendingCount() const { return reducer_.pendingCount(); }
   std::string node() const { return counter_->nodeName(); }
 
@@ -106,7 +130,7 @@ TEST_P(MetricReducerOnRanks, NeedsOneCollectiveForAllMetricsOfAStep) {
       }
       const int before = reducer.collectives();
       reducer.reduce(step);
-      EXPECT_EQ(reducer.collectives(), before + 1) << "step " << step;
+      EXPECT_EQ(reducer.collectives() - before, reducer.ifSeveralRanks(1)) << "step " << step;
     }
   });
 }
@@ -122,7 +146,8 @@ TEST_P(MetricReducerOnRanks, GrowsForManyMetricsAndThenNeedsOneCollectiveAgain) 
       ASSERT_EQ(means.size(), 1000U);
       EXPECT_THAT(means[0], ::testing::StartsWith("metric0="));
       EXPECT_THAT(means[999], ::testing::StartsWith("metric999="));
-      EXPECT_EQ(reducer.collectives() - before, step == 0 ? 2 : 1) << "step " << step;
+      EXPECT_EQ(reducer.collectives() - before, reducer.ifSeveralRanks(step == 0 ? 2 : 1))
+          << "step " << step;
     }
   });
 }
@@ -151,7 +176,8 @@ TEST_P(MetricReducerOnRanks, TakesStatisticsOnInTwoCollectivesAndThenNeedsOneAga
       const int before = reducer.collectives();
       const MetricMoments total = reducer.reduceOne(step);
       EXPECT_EQ(total.mean(), (GetParam() - 1) / 2.0);
-      EXPECT_EQ(reducer.collectives() - before, step == 2 ? 2 : 1) << "step " << step;
+      EXPECT_EQ(reducer.collectives() - before, reducer.ifSeveralRanks(step == 2 ? 2 : 1))
+          << "step " << step;
       if (step >= 2) {
         EXPECT_EQ(total.max, GetParam() - 1);
       }
@@ -323,6 +349,122 @@ TEST(MetricReducerMismatch, DropsWhatWasQueuedAndLeavesTheReducerUsable) {
   });
 }
 
+ReducedOptions percentile(double percent) {
+  ReducedOptions options;
+  options.percentiles = {percent};
+  return options;
+}
+
+TEST_P(MetricReducerOnRanks, BringsTheValuesOfAllRanksThatHaveOne) {
+  std::vector<double> values;
+  for (int rank = 1; rank < GetParam(); ++rank) {
+    values.push_back(rank);
+  }
+  onRanks(GetParam(), [&](RankReducer& reducer) {
+    ReducedOptions options = percentile(50);
+    options.weight = reducer.rank();  // 0: the root has no value.
+    reducer.add("loss", reducer.rank(), 5, options);
+    reducer.add("another", 10 * reducer.rank(), 5);
+    reducer.add("time", 5, 5, percentile(50));
+    reducer.reduce(5);
+    EXPECT_EQ(reducer.rankValues(0), values);
+    EXPECT_EQ(reducer.rankValues(1), std::vector<double>(static_cast<std::size_t>(GetParam()), 5));
+  });
+}
+
+TEST_P(MetricReducerOnRanks, GathersBesideTheAllreduceAsLongAsValuesOfRanksAreAskedFor) {
+  onRanks(GetParam(), [](RankReducer& reducer) {
+    // By step: no values of ranks; the first are gathered once all agree; the one after the last
+    // gathers nothing, since the ranks did not know yet.
+    const std::vector<int> wanted{1, 2, 2, 2, 1};
+    for (int step = 0; step < 5; ++step) {
+      const bool gathers = step == 1 || step == 2;
+      reducer.add("loss", reducer.rank(), step, gathers ? percentile(50) : ReducedOptions());
+      const int before = reducer.collectives();
+      EXPECT_THAT(reducer.reduce(step), ::testing::SizeIs(1));
+      EXPECT_EQ(reducer.collectives() - before,
+                reducer.ifSeveralRanks(wanted[static_cast<std::size_t>(step)]))
+          << "step " << step;
+    }
+  });
+}
+
+TEST_P(MetricReducerOnRanks, FinishesAStepWhileTheNextOneIsBeingQueued) {
+  onRanks(GetParam(), [](RankReducer& reducer) {
+    for (int step = 0; step < 20; ++step) {
+      reducer.add("loss", step + reducer.rank(), step);
+      if (step > 0) {
+        EXPECT_THAT(reducer.finish(), ElementsAre(::testing::StartsWith("loss=")));
+        EXPECT_EQ(reducer.onlyMean(), step - 1 + (reducer.ranks() - 1) / 2.0);
+      }
+      const int before = reducer.collectives();
+      reducer.start(step);
+      EXPECT_EQ(reducer.collectives() - before, reducer.ifSeveralRanks(1));
+    }
+    reducer.finish();
+  });
+}
+
+TEST(MetricReducerUnderWay, NeedsNoCollectiveToBeWaitedForEvenWhenItDidNotFit) {
+  onRanks(2, [](RankReducer& reducer) {
+    for (int metric = 0; metric < 100; ++metric) {
+      ReducedOptions options = percentile(50);
+      options.max = true;
+      reducer.add("metric" + std::to_string(metric), metric, 0, options);
+    }
+    reducer.start(0);
+    const int before = reducer.collectives();
+    EXPECT_TRUE(reducer.wait());
+    EXPECT_THAT(reducer.finish(), ::testing::SizeIs(100));
+    EXPECT_EQ(reducer.collectives(), before);
+  });
+}
+
+TEST(MetricReducerUnderWay, TellsADisagreementOnEveryRankWhenItIsFinished) {
+  onRanks(3, [](RankReducer& reducer) {
+    // The rank that differs also outgrows the capacity: it alone looks at the result in start().
+    const int metrics = reducer.rank() == 1 ? 40 : 1;
+    for (int metric = 0; metric < metrics; ++metric) {
+      reducer.add("metric" + std::to_string(metric), metric, 7);
+    }
+    reducer.start(7);
+    EXPECT_FALSE(reducer.wait());
+    reducer.add("later", 1, 8);
+    expectError(ErrorCode::kRankMismatch,
+                "rank 1 (" + reducer.node() + ") reduces 'metric1' at step 7",
+                [&] { reducer.finish(); });
+    EXPECT_EQ(reducer.pendingCount(), 0U);
+    reducer.add("loss", reducer.rank(), 9);
+    EXPECT_THAT(reducer.reduce(9), ElementsAre("loss=1."));
+  });
+}
+
+TEST(MetricReducerMismatch, IsFoundWhereOnlyOneRankAsksForTheValuesOfAll) {
+  onRanks(2, [](RankReducer& reducer) {
+    for (int step = 0; step < 2; ++step) {
+      // At step 1 both ranks send their values already: the one without any sends nothing.
+      const bool asks = step == 0 || reducer.rank() == 0;
+      reducer.add("loss", 1, step, asks ? percentile(90) : ReducedOptions());
+      if (step == 0) {
+        reducer.reduce(0);
+      } else {
+        reducer.expectMismatch(
+            1, "to mean, but rank 0 (" + reducer.node() + ") to mean, percentiles or histogram");
+      }
+    }
+    reducer.add("loss", 3, 2, percentile(90));
+    reducer.reduce(2);
+    EXPECT_THAT(reducer.rankValues(0), ElementsAre(3, 3));
+  });
+}
+
+TEST(MetricReducer, LetsTheRanksChooseDifferentPercentiles) {
+  onRanks(2, [](RankReducer& reducer) {
+    reducer.add("loss", 1, 0, percentile(10.0 * reducer.rank()));
+    EXPECT_THAT(reducer.reduce(0), ElementsAre("loss=1."));
+  });
+}
+
 TEST(MetricReducerArguments, RefuseAnEmptyTag) {
   RankReducer reducer(std::make_shared<Communicator>());
   expectError(ErrorCode::kInvalidArgument, "tag is empty", [&] { reducer.add("", 1, 0); });
@@ -336,6 +478,16 @@ TEST(MetricReducerArguments, RefuseAWeightThatIsNoWeight) {
   expectError(ErrorCode::kInvalidArgument, "the weight of 'loss' is inf",
               [&] { reducer.add("loss", 1, 0, weight(std::numeric_limits<double>::infinity())); });
   EXPECT_EQ(reducer.pendingCount(), 0U);
+}
+
+TEST(MetricReducerArguments, RefuseAPercentileBeyondAHundred) {
+  RankReducer reducer(std::make_shared<Communicator>());
+  expectError(ErrorCode::kInvalidArgument,
+              "addReduced: a percentile of 'loss' is 101.000000, want 0 to 100",
+              [&] { reducer.add("loss", 1, 0, percentile(101)); });
+  expectError(ErrorCode::kInvalidArgument, "a percentile of 'loss' is nan", [&] {
+    reducer.add("loss", 1, 0, percentile(std::numeric_limits<double>::quiet_NaN()));
+  });
 }
 
 TEST(MetricReducerArguments, RefuseToQueueWithoutEnd) {

@@ -50,21 +50,47 @@ TEST(MpiCommunicator, NumbersTheRanksOfANode) {
   EXPECT_EQ(world.localSize(), world.size());
 }
 
-TEST(MpiCommunicator, CombinesByEveryOperation) {
+TEST(MpiCommunicator, TreatsBlocksOfRanksAsNodes) {
+  MpiCommunicatorOptions options;
+  options.ranksPerNode = 1;
+  MpiCommunicator world(MPI_COMM_WORLD, options);
+  EXPECT_EQ(world.nodeName(), Communicator().nodeName() + "/" + std::to_string(world.rank()));
+  EXPECT_EQ(world.localRank(), 0);
+  EXPECT_EQ(world.localSize(), 1);
+  EXPECT_EQ(world.crossRank(), world.rank());
+  EXPECT_EQ(world.crossSize(), world.size());
+  const auto memory = world.allocateNodeMemory(8);
+  ASSERT_NE(memory, nullptr);
+  memory->data()[0] = std::byte{static_cast<unsigned char>(world.rank())};
+  world.barrier();
+  EXPECT_EQ(memory->data()[0], std::byte{static_cast<unsigned char>(world.rank())});
+  // Parts know their nodes too.
+  const auto half = world.split(world.rank() % 2, 0);
+  EXPECT_EQ(half->crossSize(), half->size());
+}
+
+TEST(MpiCommunicator, SeesThatARankLetGoOfNodeMemory) {
   MpiCommunicator world(MPI_COMM_WORLD);
-  const int last = world.size() - 1;
-  const auto allreduce = [&](ReduceOp op) {
-    float single[] = {static_cast<float>(world.rank())};
-    double twice[] = {2.0 * world.rank()};
-    world.allreduce(Span<float>(single), op);
-    world.allreduce(Span<double>(twice), op);
-    EXPECT_EQ(twice[0], 2.0 * single[0]);
-    return twice[0];
-  };
-  EXPECT_EQ(allreduce(ReduceOp::kSum), last * (last + 1));
-  EXPECT_EQ(allreduce(ReduceOp::kAverage), last);
-  EXPECT_EQ(allreduce(ReduceOp::kMin), 0);
-  EXPECT_EQ(allreduce(ReduceOp::kMax), 2 * last);
+  auto memory = world.allocateNodeMemory(8);
+  ASSERT_NE(memory, nullptr);
+  EXPECT_NO_THROW(memory->checkPeers());
+  world.barrier();
+  if (world.isRoot()) {
+    memory.reset();
+  }
+  world.barrier();
+  if (memory) {
+    expectError(ErrorCode::kDeadlineExceeded,
+                "rank 0 (" + world.nodeName() + ") has ended or let go of the memory",
+                [&] { memory->checkPeers(); });
+  }
+}
+
+TEST(MpiCommunicator, RefusesANegativeNumberOfRanksPerNode) {
+  MpiCommunicatorOptions options;
+  options.ranksPerNode = -1;
+  expectError(ErrorCode::kInvalidArgument, "MpiCommunicator: ranksPerNode is -1, want 1 or more",
+              [&] { MpiCommunicator world(MPI_COMM_WORLD, options); });
 }
 
 TEST(MpiCommunicator, CombinesAGradientOfManyElements) {
@@ -73,49 +99,6 @@ TEST(MpiCommunicator, CombinesAGradientOfManyElements) {
   std::vector<float> gradient = ramp(kSize, world.rank());
   world.allreduce(Span<float>(gradient), ReduceOp::kMax);
   EXPECT_EQ(gradient, ramp(kSize, world.size() - 1));
-}
-
-TEST(MpiCommunicator, MergesMoments) {
-  MpiCommunicator world(MPI_COMM_WORLD);
-  std::vector<MetricMoments> moments(100);
-  for (std::size_t i = 1; i < moments.size(); ++i) {
-    const double value = static_cast<double>(i) + world.rank();
-    moments[i] = MetricMoments::of(value, 1 + world.rank(), world.rank());
-  }
-  world.allreduce(Span<MetricMoments>(moments));
-  EXPECT_EQ(moments[0].weight, 0);
-  for (std::size_t i = 1; i < moments.size(); ++i) {
-    EXPECT_EQ(moments[i].min, i);
-    EXPECT_EQ(moments[i].max, i + static_cast<std::size_t>(world.size()) - 1);
-    EXPECT_EQ(moments[i].maxRank, world.size() - 1);
-    EXPECT_EQ(moments[i].weight, world.size() * (world.size() + 1) / 2);
-  }
-}
-
-TEST(MpiCommunicator, BroadcastsFromTheLastRank) {
-  MpiCommunicator world(MPI_COMM_WORLD);
-  const int last = world.size() - 1;
-  std::string data = world.rank() == last ? "root" : "????";
-  world.broadcast(data.data(), data.size(), last);
-  EXPECT_EQ(data, "root");
-}
-
-TEST(MpiCommunicator, RefusesARootThatIsNotARank) {
-  MpiCommunicator world(MPI_COMM_WORLD);
-  expectError(ErrorCode::kInvalidArgument,
-              "broadcast: root " + std::to_string(world.size()) + " is not a rank",
-              [&] { world.broadcast(nullptr, 0, world.size()); });
-  world.barrier();
-}
-
-TEST(MpiCommunicator, GathersBytesOfDifferentSizes) {
-  MpiCommunicator world(MPI_COMM_WORLD);
-  const std::vector<std::string> all =
-      world.allgather(std::string(static_cast<std::size_t>(world.rank()), 'x'));
-  ASSERT_EQ(all.size(), static_cast<std::size_t>(world.size()));
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    EXPECT_EQ(all[rank], std::string(rank, 'x'));
-  }
 }
 
 TEST(MpiCommunicator, TakesSeveralMpiCallsForMoreElementsThanOneTakes) {
@@ -201,7 +184,8 @@ TEST(Environment, LeavesAnMpiThatIsRunningToItsOwner) {
   {
     const mpi::Environment second;
     EXPECT_FALSE(second.ownsMpi());
-    EXPECT_GE(second.threadLevel(), mpi::ThreadLevel::kFunneled);
+    // What the first one asked for by default.
+    EXPECT_EQ(second.threadLevel(), mpi::ThreadLevel::kMultiple);
   }
   int isFinalised = 0;
   MPI_Finalized(&isFinalised);

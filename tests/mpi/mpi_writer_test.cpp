@@ -2,13 +2,19 @@
 // DistributedWriter over real MPI, on as many ranks as the launcher started. Its logic is tested in
 // tests/distributed; here it meets MPI's datatype, operation and processes.
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "steptape/distributed/straggler_report.h"
 #include "steptape/mpi.h"
+#include "steptape/reader/run_reader.h"
 #include "steptape/reader/scalar_series.h"
+#include "steptape/reader/values.h"
+#include "steptape/testing/fake_clock.h"
 #include "steptape/testing/temp_dir.h"
 
 #include "distributed/expect_error.h"
@@ -26,7 +32,13 @@ class MpiWriter : public ::testing::Test {
     if (world_->isRoot()) {
       directory_.emplace();
     }
-    writer_.emplace(world_->isRoot() ? directory_->string() : "the root's counts", world_);
+    open(ReduceMode::kBlocking);
+  }
+
+  void open(ReduceMode mode) {
+    DistributedWriterOptions options;
+    options.reduceMode = mode;
+    writer_.emplace(world_->isRoot() ? directory_->string() : "the root's counts", world_, options);
   }
 
   const std::shared_ptr<Communicator> world_;
@@ -87,6 +99,122 @@ TEST_F(MpiWriter, TellsAllRanksOfADisagreementAndGoesOn) {
     ASSERT_EQ(loss.size(), 1U);
     EXPECT_EQ(loss[0].step, 6);
     EXPECT_EQ(loss[0].value, 2);
+  }
+}
+
+TEST_F(MpiWriter, WritesTheMetricsOfAHundredStepsWhileTheNextOnesRun) {
+  open(ReduceMode::kNonBlocking);
+  constexpr int kSteps = 100;
+  for (int step = 0; step < kSteps; ++step) {
+    for (int metric = 0; metric < 30; ++metric) {
+      writer_->addReduced("metric" + std::to_string(metric), world_->rank() + metric + step, step);
+    }
+    writer_->reduce(step);
+  }
+  EXPECT_TRUE(writer_->close().ok());
+  if (!world_->isRoot()) {
+    return;
+  }
+  const double ownMean = (world_->size() - 1) / 2.0;
+  const ScalarsByTag scalars = readScalars(directory_->string());
+  for (int metric = 0; metric < 30; ++metric) {
+    const std::vector<ScalarPoint>& series = scalars.at("metric" + std::to_string(metric));
+    ASSERT_EQ(series.size(), static_cast<std::size_t>(kSteps));
+    for (int step = 0; step < kSteps; ++step) {
+      EXPECT_EQ(series[static_cast<std::size_t>(step)].step, step);
+      EXPECT_EQ(series[static_cast<std::size_t>(step)].value,
+                static_cast<float>(ownMean + metric + step));
+    }
+  }
+}
+
+TEST_F(MpiWriter, WritesAllStatisticsWithoutBlocking) {
+  open(ReduceMode::kNonBlocking);
+  for (int step = 0; step < 10; ++step) {
+    writer_->addReduced("time", world_->rank() + 1, step, ReducedOptions::all());
+    writer_->reduce(step);
+  }
+  writer_->finishReduce();
+  EXPECT_TRUE(writer_->flush().ok());
+  if (world_->isRoot()) {
+    const ScalarsByTag scalars = readScalars(directory_->string());
+    const auto last = [&scalars](const char* tag) { return scalars.at(tag).at(9).value; };
+    const auto ranks = static_cast<float>(world_->size());
+    EXPECT_EQ(last("time"), (ranks + 1) / 2);
+    EXPECT_EQ(last("time/min"), 1);
+    EXPECT_EQ(last("time/max"), ranks);
+    EXPECT_EQ(last("time/sum"), ranks * (ranks + 1) / 2);
+    EXPECT_EQ(last("time/argmax_rank"), ranks - 1);
+    // The least value that half of the ranks do not exceed.
+    EXPECT_EQ(last("time/p50"), static_cast<float>((world_->size() + 1) / 2));
+    EXPECT_EQ(last("time/p99"), ranks);
+  }
+}
+
+TEST_F(MpiWriter, TellsADisagreementOfTheStepBeforeWithoutBlocking) {
+  open(ReduceMode::kNonBlocking);
+  const bool isOdd = world_->rank() == world_->size() - 1 && world_->size() > 1;
+  writer_->addReduced(isOdd ? "acc" : "loss", 1, 5);
+  writer_->reduce(5);
+  writer_->addReduced("loss", 1, 6);
+  if (world_->size() > 1) {
+    test::expectError(ErrorCode::kRankMismatch, "reduces 'acc' at step 5",
+                      [&] { writer_->reduce(6); });
+  } else {
+    writer_->reduce(6);
+  }
+  writer_->addReduced("loss", 2, 7);
+  writer_->reduce(7);
+  EXPECT_TRUE(writer_->close().ok());
+  if (world_->isRoot()) {
+    EXPECT_EQ(readScalars(directory_->string()).at("loss").back().step, 7);
+  }
+}
+
+TEST_F(MpiWriter, GathersTextsAndImagesOfTheProcesses) {
+  const std::vector<std::uint8_t> pixels(static_cast<std::size_t>(3 * (world_->rank() + 1)), 100);
+  writer_->addImageFromRanks("sample", TensorView(pixels.data(), {1, world_->rank() + 1, 3}), 1);
+  TextFromRanksOptions options;
+  options.ranks = {world_->size() - 1};
+  writer_->addTextFromRanks("note", "rank " + std::to_string(world_->rank()), 1, options);
+  EXPECT_TRUE(writer_->close().ok());
+  if (!world_->isRoot()) {
+    return;
+  }
+  RunReader reader(listRuns(directory_->string()).front());
+  reader.update();
+  EXPECT_EQ(reader.tags().size(), static_cast<std::size_t>(world_->size() + 1));
+  const std::string last = rankRunName(world_->size() - 1);
+  Value value;
+  reader.value(reader.tags().at("sample/" + last).values.at(0), &value).throwIfError();
+  ImageValue image;
+  decodeImages(value, &image).throwIfError();
+  EXPECT_EQ(image.height, world_->size());
+  reader.value(reader.tags().at("note/" + last).values.at(0), &value).throwIfError();
+  TextValue text;
+  decodeText(value, &text).throwIfError();
+  EXPECT_EQ(text.strings.at(0), "rank " + std::to_string(world_->size() - 1));
+}
+
+TEST_F(MpiWriter, FindsTheSlowRankOfTheProcesses) {
+  const auto clock = std::make_shared<testing::FakeClock>();
+  StragglerOptions options;
+  options.everySteps = 2;
+  options.mode = ReduceMode::kNonBlocking;
+  options.clock = clock;
+  StragglerReport report(*writer_, options);
+  for (int step = 0; step < 8; ++step) {
+    const auto timer = report.time(StepPart::kInput);
+    clock->advance(std::chrono::milliseconds(world_->rank() == world_->size() - 1 ? 3 : 1));
+    report.endStep(step);
+  }
+  report.finish();
+  EXPECT_TRUE(writer_->close().ok());
+  if (world_->isRoot()) {
+    const ScalarsByTag scalars = readScalars(directory_->string());
+    EXPECT_EQ(scalars.at("straggler/slowest_rank").back().value, world_->size() - 1);
+    EXPECT_EQ(scalars.at("straggler/slowdown").back().value, world_->size() > 1 ? 3 : 1);
+    EXPECT_EQ(scalars.at("straggler/slowdown").size(), 4U);
   }
 }
 

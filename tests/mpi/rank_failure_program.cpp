@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of which the last rank fails in the way that the first argument names; the second is the
-// log directory. rank_failure_test.cpp starts it and looks at how it ends.
+// A job of which the last rank fails in the way that the first argument names, while the others wait
+// in what the third names; the second is the log directory. rank_failure_test.cpp starts it and
+// looks at how it ends.
 
 #include <chrono>
 #include <csignal>
@@ -9,9 +10,12 @@
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "steptape/base/error.h"
 #include "steptape/mpi.h"
+
+#include "distributed/node_barrier.h"
 
 namespace {
 
@@ -26,15 +30,36 @@ void failAs(const std::string& kind, const steptape::mpi::Environment& environme
     environment.abort("this rank gives up");
   } else if (kind == "hangs") {
     // Far longer than the others wait; the end of the job cuts it short.
-    std::this_thread::sleep_for(std::chrono::seconds(60));
+    std::this_thread::sleep_for(std::chrono::seconds(120));
   }
 }
 
-void train(const std::string& kind, const std::string& logDir,
-           const steptape::mpi::Environment& environment) {
+struct Arguments {
+  std::string kind;
+  std::string logDir;
+  std::string place;  // Where the others wait.
+};
+
+void waitForAll(const std::string& place, steptape::Communicator& world,
+                steptape::detail::NodeBarrier& barrier) {
+  if (place == "barrier") {
+    barrier.arriveAndWait(std::chrono::milliseconds(500), "gradients");
+  } else if (place == "asynchronous") {
+    std::vector<float> data(100000);
+    steptape::CollectiveOptions options;
+    options.name = "gradients";
+    world.allreduceAsync(data, steptape::ReduceOp::kSum, options).wait();
+  }
+}
+
+void train(const Arguments& arguments, const steptape::mpi::Environment& environment) {
   const auto world = steptape::mpi::world();
   world->setTimeout(std::chrono::milliseconds(500));
-  steptape::DistributedWriter writer(logDir, world);
+  const auto memory = world->allocateNodeMemory(4096);
+  steptape::detail::NodeBarrier barrier(*memory, 0, world->localRank(), world->localSize());
+  steptape::DistributedWriterOptions options;
+  options.rankPolicy = steptape::RankPolicy::kPerRank;
+  steptape::DistributedWriter writer(arguments.logDir, world, options);
   for (int step = 0; step < 3; ++step) {
     writer.addReduced("loss", world->rank(), step);
     writer.reduce(step);
@@ -43,8 +68,9 @@ void train(const std::string& kind, const std::string& logDir,
   world->barrier();  // What comes now is after the flush.
 
   if (world->rank() == world->size() - 1) {
-    failAs(kind, environment);
+    failAs(arguments.kind, environment);
   }
+  waitForAll(arguments.place, *world, barrier);
   writer.addReduced("loss", world->rank(), 3);
   writer.reduce(3);
 }
@@ -54,15 +80,15 @@ void train(const std::string& kind, const std::string& logDir,
 int main(int argc, char** argv) {
   try {
     steptape::mpi::Environment environment(argc, argv);
-    const std::string kind = argc > 1 ? argv[1] : "";
-    const std::string logDir = argc > 2 ? argv[2] : "";
-    if (kind != "caught hang") {
-      train(kind, logDir, environment);
+    Arguments arguments{argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : ""};
+    if (arguments.kind != "caught hang") {
+      train(arguments, environment);
       return 0;
     }
     // Here the program goes on after the timeout, as far as MPI_Finalize.
+    arguments.kind = "hangs";
     try {
-      train("hangs", logDir, environment);
+      train(arguments, environment);
     } catch (const steptape::Error& error) {
       std::cerr << "caught: " << error.what() << std::endl;
     }

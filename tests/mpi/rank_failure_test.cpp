@@ -2,15 +2,16 @@
 // What becomes of a job when one of its ranks fails: it ends soon, says why, and what was flushed
 // can be read.
 
-#include <array>
-#include <chrono>
-#include <cstdio>
+#include <map>
 #include <string>
-#include <sys/wait.h>
 #include <vector>
 
+#include "steptape/distributed/rank_policy.h"
+#include "steptape/reader/run_files.h"
 #include "steptape/reader/scalar_series.h"
 #include "steptape/testing/temp_dir.h"
+
+#include "mpi/job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,47 +19,42 @@
 namespace steptape {
 namespace {
 
+using test::JobEnd;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
-
-struct JobEnd {
-  int exitCode;
-  std::string output;
-};
-
-/// Runs the failing job on two ranks. coreutils' timeout bounds it; its exit code is then 124.
-JobEnd runJob(const std::string& kind, const std::string& logDir) {
-  const std::string command = "timeout 30 " STEPTAPE_MPIEXEC " -n 2 '" +
-                              std::string(STEPTAPE_RANK_FAILURE_PROGRAM) + "' '" + kind + "' '" +
-                              logDir + "' 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) {
-    return {-1, "popen failed"};
-  }
-  std::string output;
-  std::array<char, 4096> buffer;
-  while (const std::size_t bytes = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    output.append(buffer.data(), bytes);
-  }
-  const int status = pclose(pipe);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
-}
 
 class RankFailure : public ::testing::Test {
  protected:
-  JobEnd run(const std::string& kind) { return runJob(kind, logDir()); }
+  /// Runs the failing job on two ranks, of which rank 1 fails.
+  JobEnd run(const std::string& kind, const std::string& place = "reduce") {
+    return test::runJob(STEPTAPE_MPIEXEC " -n 2 '" + std::string(STEPTAPE_RANK_FAILURE_PROGRAM) +
+                        "' '" + kind + "' '" + logDir() + "' '" + place + "'");
+  }
 
   void expectEndsWithAnError(const JobEnd& job) {
     EXPECT_NE(job.exitCode, 0) << job.output;
     EXPECT_NE(job.exitCode, 124) << "did not end by itself: " << job.output;
   }
 
+  /// The job's means, and each rank's own values; every file is whole.
   void expectFlushedPointsAreThere() {
-    const std::vector<ScalarPoint> loss = readScalars(logDir()).at("loss");
-    ASSERT_EQ(loss.size(), 3U);
-    for (std::size_t step = 0; step < loss.size(); ++step) {
-      EXPECT_EQ(loss[step].step, static_cast<std::int64_t>(step));
-      EXPECT_EQ(loss[step].value, 0.5F);
+    expectPoints({{".", 0.5F}, {rankRunName(0), 0}, {rankRunName(1), 1}}, 3);
+  }
+
+  void expectPoints(std::map<std::string, float> valueByRun, std::size_t count) {
+    for (const RunFiles& run : listRuns(logDir())) {
+      SCOPED_TRACE(run.name);
+      const RunScalars scalars = readRunScalars(run);
+      EXPECT_EQ(scalars.problems.size(), 0U);
+      const std::vector<ScalarPoint>& loss = scalars.scalars.at("loss");
+      ASSERT_EQ(loss.size(), count);
+      for (std::size_t step = 0; step < loss.size(); ++step) {
+        EXPECT_EQ(loss[step].step, static_cast<std::int64_t>(step));
+        EXPECT_EQ(loss[step].value, valueByRun.at(run.name));
+      }
+      valueByRun.erase(run.name);
     }
+    EXPECT_EQ(valueByRun.size(), 0U) << "runs are missing";
   }
 
   std::string logDir() const { return directory_.string() + "/run"; }
@@ -66,42 +62,58 @@ class RankFailure : public ::testing::Test {
   testing::TempDir directory_;
 };
 
-TEST_F(RankFailure, OfAKilledRankEndsTheJob) {
-  const JobEnd job = run("killed");
+/// Where the rank that does not fail waits for the other.
+class RankFailureIn : public RankFailure, public ::testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Places, RankFailureIn,
+                         ::testing::Values("reduce", "asynchronous", "barrier"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST_P(RankFailureIn, OfAKilledRankEndsTheJob) {
+  const JobEnd job = run("killed", GetParam());
   expectEndsWithAnError(job);
-  EXPECT_THAT(job.output, HasSubstr("signal 9"));
+  EXPECT_THAT(job.output, ContainsRegex("rank 1 .*signal 9"));
   expectFlushedPointsAreThere();
 }
 
-TEST_F(RankFailure, OfARankThatExitsEndsTheJob) {
-  const JobEnd job = run("exits");
+TEST_P(RankFailureIn, OfARankThatExitsEndsTheJob) {
+  const JobEnd job = run("exits", GetParam());
   expectEndsWithAnError(job);
+  EXPECT_THAT(job.output, AnyOf(HasSubstr("rank 1"), HasSubstr(",1]")));
   expectFlushedPointsAreThere();
 }
 
-TEST_F(RankFailure, OfARankThatNeverComesEndsTheJobWithTheNameOfTheOperation) {
-  const JobEnd job = run("hangs");
-  expectEndsWithAnError(job);
-  EXPECT_THAT(job.output,
-              HasSubstr("rank 0 ends the job: allreduce of 304 bytes did not end within 0.5 s"));
-  expectFlushedPointsAreThere();
-}
-
-TEST_F(RankFailure, AfterATimeoutThatWasCaughtDoesNotWaitInFinalize) {
-  const JobEnd job = run("caught hang");
-  expectEndsWithAnError(job);
-  EXPECT_THAT(job.output, HasSubstr("caught: allreduce of 304 bytes did not end within 0.5 s on "
-                                    "rank 0 ("));
-  EXPECT_THAT(job.output, HasSubstr(") of 2; another rank has ended, hangs or is in another "
-                                    "operation"));
-  EXPECT_THAT(job.output, HasSubstr("rank 0 ends the job: allreduce of 304 bytes"));
-  expectFlushedPointsAreThere();
-}
-
-TEST_F(RankFailure, ByAnExceptionEndsTheJobBeforeTheOthersRunOutOfTime) {
-  const JobEnd job = run("throws");
+TEST_P(RankFailureIn, ByAnExceptionEndsTheJobBeforeTheOthersRunOutOfTime) {
+  const JobEnd job = run("throws", GetParam());
   expectEndsWithAnError(job);
   EXPECT_THAT(job.output, HasSubstr("rank 1 ends the job: an exception leaves the scope"));
+  expectFlushedPointsAreThere();
+}
+
+TEST_P(RankFailureIn, OfARankThatHangsEndsTheJob) {
+  const JobEnd job = run("hangs", GetParam());
+  expectEndsWithAnError(job);
+  EXPECT_THAT(job.output, HasSubstr("rank 0 ends the job: "));
+  expectFlushedPointsAreThere();
+}
+
+TEST_F(RankFailure, ByHangingIsToldWithRankAndOperation) {
+  const JobEnd job = run("caught hang", "asynchronous");
+  expectEndsWithAnError(job);
+  const std::string told =
+      "allreduce\\(sum\\) 'gradients' of 100000 float32 did not end within 0.5 s on rank 0 "
+      "\\([^)]*\\) of 2: rank 1 \\([^)]*\\) did not come";
+  EXPECT_THAT(job.output, ContainsRegex("caught: " + told));
+  // MPI_Finalize would wait for the other rank.
+  EXPECT_THAT(job.output, ContainsRegex("rank 0 ends the job: " + told));
+  expectFlushedPointsAreThere();
+}
+
+TEST_F(RankFailure, InNodeMemoryIsToldWithTheLocalRank) {
+  const JobEnd job = run("caught hang", "barrier");
+  expectEndsWithAnError(job);
+  EXPECT_THAT(
+      job.output,
+      HasSubstr("caught: gradients: local rank 1 did not come within 0.5 s to local rank 0"));
   expectFlushedPointsAreThere();
 }
 
@@ -115,7 +127,7 @@ TEST_F(RankFailure, IsToldInTheRanksOwnWordsByAbort) {
 TEST_F(RankFailure, IsNotReportedForAJobThatEndsWell) {
   const JobEnd job = run("none");
   EXPECT_EQ(job.exitCode, 0) << job.output;
-  EXPECT_EQ(readScalars(logDir()).at("loss").size(), 4U);
+  expectPoints({{".", 0.5F}, {rankRunName(0), 0}, {rankRunName(1), 1}}, 4);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "steptape/distributed/rank_log.h"
+
 #include "distributed/expect_error.h"
 
 #include <gmock/gmock.h>
@@ -19,17 +21,19 @@ namespace {
 
 using ::steptape::test::expectError;
 using ::testing::ElementsAre;
-using ::testing::StartsWith;
 
-class ThreadCommunicatorOnRanks : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Ranks, ThreadCommunicatorOnRanks, ::testing::Values(1, 2, 3, 7));
+std::string host() {
+  return Communicator().nodeName();
+}
 
-TEST_P(ThreadCommunicatorOnRanks, NumbersItsRanks) {
-  std::vector<std::atomic<int>> calls(static_cast<std::size_t>(GetParam()));
-  runRanks(GetParam(), [&](Communicator& world) {
-    EXPECT_EQ(world.size(), GetParam());
-    EXPECT_EQ(world.localSize(), GetParam());
+TEST(RunRanks, RunsEachRankOnce) {
+  std::vector<std::atomic<int>> calls(7);
+  runRanks(7, [&](Communicator& world) {
+    EXPECT_EQ(world.size(), 7);
+    EXPECT_EQ(world.localSize(), 7);
     EXPECT_EQ(world.localRank(), world.rank());
+    EXPECT_EQ(world.crossRank(), 0);
+    EXPECT_EQ(world.crossSize(), 1);
     ++calls[static_cast<std::size_t>(world.rank())];
   });
   for (const std::atomic<int>& count : calls) {
@@ -37,49 +41,56 @@ TEST_P(ThreadCommunicatorOnRanks, NumbersItsRanks) {
   }
 }
 
-TEST_P(ThreadCommunicatorOnRanks, CombinesByEveryOperation) {
-  const int last = GetParam() - 1;
-  runRanks(GetParam(), [&](Communicator& world) {
-    const auto allreduce = [&](ReduceOp op) {
-      float single[] = {static_cast<float>(world.rank())};
-      double twice[] = {2.0 * world.rank()};
-      world.allreduce(Span<float>(single), op);
-      world.allreduce(Span<double>(twice), op);
-      EXPECT_EQ(twice[0], 2.0 * single[0]);
-      return twice[0];
-    };
-    EXPECT_EQ(allreduce(ReduceOp::kSum), last * (last + 1));
-    EXPECT_EQ(allreduce(ReduceOp::kAverage), last);
-    EXPECT_EQ(allreduce(ReduceOp::kMin), 0);
-    EXPECT_EQ(allreduce(ReduceOp::kMax), 2 * last);
-  });
+TEST(RunRanks, TreatsBlocksOfRanksAsNodes) {
+  RunRanksOptions options;
+  options.ranksPerNode = 2;
+  const std::string host = Communicator().nodeName();
+  runRanks(
+      5,
+      [&](Communicator& world) {
+        EXPECT_EQ(world.nodeName(), host + "/" + std::to_string(world.rank() / 2));
+        EXPECT_EQ(world.localRank(), world.rank() % 2);
+        EXPECT_EQ(world.localSize(), world.rank() == 4 ? 1 : 2);
+        EXPECT_EQ(world.crossRank(), world.rank() / 2);
+        EXPECT_EQ(world.crossSize(), 3);
+        // A group counts its own nodes.
+        const auto lastThree = world.subgroup({2, 3, 4});
+        if (lastThree) {
+          EXPECT_EQ(lastThree->crossRank(), world.rank() / 2 - 1);
+          EXPECT_EQ(lastThree->crossSize(), 2);
+          EXPECT_EQ(lastThree->localRank(), world.localRank());
+        }
+      },
+      options);
 }
 
-TEST_P(ThreadCommunicatorOnRanks, MergesMoments) {
-  runRanks(GetParam(), [](Communicator& world) {
-    MetricMoments moments[] = {MetricMoments::of(world.rank(), 1, world.rank())};
-    world.allreduce(Span<MetricMoments>(moments));
-    EXPECT_EQ(moments[0].weight, world.size());
-    EXPECT_EQ(moments[0].maxRank, world.size() - 1);
-  });
+TEST(RunRanks, SharesMemoryWithinANodeOnly) {
+  RunRanksOptions options;
+  options.ranksPerNode = 2;
+  runRanks(
+      4,
+      [](Communicator& world) {
+        // Of another size on each node, which is allowed.
+        const auto size = 64 * (static_cast<std::size_t>(world.crossRank()) + 1);
+        const auto memory = world.allocateNodeMemory(size);
+        ASSERT_NE(memory, nullptr);
+        memory->data()[world.localRank()] = std::byte{1};
+        world.barrier();
+        EXPECT_THAT(std::vector<std::byte>(memory->data(), memory->data() + 3),
+                    ElementsAre(std::byte{1}, std::byte{1}, std::byte{0}));
+        const auto asked = static_cast<std::size_t>(64 + world.localRank());
+        expectError(ErrorCode::kRankMismatch, "asks for 65 bytes, wanted 64 as rank 0",
+                    [&] { world.allocateNodeMemory(asked); });
+      },
+      options);
 }
 
-TEST_P(ThreadCommunicatorOnRanks, BroadcastsFromTheLastRank) {
-  runRanks(GetParam(), [](Communicator& world) {
-    std::string data = world.rank() == world.size() - 1 ? "root" : "????";
-    world.broadcast(data.data(), data.size(), world.size() - 1);
-    EXPECT_EQ(data, "root");
-  });
-}
-
-TEST_P(ThreadCommunicatorOnRanks, GathersBytesOfDifferentSizes) {
-  runRanks(GetParam(), [](Communicator& world) {
-    const auto size = static_cast<std::size_t>(world.rank());
-    const std::vector<std::string> all = world.allgather(std::string(size, 'x'));
-    ASSERT_EQ(all.size(), static_cast<std::size_t>(world.size()));
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      EXPECT_EQ(all[rank], std::string(rank, 'x'));
-    }
+TEST(RunRanks, RefusesANegativeNumberOfRanksPerNode) {
+  RunRanksOptions options;
+  options.ranksPerNode = -1;
+  expectError(ErrorCode::kInvalidArgument, "runRanks: got -1 ranks per node, want 1 or more", [&] {
+    runRanks(
+        2, [](Communicator&) {}, options);
   });
 }
 
@@ -120,7 +131,9 @@ TEST(RunRanks, RethrowsTheFailureOfTheLowestRank) {
 }
 
 TEST(RunRanks, DoesNotLetARankWaitForOneThatHasLeft) {
-  expectError(ErrorCode::kDeadlineExceeded, "rank 0 in barrier: rank 1 has left and will not come",
+  expectError(ErrorCode::kDeadlineExceeded,
+              "barrier on " + rankAndNode(0, host()) + ": " + rankAndNode(1, host()) +
+                  " has left and will not come",
               [] {
                 runRanks(2, [](Communicator& world) {
                   if (world.isRoot()) {
@@ -135,47 +148,84 @@ TEST(RunRanks, RefusesAGroupWithoutRanks) {
               [] { runRanks(0, [](Communicator&) {}); });
 }
 
-TEST(ThreadCommunicator, NamesTheRankThatDoesNotComeInTime) {
-  runRanksShared(2, [](const std::shared_ptr<Communicator>& world) {
-    static std::atomic<bool> hasTimedOut{false};
-    if (world->isRoot()) {
-      world->setTimeout(std::chrono::milliseconds(20));
-      expectError(ErrorCode::kDeadlineExceeded,
-                  "rank 0 in barrier: rank 1 did not come within 20 ms", [&] { world->barrier(); });
-      hasTimedOut = true;
+TEST(RunRanks, WakesThoseWhoWaitInAnyGroupOfARankThatLeaves) {
+  runRanks(3, [](Communicator& world) {
+    const auto copy = world.duplicate()->duplicate();
+    const auto memory = world.allocateNodeMemory(1);
+    if (world.rank() == 1) {
+      return;
+    }
+    const std::string left = rankAndNode(1, host()) + " has left and will not come";
+    expectError(ErrorCode::kDeadlineExceeded, left, [&] { copy->barrier(); });
+    // The other waiting rank may have left by now too.
+    expectError(ErrorCode::kDeadlineExceeded, " has left and will not come",
+                [&] { memory->checkPeers(); });
+  });
+}
+
+TEST(RunRanks, EndsWhatAllHaveComeToThoughOneHasLeft) {
+  runRanks(3, [](Communicator& world) {
+    double data[] = {1};
+    CollectiveHandle handle = world.allreduceAsync(data, ReduceOp::kSum);
+    handle.wait();
+    EXPECT_EQ(data[0], 3);
+  });
+}
+
+TEST(ThreadCommunicator, NamesTheRanksThatDoNotComeInTime) {
+  std::atomic<int> gaveUp{0};
+  runRanks(4, [&](Communicator& world) {
+    const std::string missing = rankAndNode(1, host()) + ", " + rankAndNode(3, host());
+    double data[] = {1};
+    if (world.rank() % 2 == 0) {
+      world.setTimeout(std::chrono::milliseconds(20));
+      CollectiveHandle handle = world.allreduceAsync(data, ReduceOp::kSum);
+      expectError(ErrorCode::kDeadlineExceeded, missing + " did not come", [&] {
+        if (world.isRoot()) {
+          handle.wait();
+        } else {
+          while (!handle.isDone()) {
+            std::this_thread::yield();
+          }
+        }
+      });
+      ++gaveUp;
       return;
     }
     const auto bound = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!hasTimedOut && std::chrono::steady_clock::now() < bound) {
+    while (gaveUp < 2 && std::chrono::steady_clock::now() < bound) {
       std::this_thread::yield();
     }
-    EXPECT_TRUE(hasTimedOut);
-    expectError(ErrorCode::kDeadlineExceeded, "did not come within 20 ms",
-                [&] { world->barrier(); });
+    expectError(ErrorCode::kDeadlineExceeded,
+                "allreduce(sum) of 1 float64: " + missing + " did not come within 20 ms",
+                [&] { world.allreduce(data, ReduceOp::kSum); });
   });
 }
 
-TEST(ThreadCommunicator, TellsAllRanksThatTheyMeetInDifferentOperations) {
-  runRanks(2, [](Communicator& world) {
-    expectError(ErrorCode::kRankMismatch,
-                "ranks meet in different operations: rank 0 in barrier, rank 1 in allgather", [&] {
+TEST(ThreadCommunicator, NamesWaitingRankOperationAndTime) {
+  expectError(ErrorCode::kDeadlineExceeded,
+              "barrier 'epoch' did not end within 0.02 s on " + rankAndNode(0, host()) +
+                  " of 2: " + rankAndNode(1, host()) + " did not come",
+              [] {
+                std::atomic<bool> hasGivenUp{false};
+                runRanks(2, [&](Communicator& world) {
+                  world.setTimeout(std::chrono::milliseconds(20));
+                  const auto bound = std::chrono::steady_clock::now() + std::chrono::seconds(30);
                   if (world.isRoot()) {
-                    world.barrier();
-                  } else {
-                    world.allgather("bytes");
+                    CollectiveOptions options;
+                    options.name = "epoch";
+                    try {
+                      world.barrier(options);
+                    } catch (const Error&) {
+                      hasGivenUp = true;
+                      throw;
+                    }
+                  }
+                  while (!hasGivenUp && std::chrono::steady_clock::now() < bound) {
+                    std::this_thread::yield();
                   }
                 });
-  });
-}
-
-TEST(ThreadCommunicator, TellsAllRanksThatTheirSizesDiffer) {
-  runRanks(2, [](Communicator& world) {
-    std::vector<float> data(world.isRoot() ? 3 : 4);
-    expectError(ErrorCode::kRankMismatch,
-                "rank 0 in allreduce(sum) of 3 float, rank 1 in allreduce(sum) of 4 float",
-                [&] { world.allreduce(Span<float>(data), ReduceOp::kSum); });
-    world.barrier();
-  });
+              });
 }
 
 }  // namespace

@@ -3,35 +3,41 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "steptape/base/export.h"
 #include "steptape/base/span.h"
+#include "steptape/distributed/collective.h"
 #include "steptape/distributed/metric_moments.h"
+#include "steptape/distributed/node_memory.h"
 
 namespace steptape {
-
-/// How allreduce() combines the ranks' elements.
-enum class ReduceOp {
-  kSum,
-  kAverage,  ///< The sum divided by size().
-  kMin,
-  kMax,
-};
+namespace detail {
+struct CollectiveCall;
+}
 
 /// A group of ranks that call the same operations in the same order.
 ///
-/// This class itself is the serial group: one rank, every operation a no-op that is correct for one
-/// rank. Code written against it runs without a launcher; MpiCommunicator overrides it for real
-/// groups and testing::ThreadCommunicator for groups of threads.
+/// This class itself is the serial group: one rank, every operation correct for one rank. Code
+/// written against it runs without a launcher; MpiCommunicator overrides it for real groups and
+/// testing::ThreadCommunicator for groups of threads.
 ///
-/// Every operation below is collective: all ranks call it, in the same order, with equal sizes.
-/// Each has a bound, timeout(): a rank that does not come makes the others throw
-/// Error(kDeadlineExceeded) that names the operation, instead of hanging.
+/// Every operation below is collective: all ranks call it, in the same order, with equal sizes
+/// unless it says that they may differ. The ranks compare what they are in, see CollectiveOptions:
+/// where they disagree, every rank throws the same Error(kRankMismatch) that names the first rank
+/// which differs, with its operation. The data was not touched, and the group can be used further:
+/// each rank has spent one operation, and its next one meets the next one of the others. Each has a
+/// bound, timeout(): a rank that does not come makes the others throw Error(kDeadlineExceeded)
+/// naming it.
 ///
-/// @threads Not thread-safe: one thread at a time, the one that may call MPI.
+/// The calls that end in `Async` return at once; see CollectiveHandle.
+///
+/// @threads Not thread-safe: one thread at a time, the one that may call MPI. A second thread uses
+///          a duplicate() where worksOnAnyThread() is true.
 class STEPTAPE_EXPORT Communicator {
  public:
   Communicator();
@@ -44,39 +50,140 @@ class STEPTAPE_EXPORT Communicator {
   /// This rank's number among the ranks of its node, for choosing a device.
   virtual int localRank() const;
   virtual int localSize() const;
+  /// The node's number, by the lowest rank on it, and how many nodes there are.
+  virtual int crossRank() const;
+  virtual int crossSize() const;
   /// The host's name, for messages and logs.
   virtual const std::string& nodeName() const;
   bool isRoot() const { return rank() == 0; }
 
   /// Combines `data` element by element over all ranks; every rank gets the result in place.
-  virtual void allreduce(Span<float> data, ReduceOp op);
-  virtual void allreduce(Span<double> data, ReduceOp op);
+  ///
+  /// float16 and bfloat16 are added up in float32, in the order of the ranks, and rounded once.
+  /// Sums and products of integers wrap around.
+  ///
+  /// @throws Error(kInvalidArgument) for the average of integers, or of bool; for null data.
+  void allreduce(Elements data, ReduceOp op, const CollectiveOptions& options = {});
+  CollectiveHandle allreduceAsync(Elements data, ReduceOp op,
+                                  const CollectiveOptions& options = {});
+  /// As above, leaving `from` as it is. @throws Error(kInvalidArgument) if `to` has another size or
+  /// type, or overlaps it in part.
+  void allreduce(Elements from, Elements to, ReduceOp op, const CollectiveOptions& options = {});
+  /// Several arrays in one operation, as one array that lies in pieces. All of one type.
+  void allreduceGrouped(const std::vector<Elements>& group, ReduceOp op,
+                        const CollectiveOptions& options = {});
+  CollectiveHandle allreduceGroupedAsync(const std::vector<Elements>& group, ReduceOp op,
+                                         const CollectiveOptions& options = {});
   /// Combines moments with MetricMoments::merge().
-  virtual void allreduce(Span<MetricMoments> data);
+  void allreduce(Span<MetricMoments> data, const CollectiveOptions& options = {});
+  CollectiveHandle allreduceAsync(Span<MetricMoments> data, const CollectiveOptions& options = {});
+
+  /// Combines as allreduce() does, and gives each rank one part of the result.
+  ///
+  /// @param from All parts one behind the other, by rank; its size is the sum of the parts' sizes.
+  /// @param to   This rank's part. The parts' sizes may differ. Outside of `from`.
+  /// @throws Error(kRankMismatch) on all ranks if the parts together are not as many as `from`.
+  void reduceScatter(Elements from, Elements to, ReduceOp op,
+                     const CollectiveOptions& options = {});
+  CollectiveHandle reduceScatterAsync(Elements from, Elements to, ReduceOp op,
+                                      const CollectiveOptions& options = {});
 
   /// Replaces `bytes` bytes at `data` by those of `root`; sizes must agree.
   ///
   /// @throws Error(kInvalidArgument) if `root` is not a rank.
-  virtual void broadcast(void* data, std::size_t bytes, int root);
+  void broadcast(void* data, std::size_t bytes, int root, const CollectiveOptions& options = {});
+  CollectiveHandle broadcastAsync(void* data, std::size_t bytes, int root,
+                                  const CollectiveOptions& options = {});
+  /// The root's bytes, whose number only the root knows.
+  std::string broadcastObject(std::string_view bytes, int root,
+                              const CollectiveOptions& options = {});
 
   /// Every rank's bytes, by rank; the sizes may differ.
-  virtual std::vector<std::string> allgather(std::string_view bytes);
+  std::vector<std::string> allgather(std::string_view bytes, const CollectiveOptions& options = {});
+  /// `gathered` must live until the handle has ended.
+  CollectiveHandle allgatherAsync(std::string_view bytes, std::vector<std::string>& gathered,
+                                  const CollectiveOptions& options = {});
+  /// As allgather(), for `root` only; empty elsewhere.
+  std::vector<std::string> gatherObject(std::string_view bytes, int root,
+                                        const CollectiveOptions& options = {});
+
+  /// Sends `toRank[r]` to rank r. The sizes may differ. @return what came, by rank.
+  ///
+  /// @throws Error(kInvalidArgument) unless there is one entry per rank.
+  std::vector<std::string> alltoall(const std::vector<std::string>& toRank,
+                                    const CollectiveOptions& options = {});
+  /// `toRank` and `fromRank` must live until the handle has ended.
+  CollectiveHandle alltoallAsync(const std::vector<std::string>& toRank,
+                                 std::vector<std::string>& fromRank,
+                                 const CollectiveOptions& options = {});
 
   /// Returns when every rank has come here.
-  virtual void barrier();
+  void barrier(const CollectiveOptions& options = {});
 
-  /// How long an operation waits for the other ranks. Default 10 minutes. After an operation has
-  /// run out of time the group is out of step: no further operation can succeed.
+  /// The ranks that give the same `color` as a group of their own, in the order of `key` and, where
+  /// keys are equal, of rank. Takes over timeout() and the warning.
+  ///
+  /// @param color At least 0; -1 for a rank that goes into no group and gets null.
+  virtual std::shared_ptr<Communicator> split(int color, int key);
+  /// The group of `ranks`, in their order; null on the others. Called by all ranks.
+  ///
+  /// @throws Error(kInvalidArgument) if one is no rank or comes twice.
+  std::shared_ptr<Communicator> subgroup(const std::vector<int>& ranks);
+  /// The same ranks with messages of their own, which never mix with those of this group.
+  std::shared_ptr<Communicator> duplicate();
+
+  /// Whether a duplicate() may be used on another thread while this group is used on this one. The
+  /// same on all ranks.
+  virtual bool worksOnAnyThread() const;
+
+  /// Memory that all ranks of this rank's node share. All ranks of the group call it; `bytes` is
+  /// equal on the ranks of a node.
+  ///
+  /// @return null on every rank of the group if one node has not that much: then `why` says on which
+  ///         and why not, on every rank.
+  virtual std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes,
+                                                         std::string* why = nullptr);
+
+  /// How long an operation waits for the other ranks, from the first wait() or isDone() that finds
+  /// it on its way. Default 10 minutes. After an operation has run out of time the group is out of
+  /// step: no further operation can succeed.
   std::chrono::milliseconds timeout() const { return timeout_; }
   void setTimeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
+  /// After which wait a rank warns, once per operation, naming operation and missing ranks, and whom
+  /// it tells. Default: one minute, on stderr behind rankPrefix(). `after` 0: never.
+  using StallListener = std::function<void(const std::string& warning)>;
+  void setStallWarning(std::chrono::milliseconds after, StallListener listener = {});
+  std::chrono::milliseconds stallWarningAfter() const { return stallWarningAfter_; }
+
  protected:
-  /// @throws Error(kInvalidArgument) if `root` is not one of this group's ranks.
-  void checkRoot(int root) const;
+  /// Starts a collective whose arguments are fine. Not called for groups of one rank.
+  virtual std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call);
+
+  /// Tells the listener that a collective waits.
+  void warnOfStall(const std::string& warning) const;
+  /// Hands timeout() and the warning on to a group made from this one.
+  void shareSettings(Communicator& child) const;
+  /// For a communicator that hands its collectives on: starts one on `other`.
+  ///
+  /// @return null if it has ended, as it does at once in a group of one rank.
+  static std::unique_ptr<detail::PendingCollective> startOn(Communicator& other,
+                                                            const detail::CollectiveCall& call);
 
  private:
+  std::unique_ptr<detail::PendingCollective> begin(const detail::CollectiveCall& call);
+  std::unique_ptr<detail::PendingCollective> beginGrouped(const std::vector<Elements>& group,
+                                                          ReduceOp op,
+                                                          const CollectiveOptions& options);
+  void run(const detail::CollectiveCall& call);
+  CollectiveHandle post(const detail::CollectiveCall& call);
+  void checkRoot(const char* operation, int root) const;
+
   std::string nodeName_;
+  std::shared_ptr<std::string> droppedError_;  // Never null; empty: none was dropped.
   std::chrono::milliseconds timeout_ = std::chrono::minutes(10);
+  std::chrono::milliseconds stallWarningAfter_ = std::chrono::minutes(1);
+  StallListener stallListener_;
 };
 
 }  // namespace steptape

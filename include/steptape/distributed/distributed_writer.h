@@ -9,18 +9,12 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/distributed/communicator.h"
+#include "steptape/distributed/distributed_writer_options.h"
 #include "steptape/distributed/rank_policy.h"
 #include "steptape/distributed/reduced_options.h"
 #include "steptape/writer/summary_writer.h"
 
 namespace steptape {
-
-/// How a DistributedWriter shares the work; `writer` is handed to each rank's SummaryWriter.
-struct DistributedWriterOptions {
-  RankPolicy rankPolicy = RankPolicy::kRootOnly;
-  /// `enabled = false` makes all ranks' writers no-ops; reduce() stays a collective.
-  WriterOptions writer;
-};
 
 /// A SummaryWriter for a job of several ranks: logs the job's truth and not one rank's.
 ///
@@ -34,12 +28,16 @@ struct DistributedWriterOptions {
 /// Every call of SummaryWriter works on every rank, so that no `if (rank == 0)` is needed;
 /// RankPolicy says which of them are written. What the ranks averaged is written once, by the root.
 ///
-/// The destructor takes no part in a collective and never waits for another rank. What was queued
-/// and not reduced is then lost, which is counted and told once to WriterOptions::onError.
+/// The destructor starts no collective. It waits for other ranks only under
+/// ReduceMode::kNonBlocking, at most Communicator::timeout(), for those that have not come to the
+/// last reduce() yet. What was queued and not reduced is then lost, which is counted and told once
+/// to WriterOptions::onError.
 ///
 /// @threads addScalar() and the other calls of SummaryWriter: thread-safe, except addScalar() with
-///          a tag's name under RankPolicy::kReduced. addReduced(), reduce(), construction, moving
-///          and destruction: not thread-safe, one thread at a time, the communicator's.
+///          a tag's name under RankPolicy::kReduced, and flush() and close() under
+///          ReduceMode::kNonBlocking. These, addReduced(), reduce() and the other collectives,
+///          construction, moving and destruction: not thread-safe, one thread at a time, the
+///          communicator's.
 class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
  public:
   /// Opens the run. The root's `logDir` counts, so ranks may each put a time of their own in it.
@@ -52,6 +50,7 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   DistributedWriter(std::string logDir, std::shared_ptr<Communicator> communicator,
                     DistributedWriterOptions options = {});
   DistributedWriter(DistributedWriter&&) noexcept;
+  /// Ends the writer that was here as its destructor does.
   DistributedWriter& operator=(DistributedWriter&&) noexcept;
   ~DistributedWriter();
 
@@ -61,8 +60,9 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   /// without a value says so with weight 0; it must not leave the call out. NaN and infinities pass
   /// through to the mean.
   ///
-  /// @throws Error(kInvalidArgument) if `tag` is empty or the weight is negative or not finite;
-  ///         Error(kFailedPrecondition) if 131072 metrics wait for a reduce() that never came.
+  /// @throws Error(kInvalidArgument) if `tag` is empty, the weight is negative or not finite, or a
+  ///         percentile is not from 0 to 100; Error(kFailedPrecondition) if 131072 metrics wait for
+  ///         a reduce() that never came.
   /// @cost   A hash of the tag; no allocation once the tags are known.
   void addReduced(std::string_view tag, double value, std::int64_t step,
                   const ReducedOptions& options = {});
@@ -74,12 +74,14 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   }
 
   /// Averages what all ranks have queued for `step` and writes it on the root: the weighted mean
-  /// under the tag and, as ReducedOptions says, `<tag>/min`, `/max`, `/std` and `/argmax_rank`. All
-  /// sums are in double. The order in which a rank queued its metrics does not matter. What is
-  /// queued for other steps stays queued.
+  /// under the tag and what else ReducedOptions asks for. All sums are in double. The order in
+  /// which a rank queued its metrics does not matter. What is queued for other steps stays queued.
   ///
   /// Under RankPolicy::kPerRank each rank also writes its own mean under the same tag into its
   /// sub-run: TensorBoard then draws the ranks' curves around the job's.
+  ///
+  /// Under ReduceMode::kNonBlocking this call first does what finishReduce() does for the step
+  /// before, errors included, and then only starts the exchange of `step`.
   ///
   /// A metric whose weights are 0 on all ranks gets no point; the first time this is told to
   /// WriterOptions::onError.
@@ -90,10 +92,38 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   ///         statistics or step; it names rank, node, tag and step. What was queued is then dropped
   ///         on every rank, and the writer can be used further. Error(kDeadlineExceeded) if a rank
   ///         does not come within Communicator::timeout().
-  /// @cost   One allreduce of 16 bytes per metric, or of 48 once a metric has asked for statistics.
-  ///         A second one where that changes, and where the number of metrics outgrows 15, 31, 63,
-  ///         ... for the first time.
+  /// @cost   One allreduce of 16 bytes per metric, or of 48 once a metric has asked for more than
+  ///         mean and sum. A second one where that changes, and where the number of metrics
+  ///         outgrows 15, 31, 63, ... for the first time. With percentiles or histograms, an
+  ///         allgather of 16 bytes for each such metric. Where nothing of this changes, nothing is
+  ///         allocated here for the allreduce.
   void reduce(std::int64_t step);
+
+  /// Waits for what reduce() has started and writes it; at once where nothing is under way, as
+  /// always under ReduceMode::kBlocking. For the end of training, or before another use of the run.
+  ///
+  /// Collective: every rank calls it, in the same order.
+  ///
+  /// @throws as reduce(); the step that the error names is that of the last reduce().
+  void finishReduce();
+
+  /// Writes images that the chosen ranks have, as `<tag>/rank_00003`, each as addImage() would.
+  /// They may differ in size.
+  ///
+  /// Collective: every rank calls it, in the same order, also those that are not chosen; what these
+  /// give is not looked at.
+  ///
+  /// @shape  As for addImage(), and so the units.
+  /// @throws Error(kInvalidArgument), the same on every rank, if a chosen rank's pixels do not fit
+  ///         or a chosen rank does not exist, naming the rank that found it; nothing is written
+  ///         then. Error(kRankMismatch) if the ranks differ in tag or step.
+  /// @cost   Each chosen rank compresses its image here, 2 to 10 ns a byte, and the PNG travels:
+  ///         less than the pixels, and the root need not compress the images of all ranks.
+  void addImageFromRanks(std::string_view tag, const TensorView& pixels, std::int64_t step,
+                         const ImageFromRanksOptions& options = {});
+  /// As addImageFromRanks(), for texts, each as addText() would.
+  void addTextFromRanks(std::string_view tag, std::string_view markdown, std::int64_t step,
+                        const TextFromRanksOptions& options = {});
 
   /// As SummaryWriter::addScalar(); under RankPolicy::kReduced as addReduced() with weight 1.
   /// A ScalarTag, atStep() and a call through SummaryWriter& always mean this rank's own value.
@@ -111,16 +141,31 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   }
   using SummaryWriter::addScalar;
 
-  /// As SummaryWriter::flush(), for everything this rank writes. Not a collective: the points of a
-  /// reduce() are on disk once the root has flushed.
+  /// As SummaryWriter::flush(), for everything this rank writes: the points of a reduce() are on
+  /// disk once the root has flushed.
+  ///
+  /// Starts no collective, so that the root alone may call it. Under ReduceMode::kNonBlocking it
+  /// waits, at most Communicator::timeout(), until the other ranks have come to the last reduce().
+  ///
+  /// @return as SummaryWriter::flush(); or kRankMismatch if the ranks disagreed in the last
+  ///         reduce(), which the next reduce() or finishReduce() tells in full.
   Status flush();
-  /// As SummaryWriter::close(), for everything this rank writes. Not a collective.
+  /// As SummaryWriter::close(), for everything this rank writes; waits as flush() does.
   Status close();
+
+  /// The run that holds what the ranks averaged: this writer itself, or under RankPolicy::kPerRank
+  /// the job's beside the ranks' sub-runs. Not enabled on other ranks than the root. Its
+  /// addScalar() writes the root's own value under every policy. Lives as long as this writer,
+  /// which must not be moved meanwhile.
+  SummaryWriter& jobWriter();
 
   const std::shared_ptr<Communicator>& communicator() const;
   RankPolicy rankPolicy() const;
 
  private:
+  /// Writes what is under way, and reports what was never reduced.
+  void end() noexcept;
+
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

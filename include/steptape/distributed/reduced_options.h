@@ -3,15 +3,25 @@
 
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "steptape/base/export.h"
 
 namespace steptape {
 
-/// Options of DistributedWriter::addReduced(). All ranks give the same statistics for a tag; the
-/// weights may differ, and of the rest only the root's counts.
+/// Options of DistributedWriter::addReduced(): how a value counts, and what is written beside the
+/// mean.
+///
+/// All ranks ask for the same statistics of a tag; the weights may differ, and of the rest only the
+/// root's counts: wall time, name, description, which percentiles, and the band.
+///
+/// Sum and mean need 16 bytes of the step's allreduce, the other statistics of a single number 48.
+/// Percentiles and the histogram need every rank's value, which travels beside the allreduce: 16
+/// bytes from each rank to all.
 struct ReducedOptions {
-  std::optional<double> wallTime;  ///< As in ScalarOptions; unset: when reduce() is called.
-  std::string displayName;
-  std::string description;
+  std::optional<double> wallTime = std::nullopt;  ///< As in ScalarOptions; unset: when written.
+  std::string displayName = {};
+  std::string description = {};
 
   /// How much this value counts in the mean, such as the number of samples behind it; finite and
   /// >= 0. 0 says that this rank has no value.
@@ -21,6 +31,26 @@ struct ReducedOptions {
   bool max = false;         ///< Also writes the greatest value, as `<tag>/max`.
   bool std = false;         ///< Also writes the weighted standard deviation, as `<tag>/std`.
   bool argmaxRank = false;  ///< Also writes the rank that had it, as `<tag>/argmax_rank`.
+  bool sum = false;         ///< Also writes the sum of weight * value, as `<tag>/sum`.
+
+  /// Also writes these percentiles of the ranks' values, 50 as `<tag>/p50`: the least value such
+  /// that the ranks with no greater one hold so many percent of the weight, which is always a value
+  /// that a rank had. From 0 to 100. A NaN on any rank makes all of them NaN.
+  ///
+  /// @source numpy.percentile with method "inverted_cdf" and weights.
+  std::vector<double> percentiles = {};
+
+  /// Also writes how the ranks' values are distributed, as the histogram `<tag>/ranks`: each rank
+  /// with a value counts once, in 30 buckets of equal width from the least to the greatest.
+  bool perRankHistogram = false;
+
+  /// Also writes minimum and maximum, and shows the mean within the band between them on
+  /// TensorBoard's custom-scalars page: in the category of the tag's first part, under the tag's
+  /// name. The chart joins the layout that addCustomScalars() was given.
+  bool band = false;
+
+  /// Everything above, with the percentiles 50, 90 and 99.
+  STEPTAPE_EXPORT static ReducedOptions all();
 };
 
 }  // namespace steptape

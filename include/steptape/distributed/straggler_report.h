@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/base/clock.h"
+#include "steptape/base/export.h"
+#include "steptape/distributed/distributed_writer.h"
+#include "steptape/distributed/step_times.h"
+
+namespace steptape {
+
+/// Options of StragglerReport; `everySteps` and `mode` are equal on all ranks, of the rest but the
+/// clock the root's counts.
+struct StragglerOptions {
+  std::int64_t everySteps = 50;  ///< At least 1.
+  /// From which slowdown on a text is written: how many times as long as the median rank the
+  /// slowest one works.
+  double threshold = 1.2;
+  /// kNonBlocking: the ranks' times travel while the next steps run, and are written by the first
+  /// endStep() that finds them arrived.
+  ReduceMode mode = ReduceMode::kBlocking;
+  std::shared_ptr<const Clock> clock = nullptr;  ///< Null: the system's.
+};
+
+/// Finds the rank that holds up the others.
+///
+///     steptape::StragglerReport report(writer);
+///     for (std::int64_t step = 0; ...; ++step) {
+///       { auto timer = report.time(steptape::StepPart::kInput);  batch = loader.next(); }
+///       { auto timer = report.time(steptape::StepPart::kForward);  ... }
+///       report.endStep(step);
+///     }
+///     report.finish();
+///
+/// In a job where all wait for each other every rank takes the same time for a step, and only the
+/// time for its own work, which is all but StepPart::kWait, tells who is slow. Every so many steps
+/// the ranks' times are gathered, and the root writes, as milliseconds a step:
+///
+///     straggler/<part>/mean_ms, max_ms, slowest_rank    for each part, and for "work", their sum
+///     straggler/slowdown        work of the slowest rank / work of the median rank
+///     straggler/slowest_rank
+///     straggler/report          above the threshold, such as "rank 3 (node7) needs 1.8 times as
+///                               long as the median: 12.1 ms a step, 9.8 ms of it input"
+///
+/// The part that is named is the one in which the rank is most behind the median rank of that part.
+/// Of an even number of ranks the median is the lower one of the middle: of two, the faster.
+///
+/// @threads Not thread-safe: one thread at a time, the communicator's.
+class STEPTAPE_EXPORT StragglerReport {
+ public:
+  /// Collective: the ranks tell each other their host names.
+  ///
+  /// @param writer Must outlive this object, and not be moved meanwhile.
+  /// @throws Error(kInvalidArgument) if `everySteps` is less than 1 or the threshold is NaN.
+  explicit StragglerReport(DistributedWriter& writer, const StragglerOptions& options = {});
+  StragglerReport(const StragglerReport&) = delete;
+  StragglerReport& operator=(const StragglerReport&) = delete;
+  /// finish(), without its error.
+  ~StragglerReport();
+
+  /// See StepTimes::time() and StepTimes::add().
+  [[nodiscard]] StepTimes::Timer time(StepPart part) { return times_.time(part); }
+  void add(StepPart part, double seconds) { times_.add(part, seconds); }
+
+  /// Ends a step; each `everySteps`-th time a collective.
+  ///
+  /// Every rank calls it in every step.
+  ///
+  /// @param step Where the points lie, for those calls that gather.
+  /// @throws Error(kRankMismatch) if the ranks are at different steps; Error(kDeadlineExceeded) if
+  ///         a rank does not come.
+  /// @cost   One allgather of 40 bytes per rank in the calls that gather; a count in the others.
+  void endStep(std::int64_t step);
+
+  /// Waits for times that travel, and writes them. Starts no collective. Times of steps since the
+  /// last gathering are not written.
+  ///
+  /// @throws as endStep().
+  void finish();
+
+ private:
+  bool hasArrived();
+  void write();
+
+  std::shared_ptr<Communicator> communicator_;
+  SummaryWriter& writer_;
+  StragglerOptions options_;
+  StepTimes times_;
+  std::vector<std::string> nodeByRank_;
+  std::int64_t stepsSince_ = 0;
+
+  // What travels, or did last.
+  bool isUnderWay_ = false;
+  std::int64_t gatheredStep_ = 0;
+  StepTimes::Nanos ownNanos_{};
+  std::vector<std::string> nanosByRank_;
+  CollectiveHandle allgather_;  // Last: its end waits, while the memory above is still its.
+};
+
+}  // namespace steptape

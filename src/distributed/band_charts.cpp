@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/band_charts.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "steptape/base/utf8.h"
+
+namespace steptape::detail {
+
+void BandCharts::want(std::uint32_t tagId, const std::string& tag) {
+  if (tagId >= isKnown_.size()) {
+    isKnown_.resize(tagId + std::size_t{1});
+  }
+  if (isKnown_[tagId]) {
+    return;
+  }
+  isKnown_[tagId] = true;
+  // As the writer stores the tag: a layout that is not UTF-8 is refused as a whole.
+  const std::string name = replaceInvalidUtf8(tag);
+  // The category is the group in which the scalars page shows the tag.
+  added_.categories.push_back(
+      {name.substr(0, name.find('/')),
+       {CustomScalarsChart::margin(name, {name, name + "/min", name + "/max"})}});
+}
+
+void BandCharts::write(SummaryWriter& writer) {
+  if (!added_.categories.empty()) {
+    writer.addCustomScalars(std::exchange(added_, CustomScalarsLayout()));
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/collective_call.h"
+
+namespace steptape::detail {
+namespace {
+
+const char* opName(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return "sum";
+    case ReduceOp::kAverage:
+      return "average";
+    case ReduceOp::kMin:
+      return "min";
+    case ReduceOp::kMax:
+      return "max";
+    case ReduceOp::kProduct:
+      return "product";
+  }
+  return "unknown";
+}
+
+std::string operationName(const CollectiveCall& call) {
+  switch (call.kind) {
+    case CollectiveKind::kBarrier:
+      return "barrier";
+    case CollectiveKind::kAllreduce:
+      return std::string("allreduce(") + opName(call.op) + ")";
+    case CollectiveKind::kAllreduceMoments:
+      return "allreduce(merge)";
+    case CollectiveKind::kReduceScatter:
+      return std::string("reduceScatter(") + opName(call.op) + ")";
+    case CollectiveKind::kBroadcast:
+      return "broadcast";
+    case CollectiveKind::kAllgather:
+      return "allgather";
+    case CollectiveKind::kAlltoall:
+      return "alltoall";
+    case CollectiveKind::kGather:
+      return "gather";
+  }
+  return "unknown";
+}
+
+/// The size that must agree; 0 where sizes may differ.
+std::size_t commonSize(const CollectiveCall& call) {
+  switch (call.kind) {
+    case CollectiveKind::kAllreduce:
+    case CollectiveKind::kAllreduceMoments:
+    case CollectiveKind::kBroadcast:
+      return call.count;
+    case CollectiveKind::kReduceScatter:
+      return call.inputCount;
+    case CollectiveKind::kBarrier:
+    case CollectiveKind::kAllgather:
+    case CollectiveKind::kAlltoall:
+    case CollectiveKind::kGather:
+      return 0;
+  }
+  return 0;
+}
+
+/// 64-bit FNV-1a.
+///
+/// @source Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm", IETF draft, section 2
+class Fnv {
+ public:
+  void add(std::uint8_t byte) {
+    hash_ ^= byte;
+    hash_ *= 1099511628211U;
+  }
+  void add(std::uint64_t number) {
+    for (int shift = 0; shift < 64; shift += 8) {
+      add(static_cast<std::uint8_t>(number >> shift));
+    }
+  }
+  std::uint64_t hash() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 14695981039346656037U;
+};
+
+}  // namespace
+
+bool CollectiveCall::hasElements() const {
+  return kind == CollectiveKind::kAllreduce || kind == CollectiveKind::kReduceScatter;
+}
+
+std::string CollectiveCall::title() const {
+  return operationName(*this) + (name.empty() ? "" : " '" + name + "'");
+}
+
+std::string CollectiveCall::describe() const {
+  const std::string size = std::to_string(commonSize(*this));
+  switch (kind) {
+    case CollectiveKind::kAllreduce:
+    case CollectiveKind::kReduceScatter:
+      return title() + " of " + size + " " + dtypeName(dtype);
+    case CollectiveKind::kAllreduceMoments:
+      return title() + " of " + size + " moments";
+    case CollectiveKind::kBroadcast:
+      return title() + " of " + size + " bytes from rank " + std::to_string(root);
+    case CollectiveKind::kGather:
+      return title() + " to rank " + std::to_string(root);
+    case CollectiveKind::kBarrier:
+    case CollectiveKind::kAllgather:
+    case CollectiveKind::kAlltoall:
+      break;
+  }
+  return title();
+}
+
+std::uint64_t CollectiveCall::fingerprint() const {
+  Fnv fnv;
+  fnv.add(static_cast<std::uint8_t>(kind));
+  fnv.add(static_cast<std::uint8_t>(op));
+  fnv.add(static_cast<std::uint8_t>(dtype));
+  fnv.add(static_cast<std::uint64_t>(root));
+  fnv.add(static_cast<std::uint64_t>(commonSize(*this)));
+  for (const char letter : name) {
+    fnv.add(static_cast<std::uint8_t>(letter));
+  }
+  return fnv.hash();
+}
+
+}  // namespace steptape::detail

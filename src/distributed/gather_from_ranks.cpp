@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/gather_from_ranks.h"
+
+#include <algorithm>
+
+#include "steptape/base/error.h"
+
+#include "distributed/run_on_all_ranks.h"
+
+namespace steptape::detail {
+namespace {
+
+// Before the value of a chosen rank, which may be empty.
+constexpr char kChosen = '+';
+
+void checkCall(const Communicator& communicator, const GatherCall& call) {
+  const std::string function = call.function;
+  if (call.tag.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, function + ": the tag is empty");
+  }
+  for (const int rank : call.ranks) {
+    if (rank < 0 || rank >= communicator.size()) {
+      throw Error(ErrorCode::kInvalidArgument, function + ": there is no rank " +
+                                                   std::to_string(rank) + ", want 0 to " +
+                                                   std::to_string(communicator.size() - 1));
+    }
+  }
+}
+
+bool isChosen(const std::vector<int>& ranks, int rank) {
+  return ranks.empty() || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+}  // namespace
+
+std::vector<std::optional<std::string>> gatherFromRanks(
+    Communicator& communicator, const GatherCall& call,
+    const std::function<std::string()>& encode) {
+  CollectiveOptions options;
+  options.name = std::string(call.function) + " '" + std::string(call.tag) + "' at step " +
+                 std::to_string(call.step);
+  std::string mine;
+  runOnAllRanks(communicator, options.name, [&] {
+    checkCall(communicator, call);
+    if (isChosen(call.ranks, communicator.rank())) {
+      mine = kChosen + encode();
+    }
+  });
+  options.compareRanks = false;  // They have just met under this name.
+  std::vector<std::optional<std::string>> byRank;
+  for (const std::string& bytes : communicator.gatherObject(mine, 0, options)) {
+    byRank.emplace_back();
+    if (!bytes.empty()) {
+      byRank.back() = bytes.substr(1);
+    }
+  }
+  return byRank;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/distributed/communicator.h"
+
+namespace steptape::detail {
+
+/// A call that gathers one value of each chosen rank. Equal on all ranks.
+struct GatherCall {
+  const char* function;  ///< For errors.
+  std::string_view tag;
+  std::int64_t step;
+  const std::vector<int>& ranks;  ///< The chosen ones; empty: all.
+};
+
+/// Calls `encode` on the chosen ranks and brings what it returns to the root. Collective.
+///
+/// @return By rank, nothing for those that are not chosen; no element on other ranks than the root.
+/// @throws Error(kInvalidArgument), the same on every rank, if the tag is empty or a chosen rank
+///         does not exist; what `encode` throws, as runOnAllRanks(); Error(kRankMismatch) if
+///         function, tag or step differ.
+std::vector<std::optional<std::string>> gatherFromRanks(Communicator& communicator,
+                                                        const GatherCall& call,
+                                                        const std::function<std::string()>& encode);
+
+}  // namespace steptape::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "steptape/base/export.h"
+
+namespace steptape::detail {
+
+/// Which rank of a group is on which node, and where this one stands.
+class STEPTAPE_EXPORT GroupMap {
+ public:
+  struct Place {
+    int nodeId;            ///< Equal for the ranks of a node, and for no others.
+    std::string nodeName;  ///< For messages.
+  };
+
+  GroupMap(std::vector<Place> placeByRank, int rank);
+
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(placeByRank_.size()); }
+  int localRank() const { return localRank_; }
+  int localSize() const { return static_cast<int>(ranksOfNode_.size()); }
+  int crossRank() const { return crossRank_; }
+  int crossSize() const { return crossSize_; }
+  /// The ranks of this rank's node, ascending.
+  const std::vector<int>& ranksOfNode() const { return ranksOfNode_; }
+  const Place& place(int rank) const { return placeByRank_[static_cast<std::size_t>(rank)]; }
+  const std::string& nodeName() const { return place(rank_).nodeName; }
+  /// "rank 3 (node7)".
+  std::string nameOf(int rank) const;
+  /// "rank 3 (node7), rank 5 (node8)".
+  std::string namesOf(const std::vector<int>& ranks) const;
+
+  /// The part of the group that is `ranks`, in their order; this rank is one of them.
+  GroupMap part(const std::vector<int>& ranks) const;
+
+ private:
+  std::vector<Place> placeByRank_;
+  int rank_;
+  std::vector<int> ranksOfNode_;
+  int localRank_ = 0;
+  int crossRank_ = 0;
+  int crossSize_ = 0;
+};
+
+/// Where `rank` is if each block of `ranksPerNode` ranks counts as a node, "host/1"; for 0 all are
+/// on one node, `host`.
+STEPTAPE_EXPORT GroupMap::Place simulatedPlace(const std::string& host, int rank, int ranksPerNode);
+
+}  // namespace steptape::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "steptape/distributed/reduced_options.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "distributed/rank_values.h"
+
+namespace steptape::detail {
+
+/// Writes what follows from the values of all ranks: percentiles as `<tag>/p50`, the histogram as
+/// `<tag>/ranks`.
+///
+/// Not thread-safe: one thread at a time.
+class RankValueSummaries {
+ public:
+  /// Sets what is written of the metric. The last call counts.
+  void describe(std::uint32_t tagId, const ReducedOptions& options);
+
+  /// @param values As rankValuesAt() sets them; at least one.
+  void add(SummaryWriter& writer, std::int64_t step, const std::string& tag, std::uint32_t tagId,
+           const std::vector<RankValue>& values, std::optional<double> wallTime) const;
+
+ private:
+  struct Wanted {
+    std::vector<double> percentiles;
+    bool histogram = false;
+  };
+  std::vector<Wanted> wantedByTag_;
+};
+
+}  // namespace steptape::detail

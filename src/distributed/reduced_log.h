@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/base/status.h"
+#include "steptape/distributed/communicator.h"
+#include "steptape/distributed/distributed_writer_options.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "distributed/band_charts.h"
+#include "distributed/metric_reducer.h"
+#include "distributed/rank_value_summaries.h"
+#include "distributed/reduced_scalars.h"
+
+namespace steptape::detail {
+
+/// Where reduced metrics go.
+struct ReducedRuns {
+  SummaryWriter& job;   ///< Gets what all ranks had; not enabled on other ranks than the root.
+  SummaryWriter* rank;  ///< Gets this rank's own means; null: nobody does.
+};
+
+/// What DistributedWriter does with metrics: reduces them and writes what comes out, in the same
+/// call or a step later.
+///
+/// Always used with the same runs. Not thread-safe: one thread at a time.
+class ReducedLog {
+ public:
+  using ErrorListener = std::function<void(const Status&)>;
+
+  /// @param onError Null: stderr.
+  ReducedLog(std::shared_ptr<Communicator> communicator, ReduceMode mode, ErrorListener onError);
+
+  void add(std::string_view tag, double value, std::int64_t step, const ReducedOptions& options);
+
+  // Collectives, as DistributedWriter has them.
+  void reduce(std::int64_t step, const ReducedRuns& runs);
+  void finish(const ReducedRuns& runs);
+
+  /// As finish(), but no collective: where the ranks disagree, how they do is left to finish().
+  Status settle(const ReducedRuns& runs);
+
+  /// settle(), and reports what has gone wrong, or was never reduced. Never throws.
+  void end(const ReducedRuns& runs) noexcept;
+
+ private:
+  void write(const ReducedRuns& runs);
+  void writeJobMetric(SummaryWriter& job, StepBatch& batch, std::size_t at);
+  void writeOwnMeans(SummaryWriter& rank);
+  void reportNoValue(const std::string& tag);
+  void report(const Status& status) const;
+
+  std::shared_ptr<Communicator> communicator_;
+  ReduceMode mode_;
+  ErrorListener onError_;
+  MetricReducer reducer_;
+  ReducedScalars jobScalars_;
+  ReducedScalars ownScalars_;
+  RankValueSummaries rankValueSummaries_;
+  BandCharts bandCharts_;
+  std::size_t nextRankValues_ = 0;     // While a step is written.
+  std::vector<RankValue> rankValues_;  // Of one metric.
+  bool hasToldOfNoValue_ = false;
+};
+
+}  // namespace steptape::detail

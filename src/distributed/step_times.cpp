@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/distributed/step_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace steptape {
+
+const char* stepPartName(StepPart part) {
+  switch (part) {
+    case StepPart::kInput:
+      return "input";
+    case StepPart::kForward:
+      return "forward";
+    case StepPart::kBackward:
+      return "backward";
+    case StepPart::kOptimizer:
+      return "optimizer";
+    case StepPart::kWait:
+      return "wait";
+  }
+  return "unknown";
+}
+
+StepTimes::StepTimes(std::shared_ptr<const Clock> clock)
+    : ownedClock_(std::move(clock)),
+      clock_(ownedClock_ ? ownedClock_.get() : &Clock::system()),
+      since_(clock_->steadyNanos()) {}
+
+void StepTimes::add(StepPart part, double seconds) {
+  const std::int64_t nanos = std::llround(seconds * 1e9);
+  nanos_[static_cast<std::size_t>(part)] += nanos;
+  nanos_[running_] -= nanos;
+}
+
+StepTimes::Nanos StepTimes::take() {
+  switchTo(running_);
+  Nanos taken{};
+  std::copy_n(nanos_.begin(), kStepParts, taken.begin());
+  nanos_.fill(0);
+  return taken;
+}
+
+std::size_t StepTimes::switchTo(std::size_t part) {
+  const std::int64_t now = clock_->steadyNanos();
+  nanos_[running_] += now - since_;
+  since_ = now;
+  return std::exchange(running_, part);
+}
+
+}  // namespace steptape

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/distributed/straggler_report.h"
+
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "steptape/base/error.h"
+
+#include "distributed/straggler_analysis.h"
+
+namespace steptape {
+namespace {
+
+constexpr char kPrefix[] = "straggler/";
+
+const StragglerOptions& checked(const StragglerOptions& options) {
+  if (options.everySteps < 1) {
+    throw Error(ErrorCode::kInvalidArgument, "StragglerReport: everySteps is " +
+                                                 std::to_string(options.everySteps) +
+                                                 ", want 1 or more");
+  }
+  if (std::isnan(options.threshold)) {
+    throw Error(ErrorCode::kInvalidArgument, "StragglerReport: the threshold is NaN");
+  }
+  return options;
+}
+
+detail::StepSeconds decode(const std::string& bytes, std::int64_t steps) {
+  StepTimes::Nanos nanos{};
+  std::memcpy(nanos.data(), bytes.data(), sizeof nanos);
+  detail::StepSeconds seconds{};
+  for (std::size_t part = 0; part < kStepParts; ++part) {
+    seconds[part] = static_cast<double>(nanos[part]) * 1e-9 / static_cast<double>(steps);
+  }
+  return seconds;
+}
+
+void addSpread(StepBatch& batch, const std::string& name, const detail::PartSpread& spread) {
+  const std::string prefix = kPrefix + name;
+  batch.add(prefix + "/mean_ms", spread.mean * 1e3);
+  batch.add(prefix + "/max_ms", spread.max * 1e3);
+  batch.add(prefix + "/slowest_rank", spread.slowestRank);
+}
+
+}  // namespace
+
+StragglerReport::StragglerReport(DistributedWriter& writer, const StragglerOptions& options)
+    : communicator_(writer.communicator()),
+      writer_(writer.jobWriter()),
+      options_(checked(options)),
+      times_(options.clock),
+      nodeByRank_(communicator_->allgather(communicator_->nodeName())) {}
+
+StragglerReport::~StragglerReport() {
+  try {
+    finish();
+  } catch (...) {
+    // A destructor has nobody left to tell; the communicator says it at the next operation.
+  }
+}
+
+void StragglerReport::endStep(std::int64_t step) {
+  if (isUnderWay_ && hasArrived()) {
+    finish();
+  }
+  if (++stepsSince_ < options_.everySteps) {
+    return;
+  }
+  finish();
+  stepsSince_ = 0;
+  ownNanos_ = times_.take();
+  gatheredStep_ = step;
+  isUnderWay_ = true;
+  CollectiveOptions options;
+  options.name = "straggler report at step " + std::to_string(step);
+  allgather_ = communicator_->allgatherAsync(
+      std::string_view(reinterpret_cast<const char*>(ownNanos_.data()), sizeof ownNanos_),
+      nanosByRank_, options);
+  if (options_.mode == ReduceMode::kBlocking) {
+    finish();
+  }
+}
+
+bool StragglerReport::hasArrived() {
+  // Where this throws, nothing is left that could be finished.
+  isUnderWay_ = false;
+  const bool isDone = allgather_.isDone();
+  isUnderWay_ = true;
+  return isDone;
+}
+
+void StragglerReport::finish() {
+  if (!isUnderWay_) {
+    return;
+  }
+  isUnderWay_ = false;
+  allgather_.wait();
+  if (writer_.isEnabled()) {
+    write();
+  }
+}
+
+void StragglerReport::write() {
+  std::vector<detail::StepSeconds> secondsByRank;
+  for (const std::string& bytes : nanosByRank_) {
+    secondsByRank.push_back(decode(bytes, options_.everySteps));
+  }
+  const detail::StragglerAnalysis analysis = detail::analyseStragglers(secondsByRank);
+  {
+    StepBatch batch = writer_.atStep(gatheredStep_);
+    for (std::size_t part = 0; part < kStepParts; ++part) {
+      addSpread(batch, stepPartName(static_cast<StepPart>(part)), analysis.parts[part]);
+    }
+    addSpread(batch, "work", analysis.work);
+    batch.add(std::string(kPrefix) + "slowest_rank", analysis.work.slowestRank);
+    batch.add(std::string(kPrefix) + "slowdown", analysis.slowdown);
+  }
+  if (analysis.slowdown > options_.threshold) {
+    writer_.addText(std::string(kPrefix) + "report",
+                    detail::describeStraggler(analysis, secondsByRank, nodeByRank_), gatheredStep_);
+  }
+}
+
+}  // namespace steptape

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mpi/mpi_group.h"
+
+namespace steptape::mpi::detail {
+
+/// The MPI calls that one collective has posted and that have not ended.
+class Requests {
+ public:
+  /// Where the next call puts its request.
+  MPI_Request* next() { return &pending_.emplace_back(MPI_REQUEST_NULL); }
+  /// Whether all have ended. @throws as MpiGroup::check().
+  bool haveEnded(MpiGroup& group, const CollectiveCall& call);
+
+ private:
+  std::vector<MPI_Request> pending_;
+};
+
+/// What a collective does with MPI, in stages of which each needs what the one before brought.
+class CollectiveStages {
+ public:
+  CollectiveStages(MpiGroup& group, const CollectiveCall& call) : group_(group), call_(call) {}
+  CollectiveStages(const CollectiveStages&) = delete;
+  CollectiveStages& operator=(const CollectiveStages&) = delete;
+  virtual ~CollectiveStages() = default;
+
+  /// Posts the calls of the next stage; those of the one before have ended.
+  ///
+  /// @return whether another stage follows; the same on all ranks.
+  /// @throws Error(kRankMismatch) on all ranks where their sizes turn out not to fit together.
+  virtual bool postNext(Requests& requests) = 0;
+  /// Called when the calls of the last stage have ended.
+  virtual void finish() {}
+
+ protected:
+  void check(int mpiResult) { group_.check(mpiResult, call_); }
+  std::size_t size() const { return static_cast<std::size_t>(group_.map().size()); }
+  std::size_t rank() const { return static_cast<std::size_t>(group_.map().rank()); }
+
+  MpiGroup& group_;
+  const CollectiveCall& call_;  // Lives as long as the stages.
+};
+
+std::unique_ptr<CollectiveStages> makeReduction(MpiGroup& group, const CollectiveCall& call);
+std::unique_ptr<CollectiveStages> makeHalfReduction(MpiGroup& group, const CollectiveCall& call);
+std::unique_ptr<CollectiveStages> makeExchange(MpiGroup& group, const CollectiveCall& call);
+
+}  // namespace steptape::mpi::detail

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mpi/mpi_group.h"
+
+namespace steptape::mpi::detail {
+
+/// Which ranks of `communicator` share a node. Collective, and blocking: call it when all ranks have
+/// just met.
+///
+/// @param ranksPerNode As MpiCommunicatorOptions::ranksPerNode.
+GroupMap findNodes(MPI_Comm communicator, int ranksPerNode);
+
+}  // namespace steptape::mpi::detail

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "distributed/poll_pause.h"
+#include "mpi/collective_queue.h"
+#include "mpi/stall_notes.h"
+
+namespace steptape::mpi::detail {
+
+/// What the collectives of one MpiCommunicator share.
+struct MpiEngine {
+  explicit MpiEngine(const std::shared_ptr<MpiGroup>& mpiGroup)
+      : group(mpiGroup), queue(mpiGroup), notes(mpiGroup) {}
+
+  std::shared_ptr<MpiGroup> group;
+  CollectiveQueue queue;
+  StallNotes notes;
+};
+
+/// How long to wait for other ranks, and whom to tell meanwhile.
+struct StallLimits {
+  std::chrono::milliseconds timeout;
+  std::chrono::milliseconds warnAfter;  // 0: never.
+  std::function<void(const std::string&)> warn;
+};
+
+/// The caller's end of a QueuedCollective.
+class MpiCollective final : public steptape::detail::PendingCollective {
+ public:
+  MpiCollective(std::shared_ptr<MpiEngine> engine, const CollectiveCall& call, StallLimits limits);
+  bool poll() override;
+  void wait() override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool hasEnded();
+  /// What a rank does that has waited for so long already.
+  void lookForOthers(Clock::duration waited);
+  [[noreturn]] void giveUp();
+
+  std::shared_ptr<MpiEngine> engine_;
+  StallLimits limits_;
+  std::shared_ptr<QueuedCollective> collective_;
+  Clock::time_point firstPoll_;  // Epoch: none yet.
+  bool hasWarned_ = false;
+};
+
+}  // namespace steptape::mpi::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "steptape/mpi/mpi_communicator.h"
+
+#include "distributed/collective_call.h"
+#include "distributed/group_map.h"
+
+namespace steptape::mpi::detail {
+
+using steptape::detail::CollectiveCall;
+using steptape::detail::GroupMap;
+
+/// Waits for a request that belongs to no collective of a group yet.
+///
+/// @throws Error(kDeadlineExceeded) naming `what`; Error(kIoError) with MPI's text.
+void waitFor(MPI_Request& request, const std::string& what, std::chrono::milliseconds timeout);
+
+/// A duplicate of `parent`. Collective. @throws as waitFor().
+MPI_Comm duplicate(MPI_Comm parent, std::chrono::milliseconds timeout);
+
+/// MPI's handles of one group, and whether they are still of use.
+///
+/// Three communicators, because MPI wants each rank to start the collectives of one communicator in
+/// the same order: data is moved once the ranks have been compared, comparisons are started at
+/// once, and descriptions are exchanged after a mismatch only.
+class MpiGroup {
+ public:
+  /// Takes `data` over and duplicates it. Collective.
+  MpiGroup(MPI_Comm data, GroupMap map, const MpiCommunicatorOptions& options);
+  MpiGroup(const MpiGroup&) = delete;
+  MpiGroup& operator=(const MpiGroup&) = delete;
+  /// Frees the handles, unless MPI is finalised already or may still use them.
+  ~MpiGroup();
+
+  MPI_Comm data() const { return data_; }
+  MPI_Comm comparisons() const { return comparisons_; }
+  MPI_Comm reports() const { return reports_; }
+  MPI_Datatype momentsType() const { return momentsType_; }
+  MPI_Op momentsOp() const { return momentsOp_; }
+  const GroupMap& map() const { return map_; }
+  std::size_t maxCount() const { return maxCount_; }
+
+  /// @throws Error(kFailedPrecondition) if a collective cannot succeed any more.
+  void checkUsable(const CollectiveCall& call) const;
+  /// @throws Error(kIoError) with MPI's text, or Error(kRankMismatch) if MPI tells of unequal sizes,
+  ///         and marks the group broken, unless `mpiResult` tells of success.
+  void check(int mpiResult, const CollectiveCall& call);
+
+  /// From now on every collective fails.
+  void markBroken(const std::string& why);
+  bool isBroken() const { return !brokenBecause_.empty(); }
+
+ private:
+  MPI_Comm data_;
+  MPI_Comm comparisons_ = MPI_COMM_NULL;
+  MPI_Comm reports_ = MPI_COMM_NULL;
+  MPI_Datatype momentsType_ = MPI_DATATYPE_NULL;
+  MPI_Op momentsOp_ = MPI_OP_NULL;
+  GroupMap map_;
+  std::size_t maxCount_;
+  std::string brokenBecause_;  // Empty: all is well.
+};
+
+}  // namespace steptape::mpi::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "distributed/collective_call.h"
+#include "distributed/group_map.h"
+#include "testing/thread_group.h"
+
+namespace steptape::testing {
+
+/// One rank's view of a meeting.
+class ThreadCollective final : public detail::PendingCollective {
+ public:
+  /// How long to wait for others, and what to do meanwhile.
+  struct Stall {
+    std::chrono::milliseconds timeout;
+    std::chrono::milliseconds warnAfter;  // 0: never.
+    std::function<void(const std::string&)> warn;
+  };
+
+  ThreadCollective(std::shared_ptr<ThreadGroup> group, std::shared_ptr<const detail::GroupMap> map,
+                   const detail::CollectiveCall& call, Stall stall);
+  bool poll() override;
+  void wait() override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::shared_ptr<ThreadGroup> group_;
+  std::shared_ptr<const detail::GroupMap> map_;
+  detail::CollectiveCall call_;
+  Stall stall_;
+  std::shared_ptr<ThreadGroup::Meeting> meeting_;
+  Clock::time_point firstPoll_;  // Epoch: none yet.
+};
+
+}  // namespace steptape::testing

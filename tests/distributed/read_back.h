@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/reader/run_reader.h"
+#include "steptape/reader/scalar_series.h"
+
+namespace steptape::test {
+
+using Points = std::vector<std::pair<std::int64_t, float>>;
+using PointsByTag = std::map<std::string, Points>;
+
+/// The scalars below `logDir` in the run `name`, as runs are named relative to it.
+inline PointsByTag readPoints(const std::string& logDir, const std::string& name = ".") {
+  PointsByTag points;
+  for (const RunFiles& run : listRuns(logDir)) {
+    if (run.name != name) {
+      continue;
+    }
+    for (const auto& [tag, series] : readRunScalars(run).scalars) {
+      for (const ScalarPoint& point : series) {
+        points[tag].emplace_back(point.step, point.value);
+      }
+    }
+  }
+  return points;
+}
+
+/// The values that are no scalars, in the run at `logDir` itself, by tag and in the order of
+/// writing.
+inline std::map<std::string, std::vector<Value>> readValues(const std::string& logDir) {
+  std::map<std::string, std::vector<Value>> valuesByTag;
+  for (const RunFiles& run : listRuns(logDir)) {
+    if (run.name != ".") {
+      continue;
+    }
+    RunReader reader(run);
+    reader.update();
+    for (const auto& [tag, series] : reader.tags()) {
+      for (const ValueLocation& location : series.values) {
+        reader.value(location, &valuesByTag[tag].emplace_back()).throwIfError();
+      }
+    }
+  }
+  return valuesByTag;
+}
+
+}  // namespace steptape::test

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <sys/wait.h>
+
+namespace steptape::test {
+
+/// How a job under mpiexec ended, and what all its ranks printed.
+struct JobEnd {
+  int exitCode;
+  std::string output;
+};
+
+/// Runs a shell command. coreutils' timeout bounds it; its exit code is then 124.
+inline JobEnd runJob(const std::string& command) {
+  std::FILE* pipe = popen(("timeout 60 " + command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) {
+    return {-1, "popen failed"};
+  }
+  std::string output;
+  std::array<char, 4096> buffer;
+  while (const std::size_t bytes = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    output.append(buffer.data(), bytes);
+  }
+  const int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
+}
+
+}  // namespace steptape::test

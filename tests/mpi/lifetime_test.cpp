@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// MPI that somebody else owns, that ends before our objects do, and that no launcher started.
+
+#include <string>
+
+#include "mpi/job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+using test::JobEnd;
+using ::testing::HasSubstr;
+
+constexpr const char* kProgram = STEPTAPE_LIFETIME_PROGRAM;
+
+std::string onTwoRanks(const std::string& kind) {
+  return STEPTAPE_MPIEXEC " -n 2 '" + std::string(kProgram) + "' '" + kind + "'";
+}
+
+TEST(Lifetime, OfMpiMayBeSomebodyElses) {
+  const JobEnd job = test::runJob(onTwoRanks("foreign init"));
+  EXPECT_EQ(job.exitCode, 0) << job.output;
+  EXPECT_THAT(job.output, HasSubstr("leaves MPI alone"));
+  EXPECT_THAT(job.output, HasSubstr("rank 0 of 2 is done"));
+  EXPECT_THAT(job.output, HasSubstr("rank 1 of 2 is done"));
+}
+
+TEST(Lifetime, OfMpiMayEndBeforeThatOfItsUsers) {
+  const JobEnd job = test::runJob(onTwoRanks("outlives MPI"));
+  EXPECT_EQ(job.exitCode, 0) << job.output;
+  EXPECT_THAT(job.output,
+              HasSubstr("refused: barrier: MPI is not initialised, or finalised already"));
+}
+
+TEST(Lifetime, NeedsNoLauncher) {
+  const JobEnd job =
+      test::runJob(STEPTAPE_MPI_ENV " '" + std::string(kProgram) + "' 'outlives MPI'");
+  EXPECT_EQ(job.exitCode, 0) << job.output;
+  EXPECT_THAT(job.output, HasSubstr("rank 0 of 1 is done"));
+}
+
+}  // namespace
+}  // namespace steptape

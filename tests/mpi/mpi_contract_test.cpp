@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every communicator promises, on as many processes as the launcher started.
+
+#include "steptape/mpi/mpi_communicator.h"
+
+#include "distributed/collective_contract.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+using ContractOnMpi = ::testing::TestWithParam<test::ContractCase>;
+
+TEST_P(ContractOnMpi, Holds) {
+  MpiCommunicatorOptions options;
+  options.timeout = std::chrono::seconds(30);
+  MpiCommunicator world(MPI_COMM_WORLD, options);
+  GetParam().check(world);
+}
+
+/// With operations that take more than one MPI call.
+void checkInPieces(const test::ContractCase& contract, std::size_t maxCount) {
+  MpiCommunicatorOptions options;
+  options.timeout = std::chrono::seconds(30);
+  options.maxCount = maxCount;
+  MpiCommunicator world(MPI_COMM_WORLD, options);
+  contract.check(world);
+}
+
+using ReductionsInPieces = ::testing::TestWithParam<test::ContractCase>;
+TEST_P(ReductionsInPieces, Hold) {
+  checkInPieces(GetParam(), 4);
+}
+
+using ExchangesInPieces = ::testing::TestWithParam<test::ContractCase>;
+TEST_P(ExchangesInPieces, Hold) {
+  checkInPieces(GetParam(), 1000);
+}
+
+std::string nameOfCase(const ::testing::TestParamInfo<test::ContractCase>& tested) {
+  return tested.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Communicator, ContractOnMpi,
+                         ::testing::ValuesIn(test::collectiveContract()), &nameOfCase);
+INSTANTIATE_TEST_SUITE_P(Communicator, ReductionsInPieces,
+                         ::testing::ValuesIn(test::reductionContract()), &nameOfCase);
+INSTANTIATE_TEST_SUITE_P(Communicator, ExchangesInPieces,
+                         ::testing::ValuesIn(test::exchangeContract()), &nameOfCase);
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every communicator promises, on 1, 2, 3 and 7 threads, and on the rank that a plain
+// Communicator is.
+
+#include <string>
+#include <tuple>
+
+#include "steptape/testing/thread_communicator.h"
+
+#include "distributed/collective_contract.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape::testing {
+namespace {
+
+using ContractOnThreads = ::testing::TestWithParam<std::tuple<test::ContractCase, int>>;
+
+TEST_P(ContractOnThreads, Holds) {
+  const auto& [contract, ranks] = GetParam();
+  runRanks(ranks, contract.check);
+}
+
+using ContractOfOneRank = ::testing::TestWithParam<test::ContractCase>;
+
+TEST_P(ContractOfOneRank, Holds) {
+  Communicator serial;
+  GetParam().check(serial);
+}
+
+INSTANTIATE_TEST_SUITE_P(Communicator, ContractOfOneRank,
+                         ::testing::ValuesIn(test::collectiveContract()),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(Communicator, ContractOnThreads,
+                         ::testing::Combine(::testing::ValuesIn(test::collectiveContract()),
+                                            ::testing::Values(1, 2, 3, 7)),
+                         [](const ::testing::TestParamInfo<ContractOnThreads::ParamType>& tested) {
+                           return std::get<0>(tested.param).name + std::string("On") +
+                                  std::to_string(std::get<1>(tested.param));
+                         });
+
+}  // namespace
+}  // namespace steptape::testing
