@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training costs without Steptape: the network and batches of examples/fashion_mnist in a
-// plain LibTorch loop, with nothing logged and nothing sent. The example's epoch on n ranks is to
-// be compared with n of these side by side, each on its n-th of the images (--shards n).
+// What training costs without Steptape: a network (--model cnn or mlp) and the batches of
+// examples/fashion_mnist in a plain LibTorch loop, with nothing logged and nothing sent. The
+// example's epoch on n ranks is to be compared with n of these side by side, each on its n-th of the
+// images (--shards n).
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <getopt.h>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ constexpr std::int64_t kImages = 60000;
 
 struct Arguments {
   std::string data = "/usr/share/datasets/fashion-mnist";
+  std::string model = "cnn";
   std::int64_t epochs = 1;
   std::int64_t maxSteps = 0;
   std::int64_t shards = 1;
@@ -30,19 +33,18 @@ struct Arguments {
 };
 
 Arguments parse(int argc, char** argv) {
-  constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
-                                 {"epochs", required_argument, nullptr, 'e'},
-                                 {"max-steps", required_argument, nullptr, 'x'},
-                                 {"shards", required_argument, nullptr, 'n'},
-                                 {"seed", required_argument, nullptr, 's'},
-                                 {"threads", required_argument, nullptr, 't'},
-                                 {nullptr, 0, nullptr, 0}};
+  constexpr option kOptions[] = {
+      {"data", required_argument, nullptr, 'd'},    {"model", required_argument, nullptr, 'm'},
+      {"epochs", required_argument, nullptr, 'e'},  {"max-steps", required_argument, nullptr, 'x'},
+      {"shards", required_argument, nullptr, 'n'},  {"seed", required_argument, nullptr, 's'},
+      {"threads", required_argument, nullptr, 't'}, {nullptr, 0, nullptr, 0}};
   Arguments arguments;
   int letter = 0;
   while ((letter = getopt_long(argc, argv, "", kOptions, nullptr)) != -1) {
     switch (letter) {
       // clang-format off
       case 'd': arguments.data = optarg; break;
+      case 'm': arguments.model = optarg; break;
       case 'e': arguments.epochs = std::atoll(optarg); break;
       case 'x': arguments.maxSteps = std::atoll(optarg); break;
       case 'n': arguments.shards = std::atoll(optarg); break;
@@ -90,7 +92,7 @@ int main(int argc, char** argv) {
   const torch::Tensor labels =
       torch::from_blob(classes.data(), {kImages}, torch::kByte).to(torch::kLong);
 
-  Network model;
+  const std::shared_ptr<Classifier> model = makeClassifier(arguments.model);
   torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(0.01).momentum(0.5));
   std::int64_t steps = 0;
   double seconds = 0;

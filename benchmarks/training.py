@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What training on two ranks costs, as ratios of runs that take turns.
 
-    python3 benchmarks/training.py build/release [--rounds 11] [--steps 200]
+    .venv/bin/python3 benchmarks/training.py build/release [--model cnn] [--rounds 11] [--steps 469]
 
-Every round runs, in an order that rotates: two plain LibTorch loops side by side, twice (the A/A
-control), the example on 2 ranks with all its logging, and the example with --no-log. Each gives the
-seconds of an epoch as it took its steps. Quote a ratio only from a run whose control holds.
+For each network, every round runs in an order that rotates: two plain LibTorch loops side by side,
+twice (the A/A control), the example on 2 ranks with all its logging and with --no-log, and PyTorch's
+DistributedDataParallel with a line in its log each step. Each gives the seconds of an epoch as it
+took its steps. Quote a ratio only from a run whose control holds.
 """
 import argparse
 import json
@@ -18,24 +19,40 @@ import tempfile
 
 from rounds import print_medians, report, rotate
 
+# What the ratios of an epoch with logging may be at most.
+TARGETS = {
+    "cnn": {"plain": 1.10, "silent": 1.01, "ddp": 0.70},
+    "mlp": {"plain": 1.50, "ddp": 0.30},  # Its steps are too short for a bound on logging alone.
+}
+
 
 def main():
     arguments = parse()
+    for model in arguments.model or TARGETS:
+        with tempfile.TemporaryDirectory() as folder:
+            compare(model, arguments, folder)
+
+
+def compare(model, arguments, folder):
     programs = os.path.join(arguments.build, "bin")
-    with tempfile.TemporaryDirectory() as folder:
-        example = Example(programs, folder, arguments.steps)
-        variants = {
-            "two plain loops": lambda: plain_loops(programs, arguments.steps),
-            "two plain loops again (A/A)": lambda: plain_loops(programs, arguments.steps),
-            "2 ranks": lambda: example.run([]),
-            "2 ranks, --no-log": lambda: example.run(["--no-log"]),
-        }
-        seconds = rotate(variants, arguments.rounds)
-    plain, again, logged, silent = seconds.values()
-    print_medians("Seconds of an epoch", seconds)
+    common = ["--model", model, "--max-steps", str(arguments.steps)]
+    example = Example(programs, common, folder)
+    variants = {
+        "two plain loops": lambda: plain_loops(programs, common),
+        "two plain loops again (A/A)": lambda: plain_loops(programs, common),
+        "2 ranks": lambda: example.run([]),
+        "2 ranks, --no-log": lambda: example.run(["--no-log"]),
+        "2 ranks of PyTorch's DDP": lambda: ddp(common),
+    }
+    seconds = rotate(variants, arguments.rounds)
+    plain, again, logged, silent, peer = seconds.values()
+    print_medians(f"Seconds of an epoch, {model}", seconds)
+    targets = TARGETS[model]
     report("plain / plain again", plain, again, control=(0.67, 1.5))
-    report("2 ranks / two plain loops", logged, plain, at_most=1.25)
-    report("2 ranks / 2 ranks --no-log", logged, silent, at_most=1.01)
+    report("2 ranks / two plain loops", logged, plain, at_most=targets["plain"])
+    report("2 ranks / 2 ranks of DDP", logged, peer, at_most=targets["ddp"])
+    if "silent" in targets:
+        report("2 ranks / 2 ranks --no-log", logged, silent, at_most=targets["silent"])
     share = statistics.median(example.logging_shares)
     print(f"  {'of the epoch, spent in logging calls':52} {100 * share:10.3f} %")
 
@@ -43,8 +60,10 @@ def main():
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", help="the build folder, such as build/release")
+    parser.add_argument("--model", choices=TARGETS, nargs="+", help="default: all")
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--steps", type=int, default=200, help="training steps of each run")
+    parser.add_argument("--steps", type=int, default=469,
+                        help="training steps of each run; 469 are an epoch")
     return parser.parse_args()
 
 
@@ -53,9 +72,8 @@ def environment():
                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
 
 
-def plain_loops(programs, steps):
-    command = [os.path.join(programs, "plain_libtorch_loop"), "--shards", "2",
-               "--max-steps", str(steps)]
+def plain_loops(programs, options):
+    command = [os.path.join(programs, "plain_libtorch_loop"), "--shards", "2", *options]
     running = [subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
                for _ in range(2)]
     outputs = [process.communicate(timeout=600)[0] for process in running]
@@ -64,10 +82,22 @@ def plain_loops(programs, steps):
     return max(json.loads(output)["seconds_per_epoch"] for output in outputs)
 
 
+def ddp(options):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ddp_fashion_mnist.py")
+    return run_one([sys.executable, script, *options])["seconds_per_epoch"]
+
+
+def run_one(command):
+    """The line of JSON that a program ends with."""
+    output = subprocess.run(command, check=True, env=environment(), stdout=subprocess.PIPE,
+                            text=True, timeout=600).stdout
+    return json.loads(output.splitlines()[-1])
+
+
 class Example:
-    def __init__(self, programs, folder, steps):
+    def __init__(self, programs, options, folder):
         self.command = ["mpiexec", "-n", "2", os.path.join(programs, "fashion_mnist"), "--json",
-                        "--threads", "1", "--max-steps", str(steps), "--progress", "none"]
+                        "--threads", "1", "--progress", "none", *options]
         self.folder = folder
         self.runs = 0
         self.logging_shares = []
@@ -75,10 +105,7 @@ class Example:
     def run(self, options):
         self.runs += 1
         log_dir = os.path.join(self.folder, f"run{self.runs}")
-        output = subprocess.run(self.command + ["--log-dir", log_dir] + options, check=True,
-                                env=environment(), stdout=subprocess.PIPE, text=True,
-                                timeout=600).stdout
-        result = json.loads(output.splitlines()[-1])
+        result = run_one(self.command + ["--log-dir", log_dir] + options)
         if not options:
             # Of a whole epoch: a short run logs its once-an-epoch values as well.
             self.logging_shares.append(result["logging_seconds"] / result["seconds_per_epoch"])

@@ -34,6 +34,7 @@ readonly build_requirements=(
   'libgmock-dev header gmock/gmock.h'
   'nlohmann-json3-dev header nlohmann/json.hpp'
   'libpng-dev header png.h'
+  'libjpeg-dev header jpeglib.h'
   'libcli11-dev header CLI/CLI.hpp'
   'libfmt-dev header fmt/core.h'
   'python3-venv venv .venv'

@@ -27,23 +27,23 @@ const std::vector<std::string>& classNames() {
 /// What the network makes of all test images.
 struct Predictions {
   torch::Tensor probabilities;  // (images, classes)
-  torch::Tensor features;       // (images, 50)
+  torch::Tensor features;       // (images, width of the last layer)
 };
 
-Predictions predict(Network& model, const steptape::ImageDataset& test) {
+Predictions predict(Classifier& model, const steptape::ImageDataset& test) {
   const torch::NoGradGuard noGrad;
-  const bool wasTraining = model->is_training();
-  model->eval();
+  const bool wasTraining = model.is_training();
+  model.eval();
   std::vector<torch::Tensor> probabilities;
   std::vector<torch::Tensor> features;
   steptape::DistributedSamplerOptions inOrder;
   inOrder.shuffle = false;
   steptape::ImageLoader loader(test, {test.size(), steptape::Communicator(), inOrder}, kBatchSize);
   for (steptape::Batch batch; loader.next(batch);) {
-    features.push_back(model->features(batch.inputs));
-    probabilities.push_back(model->classify(features.back()).exp());
+    features.push_back(model.features(batch.inputs));
+    probabilities.push_back(model.classify(features.back()).exp());
   }
-  model->train(wasTraining);
+  model.train(wasTraining);
   return {torch::cat(probabilities), torch::cat(features)};
 }
 
@@ -89,7 +89,7 @@ void logEmbedding(steptape::DistributedWriter& writer, const Predictions& predic
 
 }  // namespace
 
-void logEvaluation(steptape::DistributedWriter& writer, Network& model,
+void logEvaluation(steptape::DistributedWriter& writer, Classifier& model,
                    const steptape::ImageDataset& test, std::int64_t step) {
   if (!writer.isEnabled()) {
     return;

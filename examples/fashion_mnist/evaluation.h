@@ -13,7 +13,7 @@
 /// Logs, on the rank that writes, what the trained network makes of the test images: a confusion
 /// matrix, a precision-recall curve for each class, and the last layer's input of some images for
 /// the projector. Does nothing on the other ranks.
-void logEvaluation(steptape::DistributedWriter& writer, Network& model,
+void logEvaluation(steptape::DistributedWriter& writer, Classifier& model,
                    const steptape::ImageDataset& test, std::int64_t step);
 
 /// Logs what the run was given and what came out, by which TensorBoard compares runs.

@@ -57,10 +57,19 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   steptape::TrainerOptions trainer;
   trainer.epochs = options.epochs;
   trainer.maxSteps = options.maxSteps;
+  trainer.maxSeconds = options.maxSeconds;
   trainer.scaleLearningRate = true;
+  trainer.gradientSync.accumulationSteps = options.accumulate;
+  trainer.gradientSync.maxNorm = options.clip;
+  trainer.gradientSync.compression = options.compression;
+  trainer.monitor.metric = options.patience > 0 ? "accuracy" : "";
+  trainer.monitor.patience = options.patience;
   trainer.checkpointDirectory = options.checkpointDir;
+  trainer.checkpointEverySteps = options.checkpointSteps;
   trainer.resume = options.resume;
   trainer.progress = options.progress;
+  trainer.logConfiguration = options.log;
+  trainer.configuration = describeOptions(options);
   trainer.histograms = options.log;
   trainer.profiledSteps = options.log ? kProfiledSteps : 0;
   return trainer;
@@ -69,22 +78,21 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
 steptape::DistributedWriter openWriter(const Options& options, const World& world) {
   steptape::DistributedWriterOptions writer;
   writer.writer.enabled = options.log;
-  const std::string checkpoint = steptape::checkpointPath(options.checkpointDir);
-  if (options.resume && steptape::checkpointExists(checkpoint, *world)) {
+  if (options.resume) {
     // What the earlier run logged after its checkpoint is logged again, so TensorBoard forgets it.
-    writer.writer.purgeStep = steptape::readCheckpointProgress(checkpoint, *world).step + 1;
+    if (const auto found = steptape::CheckpointStore(options.checkpointDir, world).findNewest()) {
+      writer.writer.purgeStep = found->progress.writerStep + 1;
+    }
   }
   return {options.logDir.empty() ? defaultLogDir() : options.logDir, world, writer};
 }
 
-/// What does not change during the run: its configuration, and the images it is judged by.
-void logSetup(steptape::DistributedWriter& writer, const Options& options,
-              const steptape::ImageDataset& test, steptape::Communicator& world) {
-  steptape::DescriptionRows rows = steptape::describeRun(world);
-  appendOptions(options, rows);
-  writer.addText("configuration", steptape::markdownTable(rows), 0);
+/// The images that the network is judged by, and what it computes.
+void logSetup(steptape::DistributedWriter& writer, const std::shared_ptr<Classifier>& model,
+              const steptape::ImageDataset& test) {
   writer.addImages("test_images", test.images().narrow(0, 0, std::min(kShownImages, test.size())),
                    0);
+  writer.addGraph(model, torch::zeros({1, 1, 28, 28}));
 }
 
 int run(const Options& options, const World& world) {
@@ -99,8 +107,8 @@ int run(const Options& options, const World& world) {
 
   // The same weights everywhere, then random numbers of its own for each rank's dropout.
   torch::manual_seed(options.seed);
-  Network model;
-  torch::manual_seed(options.seed + static_cast<std::uint64_t>(world->rank()));
+  const std::shared_ptr<Classifier> model = makeClassifier(options.model);
+  steptape::seedRank(options.seed, *world);
   torch::optim::SGD optimizer(model->parameters(),
                               torch::optim::SGDOptions(options.lr).momentum(options.momentum));
 
@@ -117,12 +125,13 @@ int run(const Options& options, const World& world) {
       kTestBatchSize);
 
   steptape::DistributedWriter writer = openWriter(options, world);
-  logSetup(writer, options, data->test, *world);
-  writer.addGraph(model, torch::zeros({1, 1, 28, 28}));
+  logSetup(writer, model, data->test);
   steptape::Trainer trainer(model, optimizer, world, writer, trainerOptions(options));
   const steptape::TrainingResult result = trainer.fit(train, test);
-  logEvaluation(writer, model, data->test, result.step);
-  logHyperparameters(writer, options, world->size(), result);
+  if (result.stoppedBy != steptape::StopReason::kSignal) {  // Else there is no time left.
+    logEvaluation(writer, *model, data->test, result.step);
+    logHyperparameters(writer, options, world->size(), result);
+  }
 
   writer.close().throwIfError();
   if (world->isRoot() && options.log) {
@@ -130,7 +139,8 @@ int run(const Options& options, const World& world) {
   }
   if (options.json) {
     const std::string logDir = options.log ? writer.logDir() : "";
-    steptape::logFromRoot(*world, resultJson(result, world->size(), logDir) + "\n", std::cout);
+    const std::string json = resultJson(result, world->size(), logDir, parametersChecksum(*model));
+    steptape::logFromRoot(*world, json + "\n", std::cout);
   }
   return 0;
 }

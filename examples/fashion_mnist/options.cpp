@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -30,29 +31,60 @@ std::int64_t parseInteger(const char* option, const std::string& text, std::int6
   return value;
 }
 
+/// The value that `text` stands for among `names`.
+template <typename Value>
+Value parseName(const char* option, const std::string& text,
+                const std::vector<std::pair<std::string, Value>>& names) {
+  std::string wanted;
+  for (const auto& [name, value] : names) {
+    if (text == name) {
+      return value;
+    }
+    wanted += (wanted.empty() ? "" : ", ") + name;
+  }
+  throw UsageError(std::string("--") + option + ": got '" + text + "', wanted one of " + wanted);
+}
+
 steptape::ProgressStyle parseProgress(const std::string& text) {
   using steptape::ProgressStyle;
-  for (const auto& [name, style] :
-       {std::pair{"auto", ProgressStyle::kAuto}, std::pair{"bar", ProgressStyle::kBar},
-        std::pair{"lines", ProgressStyle::kLines}, std::pair{"none", ProgressStyle::kNone}}) {
-    if (text == name) {
-      return style;
-    }
-  }
-  throw UsageError("--progress: got '" + text + "', wanted auto, bar, lines or none");
+  return parseName<ProgressStyle>("progress", text,
+                                  {{"auto", ProgressStyle::kAuto},
+                                   {"bar", ProgressStyle::kBar},
+                                   {"lines", ProgressStyle::kLines},
+                                   {"none", ProgressStyle::kNone}});
+}
+
+steptape::Compression parseCompression(const std::string& text) {
+  using steptape::Compression;
+  return parseName<Compression>("compression", text,
+                                {{"none", Compression::kNone},
+                                 {"fp16", Compression::kFp16},
+                                 {"bf16", Compression::kBf16},
+                                 {"powersgd", Compression::kPowerSgd}});
+}
+
+std::string parseModel(const std::string& text) {
+  return parseName<std::string>("model", text, {{"cnn", "cnn"}, {"mlp", "mlp"}});
 }
 
 constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
+                               {"model", required_argument, nullptr, 'M'},
                                {"epochs", required_argument, nullptr, 'e'},
                                {"batch-size", required_argument, nullptr, 'b'},
+                               {"accumulate", required_argument, nullptr, 'a'},
                                {"lr", required_argument, nullptr, 'l'},
                                {"momentum", required_argument, nullptr, 'm'},
+                               {"clip", required_argument, nullptr, 'C'},
+                               {"compression", required_argument, nullptr, 'z'},
                                {"seed", required_argument, nullptr, 's'},
                                {"log-dir", required_argument, nullptr, 'o'},
                                {"checkpoint-dir", required_argument, nullptr, 'c'},
+                               {"checkpoint-steps", required_argument, nullptr, 'S'},
                                {"resume", no_argument, nullptr, 'r'},
                                {"threads", required_argument, nullptr, 't'},
                                {"max-steps", required_argument, nullptr, 'x'},
+                               {"max-seconds", required_argument, nullptr, 'T'},
+                               {"patience", required_argument, nullptr, 'P'},
                                {"progress", required_argument, nullptr, 'p'},
                                {"no-log", no_argument, nullptr, 'n'},
                                {"json", no_argument, nullptr, 'j'},
@@ -64,16 +96,23 @@ void apply(Options& options, int letter, const std::string& value) {
   switch (letter) {
     // clang-format off
     case 'd': options.data = value; break;
+    case 'M': options.model = parseModel(value); break;
     case 'e': options.epochs = parseInteger("epochs", value, 1); break;
     case 'b': options.batchSize = parseInteger("batch-size", value, 1); break;
+    case 'a': options.accumulate = parseInteger("accumulate", value, 1); break;
     case 'l': options.lr = parseNumber("lr", value, 0, kHuge); break;
     case 'm': options.momentum = parseNumber("momentum", value, 0, 1); break;
+    case 'C': options.clip = parseNumber("clip", value, 0, kHuge); break;
+    case 'z': options.compression = parseCompression(value); break;
     case 's': options.seed = static_cast<std::uint64_t>(parseInteger("seed", value, 0)); break;
     case 'o': options.logDir = value; break;
     case 'c': options.checkpointDir = value; break;
+    case 'S': options.checkpointSteps = parseInteger("checkpoint-steps", value, 1); break;
     case 'r': options.resume = true; break;
     case 't': options.threads = static_cast<int>(parseInteger("threads", value, 1)); break;
     case 'x': options.maxSteps = parseInteger("max-steps", value, 1); break;
+    case 'T': options.maxSeconds = parseNumber("max-seconds", value, 0, kHuge); break;
+    case 'P': options.patience = parseInteger("patience", value, 1); break;
     case 'p': options.progress = parseProgress(value); break;
     case 'n': options.log = false; break;
     case 'j': options.json = true; break;
@@ -100,29 +139,38 @@ Options parseOptions(int argc, char** argv) {
   if (optind < argc) {
     throw UsageError(std::string("unexpected argument ") + argv[optind]);
   }
-  if (options.resume && options.checkpointDir.empty()) {
-    throw UsageError("--resume needs --checkpoint-dir");
+  if (options.checkpointDir.empty() && (options.resume || options.checkpointSteps > 0)) {
+    throw UsageError(std::string(options.resume ? "--resume" : "--checkpoint-steps") +
+                     " needs --checkpoint-dir");
   }
   return options;
 }
 
 const char* usage() {
-  return R"(Trains a small convolutional network on Fashion-MNIST, on every rank of an MPI job.
+  return R"(Trains a small network on Fashion-MNIST, on every rank of an MPI job.
 
   fashion_mnist [options]
   mpiexec -n 2 fashion_mnist --epochs 3 --log-dir runs/fashion
 
   --data DIR            the data set's IDX files  [/usr/share/datasets/fashion-mnist]
+  --model NAME          cnn, or mlp: a perceptron 784-256-10  [cnn]
   --epochs N            passes over the training images  [1]
-  --batch-size N        images per step on each rank  [64]
+  --batch-size N        images per batch on each rank  [64]
+  --accumulate N        batches that each step learns from  [1]
   --lr X                learning rate for one rank, multiplied by the number of ranks  [0.01]
   --momentum X          of SGD  [0.5]
+  --clip X              limit of the gradients' norm; 0: none  [0]
+  --compression NAME    none, fp16, bf16 or powersgd: how gradients travel  [none]
   --seed N              decides initial weights, order of images and dropout  [1]
   --log-dir DIR         where TensorBoard is to look  [runs/<date>_<host>]
-  --checkpoint-dir DIR  write a checkpoint after every epoch and at the end
-  --resume              go on from the checkpoint, at the same step
+  --checkpoint-dir DIR  write a checkpoint after every epoch and at the end, also when the run is
+                        stopped by SIGTERM or SIGUSR1
+  --checkpoint-steps N  and after every N steps
+  --resume              go on from the newest checkpoint, at the same step
   --threads N           LibTorch's threads per rank  [this rank's part of the cores]
   --max-steps N         stop after N steps in all
+  --max-seconds X       stop after so many seconds
+  --patience N          stop after N epochs without a better accuracy
   --progress STYLE      auto, bar, lines or none  [auto]
   --no-log              write no event files
   --json                print the result as one last line of JSON

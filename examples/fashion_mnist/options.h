@@ -10,16 +10,23 @@
 /// What the command line says.
 struct Options {
   std::string data = "/usr/share/datasets/fashion-mnist";
+  std::string model = "cnn";
   std::int64_t epochs = 1;
   std::int64_t batchSize = 64;
+  std::int64_t accumulate = 1;
   double lr = 0.01;
   double momentum = 0.5;
+  double clip = 0;
+  steptape::Compression compression = steptape::Compression::kNone;
   std::uint64_t seed = 1;
   std::string logDir;  ///< Empty: a new directory under runs/.
   std::string checkpointDir;
+  std::int64_t checkpointSteps = 0;
   bool resume = false;
   int threads = 0;
   std::int64_t maxSteps = 0;
+  double maxSeconds = 0;
+  std::int64_t patience = 0;
   steptape::ProgressStyle progress = steptape::ProgressStyle::kAuto;
   bool log = true;
   bool json = false;

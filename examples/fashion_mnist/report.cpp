@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include <steptape/base/json.h>
+#include <steptape/record/crc32c.h>
 
 namespace {
 
@@ -31,22 +32,33 @@ std::string defaultLogDir() {
   return buffer.data();
 }
 
-void appendOptions(const Options& options, steptape::DescriptionRows& rows) {
-  rows.emplace_back("data", options.data);
-  rows.emplace_back("epochs", std::to_string(options.epochs));
-  rows.emplace_back("batch size per rank", std::to_string(options.batchSize));
-  rows.emplace_back("learning rate for one rank", number(options.lr));
-  rows.emplace_back("momentum", number(options.momentum));
-  rows.emplace_back("seed", std::to_string(options.seed));
+steptape::DescriptionRows describeOptions(const Options& options) {
+  return {{"data", options.data},
+          {"model", options.model},
+          {"batch size per rank", std::to_string(options.batchSize)},
+          {"learning rate for one rank", number(options.lr)},
+          {"momentum", number(options.momentum)},
+          {"seed", std::to_string(options.seed)}};
 }
 
-std::string resultJson(const steptape::TrainingResult& result, int ranks,
-                       const std::string& logDir) {
+std::string parametersChecksum(const torch::nn::Module& module) {
+  steptape::Crc32c checksum;
+  for (const torch::Tensor& parameter : module.parameters()) {
+    const torch::Tensor dense = parameter.detach().cpu().contiguous();
+    checksum = extend(checksum, {static_cast<const char*>(dense.data_ptr()), dense.nbytes()});
+  }
+  return checksum.toString();
+}
+
+std::string resultJson(const steptape::TrainingResult& result, int ranks, const std::string& logDir,
+                       const std::string& checksum) {
   return "{\"ranks\":" + std::to_string(ranks) + ",\"epochs\":" + std::to_string(result.epochs) +
+         ",\"step\":" + std::to_string(result.step) +
          ",\"seconds_per_epoch\":" + number(result.secondsPerEpoch) +
          ",\"samples_per_second\":" + number(result.samplesPerSecond) +
          ",\"test_loss\":" + number(result.testLoss) +
          ",\"test_accuracy\":" + number(result.testAccuracy) +
          ",\"logging_seconds\":" + number(result.loggingSeconds) +
-         ",\"log_dir\":" + quoted(logDir) + "}";
+         ",\"stopped_by\":" + quoted(steptape::stopReasonText(result.stoppedBy)) +
+         ",\"parameters\":" + quoted(checksum) + ",\"log_dir\":" + quoted(logDir) + "}";
 }

@@ -18,6 +18,10 @@ float perChannel(const std::vector<double>& values, std::size_t channel) {
   return static_cast<float>(values[values.size() == 1 ? 0 : channel]);
 }
 
+std::int64_t batchesOf(std::int64_t samples, std::int64_t batchSize) {
+  return (samples + batchSize - 1) / batchSize;
+}
+
 void checkFits(const Normalization& normalization, std::size_t channels) {
   for (const std::vector<double>* values : {&normalization.mean, &normalization.std}) {
     if (values->size() != 1 && values->size() != channels) {
@@ -33,6 +37,14 @@ void checkFits(const Normalization& normalization, std::size_t channels) {
 
 BatchLoader::~BatchLoader() = default;
 
+std::int64_t BatchLoader::resumeEpoch(std::int64_t epoch, std::int64_t samplesDone) {
+  throw Error(
+      ErrorCode::kFailedPrecondition,
+      "this BatchLoader cannot resume epoch " + std::to_string(epoch) + " behind " +
+          std::to_string(samplesDone) +
+          " samples: it does not override resumeEpoch(). Resume on as many ranks as before");
+}
+
 ImageLoader::ImageLoader(ImageDataset dataset, DistributedSampler sampler, std::int64_t batchSize,
                          const Normalization& normalization)
     : dataset_(std::move(dataset)), sampler_(std::move(sampler)), batchSize_(batchSize) {
@@ -40,8 +52,7 @@ ImageLoader::ImageLoader(ImageDataset dataset, DistributedSampler sampler, std::
     throw Error(ErrorCode::kInvalidArgument,
                 "got a batch size of " + std::to_string(batchSize) + ", wanted at least 1");
   }
-  const std::vector<std::int64_t>& indices = sampler_.indices();
-  if (!indices.empty() && *std::max_element(indices.begin(), indices.end()) >= dataset_.size()) {
+  if (sampler_.datasetSize() > dataset_.size()) {
     throw Error(ErrorCode::kInvalidArgument, "the sampler deals more samples than the data set's " +
                                                  std::to_string(dataset_.size()) +
                                                  "; make it with dataset.size()");
@@ -56,12 +67,18 @@ ImageLoader::ImageLoader(ImageDataset dataset, DistributedSampler sampler, std::
 }
 
 std::int64_t ImageLoader::batches() const {
-  return (sampler_.size() + batchSize_ - 1) / batchSize_;
+  return batchesOf(sampler_.epochSize(), batchSize_);
 }
 
 void ImageLoader::startEpoch(std::int64_t epoch, std::int64_t skippedBatches) {
   sampler_.setEpoch(epoch);
   position_ = std::min(skippedBatches * batchSize_, sampler_.size());
+}
+
+std::int64_t ImageLoader::resumeEpoch(std::int64_t epoch, std::int64_t samplesDone) {
+  sampler_.resume({epoch, samplesDone});
+  position_ = 0;
+  return batchesOf(sampler_.size(), batchSize_);
 }
 
 bool ImageLoader::next(Batch& batch) {

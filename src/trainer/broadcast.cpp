@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/trainer/broadcast.h"
 
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "steptape/base/error.h"
 #include "steptape/record/crc32c.h"
 
-#include "trainer/broadcast_string.h"
 #include "trainer/optimizer_archive.h"
-#include "trainer/tensor_schema.h"
+#include "trainer/rank_outcome.h"
+#include "trainer/tensor_broadcast.h"
 
 #include <torch/nn/module.h>
+#include <torch/optim/optimizer.h>
 
 namespace steptape {
 namespace {
-
-struct NamedTensor {
-  std::string name;
-  at::Tensor tensor;
-};
-
-std::vector<NamedTensor> parametersAndBuffers(const torch::nn::Module& module) {
-  std::vector<NamedTensor> tensors;
-  for (const auto& items : {module.named_parameters(), module.named_buffers()}) {
-    for (const auto& item : items) {
-      tensors.push_back({item.key(), item.value().detach()});
-    }
-  }
-  return tensors;
-}
 
 std::string_view bytesOf(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
@@ -39,37 +24,29 @@ std::string_view bytesOf(const at::Tensor& tensor) {
 }  // namespace
 
 void broadcastParameters(torch::nn::Module& module, Communicator& world, int root) {
-  const std::vector<NamedTensor> tensors = parametersAndBuffers(module);
-  detail::TensorSchema schema;
-  for (const auto& [name, tensor] : tensors) {
-    schema.add(name, tensor);
-  }
-  schema.checkSameOnAllRanks(world, "broadcastParameters");
-  for (const auto& [name, tensor] : tensors) {
-    const at::Tensor dense = tensor.cpu().contiguous();
-    world.broadcast(dense.data_ptr(), dense.nbytes(), root);
-    if (!dense.is_same(tensor)) {
-      at::Tensor(tensor).copy_(dense);
-    }
-  }
+  const std::vector<detail::NamedTensor> tensors = detail::parametersAndBuffers(module);
+  detail::schemaOf(tensors).checkSameOnAllRanks(world, "broadcastParameters");
+  detail::broadcastTensors(tensors, world, root);
 }
 
 void broadcastOptimizerState(torch::optim::Optimizer& optimizer, Communicator& world, int root) {
+  constexpr const char* kWho = "broadcastOptimizerState";
+  detail::schemaOf(optimizer).checkSameOnAllRanks(world, kWho, "optimizer");
+  const bool isRoot = world.rank() == root;
   std::string state;
-  if (world.rank() == root) {
-    torch::serialize::OutputArchive archive;
-    detail::saveOptimizer(optimizer, archive);
-    std::ostringstream stream;
-    archive.save_to(stream);
-    state = stream.str();
-  }
-  detail::broadcastString(state, world, root);
-  if (world.rank() != root) {
-    std::istringstream stream(state);
-    torch::serialize::InputArchive archive;
-    archive.load_from(stream);
-    detail::loadOptimizer(optimizer, archive);
-  }
+  std::string failure = detail::failureOf([&] {
+    if (isRoot) {
+      state = detail::optimizerToBytes(optimizer);
+    }
+  });
+  detail::throwIfAnyRankFailed(failure, world, ErrorCode::kInvalidArgument, kWho);
+  state = world.broadcastObject(state, root);
+  failure = detail::failureOf([&] {
+    if (!isRoot) {
+      detail::optimizerFromBytes(optimizer, state);
+    }
+  });
+  detail::throwIfAnyRankFailed(failure, world, ErrorCode::kInvalidArgument, kWho);
 }
 
 void checkParametersAreEqual(const torch::nn::Module& module, Communicator& world) {

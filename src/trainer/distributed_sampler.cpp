@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/trainer/distributed_sampler.h"
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <string>
@@ -21,20 +22,36 @@ DistributedSampler::DistributedSampler(std::int64_t datasetSize, const Communica
   setEpoch(0);
 }
 
-void DistributedSampler::setEpoch(std::int64_t epoch) {
-  const std::vector<std::int64_t> samples = order(epoch);
-  std::int64_t dealt = datasetSize_;
-  if (options_.evenShares) {
-    dealt -= datasetSize_ % ranks_;
-    if (dealt != datasetSize_ && !options_.dropLast) {
-      dealt += ranks_;
-    }
+void DistributedSampler::resume(const SamplerPosition& position) {
+  if (position.samplesDone < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "DistributedSampler cannot start behind " +
+                                                 std::to_string(position.samplesDone) +
+                                                 " samples, wanted at least 0");
   }
+  position_ = {position.epoch, std::min(position.samplesDone, datasetSize_)};
+  const std::vector<std::int64_t> samples = order(position_.epoch);
+  const std::int64_t end = position_.samplesDone + dealtOf(datasetSize_ - position_.samplesDone);
   indices_.clear();
-  for (std::int64_t i = rank_; i < dealt; i += ranks_) {
+  for (std::int64_t i = position_.samplesDone + rank_; i < end; i += ranks_) {
     // Beyond the end the order begins again, as often as few samples for many ranks need it.
     indices_.push_back(samples[static_cast<std::size_t>(i % datasetSize_)]);
   }
+}
+
+SamplerPosition DistributedSampler::position(std::int64_t used) const {
+  return {position_.epoch, std::min(position_.samplesDone + used * ranks_, datasetSize_)};
+}
+
+std::int64_t DistributedSampler::epochSize() const {
+  return (dealtOf(datasetSize_) - rank_ + ranks_ - 1) / ranks_;
+}
+
+std::int64_t DistributedSampler::dealtOf(std::int64_t count) const {
+  const std::int64_t beyond = count % ranks_;
+  if (!options_.evenShares || beyond == 0) {
+    return count;
+  }
+  return options_.dropLast ? count - beyond : count - beyond + ranks_;
 }
 
 std::vector<std::int64_t> DistributedSampler::order(std::int64_t epoch) const {

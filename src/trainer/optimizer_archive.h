@@ -1,41 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <string>
 
-#include <torch/optim/optimizer.h>
-#include <torch/serialize/archive.h>
+#include "trainer/tensor_schema.h"
+
+namespace torch::optim {
+class Optimizer;
+}
 
 namespace steptape::detail {
 
-// An optimizer's state and the options of its parameter groups, learning rate and momentum among
-// them. Optimizer::save() writes both, but load() of LibTorch 1.13 gives only the state back, so
-// the options are written once more under a key of our own.
+// An optimizer as bytes: its state and the options of its parameter groups, learning rate and
+// momentum among them. An archive of torch::serialize.
 
-inline std::string optionsKey(std::size_t group) {
-  return "options_of_group_" + std::to_string(group);
-}
+/// What two optimizers must share for one to take over the other's bytes: the kind, and the groups
+/// with their parameters.
+TensorSchema schemaOf(const torch::optim::Optimizer& optimizer);
 
-inline void saveOptimizer(const torch::optim::Optimizer& optimizer,
-                          torch::serialize::OutputArchive& archive) {
-  optimizer.save(archive);
-  for (std::size_t group = 0; group < optimizer.param_groups().size(); ++group) {
-    torch::serialize::OutputArchive options(archive.compilation_unit());
-    optimizer.param_groups()[group].options().serialize(options);
-    archive.write(optionsKey(group), options);
-  }
-}
+/// @throws c10::Error if the optimizer cannot be saved.
+std::string optimizerToBytes(const torch::optim::Optimizer& optimizer);
 
-/// Throws c10::Error if the archive was saved from an optimizer of another form.
-inline void loadOptimizer(torch::optim::Optimizer& optimizer,
-                          torch::serialize::InputArchive& archive) {
-  optimizer.load(archive);
-  for (std::size_t group = 0; group < optimizer.param_groups().size(); ++group) {
-    torch::serialize::InputArchive options;
-    archive.read(optionsKey(group), options);
-    optimizer.param_groups()[group].options().serialize(options);
-  }
-}
+/// Makes state and options those that were saved; state that the saved optimizer did not have yet
+/// is forgotten. The state comes to the device of the first parameter.
+///
+/// @throws c10::Error if the bytes are not those of an optimizer with the same schema.
+void optimizerFromBytes(torch::optim::Optimizer& optimizer, const std::string& bytes);
 
 }  // namespace steptape::detail

@@ -49,12 +49,14 @@ std::string barText(const EpochStatus& status) {
                 status.samplesPerSecond, left / 60, left % 60);
 }
 
-std::string epochLine(const EpochStatus& status, double testLoss, double testAccuracy) {
-  return format(
-      "epoch %lld/%lld: train loss %.4f, test loss %.4f, test accuracy %.4f, %.2f s, "
-      "%.0f samples/s",
-      static_cast<long long>(status.epoch), static_cast<long long>(status.epochs), status.loss,
-      testLoss, testAccuracy, status.seconds, status.samplesPerSecond);
+std::string epochLine(const EpochStatus& status, const std::vector<MetricValue>& metrics) {
+  std::string line =
+      format("epoch %lld/%lld: train loss %.4f", static_cast<long long>(status.epoch),
+             static_cast<long long>(status.epochs), status.loss);
+  for (const MetricValue& metric : metrics) {
+    line += ", test " + metric.name + format(" %.4f", metric.value);
+  }
+  return line + format(", %.2f s, %.0f samples/s", status.seconds, status.samplesPerSecond);
 }
 
 ProgressReport::ProgressReport(ProgressStyle style, bool isRoot) : style_(resolve(style, isRoot)) {}
@@ -69,8 +71,8 @@ void ProgressReport::step(const EpochStatus& status) {
   std::cerr << kClearLine + barText(status) << std::flush;
 }
 
-void ProgressReport::epoch(const EpochStatus& status, double testLoss, double testAccuracy) {
-  message(epochLine(status, testLoss, testAccuracy));
+void ProgressReport::epoch(const EpochStatus& status, const std::vector<MetricValue>& metrics) {
+  message(epochLine(status, metrics));
 }
 
 void ProgressReport::message(const std::string& text) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "steptape/trainer/trainer_options.h"
 
@@ -12,9 +13,9 @@ namespace steptape::detail {
 struct EpochStatus {
   std::int64_t epoch = 0;   ///< Counted from 1.
   std::int64_t epochs = 0;  ///< Epochs in all.
-  std::int64_t step = 0;    ///< Batches done of this epoch.
-  std::int64_t steps = 0;   ///< Batches in an epoch.
-  double loss = 0;          ///< Of the latest batch.
+  std::int64_t step = 0;    ///< Steps done of this epoch.
+  std::int64_t steps = 0;   ///< Steps in an epoch.
+  double loss = 0;          ///< Of the latest step, over all ranks.
   double seconds = 0;       ///< Since this process began the epoch.
   double samplesPerSecond = 0;
   double secondsLeft = 0;  ///< Of this epoch.
@@ -24,7 +25,9 @@ struct EpochStatus {
 std::string barText(const EpochStatus& status);
 
 /// "epoch 1/3: train loss 0.8123, test loss 0.6512, test accuracy 0.7441, 2.53 s, 23715 samples/s"
-std::string epochLine(const EpochStatus& status, double testLoss, double testAccuracy);
+///
+/// @param metrics Of the evaluation behind the epoch; empty if there was none.
+std::string epochLine(const EpochStatus& status, const std::vector<MetricValue>& metrics);
 
 /// Prints on the root what a Trainer does; silent elsewhere.
 ///
@@ -36,7 +39,7 @@ class ProgressReport {
   /// Whether step() wants to be told now: at most ten times a second.
   bool wantsStep();
   void step(const EpochStatus& status);
-  void epoch(const EpochStatus& status, double testLoss, double testAccuracy);
+  void epoch(const EpochStatus& status, const std::vector<MetricValue>& metrics);
   void message(const std::string& text);
 
  private:

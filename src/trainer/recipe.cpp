@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/trainer/recipe.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <limits>
-#include <sched.h>
 #include <string>
-#include <thread>
-#include <unistd.h>
 
 #include "steptape/base/error.h"
 
-#include <ATen/Parallel.h>
+#include <ATen/Context.h>
+#include <torch/cuda.h>
 #include <torch/optim/optimizer.h>
 
 #if defined(__GLIBC__)
@@ -19,37 +15,6 @@
 #endif
 
 namespace steptape {
-namespace {
-
-/// The variable as a positive number; 0 if it is not set or is none.
-int positiveFromEnvironment(const char* name) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? 0 : std::max(0, std::atoi(text));
-}
-
-/// Cores that this process may run on: fewer than the node's where a launcher binds ranks to cores.
-int boundCores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) {
-    return static_cast<int>(std::thread::hardware_concurrency());
-  }
-  return CPU_COUNT(&cores);
-}
-
-int defaultThreads(const Communicator& world) {
-  for (const char* name : {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
-    if (const int threads = positiveFromEnvironment(name); threads > 0) {
-      return threads;
-    }
-  }
-  const long nodeCores = sysconf(_SC_NPROCESSORS_ONLN);
-  const int share = static_cast<int>(nodeCores) / std::max(1, world.localSize());
-  return std::max(1, std::min(boundCores(), share));
-}
-
-}  // namespace
-
 void scaleLearningRate(torch::optim::Optimizer& optimizer, double factor) {
   if (!(factor > 0)) {
     throw Error(
@@ -67,15 +32,48 @@ double learningRateOf(const torch::optim::Optimizer& optimizer) {
                         : groups.front().options().get_lr();
 }
 
-int setThreads(const ThreadOptions& options, const Communicator& world) {
-  if (options.intraOp < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "got " + std::to_string(options.intraOp) +
-                                                 " threads, wanted a positive number, or 0 for "
-                                                 "this rank's part of the cores");
+c10::Device deviceForLocalRank(const Communicator& world) {
+  return deviceForLocalRank(world.localRank(), static_cast<int>(torch::cuda::device_count()));
+}
+
+c10::Device deviceForLocalRank(int localRank, int deviceCount) {
+  if (localRank < 0 || deviceCount < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "got the local rank " + std::to_string(localRank) +
+                                                 " and " + std::to_string(deviceCount) +
+                                                 " devices, wanted no negative numbers");
   }
-  const int threads = options.intraOp > 0 ? options.intraOp : defaultThreads(world);
-  at::set_num_threads(threads);
-  return threads;
+  if (deviceCount == 0) {
+    return {c10::kCPU};
+  }
+  return {c10::kCUDA, static_cast<c10::DeviceIndex>(localRank % deviceCount)};
+}
+
+void allowTf32(bool allowed) {
+  at::globalContext().setAllowTF32CuBLAS(allowed);
+  at::globalContext().setAllowTF32CuDNN(allowed);
+}
+
+std::string describeTf32() {
+  const auto onOrOff = [](bool on) { return on ? "on" : "off"; };
+  return std::string("matrix products ") + onOrOff(at::globalContext().allowTF32CuBLAS()) +
+         ", convolutions " + onOrOff(at::globalContext().allowTF32CuDNN());
+}
+
+std::uint64_t seedRank(std::uint64_t seed, const Communicator& world) {
+  const std::uint64_t own = rankSeed(seed, world.rank());
+  at::manual_seed(own);
+  return own;
+}
+
+std::uint64_t rankSeed(std::uint64_t seed, int rank) {
+  constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+  const auto mix = [](std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  };
+  // Mixed before the rank comes in: otherwise rank 1 of a seed could be rank 0 of another.
+  return mix(mix(seed + kGoldenRatio) + (static_cast<std::uint64_t>(rank) + 1) * kGoldenRatio);
 }
 
 bool keepFreedMemory() {

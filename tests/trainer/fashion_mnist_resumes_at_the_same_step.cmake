@@ -6,11 +6,11 @@ set(whole "${JSON}")
 
 train(2 --max-steps 8 --log-dir parts --checkpoint-dir checkpoints)
 train(2 --max-steps 16 --log-dir parts --checkpoint-dir checkpoints --resume)
-if(NOT OUTPUT MATCHES "resumed from checkpoints/checkpoint.pt at step 8")
+if(NOT OUTPUT MATCHES "resumed from checkpoints/checkpoint_8.pt at step 8")
   message(FATAL_ERROR "did not resume at step 8:\n${OUTPUT}")
 endif()
 # Dropout, momentum and the order of the images went on: the outcome is the same to the last digit.
-foreach(key IN ITEMS test_loss test_accuracy)
+foreach(key IN ITEMS test_loss test_accuracy parameters)
   string(JSON wanted GET "${whole}" ${key})
   expect_json(${key} STREQUAL ${wanted})
 endforeach()

@@ -34,15 +34,22 @@ TEST(ProgressReport, DrawsAFullBarAtTheEnd) {
 
 TEST(ProgressReport, PrintsALinePerEpoch) {
   ::testing::internal::CaptureStdout();
-  ProgressReport(ProgressStyle::kLines, true).epoch(halfOfTheSecondEpoch(), 0.6512, 0.7441);
+  ProgressReport(ProgressStyle::kLines, true)
+      .epoch(halfOfTheSecondEpoch(), {{"loss", 0.6512}, {"accuracy", 0.7441}});
   EXPECT_EQ(::testing::internal::GetCapturedStdout(),
             "epoch 2/3: train loss 0.8123, test loss 0.6512, test accuracy 0.7441, 2.53 s, "
             "25974 samples/s\n");
 }
 
+TEST(ProgressReport, LeavesOutMetricsOfAnEpochThatWasNotJudged) {
+  EXPECT_EQ(epochLine(halfOfTheSecondEpoch(), {}),
+            "epoch 2/3: train loss 0.8123, 2.53 s, 25974 samples/s");
+}
+
 TEST(ProgressReport, IsSilentOnOtherRanksThanTheRoot) {
   ::testing::internal::CaptureStdout();
-  ProgressReport(ProgressStyle::kLines, false).epoch(halfOfTheSecondEpoch(), 0.6512, 0.7441);
+  ProgressReport(ProgressStyle::kLines, false)
+      .epoch(halfOfTheSecondEpoch(), {{"loss", 0.6512}, {"accuracy", 0.7441}});
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
 }
 

@@ -31,7 +31,7 @@ class STEPTAPE_EXPORT BatchLoader {
   BatchLoader& operator=(const BatchLoader&) = delete;
   virtual ~BatchLoader();
 
-  /// Batches in an epoch on this rank. In training all ranks must have equally many.
+  /// Batches in a whole epoch on this rank. In training all ranks must have equally many.
   virtual std::int64_t batches() const = 0;
 
   /// What decides the order of the samples. Kept in checkpoints: a run that goes on in the middle
@@ -40,6 +40,18 @@ class STEPTAPE_EXPORT BatchLoader {
 
   /// Goes to the beginning of `epoch`, or behind its first `skippedBatches`.
   virtual void startEpoch(std::int64_t epoch, std::int64_t skippedBatches = 0) = 0;
+
+  /// How many samples of the epoch all ranks together have been given so far, as they all are in
+  /// the same step: what resumeEpoch() takes. -1: this loader does not know, as it is unless
+  /// overridden; its runs can go on in the middle of an epoch on the same number of ranks only.
+  virtual std::int64_t samplesDone() const { return -1; }
+
+  /// Goes behind the first `samplesDone` samples of `epoch`, whichever number of ranks used them,
+  /// and shares the rest among the ranks that there are now.
+  ///
+  /// @return the batches that are left on this rank.
+  /// @throws Error(kFailedPrecondition), unless overridden.
+  virtual std::int64_t resumeEpoch(std::int64_t epoch, std::int64_t samplesDone);
 
   /// Fills `batch` with tensors of its own. @return false at the end of the epoch.
   virtual bool next(Batch& batch) = 0;
@@ -69,6 +81,8 @@ class STEPTAPE_EXPORT ImageLoader final : public BatchLoader {
   std::int64_t batches() const override;
   std::uint64_t seed() const override { return sampler_.options().seed; }
   void startEpoch(std::int64_t epoch, std::int64_t skippedBatches = 0) override;
+  std::int64_t samplesDone() const override { return sampler_.position(position_).samplesDone; }
+  std::int64_t resumeEpoch(std::int64_t epoch, std::int64_t samplesDone) override;
   /// @shape `inputs`: (n, C, H, W), float32. `targets`: (n), int64.
   bool next(Batch& batch) override;
 
@@ -78,7 +92,7 @@ class STEPTAPE_EXPORT ImageLoader final : public BatchLoader {
   std::int64_t batchSize_;
   std::vector<float> scale_;  ///< Per channel: pixel = scale * byte + offset.
   std::vector<float> offset_;
-  std::int64_t position_ = 0;
+  std::int64_t position_ = 0;  ///< In the sampler's indices.
 };
 
 }  // namespace steptape

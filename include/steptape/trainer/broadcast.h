@@ -19,14 +19,20 @@ namespace steptape {
 ///
 /// @throws Error(kRankMismatch) on every rank if a name, shape or type differs from the root's.
 /// @threads Not thread-safe: one thread at a time, the communicator's.
-/// @cost   One broadcast per tensor; a tensor that is not contiguous in main memory is copied.
+/// @cost   One broadcast per MiB, and one per tensor larger than that; smaller tensors, and those
+///         that are not contiguous in main memory, are copied.
 STEPTAPE_EXPORT void broadcastParameters(torch::nn::Module& module, Communicator& world,
                                          int root = 0);
 
 /// Gives every rank the state of the root's optimizer: learning rates, momentum and the like.
 ///
-/// Works for every optimizer that LibTorch can save. Collective.
+/// Works for every optimizer of LibTorch, and for others that override save() and load(). State
+/// that the root does not have yet, as before its first step, is forgotten on the others. The
+/// root's optimizer is not changed. Collective.
 ///
+/// @throws Error(kRankMismatch) on every rank, naming the first rank whose kind of optimizer,
+///         groups or parameters differ from the root's; Error(kInvalidArgument) on every rank, with
+///         the words of LibTorch, if the state cannot be saved or loaded.
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 /// @cost   The state is serialised on the root and read back on the others.
 STEPTAPE_EXPORT void broadcastOptimizerState(torch::optim::Optimizer& optimizer,

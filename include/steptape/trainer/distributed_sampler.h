@@ -26,6 +26,13 @@ struct DistributedSamplerOptions {
   bool evenShares = true;
 };
 
+/// How far all ranks together have come in the samples: what a checkpoint keeps.
+struct SamplerPosition {
+  std::int64_t epoch = 0;
+  /// Samples at the beginning of the epoch's order that are used up, by whichever rank.
+  std::int64_t samplesDone = 0;
+};
+
 /// Deals the samples of a data set to the ranks, anew for every epoch.
 ///
 ///     steptape::DistributedSampler sampler(dataset.size(), *world);
@@ -37,8 +44,14 @@ struct DistributedSamplerOptions {
 /// All ranks compute the same order and take every size-th sample of it, beginning with their rank.
 /// Nothing is communicated.
 ///
+/// The ranks walk through the order side by side: when each has used k samples, it is the first
+/// k * size of the order that are used up. position() says so, and resume() deals what is left to
+/// the ranks that there are then, whichever number that is. On the same number of ranks each goes
+/// on with the samples that it would have had.
+///
 /// @threads Thread-compatible: const methods may run concurrently.
 /// @cost    8 bytes per sample of the data set, and about 10 ns per sample in setEpoch().
+/// @source  Resuming on another number of ranks: the idea of Horovod's ElasticSampler.
 class STEPTAPE_EXPORT DistributedSampler {
  public:
   /// Begins with epoch 0.
@@ -48,21 +61,39 @@ class STEPTAPE_EXPORT DistributedSampler {
                      DistributedSamplerOptions options = {});
 
   /// Deals the samples of `epoch`. Without it every epoch has the same order.
-  void setEpoch(std::int64_t epoch);
+  void setEpoch(std::int64_t epoch) { resume({epoch, 0}); }
 
-  /// This rank's samples in the order to use them.
+  /// Deals what all ranks together have left of the epoch.
+  ///
+  /// @param samplesDone As SamplerPosition::samplesDone; more than there are leave nothing.
+  /// @throws Error(kInvalidArgument) if `samplesDone` is negative.
+  void startAt(std::int64_t samplesDone) { resume({position_.epoch, samplesDone}); }
+
+  /// setEpoch() and startAt().
+  void resume(const SamplerPosition& position);
+
+  /// Where all ranks stand when each of them has used the first `used` of its indices().
+  SamplerPosition position(std::int64_t used) const;
+
+  /// This rank's samples in the order to use them: those of the epoch, or what startAt() left.
   const std::vector<std::int64_t>& indices() const { return indices_; }
-  /// How many samples this rank has; the same in every epoch.
+  /// How many samples indices() has.
   std::int64_t size() const { return static_cast<std::int64_t>(indices_.size()); }
+  /// How many samples this rank has in a whole epoch; the same in every epoch.
+  std::int64_t epochSize() const;
+  std::int64_t datasetSize() const { return datasetSize_; }
   const DistributedSamplerOptions& options() const { return options_; }
 
  private:
   std::vector<std::int64_t> order(std::int64_t epoch) const;
+  /// Samples that are dealt of `count`, those that are dealt twice included.
+  std::int64_t dealtOf(std::int64_t count) const;
 
   std::int64_t datasetSize_;
   std::int64_t rank_;
   std::int64_t ranks_;
   DistributedSamplerOptions options_;
+  SamplerPosition position_;
   std::vector<std::int64_t> indices_;
 };
 

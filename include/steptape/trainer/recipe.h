@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "steptape/base/export.h"
 #include "steptape/distributed/communicator.h"
+#include "steptape/trainer/thread_options.h"  // IWYU pragma: export
+
+#include <c10/core/Device.h>
 
 namespace torch::optim {
 class Optimizer;
@@ -23,28 +29,44 @@ STEPTAPE_EXPORT void scaleLearningRate(torch::optim::Optimizer& optimizer, doubl
 /// The learning rate of the first parameter group; NaN if there is none.
 STEPTAPE_EXPORT double learningRateOf(const torch::optim::Optimizer& optimizer);
 
-/// How many threads LibTorch works with.
-struct ThreadOptions {
-  /// Threads inside one operator. 0: `OMP_NUM_THREADS` if that is set, else `SLURM_CPUS_PER_TASK`,
-  /// else this rank's part of the node's cores: as many as it is bound to, and no more than cores
-  /// divided by ranks on the node.
-  int intraOp = 0;
-};
+/// The device for a rank: the CUDA devices of its node go round among the node's ranks; the CPU
+/// where there is none.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT c10::Device deviceForLocalRank(const Communicator& world);
+/// As above, on a node with `deviceCount` CUDA devices.
+///
+/// @throws Error(kInvalidArgument) if a number is negative.
+STEPTAPE_EXPORT c10::Device deviceForLocalRank(int localRank, int deviceCount);
 
-/// Sets the number of threads of this rank's LibTorch.
+/// Whether matrix products and convolutions of float32 on CUDA devices may round their inputs to
+/// TF32: 11 bits of each number instead of 24, and several times as fast from Ampere on. For the
+/// whole process; nothing changes on other devices.
+STEPTAPE_EXPORT void allowTf32(bool allowed);
+/// Such as "matrix products off, convolutions on", for logs.
+STEPTAPE_EXPORT std::string describeTf32();
+
+/// Gives LibTorch's generators, on all devices of this process, a seed of this rank's own.
 ///
-/// More threads than cores on a node slow every rank down; LibTorch alone starts one per core in
-/// each rank. Call it before the first tensor operation.
+///     torch::manual_seed(seed);               // the same weights on every rank,
+///     Net model;
+///     steptape::seedRank(seed, *world);       // then dropout and augmentation of its own for each
 ///
-/// @return the number set.
-/// @throws Error(kInvalidArgument) if `options.intraOp` is negative.
-STEPTAPE_EXPORT int setThreads(const ThreadOptions& options, const Communicator& world);
+/// Not a collective. @return the seed: rankSeed(seed, world.rank()).
+STEPTAPE_EXPORT std::uint64_t seedRank(std::uint64_t seed, const Communicator& world);
+
+/// The seed of a rank. Mixed thoroughly, so that neither the ranks of one run nor those of runs
+/// with neighbouring seeds draw the same numbers.
+///
+/// @source Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014:
+///         the output function of SplitMix64 with Stafford's variant 13 of the constants.
+STEPTAPE_EXPORT std::uint64_t rankSeed(std::uint64_t seed, int rank);
 
 /// Makes the C library's malloc keep what is freed, up to 512 MiB, for what comes next.
 ///
-/// Every training step frees the activations and gradients of the one before and takes as much again. By
-/// default glibc gives such memory back to the system each time, and each page of it costs a page
-/// fault in the next step.
+/// Every training step frees the activations and gradients of the one before and takes as much
+/// again. By default glibc gives such memory back to the system each time, and each page of it
+/// costs a page fault in the next step.
 ///
 /// @return false where the C library has no such switch; nothing is changed then.
 /// @threads Call it before other threads run. For the whole process.

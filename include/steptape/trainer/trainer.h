@@ -8,6 +8,7 @@
 #include "steptape/base/export.h"
 #include "steptape/distributed/distributed_writer.h"
 #include "steptape/trainer/batch_loader.h"
+#include "steptape/trainer/trainer_callback.h"
 #include "steptape/trainer/trainer_options.h"
 
 #include <ATen/core/Tensor.h>
@@ -32,13 +33,18 @@ namespace steptape {
 /// Synchronous data parallelism: every rank computes the gradient of its own batch, GradientSync
 /// averages them, and all ranks make the same step.
 ///
-///     each step   next() -> forward -> loss -> backward -> synchronize() -> optimizer.step() ->
-///     log each epoch  evaluate on all ranks -> reduce -> histograms -> checkpoint
+///     each step    next() -> forward -> loss -> backward -> GradientSync::step() -> log
+///     each epoch   evaluation on all ranks -> histograms -> checkpoint
 ///
-/// What is logged, at the number of steps done: `loss/train` of the root's batch and
-/// `learning_rate` every step; `loss/test` and `accuracy/test` over all ranks' samples,
-/// `epoch_seconds`, `samples_per_second`, and histograms under `parameters/` and `gradients/` every
-/// epoch.
+/// What is logged, at the number of steps done: `loss/train` and `learning_rate` every step, and
+/// `gradient_norm` where gradients are clipped; `loss/test` and `<metric>/test` over all ranks'
+/// samples behind each evaluation; `epoch_seconds`, `samples_per_second`, and histograms under
+/// `parameters/` and `gradients/` every epoch; `straggler/...` every few steps; and the text
+/// `configuration`.
+///
+/// A run can be stopped at any step, by a signal, a time limit or a callback, on whichever rank they
+/// come: all ranks end behind the same step. A run that resumes from the checkpoint then written
+/// makes the steps that the first one would have made, to the last bit on the same number of ranks.
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class STEPTAPE_EXPORT Trainer {
@@ -48,6 +54,7 @@ class STEPTAPE_EXPORT Trainer {
   /// @param model     A torch::nn::ModuleHolder or std::shared_ptr whose forward() takes and
   ///                  returns one tensor.
   /// @param optimizer Made from the model's parameters.
+  /// @throws Error(kInvalidArgument) for options of the learning rate that do not go together.
   template <typename Model>
   Trainer(Model model, torch::optim::Optimizer& optimizer, std::shared_ptr<Communicator> world,
           DistributedWriter& writer, TrainerOptions options = {})
@@ -65,20 +72,33 @@ class STEPTAPE_EXPORT Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// Trains for TrainerOptions::epochs, or goes on with a resumed run, and evaluates after every
-  /// epoch and after the last step.
+  /// Calls `callback` in fit(). The ranks may have different callbacks.
+  void add(std::shared_ptr<TrainerCallback> callback);
+  /// Calls `function` at one point of fit(), as a TrainerCallback with that method alone.
+  ///
+  ///     trainer.on(steptape::TrainerEvent::kAfterEvaluation, [](auto& context) {
+  ///       if (context.metric("accuracy") > 0.99) { context.stop(); }
+  ///     });
+  void on(TrainerEvent event, std::function<void(TrainingContext&)> function);
+
+  /// Trains for TrainerOptions::epochs, or goes on with a resumed run, and evaluates as the options
+  /// say and after the last step. Each call begins a run of its own, with the model as it is.
   ///
   /// Begins with the root's parameters on every rank, and proves at the end that all ranks hold the
   /// same parameters still.
   ///
-  /// Collective: every rank calls it.
+  /// Collective: every rank calls it. An exception of the model, the loss, a metric or a loader ends
+  /// that rank alone, and the others once they have waited for Communicator::timeout() or the
+  /// launcher ends them.
   ///
-  /// @param train Equally many batches on every rank.
+  /// @param train Equally many batches on every rank, unless TrainerOptions::unevenBatches.
   /// @param test  Every sample on exactly one rank: DistributedSamplerOptions::evenShares = false.
-  /// @throws Error(kRankMismatch) on every rank if the ranks differ in model, number of batches,
-  ///         or, at the end, parameters; Error(kInvalidArgument) if a checkpoint to resume was made
-  ///         with another BatchLoader::seed() or, in the middle of an epoch, another number of
-  ///         ranks; otherwise as loadCheckpoint() and saveCheckpoint().
+  /// @throws Error(kRankMismatch) on every rank if the ranks differ in model, options, number of
+  ///         batches, or, at the end, parameters; Error(kFailedPrecondition) on every rank if a
+  ///         callback threw on one; Error(kInvalidArgument) if options do not go together, or a
+  ///         checkpoint to resume was made with another BatchLoader::seed() or, in the middle of an
+  ///         epoch and with a BatchLoader that has no resumeEpoch(), on another number of ranks;
+  ///         otherwise as CheckpointStore.
   TrainingResult fit(BatchLoader& train, BatchLoader& test);
 
  private:

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "steptape/base/export.h"
+#include "steptape/trainer/evaluation_metric.h"
 #include "steptape/trainer/gradient_sync.h"
+#include "steptape/trainer/learning_rate_schedule.h"
+#include "steptape/trainer/mixed_precision.h"
+#include "steptape/trainer/monitor_options.h"
+#include "steptape/trainer/run_description.h"
+#include "steptape/trainer/training_result.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -22,27 +32,97 @@ enum class ProgressStyle {
 /// The loss of a batch, averaged over its samples, as a tensor to call backward() on.
 using LossFunction = std::function<at::Tensor(const at::Tensor& output, const at::Tensor& targets)>;
 
-/// How a Trainer trains. The same on every rank.
+/// How a Trainer trains. The same on every rank; fit() compares, and names what differs.
 struct TrainerOptions {
+  // How long.
+
   std::int64_t epochs = 1;
 
   /// Stop after this many steps since the start of the run, in the middle of an epoch if need be.
   /// 0: no limit.
   std::int64_t maxSteps = 0;
 
+  /// Stop so many seconds after fit() began, by the root's clock, as a job with a time limit
+  /// must; leave time for a last step, checkpoint and evaluation. 0: no limit.
+  double maxSeconds = 0;
+
+  /// Signals to stop at, on whichever rank they come: the ranks finish the step, write a checkpoint,
+  /// flush the writer and return without another evaluation. Empty: none is caught.
+  std::vector<int> stopSignals = {SIGTERM, SIGUSR1};
+
+  /// The metric that says which model is best, and whether to go on.
+  MonitorOptions monitor;
+
+  // What a step does.
+
   /// Unset: the negative log-likelihood, for a model that ends in log_softmax.
   LossFunction loss;
 
-  /// Multiply the optimizer's learning rate by the number of ranks, as scaleLearningRate().
+  /// Multiply the optimizer's learning rate by the number of ranks, as scaleLearningRate(). Not
+  /// together with learningRate.
   bool scaleLearningRate = false;
 
+  /// A schedule of the learning rates, applied at every step. The optimizer's rates at the Trainer's
+  /// construction are the base rates.
+  std::optional<LearningRateOptions> learningRate;
+
+  /// Among others GradientSyncOptions::accumulationSteps, the batches that a step learns from, and
+  /// GradientSyncOptions::maxNorm, which clips the gradients. Batches at the end of an epoch that
+  /// fill no step are left out.
   GradientSyncOptions gradientSync;
 
-  /// Where to write `checkpoint.pt` after every epoch and after the last step. Empty: nowhere.
-  std::string checkpointDirectory;
+  Precision precision = Precision::kFull;
+  LossScaleOptions lossScale;
 
-  /// Go on from that checkpoint, at the step where it was written. Where there is none yet, start.
+  /// Move the model to this rank's GPU, as deviceForLocalRank() deals them, if there is one. false: it
+  /// stays where it is. Either way each batch is brought to where the model is.
+  bool useDevices = false;
+
+  /// As allowTf32(), for the whole process; unset: as LibTorch has it.
+  std::optional<bool> allowTf32;
+
+  /// Whether the ranks may have different numbers of training batches. A rank that has no more
+  /// waits for the others: the average of the gradients is over those that have.
+  bool unevenBatches = false;
+
+  // Evaluation.
+
+  /// What to judge the model by, besides the loss, on every rank's share of the test data.
+  std::vector<EvaluationMetric> metrics = {accuracyMetric()};
+
+  /// Evaluate behind every so many epochs. 0: only behind the last step, which is evaluated anyway.
+  std::int64_t evaluateEveryEpochs = 1;
+  /// Evaluate behind every so many steps, too. 0: no.
+  std::int64_t evaluateEverySteps = 0;
+
+  // Checkpoints.
+
+  /// Where a CheckpointStore writes after every epoch and after the last step. Empty: nowhere.
+  std::string checkpointDirectory;
+  std::int64_t keptCheckpoints = 2;  ///< Beside the best one.
+  /// And every so many steps, or seconds by the root's clock. 0: no.
+  std::int64_t checkpointEverySteps = 0;
+  double checkpointEverySeconds = 0;
+
+  /// Go on from the newest checkpoint, at the step where it was written, or from the one before it if
+  /// that is damaged. Where there is none yet, start.
   bool resume = false;
+
+  // Logs.
+
+  /// Write the text `configuration`: describeRun(), these options, and `configuration`.
+  bool logConfiguration = true;
+  DescriptionRows configuration;
+
+  /// Write as `loss/train` the mean over all ranks, weighted by samples, and as `loss/train/min` and
+  /// `loss/train/max` the band around it, with a chart of that. The losses travel while the gradients
+  /// are exchanged. false: the root's loss alone. Under RankPolicy::kPerRank each rank's own loss is
+  /// in its sub-run anyway.
+  bool reduceTrainLoss = true;
+
+  /// Every so many steps, write what each rank's input, forward, backward, optimizer and waiting took,
+  /// and which rank holds up the others; see StragglerReport. 0: no.
+  std::int64_t stragglerSteps = 50;
 
   /// Write histograms of every parameter and gradient after every epoch.
   bool histograms = true;
@@ -57,16 +137,7 @@ struct TrainerOptions {
 /// Steps that a profile leaves out, because the first ones pay for allocations.
 inline constexpr std::int64_t kStepsBeforeProfile = 10;
 
-/// What came out of Trainer::fit(); the same on every rank but for the times.
-struct TrainingResult {
-  std::int64_t epochs = 0;      ///< Epochs that were finished, those before a resume included.
-  std::int64_t step = 0;        ///< Steps done since the start of the run.
-  double testLoss = 0;          ///< Of the last evaluation, over all ranks' samples.
-  double testAccuracy = 0;      ///< Fraction of all test samples that were classified correctly.
-  double trainingSeconds = 0;   ///< Time in training steps, logging included, evaluation not.
-  double secondsPerEpoch = 0;   ///< trainingSeconds, scaled to one whole epoch.
-  double samplesPerSecond = 0;  ///< Training samples of all ranks per second of trainingSeconds.
-  double loggingSeconds = 0;    ///< Part of all time that this thread spent in the writer's calls.
-};
+/// What the options say, for the text of a run; functions by whether they are set.
+STEPTAPE_EXPORT DescriptionRows describeOptions(const TrainerOptions& options);
 
 }  // namespace steptape

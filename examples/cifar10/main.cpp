@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains ResNet-20 on CIFAR-10 as its paper does: augmented images, weight decay, a learning rate
+// that warms up, is scaled by the ranks and falls twice; checkpoints, a time limit, and going on
+// where a job ended.
+//
+//   tools/get_data.sh cifar10
+//   mpiexec -n 2 cifar10 --checkpoint-dir checkpoints --log-dir runs/cifar10 --resume
+//   tensorboard --logdir runs
+//
+// 164 epochs are a day on two cores; --synthetic needs no data, and --epochs 1 --max-steps 20 shows
+// that all works. The scripts in ../jobs start this program.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <steptape/mpi.h>
+#include <steptape/torch.h>
+#include <steptape/trainer.h>
+
+#include "augmented_loader.h"
+#include "command_line.h"
+#include "on_ranks.h"
+#include "resnet20.h"
+#include "synthetic_images.h"
+
+#include <torch/torch.h>
+
+namespace {
+
+using example::World;
+
+constexpr std::int64_t kTestBatchSize = 500;
+constexpr std::int64_t kShownImages = 32;
+constexpr std::int64_t kSyntheticImages = 2000;
+
+struct Options {
+  std::string data = "data/cifar-10-batches-bin";
+  bool synthetic = false;
+  std::int64_t epochs = 164;
+  std::int64_t maxSteps = 0;
+  double maxSeconds = 0;
+  std::int64_t batchSize = 128;
+  double lr = 0.1;
+  double warmUp = 5;
+  double weightDecay = 1e-4;
+  std::int64_t seed = 1;
+  std::int64_t threads = 0;
+  std::string logDir = "runs/cifar10";
+  std::string checkpointDir;
+  std::int64_t checkpointSteps = 0;
+  bool resume = false;
+};
+
+struct Data {
+  steptape::ImageDataset train;
+  steptape::ImageDataset test;
+};
+
+Data load(const Options& options) {
+  if (options.synthetic) {
+    return {syntheticImages(kSyntheticImages, 1), syntheticImages(kSyntheticImages / 4, 2)};
+  }
+  return {steptape::loadCifar10(options.data, steptape::Split::kTrain),
+          steptape::loadCifar10(options.data, steptape::Split::kTest)};
+}
+
+steptape::TrainerOptions trainerOptions(const Options& options, int ranks) {
+  steptape::LearningRateOptions rate;
+  rate.scale = ranks;
+  rate.warmUpEpochs = options.warmUp;
+  // Where the paper has them: after 32,000 and 48,000 of 64,000 steps.
+  const auto epochs = static_cast<double>(options.epochs);
+  rate.milestones = {epochs / 2, epochs * 3 / 4};
+
+  steptape::TrainerOptions trainer;
+  trainer.epochs = options.epochs;
+  trainer.maxSteps = options.maxSteps;
+  trainer.maxSeconds = options.maxSeconds;
+  trainer.learningRate = rate;
+  trainer.monitor.metric = "accuracy";
+  trainer.monitor.keepBest = !options.checkpointDir.empty();
+  trainer.checkpointDirectory = options.checkpointDir;
+  trainer.checkpointEverySteps = options.checkpointSteps;
+  trainer.resume = options.resume;
+  trainer.useDevices = true;
+  trainer.configuration = {{"data", options.synthetic ? "synthetic" : options.data},
+                           {"batch size per rank", std::to_string(options.batchSize)},
+                           {"weight decay", std::to_string(options.weightDecay)}};
+  return trainer;
+}
+
+/// Where a run that goes on will start.
+std::optional<steptape::FoundCheckpoint> findCheckpoint(const Options& options,
+                                                        const World& world) {
+  if (!options.resume) {
+    return std::nullopt;
+  }
+  return steptape::CheckpointStore(options.checkpointDir, world).findNewest();
+}
+
+void logImages(steptape::DistributedWriter& writer, steptape::BatchLoader& loader) {
+  steptape::Batch batch;
+  loader.startEpoch(0);
+  if (writer.isEnabled() && loader.next(batch)) {
+    const torch::Tensor shown =
+        batch.inputs.narrow(0, 0, std::min(kShownImages, batch.inputs.size(0)));
+    const torch::Tensor lowest = shown.min();
+    writer.addImages("augmented_images", (shown - lowest) / (shown.max() - lowest), 0);
+  }
+}
+
+void train(const Options& options, const World& world) {
+  if (options.resume && options.checkpointDir.empty()) {
+    throw example::UsageError("--resume needs --checkpoint-dir");
+  }
+  steptape::ThreadOptions threads;
+  threads.intraOp = static_cast<int>(options.threads);
+  steptape::setThreads(threads, *world);
+  steptape::keepFreedMemory();
+  const Data data = example::onAllRanks(*world, [&] { return load(options); });
+
+  const steptape::Normalization normalization{{0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}};
+  steptape::DistributedSamplerOptions shuffled;
+  shuffled.seed = static_cast<std::uint64_t>(options.seed);
+  steptape::ImageLoader images(data.train, {data.train.size(), *world, shuffled}, options.batchSize,
+                               normalization);
+  AugmentedLoader trainLoader(images, world->rank());
+  steptape::DistributedSamplerOptions inOrder;
+  inOrder.shuffle = false;
+  inOrder.evenShares = false;
+  steptape::ImageLoader testLoader(data.test, {data.test.size(), *world, inOrder}, kTestBatchSize,
+                                   normalization);
+
+  torch::manual_seed(static_cast<std::uint64_t>(options.seed));
+  const ResNet20 model;
+  torch::optim::SGD optimizer(
+      model->parameters(),
+      torch::optim::SGDOptions(options.lr).momentum(0.9).weight_decay(options.weightDecay));
+
+  const auto checkpoint = findCheckpoint(options, world);
+  steptape::DistributedWriterOptions writerOptions;
+  if (checkpoint) {
+    // What the earlier job logged after its checkpoint is logged again, so TensorBoard forgets it.
+    writerOptions.writer.purgeStep = checkpoint->progress.writerStep + 1;
+  }
+  steptape::DistributedWriter writer(options.logDir, world, writerOptions);
+  if (!checkpoint) {
+    logImages(writer, trainLoader);
+  }
+  steptape::Trainer trainer(model, optimizer, world, writer,
+                            trainerOptions(options, world->size()));
+  const steptape::TrainingResult result = trainer.fit(trainLoader, testLoader);
+  writer.close().throwIfError();
+  steptape::logFromRoot(*world,
+                        std::string("stopped at step ") + std::to_string(result.step) + " by " +
+                            steptape::stopReasonText(result.stoppedBy) + "; best accuracy " +
+                            std::to_string(result.bestValue) + "; tensorboard --logdir " +
+                            writer.logDir() + "\n",
+                        std::cout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  example::CommandLine line(
+      "Trains ResNet-20 on CIFAR-10, on every rank of an MPI job.\n\n"
+      "  mpiexec -n 2 cifar10 [options]\n");
+  line.add("data", options.data, "DIR", "CIFAR-10's binary files");
+  line.add("synthetic", options.synthetic, "train on generated images, which need no files");
+  line.add("epochs", options.epochs, "N", "passes over the training images", 1);
+  line.add("max-steps", options.maxSteps, "N", "stop after N steps in all; 0: no limit");
+  line.add("max-seconds", options.maxSeconds, "X", "stop after X seconds; 0: no limit");
+  line.add("batch-size", options.batchSize, "N", "images per step on each rank", 1);
+  line.add("lr", options.lr, "X", "learning rate for one rank; multiplied by the ranks");
+  line.add("warm-up", options.warmUp, "X", "epochs in which the rate rises to that");
+  line.add("weight-decay", options.weightDecay, "X", "of all parameters");
+  line.add("seed", options.seed, "N", "decides initial weights, order and augmentation");
+  line.add("threads", options.threads, "N",
+           "LibTorch's per rank; 0: this rank's part of the cores");
+  line.add("log-dir", options.logDir, "DIR", "where TensorBoard is to look");
+  line.add("checkpoint-dir", options.checkpointDir, "DIR",
+           "checkpoints after epochs and at the end");
+  line.add("checkpoint-steps", options.checkpointSteps, "N", "and after every N steps; 0: not");
+  line.add("resume", options.resume, "go on from the newest checkpoint, if there is one");
+  return example::runOnRanks(argc, argv, line, [&](const World& world) { train(options, world); });
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "on_ranks.h"
+
+#include <iostream>
+
+#include <steptape/mpi.h>
+
+namespace example {
+namespace {
+
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;
+
+std::string programName(const char* path) {
+  const std::string text = path;
+  return text.substr(text.rfind('/') + 1);
+}
+
+}  // namespace
+
+int runOnRanks(int argc, char** argv, CommandLine& line,
+               const std::function<void(const World& world)>& run) {
+  const steptape::mpi::Environment mpi(argc, argv);
+  const std::string program = programName(argv[0]);
+  try {
+    const World world = steptape::mpi::world();
+    try {
+      if (line.parse(argc, argv)) {
+        run(world);
+      } else {
+        steptape::logFromRoot(*world, line.help(), std::cout);
+      }
+      return 0;
+    } catch (const UsageError& error) {
+      // All ranks have the same command line and come here together.
+      steptape::logFromRoot(*world, program + ": " + error.what() + "; see --help\n", std::cerr);
+      return kExitUsage;
+    } catch (const AgreedFailure& error) {
+      steptape::logFromRoot(*world, program + ": " + error.what() + "\n", std::cerr);
+      return kExitFailure;
+    }
+  } catch (const std::exception& error) {
+    mpi.abort(error.what());
+  }
+}
+
+}  // namespace example

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The smallest complete program: a network, an optimizer, and a Trainer that does the rest.
+//
+//   tools/get_data.sh mnist
+//   mpiexec -n 2 mnist --epochs 3
+//   tensorboard --logdir runs
+#include <string>
+#include <utility>
+
+#include <steptape/mpi.h>
+#include <steptape/trainer.h>
+
+#include "command_line.h"
+#include "on_ranks.h"
+
+#include <torch/torch.h>
+
+namespace {
+
+using example::World;
+
+struct Options {
+  std::string data = "data/mnist";
+  std::string logDir = "runs/mnist";
+  std::int64_t epochs = 1;
+};
+
+void train(const Options& options, const World& world) {
+  steptape::setThreads({}, *world);
+  const auto [trainImages, testImages] = example::onAllRanks(
+      *world,
+      [&] {
+        return std::pair{steptape::loadMnist(options.data, steptape::Split::kTrain),
+                         steptape::loadMnist(options.data, steptape::Split::kTest)};
+      },
+      "MNIST itself, on a machine with internet: tools/get_data.sh mnist");
+  steptape::DistributedSamplerOptions inOrder;
+  inOrder.shuffle = false;
+  inOrder.evenShares = false;  // Every test image counts once.
+  steptape::ImageLoader train(trainImages, {trainImages.size(), *world}, 64);
+  steptape::ImageLoader test(testImages, {testImages.size(), *world, inOrder}, 1000);
+
+  torch::manual_seed(1);
+  const torch::nn::Sequential model(torch::nn::Flatten(), torch::nn::Linear(28 * 28, 128),
+                                    torch::nn::ReLU(), torch::nn::Linear(128, 10),
+                                    torch::nn::LogSoftmax(/*dim=*/1));
+  torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(0.05).momentum(0.9));
+
+  steptape::TrainerOptions trainerOptions;
+  trainerOptions.epochs = options.epochs;
+  steptape::DistributedWriter writer(options.logDir, world);
+  steptape::Trainer trainer(model, optimizer, world, writer, trainerOptions);
+  trainer.fit(train, test);
+  writer.close().throwIfError();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  example::CommandLine line("Trains a network of two layers on MNIST.\n\n  mnist [options]\n");
+  line.add("data", options.data, "DIR", "MNIST's four files");
+  line.add("log-dir", options.logDir, "DIR", "where TensorBoard is to look");
+  line.add("epochs", options.epochs, "N", "passes over the training images", 1);
+  return example::runOnRanks(argc, argv, line, [&](const World& world) { train(options, world); });
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include <steptape/reader/run_files.h>
+#include <steptape/reader/scalar_series.h>
+
+#include "process.h"
+
+namespace {
+
+constexpr std::size_t kShownOutput = 2000;
+
+void replaceAll(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+std::string endOfFile(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string all = text.str();
+  return all.size() <= kShownOutput ? all : "..." + all.substr(all.size() - kShownOutput);
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) {
+    return Measurement::kUnknown;
+  }
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// Of all points of a tag: the first ones, in which memory is allocated and caches fill, do not
+/// decide.
+double medianOf(const steptape::ScalarsByTag& scalars, const std::string& tag) {
+  std::vector<double> values;
+  if (const auto points = scalars.find(tag); points != scalars.end()) {
+    for (const steptape::ScalarPoint& point : points->second) {
+      values.push_back(static_cast<double>(point.value));
+    }
+  }
+  return median(std::move(values));
+}
+
+double medianOf(const std::vector<Measurement>& jobs, double Measurement::*member) {
+  std::vector<double> values;
+  for (const Measurement& job : jobs) {
+    values.push_back(job.*member);
+  }
+  return median(std::move(values));
+}
+
+/// Of the run itself: sub-runs, such as those of single ranks, are not the job.
+steptape::ScalarsByTag scalarsOf(const std::string& logDir) {
+  for (const steptape::RunFiles& run : steptape::listRuns(logDir)) {
+    if (run.name == ".") {
+      return steptape::readRunScalars(run).scalars;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> fillIn(std::vector<std::string> parts, int ranks, std::int64_t work,
+                                const std::string& logDir) {
+  for (std::string& part : parts) {
+    replaceAll(part, "{ranks}", std::to_string(ranks));
+    replaceAll(part, "{work}", std::to_string(work));
+    replaceAll(part, "{log_dir}", logDir);
+  }
+  return parts;
+}
+
+Measurement runJob(const JobTemplate& job, int ranks, std::int64_t work,
+                   const std::string& logDir) {
+  if (std::filesystem::exists(logDir)) {
+    throw std::runtime_error(logDir + " exists already; choose another --log-dir");
+  }
+  std::filesystem::create_directories(logDir);
+  std::vector<std::string> command = job.launcher;
+  command.insert(command.end(), job.program.begin(), job.program.end());
+  const std::string output = logDir + "/output.txt";
+  const ProcessEnd end =
+      runProcess(fillIn(std::move(command), ranks, work, logDir), output, job.timeLimit);
+  if (end.timedOut || end.exitCode != 0) {
+    const std::string how = end.timedOut ? "took longer than the time limit"
+                                         : "ended with exit code " + std::to_string(end.exitCode);
+    throw std::runtime_error("the job with {ranks} = " + std::to_string(ranks) + " " + how + "; " +
+                             output + " ends with:\n" + endOfFile(output));
+  }
+
+  const steptape::ScalarsByTag scalars = scalarsOf(logDir);
+  Measurement measured;
+  measured.ranks = ranks;
+  measured.seconds = end.seconds;
+  measured.rate = medianOf(scalars, job.rateTag);
+  if (!(measured.rate > 0)) {
+    throw std::runtime_error("the job with {ranks} = " + std::to_string(ranks) +
+                             " logged no scalar '" + job.rateTag + "' in " + logDir +
+                             "; see --rate-tag");
+  }
+  const double waitMs = medianOf(scalars, "straggler/wait/mean_ms");
+  const double workMs = medianOf(scalars, "straggler/work/mean_ms");
+  const double inputMs = medianOf(scalars, "straggler/input/mean_ms");
+  measured.waitShare = waitMs / (waitMs + workMs);
+  measured.inputShare = inputMs / (waitMs + workMs);
+  measured.computeShare = (workMs - inputMs) / (waitMs + workMs);
+  return measured;
+}
+
+Measurement medianOf(const std::vector<Measurement>& jobs) {
+  Measurement result;
+  result.ranks = jobs.front().ranks;
+  for (double Measurement::*member :
+       {&Measurement::rate, &Measurement::seconds, &Measurement::waitShare,
+        &Measurement::inputShare, &Measurement::computeShare}) {
+    result.*member = medianOf(jobs, member);
+  }
+  return result;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include <steptape/base/json.h>
+
+#ifdef SCALING_STUDY_WITH_FIGURES
+#include <steptape/figure.h>
+#endif
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string number(double value, int digits) {
+  if (std::isnan(value)) {
+    return "-";
+  }
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
+  return buffer.data();
+}
+
+std::string percent(double share) {
+  return std::isnan(share) ? "-" : number(100 * share, 1) + " %";
+}
+
+/// Of all tables; the first row is the heading.
+std::vector<Row> tableRows(const std::vector<Scaling>& study, const std::string& rateTag) {
+  std::vector<Row> rows = {
+      {"ranks", rateTag, "speed-up", "efficiency", "wait", "input", "compute", "seconds"}};
+  for (const Scaling& entry : study) {
+    rows.push_back({std::to_string(entry.job.ranks), number(entry.job.rate, 1),
+                    number(entry.speedUp, 2), percent(entry.efficiency),
+                    percent(entry.job.waitShare), percent(entry.job.inputShare),
+                    percent(entry.job.computeShare), number(entry.job.seconds, 1)});
+  }
+  return rows;
+}
+
+std::string markdownTable(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) {
+    text += "|";
+    for (const std::string& cell : row) {
+      text += " " + cell + " |";
+    }
+    text += "\n";
+    if (&row == &rows.front()) {
+      text += "|";
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        text += "--:|";
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+#ifdef SCALING_STUDY_WITH_FIGURES
+void logFigures(steptape::SummaryWriter& writer, const std::vector<Scaling>& study,
+                const std::string& title) {
+  std::vector<double> ranks;
+  std::vector<double> speedUp;
+  std::vector<double> waiting;
+  std::vector<double> reading;
+  for (const Scaling& entry : study) {
+    ranks.push_back(entry.job.ranks);
+    speedUp.push_back(entry.speedUp);
+    waiting.push_back(100 * entry.job.waitShare);
+    reading.push_back(100 * entry.job.inputShare);
+  }
+  const std::int64_t step = study.back().job.ranks;
+
+  steptape::LineOptions ideal;
+  ideal.label = "ideal";
+  ideal.style = "--";
+  ideal.color = "gray";
+  steptape::LineOptions measured;
+  measured.label = "measured";
+  measured.marker = "o";
+  steptape::Figure figure;
+  figure.line(ranks, ranks, ideal).line(ranks, speedUp, measured);
+  figure.setTitle(title).setXLabel("ranks").setYLabel("speed-up");
+  writer.addFigure("scaling/speed_up_against_ideal", figure, step);
+
+  if (std::all_of(waiting.begin(), waiting.end(), [](double share) { return std::isnan(share); })) {
+    return;  // The program does not log where its time goes.
+  }
+  steptape::LineOptions wait = measured;
+  wait.label = "wait for other ranks";
+  steptape::LineOptions input = measured;
+  input.label = "input";
+  steptape::Figure shares;
+  shares.line(ranks, waiting, wait).line(ranks, reading, input);
+  shares.setTitle("Time that is not computation").setXLabel("ranks").setYLabel("% of a step");
+  shares.setYLimits(0, 100);
+  writer.addFigure("scaling/lost_time", shares, step);
+}
+#endif
+
+void appendField(std::string& json, const char* name, double value) {
+  json += std::string(",\"") + name + "\":";
+  steptape::appendJsonNumber(&json, value);
+}
+
+}  // namespace
+
+std::vector<Scaling> compare(const std::vector<Measurement>& jobs) {
+  const Measurement& base = jobs.front();
+  std::vector<Scaling> study;
+  for (const Measurement& job : jobs) {
+    const double speedUp = job.rate / base.rate * base.ranks;
+    study.push_back({job, speedUp, speedUp / job.ranks});
+  }
+  return study;
+}
+
+std::string consoleTable(const std::vector<Scaling>& study, const std::string& rateTag) {
+  const std::vector<Row> rows = tableRows(study, rateTag);
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      std::size_t width = 0;
+      for (const Row& other : rows) {
+        width = std::max(width, other[column].size());
+      }
+      text += std::string(width - row[column].size() + (column == 0 ? 0 : 3), ' ') + row[column];
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string jsonLine(const std::vector<Scaling>& study) {
+  std::string json = "[";
+  for (const Scaling& entry : study) {
+    json += (json.size() > 1 ? ",{" : "{") + std::string("\"ranks\":") +
+            std::to_string(entry.job.ranks);
+    appendField(json, "rate", entry.job.rate);
+    appendField(json, "speed_up", entry.speedUp);
+    appendField(json, "efficiency", entry.efficiency);
+    appendField(json, "wait_share", entry.job.waitShare);
+    appendField(json, "input_share", entry.job.inputShare);
+    appendField(json, "compute_share", entry.job.computeShare);
+    appendField(json, "seconds", entry.job.seconds);
+    json += "}";
+  }
+  return json + "]";
+}
+
+void logStudy(steptape::SummaryWriter& writer, const std::vector<Scaling>& study,
+              const std::string& rateTag, const std::string& title) {
+  for (const Scaling& entry : study) {
+    auto scalars = writer.atStep(entry.job.ranks);
+    scalars.add("scaling/" + rateTag, entry.job.rate);
+    scalars.add("scaling/speed_up", entry.speedUp);
+    scalars.add("scaling/efficiency", entry.efficiency);
+    scalars.add("scaling/seconds", entry.job.seconds);
+    if (!std::isnan(entry.job.waitShare)) {
+      scalars.add("scaling/wait_share", entry.job.waitShare);
+      scalars.add("scaling/input_share", entry.job.inputShare);
+      scalars.add("scaling/compute_share", entry.job.computeShare);
+    }
+  }
+  writer.addText("scaling/table", title + "\n\n" + markdownTable(tableRows(study, rateTag)),
+                 study.back().job.ranks);
+#ifdef SCALING_STUDY_WITH_FIGURES
+  logFigures(writer, study, title);
+#endif
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/trainer/trainer_callback.h"
+
+namespace steptape::detail {
+
+/// The callbacks of this rank, and what became of them.
+///
+/// Not thread-safe: one thread at a time.
+class CallbackList {
+ public:
+  void add(std::shared_ptr<TrainerCallback> callback) { callbacks_.push_back(std::move(callback)); }
+  void add(TrainerEvent event, std::function<void(TrainingContext&)> function);
+
+  bool empty() const { return callbacks_.empty(); }
+
+  /// Calls each one, unless one has thrown. On several ranks an exception is kept, so that this rank
+  /// goes on to where all ranks learn of it; on a single rank it goes on at once.
+  void call(TrainerEvent event, TrainingContext& context);
+
+  bool failed() const { return !failure_.empty(); }
+
+  /// Throws the same on every rank if a callback of one has thrown. Collective.
+  ///
+  /// @throws Error(kFailedPrecondition) naming the rank, the event and the exception's message.
+  void throwIfAnyRankFailed(Communicator& world) const;
+
+ private:
+  std::vector<std::shared_ptr<TrainerCallback>> callbacks_;
+  std::string failure_;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "steptape/trainer/mixed_precision.h"
+
+#include <ATen/core/Tensor.h>
+
+namespace steptape::detail {
+
+/// Scales the loss, takes the scale out of the gradients, and follows where it must go.
+///
+/// Not thread-safe: one thread at a time.
+class LossScaler {
+ public:
+  /// @throws Error(kInvalidArgument) naming an option out of range.
+  explicit LossScaler(const LossScaleOptions& options);
+
+  double scale() const { return scale_; }
+  std::int64_t stepsSinceInfinity() const { return stepsSinceInfinity_; }
+  void restore(double scale, std::int64_t stepsSinceInfinity) {
+    scale_ = scale;
+    stepsSinceInfinity_ = stepsSinceInfinity;
+  }
+
+  /// Divides the gradients by the scale and adapts it for the next step.
+  ///
+  /// @return false if one of them is infinite or NaN: the optimizer must make no step with them.
+  bool unscale(const std::vector<at::Tensor>& parameters);
+
+ private:
+  LossScaleOptions options_;
+  double scale_;
+  std::int64_t stepsSinceInfinity_ = 0;
+};
+
+}  // namespace steptape::detail

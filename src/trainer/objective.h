@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "steptape/trainer/batch_loader.h"
+#include "steptape/trainer/trainer_options.h"
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+
+namespace steptape::detail {
+
+/// What a model makes of a batch.
+struct Outcome {
+  at::Tensor output;
+  at::Tensor loss;
+};
+
+/// The function that is minimised: the model's forward pass and the loss, on the run's device and in
+/// its precision.
+///
+/// Not thread-safe: one thread at a time.
+class Objective {
+ public:
+  using Forward = std::function<at::Tensor(const at::Tensor&)>;
+
+  /// @throws Error(kInvalidArgument) if the device has no such precision.
+  Objective(Forward forward, LossFunction loss, Precision precision, c10::Device device);
+
+  Outcome operator()(const Batch& batch) const;
+
+  /// Brings the batch to the device, unless it is there.
+  void toDevice(Batch& batch) const;
+
+ private:
+  Forward forward_;
+  LossFunction loss_;
+  Precision precision_;
+  c10::Device device_;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/run_checkpoints.h"
+
+#include "steptape/base/error.h"
+#include "steptape/trainer/recipe.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr const char* kBestValue = "best value";
+constexpr const char* kBestStep = "best step";
+constexpr const char* kEvaluationsSince = "evaluations since the best";
+
+void checkDirectory(const TrainerOptions& options) {
+  if (!options.checkpointDirectory.empty()) {
+    return;
+  }
+  const char* option = options.resume                       ? "resume"
+                       : options.monitor.keepBest           ? "monitor.keepBest"
+                       : options.checkpointEverySteps > 0   ? "checkpointEverySteps"
+                       : options.checkpointEverySeconds > 0 ? "checkpointEverySeconds"
+                                                            : nullptr;
+  if (option != nullptr) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("Trainer got ") + option + " without a checkpointDirectory");
+  }
+}
+
+double valueOr(const TrainingProgress& progress, const char* name, double otherwise) {
+  const auto found = progress.values.find(name);
+  return found == progress.values.end() ? otherwise : found->second;
+}
+
+}  // namespace
+
+RunCheckpoints::RunCheckpoints(RunState& state, BatchLoader& train, BestTracker& best)
+    : state_(state), train_(train), best_(best) {
+  const TrainerOptions& options = state.options();
+  checkDirectory(options);
+  if (!options.checkpointDirectory.empty()) {
+    store_.emplace(options.checkpointDirectory, state.parts().world,
+                   CheckpointStoreOptions{options.keptCheckpoints});
+  }
+}
+
+LearningRateSchedule* RunCheckpoints::schedule() {
+  auto& schedule = state_.parts().schedule;
+  return schedule ? &*schedule : nullptr;
+}
+
+TrainingProgress RunCheckpoints::progress(const TrainStep& step) const {
+  TrainingProgress progress = state_.progress;
+  progress.samplesDone = progress.stepInEpoch > 0 ? train_.samplesDone() : 0;
+  step.saveTo(progress.values);
+  const BestTracker::State& best = best_.best();
+  progress.values[kBestValue] = best.value;
+  progress.values[kBestStep] = static_cast<double>(best.step);
+  progress.values[kEvaluationsSince] = static_cast<double>(best.evaluationsSince);
+  return progress;
+}
+
+std::string RunCheckpoints::save(const TrainStep& step) {
+  std::string path;
+  if (store_) {
+    const TrainerParts& parts = state_.parts();
+    path = store_->save(*parts.module, parts.optimizer, progress(step), schedule());
+  }
+  state_.checkpointWritten();
+  return path;
+}
+
+void RunCheckpoints::saveBest(const TrainStep& step) {
+  const TrainerParts& parts = state_.parts();
+  store_->saveBest(*parts.module, parts.optimizer, progress(step), schedule());
+}
+
+void RunCheckpoints::loadBest() {
+  const TrainerParts& parts = state_.parts();
+  store_->loadBest(*parts.module, parts.optimizer, schedule());
+}
+
+std::string RunCheckpoints::resume(TrainStep& step) {
+  const TrainerParts& parts = state_.parts();
+  const auto found = store_->loadNewest(*parts.module, parts.optimizer, schedule());
+  if (!found) {
+    return "no checkpoint in " + state_.options().checkpointDirectory +
+           " yet: starting from the beginning";
+  }
+  goTo(*found);
+  step.restoreFrom(found->progress.values);
+  std::string text;
+  for (const std::string& why : found->passedOver) {
+    text += why + "\n";
+  }
+  return text + "resumed from " + found->path + " at step " + std::to_string(found->progress.step);
+}
+
+void RunCheckpoints::goTo(const FoundCheckpoint& found) {
+  const TrainingProgress& progress = found.progress;
+  const int ranks = state_.world().size();
+  if (progress.seed != train_.seed()) {
+    throw Error(ErrorCode::kInvalidArgument, found.path + " was written by a run with the seed " +
+                                                 std::to_string(progress.seed) + ", got " +
+                                                 std::to_string(train_.seed()) +
+                                                 "; the order of the samples would differ");
+  }
+  if (progress.stepInEpoch > 0 && progress.samplesDone < 0 && progress.ranks != ranks) {
+    throw Error(ErrorCode::kInvalidArgument,
+                found.path + " was written in the middle of an epoch on " +
+                    std::to_string(progress.ranks) + " ranks, got " + std::to_string(ranks) +
+                    ", and the BatchLoader cannot share out the rest anew");
+  }
+  if (state_.options().scaleLearningRate) {
+    scaleLearningRate(state_.parts().optimizer, static_cast<double>(ranks) / progress.ranks);
+  }
+  best_.restore({valueOr(progress, kBestValue, best_.best().value),
+                 static_cast<std::int64_t>(valueOr(progress, kBestStep, 0)),
+                 static_cast<std::int64_t>(valueOr(progress, kEvaluationsSince, 0))});
+  state_.progress = progress;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/run_state.h"
+
+#include <algorithm>
+
+namespace steptape::detail {
+RunState::RunState(TrainerParts& parts)
+    : context(*parts.module, parts.optimizer, parts.writer, *parts.world),
+      parts_(parts),
+      limits_(parts.options, parts.world->isRoot()),
+      // Messages of its own: GradientSync has buckets under way that not every rank has begun yet.
+      exchange_(parts.world->duplicate()) {}
+
+void RunState::stopFor(StopReason reason) {
+  stop_ = std::max(stop_.value_or(reason), reason);
+}
+
+StepWish RunState::wish() const {
+  StepWish wish = limits_.wish();
+  wish.failed = parts_.callbacks.failed();
+  if (context.stopRequested) {
+    wish.stop = std::max(wish.stop.value_or(StopReason::kCallback), StopReason::kCallback);
+  }
+  return wish;
+}
+
+void RunState::postStep(double loss, double samples) {
+  exchange_.post(wish(), progress.step, loss, samples);
+}
+
+void RunState::agreeOnStep() {
+  const StepWish agreed = exchange_.read();
+  if (agreed.failed) {
+    parts_.callbacks.throwIfAnyRankFailed(world());
+  }
+  if (agreed.stop) {
+    stopFor(*agreed.stop);
+    signal_ = agreed.signal;
+  }
+  checkpointIsDue_ = checkpointIsDue_ || agreed.checkpoint;
+  loss_ = exchange_.loss();
+}
+
+void RunState::agree() {
+  const MetricMoments loss = loss_;
+  postStep(0, 0);
+  agreeOnStep();
+  loss_ = loss;
+}
+
+void RunState::checkpointWritten() {
+  checkpointIsDue_ = false;
+  limits_.checkpointWritten();
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "steptape/trainer/checkpoint.h"
+#include "steptape/trainer/learning_rate_schedule.h"
+#include "steptape/trainer/trainer_callback.h"
+#include "steptape/trainer/trainer_options.h"
+
+#include "trainer/callback_list.h"
+#include "trainer/objective.h"
+#include "trainer/run_limits.h"
+#include "trainer/step_exchange.h"
+
+namespace steptape::detail {
+
+/// What a Trainer was made of.
+struct TrainerParts {
+  std::shared_ptr<torch::nn::Module> module;
+  Objective::Forward forward;
+  torch::optim::Optimizer& optimizer;
+  std::shared_ptr<Communicator> world;
+  DistributedWriter& writer;
+  TrainerOptions options;
+  std::optional<LearningRateSchedule> schedule;
+  CallbackList callbacks;
+};
+
+/// Where a run stands and whether it goes on: what its parts share. All but TrainingContext::loss
+/// and `batch` is the same on every rank.
+///
+/// Not thread-safe: one thread at a time, the communicator's.
+class RunState {
+ public:
+  /// Starts the clock of TrainerOptions::maxSeconds, and catches the signals.
+  explicit RunState(TrainerParts& parts);
+
+  TrainerParts& parts() { return parts_; }
+  const TrainerOptions& options() const { return parts_.options; }
+  Communicator& world() { return *parts_.world; }
+
+  TrainingProgress progress;
+  TrainingContext context;
+
+  std::optional<StopReason> stop() const { return stop_; }
+  int signal() const { return signal_; }
+  /// Of several reasons the greatest is kept. REQUIRES: all ranks call it.
+  void stopFor(StopReason reason);
+
+  /// Calls the callbacks; what they want is known to all ranks at the next agreement.
+  void call(TrainerEvent event) { parts_.callbacks.call(event, context); }
+
+  // The agreement on what callbacks, signals and clocks want: in a step, beside the exchange of the
+  // gradients, or at once.
+  void postStep(double loss, double samples);
+  /// @throws Error(kFailedPrecondition) if a rank's callback threw.
+  void agreeOnStep();
+  void agree();
+
+  /// The losses of all ranks in the latest step.
+  const MetricMoments& lossOfRanks() const { return loss_; }
+
+  bool checkpointIsDue() const { return checkpointIsDue_; }
+  void checkpointWritten();
+
+ private:
+  StepWish wish() const;
+
+  TrainerParts& parts_;
+  RunLimits limits_;
+  StepExchange exchange_;
+  MetricMoments loss_;
+  std::optional<StopReason> stop_;
+  int signal_ = 0;
+  bool checkpointIsDue_ = false;
+};
+
+}  // namespace steptape::detail

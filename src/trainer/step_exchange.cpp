@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/step_exchange.h"
+
+#include <string>
+
+#include "steptape/base/error.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr int kSignals = 1024;  ///< More than any system has.
+
+enum Duty { kNoDuty, kCheckpoint, kFail };
+
+/// Larger where the reason is greater; 0 for none.
+double encodeStop(const StepWish& wish) {
+  return wish.stop ? (1 + static_cast<int>(*wish.stop)) * kSignals + wish.signal : 0;
+}
+
+const CollectiveOptions& collectiveOptions() {
+  static const CollectiveOptions kOptions = [] {
+    CollectiveOptions options;
+    options.name = "Trainer's exchange of losses and wishes";
+    options.compareRanks = false;  // The step is in the data.
+    return options;
+  }();
+  return kOptions;
+}
+
+}  // namespace
+
+void StepExchange::post(const StepWish& wish, std::int64_t step, double loss, double weight) {
+  const int rank = world_->rank();
+  const Duty duty = wish.failed ? kFail : wish.checkpoint ? kCheckpoint : kNoDuty;
+  moments_[kLoss] = MetricMoments::of(loss, weight, rank);
+  moments_[kStop] = MetricMoments::of(encodeStop(wish), 1, rank);
+  moments_[kDuty] = MetricMoments::of(duty, 1, rank);
+  moments_[kStep] = MetricMoments::of(static_cast<double>(step), 1, rank);
+  if (world_->size() > 1) {
+    pending_ = world_->allreduceAsync(Span<MetricMoments>(moments_), collectiveOptions());
+  }
+}
+
+StepWish StepExchange::read() {
+  pending_.wait();
+  const MetricMoments& steps = moments_[kStep];
+  if (steps.min != steps.max) {
+    throw Error(ErrorCode::kRankMismatch, "Trainer: the ranks are in different steps, from " +
+                                              std::to_string(static_cast<std::int64_t>(steps.min)) +
+                                              " to " +
+                                              std::to_string(static_cast<std::int64_t>(steps.max)));
+  }
+  StepWish agreed;
+  const int stop = static_cast<int>(moments_[kStop].max);
+  if (stop > 0) {
+    agreed.stop = static_cast<StopReason>(stop / kSignals - 1);
+    agreed.signal = stop % kSignals;
+  }
+  agreed.checkpoint = moments_[kDuty].max == kCheckpoint;
+  agreed.failed = moments_[kDuty].max == kFail;
+  return agreed;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/step_log.h"
+
+#include <cmath>
+
+#include "steptape/torch/tensor_traits.h"
+
+#include <torch/nn/module.h>
+
+namespace steptape::detail {
+namespace {
+
+constexpr const char* kLossTag = "loss/train";
+
+}  // namespace
+
+StepLog::LossTags::LossTags(SummaryWriter& run)
+    : mean(run.scalarTag(kLossTag)),
+      min(run.scalarTag(std::string(kLossTag) + "/min")),
+      max(run.scalarTag(std::string(kLossTag) + "/max")) {}
+
+StepLog::StepLog(DistributedWriter& writer, const TrainerOptions& options)
+    : writer_(writer),
+      job_(writer.jobWriter()),
+      reducesLoss_(options.reduceTrainLoss && writer.communicator()->size() > 1),
+      ranksHaveRuns_(writer.rankPolicy() == RankPolicy::kPerRank),
+      ownLoss_(writer.scalarTag(kLossTag)),
+      loss_(job_),
+      learningRate_(job_.scalarTag("learning_rate")),
+      gradientNorm_(job_.scalarTag("gradient_norm")),
+      lossScale_(job_.scalarTag("loss_scale")) {
+  if (reducesLoss_) {
+    const std::string tag = kLossTag;
+    job_.addCustomScalarsMarginChart({tag, tag + "/min", tag + "/max"}, "loss", "train");
+  }
+}
+
+void StepLog::step(const Values& values, std::int64_t step) {
+  const Stopwatch::Scope timing(time_);
+  if (ranksHaveRuns_) {
+    writer_.SummaryWriter::addScalar(ownLoss_, values.loss, step);
+  }
+  StepBatch scalars = job_.atStep(step);
+  if (reducesLoss_) {
+    scalars.add(loss_.mean, values.lossOfRanks.mean());
+    scalars.add(loss_.min, values.lossOfRanks.min);
+    scalars.add(loss_.max, values.lossOfRanks.max);
+  } else {
+    scalars.add(loss_.mean, values.loss);
+  }
+  scalars.add(learningRate_, values.learningRate);
+  if (!std::isnan(values.gradientNorm)) {
+    scalars.add(gradientNorm_, values.gradientNorm);
+  }
+  if (values.lossScale > 0) {
+    scalars.add(lossScale_, values.lossScale);
+  }
+}
+
+void StepLog::epoch(const EpochStatus& status, std::int64_t step) {
+  const Stopwatch::Scope timing(time_);
+  job_.addScalar("epoch_seconds", status.seconds, step);
+  job_.addScalar("samples_per_second", status.samplesPerSecond, step);
+}
+
+void StepLog::histograms(const torch::nn::Module& module, std::int64_t step) {
+  const Stopwatch::Scope timing(time_);
+  for (const auto& parameter : module.named_parameters()) {
+    writer_.addHistogram("parameters/" + parameter.key(), parameter.value(), step);
+    if (parameter.value().grad().defined()) {
+      writer_.addHistogram("gradients/" + parameter.key(), parameter.value().grad(), step);
+    }
+  }
+}
+
+}  // namespace steptape::detail

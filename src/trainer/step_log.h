@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "steptape/distributed/distributed_writer.h"
+#include "steptape/distributed/metric_moments.h"
+#include "steptape/trainer/trainer_options.h"
+
+#include "trainer/progress_report.h"
+#include "trainer/stopwatch.h"
+
+namespace torch::nn {
+class Module;
+}
+
+namespace steptape::detail {
+
+/// What a Trainer writes in the course of training; the evaluations write their own.
+///
+/// Not thread-safe: one thread at a time.
+class StepLog {
+ public:
+  /// Of one step.
+  struct Values {
+    double loss = 0;            ///< This rank's.
+    MetricMoments lossOfRanks;  ///< All ranks'.
+    double learningRate = 0;
+    double gradientNorm = 0;  ///< NaN: not known.
+    double lossScale = 0;     ///< 0: not scaled.
+  };
+
+  StepLog(DistributedWriter& writer, const TrainerOptions& options);
+
+  void step(const Values& values, std::int64_t step);
+  void epoch(const EpochStatus& status, std::int64_t step);
+  void histograms(const torch::nn::Module& module, std::int64_t step);
+
+  /// Lets the time of a scope count as logging.
+  Stopwatch& time() { return time_; }
+
+ private:
+  /// The tags of `loss/train` in one run.
+  struct LossTags {
+    explicit LossTags(SummaryWriter& run);
+    ScalarTag mean, min, max;
+  };
+
+  DistributedWriter& writer_;
+  SummaryWriter& job_;
+  bool reducesLoss_;
+  bool ranksHaveRuns_;  ///< Beside the job's.
+  ScalarTag ownLoss_;
+  LossTags loss_;
+  ScalarTag learningRate_;
+  ScalarTag gradientNorm_;
+  ScalarTag lossScale_;
+  Stopwatch time_;
+};
+
+}  // namespace steptape::detail

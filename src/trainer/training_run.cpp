@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/training_run.h"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "steptape/trainer/broadcast.h"
+#include "steptape/trainer/recipe.h"
+#include "steptape/trainer/run_description.h"
+
+#include "trainer/run_setup.h"
+
+namespace steptape::detail {
+namespace {
+
+StragglerOptions stragglerOptions(const TrainerOptions& options) {
+  StragglerOptions straggler;
+  straggler.everySteps = options.stragglerSteps > 0 ? options.stragglerSteps
+                                                    : std::numeric_limits<std::int64_t>::max();
+  straggler.mode = ReduceMode::kNonBlocking;
+  return straggler;
+}
+
+double sumOverRanks(double value, Communicator& world) {
+  std::array<double, 1> values{value};
+  world.allreduce(values, ReduceOp::kSum);
+  return values.front();
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(TrainerParts& parts, BatchLoader& train, BatchLoader& test)
+    : state_(parts),
+      options_(parts.options),
+      train_(train),
+      test_(test),
+      objective_(parts.forward, options_.loss, options_.precision, deviceOf(parts)),
+      evaluator_(*parts.module, parts.world, options_.metrics),
+      best_(options_.monitor, higherIsBetter(options_)),
+      checkpoints_(state_, train, best_),
+      log_(parts.writer, options_),
+      report_(options_.progress, parts.world->isRoot()),
+      times_(parts.writer, stragglerOptions(options_)) {
+  checkRanksAgree(options_, train, *parts.world);
+  broadcastParameters(*parts.module, *parts.world);
+  step_.emplace(*parts.module, parts.optimizer, parts.world, options_, times_);
+  loop_.emplace(state_, objective_, *step_, times_, log_, train);
+}
+
+TrainingResult TrainingRun::run() {
+  start();
+  while (!state_.stop() && state_.progress.epoch < options_.epochs) {
+    trainEpoch();
+    endEpoch();
+  }
+  finish();
+  return result_;
+}
+
+void TrainingRun::start() {
+  state_.progress.seed = train_.seed();
+  if (options_.resume) {
+    report_.message(checkpoints_.resume(*step_));
+  }
+  if (options_.logConfiguration) {
+    logConfiguration();
+  }
+  if (state_.world().isRoot()) {
+    profile_.emplace(state_.parts().writer, options_.profiledSteps, log_.time());
+  }
+  state_.context.epoch = state_.progress.epoch;
+  state_.context.step = state_.progress.step;
+  state_.context.learningRate = learningRateOf(state_.parts().optimizer);
+  state_.call(TrainerEvent::kBeforeFit);
+  state_.agree();
+  stopAtMaxSteps();
+  if (best_.isExhausted()) {
+    state_.stopFor(StopReason::kMonitor);
+  }
+}
+
+void TrainingRun::logConfiguration() {
+  DescriptionRows rows = describeRun(state_.world());
+  rows.emplace_back("gradients", step_->sync().describe());
+  for (const DescriptionRows& more : {describeOptions(options_), options_.configuration}) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  const Stopwatch::Scope timing(log_.time());
+  state_.parts().writer.addText("configuration", markdownTable(rows), state_.progress.step);
+}
+
+void TrainingRun::trainEpoch() {
+  state_.parts().module->train();
+  loop_->startEpoch();
+  state_.call(TrainerEvent::kBeforeEpoch);
+  state_.agree();
+  while (!state_.stop() && !loop_->epochIsDone()) {
+    loop_->makeStep();
+    if (profile_) {
+      profile_->step(state_.progress.step);
+    }
+    if (report_.wantsStep()) {
+      report_.step(loop_->status(loop_->ownSamples() * state_.world().size()));
+    }
+    afterStep();
+  }
+}
+
+void TrainingRun::afterStep() {
+  stopAtMaxSteps();
+  if (state_.stop() || loop_->epochIsDone()) {
+    return;  // endEpoch() evaluates and saves.
+  }
+  if (isEvery(options_.evaluateEverySteps)) {
+    evaluate();
+  }
+  if (state_.checkpointIsDue() || isEvery(options_.checkpointEverySteps)) {
+    save();
+  }
+}
+
+void TrainingRun::endEpoch() {
+  const double samples = sumOverRanks(loop_->ownSamples(), state_.world());
+  jobSamples_ += samples;
+  const EpochStatus status = loop_->status(samples);
+  TrainingProgress& progress = state_.progress;
+  if (loop_->epochIsDone()) {
+    ++progress.epoch;
+    progress.stepInEpoch = 0;
+  }
+  if (state_.stop() == StopReason::kSignal) {
+    save();  // First of all: little time is left.
+  } else {
+    judgeEpoch();
+  }
+  if (samples > 0) {
+    log_.epoch(status, progress.step);
+    report_.epoch(status, isEvaluated() ? state_.context.metrics : std::vector<MetricValue>{});
+  }
+  state_.call(TrainerEvent::kAfterEpoch);
+  state_.agree();
+  if (savedStep_ != progress.step) {
+    save();
+  }
+}
+
+void TrainingRun::judgeEpoch() {
+  const TrainingProgress& progress = state_.progress;
+  if (options_.histograms) {
+    log_.histograms(*state_.parts().module, progress.step);
+  }
+  const bool isLast = state_.stop() || progress.epoch == options_.epochs;
+  const std::int64_t interval = options_.evaluateEveryEpochs;
+  const bool isDue = isLast || (interval > 0 && progress.epoch % interval == 0);
+  if (isDue && !isEvaluated()) {
+    evaluate();
+  }
+}
+
+void TrainingRun::evaluate() {
+  state_.call(TrainerEvent::kBeforeEvaluation);
+  state_.context.metrics = evaluator_.evaluate(objective_, test_);
+  evaluatedStep_ = state_.progress.step;
+  {
+    const Stopwatch::Scope timing(log_.time());
+    evaluator_.log(state_.parts().writer, evaluatedStep_);
+  }
+  if (!options_.monitor.metric.empty()) {
+    watchBest();
+  }
+  state_.call(TrainerEvent::kAfterEvaluation);
+  state_.agree();
+}
+
+void TrainingRun::watchBest() {
+  const double value = state_.context.metric(options_.monitor.metric);
+  if (best_.observe(value, state_.progress.step) && options_.monitor.keepBest) {
+    checkpoints_.saveBest(*step_);
+  }
+  if (best_.isExhausted()) {
+    state_.stopFor(StopReason::kMonitor);
+  }
+}
+
+void TrainingRun::finish() {
+  if (profile_) {
+    profile_->finish(state_.progress.step);
+  }
+  times_.finish();
+  if (!isEvaluated() && state_.stop() != StopReason::kSignal) {
+    evaluate();
+  }
+  checkParametersAreEqual(*state_.parts().module, state_.world());
+  noteSpeed();
+  loop_.reset();
+  step_.reset();
+  const BestTracker::State& best = best_.best();
+  if (options_.monitor.restoreBest && best.step > 0 && best.step != state_.progress.step) {
+    checkpoints_.loadBest();
+    state_.context.metrics = evaluator_.evaluate(objective_, test_);
+  }
+  state_.call(TrainerEvent::kAfterFit);
+  state_.agree();
+  noteOutcome();
+  tellOfStop();
+}
+
+void TrainingRun::noteSpeed() {
+  result_.trainingSeconds = loop_->seconds();
+  result_.loggingSeconds = log_.time().seconds();
+  if (loop_->steps() > 0) {
+    result_.secondsPerEpoch = result_.trainingSeconds *
+                              static_cast<double>(loop_->stepsPerEpoch()) /
+                              static_cast<double>(loop_->steps());
+    result_.samplesPerSecond = jobSamples_ / result_.trainingSeconds;
+  }
+}
+
+void TrainingRun::noteOutcome() {
+  const auto metric = [this](const char* name) {
+    for (const MetricValue& one : state_.context.metrics) {
+      if (one.name == name) {
+        return one.value;
+      }
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+  };
+  result_.epochs = state_.progress.epoch;
+  result_.step = state_.progress.step;
+  result_.testLoss = metric("loss");
+  result_.testAccuracy = metric("accuracy");
+  result_.metrics = state_.context.metrics;
+  result_.bestValue = best_.best().value;
+  result_.bestStep = best_.best().step;
+  result_.stoppedBy = state_.stop().value_or(StopReason::kEpochs);
+  result_.signal = state_.signal();
+}
+
+void TrainingRun::tellOfStop() {
+  if (result_.stoppedBy <= StopReason::kMaxSteps) {
+    return;
+  }
+  const std::string what =
+      result_.signal != 0 ? strsignal(result_.signal) : stopReasonText(result_.stoppedBy);
+  report_.message("stopped at step " + std::to_string(result_.step) + " by " + what +
+                  (checkpoint_.empty() ? "" : "; checkpoint: " + checkpoint_));
+}
+
+void TrainingRun::save() {
+  checkpoint_ = checkpoints_.save(*step_);
+  savedStep_ = state_.progress.step;
+  if (state_.stop() == StopReason::kSignal) {
+    if (const Status status = state_.parts().writer.flush(); !status.ok()) {
+      report_.message("what was logged is not all on disk: " + status.message());
+    }
+  }
+}
+
+bool TrainingRun::isEvery(std::int64_t interval) const {
+  return interval > 0 && state_.progress.step % interval == 0;
+}
+
+void TrainingRun::stopAtMaxSteps() {
+  if (options_.maxSteps > 0 && state_.progress.step >= options_.maxSteps) {
+    state_.stopFor(StopReason::kMaxSteps);
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "steptape/distributed/straggler_report.h"
+#include "steptape/trainer/batch_loader.h"
+
+#include "trainer/best_tracker.h"
+#include "trainer/evaluator.h"
+#include "trainer/progress_report.h"
+#include "trainer/run_checkpoints.h"
+#include "trainer/run_state.h"
+#include "trainer/step_log.h"
+#include "trainer/step_loop.h"
+#include "trainer/step_profile.h"
+#include "trainer/train_step.h"
+
+namespace steptape::detail {
+
+/// One Trainer::fit(): what is done in which order.
+///
+///     start -> epochs: steps -> evaluation -> checkpoint -> finish
+///
+/// Not thread-safe: one thread at a time, the communicator's.
+class TrainingRun {
+ public:
+  /// Collective, as run(). @throws as Trainer::fit().
+  TrainingRun(TrainerParts& parts, BatchLoader& train, BatchLoader& test);
+
+  TrainingResult run();
+
+ private:
+  void start();
+  void logConfiguration();
+  void trainEpoch();
+  void afterStep();
+  void endEpoch();
+  void judgeEpoch();
+  void finish();
+  void noteSpeed();
+  void noteOutcome();
+  void tellOfStop();
+
+  void evaluate();
+  void watchBest();
+  bool isEvaluated() const { return evaluatedStep_ == state_.progress.step; }
+  bool isEvery(std::int64_t interval) const;
+  void stopAtMaxSteps();
+
+  void save();
+
+  RunState state_;
+  const TrainerOptions& options_;
+  BatchLoader& train_;
+  BatchLoader& test_;
+  Objective objective_;
+  Evaluator evaluator_;
+  BestTracker best_;
+  RunCheckpoints checkpoints_;
+  StepLog log_;
+  ProgressReport report_;
+  StragglerReport times_;
+  /// Reset at the end, when parameters leave the memory that the ranks share.
+  std::optional<TrainStep> step_;
+  std::optional<StepLoop> loop_;        ///< As long as there is a step.
+  std::optional<StepProfile> profile_;  ///< On the root.
+
+  std::int64_t evaluatedStep_ = -1;
+  std::int64_t savedStep_ = -1;
+  std::string checkpoint_;  ///< The path of the latest.
+  double jobSamples_ = 0;   ///< Of all ranks, in the epochs that have ended in this process.
+  TrainingResult result_;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
+
+set(short --synthetic --batch-size 16 --epochs 10 --warm-up 1)
+
+# A run in one go, and the same in two jobs that end in the middle of an epoch.
+run_example(2 ${short} --max-steps 12 --log-dir whole)
+run_example(2 ${short} --max-steps 7 --log-dir parts --checkpoint-dir checkpoints --resume)
+expect_text("${OUTPUT}" "stopped at step 7 by ")
+run_example(2 ${short} --max-steps 12 --log-dir parts --checkpoint-dir checkpoints --resume)
+expect_text("${OUTPUT}" "stopped at step 12 by ")
+
+read_scalars(whole)
+expect_points(loss/train EQUAL 12)
+get_value(loss loss/train)
+get_value(rate learning_rate)
+# 2 ranks: 0.1 rises to 0.2 in the first of epochs that have 2000 / 16 / 2 = 62.5 steps.
+if(NOT rate GREATER 0.11 OR NOT rate LESS 0.12)
+  message(FATAL_ERROR "learning_rate: got ${rate}, wanted 0.1 + 0.1 * 11 / 63 or 12 / 63")
+endif()
+expect_tag(whole augmented_images images)
+expect_tag(whole configuration text)
+read_scalars(parts)
+expect_points(loss/train EQUAL 12)
+expect_value(loss/train STREQUAL ${loss})
+
+run_example(1 ${short} --max-steps 30 --log-dir single)
+read_scalars(single)
+expect_value(loss/train LESS 2)
+
+run_ranks(2 --synthetic --resume)
+expect_failure(2 "cifar10: --resume needs --checkpoint-dir; see --help")
+run_ranks(2 --data ${WORK_DIR})
+expect_failure(1 "cifar10: data set not found: no data_batch_1.bin in ")
+expect_text("${ERRORS}" "tools/get_data.sh cifar10")

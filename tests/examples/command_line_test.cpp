@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace example {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A program with an option of every kind.
+class Program : public testing::Test {
+ protected:
+  Program() {
+    line.add("data", data, "DIR", "where the files are");
+    line.add("epochs", epochs, "N", "passes", 1);
+    line.add("lr", lr, "X", "learning rate");
+    line.add("resume", resume, "go on");
+  }
+
+  bool parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "program");
+    return line.parse(static_cast<int>(arguments.size()), arguments.data());
+  }
+  std::string refusal(const std::vector<const char*>& arguments) {
+    try {
+      parse(arguments);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  std::string data = "data/mnist";
+  std::int64_t epochs = 3;
+  double lr = 0.5;
+  bool resume = false;
+  std::vector<std::string> rest;
+  CommandLine line{"Trains.\n"};
+};
+
+TEST_F(Program, KeepsItsDefaults) {
+  EXPECT_TRUE(parse({}));
+  EXPECT_EQ(data, "data/mnist");
+  EXPECT_EQ(epochs, 3);
+  EXPECT_EQ(lr, 0.5);
+  EXPECT_FALSE(resume);
+}
+
+TEST_F(Program, TakesValuesBehindAnOptionOrAnEqualsSign) {
+  EXPECT_TRUE(parse({"--data", "a=b", "--epochs=7", "--lr", "1e-3", "--resume"}));
+  EXPECT_EQ(data, "a=b");
+  EXPECT_EQ(epochs, 7);
+  EXPECT_EQ(lr, 1e-3);
+  EXPECT_TRUE(resume);
+}
+
+TEST_F(Program, SaysWhatIsWrong) {
+  EXPECT_EQ(refusal({"--bogus"}), "unknown option --bogus");
+  EXPECT_EQ(refusal({"--epochs"}), "no value for --epochs");
+  EXPECT_EQ(refusal({"--epochs", "0"}), "--epochs: got '0', wanted a whole number of at least 1");
+  EXPECT_EQ(refusal({"--epochs", "2x"}), "--epochs: got '2x', wanted a whole number of at least 1");
+  EXPECT_EQ(refusal({"--epochs="}), "--epochs: got '', wanted a whole number of at least 1");
+  EXPECT_EQ(refusal({"--lr", "nan"}), "--lr: got 'nan', wanted a number of at least 0");
+  EXPECT_EQ(refusal({"--resume=yes"}), "--resume takes no value");
+  EXPECT_EQ(refusal({"surprise"}), "unexpected argument surprise");
+}
+
+TEST_F(Program, ShowsItsOptionsAndTheirDefaults) {
+  EXPECT_FALSE(parse({"--epochs", "2", "--help"}));
+  EXPECT_EQ(line.help(),
+            "Trains.\n"
+            "\n"
+            "  --data DIR              where the files are  [data/mnist]\n"
+            "  --epochs N              passes  [3]\n"
+            "  --lr X                  learning rate  [0.5]\n"
+            "  --resume                go on\n"
+            "  --help                  print this\n");
+}
+
+TEST_F(Program, HandsOnWhatFollowsTheOptions) {
+  line.addRest(rest);
+  EXPECT_TRUE(parse({"--epochs", "2", "--", "train", "--epochs", "5"}));
+  EXPECT_THAT(rest, ElementsAre("train", "--epochs", "5"));
+  EXPECT_TRUE(parse({"train", "--lr"}));
+  EXPECT_THAT(rest, ElementsAre("train", "--lr"));
+  EXPECT_EQ(epochs, 2);
+}
+
+TEST(SplitList, LeavesOutEmptyParts) {
+  EXPECT_THAT(splitList("1,2,4"), ElementsAre("1", "2", "4"));
+  EXPECT_THAT(splitList("mpiexec  -n 2", ' '), ElementsAre("mpiexec", "-n", "2"));
+  EXPECT_THAT(splitList(""), IsEmpty());
+}
+
+}  // namespace
+}  // namespace example

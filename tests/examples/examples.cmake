@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the tests of examples share. They get PROGRAM, STEPTAPE (the tool), MPIEXEC, SOURCE_DIR and
+# WORK_DIR, and start jobs with what fashion_mnist's tests have: run_ranks() and expect_failure().
+include(${CMAKE_CURRENT_LIST_DIR}/../trainer/fashion_mnist.cmake)
+
+# run_example(<ranks> <argument>...): as run_ranks(), must succeed.
+function(run_example ranks)
+  run_ranks(${ranks} ${ARGN})
+  if(NOT STATUS EQUAL 0)
+    message(FATAL_ERROR "exit code ${STATUS} on ${ranks} ranks: ${ARGN}\n${OUTPUT}\n${ERRORS}")
+  endif()
+  set(OUTPUT "${OUTPUT}" PARENT_SCOPE)
+endfunction()
+
+# run_tool(<argument>...): sets OUTPUT to what the tool prints.
+function(run_tool)
+  execute_process(
+    COMMAND ${STEPTAPE} ${ARGN}
+    WORKING_DIRECTORY ${WORK_DIR}
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "steptape ${ARGN}: exit code ${status}\n${output}\n${errors}")
+  endif()
+  set(OUTPUT "${output}" PARENT_SCOPE)
+endfunction()
+
+# read_scalars(<run>): sets SCALARS to all its curves, and RUN.
+function(read_scalars run)
+  run_tool(check ${run})
+  run_tool(export ${run})
+  set(SCALARS "${OUTPUT}" PARENT_SCOPE)
+  set(RUN ${run} PARENT_SCOPE)
+endfunction()
+
+# expect_points(<tag> <operator> <count>): of the run that was read.
+function(expect_points tag operator count)
+  string(JSON got ERROR_VARIABLE error LENGTH "${SCALARS}" ${RUN}/${tag})
+  if(error OR NOT "${got}" ${operator} "${count}")
+    message(FATAL_ERROR "${RUN}/${tag}: got ${got} points, wanted ${operator} ${count}")
+  endif()
+endfunction()
+
+# get_value(<variable> <tag>): the last value.
+function(get_value variable tag)
+  string(JSON count LENGTH "${SCALARS}" ${RUN}/${tag})
+  math(EXPR last "${count} - 1")
+  string(JSON value GET "${SCALARS}" ${RUN}/${tag} ${last} 2)
+  set(${variable} ${value} PARENT_SCOPE)
+endfunction()
+
+# expect_value(<tag> <operator> <value>): of the last value.
+function(expect_value tag operator value)
+  get_value(got ${tag})
+  if(NOT "${got}" ${operator} "${value}")
+    message(FATAL_ERROR "${RUN}/${tag}: got ${got}, wanted ${operator} ${value}")
+  endif()
+endfunction()
+
+# expect_text(<text> <regular expression>)
+function(expect_text text expression)
+  if(NOT "${text}" MATCHES "${expression}")
+    message(FATAL_ERROR "wanted '${expression}' in:\n${text}")
+  endif()
+endfunction()
+
+# expect_tag(<run> <tag> <plugin>): one that is no scalar.
+function(expect_tag run tag plugin)
+  run_tool(inspect ${run})
+  expect_text("${OUTPUT}" "\n +${tag} +[0-9]+ +[0-9.]+ +${plugin} ")
+endfunction()

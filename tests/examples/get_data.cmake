@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the script does without the internet: it finds what is there, says how to get what is not, and
+# refuses what a mirror got wrong.
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${WORK_DIR})
+
+# get_data(<status> <part of the output> [NAME=value ...] -- <argument>...)
+function(get_data wanted_status wanted)
+  execute_process(
+    COMMAND env -u SLURM_JOB_ID -u PBS_JOBID -u COBALT_JOBID ${ARGN}
+    WORKING_DIRECTORY ${WORK_DIR}
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  string(FIND "${output}" "${wanted}" at)
+  if(NOT status EQUAL wanted_status OR at EQUAL -1)
+    message(FATAL_ERROR "${ARGN}: got exit code ${status} and\n${output}\n"
+                        "wanted ${wanted_status} and: ${wanted}")
+  endif()
+endfunction()
+set(script ${SOURCE_DIR}/tools/get_data.sh)
+
+get_data(1 "unknown data set 'faces'; usage: " ${script} faces)
+foreach(job IN ITEMS SLURM_JOB_ID=7 PBS_JOBID=7 COBALT_JOBID=7 STEPTAPE_OFFLINE=1)
+  get_data(1 "no MNIST in digits, and jobs (or STEPTAPE_OFFLINE=1) fetch nothing; on a machine with internet run: tools/get_data.sh mnist digits"
+    ${job} ${script} mnist digits)
+  get_data(1 "run: tools/get_data.sh cifar10 pictures" ${job} ${script} cifar10 pictures)
+endforeach()
+
+file(WRITE ${WORK_DIR}/mirror/train-images-idx3-ubyte.gz "not what it should be")
+get_data(1 "train-images-idx3-ubyte.gz: got MD5 sum "
+  STEPTAPE_MNIST_URL=file://${WORK_DIR}/mirror ${script} mnist digits)
+get_data(1 "error: could not fetch file://${WORK_DIR}/mirror/cifar-10-binary.tar.gz"
+  STEPTAPE_CIFAR10_URL=file://${WORK_DIR}/mirror ${script} cifar10 pictures)
+file(GLOB left ${WORK_DIR}/digits/* ${WORK_DIR}/pictures/*)
+if(left)
+  message(FATAL_ERROR "left behind: ${left}")
+endif()
+
+# Plain or gzipped, what is there is taken as it is.
+foreach(name IN ITEMS train-images-idx3-ubyte train-labels-idx1-ubyte.gz t10k-images-idx3-ubyte
+                      t10k-labels-idx1-ubyte.gz)
+  file(WRITE ${WORK_DIR}/digits/${name} "")
+endforeach()
+get_data(0 "digits" SLURM_JOB_ID=7 ${script} mnist digits)
+file(WRITE ${WORK_DIR}/pictures/data_batch_5.bin "")
+file(WRITE ${WORK_DIR}/pictures/test_batch.bin "")
+get_data(0 "pictures" SLURM_JOB_ID=7 ${script} cifar10 pictures)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# The job scripts, with stand-ins for the schedulers' programs that note how they were called.
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${WORK_DIR}/bin)
+set(jobs ${SOURCE_DIR}/examples/jobs)
+
+file(GLOB scripts ${jobs}/*.sh)
+list(LENGTH scripts count)
+if(count LESS 5)
+  message(FATAL_ERROR "found only ${scripts}")
+endif()
+find_program(shellcheck shellcheck)
+file(READ ${jobs}/README.md readme)
+foreach(script IN LISTS scripts)
+  execute_process(COMMAND bash -n ${script} COMMAND_ERROR_IS_FATAL ANY)
+  if(shellcheck)
+    execute_process(COMMAND ${shellcheck} ${script} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+  get_filename_component(name ${script} NAME)
+  if(NOT readme MATCHES "`${name}`")
+    message(FATAL_ERROR "README.md does not tell of ${name}")
+  endif()
+endforeach()
+
+# stand_in(<program> <line>...): a program that notes its arguments in calls.txt, and then does more.
+function(stand_in program)
+  list(JOIN ARGN "\n" more)
+  set(path ${WORK_DIR}/bin/${program})
+  file(WRITE ${path} "#!/bin/sh\necho ${program} \"$@\" >>${WORK_DIR}/calls.txt\n${more}\n")
+  file(CHMOD ${path} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endfunction()
+
+# run_job(<exit code> <shell command>): with the stand-ins; sets CALLS and OUTPUT.
+function(run_job wanted command)
+  file(REMOVE ${WORK_DIR}/calls.txt)
+  file(WRITE ${WORK_DIR}/nodes "a\na\nb\nb\n")
+  execute_process(
+    COMMAND env PATH=${WORK_DIR}/bin:$ENV{PATH} DATA=${WORK_DIR}/data RUN=run
+      SLURM_JOB_ID=17 SLURM_CPUS_PER_TASK=8 COBALT_JOBSIZE=2
+      PBS_O_WORKDIR=${WORK_DIR} PBS_NODEFILE=${WORK_DIR}/nodes
+      bash -c "${command}"
+    WORKING_DIRECTORY ${WORK_DIR}
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL wanted)
+    message(FATAL_ERROR "${command}: got exit code ${status}, wanted ${wanted}\n${output}")
+  endif()
+  set(calls "")
+  if(EXISTS ${WORK_DIR}/calls.txt)
+    file(READ ${WORK_DIR}/calls.txt calls)
+  endif()
+  set(CALLS "${calls}" PARENT_SCOPE)
+  set(OUTPUT "${output}" PARENT_SCOPE)
+endfunction()
+
+function(expect text expression)
+  if(NOT "${text}" MATCHES "${expression}")
+    message(FATAL_ERROR "wanted '${expression}' in:\n${text}")
+  endif()
+endfunction()
+
+foreach(program IN ITEMS srun scancel scontrol mpiexec qsub aprun)
+  stand_in(${program})
+endforeach()
+
+# Without data no job is started, and the user is told where to get it.
+foreach(script IN ITEMS slurm pbs cobalt)
+  run_job(1 "bash ${jobs}/${script}.sh")
+  expect("${CALLS}" "^$")
+  expect("${OUTPUT}" "on the login node run: tools/get_data.sh cifar10")
+endforeach()
+file(WRITE ${WORK_DIR}/data/test_batch.bin "")
+
+run_job(0 "bash ${jobs}/slurm.sh --epochs 10")
+expect("${CALLS}" "^srun --cpu-bind=cores --cpus-per-task=8 build/release/bin/cifar10 --data [^\n]*/data --log-dir run --checkpoint-dir run/checkpoints --resume --epochs 10\n$")
+run_job(0 "bash ${jobs}/slurm_gpu.sh --model alexnet")
+expect("${CALLS}" "^srun [^\n]* build/release/bin/imagenet_benchmark --log-dir run --image-size 224 --model alexnet\n$")
+run_job(0 "SECONDS_TO_RUN=100 bash ${jobs}/pbs.sh")
+expect("${CALLS}" "^mpiexec -n 4 --map-by slot:PE=8 --bind-to core -x OMP_NUM_THREADS [^\n]* --resume --max-seconds 100\n$")
+run_job(0 "SECONDS_TO_RUN=0 bash ${jobs}/pbs.sh")
+expect("${CALLS}" "\nqsub examples/jobs/pbs.sh\n$")
+run_job(0 "bash ${jobs}/cobalt.sh")
+expect("${CALLS}" "^aprun -n 8 -N 4 -cc depth -d 16 -j 1 -e OMP_NUM_THREADS=16 -e KMP_AFFINITY=none -e KMP_BLOCKTIME=0 ")
+
+# At the time limit the signal reaches the ranks, which end in order; then the job is requeued.
+stand_in(srun "touch started" "i=0"
+  "while [ ! -e signalled ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done")
+stand_in(scancel "touch signalled")
+run_job(0 "bash ${jobs}/slurm.sh & job=$!; while [ ! -e started ]; do sleep 0.1; done; kill -TERM $job; wait $job")
+expect("${CALLS}" "\nscancel --signal=TERM 17\nscontrol requeue 17\n$")
+
+# A job that fails is not tried again and again.
+stand_in(srun "exit 3")
+run_job(3 "bash ${jobs}/slurm.sh")
+expect("${CALLS}" "^srun [^\n]*\n$")
+
+# The study gets its launcher as one argument.
+file(MAKE_DIRECTORY ${WORK_DIR}/programs)
+stand_in(scaling_study)
+file(RENAME ${WORK_DIR}/bin/scaling_study ${WORK_DIR}/programs/scaling_study)
+run_job(0 "PROGRAMS=programs bash ${jobs}/slurm_scaling.sh")
+expect("${CALLS}" "^scaling_study --ranks 1,2,4,8,16 --threads 8 --log-dir run --launcher srun --exact [^\n]* -n {ranks}\n$")

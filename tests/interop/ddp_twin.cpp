@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains, on the ranks of a job, a task of ddp_tasks.py as ddp_peer.py does.
+//
+//   mpiexec -n 2 ddp_twin <task> <result> shared|messages
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <steptape/mpi.h>
+#include <steptape/trainer/broadcast.h>
+#include <steptape/trainer/gradient_sync.h>
+
+#include <torch/torch.h>
+
+namespace {
+
+using Fields = c10::Dict<c10::IValue, c10::IValue>;
+
+Fields readFields(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  return torch::pickle_load(bytes).toGenericDict();
+}
+
+void writeFields(const std::string& path, const Fields& fields) {
+  const std::vector<char> bytes = torch::pickle_save(fields);
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
+  if (!file) {
+    throw std::runtime_error("cannot write " + path);
+  }
+}
+
+torch::nn::Sequential network(const Fields& parameters) {
+  torch::nn::Sequential model(
+      torch::nn::Conv2d(1, 6, 3), torch::nn::Tanh(), torch::nn::AvgPool2d(2), torch::nn::Flatten(),
+      torch::nn::Linear(150, 40), torch::nn::Tanh(), torch::nn::Linear(40, 10));
+  const torch::NoGradGuard noGrad;
+  for (auto& item : model->named_parameters()) {
+    item.value().copy_(parameters.at(item.key()).toTensor());
+  }
+  return model;
+}
+
+std::unique_ptr<torch::optim::Optimizer> makeOptimizer(const Fields& task,
+                                                       std::vector<torch::Tensor> parameters) {
+  const std::string& name = task.at("optimizer").toStringRef();
+  const double lr = task.at("lr").toDouble();
+  const double decay = task.at("weight_decay").toDouble();
+  if (name == "adam") {
+    return std::make_unique<torch::optim::Adam>(std::move(parameters),
+                                                torch::optim::AdamOptions(lr).weight_decay(decay));
+  }
+  if (name == "adamw") {
+    return std::make_unique<torch::optim::AdamW>(
+        std::move(parameters), torch::optim::AdamWOptions(lr).weight_decay(decay));
+  }
+  return std::make_unique<torch::optim::SGD>(
+      std::move(parameters),
+      torch::optim::SGDOptions(lr).momentum(task.at("momentum").toDouble()).weight_decay(decay));
+}
+
+steptape::GradientSyncOptions syncOptions(const Fields& task, const std::string& path) {
+  steptape::GradientSyncOptions options;
+  options.useSharedMemory = path == "shared";
+  options.accumulationSteps = task.at("accumulation").toInt();
+  options.maxNorm = task.at("max_norm").toDouble();
+  if (task.at("compression").toStringRef() == "fp16") {
+    options.compression = steptape::Compression::kFp16;
+  }
+  return options;
+}
+
+/// Makes the steps of the task. @return the losses of this rank's batches; 0 where it has none.
+std::vector<double> train(const Fields& task, const steptape::Communicator& world,
+                          torch::nn::Sequential& model, steptape::GradientSync& sync) {
+  const auto optimizer = makeOptimizer(task, model->parameters());
+  const torch::Tensor inputs = task.at("inputs").toTensor()[world.rank()];
+  const torch::Tensor targets = task.at("targets").toTensor()[world.rank()];
+  const std::int64_t missing = task.at("missing_batches").toInt();
+  const bool isLastRank = world.rank() == world.size() - 1;
+  const std::int64_t batches = inputs.size(0) - (isLastRank ? missing : 0);
+
+  std::vector<double> losses(static_cast<std::size_t>(inputs.size(0)));
+  for (std::int64_t batch = 0;; ++batch) {
+    const bool hasData = batch < batches;
+    if (missing > 0 ? !sync.join(hasData) : !hasData) {
+      return losses;
+    }
+    if (hasData) {
+      const torch::Tensor loss =
+          torch::nn::functional::cross_entropy(model->forward(inputs[batch]), targets[batch]);
+      loss.backward();
+      losses[static_cast<std::size_t>(batch)] = loss.item<double>();
+    }
+    if (sync.step(*optimizer)) {
+      optimizer->zero_grad();
+    }
+  }
+}
+
+Fields result(const torch::nn::Sequential& model, std::vector<double> ownLosses,
+              steptape::Communicator& world) {
+  std::vector<double> losses(ownLosses.size() * static_cast<std::size_t>(world.size()));
+  std::copy(ownLosses.begin(), ownLosses.end(),
+            losses.begin() + world.rank() * static_cast<std::ptrdiff_t>(ownLosses.size()));
+  world.allreduce(losses, steptape::ReduceOp::kSum);
+
+  Fields parameters(c10::StringType::get(), c10::TensorType::get());
+  for (const auto& item : model->named_parameters()) {
+    parameters.insert(item.key(), item.value().detach().clone());
+  }
+  Fields fields(c10::StringType::get(), c10::AnyType::get());
+  fields.insert("parameters", parameters);
+  fields.insert("losses", torch::tensor(losses, torch::kDouble).view({world.size(), -1}));
+  return fields;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const steptape::mpi::Environment environment(argc, argv);
+  if (argc != 4) {
+    std::cerr << "ddp_twin <task> <result> shared|messages\n";
+    return 2;
+  }
+  try {
+    const auto world = steptape::mpi::world();
+    const Fields task = readFields(argv[1]);
+    torch::nn::Sequential model = network(task.at("parameters").toGenericDict());
+    steptape::GradientSync sync(model->named_parameters(), world, syncOptions(task, argv[3]));
+    const std::vector<double> losses = train(task, *world, model, sync);
+    steptape::checkParametersAreEqual(*model, *world);
+    Fields fields = result(model, losses, *world);
+    fields.insert("path", sync.describe());
+    if (world->isRoot()) {
+      writeFields(argv[2], fields);
+    }
+  } catch (const std::exception& error) {
+    environment.abort(error.what());
+  }
+  return 0;
+}
