@@ -7,12 +7,24 @@
 
 #include "steptape/base/error.h"
 
+#include "trainer/byte_scaling.h"
+
 #include <ATen/ops/empty.h>
 
 namespace steptape {
 namespace {
 
 constexpr float kWhite = 255;
+
+/// The samples of a shuffled data set lie anywhere in memory: they are asked for this far ahead.
+constexpr std::int64_t kImagesAhead = 2;
+
+void prefetch(const std::uint8_t* bytes, std::int64_t size) {
+  constexpr std::int64_t kCacheLine = 64;
+  for (std::int64_t offset = 0; offset < size; offset += kCacheLine) {
+    __builtin_prefetch(bytes + offset);
+  }
+}
 
 float perChannel(const std::vector<double>& values, std::size_t channel) {
   return static_cast<float>(values[values.size() == 1 ? 0 : channel]);
@@ -91,17 +103,22 @@ bool ImageLoader::next(Batch& batch) {
   const std::int64_t plane = images.size(2) * images.size(3);
   batch.inputs = at::empty({count, channels, images.size(2), images.size(3)}, at::kFloat);
   batch.targets = at::empty({count}, at::kLong);
+  const std::vector<std::int64_t>& indices = sampler_.indices();
+  const auto* pixels = images.data_ptr<std::uint8_t>();
   // Gathers and normalises in one pass: as tensor operations this would be four.
   float* to = batch.inputs.data_ptr<float>();
   std::int64_t* target = batch.targets.data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < count; ++i, ++position_) {
-    const std::int64_t index = sampler_.indices()[static_cast<std::size_t>(position_)];
-    const std::uint8_t* from = images.data_ptr<std::uint8_t>() + index * channels * plane;
+    const std::int64_t index = indices[static_cast<std::size_t>(position_)];
+    const std::uint8_t* from = pixels + index * channels * plane;
+    if (i + kImagesAhead < count) {
+      prefetch(
+          pixels + indices[static_cast<std::size_t>(position_ + kImagesAhead)] * channels * plane,
+          channels * plane);
+    }
     for (std::size_t channel = 0; channel < scale_.size(); ++channel, from += plane, to += plane) {
-      const float scale = scale_[channel];
-      const float offset = offset_[channel];
-      std::transform(from, from + plane, to,
-                     [=](std::uint8_t byte) { return static_cast<float>(byte) * scale + offset; });
+      detail::scaleBytes(from, static_cast<std::size_t>(plane), scale_[channel], offset_[channel],
+                         to);
     }
     target[i] = dataset_.labels().data_ptr<std::int64_t>()[index];
   }

@@ -6,14 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-// Each public function is compiled for several instruction sets, with everything it calls inlined;
-// which one runs is chosen when the program starts.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__) && \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define STEPTAPE_VECTOR_CLONES __attribute__((flatten, target_clones("avx512f", "avx2", "default")))
-#else
-#define STEPTAPE_VECTOR_CLONES
-#endif
+#include "base/vector_clones.h"
 
 namespace steptape::detail {
 namespace {
