@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the tests of examples share. They get PROGRAM, STEPTAPE (the tool), MPIEXEC, SOURCE_DIR and
-# WORK_DIR, and start jobs with what fashion_mnist's tests have: run_ranks() and expect_failure().
-include(${CMAKE_CURRENT_LIST_DIR}/../trainer/fashion_mnist.cmake)
+# WORK_DIR, and start jobs with run_ranks() and expect_failure().
+include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
 
 # run_example(<ranks> <argument>...): as run_ranks(), must succeed.
 function(run_example ranks)

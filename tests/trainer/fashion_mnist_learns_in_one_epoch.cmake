@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The same network under Python's DistributedDataParallel, with the same batches and learning rate,
 # reaches 0.73 to 0.75.
-include(${CMAKE_CURRENT_LIST_DIR}/fashion_mnist.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
 
 train(2 --epochs 1 --log-dir run)
 expect_json(epochs EQUAL 1)

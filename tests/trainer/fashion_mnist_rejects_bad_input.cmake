@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-include(${CMAKE_CURRENT_LIST_DIR}/fashion_mnist.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
 
 run_ranks(2 --bogus)
 expect_failure(2 "fashion_mnist: unknown option --bogus; see --help")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-include(${CMAKE_CURRENT_LIST_DIR}/fashion_mnist.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
 
 train(2 --max-steps 16 --log-dir whole)
 set(whole "${JSON}")

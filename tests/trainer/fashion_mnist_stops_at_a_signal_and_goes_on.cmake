@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-include(${CMAKE_CURRENT_LIST_DIR}/fashion_mnist.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
 
 set(common --max-steps 600 --no-log)  # An epoch has 469 steps.
 train(2 ${common})

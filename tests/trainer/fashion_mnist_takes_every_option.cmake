@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-include(${CMAKE_CURRENT_LIST_DIR}/fashion_mnist.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
 
 foreach(compression IN ITEMS none fp16 bf16 powersgd)
   train(2 --model mlp --max-steps 12 --compression ${compression} --no-log)

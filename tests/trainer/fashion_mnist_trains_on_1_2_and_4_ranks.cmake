@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trainer::fit() itself proves, at the end, that all ranks hold the same parameters.
-include(${CMAKE_CURRENT_LIST_DIR}/fashion_mnist.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
 
 # 0.01 times the ranks, less what the rounding to a float can take.
 set(rate_1 0.0099999)

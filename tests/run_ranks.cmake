@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the fashion_mnist tests share. They get PROGRAM, MPIEXEC and WORK_DIR, and run one rank per
-# thread so that ranks do not fight over the cores.
+# What the tests of example programs share. They get PROGRAM, MPIEXEC and WORK_DIR, and run one thread
+# per rank so that ranks do not fight over the cores.
 
 set(ENV{OMP_NUM_THREADS} 1)
 file(REMOVE_RECURSE ${WORK_DIR})
