@@ -14,7 +14,7 @@
 
 #include "steptape/mpi/environment.h"
 #include "steptape/mpi/world.h"
-#include "steptape/trainer/gradient_sync.h"
+#include "steptape/parallel/gradient_sync.h"
 
 #include "harness.h"
 #include "mpi_reference.h"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include <steptape/trainer/batch_loader.h>
-#include <steptape/trainer/recipe.h>
+#include <steptape/data/batch_loader.h>
+#include <steptape/recipe/recipe.h>
 
 #include <torch/torch.h>
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include <steptape/data/image_dataset.h>
 #include <steptape/distributed/distributed_writer.h>
-#include <steptape/trainer/image_dataset.h>
 #include <steptape/trainer/trainer_options.h>
 
 #include "network.h"

@@ -5,7 +5,7 @@
 #include <future>
 #include <vector>
 
-#include <steptape/trainer/distributed_sampler.h>
+#include <steptape/data/distributed_sampler.h>
 
 #include "image_folder.h"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <steptape/trainer/batch_loader.h>
+#include <steptape/data/batch_loader.h>
 
 #include "image_batches.h"
 #include "image_folder.h"

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "trainer/rank_outcome.h"
+#include "parallel/rank_outcome.h"
 
 namespace steptape::detail {
 namespace {

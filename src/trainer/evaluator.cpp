@@ -9,8 +9,8 @@
 
 #include "steptape/base/error.h"
 
-#include "trainer/named_tensors.h"
-#include "trainer/tensor_broadcast.h"
+#include "parallel/named_tensors.h"
+#include "parallel/tensor_broadcast.h"
 
 #include <torch/nn/module.h>
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "steptape/data/batch_loader.h"
 #include "steptape/distributed/distributed_writer.h"
-#include "steptape/trainer/batch_loader.h"
 #include "steptape/trainer/evaluation_metric.h"
 #include "steptape/trainer/training_result.h"
 

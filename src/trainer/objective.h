@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "steptape/trainer/batch_loader.h"
+#include "steptape/data/batch_loader.h"
 #include "steptape/trainer/trainer_options.h"
 
 #include <ATen/core/Tensor.h>

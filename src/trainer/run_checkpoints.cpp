@@ -2,7 +2,7 @@
 #include "trainer/run_checkpoints.h"
 
 #include "steptape/base/error.h"
-#include "steptape/trainer/recipe.h"
+#include "steptape/recipe/recipe.h"
 
 namespace steptape::detail {
 namespace {
@@ -117,6 +117,7 @@ void RunCheckpoints::goTo(const FoundCheckpoint& found) {
                  static_cast<std::int64_t>(valueOr(progress, kBestStep, 0)),
                  static_cast<std::int64_t>(valueOr(progress, kEvaluationsSince, 0))});
   state_.progress = progress;
+  state_.progress.writerStep = -1;  // The next checkpoint is at another step.
 }
 
 }  // namespace steptape::detail

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "steptape/trainer/batch_loader.h"
-#include "steptape/trainer/checkpoint_store.h"
+#include "steptape/checkpoint/checkpoint_store.h"
+#include "steptape/data/batch_loader.h"
 
 #include "trainer/best_tracker.h"
 #include "trainer/run_state.h"

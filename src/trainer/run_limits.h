@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "steptape/base/clock.h"
-#include "steptape/trainer/stop_signals.h"
+#include "steptape/recipe/stop_signals.h"
 #include "steptape/trainer/trainer_options.h"
 
 #include "trainer/step_exchange.h"

@@ -4,14 +4,42 @@
 #include <string>
 
 #include "steptape/base/error.h"
-#include "steptape/trainer/recipe.h"
-#include "steptape/trainer/run_description.h"
+#include "steptape/recipe/recipe.h"
+#include "steptape/recipe/run_description.h"
 
-#include "trainer/tensor_schema.h"
+#include "parallel/optimizer_archive.h"
+#include "parallel/tensor_schema.h"
 
 #include <torch/nn/module.h>
 
 namespace steptape::detail {
+namespace {
+
+constexpr const char* kWho = "Trainer";
+
+/// What describeOptions() leaves out, because it means nothing to a reader, but changes what a rank
+/// does.
+void addUndescribed(const TrainerOptions& options, TensorSchema& schema) {
+  const auto add = [&schema](const char* name, auto value) {
+    schema.add(std::string(name) + " = " + std::to_string(value));
+  };
+  add("resume", options.resume);
+  add("checkpointEverySteps", options.checkpointEverySteps);
+  add("checkpointEverySeconds", options.checkpointEverySeconds);
+  add("keptCheckpoints", options.keptCheckpoints);
+  add("monitor.keepBest", options.monitor.keepBest);
+  add("monitor.restoreBest", options.monitor.restoreBest);
+  add("logConfiguration", options.logConfiguration);
+  add("lossScale.initial", options.lossScale.initial);
+  add("lossScale.growthFactor", options.lossScale.growthFactor);
+  add("lossScale.backoffFactor", options.lossScale.backoffFactor);
+  add("lossScale.growthSteps", options.lossScale.growthSteps);
+  for (const EvaluationMetric& metric : options.metrics) {
+    schema.add(metric.name + (metric.higherIsBetter ? ": higher is better" : ": lower is better"));
+  }
+}
+
+}  // namespace
 
 c10::Device deviceOf(const TrainerParts& parts) {
   if (parts.options.useDevices) {
@@ -36,15 +64,22 @@ bool higherIsBetter(const TrainerOptions& options) {
                   ", wanted loss or the name of one of TrainerOptions::metrics");
 }
 
-void checkRanksAgree(const TrainerOptions& options, const BatchLoader& train, Communicator& world) {
+void checkRanksAgree(const TrainerParts& parts, const BatchLoader& train) {
+  const TrainerOptions& options = parts.options;
   TensorSchema schema;
   for (const auto& [name, value] : describeOptions(options)) {
     schema.add(name + ": " + value);
   }
+  addUndescribed(options, schema);
+  schema.add("seed of the training data: " + std::to_string(train.seed()));
   if (!options.unevenBatches) {
     schema.add("training batches per epoch: " + std::to_string(train.batches()));
   }
-  schema.checkSameOnAllRanks(world, "Trainer", "run");
+  schema.checkSameOnAllRanks(*parts.world, kWho, "run");
+}
+
+void checkOptimizersAgree(const TrainerParts& parts) {
+  schemaWithOptionsOf(parts.optimizer).checkSameOnAllRanks(*parts.world, kWho, "optimizer");
 }
 
 }  // namespace steptape::detail

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "steptape/trainer/checkpoint.h"
-#include "steptape/trainer/learning_rate_schedule.h"
+#include "steptape/checkpoint/checkpoint.h"
+#include "steptape/recipe/learning_rate_schedule.h"
 #include "steptape/trainer/trainer_callback.h"
 #include "steptape/trainer/trainer_options.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "steptape/base/error.h"
-#include "steptape/trainer/recipe.h"
+#include "steptape/recipe/recipe.h"
 
 namespace steptape::detail {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "steptape/trainer/batch_loader.h"
+#include "steptape/data/batch_loader.h"
 
 #include "trainer/progress_report.h"
 #include "trainer/run_state.h"

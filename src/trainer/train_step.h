@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "steptape/distributed/straggler_report.h"
-#include "steptape/trainer/gradient_sync.h"
+#include "steptape/parallel/gradient_sync.h"
 #include "steptape/trainer/trainer_options.h"
 
 #include "trainer/loss_scaler.h"

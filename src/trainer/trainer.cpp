@@ -2,7 +2,7 @@
 #include "steptape/trainer/trainer.h"
 
 #include "steptape/base/error.h"
-#include "steptape/trainer/recipe.h"
+#include "steptape/recipe/recipe.h"
 
 #include "trainer/training_run.h"
 

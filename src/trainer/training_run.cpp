@@ -6,9 +6,9 @@
 #include <limits>
 #include <string>
 
-#include "steptape/trainer/broadcast.h"
-#include "steptape/trainer/recipe.h"
-#include "steptape/trainer/run_description.h"
+#include "steptape/parallel/broadcast.h"
+#include "steptape/recipe/recipe.h"
+#include "steptape/recipe/run_description.h"
 
 #include "trainer/run_setup.h"
 
@@ -23,6 +23,11 @@ StragglerOptions stragglerOptions(const TrainerOptions& options) {
   return straggler;
 }
 
+TrainerParts& agreedOn(TrainerParts& parts, const BatchLoader& train) {
+  checkRanksAgree(parts, train);
+  return parts;
+}
+
 double sumOverRanks(double value, Communicator& world) {
   std::array<double, 1> values{value};
   world.allreduce(values, ReduceOp::kSum);
@@ -32,7 +37,7 @@ double sumOverRanks(double value, Communicator& world) {
 }  // namespace
 
 TrainingRun::TrainingRun(TrainerParts& parts, BatchLoader& train, BatchLoader& test)
-    : state_(parts),
+    : state_(agreedOn(parts, train)),
       options_(parts.options),
       train_(train),
       test_(test),
@@ -43,8 +48,8 @@ TrainingRun::TrainingRun(TrainerParts& parts, BatchLoader& train, BatchLoader& t
       log_(parts.writer, options_),
       report_(options_.progress, parts.world->isRoot()),
       times_(parts.writer, stragglerOptions(options_)) {
-  checkRanksAgree(options_, train, *parts.world);
   broadcastParameters(*parts.module, *parts.world);
+  checkOptimizersAgree(parts);
   step_.emplace(*parts.module, parts.optimizer, parts.world, options_, times_);
   loop_.emplace(state_, objective_, *step_, times_, log_, train);
 }

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "steptape/data/batch_loader.h"
 #include "steptape/distributed/straggler_report.h"
-#include "steptape/trainer/batch_loader.h"
 
 #include "trainer/best_tracker.h"
 #include "trainer/evaluator.h"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <steptape/mpi.h>
-#include <steptape/trainer/broadcast.h>
-#include <steptape/trainer/gradient_sync.h>
+#include <steptape/parallel/broadcast.h>
+#include <steptape/parallel/gradient_sync.h>
 
 #include <torch/torch.h>
 

@@ -14,7 +14,7 @@ enum class Precision {
   /// instructions (AVX512_BF16, AMX), and otherwise slower than kFull.
   kBfloat16,
   /// LibTorch's autocast to float16, with a scaled loss. For GPUs; on a CPU it is slow, and
-  /// LibTorch 1.13 has none.
+  /// LibTorch before 2.4 has none.
   kFloat16,
 };
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "steptape/base/export.h"
+#include "steptape/data/batch_loader.h"
 #include "steptape/distributed/distributed_writer.h"
-#include "steptape/trainer/batch_loader.h"
 #include "steptape/trainer/trainer_callback.h"
 #include "steptape/trainer/trainer_options.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "steptape/base/export.h"
+#include "steptape/data/batch_loader.h"
 #include "steptape/distributed/distributed_writer.h"
-#include "steptape/trainer/batch_loader.h"
 #include "steptape/trainer/training_result.h"
 
 namespace torch::nn {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "steptape/base/export.h"
+#include "steptape/parallel/gradient_sync.h"
+#include "steptape/recipe/learning_rate_schedule.h"
+#include "steptape/recipe/run_description.h"
 #include "steptape/trainer/evaluation_metric.h"
-#include "steptape/trainer/gradient_sync.h"
-#include "steptape/trainer/learning_rate_schedule.h"
 #include "steptape/trainer/mixed_precision.h"
 #include "steptape/trainer/monitor_options.h"
-#include "steptape/trainer/run_description.h"
 #include "steptape/trainer/training_result.h"
 
 #include <ATen/core/Tensor.h>

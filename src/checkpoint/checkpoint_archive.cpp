@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/checkpoint_archive.h"
+
+#include <cstring>
+#include <sstream>
+#include <string_view>
+
+#include "steptape/recipe/learning_rate_schedule.h"
+#include "steptape/recipe/recipe.h"
+#include "steptape/record/crc32c.h"
+
+#include "checkpoint/random_state.h"
+#include "parallel/archive_bytes.h"
+#include "parallel/named_tensors.h"
+#include "parallel/optimizer_archive.h"
+#include "parallel/rank_outcome.h"
+
+#include <ATen/Context.h>
+#include <torch/nn/module.h>
+#include <torch/optim/optimizer.h>
+
+namespace steptape::detail {
+namespace {
+
+using torch::serialize::InputArchive;
+using torch::serialize::OutputArchive;
+
+// Entries of the archive.
+constexpr const char* kModel = "model";
+constexpr const char* kModelSchema = "model_schema";
+constexpr const char* kOptimizer = "optimizer";
+constexpr const char* kOptimizerSchema = "optimizer_schema";
+constexpr const char* kSchedule = "schedule";
+constexpr const char* kRandom = "random";
+constexpr const char* kNumbers = "progress";
+constexpr const char* kValueNames = "value_names";
+constexpr const char* kValues = "values";
+
+/// The last line of the file, "\nCRC-32C 0x8a9136aa\n".
+std::string checksumLine(std::string_view archive) {
+  return "\nCRC-32C " + crc32c(archive).toString() + "\n";
+}
+
+at::Tensor toTensor(const std::string& bytes) {
+  const at::Tensor tensor = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
+  std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
+  return tensor;
+}
+
+std::string toBytes(const at::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+at::Tensor toTensor(const std::vector<double>& numbers) {
+  return at::tensor(numbers, at::kDouble);
+}
+
+std::vector<double> toNumbers(const at::Tensor& tensor) {
+  const double* first = tensor.data_ptr<double>();
+  return {first, first + tensor.numel()};
+}
+
+void writeProgress(OutputArchive& archive, const TrainingProgress& progress) {
+  archive.write(kNumbers, at::tensor({progress.epoch, progress.stepInEpoch, progress.step,
+                                      static_cast<std::int64_t>(progress.seed),
+                                      static_cast<std::int64_t>(progress.ranks),
+                                      progress.samplesDone, progress.writerStep},
+                                     at::kLong));
+  std::string names;
+  std::vector<double> values;
+  for (const auto& [name, value] : progress.values) {
+    names += name + '\n';
+    values.push_back(value);
+  }
+  archive.write(kValueNames, c10::IValue(names));
+  archive.write(kValues, toTensor(values));
+}
+
+at::Tensor readTensor(InputArchive& archive, const std::string& key) {
+  at::Tensor tensor;
+  archive.read(key, tensor);
+  return tensor;
+}
+
+std::string readString(InputArchive& archive, const std::string& key) {
+  c10::IValue value;
+  archive.read(key, value);
+  return value.toStringRef();
+}
+
+TrainingProgress readProgress(InputArchive& archive) {
+  constexpr std::int64_t kCount = 7;
+  const at::Tensor numbers = readTensor(archive, kNumbers);
+  TORCH_CHECK(numbers.numel() == kCount, "progress has ", numbers.numel(), " numbers, wanted ",
+              kCount);
+  const std::int64_t* number = numbers.data_ptr<std::int64_t>();
+  TrainingProgress progress;
+  progress.epoch = number[0];
+  progress.stepInEpoch = number[1];
+  progress.step = number[2];
+  progress.seed = static_cast<std::uint64_t>(number[3]);
+  progress.ranks = static_cast<int>(number[4]);
+  progress.samplesDone = number[5];
+  progress.writerStep = number[6];
+  std::istringstream names(readString(archive, kValueNames));
+  for (const double value : toNumbers(readTensor(archive, kValues))) {
+    std::string name;
+    std::getline(names, name);
+    progress.values[name] = value;
+  }
+  return progress;
+}
+
+/// Loads what was saved into the memory where the tensors lie: others may hold views of it.
+void loadInPlace(torch::nn::Module& module, InputArchive& archive) {
+  const std::vector<NamedTensor> before = parametersAndBuffers(module);
+  std::vector<at::Tensor> tensors = module.parameters();
+  const std::vector<at::Tensor> buffers = module.buffers();
+  tensors.insert(tensors.end(), buffers.begin(), buffers.end());
+  const auto pointBack = [&] {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      tensors[i].set_data(before[i].tensor);
+    }
+  };
+  try {
+    module.load(archive);  // gives the tensors other memory
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      before[i].tensor.copy_(tensors[i].detach());
+    }
+  } catch (...) {
+    pointBack();
+    throw;
+  }
+  pointBack();
+}
+
+}  // namespace
+
+std::string encodeCheckpoint(const torch::nn::Module& module,
+                             const torch::optim::Optimizer& optimizer,
+                             const LearningRateSchedule* schedule, const TrainingProgress& progress,
+                             const std::vector<std::string>& randomStates) {
+  OutputArchive archive;
+  writeProgress(archive, progress);
+  archive.write(kModelSchema, c10::IValue(schemaOf(parametersAndBuffers(module)).text()));
+  OutputArchive modelArchive(archive.compilation_unit());
+  module.save(modelArchive);
+  archive.write(kModel, modelArchive);
+  archive.write(kOptimizerSchema, c10::IValue(schemaOf(optimizer).text()));
+  archive.write(kOptimizer, toTensor(optimizerToBytes(optimizer)));
+  if (schedule != nullptr) {
+    archive.write(kSchedule, toTensor(schedule->baseRates()));
+  }
+  OutputArchive randomArchive(archive.compilation_unit());
+  for (std::size_t rank = 0; rank < randomStates.size(); ++rank) {
+    randomArchive.write(std::to_string(rank), toTensor(randomStates[rank]));
+  }
+  archive.write(kRandom, randomArchive);
+  std::string bytes = bytesOf(archive);
+  bytes += checksumLine(bytes);
+  return bytes;
+}
+
+std::string encodeProgress(const TrainingProgress& progress) {
+  OutputArchive archive;
+  writeProgress(archive, progress);
+  return bytesOf(archive);
+}
+
+TrainingProgress decodeProgress(const std::string& bytes) {
+  InputArchive archive;
+  openArchive(archive, bytes);
+  return readProgress(archive);
+}
+
+std::string CheckpointArchive::open(const std::string& bytes) {
+  static const std::size_t kLineBytes = checksumLine({}).size();
+  const std::size_t archiveBytes = bytes.size() - std::min(bytes.size(), kLineBytes);
+  const std::string_view line = std::string_view(bytes).substr(archiveBytes);
+  if (line.substr(0, line.find("0x")) != "\nCRC-32C ") {
+    return "its end is missing, at " + std::to_string(bytes.size()) + " bytes";
+  }
+  if (line != checksumLine(std::string_view(bytes).substr(0, archiveBytes))) {
+    return "its bytes are not those that its checksum is of";
+  }
+  return failureOf([&] {
+    openArchive(archive_, bytes.substr(0, archiveBytes));
+    progress_ = readProgress(archive_);
+  });
+}
+
+std::string CheckpointArchive::differenceFrom(const torch::nn::Module& module,
+                                              const torch::optim::Optimizer& optimizer,
+                                              const LearningRateSchedule* schedule) {
+  const std::string model = schemaOf(parametersAndBuffers(module)).text();
+  if (const std::string saved = readString(archive_, kModelSchema); saved != model) {
+    return "the model: " + firstDifference(saved, model);
+  }
+  const std::string optimizerSchema = schemaOf(optimizer).text();
+  if (const std::string saved = readString(archive_, kOptimizerSchema); saved != optimizerSchema) {
+    return "the optimizer: " + firstDifference(saved, optimizerSchema);
+  }
+  at::Tensor rates;
+  if (schedule != nullptr && archive_.try_read(kSchedule, rates) &&
+      static_cast<std::size_t>(rates.numel()) != schedule->baseRates().size()) {
+    return "the schedule: got " + std::to_string(rates.numel()) + " base rates, wanted " +
+           std::to_string(schedule->baseRates().size());
+  }
+  return {};
+}
+
+void CheckpointArchive::restore(torch::nn::Module& module, torch::optim::Optimizer& optimizer,
+                                LearningRateSchedule* schedule, int rank) {
+  restoreRandomState(module, rank);
+  InputArchive modelArchive;
+  archive_.read(kModel, modelArchive);
+  loadInPlace(module, modelArchive);
+  optimizerFromBytes(optimizer, toBytes(readTensor(archive_, kOptimizer)));
+  at::Tensor rates;
+  if (schedule != nullptr && archive_.try_read(kSchedule, rates)) {
+    schedule->setBaseRates(toNumbers(rates));
+  }
+}
+
+void CheckpointArchive::restoreRandomState(const torch::nn::Module& module, int rank) {
+  InputArchive randomArchive;
+  archive_.read(kRandom, randomArchive);
+  at::Tensor state;
+  if (randomArchive.try_read(std::to_string(rank), state)) {
+    setRandomState(module, toBytes(state));
+    return;
+  }
+  // With the step, since a rank of this number may have drawn from its first numbers long ago.
+  at::manual_seed(rankSeed(progress_.seed + static_cast<std::uint64_t>(progress_.step), rank));
+}
+
+}  // namespace steptape::detail

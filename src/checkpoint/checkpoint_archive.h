@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "steptape/checkpoint/checkpoint.h"
+
+#include <torch/serialize/archive.h>
+
+namespace steptape::detail {
+
+/// The bytes of a checkpoint. @throws c10::Error if the module or the optimizer cannot be saved.
+std::string encodeCheckpoint(const torch::nn::Module& module,
+                             const torch::optim::Optimizer& optimizer,
+                             const LearningRateSchedule* schedule, const TrainingProgress& progress,
+                             const std::vector<std::string>& randomStates);
+
+/// Without the rest of the checkpoint, to send it to other ranks.
+std::string encodeProgress(const TrainingProgress& progress);
+TrainingProgress decodeProgress(const std::string& bytes);
+
+/// A checkpoint in memory.
+///
+/// Not thread-safe: one thread at a time.
+class CheckpointArchive {
+ public:
+  /// Takes the bytes of encodeCheckpoint(), if they are all there and unchanged.
+  ///
+  /// @return what is wrong with them, such as "its end is missing".
+  std::string open(const std::string& bytes);
+
+  const TrainingProgress& progress() const { return progress_; }
+
+  /// In what the arguments differ from what was saved, such as "the model: got weight: Float [2],
+  /// wanted weight: Float [3]"; empty if in nothing.
+  std::string differenceFrom(const torch::nn::Module& module,
+                             const torch::optim::Optimizer& optimizer,
+                             const LearningRateSchedule* schedule);
+
+  /// Makes all arguments, and the random numbers of `rank`, what was saved.
+  ///
+  /// REQUIRES: differenceFrom() is empty. @throws c10::Error; the module is then as before.
+  void restore(torch::nn::Module& module, torch::optim::Optimizer& optimizer,
+               LearningRateSchedule* schedule, int rank);
+
+ private:
+  void restoreRandomState(const torch::nn::Module& module, int rank);
+
+  torch::serialize::InputArchive archive_;
+  TrainingProgress progress_;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/checkpoint_directory.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "steptape/checkpoint/checkpoint.h"
+
+namespace steptape::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "checkpoint_";
+constexpr std::string_view kSuffix = ".pt";
+
+std::string nameOf(std::int64_t step) {
+  return std::string(kPrefix) + std::to_string(step) + std::string(kSuffix);
+}
+
+/// The step of `checkpoint_<step>.pt`; nothing for another name.
+std::optional<std::int64_t> stepOf(const std::string& name) {
+  if (name.size() <= kPrefix.size() + kSuffix.size() ||
+      std::string_view(name).substr(0, kPrefix.size()) != kPrefix) {
+    return std::nullopt;
+  }
+  std::int64_t step = 0;
+  std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
+  return name == nameOf(step) ? std::optional(step) : std::nullopt;
+}
+
+/// Descending.
+std::vector<std::int64_t> stepsIn(const std::string& directory, std::error_code& error) {
+  std::vector<std::int64_t> steps;
+  fs::directory_iterator entry(directory, error);
+  while (!error && entry != fs::directory_iterator()) {
+    if (const auto step = stepOf(entry->path().filename().string())) {
+      steps.push_back(*step);
+    }
+    entry.increment(error);
+  }
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+}  // namespace
+
+std::string checkpointPathOf(const std::string& directory, std::int64_t step) {
+  return directory + "/" + nameOf(step);
+}
+
+Status listCheckpoints(const std::string& directory, std::vector<std::string>& paths) {
+  std::error_code error;
+  const std::vector<std::int64_t> steps = stepsIn(directory, error);
+  if (error == std::errc::no_such_file_or_directory) {
+    return {};
+  }
+  if (error) {
+    return {ErrorCode::kIoError,
+            "cannot list the checkpoints in " + directory + ": " + error.message()};
+  }
+  const std::string single = checkpointPath(directory);
+  if (fs::symlink_status(single, error).type() == fs::file_type::regular) {
+    paths.push_back(single);
+  }
+  for (const std::int64_t step : steps) {
+    paths.push_back(checkpointPathOf(directory, step));
+  }
+  return {};
+}
+
+Status nameNewest(const std::string& directory, std::int64_t step) {
+  const fs::path temporary = fs::path(directory) / ".checkpoint.pt";
+  std::error_code error;
+  fs::remove(temporary, error);  // of a job that died here
+  fs::create_symlink(nameOf(step), temporary, error);
+  if (error) {
+    fs::copy_file(checkpointPathOf(directory, step), temporary, error);
+  }
+  if (!error) {
+    fs::rename(temporary, checkpointPath(directory), error);
+  }
+  if (error) {
+    return {ErrorCode::kIoError,
+            "cannot write " + checkpointPath(directory) + ": " + error.message()};
+  }
+  return {};
+}
+
+void removeOthers(const std::string& directory, std::int64_t newestStep, std::int64_t keep) {
+  std::error_code ignored;
+  std::int64_t kept = 0;
+  for (const std::int64_t step : stepsIn(directory, ignored)) {
+    if (step > newestStep || ++kept > keep) {
+      fs::remove(checkpointPathOf(directory, step), ignored);
+    }
+  }
+}
+
+}  // namespace steptape::detail

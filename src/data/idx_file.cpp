@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/data/idx_file.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "data/gzip_file.h"
+
+#include <ATen/ops/empty.h>
+
+namespace steptape {
+namespace {
+
+constexpr std::uint8_t kUnsignedByte = 0x08;
+/// Far beyond any data set of this format; keeps a damaged header from asking for all memory.
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 33;
+
+std::vector<std::int64_t> readShape(detail::GzipFile& file, int dimensions) {
+  std::vector<std::int64_t> shape;
+  std::int64_t elements = 1;
+  for (int i = 0; i < dimensions; ++i) {
+    std::array<std::uint8_t, 4> bytes{};
+    file.readExactly(bytes.data(), bytes.size());
+    const std::int64_t size = (std::int64_t{bytes[0]} << 24) | (std::int64_t{bytes[1]} << 16) |
+                              (std::int64_t{bytes[2]} << 8) | std::int64_t{bytes[3]};
+    if (size > 0 && elements > kMaxElements / size) {
+      throw Error(ErrorCode::kDataLoss, file.path() + " states more than " +
+                                            std::to_string(kMaxElements) +
+                                            " elements in its header; the file is damaged");
+    }
+    elements *= size;
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+}  // namespace
+
+at::Tensor loadIdx(const std::string& path) {
+  detail::GzipFile file(path);
+  std::array<std::uint8_t, 4> magic{};
+  file.readExactly(magic.data(), magic.size());
+  if (magic[0] != 0 || magic[1] != 0 || magic[3] == 0) {
+    throw Error(ErrorCode::kDataLoss, path + " is not an IDX file: it begins with " +
+                                          detail::hexBytes(magic.data(), magic.size()) +
+                                          ", wanted 00 00, the element type and the number of "
+                                          "dimensions");
+  }
+  if (magic[2] != kUnsignedByte) {
+    throw Error(ErrorCode::kInvalidArgument, path + " has elements of the IDX type " +
+                                                 detail::hexBytes(&magic[2], 1) +
+                                                 ", wanted 08 (unsigned bytes)");
+  }
+  at::Tensor tensor = at::empty(readShape(file, magic[3]), at::kByte);
+  file.readExactly(tensor.data_ptr<std::uint8_t>(), static_cast<std::size_t>(tensor.numel()));
+  file.expectEnd();
+  return tensor;
+}
+
+}  // namespace steptape
