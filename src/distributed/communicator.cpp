@@ -130,4 +130,14 @@ void Communicator::shareSettings(Communicator& child) const {
   child.stallListener_ = stallListener_;
 }
 
+void Communicator::shareSettings(NodeMemory& memory) const {
+  memory.stallWarningAfter_ = stallWarningAfter_;
+  memory.stallListener_ = stallListener_;
+  if (!stallListener_) {
+    memory.stallListener_ = [prefix = rankPrefix(*this)](const std::string& warning) {
+      std::cerr << prefix + warning + "\n" << std::flush;
+    };
+  }
+}
+
 }  // namespace steptape

@@ -51,7 +51,7 @@ Bool8 combine(Bool8 left, Bool8 right, ReduceOp op) {
 }
 
 template <typename T>
-void reduceAs(const std::vector<const void*>& parts, std::size_t count, ReduceOp op, T* result) {
+void reduceAs(Span<const void* const> parts, std::size_t count, ReduceOp op, T* result) {
   constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
   const auto at = [&](std::size_t part, std::size_t i) {
     const T element = static_cast<const T*>(parts[part])[i];
@@ -86,8 +86,8 @@ void divideAs(T* data, std::size_t count, int divisor) {
 
 }  // namespace
 
-void reduceElements(const std::vector<const void*>& parts, std::size_t count, DType dtype,
-                    ReduceOp op, void* result) {
+void reduceElements(Span<const void* const> parts, std::size_t count, DType dtype, ReduceOp op,
+                    void* result) {
   switch (dtype) {
     case DType::kBool:
       return reduceAs(parts, count, op, static_cast<Bool8*>(result));

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
+#include "steptape/base/span.h"
 #include "steptape/distributed/collective.h"
 
 namespace steptape::detail {
@@ -15,8 +15,8 @@ inline bool isReducedInFloat32(DType dtype) {
 
 /// Combines `count` elements of each of `parts`, in their order, into `result`, which may be one of
 /// them. Halves are combined in float32 and rounded once. Bytes of bool other than 0 count as 1.
-STEPTAPE_EXPORT void reduceElements(const std::vector<const void*>& parts, std::size_t count,
-                                    DType dtype, ReduceOp op, void* result);
+STEPTAPE_EXPORT void reduceElements(Span<const void* const> parts, std::size_t count, DType dtype,
+                                    ReduceOp op, void* result);
 
 /// Divides float32 or float64 by `divisor`: what makes an average of a sum.
 STEPTAPE_EXPORT void divideElements(void* data, std::size_t count, DType dtype, int divisor);

@@ -31,6 +31,10 @@ class STEPTAPE_EXPORT GroupMap {
   const std::string& nodeName() const { return place(rank_).nodeName; }
   /// "rank 3 (node7)".
   std::string nameOf(int rank) const;
+  /// As nameOf(), for a rank of this rank's node.
+  std::string nameOfLocal(int localRank) const {
+    return nameOf(ranksOfNode_[static_cast<std::size_t>(localRank)]);
+  }
   /// "rank 3 (node7), rank 5 (node8)".
   std::string namesOf(const std::vector<int>& ranks) const;
 

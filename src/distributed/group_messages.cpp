@@ -36,10 +36,10 @@ std::string partsMismatchText(const CollectiveCall& call, std::size_t total) {
          " elements together";
 }
 
-std::string stallText(const CollectiveCall& call, std::chrono::steady_clock::duration waited,
+std::string stallText(const std::string& what, std::chrono::steady_clock::duration waited,
                       const std::string& missing) {
   std::ostringstream text;
-  text << call.title() << " waits for " << seconds(waited) << " s for " << missing;
+  text << what << " waits for " << seconds(waited) << " s for " << missing;
   return text.str();
 }
 

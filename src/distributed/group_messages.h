@@ -24,7 +24,9 @@ STEPTAPE_EXPORT std::string mismatchText(const std::vector<std::string>& descrip
 STEPTAPE_EXPORT std::string partsMismatchText(const CollectiveCall& call, std::size_t total);
 
 /// "allreduce(sum) 'gradients' waits for 60 s for rank 3 (node7)".
-STEPTAPE_EXPORT std::string stallText(const CollectiveCall& call,
+///
+/// @param what CollectiveCall::title(), where it is a collective that waits.
+STEPTAPE_EXPORT std::string stallText(const std::string& what,
                                       std::chrono::steady_clock::duration waited,
                                       const std::string& missing);
 

@@ -1,49 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/metric_queue.h"
 
+#include <string>
 #include <utility>
 
 #include "steptape/base/error.h"
 
 namespace steptape::detail {
-
-std::uint32_t TagTable::idOf(std::string_view tag) {
-  const auto known = idByName_.find(tag);
-  if (known != idByName_.end()) {
-    return known->second;
-  }
-  const auto id = static_cast<std::uint32_t>(names_.size());
-  names_.emplace_back(tag);
-  idByName_.emplace(names_.back(), id);
-  return id;
-}
-
-bool StepMetrics::add(QueuedMetric metric, const MetricMoments& moments,
-                      std::optional<double> wallTime) {
-  if (metric.tagId >= positionByTag_.size()) {
-    positionByTag_.resize(metric.tagId + std::size_t{1});
-  }
-  hasWallTimes_ = hasWallTimes_ || wallTime;
-  std::uint32_t& position = positionByTag_[metric.tagId];
-  if (position < metrics_.size() && metrics_[position].tagId == metric.tagId) {
-    metrics_[position].statistics |= metric.statistics;
-    moments_[position].merge(moments);
-    wallTimes_[position] = wallTime ? wallTime : wallTimes_[position];
-    return false;
-  }
-  position = static_cast<std::uint32_t>(metrics_.size());
-  metrics_.push_back(metric);
-  moments_.push_back(moments);
-  wallTimes_.push_back(wallTime);
-  return true;
-}
-
-void StepMetrics::clear() {
-  metrics_.clear();
-  moments_.clear();
-  wallTimes_.clear();
-  hasWallTimes_ = false;
-}
 
 void MetricQueue::add(std::int64_t step, QueuedMetric metric, const MetricMoments& moments,
                       std::optional<double> wallTime) {
@@ -62,23 +25,27 @@ void MetricQueue::add(std::int64_t step, QueuedMetric metric, const MetricMoment
 }
 
 MetricQueue::MetricsByStep::iterator MetricQueue::insert(std::int64_t step) {
-  StepMetrics empty = std::exchange(spare_, StepMetrics());
+  StepMetrics metrics;
+  // Steps that pile up get no memory for more metrics than they have.
+  if (metricsByStep_.empty() && spare_) {
+    metrics = *std::exchange(spare_, std::nullopt);
+  }
   if (spareNode_.empty()) {
-    return metricsByStep_.emplace(step, std::move(empty)).first;
+    return metricsByStep_.emplace(step, std::move(metrics)).first;
   }
   spareNode_.key() = step;
-  spareNode_.mapped() = std::move(empty);
+  spareNode_.mapped() = std::move(metrics);
   return metricsByStep_.insert(std::move(spareNode_)).position;
 }
 
 StepMetrics MetricQueue::take(std::int64_t step) {
   const auto found = metricsByStep_.find(step);
   if (found == metricsByStep_.end()) {
-    return {};
+    return StepMetrics();
   }
   spareNode_ = metricsByStep_.extract(found);
   StepMetrics metrics = std::move(spareNode_.mapped());
-  size_ -= metrics.metrics().size();
+  size_ -= metrics.size();
   return metrics;
 }
 

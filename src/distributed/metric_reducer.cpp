@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/metric_reducer.h"
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "steptape/base/error.h"
@@ -27,6 +25,11 @@ void checkArguments(std::string_view tag, const ReducedOptions& options) {
     throw Error(ErrorCode::kInvalidArgument, "addReduced: the weight of '" + std::string(tag) +
                                                  "' is " + std::to_string(options.weight) +
                                                  ", want a finite number, 0 or more");
+  }
+  if (options.wallTime && !std::isfinite(*options.wallTime)) {
+    throw Error(ErrorCode::kInvalidArgument, "addReduced: the wall time of '" + std::string(tag) +
+                                                 "' is " + std::to_string(*options.wallTime) +
+                                                 ", want finite seconds since 1970");
   }
   for (const double percentile : options.percentiles) {
     if (!(percentile >= 0 && percentile <= 100)) {
@@ -61,13 +64,17 @@ std::uint32_t MetricReducer::add(std::string_view tag, double value, std::int64_
 void MetricReducer::start(std::int64_t step) {
   queue_.recycle(std::move(taken_));
   taken_ = queue_.take(step);
-  sortByTag(taken_.metrics());
+  layOut();
   step_ = step;
-  fingerprint_ = schemaFingerprint_.at(step);
+  fingerprint_ = layout_->fingerprint.at(step);
+  totals_ = pool_->take();
+  totals_->layout = layout_;
+  totals_->step = step;
+  totals_->wallTimes = taken_.wallTimes();
 
   isUnderWay_ = true;
   const bool hasRoom = fits();
-  const bool sendsRankValues = sendsRankValues_ || !needsRankValues_;
+  const bool sendsRankValues = sendsRankValues_ || !layout_->needsRankValues;
   postAllreduce();
   if (sendsRankValues_) {
     postRankValues();
@@ -85,6 +92,17 @@ void MetricReducer::start(std::int64_t step) {
   }
 }
 
+void MetricReducer::layOut() {
+  if (taken_.layout() == layout_ && taken_.isLaidOut()) {
+    return;
+  }
+  const std::vector<QueuedMetric> metrics = taken_.metrics();
+  if (!layout_->isOf(metrics)) {
+    layout_ = MetricLayout::of(metrics, tags_);
+  }
+  taken_ = taken_.laidOutAs(layout_);
+}
+
 bool MetricReducer::wait() {
   // Where a wait throws, nothing is left that could be finished.
   isUnderWay_ = false;
@@ -99,108 +117,66 @@ void MetricReducer::finish() {
     throwMismatch();
   }
   isUnderWay_ = false;
-  sendsRankValues_ = needsRankValues_;
+  sendsRankValues_ = layout_->needsRankValues;
 }
 
-MetricMoments MetricReducer::total(std::size_t at) const {
-  if (sendsMoments_) {
-    return moments_[at + 1];
-  }
-  MetricMoments moments;
-  moments.weight = totalWeight(at);
-  moments.weightedSum = totalWeightedSum(at);
-  return moments;
-}
-
-void MetricReducer::sortByTag(const std::vector<QueuedMetric>& metrics) {
-  if (isSortedAlready(metrics)) {
-    return;
-  }
-  schema_ = metrics;
-  const auto tagAt = [this](std::uint32_t at) -> const std::string& {
-    return tags_.nameOf(schema_[at].tagId);
-  };
-  sortedOrder_.resize(metrics.size());
-  std::iota(sortedOrder_.begin(), sortedOrder_.end(), std::uint32_t{0});
-  std::sort(sortedOrder_.begin(), sortedOrder_.end(),
-            [&tagAt](std::uint32_t a, std::uint32_t b) { return tagAt(a) < tagAt(b); });
-  schemaFingerprint_ = {};
-  std::uint8_t statistics = 0;
-  for (const std::uint32_t position : sortedOrder_) {
-    schemaFingerprint_.add(tagAt(position), schema_[position].statistics);
-    statistics |= schema_[position].statistics;
-  }
-  needsMoments_ = (statistics & kNeedMoments) != 0;
-  needsRankValues_ = (statistics & kRankValues) != 0;
-}
-
-bool MetricReducer::isSortedAlready(const std::vector<QueuedMetric>& metrics) const {
-  return std::equal(metrics.begin(), metrics.end(), schema_.begin(), schema_.end(),
-                    [](const QueuedMetric& a, const QueuedMetric& b) {
-                      return a.tagId == b.tagId && a.statistics == b.statistics;
-                    });
+std::shared_ptr<const MetricTotals> MetricReducer::ownSums() {
+  std::shared_ptr<MetricTotals> own = pool_->take();
+  own->layout = layout_;
+  own->step = step_;
+  own->hasMoments = false;
+  own->sums = taken_.sums();
+  own->wallTimes = taken_.wallTimes();
+  return own;
 }
 
 void MetricReducer::postAllreduce() {
+  totals_->hasMoments = sendsMoments_;
   if (sendsMoments_) {
-    postMoments();
+    const Span<MetricMoments> own =
+        taken_.momentsMessage(fingerprint_, communicator_->rank(), capacity_);
+    totals_->moments.resize(own.size());
+    allreduce_ = communicator_->allreduceAsync(own, Span<MetricMoments>(totals_->moments),
+                                               collectiveOptions_);
   } else {
-    postSums();
+    const Span<double> own = taken_.sumsMessage(fingerprint_, capacity_);
+    totals_->sums.resize(own.size());
+    allreduce_ =
+        communicator_->allreduceAsync(own, totals_->sums, ReduceOp::kSum, collectiveOptions_);
   }
-}
-
-void MetricReducer::postSums() {
-  sums_.resize(sumsAt(capacity_ - 1));
-  FingerprintParts(fingerprint_).store(sums_.data());
-  double* to = sums_.data() + sumsAt(0);
-  for (std::size_t i = 0; i < fittingCount(); ++i) {
-    *to++ = own(i).weight;
-    *to++ = own(i).weightedSum;
-  }
-  std::fill(to, sums_.data() + sums_.size(), 0.0);
-  allreduce_ =
-      communicator_->allreduceAsync(Span<double>(sums_), ReduceOp::kSum, collectiveOptions_);
-}
-
-void MetricReducer::postMoments() {
-  moments_.assign(capacity_, MetricMoments());
-  moments_.front() = MetricMoments::of(fingerprint_, 1, communicator_->rank());
-  for (std::size_t i = 0; i < fittingCount(); ++i) {
-    moments_[i + 1] = own(i);
-  }
-  allreduce_ = communicator_->allreduceAsync(Span<MetricMoments>(moments_), collectiveOptions_);
 }
 
 void MetricReducer::postRankValues() {
   ownValues_.clear();
-  for (std::size_t i = 0; i < size(); ++i) {
-    if ((metric(i).statistics & kRankValues) != 0) {
-      appendRankValue(ownValues_, own(i));
+  for (std::size_t place = 0; place < layout_->size(); ++place) {
+    if ((layout_->metrics[place].statistics & kRankValues) != 0) {
+      appendRankValue(ownValues_, taken_.moments(place));
     }
   }
   allgather_ = communicator_->allgatherAsync(ownValues_, valuesByRank_, collectiveOptions_);
 }
 
 bool MetricReducer::agrees() const {
-  if (sendsMoments_) {
-    return moments_.front().min == moments_.front().max;
+  if (totals_->hasMoments) {
+    const MetricMoments& fingerprint = totals_->moments.front();
+    return fingerprint.min == fingerprint.max;
   }
-  return FingerprintParts(fingerprint_).areThoseOfAll(sums_.data(), communicator_->size());
+  return FingerprintParts(fingerprint_).areThoseOfAll(totals_->sums.data(), communicator_->size());
 }
 
 void MetricReducer::grow() {
-  while (size() >= capacity_) {
+  while (layout_->size() >= capacity_) {
     capacity_ *= 2;
   }
-  sendsMoments_ = sendsMoments_ || needsMoments_;
+  sendsMoments_ = sendsMoments_ || layout_->needsMoments;
 }
 
 void MetricReducer::throwMismatch() {
   MetricSchema mine;
   mine.step = step_;
   mine.nodeName = communicator_->nodeName();
-  for (std::size_t i = 0; i < size(); ++i) {
-    mine.metrics.push_back({tags_.nameOf(metric(i).tagId), metric(i).statistics});
+  for (const MetricLayout::Metric& metric : layout_->metrics) {
+    mine.metrics.push_back({metric.tag, metric.statistics});
   }
   // All ranks start anew, also those whose metrics wait for other steps.
   isUnderWay_ = false;

@@ -5,6 +5,7 @@
 
 #include "steptape/base/error.h"
 
+#include "distributed/group_messages.h"
 #include "distributed/poll_pause.h"
 
 namespace steptape::detail {
@@ -17,6 +18,10 @@ void relax() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+bool isStalled(PollPause::Duration waited, std::chrono::milliseconds warnAfter) {
+  return warnAfter.count() > 0 && waited > warnAfter;
 }
 
 }  // namespace
@@ -42,6 +47,7 @@ void NodeBarrier::arriveAndWait(std::chrono::milliseconds timeout, const char* w
   nextToArrive_ = 0;
   lines_[localRank_].arrivals.store(round_, std::memory_order_release);
   PollPause pause(timeout);
+  bool hasWarned = false;
   while (!haveAllArrived()) {
     relax();
     if (!pause.next() && !haveAllArrived()) {
@@ -49,6 +55,10 @@ void NodeBarrier::arriveAndWait(std::chrono::milliseconds timeout, const char* w
     }
     if (pause.hasNapped()) {
       checkPeers(what);
+      if (!hasWarned && isStalled(pause.waited(), memory_->stallWarningAfter())) {
+        hasWarned = true;
+        warnOfStall(what);
+      }
     }
   }
 }
@@ -72,18 +82,29 @@ void NodeBarrier::checkPeers(const char* what) {
   }
 }
 
-void NodeBarrier::throwMissing(std::chrono::milliseconds timeout, const char* what) const {
-  std::ostringstream message;
-  message << what << ": ";
-  const char* separator = "local rank ";
-  for (int rank = 0; rank < localSize_; ++rank) {
-    if (lines_[rank].arrivals.load(std::memory_order_relaxed) < round_) {
-      message << separator << rank;
-      separator = ", local rank ";
+std::string NodeBarrier::missing() const {
+  std::string names;
+  for (int localRank = 0; localRank < localSize_; ++localRank) {
+    if (lines_[localRank].arrivals.load(std::memory_order_relaxed) < round_) {
+      names += (names.empty() ? "" : ", ") + memory_->nameOfLocalRank(localRank);
     }
   }
-  message << " did not come within " << std::chrono::duration<double>(timeout).count()
-          << " s to local rank " << localRank_;
+  return names;
+}
+
+void NodeBarrier::warnOfStall(const char* what) const {
+  const std::string names = missing();
+  // Empty: the last one has come meanwhile.
+  if (!names.empty()) {
+    memory_->warnOfStall(stallText(what, memory_->stallWarningAfter(), names));
+  }
+}
+
+void NodeBarrier::throwMissing(std::chrono::milliseconds timeout, const char* what) const {
+  std::ostringstream message;
+  message << what << ": " << missing() << " did not come within "
+          << std::chrono::duration<double>(timeout).count() << " s to "
+          << memory_->nameOfLocalRank(localRank_);
   giveUp(message.str());
 }
 

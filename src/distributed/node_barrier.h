@@ -38,7 +38,10 @@ class STEPTAPE_EXPORT NodeBarrier {
 
   /// Returns when every rank has called it as often as this one.
   ///
-  /// @param what What the ranks meet for, in errors.
+  /// Warns once of a wait that is longer than NodeMemory::stallWarningAfter(), naming the ranks
+  /// that are missing.
+  ///
+  /// @param what What the ranks meet for, in errors and warnings.
   /// @throws Error(kDeadlineExceeded) naming the ranks that did not come within `timeout`, or one
   ///         that has ended. The barrier is out of step then and of no more use.
   void arriveAndWait(std::chrono::milliseconds timeout, const char* what);
@@ -50,6 +53,9 @@ class STEPTAPE_EXPORT NodeBarrier {
 
   bool haveAllArrived();
   void checkPeers(const char* what);
+  /// The names of the ranks that have not come to this round.
+  std::string missing() const;
+  void warnOfStall(const char* what) const;
   [[noreturn]] void throwMissing(std::chrono::milliseconds timeout, const char* what) const;
   [[noreturn]] void giveUp(const std::string& why) const;
 

@@ -16,6 +16,10 @@ void NodeMemory::checkPeers() const {}
 
 void NodeMemory::reportGivenUp(const std::string& /*why*/) {}
 
+std::string NodeMemory::nameOfLocalRank(int localRank) const {
+  return "local rank " + std::to_string(localRank);
+}
+
 namespace detail {
 namespace {
 

@@ -195,9 +195,9 @@ PosixNodeMemory::~PosixNodeMemory() {
 void PosixNodeMemory::checkPeers() const {
   for (int localRank = 0; localRank < group_.localSize(); ++localRank) {
     if (localRank != group_.localRank() && !isPresent(file_, localRank)) {
-      const int rank = group_.ranksOfNode()[static_cast<std::size_t>(localRank)];
-      throw Error(ErrorCode::kDeadlineExceeded,
-                  group_.nameOf(rank) + " has ended or let go of the memory that it shared");
+      throw Error(
+          ErrorCode::kDeadlineExceeded,
+          group_.nameOfLocal(localRank) + " has ended or let go of the memory that it shared");
     }
   }
 }

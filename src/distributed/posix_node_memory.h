@@ -34,6 +34,9 @@ class STEPTAPE_EXPORT PosixNodeMemory final : public NodeMemory {
 
   void checkPeers() const override;
   void reportGivenUp(const std::string& why) override { onGivenUp_(why); }
+  std::string nameOfLocalRank(int localRank) const override {
+    return group_.nameOfLocal(localRank);
+  }
 
  private:
   PosixNodeMemory(std::byte* data, std::size_t bytes, int file, GroupMap group,

@@ -2,7 +2,6 @@
 #include "distributed/reduced_log.h"
 
 #include <iostream>
-#include <optional>
 #include <utility>
 
 #include "steptape/distributed/rank_log.h"
@@ -72,62 +71,32 @@ void ReducedLog::end(const ReducedRuns& runs) noexcept {
 }
 
 void ReducedLog::write(const ReducedRuns& runs) {
+  const std::shared_ptr<const MetricTotals> totals = reducer_.totals();
   if (runs.job.isEnabled()) {
-    StepBatch batch = runs.job.atStep(reducer_.step());
-    nextRankValues_ = 0;
-    for (std::size_t at = 0; at < reducer_.size(); ++at) {
-      writeJobMetric(runs.job, batch, at);
+    if (totals->layout->needsRankValues) {
+      writeRankValues(runs.job, *totals);
     }
+    jobScalars_.write(runs.job, totals);
     bandCharts_.write(runs.job);
   }
-  if (runs.rank != nullptr) {
-    writeOwnMeans(*runs.rank);
+  if (runs.rank != nullptr && runs.rank->isEnabled()) {
+    ownScalars_.write(*runs.rank, reducer_.ownSums());
   }
 }
 
-void ReducedLog::writeJobMetric(SummaryWriter& job, StepBatch& batch, std::size_t at) {
-  const QueuedMetric& metric = reducer_.metric(at);
-  const double weight = reducer_.totalWeight(at);
-  const bool hasValue = weight > 0;
-  // Of a thousand metrics most are of this kind: neither name nor moments are looked at.
-  if (hasValue && metric.statistics == 0 && !reducer_.hasWallTimes() &&
-      jobScalars_.addMean(batch, metric.tagId, reducer_.totalWeightedSum(at) / weight)) {
-    return;
-  }
-  const std::string& tag = reducer_.nameOf(metric.tagId);
-  const std::optional<double> wallTime = reducer_.wallTime(at);
-  const bool hasRankValues = (metric.statistics & kRankValues) != 0;
-  const std::size_t rankValuesAt = nextRankValues_;
-  nextRankValues_ += hasRankValues ? 1 : 0;
-  if (!hasValue) {
-    reportNoValue(tag);
-    return;
-  }
-  jobScalars_.add(job, batch, reducer_.step(), tag, metric, reducer_.total(at), wallTime);
-  if (hasRankValues) {
-    reducer_.rankValues(rankValuesAt, rankValues_);
-    rankValueSummaries_.add(job, reducer_.step(), tag, metric.tagId, rankValues_, wallTime);
-  }
-}
-
-void ReducedLog::writeOwnMeans(SummaryWriter& rank) {
-  StepBatch batch = rank.atStep(reducer_.step());
-  for (std::size_t at = 0; at < reducer_.size(); ++at) {
-    const MetricMoments& own = reducer_.own(at);
-    if (own.weight > 0) {
-      const std::uint32_t tagId = reducer_.metric(at).tagId;
-      ownScalars_.add(rank, batch, reducer_.step(), reducer_.nameOf(tagId),
-                      {tagId, /*statistics=*/0}, own, reducer_.wallTime(at));
+void ReducedLog::writeRankValues(SummaryWriter& job, const MetricTotals& totals) {
+  std::size_t next = 0;
+  for (std::size_t place = 0; place < totals.layout->size(); ++place) {
+    const MetricLayout::Metric& metric = totals.layout->metrics[place];
+    if ((metric.statistics & kRankValues) == 0) {
+      continue;
     }
-  }
-}
-
-void ReducedLog::reportNoValue(const std::string& tag) {
-  if (!std::exchange(hasToldOfNoValue_, true)) {
-    report({ErrorCode::kFailedPrecondition,
-            "reduce: no rank had a value of '" + tag + "' at step " +
-                std::to_string(reducer_.step()) +
-                ", all weights are 0: no point is written. Further ones are not told"});
+    const std::size_t at = next++;
+    if (totals.hasValue(place)) {
+      reducer_.rankValues(at, rankValues_);
+      rankValueSummaries_.add(job, totals.step, metric.tag, metric.tagId, rankValues_,
+                              totals.wallTime(place));
+    }
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -53,22 +52,18 @@ class ReducedLog {
 
  private:
   void write(const ReducedRuns& runs);
-  void writeJobMetric(SummaryWriter& job, StepBatch& batch, std::size_t at);
-  void writeOwnMeans(SummaryWriter& rank);
-  void reportNoValue(const std::string& tag);
+  void writeRankValues(SummaryWriter& job, const MetricTotals& totals);
   void report(const Status& status) const;
 
   std::shared_ptr<Communicator> communicator_;
   ReduceMode mode_;
   ErrorListener onError_;
   MetricReducer reducer_;
-  ReducedScalars jobScalars_;
-  ReducedScalars ownScalars_;
+  ReducedScalars jobScalars_{ReducedScalars::Of::kJob};
+  ReducedScalars ownScalars_{ReducedScalars::Of::kRank};
   RankValueSummaries rankValueSummaries_;
   BandCharts bandCharts_;
-  std::size_t nextRankValues_ = 0;     // While a step is written.
   std::vector<RankValue> rankValues_;  // Of one metric.
-  bool hasToldOfNoValue_ = false;
 };
 
 }  // namespace steptape::detail

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/reduced_scalars.h"
 
+#include <optional>
+#include <string>
+#include <utility>
+
 namespace steptape::detail {
 namespace {
 
@@ -19,15 +23,20 @@ constexpr std::array<StatisticSeries, 6> kStatistics{{
     {kSum, "/sum", [](const MetricMoments& moments) { return moments.weightedSum; }},
 }};
 
-}  // namespace
-
-ReducedScalars::Series& ReducedScalars::seriesOf(std::uint32_t tagId) {
-  static_assert(kStatistics.size() == kSeries);
-  if (tagId >= seriesByTag_.size()) {
-    seriesByTag_.resize(tagId + std::size_t{1});
+/// Tells, once in a run, of a metric whose weights are 0 on all ranks.
+void reportMissing(const MetricTotals& totals, DeferredScalars::Sink& sink) {
+  for (std::size_t place = 0; place < totals.layout->size(); ++place) {
+    if (!totals.hasValue(place)) {
+      sink.reportOnce("a metric without a value",
+                      "reduce: no rank had a value of '" + totals.layout->metrics[place].tag +
+                          "' at step " + std::to_string(totals.step) +
+                          ", all weights are 0: no point is written. Further ones are not told");
+      return;
+    }
   }
-  return seriesByTag_[tagId];
 }
+
+}  // namespace
 
 ScalarOptions ReducedScalars::optionsOf(std::uint32_t tagId, std::size_t series) const {
   // A display name is the metric's: under each of its statistics it would name many charts alike.
@@ -45,26 +54,86 @@ void ReducedScalars::describe(std::uint32_t tagId, const ReducedOptions& options
   optionsByTag_[tagId].description = options.description;
 }
 
-void ReducedScalars::add(SummaryWriter& writer, StepBatch& batch, std::int64_t step,
-                         const std::string& tag, const QueuedMetric& metric,
-                         const MetricMoments& moments, std::optional<double> wallTime) {
-  Series& series = seriesOf(metric.tagId);
-  for (std::size_t i = 0; i < kSeries; ++i) {
-    const StatisticSeries& statistic = kStatistics[i];
-    if (statistic.bit != 0 && (statistic.bit & metric.statistics) == 0) {
-      continue;
+ScalarTag ReducedScalars::handleOf(SummaryWriter& writer, const MetricLayout::Metric& metric,
+                                   std::size_t series) {
+  if (metric.tagId >= seriesByTag_.size()) {
+    seriesByTag_.resize(metric.tagId + std::size_t{1});
+  }
+  Series& known = seriesByTag_[metric.tagId];
+  if ((known.known & (1U << series)) == 0) {
+    known.handles[series] =
+        writer.scalarTag(metric.tag + kStatistics[series].suffix, optionsOf(metric.tagId, series));
+    known.known = static_cast<std::uint8_t>(known.known | (1U << series));
+  }
+  return known.handles[series];
+}
+
+std::shared_ptr<const ReducedScalars::Points> ReducedScalars::pointsOf(SummaryWriter& writer,
+                                                                       const MetricLayout& layout) {
+  static_assert(kStatistics.size() == kSeries);
+  auto points = std::make_shared<Points>();
+  for (std::uint32_t place = 0; place < layout.size(); ++place) {
+    const MetricLayout::Metric& metric = layout.metrics[place];
+    for (std::uint32_t series = 0; series < kSeries; ++series) {
+      const std::uint8_t bit = kStatistics[series].bit;
+      if (bit == 0 || (of_ == Of::kJob && (bit & metric.statistics) != 0)) {
+        points->push_back({place, series, handleOf(writer, metric, series)});
+      }
     }
-    if (wallTime) {
-      ScalarOptions timed = optionsOf(metric.tagId, i);
-      timed.wallTime = wallTime;
-      writer.addScalar(tag + statistic.suffix, statistic.valueOf(moments), step, timed);
-      continue;
+  }
+  return points;
+}
+
+void ReducedScalars::write(SummaryWriter& writer, std::shared_ptr<const MetricTotals> totals) {
+  if (totals->layout != layout_) {
+    layout_ = totals->layout;
+    points_ = pointsOf(writer, *layout_);
+  }
+  if (addAtOnce(writer, *points_, *totals)) {
+    return;
+  }
+  const std::int64_t step = totals->step;
+  const std::size_t bytes = totals->bytes();
+  DeferredScalars::add(
+      writer, step, points_->size(), bytes,
+      [points = points_, totals = std::move(totals), of = of_](DeferredScalars::Sink& sink) {
+        // First those with a time of their own: each time is an event.
+        if (!totals->wallTimes.empty()) {
+          addPoints(*points, *totals, true, sink);
+        }
+        addPoints(*points, *totals, false, sink);
+        if (of == Of::kJob) {
+          reportMissing(*totals, sink);
+        }
+      });
+}
+
+bool ReducedScalars::addAtOnce(SummaryWriter& writer, const Points& points,
+                               const MetricTotals& totals) {
+  // What is handed over is allocated here and freed on another thread, which costs more than these.
+  constexpr std::size_t kFew = 48;
+  if (points.size() > kFew || !totals.wallTimes.empty()) {
+    return false;
+  }
+  for (std::size_t place = 0; place < totals.layout->size(); ++place) {
+    if (!totals.hasValue(place)) {
+      return false;
     }
-    if ((series.known & (1U << i)) == 0) {
-      series.handles[i] = writer.scalarTag(tag + statistic.suffix, optionsOf(metric.tagId, i));
-      series.known = static_cast<std::uint8_t>(series.known | (1U << i));
+  }
+  StepBatch batch = writer.atStep(totals.step);
+  for (const Point& point : points) {
+    batch.add(point.tag, kStatistics[point.series].valueOf(totals.at(point.place)));
+  }
+  return true;
+}
+
+void ReducedScalars::addPoints(const Points& points, const MetricTotals& totals, bool ownWallTimes,
+                               DeferredScalars::Sink& sink) {
+  for (const Point& point : points) {
+    const std::optional<double> wallTime = totals.wallTime(point.place);
+    if (wallTime.has_value() == ownWallTimes && totals.hasValue(point.place)) {
+      sink.add(point.tag, kStatistics[point.series].valueOf(totals.at(point.place)), wallTime);
     }
-    batch.add(series.handles[i], statistic.valueOf(moments));
   }
 }
 

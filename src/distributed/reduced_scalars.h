@@ -4,43 +4,37 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <memory>
 #include <vector>
 
+#include "steptape/distributed/reduced_options.h"
 #include "steptape/writer/summary_writer.h"
 
-#include "distributed/metric_reducer.h"
+#include "distributed/metric_totals.h"
+#include "writer/deferred_scalars.h"
 
 namespace steptape::detail {
 
-/// Writes a metric's mean under its tag, and its statistics under `<tag>/min` and so on: remembers
-/// the series of each tag, so that a step costs no look-up.
+/// Writes a metric's mean under its tag, and its statistics under `<tag>/min` and so on.
+///
+/// Where there are many, the caller only hands the totals over, and the writer's thread divides and
+/// makes points of them.
 ///
 /// Bound to the first writer it is used with. Not thread-safe: one thread at a time.
 class ReducedScalars {
  public:
+  enum class Of {
+    kJob,   ///< All statistics; tells of metrics that no rank had a value of.
+    kRank,  ///< Means only.
+  };
+
+  explicit ReducedScalars(Of of) : of_(of) {}
+
   /// Sets how TensorBoard names and describes the metric. Counts before its first point.
   void describe(std::uint32_t tagId, const ReducedOptions& options);
 
-  /// Adds the mean to `batch`, if nothing else of the metric is written and its series is known.
-  ///
-  /// @return false if add() must do it.
-  bool addMean(StepBatch& batch, std::uint32_t tagId, double mean) const {
-    if (tagId >= seriesByTag_.size() || (seriesByTag_[tagId].known & 1U) == 0) {
-      return false;
-    }
-    batch.add(seriesByTag_[tagId].handles[0], mean);
-    return true;
-  }
-
-  /// Adds the mean and what else of the statistics follows from the moments to `batch`, or writes
-  /// it at once if the metric has a wall time of its own.
-  ///
-  /// @param batch Made by `writer` for `step`.
-  void add(SummaryWriter& writer, StepBatch& batch, std::int64_t step, const std::string& tag,
-           const QueuedMetric& metric, const MetricMoments& moments,
-           std::optional<double> wallTime);
+  /// Writes all metrics of a step.
+  void write(SummaryWriter& writer, std::shared_ptr<const MetricTotals> totals);
 
  private:
   static constexpr std::size_t kSeries = 6;  // Mean, and one per statistic of a single number.
@@ -48,11 +42,30 @@ class ReducedScalars {
     std::array<ScalarTag, kSeries> handles;  // By position in the table of statistics.
     std::uint8_t known = 0;                  // Bit i: handles[i] is made.
   };
-  Series& seriesOf(std::uint32_t tagId);
-  ScalarOptions optionsOf(std::uint32_t tagId, std::size_t series) const;
+  /// A point that a step with this layout gets.
+  struct Point {
+    std::uint32_t place;
+    std::uint32_t series;  // Position in the table of statistics.
+    ScalarTag tag;
+  };
+  using Points = std::vector<Point>;
 
+  std::shared_ptr<const Points> pointsOf(SummaryWriter& writer, const MetricLayout& layout);
+  ScalarTag handleOf(SummaryWriter& writer, const MetricLayout::Metric& metric, std::size_t series);
+  ScalarOptions optionsOf(std::uint32_t tagId, std::size_t series) const;
+  /// Puts the points into the ring itself, where that costs less than handing the totals over.
+  ///
+  /// @return whether it has.
+  static bool addAtOnce(SummaryWriter& writer, const Points& points, const MetricTotals& totals);
+  static void addPoints(const Points& points, const MetricTotals& totals, bool ownWallTimes,
+                        DeferredScalars::Sink& sink);
+
+  const Of of_;
   std::vector<Series> seriesByTag_;
   std::vector<ScalarOptions> optionsByTag_;  // As long as the last tag that has any.
+  // Of the last step: while a program reduces the same metrics, they hold.
+  std::shared_ptr<const MetricLayout> layout_;
+  std::shared_ptr<const Points> points_;
 };
 
 }  // namespace steptape::detail

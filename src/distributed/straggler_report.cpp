@@ -36,11 +36,17 @@ detail::StepSeconds decode(const std::string& bytes, std::int64_t steps) {
   return seconds;
 }
 
-void addSpread(StepBatch& batch, const std::string& name, const detail::PartSpread& spread) {
+void addTimes(StepBatch& batch, const std::string& name, const detail::PartSpread& spread) {
   const std::string prefix = kPrefix + name;
   batch.add(prefix + "/mean_ms", spread.mean * 1e3);
   batch.add(prefix + "/max_ms", spread.max * 1e3);
-  batch.add(prefix + "/slowest_rank", spread.slowestRank);
+}
+
+/// Blames nobody for a part that nobody has.
+void addSlowestRank(StepBatch& batch, const std::string& name, const detail::PartSpread& spread) {
+  if (spread.max > 0) {
+    batch.add(kPrefix + name + "/slowest_rank", spread.slowestRank);
+  }
 }
 
 }  // namespace
@@ -109,10 +115,16 @@ void StragglerReport::write() {
   const detail::StragglerAnalysis analysis = detail::analyseStragglers(secondsByRank);
   {
     StepBatch batch = writer_.atStep(gatheredStep_);
-    for (std::size_t part = 0; part < kStepParts; ++part) {
-      addSpread(batch, stepPartName(static_cast<StepPart>(part)), analysis.parts[part]);
+    for (std::size_t i = 0; i < kStepParts; ++i) {
+      const auto part = static_cast<StepPart>(i);
+      addTimes(batch, stepPartName(part), analysis.parts[i]);
+      // Who waits longest is the fastest.
+      if (part != StepPart::kWait) {
+        addSlowestRank(batch, stepPartName(part), analysis.parts[i]);
+      }
     }
-    addSpread(batch, "work", analysis.work);
+    addTimes(batch, "work", analysis.work);
+    addSlowestRank(batch, "work", analysis.work);
     batch.add(std::string(kPrefix) + "slowest_rank", analysis.work.slowestRank);
     batch.add(std::string(kPrefix) + "slowdown", analysis.slowdown);
   }

@@ -42,7 +42,12 @@ bool Requests::haveEnded(MpiGroup& group, const CollectiveCall& call) {
 
 QueuedCollective::QueuedCollective(MpiGroup& group, const CollectiveCall& call,
                                    std::uint64_t sequence)
-    : call_(call), sequence_(sequence), stages_(makeStages(group, call_)) {
+    : call_(call), sequence_(sequence) {
+  if (ComparedMessage::carries(call_)) {
+    hasPostedAll_ = true;
+  } else {
+    stages_ = makeStages(group, call_);
+  }
   if (call_.compareRanks) {
     comparison_.post(group, call_, sequence_);
   }
@@ -55,7 +60,10 @@ void QueuedCollective::advance(MpiGroup& group, bool isTurn, bool areEarlierDeci
   try {
     const bool mayMove =
         !call_.compareRanks || (areEarlierDecided && comparison_.poll(group, call_));
-    if (mayMove && (hasStarted_ || isTurn)) {
+    if (mayMove && !stages_) {
+      comparison_.store(group, call_);
+      hasEnded_ = true;
+    } else if (mayMove && (hasStarted_ || isTurn)) {
       hasStarted_ = true;
       advanceData(group);
     }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/job_state.h"
 
+#include <atomic>
+#include <mutex>
+#include <thread>
+
 #include "steptape/base/error.h"
 #include "steptape/base/mutex.h"
 #include "steptape/mpi/mpi_communicator.h"
@@ -14,6 +18,17 @@ struct StuckReason {
   std::string text STEPTAPE_GUARDED_BY(mutex);
 };
 
+std::atomic<int> users{0};
+std::atomic<bool> isEnding{false};
+
+int endAllUse(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*state*/) {
+  isEnding = true;
+  while (users != 0) {
+    std::this_thread::yield();
+  }
+  return MPI_SUCCESS;
+}
+
 StuckReason& stuckReason() {
   static StuckReason reason;
   return reason;
@@ -26,7 +41,29 @@ bool isMpiRunning() {
   int isFinalised = 0;
   MPI_Initialized(&isInitialised);
   MPI_Finalized(&isFinalised);
-  return isInitialised != 0 && isFinalised == 0;
+  return isInitialised != 0 && isFinalised == 0 && !isEnding;
+}
+
+// The two count and look in opposite orders, so that of a thread that begins and MPI_Finalize() at
+// least one sees the other.
+MpiUse::MpiUse() {
+  ++users;
+  isAllowed_ = !isEnding;
+}
+
+MpiUse::~MpiUse() {
+  --users;
+}
+
+void watchForFinalize() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    // MPI 3.1, 8.7.1: MPI_Finalize() begins by deleting the attributes of MPI_COMM_SELF.
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &endAllUse, &key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    MPI_Comm_free_keyval(&key);
+  });
 }
 
 void requireMpi(const char* caller) {

@@ -5,8 +5,28 @@
 
 namespace steptape::mpi::detail {
 
-/// Whether MPI may be called: it is initialised and not finalised.
+/// Whether MPI may be called: it is initialised and is not being finalised.
 bool isMpiRunning();
+
+/// While one lives its thread may call MPI, if it says so: MPI_Finalize() waits for its end, whoever
+/// calls it and on whichever thread. For calls that do not wait for other ranks.
+///
+/// Thread-safe.
+class MpiUse {
+ public:
+  MpiUse();
+  ~MpiUse();
+  MpiUse(const MpiUse&) = delete;
+  MpiUse& operator=(const MpiUse&) = delete;
+
+  explicit operator bool() const { return isAllowed_; }
+
+ private:
+  bool isAllowed_;
+};
+
+/// Makes MPI_Finalize() wait for MpiUse. REQUIRES: isMpiRunning()
+void watchForFinalize();
 
 /// @throws Error(kFailedPrecondition) naming `caller` unless MPI may be called.
 void requireMpi(const char* caller);

@@ -7,6 +7,7 @@
 #include "steptape/base/error.h"
 
 #include "distributed/group_messages.h"
+#include "mpi/job_state.h"
 
 namespace steptape::mpi::detail {
 namespace {
@@ -33,13 +34,24 @@ MpiCollective::MpiCollective(std::shared_ptr<MpiEngine> engine, const Collective
 
 bool MpiCollective::hasEnded() {
   if (!collective_->hasEnded()) {
-    engine_->queue.advance();
+    advance();
   }
   if (collective_->hasEnded()) {
     collective_->rethrowFailure();
     return true;
   }
   return false;
+}
+
+void MpiCollective::advance() {
+  const MpiUse use;
+  if (use) {
+    engine_->queue.advance();
+  } else {
+    engine_->queue.breakUp(
+        ErrorCode::kFailedPrecondition,
+        "MPI was finalised with " + collective_->call().describe() + " under way");
+  }
 }
 
 bool MpiCollective::poll() {
@@ -69,10 +81,17 @@ void MpiCollective::wait() {
     if (pause.hasNapped() || pause.waited() > askBefore(limits_.timeout)) {
       lookForOthers(pause.waited());
     }
+    if (pause.hasNapped()) {
+      giveUpIfJobIsLost();
+    }
   }
 }
 
 void MpiCollective::lookForOthers(Clock::duration waited) {
+  const MpiUse use;
+  if (!use) {
+    return;
+  }
   const CollectiveCall& call = collective_->call();
   const std::uint64_t latest = engine_->queue.latest();
   engine_->notes.takeIn(call);
@@ -86,8 +105,18 @@ void MpiCollective::lookForOthers(Clock::duration waited) {
     hasWarned_ = true;
     const std::string missing = engine_->notes.missing(collective_->sequence());
     limits_.warn(steptape::detail::stallText(
-        call, limits_.warnAfter, missing.empty() ? "data: all ranks have come" : missing));
+        call.title(), limits_.warnAfter, missing.empty() ? "data: all ranks have come" : missing));
   }
+}
+
+void MpiCollective::giveUpIfJobIsLost() {
+  const std::string lost = stuckBecause();
+  if (lost.empty()) {
+    return;
+  }
+  engine_->queue.breakUp(ErrorCode::kDeadlineExceeded,
+                         collective_->call().describe() + " is not waited for, since " + lost);
+  collective_->rethrowFailure();
 }
 
 void MpiCollective::giveUp() {

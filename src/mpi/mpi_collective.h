@@ -40,8 +40,12 @@ class MpiCollective final : public steptape::detail::PendingCollective {
   using Clock = std::chrono::steady_clock;
 
   bool hasEnded();
+  void advance();
   /// What a rank does that has waited for so long already.
   void lookForOthers(Clock::duration waited);
+  /// Where another wait of this process has given a rank up: the job ends, and what was under way
+  /// beside it need not take its whole time too.
+  void giveUpIfJobIsLost();
   [[noreturn]] void giveUp();
 
   std::shared_ptr<MpiEngine> engine_;

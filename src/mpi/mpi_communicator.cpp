@@ -33,6 +33,7 @@ void checkOptions(const MpiCommunicatorOptions& options, int size) {
 std::shared_ptr<mpi::detail::MpiGroup> makeGroup(MPI_Comm parent,
                                                  const MpiCommunicatorOptions& options) {
   mpi::detail::requireMpi("MpiCommunicator");
+  mpi::detail::watchForFinalize();
   int size = 0;
   MPI_Comm_size(parent, &size);
   checkOptions(options, size);
@@ -109,12 +110,17 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
 
 std::shared_ptr<NodeMemory> MpiCommunicator::allocateNodeMemory(std::size_t bytes,
                                                                 std::string* why) {
-  return detail::PosixNodeMemory::tryMake(*this, engine_->group->map(), bytes, why,
-                                          &mpi::detail::markStuck);
+  std::shared_ptr<NodeMemory> memory = detail::PosixNodeMemory::tryMake(
+      *this, engine_->group->map(), bytes, why, &mpi::detail::markStuck);
+  if (memory) {
+    shareSettings(*memory);
+  }
+  return memory;
 }
 
 std::unique_ptr<detail::PendingCollective> MpiCommunicator::start(
     const detail::CollectiveCall& call) {
+  const mpi::detail::MpiUse use;  // Where it may not be used, the group refuses.
   return std::make_unique<mpi::detail::MpiCollective>(
       engine_, call,
       mpi::detail::StallLimits{timeout(), stallWarningAfter(),

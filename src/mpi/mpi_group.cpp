@@ -10,6 +10,7 @@
 #include "steptape/base/error.h"
 
 #include "distributed/poll_pause.h"
+#include "mpi/compared_message.h"
 #include "mpi/job_state.h"
 
 namespace steptape::mpi::detail {
@@ -86,6 +87,9 @@ MpiGroup::MpiGroup(MPI_Comm data, GroupMap map, const MpiCommunicatorOptions& op
     : data_(data), map_(std::move(map)), maxCount_(options.maxCount) {
   comparisons_ = duplicate(data_, options.timeout);
   reports_ = duplicate(data_, options.timeout);
+  MPI_Type_contiguous(static_cast<int>(ComparedMessage::kBytes), MPI_BYTE, &comparisonType_);
+  MPI_Type_commit(&comparisonType_);
+  MPI_Op_create(&ComparedMessage::combine, /*commute=*/1, &comparisonOp_);
   MPI_Type_contiguous(kMomentsDoubles, MPI_DOUBLE, &momentsType_);
   MPI_Type_commit(&momentsType_);
   MPI_Op_create(&mergeMoments, /*commute=*/1, &momentsOp_);
@@ -99,6 +103,8 @@ MpiGroup::~MpiGroup() {
   }
   MPI_Op_free(&momentsOp_);
   MPI_Type_free(&momentsType_);
+  MPI_Op_free(&comparisonOp_);
+  MPI_Type_free(&comparisonType_);
   MPI_Comm_free(&reports_);
   MPI_Comm_free(&comparisons_);
   MPI_Comm_free(&data_);

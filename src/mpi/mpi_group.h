@@ -39,6 +39,9 @@ class MpiGroup {
   MPI_Comm data() const { return data_; }
   MPI_Comm comparisons() const { return comparisons_; }
   MPI_Comm reports() const { return reports_; }
+  /// ComparedMessage's.
+  MPI_Datatype comparisonType() const { return comparisonType_; }
+  MPI_Op comparisonOp() const { return comparisonOp_; }
   MPI_Datatype momentsType() const { return momentsType_; }
   MPI_Op momentsOp() const { return momentsOp_; }
   const GroupMap& map() const { return map_; }
@@ -58,6 +61,8 @@ class MpiGroup {
   MPI_Comm data_;
   MPI_Comm comparisons_ = MPI_COMM_NULL;
   MPI_Comm reports_ = MPI_COMM_NULL;
+  MPI_Datatype comparisonType_ = MPI_DATATYPE_NULL;
+  MPI_Op comparisonOp_ = MPI_OP_NULL;
   MPI_Datatype momentsType_ = MPI_DATATYPE_NULL;
   MPI_Op momentsOp_ = MPI_OP_NULL;
   GroupMap map_;

@@ -18,9 +18,9 @@ constexpr std::size_t kDescriptionBytes = 512;
 void RankComparison::post(MpiGroup& group, const CollectiveCall& call, std::uint64_t sequence) {
   // An odd factor loses nothing: neighbouring numbers become far ones.
   const std::uint64_t fingerprint = call.fingerprint() ^ (sequence * 0x9E3779B97F4A7C15U);
-  extremes_ = {fingerprint, ~fingerprint};
-  group.check(MPI_Iallreduce(MPI_IN_PLACE, extremes_.data(), static_cast<int>(extremes_.size()),
-                             MPI_UINT64_T, MPI_MAX, group.comparisons(), requests_.next()),
+  message_ = ComparedMessage(call, fingerprint);
+  group.check(MPI_Iallreduce(MPI_IN_PLACE, &message_, 1, group.comparisonType(),
+                             group.comparisonOp(), group.comparisons(), requests_.next()),
               call);
 }
 
@@ -31,8 +31,7 @@ bool RankComparison::poll(MpiGroup& group, const CollectiveCall& call) {
   if (!descriptions_.empty()) {
     throwMismatch(group);
   }
-  // The greatest inverted fingerprint is the least one, inverted.
-  agree_ = extremes_[0] == ~extremes_[1];
+  agree_ = message_.isSameOnAllRanks();
   if (!agree_) {
     postDescriptions(group, call);
   }

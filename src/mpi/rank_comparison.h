@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "mpi/collective_stages.h"
+#include "mpi/compared_message.h"
 
 namespace steptape::mpi::detail {
 
-/// Whether all ranks are in the same collective: the least and the greatest of their fingerprints,
-/// found by one reduction of 16 bytes; where they differ, all exchange their descriptions.
+/// Whether all ranks are in the same collective, found by one reduction of a ComparedMessage; where
+/// they differ, all exchange their descriptions.
 class RankComparison {
  public:
   /// Starts the comparison. All ranks do so in the order of their collectives.
@@ -27,6 +27,11 @@ class RankComparison {
   /// @throws Error(kRankMismatch) once it is known how they differ, the same on every rank.
   bool poll(MpiGroup& group, const CollectiveCall& call);
 
+  /// Writes the result of a collective that ComparedMessage::carries(). REQUIRES: the ranks agree.
+  void store(const MpiGroup& group, const CollectiveCall& call) const {
+    message_.store(call, group.map().size());
+  }
+
   /// Whether it is known if the ranks agree; how they differ may be on its way still.
   bool isDecided() const { return agree_ || !descriptions_.empty(); }
 
@@ -34,7 +39,7 @@ class RankComparison {
   void postDescriptions(MpiGroup& group, const CollectiveCall& call);
   [[noreturn]] void throwMismatch(const MpiGroup& group) const;
 
-  std::array<std::uint64_t, 2> extremes_{};  // The greatest fingerprint, and the greatest inverted.
+  ComparedMessage message_;
   bool agree_ = false;
   std::vector<char> descriptions_;  // Of all ranks, kDescriptionBytes each.
   Requests requests_;

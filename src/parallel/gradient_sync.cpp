@@ -15,6 +15,7 @@
 #include "parallel/gradient_sync_options.h"
 #include "parallel/message_gradients.h"
 #include "parallel/norm_limit.h"
+#include "parallel/optimizer_archive.h"
 #include "parallel/pass_counter.h"
 #include "parallel/shared_gradients.h"
 #include "parallel/shared_optimizer.h"
@@ -75,7 +76,7 @@ bool mayShareMemory(const std::vector<GradientSlot>& slots, const GradientSyncOp
     return slot.parameter.is_cpu() && (type == at::kFloat || type == at::kDouble);
   });
   const bool canTravel = options.reduction == GradientReduction::kAverage &&
-                         (world.crossSize() == 1 || options.compression == Compression::kNone);
+                         (world.crossSize() == 1 || options.compression != Compression::kPowerSgd);
   std::int32_t may = options.useSharedMemory && fits && canTravel && world.localSize() > 1 ? 1 : 0;
   world.allreduce(Span<std::int32_t>(&may, 1), ReduceOp::kMin);
   return may != 0;
@@ -146,17 +147,18 @@ class GradientSync::Impl {
     } else if (messages_) {
       messages_->exchange(scale());
       exchangeSparse();
-      limit_.apply(averages());
+      limit_.apply(averages(), *world_);
     } else {
       const std::vector<at::Tensor> gradients = ownGradients(slots_);
       detail::multiply(gradients, scale());
-      limit_.apply(gradients);
+      limit_.apply(gradients, *world_);
     }
     showAverages();
   }
 
   void step(torch::optim::Optimizer& optimizer) {
     if (world_->size() > 1) {
+      compareOptimizers(optimizer);
       prepare();
     }
     if (!chooseSharing(optimizer)) {
@@ -200,7 +202,8 @@ class GradientSync::Impl {
     }
     const int nodes = world_->crossSize();
     return "shared memory, " + ranks + " on " + std::to_string(nodes) +
-           (nodes == 1 ? " node" : " nodes") + (sharedOptimizer_ ? ", parameters shared" : "");
+           (nodes == 1 ? " node" : " nodes") +
+           (sharedOptimizer_ ? ", parameters shared" : notShared_);
   }
 
  private:
@@ -262,9 +265,20 @@ class GradientSync::Impl {
     isPrepared_ = true;
   }
 
+  /// Ranks whose optimizers differ would drift apart, or share parameters that each moves by a rate
+  /// of its own. Collective the first time.
+  void compareOptimizers(const torch::optim::Optimizer& optimizer) {
+    if (compared_ != &optimizer) {
+      detail::schemaWithOptionsOf(optimizer).checkSameOnAllRanks(*world_, "GradientSync",
+                                                                 "optimizer");
+      compared_ = &optimizer;
+    }
+  }
+
   void shareMemory() {
     std::string why;
-    shared_ = detail::SharedGradients::create(slots_, detail::layOut(slots_, dense_), *world_, why);
+    shared_ = detail::SharedGradients::create(slots_, detail::layOut(slots_, dense_),
+                                              options_.compression, *world_, why);
     if (!shared_) {
       notShared_ = "; no shared memory: " + why;
       messages_ = std::make_unique<detail::MessageGradients>(slots_, world_, options_);
@@ -283,14 +297,22 @@ class GradientSync::Impl {
                   "shared memory; one GradientSync serves one optimizer");
     }
     if (!sharedOptimizer_ && declined_ != &optimizer) {
-      std::string why;
       if (detail::SharedOptimizer::canShare(optimizer, slots_, *shared_)) {
-        sharedOptimizer_ =
-            detail::SharedOptimizer::create(optimizer, slots_, *shared_, *world_, why);
+        shareParameters(optimizer);
       }
       declined_ = sharedOptimizer_ ? nullptr : &optimizer;
     }
     return sharedOptimizer_ != nullptr;
+  }
+
+  void shareParameters(torch::optim::Optimizer& optimizer) {
+    std::string why;
+    sharedOptimizer_ = detail::SharedOptimizer::create(optimizer, slots_, *shared_, *world_, why);
+    if (!sharedOptimizer_) {
+      notShared_ = "; parameters not shared: " + why;
+      logFromRoot(*world_, "steptape: every rank makes the whole step" + notShared_ + "\n",
+                  std::cerr);
+    }
   }
 
   double scale() const {
@@ -304,12 +326,9 @@ class GradientSync::Impl {
       shared_->distribute(scale());
       return;
     }
-    double squares = shared_->sumAndNorm(scale());
     const std::vector<at::Tensor> sparse = sparseGradients();
-    for (const at::Tensor& gradient : sparse) {
-      squares += detail::sumOfSquares(gradient);
-    }
-    const double factor = limit_.factorFor(squares);
+    const double factor =
+        limit_.factorFor(shared_->sumAndNorm(scale()) + detail::sumOfSquares(sparse, *world_));
     shared_->distribute(factor);
     detail::multiply(sparse, factor);
   }
@@ -391,6 +410,7 @@ class GradientSync::Impl {
   std::unique_ptr<detail::SharedGradients> shared_;
   std::unique_ptr<detail::MessageGradients> messages_;
   std::unique_ptr<detail::SharedOptimizer> sharedOptimizer_;
+  const torch::optim::Optimizer* compared_ = nullptr;
   const torch::optim::Optimizer* declined_ = nullptr;  // Cannot be shared.
   std::string notShared_;
 

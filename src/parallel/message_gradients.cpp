@@ -143,8 +143,11 @@ class MessageGradients::Impl {
     const std::optional<std::size_t> changed = std::exchange(changed_, std::nullopt);
     startOver();
     waitForAll();
-    const double factor = scale * options_.predivideFactor;
-    if (options_.reduction == GradientReduction::kAverage && factor != 1) {
+    // Adasum is no sum over ranks: what is left to divide by is this rank's passes.
+    const double factor = options_.reduction == GradientReduction::kAverage
+                              ? scale * options_.predivideFactor
+                              : 1.0 / static_cast<double>(options_.accumulationSteps);
+    if (factor != 1) {
       for (const GradientBucket& bucket : buckets_) {
         bucket.memory.mul_(factor);
       }

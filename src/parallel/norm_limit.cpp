@@ -6,10 +6,15 @@
 
 namespace steptape::detail {
 
-double sumOfSquares(const at::Tensor& tensor) {
-  const at::Tensor values = tensor.is_sparse() ? tensor.coalesce().values() : tensor;
-  const double norm = values.norm().item<double>();
-  return norm * norm;
+double sumOfSquares(const std::vector<at::Tensor>& gradients, Communicator& world) {
+  double total = 0;
+  for (const at::Tensor& gradient : gradients) {
+    const at::Tensor values = gradient.is_sparse() ? gradient.coalesce().values() : gradient;
+    const double norm = values.norm().item<double>();
+    total += norm * norm;
+  }
+  world.broadcast(&total, sizeof(total), 0);
+  return total;
 }
 
 double NormLimit::factorFor(double sumOfSquares) {
@@ -17,15 +22,10 @@ double NormLimit::factorFor(double sumOfSquares) {
   return std::min(1.0, maxNorm_ / (norm_ + 1e-6));
 }
 
-void NormLimit::apply(const std::vector<at::Tensor>& gradients) {
-  if (!isSet()) {
-    return;
+void NormLimit::apply(const std::vector<at::Tensor>& gradients, Communicator& world) {
+  if (isSet()) {
+    multiply(gradients, factorFor(sumOfSquares(gradients, world)));
   }
-  double squares = 0;
-  for (const at::Tensor& gradient : gradients) {
-    squares += sumOfSquares(gradient);
-  }
-  multiply(gradients, factorFor(squares));
 }
 
 void multiply(const std::vector<at::Tensor>& gradients, double factor) {

@@ -4,12 +4,16 @@
 #include <limits>
 #include <vector>
 
+#include "steptape/distributed/communicator.h"
+
 #include <ATen/core/Tensor.h>
 
 namespace steptape::detail {
 
-/// The square of a tensor's Euclidean norm; a sparse one is coalesced first.
-double sumOfSquares(const at::Tensor& tensor);
+/// The square of the Euclidean norm of all gradients together, which every rank has. That of the
+/// root, since threads add up in an order of their own, and ranks may have different numbers of them.
+/// Collective.
+double sumOfSquares(const std::vector<at::Tensor>& gradients, Communicator& world);
 
 /// Keeps the Euclidean norm of all gradients within GradientSyncOptions::maxNorm.
 ///
@@ -26,8 +30,9 @@ class NormLimit {
   /// What to multiply gradients with whose squares add up to this. REQUIRES: isSet().
   double factorFor(double sumOfSquares);
 
-  /// Multiplies the gradients, which are all of them, with their factor, if there is a limit.
-  void apply(const std::vector<at::Tensor>& gradients);
+  /// Multiplies all gradients, which every rank has, with their factor, if there is a limit.
+  /// Collective.
+  void apply(const std::vector<at::Tensor>& gradients, Communicator& world);
 
  private:
   double maxNorm_;

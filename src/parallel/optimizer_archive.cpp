@@ -51,11 +51,16 @@ void defineScratchSpace(const torch::optim::Optimizer& optimizer) {
   }
 }
 
-/// By name: LibTorch tells the names of options only to an archive.
+/// By name: LibTorch tells the names of options only to an archive. Options of a class that cannot be
+/// saved are left out.
 void addOptions(const torch::optim::OptimizerOptions& options, const std::string& group,
                 TensorSchema& schema) {
   OutputArchive written;
-  options.serialize(written);
+  try {
+    options.serialize(written);
+  } catch (const c10::Error&) {
+    return;
+  }
   InputArchive archive;
   openArchive(archive, bytesOf(written));
   for (const std::string& name : archive.keys()) {

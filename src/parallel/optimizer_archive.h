@@ -18,19 +18,20 @@ namespace steptape::detail {
 
 /// What two optimizers must share for one to take over the other's bytes: the kind, and the groups
 /// with their parameters.
-TensorSchema schemaOf(const torch::optim::Optimizer& optimizer);
+STEPTAPE_EXPORT TensorSchema schemaOf(const torch::optim::Optimizer& optimizer);
 
 /// schemaOf() and the groups' options: what ranks must share whose optimizers are to make the same
 /// steps.
 STEPTAPE_EXPORT TensorSchema schemaWithOptionsOf(const torch::optim::Optimizer& optimizer);
 
 /// @throws c10::Error if the optimizer cannot be saved.
-std::string optimizerToBytes(const torch::optim::Optimizer& optimizer);
+STEPTAPE_EXPORT std::string optimizerToBytes(const torch::optim::Optimizer& optimizer);
 
 /// Makes state and options those that were saved; state that the saved optimizer did not have yet
 /// is forgotten. The state comes to the device of the first parameter.
 ///
 /// @throws c10::Error if the bytes are not those of an optimizer with the same schema.
-void optimizerFromBytes(torch::optim::Optimizer& optimizer, const std::string& bytes);
+STEPTAPE_EXPORT void optimizerFromBytes(torch::optim::Optimizer& optimizer,
+                                        const std::string& bytes);
 
 }  // namespace steptape::detail

@@ -7,10 +7,17 @@
 
 #include "steptape/base/clock.h"
 
+#include <ATen/ops/from_blob.h>
+
 namespace steptape::detail {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+
+// Who waits for a rank that itself waits for others gives it the time for that, so that the first to
+// give up are those who miss a rank of their own node, and can name it.
+constexpr int kNodesMayWait = 2;   // The first ranks of the nodes for each other, in timeouts;
+constexpr int kOthersMayWait = 3;  // the others for their first rank.
 
 std::size_t roundUp(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -20,8 +27,10 @@ std::size_t roundUp(std::size_t bytes, std::size_t unit) {
 
 std::unique_ptr<SharedGradients> SharedGradients::create(std::vector<GradientSlot>& slots,
                                                          std::vector<FlatArray> arrays,
+                                                         Compression compression,
                                                          Communicator& world, std::string& why) {
-  std::unique_ptr<SharedGradients> shared(new SharedGradients(slots, std::move(arrays), world));
+  std::unique_ptr<SharedGradients> shared(
+      new SharedGradients(slots, std::move(arrays), compression, world));
   std::shared_ptr<NodeMemory> memory = world.allocateNodeMemory(shared->bytesNeeded(), &why);
   if (!memory) {
     return nullptr;
@@ -31,13 +40,14 @@ std::unique_ptr<SharedGradients> SharedGradients::create(std::vector<GradientSlo
 }
 
 SharedGradients::SharedGradients(std::vector<GradientSlot>& slots, std::vector<FlatArray> arrays,
-                                 Communicator& world)
+                                 Compression compression, Communicator& world)
     : slots_(slots),
       arrays_(std::move(arrays)),
       localRank_(world.localRank()),
       localSize_(world.localSize()),
       nodes_(world.crossSize()),
-      timeout_(world.timeout()) {
+      timeout_(world.timeout()),
+      compression_(compression) {
   const auto ranks = static_cast<std::size_t>(localSize_);
   notices_ = roundUp(NodeBarrier::bytesFor(localSize_), sizeof(Notice));
   states_ = notices_ + ranks * sizeof(Notice);
@@ -48,7 +58,11 @@ SharedGradients::SharedGradients(std::vector<GradientSlot>& slots, std::vector<F
   // Pages of its own for each rank: a page lies where its first writer runs.
   gradientBytes_ = roundUp(gradientBytes_, kPage);
   if (nodes_ > 1) {
+    nodeSumsDivisor_ = compression_ == Compression::kNone ? 1 : world.size();
     nodeRoots_ = world.split(localRank_ == 0 ? 0 : -1, world.rank());
+    if (nodeRoots_) {
+      nodeRoots_->setTimeout(kNodesMayWait * timeout_);
+    }
   }
 }
 
@@ -69,6 +83,11 @@ void SharedGradients::place(std::shared_ptr<NodeMemory> memory) {
       GradientSlot& slot = slots_[index];
       slot.gradient =
           tensorIn(own + slot.offset * arrays_[array].elementBytes(), slot.parameter, memory_);
+    }
+    if (nodeRoots_) {
+      nodeSums_.emplace_back(
+          at::from_blob(own, {arrays_[array].elements}, at::TensorOptions(arrays_[array].type)),
+          compression_);
     }
   }
 }
@@ -140,22 +159,22 @@ void SharedGradients::sumOverNodes() {
     withElementType(arrays_[array].type, [&](auto zero) {
       using T = decltype(zero);
       T* const result = static_cast<T*>(arrayOf(0, array));
-      writeSum(remainingSum<T>(array, 1), Span<T* const>(&result, 1), mine.begin, mine.end);
+      writeSum(remainingSum<T>(array, 1 / nodeSumsDivisor_), Span<T* const>(&result, 1), mine.begin,
+               mine.end);
     });
   }
   meet("the sums of the node");
   if (nodeRoots_) {
-    for (std::size_t array = 0; array < arrays_.size(); ++array) {
-      const DType type = arrays_[array].type == at::kFloat ? DType::kFloat32 : DType::kFloat64;
-      nodeRoots_->allreduce(
-          {arrayOf(0, array), static_cast<std::size_t>(arrays_[array].elements), type},
-          ReduceOp::kSum);
+    for (CompressedBucket& sums : nodeSums_) {
+      sums.compress();
+      nodeRoots_->allreduce(sums.wire().elements(), ReduceOp::kSum);
+      sums.decompress();
     }
     Elements states(combined_.data(), combined_.size(), DType::kUInt8);
     nodeRoots_->allreduce(states, ReduceOp::kMax);
     std::memcpy(statesOf(0), combined_.data(), combined_.size());
   }
-  meet("the sums of all nodes");
+  meet("the sums of all nodes", kOthersMayWait * timeout_);
   const GradientState* all = statesOf(0);
   combined_.assign(all, all + slots_.size());
   source_ = Source::kNodeRoot;
@@ -179,7 +198,7 @@ ArraySum<T> SharedGradients::remainingSum(std::size_t array, double scale) const
     case Source::kAllRanks:
       return {{arrays, allRanks_[array].size()}, factor};
     case Source::kNodeRoot:
-      return {{arrays, 1}, factor};
+      return {{arrays, 1}, static_cast<T>(scale * nodeSumsDivisor_)};
     case Source::kOwnPart:
       return {{arrays + localRank_, 1}, factor};
   }
@@ -227,8 +246,12 @@ void SharedGradients::distribute(double scale) {
 }
 
 void SharedGradients::meet(const char* what) {
+  meet(what, timeout_);
+}
+
+void SharedGradients::meet(const char* what, std::chrono::milliseconds timeout) {
   const std::int64_t start = Clock::system().steadyNanos();
-  barrier_->arriveAndWait(timeout_, what);
+  barrier_->arriveAndWait(timeout, what);
   waitNanos_ += Clock::system().steadyNanos() - start;
 }
 

@@ -11,6 +11,7 @@
 #include "steptape/distributed/communicator.h"
 
 #include "distributed/node_barrier.h"
+#include "parallel/bucket_compression.h"
 #include "parallel/gradient_slots.h"
 #include "parallel/slice_update.h"
 
@@ -26,7 +27,8 @@ namespace steptape::detail {
 ///     rank 1's array  [ part 0 | part 1 ]        part 1 by rank 1
 ///
 /// Where there are several nodes, the parts' sums go to the array of the node's first rank, and the
-/// first ranks of all nodes add these up by an allreduce.
+/// first ranks of all nodes add these up by an allreduce, in 16 bits if told. What travels so is
+/// divided by the number of ranks, which keeps it in the range of the gradients.
 ///
 /// An exchange is: gather(), then any of the calls up to finish(), the same on every rank. Between
 /// finish() and the next gather() each rank may write to its own array.
@@ -36,9 +38,11 @@ class SharedGradients {
  public:
   /// Shares the memory and makes it the place of the slots' gradients. Collective.
   ///
+  /// @param compression Between nodes; not kPowerSgd.
   /// @return null on every rank if there is not enough: `why` says what is missing.
   static std::unique_ptr<SharedGradients> create(std::vector<GradientSlot>& slots,
-                                                 std::vector<FlatArray> arrays, Communicator& world,
+                                                 std::vector<FlatArray> arrays,
+                                                 Compression compression, Communicator& world,
                                                  std::string& why);
 
   /// Brings in this rank's gradients and waits for those of the others. `request` is any small
@@ -84,11 +88,12 @@ class SharedGradients {
   enum class Source { kAllRanks, kNodeRoot, kOwnPart };
 
   SharedGradients(std::vector<GradientSlot>& slots, std::vector<FlatArray> arrays,
-                  Communicator& world);
+                  Compression compression, Communicator& world);
   void place(std::shared_ptr<NodeMemory> memory);
   std::size_t bytesNeeded() const;
   void combineStates();
   void sumOverNodes();
+  void meet(const char* what, std::chrono::milliseconds timeout);
 
   void* arrayOf(int localRank, std::size_t array) const;
   Notice& noticeOf(int localRank) const;
@@ -101,6 +106,9 @@ class SharedGradients {
   int nodes_;
   std::chrono::milliseconds timeout_;
   std::shared_ptr<Communicator> nodeRoots_;  // Null on other ranks, and where there is one node.
+  Compression compression_;
+  double nodeSumsDivisor_ = 1;
+  std::vector<CompressedBucket> nodeSums_;  // By array, where there are nodeRoots_.
   std::shared_ptr<NodeMemory> memory_;
   std::optional<NodeBarrier> barrier_;
 

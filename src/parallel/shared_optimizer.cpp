@@ -209,6 +209,9 @@ void SharedOptimizer::copyIn() {
     const torch::optim::OptimizerParamState* state = findState(optimizer_, tensor);
     sharedSteps(i) = kNoState;
     if (state == nullptr) {
+      for (std::size_t which = 0; which < stateTensors_; ++which) {
+        tensorAt(kFirstState + which, parameter).zero_();  // There may have been one before.
+      }
       continue;
     }
     const StateTensors from = tensorsOf(*state);

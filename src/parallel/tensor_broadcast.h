@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "steptape/base/export.h"
 #include "steptape/distributed/communicator.h"
 
 #include "parallel/named_tensors.h"
@@ -15,6 +16,7 @@ namespace steptape::detail {
 inline constexpr std::size_t kBroadcastGroupBytes = std::size_t{1} << 20;
 
 /// Gives every rank the root's elements. REQUIRES: the ranks' tensors have the same schema.
-void broadcastTensors(const std::vector<NamedTensor>& tensors, Communicator& world, int root);
+STEPTAPE_EXPORT void broadcastTensors(const std::vector<NamedTensor>& tensors, Communicator& world,
+                                      int root);
 
 }  // namespace steptape::detail

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "steptape/base/export.h"
 #include "steptape/distributed/communicator.h"
 
 #include <ATen/core/Tensor.h>
@@ -13,7 +14,7 @@ namespace steptape::detail {
 /// Names, types and shapes of a list of tensors, one per line, to compare between ranks before they
 /// exchange the tensors, and with a checkpoint before it is restored: who disagrees would otherwise
 /// mix up numbers without noticing.
-class TensorSchema {
+class STEPTAPE_EXPORT TensorSchema {
  public:
   void add(const std::string& name, const at::Tensor& tensor);
   /// Something else that must be the same. REQUIRES: no line break.
@@ -36,6 +37,6 @@ class TensorSchema {
 
 /// The first line in which the texts of two schemas differ: "got ..., wanted ..."; a schema that
 /// has no such line has "nothing" there. REQUIRES: they differ.
-std::string firstDifference(const std::string& got, const std::string& wanted);
+STEPTAPE_EXPORT std::string firstDifference(const std::string& got, const std::string& wanted);
 
 }  // namespace steptape::detail

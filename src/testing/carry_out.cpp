@@ -60,10 +60,13 @@ std::string reduceScatter(const Calls& calls) {
 }
 
 void mergeMoments(const Calls& calls) {
+  const auto at = [](const CollectiveCall& call, std::size_t i) {
+    return static_cast<const MetricMoments*>(call.input != nullptr ? call.input : call.output)[i];
+  };
   for (std::size_t i = 0; i < calls.front().count; ++i) {
-    MetricMoments total = static_cast<const MetricMoments*>(calls.front().output)[i];
+    MetricMoments total = at(calls.front(), i);
     for (std::size_t rank = 1; rank < calls.size(); ++rank) {
-      total.merge(static_cast<const MetricMoments*>(calls[rank].output)[i]);
+      total.merge(at(calls[rank], i));
     }
     for (const CollectiveCall& call : calls) {
       static_cast<MetricMoments*>(call.output)[i] = total;

@@ -41,7 +41,7 @@ void ThreadCollective::wait() {
     const std::string missing = map_->namesOf(group_->absentRanks(*meeting_));
     // Not under the group's lock: the listener is the user's code.
     if (!missing.empty()) {
-      stall_.warn(detail::stallText(call_, stall_.warnAfter, missing));
+      stall_.warn(detail::stallText(call_.title(), stall_.warnAfter, missing));
     }
   }
   if (!group_->waitUntil(*map_, call_, *meeting_, deadline)) {

@@ -32,6 +32,7 @@ class ThreadNodeMemory final : public NodeMemory {
         map_(std::move(map)) {}
 
   void checkPeers() const override { group_->checkPresent(*map_, map_->ranksOfNode()); }
+  std::string nameOfLocalRank(int localRank) const override { return map_->nameOfLocal(localRank); }
 
  private:
   std::shared_ptr<NodeMemory> block_;
@@ -105,7 +106,9 @@ std::shared_ptr<NodeMemory> ThreadCommunicator::allocateNodeMemory(std::size_t b
   if (!detail::agreeOnSuccess(*this, *map_, shared->failure, why)) {
     return nullptr;
   }
-  return std::make_shared<ThreadNodeMemory>(shared->memory, group_, map_);
+  const auto memory = std::make_shared<ThreadNodeMemory>(shared->memory, group_, map_);
+  shareSettings(*memory);
+  return memory;
 }
 
 std::unique_ptr<detail::PendingCollective> ThreadCommunicator::start(

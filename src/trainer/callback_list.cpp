@@ -100,4 +100,13 @@ void CallbackList::throwIfAnyRankFailed(Communicator& world) const {
                                "Trainer: a callback threw");
 }
 
+Error CallbackList::explain(const Error& error) {
+  const std::string thrown = std::exchange(failure_, {});
+  const std::string what = error.what();
+  if (thrown.empty() || what.find(thrown) != std::string::npos) {
+    return error;
+  }
+  return {error.code(), "Trainer: " + thrown + "; then " + what};
+}
+
 }  // namespace steptape::detail

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "steptape/base/error.h"
 #include "steptape/trainer/trainer_callback.h"
 
 namespace steptape::detail {
@@ -30,6 +31,10 @@ class CallbackList {
   ///
   /// @throws Error(kFailedPrecondition) naming the rank, the event and the exception's message.
   void throwIfAnyRankFailed(Communicator& world) const;
+
+  /// An error that ends the run, with what a callback of this rank threw before it: a callback that
+  /// fails may be why the ranks no longer meet. Forgets what was thrown.
+  Error explain(const Error& error);
 
  private:
   std::vector<std::shared_ptr<TrainerCallback>> callbacks_;

@@ -70,6 +70,8 @@ void StepLoop::makeStep() {
   if (state_.options().unevenBatches) {
     step_.join(hasData);
   }
+  const bool endsEpoch = progress.stepInEpoch + 1 == jobSteps_;
+  step_.setKeepGradients(state_.options().histograms && endsEpoch);
   step_.begin();
   stepSamples_ = 0;
   for (std::int64_t i = 1; i <= batchesPerStep_; ++i) {

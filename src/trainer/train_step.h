@@ -41,6 +41,8 @@ class TrainStep {
   void learn(const Objective& objective, const Batch& batch);
   /// Behind each batch of the step; the last one makes the step.
   void exchange();
+  /// Whether the step leaves its gradients for who wants to look at them. The same on every rank.
+  void setKeepGradients(bool keep) { sync_.setKeepGradients(keep); }
 
   /// The mean of the losses of this step's batches; NaN without any.
   double loss() const;

@@ -58,7 +58,11 @@ void Trainer::on(TrainerEvent event, std::function<void(TrainingContext&)> funct
 }
 
 TrainingResult Trainer::fit(BatchLoader& train, BatchLoader& test) {
-  return detail::TrainingRun(impl_->parts, train, test).run();
+  try {
+    return detail::TrainingRun(impl_->parts, train, test).run();
+  } catch (const Error& error) {
+    throw impl_->parts.callbacks.explain(error);
+  }
 }
 
 }  // namespace steptape

@@ -278,10 +278,9 @@ void Backend::encodeCaptured(bool everything) {
 
 bool Backend::encode(CapturedValue* captured, double wallTime) {
   WriterCore* const core = captured->core;
-  ScalarSeries* const series = series_[captured->series].get();
   bool again = false;
   const CapturedValue::Place place{core->mainStream(),
-                                   series,
+                                   &series_,
                                    captured->step,
                                    captured->wallTime.value_or(wallTime),
                                    captured->wallTime.has_value(),
@@ -297,7 +296,8 @@ bool Backend::encode(CapturedValue* captured, double wallTime) {
     core->reporter().report(
         {ErrorCode::kResourceExhausted,
          std::string("a value could not be encoded and is lost: ") + error.what()});
-    core->count(&WriterCore::Counters::droppedValues, 1);
+    core->count(&WriterCore::Counters::droppedScalars, captured->scalars);
+    core->count(&WriterCore::Counters::droppedValues, captured->values());
   }
   core->releaseCaptured(captured->bytes);
   return false;

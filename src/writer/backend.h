@@ -115,7 +115,7 @@ class Backend {
   };
   OpenFiles openFiles_;
   TickConverter time_;
-  std::vector<std::unique_ptr<ScalarSeries>> series_;  // by id; null once forgotten
+  SeriesTable series_;
   std::vector<RingEntry> entries_;
   std::deque<WaitingValue> captured_;
   std::uint64_t lastDrain_ = 0;

@@ -8,10 +8,11 @@
 
 #include "steptape/base/status.h"
 
+#include "writer/scalar_series.h"
+
 namespace steptape {
 
 class EventStream;
-struct ScalarSeries;
 class WriterCore;
 
 /// A histogram, image, text, ... as its caller captured it; encoded by the backend.
@@ -25,21 +26,27 @@ struct CapturedValue {
   /// When and at which step the value was logged, and the stream of the run's main directory.
   struct Place {
     EventStream* stream;
-    ScalarSeries* series;  ///< Of CapturedValue::series; null if none was named.
+    const SeriesTable* allSeries;
     std::int64_t step;
     double wallTime;
     bool exact;   ///< The wall time is the caller's own.
     bool* again;  ///< Set by `run` for more of the same later: rings must not wait for long work.
+
+    /// Null for 0, which is no series.
+    ScalarSeries* seriesOf(std::uint32_t id) const { return (*allSeries)[id].get(); }
   };
 
   WriterCore* core = nullptr;
   std::int64_t step = 0;
   std::optional<double> wallTime;  ///< The caller's; else the slot's ticks say when.
   std::size_t bytes = 0;           ///< What it holds in memory, for WriterOptions::queueBytes.
-  std::uint32_t series = 0;        ///< The scalar series that `run` adds to, if any.
+  std::size_t scalars = 0;         ///< How many it stands for; 0: it is one value of another kind.
   Order order = Order::kLate;
   /// The slow part, run on the backend, once unless it says otherwise and succeeds.
   std::function<Status(const Place&)> run;
+
+  /// What is counted if it is lost, beside `scalars`.
+  std::size_t values() const { return scalars == 0 ? 1 : 0; }
 };
 
 }  // namespace steptape

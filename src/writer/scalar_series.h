@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "steptape/event/plugin_data.h"
 #include "steptape/event/scalar_event_encoder.h"
@@ -38,5 +40,8 @@ struct ScalarSeries {
 
   static constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();
 };
+
+/// All series of the process by their ids, as the backend knows them; null once forgotten.
+using SeriesTable = std::vector<std::unique_ptr<ScalarSeries>>;
 
 }  // namespace steptape

@@ -229,12 +229,12 @@ void WriterCore::addScalarInFlight(std::uint32_t series, TensorView value, std::
   captured.step = step;
   captured.wallTime = wallTime;
   captured.bytes = dtypeSize(value.dtype());
-  captured.series = series;
   captured.order = CapturedValue::Order::kInPlace;
-  captured.run = [value = std::move(value)](const CapturedValue::Place& place) {
+  captured.run = [id = series, value = std::move(value)](const CapturedValue::Place& place) {
     value.waitForElements();
-    place.series->stream->addScalar(place.series, static_cast<float>(value.element()), place.step,
-                                    place.wallTime, place.exact);
+    ScalarSeries* const known = place.seriesOf(id);
+    known->stream->addScalar(known, static_cast<float>(value.element()), place.step, place.wallTime,
+                             place.exact);
     return Status();
   };
   handOver(std::move(captured));
@@ -248,13 +248,27 @@ void WriterCore::addScalarAtLastStep(std::uint32_t series, double value,
   CapturedValue captured;
   captured.step = options_.purgeStep.value_or(0);
   captured.wallTime = wallTime;
-  captured.series = series;
   captured.order = CapturedValue::Order::kInPlace;
-  captured.run = [value](const CapturedValue::Place& place) {
-    place.series->stream->addScalarAtLastStep(place.series, static_cast<float>(value), place.step,
-                                              place.wallTime, place.exact);
+  captured.run = [id = series, value](const CapturedValue::Place& place) {
+    ScalarSeries* const known = place.seriesOf(id);
+    known->stream->addScalarAtLastStep(known, static_cast<float>(value), place.step, place.wallTime,
+                                       place.exact);
     return Status();
   };
+  handOver(std::move(captured));
+}
+
+void WriterCore::addDeferredScalars(std::int64_t step, std::size_t count, std::size_t bytes,
+                                    std::function<Status(const CapturedValue::Place&)> run) {
+  if (count == 0) {
+    return;
+  }
+  CapturedValue captured;
+  captured.step = step;
+  captured.bytes = bytes;
+  captured.scalars = count;
+  captured.order = CapturedValue::Order::kInPlace;
+  captured.run = std::move(run);
   handOver(std::move(captured));
 }
 
@@ -342,7 +356,7 @@ void WriterCore::handOver(CapturedValue value) {
   }
   Producer& producer = Producer::current();
   if (!budget_.waitForRoom() || !makeRoom(&producer, ScalarRing::kEntryWords)) {
-    countDropped(0, 1);
+    countDropped(value.scalars, value.values());
     return;
   }
   budget_.addCaptured(value.bytes);
@@ -382,7 +396,7 @@ bool WriterCore::makeRoom(Producer* producer, std::size_t words) {
     }
     const std::unique_ptr<CapturedValue> captured(entry.capturedValue());
     captured->core->releaseCaptured(captured->bytes);
-    captured->core->countDropped(0, 1);
+    captured->core->countDropped(captured->scalars, captured->values());
   }
   countDropped(scalars, 0);
   return producer->ring.hasRoom(words);

@@ -105,6 +105,10 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   /// A scalar at the series' last step, or at the step where this run began if it has none.
   void addScalarAtLastStep(std::uint32_t series, double value, std::optional<double> wallTime);
 
+  /// As addScalar(), for `count` scalars that `run` makes on the backend, at their place.
+  void addDeferredScalars(std::int64_t step, std::size_t count, std::size_t bytes,
+                          std::function<Status(const CapturedValue::Place&)> run);
+
   /// Makes readers forget what was logged before this call at `step` or later.
   void resume(std::int64_t step);
 

@@ -349,6 +349,41 @@ void warnsOfAStall(Communicator& world) {
   world.barrier();
 }
 
+/// As a collective does: the last rank of the first node is late, and only the root warns.
+void warnsOfAStallInMemory(Communicator& world) {
+  std::vector<std::string> warnings;
+  const auto group = world.duplicate();
+  const auto memoryOfFlag = world.allocateNodeMemory(64);
+  ASSERT_NE(memoryOfFlag, nullptr);
+  auto* warned = reinterpret_cast<std::atomic<int>*>(memoryOfFlag->data());
+  group->setStallWarning(std::chrono::milliseconds(world.isRoot() ? 50 : 0),
+                         [&](const std::string& warning) {
+                           warnings.push_back(warning);
+                           ++*warned;
+                         });
+  const auto memory = group->allocateNodeMemory(detail::NodeBarrier::bytesFor(world.localSize()));
+  ASSERT_NE(memory, nullptr);
+  detail::NodeBarrier barrier(*memory, 0, world.localRank(), world.localSize());
+  const int late = world.localSize() - 1;
+  const std::string who = nameOf(world, late);
+  const bool warns = world.crossRank() == 0 && late > 0;
+  if (world.localRank() == late) {
+    waitForFlag(*warned, warns ? 1 : 0, [] {});
+  }
+  barrier.arriveAndWait(std::chrono::seconds(60), "gradients");
+  barrier.arriveAndWait(std::chrono::seconds(60), "parameters");
+  if (world.isRoot() && warns) {
+    ASSERT_FALSE(warnings.empty());
+    // Whoever else was slow to come is named as well.
+    EXPECT_THAT(warnings.front(),
+                ::testing::AllOf(::testing::StartsWith("gradients waits for 0.05 s for "),
+                                 ::testing::EndsWith(who)));
+  } else {
+    EXPECT_THAT(warnings, IsEmpty());
+  }
+  world.barrier();
+}
+
 }  // namespace
 
 std::vector<ContractCase> mismatchContract() {
@@ -375,7 +410,8 @@ std::vector<ContractCase> nodeMemoryContract() {
   return {{"SharesMemoryWithinTheNode", &sharesMemory},
           {"SaysOnAllRanksWhyThereIsNoMemory", &saysWhyThereIsNoMemory},
           {"KeepsMemoryForThoseWhoStillHoldIt", &memoryOutlives},
-          {"MeetsInNodeMemory", &meetsInMemory}};
+          {"MeetsInNodeMemory", &meetsInMemory},
+          {"WarnsOfAStallInNodeMemory", &warnsOfAStallInMemory}};
 }
 
 std::vector<ContractCase> collectiveContract() {

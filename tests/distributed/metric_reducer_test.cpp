@@ -55,10 +55,11 @@ class RankReducer {
   std::vector<std::string> finish() {
     reducer_.finish();
     std::vector<std::string> means;
-    for (std::size_t at = 0; at < reducer_.size(); ++at) {
-      std::string text = std::to_string(reducer_.total(at).mean());
+    const auto totals = reducer_.totals();
+    for (std::size_t place = 0; place < totals->layout->size(); ++place) {
+      std::string text = std::to_string(totals->at(place).mean());
       text.erase(text.find_last_not_of('0') + 1);
-      means.push_back(reducer_.nameOf(reducer_.metric(at).tagId) + "=" + text);
+      means.push_back(totals->layout->metrics[place].tag + "=" + text);
     }
     return means;
   }
@@ -66,10 +67,10 @@ class RankReducer {
   /// The only metric of a step.
   MetricMoments reduceOne(std::int64_t step) {
     EXPECT_EQ(reduce(step).size(), 1U);
-    return reducer_.total(0);
+    return reducer_.totals()->at(0);
   }
 
-  double onlyMean() const { return reducer_.total(0).mean(); }
+  double onlyMean() const { return reducer_.totals()->at(0).mean(); }
 
   /// All ranks' values of a metric after reduce(), ascending.
   std::vector<double> rankValues(std::size_t at) {

@@ -45,6 +45,14 @@ TEST(NodeBarrier, NamesTheLocalRanksThatDoNotCome) {
   EXPECT_EQ(memory.givenUp, why);
 }
 
+TEST(NodeBarrier, NeverWarnsWhereMemoryHasNoWarning) {
+  WatchedMemory memory;
+  EXPECT_EQ(memory.stallWarningAfter().count(), 0);
+  EXPECT_EQ(memory.nameOfLocalRank(2), "local rank 2");
+  NodeBarrier barrier(memory, 0, 0, 2);
+  EXPECT_THROW(barrier.arriveAndWait(std::chrono::milliseconds(30), "slice 3"), Error);
+}
+
 TEST(NodeBarrier, DoesNotWaitForARankThatHasEnded) {
   WatchedMemory memory;
   memory.peersHaveEnded = true;

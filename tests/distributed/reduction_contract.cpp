@@ -18,7 +18,10 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-constexpr std::size_t kCount = 10;  // More than ranks, and no multiple of their number.
+// Both more than ranks, and no multiple of their number. A few travel with the comparison of the
+// ranks over MPI, many do not.
+constexpr std::size_t kFew = 10;
+constexpr std::size_t kMany = 130;
 
 /// What rank `rank` brings at `i`: small numbers, so that every type holds all results exactly.
 template <typename T>
@@ -49,21 +52,21 @@ T combined(T a, T b, ReduceOp op) {
 }
 
 // Not std::vector, which packs bool.
-template <typename T>
+template <typename T, std::size_t kCount>
 using Numbers = std::array<T, kCount>;
 
-template <typename T>
-Numbers<T> numbersOf(int rank) {
-  Numbers<T> numbers;
+template <typename T, std::size_t kCount>
+Numbers<T, kCount> numbersOf(int rank) {
+  Numbers<T, kCount> numbers;
   for (std::size_t i = 0; i < kCount; ++i) {
     numbers[i] = elementOf<T>(rank, i);
   }
   return numbers;
 }
 
-template <typename T>
-Numbers<T> expectedOf(int size, ReduceOp op) {
-  Numbers<T> expected = numbersOf<T>(0);
+template <typename T, std::size_t kCount>
+Numbers<T, kCount> expectedOf(int size, ReduceOp op) {
+  Numbers<T, kCount> expected = numbersOf<T, kCount>(0);
   for (std::size_t i = 0; i < kCount; ++i) {
     for (int rank = 1; rank < size; ++rank) {
       expected[i] = combined(expected[i], elementOf<T>(rank, i), op);
@@ -75,30 +78,39 @@ Numbers<T> expectedOf(int size, ReduceOp op) {
   return expected;
 }
 
-template <typename T>
-void expectReduces(Communicator& world, ReduceOp op) {
+template <typename T, std::size_t kCount>
+void expectReducesArray(Communicator& world, ReduceOp op) {
   SCOPED_TRACE(std::string(dtypeName(dtypeOf<T>())) + ", operation " +
                std::to_string(static_cast<int>(op)));
-  const Numbers<T> expected = expectedOf<T>(world.size(), op);
-  Numbers<T> inPlace = numbersOf<T>(world.rank());
+  const Numbers<T, kCount> expected = expectedOf<T, kCount>(world.size(), op);
+  Numbers<T, kCount> inPlace = numbersOf<T, kCount>(world.rank());
   world.allreduce(inPlace, op);
   EXPECT_EQ(inPlace, expected);
 
-  Numbers<T> from = numbersOf<T>(world.rank());
-  Numbers<T> to{};
+  Numbers<T, kCount> from = numbersOf<T, kCount>(world.rank());
+  Numbers<T, kCount> to{};
   world.allreduce(from, to, op);
   EXPECT_EQ(to, expected);
-  EXPECT_EQ(from, numbersOf<T>(world.rank()));
+  EXPECT_EQ(from, (numbersOf<T, kCount>(world.rank())));
+  to = {};
+  world.allreduceAsync(from, to, op).wait();
+  EXPECT_EQ(to, expected);
 
   // Rank 0 takes all that the others leave, each of which takes one.
   const std::size_t others = static_cast<std::size_t>(world.size()) - 1;
   const std::size_t begin =
       world.isRoot() ? 0 : kCount - others + static_cast<std::size_t>(world.rank()) - 1;
   const std::size_t count = world.isRoot() ? kCount - others : 1;
-  Numbers<T> part{};
+  Numbers<T, kCount> part{};
   world.reduceScatter(from, Elements(part.data(), count, dtypeOf<T>()), op);
   EXPECT_TRUE(std::equal(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(count),
                          expected.begin() + static_cast<std::ptrdiff_t>(begin)));
+}
+
+template <typename T>
+void expectReduces(Communicator& world, ReduceOp op) {
+  expectReducesArray<T, kFew>(world, op);
+  expectReducesArray<T, kMany>(world, op);
 }
 
 template <typename T>
@@ -224,6 +236,12 @@ void moments(Communicator& world) {
   EXPECT_EQ(data[1].weight, world.size());
   EXPECT_EQ(data[1].max, world.size() - 1);
   EXPECT_EQ(data[1].maxRank, world.size() - 1);
+
+  const std::vector<MetricMoments> from(2, MetricMoments::of(1, 1, world.rank()));
+  std::vector<MetricMoments> to(2);
+  world.allreduceAsync(Span<const MetricMoments>(from), Span<MetricMoments>(to)).wait();
+  EXPECT_EQ(to[1].weight, world.size());
+  EXPECT_EQ(from[1].weight, 1);
 }
 
 void wrongArguments(Communicator& world) {
@@ -245,6 +263,14 @@ void wrongArguments(Communicator& world) {
   });
   expectError(invalid, "allreduce(sum) of 4 float32: the data is null",
               [&] { world.allreduce(Elements(nullptr, 4, DType::kFloat32), ReduceOp::kSum); });
+  std::vector<MetricMoments> some(2);
+  expectError(invalid, "allreduce(merge) of 1 moments: the input is 2 moments, want the same", [&] {
+    world.allreduceAsync(Span<const MetricMoments>(some), Span<MetricMoments>(some.data(), 1));
+  });
+  expectError(invalid, "allreduce(merge) of 1 moments: input and output overlap", [&] {
+    world.allreduceAsync(Span<const MetricMoments>(some.data(), 1),
+                         Span<MetricMoments>(some.data(), 1));
+  });
   expectError(invalid, "allreduceGrouped: array 1 is of float32, want int32 as array 0", [&] {
     world.allreduceGrouped({number, floating}, ReduceOp::kSum);
   });

@@ -20,10 +20,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+namespace {
+int postedCollectives = 0;
+}
+
+// MPI's profiling interface: each call is counted and handed on.
+extern "C" int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
+                              MPI_Comm comm, MPI_Request* request) {
+  ++postedCollectives;
+  return PMPI_Iallreduce(from, to, count, type, op, comm, request);
+}
+extern "C" int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  ++postedCollectives;
+  return PMPI_Ibarrier(comm, request);
+}
+
 namespace steptape {
 namespace {
 
 using test::expectError;
+using ::testing::Each;
 using ::testing::ElementsAre;
 
 std::vector<float> ramp(std::size_t size, int rank) {
@@ -84,6 +100,52 @@ TEST(MpiCommunicator, SeesThatARankLetGoOfNodeMemory) {
                 "rank 0 (" + world.nodeName() + ") has ended or let go of the memory",
                 [&] { memory->checkPeers(); });
   }
+}
+
+/// Collectives of MPI that `call` posts.
+template <typename Call>
+int mpiCollectivesOf(const Call& call) {
+  const int before = postedCollectives;
+  call();
+  return postedCollectives - before;
+}
+
+TEST(MpiCommunicator, ComparesTheRanksInTheMessageThatBringsAFewElements) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  const auto forElements = [&](std::size_t count) {
+    std::vector<double> data(count, 1);
+    const int posted = mpiCollectivesOf([&] { world.allreduce(data, ReduceOp::kSum); });
+    EXPECT_THAT(data, Each(world.size()));
+    return posted;
+  };
+  const int ifSeveral = world.size() > 1 ? 1 : 0;
+  EXPECT_EQ(forElements(1), ifSeveral);
+  EXPECT_EQ(forElements(13), ifSeveral);
+  EXPECT_EQ(forElements(14), 2 * ifSeveral);
+  EXPECT_EQ(mpiCollectivesOf([&] { world.barrier(); }), ifSeveral);
+}
+
+TEST(MpiCommunicator, LeavesTheMemoryAloneWhereSmallReductionsDiffer) {
+  MpiCommunicator world(MPI_COMM_WORLD);
+  if (world.size() == 1) {
+    EXPECT_NO_THROW(world.barrier());
+    return;
+  }
+  const bool isLast = world.rank() == world.size() - 1;
+  std::vector<double> data{2, 3};
+  std::vector<float> other{2, 3, 4};
+  const std::string who = "rank " + std::to_string(world.size() - 1) + " (";
+  expectError(ErrorCode::kRankMismatch, who, [&] {
+    if (isLast) {
+      world.allreduce(other, ReduceOp::kSum);
+    } else {
+      world.allreduce(data, ReduceOp::kSum);
+    }
+  });
+  EXPECT_THAT(data, ElementsAre(2, 3));
+  EXPECT_THAT(other, ElementsAre(2, 3, 4));
+  world.allreduce(data, ReduceOp::kSum);
+  EXPECT_THAT(data, ElementsAre(2 * world.size(), 3 * world.size()));
 }
 
 TEST(MpiCommunicator, RefusesANegativeNumberOfRanksPerNode) {

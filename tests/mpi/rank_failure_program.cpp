@@ -54,7 +54,6 @@ void waitForAll(const std::string& place, steptape::Communicator& world,
 
 void train(const Arguments& arguments, const steptape::mpi::Environment& environment) {
   const auto world = steptape::mpi::world();
-  world->setTimeout(std::chrono::milliseconds(500));
   const auto memory = world->allocateNodeMemory(4096);
   steptape::detail::NodeBarrier barrier(*memory, 0, world->localRank(), world->localSize());
   steptape::DistributedWriterOptions options;
@@ -66,6 +65,8 @@ void train(const Arguments& arguments, const steptape::mpi::Environment& environ
   }
   writer.flush().throwIfError();
   world->barrier();  // What comes now is after the flush.
+  // Not before: opening the files of a busy machine may take longer.
+  world->setTimeout(std::chrono::milliseconds(500));
 
   if (world->rank() == world->size() - 1) {
     failAs(arguments.kind, environment);

@@ -111,5 +111,19 @@ TEST(Adasum, CombinesNearlyTheSameInFloat16) {
   });
 }
 
+TEST(Adasum, DividesByThePassesThatWereAddedUp) {
+  runRanksShared(2, [](const World& world) {
+    GradientSyncOptions options;
+    options.reduction = GradientReduction::kAdasum;
+    options.accumulationSteps = 4;
+    Slots slots = {slot("a", {21}, 1)};
+    Exchange exchange(slots, world, options);
+    const at::Tensor gradient = numbers({21}, 1).to(at::kFloat);
+    slots[0].parameter.mutable_grad() = gradient * 4;
+    exchange();
+    expectClose(slots[0].parameter.grad(), gradient, 1e-6);
+  });
+}
+
 }  // namespace
 }  // namespace steptape

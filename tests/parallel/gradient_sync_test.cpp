@@ -580,6 +580,37 @@ TEST(GradientSync, ServesParameterGroupsWithOptionsOfTheirOwn) {
   });
 }
 
+TEST(GradientSync, StartsAfreshWhenTheStateIsCleared) {
+  const auto adamFor = [](const Net& net) {
+    return torch::optim::Adam(net->parameters(), torch::optim::AdamOptions(0.01).amsgrad(true));
+  };
+  const auto clearAtThree = [](int step, torch::optim::Adam& optimizer) {
+    if (step == 3) {
+      optimizer.state().clear();
+    }
+  };
+  Net single(1);
+  torch::optim::Adam singleOptimizer = adamFor(single);
+  for (int step = 0; step < 5; ++step) {
+    clearAtThree(step, singleOptimizer);
+    singleOptimizer.zero_grad();
+    lossOf(single, samplesOfAll(2, step)).backward();
+    singleOptimizer.step();
+  }
+  runRanksShared(2, [&](const World& world) {
+    Net net(1);
+    torch::optim::Adam optimizer = adamFor(net);
+    GradientSync sync(net->named_parameters(), world);
+    for (int step = 0; step < 5; ++step) {
+      clearAtThree(step, optimizer);
+      optimizer.zero_grad();
+      lossOf(net, samplesOf(world->rank(), step)).backward();
+      sync.step(optimizer);
+    }
+    expectClose(copiesOf(net->parameters()), single->parameters(), 1e-5);
+  });
+}
+
 TEST(GradientSync, PutsParametersOfAllRanksOfANodeIntoOneMemory) {
   std::vector<Net> nets(2, nullptr);
   runRanksShared(2, [&](const World& world) {
@@ -644,6 +675,57 @@ TEST(GradientSync, ExchangesBetweenNodesThroughTheirFirstRanks) {
   }
 }
 
+TEST(GradientSync, ClipsToTheSameBitsOnRanksWithOtherNumbersOfThreads) {
+  runRanksShared(2, [](const World& world) {
+    const int threads = at::get_num_threads();
+    at::set_num_threads(world->rank() + 1);
+    const at::Tensor weight = torch::zeros({1 << 20}).requires_grad_();
+    torch::OrderedDict<std::string, at::Tensor> parameters;
+    parameters.insert("weight", weight);
+    GradientSyncOptions options;
+    options.maxNorm = 0.1;
+    options.useSharedMemory = false;
+    GradientSync sync(parameters, world, options);
+    const at::Tensor numbers = torch::arange(1 << 20).sin();
+    for (int step = 1; step <= 8; ++step) {
+      weight.mutable_grad().reset();
+      (weight * (numbers * step).cos()).sum().backward();
+      sync.synchronize();
+      const at::Tensor gradient = weight.grad().contiguous();
+      const std::vector<std::string> all =
+          world->allgather({static_cast<const char*>(gradient.data_ptr()), gradient.nbytes()});
+      EXPECT_TRUE(all[0] == all[1]) << "step " << step;
+    }
+    at::set_num_threads(threads);
+  });
+}
+
+TEST(GradientSync, SendsSixteenBitsBetweenNodesIfTold) {
+  testing::RunRanksOptions two;
+  two.ranksPerNode = 2;
+  for (const Compression compression : {Compression::kFp16, Compression::kBf16}) {
+    runRanksShared(
+        4,
+        [&](const World& world) {
+          // A third needs more than the 24 bits of float32; four times 60000 is beyond float16.
+          const at::Tensor weight = torch::zeros({2}).requires_grad_();
+          torch::OrderedDict<std::string, at::Tensor> parameters;
+          parameters.insert("weight", weight);
+          GradientSyncOptions options;
+          options.compression = compression;
+          GradientSync sync(parameters, world, options);
+          (weight * torch::tensor({1.0F / 3, 60000.0F})).sum().backward();
+          sync.synchronize();
+          const float third = weight.grad()[0].item<float>();
+          EXPECT_NE(third, 1.0F / 3);
+          EXPECT_NEAR(third, 1.0F / 3, 2e-3);
+          EXPECT_NEAR(weight.grad()[1].item<float>(), 60000, 200);
+          EXPECT_THAT(sync.describe(), HasSubstr("shared memory, 4 ranks on 2 nodes"));
+        },
+        two);
+  }
+}
+
 TEST(GradientSync, AcceptsGradientsThatAreZeroedInPlace) {
   runRanksShared(2, [](const World& world) {
     Net net(1);
@@ -683,6 +765,24 @@ TEST(GradientSync, RefusesASecondOptimizer) {
     expectError(ErrorCode::kInvalidArgument, "got another optimizer than before",
                 [&] { sync.step(other); });
   });
+}
+
+TEST(GradientSync, TellsEveryRankWhoseOptimizerDiffers) {
+  for (const bool useSharedMemory : {true, false}) {
+    runRanksShared(2, [&](const World& world) {
+      Net net(1);
+      torch::optim::SGD optimizer(net->parameters(),
+                                  torch::optim::SGDOptions(world->isRoot() ? 0.5 : 0.25));
+      GradientSyncOptions options;
+      options.useSharedMemory = useSharedMemory;
+      GradientSync sync(net->named_parameters(), world, options);
+      lossOf(net, samplesOf(world->rank())).backward();
+      expectError(ErrorCode::kRankMismatch,
+                  "GradientSync: rank 1 has another optimizer than rank 0: got group 0 lr = 0.25, "
+                  "wanted group 0 lr = 0.5",
+                  [&] { sync.step(optimizer); });
+    });
+  }
 }
 
 TEST(GradientSync, RejectsIntegers) {

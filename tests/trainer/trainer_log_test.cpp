@@ -82,6 +82,23 @@ TEST_F(TrainingLog, HasEveryMetricOfTheEvaluations) {
   EXPECT_EQ(points["loss/test"].size(), 2U);
 }
 
+TEST_F(TrainingLog, HasTheGradientsOfTheLastStepAlsoWhereRanksShareThem) {
+  train([](Run& run) {
+    run.options.histograms = true;
+    run.options.loss = [](const at::Tensor& output, const at::Tensor& /*targets*/) {
+      return output.sum();
+    };
+  });
+  const std::map<std::string, std::vector<Value>> values = readValues(logDir());
+  EXPECT_THAT(values, Contains(Key("parameters/fc.weight")));
+  ASSERT_THAT(values, Contains(Key("gradients/fc.bias")));
+  HistogramValue histogram;
+  decodeHistogram(values.at("gradients/fc.bias").at(0), &histogram).throwIfError();
+  // Of log-softmax for two classes: one is the other's negative.
+  EXPECT_GT(histogram.buckets.back().right, 0);
+  EXPECT_NEAR(histogram.buckets.front().left, -histogram.buckets.back().right, 1e-6);
+}
+
 TEST_F(TrainingLog, SaysWhatThePartsOfTheStepsTook) {
   train([](Run& run) { run.options.stragglerSteps = 2; });
   auto points = pointsOf();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a Trainer is watched, stopped and resumed.
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trainer/training_fixture.h"
@@ -134,6 +136,46 @@ TEST_F(Callbacks, ThatThrowOnOneRankEndAllWithItsName) {
       expectError(ErrorCode::kFailedPrecondition, ": no more paper", [&] { fit(world, run); });
     });
   }
+}
+
+TEST_F(Callbacks, ThatWaitInVainForOtherRanksAreNamedByTheErrorTheyLeadTo) {
+  runRanksShared(2, [&](const World& world) {
+    world->setTimeout(std::chrono::milliseconds(200));
+    Run run;
+    run.prepare = [&](Trainer& trainer) {
+      if (world->isRoot()) {
+        trainer.on(TrainerEvent::kAfterBatch,
+                   [](TrainingContext& context) { context.world.barrier(); });
+      }
+    };
+    if (world->isRoot()) {
+      expectError(ErrorCode::kDeadlineExceeded, "Trainer: afterBatch at step 1: barrier did not",
+                  [&] { fit(world, run); });
+    } else {
+      EXPECT_THROW(fit(world, run), Error);
+    }
+  });
+}
+
+TEST_F(Callbacks, ThatThrewOnceDoNotEndTheNextFit) {
+  runRanksShared(2, [&](const World& world) {
+    const auto net = std::make_shared<SmallNet>();
+    const auto optimizer = momentumSgd(net->parameters());
+    ImageLoader train(images(), sampler(*world, true, true), 2);
+    ImageLoader test(images(), sampler(*world, false, false), 4);
+    DistributedWriter writer(logDir(), world, silent());
+    TrainerOptions options;
+    options.progress = ProgressStyle::kNone;
+    Trainer trainer(net, *optimizer, world, writer, options);
+    bool isFirst = true;
+    trainer.on(TrainerEvent::kBeforeFit, [&](TrainingContext&) {
+      if (std::exchange(isFirst, false)) {
+        throw std::runtime_error("once");
+      }
+    });
+    EXPECT_THROW(trainer.fit(train, test), Error);
+    EXPECT_GT(trainer.fit(train, test).step, 0);
+  });
 }
 
 TEST_F(Callbacks, ThatThrowOnASingleRankGiveTheExceptionItself) {

@@ -312,7 +312,8 @@ TEST_F(Training, TrainsOnAfterAnEvaluationInTheMiddleOfAnEpoch) {
   EXPECT_EQ(modes, std::vector<bool>(11, true));
 }
 
-constexpr bool kHasFloat16OnCpu = TORCH_VERSION_MAJOR >= 2;
+constexpr bool kHasFloat16OnCpu = TORCH_VERSION_MAJOR > 2 ||
+                                  (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4);
 
 class MixedPrecision : public Training, public ::testing::WithParamInterface<Precision> {};
 INSTANTIATE_TEST_SUITE_P(Types, MixedPrecision,

@@ -64,8 +64,8 @@ struct CollectiveOptions {
   std::string name;
 
   /// Whether the ranks compare what they are in: operation, name, element type, size and order. The
-  /// comparison travels beside the data as a second collective of a few bytes. Switch it off only
-  /// where the data proves it already. Equal on all ranks.
+  /// comparison is a small collective before that of the data, which goes along where it is small.
+  /// Switch it off only where the data proves it already. Equal on all ranks.
   bool compareRanks = true;
 };
 

@@ -69,6 +69,8 @@ class STEPTAPE_EXPORT Communicator {
   /// As above, leaving `from` as it is. @throws Error(kInvalidArgument) if `to` has another size or
   /// type, or overlaps it in part.
   void allreduce(Elements from, Elements to, ReduceOp op, const CollectiveOptions& options = {});
+  CollectiveHandle allreduceAsync(Elements from, Elements to, ReduceOp op,
+                                  const CollectiveOptions& options = {});
   /// Several arrays in one operation, as one array that lies in pieces. All of one type.
   void allreduceGrouped(const std::vector<Elements>& group, ReduceOp op,
                         const CollectiveOptions& options = {});
@@ -77,6 +79,10 @@ class STEPTAPE_EXPORT Communicator {
   /// Combines moments with MetricMoments::merge().
   void allreduce(Span<MetricMoments> data, const CollectiveOptions& options = {});
   CollectiveHandle allreduceAsync(Span<MetricMoments> data, const CollectiveOptions& options = {});
+  /// As above, leaving `from` as it is. @throws Error(kInvalidArgument) if `to` has another size or
+  /// overlaps it.
+  CollectiveHandle allreduceAsync(Span<const MetricMoments> from, Span<MetricMoments> to,
+                                  const CollectiveOptions& options = {});
 
   /// Combines as allreduce() does, and gives each rank one part of the result.
   ///
@@ -151,7 +157,8 @@ class STEPTAPE_EXPORT Communicator {
   void setTimeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
   /// After which wait a rank warns, once per operation, naming operation and missing ranks, and whom
-  /// it tells. Default: one minute, on stderr behind rankPrefix(). `after` 0: never.
+  /// it tells. Default: one minute, on stderr behind rankPrefix(). `after` 0: never. Groups and
+  /// memory made from this one take the warning over as it is then.
   using StallListener = std::function<void(const std::string& warning)>;
   void setStallWarning(std::chrono::milliseconds after, StallListener listener = {});
   std::chrono::milliseconds stallWarningAfter() const { return stallWarningAfter_; }
@@ -164,6 +171,8 @@ class STEPTAPE_EXPORT Communicator {
   void warnOfStall(const std::string& warning) const;
   /// Hands timeout() and the warning on to a group made from this one.
   void shareSettings(Communicator& child) const;
+  /// Hands the warning on to memory made from this one, which may outlive it.
+  void shareSettings(NodeMemory& memory) const;
   /// For a communicator that hands its collectives on: starts one on `other`.
   ///
   /// @return null if it has ended, as it does at once in a group of one rank.

@@ -60,9 +60,9 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   /// without a value says so with weight 0; it must not leave the call out. NaN and infinities pass
   /// through to the mean.
   ///
-  /// @throws Error(kInvalidArgument) if `tag` is empty, the weight is negative or not finite, or a
-  ///         percentile is not from 0 to 100; Error(kFailedPrecondition) if 131072 metrics wait for
-  ///         a reduce() that never came.
+  /// @throws Error(kInvalidArgument) if `tag` is empty, the weight is negative or not finite, the
+  ///         wall time is not finite, or a percentile is not from 0 to 100;
+  ///         Error(kFailedPrecondition) if 131072 metrics wait for a reduce() that never came.
   /// @cost   A hash of the tag; no allocation once the tags are known.
   void addReduced(std::string_view tag, double value, std::int64_t step,
                   const ReducedOptions& options = {});
@@ -95,8 +95,8 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   /// @cost   One allreduce of 16 bytes per metric, or of 48 once a metric has asked for more than
   ///         mean and sum. A second one where that changes, and where the number of metrics
   ///         outgrows 15, 31, 63, ... for the first time. With percentiles or histograms, an
-  ///         allgather of 16 bytes for each such metric. Where nothing of this changes, nothing is
-  ///         allocated here for the allreduce.
+  ///         allgather of 16 bytes for each such metric. Where nothing of this changes, a metric
+  ///         costs nothing more here: addReduced() fills the message, the writer makes the points.
   void reduce(std::int64_t step);
 
   /// Waits for what reduce() has started and writes it; at once where nothing is under way, as

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 
 #include "steptape/base/export.h"
@@ -39,12 +41,24 @@ class STEPTAPE_EXPORT NodeMemory {
   /// ends the job with this reason where MPI_Finalize would wait for that rank.
   virtual void reportGivenUp(const std::string& why);
 
+  /// For messages, such as "rank 3 (node7)".
+  virtual std::string nameOfLocalRank(int localRank) const;
+
+  /// The communicator's warning, as it was when the memory was allocated, for waits of the caller's
+  /// own: after how long to warn, 0 for never, and whom to tell.
+  std::chrono::milliseconds stallWarningAfter() const { return stallWarningAfter_; }
+  void warnOfStall(const std::string& warning) const { stallListener_(warning); }
+
  protected:
   NodeMemory(std::byte* data, std::size_t size) : data_(data), size_(size) {}
 
  private:
+  friend class Communicator;
+
   std::byte* data_;
   std::size_t size_;
+  std::chrono::milliseconds stallWarningAfter_{0};
+  std::function<void(const std::string&)> stallListener_;  // Set where there is a time.
 };
 
 }  // namespace steptape

@@ -40,7 +40,8 @@ struct StragglerOptions {
 /// time for its own work, which is all but StepPart::kWait, tells who is slow. Every so many steps
 /// the ranks' times are gathered, and the root writes, as milliseconds a step:
 ///
-///     straggler/<part>/mean_ms, max_ms, slowest_rank    for each part, and for "work", their sum
+///     straggler/<part>/mean_ms, max_ms    for each part, and for "work", the sum of all but "wait"
+///     straggler/<part>/slowest_rank       the same, but for "wait" and where nobody took any time
 ///     straggler/slowdown        work of the slowest rank / work of the median rank
 ///     straggler/slowest_rank
 ///     straggler/report          above the threshold, such as "rank 3 (node7) needs 1.8 times as

@@ -155,12 +155,15 @@ class STEPTAPE_EXPORT GradientSync {
 
   /// synchronize() and optimizer.step(), as one.
   ///
-  /// On the shared-memory path each rank updates its part of the parameters only. The first call is then
-  /// a collective that moves parameters and state to shared memory: `optimizer.step()` must not be
-  /// called any more while this object lives. The optimizer stays what it was otherwise: its
+  /// The first call compares the optimizers' kind, groups and options over the ranks.
+  ///
+  /// On the shared-memory path each rank updates its part of the parameters only. The first call is
+  /// then a collective that moves parameters and state to shared memory: `optimizer.step()` must not
+  /// be called any more while this object lives. The optimizer stays what it was otherwise: its
   /// options are read at each step, it can be saved, and its state is whole on every rank.
   ///
   /// @return as synchronize(); false: the optimizer made no step.
+  /// @throws Error(kRankMismatch) on every rank, naming the first rank and option that differ.
   bool step(torch::optim::Optimizer& optimizer);
 
   /// Whether step() leaves the averaged gradients in `.grad`, for who wants to look at them. Off at

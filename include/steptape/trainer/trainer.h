@@ -93,12 +93,13 @@ class STEPTAPE_EXPORT Trainer {
   ///
   /// @param train Equally many batches on every rank, unless TrainerOptions::unevenBatches.
   /// @param test  Every sample on exactly one rank: DistributedSamplerOptions::evenShares = false.
-  /// @throws Error(kRankMismatch) on every rank if the ranks differ in model, options, number of
-  ///         batches, or, at the end, parameters; Error(kFailedPrecondition) on every rank if a
-  ///         callback threw on one; Error(kInvalidArgument) if options do not go together, or a
-  ///         checkpoint to resume was made with another BatchLoader::seed() or, in the middle of an
-  ///         epoch and with a BatchLoader that has no resumeEpoch(), on another number of ranks;
-  ///         otherwise as CheckpointStore.
+  /// @throws Error(kRankMismatch) on every rank if the ranks differ in model, optimizer, options,
+  ///         number of batches or their seed, or, at the end, in parameters;
+  ///         Error(kFailedPrecondition) on every rank if a callback threw on one;
+  ///         Error(kInvalidArgument) if options do not go together, or a checkpoint to resume was
+  ///         made with another BatchLoader::seed() or, in the middle of an epoch and with a
+  ///         BatchLoader that has no resumeEpoch(), on another number of ranks; otherwise as
+  ///         CheckpointStore.
   TrainingResult fit(BatchLoader& train, BatchLoader& test);
 
  private:

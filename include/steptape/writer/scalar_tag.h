@@ -4,6 +4,9 @@
 #include <cstdint>
 
 namespace steptape {
+namespace detail {
+class DeferredScalars;
+}
 
 /// A scalar series of one SummaryWriter, looked up once: the fast way to addScalar().
 ///
@@ -14,6 +17,7 @@ class ScalarTag {
   ScalarTag() = default;
 
  private:
+  friend class detail::DeferredScalars;
   friend class WriterCore;
   friend class StepBatch;
   friend class SummaryWriter;

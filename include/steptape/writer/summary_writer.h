@@ -38,6 +38,9 @@
 namespace steptape {
 
 class WriterCore;
+namespace detail {
+class DeferredScalars;
+}
 
 /// Writes a run that TensorBoard shows.
 ///
@@ -409,6 +412,8 @@ class STEPTAPE_EXPORT SummaryWriter {
   Status exportScalarsToJson(const std::string& path);
 
  private:
+  friend class detail::DeferredScalars;
+
   void addScalarInFlight(ScalarTag tag, TensorView value, std::int64_t step,
                          std::optional<double> wallTime);
   void addFigures(std::string_view tag, std::vector<CapturedFigure> figures, std::int64_t step,

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/compared_message.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "distributed/element_reduction.h"
+
+namespace steptape::mpi::detail {
+
+using steptape::detail::CollectiveCall;
+using steptape::detail::CollectiveKind;
+
+static_assert(std::is_trivially_copyable_v<ComparedMessage>);
+
+bool ComparedMessage::carries(const CollectiveCall& call) {
+  if (!call.compareRanks) {
+    return false;
+  }
+  if (call.kind == CollectiveKind::kBarrier) {
+    return true;
+  }
+  // Halves are added up in the order of the ranks, which no reduction of MPI promises.
+  return call.kind == CollectiveKind::kAllreduce &&
+         !steptape::detail::isReducedInFloat32(call.dtype) &&
+         call.count <= kElementBytes / dtypeSize(call.dtype);
+}
+
+ComparedMessage::ComparedMessage(const CollectiveCall& call, std::uint64_t fingerprint)
+    : greatest_(fingerprint), greatestInverted_(~fingerprint) {
+  if (!carries(call) || call.count == 0) {
+    return;
+  }
+  count_ = static_cast<std::uint32_t>(call.count);
+  dtype_ = call.dtype;
+  op_ = call.op == ReduceOp::kAverage ? ReduceOp::kSum : call.op;
+  std::memcpy(elements_.data(), call.input != nullptr ? call.input : call.output,
+              call.count * dtypeSize(call.dtype));
+}
+
+void ComparedMessage::store(const CollectiveCall& call, int ranks) const {
+  if (count_ == 0) {
+    return;
+  }
+  std::memcpy(call.output, elements_.data(), call.count * dtypeSize(call.dtype));
+  if (call.op == ReduceOp::kAverage) {
+    steptape::detail::divideElements(call.output, call.count, call.dtype, ranks);
+  }
+}
+
+void ComparedMessage::merge(const ComparedMessage& other) {
+  greatest_ = std::max(greatest_, other.greatest_);
+  greatestInverted_ = std::max(greatestInverted_, other.greatestInverted_);
+  if (count_ != other.count_ || dtype_ != other.dtype_ || op_ != other.op_) {
+    return;
+  }
+  const std::array<const void*, 2> parts{other.elements_.data(), elements_.data()};
+  steptape::detail::reduceElements(parts, count_, dtype_, op_, elements_.data());
+}
+
+void ComparedMessage::combine(void* from, void* into, int* count, MPI_Datatype* /*type*/) {
+  const auto* source = static_cast<const ComparedMessage*>(from);
+  auto* target = static_cast<ComparedMessage*>(into);
+  for (int i = 0; i < *count; ++i) {
+    target[i].merge(source[i]);
+  }
+}
+
+}  // namespace steptape::mpi::detail
