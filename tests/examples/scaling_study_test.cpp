@@ -71,6 +71,21 @@ TEST(ScalingStudy, TakesMediansOfRounds) {
   EXPECT_EQ(medianOf({slow, fast}).rate, 21);
 }
 
+TEST(ScalingStudy, HasSharesThatAddUpToTheWholeAlsoInTheMedian) {
+  const auto shares = [](double wait, double input) {
+    Measurement measured = job(2, 10);
+    measured.waitShare = wait;
+    measured.inputShare = input;
+    measured.computeShare = 1 - wait - input;
+    return measured;
+  };
+  // The medians of each share alone: 0.2, 0.3 and 0.4.
+  const Measurement median = medianOf({shares(0.1, 0.3), shares(0.2, 0.4), shares(0.7, 0)});
+  EXPECT_EQ(median.waitShare, 0.2);
+  EXPECT_EQ(median.inputShare, 0.3);
+  EXPECT_DOUBLE_EQ(median.computeShare, 0.5);
+}
+
 TEST(ScalingStudy, AlignsTheTableAndLeavesOutWhatIsUnknown) {
   Measurement first = job(1, 50);
   first.seconds = 12.34;

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# A run in three jobs, as a batch system cuts it: a warning signal to the launcher, which passes it
+# on to all ranks; SIGTERM to one of the ranks; a time limit.
+include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
+
+set(common --synthetic --batch-size 16 --epochs 10 --warm-up 1)
+set(parts ${common} --log-dir parts --checkpoint-dir checkpoints --checkpoint-steps 2 --resume)
+
+file(WRITE ${WORK_DIR}/rank.sh [[echo $$ > rank.$$.pid
+exec "$@"
+]])
+# stop.sh <signal> <file that holds the pid> <command>...: sends it once there is a checkpoint
+# beyond those that there were.
+file(WRITE ${WORK_DIR}/stop.sh [[signal=$1
+whom=$2
+shift 2
+rm -f *.pid
+before=$(readlink checkpoints/checkpoint.pt)
+"$@" > stopped.out 2> stopped.err &
+job=$!
+echo $job > launcher.pid
+polls=0
+while [ "$(readlink checkpoints/checkpoint.pt)" = "$before" ]; do
+  polls=$((polls + 1))
+  if [ $polls -gt 600 ] || ! kill -0 $job; then
+    kill $job
+    exit 99
+  fi
+  sleep 0.1
+done
+set -- $whom
+kill -$signal $(cat $1)
+wait $job
+]])
+
+# stop_at_signal(<signal> <its name> <file that holds the pid>): sets STEP, where the job stopped.
+function(stop_at_signal signal name whom)
+  execute_process(
+    COMMAND sh stop.sh ${signal} ${whom} ${MPIEXEC} -n 2 sh rank.sh ${PROGRAM} ${parts}
+    WORKING_DIRECTORY ${WORK_DIR}
+    RESULT_VARIABLE status)
+  file(READ ${WORK_DIR}/stopped.out output)
+  file(READ ${WORK_DIR}/stopped.err errors)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "exit code ${status} after ${signal}, wanted 0\n${output}\n${errors}")
+  endif()
+  expect_stop("${output}" ${name})
+  set(STEP ${STEP} PARENT_SCOPE)
+endfunction()
+
+# expect_stop(<output> <why>): sets STEP.
+function(expect_stop output why)
+  set(file "checkpoints/checkpoint_([0-9]+).pt")
+  if(NOT output MATCHES "stopped at step ([0-9]+) by ${why}; checkpoint: ${file}")
+    message(FATAL_ERROR "did not say where it stopped:\n${output}")
+  endif()
+  if(NOT CMAKE_MATCH_1 EQUAL CMAKE_MATCH_2)
+    message(FATAL_ERROR "stopped at step ${CMAKE_MATCH_1} with the checkpoint of ${CMAKE_MATCH_2}")
+  endif()
+  set(STEP ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()
+
+stop_at_signal(USR1 "User defined signal 1" launcher.pid)
+set(first ${STEP})
+stop_at_signal(TERM "Terminated" "rank.*.pid")
+set(second ${STEP})
+run_example(2 ${parts} --max-seconds 0.5)
+expect_text("${OUTPUT}" "resumed from checkpoints/checkpoint_${second}.pt at step ${second}")
+expect_stop("${OUTPUT}" "the time limit")
+if(NOT first LESS second OR NOT second LESS STEP)
+  message(FATAL_ERROR "stopped at the steps ${first}, ${second} and ${STEP}")
+endif()
+
+run_example(2 ${common} --max-steps ${STEP} --log-dir whole)
+read_scalars(whole)
+set(whole "${SCALARS}")
+read_scalars(parts)
+foreach(tag IN ITEMS loss/train learning_rate)
+  expect_points(${tag} EQUAL ${STEP})
+  math(EXPR last "${STEP} - 1")
+  foreach(point RANGE ${last})
+    foreach(part IN ITEMS 1 2)  # Step and value; the time differs.
+      string(JSON wanted GET "${whole}" whole/${tag} ${point} ${part})
+      string(JSON got GET "${SCALARS}" parts/${tag} ${point} ${part})
+      if(NOT got STREQUAL wanted)
+        message(FATAL_ERROR "${tag}, point ${point}: got ${got}, wanted ${wanted} as in one job")
+      endif()
+    endforeach()
+  endforeach()
+endforeach()

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that do not train in the same way are told so, all of them, with who differs in what.
+
+#include <string>
+
+#include "mpi/job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape::test {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+/// That each rank prints `line` behind its prefix.
+void expectFromAll(const JobEnd& job, int ranks, const std::string& line) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::string prefix = "[rank " + std::to_string(rank) + "/" + std::to_string(ranks) + " ";
+    EXPECT_THAT(job.output, ::testing::ContainsRegex("\\" + prefix + "[^]]*\\] " + line));
+  }
+}
+
+class Disagreement : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, Disagreement, ::testing::Values(2, 4));
+
+TEST_P(Disagreement, IsToldToAllRanksWithWhoAndWhat) {
+  const int ranks = GetParam();
+  const JobEnd job =
+      runJob(STEPTAPE_MPIEXEC " -n " + std::to_string(ranks) + " " STEPTAPE_DISAGREEMENT_PROGRAM);
+  EXPECT_EQ(job.exitCode, 0) << job.output;
+  const std::string last = "rank " + std::to_string(ranks - 1);
+  const std::string run = "Trainer: " + last + " has another run than rank 0: got ";
+  const std::string optimizer = "Trainer: " + last + " has another optimizer than rank 0: got ";
+  const std::string fewer = std::to_string(60 / ranks / 2 + (60 / ranks) % 2);
+  const std::string all = std::to_string(80 / ranks / 2);
+  const std::string larger = std::to_string(80 / ranks / 5);
+  for (const std::string& line : {
+           "model: broadcastParameters: " + last +
+               " has another model than rank 0: got first.weight: Float \\[5, 4\\], "
+               "wanted first.weight: Float \\[3, 4\\]",
+           "data: " + run + "training batches per epoch: " + fewer +
+               ", wanted training batches per epoch: " + all,
+           "batch size: " + run + "training batches per epoch: " + larger + ", wanted",
+           "seed: " + run + "seed of the training data: 7, wanted seed of the training data: 0",
+           "steps: " + run + "epochs: 1, at most 8 steps, wanted epochs: 1, at most 2 steps",
+           "schedule: " + run + "learning rate: .* at epoch 2.*wanted .* at epoch 1",
+           "clipping: " + run + "gradient norm: at most 1, wanted gradient norm: not limited",
+           "bucket: GradientSync: " + last +
+               " has another option than rank 0: got bucketBytes = 1024, wanted",
+           "checkpoints: " + run + "checkpointEverySteps = 5, wanted checkpointEverySteps = 0",
+           "monitor: " + run + "monitored: no such metric.*wanted monitored: nothing",
+           "rate: " + optimizer + "group 0 lr = 0.2[0-9]*, wanted group 0 lr = 0.1",
+           "optimizer: " + optimizer +
+               "an optimizer of type torch::optim::Adam, wanted an optimizer of type "
+               "torch::optim::SGD",
+       }) {
+    expectFromAll(job, ranks, line);
+  }
+}
+
+TEST_P(Disagreement, OverACollectiveInACallbackEndsWithWhoIsMissing) {
+  const int ranks = GetParam();
+  const JobEnd job = runJob(STEPTAPE_MPIEXEC " -n " + std::to_string(ranks) +
+                            " " STEPTAPE_DISAGREEMENT_PROGRAM " callbacks");
+  EXPECT_EQ(job.exitCode, 1) << job.output;
+  // Whichever rank is first ends the job.
+  EXPECT_THAT(job.output,
+              ::testing::AnyOf(HasSubstr("barrier 'of a callback' did not end within"),
+                               HasSubstr("is in barrier 'of a callback'"),
+                               ContainsRegex("rank 0 \\([^)]*\\) did not come within 1.5 s")));
+}
+
+}  // namespace
+}  // namespace steptape::test

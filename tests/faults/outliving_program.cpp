@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job whose training objects live on when MPI has ended: "foreign", where the program initialises
+// and finalises MPI itself, or "own". `memory` and `dir` as for training_program. Each rank prints
+// what is refused then, and "rank <r> is done". outliving_test.cpp starts it.
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <steptape/mpi.h>
+
+#include "faults/arguments.h"
+#include "faults/mpi_world.h"
+#include "faults/small_job.h"
+
+namespace steptape::test {
+namespace {
+
+DistributedWriterOptions withoutWaiting() {
+  DistributedWriterOptions options;
+  options.reduceMode = ReduceMode::kNonBlocking;
+  return options;
+}
+
+TrainerOptions twoSteps() {
+  TrainerOptions options;
+  options.maxSteps = 2;
+  options.progress = ProgressStyle::kNone;
+  return options;
+}
+
+GradientSyncOptions syncOptions(const Arguments& arguments) {
+  GradientSyncOptions options;
+  options.useSharedMemory = arguments.text("memory") != "messages";
+  return options;
+}
+
+/// What a program that trains has, with a step behind it and a reduction under way.
+struct Survivors {
+  Survivors(const Arguments& arguments, const World& ranks)
+      : world(ranks),
+        net(std::make_shared<SmallNet>()),
+        optimizer(net->parameters(), momentumOptions()),
+        writer(arguments.text("dir") + "/run", world, withoutWaiting()),
+        store(arguments.text("dir") + "/checkpoints", world),
+        train(loader(*world)),
+        test(testLoader(*world)),
+        trainer(net, optimizer, world, writer, twoSteps()) {
+    trainer.fit(train, test);
+    sync = std::make_unique<GradientSync>(net->named_parameters(), world, syncOptions(arguments));
+    backward();
+    sync->step(optimizer);
+    store.save(*net, optimizer, {});
+    writer.addReduced("last", world->rank(), 3);
+    writer.reduce(3);
+    backward();  // Messages that nobody waits for.
+  }
+
+  void backward() { net->forward(torch::ones({2, 1, 2, 2})).sum().backward(); }
+
+  /// What needs the other ranks says that it cannot have them; nothing crashes.
+  void useAfterTheEnd() {
+    refuse("step", [this] { sync->step(optimizer); });
+    refuse("save", [this] { store.save(*net, optimizer, {}); });
+    refuse("fit", [this] { trainer.fit(train, test); });
+    refuse("reduce", [this] { writer.reduce(4); });
+    refuse("close", [this] { writer.close().throwIfError(); });
+  }
+
+  template <typename Use>
+  void refuse(const std::string& name, const Use& use) {
+    try {
+      use();
+    } catch (const Error& error) {
+      logFromRank(*world, name + " refused: " + error.what(), std::cout);
+    }
+  }
+
+  World world;
+  std::shared_ptr<SmallNet> net;
+  torch::optim::SGD optimizer;
+  DistributedWriter writer;
+  CheckpointStore store;
+  ImageLoader train;
+  ImageLoader test;
+  Trainer trainer;
+  std::unique_ptr<GradientSync> sync;
+};
+
+void outlive(const Arguments& arguments, bool isForeign) {
+  std::optional<Survivors> survivors;
+  {
+    const mpi::Environment environment;
+    const World world = makeWorld(0);
+    world->setTimeout(std::chrono::seconds(5));
+    survivors.emplace(arguments, world);
+  }
+  if (isForeign) {
+    finalizeMpi();
+  }
+  if (arguments.text("use") == "yes") {
+    survivors->useAfterTheEnd();
+  }
+  const int rank = survivors->world->rank();
+  survivors.reset();
+  std::cout << "rank " << rank << " is done" << std::endl;
+}
+
+}  // namespace
+}  // namespace steptape::test
+
+int main(int argc, char** argv) {
+  const steptape::test::Arguments arguments(argc, argv);
+  const bool isForeign = arguments.text("mpi") == "foreign";
+  if (isForeign) {
+    steptape::test::initializeMpi();
+  }
+  steptape::test::outlive(arguments, isForeign);
+  return 0;
+}
