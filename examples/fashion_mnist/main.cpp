@@ -163,8 +163,6 @@ int main(int argc, char** argv) {
                           std::cerr);
     return kExitUsage;
   } catch (const std::exception& error) {
-    // Thrown on, so that the environment ends ranks that wait for this one.
-    steptape::logFromRank(*world, error.what(), std::cerr);
-    throw;
+    mpi.abort(error.what());  // Ends the ranks that wait for this one.
   }
 }

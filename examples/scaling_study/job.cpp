@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -40,16 +41,19 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// Of all points of a tag: the first ones, in which memory is allocated and caches fill, do not
-/// decide.
-double medianOf(const steptape::ScalarsByTag& scalars, const std::string& tag) {
+std::vector<double> valuesOf(const steptape::ScalarsByTag& scalars, const std::string& tag) {
   std::vector<double> values;
   if (const auto points = scalars.find(tag); points != scalars.end()) {
     for (const steptape::ScalarPoint& point : points->second) {
       values.push_back(static_cast<double>(point.value));
     }
   }
-  return median(std::move(values));
+  return values;
+}
+
+double sumOf(const std::vector<double>& values) {
+  return values.empty() ? Measurement::kUnknown
+                        : std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 double medianOf(const std::vector<Measurement>& jobs, double Measurement::*member) {
@@ -104,15 +108,16 @@ Measurement runJob(const JobTemplate& job, int ranks, std::int64_t work,
   Measurement measured;
   measured.ranks = ranks;
   measured.seconds = end.seconds;
-  measured.rate = medianOf(scalars, job.rateTag);
+  // The first points, in which memory is allocated and caches fill, do not decide.
+  measured.rate = median(valuesOf(scalars, job.rateTag));
   if (!(measured.rate > 0)) {
     throw std::runtime_error("the job with {ranks} = " + std::to_string(ranks) +
                              " logged no scalar '" + job.rateTag + "' in " + logDir +
                              "; see --rate-tag");
   }
-  const double waitMs = medianOf(scalars, "straggler/wait/mean_ms");
-  const double workMs = medianOf(scalars, "straggler/work/mean_ms");
-  const double inputMs = medianOf(scalars, "straggler/input/mean_ms");
+  const double waitMs = sumOf(valuesOf(scalars, "straggler/wait/mean_ms"));
+  const double workMs = sumOf(valuesOf(scalars, "straggler/work/mean_ms"));
+  const double inputMs = sumOf(valuesOf(scalars, "straggler/input/mean_ms"));
   measured.waitShare = waitMs / (waitMs + workMs);
   measured.inputShare = inputMs / (waitMs + workMs);
   measured.computeShare = (workMs - inputMs) / (waitMs + workMs);
@@ -122,10 +127,11 @@ Measurement runJob(const JobTemplate& job, int ranks, std::int64_t work,
 Measurement medianOf(const std::vector<Measurement>& jobs) {
   Measurement result;
   result.ranks = jobs.front().ranks;
-  for (double Measurement::*member :
-       {&Measurement::rate, &Measurement::seconds, &Measurement::waitShare,
-        &Measurement::inputShare, &Measurement::computeShare}) {
+  for (double Measurement::*member : {&Measurement::rate, &Measurement::seconds,
+                                      &Measurement::waitShare, &Measurement::inputShare}) {
     result.*member = medianOf(jobs, member);
   }
+  // A median of its own would not make the sum 1.
+  result.computeShare = 1 - result.waitShare - result.inputShare;
   return result;
 }

@@ -23,7 +23,8 @@ struct Measurement {
   double rate = kUnknown;  ///< Work per second of all ranks together.
   double seconds = 0;      ///< From start to end of the command.
 
-  // Shares of a step's time, as straggler/<part>/mean_ms has them: averages over the ranks.
+  // Shares of the time of all steps, as straggler/<part>/mean_ms has it: averages over the ranks.
+  // They add up to 1; time that the program counts to no part is in none of them.
   double waitShare = kUnknown;
   double inputShare = kUnknown;
   double computeShare = kUnknown;

@@ -144,17 +144,17 @@ void run(Options& options) {
   setenv("OMP_NUM_THREADS", std::to_string(options.threads).c_str(), 1);
 
   const std::vector<Scaling> study = compare(measure(options, counts));
-  const std::string title = options.scaling + " scaling, work " +
-                            (options.scaling == "weak" ? "per rank: " : "in total: ") +
-                            std::to_string(options.work) +
-                            ", threads per rank: " + std::to_string(options.threads);
+  const std::string title = options.scaling == "weak" ? "Weak scaling" : "Strong scaling";
+  const std::string setting =
+      std::string("work ") + (options.scaling == "weak" ? "per rank: " : "in total: ") +
+      std::to_string(options.work) + ", threads per rank: " + std::to_string(options.threads);
   steptape::SummaryWriter writer(options.logDir);
-  logStudy(writer, study, options.rateTag, title);
+  logStudy(writer, study, options.rateTag, title, setting);
   writer.close().throwIfError();
   if (options.json) {
     std::cout << jsonLine(study) << "\n";
   } else {
-    std::cout << title << "\n\n"
+    std::cout << title << ", " << setting << "\n\n"
               << consoleTable(study, options.rateTag) << "\n"
               << "tensorboard --logdir " << options.logDir << "\n";
   }

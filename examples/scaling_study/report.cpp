@@ -62,44 +62,65 @@ std::string markdownTable(const std::vector<Row>& rows) {
 }
 
 #ifdef SCALING_STUDY_WITH_FIGURES
-void logFigures(steptape::SummaryWriter& writer, const std::vector<Scaling>& study,
+/// A chart with a place for each number of ranks, as large as TensorBoard shows it.
+steptape::Figure chart(const std::string& title, const std::string& yLabel) {
+  steptape::CanvasOptions canvas;
+  canvas.width = 480;
+  canvas.height = 360;
+  steptape::Figure figure(canvas);
+  figure.setTitle(title).setXLabel("ranks").setYLabel(yLabel);
+  return figure;
+}
+
+void logSpeedUp(steptape::SummaryWriter& writer, const std::vector<Scaling>& study,
                 const std::string& title) {
-  std::vector<double> ranks;
-  std::vector<double> speedUp;
-  std::vector<double> waiting;
-  std::vector<double> reading;
+  std::vector<double> places;
+  std::vector<double> ideal;
+  std::vector<double> measured;
+  steptape::BarOptions bars;
   for (const Scaling& entry : study) {
-    ranks.push_back(entry.job.ranks);
-    speedUp.push_back(entry.speedUp);
-    waiting.push_back(100 * entry.job.waitShare);
-    reading.push_back(100 * entry.job.inputShare);
+    places.push_back(static_cast<double>(places.size()));
+    ideal.push_back(entry.job.ranks);
+    measured.push_back(entry.speedUp);
+    bars.labels.push_back(std::to_string(entry.job.ranks));
   }
-  const std::int64_t step = study.back().job.ranks;
+  bars.label = "measured";
+  bars.width = 0.5;
+  steptape::LineOptions line;
+  line.label = "ideal";
+  line.style = "--";
+  line.marker = "o";
+  line.color = "gray";
+  steptape::Figure figure = chart(title, "speed-up");
+  figure.bar(measured, bars).line(places, ideal, line);
+  figure.setLegend(steptape::LegendPlace::kUpperLeft);
+  writer.addFigure("scaling/speed_up_against_ideal", figure, study.back().job.ranks);
+}
 
-  steptape::LineOptions ideal;
-  ideal.label = "ideal";
-  ideal.style = "--";
-  ideal.color = "gray";
-  steptape::LineOptions measured;
-  measured.label = "measured";
-  measured.marker = "o";
-  steptape::Figure figure;
-  figure.line(ranks, ranks, ideal).line(ranks, speedUp, measured);
-  figure.setTitle(title).setXLabel("ranks").setYLabel("speed-up");
-  writer.addFigure("scaling/speed_up_against_ideal", figure, step);
-
-  if (std::all_of(waiting.begin(), waiting.end(), [](double share) { return std::isnan(share); })) {
-    return;  // The program does not log where its time goes.
+/// Nothing where the program does not log where its time goes.
+void logShares(steptape::SummaryWriter& writer, const std::vector<Scaling>& study) {
+  if (std::all_of(study.begin(), study.end(),
+                  [](const Scaling& entry) { return std::isnan(entry.job.waitShare); })) {
+    return;
   }
-  steptape::LineOptions wait = measured;
-  wait.label = "wait for other ranks";
-  steptape::LineOptions input = measured;
-  input.label = "input";
-  steptape::Figure shares;
-  shares.line(ranks, waiting, wait).line(ranks, reading, input);
-  shares.setTitle("Time that is not computation").setXLabel("ranks").setYLabel("% of a step");
-  shares.setYLimits(0, 100);
-  writer.addFigure("scaling/lost_time", shares, step);
+  steptape::Figure figure = chart("Where the time of a step goes", "% of the time");
+  const auto addBars = [&](const char* label, double Measurement::*share) {
+    steptape::BarOptions bars;
+    bars.label = label;
+    bars.width = 0.6;
+    std::vector<double> percents;
+    for (const Scaling& entry : study) {
+      percents.push_back(100 * entry.job.*share);
+      bars.labels.push_back(std::to_string(entry.job.ranks));
+    }
+    figure.bar(percents, bars);
+  };
+  addBars("computing", &Measurement::computeShare);
+  addBars("input", &Measurement::inputShare);
+  addBars("waiting for other ranks", &Measurement::waitShare);
+  figure.setYLimits(0, 145);  // Above 100 % is the legend.
+  figure.setLegend(steptape::LegendPlace::kUpperRight);
+  writer.addFigure("scaling/where_the_time_goes", figure, study.back().job.ranks);
 }
 #endif
 
@@ -154,7 +175,7 @@ std::string jsonLine(const std::vector<Scaling>& study) {
 }
 
 void logStudy(steptape::SummaryWriter& writer, const std::vector<Scaling>& study,
-              const std::string& rateTag, const std::string& title) {
+              const std::string& rateTag, const std::string& title, const std::string& setting) {
   for (const Scaling& entry : study) {
     auto scalars = writer.atStep(entry.job.ranks);
     scalars.add("scaling/" + rateTag, entry.job.rate);
@@ -167,9 +188,11 @@ void logStudy(steptape::SummaryWriter& writer, const std::vector<Scaling>& study
       scalars.add("scaling/compute_share", entry.job.computeShare);
     }
   }
-  writer.addText("scaling/table", title + "\n\n" + markdownTable(tableRows(study, rateTag)),
+  writer.addText("scaling/table",
+                 title + ", " + setting + "\n\n" + markdownTable(tableRows(study, rateTag)),
                  study.back().job.ranks);
 #ifdef SCALING_STUDY_WITH_FIGURES
-  logFigures(writer, study, title);
+  logSpeedUp(writer, study, title);
+  logShares(writer, study);
 #endif
 }

@@ -27,5 +27,8 @@ std::string jsonLine(const std::vector<Scaling>& study);
 
 /// Writes scalars under `scaling/` with the number of ranks as their step, the table as text and,
 /// with component `figure`, speed-up against ideal and where the time went.
+///
+/// @param title   For the figure: short.
+/// @param setting What was measured, under the title.
 void logStudy(steptape::SummaryWriter& writer, const std::vector<Scaling>& study,
-              const std::string& rateTag, const std::string& title);
+              const std::string& rateTag, const std::string& title, const std::string& setting);

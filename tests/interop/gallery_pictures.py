@@ -6,24 +6,16 @@
     tests/interop/gallery_pictures.py runs docs/images
 """
 
-import argparse
-import os
-
 import screenshot
-from browser import Page
-from tensorboard_server import TensorBoard
+from camera import Camera, take_pictures
 
 SIZES = {"text": (1000, 1000), "custom_scalars": (1600, 1000), "figures": (1800, 1300),
          "graph": (1100, 1400), "projector": (1440, 860)}  # Of the window.
 TRUE_COLOUR = ("images", "meshes", "projector")  # Shades that 256 colours would break into bands.
 
 
-class Camera:
+class GalleryCamera(Camera):
     """Takes the pictures, one method for each."""
-
-    def __init__(self, page, url):
-        self._page = page
-        self._url = url
 
     def scalars(self):
         return self._cards("timeseries", "card-view", "loss/|waves", 3)
@@ -88,44 +80,6 @@ class Camera:
         self._page.evaluate("findAll('tf-graph-scene')[0].fit()")
         return self._crop("g#root", 1)
 
-    def _show(self, page, tags):
-        screenshot.show(self._page, self._url, page, tags)
-
-    def _cards(self, page, element, tags, number):
-        self._show(page, tags)
-        return self._crop(element, number)
-
-    def _crop(self, path, number, moving=False, margin=8):
-        """The picture of the smallest box around the first elements at a path."""
-        self._page.box(path)
-        screenshot.wait_until_drawn(self._page, moving)
-        boxes = [box for box in self._page.all(path, "boxOf(e)") if box[2] and box[3]][:number]
-        left = min(box[0] for box in boxes) - margin
-        top = min(box[1] for box in boxes) - margin
-        right = max(box[0] + box[2] for box in boxes) + margin
-        bottom = max(box[1] + box[3] for box in boxes) + margin
-        return self._page.screenshot([round(x) for x in (left, top, right - left, bottom - top)])
-
-
-def pictures():
-    return [name for name in vars(Camera) if not name.startswith("_")]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("logdir", help="the directory that holds the run `gallery`")
-    parser.add_argument("folder", help="where the pictures go")
-    parser.add_argument("--only", action="append", choices=pictures(), help="take this one")
-    arguments = parser.parse_args()
-    with TensorBoard(arguments.logdir) as tensorboard:
-        for name in arguments.only or pictures():
-            with Page(*SIZES.get(name, (1440, 1000))) as page:
-                picture = getattr(Camera(page, tensorboard.url), name)()
-            path = os.path.join(arguments.folder, f"gallery_{name}.png")
-            with open(path, "wb") as png:
-                png.write(picture if name in TRUE_COLOUR else screenshot.small_png(picture))
-            print(path)
-
 
 if __name__ == "__main__":
-    main()
+    take_pictures(GalleryCamera, "gallery", SIZES, TRUE_COLOUR)
