@@ -28,7 +28,8 @@ NETWORKS = {
 def main():
     arguments = parse()
     program = os.path.join(arguments.build, "bin", "imagenet_benchmark")
-    for name, (options, target) in NETWORKS.items():
+    for name in arguments.model:
+        options, target = NETWORKS[name]
         command = [program, "--model", name, *options, "--warmup", "2", "--iterations", "1",
                    "--steps", str(arguments.steps), "--json"]
         compare(name, command, arguments.rounds, target)
@@ -49,6 +50,7 @@ def compare(name, command, rounds, target):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", help="the build folder, such as build/release")
+    parser.add_argument("--model", nargs="+", choices=NETWORKS, default=list(NETWORKS))
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--steps", type=int, default=5, help="training steps of each run")
     return parser.parse_args()

@@ -102,6 +102,11 @@ void DistributedWriter::end() noexcept {
   }
 }
 
+void DistributedWriter::addReduced(std::string_view tag, double value, std::int64_t step) {
+  static const ReducedOptions mean;
+  addReduced(tag, value, step, mean);
+}
+
 void DistributedWriter::addReduced(std::string_view tag, double value, std::int64_t step,
                                    const ReducedOptions& options) {
   impl_->log().add(tag, value, step, options);

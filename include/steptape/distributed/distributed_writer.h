@@ -63,9 +63,11 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   /// @throws Error(kInvalidArgument) if `tag` is empty, the weight is negative or not finite, the
   ///         wall time is not finite, or a percentile is not from 0 to 100;
   ///         Error(kFailedPrecondition) if 131072 metrics wait for a reduce() that never came.
-  /// @cost   A hash of the tag; no allocation once the tags are known.
+  /// @cost   A comparison of the tag with the one that came at this place in earlier steps, else a
+  ///         hash of it; no allocation once the tags are known.
+  void addReduced(std::string_view tag, double value, std::int64_t step);
   void addReduced(std::string_view tag, double value, std::int64_t step,
-                  const ReducedOptions& options = {});
+                  const ReducedOptions& options);
   /// Takes any type with ScalarTraits, such as at::Tensor once <steptape/torch.h> is included.
   template <typename T, typename = RequiresScalarTraits<T>>
   void addReduced(std::string_view tag, const T& value, std::int64_t step,
