@@ -35,7 +35,7 @@ function(run_job wanted command)
   file(REMOVE ${WORK_DIR}/calls.txt)
   file(WRITE ${WORK_DIR}/nodes "a\na\nb\nb\n")
   execute_process(
-    COMMAND env PATH=${WORK_DIR}/bin:$ENV{PATH} DATA=${WORK_DIR}/data RUN=run
+    COMMAND env -u OMP_NUM_THREADS PATH=${WORK_DIR}/bin:$ENV{PATH} DATA=${WORK_DIR}/data RUN=run
       SLURM_JOB_ID=17 SLURM_CPUS_PER_TASK=8 COBALT_JOBSIZE=2
       PBS_O_WORKDIR=${WORK_DIR} PBS_NODEFILE=${WORK_DIR}/nodes
       bash -c "${command}"
