@@ -42,13 +42,13 @@ class PowerSgd final : public BucketChain {
  private:
   /// M, of (n, m), nearly P Q^T.
   struct Matrix {
-    at::Tensor gradient;  // M's place in the bucket.
-    at::Tensor error;     // Of this rank, left out so far.
-    at::Tensor p;         // (n, rank), in first_.
-    at::Tensor hostP;     // The same in main memory.
-    at::Tensor q;         // (m, rank), in second_; kept from step to step.
-    std::uint64_t seed;   // Of the first q.
-    bool isFinite;
+    at::Tensor gradient;     // M's place in the bucket.
+    at::Tensor error;        // Of this rank, left out so far.
+    at::Tensor p;            // (n, rank), in first_.
+    at::Tensor hostP;        // The same in main memory.
+    at::Tensor q;            // (m, rank), in second_; kept from step to step.
+    std::uint64_t seed = 0;  // Of the first q.
+    bool isFinite = true;
   };
   /// A gradient that travels as it is.
   struct Whole {

@@ -34,6 +34,9 @@ class TensorGroup {
   TensorGroup(Communicator& world, int root) : world_(world), root_(root) {}
 
   void add(const NamedTensor& item) {
+    if (item.tensor.nbytes() == 0) {
+      return;  // It may have no memory at all.
+    }
     if (bytes_ > 0 && bytes_ + item.tensor.nbytes() > kBroadcastGroupBytes) {
       send();
     }
@@ -42,7 +45,7 @@ class TensorGroup {
   }
 
   void send() {
-    if (bytes_ > 0) {
+    if (!items_.empty()) {
       CollectiveOptions options;
       options.name = items_.front().name;
       if (items_.size() == 1 && isFlatInMainMemory(items_.front().tensor)) {
