@@ -460,6 +460,35 @@ TEST_P(GradientSyncStep, GoesOnWithWhatWasLoadedInto) {
   });
 }
 
+TEST_P(GradientSyncStep, GoesOnWithAStateThatWasLoadedWithoutTheParameters) {
+  Net other(5);
+  const auto otherOptimizer = makeFor(other);
+  train(other, *otherOptimizer, 2, 0, 2);
+  std::stringstream saved;
+  torch::save(*otherOptimizer, saved);
+  const auto load = [&saved](Optimizer& optimizer) {
+    std::istringstream state(saved.str());
+    torch::load(optimizer, state);
+  };
+
+  Net single(1);
+  const auto singleOptimizer = makeFor(single);
+  train(single, *singleOptimizer, 2, 0, 3);
+  load(*singleOptimizer);
+  train(single, *singleOptimizer, 2, 3, 6);
+
+  runRanksShared(2, [&](const World& world) {
+    Net net(1);
+    const auto optimizer = makeFor(net);
+    GradientSync sync(net->named_parameters(), world);
+    train(net, *optimizer, sync, *world, 0, 3);
+    world->barrier();
+    load(*optimizer);
+    train(net, *optimizer, sync, *world, 3, 6);
+    expectClose(copiesOf(net->parameters()), single->parameters(), 1e-5);
+  });
+}
+
 TEST_P(GradientSyncStep, LeavesAnOptimizerThatCanBeSavedAndGoesOnAlone) {
   Net single(1);
   const auto singleOptimizer = makeFor(single);
@@ -580,6 +609,45 @@ TEST(GradientSync, ServesParameterGroupsWithOptionsOfTheirOwn) {
   });
 }
 
+TEST(GradientSync, ServesAnOptimizerOfSomeOfTheParameters) {
+  Net single(1);
+  torch::optim::SGD singleOptimizer(single->second->parameters(), torch::optim::SGDOptions(0.1));
+  lossOf(single, samplesOfAll(2)).backward();
+  singleOptimizer.step();
+  runRanksShared(2, [&](const World& world) {
+    Net net(1);
+    torch::optim::SGD optimizer(net->second->parameters(), torch::optim::SGDOptions(0.1));
+    GradientSync sync(net->named_parameters(), world);
+    lossOf(net, samplesOf(world->rank())).backward();
+    sync.step(optimizer);
+    expectClose(copiesOf(net->parameters()), single->parameters());
+  });
+}
+
+TEST(GradientSync, LeavesParametersThatItWasNotGivenToTheirRank) {
+  const auto optimizerFor = [](const Net& net) {
+    return torch::optim::SGD(net->parameters(), torch::optim::SGDOptions(0.1));
+  };
+  const auto stepAlone = [&](const at::Tensor& samples) {
+    Net net(1);
+    torch::optim::SGD optimizer = optimizerFor(net);
+    lossOf(net, samples).backward();
+    optimizer.step();
+    return net;
+  };
+  const Net together = stepAlone(samplesOfAll(2));
+  runRanksShared(2, [&](const World& world) {
+    Net net(1);
+    torch::optim::SGD optimizer = optimizerFor(net);
+    GradientSync sync(net->second->named_parameters(), world);
+    lossOf(net, samplesOf(world->rank())).backward();
+    sync.step(optimizer);
+    const Net alone = stepAlone(samplesOf(world->rank()));
+    expectClose(copiesOf(net->second->parameters()), together->second->parameters());
+    expectClose(copiesOf(net->first->parameters()), alone->first->parameters());
+  });
+}
+
 TEST(GradientSync, StartsAfreshWhenTheStateIsCleared) {
   const auto adamFor = [](const Net& net) {
     return torch::optim::Adam(net->parameters(), torch::optim::AdamOptions(0.01).amsgrad(true));
@@ -625,6 +693,35 @@ TEST(GradientSync, PutsParametersOfAllRanksOfANodeIntoOneMemory) {
     world->barrier();
   });
   EXPECT_NE(nets[0]->first->weight.data_ptr(), nets[1]->first->weight.data_ptr());
+}
+
+TEST(GradientSync, TakesBackAParameterThatOneRankHasMovedAway) {
+  const auto optimizerFor = [](const Net& net) {
+    return torch::optim::SGD(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
+  };
+  Net single(1);
+  torch::optim::SGD singleOptimizer = optimizerFor(single);
+  for (int step = 0; step < 4; ++step) {
+    singleOptimizer.zero_grad();
+    lossOf(single, samplesOfAll(2, step)).backward();
+    singleOptimizer.step();
+  }
+  for (const int mover : {0, 1}) {
+    runRanksShared(2, [&](const World& world) {
+      Net net(1);
+      torch::optim::SGD optimizer = optimizerFor(net);
+      GradientSync sync(net->named_parameters(), world);
+      for (int step = 0; step < 4; ++step) {
+        if (step == 2 && world->rank() == mover) {
+          net->first->weight.set_data(net->first->weight.detach().clone());
+        }
+        optimizer.zero_grad();
+        lossOf(net, samplesOf(world->rank(), step)).backward();
+        sync.step(optimizer);
+      }
+      expectClose(copiesOf(net->parameters()), single->parameters(), 1e-5);
+    });
+  }
 }
 
 TEST(GradientSync, KeepsTheAveragesAfterAStepIfTold) {
@@ -673,6 +770,33 @@ TEST(GradientSync, ExchangesBetweenNodesThroughTheirFirstRanks) {
         },
         two);
   }
+}
+
+TEST(GradientSync, UpdatesAParameterThatOnlyOneNodeUsed) {
+  constexpr int kRanks = 4;
+  const auto lossOn = [](Net net, int rank) {
+    return rank < 2 ? net->second->forward(torch::ones({1, 5})).pow(2).mean()
+                    : lossOf(net, samplesOf(rank));
+  };
+  Net single(1);
+  torch::optim::SGD singleOptimizer(single->parameters(), torch::optim::SGDOptions(0.1));
+  for (int rank = 0; rank < kRanks; ++rank) {
+    (lossOn(single, rank) / kRanks).backward();
+  }
+  singleOptimizer.step();
+  testing::RunRanksOptions two;
+  two.ranksPerNode = 2;
+  runRanksShared(
+      kRanks,
+      [&](const World& world) {
+        Net net(1);
+        torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1));
+        GradientSync sync(net->named_parameters(), world);
+        lossOn(net, world->rank()).backward();
+        sync.step(optimizer);
+        expectClose(copiesOf(net->parameters()), single->parameters(), 1e-5);
+      },
+      two);
 }
 
 TEST(GradientSync, ClipsToTheSameBitsOnRanksWithOtherNumbersOfThreads) {
