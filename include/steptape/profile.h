@@ -11,4 +11,4 @@
 //   profiler.stop();
 //   std::puts(profiler.table().c_str());
 #include "steptape/profile/profiler.h"  // IWYU pragma: export
-#include "steptape/profile/zone.h"      // IWYU pragma: export
+#include "steptape/recorder/zone.h"      // IWYU pragma: export

@@ -10,12 +10,12 @@ constexpr std::size_t kMaxIntervals = 65536;
 
 }  // namespace
 
-void Coverage::add(Span<const ProfileRecord> records, std::uint64_t windowStartTicks) {
+void Coverage::add(Span<const SpanRecord> records, std::uint64_t windowStartTicks) {
   // From the back parents come before their children, which a comparison then skips.
   std::uint64_t coveredFrom = ~std::uint64_t{0};
   const std::uint64_t from = std::max(windowStartTicks, finalUntil_);
   for (std::size_t i = records.size(); i-- > 0;) {
-    const ProfileRecord& record = records[i];
+    const SpanRecord& record = records[i];
     const std::uint64_t start = std::max(record.startTicks, finalUntil_);
     if (record.startTicks < windowStartTicks || start >= coveredFrom || record.endTicks <= from) {
       continue;

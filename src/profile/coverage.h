@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "steptape/base/span.h"
-#include "steptape/profile/record.h"
+#include "steptape/recorder/record.h"
 
 namespace steptape::detail {
 
@@ -18,7 +18,7 @@ namespace steptape::detail {
 class Coverage {
  public:
   /// @param records Of one thread, in the order in which the spans ended.
-  void add(Span<const ProfileRecord> records, std::uint64_t windowStartTicks);
+  void add(Span<const SpanRecord> records, std::uint64_t windowStartTicks);
 
   std::uint64_t ticks() const;
 

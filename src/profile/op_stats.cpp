@@ -13,7 +13,7 @@ struct Tally {
   std::uint64_t calls = 0;
   std::uint64_t selfTicks = 0;
   std::uint64_t totalTicks = 0;
-  ProfileKind kind = ProfileKind::kOperator;
+  SpanKind kind = SpanKind::kOperator;
 };
 
 /// By depth: time of the finished spans whose parent has not ended yet.
@@ -33,7 +33,7 @@ struct OpStatsBuilder::State {
   std::uint64_t dropped = 0;
 
   /// Books `record` into its parent. @return its time without its children's.
-  std::uint64_t selfTicks(const ProfileRecord& record, OpenTicks& open) const {
+  std::uint64_t selfTicks(const SpanRecord& record, OpenTicks& open) const {
     const std::size_t childDepth = std::size_t{record.depth} + 1;
     if (open.size() <= childDepth) {
       open.resize(childDepth + 1, 0);
@@ -45,7 +45,7 @@ struct OpStatsBuilder::State {
     return self;
   }
 
-  void tally(const ProfileRecord& record, std::uint64_t selfTicks) {
+  void tally(const SpanRecord& record, std::uint64_t selfTicks) {
     if (tallies.size() <= record.nameId) {
       tallies.resize(record.nameId + 1);
     }
@@ -66,14 +66,14 @@ OpStatsBuilder::~OpStatsBuilder() = default;
 OpStatsBuilder::OpStatsBuilder(OpStatsBuilder&&) noexcept = default;
 OpStatsBuilder& OpStatsBuilder::operator=(OpStatsBuilder&&) noexcept = default;
 
-void OpStatsBuilder::add(const ProfileBatch& batch) {
+void OpStatsBuilder::add(const SpanBatch& batch) {
   OpenTicks& open = state_->openTicks[batch.threadId];
   // Lost records lie just before or just behind this batch. Among them may be parents: what was
   // booked for them must not be taken from the next span at their depth.
   if (batch.dropped != 0) {
     open.clear();
   }
-  for (const ProfileRecord& record : batch.records) {
+  for (const SpanRecord& record : batch.records) {
     const bool isDetached = (record.flags & kDetached) != 0;
     const std::uint64_t self = isDetached ? 0 : state_->selfTicks(record, open);
     if (record.startTicks >= state_->windowStartTicks) {
@@ -100,7 +100,7 @@ OpProfile OpStatsBuilder::build(std::uint64_t windowEndTicks,
   for (std::size_t id = 0; id < state_->tallies.size(); ++id) {
     const Tally& tally = state_->tallies[id];
     if (tally.calls > 0) {
-      profile.operators.push_back({profileName(static_cast<std::uint32_t>(id)), tally.kind,
+      profile.operators.push_back({spanName(static_cast<std::uint16_t>(id)), tally.kind,
                                    tally.calls, nanos(tally.selfTicks), nanos(tally.totalTicks)});
     }
   }
@@ -111,7 +111,7 @@ OpProfile OpStatsBuilder::build(std::uint64_t windowEndTicks,
 std::map<std::string, std::chrono::nanoseconds> operatorTimes(const OpProfile& profile) {
   std::map<std::string, std::chrono::nanoseconds> times;
   for (const OpStats& op : profile.operators) {
-    if (op.kind == ProfileKind::kOperator && op.calls != 0) {
+    if (op.kind == SpanKind::kOperator && op.calls != 0) {
       times[op.name] = op.total / static_cast<std::int64_t>(op.calls);
     }
   }

@@ -40,7 +40,7 @@ std::string code(std::string name) {
 std::vector<std::string> row(std::size_t rank, const OpStats& op, std::int64_t allSelfNanos) {
   const auto calls = static_cast<std::int64_t>(op.calls);
   return {std::to_string(rank),           code(op.name),
-          profileKindName(op.kind),       std::to_string(op.calls),
+          spanKindName(op.kind),       std::to_string(op.calls),
           milliseconds(op.self.count()),  percent(op.self.count(), allSelfNanos),
           milliseconds(op.total.count()), microseconds(op.total.count() / calls)};
 }
@@ -89,7 +89,7 @@ void writeOpStats(SummaryWriter& writer, const OpProfile& profile, std::int64_t 
     }
     std::string tag = "profile/self_ms/" + op.name;
     if (!used.insert(tag).second) {
-      tag += std::string(" (") + profileKindName(op.kind) + ")";
+      tag += std::string(" (") + spanKindName(op.kind) + ")";
       used.insert(tag);
     }
     const std::chrono::duration<double, std::milli> self = op.self;

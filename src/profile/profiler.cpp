@@ -32,7 +32,7 @@ class Profiler::Impl {
     if (collector_ != nullptr) {
       return;
     }
-    collector_ = std::make_unique<ProfileCollector>(options_.recordsPerThread, options_.zones);
+    collector_ = std::make_unique<SpanCollector>(options_.recordsPerThread, options_.zones);
     step_ = 0;
     finished_.reset();
     enter(options_.schedule.actionAt(0));
@@ -105,14 +105,14 @@ class Profiler::Impl {
   }
 
   void openWindow() {
-    collector_->drain([](const ProfileBatch&) {});  // the warm-up
+    collector_->drain([](const SpanBatch&) {});  // the warm-up
     converter_.recalibrate();
     windowEndTicks_ = readTicks();
     window_.emplace(windowEndTicks_);
   }
 
   void extendWindow() {
-    collector_->drain([&](const ProfileBatch& batch) { window_->add(batch); });
+    collector_->drain([&](const SpanBatch& batch) { window_->add(batch); });
     windowEndTicks_ = readTicks();  // after the drain, which lets no span reach beyond the window
     converter_.recalibrate();
   }
@@ -128,7 +128,7 @@ class Profiler::Impl {
   const ProfilerOptions options_;
   const SourceSwitch source_;
   std::optional<SummaryWriter> writer_;
-  std::unique_ptr<ProfileCollector> collector_;  // while the profiler runs
+  std::unique_ptr<SpanCollector> collector_;  // while the profiler runs
   std::int64_t step_ = 0;
   ProfilerAction action_ = ProfilerAction::kNone;
   TickConverter converter_;

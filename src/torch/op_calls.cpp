@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "profile/zone_listener.h"
+#include "recorder/zone_listener.h"
 
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>

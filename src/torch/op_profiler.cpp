@@ -5,38 +5,38 @@
 #include <optional>
 #include <utility>
 
-#include "profile/thread_recorder.h"
+#include "recorder/thread_recorder.h"
 
 #include <ATen/record_function.h>
 
 namespace steptape {
 namespace {
 
-ProfileKind kindOf(at::RecordScope scope) {
+SpanKind kindOf(at::RecordScope scope) {
   switch (scope) {
     case at::RecordScope::BACKWARD_FUNCTION:
-      return ProfileKind::kBackward;
+      return SpanKind::kBackward;
     case at::RecordScope::USER_SCOPE:
-      return ProfileKind::kUserScope;
+      return SpanKind::kUserScope;
     default:
-      return ProfileKind::kOperator;
+      return SpanKind::kOperator;
   }
 }
 
 /// Carries what began to the thread where it ends: for asynchronous functions only, since it is
 /// allocated. Others nest, and wait on a stack of their thread.
 struct DetachedSpan : at::ObserverContext {
-  explicit DetachedSpan(const ProfileRecord& begun) : record(begun) {}
-  ProfileRecord record;
+  explicit DetachedSpan(const SpanRecord& begun) : record(begun) {}
+  SpanRecord record;
 };
 
 std::unique_ptr<at::ObserverContext> beginFunction(const at::RecordFunction& function) {
-  const ProfileKind kind = kindOf(function.scope());
+  const SpanKind kind = kindOf(function.scope());
+  const std::uint64_t payload = SpanRecord::payloadOf(function.seqNr(), 0);
   if (function.isAsync()) {
-    return std::make_unique<DetachedSpan>(
-        detail::beginDetached(kind, function.name(), function.seqNr()));
+    return std::make_unique<DetachedSpan>(detail::beginDetached(kind, function.name(), payload));
   }
-  detail::beginSpan(kind, function.name(), function.seqNr(), &function);
+  detail::beginSpan(kind, function.name(), 0, payload, &function);
   return nullptr;
 }
 

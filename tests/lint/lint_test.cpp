@@ -34,6 +34,7 @@ const SourceTree& everything() {
 const std::map<std::string, std::set<std::string>>& directDependencies() {
   static const std::map<std::string, std::set<std::string>> kLayers{
       {"base", {}},
+      {"recorder", {"base"}},
       {"record", {"base"}},
       {"event", {"base"}},
       {"summary", {"event"}},
@@ -42,8 +43,9 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"reader", {"record", "event"}},
       {"exporter", {"reader"}},
       {"checker", {"reader"}},
-      {"distributed", {"writer"}},
-      {"profile", {"writer"}},
+      {"trace", {"recorder", "event"}},
+      {"distributed", {"writer", "recorder"}},
+      {"profile", {"trace", "distributed"}},
       {"mpi", {"distributed"}},
       {"torch", {"writer", "profile"}},
       {"parallel", {"distributed"}},
@@ -143,8 +145,9 @@ TEST(Layers, NoIncludePointsUp) {
 }
 
 TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
-  const std::set<std::string> core{"base",   "record",   "event",   "summary",     "writer",
-                                   "reader", "exporter", "checker", "distributed", "profile"};
+  const std::set<std::string> core{"base",     "recorder", "record",      "event",
+                                   "summary",  "trace",    "writer",      "reader",
+                                   "exporter", "checker",  "distributed", "profile"};
   std::vector<std::string> foreign;
   std::set<std::string> umbrellas;
   for (const std::string& file : library().files()) {

@@ -8,9 +8,9 @@
 namespace steptape::detail {
 namespace {
 
-void add(Coverage& coverage, const std::vector<ProfileRecord>& records,
+void add(Coverage& coverage, const std::vector<SpanRecord>& records,
          std::uint64_t windowStart = 0) {
-  coverage.add(Span<const ProfileRecord>(records.data(), records.size()), windowStart);
+  coverage.add(Span<const SpanRecord>(records.data(), records.size()), windowStart);
 }
 
 TEST(Coverage, CountsNestedSpansOnce) {

@@ -13,10 +13,10 @@ constexpr std::uint64_t kUnit = 1000000;  // ticks, so that a nanosecond of roun
 
 class OpStatsTest : public ::testing::Test {
  protected:
-  void add(const std::vector<ProfileRecord>& records, std::uint64_t threadId = 1,
+  void add(const std::vector<SpanRecord>& records, std::uint64_t threadId = 1,
            std::uint64_t dropped = 0) {
-    std::vector<ProfileRecord> scaled = records;
-    for (ProfileRecord& record : scaled) {
+    std::vector<SpanRecord> scaled = records;
+    for (SpanRecord& record : scaled) {
       record.startTicks *= kUnit;
       record.endTicks *= kUnit;
     }
@@ -102,29 +102,29 @@ TEST_F(OpStatsTest, TellsTheWindowAndThePartOfItThatAnyThreadCovered) {
 }
 
 TEST_F(OpStatsTest, KeepsKindsOfOneNameApart) {
-  ProfileRecord zone = span("same", 0, 110, 112);
-  zone.kind = ProfileKind::kZone;
-  zone.nameId = internProfileName(ProfileKind::kZone, "same");
+  SpanRecord zone = span("same", 0, 110, 112);
+  zone.kind = SpanKind::kZone;
+  zone.nameId = internSpanName(SpanKind::kZone, "same");
   add({zone, span("same", 0, 120, 125)});
   const OpProfile profile = build();
   ASSERT_EQ(profile.operators.size(), 2U);
-  EXPECT_EQ(profile.operators[0].kind, ProfileKind::kOperator);
-  EXPECT_EQ(profile.operators[1].kind, ProfileKind::kZone);
+  EXPECT_EQ(profile.operators[0].kind, SpanKind::kOperator);
+  EXPECT_EQ(profile.operators[1].kind, SpanKind::kZone);
 }
 
 TEST(ProfileName, IsOneNumberForOneText) {
   const std::string copy = std::string("aten::") + "mm";
-  const std::uint32_t id = internProfileName(ProfileKind::kOperator, "aten::mm");
-  EXPECT_EQ(internProfileName(ProfileKind::kOperator, copy), id);
-  EXPECT_NE(internProfileName(ProfileKind::kZone, copy), id);
-  EXPECT_EQ(profileName(id), "aten::mm");
+  const std::uint32_t id = internSpanName(SpanKind::kOperator, "aten::mm");
+  EXPECT_EQ(internSpanName(SpanKind::kOperator, copy), id);
+  EXPECT_NE(internSpanName(SpanKind::kZone, copy), id);
+  EXPECT_EQ(spanName(id), "aten::mm");
 }
 
 TEST(OperatorTimes, AreTheMeanOfAllCallsOfAnOperator) {
   OpProfile profile;
-  profile.operators = {{"aten::mm", ProfileKind::kOperator, 4, {}, std::chrono::nanoseconds(100)},
-                       {"load batch", ProfileKind::kZone, 1, {}, std::chrono::nanoseconds(5)},
-                       {"aten::mm", ProfileKind::kBackward, 1, {}, std::chrono::nanoseconds(7)}};
+  profile.operators = {{"aten::mm", SpanKind::kOperator, 4, {}, std::chrono::nanoseconds(100)},
+                       {"load batch", SpanKind::kZone, 1, {}, std::chrono::nanoseconds(5)},
+                       {"aten::mm", SpanKind::kBackward, 1, {}, std::chrono::nanoseconds(7)}};
   EXPECT_THAT(operatorTimes(profile),
               ::testing::ElementsAre(::testing::Pair("aten::mm", std::chrono::nanoseconds(25))));
 }

@@ -19,8 +19,8 @@ using ::testing::Not;
 OpProfile twoOperators() {
   OpProfile profile;
   profile.operators = {
-      {"aten::mm", ProfileKind::kOperator, 7, microseconds(1500), microseconds(1750)},
-      {"load_batch", ProfileKind::kZone, 2, microseconds(500), nanoseconds(2000999)}};
+      {"aten::mm", SpanKind::kOperator, 7, microseconds(1500), microseconds(1750)},
+      {"load_batch", SpanKind::kZone, 2, microseconds(500), nanoseconds(2000999)}};
   profile.wall = microseconds(4000);
   profile.covered = microseconds(3500);
   return profile;
@@ -63,7 +63,7 @@ TEST(OpTable, IsEmptyButWholeWithoutOperators) {
 TEST(WriteOpStats, LogsTheTableAndTheSlowestOperators) {
   const testing::TempDir dir;
   OpProfile profile = twoOperators();
-  profile.operators.push_back({"aten::add", ProfileKind::kOperator, 1, microseconds(1), {}});
+  profile.operators.push_back({"aten::add", SpanKind::kOperator, 1, microseconds(1), {}});
   OpTableOptions options;
   options.maxScalars = 2;
   {

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "steptape/base/error.h"
-#include "steptape/profile/zone.h"
+#include "steptape/recorder/zone.h"
 #include "steptape/testing/temp_dir.h"
 
 #include "profile/logged_values.h"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "steptape/base/error.h"
-#include "steptape/profile/zone.h"
+#include "steptape/recorder/zone.h"
 #include "steptape/testing/temp_dir.h"
 #include "steptape/torch/tensor_traits.h"
 
@@ -58,7 +58,7 @@ TEST(OpProfiler, CountsOperatorsExactly) {
   profiler.stop();
   multiply(2);
   EXPECT_EQ(calls(profiler, "aten::mm"), 7U);
-  EXPECT_EQ(find(profiler.profile(), "aten::mm").kind, ProfileKind::kOperator);
+  EXPECT_EQ(find(profiler.profile(), "aten::mm").kind, SpanKind::kOperator);
 }
 
 TEST(OpProfiler, CountsTheForwardAndBackwardOfANetwork) {
@@ -76,7 +76,7 @@ TEST(OpProfiler, CountsTheForwardAndBackwardOfANetwork) {
   EXPECT_EQ(calls(profiler, "ConvolutionBackward0"), 3U);
   EXPECT_EQ(calls(profiler, "aten::convolution_backward"), 3U);
   EXPECT_EQ(calls(profiler, "autograd::engine::evaluate_function: AddmmBackward0"), 3U);
-  EXPECT_EQ(find(profiler.profile(), "AddmmBackward0").kind, ProfileKind::kBackward);
+  EXPECT_EQ(find(profiler.profile(), "AddmmBackward0").kind, SpanKind::kBackward);
   EXPECT_EQ(profiler.profile().dropped, 0U);
 }
 
@@ -129,7 +129,7 @@ TEST(OpProfiler, SeesUserScopes) {
   profiler.stop();
   const OpStats scope = find(profiler.profile(), "my scope");
   EXPECT_EQ(scope.calls, 1U);
-  EXPECT_EQ(scope.kind, ProfileKind::kUserScope);
+  EXPECT_EQ(scope.kind, SpanKind::kUserScope);
   EXPECT_LT(scope.self, scope.total);
 }
 

@@ -10,15 +10,15 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/base/export.h"
-#include "steptape/profile/collector.h"
-#include "steptape/profile/record.h"
+#include "steptape/recorder/collector.h"
+#include "steptape/recorder/record.h"
 
 namespace steptape {
 
 /// The time of all spans of one name and kind.
 struct OpStats {
   std::string name;
-  ProfileKind kind = ProfileKind::kOperator;
+  SpanKind kind = SpanKind::kOperator;
   std::uint64_t calls = 0;
   /// Time in the spans themselves: without the spans directly inside them on the same thread. The
   /// self times of a thread never add up to more than its wall time. 0 for spans that end on
@@ -60,7 +60,7 @@ class STEPTAPE_EXPORT OpStatsBuilder {
   OpStatsBuilder& operator=(OpStatsBuilder&&) noexcept;
 
   /// @cost A few nanoseconds per record; memory per name and per gap between spans, bounded.
-  void add(const ProfileBatch& batch);
+  void add(const SpanBatch& batch);
 
   /// @return what was added so far, for a window that ends at `windowEndTicks`.
   OpProfile build(std::uint64_t windowEndTicks, const TickConverter& converter) const;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/profile/collector.h"
+#include "steptape/recorder/collector.h"
 #include "steptape/profile/op_stats.h"
 #include "steptape/profile/op_table.h"
 #include "steptape/profile/schedule.h"
@@ -29,7 +29,7 @@ struct ProfilerOptions {
 
   /// Spans that a thread can record between two calls of step(); more are dropped and counted. 32
   /// bytes each, for every thread that records.
-  std::size_t recordsPerThread = ProfileCollector::kDefaultRecordsPerThread;
+  std::size_t recordsPerThread = SpanCollector::kDefaultRecordsPerThread;
 };
 
 /// Times zones, step by step of a training loop. OpProfiler of <steptape/torch.h> is this plus

@@ -4,18 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "steptape/base/export.h"
 #include "steptape/base/span.h"
-#include "steptape/profile/record.h"
+#include "steptape/recorder/record.h"
 
 namespace steptape {
 
 /// What one thread recorded since the last drain.
-struct ProfileBatch {
+struct SpanBatch {
   std::uint64_t threadId;             ///< The system's number of the thread.
-  Span<const ProfileRecord> records;  ///< In the order in which the spans ended.
+  std::string threadName;             ///< See setThreadName().
+  Span<const SpanRecord> records;  ///< In the order in which the spans ended.
   std::uint64_t dropped;              ///< Spans lost since the last batch of this thread.
 };
 
@@ -30,7 +32,7 @@ struct ProfileBatch {
 /// A span is recorded if it begins and ends while recording is on.
 ///
 /// @threads Not thread-safe: one thread at a time. The recording threads need no care.
-class STEPTAPE_EXPORT ProfileCollector {
+class STEPTAPE_EXPORT SpanCollector {
  public:
   static constexpr std::size_t kDefaultRecordsPerThread = std::size_t{1} << 16;
 
@@ -40,11 +42,11 @@ class STEPTAPE_EXPORT ProfileCollector {
   /// @param zones Whether STEPTAPE_ZONE records as well.
   /// @throws Error(kInvalidArgument) if `recordsPerThread` is 0 or more than 2^26;
   ///         Error(kFailedPrecondition) while another collector exists.
-  explicit ProfileCollector(std::size_t recordsPerThread = kDefaultRecordsPerThread,
+  explicit SpanCollector(std::size_t recordsPerThread = kDefaultRecordsPerThread,
                             bool zones = true);
-  ~ProfileCollector();
-  ProfileCollector(const ProfileCollector&) = delete;
-  ProfileCollector& operator=(const ProfileCollector&) = delete;
+  ~SpanCollector();
+  SpanCollector(const SpanCollector&) = delete;
+  SpanCollector& operator=(const SpanCollector&) = delete;
 
   void startRecording() noexcept;
   void stopRecording() noexcept;
@@ -54,12 +56,12 @@ class STEPTAPE_EXPORT ProfileCollector {
   ///
   /// @param sink Called on this thread; the batch's records are valid during the call only.
   /// @cost One copy of the records; never stops a recording thread.
-  void drain(const std::function<void(const ProfileBatch&)>& sink);
+  void drain(const std::function<void(const SpanBatch&)>& sink);
 
  private:
   std::uint32_t session_;
   bool zones_;
-  std::vector<ProfileRecord> copy_;
+  std::vector<SpanRecord> copy_;
 };
 
 }  // namespace steptape

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define STEPTAPE_DISABLE_ZONES
-#include "steptape/profile/collector.h"
-#include "steptape/profile/zone.h"
+#include "steptape/recorder/collector.h"
+#include "steptape/recorder/zone.h"
 
 #include <gtest/gtest.h>
 
@@ -16,11 +16,11 @@ constexpr int twice(int value) {
 
 TEST(DisabledZone, LeavesNothingToRecord) {
   static_assert(twice(2) == 4, "evaluated by the compiler");
-  ProfileCollector collector;
+  SpanCollector collector;
   collector.startRecording();
   EXPECT_EQ(twice(3), 6);
   int batches = 0;
-  collector.drain([&](const ProfileBatch&) { ++batches; });
+  collector.drain([&](const SpanBatch&) { ++batches; });
   EXPECT_EQ(batches, 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/record_ring.h"
+#include "recorder/record_ring.h"
 
 #include <thread>
 
@@ -15,14 +15,14 @@ class RecordRingTest : public ::testing::Test {
  protected:
   void push(std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i <= last; ++i) {
-      ring_.push({i, i, 1, 0, ProfileKind::kZone, 0, -1});
+      ring_.push({i, i, 1, 0, SpanKind::kZone, 0, -1});
     }
   }
   std::uint64_t drain() {
-    std::vector<ProfileRecord> records;
+    std::vector<SpanRecord> records;
     const std::uint64_t dropped = ring_.drainTo(records);
     drained_.clear();
-    for (const ProfileRecord& record : records) {
+    for (const SpanRecord& record : records) {
       drained_.push_back(record.startTicks);
     }
     return dropped;
@@ -64,17 +64,17 @@ TEST(RecordRing, LosesNothingUncountedBetweenTwoThreads) {
   RecordRing ring(64);
   std::thread producer([&] {
     for (std::uint64_t i = 1; i <= kPushed; ++i) {
-      ring.push({i, i, 1, 0, ProfileKind::kZone, 0, -1});
+      ring.push({i, i, 1, 0, SpanKind::kZone, 0, -1});
     }
   });
-  std::vector<ProfileRecord> records;
+  std::vector<SpanRecord> records;
   std::uint64_t received = 0;
   std::uint64_t dropped = 0;
   std::uint64_t last = 0;
   bool ascending = true;
   const auto take = [&] {
     dropped += ring.drainTo(records);
-    for (const ProfileRecord& record : records) {
+    for (const SpanRecord& record : records) {
       ascending = ascending && record.startTicks > last && record.endTicks == record.startTicks;
       last = record.startTicks;
     }

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "steptape/base/export.h"
 #include "steptape/base/mutex.h"
 
-#include "profile/record_ring.h"
+#include "recorder/record_ring.h"
 
 namespace steptape::detail {
 
@@ -18,14 +20,15 @@ struct ThreadTrack {
   ThreadTrack(std::uint64_t id, std::size_t capacity) : threadId(id), ring(capacity) {}
 
   const std::uint64_t threadId;
+  std::string name;  // guarded by the registry's mutex
   RecordRing ring;
   std::atomic<bool> threadExited{false};
 };
 
 /// Number of the session that records now; 0 while recording is off.
-extern std::atomic<std::uint32_t> recordingSession;
+STEPTAPE_EXPORT extern std::atomic<std::uint32_t> recordingSession;
 
-/// Brings recording threads and the one ProfileCollector together.
+/// Brings recording threads and the one SpanCollector together.
 ///
 /// @threads Thread-safe.
 class RecorderRegistry {
@@ -39,11 +42,16 @@ class RecorderRegistry {
   /// Adds the calling thread to `session`.
   ///
   /// @param track The thread's track of an earlier session, used again if it fits.
+  /// @param name  The thread's.
   /// @return null if `session` is over.
-  std::shared_ptr<ThreadTrack> join(std::uint32_t session, std::shared_ptr<ThreadTrack> track);
+  std::shared_ptr<ThreadTrack> join(std::uint32_t session, std::shared_ptr<ThreadTrack> track,
+                                    const std::string& name);
 
   std::vector<std::shared_ptr<ThreadTrack>> tracks();
   void forget(const std::shared_ptr<ThreadTrack>& track);
+
+  void rename(ThreadTrack& track, const std::string& name);
+  std::string nameOf(const ThreadTrack& track);
 
   /// Counts a span that no ring could count.
   void countUnrecorded() noexcept { unrecorded_.fetch_add(1, std::memory_order_relaxed); }

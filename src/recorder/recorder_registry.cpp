@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/recorder_registry.h"
+#include "recorder/recorder_registry.h"
 
 #include <algorithm>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace steptape::detail {
-
-std::atomic<std::uint32_t> recordingSession{0};
 
 RecorderRegistry& RecorderRegistry::instance() {
   // Never destroyed: threads may end, and with them their last spans, after main() has returned.
@@ -32,7 +30,8 @@ void RecorderRegistry::close() {
 }
 
 std::shared_ptr<ThreadTrack> RecorderRegistry::join(std::uint32_t session,
-                                                    std::shared_ptr<ThreadTrack> track) {
+                                                    std::shared_ptr<ThreadTrack> track,
+                                                    const std::string& name) {
   const MutexLock lock(mutex_);
   if (!open_ || session != session_) {
     return nullptr;
@@ -43,6 +42,7 @@ std::shared_ptr<ThreadTrack> RecorderRegistry::join(std::uint32_t session,
     const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
     track = std::make_shared<ThreadTrack>(threadId, recordsPerThread_);
   }
+  track->name = name;
   tracks_.push_back(track);
   return track;
 }
@@ -55,6 +55,16 @@ std::vector<std::shared_ptr<ThreadTrack>> RecorderRegistry::tracks() {
 void RecorderRegistry::forget(const std::shared_ptr<ThreadTrack>& track) {
   const MutexLock lock(mutex_);
   tracks_.erase(std::remove(tracks_.begin(), tracks_.end(), track), tracks_.end());
+}
+
+void RecorderRegistry::rename(ThreadTrack& track, const std::string& name) {
+  const MutexLock lock(mutex_);
+  track.name = name;
+}
+
+std::string RecorderRegistry::nameOf(const ThreadTrack& track) {
+  const MutexLock lock(mutex_);
+  return track.name;
 }
 
 }  // namespace steptape::detail

@@ -2,10 +2,10 @@
 #include <cstdlib>
 #include <new>
 
-#include "steptape/profile/collector.h"
-#include "steptape/profile/zone.h"
+#include "steptape/recorder/collector.h"
+#include "steptape/recorder/zone.h"
 
-#include "profile/thread_recorder.h"
+#include "recorder/thread_recorder.h"
 
 #include <gtest/gtest.h>
 
@@ -37,12 +37,12 @@ namespace {
 void recordOneOfEach() {
   STEPTAPE_ZONE("zone");
   const int owner = 0;
-  detail::beginSpan(ProfileKind::kOperator, "aten::mm", -1, &owner);
+  detail::beginSpan(SpanKind::kOperator, "aten::mm", 0, SpanRecord::kNoPayload, &owner);
   detail::endSpan(&owner);
 }
 
 TEST(Recording, AllocatesForTheFirstRecordOfAThreadOnly) {
-  ProfileCollector collector(64);
+  SpanCollector collector(64);
   collector.startRecording();
   const std::size_t before = allocations;
   recordOneOfEach();

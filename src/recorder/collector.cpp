@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/collector.h"
+#include "steptape/recorder/collector.h"
 
 #include "steptape/base/error.h"
 
-#include "profile/recorder_registry.h"
-#include "profile/zone_listener.h"
+#include "recorder/recorder_registry.h"
+#include "recorder/zone_listener.h"
 
 namespace steptape {
 namespace {
@@ -26,7 +26,7 @@ std::size_t ringCapacity(std::size_t recordsPerThread) {
 
 }  // namespace
 
-ProfileCollector::ProfileCollector(std::size_t recordsPerThread, bool zones)
+SpanCollector::SpanCollector(std::size_t recordsPerThread, bool zones)
     : session_(detail::RecorderRegistry::instance().open(ringCapacity(recordsPerThread))),
       zones_(zones) {
   if (session_ == 0) {
@@ -35,28 +35,28 @@ ProfileCollector::ProfileCollector(std::size_t recordsPerThread, bool zones)
   }
 }
 
-ProfileCollector::~ProfileCollector() {
+SpanCollector::~SpanCollector() {
   stopRecording();
   detail::RecorderRegistry::instance().close();
 }
 
-void ProfileCollector::startRecording() noexcept {
+void SpanCollector::startRecording() noexcept {
   detail::recordingSession.store(session_, std::memory_order_relaxed);
   if (zones_) {
     detail::setZoneSession(session_);
   }
 }
 
-void ProfileCollector::stopRecording() noexcept {
+void SpanCollector::stopRecording() noexcept {
   detail::setZoneSession(0);
   detail::recordingSession.store(0, std::memory_order_relaxed);
 }
 
-bool ProfileCollector::isRecording() const noexcept {
+bool SpanCollector::isRecording() const noexcept {
   return detail::recordingSession.load(std::memory_order_relaxed) == session_;
 }
 
-void ProfileCollector::drain(const std::function<void(const ProfileBatch&)>& sink) {
+void SpanCollector::drain(const std::function<void(const SpanBatch&)>& sink) {
   auto& registry = detail::RecorderRegistry::instance();
   for (const auto& track : registry.tracks()) {
     // Asked before draining: what an exited thread recorded is all there.
@@ -66,11 +66,12 @@ void ProfileCollector::drain(const std::function<void(const ProfileBatch&)>& sin
       registry.forget(track);
     }
     if (!copy_.empty() || dropped != 0) {
-      sink({track->threadId, Span<const ProfileRecord>(copy_.data(), copy_.size()), dropped});
+      sink({track->threadId, registry.nameOf(*track),
+            Span<const SpanRecord>(copy_.data(), copy_.size()), dropped});
     }
   }
   if (const std::uint64_t unrecorded = registry.takeUnrecorded(); unrecorded != 0) {
-    sink({0, {}, unrecorded});
+    sink({0, {}, {}, unrecorded});
   }
 }
 

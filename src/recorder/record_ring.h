@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "steptape/profile/record.h"
+#include "steptape/recorder/record.h"
 
 namespace steptape::detail {
 
@@ -19,11 +19,11 @@ class RecordRing {
  public:
   /// @param capacity A power of two.
   explicit RecordRing(std::size_t capacity)
-      : slots_(new ProfileRecord[capacity]), capacity_(capacity) {}
+      : slots_(new SpanRecord[capacity]), capacity_(capacity) {}
 
   std::size_t capacity() const { return capacity_; }
 
-  void push(const ProfileRecord& record) noexcept {
+  void push(const SpanRecord& record) noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head - knownTail_ == capacity_) {
       knownTail_ = tail_.load(std::memory_order_acquire);
@@ -53,7 +53,7 @@ class RecordRing {
   /// Moves what is there to `records`, replacing what it held.
   ///
   /// @return how many records were dropped since the last call.
-  std::uint64_t drainTo(std::vector<ProfileRecord>& records) {
+  std::uint64_t drainTo(std::vector<SpanRecord>& records) {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint64_t head = head_.load(std::memory_order_acquire);
     records.resize(head - tail);
@@ -69,7 +69,7 @@ class RecordRing {
   }
 
  private:
-  const std::unique_ptr<ProfileRecord[]> slots_;  // left uninitialised: pages are touched when used
+  const std::unique_ptr<SpanRecord[]> slots_;  // left uninitialised: pages are touched when used
   const std::size_t capacity_;
   // The two sides write to cache lines of their own.
   alignas(64) std::atomic<std::uint64_t> head_{0};

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "steptape/profile/record.h"
+#include "steptape/base/export.h"
+#include "steptape/recorder/record.h"
 
 namespace steptape::detail {
 
@@ -17,15 +18,15 @@ namespace steptape::detail {
 /// @threads Not thread-safe: one thread at a time.
 class NameCache {
  public:
-  std::uint32_t idOf(ProfileKind kind, const char* text) {
+  /// @return 0 if there is no memory for a new name.
+  std::uint16_t idOf(SpanKind kind, const char* text) noexcept {
     // Most names are literals or belong to an operator's schema: the address finds them. It proves
     // nothing, since names made at run time reuse addresses, so the text is compared as well.
-    Slot& slot = slots_[(reinterpret_cast<std::uintptr_t>(text) >> 3) % kSlots];
+    const Slot& slot = slots_[(reinterpret_cast<std::uintptr_t>(text) >> 3) % kSlots];
     if (slot.address == text && slot.kind == kind && std::strcmp(slot.text, text) == 0) {
       return slot.id;
     }
-    slot = find(kind, text);
-    return slot.id;
+    return find(kind, text);
   }
 
  private:
@@ -33,26 +34,19 @@ class NameCache {
   struct Slot {
     const char* address = nullptr;
     const char* text = nullptr;  // the name table's copy, which stays
-    std::uint32_t id = 0;
-    ProfileKind kind = ProfileKind::kZone;
+    std::uint16_t id = 0;
+    SpanKind kind = SpanKind::kZone;
   };
 
-  Slot find(ProfileKind kind, const char* text) {
-    auto& ids = ids_[static_cast<std::size_t>(kind)];
-    const auto known = ids.find(text);
-    if (known != ids.end()) {
-      return {text, known->first.data(), known->second, kind};
-    }
-    const std::uint32_t id = internProfileName(kind, text);
-    const std::string& name = profileName(id);
-    if (name == text) {  // not so once the table is full, when many texts share a name
-      ids.emplace(name, id);
-    }
-    return {text, name.c_str(), id, kind};
-  }
+  STEPTAPE_EXPORT std::uint16_t find(SpanKind kind, const char* text) noexcept;
 
   std::array<Slot, kSlots> slots_;
-  std::array<std::unordered_map<std::string_view, std::uint32_t>, kProfileKinds> ids_;
+  std::array<std::unordered_map<std::string_view, std::uint16_t>, kSpanKinds> ids_;
 };
+
+/// The colour that a zone was given, as 0xRRGGBB; 0: none.
+STEPTAPE_EXPORT std::uint32_t spanColor(std::uint16_t nameId);
+/// @param rgb 0: leaves it as it is.
+void setSpanColor(std::uint16_t nameId, std::uint32_t rgb) noexcept;
 
 }  // namespace steptape::detail

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/zone_listener.h"
+#include "recorder/zone_listener.h"
 
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "steptape/profile/collector.h"
-#include "steptape/profile/zone.h"
+#include "steptape/recorder/collector.h"
+#include "steptape/recorder/zone.h"
 
 #include <gmock/gmock.h>
 
@@ -29,9 +29,9 @@ void nestedZones() {
   { STEPTAPE_ZONE("inner"); }
 }
 
-std::size_t recordsOf(ProfileCollector& collector) {
+std::size_t recordsOf(SpanCollector& collector) {
   std::size_t records = 0;
-  collector.drain([&](const ProfileBatch& batch) { records += batch.records.size(); });
+  collector.drain([&](const SpanBatch& batch) { records += batch.records.size(); });
   return records;
 }
 
@@ -71,7 +71,7 @@ TEST(ZoneListener, HearsNothingOfOtherThreads) {
 
 TEST(ZoneListener, ListensBesideAProfilerThatRecordsAllTheSame) {
   Log log;
-  ProfileCollector collector(64);
+  SpanCollector collector(64);
   collector.startRecording();
   {
     const ListenToZones listening(&log);
@@ -86,7 +86,7 @@ TEST(ZoneListener, GoesOnWhenAProfilerStops) {
   Log log;
   const ListenToZones listening(&log);
   {
-    ProfileCollector collector(64);
+    SpanCollector collector(64);
     collector.startRecording();
   }
   nestedZones();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/collector.h"
+#include "steptape/recorder/collector.h"
 
 #include <atomic>
 #include <map>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/profile/zone.h"
+#include "steptape/recorder/zone.h"
 
-#include "profile/thread_recorder.h"
+#include "recorder/thread_recorder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,18 +29,18 @@ class CollectorTest : public ::testing::Test {
 
   /// Drains all threads into records_, names_ and dropped_.
   void drain() {
-    collector_.drain([&](const ProfileBatch& batch) {
+    collector_.drain([&](const SpanBatch& batch) {
       dropped_ += batch.dropped;
-      for (const ProfileRecord& record : batch.records) {
+      for (const SpanRecord& record : batch.records) {
         records_.push_back(record);
-        names_.push_back(profileName(record.nameId));
+        names_.push_back(spanName(record.nameId));
         threadIds_.insert(batch.threadId);
       }
     });
   }
 
-  ProfileCollector collector_{kCapacity};
-  std::vector<ProfileRecord> records_;
+  SpanCollector collector_{kCapacity};
+  std::vector<SpanRecord> records_;
   std::vector<std::string> names_;
   std::set<std::uint64_t> threadIds_;
   std::uint64_t dropped_ = 0;
@@ -73,7 +73,7 @@ TEST_F(CollectorTest, RecordsNestedZonesChildrenFirst) {
   EXPECT_LE(records_[0].startTicks, records_[0].endTicks);
   EXPECT_LE(records_[0].endTicks, records_[1].startTicks);
   EXPECT_LE(records_[1].endTicks, records_[2].endTicks);
-  EXPECT_EQ(records_[0].kind, ProfileKind::kZone);
+  EXPECT_EQ(records_[0].kind, SpanKind::kZone);
 }
 
 TEST_F(CollectorTest, GivesZonesOfEqualTextOneName) {
@@ -98,15 +98,15 @@ TEST_F(CollectorTest, DoesNotMistakeOtherNamesForRecursion) {
   std::vector<int> owners(100);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     const std::string name = "op " + std::to_string(i);
-    detail::beginSpan(ProfileKind::kOperator, name.c_str(), -1, &owners[i]);
+    detail::beginSpan(SpanKind::kOperator, name.c_str(), 0, SpanRecord::kNoPayload, &owners[i]);
   }
   for (std::size_t i = owners.size(); i-- > 0;) {
     detail::endSpan(&owners[i]);
   }
   drain();
   ASSERT_EQ(records_.size(), owners.size());
-  for (const ProfileRecord& record : records_) {
-    EXPECT_EQ(record.flags, 0) << profileName(record.nameId);
+  for (const SpanRecord& record : records_) {
+    EXPECT_EQ(record.flags, 0) << spanName(record.nameId);
   }
 }
 
@@ -213,8 +213,8 @@ TEST_F(CollectorTest, LosesNothingUncountedWhileThreadsRecordAndDrain) {
 TEST_F(CollectorTest, GivesUpWhatIsInsideASpanThatEndsFirst) {
   const int outer = 0;
   const int inner = 0;
-  detail::beginSpan(ProfileKind::kOperator, "outer", -1, &outer);
-  detail::beginSpan(ProfileKind::kOperator, "inner", -1, &inner);
+  detail::beginSpan(SpanKind::kOperator, "outer", 0, SpanRecord::kNoPayload, &outer);
+  detail::beginSpan(SpanKind::kOperator, "inner", 0, SpanRecord::kNoPayload, &inner);
   detail::endSpan(&outer);
   detail::endSpan(&inner);
   drain();
@@ -236,19 +236,19 @@ TEST_F(CollectorTest, IgnoresAnEndWithoutABegin) {
 TEST_F(CollectorTest, ComparesNamesThatReuseAnAddress) {
   std::string name = "first";
   const int owner = 0;
-  detail::beginSpan(ProfileKind::kOperator, name.c_str(), 7, &owner);
+  detail::beginSpan(SpanKind::kOperator, name.c_str(), 0, SpanRecord::payloadOf(7, 0), &owner);
   detail::endSpan(&owner);
   name = "other";
-  detail::beginSpan(ProfileKind::kOperator, name.c_str(), 8, &owner);
+  detail::beginSpan(SpanKind::kOperator, name.c_str(), 0, SpanRecord::payloadOf(8, 0), &owner);
   detail::endSpan(&owner);
   drain();
   ASSERT_THAT(names_, ElementsAre("first", "other"));
-  EXPECT_EQ(records_[0].sequence, 7);
-  EXPECT_EQ(records_[1].sequence, 8);
+  EXPECT_EQ(records_[0].sequence(), 7);
+  EXPECT_EQ(records_[1].sequence(), 8);
 }
 
 TEST_F(CollectorTest, EndsADetachedSpanOnAnotherThread) {
-  const ProfileRecord begun = detail::beginDetached(ProfileKind::kOperator, "all_reduce", -1);
+  const SpanRecord begun = detail::beginDetached(SpanKind::kOperator, "all_reduce", SpanRecord::kNoPayload);
   std::thread([&] { detail::endDetached(begun); }).join();
   drain();
   ASSERT_THAT(names_, ElementsAre("all_reduce"));
@@ -256,39 +256,39 @@ TEST_F(CollectorTest, EndsADetachedSpanOnAnotherThread) {
   EXPECT_EQ(records_[0].startTicks, begun.startTicks);
 }
 
-TEST(ProfileCollector, LeavesZonesOutWhenAsked) {
-  ProfileCollector collector(64, /*zones=*/false);
+TEST(SpanCollector, LeavesZonesOutWhenAsked) {
+  SpanCollector collector(64, /*zones=*/false);
   collector.startRecording();
   recordZone();
   int batches = 0;
-  collector.drain([&](const ProfileBatch&) { ++batches; });
+  collector.drain([&](const SpanBatch&) { ++batches; });
   EXPECT_EQ(batches, 0);
 }
 
-TEST(ProfileCollector, StartsEmptyAfterAnotherOneThatWasNotDrained) {
+TEST(SpanCollector, StartsEmptyAfterAnotherOneThatWasNotDrained) {
   {
-    ProfileCollector first(64);
+    SpanCollector first(64);
     first.startRecording();
     recordZone();
   }
   recordZone();
-  ProfileCollector second(64);
+  SpanCollector second(64);
   second.startRecording();
   recordZone();
   std::size_t records = 0;
-  second.drain([&](const ProfileBatch& batch) { records += batch.records.size(); });
+  second.drain([&](const SpanBatch& batch) { records += batch.records.size(); });
   EXPECT_EQ(records, 1U);
 }
 
-TEST(ProfileCollector, RefusesASecondOne) {
-  const ProfileCollector first;
-  EXPECT_THAT([] { const ProfileCollector second; },
+TEST(SpanCollector, RefusesASecondOne) {
+  const SpanCollector first;
+  EXPECT_THAT([] { const SpanCollector second; },
               ThrowsMessage<Error>("cannot start a profiler while another one runs in this "
                                    "process; stop() it first"));
 }
 
-TEST(ProfileCollector, RefusesARingWithoutRoom) {
-  EXPECT_THAT([] { const ProfileCollector collector(0); },
+TEST(SpanCollector, RefusesARingWithoutRoom) {
+  EXPECT_THAT([] { const SpanCollector collector(0); },
               ThrowsMessage<Error>("recordsPerThread must be 1 to 67108864, got 0"));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/zone_listener.h"
+#include "recorder/zone_listener.h"
 
 #include "steptape/base/mutex.h"
-#include "steptape/profile/zone.h"
+#include "steptape/recorder/zone.h"
 
 namespace steptape::detail {
 namespace {
