@@ -28,9 +28,10 @@ class Coverage {
     std::uint64_t end;
   };
 
-  static void merge(std::vector<Interval>& intervals);
+  void mergeFound();
 
-  std::vector<Interval> intervals_;
+  std::vector<Interval> intervals_;  // apart from each other, by time
+  std::vector<Interval> found_;      // in the records at hand, the last one first
   std::uint64_t finalTicks_ = 0;
   std::uint64_t finalUntil_ = 0;
 };

@@ -13,6 +13,8 @@ struct Tally {
   std::uint64_t calls = 0;
   std::uint64_t selfTicks = 0;
   std::uint64_t totalTicks = 0;
+  double flops = 0.0;
+  std::int64_t bytes = 0;
   SpanKind kind = SpanKind::kOperator;
 };
 
@@ -26,7 +28,10 @@ bool slowerFirst(const OpStats& a, const OpStats& b) {
 }  // namespace
 
 struct OpStatsBuilder::State {
-  std::uint64_t windowStartTicks;
+  std::uint64_t startTicks;        // of the window, or of its part since the last pause
+  std::uint64_t earlierTicks = 0;  // of the parts before
+  bool isPaused = false;
+  unsigned sampling = 1;
   std::vector<Tally> tallies;                              // by name
   std::unordered_map<std::uint64_t, OpenTicks> openTicks;  // by thread
   detail::Coverage coverage;
@@ -50,17 +55,30 @@ struct OpStatsBuilder::State {
       tallies.resize(record.nameId + 1);
     }
     Tally& tally = tallies[record.nameId];
+    const unsigned weight = isSampled(record.kind) ? sampling : 1;
+    const std::uint64_t ticks = record.endTicks - record.startTicks;
     tally.kind = record.kind;
-    ++tally.calls;
-    tally.selfTicks += selfTicks;
+    tally.calls += weight;
+    tally.selfTicks += weight * (weight == 1 ? selfTicks : ticks);
     if ((record.flags & kNestedInItself) == 0) {
-      tally.totalTicks += record.endTicks - record.startTicks;
+      tally.totalTicks += weight * ticks;
     }
+    if (const std::uint32_t detailsId = record.detailsId(); detailsId != 0) {
+      const SpanDetails& details = spanDetails(detailsId);
+      tally.flops += weight * details.flops;
+      tally.bytes += weight * details.bytes;
+    }
+  }
+
+  static bool isSampled(SpanKind kind) {
+    return kind == SpanKind::kOperator || kind == SpanKind::kBackward ||
+           kind == SpanKind::kUserScope;
   }
 };
 
-OpStatsBuilder::OpStatsBuilder(std::uint64_t windowStartTicks) : state_(new State) {
-  state_->windowStartTicks = windowStartTicks;
+OpStatsBuilder::OpStatsBuilder(std::uint64_t windowStartTicks, int sampling) : state_(new State) {
+  state_->startTicks = windowStartTicks;
+  state_->sampling = static_cast<unsigned>(sampling);
 }
 OpStatsBuilder::~OpStatsBuilder() = default;
 OpStatsBuilder::OpStatsBuilder(OpStatsBuilder&&) noexcept = default;
@@ -74,17 +92,31 @@ void OpStatsBuilder::add(const SpanBatch& batch) {
     open.clear();
   }
   for (const SpanRecord& record : batch.records) {
+    if (record.kind == SpanKind::kMemory) {
+      continue;
+    }
     const bool isDetached = (record.flags & kDetached) != 0;
     const std::uint64_t self = isDetached ? 0 : state_->selfTicks(record, open);
-    if (record.startTicks >= state_->windowStartTicks) {
+    if (record.startTicks >= state_->startTicks) {
       state_->tally(record, self);
     }
   }
   if (batch.dropped != 0) {
     open.clear();
   }
-  state_->coverage.add(batch.records, state_->windowStartTicks);
+  state_->coverage.add(batch.records, state_->startTicks);
   state_->dropped += batch.dropped;
+}
+
+void OpStatsBuilder::pause(std::uint64_t ticks) {
+  state_->earlierTicks += ticks - state_->startTicks;
+  state_->isPaused = true;
+}
+
+void OpStatsBuilder::resume(std::uint64_t ticks) {
+  state_->startTicks = ticks;
+  state_->isPaused = false;
+  state_->openTicks.clear();
 }
 
 OpProfile OpStatsBuilder::build(std::uint64_t windowEndTicks,
@@ -94,14 +126,16 @@ OpProfile OpStatsBuilder::build(std::uint64_t windowEndTicks,
     return std::chrono::nanoseconds(static_cast<std::int64_t>(exact));
   };
   OpProfile profile;
-  profile.wall = nanos(windowEndTicks - state_->windowStartTicks);
+  const std::uint64_t lastPart = state_->isPaused ? 0 : windowEndTicks - state_->startTicks;
+  profile.wall = nanos(state_->earlierTicks + lastPart);
   profile.covered = nanos(state_->coverage.ticks());
   profile.dropped = state_->dropped;
   for (std::size_t id = 0; id < state_->tallies.size(); ++id) {
     const Tally& tally = state_->tallies[id];
     if (tally.calls > 0) {
       profile.operators.push_back({spanName(static_cast<std::uint16_t>(id)), tally.kind,
-                                   tally.calls, nanos(tally.selfTicks), nanos(tally.totalTicks)});
+                                   tally.calls, nanos(tally.selfTicks), nanos(tally.totalTicks),
+                                   tally.flops, tally.bytes});
     }
   }
   std::sort(profile.operators.begin(), profile.operators.end(), slowerFirst);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "steptape/summary/text.h"
@@ -37,16 +39,88 @@ std::string code(std::string name) {
   return "`" + name + "`";
 }
 
-std::vector<std::string> row(std::size_t rank, const OpStats& op, std::int64_t allSelfNanos) {
-  const auto calls = static_cast<std::int64_t>(op.calls);
-  return {std::to_string(rank),           code(op.name),
-          spanKindName(op.kind),       std::to_string(op.calls),
-          milliseconds(op.self.count()),  percent(op.self.count(), allSelfNanos),
-          milliseconds(op.total.count()), microseconds(op.total.count() / calls)};
+/// With one decimal, whatever the locale.
+std::string oneDecimal(double value) {
+  const std::int64_t tenths = std::llround(value * 10.0);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
+/// Operations per nanosecond are 10^9 per second.
+std::string gigaFlops(const OpStats& op) {
+  return op.flops > 0.0 && op.total.count() > 0
+             ? oneDecimal(op.flops / static_cast<double>(op.total.count()))
+             : "";
+}
+
+std::string megabytes(const OpStats& op) {
+  return op.bytes > 0 ? oneDecimal(static_cast<double>(op.bytes) * 1e-6) : "";
+}
+
+struct Column {
+  std::string title;
+  std::function<std::string(const OpStats&)> cell;
+  bool isText = false;
+};
+
+/// Those that have something to tell.
+std::vector<Column> columnsFor(const OpProfile& profile) {
+  std::int64_t allSelfNanos = 0;
+  bool hasModules = false;
+  bool hasShapes = false;
+  bool hasFlops = false;
+  bool hasBytes = false;
+  for (const OpStats& op : profile.operators) {
+    allSelfNanos += op.self.count();
+    hasModules = hasModules || !op.module.empty();
+    hasShapes = hasShapes || !op.shapes.empty();
+    hasFlops = hasFlops || op.flops > 0.0;
+    hasBytes = hasBytes || op.bytes > 0;
+  }
+  std::vector<Column> columns;
+  const auto add = [&](bool isTold, Column column) {
+    if (isTold) {
+      columns.push_back(std::move(column));
+    }
+  };
+  const auto calls = [](const OpStats& op) { return static_cast<std::int64_t>(op.calls); };
+  add(true, {hasModules ? "module" : "operator", [](auto& op) { return op.name; }, true});
+  add(hasShapes, {"shapes", [](auto& op) { return op.shapes; }, true});
+  add(!hasModules, {"kind", [](auto& op) { return spanKindName(op.kind); }, true});
+  add(true, {"calls", [](auto& op) { return std::to_string(op.calls); }});
+  add(true, {"self ms", [](auto& op) { return milliseconds(op.self.count()); }});
+  add(true, {"self %", [=](auto& op) { return percent(op.self.count(), allSelfNanos); }});
+  add(true, {"total ms", [](auto& op) { return milliseconds(op.total.count()); }});
+  add(true, {"mean µs", [=](auto& op) {
+               return calls(op) == 0 ? "" : microseconds(op.total.count() / calls(op));
+             }});
+  add(hasFlops, {"GFLOP/s", gigaFlops});
+  add(hasBytes, {"MB", megabytes});
+  return columns;
+}
+
+/// The cells of a table, with its titles in the first row.
+struct Cells {
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+Cells cellsOf(const OpProfile& profile, const OpTableOptions& options) {
+  Cells cells{columnsFor(profile), {}};
+  for (const OpStats& op : profile.operators) {
+    if (cells.rows.size() == options.maxRows) {
+      break;
+    }
+    std::vector<std::string>& row = cells.rows.emplace_back();
+    row.push_back(std::to_string(cells.rows.size()));
+    for (const Column& column : cells.columns) {
+      row.push_back(column.cell(op));
+    }
+  }
+  return cells;
 }
 
 std::string notes(const OpProfile& profile, std::size_t rows) {
-  std::string text = "\nWindow of " + milliseconds(profile.wall.count()) + " ms, " +
+  std::string text = "Window of " + milliseconds(profile.wall.count()) + " ms, " +
                      percent(profile.covered.count(), profile.wall.count()) +
                      " % of it inside recorded spans.";
   if (rows < profile.operators.size()) {
@@ -60,23 +134,57 @@ std::string notes(const OpProfile& profile, std::size_t rows) {
   return text + "\n";
 }
 
+/// How many columns of a terminal a text of ours takes: one for each character of UTF-8.
+std::size_t widthOf(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kMaxWidth = 60;
+  return widthOf(text) <= kMaxWidth ? text : text.substr(0, kMaxWidth - 3) + "...";
+}
+
 }  // namespace
 
 std::string opTable(const OpProfile& profile, const OpTableOptions& options) {
-  std::int64_t allSelfNanos = 0;
-  for (const OpStats& op : profile.operators) {
-    allSelfNanos += op.self.count();
+  Cells cells = cellsOf(profile, options);
+  std::vector<std::string> titles{"#"};
+  for (const Column& column : cells.columns) {
+    titles.push_back(column.title);
   }
-  std::vector<std::vector<std::string>> rows;
-  for (const OpStats& op : profile.operators) {
-    if (rows.size() == options.maxRows) {
-      break;
+  for (std::vector<std::string>& row : cells.rows) {
+    row[1] = code(row[1]);
+  }
+  return markdownTable(titles, cells.rows) + "\n" + notes(profile, cells.rows.size());
+}
+
+std::string opTableForConsole(const OpProfile& profile, const OpTableOptions& options) {
+  const Cells cells = cellsOf(profile, options);
+  std::vector<std::vector<std::string>> rows{{"#"}};
+  for (const Column& column : cells.columns) {
+    rows[0].push_back(column.title);
+  }
+  rows.insert(rows.end(), cells.rows.begin(), cells.rows.end());
+  std::string text;
+  std::vector<std::size_t> widths(rows[0].size(), 0);
+  for (std::vector<std::string>& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] = shortened(row[i]);
+      widths[i] = std::max(widths[i], widthOf(row[i]));
     }
-    rows.push_back(row(rows.size() + 1, op, allSelfNanos));
   }
-  return markdownTable(
-             {"#", "operator", "kind", "calls", "self ms", "self %", "total ms", "mean µs"}, rows) +
-         notes(profile, rows.size());
+  for (const std::vector<std::string>& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(widths[i] - widthOf(row[i]), ' ');
+      const bool isText = i > 0 && cells.columns[i - 1].isText;
+      text += (i == 0 ? "" : "  ") + (isText ? row[i] + padding : padding + row[i]);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return text + '\n' + notes(profile, cells.rows.size());
 }
 
 void writeOpStats(SummaryWriter& writer, const OpProfile& profile, std::int64_t step,

@@ -85,6 +85,8 @@ const char* spanKindName(SpanKind kind) noexcept {
       return "wait";
     case SpanKind::kDevice:
       return "device";
+    case SpanKind::kMemory:
+      return "memory";
   }
   return "unknown";
 }

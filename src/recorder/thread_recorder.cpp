@@ -90,8 +90,8 @@ ThreadRecorder* joinSession(std::uint32_t session) noexcept {
     if (owner.recorder == nullptr) {
       owner.recorder = std::make_unique<ThreadRecorder>();
     }
-    if (!owner.recorder->join(session, owner.threadName.empty() ? systemThreadName()
-                                                                : owner.threadName)) {
+    if (!owner.recorder->join(session,
+                              owner.threadName.empty() ? systemThreadName() : owner.threadName)) {
       return nullptr;
     }
     currentRecorder = owner.recorder.get();

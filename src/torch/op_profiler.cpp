@@ -3,74 +3,72 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
-#include "recorder/thread_recorder.h"
+#include "steptape/base/error.h"
 
-#include <ATen/record_function.h>
+#include "profile/span_source.h"
+#include "torch/memory_tap.h"
+#include "torch/module_names.h"
+#include "torch/op_hooks.h"
+#include "torch/schema_names.h"
 
 namespace steptape {
 namespace {
 
-SpanKind kindOf(at::RecordScope scope) {
-  switch (scope) {
-    case at::RecordScope::BACKWARD_FUNCTION:
-      return SpanKind::kBackward;
-    case at::RecordScope::USER_SCOPE:
-      return SpanKind::kUserScope;
-    default:
-      return SpanKind::kOperator;
+class OperatorSource final : public detail::SpanSource {
+ public:
+  explicit OperatorSource(const OpProfilerOptions& options)
+      : hook_(opHook({options.shapes, options.operatorSampling})), withMemory_(options.memory) {
+    if (hook_ == nullptr) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "ProfilerOptions::operatorSampling must be 1, 10, 100 or 1000, got " +
+                      std::to_string(options.operatorSampling));
+    }
+    learnSchemaNames();
   }
-}
+  ~OperatorSource() override {
+    switchOff();
+    forgetModules();
+  }
 
-/// Carries what began to the thread where it ends: for asynchronous functions only, since it is
-/// allocated. Others nest, and wait on a stack of their thread.
-struct DetachedSpan : at::ObserverContext {
-  explicit DetachedSpan(const SpanRecord& begun) : record(begun) {}
-  SpanRecord record;
+  std::string switchOn() override {
+    isOn_ = true;
+    enableOpHook(*hook_);
+    if (!withMemory_) {
+      return "";
+    }
+    return memory_.emplace().problem();
+  }
+
+  void switchOff() noexcept override {
+    memory_.reset();
+    if (isOn_) {
+      disableOpHook(*hook_);
+      isOn_ = false;
+    }
+  }
+
+ private:
+  const OpHook* hook_;
+  const bool withMemory_;
+  bool isOn_ = false;
+  std::optional<MemoryTap> memory_;
 };
-
-std::unique_ptr<at::ObserverContext> beginFunction(const at::RecordFunction& function) {
-  const SpanKind kind = kindOf(function.scope());
-  const std::uint64_t payload = SpanRecord::payloadOf(function.seqNr(), 0);
-  if (function.isAsync()) {
-    return std::make_unique<DetachedSpan>(detail::beginDetached(kind, function.name(), payload));
-  }
-  detail::beginSpan(kind, function.name(), 0, payload, &function);
-  return nullptr;
-}
-
-void endFunction(const at::RecordFunction& function, at::ObserverContext* context) {
-  if (context == nullptr) {
-    detail::endSpan(&function);
-  } else {
-    detail::endDetached(static_cast<DetachedSpan*>(context)->record);
-  }
-}
-
-at::CallbackHandle addDisabledHook() {
-  const at::CallbackHandle handle = at::addGlobalCallback(
-      at::RecordFunctionCallback(&beginFunction, &endFunction)
-          .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
-                   at::RecordScope::USER_SCOPE}));
-  at::disableCallback(handle);
-  return handle;
-}
-
-// LibTorch lets a global callback be added "only during the program initialization", which is now,
-// and removed while no other code runs, which is never; enabling and disabling is free of that.
-const at::CallbackHandle kHook = addDisabledHook();
-
-void switchHook(bool on) {
-  if (on) {
-    at::reenableCallback(kHook);
-  } else {
-    at::disableCallback(kHook);
-  }
-}
 
 }  // namespace
 
-OpProfiler::OpProfiler(OpProfilerOptions options) : Profiler(std::move(options), &switchHook) {}
+OpProfiler::OpProfiler(OpProfilerOptions options)
+    : OpProfiler(options, std::make_unique<OperatorSource>(options)) {}
+
+OpProfiler::OpProfiler(const OpProfilerOptions& options, std::unique_ptr<detail::SpanSource> source)
+    : Profiler(options, std::move(source)) {}
+
+OpProfiler::~OpProfiler() = default;
+
+void OpProfiler::watch(const torch::nn::Module& model, const std::string& name) {
+  rememberModules(model, name);
+}
 
 }  // namespace steptape

@@ -112,9 +112,9 @@ TEST_F(OpStatsTest, KeepsKindsOfOneNameApart) {
   EXPECT_EQ(profile.operators[1].kind, SpanKind::kZone);
 }
 
-TEST(ProfileName, IsOneNumberForOneText) {
+TEST(SpanName, IsOneNumberForOneText) {
   const std::string copy = std::string("aten::") + "mm";
-  const std::uint32_t id = internSpanName(SpanKind::kOperator, "aten::mm");
+  const std::uint16_t id = internSpanName(SpanKind::kOperator, "aten::mm");
   EXPECT_EQ(internSpanName(SpanKind::kOperator, copy), id);
   EXPECT_NE(internSpanName(SpanKind::kZone, copy), id);
   EXPECT_EQ(spanName(id), "aten::mm");

@@ -18,9 +18,8 @@ using ::testing::Not;
 
 OpProfile twoOperators() {
   OpProfile profile;
-  profile.operators = {
-      {"aten::mm", SpanKind::kOperator, 7, microseconds(1500), microseconds(1750)},
-      {"load_batch", SpanKind::kZone, 2, microseconds(500), nanoseconds(2000999)}};
+  profile.operators = {{"aten::mm", SpanKind::kOperator, 7, microseconds(1500), microseconds(1750)},
+                       {"load_batch", SpanKind::kZone, 2, microseconds(500), nanoseconds(2000999)}};
   profile.wall = microseconds(4000);
   profile.covered = microseconds(3500);
   return profile;

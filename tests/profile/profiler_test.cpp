@@ -133,8 +133,15 @@ TEST(Profiler, CountsWhatItDropped) {
     trainStep();
   }
   profiler.stop();
-  EXPECT_EQ(profiler.profile().dropped, 22U);
-  EXPECT_THAT(profiler.table(), HasSubstr("**22 spans were dropped**"));
+  // How many fit depends on how often the rings were looked at meanwhile.
+  const OpProfile profile = profiler.profile();
+  std::uint64_t recorded = 0;
+  for (const OpStats& op : profile.operators) {
+    recorded += op.calls;
+  }
+  EXPECT_GT(profile.dropped, 0U);
+  EXPECT_EQ(recorded + profile.dropped, 30U);
+  EXPECT_THAT(profiler.table(), HasSubstr("spans were dropped**"));
 }
 
 TEST(Profiler, LeavesZonesOutWhenAsked) {

@@ -7,21 +7,21 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/recorder/collector.h"
 #include "steptape/profile/op_stats.h"
+#include "steptape/recorder/collector.h"
 #include "steptape/recorder/record.h"
 
 namespace steptape {
 
 /// A finished span of an operator.
 inline SpanRecord span(std::string_view name, std::uint8_t depth, std::uint64_t start,
-                          std::uint64_t end, std::uint8_t flags = 0) {
+                       std::uint64_t end, std::uint8_t flags = 0) {
   const std::uint16_t id = internSpanName(SpanKind::kOperator, name);
   return {start, end, SpanRecord::kNoPayload, id, 0, depth, SpanKind::kOperator, flags, 0};
 }
 
 inline SpanBatch batch(const std::vector<SpanRecord>& records, std::uint64_t threadId = 1,
-                          std::uint64_t dropped = 0) {
+                       std::uint64_t dropped = 0) {
   return {threadId, "", Span<const SpanRecord>(records.data(), records.size()), dropped};
 }
 

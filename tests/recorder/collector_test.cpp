@@ -248,7 +248,8 @@ TEST_F(CollectorTest, ComparesNamesThatReuseAnAddress) {
 }
 
 TEST_F(CollectorTest, EndsADetachedSpanOnAnotherThread) {
-  const SpanRecord begun = detail::beginDetached(SpanKind::kOperator, "all_reduce", SpanRecord::kNoPayload);
+  const SpanRecord begun =
+      detail::beginDetached(SpanKind::kOperator, "all_reduce", SpanRecord::kNoPayload);
   std::thread([&] { detail::endDetached(begun); }).join();
   drain();
   ASSERT_THAT(names_, ElementsAre("all_reduce"));

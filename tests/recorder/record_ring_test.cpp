@@ -15,7 +15,7 @@ class RecordRingTest : public ::testing::Test {
  protected:
   void push(std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i <= last; ++i) {
-      ring_.push({i, i, 1, 0, SpanKind::kZone, 0, -1});
+      ring_.push({i, i, 0, 1, 0, 0, SpanKind::kZone, 0, 0});
     }
   }
   std::uint64_t drain() {
@@ -64,7 +64,7 @@ TEST(RecordRing, LosesNothingUncountedBetweenTwoThreads) {
   RecordRing ring(64);
   std::thread producer([&] {
     for (std::uint64_t i = 1; i <= kPushed; ++i) {
-      ring.push({i, i, 1, 0, SpanKind::kZone, 0, -1});
+      ring.push({i, i, 0, 1, 0, 0, SpanKind::kZone, 0, 0});
     }
   });
   std::vector<SpanRecord> records;

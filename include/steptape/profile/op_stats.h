@@ -27,6 +27,10 @@ struct OpStats {
   /// Time from begin to end. A span inside another one of the same name and kind on its thread is
   /// left out, so that recursion counts no moment of a thread twice.
   std::chrono::nanoseconds total{};
+  double flops = 0.0;       ///< Floating-point operations of all calls; 0: unknown.
+  std::int64_t bytes = 0;   ///< Of the inputs, or moved by a collective, of all calls; 0: unknown.
+  std::string shapes = {};  ///< See SpanDetails::shapes; for OpGrouping::kShape.
+  std::string module = {};  ///< See SpanDetails::module; for OpGrouping::kModule.
 };
 
 /// What one window of profiling found.
@@ -39,6 +43,8 @@ struct OpProfile {
   /// lost, the operators that were open then may count the time of earlier ones inside them as
   /// their own.
   std::uint64_t dropped = 0;
+  std::int64_t steps = 0;        ///< Training steps that were recorded whole.
+  std::int64_t stepsPassed = 0;  ///< Training steps in all, for a profiler that records some only.
 };
 
 /// What one call of each operator took from begin to end, on average; without backward functions,
@@ -54,13 +60,21 @@ STEPTAPE_EXPORT std::map<std::string, std::chrono::nanoseconds> operatorTimes(
 class STEPTAPE_EXPORT OpStatsBuilder {
  public:
   /// Spans that began before `windowStartTicks` are not counted.
-  explicit OpStatsBuilder(std::uint64_t windowStartTicks);
+  ///
+  /// @param sampling Of how many operators, backward nodes and scopes one was recorded: each counts
+  ///                 for as many, and its self time is the total one.
+  explicit OpStatsBuilder(std::uint64_t windowStartTicks, int sampling = 1);
   ~OpStatsBuilder();
   OpStatsBuilder(OpStatsBuilder&&) noexcept;
   OpStatsBuilder& operator=(OpStatsBuilder&&) noexcept;
 
   /// @cost A few nanoseconds per record; memory per name and per gap between spans, bounded.
   void add(const SpanBatch& batch);
+
+  /// Leaves out what follows until resume(): nothing is recorded for a while.
+  void pause(std::uint64_t ticks);
+  /// As at the start of the window: spans that began before `ticks` are not counted.
+  void resume(std::uint64_t ticks);
 
   /// @return what was added so far, for a window that ends at `windowEndTicks`.
   OpProfile build(std::uint64_t windowEndTicks, const TickConverter& converter) const;

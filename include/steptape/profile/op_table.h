@@ -26,9 +26,17 @@ struct OpTableOptions {
 ///
 ///     Window of 2.500 ms, 81.3 % of it inside recorded spans.
 ///
+/// Where they are known there are more columns: shapes, GFLOP/s of the total time, and MB of inputs.
+///
 /// @units  "self %" is of the self time of all operators and threads; "mean" is total by calls.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::string opTable(const OpProfile& profile, const OpTableOptions& options = {});
+
+/// The same for a terminal: columns are aligned, and long names cut at 60 characters.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::string opTableForConsole(const OpProfile& profile,
+                                              const OpTableOptions& options = {});
 
 /// Logs a profile: the table as the text `profile/operators`, and the self time of the slowest
 /// operators in milliseconds as the scalars `profile/self_ms/<operator>`. Where two of them differ

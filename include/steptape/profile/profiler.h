@@ -3,33 +3,78 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/recorder/collector.h"
+#include "steptape/base/status.h"
+#include "steptape/distributed/communicator.h"
 #include "steptape/profile/op_stats.h"
 #include "steptape/profile/op_table.h"
 #include "steptape/profile/schedule.h"
+#include "steptape/recorder/collector.h"
+#include "steptape/trace/trace.h"
 #include "steptape/writer/summary_writer.h"
 
 namespace steptape {
+namespace detail {
+class SpanSource;
+}
 
 /// What a Profiler records and where it writes.
 struct ProfilerOptions {
   ProfilerSchedule schedule;
 
-  /// Where set, every finished window is logged here by writeOpStats(), in the sub-run
-  /// `<logDir>/profile`: a run whose directory two writers share would confuse TensorBoard.
+  /// Where set, every finished window is written here, on a thread of its own:
+  ///
+  ///     <logDir>/<host>_<pid>.<ns>.pt.trace.json.gz            for Perfetto and HTA; chromeTrace
+  ///     <logDir>/plugins/profile/<time>/<host>.xplane.pb       for XProf; xplane
+  ///     <logDir>/profile/events.out.tfevents...                see writeOpStats() and
+  ///                                                            writeTraceSummary(); unless `writer`
+  ///                                                            is set
   std::string logDir;
+  bool chromeTrace = true;  ///< See writeChromeTrace().
+  bool xplane = true;       ///< See writeXPlane().
+
+  /// Where set, every finished window is logged here by writeOpStats() and writeTraceSummary(). Must
+  /// outlive the profiler.
+  SummaryWriter* writer = nullptr;
 
   /// Whether STEPTAPE_ZONE is recorded.
   bool zones = true;
 
-  /// Spans that a thread can record between two calls of step(); more are dropped and counted. 32
-  /// bytes each, for every thread that records.
+  /// For OpProfiler: whether to record shapes and types of operators' inputs. The table by shape,
+  /// floating-point operations, bytes and modules rest on them.
+  bool shapes = false;
+  /// For OpProfiler: whether to record what is allocated and freed on the thread that calls start()
+  /// and step(), and on autograd's and LibTorch's threads that work for it.
+  bool memory = false;
+  /// For OpProfiler: of how many operators one is recorded, chosen at random: 1, 10, 100 or 1000.
+  /// Calls and total times are then estimates, and self times are the total ones, because what an
+  /// operator calls is mostly unknown.
+  int operatorSampling = 1;
+
+  /// Spans that a thread can record within 10 ms; more are dropped and counted. 32 bytes each, for
+  /// every thread that records.
   std::size_t recordsPerThread = SpanCollector::kDefaultRecordsPerThread;
+
+  /// Spans of a window that go into its traces, the first ones; the others are counted there. All
+  /// are in the table. 32 bytes each while the window is open, about 100 while it is written.
+  std::size_t maxTraceSpans = std::size_t{1} << 20;
+
+  /// The ranks of the job, if there are several: each writes traces of its own, on the root's clock
+  /// and in one session, and the root alone logs. start() and step() are then collective.
+  std::shared_ptr<Communicator> communicator = nullptr;
+
+  /// Told of the trace of every finished window, on the thread that writes it, for pictures and
+  /// evaluations of your own. `writer` is where the window is logged, or null; `step` its step there.
+  std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
+      nullptr;
+
+  /// Told of what could not be written, on another thread. Null: one line to stderr.
+  std::function<void(const Status&)> onError = nullptr;
 };
 
 /// Times zones, step by step of a training loop. OpProfiler of <steptape/torch.h> is this plus
@@ -56,7 +101,7 @@ class STEPTAPE_EXPORT Profiler {
   /// @throws as start(); Error(kInvalidArgument) if the schedule or `recordsPerThread` is invalid;
   ///         Error(kIoError) if `logDir` cannot be written.
   explicit Profiler(ProfilerOptions options = {});
-  /// stop(), without throwing.
+  /// stop(), without throwing, and flush().
   ~Profiler();
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
@@ -69,18 +114,24 @@ class STEPTAPE_EXPORT Profiler {
   /// Says that a step is over: call it once at the end of each training step. Does nothing while
   /// the profiler is stopped.
   ///
-  /// @cost Adds up what was recorded since the last call, a few nanoseconds per span.
+  /// @cost An uncontended lock; what was recorded is added up and written on other threads. The
+  ///       first step of a window waits until the rings are empty, some 10 us.
   void step();
 
   /// Ends profiling; a window that is open ends here and keeps what it has. Does nothing while the
   /// profiler is stopped.
   void stop();
 
+  /// Returns once every finished window is written.
+  ///
+  /// @return the first failure since the last call.
+  Status flush();
+
   /// What happens during the current step; kNone while stopped.
   ProfilerAction action() const noexcept;
 
-  /// The latest window that was finished since start(); before the first one is, what it has up to
-  /// the last step(). Empty while there is none.
+  /// The latest window that was finished since start(); before the first one is, what it has so far.
+  /// Empty while there is none.
   OpProfile profile() const;
   /// profile().operators: the most self time first.
   std::vector<OpStats> stats() const;
@@ -90,9 +141,8 @@ class STEPTAPE_EXPORT Profiler {
   void writeTo(SummaryWriter& writer, std::int64_t step, const OpTableOptions& options = {}) const;
 
  protected:
-  /// Turns a further source of spans on and off with recording.
-  using SourceSwitch = void (*)(bool on);
-  Profiler(ProfilerOptions options, SourceSwitch source);
+  /// @param source A further one of spans, turned on and off with recording.
+  Profiler(ProfilerOptions options, std::unique_ptr<detail::SpanSource> source);
 
  private:
   class Impl;

@@ -15,10 +15,10 @@ namespace steptape {
 
 /// What one thread recorded since the last drain.
 struct SpanBatch {
-  std::uint64_t threadId;             ///< The system's number of the thread.
-  std::string threadName;             ///< See setThreadName().
+  std::uint64_t threadId;          ///< The system's number of the thread.
+  std::string threadName;          ///< See setThreadName().
   Span<const SpanRecord> records;  ///< In the order in which the spans ended.
-  std::uint64_t dropped;              ///< Spans lost since the last batch of this thread.
+  std::uint64_t dropped;           ///< Spans lost since the last batch of this thread.
 };
 
 /// The one consumer of the spans that all threads of the process record: zones, and whatever else
@@ -43,7 +43,7 @@ class STEPTAPE_EXPORT SpanCollector {
   /// @throws Error(kInvalidArgument) if `recordsPerThread` is 0 or more than 2^26;
   ///         Error(kFailedPrecondition) while another collector exists.
   explicit SpanCollector(std::size_t recordsPerThread = kDefaultRecordsPerThread,
-                            bool zones = true);
+                         bool zones = true);
   ~SpanCollector();
   SpanCollector(const SpanCollector&) = delete;
   SpanCollector& operator=(const SpanCollector&) = delete;

@@ -21,12 +21,13 @@ enum class SpanKind : std::uint8_t {
   kCollective,  ///< An operation of a Communicator.
   kWait,        ///< The part of a collective in which other ranks had not come yet.
   kDevice,      ///< What a device did, by its own clock.
+  kMemory,      ///< Not a span, see SpanRecord::memory().
 };
 
-inline constexpr std::size_t kSpanKinds = 8;
+inline constexpr std::size_t kSpanKinds = 9;
 
-/// One word for people: "zone", "operator", "backward", "scope", "input", "collective", "wait" or
-/// "device".
+/// One word for people: "zone", "operator", "backward", "scope", "input", "collective", "wait",
+/// "device" or "memory".
 STEPTAPE_EXPORT const char* spanKindName(SpanKind kind) noexcept;
 
 /// Bits of SpanRecord::flags.
@@ -37,6 +38,8 @@ enum SpanFlag : std::uint8_t {
   kDetached = 2,
   /// Its payload is a number of the user's.
   kHasValue = 4,
+  /// Of kMemory: the totals behind the record in front of it.
+  kMemoryTotals = 8,
 };
 
 /// One finished span: what the recording threads write and every export reads.
@@ -71,6 +74,28 @@ struct SpanRecord {
     double value;
     std::memcpy(&value, &payload, sizeof value);
     return value;
+  }
+
+  /// When it was made: where a span ended, or memory was allocated or freed.
+  std::uint64_t ticks() const noexcept { return kind == SpanKind::kMemory ? startTicks : endTicks; }
+
+  /// An allocation of `bytes` at `address`, or with negative `bytes` its end.
+  static SpanRecord memory(std::uint64_t ticks, std::uint64_t address, std::int64_t bytes,
+                           std::uint8_t deviceType, std::uint16_t deviceIndex) noexcept {
+    return {ticks,
+            address,
+            static_cast<std::uint64_t>(bytes),
+            0,
+            deviceIndex,
+            deviceType,
+            SpanKind::kMemory,
+            0,
+            0};
+  }
+  /// What the device has in use and reserved behind the memory() record pushed just before.
+  static SpanRecord memoryTotals(std::uint64_t ticks, std::uint64_t allocated,
+                                 std::uint64_t reserved) noexcept {
+    return {ticks, allocated, reserved, 0, 0, 0, SpanKind::kMemory, kMemoryTotals, 0};
   }
 
   static constexpr std::uint32_t kNoSequence = ~std::uint32_t{0};

@@ -116,14 +116,14 @@ STEPTAPE_EXPORT void setThreadName(const char* name);
 #define STEPTAPE_ZONE_AT(variable, site, name, kind, color)       \
   static ::steptape::detail::ZoneSite site{"" name, kind, color}; \
   ::steptape::Zone variable(site)
-#define STEPTAPE_ZONE_HERE(name, kind, color)                                             \
-  STEPTAPE_ZONE_AT(STEPTAPE_ZONE_JOIN(steptapeZone, __LINE__),                      \
+#define STEPTAPE_ZONE_HERE(name, kind, color)                  \
+  STEPTAPE_ZONE_AT(STEPTAPE_ZONE_JOIN(steptapeZone, __LINE__), \
                    STEPTAPE_ZONE_JOIN(steptapeZoneSite, __LINE__), name, kind, color)
 #define STEPTAPE_ZONE(name) STEPTAPE_ZONE_HERE(name, ::steptape::SpanKind::kZone, 0)
 #define STEPTAPE_COLORED_ZONE(name, color) \
   STEPTAPE_ZONE_HERE(name, ::steptape::SpanKind::kZone, color)
 #define STEPTAPE_INPUT_ZONE(name) STEPTAPE_ZONE_HERE(name, ::steptape::SpanKind::kInput, 0)
-#define STEPTAPE_NAMED_ZONE(variable, name)                                             \
+#define STEPTAPE_NAMED_ZONE(variable, name)                                        \
   STEPTAPE_ZONE_AT(variable, STEPTAPE_ZONE_JOIN(steptapeZoneSite, __LINE__), name, \
                    ::steptape::SpanKind::kZone, 0)
 #endif

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "steptape/base/export.h"
 #include "steptape/profile/profiler.h"
+
+#include <torch/nn/module.h>
 
 namespace steptape {
 
@@ -36,12 +41,25 @@ using OpProfilerOptions = ProfilerOptions;
 ///          path without observers. Recording: LibTorch's own cost of an observed operator, 60 to
 ///          140 ns, and about 30 ns for the hook, two readings of the cycle counter included; no
 ///          lock, allocation or system call but for a thread's and a name's first time, and one
-///          allocation for an asynchronous function. Inputs and outputs are not looked at.
+///          allocation for an asynchronous function. Inputs are looked at with
+///          OpProfilerOptions::shapes only.
 /// @source  ATen/record_function.h of LibTorch.
 class STEPTAPE_EXPORT OpProfiler : public Profiler {
  public:
   /// Checks the options and start()s; see Profiler.
   explicit OpProfiler(OpProfilerOptions options = {});
+  ~OpProfiler();
+
+  /// Lets operators be counted for the module of `model` whose parameters or buffers they read, such
+  /// as "features.0"; with OpProfilerOptions::shapes. What an operator calls, and its backward node,
+  /// count with it. Call it again when parameters have been replaced, as Module::to() may do.
+  ///
+  /// @param name In front of the modules' paths; may be empty.
+  /// @threads Thread-safe.
+  void watch(const torch::nn::Module& model, const std::string& name = "");
+
+ private:
+  OpProfiler(const OpProfilerOptions& options, std::unique_ptr<detail::SpanSource> source);
 };
 
 }  // namespace steptape

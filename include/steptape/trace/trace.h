@@ -28,19 +28,19 @@ struct TraceName {
 
 struct TraceSpan {
   std::int64_t start = 0;
-  std::int64_t duration = 0;     ///< At least 0.
-  std::int64_t sequence = -1;    ///< See SpanRecord::sequence().
-  double value = 0.0;            ///< The user's, if flags has kHasValue.
-  std::uint32_t name = 0;        ///< Index into Trace::names.
-  std::uint32_t details = 0;     ///< Index into Trace::details.
+  std::int64_t duration = 0;        ///< At least 0.
+  std::int64_t sequence = -1;       ///< See SpanRecord::sequence().
+  double value = 0.0;               ///< The user's, if flags has kHasValue.
+  std::uint32_t name = 0;           ///< Index into Trace::names.
+  std::uint32_t details = 0;        ///< Index into Trace::details.
   std::uint16_t forwardThread = 0;  ///< See SpanRecord::forwardThread.
   std::uint8_t flags = 0;           ///< Of SpanFlag.
 };
 
 struct TraceThread {
-  std::uint64_t id = 0;      ///< The system's number of the thread; of a device, of its stream.
-  std::string name;          ///< For people; may be empty.
-  int device = -1;           ///< The device whose stream this is; -1: a thread of the host.
+  std::uint64_t id = 0;  ///< The system's number of the thread; of a device, of its stream.
+  std::string name;      ///< For people; may be empty.
+  int device = -1;       ///< The device whose stream this is; -1: a thread of the host.
   /// Ordered by start, and where starts are equal the longer one first. Spans without kDetached nest:
   /// each lies within the one that is open when it begins. See nestSpans().
   std::vector<TraceSpan> spans;
@@ -87,7 +87,7 @@ struct Trace {
   std::vector<TraceName> names;
   std::vector<SpanDetails> details = std::vector<SpanDetails>(1);  ///< The first one is empty.
   std::vector<TraceThread> threads;
-  std::vector<TraceStep> steps;  ///< By time.
+  std::vector<TraceStep> steps;          ///< By time.
   std::vector<TraceMemoryEvent> memory;  ///< By time.
   std::vector<TraceCounter> counters;
   /// Further facts as members of a JSON object: key, and value as JSON.

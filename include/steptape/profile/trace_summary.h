@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "steptape/base/export.h"
+#include "steptape/profile/op_stats.h"
+#include "steptape/profile/op_table.h"
+#include "steptape/trace/trace.h"
+#include "steptape/writer/summary_writer.h"
+
+namespace steptape {
+
+/// What makes two spans one row of a table.
+enum class OpGrouping : std::uint8_t {
+  kName,    ///< Name and kind.
+  kShape,   ///< Name, kind and shapes of the inputs.
+  kModule,  ///< The module, of operators and backward nodes; the others have no row.
+};
+
+/// Adds up the spans of a trace, as OpStatsBuilder does while they are recorded. Spans of devices
+/// count too.
+///
+/// For kModule a span belongs to the module whose parameters it reads, else to that of the span
+/// around it; a backward node to that of its forward operator. A row's name is the module, "(no
+/// module)" for the rest; its calls are those that came from outside of the module.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT OpProfile summarize(const Trace& trace, OpGrouping grouping = OpGrouping::kName);
+
+/// Where the time of a step went, on the thread that called Profiler::step(). What is inside of
+/// another part counts once, for the innermost.
+struct StepSummary {
+  std::int64_t number = 0;
+  std::int64_t total = 0;     ///< ns, as all of these.
+  std::int64_t input = 0;     ///< SpanKind::kInput.
+  std::int64_t forward = 0;   ///< Operators in none of the other parts.
+  std::int64_t backward = 0;  ///< Backward nodes and the operators in them.
+  /// Operators in a zone or scope whose name begins with "optimizer" or "Optimizer.step".
+  std::int64_t optimizer = 0;
+  std::int64_t transfer = 0;  ///< Collectives, without:
+  std::int64_t wait = 0;      ///< SpanKind::kWait.
+  std::int64_t other = 0;     ///< The rest: in no operator, zones included.
+};
+
+/// @return a summary for each step, by time.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::vector<StepSummary> summarizeSteps(const Trace& trace);
+
+/// What operators did with memory.
+struct OpMemory {
+  std::string name;  ///< The innermost span that was open; "(no operator)" where none was.
+  std::uint64_t allocations = 0;
+  std::int64_t allocated = 0;  ///< Bytes in all.
+  std::int64_t freed = 0;
+  std::int64_t atPeak = 0;  ///< Of the bytes that were in use at the peak.
+};
+
+struct MemorySummary {
+  std::int64_t peak = 0;            ///< Bytes in use, at most, of what was allocated in the window.
+  std::int64_t peakTime = 0;        ///< As all times of a trace.
+  std::vector<OpMemory> operators;  ///< The most bytes at the peak first, then in all.
+};
+
+/// @param deviceType See TraceMemoryEvent.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT MemorySummary summarizeMemory(const Trace& trace, int deviceType = 0);
+
+/// Logs what is known of a trace beyond the table of its operators:
+///
+///     profile/operators_by_shape    table, where shapes were recorded
+///     profile/operators_by_module   table, where modules are known
+///     profile/memory                table of what operators allocated, where memory was recorded
+///     profile/step_ms/total, input, forward, backward, optimizer, transfer, wait, other
+///                                   a point for each step, at its number
+///     profile/peak_memory_mb        at `step`, where memory was recorded
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void writeTraceSummary(SummaryWriter& writer, const Trace& trace, std::int64_t step,
+                                       const OpTableOptions& options = {});
+
+}  // namespace steptape

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/profile_output.h"
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "steptape/base/error.h"
+#include "steptape/profile/op_table.h"
+#include "steptape/profile/trace_summary.h"
+#include "steptape/trace/chrome_trace.h"
+#include "steptape/trace/xplane_trace.h"
+
+#include "profile/profile_session_directory.h"
+
+namespace steptape::detail {
+
+ProfileOutput::ProfileOutput(const ProfilerOptions& options) : options_(options) {
+  const bool isRoot = options_.communicator == nullptr || options_.communicator->isRoot();
+  if (options_.writer == nullptr && !options_.logDir.empty() && isRoot) {
+    // A directory that two writers share would confuse TensorBoard.
+    ownWriter_.emplace(options_.logDir + "/profile");
+  }
+}
+
+void ProfileOutput::write(FinishedWindow window, const TraceOrigin& origin) {
+  // A std::function must be copyable; the window is large and is not copied.
+  auto shared = std::make_shared<const FinishedWindow>(std::move(window));
+  thread_.post([this, shared, origin] {
+    try {
+      writeNow(*shared, origin);
+    } catch (const std::exception& error) {  // such as no memory for the trace
+      note(Status(ErrorCode::kIoError, std::string("cannot write the profile: ") + error.what()));
+    }
+  });
+}
+
+Status ProfileOutput::flush() {
+  thread_.finish();
+  const MutexLock lock(mutex_);
+  return std::exchange(failure_, Status());
+}
+
+void ProfileOutput::writeNow(const FinishedWindow& window, const TraceOrigin& origin) {
+  SummaryWriter* const writer = ownWriter_ ? &*ownWriter_ : options_.writer;
+  if (writer != nullptr) {
+    writeOpStats(*writer, window.profile, window.step);
+  }
+  const bool wantsFiles = !options_.logDir.empty() && (options_.chromeTrace || options_.xplane);
+  if (writer == nullptr && !wantsFiles && !options_.onTrace) {
+    return;
+  }
+  const Trace trace = window.records.build(window.endTicks, window.converter, origin);
+  if (writer != nullptr) {
+    writeTraceSummary(*writer, trace, window.step);
+  }
+  if (options_.onTrace) {
+    options_.onTrace(trace, writer, window.step);
+  }
+  if (wantsFiles) {
+    writeTrace(trace, window.session);
+  }
+}
+
+void ProfileOutput::writeTrace(const Trace& trace, const std::string& session) {
+  if (options_.chromeTrace) {
+    note(writeChromeTrace(options_.logDir + "/" + chromeTraceFileName(trace),
+                          Span<const Trace>(&trace, 1)));
+  }
+  if (options_.xplane) {
+    note(writeToSession(options_.logDir, session, trace));
+  }
+}
+
+void ProfileOutput::note(const Status& status) {
+  if (status.ok()) {
+    return;
+  }
+  {
+    const MutexLock lock(mutex_);
+    if (failure_.ok()) {
+      failure_ = status;
+    }
+  }
+  report(status);
+}
+
+void ProfileOutput::reportOnce(const std::string& what) {
+  bool isNew = false;
+  if (!what.empty()) {
+    const MutexLock lock(mutex_);
+    isNew = reported_.insert(what).second;
+  }
+  if (isNew) {
+    report(Status(ErrorCode::kFailedPrecondition, what));
+  }
+}
+
+void ProfileOutput::report(const Status& status) const {
+  if (options_.onError) {
+    options_.onError(status);
+  } else {
+    std::fprintf(stderr, "steptape: %s\n", status.message().c_str());
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/task_thread.h"
+
+#include <chrono>
+#include <utility>
+
+namespace steptape::detail {
+namespace {
+
+// Waits have a bound; what ends them is a change.
+std::chrono::steady_clock::time_point later() {
+  return std::chrono::steady_clock::now() + std::chrono::hours(1);
+}
+
+}  // namespace
+
+TaskThread::~TaskThread() {
+  std::thread thread;
+  {
+    const MutexLock lock(mutex_);
+    isEnding_ = true;
+    thread = std::move(thread_);
+  }
+  changed_.notifyAll();
+  if (thread.joinable()) {
+    thread.join();
+  }
+}
+
+void TaskThread::post(std::function<void()> task) {
+  {
+    const MutexLock lock(mutex_);
+    tasks_.push_back(std::move(task));
+    if (!thread_.joinable()) {
+      thread_ = std::thread([this] { run(); });
+    }
+  }
+  changed_.notifyAll();
+}
+
+void TaskThread::finish() {
+  const MutexLock lock(mutex_);
+  while (isBusy_ || !tasks_.empty()) {
+    changed_.waitUntil(mutex_, later());
+  }
+}
+
+void TaskThread::run() {
+  while (true) {
+    std::function<void()> task;
+    {
+      const MutexLock lock(mutex_);
+      while (tasks_.empty() && !isEnding_) {
+        changed_.waitUntil(mutex_, later());
+      }
+      if (tasks_.empty()) {
+        return;
+      }
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+      isBusy_ = true;
+    }
+    task();
+    {
+      const MutexLock lock(mutex_);
+      isBusy_ = false;
+    }
+    changed_.notifyAll();
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <thread>
+
+#include "steptape/base/mutex.h"
+
+namespace steptape::detail {
+
+/// Does what it is given one after the other on a thread of its own, which starts with the first
+/// task.
+///
+/// @threads Thread-safe, but for construction and destruction.
+class TaskThread {
+ public:
+  TaskThread() = default;
+  TaskThread(const TaskThread&) = delete;
+  TaskThread& operator=(const TaskThread&) = delete;
+  /// Returns once all is done.
+  ~TaskThread();
+
+  /// @param task Must not throw.
+  void post(std::function<void()> task);
+
+  /// Returns once everything that was posted before is done.
+  void finish();
+
+ private:
+  void run();
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<std::function<void()>> tasks_ STEPTAPE_GUARDED_BY(mutex_);
+  bool isBusy_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  std::thread thread_ STEPTAPE_GUARDED_BY(mutex_);
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "steptape/base/clock.h"
+#include "steptape/recorder/collector.h"
+#include "steptape/trace/trace.h"
+
+namespace steptape::detail {
+
+/// Who made a trace.
+struct TraceOrigin {
+  std::string hostName;
+  std::int64_t processId = 0;
+  int rank = 0;
+  int worldSize = 1;
+  /// What must be added to this rank's wall time to get the root's.
+  std::int64_t clockOffsetNanos = 0;
+};
+
+/// The records of a window, kept until they become its trace.
+///
+/// @threads Not thread-safe: one thread at a time.
+class TraceRecords {
+ public:
+  /// @param maxSpans More are left out and counted: the first ones stay.
+  TraceRecords(std::uint64_t startTicks, std::size_t maxSpans)
+      : startTicks_(startTicks), stepStartTicks_(startTicks), roomFor_(maxSpans) {}
+
+  /// Keeps what began in the window.
+  void add(const SpanBatch& batch);
+
+  /// Ends a step, which began where the one before it ended.
+  void endStep(std::int64_t number, std::uint64_t ticks, std::uint64_t threadId);
+
+  /// The trace of a window that ends at `endTicks`.
+  Trace build(std::uint64_t endTicks, const TickConverter& converter,
+              const TraceOrigin& origin) const;
+
+ private:
+  struct Thread {
+    std::uint64_t id;
+    std::string name;
+    std::vector<SpanRecord> records;
+  };
+  struct Step {
+    std::int64_t number;
+    std::uint64_t startTicks;
+    std::uint64_t endTicks;
+    std::uint64_t threadId;
+  };
+
+  Thread& thread(std::uint64_t id);
+
+  std::uint64_t startTicks_;
+  std::uint64_t stepStartTicks_;
+  std::size_t roomFor_;
+  std::uint64_t dropped_ = 0;
+  std::vector<Thread> threads_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/profile/trace_summary.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "profile/span_context.h"
+
+namespace steptape {
+namespace {
+
+constexpr const char* kNoModule = "(no module)";
+constexpr const char* kNoOperator = "(no operator)";
+
+bool isDetached(const TraceSpan& span) {
+  return (span.flags & kDetached) != 0;
+}
+
+std::int64_t endOf(const TraceSpan& span) {
+  return span.start + span.duration;
+}
+
+/// A span that is open at the place where one is in a thread.
+struct OpenSpan {
+  std::size_t index;
+  std::int64_t end;
+  std::int64_t inChildren = 0;
+};
+
+/// Goes through the spans of a thread as they open and close. Detached ones are told of as if they
+/// were alone.
+///
+/// @param onSpan Called when a span closes: its index, its time without its children's, and those
+///               around it, the outermost first.
+template <typename OnSpan>
+void walk(const std::vector<TraceSpan>& spans, const OnSpan& onSpan) {
+  std::vector<OpenSpan> open;
+  const auto closeUntil = [&](std::int64_t time) {
+    while (!open.empty() && open.back().end <= time) {
+      const OpenSpan closed = open.back();
+      open.pop_back();
+      const std::int64_t duration = spans[closed.index].duration;
+      if (!open.empty()) {
+        open.back().inChildren += duration;
+      }
+      onSpan(closed.index, duration - closed.inChildren, open);
+    }
+  };
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (isDetached(spans[i])) {
+      onSpan(i, 0, std::vector<OpenSpan>());
+      continue;
+    }
+    closeUntil(spans[i].start);
+    open.push_back({i, endOf(spans[i])});
+  }
+  closeUntil(INT64_MAX);
+}
+
+class SpanTally {
+ public:
+  SpanTally(const Trace& trace, OpGrouping grouping)
+      : trace_(trace), grouping_(grouping), modules_(trace) {}
+
+  OpProfile build() {
+    for (std::size_t thread = 0; thread < trace_.threads.size(); ++thread) {
+      addThread(thread);
+    }
+    OpProfile profile;
+    for (auto& [key, op] : operators_) {
+      profile.operators.push_back(std::move(op));
+    }
+    std::sort(profile.operators.begin(), profile.operators.end(),
+              [](const OpStats& a, const OpStats& b) {
+                return a.self != b.self ? a.self > b.self : a.name < b.name;
+              });
+    profile.wall = std::chrono::nanoseconds(trace_.duration);
+    profile.covered = std::chrono::nanoseconds(covered());
+    profile.dropped = trace_.dropped;
+    profile.steps = static_cast<std::int64_t>(trace_.steps.size());
+    return profile;
+  }
+
+ private:
+  using Key = std::tuple<std::string, SpanKind, std::string>;
+
+  void addThread(std::size_t thread) {
+    const std::vector<TraceSpan>& spans = trace_.threads[thread].spans;
+    std::int64_t coveredUntil = INT64_MIN;
+    for (const TraceSpan& span : spans) {
+      if (endOf(span) > coveredUntil) {
+        intervals_.emplace_back(std::max(span.start, coveredUntil), endOf(span));
+        coveredUntil = endOf(span);
+      }
+    }
+    walk(spans, [&](std::size_t i, std::int64_t self, const std::vector<OpenSpan>& around) {
+      add(thread, i, self, around);
+    });
+  }
+
+  void add(std::size_t thread, std::size_t i, std::int64_t self,
+           const std::vector<OpenSpan>& around) {
+    const std::vector<TraceSpan>& spans = trace_.threads[thread].spans;
+    const TraceSpan& span = spans[i];
+    const TraceName& name = trace_.names[span.name];
+    const SpanDetails& details = trace_.details[span.details];
+    if (grouping_ == OpGrouping::kModule) {
+      if (name.kind == SpanKind::kOperator || name.kind == SpanKind::kBackward) {
+        addToModule(thread, i, self, around);
+      }
+      return;
+    }
+    OpStats& op = row(
+        {name.text, name.kind, grouping_ == OpGrouping::kShape ? details.shapes : std::string()});
+    ++op.calls;
+    op.self += std::chrono::nanoseconds(self);
+    op.flops += details.flops;
+    op.bytes += details.bytes;
+    const bool isNested = std::any_of(around.begin(), around.end(), [&](const OpenSpan& outer) {
+      const TraceName& outerName = trace_.names[spans[outer.index].name];
+      return outerName.kind == name.kind && outerName.text == name.text;
+    });
+    if (!isNested) {
+      op.total += std::chrono::nanoseconds(span.duration);
+    }
+  }
+
+  void addToModule(std::size_t thread, std::size_t i, std::int64_t self,
+                   const std::vector<OpenSpan>& around) {
+    const std::string& module = modules_.of(thread, i);
+    OpStats& op = row({module.empty() ? kNoModule : module, SpanKind::kOperator, ""});
+    const TraceSpan& span = trace_.threads[thread].spans[i];
+    const SpanDetails& details = trace_.details[span.details];
+    op.module = module;
+    op.self += std::chrono::nanoseconds(self);
+    op.flops += details.flops;
+    const bool isInside = !around.empty() && modules_.of(thread, around.back().index) == module &&
+                          isOperator(thread, around.back().index);
+    if (!isInside) {
+      ++op.calls;
+      op.bytes += details.bytes;
+      op.total += std::chrono::nanoseconds(span.duration);
+    }
+  }
+
+  bool isOperator(std::size_t thread, std::size_t i) const {
+    const SpanKind kind = trace_.names[trace_.threads[thread].spans[i].name].kind;
+    return kind == SpanKind::kOperator || kind == SpanKind::kBackward;
+  }
+
+  OpStats& row(const Key& key) {
+    OpStats& op = operators_[key];
+    op.name = std::get<0>(key);
+    op.kind = std::get<1>(key);
+    op.shapes = std::get<2>(key);
+    return op;
+  }
+
+  /// The time in which any thread was in a span.
+  std::int64_t covered() {
+    std::sort(intervals_.begin(), intervals_.end());
+    std::int64_t sum = 0;
+    std::int64_t until = INT64_MIN;
+    for (const auto& [start, end] : intervals_) {
+      if (end > until) {
+        sum += end - std::max(start, until);
+        until = end;
+      }
+    }
+    return sum;
+  }
+
+  const Trace& trace_;
+  const OpGrouping grouping_;
+  const detail::SpanModules modules_;
+  std::map<Key, OpStats> operators_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> intervals_;
+};
+
+bool startsWith(const std::string& text, const char* start) {
+  return text.rfind(start, 0) == 0;
+}
+
+/// The part of a step that a span and all inside of it belong to; null if that is for others to say.
+std::int64_t* ownPart(StepSummary& step, const TraceName& name) {
+  switch (name.kind) {
+    case SpanKind::kInput:
+      return &step.input;
+    case SpanKind::kWait:
+      return &step.wait;
+    case SpanKind::kCollective:
+      return &step.transfer;
+    case SpanKind::kBackward:
+      return &step.backward;
+    case SpanKind::kOperator:
+      // Autograd's own work around a backward node.
+      return startsWith(name.text, "autograd::engine::") ? &step.backward : nullptr;
+    default:
+      return startsWith(name.text, "optimizer") || startsWith(name.text, "Optimizer.step")
+                 ? &step.optimizer
+                 : nullptr;
+  }
+}
+
+/// The part that the time of a span itself belongs to.
+std::int64_t* partOf(StepSummary& step, const Trace& trace, const std::vector<TraceSpan>& spans,
+                     std::size_t i, const std::vector<OpenSpan>& around) {
+  const TraceName& name = trace.names[spans[i].name];
+  if (std::int64_t* const part = ownPart(step, name)) {
+    return part;
+  }
+  for (auto outer = around.rbegin(); outer != around.rend(); ++outer) {
+    if (std::int64_t* const part = ownPart(step, trace.names[spans[outer->index].name])) {
+      return part;
+    }
+  }
+  return name.kind == SpanKind::kOperator ? &step.forward : &step.other;
+}
+
+/// The step that a span lies in, on the thread that makes steps; null if there is none.
+const TraceStep* stepAround(const Trace& trace, std::size_t thread, const TraceSpan& span) {
+  const auto behind =
+      std::upper_bound(trace.steps.begin(), trace.steps.end(), span.start,
+                       [](std::int64_t time, const TraceStep& step) { return time < step.start; });
+  if (behind == trace.steps.begin()) {
+    return nullptr;
+  }
+  const TraceStep& step = *(behind - 1);
+  const bool isAround = step.thread == thread && endOf(span) <= step.start + step.duration;
+  return isAround ? &step : nullptr;
+}
+
+}  // namespace
+
+OpProfile summarize(const Trace& trace, OpGrouping grouping) {
+  return SpanTally(trace, grouping).build();
+}
+
+std::vector<StepSummary> summarizeSteps(const Trace& trace) {
+  std::vector<StepSummary> steps;
+  for (const TraceStep& step : trace.steps) {
+    StepSummary& summary = steps.emplace_back();
+    summary.number = step.number;
+    summary.total = step.duration;
+  }
+  for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
+    const std::vector<TraceSpan>& spans = trace.threads[thread].spans;
+    walk(spans, [&](std::size_t i, std::int64_t self, const std::vector<OpenSpan>& around) {
+      const TraceStep* const step = stepAround(trace, thread, spans[i]);
+      if (step == nullptr || isDetached(spans[i])) {
+        return;
+      }
+      StepSummary& summary = steps[static_cast<std::size_t>(step - trace.steps.data())];
+      *partOf(summary, trace, spans, i, around) += self;
+    });
+  }
+  for (StepSummary& step : steps) {
+    step.other = step.total - step.input - step.forward - step.backward - step.optimizer -
+                 step.transfer - step.wait;
+  }
+  return steps;
+}
+
+MemorySummary summarizeMemory(const Trace& trace, int deviceType) {
+  struct Block {
+    std::int64_t bytes;
+    std::size_t op;
+  };
+  MemorySummary summary;
+  std::unordered_map<std::string, std::size_t> indexByName;
+  std::unordered_map<std::uint64_t, Block> blocks;
+  const auto opNamed = [&](const std::string& name) {
+    const auto [known, isNew] = indexByName.emplace(name, summary.operators.size());
+    if (isNew) {
+      summary.operators.push_back({name});
+    }
+    return known->second;
+  };
+  const detail::SpansAtTimes owners(trace);
+  std::int64_t inUse = 0;
+  std::vector<std::int64_t> inUseByOp;
+  for (const TraceMemoryEvent& event : trace.memory) {
+    if (event.deviceType != deviceType) {
+      continue;
+    }
+    const TraceSpan* const owner = owners.innermost(event.thread, event.time);
+    const std::size_t op = opNamed(owner == nullptr ? kNoOperator : trace.names[owner->name].text);
+    inUseByOp.resize(summary.operators.size());
+    if (event.bytes >= 0) {
+      ++summary.operators[op].allocations;
+      summary.operators[op].allocated += event.bytes;
+      blocks[event.address] = {event.bytes, op};
+      inUseByOp[op] += event.bytes;
+      inUse += event.bytes;
+    } else {
+      summary.operators[op].freed -= event.bytes;
+      const auto block = blocks.find(event.address);
+      if (block != blocks.end()) {  // else it was allocated before the window
+        inUseByOp[block->second.op] -= block->second.bytes;
+        inUse -= block->second.bytes;
+        blocks.erase(block);
+      }
+    }
+    if (inUse > summary.peak) {
+      summary.peak = inUse;
+      summary.peakTime = event.time;
+      for (std::size_t i = 0; i < inUseByOp.size(); ++i) {
+        summary.operators[i].atPeak = inUseByOp[i];
+      }
+    }
+  }
+  std::sort(
+      summary.operators.begin(), summary.operators.end(), [](const OpMemory& a, const OpMemory& b) {
+        return std::tie(b.atPeak, b.allocated, a.name) < std::tie(a.atPeak, a.allocated, b.name);
+      });
+  return summary;
+}
+
+}  // namespace steptape

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/window_recorder.h"
+
+#include <chrono>
+#include <limits>
+#include <new>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+#include "recorder/recorder_registry.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery(10);
+constexpr std::chrono::milliseconds kSleepAtMost(500);
+constexpr std::uint64_t kEndOfTime = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
+
+WindowRecorder::WindowRecorder(const Options& options, OnFinished onFinished)
+    : collector_(options.recordsPerThread, options.zones),
+      maxSpans_(options.maxSpans),
+      sampling_(options.sampling),
+      onFinished_(std::move(onFinished)),
+      thread_([this] { run(); }) {}
+
+WindowRecorder::~WindowRecorder() {
+  {
+    const MutexLock lock(markMutex_);
+    isEnding_ = true;
+  }
+  wake_.notifyOne();
+  thread_.join();
+}
+
+void WindowRecorder::open(std::string session) {
+  // Now rather than soon: rings that the time before has filled would lose the window's records.
+  const MutexLock lock(windowMutex_);
+  drain();
+  drained_.clear();
+  converter_.recalibrate();
+  lastTicks_ = readTicks();
+  window_.emplace(Window{OpStatsBuilder(lastTicks_, sampling_), TraceRecords(lastTicks_, maxSpans_),
+                         std::move(session)});
+  isOpen_ = true;
+  wake_.notifyOne();
+}
+
+void WindowRecorder::mark(Change change, std::int64_t step) {
+  const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
+  const MutexLock lock(markMutex_);
+  // Inside of the lock: whoever takes the marks has drained nothing that is later than those to come.
+  marks_.push_back({change, readTicks(), step, threadId});
+  isClosing_ |= change == Change::kClose;
+}
+
+void WindowRecorder::endStep(std::int64_t number) {
+  mark(Change::kEndStep, number);
+}
+void WindowRecorder::pause() {
+  mark(Change::kPause, 0);
+}
+void WindowRecorder::resume() {
+  mark(Change::kResume, 0);
+}
+
+void WindowRecorder::close(std::int64_t step) {
+  isOpen_ = false;
+  mark(Change::kClose, step);
+  wake_.notifyOne();
+}
+
+std::optional<OpProfile> WindowRecorder::current() {
+  const MutexLock lock(windowMutex_);
+  drain();
+  if (!window_) {
+    return std::nullopt;
+  }
+  OpProfile profile = window_->stats.build(lastTicks_, converter_);
+  profile.steps = window_->steps;
+  return profile;
+}
+
+void WindowRecorder::run() {
+  bool isLast = false;
+  while (!isLast) {
+    {
+      const MutexLock lock(markMutex_);
+      if (!isEnding_ && !isClosing_) {
+        const auto pause = collector_.isRecording() ? kLookEvery : kSleepAtMost;
+        wake_.waitUntil(markMutex_, std::chrono::steady_clock::now() + pause);
+      }
+      isLast = isEnding_;
+    }
+    const MutexLock lock(windowMutex_);
+    try {
+      drain();
+    } catch (const std::bad_alloc&) {  // the run matters more: what was drained is lost
+      drained_.clear();
+      RecorderRegistry::instance().countUnrecorded();
+    }
+  }
+}
+
+void WindowRecorder::drain() {
+  collector_.drain([&](const SpanBatch& batch) STEPTAPE_REQUIRES(windowMutex_) {
+    drained_.push_back({batch.threadId, batch.threadName,
+                        std::vector<SpanRecord>(batch.records.begin(), batch.records.end()), 0,
+                        batch.dropped});
+  });
+  std::vector<Mark> marks;
+  {
+    const MutexLock lock(markMutex_);
+    marks.swap(marks_);
+    isClosing_ = false;
+  }
+  for (const Mark& mark : marks) {
+    apply(mark);
+  }
+  addUntil(kEndOfTime);
+  drained_.clear();
+}
+
+void WindowRecorder::apply(const Mark& mark) {
+  if (!window_) {
+    return;
+  }
+  addUntil(mark.ticks);
+  lastTicks_ = mark.ticks;
+  switch (mark.change) {
+    case Change::kEndStep:
+      window_->records.endStep(mark.step, mark.ticks, mark.threadId);
+      ++window_->steps;
+      break;
+    case Change::kPause:
+      window_->stats.pause(mark.ticks);
+      window_->isPaused = true;
+      break;
+    case Change::kResume:
+      window_->stats.resume(mark.ticks);
+      window_->isPaused = false;
+      break;
+    case Change::kClose: {
+      converter_.recalibrate();
+      FinishedWindow finished{window_->stats.build(mark.ticks, converter_),
+                              std::move(window_->records),
+                              mark.ticks,
+                              converter_,
+                              mark.step,
+                              std::move(window_->session)};
+      finished.profile.steps = window_->steps;
+      window_.reset();
+      onFinished_(std::move(finished));
+      break;
+    }
+  }
+}
+
+void WindowRecorder::addUntil(std::uint64_t ticks) {
+  for (Drained& drained : drained_) {
+    const std::size_t first = drained.next;
+    while (drained.next < drained.records.size() &&
+           drained.records[drained.next].ticks() <= ticks) {
+      ++drained.next;
+    }
+    const SpanBatch batch{
+        drained.threadId, drained.threadName,
+        Span<const SpanRecord>(drained.records.data() + first, drained.next - first),
+        drained.dropped};
+    if (batch.records.empty() && batch.dropped == 0) {
+      continue;
+    }
+    drained.dropped = 0;
+    if (window_ && !window_->isPaused) {
+      window_->stats.add(batch);
+      window_->records.add(batch);
+    }
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "steptape/base/clock.h"
+#include "steptape/base/mutex.h"
+#include "steptape/profile/op_stats.h"
+#include "steptape/recorder/collector.h"
+
+#include "profile/trace_records.h"
+
+namespace steptape::detail {
+
+/// What was recorded between an open() and a close().
+struct FinishedWindow {
+  OpProfile profile;
+  TraceRecords records;
+  std::uint64_t endTicks;
+  TickConverter converter;
+  std::int64_t step;    ///< How many steps the profiler had seen at the end.
+  std::string session;  ///< As open() was told.
+};
+
+/// Empties the rings of all threads into windows of time, on a thread of its own:
+///
+///     open()   endStep()   endStep()  close()            open()
+///       |---------|-----------|----------|                 |-----
+///     records of the window, by their time    thrown away
+///
+/// A ring is looked at every 10 ms, so that a step may record more spans than it has room for.
+///
+/// @threads open(), endStep(), close(), pause() and resume() on one thread, at moments of which it
+///          decides; current() and latest() on any.
+class WindowRecorder {
+ public:
+  struct Options {
+    std::size_t recordsPerThread;
+    bool zones;
+    std::size_t maxSpans;  ///< That a window keeps for its trace; all count in its statistics.
+    int sampling;          ///< See OpStatsBuilder.
+  };
+  /// Told of each window that was closed, in order, on the recorder's thread or inside of a call.
+  using OnFinished = std::function<void(FinishedWindow)>;
+
+  /// @throws as SpanCollector.
+  WindowRecorder(const Options& options, OnFinished onFinished);
+  /// Returns once all closed windows have been told of; what one that is open has is thrown away.
+  ~WindowRecorder();
+  WindowRecorder(const WindowRecorder&) = delete;
+  WindowRecorder& operator=(const WindowRecorder&) = delete;
+
+  void startRecording() noexcept { collector_.startRecording(); }
+  void stopRecording() noexcept { collector_.stopRecording(); }
+  bool isRecording() const noexcept { return collector_.isRecording(); }
+
+  /// Begins a window now; what was recorded before is thrown away.
+  ///
+  /// @param session For FinishedWindow.
+  void open(std::string session);
+  /// Ends a step of the window that is open.
+  ///
+  /// @param number Counted from 0.
+  /// @cost  An uncontended lock.
+  void endStep(std::int64_t number);
+  /// Leaves out what follows, until resume().
+  void pause();
+  void resume();
+  /// Ends the window.
+  ///
+  /// @param step How many steps there have been.
+  void close(std::int64_t step);
+  bool isOpen() const noexcept { return isOpen_; }
+
+  /// Returns once everything that was recorded before is in its window, and closed windows have
+  /// been told of.
+  ///
+  /// @return what the open window has so far; empty if none is open.
+  std::optional<OpProfile> current();
+
+ private:
+  enum class Change : std::uint8_t { kEndStep, kPause, kResume, kClose };
+  struct Mark {
+    Change change;
+    std::uint64_t ticks;
+    std::int64_t step;
+    std::uint64_t threadId;
+  };
+  /// A thread's records that were drained and are in no window yet.
+  struct Drained {
+    std::uint64_t threadId;
+    std::string threadName;
+    std::vector<SpanRecord> records;
+    std::size_t next = 0;
+    std::uint64_t dropped;
+  };
+  struct Window {
+    OpStatsBuilder stats;
+    TraceRecords records;
+    std::string session;
+    std::int64_t steps = 0;
+    bool isPaused = false;
+  };
+
+  void run();
+  void mark(Change change, std::int64_t step);
+  void drain() STEPTAPE_REQUIRES(windowMutex_);
+  void apply(const Mark& mark) STEPTAPE_REQUIRES(windowMutex_);
+  void addUntil(std::uint64_t ticks) STEPTAPE_REQUIRES(windowMutex_);
+
+  SpanCollector collector_;
+  const std::size_t maxSpans_;
+  const int sampling_;
+  const OnFinished onFinished_;
+  bool isOpen_ = false;
+
+  Mutex markMutex_;
+  CondVar wake_;
+  bool isEnding_ STEPTAPE_GUARDED_BY(markMutex_) = false;
+  bool isClosing_ STEPTAPE_GUARDED_BY(markMutex_) = false;
+  std::vector<Mark> marks_ STEPTAPE_GUARDED_BY(markMutex_);
+
+  Mutex windowMutex_;
+  std::vector<Drained> drained_ STEPTAPE_GUARDED_BY(windowMutex_);
+  std::optional<Window> window_ STEPTAPE_GUARDED_BY(windowMutex_);
+  TickConverter converter_ STEPTAPE_GUARDED_BY(windowMutex_);
+  std::uint64_t lastTicks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;
+
+  std::thread thread_;  // last: uses all of the above
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include <ATen/core/ivalue.h>
+#include <c10/util/ArrayRef.h>
+
+namespace steptape {
+
+/// The floating-point operations of one call of matrix products, convolutions and attention, forward
+/// and backward: a multiplication and an addition are two. 0 for other operators, among them those
+/// that call one of these, which counts then.
+///
+/// @threads Thread-safe.
+/// @source  The number of multiplications in each operator's definition.
+double callFlops(std::string_view name, c10::ArrayRef<const c10::IValue> inputs);
+
+}  // namespace steptape

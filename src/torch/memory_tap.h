@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace steptape {
+
+/// Records what is allocated and freed, while one lives, on the thread that made it and on LibTorch's
+/// threads that work for it.
+///
+/// @threads Lives and dies on one thread.
+class MemoryTap {
+ public:
+  MemoryTap();
+  ~MemoryTap();
+  MemoryTap(const MemoryTap&) = delete;
+  MemoryTap& operator=(const MemoryTap&) = delete;
+
+  /// Why nothing is recorded; empty if it is: LibTorch tells one profiler of each thread.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  class Reporter;
+  class Guard;
+  std::string problem_;
+  std::unique_ptr<Guard> guard_;
+};
+
+}  // namespace steptape

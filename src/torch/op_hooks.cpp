@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch/op_hooks.h"
+
+#include <array>
+#include <memory>
+
+#include "recorder/thread_recorder.h"
+#include "torch/call_details.h"
+#include "torch/schema_names.h"
+
+#include <ATen/record_function.h>
+
+namespace steptape {
+namespace {
+
+SpanKind kindOf(at::RecordScope scope) {
+  switch (scope) {
+    case at::RecordScope::BACKWARD_FUNCTION:
+      return SpanKind::kBackward;
+    case at::RecordScope::USER_SCOPE:
+      return SpanKind::kUserScope;
+    default:
+      return SpanKind::kOperator;
+  }
+}
+
+/// Carries what began to the thread where it ends: for asynchronous functions only, since it is
+/// allocated. Others nest, and wait on a stack of their thread.
+struct DetachedSpan : at::ObserverContext {
+  explicit DetachedSpan(const SpanRecord& begun) : record(begun) {}
+  SpanRecord record;
+};
+
+template <bool kWithInputs>
+std::unique_ptr<at::ObserverContext> beginFunction(const at::RecordFunction& function) {
+  detail::ThreadRecorder* const recorder = detail::recorderForNow();
+  if (recorder == nullptr) {
+    return nullptr;
+  }
+  const SpanKind kind = kindOf(function.scope());
+  const char* const name = function.name();
+  std::uint16_t nameId = kind == SpanKind::kOperator ? schemaSpanName(name) : std::uint16_t{0};
+  if (nameId == 0) {
+    nameId = recorder->names().idOf(kind, name);
+  }
+  std::uint32_t detailsId = 0;
+  if constexpr (kWithInputs) {
+    if (kind == SpanKind::kOperator) {
+      detailsId = callDetails(name, nameId, function.inputs());
+    }
+  }
+  const std::uint64_t payload = SpanRecord::payloadOf(function.seqNr(), detailsId);
+  if (function.isAsync()) {
+    return std::make_unique<DetachedSpan>(detail::beginDetached(kind, name, payload));
+  }
+  const std::uint64_t thread =
+      kind == SpanKind::kBackward ? function.forwardThreadId() : function.threadId();
+  if (nameId != 0) {
+    recorder->begin(kind, nameId, static_cast<std::uint16_t>(thread), payload, &function);
+  }
+  return nullptr;
+}
+
+void endFunction(const at::RecordFunction& function, at::ObserverContext* context) {
+  if (context == nullptr) {
+    detail::endSpan(&function);
+  } else {
+    detail::endDetached(static_cast<DetachedSpan*>(context)->record);
+  }
+}
+
+}  // namespace
+
+class OpHook {
+ public:
+  explicit OpHook(const OpHookChoice& choice) : choice_(choice), handle_(addDisabled(choice)) {}
+
+  bool is(const OpHookChoice& choice) const {
+    return choice.inputs == choice_.inputs && choice.sampling == choice_.sampling;
+  }
+  at::CallbackHandle handle() const { return handle_; }
+
+ private:
+  static at::CallbackHandle addDisabled(const OpHookChoice& choice) {
+    const at::CallbackHandle handle = at::addGlobalCallback(
+        at::RecordFunctionCallback(choice.inputs ? &beginFunction<true> : &beginFunction<false>,
+                                   &endFunction)
+            .needsInputs(choice.inputs)
+            .samplingProb(1.0 / choice.sampling)
+            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+                     at::RecordScope::USER_SCOPE}));
+    at::disableCallback(handle);
+    return handle;
+  }
+
+  OpHookChoice choice_;
+  at::CallbackHandle handle_;
+};
+
+namespace {
+
+// LibTorch lets a global callback be added "only during the program initialization", which is now,
+// and removed while no other code runs, which is never; enabling and disabling is free of that. A
+// callback's probability is fixed when it is added.
+const std::array<OpHook, 8> kHooks{OpHook({false, 1}),    OpHook({true, 1}),    OpHook({false, 10}),
+                                   OpHook({true, 10}),    OpHook({false, 100}), OpHook({true, 100}),
+                                   OpHook({false, 1000}), OpHook({true, 1000})};
+
+}  // namespace
+
+const OpHook* opHook(const OpHookChoice& choice) {
+  for (const OpHook& hook : kHooks) {
+    if (hook.is(choice)) {
+      return &hook;
+    }
+  }
+  return nullptr;
+}
+
+void enableOpHook(const OpHook& hook) {
+  at::reenableCallback(hook.handle());
+}
+
+void disableOpHook(const OpHook& hook) noexcept {
+  at::disableCallback(hook.handle());
+}
+
+}  // namespace steptape

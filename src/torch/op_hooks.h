@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace steptape {
+
+/// Which operators are recorded, and what of them.
+struct OpHookChoice {
+  bool inputs = false;
+  int sampling = 1;  ///< One in so many: 1, 10, 100 or 1000.
+};
+
+/// The hook for a choice; null if there is none.
+class OpHook;
+const OpHook* opHook(const OpHookChoice& choice);
+
+/// Lets LibTorch call a hook, or no longer.
+///
+/// @threads Thread-safe; takes effect with each thread's next operator.
+void enableOpHook(const OpHook& hook);
+void disableOpHook(const OpHook& hook) noexcept;
+
+}  // namespace steptape
