@@ -6,10 +6,10 @@
 
 #include "steptape/base/error.h"
 
+#include "base/whole_file.h"
 #include "checkpoint/checkpoint_archive.h"
 #include "checkpoint/checkpoint_file.h"
 #include "checkpoint/random_state.h"
-#include "checkpoint/whole_file.h"
 #include "parallel/rank_outcome.h"
 
 namespace steptape {

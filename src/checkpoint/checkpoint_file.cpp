@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "checkpoint/whole_file.h"
+#include "base/whole_file.h"
 #include "parallel/rank_outcome.h"
 
 namespace steptape::detail {

@@ -95,11 +95,8 @@ void ScalarEventEncoder::begin(double wallTime, std::int64_t step) {
 
 // As Protocol Buffers do, fields whose bits are all zero are left out.
 void ScalarEventEncoder::finish(std::string* out) {
-  if (const auto wallTimeBits = bitsOf<std::uint64_t>(wallTime_); wallTimeBits != 0) {
-    char bytes[sizeof(double)];
-    detail::storeLittleEndian64(bytes, wallTimeBits);
-    detail::appendFieldKey(out, kEventWallTime, detail::WireType::kFixed64);
-    out->append(bytes, sizeof bytes);
+  if (bitsOf<std::uint64_t>(wallTime_) != 0) {
+    detail::appendDoubleField(out, kEventWallTime, wallTime_);
   }
   if (step_ != 0) {
     detail::appendVarintField(out, kEventStep, static_cast<std::uint64_t>(step_));

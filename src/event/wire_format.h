@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+
+#include "base/little_endian.h"
 
 namespace steptape::detail {
 
@@ -24,6 +28,15 @@ inline void appendFieldKey(std::string* out, std::uint32_t field, WireType type)
   appendVarint(out, field << 3 | static_cast<std::uint32_t>(type));
 }
 
+/// Bytes that appendVarint() appends.
+inline std::size_t varintBytes(std::uint64_t value) {
+  std::size_t bytes = 1;
+  for (; value >= 0x80; value >>= 7) {
+    ++bytes;
+  }
+  return bytes;
+}
+
 inline void appendBytesField(std::string* out, std::uint32_t field, std::string_view bytes) {
   appendFieldKey(out, field, WireType::kLengthDelimited);
   appendVarint(out, bytes.size());
@@ -33,6 +46,15 @@ inline void appendBytesField(std::string* out, std::uint32_t field, std::string_
 inline void appendVarintField(std::string* out, std::uint32_t field, std::uint64_t value) {
   appendFieldKey(out, field, WireType::kVarint);
   appendVarint(out, value);
+}
+
+inline void appendDoubleField(std::string* out, std::uint32_t field, double value) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  char bytes[sizeof bits];
+  storeLittleEndian64(bytes, bits);
+  appendFieldKey(out, field, WireType::kFixed64);
+  out->append(bytes, sizeof bytes);
 }
 
 }  // namespace steptape::detail

@@ -12,8 +12,8 @@
 #include "steptape/testing/thread_communicator.h"
 
 #include "base/replacement_file.h"
+#include "base/whole_file.h"
 #include "checkpoint/checkpoint_archive.h"
-#include "checkpoint/whole_file.h"
 #include "distributed/expect_error.h"
 #include "parallel/small_model.h"
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/span.h"
+#include "steptape/event/xplane_encoder.h"
+#include "steptape/trace/trace.h"
+
+#include "trace/xplane_clock.h"
+#include "trace/xplane_spans.h"
+
+namespace steptape::detail {
+
+/// Numbers of a plane's lines, by which XProf tells them apart and orders them.
+class XPlaneLineIds {
+ public:
+  static constexpr std::int64_t kSteps = 0;  ///< Above all threads.
+
+  /// That of the thread, if no other line has it.
+  std::int64_t ofThread(std::uint64_t thread);
+
+  /// One below all threads.
+  std::int64_t next();
+
+ private:
+  std::set<std::int64_t> taken_{kSteps};
+  std::int64_t last_ = std::int64_t{1} << 30;  // more than Linux gives to threads
+};
+
+/// A span of a thread, and the number by which XProf draws an arrow from or to it.
+using XPlaneFlow = std::pair<std::size_t, std::uint64_t>;
+
+/// The arrows of each thread, by span.
+std::vector<std::vector<XPlaneFlow>> xplaneFlows(const Trace& trace);
+
+/// Adds the line of a thread, and lines for those of its spans that nest in nothing.
+void addXPlaneThread(const TraceThread& thread, const std::string& name,
+                     Span<const XPlaneFlow> flows, const XPlaneClock& clock, XPlaneSpans* spans,
+                     XPlaneLineIds* ids, XPlaneEncoder* plane);
+
+}  // namespace steptape::detail

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/xplane_memory.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/xprof_names.h"
+
+namespace steptape::detail {
+namespace {
+
+/// Which operator of a thread runs at a time, of times that only go forward.
+class RunningOperator {
+ public:
+  RunningOperator(const Trace& trace, const TraceThread& thread) : trace_(trace), thread_(thread) {}
+
+  /// The innermost one; nullptr if none runs.
+  const TraceName* at(std::int64_t time) {
+    for (; next_ < thread_.spans.size() && thread_.spans[next_].start <= time; ++next_) {
+      const TraceSpan& span = thread_.spans[next_];
+      const SpanKind kind = trace_.names[span.name].kind;
+      if ((kind == SpanKind::kOperator || kind == SpanKind::kBackward) &&
+          (span.flags & kDetached) == 0) {
+        leaveUntil(span.start);
+        open_.push_back(&span);
+      }
+    }
+    leaveUntil(time);
+    return open_.empty() ? nullptr : &trace_.names[open_.back()->name];
+  }
+
+ private:
+  void leaveUntil(std::int64_t time) {
+    while (!open_.empty() && open_.back()->start + open_.back()->duration <= time) {
+      open_.pop_back();
+    }
+  }
+
+  const Trace& trace_;
+  const TraceThread& thread_;
+  std::size_t next_ = 0;
+  std::vector<const TraceSpan*> open_;
+};
+
+/// @source c10/core/DeviceType.h of PyTorch
+std::string allocatorName(const TraceMemoryEvent& event) {
+  switch (event.deviceType) {
+    case 0:
+      return "cpu";
+    case 1:
+      return "cuda:" + std::to_string(event.deviceIndex);
+    default:
+      return "device " + std::to_string(event.deviceType) + ":" + std::to_string(event.deviceIndex);
+  }
+}
+
+class MemoryLine {
+ public:
+  MemoryLine(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane)
+      : trace_(trace),
+        clock_(clock),
+        plane_(*plane),
+        line_(kMemoryLineId, "Memory"),
+        allocation_(plane->addEventName({kAllocation})),
+        deallocation_(plane->addEventName({kDeallocation})) {
+    for (const TraceThread& thread : trace.threads) {
+      operators_.emplace_back(trace, thread);
+    }
+  }
+
+  void add(const TraceMemoryEvent& event) {
+    const bool isAllocation = event.bytes >= 0;
+    line_.beginEvent(isAllocation ? allocation_ : deallocation_, clock_.picos(event.time), 0);
+    addText(kAllocatorStat, allocatorName(event));
+    add(kAllocatedStat, event.totalAllocated);
+    add(kAllocationStat, std::abs(event.bytes));
+    add(kRequestedStat, std::abs(event.bytes));
+    add(kAddressStat, static_cast<std::int64_t>(event.address));
+    std::int64_t& peak = peaks_[{event.deviceType, event.deviceIndex}];
+    peak = std::max(peak, event.totalAllocated);
+    add(kPeakStat, peak);
+    add(kAvailableStat, std::max<std::int64_t>(0, event.totalReserved - event.totalAllocated));
+    if (const std::int64_t step = stepAt(trace_, event.time); step >= 0) {
+      add(kGroupStat, step);
+    }
+    const TraceName* const running = operators_[event.thread].at(event.time);
+    if (isAllocation && running != nullptr) {
+      addText(kOperatorStat, running->text);
+    }
+    add(kDeviceTypeStat, event.deviceType);
+    add(kDeviceIdStat, event.deviceIndex);
+    line_.addStat(plane_.statId(kThreadStat), trace_.threads[event.thread].id);
+    line_.endEvent();
+  }
+
+  XLineEncoder take() { return std::move(line_); }
+
+ private:
+  void add(const char* stat, std::int64_t value) { line_.addStat(plane_.statId(stat), value); }
+  void addText(const char* stat, const std::string& text) {
+    line_.addStat(plane_.statId(stat), XStatReference{plane_.statId(text)});
+  }
+
+  const Trace& trace_;
+  const XPlaneClock& clock_;
+  XPlaneEncoder& plane_;
+  XLineEncoder line_;
+  const std::int64_t allocation_;
+  const std::int64_t deallocation_;
+  std::vector<RunningOperator> operators_;             // of each thread
+  std::map<std::pair<int, int>, std::int64_t> peaks_;  // by device
+};
+
+}  // namespace
+
+XLineEncoder encodeMemoryLine(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane) {
+  MemoryLine line(trace, clock, plane);
+  for (const TraceMemoryEvent& event : trace.memory) {
+    line.add(event);
+  }
+  return line.take();
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "steptape/event/xplane_encoder.h"
+#include "steptape/trace/trace.h"
+
+#include "trace/xplane_clock.h"
+
+namespace steptape::detail {
+
+/// The memory events of a trace, for XProf's memory page.
+XLineEncoder encodeMemoryLine(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane);
+
+}  // namespace steptape::detail

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "steptape/base/error.h"
+#include "steptape/event/xplane.h"
+#include "steptape/trace/xplane_trace.h"
+
+#include "base/whole_file.h"
+#include "trace/xprof_names.h"
+
+namespace steptape {
+namespace {
+
+// Beyond these, times are no times: the year 2100, and three weeks of a profile.
+constexpr std::int64_t kMaxUnixNanos = 4'102'444'800'000'000'000;
+constexpr std::int64_t kMaxPicos = std::int64_t{1} << 61;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 60;
+
+bool isIn(std::int64_t number, std::int64_t first, std::int64_t last) {
+  return number >= first && number <= last;
+}
+
+bool startsWith(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+/// XProf's own; see xprof_names.h.
+bool isDerivedLine(std::int64_t id) {
+  return isIn(id, detail::kFirstDerivedLineId, detail::kLastDerivedLineId);
+}
+
+std::int64_t integerOf(const XStatValue& value) {
+  if (const auto* number = std::get_if<std::uint64_t>(&value)) {
+    return static_cast<std::int64_t>(*number);
+  }
+  const auto* number = std::get_if<std::int64_t>(&value);
+  return number != nullptr ? *number : 0;
+}
+
+double numberOf(const XStatValue& value) {
+  const auto* number = std::get_if<double>(&value);
+  return number != nullptr ? *number : static_cast<double>(integerOf(value));
+}
+
+SpanKind kindNamed(std::string_view name, SpanKind otherwise) {
+  for (std::size_t i = 0; i < kSpanKinds; ++i) {
+    if (const auto kind = static_cast<SpanKind>(i); name == spanKindName(kind)) {
+      return kind;
+    }
+  }
+  return otherwise;
+}
+
+/// The device of a plane such as "/device:GPU:0"; -1 if it is a host's.
+int deviceOf(std::string_view plane) {
+  if (!startsWith(plane, "/device:")) {
+    return -1;
+  }
+  return std::atoi(std::string(plane.substr(plane.rfind(':') + 1)).c_str());
+}
+
+/// Numbers of the stats of a plane that a Trace has a place for; -1 where the plane has none.
+struct StatIds {
+  explicit StatIds(const XPlane& plane) {
+    for (const auto& [id, name] : plane.statNames) {
+      byName.emplace(name, id);
+    }
+  }
+  std::int64_t of(const char* name) const {
+    const auto found = byName.find(name);
+    return found != byName.end() ? found->second : -1;
+  }
+  std::map<std::string, std::int64_t, std::less<>> byName;
+};
+
+/// What events say of threads before it is known where these are in the trace.
+struct Pending {
+  struct Detached {
+    int device;
+    std::uint64_t thread;
+    TraceSpan span;
+  };
+  std::vector<Detached> detached;
+  std::vector<std::uint64_t> stepThreads;    // of each step
+  std::vector<std::uint64_t> memoryThreads;  // of each memory event
+};
+
+class PlaneReader {
+ public:
+  /// @param base Subtracted from XLine::timestampNanos.
+  PlaneReader(const XPlane& plane, std::int64_t base, Trace* trace, Pending* pending)
+      : plane_(plane),
+        base_(base),
+        device_(deviceOf(plane.name)),
+        trace_(*trace),
+        pending_(*pending),
+        ids_(plane) {}
+
+  void read() {
+    for (const XLine& line : plane_.lines) {
+      if (line.id == detail::kMemoryLineId) {
+        forEachEvent(line,
+                     [this](const XEvent& event, std::int64_t start) { addMemory(event, start); });
+      } else if (line.name == detail::kCountersLine) {
+        forEachEvent(line,
+                     [this](const XEvent& event, std::int64_t start) { addCounter(event, start); });
+      } else if (!isDerivedLine(line.id)) {
+        addThread(line);
+      }
+    }
+  }
+
+ private:
+  template <typename Take>
+  void forEachEvent(const XLine& line, const Take& take) {
+    XEvent event;
+    for (const std::string_view bytes : line.events) {
+      decodeXEvent(bytes, &event).throwIfError();
+      if (isIn(line.timestampNanos, 0, kMaxUnixNanos) && isIn(event.offsetPicos, 0, kMaxPicos) &&
+          isIn(event.durationPicos, 0, kMaxPicos)) {
+        take(event, nanos(line, event.offsetPicos));
+      } else {
+        ++trace_.dropped;
+      }
+    }
+  }
+
+  /// XProf has spans end picoseconds earlier; rounding gives their end back.
+  std::int64_t nanos(const XLine& line, std::int64_t picos) const {
+    return line.timestampNanos - base_ + (picos + 500) / 1000;
+  }
+
+  static const XStat* find(const std::vector<XStat>& stats, std::int64_t id) {
+    const auto found =
+        std::find_if(stats.begin(), stats.end(), [&](const XStat& stat) { return stat.id == id; });
+    return found != stats.end() ? &*found : nullptr;
+  }
+  std::optional<std::int64_t> integer(const XEvent& event, std::int64_t id) const {
+    const XStat* const stat = find(event.stats, id);
+    return stat != nullptr ? std::optional(integerOf(stat->value)) : std::nullopt;
+  }
+  std::string text(const std::vector<XStat>& stats, std::int64_t id) const {
+    const XStat* const stat = find(stats, id);
+    return stat != nullptr ? std::string(plane_.text(*stat)) : "";
+  }
+
+  void addThread(const XLine& line) {
+    TraceThread thread{static_cast<std::uint64_t>(line.id), line.name, device_, {}};
+    bool hasOtherEvents = false;  // than the thread's own
+    forEachEvent(line, [&](const XEvent& event, std::int64_t start) {
+      const std::int64_t end = nanos(line, event.offsetPicos + event.durationPicos);
+      if (addStep(event, start, end - start, line)) {
+        hasOtherEvents = true;
+        return;
+      }
+      TraceSpan span = spanOf(event);
+      span.start = start;
+      span.duration = end - start;
+      if (const auto from = integer(event, detachedFrom_)) {
+        hasOtherEvents = true;
+        span.flags |= kDetached;
+        pending_.detached.push_back({device_, static_cast<std::uint64_t>(*from), span});
+      } else {
+        thread.spans.push_back(span);
+      }
+    });
+    if (!thread.spans.empty() || !hasOtherEvents) {
+      trace_.threads.push_back(std::move(thread));
+    }
+  }
+
+  /// @return false if the event is no step.
+  bool addStep(const XEvent& event, std::int64_t start, std::int64_t duration, const XLine& line) {
+    std::optional<std::int64_t> number = integer(event, stepNumber_);
+    if (!number && find(event.stats, stepName_) != nullptr) {
+      number = integer(event, group_);
+    }
+    if (!number || device_ >= 0) {
+      return false;
+    }
+    trace_.steps.push_back({*number, start, duration, 0});
+    pending_.stepThreads.push_back(
+        static_cast<std::uint64_t>(integer(event, thread_).value_or(line.id)));
+    return true;
+  }
+
+  TraceSpan spanOf(const XEvent& event) {
+    TraceSpan span;
+    span.name = nameOf(event.nameId);
+    if (const XStat* const value = find(event.stats, value_)) {
+      span.value = numberOf(value->value);
+      span.flags |= kHasValue;
+    }
+    const std::int64_t sequence = integer(event, sequence_).value_or(-1);
+    span.sequence = isIn(sequence, 0, SpanRecord::kNoSequence - 1) ? sequence : -1;
+    span.forwardThread = static_cast<std::uint16_t>(integer(event, forwardThread_).value_or(0));
+    span.details = detailsOf(event);
+    return span;
+  }
+
+  std::uint32_t nameOf(std::int64_t id) {
+    const auto [known, isNew] = names_.try_emplace(id, trace_.names.size());
+    if (isNew) {
+      const auto found = plane_.eventNames.find(id);
+      trace_.names.push_back(
+          traceNameOf(found != plane_.eventNames.end() ? found->second : XEventName()));
+    }
+    return known->second;
+  }
+
+  TraceName traceNameOf(const XEventName& name) const {
+    TraceName result;
+    result.text = name.displayName;
+    if (result.text.empty()) {
+      const bool isZone = startsWith(name.name, detail::kZonePrefix);
+      result.text = name.name.substr(isZone ? std::string_view(detail::kZonePrefix).size() : 0);
+    }
+    result.kind = kindNamed(text(name.stats, ids_.of(detail::kKindStat)),
+                            device_ >= 0 ? SpanKind::kDevice : SpanKind::kZone);
+    result.category = text(name.stats, ids_.of(detail::kCategoryStat));
+    if (const XStat* const color = find(name.stats, ids_.of(detail::kColorStat))) {
+      result.color = static_cast<std::uint32_t>(integerOf(color->value));
+    }
+    return result;
+  }
+
+  std::uint32_t detailsOf(const XEvent& event) {
+    SpanDetails details;
+    details.shapes = text(event.stats, shapes_);
+    details.types = text(event.stats, types_);
+    details.module = text(event.stats, module_);
+    details.arguments = text(event.stats, arguments_);
+    if (const XStat* const flops = find(event.stats, flops_)) {
+      details.flops = numberOf(flops->value);
+    }
+    details.bytes = integer(event, bytes_).value_or(0);
+    if (details == SpanDetails()) {
+      return 0;
+    }
+    std::string key = details.shapes + '\n' + details.types + '\n' + details.module + '\n' +
+                      details.arguments + '\n' + std::to_string(details.flops) + '\n' +
+                      std::to_string(details.bytes);
+    const auto [known, isNew] = details_.try_emplace(std::move(key), trace_.details.size());
+    if (isNew) {
+      trace_.details.push_back(std::move(details));
+    }
+    return known->second;
+  }
+
+  void addMemory(const XEvent& event, std::int64_t time) {
+    const auto name = plane_.eventNames.find(event.nameId);
+    if (name == plane_.eventNames.end()) {
+      return;
+    }
+    const auto number = [&](const char* stat) { return integer(event, ids_.of(stat)).value_or(0); };
+    const auto bytes = [&](const char* stat) {
+      return std::clamp(number(stat), -kMaxBytes, kMaxBytes);
+    };
+    TraceMemoryEvent memory;
+    memory.time = time;
+    memory.address = static_cast<std::uint64_t>(number(detail::kAddressStat));
+    memory.bytes = bytes(detail::kAllocationStat);
+    if (name->second.name == detail::kDeallocation) {
+      memory.bytes = -memory.bytes;
+    }
+    memory.totalAllocated = bytes(detail::kAllocatedStat);
+    const std::int64_t available = bytes(detail::kAvailableStat);
+    memory.totalReserved = available != 0 ? memory.totalAllocated + available : 0;
+    memory.deviceType = static_cast<int>(number(detail::kDeviceTypeStat));
+    memory.deviceIndex = static_cast<int>(number(detail::kDeviceIdStat));
+    trace_.memory.push_back(memory);
+    pending_.memoryThreads.push_back(static_cast<std::uint64_t>(number(detail::kThreadStat)));
+  }
+
+  void addCounter(const XEvent& event, std::int64_t time) {
+    const auto [known, isNew] = counters_.try_emplace(event.nameId, trace_.counters.size());
+    if (isNew) {
+      const auto name = plane_.eventNames.find(event.nameId);
+      trace_.counters.push_back(
+          {name != plane_.eventNames.end() ? name->second.name : std::string(), {}});
+    }
+    if (!event.stats.empty()) {
+      trace_.counters[known->second].points.emplace_back(time, numberOf(event.stats[0].value));
+    }
+  }
+
+  const XPlane& plane_;
+  const std::int64_t base_;
+  const int device_;
+  Trace& trace_;
+  Pending& pending_;
+  const StatIds ids_;
+  std::unordered_map<std::int64_t, std::uint32_t> names_;
+  std::unordered_map<std::string, std::uint32_t> details_;
+  std::unordered_map<std::int64_t, std::size_t> counters_;
+
+  // Of what each event is asked.
+  const std::int64_t group_ = ids_.of(detail::kGroupStat);
+  const std::int64_t stepName_ = ids_.of(detail::kStepNameStat);
+  const std::int64_t stepNumber_ = ids_.of(detail::kStepNumberStat);
+  const std::int64_t thread_ = ids_.of(detail::kThreadStat);
+  const std::int64_t detachedFrom_ = ids_.of(detail::kDetachedFromStat);
+  const std::int64_t value_ = ids_.of(detail::kValueStat);
+  const std::int64_t sequence_ = ids_.of(detail::kSequenceStat);
+  const std::int64_t forwardThread_ = ids_.of(detail::kForwardThreadStat);
+  const std::int64_t shapes_ = ids_.of(detail::kShapesStat);
+  const std::int64_t types_ = ids_.of(detail::kTypesStat);
+  const std::int64_t module_ = ids_.of(detail::kModuleStat);
+  const std::int64_t flops_ = ids_.of(detail::kFlopsStat);
+  const std::int64_t bytes_ = ids_.of(detail::kBytesStat);
+  const std::int64_t arguments_ = ids_.of(detail::kArgumentsStat);
+};
+
+void readEnvironment(const XPlane& plane, Trace* trace) {
+  std::int64_t stop = 0;
+  for (const XStat& stat : plane.stats) {
+    const auto found = plane.statNames.find(stat.id);
+    const std::string name = found != plane.statNames.end() ? found->second : "";
+    const std::int64_t number = integerOf(stat.value);
+    if (name == detail::kProfileStartStat) {
+      trace->originNanos = std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
+    } else if (name == detail::kProfileStopStat) {
+      stop = std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
+    } else if (name == detail::kRankStat) {
+      trace->rank = static_cast<int>(number);
+    } else if (name == detail::kWorldSizeStat) {
+      trace->worldSize = static_cast<int>(number);
+    } else if (name == detail::kProcessIdStat) {
+      trace->processId = number;
+    } else if (name == detail::kProcessNameStat) {
+      trace->processName = plane.text(stat);
+    } else if (name == detail::kDroppedStat) {
+      trace->dropped += static_cast<std::uint64_t>(number);
+    } else if (const std::string_view text = plane.text(stat); !text.empty()) {
+      trace->metadata.emplace_back(name, text);
+    }
+  }
+  trace->duration = std::max<std::int64_t>(0, stop - trace->originNanos);
+}
+
+/// The earliest time of a line that counts from 1970, as other profilers' do; 0 if there is none.
+std::int64_t earliestTimestamp(const XSpace& space) {
+  std::int64_t earliest = 0;
+  for (const XPlane& plane : space.planes) {
+    for (const XLine& line : plane.lines) {
+      if (isIn(line.timestampNanos, 1, kMaxUnixNanos) &&
+          (earliest == 0 || line.timestampNanos < earliest)) {
+        earliest = line.timestampNanos;
+      }
+    }
+  }
+  return earliest;
+}
+
+/// The place of the thread with this number, which is made if there is none.
+std::size_t threadOf(int device, std::uint64_t id, Trace* trace) {
+  const auto found = std::find_if(
+      trace->threads.begin(), trace->threads.end(),
+      [&](const TraceThread& thread) { return thread.device == device && thread.id == id; });
+  if (found != trace->threads.end()) {
+    return static_cast<std::size_t>(found - trace->threads.begin());
+  }
+  trace->threads.push_back({id, "", device, {}});
+  return trace->threads.size() - 1;
+}
+
+void resolve(const Pending& pending, Trace* trace) {
+  constexpr int kHost = -1;
+  for (const Pending::Detached& each : pending.detached) {
+    trace->threads[threadOf(each.device, each.thread, trace)].spans.push_back(each.span);
+  }
+  for (std::size_t i = 0; i < trace->steps.size(); ++i) {
+    trace->steps[i].thread = threadOf(kHost, pending.stepThreads[i], trace);
+  }
+  for (std::size_t i = 0; i < trace->memory.size(); ++i) {
+    trace->memory[i].thread = threadOf(kHost, pending.memoryThreads[i], trace);
+  }
+  for (TraceThread& thread : trace->threads) {
+    nestSpans(&thread.spans);
+  }
+  std::stable_sort(trace->steps.begin(), trace->steps.end(),
+                   [](const TraceStep& a, const TraceStep& b) { return a.start < b.start; });
+}
+
+Trace traceOf(const XSpace& space) {
+  Trace trace;
+  Pending pending;
+  const std::int64_t base = earliestTimestamp(space);
+  for (const XPlane& plane : space.planes) {
+    if (plane.name == detail::kEnvironmentPlane) {
+      readEnvironment(plane, &trace);
+    } else {
+      PlaneReader(plane, base, &trace, &pending).read();
+    }
+  }
+  if (base != 0) {
+    trace.originNanos = base;
+  }
+  if (!space.hostNames.empty()) {
+    trace.hostName = space.hostNames[0];
+  }
+  resolve(pending, &trace);
+  return trace;
+}
+
+}  // namespace
+
+Trace readXPlane(const std::string& path) {
+  std::string bytes;
+  detail::readWholeFile(path, bytes).throwIfError();
+  XSpace space;
+  try {
+    decodeXSpace(bytes, &space).throwIfError();
+    if (space.planes.empty()) {
+      throw Error(ErrorCode::kDataLoss, "it has no planes");
+    }
+    return traceOf(space);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kInvalidArgument, path + " is no profile of XProf: " + error.what());
+  }
+}
+
+}  // namespace steptape

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/xplane_spans.h"
+
+#include <array>
+#include <string>
+
+#include "trace/xprof_names.h"
+
+namespace steptape::detail {
+namespace {
+
+bool isListedAsOperator(SpanKind kind) {
+  return kind == SpanKind::kOperator || kind == SpanKind::kBackward ||
+         kind == SpanKind::kCollective || kind == SpanKind::kWait || kind == SpanKind::kDevice;
+}
+
+/// Whether XProf counts the span as a part of its step that computes, or loads data. Zones would
+/// count over their whole time, whatever happens in them, and collectives are no computation.
+bool isPartOfStep(SpanKind kind) {
+  return kind == SpanKind::kOperator || kind == SpanKind::kBackward || kind == SpanKind::kInput ||
+         kind == SpanKind::kDevice;
+}
+
+/// XProf knows copies by names that are not those of CUPTI.
+std::string deviceEventName(const std::string& text) {
+  struct Copy {
+    const char* cupti;
+    const char* xprof;
+  };
+  constexpr std::array<Copy, 3> kCopies = {{{"Memcpy HtoD", "MemcpyHToD"},
+                                            {"Memcpy DtoH", "MemcpyDToH"},
+                                            {"Memcpy DtoD", "MemcpyDToD"}}};
+  for (const Copy& copy : kCopies) {
+    if (text.rfind(copy.cupti, 0) == 0) {
+      return copy.xprof;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+XPlaneSpans::XPlaneSpans(const Trace& trace, const XPlaneClock& clock, bool isDevice,
+                         XPlaneEncoder* plane)
+    : trace_(trace),
+      clock_(clock),
+      plane_(*plane),
+      isDevice_(isDevice),
+      names_(trace.names.size()),
+      details_(trace.details.size()),
+      group_(plane->statId(kGroupStat)),
+      flow_(plane->statId(kFlowStat)),
+      correlation_(plane->statId(kCorrelationStat)),
+      sequence_(plane->statId(kSequenceStat)),
+      forwardThread_(plane->statId(kForwardThreadStat)),
+      value_(plane->statId(kValueStat)),
+      flops_(plane->statId(kFlopsStat)),
+      bytes_(plane->statId(kBytesStat)) {}
+
+void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLineEncoder* line) {
+  const Name& name = nameOf(span.name);
+  const std::int64_t start = clock_.picos(span.start);
+  line->beginEvent(name.id, start, facts.endPicos - start);
+  if (name.isInStep) {
+    if (const std::int64_t step = stepAt(trace_, span.start); step >= 0) {
+      line->addStat(group_, step);
+    }
+  }
+  for (const auto& [stat, text] : name.texts) {
+    line->addStat(stat, text);
+  }
+  if (isDevice_) {
+    line->addStat(correlation_, ++lastCorrelation_);
+  }
+  if (facts.flow != 0) {
+    line->addStat(flow_, facts.flow);
+  }
+  if (facts.thread) {
+    line->addStat(plane_.statId(kDetachedFromStat), *facts.thread);
+  }
+  if ((span.flags & kHasValue) != 0) {
+    line->addStat(value_, span.value);
+  }
+  if (span.sequence >= 0) {
+    line->addStat(sequence_, span.sequence);
+    line->addStat(forwardThread_, std::int64_t{span.forwardThread});
+  }
+  if (span.details != 0) {
+    addDetails(span.details, line);
+  }
+  line->endEvent();
+}
+
+void XPlaneSpans::addDetails(std::uint32_t index, XLineEncoder* line) {
+  const SpanDetails& details = trace_.details[index];
+  for (const auto& [stat, text] : textsOf(index)) {
+    line->addStat(stat, text);
+  }
+  if (details.flops != 0) {
+    line->addStat(flops_, details.flops);
+  }
+  if (details.bytes != 0) {
+    line->addStat(bytes_, details.bytes);
+  }
+}
+
+const XPlaneSpans::Name& XPlaneSpans::nameOf(std::uint32_t index) {
+  Name& name = names_[index];
+  if (name.id == 0) {
+    const TraceName& traceName = trace_.names[index];
+    name = isDevice_ ? declareDeviceName(traceName) : declareHostName(traceName);
+  }
+  return name;
+}
+
+XPlaneSpans::Name XPlaneSpans::declareHostName(const TraceName& name) {
+  Name declared;
+  const std::string xprofName =
+      isListedAsOperator(name.kind) ? xprofOperatorName(name.text) : kZonePrefix + name.text;
+  declared.id = plane_.addEventName({xprofName, name.text, statsOf(name)});
+  declared.isInStep = isPartOfStep(name.kind);
+  if (name.kind == SpanKind::kInput) {
+    addText(kInputStageStat, name.text, &declared.texts);
+    addText(kOperatorStat, kIteratorPrefix + name.text, &declared.texts);
+  }
+  return declared;
+}
+
+XPlaneSpans::Name XPlaneSpans::declareDeviceName(const TraceName& name) {
+  Name declared;
+  declared.id = plane_.addEventName({deviceEventName(name.text), name.text, statsOf(name)});
+  declared.isInStep = true;
+  addText(kOperatorStat, xprofOperatorName(name.text), &declared.texts);
+  return declared;
+}
+
+std::vector<XStat> XPlaneSpans::statsOf(const TraceName& name) {
+  std::vector<XStat> stats{
+      {plane_.statId(kKindStat), XStatReference{plane_.statId(spanKindName(name.kind))}}};
+  if (!name.category.empty()) {
+    stats.push_back({plane_.statId(kCategoryStat), XStatReference{plane_.statId(name.category)}});
+  }
+  if (name.color != 0) {
+    stats.push_back({plane_.statId(kColorStat), std::int64_t{name.color}});
+  }
+  return stats;
+}
+
+const XPlaneSpans::Texts& XPlaneSpans::textsOf(std::uint32_t index) {
+  std::optional<Texts>& texts = details_[index];
+  if (!texts) {
+    texts.emplace();
+    const SpanDetails& details = trace_.details[index];
+    addText(kShapesStat, details.shapes, &*texts);
+    addText(kTypesStat, details.types, &*texts);
+    addText(kModuleStat, details.module, &*texts);
+    addText(kArgumentsStat, details.arguments, &*texts);
+  }
+  return *texts;
+}
+
+void XPlaneSpans::addText(const char* stat, std::string_view text, Texts* texts) {
+  if (!text.empty()) {
+    texts->emplace_back(plane_.statId(stat), XStatReference{plane_.statId(text)});
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "steptape/event/xplane_encoder.h"
+#include "steptape/trace/trace.h"
+
+#include "trace/xplane_clock.h"
+
+namespace steptape::detail {
+
+/// What XProf is told of a span beside what the span itself says.
+struct XPlaneSpanFacts {
+  std::int64_t endPicos = 0;
+  std::uint64_t flow = 0;  ///< Of the arrow that begins or ends here; 0: none.
+  /// The number of its thread, if the span is on a line beside the thread's.
+  std::optional<std::uint64_t> thread = {};
+};
+
+/// Encodes the spans of a plane, with the names and details that they share.
+class XPlaneSpans {
+ public:
+  /// All of them must outlive it.
+  XPlaneSpans(const Trace& trace, const XPlaneClock& clock, bool isDevice, XPlaneEncoder* plane);
+
+  void add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLineEncoder* line);
+
+ private:
+  /// Texts of stats, each kept once however many events have it.
+  using Texts = std::vector<std::pair<std::int64_t, XStatReference>>;
+
+  /// What all spans of a name have in common.
+  struct Name {
+    std::int64_t id = 0;    // 0: not declared yet
+    bool isInStep = false;  // whether it belongs to the step in which it begins
+    Texts texts;
+  };
+
+  const Name& nameOf(std::uint32_t index);
+  Name declareHostName(const TraceName& name);
+  Name declareDeviceName(const TraceName& name);
+  std::vector<XStat> statsOf(const TraceName& name);
+  void addDetails(std::uint32_t index, XLineEncoder* line);
+  const Texts& textsOf(std::uint32_t details);
+  void addText(const char* stat, std::string_view text, Texts* texts);
+
+  const Trace& trace_;
+  const XPlaneClock& clock_;
+  XPlaneEncoder& plane_;
+  const bool isDevice_;
+  std::vector<Name> names_;
+  std::vector<std::optional<Texts>> details_;
+  std::int64_t lastCorrelation_ = 0;
+
+  // Numbers of stats that many spans have.
+  const std::int64_t group_;
+  const std::int64_t flow_;
+  const std::int64_t correlation_;
+  const std::int64_t sequence_;
+  const std::int64_t forwardThread_;
+  const std::int64_t value_;
+  const std::int64_t flops_;
+  const std::int64_t bytes_;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/trace/xplane_trace.h"
+
+#include "base/replacement_file.h"
+#include "base/whole_file.h"
+#include "trace/xplane_clock.h"
+#include "trace/xplane_lines.h"
+#include "trace/xplane_memory.h"
+#include "trace/xplane_spans.h"
+#include "trace/xprof_names.h"
+
+namespace steptape {
+namespace {
+
+using detail::XPlaneClock;
+using detail::XPlaneFlow;
+using detail::XPlaneLineIds;
+using detail::XPlaneSpans;
+
+/// A row of steps above those of the threads.
+XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane) {
+  const std::int64_t group = plane->statId(detail::kGroupStat);
+  const std::int64_t stepName = plane->statId(detail::kStepNameStat);
+  const std::int64_t thread = plane->statId(detail::kThreadStat);
+  XLineEncoder line(XPlaneLineIds::kSteps, detail::kStepsLine);
+  for (const TraceStep& step : trace.steps) {
+    const std::string number = std::to_string(step.number);
+    line.beginEvent(plane->addEventName({"ProfilerStep#" + number}), clock.picos(step.start),
+                    step.duration * 1000);
+    line.addStat(group, step.number);
+    line.addStat(stepName, number);
+    line.addStat(thread, trace.threads[step.thread].id);
+    line.endEvent();
+  }
+  return line;
+}
+
+/// XProf shows no step in which nothing else happened: an instant does that nobody sees.
+XLineEncoder encodeStepMarks(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane) {
+  const std::int64_t group = plane->statId(detail::kGroupStat);
+  const std::int64_t name = plane->addEventName({detail::kHiddenEvent});
+  XLineEncoder line(detail::kStepMarksLineId, "Step marks");
+  for (const TraceStep& step : trace.steps) {
+    line.beginEvent(name, clock.picos(step.start), 0);
+    line.addStat(group, step.number);
+    line.endEvent();
+  }
+  return line;
+}
+
+XLineEncoder encodeCounters(const Trace& trace, const XPlaneClock& clock, std::int64_t id,
+                            XPlaneEncoder* plane) {
+  struct Point {
+    std::int64_t time;
+    std::int64_t name;
+    double value;
+  };
+  std::vector<Point> points;
+  for (const TraceCounter& counter : trace.counters) {
+    const std::int64_t name = plane->addEventName({counter.name});
+    for (const auto& [time, value] : counter.points) {
+      points.push_back({time, name, value});
+    }
+  }
+  std::stable_sort(points.begin(), points.end(),
+                   [](const Point& a, const Point& b) { return a.time < b.time; });
+  const std::int64_t value = plane->statId(detail::kValueStat);
+  XLineEncoder line(id, detail::kCountersLine);
+  for (const Point& point : points) {
+    line.beginEvent(point.name, clock.picos(point.time), 0);
+    line.addStat(value, point.value);
+    line.endEvent();
+  }
+  return line;
+}
+
+XPlaneEncoder encodeHost(const Trace& trace, const XPlaneClock& clock,
+                         const std::vector<std::vector<XPlaneFlow>>& flows) {
+  XPlaneEncoder plane(1, detail::kHostPlane);
+  XPlaneSpans spans(trace, clock, /*isDevice=*/false, &plane);
+  XPlaneLineIds ids;
+  if (!trace.steps.empty()) {
+    plane.addLine(encodeSteps(trace, clock, &plane));
+    plane.addLine(encodeStepMarks(trace, clock, &plane));
+  }
+  for (std::size_t i = 0; i < trace.threads.size(); ++i) {
+    if (trace.threads[i].device < 0) {
+      const TraceThread& thread = trace.threads[i];
+      detail::addXPlaneThread(thread, thread.name, flows[i], clock, &spans, &ids, &plane);
+    }
+  }
+  if (!trace.counters.empty()) {
+    plane.addLine(encodeCounters(trace, clock, ids.next(), &plane));
+  }
+  if (!trace.memory.empty()) {
+    plane.addLine(detail::encodeMemoryLine(trace, clock, &plane));
+  }
+  return plane;
+}
+
+/// Of each step the time from its first span on a device to the end of its last one: without them
+/// XProf shows no steps where there is a device.
+XLineEncoder encodeDeviceSteps(const Trace& trace, int device, const XPlaneClock& clock,
+                               XPlaneEncoder* plane) {
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> timesByStep;
+  for (const TraceThread& thread : trace.threads) {
+    if (thread.device != device) {
+      continue;
+    }
+    for (const TraceSpan& span : thread.spans) {
+      const std::int64_t step = stepAt(trace, span.start);
+      const std::int64_t end = span.start + span.duration;
+      if (step >= 0) {
+        const auto [times, isNew] = timesByStep.try_emplace(step, span.start, end);
+        times->second.first = std::min(times->second.first, span.start);
+        times->second.second = std::max(times->second.second, end);
+      }
+    }
+  }
+  XLineEncoder line(detail::kDeviceStepsLineId, detail::kStepsLine);
+  const std::int64_t group = plane->statId(detail::kGroupStat);
+  for (const auto& [step, times] : timesByStep) {
+    line.beginEvent(plane->addEventName({std::to_string(step)}), clock.picos(times.first),
+                    (times.second - times.first) * 1000);
+    line.addStat(group, step);
+    line.endEvent();
+  }
+  return line;
+}
+
+XPlaneEncoder encodeDevice(const Trace& trace, int device, std::int64_t planeId,
+                           const XPlaneClock& clock) {
+  XPlaneEncoder plane(planeId, detail::kDevicePlanePrefix + std::to_string(device));
+  XPlaneSpans spans(trace, clock, /*isDevice=*/true, &plane);
+  XPlaneLineIds ids;
+  plane.addLine(encodeDeviceSteps(trace, device, clock, &plane));
+  for (const TraceThread& stream : trace.threads) {
+    if (stream.device == device) {
+      const std::string name =
+          stream.name.empty() ? "Stream #" + std::to_string(stream.id) : stream.name;
+      detail::addXPlaneThread(stream, name, {}, clock, &spans, &ids, &plane);
+    }
+  }
+  return plane;
+}
+
+/// What a Trace knows beyond what happened, for readXPlane().
+XPlaneEncoder encodeEnvironment(const Trace& trace, const XPlaneClock& clock,
+                                std::int64_t planeId) {
+  XPlaneEncoder plane(planeId, detail::kEnvironmentPlane);
+  const std::int64_t start = trace.originNanos + clock.origin();
+  plane.addStat(detail::kProfileStartStat, static_cast<std::uint64_t>(start));
+  plane.addStat(detail::kProfileStopStat,
+                static_cast<std::uint64_t>(trace.originNanos + trace.duration));
+  plane.addStat(detail::kRankStat, std::int64_t{trace.rank});
+  plane.addStat(detail::kWorldSizeStat, std::int64_t{trace.worldSize});
+  plane.addStat(detail::kProcessIdStat, trace.processId);
+  plane.addStat(detail::kProcessNameStat, trace.processName);
+  plane.addStat(detail::kDroppedStat, trace.dropped);
+  for (const auto& [key, value] : trace.metadata) {
+    plane.addStat(key, value);
+  }
+  return plane;
+}
+
+std::string droppedMessage(const Trace& trace) {
+  const std::string who = trace.worldSize > 1 ? "rank " + std::to_string(trace.rank) + ": " : "";
+  return who + "dropped " + std::to_string(trace.dropped) +
+         " spans: the profile does not show all that happened";
+}
+
+XSpaceEncoder encodeTrace(const Trace& trace, const XPlaneOptions& options) {
+  const XPlaneClock clock(trace, options.originNanos);
+  XSpaceEncoder space;
+  space.addPlane(encodeHost(trace, clock, detail::xplaneFlows(trace)));
+  std::set<int> devices;
+  for (const TraceThread& thread : trace.threads) {
+    if (thread.device >= 0) {
+      devices.insert(thread.device);
+    }
+  }
+  std::int64_t planeId = 1;
+  for (const int device : devices) {
+    space.addPlane(encodeDevice(trace, device, ++planeId, clock));
+  }
+  space.addPlane(encodeEnvironment(trace, clock, ++planeId));
+  if (trace.dropped != 0) {
+    space.addWarning(droppedMessage(trace));
+  }
+  if (!trace.hostName.empty()) {
+    space.addHostName(trace.hostName);
+  }
+  return space;
+}
+
+}  // namespace
+
+Status writeXPlane(const std::string& path, const Trace& trace, const XPlaneOptions& options) {
+  if (Status status = detail::createDirectoriesOf(path); !status.ok()) {
+    return status;
+  }
+  detail::ReplacementFile file(path);
+  if (Status status = file.open(); !status.ok()) {
+    return status;
+  }
+  const XSpaceEncoder space = encodeTrace(trace, options);
+  for (const std::string& piece : space.pieces()) {
+    file.write(piece);
+  }
+  if (Status status = file.finish(); !status.ok()) {
+    return status;
+  }
+  return file.appear(/*overwrite=*/false);
+}
+
+}  // namespace steptape

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/event/xplane_encoder.h"
+#include "steptape/testing/temp_dir.h"
+#include "steptape/trace/xplane_trace.h"
+
+#include "trace/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// What a span is, without the places of its name and details.
+struct Span {
+  std::string name;
+  SpanKind kind;
+  std::int64_t start;
+  std::int64_t duration;
+  std::uint8_t flags;
+  std::int64_t sequence;
+  std::uint16_t forwardThread;
+  double value;
+  SpanDetails details;
+
+  bool operator==(const Span& other) const {
+    return name == other.name && kind == other.kind && start == other.start &&
+           duration == other.duration && flags == other.flags && sequence == other.sequence &&
+           forwardThread == other.forwardThread && value == other.value && details == other.details;
+  }
+};
+
+void PrintTo(const Span& span, std::ostream* out) {
+  *out << spanKindName(span.kind) << " " << span.name << " at " << span.start << " for "
+       << span.duration << ", flags " << int{span.flags};
+}
+
+std::vector<Span> spansOf(const Trace& trace, std::size_t thread) {
+  std::vector<Span> spans;
+  for (const TraceSpan& span : trace.threads.at(thread).spans) {
+    const TraceName& name = trace.names.at(span.name);
+    spans.push_back({name.text, name.kind, span.start, span.duration, span.flags, span.sequence,
+                     span.forwardThread, span.value, trace.details.at(span.details)});
+  }
+  return spans;
+}
+
+class XPlaneReader : public ::testing::Test {
+ protected:
+  std::string path() const { return dir_.string() + "/host.xplane.pb"; }
+
+  Trace throughFile(const Trace& trace) const {
+    writeXPlane(path(), trace).throwIfError();
+    return readXPlane(path());
+  }
+  void write(const XSpaceEncoder& space) const {
+    std::ofstream file(path(), std::ios::binary);
+    for (const std::string& piece : space.pieces()) {
+      file << piece;
+    }
+  }
+  void expectRefusal(ErrorCode code, const std::string& message) const {
+    try {
+      readXPlane(path());
+      ADD_FAILURE() << "nothing thrown, wanted: " << message;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), code);
+      EXPECT_THAT(error.what(), HasSubstr(message));
+    }
+  }
+
+ private:
+  testing::TempDir dir_;
+};
+
+TEST_F(XPlaneReader, GivesTheSpansBack) {
+  TraceBuilder builder;
+  SpanDetails details;
+  details.shapes = "[[2, 3]]";
+  details.types = R"(["float"])";
+  details.module = "fc1";
+  details.flops = 12;
+  details.bytes = 24;
+  details.arguments = R"("Group size": 2)";
+  builder.trace().details.push_back(details);
+  builder.step(1, 0, 1000);
+  for (std::size_t thread = 0; thread < 2; ++thread) {
+    std::int64_t time = 0;
+    for (std::size_t i = 0; i < kSpanKinds; ++i) {
+      const auto kind = static_cast<SpanKind>(i);
+      // Each encloses the next: all end at 100 but the picoseconds that XProf needs.
+      TraceSpan& span = builder.span(thread, "name: x", kind, time, 100);
+      span.details = i % 2 == 0 ? 1 : 0;
+      span.sequence = static_cast<std::int64_t>(i) - 1;
+      span.forwardThread = static_cast<std::uint16_t>(i == 0 ? 0 : thread + 1);
+      ++time;
+    }
+    TraceSpan& zone = builder.span(thread, "rows", SpanKind::kZone, 200, 300);
+    zone.value = 2.5;
+    zone.flags = kHasValue;
+    builder.span(thread, "far", SpanKind::kZone, 50, 250).flags = kDetached;
+  }
+  builder.trace().threads[1].name = "worker";
+  const Trace trace = builder.take();
+  const Trace read = throughFile(trace);
+  ASSERT_THAT(read.threads, SizeIs(2));
+  for (std::size_t thread = 0; thread < 2; ++thread) {
+    EXPECT_EQ(read.threads[thread].id, trace.threads[thread].id);
+    EXPECT_EQ(read.threads[thread].name, trace.threads[thread].name);
+    EXPECT_EQ(spansOf(read, thread), spansOf(trace, thread));
+  }
+  EXPECT_THAT(read.details, SizeIs(2));
+}
+
+TEST_F(XPlaneReader, GivesTheRestOfATraceBack) {
+  TraceBuilder builder;
+  builder.step(7, 0, 100);
+  builder.span(1, "a", SpanKind::kZone, 0, 10);
+  builder.step(8, 100, 250);
+  Trace trace = builder.take();
+  trace.hostName = "node1";
+  trace.processId = 4711;
+  trace.processName = "train";
+  trace.rank = 2;
+  trace.worldSize = 4;
+  trace.originNanos = 1'767'225'600'123'456'789;
+  trace.duration = 300;
+  trace.dropped = 5;
+  trace.steps[1].thread = 1;
+  trace.names[0].category = "cuda_runtime";
+  trace.names[0].color = 0xff8000;
+  trace.metadata = {{"rank", "17"}, {"library", "\"steptape\""}};
+  trace.memory = {{3, 0x7fff00001000, 64, 164, 0, 0, -1, 1}, {4, 16, -8, 8, 32, 1, 2, 0}};
+  trace.counters = {{"memory", {{1, 0.5}, {9, 1.5}}}, {"depth", {{4, 7.0}}}};
+  const Trace read = throughFile(trace);
+  EXPECT_EQ(read.hostName, "node1");
+  EXPECT_EQ(read.processId, 4711);
+  EXPECT_EQ(read.processName, "train");
+  EXPECT_EQ(read.rank, 2);
+  EXPECT_EQ(read.worldSize, 4);
+  EXPECT_EQ(read.originNanos, 1'767'225'600'123'456'789);
+  EXPECT_EQ(read.duration, 300);
+  EXPECT_EQ(read.dropped, 5u);
+  EXPECT_EQ(read.metadata, trace.metadata);
+  EXPECT_EQ(read.names.at(0).category, "cuda_runtime");
+  EXPECT_EQ(read.names.at(0).color, 0xff8000u);
+  ASSERT_THAT(read.threads, SizeIs(2));
+  ASSERT_THAT(read.steps, SizeIs(2));
+  EXPECT_EQ(read.steps[1].number, 8);
+  EXPECT_EQ(read.steps[1].start, 100);
+  EXPECT_EQ(read.steps[1].duration, 150);
+  EXPECT_EQ(read.steps[0].thread, 0u);
+  EXPECT_EQ(read.steps[1].thread, 1u);
+  ASSERT_THAT(read.memory, SizeIs(2));
+  EXPECT_EQ(read.memory[0].time, 3);
+  EXPECT_EQ(read.memory[0].address, 0x7fff00001000u);
+  EXPECT_EQ(read.memory[0].bytes, 64);
+  EXPECT_EQ(read.memory[0].totalAllocated, 164);
+  EXPECT_EQ(read.memory[0].totalReserved, 0);
+  EXPECT_EQ(read.memory[0].deviceType, 0);
+  EXPECT_EQ(read.memory[0].deviceIndex, -1);
+  EXPECT_EQ(read.memory[0].thread, 1u);
+  EXPECT_EQ(read.memory[1].bytes, -8);
+  EXPECT_EQ(read.memory[1].totalReserved, 32);
+  EXPECT_EQ(read.memory[1].deviceType, 1);
+  EXPECT_EQ(read.memory[1].deviceIndex, 2);
+  ASSERT_THAT(read.counters, SizeIs(2));
+  EXPECT_EQ(read.counters[0].name, "memory");
+  EXPECT_EQ(read.counters[0].points, trace.counters[0].points);
+  EXPECT_EQ(read.counters[1].points, trace.counters[1].points);
+}
+
+TEST_F(XPlaneReader, GivesStreamsOfDevicesBack) {
+  TraceBuilder builder;
+  builder.step(1, 0, 100);
+  const std::size_t stream = builder.stream(2, 7);
+  builder.span(stream, "sgemm", SpanKind::kDevice, 10, 50);
+  builder.span(stream, "Memcpy DtoH (Device -> Pageable)", SpanKind::kDevice, 60, 70);
+  builder.span(stream, "overlapping", SpanKind::kDevice, 20, 65);
+  builder.trace().threads[stream].name = "Stream #7(Compute)";
+  const Trace trace = builder.take();
+  const Trace read = throughFile(trace);
+  ASSERT_THAT(read.threads, SizeIs(2));
+  EXPECT_EQ(read.threads[1].device, 2);
+  EXPECT_EQ(read.threads[1].id, 7u);
+  EXPECT_EQ(read.threads[1].name, "Stream #7(Compute)");
+  EXPECT_EQ(spansOf(read, 1), spansOf(trace, 1));
+}
+
+TEST_F(XPlaneReader, CountsFromTheEarliestTimeOfTheFile) {
+  TraceBuilder builder;
+  builder.trace().originNanos = 5000;
+  builder.span(0, "a", SpanKind::kZone, -10, 20);
+  const Trace read = throughFile(builder.take());
+  EXPECT_EQ(read.originNanos, 4990);
+  EXPECT_EQ(read.threads.at(0).spans.at(0).start, 0);
+}
+
+// As JAX and TensorFlow write them: times since 1970, steps of XProf's own finding.
+TEST_F(XPlaneReader, ReadsWhatOthersWrite) {
+  XSpaceEncoder space;
+  XPlaneEncoder plane(1, "/host:CPU");
+  const std::int64_t step = plane.addEventName({"train"});
+  const std::int64_t call = plane.addEventName({"Execute"});
+  XLineEncoder line(42, "python");
+  line.beginEvent(step, 2'000'499, 5'000'000);
+  line.addStat(plane.statId("step_num"), std::uint64_t{12});
+  line.endEvent();
+  line.beginEvent(call, 3'000'000, 1'000'000);
+  line.addStat(plane.statId("thread"), std::int64_t{1});
+  line.endEvent();
+  line.beginEvent(999, 4'000'000, 1);  // without a name
+  line.endEvent();
+  plane.addLine(std::move(line));
+  space.addPlane(std::move(plane));
+  write(space);
+  const Trace read = readXPlane(path());
+  ASSERT_THAT(read.steps, SizeIs(1));
+  EXPECT_EQ(read.steps[0].number, 12);
+  EXPECT_EQ(read.steps[0].start, 2000);
+  ASSERT_THAT(read.threads, SizeIs(1));
+  EXPECT_EQ(read.steps[0].thread, 0u);
+  EXPECT_EQ(read.threads[0].name, "python");
+  ASSERT_THAT(read.threads[0].spans, SizeIs(2));
+  EXPECT_EQ(read.names.at(read.threads[0].spans[0].name).text, "Execute");
+  EXPECT_EQ(read.names.at(read.threads[0].spans[0].name).kind, SpanKind::kZone);
+  EXPECT_EQ(read.threads[0].spans[0].duration, 1000);
+}
+
+TEST_F(XPlaneReader, LeavesOutTimesThatAreNone) {
+  XSpaceEncoder space;
+  XPlaneEncoder plane(1, "/host:CPU");
+  const std::int64_t name = plane.addEventName({"a"});
+  XLineEncoder line(42, "main");
+  for (const std::int64_t number :
+       {std::int64_t{-1}, std::numeric_limits<std::int64_t>::max(), std::int64_t{5000}}) {
+    line.beginEvent(name, number, 0);
+    line.endEvent();
+    line.beginEvent(name, 0, number);
+    line.endEvent();
+  }
+  plane.addLine(std::move(line));
+  space.addPlane(std::move(plane));
+  write(space);
+  const Trace read = readXPlane(path());
+  EXPECT_EQ(read.dropped, 4u);
+  EXPECT_THAT(read.threads.at(0).spans, SizeIs(2));
+}
+
+TEST_F(XPlaneReader, RefusesOtherFiles) {
+  std::ofstream(path()) << R"({"traceEvents": []})";
+  expectRefusal(ErrorCode::kInvalidArgument,
+                path() + " is no profile of XProf: xplane: 19 bytes are no XSpace message");
+}
+
+TEST_F(XPlaneReader, RefusesAnEmptyFile) {
+  std::ofstream(path()) << "";
+  expectRefusal(ErrorCode::kInvalidArgument, path() + " is no profile of XProf: it has no planes");
+}
+
+TEST_F(XPlaneReader, RefusesAnEventThatIsNone) {
+  const std::string event = "\x22\x01\xff";  // a line's event of one bad byte
+  const std::string line = "\x1a\x03" + event;
+  const std::string plane = "\x0a\x05" + line;
+  std::ofstream(path()) << plane;
+  expectRefusal(ErrorCode::kInvalidArgument, "1 bytes are no XEvent message");
+}
+
+TEST_F(XPlaneReader, SaysWhyItCannotRead) {
+  expectRefusal(ErrorCode::kIoError, "cannot read " + path() + ": No such file or directory");
+}
+
+}  // namespace
+}  // namespace steptape
