@@ -16,6 +16,7 @@
 ///     DistributedSampler -> ImageLoader -> forward, backward -> GradientSync -> optimizer.step()
 ///     broadcastParameters() once at the start, saveCheckpoint() now and then
 
+#include "steptape/base/signal_watch.h"               // IWYU pragma: export
 #include "steptape/checkpoint/checkpoint.h"           // IWYU pragma: export
 #include "steptape/checkpoint/checkpoint_store.h"     // IWYU pragma: export
 #include "steptape/data/batch_loader.h"               // IWYU pragma: export
@@ -32,7 +33,6 @@
 #include "steptape/recipe/learning_rate_schedule.h"   // IWYU pragma: export
 #include "steptape/recipe/recipe.h"                   // IWYU pragma: export
 #include "steptape/recipe/run_description.h"          // IWYU pragma: export
-#include "steptape/recipe/stop_signals.h"             // IWYU pragma: export
 #include "steptape/recipe/thread_options.h"           // IWYU pragma: export
 #include "steptape/torch/op_profiler.h"               // IWYU pragma: export
 #include "steptape/torch/tensor_traits.h"             // IWYU pragma: export

@@ -123,6 +123,13 @@ std::string notes(const OpProfile& profile, std::size_t rows) {
   std::string text = "Window of " + milliseconds(profile.wall.count()) + " ms, " +
                      percent(profile.covered.count(), profile.wall.count()) +
                      " % of it inside recorded spans.";
+  if (profile.steps < profile.stepsPassed) {
+    text += " " + std::to_string(profile.steps) + " of " + std::to_string(profile.stepsPassed) +
+            " steps were recorded.";
+  }
+  if (profile.overhead > 0.0) {
+    text += " Recording cost " + oneDecimal(profile.overhead * 100.0) + " % of the time.";
+  }
   if (rows < profile.operators.size()) {
     text += " The " + std::to_string(profile.operators.size() - rows) +
             " operators with the least self time are left out.";
@@ -190,6 +197,9 @@ std::string opTableForConsole(const OpProfile& profile, const OpTableOptions& op
 void writeOpStats(SummaryWriter& writer, const OpProfile& profile, std::int64_t step,
                   const OpTableOptions& options) {
   writer.addText("profile/operators", opTable(profile, options), step);
+  if (profile.overhead > 0.0) {
+    writer.addScalar("profile/overhead", profile.overhead, step);
+  }
   std::set<std::string> used;
   for (const OpStats& op : profile.operators) {
     if (used.size() == options.maxScalars) {

@@ -2,15 +2,18 @@
 #include "steptape/profile/profiler.h"
 
 #include <exception>
+#include <limits>
 #include <optional>
 #include <unistd.h>
 #include <utility>
 
 #include "steptape/base/clock.h"
 #include "steptape/base/mutex.h"
+#include "steptape/recorder/zone.h"
 #include "steptape/trace/xplane_trace.h"
 
 #include "distributed/open_on_all_ranks.h"
+#include "profile/overhead_governor.h"
 #include "profile/profile_output.h"
 #include "profile/span_source.h"
 #include "profile/window_recorder.h"
@@ -67,13 +70,16 @@ class Profiler::Impl {
       return;
     }
     if (recorder_->isOpen()) {
-      recorder_->endStep(step_);
+      endStepOfWindow();
     }
     ++step_;
     if (action_ == ProfilerAction::kRecordAndSave) {
-      recorder_->close(step_);
+      closeWindow();
     }
     enter(options_.schedule.actionAt(step_));
+    if (recorder_->isOpen()) {
+      beginStepOfWindow();
+    }
   }
 
   void stop() {
@@ -81,7 +87,7 @@ class Profiler::Impl {
       return;
     }
     if (recorder_->isOpen()) {
-      recorder_->close(step_);
+      closeWindow();
     }
     setRecording(false);
     action_ = ProfilerAction::kNone;
@@ -117,10 +123,74 @@ class Profiler::Impl {
 
   void enter(ProfilerAction action) {
     action_ = action;
-    setRecording(action != ProfilerAction::kNone);
-    if (isRecorded(action) && !recorder_->isOpen()) {
-      recorder_->open(nameSession());
+    if (isRecorded(action) && recorder_->isOpen()) {
+      return;  // the governor says whether to record
     }
+    setRecording(action != ProfilerAction::kNone);
+    if (isRecorded(action)) {
+      openWindow();
+    }
+  }
+
+  void openWindow() {
+    if (!nanosPerSpan_) {
+      nanosPerSpan_ = source_ != nullptr ? source_->measureNanosPerSpan() : measureZone();
+    }
+    const double maxShare =
+        options_.maxOverhead > 0.0 ? options_.maxOverhead : std::numeric_limits<double>::max();
+    governor_.emplace(maxShare, *nanosPerSpan_);
+    stepsPassed_ = 0;
+    recorder_->open(nameSession());
+    beginStepOfWindow();
+  }
+
+  void closeWindow() { recorder_->close({step_, stepsPassed_, governor_->share()}); }
+
+  void beginStepOfWindow() {
+    const std::uint64_t start = readTicks();
+    const bool wasRecorded = recorder_->isRecording();
+    if (governor_->recordsNext() != wasRecorded) {
+      if (wasRecorded) {
+        recorder_->pause();
+      }
+      setRecording(!wasRecorded);
+      if (!wasRecorded) {
+        recorder_->resume();
+      }
+    }
+    stepStartTicks_ = readTicks();
+    switchTicks_ += stepStartTicks_ - start;
+    if (recorder_->isRecording()) {
+      recordsBefore_ = recorder_->recordCount();
+    }
+  }
+
+  void endStepOfWindow() {
+    ++stepsPassed_;
+    const double nanos = nanosOf(readTicks() - stepStartTicks_);
+    if (!recorder_->isRecording()) {
+      governor_->endUnrecorded(nanos);
+      return;
+    }
+    recorder_->endStep(step_);
+    const double threadNanos = recorder_->threadNanos();
+    governor_->endRecorded(recorder_->recordCount() - recordsBefore_, nanos,
+                           nanosOf(std::exchange(switchTicks_, 0)) + threadNanos - threadNanos_);
+    threadNanos_ = threadNanos;
+  }
+
+  static double nanosOf(std::uint64_t ticks) {
+    return static_cast<double>(ticks) * TickConverter::nanosPerTick();
+  }
+
+  /// What recording a zone costs. REQUIRES: recording is on.
+  static double measureZone() {
+    constexpr int kZones = 1000;
+    const std::uint64_t start = readTicks();
+    for (int i = 0; i < kZones; ++i) {
+      STEPTAPE_ZONE("steptape::measureZone");
+    }
+    return nanosOf(readTicks() - start) / kZones;
   }
 
   void setRecording(bool on) {
@@ -165,8 +235,15 @@ class Profiler::Impl {
   detail::TraceOrigin origin_;
   std::int64_t step_ = 0;
   ProfilerAction action_ = ProfilerAction::kNone;
-  std::string lastSecond_;  // of the last session
-  int sameSecond_ = 0;      // sessions before it in that second
+  std::optional<double> nanosPerSpan_;                // once it was measured
+  std::optional<detail::OverheadGovernor> governor_;  // of the open window
+  std::int64_t stepsPassed_ = 0;                      // in it
+  std::uint64_t stepStartTicks_ = 0;
+  std::uint64_t switchTicks_ = 0;    // spent on switching since the last recorded step
+  std::uint64_t recordsBefore_ = 0;  // the step
+  double threadNanos_ = 0.0;         // of the recorder's thread, at the last recorded step
+  std::string lastSecond_;           // of the last session
+  int sameSecond_ = 0;               // sessions before it in that second
 
   Mutex finishedMutex_;
   std::optional<OpProfile> finished_ STEPTAPE_GUARDED_BY(finishedMutex_);  // the latest window

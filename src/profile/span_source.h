@@ -16,6 +16,9 @@ class SpanSource {
   ///
   /// @return what cannot be recorded and why; empty if everything is.
   virtual std::string switchOn() = 0;
+  /// What recording one span costs the thread that records it, measured now. REQUIRES: it is on.
+  virtual double measureNanosPerSpan() = 0;
+
   /// Called while recording is still on.
   virtual void switchOff() noexcept = 0;
 };

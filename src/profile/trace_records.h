@@ -34,7 +34,10 @@ class TraceRecords {
   /// Keeps what began in the window.
   void add(const SpanBatch& batch);
 
-  /// Ends a step, which began where the one before it ended.
+  /// The next step begins at `ticks`: what came before was not recorded.
+  void resume(std::uint64_t ticks) { stepStartTicks_ = ticks; }
+
+  /// Ends a step, which began where the one before it ended, or at resume().
   void endStep(std::int64_t number, std::uint64_t ticks, std::uint64_t threadId);
 
   /// The trace of a window that ends at `endTicks`.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <utility>
 
@@ -16,6 +17,12 @@ namespace {
 constexpr std::chrono::milliseconds kLookEvery(10);
 constexpr std::chrono::milliseconds kSleepAtMost(500);
 constexpr std::uint64_t kEndOfTime = std::numeric_limits<std::uint64_t>::max();
+
+double ownCpuNanos() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
 
 }  // namespace
 
@@ -48,11 +55,11 @@ void WindowRecorder::open(std::string session) {
   wake_.notifyOne();
 }
 
-void WindowRecorder::mark(Change change, std::int64_t step) {
+void WindowRecorder::mark(Change change, std::int64_t step, const WindowEnd& end) {
   const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
   const MutexLock lock(markMutex_);
   // Inside of the lock: whoever takes the marks has drained nothing that is later than those to come.
-  marks_.push_back({change, readTicks(), step, threadId});
+  marks_.push_back({change, readTicks(), step, threadId, end});
   isClosing_ |= change == Change::kClose;
 }
 
@@ -60,15 +67,15 @@ void WindowRecorder::endStep(std::int64_t number) {
   mark(Change::kEndStep, number);
 }
 void WindowRecorder::pause() {
-  mark(Change::kPause, 0);
+  mark(Change::kPause);
 }
 void WindowRecorder::resume() {
-  mark(Change::kResume, 0);
+  mark(Change::kResume);
 }
 
-void WindowRecorder::close(std::int64_t step) {
+void WindowRecorder::close(const WindowEnd& end) {
   isOpen_ = false;
-  mark(Change::kClose, step);
+  mark(Change::kClose, 0, end);
   wake_.notifyOne();
 }
 
@@ -101,6 +108,7 @@ void WindowRecorder::run() {
       drained_.clear();
       RecorderRegistry::instance().countUnrecorded();
     }
+    threadNanos_.store(ownCpuNanos(), std::memory_order_relaxed);
   }
 }
 
@@ -140,6 +148,7 @@ void WindowRecorder::apply(const Mark& mark) {
       break;
     case Change::kResume:
       window_->stats.resume(mark.ticks);
+      window_->records.resume(mark.ticks);
       window_->isPaused = false;
       break;
     case Change::kClose: {
@@ -148,9 +157,11 @@ void WindowRecorder::apply(const Mark& mark) {
                               std::move(window_->records),
                               mark.ticks,
                               converter_,
-                              mark.step,
+                              mark.end.step,
                               std::move(window_->session)};
       finished.profile.steps = window_->steps;
+      finished.profile.stepsPassed = mark.end.stepsPassed;
+      finished.profile.overhead = mark.end.overhead;
       window_.reset();
       onFinished_(std::move(finished));
       break;

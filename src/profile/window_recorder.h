@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,13 +19,20 @@
 
 namespace steptape::detail {
 
+/// What the profiler knows of a window when it ends.
+struct WindowEnd {
+  std::int64_t step = 0;         ///< How many steps the profiler had seen.
+  std::int64_t stepsPassed = 0;  ///< In the window, recorded or not.
+  double overhead = 0.0;         ///< See OpProfile::overhead.
+};
+
 /// What was recorded between an open() and a close().
 struct FinishedWindow {
   OpProfile profile;
   TraceRecords records;
   std::uint64_t endTicks;
   TickConverter converter;
-  std::int64_t step;    ///< How many steps the profiler had seen at the end.
+  std::int64_t step;    ///< See WindowEnd.
   std::string session;  ///< As open() was told.
 };
 
@@ -72,11 +80,13 @@ class WindowRecorder {
   /// Leaves out what follows, until resume().
   void pause();
   void resume();
-  /// Ends the window.
-  ///
-  /// @param step How many steps there have been.
-  void close(std::int64_t step);
+  void close(const WindowEnd& end);
   bool isOpen() const noexcept { return isOpen_; }
+
+  /// How many records all threads have made so far.
+  std::uint64_t recordCount() const { return collector_.recordCount(); }
+  /// CPU time of the recorder's own thread so far.
+  double threadNanos() const noexcept { return threadNanos_.load(std::memory_order_relaxed); }
 
   /// Returns once everything that was recorded before is in its window, and closed windows have
   /// been told of.
@@ -91,6 +101,7 @@ class WindowRecorder {
     std::uint64_t ticks;
     std::int64_t step;
     std::uint64_t threadId;
+    WindowEnd end;
   };
   /// A thread's records that were drained and are in no window yet.
   struct Drained {
@@ -109,7 +120,7 @@ class WindowRecorder {
   };
 
   void run();
-  void mark(Change change, std::int64_t step);
+  void mark(Change change, std::int64_t step = 0, const WindowEnd& end = {});
   void drain() STEPTAPE_REQUIRES(windowMutex_);
   void apply(const Mark& mark) STEPTAPE_REQUIRES(windowMutex_);
   void addUntil(std::uint64_t ticks) STEPTAPE_REQUIRES(windowMutex_);
@@ -119,6 +130,7 @@ class WindowRecorder {
   const int sampling_;
   const OnFinished onFinished_;
   bool isOpen_ = false;
+  std::atomic<double> threadNanos_{0.0};
 
   Mutex markMutex_;
   CondVar wake_;

@@ -56,6 +56,10 @@ bool SpanCollector::isRecording() const noexcept {
   return detail::recordingSession.load(std::memory_order_relaxed) == session_;
 }
 
+std::uint64_t SpanCollector::recordCount() const {
+  return detail::RecorderRegistry::instance().countPushed();
+}
+
 void SpanCollector::drain(const std::function<void(const SpanBatch&)>& sink) {
   auto& registry = detail::RecorderRegistry::instance();
   for (const auto& track : registry.tracks()) {

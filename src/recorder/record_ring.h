@@ -43,6 +43,9 @@ class RecordRing {
     dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
+  /// How many records were taken since the last reset(). On any thread.
+  std::uint64_t pushed() const noexcept { return head_.load(std::memory_order_relaxed); }
+
   /// Empties the ring. REQUIRES: no other thread drains it now.
   void reset() noexcept {
     head_.store(0, std::memory_order_relaxed);

@@ -20,6 +20,7 @@ std::uint32_t RecorderRegistry::open(std::size_t recordsPerThread) {
   }
   open_ = true;
   recordsPerThread_ = recordsPerThread;
+  pushedByForgotten_ = 0;
   return ++session_;
 }
 
@@ -54,7 +55,17 @@ std::vector<std::shared_ptr<ThreadTrack>> RecorderRegistry::tracks() {
 
 void RecorderRegistry::forget(const std::shared_ptr<ThreadTrack>& track) {
   const MutexLock lock(mutex_);
+  pushedByForgotten_ += track->ring.pushed();
   tracks_.erase(std::remove(tracks_.begin(), tracks_.end(), track), tracks_.end());
+}
+
+std::uint64_t RecorderRegistry::countPushed() {
+  const MutexLock lock(mutex_);
+  std::uint64_t pushed = pushedByForgotten_;
+  for (const auto& track : tracks_) {
+    pushed += track->ring.pushed();
+  }
+  return pushed;
 }
 
 void RecorderRegistry::rename(ThreadTrack& track, const std::string& name) {

@@ -53,6 +53,9 @@ class RecorderRegistry {
   void rename(ThreadTrack& track, const std::string& name);
   std::string nameOf(const ThreadTrack& track);
 
+  /// How many records the threads of this session have pushed so far.
+  std::uint64_t countPushed();
+
   /// Counts a span that no ring could count.
   void countUnrecorded() noexcept { unrecorded_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t takeUnrecorded() noexcept {
@@ -65,6 +68,7 @@ class RecorderRegistry {
   bool open_ STEPTAPE_GUARDED_BY(mutex_) = false;
   std::uint32_t session_ STEPTAPE_GUARDED_BY(mutex_) = 0;
   std::size_t recordsPerThread_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t pushedByForgotten_ STEPTAPE_GUARDED_BY(mutex_) = 0;
   std::vector<std::shared_ptr<ThreadTrack>> tracks_ STEPTAPE_GUARDED_BY(mutex_);
 };
 

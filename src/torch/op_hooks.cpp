@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch/op_hooks.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
+
+#include "steptape/base/clock.h"
 
 #include "recorder/thread_recorder.h"
 #include "torch/call_details.h"
@@ -123,6 +126,26 @@ void enableOpHook(const OpHook& hook) {
 
 void disableOpHook(const OpHook& hook) noexcept {
   at::disableCallback(hook.handle());
+}
+
+double measureOpHook(const OpHook& hook) {
+  constexpr int kCalls = 1000;
+  const auto timeCalls = [] {
+    const std::uint64_t start = readTicks();
+    for (int i = 0; i < kCalls; ++i) {
+      at::RecordFunction function(at::RecordScope::FUNCTION);
+      if (function.isActive()) {
+        function.before("steptape::measureOpHook", -1);
+      }
+    }
+    return static_cast<double>(readTicks() - start) * TickConverter::nanosPerTick() / kCalls;
+  };
+  timeCalls();  // pays for what happens the first time only
+  const double enabled = timeCalls();
+  disableOpHook(hook);
+  const double disabled = timeCalls();
+  enableOpHook(hook);
+  return std::max(0.0, enabled - disabled);
 }
 
 }  // namespace steptape

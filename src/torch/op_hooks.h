@@ -19,4 +19,8 @@ const OpHook* opHook(const OpHookChoice& choice);
 void enableOpHook(const OpHook& hook);
 void disableOpHook(const OpHook& hook) noexcept;
 
+/// What a hook costs for one operator, LibTorch's own work for it included, in ns. REQUIRES: it is
+/// enabled; its spans are recorded.
+double measureOpHook(const OpHook& hook);
+
 }  // namespace steptape

@@ -42,6 +42,8 @@ class OperatorSource final : public detail::SpanSource {
     return memory_.emplace().problem();
   }
 
+  double measureNanosPerSpan() override { return measureOpHook(*hook_); }
+
   void switchOff() noexcept override {
     memory_.reset();
     if (isOn_) {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "steptape/base/clock.h"
-#include "steptape/recipe/stop_signals.h"
+#include "steptape/base/signal_watch.h"
 #include "steptape/trainer/trainer_options.h"
 
 #include "trainer/step_exchange.h"
@@ -31,7 +31,7 @@ class RunLimits {
   double checkpointSeconds_;  ///< The same.
   std::int64_t startNanos_;
   std::int64_t lastCheckpointNanos_;
-  StopSignals signals_;
+  SignalWatch signals_;
 };
 
 }  // namespace steptape::detail

@@ -44,7 +44,9 @@ struct OpProfile {
   /// their own.
   std::uint64_t dropped = 0;
   std::int64_t steps = 0;        ///< Training steps that were recorded whole.
-  std::int64_t stepsPassed = 0;  ///< Training steps in all, for a profiler that records some only.
+  std::int64_t stepsPassed = 0;  ///< Training steps in all; see ProfilerOptions::maxOverhead.
+  /// What recording cost, as a share of the time of all steps; 0 if it was not measured.
+  double overhead = 0.0;
 };
 
 /// What one call of each operator took from begin to end, on average; without backward functions,

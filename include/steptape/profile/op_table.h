@@ -39,7 +39,8 @@ STEPTAPE_EXPORT std::string opTableForConsole(const OpProfile& profile,
                                               const OpTableOptions& options = {});
 
 /// Logs a profile: the table as the text `profile/operators`, and the self time of the slowest
-/// operators in milliseconds as the scalars `profile/self_ms/<operator>`. Where two of them differ
+/// operators in milliseconds as the scalars `profile/self_ms/<operator>`, and where it was measured
+/// what recording cost, as the scalar `profile/overhead`, a share of 1. Where two operators differ
 /// in kind only, the later one's tag ends in its kind, as `profile/self_ms/step (zone)`.
 ///
 /// @threads Thread-safe.

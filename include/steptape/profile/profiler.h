@@ -56,6 +56,11 @@ struct ProfilerOptions {
   /// operator calls is mostly unknown.
   int operatorSampling = 1;
 
+  /// Where above 0: of the steps of a window only so many are recorded that recording costs at most
+  /// this share of their time, such as 0.01, which lets a profiler run all the time. The cost is
+  /// logged as `profile/overhead` in any case.
+  double maxOverhead = 0.0;
+
   /// Spans that a thread can record within 10 ms; more are dropped and counted. 32 bytes each, for
   /// every thread that records.
   std::size_t recordsPerThread = SpanCollector::kDefaultRecordsPerThread;

@@ -52,6 +52,11 @@ class STEPTAPE_EXPORT SpanCollector {
   void stopRecording() noexcept;
   bool isRecording() const noexcept;
 
+  /// How many records all threads have made since the construction; dropped ones do not count.
+  ///
+  /// @threads Thread-safe.
+  std::uint64_t recordCount() const;
+
   /// Hands over what every thread has recorded by now, a batch per thread, and frees its space.
   ///
   /// @param sink Called on this thread; the batch's records are valid during the call only.

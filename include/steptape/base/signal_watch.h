@@ -10,11 +10,10 @@ namespace steptape {
 
 /// Notes signals instead of letting them end the process, while one of these lives.
 ///
-///     steptape::StopSignals signals({SIGTERM, SIGUSR1});
+///     steptape::SignalWatch signals({SIGTERM, SIGUSR1});
 ///     while (signals.received() == 0) { ... }
 ///
-/// For a training loop of one's own on several ranks: a signal may reach one rank only, so that the
-/// ranks must agree before they stop.
+/// On several ranks a signal may reach one of them only, so that they must agree before they act.
 ///
 /// The handler only stores a number and goes on to the handler that was there before, if that was a
 /// function. System calls that it interrupts are restarted. Objects may overlap in time, on several
@@ -22,14 +21,14 @@ namespace steptape {
 ///
 /// @threads Construction and destruction: thread-safe. received(): thread-safe.
 /// @source  sigaction(2).
-class STEPTAPE_EXPORT StopSignals {
+class STEPTAPE_EXPORT SignalWatch {
  public:
   /// @throws Error(kInvalidArgument) naming a number that is no signal or cannot be caught; then
   ///         nothing is changed.
-  explicit StopSignals(std::vector<int> signals);
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
-  ~StopSignals();
+  explicit SignalWatch(std::vector<int> signals);
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+  ~SignalWatch();
 
   /// The latest of the signals that came to this process since the construction; 0 if none did.
   int received() const;

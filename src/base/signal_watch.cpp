@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/recipe/stop_signals.h"
+#include "steptape/base/signal_watch.h"
 
 #include <array>
 #include <atomic>
@@ -21,16 +21,15 @@ struct Caught {
 
 // A signal handler may touch nothing but these and `before`, which changes only while the handler is
 // not installed.
-std::atomic<int> latestSignal{0};
 std::atomic<std::uint64_t> signalCount{0};
+std::array<std::atomic<std::uint64_t>, NSIG> latestCount{};  // of each signal
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 std::array<Caught, NSIG> caughtSignals;
 std::mutex caughtMutex;
 
 void noteSignal(int signal, siginfo_t* info, void* context) {
-  latestSignal.store(signal);
-  signalCount.fetch_add(1);
+  latestCount[static_cast<std::size_t>(signal)].store(signalCount.fetch_add(1) + 1);
   const struct sigaction& before = caughtSignals[static_cast<std::size_t>(signal)].before;
   if ((before.sa_flags & SA_SIGINFO) != 0) {
     before.sa_sigaction(signal, info, context);
@@ -42,7 +41,7 @@ void noteSignal(int signal, siginfo_t* info, void* context) {
 void checkCanBeCaught(int signal) {
   if (signal <= 0 || signal >= NSIG || signal == SIGKILL || signal == SIGSTOP) {
     throw Error(ErrorCode::kInvalidArgument,
-                "StopSignals got the signal " + std::to_string(signal) +
+                "SignalWatch got the signal " + std::to_string(signal) +
                     ", wanted one that can be caught, such as SIGTERM (" + std::to_string(SIGTERM) +
                     ")");
   }
@@ -70,7 +69,7 @@ void stopCatching(int signal) {
 
 }  // namespace
 
-StopSignals::StopSignals(std::vector<int> signals) : signals_(std::move(signals)) {
+SignalWatch::SignalWatch(std::vector<int> signals) : signals_(std::move(signals)) {
   for (const int signal : signals_) {
     checkCanBeCaught(signal);
   }
@@ -81,15 +80,25 @@ StopSignals::StopSignals(std::vector<int> signals) : signals_(std::move(signals)
   }
 }
 
-StopSignals::~StopSignals() {
+SignalWatch::~SignalWatch() {
   const std::lock_guard<std::mutex> lock(caughtMutex);
   for (const int signal : signals_) {
     stopCatching(signal);
   }
 }
 
-int StopSignals::received() const {
-  return signalCount.load(std::memory_order_relaxed) == countBefore_ ? 0 : latestSignal.load();
+int SignalWatch::received() const {
+  std::uint64_t latest = countBefore_;
+  int received = 0;
+  for (const int signal : signals_) {
+    const std::uint64_t count =
+        latestCount[static_cast<std::size_t>(signal)].load(std::memory_order_relaxed);
+    if (count > latest) {
+      latest = count;
+      received = signal;
+    }
+  }
+  return received;
 }
 
 }  // namespace steptape

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/recipe/stop_signals.h"
+#include "steptape/base/signal_watch.h"
 
 #include <csignal>
 #include <memory>
@@ -26,8 +26,8 @@ class TheirHandler {
   void (*before_)(int);
 };
 
-TEST(StopSignals, NotesASignalInsteadOfDying) {
-  const StopSignals signals({SIGTERM, SIGUSR1});
+TEST(SignalWatch, NotesASignalInsteadOfDying) {
+  const SignalWatch signals({SIGTERM, SIGUSR1});
   EXPECT_EQ(signals.received(), 0);
   std::raise(SIGTERM);
   EXPECT_EQ(signals.received(), SIGTERM);
@@ -35,19 +35,27 @@ TEST(StopSignals, NotesASignalInsteadOfDying) {
   EXPECT_EQ(signals.received(), SIGUSR1) << "the latest counts";
 }
 
-TEST(StopSignals, KnowsNothingOfWhatCameBeforeIt) {
-  const StopSignals first({SIGUSR1});
+TEST(SignalWatch, KnowsNothingOfWhatCameBeforeIt) {
+  const SignalWatch first({SIGUSR1});
   std::raise(SIGUSR1);
-  const StopSignals second({SIGUSR1});
+  const SignalWatch second({SIGUSR1});
   EXPECT_EQ(second.received(), 0);
   EXPECT_EQ(first.received(), SIGUSR1);
 }
 
-TEST(StopSignals, GoesOnToTheHandlerThatWasThere) {
+TEST(SignalWatch, KnowsNothingOfTheSignalsOfOthers) {
+  const SignalWatch first({SIGUSR1});
+  const SignalWatch second({SIGUSR2});
+  std::raise(SIGUSR2);
+  EXPECT_EQ(first.received(), 0);
+  EXPECT_EQ(second.received(), SIGUSR2);
+}
+
+TEST(SignalWatch, GoesOnToTheHandlerThatWasThere) {
   const TheirHandler theirs;
   callsOfTheirs = 0;
   {
-    const StopSignals signals({SIGUSR2});
+    const SignalWatch signals({SIGUSR2});
     std::raise(SIGUSR2);
     EXPECT_EQ(callsOfTheirs, 1);
     EXPECT_EQ(signals.received(), SIGUSR2);
@@ -56,22 +64,22 @@ TEST(StopSignals, GoesOnToTheHandlerThatWasThere) {
   EXPECT_EQ(callsOfTheirs, 2) << "their handler is not back";
 }
 
-TEST(StopSignals, KeepsCatchingUntilTheLastObjectHasGone) {
+TEST(SignalWatch, KeepsCatchingUntilTheLastObjectHasGone) {
   const TheirHandler theirs;
   callsOfTheirs = 0;
-  auto first = std::make_unique<StopSignals>(std::vector<int>{SIGUSR2});
-  const StopSignals second({SIGUSR2});
+  auto first = std::make_unique<SignalWatch>(std::vector<int>{SIGUSR2});
+  const SignalWatch second({SIGUSR2});
   first.reset();
   std::raise(SIGUSR2);
   EXPECT_EQ(second.received(), SIGUSR2);
 }
 
-TEST(StopSignals, RejectsWhatCannotBeCaught) {
+TEST(SignalWatch, RejectsWhatCannotBeCaught) {
   for (const int signal : {SIGKILL, SIGSTOP, 0, -1, 100000}) {
     test::expectError(ErrorCode::kInvalidArgument,
-                      "StopSignals got the signal " + std::to_string(signal) + ", wanted one that",
+                      "SignalWatch got the signal " + std::to_string(signal) + ", wanted one that",
                       [&] {
-                        const StopSignals signals({SIGTERM, signal});
+                        const SignalWatch signals({SIGTERM, signal});
                       });
   }
 }
