@@ -27,7 +27,7 @@ constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
 constexpr std::int64_t kTestBatchSize = 1000;
 constexpr std::int64_t kShownImages = 64;
-constexpr std::int64_t kProfiledSteps = 20;
+constexpr std::int64_t kProfiledSteps = 3;
 
 struct Data {
   steptape::ImageDataset train;

@@ -23,6 +23,14 @@ const char* stepPartName(StepPart part) {
   return "unknown";
 }
 
+detail::ZoneSite& StepTimes::Timer::zoneSite(StepPart part) {
+  static detail::ZoneSite sites[kStepParts] = {
+      detail::ZoneSite("input", SpanKind::kInput), detail::ZoneSite("forward"),
+      detail::ZoneSite("backward"), detail::ZoneSite("optimizer"),
+      detail::ZoneSite("wait for ranks", SpanKind::kWait)};
+  return sites[static_cast<std::size_t>(part)];
+}
+
 StepTimes::StepTimes(std::shared_ptr<const Clock> clock)
     : ownedClock_(std::move(clock)),
       clock_(ownedClock_ ? ownedClock_.get() : &Clock::system()),

@@ -144,7 +144,7 @@ class Profiler::Impl {
     beginStepOfWindow();
   }
 
-  void closeWindow() { recorder_->close({step_, stepsPassed_, governor_->share()}); }
+  void closeWindow() { recorder_->close({options_.firstStep + step_, stepsPassed_, governor_->share()}); }
 
   void beginStepOfWindow() {
     const std::uint64_t start = readTicks();
@@ -172,7 +172,7 @@ class Profiler::Impl {
       governor_->endUnrecorded(nanos);
       return;
     }
-    recorder_->endStep(step_);
+    recorder_->endStep(options_.firstStep + step_);
     const double threadNanos = recorder_->threadNanos();
     governor_->endRecorded(recorder_->recordCount() - recordsBefore_, nanos,
                            nanosOf(std::exchange(switchTicks_, 0)) + threadNanos - threadNanos_);

@@ -1,47 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/step_profile.h"
 
-#include "steptape/trainer/trainer_options.h"
+#include <utility>
 
 namespace steptape::detail {
-namespace {
 
-ProfilerOptions profilerOptions(std::int64_t steps) {
+StepProfile::StepProfile(RunState& state, Stopwatch& loggingTime)
+    : state_(state), loggingTime_(loggingTime) {
+  if (state_.options().profiledSteps > 0) {
+    profileSteps();
+  } else if (state_.options().profilingShare > 0.0) {
+    profileAlways();
+  }
+}
+
+void StepProfile::step() {
+  if (!profiler_) {
+    return;
+  }
+  const Stopwatch::Scope timing(loggingTime_);
+  profiler_->step();
+  if (stepsLeft_ > 0 && --stepsLeft_ == 0) {
+    profiler_.reset();
+    if (state_.options().profilingShare > 0.0) {
+      profileAlways();
+    }
+  }
+}
+
+void StepProfile::finish() {
+  const Stopwatch::Scope timing(loggingTime_);
+  profiler_.reset();
+}
+
+ProfilerOptions StepProfile::commonOptions() const {
   ProfilerOptions options;
-  options.schedule.skipFirst = kStepsBeforeProfile;
-  options.schedule.warmup = 1;
-  options.schedule.active = steps;
-  options.schedule.repeat = 1;
+  options.firstStep = state_.progress.step;
+  options.onTrace = state_.options().onTrace;
+  if (state_.world().isRoot()) {
+    options.writer = &state_.parts().writer;
+  }
+  if (state_.world().size() > 1) {
+    options.communicator = state_.parts().world;
+  }
   return options;
 }
 
-}  // namespace
-
-StepProfile::StepProfile(SummaryWriter& writer, std::int64_t steps, Stopwatch& loggingTime)
-    : writer_(writer), loggingTime_(loggingTime), stepsLeft_(kStepsBeforeProfile + steps + 1) {
-  if (steps > 0) {
-    profiler_.emplace(profilerOptions(steps));
-  }
+void StepProfile::profileSteps() {
+  ProfilerOptions options = commonOptions();
+  options.schedule.skipFirst = kStepsBeforeProfile;
+  options.schedule.warmup = 1;
+  options.schedule.active = state_.options().profiledSteps;
+  options.schedule.repeat = 1;
+  options.logDir = state_.parts().writer.logDir();
+  options.shapes = true;
+  options.memory = true;
+  stepsLeft_ = kStepsBeforeProfile + 1 + options.schedule.active;
+  profiler_.emplace(std::move(options));
+  profiler_->watch(*state_.parts().module);
 }
 
-void StepProfile::step(std::int64_t step) {
-  if (!profiler_) {
-    return;
-  }
-  profiler_->step();
-  if (--stepsLeft_ == 0) {
-    finish(step);
-  }
-}
-
-void StepProfile::finish(std::int64_t step) {
-  if (!profiler_) {
-    return;
-  }
-  profiler_->stop();
-  const Stopwatch::Scope timing(loggingTime_);
-  profiler_->writeTo(writer_, step);
-  profiler_.reset();
+void StepProfile::profileAlways() {
+  ProfilerOptions options = commonOptions();
+  options.schedule.active = kStepsPerProfile;
+  options.maxOverhead = state_.options().profilingShare;
+  profiler_.emplace(std::move(options));
 }
 
 }  // namespace steptape::detail

@@ -2,32 +2,37 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "steptape/torch/op_profiler.h"
-#include "steptape/writer/summary_writer.h"
 
+#include "trainer/run_state.h"
 #include "trainer/stopwatch.h"
 
 namespace steptape::detail {
 
-/// Times some steps operator by operator, once in a run, and writes the table.
+/// Times operators as TrainerOptions say: some steps in all detail, and after them, at a bounded
+/// cost, the whole run.
 ///
-/// Not thread-safe: one thread at a time.
+/// Not thread-safe: one thread at a time, the communicator's. All ranks call it, in the same steps.
 class StepProfile {
  public:
-  /// @param steps How many, behind kStepsBeforeProfile; 0: none.
-  StepProfile(SummaryWriter& writer, std::int64_t steps, Stopwatch& loggingTime);
+  StepProfile(RunState& state, Stopwatch& loggingTime);
 
   /// Behind each step.
-  void step(std::int64_t step);
-  /// Writes what there is, if it was not written yet.
-  void finish(std::int64_t step);
+  void step();
+  /// Writes what there is.
+  void finish();
 
  private:
-  SummaryWriter& writer_;
+  void profileSteps();
+  void profileAlways();
+  ProfilerOptions commonOptions() const;
+
+  RunState& state_;
   Stopwatch& loggingTime_;
-  std::int64_t stepsLeft_;
+  std::int64_t stepsLeft_ = 0;  // until the detailed profile is done
   std::optional<OpProfiler> profiler_;
 };
 

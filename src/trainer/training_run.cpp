@@ -72,9 +72,7 @@ void TrainingRun::start() {
   if (options_.logConfiguration) {
     logConfiguration();
   }
-  if (state_.world().isRoot()) {
-    profile_.emplace(state_.parts().writer, options_.profiledSteps, log_.time());
-  }
+  profile_.emplace(state_, log_.time());
   state_.context.epoch = state_.progress.epoch;
   state_.context.step = state_.progress.step;
   state_.context.learningRate = learningRateOf(state_.parts().optimizer);
@@ -104,7 +102,7 @@ void TrainingRun::trainEpoch() {
   while (!state_.stop() && !loop_->epochIsDone()) {
     loop_->makeStep();
     if (profile_) {
-      profile_->step(state_.progress.step);
+      profile_->step();
     }
     if (report_.wantsStep()) {
       report_.step(loop_->status(loop_->ownSamples() * state_.world().size()));
@@ -191,7 +189,7 @@ void TrainingRun::watchBest() {
 
 void TrainingRun::finish() {
   if (profile_) {
-    profile_->finish(state_.progress.step);
+    profile_->finish();
   }
   times_.finish();
   if (!isEvaluated() && state_.stop() != StopReason::kSignal) {

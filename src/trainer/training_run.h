@@ -66,7 +66,7 @@ class TrainingRun {
   /// Reset at the end, when parameters leave the memory that the ranks share.
   std::optional<TrainStep> step_;
   std::optional<StepLoop> loop_;        ///< As long as there is a step.
-  std::optional<StepProfile> profile_;  ///< On the root.
+  std::optional<StepProfile> profile_;  ///< From start() on.
 
   std::int64_t evaluatedStep_ = -1;
   std::int64_t savedStep_ = -1;

@@ -27,6 +27,9 @@ class SpanSource;
 struct ProfilerOptions {
   ProfilerSchedule schedule;
 
+  /// The number of the first step, for a run that goes on: steps are called and logged by it.
+  std::int64_t firstStep = 0;
+
   /// Where set, every finished window is written here, on a thread of its own:
   ///
   ///     <logDir>/<host>_<pid>.<ns>.pt.trace.json.gz            for Perfetto and HTA; chromeTrace

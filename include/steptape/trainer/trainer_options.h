@@ -12,10 +12,12 @@
 #include "steptape/parallel/gradient_sync.h"
 #include "steptape/recipe/learning_rate_schedule.h"
 #include "steptape/recipe/run_description.h"
+#include "steptape/trace/trace.h"
 #include "steptape/trainer/evaluation_metric.h"
 #include "steptape/trainer/mixed_precision.h"
 #include "steptape/trainer/monitor_options.h"
 #include "steptape/trainer/training_result.h"
+#include "steptape/writer/summary_writer.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -127,15 +129,27 @@ struct TrainerOptions {
   /// Write histograms of every parameter and gradient after every epoch.
   bool histograms = true;
 
-  /// Time this many steps of the first epoch operator by operator, on the root, and write the table
-  /// of the slowest. They begin after kStepsBeforeProfile. 0: none.
+  /// Time this many steps of the first epoch operator by operator, with shapes and memory, on all
+  /// ranks. The root writes tables of the slowest, by shape and by module; each rank writes traces to
+  /// the log directory, see ProfilerOptions::logDir. They begin after kStepsBeforeProfile. 0: none.
   std::int64_t profiledSteps = 0;
+
+  /// Time operators during the whole run, after those steps, at a cost of at most this share of it,
+  /// such as 0.01: as many steps are recorded as that allows. The root writes a table every
+  /// kStepsPerProfile steps. 0: no.
+  double profilingShare = 0.0;
+
+  /// See ProfilerOptions::onTrace; of both kinds of profile.
+  std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace = nullptr;
 
   ProgressStyle progress = ProgressStyle::kAuto;
 };
 
 /// Steps that a profile leaves out, because the first ones pay for allocations.
 inline constexpr std::int64_t kStepsBeforeProfile = 10;
+
+/// Steps in a table of TrainerOptions::profilingShare.
+inline constexpr std::int64_t kStepsPerProfile = 500;
 
 /// What the options say, for the text of a run; functions by whether they are set.
 STEPTAPE_EXPORT DescriptionRows describeOptions(const TrainerOptions& options);
