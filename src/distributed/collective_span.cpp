@@ -20,18 +20,14 @@ void waitInParts(const CollectiveCall& call, PendingCollective& pending) {
 
 }  // namespace
 
-CollectiveSpan::CollectiveSpan(CollectiveDetails* details, const CollectiveCall& call) noexcept
-    : details_(details), call_(call) {
-  if (details_ != nullptr && !beginSpan(SpanKind::kCollective, collectiveSpanName(call.kind), 0,
-                                        SpanRecord::kNoPayload, this)) {
+void CollectiveSpan::begin() noexcept {
+  if (!beginSpan(SpanKind::kCollective, collectiveSpanName(call_.kind), 0, SpanRecord::kNoPayload,
+                 this)) {
     details_ = nullptr;
   }
 }
 
-CollectiveSpan::~CollectiveSpan() {
-  if (details_ == nullptr) {
-    return;
-  }
+void CollectiveSpan::end() noexcept {
   // First, so that the span does not time the search for its own details.
   const std::uint64_t endTicks = readTicks();
   if (ThreadRecorder* const recorder = currentRecorder) {

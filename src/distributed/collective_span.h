@@ -17,8 +17,17 @@ class CollectiveSpan {
  public:
   /// @param details Null: nothing is recorded.
   /// @param call    Must outlive the span.
-  CollectiveSpan(CollectiveDetails* details, const CollectiveCall& call) noexcept;
-  ~CollectiveSpan();
+  CollectiveSpan(CollectiveDetails* details, const CollectiveCall& call) noexcept
+      : details_(details), call_(call) {
+    if (details_ != nullptr) {
+      begin();
+    }
+  }
+  ~CollectiveSpan() {
+    if (details_ != nullptr) {
+      end();
+    }
+  }
   CollectiveSpan(const CollectiveSpan&) = delete;
   CollectiveSpan& operator=(const CollectiveSpan&) = delete;
 
@@ -30,6 +39,9 @@ class CollectiveSpan {
   void succeed() { hasSucceeded_ = true; }
 
  private:
+  void begin() noexcept;
+  void end() noexcept;
+
   CollectiveDetails* details_;
   const CollectiveCall& call_;
   bool hasSucceeded_ = false;

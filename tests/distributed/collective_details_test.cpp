@@ -48,12 +48,29 @@ TEST(CollectiveDetails, AreTheSameForEqualCallsOnly) {
 
 TEST(CollectiveDetails, StayRightHoweverManyCallsThereAre) {
   CollectiveDetails details(0, 2, {});
-  for (int round = 0; round < 2; ++round) {
-    for (std::size_t count = 1; count < 2000; ++count) {
-      const std::string name = "bucket " + std::to_string(count % 50);
-      const SpanDetails& known = spanDetails(details.idOf(allreduceOf(count, name), true));
-      ASSERT_EQ(known.bytes, static_cast<std::int64_t>(4 * count));
-      ASSERT_THAT(known.arguments, HasSubstr("\"Name\": \"" + name + "\""));
+  const auto argumentsOf = [&](const CollectiveCall& call) {
+    return spanDetails(details.idOf(call, true)).arguments;
+  };
+  for (std::size_t count = 1; count < 2000; ++count) {
+    CollectiveCall call = allreduceOf(count, "bucket " + std::to_string(count % 50));
+    EXPECT_THAT(argumentsOf(call), HasSubstr("\"Name\": \"" + call.name + "\", "));
+    // Calls that differ in little share a place now and then.
+    for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+      for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax}) {
+        call.dtype = dtype;
+        call.op = op;
+        const std::string elements = std::to_string(count);
+        ASSERT_THAT(
+            argumentsOf(call),
+            HasSubstr(std::string("\"Collective name\": \"allreduce\", \"Name\": \"") + call.name +
+                      "\", \"Reduction\": \"" + reduceOpName(op) + "\", \"dtype\": \"" +
+                      (dtype == DType::kFloat32 ? "Float" : "Double") + "\", \"In msg nelems\": " +
+                      elements + ", \"Out msg nelems\": " + elements + ", "));
+      }
+    }
+    call.kind = CollectiveKind::kBroadcast;
+    for (call.root = 0; call.root < 4; ++call.root) {
+      ASSERT_THAT(argumentsOf(call), HasSubstr("\"Root\": " + std::to_string(call.root) + ", "));
     }
   }
 }
