@@ -10,13 +10,16 @@ namespace {
 
 class SystemClock final : public Clock {
  public:
-  double wallSeconds() const override {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(now).count();
-  }
+  double wallSeconds() const override { return std::chrono::duration<double>(wallTime()).count(); }
+  std::int64_t wallNanos() const override { return std::chrono::nanoseconds(wallTime()).count(); }
   std::int64_t steadyNanos() const override {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  }
+
+ private:
+  static std::chrono::system_clock::duration wallTime() {
+    return std::chrono::system_clock::now().time_since_epoch();
   }
 };
 
@@ -59,6 +62,13 @@ double measureNanosPerTick() {
 }  // namespace
 
 Clock::~Clock() = default;
+
+std::int64_t Clock::wallNanos() const {
+  const double wall = wallSeconds();
+  // Apart from the whole seconds: a product of today's seconds has steps of 256 ns.
+  const double whole = std::floor(wall);
+  return static_cast<std::int64_t>(whole) * 1'000'000'000 + std::llround((wall - whole) * 1e9);
+}
 
 const Clock& Clock::system() {
   static const SystemClock clock;

@@ -5,6 +5,8 @@
 
 #include "steptape/base/error.h"
 
+#include "distributed/grouped_elements.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -74,6 +76,14 @@ CollectiveCall copyingAllreduceCall(const Elements& from, const Elements& to, Re
   call.input = from.data();
   call.inputCount = from.count();
   checkReduction(call);
+  return call;
+}
+
+CollectiveCall groupedAllreduceCall(const std::vector<Elements>& group, ReduceOp op,
+                                    const CollectiveOptions& options) {
+  const auto packed = std::make_shared<GroupedElements>(group);
+  CollectiveCall call = allreduceCall(packed->all(), op, options);
+  call.grouped = packed;
   return call;
 }
 

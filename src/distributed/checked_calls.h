@@ -24,6 +24,9 @@ CollectiveCall allreduceCall(const Elements& data, ReduceOp op, const Collective
 /// In place if `from` and `to` are the same memory.
 CollectiveCall copyingAllreduceCall(const Elements& from, const Elements& to, ReduceOp op,
                                     const CollectiveOptions& options);
+/// Packs the arrays of `group`, see GroupedElements.
+CollectiveCall groupedAllreduceCall(const std::vector<Elements>& group, ReduceOp op,
+                                    const CollectiveOptions& options);
 CollectiveCall momentsCall(Span<MetricMoments> data, const CollectiveOptions& options);
 CollectiveCall copyingMomentsCall(Span<const MetricMoments> from, Span<MetricMoments> to,
                                   const CollectiveOptions& options);

@@ -7,6 +7,8 @@ namespace steptape {
 
 detail::PendingCollective::~PendingCollective() = default;
 
+void detail::PendingCollective::waitForRanks() {}
+
 void detail::PendingCollective::reportDroppedErrorsTo(std::shared_ptr<std::string> report) {
   droppedError_ = std::move(report);
 }

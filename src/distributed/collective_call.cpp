@@ -4,32 +4,16 @@
 namespace steptape::detail {
 namespace {
 
-const char* opName(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kSum:
-      return "sum";
-    case ReduceOp::kAverage:
-      return "average";
-    case ReduceOp::kMin:
-      return "min";
-    case ReduceOp::kMax:
-      return "max";
-    case ReduceOp::kProduct:
-      return "product";
-  }
-  return "unknown";
-}
-
 std::string operationName(const CollectiveCall& call) {
   switch (call.kind) {
     case CollectiveKind::kBarrier:
       return "barrier";
     case CollectiveKind::kAllreduce:
-      return std::string("allreduce(") + opName(call.op) + ")";
+      return std::string("allreduce(") + reduceOpName(call.op) + ")";
     case CollectiveKind::kAllreduceMoments:
       return "allreduce(merge)";
     case CollectiveKind::kReduceScatter:
-      return std::string("reduceScatter(") + opName(call.op) + ")";
+      return std::string("reduceScatter(") + reduceOpName(call.op) + ")";
     case CollectiveKind::kBroadcast:
       return "broadcast";
     case CollectiveKind::kAllgather:
@@ -81,6 +65,22 @@ class Fnv {
 };
 
 }  // namespace
+
+const char* reduceOpName(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return "sum";
+    case ReduceOp::kAverage:
+      return "average";
+    case ReduceOp::kMin:
+      return "min";
+    case ReduceOp::kMax:
+      return "max";
+    case ReduceOp::kProduct:
+      return "product";
+  }
+  return "unknown";
+}
 
 bool CollectiveCall::hasElements() const {
   return kind == CollectiveKind::kAllreduce || kind == CollectiveKind::kReduceScatter;

@@ -13,6 +13,8 @@
 
 namespace steptape::detail {
 
+class GroupedElements;
+
 enum class CollectiveKind : std::uint8_t {
   kBarrier,
   kAllreduce,
@@ -41,8 +43,9 @@ struct STEPTAPE_EXPORT CollectiveCall {
   const std::vector<std::string>* toRank = nullptr;  ///< kAlltoall, kGather.
   std::vector<std::string>* fromRank = nullptr;      ///< kAllgather, kAlltoall, kGather.
 
-  /// Keeps memory that the collective may write to, for as long as it may.
-  std::shared_ptr<const void> owner;
+  /// The arrays that `output` holds one behind the other, which get the result; null: none. Keeps
+  /// that memory for as long as the collective may write to it.
+  std::shared_ptr<GroupedElements> grouped;
 
   /// "allreduce(sum) 'gradients' of 12 float32": what must agree between the ranks, in words.
   std::string describe() const;
@@ -53,5 +56,8 @@ struct STEPTAPE_EXPORT CollectiveCall {
   /// Whether `input` and `output` are elements of `dtype`, not bytes or moments.
   bool hasElements() const;
 };
+
+/// Such as "sum".
+const char* reduceOpName(ReduceOp op);
 
 }  // namespace steptape::detail

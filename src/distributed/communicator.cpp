@@ -10,6 +10,7 @@
 #include "steptape/base/error.h"
 #include "steptape/distributed/rank_log.h"
 
+#include "distributed/collective_details.h"
 #include "distributed/private_node_memory.h"
 
 namespace steptape {

@@ -7,6 +7,9 @@
 #include "steptape/distributed/communicator.h"
 
 #include "distributed/collective_call.h"
+#include "distributed/collective_details.h"
+#include "distributed/collective_span.h"
+#include "distributed/grouped_elements.h"
 #include "distributed/run_alone.h"
 
 namespace steptape {
@@ -21,10 +24,10 @@ std::unique_ptr<PendingCollective> Communicator::start(const CollectiveCall& cal
 
 std::unique_ptr<PendingCollective> Communicator::startOn(Communicator& other,
                                                          const CollectiveCall& call) {
-  return other.begin(call);
+  return other.beginPacked(call);
 }
 
-std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& call) {
+std::unique_ptr<PendingCollective> Communicator::beginPacked(const CollectiveCall& call) {
   if (!droppedError_->empty()) {
     const std::string dropped = std::exchange(*droppedError_, "");
     throw Error(ErrorCode::kFailedPrecondition,
@@ -44,14 +47,45 @@ std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& cal
   return pending;
 }
 
-void Communicator::run(const CollectiveCall& call) {
-  if (const std::unique_ptr<PendingCollective> pending = begin(call)) {
-    pending->wait();
+std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& call) {
+  std::unique_ptr<PendingCollective> pending = beginPacked(call);
+  if (!pending || !call.grouped) {
+    return pending;
   }
+  auto grouped = std::make_unique<detail::GroupedCollective>(std::move(pending), call.grouped);
+  grouped->reportDroppedErrorsTo(droppedError_);
+  return grouped;
+}
+
+void Communicator::run(const CollectiveCall& call) {
+  detail::CollectiveSpan span(detailsWhileRecording(), call);
+  if (const std::unique_ptr<PendingCollective> pending = begin(call)) {
+    span.waitFor(*pending);
+  }
+  span.succeed();
 }
 
 CollectiveHandle Communicator::post(const CollectiveCall& call) {
-  return CollectiveHandle(begin(call));
+  detail::CollectiveDetails* const details = detailsWhileRecording();
+  if (details == nullptr) {
+    return CollectiveHandle(begin(call));
+  }
+  auto recorded = std::make_unique<detail::RecordedCollective>(*details, call);
+  if (!recorded->follow(begin(call))) {
+    return {};
+  }
+  recorded->reportDroppedErrorsTo(droppedError_);
+  return CollectiveHandle(std::move(recorded));
+}
+
+detail::CollectiveDetails* Communicator::detailsWhileRecording() {
+  if (detail::recordingSession.load(std::memory_order_relaxed) == 0) {
+    return nullptr;
+  }
+  if (!details_) {
+    details_ = std::make_unique<detail::CollectiveDetails>(rank(), size(), jobRanks_);
+  }
+  return details_.get();
 }
 
 }  // namespace steptape

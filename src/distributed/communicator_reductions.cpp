@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collectives of Communicator that combine numbers.
 
-#include <utility>
-
 #include "steptape/distributed/communicator.h"
 
 #include "distributed/checked_calls.h"
-#include "distributed/grouped_elements.h"
 
 namespace steptape {
-
-using detail::CollectiveCall;
-using detail::PendingCollective;
 
 void Communicator::allreduce(Elements data, ReduceOp op, const CollectiveOptions& options) {
   run(detail::allreduceCall(data, op, options));
@@ -32,32 +26,15 @@ CollectiveHandle Communicator::allreduceAsync(Elements from, Elements to, Reduce
   return post(detail::copyingAllreduceCall(from, to, op, options));
 }
 
-std::unique_ptr<PendingCollective> Communicator::beginGrouped(const std::vector<Elements>& group,
-                                                              ReduceOp op,
-                                                              const CollectiveOptions& options) {
-  const auto packed = std::make_shared<detail::GroupedElements>(group);
-  CollectiveCall call = detail::allreduceCall(packed->all(), op, options);
-  call.owner = packed;
-  std::unique_ptr<PendingCollective> pending = begin(call);
-  if (!pending) {
-    return nullptr;
-  }
-  auto grouped = std::make_unique<detail::GroupedCollective>(std::move(pending), packed);
-  grouped->reportDroppedErrorsTo(droppedError_);
-  return grouped;
-}
-
 void Communicator::allreduceGrouped(const std::vector<Elements>& group, ReduceOp op,
                                     const CollectiveOptions& options) {
-  if (const std::unique_ptr<PendingCollective> pending = beginGrouped(group, op, options)) {
-    pending->wait();
-  }
+  run(detail::groupedAllreduceCall(group, op, options));
 }
 
 CollectiveHandle Communicator::allreduceGroupedAsync(const std::vector<Elements>& group,
                                                      ReduceOp op,
                                                      const CollectiveOptions& options) {
-  return CollectiveHandle(beginGrouped(group, op, options));
+  return post(detail::groupedAllreduceCall(group, op, options));
 }
 
 void Communicator::allreduce(Span<MetricMoments> data, const CollectiveOptions& options) {

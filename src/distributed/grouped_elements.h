@@ -33,6 +33,7 @@ class GroupedCollective final : public PendingCollective {
                     std::shared_ptr<GroupedElements> elements);
   bool poll() override;
   void wait() override;
+  void waitForRanks() override { packed_->waitForRanks(); }
 
  private:
   std::unique_ptr<PendingCollective> packed_;

@@ -6,6 +6,7 @@
 #include "steptape/base/error.h"
 
 #include "distributed/group_messages.h"
+#include "distributed/nested_span.h"
 #include "distributed/poll_pause.h"
 
 namespace steptape::detail {
@@ -46,6 +47,7 @@ void NodeBarrier::arriveAndWait(std::chrono::milliseconds timeout, const char* w
   ++round_;
   nextToArrive_ = 0;
   lines_[localRank_].arrivals.store(round_, std::memory_order_release);
+  const NestedSpan waiting(SpanKind::kWait, kWaitForRanks);
   PollPause pause(timeout);
   bool hasWarned = false;
   while (!haveAllArrived()) {

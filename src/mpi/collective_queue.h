@@ -33,6 +33,8 @@ class QueuedCollective {
   /// Ends it with this error.
   void fail(std::exception_ptr failure);
 
+  /// Whether every rank is known to have come: those that are compared have started it, then.
+  bool haveAllCome() const { return hasEnded_ || (call_.compareRanks && comparison_.isDecided()); }
   bool isDecided() const { return hasEnded_ || !call_.compareRanks || comparison_.isDecided(); }
   bool hasPostedAll() const { return hasPostedAll_; }
   bool hasEnded() const { return hasEnded_; }

@@ -24,7 +24,8 @@ MpiCollective::MpiCollective(std::shared_ptr<MpiEngine> engine, const Collective
                              StallLimits limits)
     : engine_(std::move(engine)),
       limits_(std::move(limits)),
-      collective_(engine_->queue.add(call)) {
+      collective_(engine_->queue.add(call)),
+      pause_(limits_.timeout) {
   // A rank that others often wait for, but that never waits itself, would pile up their notes.
   constexpr std::uint64_t kTakeInEvery = 1024;
   if (collective_->sequence() % kTakeInEvery == 0) {
@@ -73,15 +74,23 @@ bool MpiCollective::poll() {
 }
 
 void MpiCollective::wait() {
-  steptape::detail::PollPause pause(limits_.timeout);
-  while (!hasEnded()) {
-    if (!pause.next()) {
+  waitUntil([this] { return hasEnded(); });
+}
+
+void MpiCollective::waitForRanks() {
+  waitUntil([this] { return haveRanksCome(); });
+}
+
+template <typename Condition>
+void MpiCollective::waitUntil(const Condition& condition) {
+  while (!condition()) {
+    if (!pause_.next()) {
       giveUp();
     }
-    if (pause.hasNapped() || pause.waited() > askBefore(limits_.timeout)) {
-      lookForOthers(pause.waited());
+    if (pause_.hasNapped() || pause_.waited() > askBefore(limits_.timeout)) {
+      lookForOthers(pause_.waited());
     }
-    if (pause.hasNapped()) {
+    if (pause_.hasNapped()) {
       giveUpIfJobIsLost();
     }
   }

@@ -35,12 +35,16 @@ class MpiCollective final : public steptape::detail::PendingCollective {
   MpiCollective(std::shared_ptr<MpiEngine> engine, const CollectiveCall& call, StallLimits limits);
   bool poll() override;
   void wait() override;
+  void waitForRanks() override;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   bool hasEnded();
+  bool haveRanksCome() { return hasEnded() || collective_->haveAllCome(); }
   void advance();
+  template <typename Condition>
+  void waitUntil(const Condition& condition);
   /// What a rank does that has waited for so long already.
   void lookForOthers(Clock::duration waited);
   /// Where another wait of this process has given a rank up: the job ends, and what was under way
@@ -51,7 +55,8 @@ class MpiCollective final : public steptape::detail::PendingCollective {
   std::shared_ptr<MpiEngine> engine_;
   StallLimits limits_;
   std::shared_ptr<QueuedCollective> collective_;
-  Clock::time_point firstPoll_;  // Epoch: none yet.
+  steptape::detail::PollPause pause_;  // Of both waits, which share the time limit.
+  Clock::time_point firstPoll_;        // Epoch: none yet.
   bool hasWarned_ = false;
 };
 

@@ -50,7 +50,9 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent, const MpiCommunicatorOptions& 
 }
 
 MpiCommunicator::MpiCommunicator(const std::shared_ptr<mpi::detail::MpiGroup>& group)
-    : engine_(std::make_shared<mpi::detail::MpiEngine>(group)) {}
+    : engine_(std::make_shared<mpi::detail::MpiEngine>(group)) {
+  setJobRanks(mpi::detail::worldRanksOf(group->data()));
+}
 
 MpiCommunicator::~MpiCommunicator() = default;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/mpi_group.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <numeric>
 #include <sstream>
 #include <type_traits>
 #include <utility>
@@ -81,6 +83,24 @@ MPI_Comm duplicate(MPI_Comm parent, std::chrono::milliseconds timeout) {
   }
   MPI_Comm_set_errhandler(*copy, MPI_ERRORS_RETURN);
   return *copy;
+}
+
+std::vector<int> worldRanksOf(MPI_Comm communicator) {
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Comm_group(communicator, &group);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  MPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> worldRanks(ranks.size(), MPI_UNDEFINED);
+  MPI_Group_translate_ranks(group, size, ranks.data(), world, worldRanks.data());
+  MPI_Group_free(&world);
+  MPI_Group_free(&group);
+  const bool isForeign =
+      std::find(worldRanks.begin(), worldRanks.end(), MPI_UNDEFINED) != worldRanks.end();
+  return isForeign ? std::vector<int>() : worldRanks;
 }
 
 MpiGroup::MpiGroup(MPI_Comm data, GroupMap map, const MpiCommunicatorOptions& options)

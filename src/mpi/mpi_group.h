@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "steptape/mpi/mpi_communicator.h"
 
@@ -21,6 +22,9 @@ void waitFor(MPI_Request& request, const std::string& what, std::chrono::millise
 
 /// A duplicate of `parent`. Collective. @throws as waitFor().
 MPI_Comm duplicate(MPI_Comm parent, std::chrono::milliseconds timeout);
+
+/// The ranks of `communicator` as MPI_COMM_WORLD counts them; empty if one is of another world.
+std::vector<int> worldRanksOf(MPI_Comm communicator);
 
 /// MPI's handles of one group, and whether they are still of use.
 ///

@@ -26,6 +26,8 @@ class ThreadCollective final : public detail::PendingCollective {
                    const detail::CollectiveCall& call, Stall stall);
   bool poll() override;
   void wait() override;
+  /// The last rank to come carries the collective out: there is nothing else to wait for.
+  void waitForRanks() override { wait(); }
 
  private:
   using Clock = std::chrono::steady_clock;

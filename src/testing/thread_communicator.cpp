@@ -44,7 +44,9 @@ class ThreadNodeMemory final : public NodeMemory {
 
 ThreadCommunicator::ThreadCommunicator(std::shared_ptr<ThreadGroup> group,
                                        std::shared_ptr<const detail::GroupMap> map)
-    : group_(std::move(group)), map_(std::move(map)) {}
+    : group_(std::move(group)), map_(std::move(map)) {
+  setJobRanks(group_->worldRanks());
+}
 ThreadCommunicator::~ThreadCommunicator() = default;
 
 int ThreadCommunicator::rank() const {

@@ -72,6 +72,7 @@ class ThreadGroup {
   void checkPresent(const detail::GroupMap& group, const std::vector<int>& ranks);
 
   const std::shared_ptr<ThreadJob>& job() const { return job_; }
+  const std::vector<int>& worldRanks() const { return worldRanks_; }
   int worldRank(int rank) const { return worldRanks_[static_cast<std::size_t>(rank)]; }
 
  private:

@@ -26,6 +26,25 @@ TEST(SystemClock, ShowsSecondsSince1970) {
   EXPECT_GT(Clock::system().wallSeconds(), 1.7e9);  // after 2023
 }
 
+TEST(SystemClock, ShowsTheSameTimeInNanoseconds) {
+  const double before = Clock::system().wallSeconds();
+  const std::int64_t nanos = Clock::system().wallNanos();
+  const double after = Clock::system().wallSeconds();
+  EXPECT_GE(static_cast<double>(nanos) * 1e-9, before - 1e-6);
+  EXPECT_LE(static_cast<double>(nanos) * 1e-9, after + 1e-6);
+}
+
+TEST(Clock, RoundsItsSecondsToNanosecondsWhereItHasNoBetter) {
+  SettableClock clock;
+  clock.wall = 1.25;
+  EXPECT_EQ(clock.wallNanos(), 1'250'000'000);
+  clock.wall = -1.25;
+  EXPECT_EQ(clock.wallNanos(), -1'250'000'000);
+  // Neighbouring doubles of today stay as far apart as they are.
+  clock.wall = 1.7e9 + 0x1p-22;
+  EXPECT_EQ(clock.wallNanos(), 1'700'000'000'000'000'238);
+}
+
 TEST(SystemClock, NeverGoesBack) {
   std::int64_t last = Clock::system().steadyNanos();
   for (int i = 0; i < 1000; ++i) {

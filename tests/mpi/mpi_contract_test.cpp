@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every communicator promises, on as many processes as the launcher started.
 
+#include <cstddef>
+
 #include "steptape/mpi/mpi_communicator.h"
+#include "steptape/recorder/collector.h"
 
 #include "distributed/collective_contract.h"
 
@@ -17,6 +20,20 @@ TEST_P(ContractOnMpi, Holds) {
   options.timeout = std::chrono::seconds(30);
   MpiCommunicator world(MPI_COMM_WORLD, options);
   GetParam().check(world);
+}
+
+TEST(Contract, HoldsWhileAProfilerRecords) {
+  SpanCollector collector;
+  collector.startRecording();
+  MpiCommunicatorOptions options;
+  options.timeout = std::chrono::seconds(30);
+  MpiCommunicator world(MPI_COMM_WORLD, options);
+  for (const test::ContractCase& contract : test::collectiveContract()) {
+    contract.check(world);
+  }
+  std::size_t recorded = 0;
+  collector.drain([&](const SpanBatch& batch) { recorded += batch.records.size(); });
+  EXPECT_GT(recorded, test::collectiveContract().size());
 }
 
 /// With operations that take more than one MPI call.

@@ -2,9 +2,11 @@
 // What every communicator promises, on 1, 2, 3 and 7 threads, and on the rank that a plain
 // Communicator is.
 
+#include <cstddef>
 #include <string>
 #include <tuple>
 
+#include "steptape/recorder/collector.h"
 #include "steptape/testing/thread_communicator.h"
 
 #include "distributed/collective_contract.h"
@@ -26,6 +28,19 @@ using ContractOfOneRank = ::testing::TestWithParam<test::ContractCase>;
 TEST_P(ContractOfOneRank, Holds) {
   Communicator serial;
   GetParam().check(serial);
+}
+
+TEST(Contract, HoldsWhileAProfilerRecords) {
+  SpanCollector collector;
+  collector.startRecording();
+  Communicator serial;
+  for (const test::ContractCase& contract : test::collectiveContract()) {
+    contract.check(serial);
+    runRanks(3, contract.check);
+  }
+  std::size_t recorded = 0;
+  collector.drain([&](const SpanBatch& batch) { recorded += batch.records.size(); });
+  EXPECT_GT(recorded, test::collectiveContract().size());
 }
 
 INSTANTIATE_TEST_SUITE_P(Communicator, ContractOfOneRank,

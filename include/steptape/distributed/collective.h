@@ -79,6 +79,9 @@ class STEPTAPE_EXPORT PendingCollective {
   virtual bool poll() = 0;
   /// Returns once it has ended. Called once, and not after poll() has returned true or thrown.
   virtual void wait() = 0;
+  /// Returns once all ranks are known to have come or it has ended, for a profiler; at once where
+  /// the implementation cannot tell. wait() follows. @throws as wait(), which must not follow then.
+  virtual void waitForRanks();
 
   /// As wait(), for a destructor: leaves an error where reportDroppedErrorsTo() said.
   void waitQuietly() noexcept;

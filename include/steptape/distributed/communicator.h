@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "steptape/base/export.h"
@@ -17,8 +18,9 @@
 
 namespace steptape {
 namespace detail {
+class CollectiveDetails;
 struct CollectiveCall;
-}
+}  // namespace detail
 
 /// A group of ranks that call the same operations in the same order.
 ///
@@ -35,6 +37,13 @@ struct CollectiveCall;
 /// naming it.
 ///
 /// The calls that end in `Async` return at once; see CollectiveHandle.
+///
+/// While a profiler records, each operation is a span of SpanKind::kCollective, named as PyTorch
+/// names it for Gloo whatever carries it, such as "gloo:all_reduce", because viewers know no others;
+/// its details tell type, size and group, and CollectiveOptions::name. Within it, "wait for ranks",
+/// of SpanKind::kWait, is the time until all ranks had come, and the rest moves the data. It is left
+/// out where ranks are not compared. An `Async` one is a detached span, up to the call that found it
+/// ended; while wait() blocks, the thread has a span "wait for gloo:all_reduce".
 ///
 /// @threads Not thread-safe: one thread at a time, the one that may call MPI. A second thread uses
 ///          a duplicate() where worksOnAnyThread() is true.
@@ -169,6 +178,9 @@ class STEPTAPE_EXPORT Communicator {
 
   /// Tells the listener that a collective waits.
   void warnOfStall(const std::string& warning) const;
+  /// Tells traces which ranks of the job the group is, in its order. To be called before the first
+  /// operation; without it they say nothing of it.
+  void setJobRanks(std::vector<int> ranks) { jobRanks_ = std::move(ranks); }
   /// Hands timeout() and the warning on to a group made from this one.
   void shareSettings(Communicator& child) const;
   /// Hands the warning on to memory made from this one, which may outlive it.
@@ -180,19 +192,22 @@ class STEPTAPE_EXPORT Communicator {
                                                             const detail::CollectiveCall& call);
 
  private:
+  std::unique_ptr<detail::PendingCollective> beginPacked(const detail::CollectiveCall& call);
+  /// As beginPacked(), and puts the result of a grouped one back into its arrays.
   std::unique_ptr<detail::PendingCollective> begin(const detail::CollectiveCall& call);
-  std::unique_ptr<detail::PendingCollective> beginGrouped(const std::vector<Elements>& group,
-                                                          ReduceOp op,
-                                                          const CollectiveOptions& options);
   void run(const detail::CollectiveCall& call);
   CollectiveHandle post(const detail::CollectiveCall& call);
   void checkRoot(const char* operation, int root) const;
+  /// Null while no profiler records.
+  detail::CollectiveDetails* detailsWhileRecording();
 
   std::string nodeName_;
   std::shared_ptr<std::string> droppedError_;  // Never null; empty: none was dropped.
   std::chrono::milliseconds timeout_ = std::chrono::minutes(10);
   std::chrono::milliseconds stallWarningAfter_ = std::chrono::minutes(1);
   StallListener stallListener_;
+  std::vector<int> jobRanks_;                           // Empty: unknown.
+  std::unique_ptr<detail::CollectiveDetails> details_;  // Null until a profiler records.
 };
 
 }  // namespace steptape
