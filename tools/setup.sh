@@ -14,6 +14,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 readonly torch_version=2.13.0
+# The tests know these viewers by what they show, which is documented nowhere.
+readonly xprof_version=2.24.2
+readonly hta_version=0.5.0
 readonly cmake_version=3.24
 readonly venv=$root/.venv
 
@@ -155,7 +158,7 @@ requirements=("${build_requirements[@]}")
 modules=(tensorboard)
 if ((with_tests)); then
   requirements+=("${test_requirements[@]}")
-  modules+=(tensorboardX PIL numpy pandas setuptools torch)
+  modules+=(tensorboardX PIL hta numpy pandas setuptools torch xprof)
 fi
 
 torch_dir=
@@ -184,7 +187,9 @@ for module in "${modules[@]}"; do
   case $module in
     '') ;;
     PIL) pip_requirements+=(pillow) ;;
+    hta) pip_requirements+=("HolisticTraceAnalysis==$hta_version") ;;
     torch) pip_requirements+=("torch==$torch_version") ;;
+    xprof) pip_requirements+=("xprof==$xprof_version") ;;
     *) pip_requirements+=("$module") ;;
   esac
 done

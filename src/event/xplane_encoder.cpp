@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/event/xplane_encoder.h"
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -39,23 +42,33 @@ constexpr std::uint32_t kStatText = 5;
 constexpr std::uint32_t kStatReference = 7;
 
 constexpr std::size_t kKeyBytes = 1;  // of all these fields
+constexpr std::size_t kMaxFieldBytes = kKeyBytes + 10;
+// Long lines are kept in pieces: to let one string grow would copy it, and take twice the memory.
+constexpr std::size_t kChunkBytes = 1 << 18;
+// Key and length of what is shorter than 128 bytes.
+constexpr std::size_t kEventHeadBytes = 2;
+constexpr std::size_t kStatHeadBytes = 2;
 
 /// Negative numbers take ten bytes.
 std::uint64_t unsignedOf(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
-/// Appends what comes before the value of an event's stat, which takes so many bytes with its key.
-void appendStatHead(std::string* event, std::int64_t id, std::size_t valueBytes) {
-  appendFieldKey(event, kEventStats, WireType::kLengthDelimited);
-  appendVarint(event, kKeyBytes + varintBytes(unsignedOf(id)) + valueBytes);
-  appendVarintField(event, kStatId, unsignedOf(id));
+constexpr char key(std::uint32_t field, WireType type) {
+  return static_cast<char>(field << 3 | static_cast<std::uint32_t>(type));
 }
 
-void appendVarintStat(std::string* event, std::int64_t id, std::uint32_t field,
-                      std::uint64_t value) {
-  appendStatHead(event, id, kKeyBytes + varintBytes(value));
-  appendVarintField(event, field, value);
+char* putVarint(char* out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) {
+    *out++ = static_cast<char>(value | 0x80);
+  }
+  *out++ = static_cast<char>(value);
+  return out;
+}
+
+char* putVarintField(char* out, std::uint32_t field, std::uint64_t value) {
+  *out++ = key(field, WireType::kVarint);
+  return putVarint(out, value);
 }
 
 /// One overload per alternative of XStatValue.
@@ -79,48 +92,98 @@ void encode(const XStat& stat, wire::XStat* out) {
 // As Protocol Buffers do, fields that are 0 or empty are left out, but for those of a `oneof`.
 XLineEncoder::XLineEncoder(std::int64_t id, std::string_view name) {
   if (id != 0) {
-    appendVarintField(&bytes_, kLineId, unsignedOf(id));
+    appendVarintField(&chunk_, kLineId, unsignedOf(id));
   }
   if (!name.empty()) {
-    appendBytesField(&bytes_, kLineName, replaceInvalidUtf8(name));
+    appendBytesField(&chunk_, kLineName, replaceInvalidUtf8(name));
   }
+  used_ = chunk_.size();
+}
+
+/// Where the next bytes go, of which there are so many at most.
+char* XLineEncoder::room(std::size_t bytes) {
+  if (chunk_.size() - used_ < bytes) {
+    chunk_.resize(std::max(2 * chunk_.size(), used_ + bytes));
+  }
+  return chunk_.data() + used_;
+}
+
+void XLineEncoder::endChunk() {
+  chunk_.resize(used_);
+  full_.push_back(std::exchange(chunk_, std::string()));
+  used_ = 0;
 }
 
 void XLineEncoder::beginEvent(std::int64_t nameId, std::int64_t offsetPicos,
                               std::int64_t durationPicos) {
-  event_.clear();
-  appendVarintField(&event_, kEventNameId, unsignedOf(nameId));
-  appendVarintField(&event_, kEventOffset, unsignedOf(offsetPicos));
-  if (durationPicos != 0) {
-    appendVarintField(&event_, kEventDuration, unsignedOf(durationPicos));
+  if (used_ > kChunkBytes) {
+    endChunk();
   }
+  event_ = used_;
+  char* out = room(kEventHeadBytes + 3 * kMaxFieldBytes) + kEventHeadBytes;
+  out = putVarintField(out, kEventNameId, unsignedOf(nameId));
+  out = putVarintField(out, kEventOffset, unsignedOf(offsetPicos));
+  if (durationPicos != 0) {
+    out = putVarintField(out, kEventDuration, unsignedOf(durationPicos));
+  }
+  used_ = static_cast<std::size_t>(out - chunk_.data());
+}
+
+void XLineEncoder::addNumber(std::int64_t id, std::uint32_t field, std::uint64_t value) {
+  char* const head = room(kStatHeadBytes + 2 * kMaxFieldBytes);
+  char* const begin = head + kStatHeadBytes;
+  char* end = putVarintField(begin, kStatId, unsignedOf(id));
+  end = putVarintField(end, field, value);
+  head[0] = key(kEventStats, WireType::kLengthDelimited);
+  head[1] = static_cast<char>(end - begin);  // less than 128
+  used_ = static_cast<std::size_t>(end - chunk_.data());
 }
 
 void XLineEncoder::addStat(std::int64_t id, std::int64_t value) {
-  appendVarintStat(&event_, id, kStatInteger, unsignedOf(value));
+  addNumber(id, kStatInteger, unsignedOf(value));
 }
 
 void XLineEncoder::addStat(std::int64_t id, std::uint64_t value) {
-  appendVarintStat(&event_, id, kStatUnsigned, value);
-}
-
-void XLineEncoder::addStat(std::int64_t id, double value) {
-  appendStatHead(&event_, id, kKeyBytes + sizeof value);
-  detail::appendDoubleField(&event_, kStatDouble, value);
+  addNumber(id, kStatUnsigned, value);
 }
 
 void XLineEncoder::addStat(std::int64_t id, XStatReference value) {
-  appendVarintStat(&event_, id, kStatReference, unsignedOf(value.id));
+  addNumber(id, kStatReference, unsignedOf(value.id));
+}
+
+void XLineEncoder::addStat(std::int64_t id, double value) {
+  std::string stat;
+  appendVarintField(&stat, kStatId, unsignedOf(id));
+  detail::appendDoubleField(&stat, kStatDouble, value);
+  addWhole(stat);
 }
 
 void XLineEncoder::addStat(std::int64_t id, std::string_view value) {
-  const std::string text = replaceInvalidUtf8(value);
-  appendStatHead(&event_, id, kKeyBytes + varintBytes(text.size()) + text.size());
-  appendBytesField(&event_, kStatText, text);
+  std::string stat;
+  appendVarintField(&stat, kStatId, unsignedOf(id));
+  appendBytesField(&stat, kStatText, replaceInvalidUtf8(value));
+  addWhole(stat);
+}
+
+void XLineEncoder::addWhole(std::string_view stat) {
+  char* out = room(kMaxFieldBytes + stat.size());
+  *out++ = key(kEventStats, WireType::kLengthDelimited);
+  out = putVarint(out, stat.size());
+  out += stat.copy(out, stat.size());
+  used_ = static_cast<std::size_t>(out - chunk_.data());
 }
 
 void XLineEncoder::endEvent() {
-  appendBytesField(&bytes_, kLineEvents, event_);
+  const std::size_t begin = event_ + kEventHeadBytes;
+  const std::size_t size = used_ - begin;
+  // The head has room for the length of a short event, as nearly all are.
+  if (const std::size_t more = varintBytes(size) - 1; more != 0) {
+    room(more);
+    std::memmove(&chunk_[begin + more], &chunk_[begin], size);
+    used_ += more;
+  }
+  chunk_[event_] = key(kLineEvents, WireType::kLengthDelimited);
+  putVarint(&chunk_[event_ + 1], size);
 }
 
 struct XPlaneEncoder::Names {
@@ -171,27 +234,27 @@ void XPlaneEncoder::addStat(std::string_view name, const XStatValue& value) {
 }
 
 void XPlaneEncoder::addLine(XLineEncoder line) {
-  lines_.push_back(std::move(line.bytes_));
+  line.endChunk();
+  std::size_t size = 0;
+  for (const std::string& chunk : line.full_) {
+    size += chunk.size();
+  }
+  std::string begin;
+  appendFieldKey(&begin, kPlaneLines, WireType::kLengthDelimited);
+  appendVarint(&begin, size);
+  lineBytes_ += begin.size() + size;
+  lines_.push_back(std::move(begin));
+  std::move(line.full_.begin(), line.full_.end(), std::back_inserter(lines_));
 }
 
 void XSpaceEncoder::addPlane(XPlaneEncoder plane) {
   std::string names;
   plane.names_->proto.SerializeToString(&names);
-  std::size_t size = plane.head_.size() + names.size();
-  for (const std::string& line : plane.lines_) {
-    size += kKeyBytes + varintBytes(line.size()) + line.size();
-  }
-  std::string begin;
+  std::string& begin = pieces_.emplace_back();
   appendFieldKey(&begin, kSpacePlanes, WireType::kLengthDelimited);
-  appendVarint(&begin, size);
-  pieces_.push_back(begin + plane.head_);
-  for (std::string& line : plane.lines_) {
-    std::string lineBegin;
-    appendFieldKey(&lineBegin, kPlaneLines, WireType::kLengthDelimited);
-    appendVarint(&lineBegin, line.size());
-    pieces_.push_back(std::move(lineBegin));
-    pieces_.push_back(std::move(line));
-  }
+  appendVarint(&begin, plane.head_.size() + plane.lineBytes_ + names.size());
+  begin += plane.head_;
+  std::move(plane.lines_.begin(), plane.lines_.end(), std::back_inserter(pieces_));
   pieces_.push_back(std::move(names));
 }
 

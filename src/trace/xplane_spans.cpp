@@ -62,7 +62,7 @@ void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLine
   const std::int64_t start = clock_.picos(span.start);
   line->beginEvent(name.id, start, facts.endPicos - start);
   if (name.isInStep) {
-    if (const std::int64_t step = stepAt(trace_, span.start); step >= 0) {
+    if (const std::int64_t step = stepOf(span.start); step >= 0) {
       line->addStat(group_, step);
     }
   }
@@ -89,6 +89,22 @@ void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLine
     addDetails(span.details, line);
   }
   line->endEvent();
+}
+
+/// As stepAt(), but without a search, since the next span is nearly always in the same step.
+std::int64_t XPlaneSpans::stepOf(std::int64_t time) {
+  const std::vector<TraceStep>& steps = trace_.steps;
+  while (begun_ < steps.size() && steps[begun_].start <= time) {
+    ++begun_;
+  }
+  while (begun_ > 0 && steps[begun_ - 1].start > time) {
+    --begun_;
+  }
+  if (begun_ == 0) {
+    return -1;
+  }
+  const TraceStep& step = steps[begun_ - 1];
+  return time < step.start + step.duration ? step.number : -1;
 }
 
 void XPlaneSpans::addDetails(std::uint32_t index, XLineEncoder* line) {

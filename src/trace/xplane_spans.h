@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -47,6 +48,7 @@ class XPlaneSpans {
   std::vector<XStat> statsOf(const TraceName& name);
   void addDetails(std::uint32_t index, XLineEncoder* line);
   const Texts& textsOf(std::uint32_t details);
+  std::int64_t stepOf(std::int64_t time);
   void addText(const char* stat, std::string_view text, Texts* texts);
 
   const Trace& trace_;
@@ -56,6 +58,7 @@ class XPlaneSpans {
   std::vector<Name> names_;
   std::vector<std::optional<Texts>> details_;
   std::int64_t lastCorrelation_ = 0;
+  std::size_t begun_ = 0;  // steps that had begun when the last span did
 
   // Numbers of stats that many spans have.
   const std::int64_t group_;

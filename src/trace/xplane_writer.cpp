@@ -25,12 +25,12 @@ using detail::XPlaneFlow;
 using detail::XPlaneLineIds;
 using detail::XPlaneSpans;
 
-/// A row of steps above those of the threads.
-XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane) {
+XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, std::int64_t lineId,
+                         XPlaneEncoder* plane) {
   const std::int64_t group = plane->statId(detail::kGroupStat);
   const std::int64_t stepName = plane->statId(detail::kStepNameStat);
   const std::int64_t thread = plane->statId(detail::kThreadStat);
-  XLineEncoder line(XPlaneLineIds::kSteps, detail::kStepsLine);
+  XLineEncoder line(lineId, detail::kStepsLine);
   for (const TraceStep& step : trace.steps) {
     const std::string number = std::to_string(step.number);
     line.beginEvent(plane->addEventName({"ProfilerStep#" + number}), clock.picos(step.start),
@@ -43,13 +43,13 @@ XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, XPlaneEnc
   return line;
 }
 
-/// XProf shows no step in which nothing else happened: an instant does that nobody sees.
+/// XProf shows no step in which nothing else took time: a picosecond that nobody sees is enough.
 XLineEncoder encodeStepMarks(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane) {
   const std::int64_t group = plane->statId(detail::kGroupStat);
   const std::int64_t name = plane->addEventName({detail::kHiddenEvent});
   XLineEncoder line(detail::kStepMarksLineId, "Step marks");
   for (const TraceStep& step : trace.steps) {
-    line.beginEvent(name, clock.picos(step.start), 0);
+    line.beginEvent(name, clock.picos(step.start), 1);
     line.addStat(group, step.number);
     line.endEvent();
   }
@@ -88,7 +88,7 @@ XPlaneEncoder encodeHost(const Trace& trace, const XPlaneClock& clock,
   XPlaneSpans spans(trace, clock, /*isDevice=*/false, &plane);
   XPlaneLineIds ids;
   if (!trace.steps.empty()) {
-    plane.addLine(encodeSteps(trace, clock, &plane));
+    plane.addLine(encodeSteps(trace, clock, XPlaneLineIds::kSteps, &plane));
     plane.addLine(encodeStepMarks(trace, clock, &plane));
   }
   for (std::size_t i = 0; i < trace.threads.size(); ++i) {
@@ -106,42 +106,13 @@ XPlaneEncoder encodeHost(const Trace& trace, const XPlaneClock& clock,
   return plane;
 }
 
-/// Of each step the time from its first span on a device to the end of its last one: without them
-/// XProf shows no steps where there is a device.
-XLineEncoder encodeDeviceSteps(const Trace& trace, int device, const XPlaneClock& clock,
-                               XPlaneEncoder* plane) {
-  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> timesByStep;
-  for (const TraceThread& thread : trace.threads) {
-    if (thread.device != device) {
-      continue;
-    }
-    for (const TraceSpan& span : thread.spans) {
-      const std::int64_t step = stepAt(trace, span.start);
-      const std::int64_t end = span.start + span.duration;
-      if (step >= 0) {
-        const auto [times, isNew] = timesByStep.try_emplace(step, span.start, end);
-        times->second.first = std::min(times->second.first, span.start);
-        times->second.second = std::max(times->second.second, end);
-      }
-    }
-  }
-  XLineEncoder line(detail::kDeviceStepsLineId, detail::kStepsLine);
-  const std::int64_t group = plane->statId(detail::kGroupStat);
-  for (const auto& [step, times] : timesByStep) {
-    line.beginEvent(plane->addEventName({std::to_string(step)}), clock.picos(times.first),
-                    (times.second - times.first) * 1000);
-    line.addStat(group, step);
-    line.endEvent();
-  }
-  return line;
-}
-
 XPlaneEncoder encodeDevice(const Trace& trace, int device, std::int64_t planeId,
                            const XPlaneClock& clock) {
   XPlaneEncoder plane(planeId, detail::kDevicePlanePrefix + std::to_string(device));
   XPlaneSpans spans(trace, clock, /*isDevice=*/true, &plane);
   XPlaneLineIds ids;
-  plane.addLine(encodeDeviceSteps(trace, device, clock, &plane));
+  // Where there is a device, XProf takes the steps from here.
+  plane.addLine(encodeSteps(trace, clock, detail::kDeviceStepsLineId, &plane));
   for (const TraceThread& stream : trace.threads) {
     if (stream.device == device) {
       const std::string name =

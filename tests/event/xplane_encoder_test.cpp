@@ -150,6 +150,22 @@ TEST(XPlaneEncoder, EncodesTextsOfEveryLengthLikeProtobuf) {
   EXPECT_EQ(fileOf(std::move(encoder)), fileOf(line));
 }
 
+// Longer than the pieces in which a line is kept, as is one of its events.
+TEST(XPlaneEncoder, EncodesLongLinesLikeProtobuf) {
+  XLineEncoder encoder(1, "main");
+  wire::XLine line;
+  line.set_id(1);
+  line.set_name("main");
+  for (int i = 0; i < 50'000; ++i) {
+    const std::string text(i == 25'000 ? 1'000'000 : i % 7, 't');
+    encoder.beginEvent(1, i, 2);
+    encoder.addStat(1, text);
+    encoder.endEvent();
+    addStat(1, addEvent(1, i, 2, &line))->set_str_value(text);
+  }
+  EXPECT_TRUE(fileOf(std::move(encoder)) == fileOf(line));
+}
+
 TEST(XPlaneEncoder, EncodesWholeFilesLikeProtobuf) {
   XSpaceEncoder space;
   for (std::int64_t id = 1; id <= 2; ++id) {

@@ -2,6 +2,7 @@
 """Starts the real TensorBoard on a log directory and asks it over HTTP."""
 
 import ctypes
+import gzip
 import json
 import signal
 import socket
@@ -75,7 +76,10 @@ class TensorBoard(OwnedProcess):
         if query:
             url += "?" + urllib.parse.urlencode(query)
         with urllib.request.urlopen(url, timeout=REQUEST_SECONDS) as response:
-            return response.read()
+            data = response.read()
+            # Plugins compress without being asked to.
+            is_zipped = response.headers.get("Content-Encoding") == "gzip"
+            return gzip.decompress(data) if is_zipped else data
 
     def get(self, path, **query):
         return json.loads(self.get_bytes(path, **query))

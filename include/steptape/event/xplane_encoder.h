@@ -53,8 +53,15 @@ class STEPTAPE_EXPORT XLineEncoder {
  private:
   friend class XPlaneEncoder;
 
-  std::string bytes_;
-  std::string event_;  // the one that was begun
+  char* room(std::size_t bytes);
+  void endChunk();
+  void addNumber(std::int64_t id, std::uint32_t field, std::uint64_t value);
+  void addWhole(std::string_view stat);
+
+  std::vector<std::string> full_;  // chunks of whole events
+  std::string chunk_;              // the last one, and room for more
+  std::size_t used_ = 0;           // of it
+  std::size_t event_ = 0;          // where in it the event begins
 };
 
 /// Encodes a plane: its lines, and the names to which they refer by numbers above 0.
@@ -84,7 +91,8 @@ class STEPTAPE_EXPORT XPlaneEncoder {
   struct Names;
 
   std::string head_;
-  std::vector<std::string> lines_;
+  std::vector<std::string> lines_;  // in pieces, one behind the other
+  std::size_t lineBytes_ = 0;
   std::unique_ptr<Names> names_;
 };
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes traces of made-up jobs in the forms of all viewers, for xprof_test.py and hta_test.py.
+//
+//   trace_writer job <log directory> <ranks>
+//   trace_writer bare <log directory> <steps>
+//   trace_writer devices <log directory> <devices>
+#include <cstdint>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <steptape/trace/trace.h>
+#include <steptape/trace/xplane_trace.h>
+
+#include "trace/trace_builder.h"
+
+namespace {
+
+using steptape::SpanKind;
+using steptape::TraceBuilder;
+
+constexpr std::int64_t kFirstStep = 10;
+constexpr std::int64_t kSteps = 7;
+constexpr std::int64_t kMicro = 1000;
+constexpr std::int64_t kMilli = 1000 * kMicro;
+constexpr std::int64_t kOrigin = 1'767'225'600'000'000'000;  // 2026-01-01
+
+// Threads of the job.
+constexpr std::size_t kMain = 0;
+constexpr std::size_t kLoader = 1;
+
+/// Memory that a step takes between 2.2 and 7.9 ms, above 1 MiB that is always there; the fourth
+/// step takes more.
+void addMemory(std::int64_t number, std::int64_t start, TraceBuilder* job) {
+  constexpr std::uint64_t kAddress = 0x7f0000000000;
+  constexpr std::int64_t kMebi = 1 << 20;
+  const std::int64_t bytes = (number == kFirstStep + 3 ? 8 : 2) * kMebi;
+  const std::int64_t taken = start + 2200 * kMicro;
+  const std::int64_t given = start + 7900 * kMicro;
+  steptape::Trace& trace = job->trace();
+  trace.memory.push_back({taken, kAddress, bytes, kMebi + bytes, 0, 0, -1, kMain});
+  trace.memory.push_back({given, kAddress, -bytes, kMebi, 0, 0, -1, kMain});
+  trace.counters[0].points.emplace_back(taken, static_cast<double>(kMebi + bytes));
+  trace.counters[0].points.emplace_back(given, static_cast<double>(kMebi));
+}
+
+/// One step: 2 ms of loading, 3 ms forward, 3 ms backward, then a collective that takes the rest.
+/// Children end with their parents wherever they can: viewers must count them all the same.
+void addStep(std::int64_t number, std::int64_t start, std::int64_t duration, TraceBuilder* job) {
+  const auto span = [&](std::size_t thread, const char* name, SpanKind kind, std::int64_t begin,
+                        std::int64_t end) -> steptape::TraceSpan& {
+    return job->span(thread, name, kind, start + begin * kMicro, start + end * kMicro);
+  };
+  span(kMain, "load batch", SpanKind::kInput, 0, 2000);
+  span(kMain, "aten::stack", SpanKind::kOperator, 500, 1000);
+
+  span(kMain, "forward", SpanKind::kZone, 2000, 5000);
+  span(kMain, "aten::linear", SpanKind::kOperator, 2000, 4000).sequence = number;
+  span(kMain, "aten::t", SpanKind::kOperator, 2000, 2100);
+  steptape::TraceSpan& addmm = span(kMain, "aten::addmm", SpanKind::kOperator, 2100, 4000);
+  addmm.sequence = number;
+  addmm.details = 1;
+  span(kMain, "aten::relu", SpanKind::kOperator, 4000, 5000);
+
+  span(kMain, "backward", SpanKind::kUserScope, 5000, 8000);
+  span(kMain, "autograd::engine::evaluate_function: AddmmBackward0", SpanKind::kOperator, 5000,
+       8000);
+  span(kMain, "AddmmBackward0", SpanKind::kBackward, 5100, 8000).sequence = number;
+  span(kMain, "aten::mm", SpanKind::kOperator, 5100, 6000);
+  span(kMain, "aten::mm", SpanKind::kOperator, 6000, 8000);
+
+  span(kMain, "allreduce", SpanKind::kCollective, 8000, duration / kMicro);
+  span(kMain, "allreduce: wait", SpanKind::kWait, 8000, 8500);
+
+  span(kLoader, "decode", SpanKind::kZone, 1000, 4000);
+  span(kLoader, "aten::copy_", SpanKind::kOperator, 3000, 4000);
+
+  addMemory(number, start, job);
+  job->step(number, start, start + duration);
+}
+
+/// A step of rank r takes r ms longer than that of rank 0, and the i-th one i ms longer than the
+/// first.
+steptape::Trace makeJob(int rank, int ranks) {
+  TraceBuilder job;
+  steptape::Trace& trace = job.trace();
+  trace.hostName = "node1.example.org";
+  trace.processId = 4000 + rank;
+  trace.processName = "train";
+  trace.rank = rank;
+  trace.worldSize = ranks;
+  trace.originNanos = kOrigin;
+  trace.dropped = 3;
+  trace.threads = {{100, "main", -1, {}}, {101, "loader", -1, {}}};
+  trace.counters.push_back({"Memory in use", {}});
+  steptape::SpanDetails details;
+  details.shapes = "[[128], [64, 784], [784, 128], [], []]";
+  details.types = R"(["float", "float", "float", "Scalar", "Scalar"])";
+  details.module = "fc1";
+  details.flops = 2.0 * 64 * 784 * 128;
+  trace.details.push_back(details);
+
+  // Begins in the first step and ends in the second, within a span of its thread.
+  job.span(kLoader, "prefetch", SpanKind::kZone, 10 * kMilli, 14 * kMilli);
+  std::int64_t start = kMilli;
+  for (std::int64_t i = 0; i < kSteps; ++i) {
+    const std::int64_t duration = (10 + i + rank) * kMilli;
+    addStep(kFirstStep + i, start, duration, &job);
+    start += duration;
+  }
+  trace.duration = start + kMilli;
+  return job.take();
+}
+
+/// Steps of a program without operators, in a window that cuts the first and the last one.
+steptape::Trace makeBare(int steps) {
+  TraceBuilder program;
+  program.trace().hostName = "node1";
+  program.trace().originNanos = kOrigin;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const std::int64_t start = (10 * i - 5) * kMilli;
+    program.step(i, start, start + (i + 1 < steps ? 10 : 4) * kMilli);
+    program.span(0, "work", SpanKind::kZone, start + 6 * kMilli, start + 9 * kMilli);
+  }
+  return program.take();
+}
+
+/// Three steps of 10 ms, in which each device copies for 2 ms, computes for 4 and reduces for 1.
+steptape::Trace makeDevices(int devices) {
+  TraceBuilder job;
+  job.trace().hostName = "node1";
+  job.trace().originNanos = kOrigin;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const std::int64_t start = (1 + 10 * i) * kMilli;
+    job.step(i, start, start + 10 * kMilli);
+    job.span(0, "aten::mm", SpanKind::kOperator, start, start + kMilli);
+  }
+  for (int device = 0; device < devices; ++device) {
+    const std::size_t stream = job.stream(device, 7);
+    for (std::int64_t i = 0; i < 3; ++i) {
+      const std::int64_t start = (2 + 10 * i) * kMilli;
+      job.span(stream, "Memcpy HtoD (Pageable -> Device)", SpanKind::kDevice, start,
+               start + 2 * kMilli);
+      job.span(stream, "volta_sgemm_128x64_nn", SpanKind::kDevice, start + 2 * kMilli,
+               start + 6 * kMilli);
+      job.span(stream, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", SpanKind::kDevice,
+               start + 6 * kMilli, start + 7 * kMilli);
+    }
+  }
+  return job.take();
+}
+
+void write(const std::string& logDir, const steptape::Trace& trace) {
+  steptape::XPlaneOptions options;
+  options.originNanos = kOrigin;
+  const std::string session = steptape::profileSessionName(kOrigin);
+  steptape::writeXPlane(steptape::xplanePath(logDir, session, trace), trace, options)
+      .throwIfError();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  try {
+    const std::string what = arguments.size() == 3 ? arguments[0] : "";
+    if (what == "job") {
+      const int ranks = std::stoi(arguments[2]);
+      for (int rank = 0; rank < ranks; ++rank) {
+        write(arguments[1], makeJob(rank, ranks));
+      }
+    } else if (what == "bare") {
+      write(arguments[1], makeBare(std::stoi(arguments[2])));
+    } else if (what == "devices") {
+      write(arguments[1], makeDevices(std::stoi(arguments[2])));
+    } else {
+      std::cerr << "trace_writer job|bare|devices <log directory> <number>\n";
+      return 2;
+    }
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
