@@ -27,6 +27,10 @@ class AxisData {
   /// The first place lies at the top.
   void setInverted() { inverted_ = true; }
 
+  /// Its numbers mean nothing to people.
+  void setUnmarked() { unmarked_ = true; }
+
+  bool isUnmarked() const { return unmarked_; }
   const std::vector<std::string>& categories() const { return categories_; }
   double leastStep() const { return leastStep_; }
   bool isInverted() const { return inverted_; }
@@ -46,6 +50,7 @@ class AxisData {
   bool empty_ = true;
   bool hasPositive_ = false;
   bool inverted_ = false;
+  bool unmarked_ = false;
   double leastStep_ = 0;
   std::set<double> edges_;
   std::vector<std::string> categories_;

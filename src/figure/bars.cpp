@@ -11,11 +11,12 @@
 namespace steptape::figure {
 namespace {
 
-/// A bar from 0 to `height`.
+/// A bar from `bottom`, `height` upwards.
 struct Bar {
   double left;
   double right;
   double height;
+  double bottom = 0;
 };
 
 class BarsDrawing : public Drawing {
@@ -29,10 +30,10 @@ class BarsDrawing : public Drawing {
     for (const Bar& bar : bars_) {
       ends_ ? x->includeEdge(bar.left) : x->include(bar.left);
       ends_ ? x->includeEdge(bar.right) : x->include(bar.right);
-      y->include(bar.height);
-    }
-    if (!bars_.empty()) {
-      y->includeEdge(0);
+      y->include(bar.bottom + bar.height);
+      if (std::isfinite(bar.bottom)) {
+        y->includeEdge(bar.bottom);
+      }
     }
     if (!categories_.empty()) {
       x->setCategories(categories_);
@@ -40,13 +41,15 @@ class BarsDrawing : public Drawing {
   }
 
   void draw(const Frame& frame, Canvas* canvas) const override {
-    // On a logarithmic axis 0 is infinitely far below.
-    const double foot = frame.y.scale == AxisScale::kLog ? frame.area.bottom() : frame.pixelY(0);
     for (const Bar& bar : bars_) {
+      // On a logarithmic axis 0 is infinitely far below.
+      const bool isEndless = frame.y.scale == AxisScale::kLog && bar.bottom <= 0;
+      const double foot = isEndless ? frame.area.bottom() : frame.pixelY(bar.bottom);
       const double left = frame.pixelX(bar.left);
       const double right = frame.pixelX(bar.right);
-      const double end = frame.pixelY(bar.height);
-      if (std::isfinite(left) && std::isfinite(right) && std::isfinite(end)) {
+      const double end = frame.pixelY(bar.bottom + bar.height);
+      if (std::isfinite(left) && std::isfinite(right) && std::isfinite(foot) &&
+          std::isfinite(end)) {
         canvas->fillCrisply({left, std::min(foot, end), right - left, std::abs(foot - end)},
                             color_);
       }
@@ -66,10 +69,11 @@ class BarPlot : public Plot {
       : Plot(std::move(key)),
         heights_(keep(heights)),
         labels_(options.labels),
+        bottom_(options.bottom),
         width_(options.width),
         index_(index) {}
 
-  std::size_t bytes() const override { return heights_.nbytes(); }
+  std::size_t bytes() const override { return heights_.nbytes() + bottom_.size() * sizeof(double); }
 
   std::unique_ptr<Drawing> prepare(const PlotGroup& group) const override {
     const std::vector<double> heights = numbersOf(heights_);
@@ -77,7 +81,7 @@ class BarPlot : public Plot {
     std::vector<Bar> bars;
     for (std::size_t i = 0; i < heights.size(); ++i) {
       const double left = static_cast<double>(i) - width_ / 2 + index_ * width;
-      bars.push_back({left, left + width, heights[i]});
+      bars.push_back({left, left + width, heights[i], bottom_.empty() ? 0 : bottom_[i]});
     }
     return std::make_unique<BarsDrawing>(std::move(bars), labels_, *key().patch, false);
   }
@@ -85,6 +89,7 @@ class BarPlot : public Plot {
  private:
   TensorView heights_;
   std::vector<std::string> labels_;
+  std::vector<double> bottom_;
   double width_;
   int index_;
 };
@@ -180,7 +185,8 @@ PlotPtr barPlot(const TensorView& heights, const BarOptions& options, const Colo
                 int index) {
   const std::string where = "figure: bar";
   checkRank1(heights, "heights", where);
-  checkNames(options.labels, heights.numel(), "labels", "bar", where);
+  checkCount(options.labels.size(), heights.numel(), "labels", "bar", where);
+  checkCount(options.bottom.size(), heights.numel(), "bottom", "bar", where);
   if (!(options.width > 0 && options.width <= 1)) {
     reject(where, "width is " + std::to_string(options.width) + ", wanted more than 0, at most 1");
   }

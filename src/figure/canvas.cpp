@@ -245,15 +245,19 @@ std::string Canvas::shortened(const std::string& text, double width, const TextS
   if (textWidth({text, ""}, style) <= width) {
     return text;
   }
-  std::string kept = replaceInvalidUtf8(text);
+  const std::string valid = replaceInvalidUtf8(text);
   const auto isContinuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-  while (!kept.empty() && textWidth({kept + "…", ""}, style) > width) {
-    while (isContinuation(kept.back())) {
-      kept.pop_back();
+  std::vector<std::size_t> cuts;
+  for (std::size_t i = 1; i < valid.size(); ++i) {
+    if (!isContinuation(valid[i])) {
+      cuts.push_back(i);
     }
-    kept.pop_back();
   }
-  return kept + "…";
+  // Names of templates have thousands of letters, and to measure one takes as long.
+  const auto tooLong = std::partition_point(cuts.begin(), cuts.end(), [&](std::size_t cut) {
+    return textWidth({valid.substr(0, cut) + "…", ""}, style) <= width;
+  });
+  return (tooLong == cuts.begin() ? "" : valid.substr(0, *(tooLong - 1))) + "…";
 }
 
 void Canvas::paint(const Rect& rect, const std::vector<Color>& pixels) {

@@ -25,10 +25,10 @@ void checkEqualLengths(const TensorView& a, const std::string& aName, const Tens
   }
 }
 
-void checkNames(const std::vector<std::string>& names, std::int64_t wanted, const std::string& name,
+void checkCount(std::size_t count, std::int64_t wanted, const std::string& name,
                 const std::string& what, const std::string& where) {
-  if (!names.empty() && static_cast<std::int64_t>(names.size()) != wanted) {
-    reject(where, name + " has " + std::to_string(names.size()) + " entries, wanted " +
+  if (count != 0 && static_cast<std::int64_t>(count) != wanted) {
+    reject(where, name + " has " + std::to_string(count) + " entries, wanted " +
                       std::to_string(wanted) + ", one for each " + what);
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "steptape/summary/tensor_view.h"
 
@@ -18,8 +18,9 @@ void checkRank1(const TensorView& view, const std::string& name, const std::stri
 /// @throws Error(kInvalidArgument) unless both are equally long.
 void checkEqualLengths(const TensorView& a, const std::string& aName, const TensorView& b,
                        const std::string& bName, const std::string& where);
-/// @throws Error(kInvalidArgument) unless `names` is empty or has `wanted` entries, one per `what`.
-void checkNames(const std::vector<std::string>& names, std::int64_t wanted, const std::string& name,
+/// @throws Error(kInvalidArgument) unless the list `name` is empty or has `wanted` entries, one per
+///         `what`.
+void checkCount(std::size_t count, std::int64_t wanted, const std::string& name,
                 const std::string& what, const std::string& where);
 
 }  // namespace steptape::figure

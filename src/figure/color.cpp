@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "figure/color.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -72,10 +74,47 @@ double linear(double part) {
   return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
 }
 
+double companded(double linearPart) {
+  const double part = std::clamp(linearPart, 0.0, 1.0);
+  return part <= 0.0031308 ? 12.92 * part : 1.055 * std::pow(part, 1 / 2.4) - 0.055;
+}
+
+/// @source Ottosson, "A perceptual color space for image processing", 2020,
+///         https://bottosson.github.io/posts/oklab/.
+Color fromOklab(double lightness, double a, double b) {
+  const double l = std::pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3);
+  const double m = std::pow(lightness - 0.1055613458 * a - 0.0638541728 * b, 3);
+  const double s = std::pow(lightness - 0.0894841775 * a - 1.2914855480 * b, 3);
+  return {companded(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+          companded(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+          companded(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 1};
+}
+
+/// FNV-1a with Murmur's last mixing, without which names that differ in their last letter are alike.
+std::uint32_t hashOf(std::string_view text) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  }
+  hash = (hash ^ hash >> 16) * 0x85EBCA6BU;
+  hash = (hash ^ hash >> 13) * 0xC2B2AE35U;
+  return hash ^ hash >> 16;
+}
+
 }  // namespace
 
 Color cycleColor(int index) {
   return kCycle[static_cast<std::size_t>(index) % kCycle.size()];
+}
+
+Color colorOfName(std::string_view name) {
+  constexpr double kPi = 3.14159265358979323846;
+  constexpr double kChroma = 0.085;  // The most that every hue has at these lightnesses.
+  const std::uint32_t hash = hashOf(name);
+  const double hue = 2 * kPi * (hash & 0xFFFF) / 65536.0;
+  // Names whose hues are alike often differ in lightness.
+  const double lightness = 0.76 + 0.12 * (hash >> 16 & 0xFF) / 255.0;
+  return fromOklab(lightness, kChroma * std::cos(hue), kChroma * std::sin(hue));
 }
 
 Color parseColor(std::string_view text, const std::string& where) {

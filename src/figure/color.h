@@ -25,6 +25,9 @@ inline constexpr Color kGridColor{0.91, 0.91, 0.91, 1};
 /// The colour of the `index`-th plot; begins anew after eight.
 Color cycleColor(int index);
 
+/// A light colour that depends on nothing but the name; dark text is legible on it.
+Color colorOfName(std::string_view name);
+
 /// @param text As plot_options.h says of `color`.
 /// @throws Error(kInvalidArgument) with `where` and `text` if it names no colour.
 Color parseColor(std::string_view text, const std::string& where);

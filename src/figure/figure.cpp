@@ -87,9 +87,10 @@ Figure& Figure::scatter(const TensorView& x, const TensorView& y, const ScatterO
 
 Figure& Figure::bar(const TensorView& heights, const BarOptions& options) {
   const Color color = colorFor(options.color, "figure: bar", model_.get());
-  add(figure::barPlot(heights, options, color, model_->barPlots), options.color, color,
-      model_.get());
-  ++model_->barPlots;
+  const bool isStacked = !options.bottom.empty() && model_->barPlots > 0;
+  const int place = model_->barPlots - (isStacked ? 1 : 0);
+  add(figure::barPlot(heights, options, color, place), options.color, color, model_.get());
+  model_->barPlots = place + 1;
   return *this;
 }
 
@@ -136,6 +137,11 @@ Figure& Figure::confusionMatrix(const TensorView& counts,
     model_->xLabel = "Predicted class";
     model_->yLabel = "True class";
   }
+  return *this;
+}
+
+Figure& Figure::flameGraph(const std::vector<FlameBlock>& blocks) {
+  model_->plots.push_back(figure::flamePlot(blocks));
   return *this;
 }
 

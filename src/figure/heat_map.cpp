@@ -273,8 +273,8 @@ PlotPtr heatMapPlot(const TensorView& matrix, const HeatMapOptions& options) {
     reject(where, "matrix has shape " + matrix.shapeString() +
                       ", wanted (rows, columns), neither of them 0");
   }
-  checkNames(options.xLabels, matrix.shape()[1], "xLabels", "column", where);
-  checkNames(options.yLabels, matrix.shape()[0], "yLabels", "row", where);
+  checkCount(options.xLabels.size(), matrix.shape()[1], "xLabels", "column", where);
+  checkCount(options.yLabels.size(), matrix.shape()[0], "yLabels", "row", where);
   for (const std::optional<double>& limit : {options.min, options.max}) {
     if (limit && !std::isfinite(*limit)) {
       reject(where, "a limit is " + std::to_string(*limit) + ", wanted a finite number");
@@ -294,7 +294,7 @@ PlotPtr confusionMatrixPlot(const TensorView& counts, const std::vector<std::str
     reject(where, "counts has shape " + counts.shapeString() +
                       ", wanted as many rows as columns, and at least one");
   }
-  checkNames(classNames, counts.shape()[0], "classNames", "class", where);
+  checkCount(classNames.size(), counts.shape()[0], "classNames", "class", where);
   return std::make_shared<ConfusionMatrixPlot>(counts, classNames, options);
 }
 

@@ -70,16 +70,22 @@ class LayoutSearch {
   void markAxes() {
     const auto alongX = [&](const Label& label) { return width(label) + pixels(kTickSize); };
     const auto alongY = [&](const Label&) { return 1.7 * canvas_->lineHeight(kTickSize); };
-    layout_.x = contents_.x.categories().empty()
-                    ? numbers(frame().x, area().width, contents_.x.leastStep(), alongX)
-                    : names(contents_.x.categories(), area().width, frame().x, true);
-    layout_.y = contents_.y.categories().empty()
-                    ? numbers(frame().y, area().height, contents_.y.leastStep(), alongY)
-                    : names(contents_.y.categories(), area().height, frame().y, false);
+    layout_.x = marks(contents_.x, frame().x, area().width, true, alongX);
+    layout_.y = marks(contents_.y, frame().y, area().height, false, alongY);
     if (contents_.colorbar != nullptr) {
       const AxisRange range{contents_.colorbar->min, contents_.colorbar->max};
       layout_.colorbarTicks = numbers(range, area().height, 0, alongY).ticks;
     }
+  }
+
+  template <typename Needs>
+  AxisMarks marks(const AxisData& data, const AxisRange& range, double length, bool isX,
+                  const Needs& needs) {
+    if (data.isUnmarked()) {
+      return {};
+    }
+    return data.categories().empty() ? numbers(range, length, data.leastStep(), needs)
+                                     : names(data.categories(), length, range, isX);
   }
 
   /// As many numbers as fit on `length` pixels, where `needs` says how many pixels one takes.
@@ -172,7 +178,8 @@ class LayoutSearch {
     const double padding = pixels(kPadding);
     const double left =
         padding + std::max(labelHeight(model_.yLabel) + yMarksWidth(), overhang(false));
-    const double right = padding + std::max(colorbarSpace(), overhang(true));
+    const double right =
+        padding + std::max(colorbarSpace() + contents_.besideWidth, overhang(true));
     const double top =
         padding + (model_.canvas.title.empty()
                        ? canvas_->lineHeight(kTickSize) / 4

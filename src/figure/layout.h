@@ -24,6 +24,7 @@ struct Contents {
   bool fillsAxes = false;
   bool squareCells = false;
   const Colorbar* colorbar = nullptr;
+  double besideWidth = 0;  ///< Pixels to keep free at the right, such as for a legend.
 };
 
 /// Where everything lies.

@@ -102,6 +102,15 @@ double Legend::place(LegendPlace place, const Rect& area) {
   return leastInk;
 }
 
+void Legend::placeBeside(const Rect& area, const Rect& cell) {
+  rect_.left = std::round(cell.right() - kMargin * canvas_->pixelsPerPoint() - rect_.width);
+  rect_.top = area.top;
+}
+
+double Legend::outerWidth() const {
+  return rect_.width + 2 * kMargin * canvas_->pixelsPerPoint();
+}
+
 double Legend::outerHeight() const {
   return rect_.height + 2 * kMargin * canvas_->pixelsPerPoint();
 }

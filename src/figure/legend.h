@@ -15,14 +15,17 @@ namespace steptape::figure {
 class Legend {
  public:
   /// @param keys Those of the plots that have a label; at least one.
-  /// @param area The axes; names are shortened to a part of their width.
+  /// @param area What it lies in; names are shortened to a part of its width.
   Legend(std::vector<LegendKey> keys, const Rect& area, Canvas* canvas);
 
   /// Chooses the legend's place over what is drawn there already.
   ///
   /// @return how much of it that hides, from 0 to 1.
   double place(LegendPlace place, const Rect& area);
-  /// Height with the margin around it.
+  /// Puts the legend at the right end of `cell`, whose axes `area` leave it outerWidth().
+  void placeBeside(const Rect& area, const Rect& cell);
+  /// With the margin around it.
+  double outerWidth() const;
   double outerHeight() const;
   void draw();
 

@@ -28,7 +28,7 @@ struct FigureModel {
   bool grid = true;
   std::vector<figure::PlotPtr> plots;
   int nextColor = 0;
-  int barPlots = 0;
+  int barPlots = 0;                                 ///< That stand side by side.
   figure::Color lastColor = figure::cycleColor(0);  ///< Of the plot added last.
 };
 

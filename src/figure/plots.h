@@ -25,7 +25,7 @@ PlotPtr scatterPlot(const TensorView& x, const TensorView& y, const ScatterOptio
                     const Color& color);
 PlotPtr bandPlot(const TensorView& x, const TensorView& lower, const TensorView& upper,
                  const BandOptions& options, const Color& color);
-/// @param index Which of the figure's bar plots it is, from 0.
+/// @param index Which of the figure's bars that stand side by side it belongs to, from 0.
 PlotPtr barPlot(const TensorView& heights, const BarOptions& options, const Color& color,
                 int index);
 PlotPtr histogramPlot(const TensorView& values, const HistogramPlotOptions& options,
@@ -38,5 +38,7 @@ PlotPtr annotation(double x, double y, std::string text, const AnnotationOptions
 PlotPtr heatMapPlot(const TensorView& matrix, const HeatMapOptions& options);
 PlotPtr confusionMatrixPlot(const TensorView& counts, const std::vector<std::string>& classNames,
                             const ConfusionMatrixOptions& options);
+
+PlotPtr flamePlot(const std::vector<FlameBlock>& blocks);
 
 }  // namespace steptape::figure

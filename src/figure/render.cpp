@@ -188,6 +188,47 @@ std::optional<FigureModel> withHeadroom(const FigureModel& model, const Frame& f
   return std::isfinite(raised.yLimits->second) ? std::optional(raised) : std::nullopt;
 }
 
+/// Draws the plots, and where there are `keys` a legend within the axes.
+///
+/// @return where everything lies.
+Layout drawWithLegend(const FigureModel& model, const Drawings& drawings, const Contents& contents,
+                      const std::vector<LegendKey>& keys, const Rect& cell, Canvas* canvas) {
+  Layout layout = layOut(model, contents, cell, canvas);
+  drawPlots(drawings, contents, layout, canvas);
+  if (keys.empty()) {
+    return layout;
+  }
+  Legend legend(keys, layout.frame.area, canvas);
+  if (legend.place(model.legend, layout.frame.area) > kMostHidden) {
+    if (const auto raised = withHeadroom(model, layout.frame, legend.outerHeight())) {
+      canvas->fill(cell, kWhite);
+      layout = layOut(*raised, contents, cell, canvas);
+      drawPlots(drawings, contents, layout, canvas);
+      legend.place(model.legend, layout.frame.area);
+    }
+  }
+  legend.draw();
+  return layout;
+}
+
+/// Draws the plots, and a legend to the right of the axes.
+///
+/// @return where everything lies.
+Layout drawWithLegendBeside(const FigureModel& model, const Drawings& drawings,
+                            const Contents& contents, const std::vector<LegendKey>& keys,
+                            const Rect& cell, Canvas* canvas) {
+  Rect half = cell;
+  half.width /= 2;
+  Legend legend(keys, half, canvas);
+  Contents narrower = contents;
+  narrower.besideWidth = legend.outerWidth();
+  const Layout layout = layOut(model, narrower, cell, canvas);
+  drawPlots(drawings, contents, layout, canvas);
+  legend.placeBeside(layout.frame.area, cell);
+  legend.draw();
+  return layout;
+}
+
 }  // namespace
 
 void drawFigure(const FigureModel& model, const Rect& cell, Canvas* canvas) {
@@ -195,25 +236,14 @@ void drawFigure(const FigureModel& model, const Rect& cell, Canvas* canvas) {
   std::vector<LegendKey> keys;
   for (const PlotPtr& plot : model.plots) {
     drawings.push_back(plot->prepare({model.barPlots}));
-    if (!plot->key().label.empty()) {
+    if (!plot->key().label.empty() && model.legend != LegendPlace::kNone) {
       keys.push_back(plot->key());
     }
   }
   const Contents contents = contentsOf(model, drawings);
-  Layout layout = layOut(model, contents, cell, canvas);
-  drawPlots(drawings, contents, layout, canvas);
-  if (!keys.empty() && model.legend != LegendPlace::kNone) {
-    Legend legend(std::move(keys), layout.frame.area, canvas);
-    if (legend.place(model.legend, layout.frame.area) > kMostHidden) {
-      if (const auto raised = withHeadroom(model, layout.frame, legend.outerHeight())) {
-        canvas->fill(cell, kWhite);
-        layout = layOut(*raised, contents, cell, canvas);
-        drawPlots(drawings, contents, layout, canvas);
-        legend.place(model.legend, layout.frame.area);
-      }
-    }
-    legend.draw();
-  }
+  const bool isBeside = model.legend == LegendPlace::kBeside && !keys.empty();
+  const Layout layout = (isBeside ? drawWithLegendBeside : drawWithLegend)(
+      model, drawings, contents, keys, cell, canvas);
   drawAxes(contents, layout, canvas);
   drawTitle(model, layout, cell, canvas);
   drawLabels(model, contents, layout, cell, canvas);

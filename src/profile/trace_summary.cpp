@@ -304,6 +304,7 @@ MemorySummary summarizeMemory(const Trace& trace, int deviceType) {
         blocks.erase(block);
       }
     }
+    summary.inUse.emplace_back(event.time, inUse);
     if (inUse > summary.peak) {
       summary.peak = inUse;
       summary.peakTime = event.time;

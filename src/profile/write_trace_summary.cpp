@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,18 +6,15 @@
 #include "steptape/profile/trace_summary.h"
 #include "steptape/summary/text.h"
 
+#include "profile/megabytes.h"
+
 namespace steptape {
 namespace {
 
-constexpr double kMillisecond = 1e6;  // ns
-constexpr double kMegabyte = 1e6;
+using detail::kBytesPerMegabyte;
+using detail::megabytesText;
 
-std::string megabytes(std::int64_t bytes) {
-  // Of integers, so that no locale changes the point.
-  const std::int64_t hundredths = std::llround(static_cast<double>(bytes) / kMegabyte * 100.0);
-  const std::string fraction = std::to_string(hundredths % 100);
-  return std::to_string(hundredths / 100) + (fraction.size() < 2 ? ".0" : ".") + fraction;
-}
+constexpr double kMillisecond = 1e6;  // ns
 
 std::string memoryTable(const MemorySummary& memory, std::size_t maxRows) {
   std::vector<std::vector<std::string>> rows;
@@ -26,12 +22,13 @@ std::string memoryTable(const MemorySummary& memory, std::size_t maxRows) {
     if (rows.size() == maxRows) {
       break;
     }
-    rows.push_back({"`" + op.name + "`", std::to_string(op.allocations), megabytes(op.allocated),
-                    megabytes(op.freed), megabytes(op.atPeak)});
+    rows.push_back({"`" + op.name + "`", std::to_string(op.allocations),
+                    megabytesText(op.allocated), megabytesText(op.freed),
+                    megabytesText(op.atPeak)});
   }
   return markdownTable({"operator", "allocations", "allocated MB", "freed MB", "MB at the peak"},
                        rows) +
-         "\nAt most " + megabytes(memory.peak) +
+         "\nAt most " + megabytesText(memory.peak) +
          " MB of what was allocated in the window were in use.\n";
 }
 
@@ -75,7 +72,8 @@ void writeTraceSummary(SummaryWriter& writer, const Trace& trace, std::int64_t s
   if (!trace.memory.empty()) {
     const MemorySummary memory = summarizeMemory(trace);
     writer.addText("profile/memory", memoryTable(memory, options.maxRows), step);
-    writer.addScalar("profile/peak_memory_mb", static_cast<double>(memory.peak) / kMegabyte, step);
+    writer.addScalar("profile/peak_memory_mb", static_cast<double>(memory.peak) / kBytesPerMegabyte,
+                     step);
   }
 }
 

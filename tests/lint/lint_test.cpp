@@ -46,6 +46,7 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"trace", {"recorder", "event"}},
       {"distributed", {"writer", "recorder"}},
       {"profile", {"trace", "distributed"}},
+      {"profile_figure", {"figure", "profile"}},
       {"mpi", {"distributed"}},
       {"torch", {"writer", "profile"}},
       {"parallel", {"distributed"}},
@@ -169,8 +170,8 @@ TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
     }
   }
   EXPECT_THAT(foreign, IsEmpty());
-  EXPECT_THAT(umbrellas,
-              testing::ElementsAre("figure", "mpi", "profile", "steptape", "torch", "trainer"));
+  EXPECT_THAT(umbrellas, testing::ElementsAre("figure", "mpi", "profile", "profile_figure",
+                                              "steptape", "torch", "trainer"));
 }
 
 TEST(Layers, CairoProtobufMpiAndTorchStayInTheirFolders) {

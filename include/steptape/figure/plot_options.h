@@ -30,13 +30,14 @@ enum class AxisScale {
   kLog,  ///< Base 10. Numbers that are not positive have no place and are left out.
 };
 
-/// Where a legend lies within the axes.
+/// Where a legend lies: within the axes, but for kBeside.
 enum class LegendPlace {
   kBest,  ///< Where it hides least of what is drawn.
   kUpperRight,
   kUpperLeft,
   kLowerLeft,
   kLowerRight,
+  kBeside,  ///< To the right of the axes, where it hides nothing.
   kNone,
 };
 
@@ -75,6 +76,17 @@ struct BarOptions {
   std::string color = {};
   std::vector<std::string> labels = {};  ///< One below each bar, or none: 0, 1, 2, ...
   double width = 0.8;                    ///< Share of the distance between two bars, 0 to 1.
+  /// Where each bar begins, or none: at 0. Such bars stand at the places of the call before, so that
+  /// they can be stacked.
+  std::vector<double> bottom = {};
+};
+
+/// A block of Figure::flameGraph(), and those in it.
+struct FlameBlock {
+  std::string name;
+  double self = 0;  ///< What it has beside its children: it is as wide as this and all of them.
+  std::vector<FlameBlock> children = {};
+  std::string color = {};  ///< Empty: one that depends on the name only.
 };
 
 /// Options of Figure::histogram().

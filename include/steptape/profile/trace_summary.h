@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "steptape/base/export.h"
@@ -62,6 +63,8 @@ struct MemorySummary {
   std::int64_t peak = 0;            ///< Bytes in use, at most, of what was allocated in the window.
   std::int64_t peakTime = 0;        ///< As all times of a trace.
   std::vector<OpMemory> operators;  ///< The most bytes at the peak first, then in all.
+  /// Time, and bytes in use from then on, by time.
+  std::vector<std::pair<std::int64_t, std::int64_t>> inUse = {};
 };
 
 /// @param deviceType See TraceMemoryEvent.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "steptape/profile/trace_summary.h"
+#include "steptape/profile_figure/profile_figures.h"
+
+#include "profile/megabytes.h"
+#include "profile_figure/milliseconds.h"
+
+namespace steptape {
+namespace {
+
+std::string deviceName(int deviceType) {
+  // LibTorch's numbers.
+  return deviceType == 0   ? "CPU"
+         : deviceType == 1 ? "CUDA"
+                           : "device type " + std::to_string(deviceType);
+}
+
+/// Milliseconds and megabytes.
+struct Curve {
+  std::vector<double> x;
+  std::vector<double> y;
+
+  void add(std::int64_t time, std::int64_t bytes) {
+    x.push_back(detail::milliseconds(time));
+    y.push_back(static_cast<double>(bytes) / detail::kBytesPerMegabyte);
+  }
+};
+
+/// What is in use changes at once and then stays.
+Curve stairs(const MemorySummary& memory, std::int64_t duration) {
+  Curve curve;
+  std::int64_t inUse = 0;
+  curve.add(0, inUse);
+  for (const auto& [time, bytes] : memory.inUse) {
+    curve.add(time, inUse);
+    curve.add(time, bytes);
+    inUse = bytes;
+  }
+  curve.add(std::max(duration, memory.inUse.empty() ? 0 : memory.inUse.back().first), inUse);
+  return curve;
+}
+
+void markSteps(const Trace& trace, Figure* figure) {
+  constexpr std::size_t kMost = 40;
+  RuleOptions rule;
+  rule.style = ":";
+  rule.width = 0.8;
+  const std::size_t every = (trace.steps.size() + kMost - 1) / kMost;
+  for (std::size_t i = 0; i < trace.steps.size(); i += every) {
+    rule.label = i > 0 ? "" : every == 1 ? "step begins" : std::to_string(every) + " steps begin";
+    figure->verticalLine(detail::milliseconds(trace.steps[i].start), rule);
+  }
+}
+
+void addDevice(const Trace& trace, int deviceType, Figure* figure) {
+  const MemorySummary memory = summarizeMemory(trace, deviceType);
+  const Curve curve = stairs(memory, trace.duration);
+  LineOptions line;
+  line.label = deviceName(deviceType);
+  figure->line(curve.x, curve.y, line);
+  figure->fillBetween(curve.x, std::vector<double>(curve.x.size(), 0.0), curve.y);
+  ScatterOptions marker;
+  marker.label = line.label + " peak: " + detail::megabytesText(memory.peak) + " MB";
+  marker.color = "black";
+  marker.size = 6;
+  Curve peak;
+  peak.add(memory.peakTime, memory.peak);
+  figure->scatter(peak.x, peak.y, marker);
+}
+
+}  // namespace
+
+Figure memoryCurve(const Trace& trace) {
+  CanvasOptions canvas;
+  canvas.title = "Memory in use";
+  canvas.width = 800;
+  canvas.height = 400;
+  Figure figure(canvas);
+  markSteps(trace, &figure);
+  std::set<int> deviceTypes;
+  for (const TraceMemoryEvent& event : trace.memory) {
+    deviceTypes.insert(event.deviceType);
+  }
+  for (const int deviceType : deviceTypes) {
+    addDevice(trace, deviceType, &figure);
+  }
+  figure.setXLabel("time (ms)").setYLabel("allocated in the window (MB)");
+  return figure;
+}
+
+}  // namespace steptape
