@@ -23,6 +23,7 @@ constexpr char kFooter[] =
     "  steptape plot runs --tag loss\n"
     "  steptape export runs --format csv --output scalars.csv\n"
     "  steptape check runs && echo fine\n"
+    "  steptape profile runs/demo\n"
     "  steptape inspect --help";
 
 std::vector<std::string> commandNames(const CLI::App& app) {
@@ -67,6 +68,8 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addTailCommand(app.get(), exitCode);
   addPlotCommand(app.get(), exitCode);
   addDiffCommand(app.get(), exitCode);
+  addProfileCommand(app.get(), exitCode);
+  addMergeTracesCommand(app.get(), exitCode);
   addCompletionCommand(app.get(), exitCode);
   // Last: it knows the commands before it.
   addManCommand(app.get(), exitCode);

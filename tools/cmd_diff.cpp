@@ -64,24 +64,6 @@ std::string changeText(const TagDiff& diff) {
              : "-";
 }
 
-/// As they fit in a line of the terminal: without the numbers that tell least, with shorter tags.
-std::vector<TableColumn> fittedColumns(std::vector<TableColumn> columns, const Terminal& terminal) {
-  constexpr int kLeastTagColumns = 16;
-  if (!terminal.isTerminal) {
-    return columns;
-  }
-  TableColumn tags = std::move(columns.front());
-  columns.erase(columns.begin());
-  const int room = terminal.columns - kIndent;
-  narrow(&columns, {"points", "- there", "+ there", "change", "first step"},
-         room - std::min(kLeastTagColumns, widthOf(tags)));
-  for (std::string& tag : tags.cells) {
-    tag = fitted(tag, std::max(kLeastTagColumns, room - widthOf(columns)), terminal.hasUtf8);
-  }
-  columns.insert(columns.begin(), std::move(tags));
-  return columns;
-}
-
 /// What the tags of one kind differ in: scalars have values to show, others have not.
 std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
                             const Terminal& terminal) {
@@ -105,10 +87,8 @@ std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
       columns[i].cells.push_back(std::move(cells[i]));
     }
   }
-  if (columns.front().cells.empty()) {
-    return "";
-  }
-  return '\n' + tableText(fittedColumns(std::move(columns), terminal), kIndent);
+  return tableBelow(std::move(columns), {"points", "- there", "+ there", "change", "first step"},
+                    kIndent, terminal);
 }
 
 /// An indented line that fits the terminal.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
-#include <ctime>
 #include <fmt/format.h>
 #include <memory>
 #include <poll.h>
@@ -18,6 +16,7 @@
 
 #include "tools/commands.h"
 #include "tools/exit_code.h"
+#include "tools/human_text.h"
 #include "tools/json_text.h"
 #include "tools/log_paths.h"
 #include "tools/point_follower.h"
@@ -57,23 +56,6 @@ bool waitFor(double seconds) {
   return wasInterrupted == 0 && ready <= 0;
 }
 
-/// "2026-11-21 14:05:30.250", in the local time zone.
-std::string timeText(double wallTime) {
-  if (!(std::abs(wallTime) < 1e11)) {
-    return fmt::format("{:.6g}", wallTime);
-  }
-  // Rounded first, so that no second has 1000 milliseconds.
-  const double rounded = std::round(wallTime * 1000) / 1000;
-  const double second = std::floor(rounded);
-  const auto time = static_cast<std::time_t>(second);
-  std::tm parts{};
-  localtime_r(&time, &parts);
-  std::array<char, 64> text;
-  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return fmt::format("{}.{:03.0f}", std::string(text.data(), size),
-                     std::floor((rounded - second) * 1000 + 0.5));
-}
-
 /// Prints points as lines whose columns are aligned as far as the widths are known.
 class PointPrinter {
  public:
@@ -99,7 +81,7 @@ class PointPrinter {
   }
 
   std::string line(const NewPoint& point) {
-    return timeText(point.wallTime) + "  " + aligned(*point.run, &runColumns_) + "  " +
+    return humanTime(point.wallTime) + "  " + aligned(*point.run, &runColumns_) + "  " +
            aligned(*point.tag, &tagColumns_) + "  " +
            fmt::format("{:>8}  {:.6g}", point.step, point.value);
   }

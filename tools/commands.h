@@ -18,5 +18,7 @@ void addManCommand(CLI::App* app, int* exitCode);
 void addTailCommand(CLI::App* app, int* exitCode);
 void addPlotCommand(CLI::App* app, int* exitCode);
 void addDiffCommand(CLI::App* app, int* exitCode);
+void addProfileCommand(CLI::App* app, int* exitCode);
+void addMergeTracesCommand(CLI::App* app, int* exitCode);
 
 }  // namespace steptape::tools

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <ctime>
 #include <fmt/format.h>
 
 namespace steptape::tools {
@@ -48,6 +49,22 @@ std::string humanDuration(double seconds) {
   const std::string clock =
       fmt::format("{}:{:02}:{:02}", whole / 3600 % 24, whole / 60 % 60, whole % 60);
   return whole < 86400 ? clock : fmt::format("{} d {}", whole / 86400, clock);
+}
+
+std::string humanTime(double wallTime) {
+  if (!(std::abs(wallTime) < 1e11)) {
+    return fmt::format("{:.6g}", wallTime);
+  }
+  // Rounded first, so that no second has 1000 milliseconds.
+  const double rounded = std::round(wallTime * 1000) / 1000;
+  const double second = std::floor(rounded);
+  const auto time = static_cast<std::time_t>(second);
+  std::tm parts{};
+  localtime_r(&time, &parts);
+  std::array<char, 64> text;
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
+  return fmt::format("{}.{:03.0f}", std::string(text.data(), size),
+                     std::floor((rounded - second) * 1000 + 0.5));
 }
 
 std::string shortNumber(double value) {

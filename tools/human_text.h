@@ -19,6 +19,10 @@ std::string humanBytes(std::uint64_t bytes);
 /// @param seconds Not negative.
 std::string humanDuration(double seconds);
 
+/// "2026-11-21 14:05:30.250", in the local time zone; the number alone where no calendar has it.
+/// @param wallTime Seconds since 1970.
+std::string humanTime(double wallTime);
+
 /// "0.3333", "12346", "1.235e+09": four digits, or the whole number below ten million.
 std::string shortNumber(double value);
 

@@ -122,4 +122,25 @@ std::string cut(const std::string& text, int columns, const Terminal& terminal) 
                              : shown(text, terminal);
 }
 
+std::string factLines(const std::vector<std::string>& facts, int indent, const Terminal& terminal) {
+  std::string text = spaces(indent);
+  int used = indent;
+  for (const std::string& fact : facts) {
+    const std::string_view separator = used == indent ? "" : ", ";
+    // And a comma behind it.
+    const bool fits = !terminal.isTerminal || used == indent ||
+                      used + columnsOf(separator) + columnsOf(fact) < terminal.columns;
+    if (fits) {
+      text += separator;
+      used += columnsOf(separator);
+    } else {
+      text += ",\n" + spaces(indent);
+      used = indent;
+    }
+    text += fact;
+    used += columnsOf(fact);
+  }
+  return text + '\n';
+}
+
 }  // namespace steptape::tools

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/terminal.h"
 
@@ -33,5 +34,9 @@ std::string shown(const std::string& text, const Terminal& terminal);
 
 /// The same, its middle left out where that is wider than `columns` of a terminal.
 std::string cut(const std::string& text, int columns, const Terminal& terminal);
+
+/// Facts with commas between them, in lines that fit the terminal behind `indent` blanks as far as each
+/// fact does.
+std::string factLines(const std::vector<std::string>& facts, int indent, const Terminal& terminal);
 
 }  // namespace steptape::tools

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "tools/screen_text.h"
 
@@ -53,6 +54,24 @@ void narrow(std::vector<TableColumn>* columns, const std::vector<std::string>& d
   }
 }
 
+std::vector<TableColumn> fittedColumns(std::vector<TableColumn> columns,
+                                       const std::vector<std::string>& dispensable, int indent,
+                                       const Terminal& terminal) {
+  constexpr int kLeastNameColumns = 16;
+  if (!terminal.isTerminal) {
+    return columns;
+  }
+  TableColumn names = std::move(columns.front());
+  columns.erase(columns.begin());
+  const int room = terminal.columns - indent;
+  narrow(&columns, dispensable, room - std::min(kLeastNameColumns, widthOf(names)));
+  for (std::string& name : names.cells) {
+    name = fitted(name, std::max(kLeastNameColumns, room - widthOf(columns)), terminal.hasUtf8);
+  }
+  columns.insert(columns.begin(), std::move(names));
+  return columns;
+}
+
 std::string tableText(const std::vector<TableColumn>& columns, int indent) {
   std::vector<int> widths;
   for (const TableColumn& column : columns) {
@@ -71,6 +90,15 @@ std::string tableText(const std::vector<TableColumn>& columns, int indent) {
         indent, [row](const TableColumn& column) -> const auto& { return column.cells[row]; });
   }
   return text;
+}
+
+std::string tableBelow(std::vector<TableColumn> columns,
+                       const std::vector<std::string>& dispensable, int indent,
+                       const Terminal& terminal) {
+  if (columns.front().cells.empty()) {
+    return "";
+  }
+  return '\n' + tableText(fittedColumns(std::move(columns), dispensable, indent, terminal), indent);
 }
 
 }  // namespace steptape::tools

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/terminal.h"
+
 namespace steptape::tools {
 
 /// One column of a table for people, as wide as its longest cell.
@@ -28,8 +30,19 @@ int widthOf(const std::vector<TableColumn>& columns);
 void narrow(std::vector<TableColumn>* columns, const std::vector<std::string>& dispensable,
             int width);
 
+/// The columns as they fit in a line of the terminal behind `indent` spaces: without those that
+/// narrow() leaves out, and the first one, which has names, with its cells cut in their middle.
+std::vector<TableColumn> fittedColumns(std::vector<TableColumn> columns,
+                                       const std::vector<std::string>& dispensable, int indent,
+                                       const Terminal& terminal);
+
 /// The table's lines, each after `indent` spaces, none ending in a space; the titles first unless
 /// there are none. REQUIRES: as many cells in each column.
 std::string tableText(const std::vector<TableColumn>& columns, int indent);
+
+/// fittedColumns() as a table below something else: an empty line in front; nothing without rows.
+std::string tableBelow(std::vector<TableColumn> columns,
+                       const std::vector<std::string>& dispensable, int indent,
+                       const Terminal& terminal);
 
 }  // namespace steptape::tools

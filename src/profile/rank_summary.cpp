@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/profile/rank_summary.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace steptape {
+namespace {
+
+/// Holds sums in place of means until all traces are in.
+using OpSums = std::map<std::tuple<std::string, SpanKind, std::string>, RankedOpStats>;
+
+void add(const OpStats& op, std::size_t trace, OpSums* sums) {
+  const auto [known, isNew] = sums->try_emplace({op.name, op.kind, op.shapes});
+  RankedOpStats& sum = known->second;
+  if (isNew) {
+    sum.name = op.name;
+    sum.kind = op.kind;
+    sum.shapes = op.shapes;
+    sum.module = op.module;
+  }
+  if (isNew || op.self > sum.maxSelf) {
+    sum.maxSelf = op.self;
+    sum.maxTrace = trace;
+  }
+  sum.calls += op.calls;
+  sum.meanSelf += op.self;
+  sum.meanTotal += op.total;
+}
+
+}  // namespace
+
+std::vector<RankedOpStats> summarizeRanks(Span<const Trace> traces, OpGrouping grouping) {
+  OpSums sums;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    for (const OpStats& op : summarize(traces[i], grouping).operators) {
+      add(op, i, &sums);
+    }
+  }
+  const auto count = static_cast<std::int64_t>(traces.size());
+  std::vector<RankedOpStats> operators;
+  for (auto& [key, op] : sums) {
+    op.meanSelf /= count;
+    op.meanTotal /= count;
+    operators.push_back(std::move(op));
+  }
+  // Equal ones stay in the order of their names.
+  std::stable_sort(
+      operators.begin(), operators.end(),
+      [](const RankedOpStats& a, const RankedOpStats& b) { return a.meanSelf > b.meanSelf; });
+  return operators;
+}
+
+}  // namespace steptape

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "tools/commands.h"
+#include "tools/exit_code.h"
+#include "tools/human_text.h"
+#include "tools/profile_diff.h"
+#include "tools/profile_diff_text.h"
+#include "tools/profile_json.h"
+#include "tools/profile_text.h"
+#include "tools/standard_streams.h"
+#include "tools/terminal.h"
+#include "tools/trace_files.h"
+#include "tools/trace_profile.h"
+
+namespace steptape::tools {
+namespace {
+
+struct ProfileOptions {
+  std::vector<std::string> paths;
+  OpTableView view;
+  bool json = false;
+  std::string compare;
+  std::optional<double> failAbove;
+  std::string output;
+};
+
+void noteDropped(const TraceSet& set) {
+  for (std::size_t i = 0; i < set.traces.size(); ++i) {
+    if (set.traces[i].dropped > 0) {
+      printMessage(fmt::format("problem: {} lacks {} that were lost or could not be read",
+                               set.files[i], counted(set.traces[i].dropped, "span")));
+    }
+  }
+}
+
+int show(const ProfileOptions& options) {
+  const TraceSet set = readTraces(options.paths);
+  const JobProfile job = jobProfileOf(set, options.view.grouping);
+  const Terminal terminal = terminalAt(STDOUT_FILENO);
+  if (options.json) {
+    fmt::print("{}\n", profileJson(set, job, options.view));
+  } else if (set.traces.size() == 1) {
+    fmt::print("{}", profileText(set, job.ranks.front(), options.view, terminal));
+  } else {
+    fmt::print("{}", jobProfileText(set, job, options.view, terminal));
+  }
+  flushOutput();
+  noteDropped(set);
+  return kExitFine;
+}
+
+int compare(const ProfileOptions& options) {
+  const TraceSet older = readTraces({options.compare});
+  const TraceSet newer = readTraces(options.paths);
+  const ProfileDiff diff = compareProfiles(older, newer, options.view.grouping);
+  const std::array<std::string, 2> names{options.compare,
+                                         fmt::format("{}", fmt::join(options.paths, " "))};
+  if (options.json) {
+    fmt::print("{}\n", profileDiffJson(diff, names, options.view));
+  } else {
+    fmt::print("{}", profileDiffText(diff, names, options.view, terminalAt(STDOUT_FILENO)));
+  }
+  flushOutput();
+  noteDropped(older);
+  noteDropped(newer);
+  if (options.failAbove && diff.growthPercent() > *options.failAbove) {
+    printMessage(fmt::format("problem: a {} takes {:.1f} % longer, and {:g} % is allowed",
+                             diff.isPerStep ? "step" : "window", diff.growthPercent(),
+                             *options.failAbove));
+    return kExitProblem;
+  }
+  return kExitFine;
+}
+
+int convert(const ProfileOptions& options) {
+  checkTraceOutput(options.output, 1);
+  const TraceSet set = readTraces(options.paths);
+  checkTraceOutput(options.output, set.traces.size());
+  writeTraces(options.output, set.traces);
+  noteDropped(set);
+  return kExitFine;
+}
+
+int profile(const ProfileOptions& options) {
+  if (!options.output.empty()) {
+    return convert(options);
+  }
+  return options.compare.empty() ? show(options) : compare(options);
+}
+
+void addViewOptions(CLI::App* command, OpTableView* view) {
+  const std::map<std::string, OpGrouping> groupings{
+      {"name", OpGrouping::kName}, {"shape", OpGrouping::kShape}, {"module", OpGrouping::kModule}};
+  command->add_option("--by", view->grouping, "What makes two calls one row of the operators")
+      ->transform(CLI::CheckedTransformer(groupings, CLI::ignore_case))
+      ->default_str("name");
+  command->add_option("--top", view->rows, "How many operators to show; with --json all if left out")
+      ->type_name("N")
+      ->capture_default_str();
+  const std::map<std::string, OpOrder> orders{
+      {"self", OpOrder::kSelf}, {"total", OpOrder::kTotal}, {"calls", OpOrder::kCalls}};
+  command
+      ->add_option("--sort", view->order, "Which operators come first: those with the most of it")
+      ->transform(CLI::CheckedTransformer(orders, CLI::ignore_case))
+      ->default_str("self");
+}
+
+}  // namespace
+
+void addProfileCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command = app->add_subcommand(
+      "profile", "Show where the time of a trace went, or of several ranks' traces");
+  const auto options = std::make_shared<ProfileOptions>();
+  addTracesArgument(command, &options->paths);
+  addViewOptions(command, &options->view);
+  command->add_flag("--json", options->json, "Print JSON for programs instead of tables");
+  CLI::Option* const compareOption =
+      command
+          ->add_option("--compare", options->compare,
+                       "Show what takes longer than in this older trace or directory, by step")
+          ->check(CLI::ExistingPath)
+          ->type_name("PATH");
+  compareOption->excludes("--sort");
+  command
+      ->add_option("--fail-above", options->failAbove,
+                   "With --compare: exit with 1 if a step takes more than that much longer")
+      ->needs(compareOption)
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("PERCENT");
+  CLI::Option* const output = command->add_option(
+      "--output", options->output,
+      "Write the traces to this file instead, in the form that its ending names: .json, .json.gz "
+      "or .xplane.pb");
+  output->type_name("FILE");
+  for (const char* other : {"--by", "--top", "--sort", "--json", "--compare"}) {
+    output->excludes(other);
+  }
+  command->footer(
+      "Of several traces, in one file or in several, the operators show means over the ranks, the "
+      "largest value and whose it is. Self time is what an operator takes without those that it "
+      "calls.\n"
+      "\n"
+      "Exit codes: 0 fine, 1 a trace cannot be read or written, or --fail-above is exceeded, 2 "
+      "used "
+      "wrongly.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape profile runs/demo\n"
+      "  steptape profile trace.json.gz --by shape --sort total --top 10\n"
+      "  steptape profile --compare runs/before runs/after --fail-above 5\n"
+      "  steptape profile node7_4242.pt.trace.json.gz --output node7.xplane.pb\n"
+      "  steptape profile runs/demo --json | jq '.traces[].steps[].total_ms'");
+  command->callback([command, options, exitCode] {
+    if (options->json && command->count("--top") == 0) {
+      options->view.rows = SIZE_MAX;
+    }
+    *exitCode = profile(*options);
+  });
+}
+
+}  // namespace steptape::tools
