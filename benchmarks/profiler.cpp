@@ -70,9 +70,9 @@ void floorEnd(const at::RecordFunction& function, at::ObserverContext*) {
 class Callback {
  public:
   explicit Callback(at::RecordFunctionCallback callback)
-      : handle_(at::addGlobalCallback(callback.scopes(
-            {at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
-             at::RecordScope::USER_SCOPE}))) {}
+      : handle_(at::addGlobalCallback(
+            callback.scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+                             at::RecordScope::USER_SCOPE}))) {}
   ~Callback() { at::removeCallback(handle_); }
   Callback(const Callback&) = delete;
   Callback& operator=(const Callback&) = delete;
@@ -104,10 +104,10 @@ double withHook(const steptape::ProfilerOptions& options) {
 }
 
 void startKineto(bool shapes) {
-  using namespace torch::profiler::impl;
-  const ProfilerConfig config(ProfilerState::KINETO, shapes);
-  torch::autograd::profiler::prepareProfiler(config, {ActivityType::CPU});
-  torch::autograd::profiler::enableProfiler(config, {ActivityType::CPU});
+  namespace impl = torch::profiler::impl;
+  const impl::ProfilerConfig config(impl::ProfilerState::KINETO, shapes);
+  torch::autograd::profiler::prepareProfiler(config, {impl::ActivityType::CPU});
+  torch::autograd::profiler::enableProfiler(config, {impl::ActivityType::CPU});
 }
 
 double withKineto(bool shapes) {
@@ -173,21 +173,21 @@ void measureHooks(int rounds) {
   sampled.operatorSampling = 100;
   steptape::ProfilerOptions shapes = recordingOnly();
   shapes.shapes = true;
-  const auto costs = benchmark::rotate(
-      {{"none", [] { return addLoop(kOperators); }},
-       {"empty callback", withEmptyCallback},
-       {"two readings of the counter and a store", withFloor},
-       {"steptape", [] { return withHook(recordingOnly()); }},
-       {"steptape with shapes", [&] { return withHook(shapes); }},
-       {"steptape, 1 % of operators", [&] { return withHook(sampled); }},
-       {"Kineto", [] { return withKineto(false); }},
-       {"Kineto with shapes", [] { return withKineto(true); }},
-       {"none again", [] { return addLoop(kOperators); }}},
-      rounds);
+  const auto costs =
+      benchmark::rotate({{"none", [] { return addLoop(kOperators); }},
+                         {"empty callback", withEmptyCallback},
+                         {"two readings of the counter and a store", withFloor},
+                         {"steptape", [] { return withHook(recordingOnly()); }},
+                         {"steptape with shapes", [&] { return withHook(shapes); }},
+                         {"steptape, 1 % of operators", [&] { return withHook(sampled); }},
+                         {"Kineto", [] { return withKineto(false); }},
+                         {"Kineto with shapes", [] { return withKineto(true); }},
+                         {"none again", [] { return addLoop(kOperators); }}},
+                        rounds);
   benchmark::printTitle("an add_ of one element, ns of the calling thread");
-  const char* const names[] = {"none",   "empty callback",       "floor",
+  const char* const names[] = {"none",     "empty callback",       "floor",
                                "steptape", "steptape with shapes", "steptape, 1 % of operators",
-                               "Kineto", "Kineto with shapes"};
+                               "Kineto",   "Kineto with shapes"};
   for (std::size_t i = 0; i < 8; ++i) {
     benchmark::printCosts(names[i], costs[i], "ns");
   }
@@ -202,14 +202,14 @@ void measureHooks(int rounds) {
 void measureTraces(int rounds) {
   const steptape::testing::TempDir directory;
   const std::string path = directory.string();
-  const auto costs = benchmark::rotate(
-      {{"none", [] { return addLoop(kTracedOperators); }},
-       {"steptape", [&] { return traceByUs(path, false); }},
-       {"Kineto", [&] { return traceByKineto(path, false); }},
-       {"steptape with shapes", [&] { return traceByUs(path, true); }},
-       {"Kineto with shapes", [&] { return traceByKineto(path, true); }},
-       {"none again", [] { return addLoop(kTracedOperators); }}},
-      rounds);
+  const auto costs =
+      benchmark::rotate({{"none", [] { return addLoop(kTracedOperators); }},
+                         {"steptape", [&] { return traceByUs(path, false); }},
+                         {"Kineto", [&] { return traceByKineto(path, false); }},
+                         {"steptape with shapes", [&] { return traceByUs(path, true); }},
+                         {"Kineto with shapes", [&] { return traceByKineto(path, true); }},
+                         {"none again", [] { return addLoop(kTracedOperators); }}},
+                        rounds);
   benchmark::printTitle("the same with the trace in its file, ns an operator");
   const char* const names[] = {"none", "steptape", "Kineto", "steptape with shapes",
                                "Kineto with shapes"};

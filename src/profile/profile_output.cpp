@@ -51,7 +51,8 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const TraceOrigin& or
   if (writer == nullptr && !wantsFiles && !options_.onTrace) {
     return;
   }
-  const Trace trace = window.records.build(window.endTicks, window.converter, origin);
+  const Trace trace = window.records.build(window.endTicks, window.converter, origin,
+                                           window.start.clockOffsetNanos);
   if (writer != nullptr) {
     writeTraceSummary(*writer, trace, window.step);
   }
@@ -59,7 +60,7 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const TraceOrigin& or
     options_.onTrace(trace, writer, window.step);
   }
   if (wantsFiles) {
-    writeTrace(trace, window.session);
+    writeTrace(trace, window.start.session);
   }
 }
 

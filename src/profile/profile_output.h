@@ -29,7 +29,7 @@ class ProfileOutput {
   ProfileOutput(const ProfileOutput&) = delete;
   ProfileOutput& operator=(const ProfileOutput&) = delete;
 
-  /// @param window Its session is what the ranks of a job call it, see profileSessionName().
+  /// @param window What finished.
   void write(FinishedWindow window, const TraceOrigin& origin);
 
   /// Tells of what cannot be recorded, unless it was told of before; does nothing if it is empty.

@@ -9,6 +9,7 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/base/mutex.h"
+#include "steptape/distributed/clock_offset.h"
 #include "steptape/recorder/zone.h"
 #include "steptape/trace/xplane_trace.h"
 
@@ -140,11 +141,17 @@ class Profiler::Impl {
         options_.maxOverhead > 0.0 ? options_.maxOverhead : std::numeric_limits<double>::max();
     governor_.emplace(maxShare, *nanosPerSpan_);
     stepsPassed_ = 0;
-    recorder_->open(nameSession());
+    detail::WindowStart start{nameSession()};
+    if (options_.communicator != nullptr) {
+      start.clockOffsetNanos = estimateClockOffset(*options_.communicator).nanos;
+    }
+    recorder_->open(std::move(start));
     beginStepOfWindow();
   }
 
-  void closeWindow() { recorder_->close({options_.firstStep + step_, stepsPassed_, governor_->share()}); }
+  void closeWindow() {
+    recorder_->close({options_.firstStep + step_, stepsPassed_, governor_->share()});
+  }
 
   void beginStepOfWindow() {
     const std::uint64_t start = readTicks();

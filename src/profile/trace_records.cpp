@@ -153,14 +153,14 @@ void TraceRecords::endStep(std::int64_t number, std::uint64_t ticks, std::uint64
 }
 
 Trace TraceRecords::build(std::uint64_t endTicks, const TickConverter& converter,
-                          const TraceOrigin& origin) const {
+                          const TraceOrigin& origin, std::int64_t clockOffsetNanos) const {
   Trace trace;
   trace.hostName = origin.hostName;
   trace.processId = origin.processId;
   trace.rank = origin.rank;
   trace.worldSize = origin.worldSize;
   trace.originNanos =
-      static_cast<std::int64_t>(converter.wallSeconds(startTicks_) * 1e9) + origin.clockOffsetNanos;
+      static_cast<std::int64_t>(converter.wallSeconds(startTicks_) * 1e9) + clockOffsetNanos;
   trace.dropped = dropped_;
   const Timeline timeline(startTicks_, converter);
   trace.duration = timeline.at(endTicks);

@@ -18,8 +18,6 @@ struct TraceOrigin {
   std::int64_t processId = 0;
   int rank = 0;
   int worldSize = 1;
-  /// What must be added to this rank's wall time to get the root's.
-  std::int64_t clockOffsetNanos = 0;
 };
 
 /// The records of a window, kept until they become its trace.
@@ -41,8 +39,10 @@ class TraceRecords {
   void endStep(std::int64_t number, std::uint64_t ticks, std::uint64_t threadId);
 
   /// The trace of a window that ends at `endTicks`.
-  Trace build(std::uint64_t endTicks, const TickConverter& converter,
-              const TraceOrigin& origin) const;
+  ///
+  /// @param clockOffsetNanos What must be added to this rank's wall time to get the root's.
+  Trace build(std::uint64_t endTicks, const TickConverter& converter, const TraceOrigin& origin,
+              std::int64_t clockOffsetNanos = 0) const;
 
  private:
   struct Thread {

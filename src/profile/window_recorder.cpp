@@ -42,7 +42,7 @@ WindowRecorder::~WindowRecorder() {
   thread_.join();
 }
 
-void WindowRecorder::open(std::string session) {
+void WindowRecorder::open(WindowStart start) {
   // Now rather than soon: rings that the time before has filled would lose the window's records.
   const MutexLock lock(windowMutex_);
   drain();
@@ -50,7 +50,7 @@ void WindowRecorder::open(std::string session) {
   converter_.recalibrate();
   lastTicks_ = readTicks();
   window_.emplace(Window{OpStatsBuilder(lastTicks_, sampling_), TraceRecords(lastTicks_, maxSpans_),
-                         std::move(session)});
+                         std::move(start)});
   isOpen_ = true;
   wake_.notifyOne();
 }
@@ -158,7 +158,7 @@ void WindowRecorder::apply(const Mark& mark) {
                               mark.ticks,
                               converter_,
                               mark.end.step,
-                              std::move(window_->session)};
+                              std::move(window_->start)};
       finished.profile.steps = window_->steps;
       finished.profile.stepsPassed = mark.end.stepsPassed;
       finished.profile.overhead = mark.end.overhead;

@@ -26,14 +26,20 @@ struct WindowEnd {
   double overhead = 0.0;         ///< See OpProfile::overhead.
 };
 
+/// What the ranks of a job know of a window when it begins.
+struct WindowStart {
+  std::string session;                ///< Its name, see profileSessionName().
+  std::int64_t clockOffsetNanos = 0;  ///< See TraceRecords::build().
+};
+
 /// What was recorded between an open() and a close().
 struct FinishedWindow {
   OpProfile profile;
   TraceRecords records;
   std::uint64_t endTicks;
   TickConverter converter;
-  std::int64_t step;    ///< See WindowEnd.
-  std::string session;  ///< As open() was told.
+  std::int64_t step;  ///< See WindowEnd.
+  WindowStart start;  ///< As open() was told.
 };
 
 /// Empties the rings of all threads into windows of time, on a thread of its own:
@@ -69,9 +75,7 @@ class WindowRecorder {
   bool isRecording() const noexcept { return collector_.isRecording(); }
 
   /// Begins a window now; what was recorded before is thrown away.
-  ///
-  /// @param session For FinishedWindow.
-  void open(std::string session);
+  void open(WindowStart start);
   /// Ends a step of the window that is open.
   ///
   /// @param number Counted from 0.
@@ -114,7 +118,7 @@ class WindowRecorder {
   struct Window {
     OpStatsBuilder stats;
     TraceRecords records;
-    std::string session;
+    WindowStart start;
     std::int64_t steps = 0;
     bool isPaused = false;
   };

@@ -45,19 +45,19 @@ std::map<std::string, KinetoOp> addUp(std::vector<Call> calls) {
 #if TORCH_VERSION_MAJOR < 2
 /// Debian's LibTorch 1.13 has no Kineto: begins and ends come as they were recorded.
 std::vector<Call> profiledCalls(const std::function<void()>& run) {
-  using namespace torch::autograd::profiler;
+  namespace legacy = torch::autograd::profiler;
   const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::CPU);
-  enableProfilerLegacy(config);
+  legacy::enableProfilerLegacy(config);
   run();
   std::vector<Call> calls;
-  for (const std::vector<LegacyEvent>& events : disableProfilerLegacy()) {
-    std::map<std::uint64_t, std::vector<const LegacyEvent*>> open;  // by thread
-    for (const LegacyEvent& event : events) {
+  for (const std::vector<legacy::LegacyEvent>& events : legacy::disableProfilerLegacy()) {
+    std::map<std::uint64_t, std::vector<const legacy::LegacyEvent*>> open;  // by thread
+    for (const legacy::LegacyEvent& event : events) {
       auto& ofThread = open[event.threadId()];
-      if (event.kind() == EventKind::PushRange) {
+      if (event.kind() == legacy::EventKind::PushRange) {
         ofThread.push_back(&event);
-      } else if (event.kind() == EventKind::PopRange && !ofThread.empty()) {
-        const LegacyEvent& begin = *ofThread.back();
+      } else if (event.kind() == legacy::EventKind::PopRange && !ofThread.empty()) {
+        const legacy::LegacyEvent& begin = *ofThread.back();
         calls.push_back({begin.name(), begin.threadId(), begin.cpuUs() * 1e3, event.cpuUs() * 1e3});
         ofThread.pop_back();
       }
@@ -67,10 +67,10 @@ std::vector<Call> profiledCalls(const std::function<void()>& run) {
 }
 #else
 std::vector<Call> profiledCalls(const std::function<void()>& run) {
-  using namespace torch::profiler::impl;
-  const ProfilerConfig config(ProfilerState::KINETO);
-  torch::autograd::profiler::prepareProfiler(config, {ActivityType::CPU});
-  torch::autograd::profiler::enableProfiler(config, {ActivityType::CPU});
+  namespace impl = torch::profiler::impl;
+  const impl::ProfilerConfig config(impl::ProfilerState::KINETO);
+  torch::autograd::profiler::prepareProfiler(config, {impl::ActivityType::CPU});
+  torch::autograd::profiler::enableProfiler(config, {impl::ActivityType::CPU});
   run();
   const auto result = torch::autograd::profiler::disableProfiler();
   std::vector<Call> calls;

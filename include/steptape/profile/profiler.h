@@ -73,7 +73,8 @@ struct ProfilerOptions {
   std::size_t maxTraceSpans = std::size_t{1} << 20;
 
   /// The ranks of the job, if there are several: each writes traces of its own, on the root's clock
-  /// and in one session, and the root alone logs. start() and step() are then collective.
+  /// and in one session, and the root alone logs. start() and step() are then collective: a window
+  /// begins with some 30 barriers, which tell how the clocks stand.
   std::shared_ptr<Communicator> communicator = nullptr;
 
   /// Told of the trace of every finished window, on the thread that writes it, for pictures and
