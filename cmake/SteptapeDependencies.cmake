@@ -4,6 +4,8 @@
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+# Headers that src/trace alone includes: what is installed needs them no more.
+find_package(nlohmann_json REQUIRED)
 
 # Protocol Buffers before LibTorch, and with every LibTorch prefix hidden: LibTorch's wheel ships
 # google/protobuf headers of another version, and what protoc generated does not compile against them.

@@ -7,12 +7,24 @@
 
 #include "steptape/base/error.h"
 
-#include "data/gzip_file.h"
+#include "base/gzip_file.h"
 
 #include <ATen/ops/empty.h>
 
 namespace steptape {
 namespace {
+
+/// Such as "00 1f 8b".
+std::string hexBytes(const std::uint8_t* data, std::size_t size) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i) {
+    text += i == 0 ? "" : " ";
+    text += kDigits[data[i] >> 4];
+    text += kDigits[data[i] & 15];
+  }
+  return text;
+}
 
 constexpr std::uint8_t kUnsignedByte = 0x08;
 /// Far beyond any data set of this format; keeps a damaged header from asking for all memory.
@@ -45,13 +57,13 @@ at::Tensor loadIdx(const std::string& path) {
   file.readExactly(magic.data(), magic.size());
   if (magic[0] != 0 || magic[1] != 0 || magic[3] == 0) {
     throw Error(ErrorCode::kDataLoss, path + " is not an IDX file: it begins with " +
-                                          detail::hexBytes(magic.data(), magic.size()) +
+                                          hexBytes(magic.data(), magic.size()) +
                                           ", wanted 00 00, the element type and the number of "
                                           "dimensions");
   }
   if (magic[2] != kUnsignedByte) {
     throw Error(ErrorCode::kInvalidArgument, path + " has elements of the IDX type " +
-                                                 detail::hexBytes(&magic[2], 1) +
+                                                 hexBytes(&magic[2], 1) +
                                                  ", wanted 08 (unsigned bytes)");
   }
   at::Tensor tensor = at::empty(readShape(file, magic[3]), at::kByte);

@@ -10,7 +10,7 @@
 #include "steptape/base/error.h"
 #include "steptape/data/idx_file.h"
 
-#include "data/gzip_file.h"
+#include "base/gzip_file.h"
 
 #include <ATen/ops/empty.h>
 

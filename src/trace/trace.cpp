@@ -2,7 +2,8 @@
 #include "steptape/trace/trace.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <string_view>
+#include <tuple>
 
 namespace steptape {
 namespace {
@@ -11,25 +12,55 @@ bool comesFirst(const TraceSpan& a, const TraceSpan& b) {
   return a.start != b.start ? a.start < b.start : a.duration > b.duration;
 }
 
-/// A forward operator by what its backward node knows of it.
-struct ForwardKey {
-  std::uint16_t thread;
+/// A span by what its forward operator and its backward node share.
+struct SequencedSpan {
   std::int64_t sequence;
-  bool operator==(const ForwardKey& other) const {
-    return thread == other.thread && sequence == other.sequence;
-  }
-};
-struct ForwardHash {
-  std::size_t operator()(const ForwardKey& key) const {
-    return std::hash<std::int64_t>()(key.sequence << 16 | key.thread);
-  }
+  std::int64_t start;
+  std::uint32_t span;
+  std::uint32_t thread;
+  std::uint16_t forwardThread;
 };
 
-struct Place {
-  std::int64_t start;
-  std::size_t thread;
-  std::size_t span;
-};
+bool isOfEarlierCall(const SequencedSpan& a, const SequencedSpan& b) {
+  return std::tie(a.forwardThread, a.sequence) < std::tie(b.forwardThread, b.sequence);
+}
+
+bool comesEarlier(const SequencedSpan& a, const SequencedSpan& b) {
+  return std::tie(a.forwardThread, a.sequence, a.start) <
+         std::tie(b.forwardThread, b.sequence, b.start);
+}
+
+/// The names of autograd's bookkeeping around a node: it carries the node's sequence number, and is no
+/// forward operator.
+std::vector<bool> wrapperNames(const Trace& trace) {
+  constexpr std::string_view kWrapper = "autograd::engine::evaluate_function: ";
+  std::vector<bool> isWrapper;
+  for (const TraceName& name : trace.names) {
+    isWrapper.push_back(name.text.compare(0, kWrapper.size(), kWrapper) == 0);
+  }
+  return isWrapper;
+}
+
+/// The spans of a kind that have a sequence number, in the order of comesEarlier().
+std::vector<SequencedSpan> sequencedSpans(const Trace& trace, SpanKind kind) {
+  const std::vector<bool> isWrapper = wrapperNames(trace);
+  std::vector<SequencedSpan> found;
+  for (std::size_t t = 0; t < trace.threads.size(); ++t) {
+    const std::vector<TraceSpan>& spans = trace.threads[t].spans;
+    for (std::size_t s = 0; s < spans.size(); ++s) {
+      const TraceSpan& span = spans[s];
+      if (span.sequence >= 0 && trace.names[span.name].kind == kind && !isWrapper[span.name]) {
+        found.push_back({span.sequence, span.start, static_cast<std::uint32_t>(s),
+                         static_cast<std::uint32_t>(t), span.forwardThread});
+      }
+    }
+  }
+  // A thread's numbers rise with time.
+  if (!std::is_sorted(found.begin(), found.end(), comesEarlier)) {
+    std::stable_sort(found.begin(), found.end(), comesEarlier);
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -55,43 +86,29 @@ void nestSpans(std::vector<TraceSpan>* spans) {
 }
 
 std::vector<TraceLink> linkBackward(const Trace& trace) {
-  std::vector<Place> backward;
-  std::unordered_map<ForwardKey, std::vector<Place>, ForwardHash> forward;
-  for (std::size_t t = 0; t < trace.threads.size(); ++t) {
-    const std::vector<TraceSpan>& spans = trace.threads[t].spans;
-    for (std::size_t s = 0; s < spans.size(); ++s) {
-      const TraceSpan& span = spans[s];
-      const SpanKind kind = trace.names[span.name].kind;
-      if (span.sequence < 0) {
-        continue;
-      }
-      if (kind == SpanKind::kBackward) {
-        backward.push_back({span.start, t, s});
-      } else if (kind == SpanKind::kOperator) {
-        forward[{span.forwardThread, span.sequence}].push_back({span.start, t, s});
-      }
-    }
+  const std::vector<SequencedSpan> nodes = sequencedSpans(trace, SpanKind::kBackward);
+  if (nodes.empty()) {
+    return {};
   }
-  const auto earlier = [](const Place& a, const Place& b) { return a.start < b.start; };
-  std::sort(backward.begin(), backward.end(), earlier);
+  const std::vector<SequencedSpan> operators = sequencedSpans(trace, SpanKind::kOperator);
   std::vector<TraceLink> links;
-  for (const Place& to : backward) {
-    const TraceSpan& node = trace.threads[to.thread].spans[to.span];
-    const auto found = forward.find({node.forwardThread, node.sequence});
-    if (found == forward.end()) {
+  auto from = operators.begin();
+  for (auto to = nodes.begin(); to != nodes.end(); ++to) {
+    for (; from != operators.end() && comesEarlier(*from, *to); ++from) {
+    }
+    if (from == operators.begin() || isOfEarlierCall(*(from - 1), *to)) {
       continue;
     }
-    const Place* from = nullptr;
-    for (const Place& candidate : found->second) {
-      if (candidate.start < to.start && (from == nullptr || candidate.start >= from->start)) {
-        from = &candidate;
-      }
-    }
-    if (from != nullptr) {
-      links.push_back({from->thread, from->span, to.thread, to.span});
-      forward.erase(found);
+    links.push_back({(from - 1)->thread, (from - 1)->span, to->thread, to->span});
+    // The call has its arrow: what else is of it gets none.
+    for (; to + 1 != nodes.end() && !isOfEarlierCall(*to, *(to + 1)); ++to) {
     }
   }
+  const auto startOf = [&](const TraceLink& link) {
+    return trace.threads[link.toThread].spans[link.toSpan].start;
+  };
+  std::stable_sort(links.begin(), links.end(),
+                   [&](const TraceLink& a, const TraceLink& b) { return startOf(a) < startOf(b); });
   return links;
 }
 

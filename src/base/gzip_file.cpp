@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/gzip_file.h"
+#include "base/gzip_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -69,17 +69,6 @@ std::size_t GzipFile::readSome(void* data, std::size_t size) {
   const std::size_t count = static_cast<std::size_t>(std::max(got, 0));
   offset_ += count;
   return count;
-}
-
-std::string hexBytes(const std::uint8_t* data, std::size_t size) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < size; ++i) {
-    text += i == 0 ? "" : " ";
-    text += kDigits[data[i] >> 4];
-    text += kDigits[data[i] & 15];
-  }
-  return text;
 }
 
 }  // namespace steptape::detail

@@ -5,14 +5,16 @@
 #include <cstdint>
 #include <string>
 
+#include "steptape/base/export.h"
+
 struct gzFile_s;
 
 namespace steptape::detail {
 
 /// A file to read from start to end, inflated on the way if it is gzipped.
 ///
-/// Not thread-safe: one thread at a time.
-class GzipFile {
+/// @threads Not thread-safe: one thread at a time.
+class STEPTAPE_EXPORT GzipFile {
  public:
   /// @throws Error(kIoError) with the system's words if `path` cannot be opened.
   explicit GzipFile(std::string path);
@@ -21,6 +23,12 @@ class GzipFile {
   ~GzipFile();
 
   const std::string& path() const { return path_; }
+
+  /// Reads up to `size` bytes.
+  ///
+  /// @return how many; 0 at the end of the file, and where its gzip data ends too early.
+  /// @throws Error(kDataLoss) if its gzip data is damaged; Error(kIoError) if the system cannot read.
+  std::size_t readSome(void* data, std::size_t size);
 
   /// Reads `size` bytes.
   ///
@@ -32,14 +40,9 @@ class GzipFile {
   void expectEnd();
 
  private:
-  std::size_t readSome(void* data, std::size_t size);
-
   std::string path_;
   gzFile_s* file_;
   std::uint64_t offset_ = 0;
 };
-
-/// Such as "00 1f 8b".
-std::string hexBytes(const std::uint8_t* data, std::size_t size);
 
 }  // namespace steptape::detail

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/chrome_contents.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <unordered_set>
+
+#include "base/starts_with.h"
+#include "trace/chrome_format.h"
+#include "trace/json_value.h"
+
+namespace steptape::detail {
+namespace {
+
+using Row = ChromeContents::Row;
+using Process = ChromeContents::Process;
+
+constexpr char kWrapper[] = "autograd::engine::evaluate_function: ";
+
+/// Kineto calls autograd's nodes operators; it is their wrappers that give them away.
+void findBackwardNodes(std::vector<TraceName>* names) {
+  std::unordered_set<std::string> nodes;
+  for (const TraceName& name : *names) {
+    if (startsWith(name.text, kWrapper)) {
+      nodes.insert(name.text.substr(sizeof kWrapper - 1));
+    }
+  }
+  for (TraceName& name : *names) {
+    if (name.kind == SpanKind::kOperator && nodes.count(name.text) != 0) {
+      name.kind = SpanKind::kBackward;
+    }
+  }
+}
+
+/// Sets SpanFlag::kNestedInItself. REQUIRES: nestSpans().
+void markNestedInItself(std::vector<TraceSpan>* spans, std::size_t names) {
+  std::vector<std::uint32_t> open(names, 0);  // how often a name is open
+  std::vector<const TraceSpan*> stack;
+  for (TraceSpan& span : *spans) {
+    while (!stack.empty() && stack.back()->start + stack.back()->duration <= span.start) {
+      --open[stack.back()->name];
+      stack.pop_back();
+    }
+    if ((span.flags & kDetached) == 0) {
+      if (open[span.name]++ != 0) {
+        span.flags |= kNestedInItself;
+      }
+      stack.push_back(&span);
+    }
+  }
+}
+
+/// How many spans were removed because the file has no end of them.
+std::uint64_t removeUnfinished(std::vector<TraceSpan>* spans) {
+  const auto unfinished = std::remove_if(spans->begin(), spans->end(), [](const TraceSpan& span) {
+    return span.duration == ChromeContents::kUnfinished;
+  });
+  const auto removed = static_cast<std::uint64_t>(spans->end() - unfinished);
+  spans->erase(unfinished, spans->end());
+  return removed;
+}
+
+/// Kineto does not say what "Fwd thread id" calls a thread, but which one each arrow comes from.
+/// REQUIRES: rows in order.
+void findTorchThreads(const ChromeContents::Flow& flow, const std::vector<TraceName>& names,
+                      std::vector<Row>* rows) {
+  if (!flow.from || !flow.to || (*rows)[*flow.from].torchThread != 0) {
+    return;
+  }
+  const std::vector<TraceSpan>& spans = (*rows)[*flow.to].thread.spans;
+  auto span = std::lower_bound(
+      spans.begin(), spans.end(), flow.end,
+      [](const TraceSpan& candidate, std::int64_t time) { return candidate.start < time; });
+  for (; span != spans.end() && span->start == flow.end; ++span) {
+    if (names[span->name].kind == SpanKind::kBackward && span->sequence >= 0) {
+      (*rows)[*flow.from].torchThread = span->forwardThread;
+    }
+  }
+}
+
+/// Puts the spans of each row in order, and completes what the events do not say.
+void finishRows(ChromeContents* contents) {
+  const std::vector<TraceName>& names = contents->tables.names();
+  for (Row& row : contents->rows) {
+    contents->strangers += removeUnfinished(&row.thread.spans);
+    nestSpans(&row.thread.spans);
+    markNestedInItself(&row.thread.spans, names.size());
+  }
+  for (const ChromeContents::Flow& flow : contents->flows) {
+    findTorchThreads(flow, names, &contents->rows);
+  }
+  for (Row& row : contents->rows) {
+    for (TraceSpan& span : row.thread.spans) {
+      if (names[span.name].kind == SpanKind::kOperator) {
+        span.forwardThread = row.torchThread;
+      }
+    }
+  }
+}
+
+/// A device, or Kineto's rows for its own overhead, is no process of its own.
+bool isGuest(const Process& process) {
+  return process.device || startsWith(process.id, "-");
+}
+
+/// The process that each one belongs to: guests to the one that the file names, else to the largest.
+std::vector<std::size_t> hostsOf(const ChromeContents& contents) {
+  const std::vector<Process>& processes = contents.processes;
+  std::vector<std::size_t> sizes;
+  for (const Process& process : processes) {
+    sizes.push_back(isGuest(process) ? 0 : 1);
+  }
+  for (const Row& row : contents.rows) {
+    sizes[row.process] += isGuest(processes[row.process]) ? 0 : row.thread.spans.size();
+  }
+  const auto largest =
+      static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
+  std::vector<std::size_t> hosts;
+  for (std::size_t p = 0; p < processes.size(); ++p) {
+    const auto named = std::find_if(processes.begin(), processes.end(), [&](const Process& host) {
+      return !isGuest(host) && host.id == processes[p].hostId;
+    });
+    hosts.push_back(!isGuest(processes[p]) ? p
+                    : named == processes.end()
+                        ? largest
+                        : static_cast<std::size_t>(named - processes.begin()));
+  }
+  return hosts;
+}
+
+/// Calls `visit` with each time in the trace that is a point, and with the duration that follows it.
+template <typename Visit>
+void forEachTime(Trace* trace, Visit visit) {
+  for (TraceThread& thread : trace->threads) {
+    for (TraceSpan& span : thread.spans) {
+      visit(&span.start, span.duration);
+    }
+  }
+  for (TraceStep& step : trace->steps) {
+    visit(&step.start, step.duration);
+  }
+  for (TraceMemoryEvent& event : trace->memory) {
+    visit(&event.time, 0);
+  }
+  for (TraceCounter& counter : trace->counters) {
+    for (auto& point : counter.points) {
+      visit(&point.first, 0);
+    }
+  }
+}
+
+/// Moves the rows of a process and its guests into its trace.
+void moveRows(ChromeContents* contents, const std::vector<std::size_t>& hosts, std::size_t host,
+              Trace* trace) {
+  std::vector<std::size_t> threads(contents->rows.size(), 0);
+  for (std::size_t r = 0; r < contents->rows.size(); ++r) {
+    Row& row = contents->rows[r];
+    const Process& process = contents->processes[row.process];
+    if (hosts[row.process] != host || !(row.isUsed || contents->processes[host].isOurs)) {
+      continue;
+    }
+    threads[r] = trace->threads.size();
+    TraceThread& thread = trace->threads.emplace_back(std::move(row.thread));
+    thread.device = process.device.value_or(-1);
+    if (thread.name == unnamedThread(thread.id, thread.device)) {
+      thread.name.clear();
+    }
+  }
+  for (TraceStep& step : trace->steps) {
+    step.thread = threads[step.thread];
+  }
+  for (TraceMemoryEvent& event : trace->memory) {
+    event.thread = threads[event.thread];
+  }
+}
+
+template <typename T>
+void moveBehind(std::vector<T>* from, std::vector<T>* to) {
+  std::move(from->begin(), from->end(), std::back_inserter(*to));
+}
+
+/// The trace of a process, with what is in those of its guests apart from their rows.
+Trace takeTrace(std::vector<Process>* processes, const std::vector<std::size_t>& hosts,
+                std::size_t host) {
+  Trace trace = std::move((*processes)[host].trace);
+  for (std::size_t p = 0; p < processes->size(); ++p) {
+    if (hosts[p] == host && p != host) {
+      moveBehind(&(*processes)[p].trace.steps, &trace.steps);
+      moveBehind(&(*processes)[p].trace.memory, &trace.memory);
+      moveBehind(&(*processes)[p].trace.counters, &trace.counters);
+    }
+  }
+  return trace;
+}
+
+/// What Kineto says once for the whole file.
+void stateFacts(const ChromeContents& contents, const std::string& processId, Trace* trace) {
+  trace->hostName = contents.hostName;
+  trace->processId = JsonValue{processId, 0, true}.integer().value_or(0);
+  trace->rank = contents.rank;
+  trace->worldSize = contents.worldSize;
+  trace->metadata = contents.metadata;
+  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  std::int64_t begin = contents.window ? contents.window->first : kNever;
+  std::int64_t end = contents.window ? begin + contents.window->second : -kNever;
+  forEachTime(trace, [&](const std::int64_t* time, std::int64_t duration) {
+    begin = std::min(begin, *time);
+    end = contents.window ? end : std::max(end, *time + duration);
+  });
+  trace->originNanos = begin;
+  trace->duration = end - begin;
+}
+
+void sortByTime(Trace* trace) {
+  std::stable_sort(trace->steps.begin(), trace->steps.end(),
+                   [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::stable_sort(trace->memory.begin(), trace->memory.end(),
+                   [](const auto& a, const auto& b) { return a.time < b.time; });
+  for (TraceCounter& counter : trace->counters) {
+    std::stable_sort(counter.points.begin(), counter.points.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+}
+
+}  // namespace
+
+std::vector<Trace> assembleTraces(ChromeContents contents) {
+  const bool isOurs = std::any_of(contents.processes.begin(), contents.processes.end(),
+                                  [](const Process& process) { return process.isOurs; });
+  if (!isOurs) {
+    findBackwardNodes(&contents.tables.names());
+  }
+  finishRows(&contents);
+  const std::vector<std::size_t> hosts = hostsOf(contents);
+  std::vector<Trace> traces;
+  for (std::size_t p = 0; p < contents.processes.size(); ++p) {
+    Process& process = contents.processes[p];
+    if (hosts[p] != p) {
+      continue;
+    }
+    Trace trace = takeTrace(&contents.processes, hosts, p);
+    moveRows(&contents, hosts, p, &trace);
+    if (!process.isOurs) {
+      if (trace.threads.empty() && trace.counters.empty()) {
+        continue;
+      }
+      stateFacts(contents, process.id, &trace);
+    }
+    forEachTime(&trace, [origin = trace.originNanos](std::int64_t* time, std::int64_t) {
+      *time -= origin;
+    });
+    trace.originNanos += contents.baseNanos;
+    sortByTime(&trace);
+    contents.tables.giveOwnTables(&trace);
+    traces.push_back(std::move(trace));
+  }
+  if (!traces.empty()) {
+    traces.front().dropped += contents.strangers;
+  }
+  return traces;
+}
+
+}  // namespace steptape::detail

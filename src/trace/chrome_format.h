@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "steptape/base/json.h"
+#include "steptape/recorder/record.h"
+
+namespace steptape::detail {
+
+// What the writer and the reader of Chrome traces share. The form is Kineto's; what a Trace holds
+// beyond it is in events and arguments of our own, which other readers pass over.
+
+/// Kineto's times are relative to the last multiple of this since 1970: three months, so that all
+/// ranks of a job have the same base, and few enough for a double to hold nanoseconds.
+inline constexpr std::int64_t kChromeBasePeriodNanos = 7'889'238'000'000'000;
+
+/// `ph:"M"` events with what a Trace says of its process, and of a device's rows.
+inline constexpr char kProcessFacts[] = "steptape_process";
+inline constexpr char kDeviceFacts[] = "steptape_device";
+
+/// Of counters that are worked out from the memory events.
+inline constexpr char kMemoryCategory[] = "memory";
+
+inline constexpr char kStepPrefix[] = "ProfilerStep#";
+inline constexpr char kUserCategory[] = "user_annotation";
+
+/// Of the instant that says how many spans the trace lacks.
+inline constexpr char kNoteCategory[] = "steptape_note";
+
+inline std::string quotedJson(std::string_view text) {
+  std::string json;
+  appendJsonString(&json, text);
+  return json;
+}
+
+/// An argument of a host thread's "thread_name": what "Fwd thread id" calls the thread.
+inline constexpr char kTorchThread[] = "Torch thread id";
+
+/// In place of the name of a thread that has none.
+inline std::string unnamedThread(std::uint64_t id, int device) {
+  return (device < 0 ? "thread " : "stream ") + std::to_string(id);
+}
+
+/// What Kineto calls spans of this kind.
+inline const char* chromeCategory(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kOperator:
+    case SpanKind::kBackward:
+      return "cpu_op";
+    case SpanKind::kDevice:
+      return "kernel";
+    default:
+      return kUserCategory;
+  }
+}
+
+/// The kind of a span of which nothing but its category is known.
+inline SpanKind kindOfChromeCategory(std::string_view category) {
+  if (category == "cpu_op") {
+    return SpanKind::kOperator;
+  }
+  if (category == kUserCategory) {
+    return SpanKind::kUserScope;
+  }
+  return category == "kernel" || category.substr(0, 4) == "gpu_" ? SpanKind::kDevice
+                                                                 : SpanKind::kZone;
+}
+
+}  // namespace steptape::detail

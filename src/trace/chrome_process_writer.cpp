@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/chrome_process_writer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "steptape/base/json.h"
+
+#include "trace/chrome_format.h"
+
+namespace steptape::detail {
+namespace {
+
+const std::string kBegin = "},\n{\"name\":";
+
+std::string whereText(std::int64_t pid, std::uint64_t tid) {
+  return "\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid);
+}
+
+/// What "Fwd thread id" calls the thread: its operators know it. 0 if they do not.
+std::uint16_t torchThread(const Trace& trace, const TraceThread& thread) {
+  const auto known =
+      std::find_if(thread.spans.begin(), thread.spans.end(), [&](const TraceSpan& span) {
+        return trace.names[span.name].kind == SpanKind::kOperator && span.forwardThread != 0;
+      });
+  return known == thread.spans.end() ? 0 : known->forwardThread;
+}
+
+bool comesFirst(const TraceStep& step, const TraceSpan& span) {
+  return step.start != span.start ? step.start < span.start : step.duration >= span.duration;
+}
+
+std::string deviceName(int type, int index) {
+  return type == 0 ? "CPU" : "device " + std::to_string(type) + ":" + std::to_string(index);
+}
+
+/// The events of the memory of one device.
+struct MemoryPhrases {
+  MemoryPhrases(int type, int index, std::int64_t processId)
+      : event(kBegin + "\"[memory]\",\"cat\":\"cpu_instant_event\",\"args\":{\"Device Type\":" +
+              std::to_string(type) + ",\"Device Id\":" + std::to_string(index) + ",\"Addr\":"),
+        counter(kBegin + quotedJson("memory of " + deviceName(type, index)) + ",\"cat\":\"" +
+                kMemoryCategory + "\",\"ph\":\"C\",\"pid\":" + std::to_string(processId) +
+                ",\"args\":{\"allocated\":") {}
+
+  Phrase event;
+  Phrase counter;
+};
+
+}  // namespace
+
+ChromeProcessWriter::Row::Row(const std::string& where, const std::string& lastArguments)
+    : slice(lastArguments + "},\"ph\":\"X\"," + where + ",\"ts\":"),
+      asyncBegin(lastArguments + "},\"ph\":\"b\"," + where + ",\"id\":"),
+      asyncEnd(",\"ph\":\"e\"," + where + ",\"id\":"),
+      flowBegin(kBegin + "\"fwdbwd\",\"cat\":\"fwdbwd\",\"ph\":\"s\"," + where + ",\"id\":"),
+      flowEnd(kBegin + "\"fwdbwd\",\"cat\":\"fwdbwd\",\"ph\":\"f\",\"bp\":\"e\"," + where +
+              ",\"id\":"),
+      memory("},\"ph\":\"i\",\"s\":\"t\"," + where + ",\"ts\":") {}
+
+ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::int64_t processId,
+                                         ChromeFileState* file, PhraseText* text)
+    : trace_(trace),
+      processId_(processId),
+      offset_(trace.originNanos - file->baseNanos),
+      file_(file),
+      text_(text),
+      spans_(trace),
+      sequence_(",\"Sequence number\":"),
+      forwardThread_(",\"Fwd thread id\":"),
+      value_(",\"value\":"),
+      time_(",\"ts\":"),
+      duration_(",\"dur\":") {}
+
+void ChromeProcessWriter::write() {
+  writeProcessMetadata();
+  std::map<int, std::int64_t> pids{{-1, processId_}};  // of devices
+  for (std::size_t thread = 0; thread < trace_.threads.size(); ++thread) {
+    const int device = trace_.threads[thread].device;
+    const auto [pid, isNew] = pids.try_emplace(device, 0);
+    if (isNew) {
+      pid->second = file_->takeProcessId(device);
+      writeDeviceMetadata(device, pid->second);
+    }
+    addRow(thread, pid->second);
+  }
+  for (std::size_t thread = 0; thread < trace_.threads.size(); ++thread) {
+    writeThread(thread);
+  }
+  writeFlows();
+  writeMemory();
+  writeCounters();
+  writeEnd();
+}
+
+void ChromeProcessWriter::addRow(std::size_t thread, std::int64_t pid) {
+  const int device = trace_.threads[thread].device;
+  const std::uint64_t id = trace_.threads[thread].id;
+  rows_.emplace_back(whereText(pid, id), device < 0 ? ""
+                                                    : ",\"device\":" + std::to_string(device) +
+                                                          ",\"stream\":" + std::to_string(id));
+  steps_.emplace_back(trace_, thread);
+  writeThreadMetadata(whereText(pid, id), thread);
+}
+
+void ChromeProcessWriter::writeMetadata(const std::string& where, std::string_view name,
+                                        const std::string& arguments) {
+  text_->append(kBegin + quotedJson(name) + ",\"ph\":\"M\"," + where + ",\"args\":{" + arguments +
+                "},\"ts\":");
+  appendTime(0);
+}
+
+void ChromeProcessWriter::writeProcessMetadata() {
+  const std::string where = whereText(processId_, 0);
+  const std::string rank = "rank " + std::to_string(trace_.rank);
+  writeMetadata(where, "process_name",
+                "\"name\":" + quotedJson(trace_.processName.empty() ? rank : trace_.processName));
+  const std::string ofHow = " of " + std::to_string(trace_.worldSize) + " on " + trace_.hostName;
+  writeMetadata(where, "process_labels",
+                "\"labels\":" + quotedJson(trace_.worldSize == 1 ? "CPU" : rank + ofHow));
+  writeMetadata(where, "process_sort_index",
+                "\"sort_index\":" + std::to_string(++file_->lastProcess));
+  std::string metadata;
+  for (const auto& [key, value] : trace_.metadata) {
+    metadata += (metadata.empty() ? "" : ",") + quotedJson(key) + ":" + value;
+  }
+  writeMetadata(where, kProcessFacts,
+                "\"host_name\":" + quotedJson(trace_.hostName) +
+                    ",\"process_id\":" + std::to_string(trace_.processId) + ",\"process_name\":" +
+                    quotedJson(trace_.processName) + ",\"rank\":" + std::to_string(trace_.rank) +
+                    ",\"world_size\":" + std::to_string(trace_.worldSize) +
+                    ",\"duration\":" + std::to_string(trace_.duration) + ",\"dropped\":" +
+                    std::to_string(trace_.dropped) + ",\"metadata\":{" + metadata + "}");
+}
+
+void ChromeProcessWriter::writeDeviceMetadata(int device, std::int64_t pid) {
+  const std::string where = whereText(pid, 0);
+  writeMetadata(where, "process_name", "\"name\":" + quotedJson(trace_.processName));
+  writeMetadata(where, "process_labels", "\"labels\":\"GPU " + std::to_string(device) + '"');
+  writeMetadata(where, "process_sort_index",
+                "\"sort_index\":" + std::to_string(++file_->lastProcess));
+  writeMetadata(
+      where, kDeviceFacts,
+      "\"process\":" + std::to_string(processId_) + ",\"device\":" + std::to_string(device));
+}
+
+void ChromeProcessWriter::writeThreadMetadata(const std::string& where, std::size_t index) {
+  const TraceThread& thread = trace_.threads[index];
+  const std::uint16_t number = torchThread(trace_, thread);
+  writeMetadata(
+      where, "thread_name",
+      "\"name\":" +
+          quotedJson(thread.name.empty() ? unnamedThread(thread.id, thread.device) : thread.name) +
+          (number == 0 ? "" : "," + quotedJson(kTorchThread) + ":" + std::to_string(number)));
+  writeMetadata(where, "thread_sort_index", "\"sort_index\":" + std::to_string(index + 1));
+}
+
+void ChromeProcessWriter::writeThread(std::size_t thread) {
+  const std::vector<TraceStep>& steps = steps_[thread].all();
+  auto step = steps.begin();
+  for (const TraceSpan& span : trace_.threads[thread].spans) {
+    for (; step != steps.end() && comesFirst(*step, span); ++step) {
+      writeStep(*step);
+    }
+    writeSpan(span, isSlice(thread, span), &rows_[thread]);
+  }
+  for (; step != steps.end(); ++step) {
+    writeStep(*step);
+  }
+}
+
+void ChromeProcessWriter::writeStep(const TraceStep& step) {
+  text_->append(kBegin + quotedJson(kStepPrefix + std::to_string(step.number)) + ",\"cat\":\"" +
+                kUserCategory + "\",\"args\":{\"External id\":");
+  text_->appendInteger(++file_->lastSpan);
+  text_->append(&rows_[step.thread].slice);
+  appendTime(step.start);
+  text_->append(&duration_);
+  text_->appendMicros(step.duration);
+}
+
+void ChromeProcessWriter::writeSpan(const TraceSpan& span, bool isSlice, Row* row) {
+  text_->append(spans_.of(span));
+  text_->appendInteger(++file_->lastSpan, &spanIds_);
+  const SpanKind kind = trace_.names[span.name].kind;
+  const bool isBackward = kind == SpanKind::kBackward;
+  if (span.sequence >= 0) {
+    text_->append(&sequence_);
+    text_->appendInteger(span.sequence, &sequences_);
+  }
+  if (span.sequence >= 0 || (isBackward && span.forwardThread != 0)) {
+    text_->append(&forwardThread_);
+    text_->appendInteger(isBackward ? span.forwardThread : 0);
+  }
+  if ((span.flags & kHasValue) != 0) {
+    text_->append(&value_);
+    text_->appendNumber(span.value);
+  }
+  if (isSlice) {
+    text_->append(&row->slice);
+    appendTime(span.start);
+    text_->append(&duration_);
+    text_->appendMicros(span.duration);
+    return;
+  }
+  text_->append(&row->asyncBegin);
+  text_->appendInteger(file_->lastSpan);
+  text_->append(&time_);
+  appendTime(span.start);
+  text_->append(spans_.endOf(span));
+  text_->append(&row->asyncEnd);
+  text_->appendInteger(file_->lastSpan);
+  text_->append(&time_);
+  appendTime(span.start + span.duration);
+}
+
+void ChromeProcessWriter::writeFlows() {
+  for (const TraceLink& link : linkBackward(trace_)) {
+    const TraceSpan& from = trace_.threads[link.fromThread].spans[link.fromSpan];
+    const TraceSpan& to = trace_.threads[link.toThread].spans[link.toSpan];
+    if (!isSlice(link.fromThread, from) || !isSlice(link.toThread, to)) {
+      continue;  // an arrow needs a slice at both ends
+    }
+    text_->append(&rows_[link.fromThread].flowBegin);
+    text_->appendInteger(++file_->lastFlow);
+    text_->append(&time_);
+    appendTime(from.start);
+    text_->append(&rows_[link.toThread].flowEnd);
+    text_->appendInteger(file_->lastFlow);
+    text_->append(&time_);
+    appendTime(to.start);
+  }
+}
+
+void ChromeProcessWriter::writeMemory() {
+  std::map<std::pair<int, int>, MemoryPhrases> devices;
+  Phrase bytes(",\"Bytes\":");
+  Phrase allocated(",\"Total Allocated\":");
+  Phrase reserved(",\"Total Reserved\":");
+  Phrase reservedCount(",\"reserved\":");
+  Phrase endOfCounter("},\"ts\":");
+  for (const TraceMemoryEvent& event : trace_.memory) {
+    MemoryPhrases& device = devices
+                                .try_emplace({event.deviceType, event.deviceIndex},
+                                             event.deviceType, event.deviceIndex, processId_)
+                                .first->second;
+    text_->append(&device.event);
+    text_->appendInteger(static_cast<std::int64_t>(event.address));
+    text_->append(&bytes);
+    text_->appendInteger(event.bytes);
+    text_->append(&allocated);
+    text_->appendInteger(event.totalAllocated);
+    text_->append(&reserved);
+    text_->appendInteger(event.totalReserved);
+    text_->append(&rows_[event.thread].memory);
+    appendTime(event.time);
+
+    text_->append(&device.counter);
+    text_->appendInteger(event.totalAllocated);
+    if (event.totalReserved != 0) {
+      text_->append(&reservedCount);
+      text_->appendInteger(event.totalReserved);
+    }
+    text_->append(&endOfCounter);
+    appendTime(event.time);
+  }
+}
+
+void ChromeProcessWriter::writeCounters() {
+  Phrase end("},\"ts\":");
+  for (const TraceCounter& counter : trace_.counters) {
+    Phrase begin(kBegin + quotedJson(counter.name) +
+                 ",\"ph\":\"C\",\"pid\":" + std::to_string(processId_) + ",\"args\":{\"value\":");
+    for (const auto& [time, value] : counter.points) {
+      text_->append(&begin);
+      text_->appendNumber(value);
+      text_->append(&end);
+      appendTime(time);
+    }
+  }
+}
+
+void ChromeProcessWriter::writeEnd() {
+  const std::string where =
+      whereText(processId_, trace_.threads.empty() ? 0 : trace_.threads.front().id);
+  if (trace_.dropped != 0) {
+    text_->append(kBegin + quotedJson("dropped " + std::to_string(trace_.dropped) + " spans") +
+                  ",\"cat\":\"" + kNoteCategory + "\",\"ph\":\"i\",\"s\":\"p\"," + where +
+                  ",\"ts\":");
+    appendTime(trace_.duration);
+  }
+  text_->append(kBegin + "\"Record Window End\",\"ph\":\"i\",\"s\":\"g\"," + where + ",\"ts\":");
+  appendTime(trace_.duration);
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/trace/trace.h"
+
+#include "trace/phrase_text.h"
+#include "trace/span_phrases.h"
+#include "trace/thread_steps.h"
+
+namespace steptape::detail {
+
+/// What the processes of one file have in common.
+struct ChromeFileState {
+  std::int64_t baseNanos = 0;
+  std::set<std::int64_t> processIds;
+  std::int64_t lastSpan = 0;  ///< "External id".
+  std::int64_t lastFlow = 0;
+  std::int64_t lastProcess = 0;  ///< As viewers sort them: each is followed by its devices.
+
+  /// @return `wanted`, or the first number above it that no process of the file has.
+  std::int64_t takeProcessId(std::int64_t wanted) {
+    while (!processIds.insert(wanted).second) {
+      ++wanted;
+    }
+    return wanted;
+  }
+};
+
+/// Writes the events of one process.
+///
+/// An event is closed by the one behind it: each begins with the brace that ends the one before, so
+/// that the brace becomes part of a phrase. REQUIRES: an open event in front; leaves one open.
+class ChromeProcessWriter {
+ public:
+  ChromeProcessWriter(const Trace& trace, std::int64_t processId, ChromeFileState* file,
+                      PhraseText* text);
+
+  void write();
+
+ private:
+  /// What the events of one thread have in common.
+  struct Row {
+    /// @param where `"pid":7,"tid":8`
+    /// @param lastArguments Of each span, such as `,"device":0,"stream":7`; may be empty.
+    Row(const std::string& where, const std::string& lastArguments);
+
+    Phrase slice;
+    Phrase asyncBegin;
+    Phrase asyncEnd;
+    Phrase flowBegin;
+    Phrase flowEnd;
+    Phrase memory;
+  };
+
+  void addRow(std::size_t thread, std::int64_t pid);
+  void writeMetadata(const std::string& where, std::string_view name, const std::string& arguments);
+  void writeProcessMetadata();
+  void writeDeviceMetadata(int device, std::int64_t pid);
+  void writeThreadMetadata(const std::string& where, std::size_t thread);
+  void writeThread(std::size_t thread);
+  void writeStep(const TraceStep& step);
+  void writeSpan(const TraceSpan& span, bool isSlice, Row* row);
+  void writeFlows();
+  void writeMemory();
+  void writeCounters();
+  void writeEnd();
+
+  /// Whether the span is drawn in its thread's row; others would overlap there.
+  bool isSlice(std::size_t thread, const TraceSpan& span) {
+    return (span.flags & kDetached) == 0 && !steps_[thread].areCrossedBy(span);
+  }
+  void appendTime(std::int64_t time) { text_->appendMicros(offset_ + time, &times_); }
+
+  const Trace& trace_;
+  const std::int64_t processId_;
+  const std::int64_t offset_;  // of the trace's times in the file
+  ChromeFileState* const file_;
+  PhraseText* const text_;
+  SpanPhrases spans_;
+  std::vector<ThreadSteps> steps_;  // of each thread
+  std::vector<Row> rows_;           // of each thread
+  Phrase sequence_, forwardThread_, value_, time_, duration_;
+  NumberSeries spanIds_, sequences_, times_;
+};
+
+}  // namespace steptape::detail

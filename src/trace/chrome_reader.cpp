@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "steptape/trace/chrome_trace.h"
+
+#include "base/starts_with.h"
+#include "trace/chrome_contents.h"
+#include "trace/chrome_events.h"
+#include "trace/chrome_format.h"
+#include "trace/chrome_span_reader.h"
+
+namespace steptape {
+namespace {
+
+using detail::ChromeContents;
+using detail::ChromeEvent;
+using detail::JsonMember;
+using detail::JsonValue;
+
+std::optional<std::int64_t> integerArgument(const ChromeEvent& event, std::string_view key) {
+  const JsonValue* const value = event.argument(key);
+  return value == nullptr ? std::nullopt : value->integer();
+}
+
+std::string textArgument(const ChromeEvent& event, std::string_view key) {
+  const JsonValue* const value = event.argument(key);
+  return value == nullptr ? "" : value->text;
+}
+
+/// The number behind `prefix`, if `text` is just that.
+std::optional<std::int64_t> numberBehind(std::string_view prefix, std::string_view text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  if (!detail::startsWith(text, prefix) ||
+      std::from_chars(text.data() + prefix.size(), end, number).ptr != end ||
+      text.size() == prefix.size()) {
+    return {};
+  }
+  return number;
+}
+
+/// A key of two parts.
+std::string joined(const JsonValue& a, const JsonValue& b) {
+  return a.text + '\0' + b.text;
+}
+
+/// Sorts the events of a file by their rows.
+class ContentsReader : public detail::ChromeEventSink {
+ public:
+  void takeMember(const JsonMember& member) override;
+  void takeEvent(const ChromeEvent& event) override;
+  void takeStranger() override { ++contents_.strangers; }
+
+  ChromeContents takeContents() { return std::move(contents_); }
+
+ private:
+  std::size_t processOf(const std::string& id);
+  std::size_t rowOf(const ChromeEvent& event);
+
+  void takeMetadata(const ChromeEvent& event);
+  void takeThreadName(const ChromeEvent& event);
+  void takeProcessFacts(const ChromeEvent& event);
+  /// @return whether it is an event that a Trace can hold, or that says nothing new.
+  bool takeTimed(const ChromeEvent& event, std::int64_t time);
+  bool takeSlice(const ChromeEvent& event, std::int64_t time);
+  void beginAsync(const ChromeEvent& event, std::int64_t time);
+  bool endAsync(const ChromeEvent& event, std::int64_t time);
+  bool takeInstant(const ChromeEvent& event, std::int64_t time);
+  bool takeMemory(const ChromeEvent& event, std::int64_t time);
+  bool takeCounter(const ChromeEvent& event, std::int64_t time);
+  void takeFlow(const ChromeEvent& event, std::int64_t time);
+  TraceSpan& addSpan(const ChromeEvent& event, std::int64_t time, std::int64_t duration);
+
+  ChromeContents contents_;
+  // Places in contents_, by what the file calls them.
+  std::unordered_map<std::string, std::size_t> processes_;
+  std::unordered_map<std::string, std::size_t> rows_;
+  std::unordered_map<std::string, std::size_t> flows_;
+  std::unordered_map<std::string, std::size_t> counters_;
+  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> openSpans_;  // row, span
+};
+
+std::size_t ContentsReader::processOf(const std::string& id) {
+  const auto [known, isNew] = processes_.try_emplace(id, contents_.processes.size());
+  if (isNew) {
+    contents_.processes.emplace_back().id = id;
+  }
+  return known->second;
+}
+
+std::size_t ContentsReader::rowOf(const ChromeEvent& event) {
+  const auto [known, isNew] =
+      rows_.try_emplace(joined(event.processId, event.threadId), contents_.rows.size());
+  if (isNew) {
+    ChromeContents::Row row;
+    row.process = processOf(event.processId.text);
+    const std::optional<std::int64_t> id = event.threadId.integer();
+    row.thread.id =
+        static_cast<std::uint64_t>(id.value_or(static_cast<std::int64_t>(known->second)));
+    row.thread.name = id ? "" : event.threadId.text;
+    contents_.rows.push_back(std::move(row));
+  }
+  return known->second;
+}
+
+void ContentsReader::takeMember(const JsonMember& member) {
+  const auto& [key, value] = member;
+  if (key == "baseTimeNanoseconds") {
+    contents_.baseNanos = value.integer().value_or(0);
+  } else if (key == "host_name") {
+    contents_.hostName = value.text;
+  } else if (key == "distributedInfo") {
+    for (const auto& [name, fact] : detail::jsonMembers(value.text)) {
+      if (name == "rank") {
+        contents_.rank = static_cast<int>(fact.integer().value_or(0));
+      } else if (name == "world_size") {
+        contents_.worldSize = static_cast<int>(fact.integer().value_or(1));
+      }
+    }
+  } else if (key != "schemaVersion" && key != "displayTimeUnit" && key != "traceName" &&
+             !(key == "deviceProperties" && value.text == "[]")) {
+    contents_.metadata.emplace_back(key, value.json());
+  }
+}
+
+void ContentsReader::takeEvent(const ChromeEvent& event) {
+  if (event.phase.text == "M") {
+    takeMetadata(event);
+    return;
+  }
+  const std::optional<std::int64_t> time = event.time.microsToNanos();
+  if (!time || !takeTimed(event, *time)) {
+    takeStranger();
+  }
+}
+
+void ContentsReader::takeMetadata(const ChromeEvent& event) {
+  const std::string& name = event.name.text;
+  if (name == "thread_name") {
+    takeThreadName(event);
+    return;
+  }
+  ChromeContents::Process& process = contents_.processes[processOf(event.processId.text)];
+  if (name == "process_name") {
+    process.trace.processName = textArgument(event, "name");
+  } else if (name == "process_labels") {
+    const auto device = numberBehind("GPU ", textArgument(event, "labels"));
+    process.device = device ? std::optional<int>(static_cast<int>(*device)) : process.device;
+  } else if (name == detail::kDeviceFacts) {
+    process.device = static_cast<int>(integerArgument(event, "device").value_or(0));
+    process.hostId = textArgument(event, "process");
+  } else if (name == detail::kProcessFacts) {
+    takeProcessFacts(event);
+  }
+}
+
+void ContentsReader::takeThreadName(const ChromeEvent& event) {
+  ChromeContents::Row& row = contents_.rows[rowOf(event)];
+  row.thread.name = textArgument(event, "name");
+  row.torchThread = static_cast<std::uint16_t>(
+      integerArgument(event, detail::kTorchThread).value_or(row.torchThread));
+}
+
+void ContentsReader::takeProcessFacts(const ChromeEvent& event) {
+  ChromeContents::Process& process = contents_.processes[processOf(event.processId.text)];
+  process.isOurs = true;
+  Trace& trace = process.trace;
+  trace.hostName = textArgument(event, "host_name");
+  trace.processId = integerArgument(event, "process_id").value_or(0);
+  trace.processName = textArgument(event, "process_name");
+  trace.rank = static_cast<int>(integerArgument(event, "rank").value_or(0));
+  trace.worldSize = static_cast<int>(integerArgument(event, "world_size").value_or(1));
+  trace.originNanos = event.time.microsToNanos().value_or(0);
+  trace.duration = integerArgument(event, "duration").value_or(0);
+  trace.dropped = static_cast<std::uint64_t>(integerArgument(event, "dropped").value_or(0));
+  trace.metadata.clear();
+  for (const auto& [key, value] : detail::jsonMembers(textArgument(event, "metadata"))) {
+    trace.metadata.emplace_back(key, value.json());
+  }
+}
+
+bool ContentsReader::takeTimed(const ChromeEvent& event, std::int64_t time) {
+  const std::string& phase = event.phase.text;
+  if (phase == "X") {
+    return takeSlice(event, time);
+  }
+  if (phase == "i" || phase == "I") {
+    return takeInstant(event, time);
+  }
+  if (phase == "C") {
+    return takeCounter(event, time);
+  }
+  if (phase == "e") {
+    return endAsync(event, time);
+  }
+  if (phase == "b") {
+    beginAsync(event, time);
+    return true;
+  }
+  if (phase == "s" || phase == "f" || phase == "t") {
+    takeFlow(event, time);
+    return true;
+  }
+  return false;
+}
+
+bool ContentsReader::takeSlice(const ChromeEvent& event, std::int64_t time) {
+  const std::optional<std::int64_t> duration = event.duration.microsToNanos();
+  if (!duration || *duration < 0) {
+    return false;
+  }
+  if (event.category.text == "Trace") {
+    contents_.window = {time, *duration};
+    return true;
+  }
+  const auto step = numberBehind(detail::kStepPrefix, event.name.text);
+  if (step && event.category.text == detail::kUserCategory && event.argument("kind") == nullptr) {
+    const std::size_t row = rowOf(event);
+    contents_.rows[row].isUsed = true;
+    contents_.processes[contents_.rows[row].process].trace.steps.push_back(
+        {*step, time, *duration, row});
+    return true;
+  }
+  addSpan(event, time, *duration);
+  return true;
+}
+
+TraceSpan& ContentsReader::addSpan(const ChromeEvent& event, std::int64_t time,
+                                   std::int64_t duration) {
+  ChromeContents::Row& row = contents_.rows[rowOf(event)];
+  row.isUsed = true;
+  TraceSpan span = readChromeSpan(event, &contents_.tables);
+  span.start = time;
+  span.duration = duration;
+  return row.thread.spans.emplace_back(span);
+}
+
+void ContentsReader::beginAsync(const ChromeEvent& event, std::int64_t time) {
+  addSpan(event, time, ChromeContents::kUnfinished).flags |= kDetached;
+  const std::size_t row = rowOf(event);
+  openSpans_[joined(event.category, event.id) + '\0' + event.processId.text] = {
+      row, contents_.rows[row].thread.spans.size() - 1};
+}
+
+bool ContentsReader::endAsync(const ChromeEvent& event, std::int64_t time) {
+  const auto open = openSpans_.find(joined(event.category, event.id) + '\0' + event.processId.text);
+  if (open == openSpans_.end()) {
+    return false;
+  }
+  const auto [row, index] = open->second;
+  TraceSpan& span = contents_.rows[row].thread.spans[index];
+  openSpans_.erase(open);
+  if (time < span.start) {
+    return false;
+  }
+  span.duration = time - span.start;
+  return true;
+}
+
+bool ContentsReader::takeInstant(const ChromeEvent& event, std::int64_t time) {
+  const std::string& name = event.name.text;
+  if (name == "[memory]") {
+    return takeMemory(event, time);
+  }
+  // Of these, all is known from elsewhere.
+  return name == "Record Window End" || detail::startsWith(name, "Iteration Start") ||
+         event.category.text == detail::kNoteCategory;
+}
+
+bool ContentsReader::takeMemory(const ChromeEvent& event, std::int64_t time) {
+  const auto address = integerArgument(event, "Addr");
+  const auto bytes = integerArgument(event, "Bytes");
+  if (!address || !bytes) {
+    return false;
+  }
+  TraceMemoryEvent memory;
+  memory.time = time;
+  memory.address = static_cast<std::uint64_t>(*address);
+  memory.bytes = *bytes;
+  memory.totalAllocated = integerArgument(event, "Total Allocated").value_or(0);
+  memory.totalReserved = integerArgument(event, "Total Reserved").value_or(0);
+  memory.deviceType = static_cast<int>(integerArgument(event, "Device Type").value_or(0));
+  memory.deviceIndex = static_cast<int>(integerArgument(event, "Device Id").value_or(-1));
+  memory.thread = rowOf(event);
+  contents_.rows[memory.thread].isUsed = true;
+  contents_.processes[contents_.rows[memory.thread].process].trace.memory.push_back(memory);
+  return true;
+}
+
+bool ContentsReader::takeCounter(const ChromeEvent& event, std::int64_t time) {
+  if (event.category.text == detail::kMemoryCategory) {
+    return true;  // made of the memory events
+  }
+  const std::size_t process = processOf(event.processId.text);
+  std::vector<TraceCounter>& counters = contents_.processes[process].trace.counters;
+  bool isCounter = false;
+  for (const auto& [key, value] : event.arguments) {
+    const std::optional<double> number = value.number();
+    if (!number) {
+      continue;
+    }
+    isCounter = true;
+    const std::string name = event.name.text + (key == "value" ? "" : " " + key);
+    const auto [known, isNew] =
+        counters_.try_emplace(event.processId.text + '\0' + name, counters.size());
+    if (isNew) {
+      counters.push_back({name, {}});
+    }
+    counters[known->second].points.emplace_back(time, *number);
+  }
+  return isCounter;
+}
+
+void ContentsReader::takeFlow(const ChromeEvent& event, std::int64_t time) {
+  if (event.category.text != "fwdbwd") {
+    return;
+  }
+  const auto [known, isNew] = flows_.try_emplace(event.id.text, contents_.flows.size());
+  if (isNew) {
+    contents_.flows.emplace_back();
+  }
+  ChromeContents::Flow& flow = contents_.flows[known->second];
+  if (event.phase.text == "s") {
+    flow.from = rowOf(event);
+  } else {
+    flow.to = rowOf(event);
+    flow.end = time;
+  }
+}
+
+}  // namespace
+
+std::vector<Trace> readChromeTrace(const std::string& path) {
+  ContentsReader reader;
+  readChromeEvents(path, &reader);
+  return assembleTraces(reader.takeContents());
+}
+
+}  // namespace steptape

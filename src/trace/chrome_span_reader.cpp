@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/chrome_span_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trace/chrome_format.h"
+
+namespace steptape::detail {
+namespace {
+
+std::optional<SpanKind> kindNamed(const std::string& name) {
+  for (std::size_t kind = 0; kind < kSpanKinds; ++kind) {
+    if (name == spanKindName(static_cast<SpanKind>(kind))) {
+      return static_cast<SpanKind>(kind);
+    }
+  }
+  return {};
+}
+
+/// Of "#RRGGBB".
+std::optional<std::uint32_t> colorOf(const std::string& text) {
+  std::uint32_t color = 0;
+  const char* const end = text.data() + text.size();
+  if (text.size() != 7 || text[0] != '#' ||
+      std::from_chars(text.data() + 1, end, color, 16).ptr != end) {
+    return {};
+  }
+  return color;
+}
+
+/// Takes one argument after the other.
+class ArgumentReader {
+ public:
+  explicit ArgumentReader(const ChromeEvent& event) {
+    // Events of streams name their row twice.
+    const JsonValue* const stream = event.argument("stream");
+    isOfStream_ = stream != nullptr && stream->text == event.threadId.text;
+  }
+
+  void take(const JsonMember& member) {
+    if (!takeText(member) && !takeNumber(member) && !isLeftOut(member.key)) {
+      details.arguments += (details.arguments.empty() ? "" : ", ") + quotedJson(member.key) + ": " +
+                           member.value.json();
+    }
+  }
+
+  SpanDetails details;
+  TraceSpan span;
+  std::optional<SpanKind> kind;
+  std::uint32_t color = 0;
+
+ private:
+  bool takeText(const JsonMember& member) {
+    const auto& [key, value] = member;
+    if (key == "Input Dims") {
+      details.shapes = value.json();
+    } else if (key == "Input type") {
+      details.types = value.json();
+    } else if (key == "module" && value.isString) {
+      details.module = value.text;
+    } else if (key == "kind" && kindNamed(value.text)) {
+      kind = kindNamed(value.text);
+    } else if (key == "color" && colorOf(value.text)) {
+      color = *colorOf(value.text);
+    } else {
+      return false;
+    }
+    return true;
+  }
+  bool takeNumber(const JsonMember& member) {
+    const auto& [key, value] = member;
+    if (key == "Sequence number" && value.integer()) {
+      span.sequence = *value.integer();
+    } else if (key == "Fwd thread id" && value.integer()) {
+      span.forwardThread = static_cast<std::uint16_t>(*value.integer());
+    } else if (key == "bytes" && value.integer()) {
+      details.bytes = *value.integer();
+    } else if (key == "flops" && value.number()) {
+      details.flops = *value.number();
+    } else if (key == "value" && value.number()) {
+      span.value = *value.number();
+      span.flags |= kHasValue;
+    } else {
+      return false;
+    }
+    return true;
+  }
+  bool isLeftOut(std::string_view key) const {
+    constexpr std::array<std::string_view, 5> kNumbersOfEvents{
+        "External id", "Ev Idx", "Record function id", "Python id", "Python parent id"};
+    return std::find(kNumbersOfEvents.begin(), kNumbersOfEvents.end(), key) !=
+               kNumbersOfEvents.end() ||
+           (isOfStream_ && (key == "stream" || key == "device"));
+  }
+
+  bool isOfStream_;
+};
+
+}  // namespace
+
+TraceSpan readChromeSpan(const ChromeEvent& event, TraceTables* tables) {
+  ArgumentReader reader(event);
+  for (const JsonMember& argument : event.arguments) {
+    reader.take(argument);
+  }
+  TraceName name;
+  name.text = event.name.text;
+  name.kind = reader.kind.value_or(kindOfChromeCategory(event.category.text));
+  name.color = reader.color;
+  if (event.category.text != chromeCategory(name.kind)) {
+    name.category = event.category.text;
+  }
+  reader.span.name = tables->numberOf(name);
+  reader.span.details = tables->numberOf(reader.details);
+  return reader.span;
+}
+
+}  // namespace steptape::detail

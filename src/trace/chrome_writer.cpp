@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <string>
+
+#include "steptape/base/json.h"
+#include "steptape/base/version.h"
+#include "steptape/trace/chrome_trace.h"
+
+#include "base/replacement_file.h"
+#include "trace/chrome_format.h"
+#include "trace/chrome_process_writer.h"
+#include "trace/phrase_text.h"
+
+namespace steptape {
+namespace {
+
+using detail::ChromeFileState;
+using detail::ChromeProcessWriter;
+using detail::PhraseText;
+using detail::quotedJson;
+
+/// The whole file's members that its first process is asked for, as tools that look at them know of
+/// one process only.
+///
+/// HolisticTraceAnalysis looks for the rank line by line, and wants the blank in front of it.
+std::string headText(const std::string& path, Span<const Trace> processes, std::int64_t baseNanos) {
+  const Trace& first = processes[0];
+  std::set<std::string> known{"schemaVersion",       "distributedInfo", "displayTimeUnit",
+                              "baseTimeNanoseconds", "host_name",       "traceName",
+                              "traceEvents"};
+  std::string text =
+      "{\n  \"schemaVersion\": 1,\n  \"distributedInfo\": {\n    \"backend\": \"mpi\",\n";
+  if (processes.size() == 1) {
+    text += "    \"rank\": " + std::to_string(first.rank) + ",\n";
+  }
+  text += "    \"world_size\": " + std::to_string(first.worldSize) + "\n  },\n";
+  for (const auto& [key, value] : first.metadata) {
+    if (known.insert(key).second) {
+      text += "  " + quotedJson(key) + ": " + value + ",\n";
+    }
+  }
+  if (known.insert("deviceProperties").second) {
+    text += "  \"deviceProperties\": [],\n";
+  }
+  return text +
+         "  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": " + std::to_string(baseNanos) +
+         ",\n  \"host_name\": " + quotedJson(first.hostName) +
+         ",\n  \"traceName\": " + quotedJson(path) + ",\n  \"traceEvents\": [\n";
+}
+
+void writeEvents(const std::string& path, Span<const Trace> processes, PhraseText* text) {
+  ChromeFileState file;
+  std::int64_t origin = processes[0].originNanos;
+  for (const Trace& trace : processes) {
+    origin = std::min(origin, trace.originNanos);
+  }
+  file.baseNanos = origin - origin % detail::kChromeBasePeriodNanos;
+  text->append(headText(path, processes, file.baseNanos));
+  const bool isOnly = processes.size() == 1;
+  std::vector<std::int64_t> pids;
+  for (const Trace& trace : processes) {
+    pids.push_back(file.takeProcessId(isOnly ? trace.processId : trace.rank));
+  }
+  // ChromeProcessWriter closes the event in front of its own, so there must be one.
+  text->append("{\"name\":\"steptape_version\",\"ph\":\"M\",\"pid\":" + std::to_string(pids[0]) +
+               ",\"tid\":0,\"args\":{\"version\":\"" STEPTAPE_VERSION "\"}");
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    ChromeProcessWriter(processes[i], pids[i], &file, text).write();
+  }
+  text->append("}\n]\n}\n");
+}
+
+}  // namespace
+
+Status writeChromeTrace(const std::string& path, Span<const Trace> processes,
+                        const ChromeTraceOptions& options) {
+  if (processes.size() == 0) {
+    return Status(ErrorCode::kInvalidArgument, "cannot write " + path + ": no process to write");
+  }
+  detail::ReplacementFile file(path);
+  if (Status status = file.open(); !status.ok()) {
+    return status;
+  }
+  PhraseText text(&file, options.compress);
+  writeEvents(path, processes, &text);
+  text.finish();
+  file.finish();
+  return file.appear(/*overwrite=*/true);
+}
+
+std::string chromeTraceFileName(const Trace& trace) {
+  std::string name = trace.hostName;
+  std::replace(name.begin(), name.end(), '/', '_');
+  if (trace.worldSize > 1) {
+    char rank[24];
+    std::snprintf(rank, sizeof rank, "_rank%05d", trace.rank);
+    name += rank;
+  }
+  return name + "_" + std::to_string(trace.processId) + "." + std::to_string(trace.originNanos) +
+         ".pt.trace.json.gz";
+}
+
+}  // namespace steptape

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/little_endian.h"
+#include "trace/deflate_code.h"
+
+namespace steptape::detail {
+
+/// Puts a deflate stream together from literals and matches.
+///
+/// A compressor spends its time on the search for matches. Who makes the text may know them, and
+/// then the rest is cheap. One prefix code, which suits the numbers between the matches of a trace,
+/// serves all streams, so that a stream is one block and is written as it comes.
+///
+/// @threads Not thread-safe: one thread at a time.
+/// @source  RFC 1951
+class DeflateWriter {
+ public:
+  /// Begins the stream.
+  DeflateWriter();
+
+  void literals(std::string_view text) {
+    Cursor cursor = cursorWithRoom(2 * text.size());
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+    const auto* const end = bytes + text.size();
+    for (; end - bytes >= 3; bytes += 3) {
+      cursor.put(kLiteralCode[bytes[0]]);
+      cursor.put(kLiteralCode[bytes[1]]);
+      cursor.put(kLiteralCode[bytes[2]]);
+      cursor.store();
+    }
+    for (; bytes != end; ++bytes) {
+      cursor.put(kLiteralCode[*bytes]);
+    }
+    cursor.store();
+    at_ = cursor;
+  }
+
+  /// Repeats the `length` bytes that begin `distance` bytes before here.
+  /// REQUIRES: length >= kMinMatchLength, and 0 < distance <= kMaxMatchDistance.
+  void match(std::size_t length, std::size_t distance) {
+    Cursor cursor = cursorWithRoom(8 * (length / kMaxMatchLength + 1));
+    const BitCode back = matchDistanceCode(distance);
+    for (; length > kMaxMatchLength; length -= nextPart(length)) {
+      cursor.put(kMatchLengthCode[nextPart(length)]);
+      cursor.put(back);
+      cursor.store();
+    }
+    cursor.put(kMatchLengthCode[length]);
+    cursor.put(back);
+    cursor.store();
+    at_ = cursor;
+  }
+
+  void finish();
+
+  /// The whole bytes of the stream since the last clear().
+  std::string_view bytes() const {
+    return {buffer_.data(), static_cast<std::size_t>(at_.out - buffer_.data())};
+  }
+  void clear() { at_.out = buffer_.data(); }
+
+ private:
+  /// Where the next bits go. Copied while in use: what is stored could be the writer's own members,
+  /// for all that the compiler knows.
+  struct Cursor {
+    char* out = nullptr;
+    std::uint64_t bits = 0;  // that are no whole byte yet
+    std::uint32_t count = 0;
+
+    /// REQUIRES: at most 56 bits between two calls of store().
+    void put(BitCode code) {
+      bits |= std::uint64_t{code.bits} << count;
+      count += code.count;
+    }
+    void store() {
+      storeLittleEndian64(out, bits);
+      out += count / 8;
+      bits >>= count & ~7u;
+      count %= 8;
+    }
+  };
+
+  /// How much of a longer match goes into one symbol, so that the rest is none that is too short.
+  static std::size_t nextPart(std::size_t length) {
+    return std::min(kMaxMatchLength, length - kMinMatchLength);
+  }
+
+  Cursor cursorWithRoom(std::size_t bytes) {
+    if (static_cast<std::size_t>(end_ - at_.out) < bytes + sizeof(std::uint64_t)) {
+      grow(bytes + sizeof(std::uint64_t));
+    }
+    return at_;
+  }
+  void grow(std::size_t bytes);
+
+  std::vector<char> buffer_;
+  char* end_ = nullptr;  // of the buffer
+  Cursor at_;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "steptape/trace/trace.h"
+
+#include "trace/phrase_text.h"
+
+namespace steptape::detail {
+
+/// What the events of spans of the same name and details have in common, rendered once: the begin of
+/// the event up to the number of its "External id".
+///
+/// @threads Not thread-safe: one thread at a time.
+class SpanPhrases {
+ public:
+  explicit SpanPhrases(const Trace& trace) : trace_(trace) {}
+
+  /// Valid until the next call.
+  Phrase* of(const TraceSpan& span) { return at(std::uint64_t{span.name} << 32 | span.details); }
+
+  /// The begin of the event that ends a span which is no slice: its name and category.
+  /// Valid until the next call.
+  Phrase* endOf(const TraceSpan& span) { return at(std::uint64_t{span.name} << 32 | kEnd); }
+
+ private:
+  static constexpr std::uint32_t kEnd = ~std::uint32_t{0};  // in place of details
+  struct Entry {
+    std::uint64_t key;
+    Entry* next;  // of what followed
+    Phrase phrase;
+  };
+
+  Phrase* at(std::uint64_t key) {
+    // Programs repeat themselves: what followed last time will follow again.
+    if (last_ == nullptr || last_->next == nullptr || last_->next->key != key) {
+      find(key);
+    } else {
+      last_ = last_->next;
+    }
+    return &last_->phrase;
+  }
+  void find(std::uint64_t key);
+
+  const Trace& trace_;
+  std::unordered_map<std::uint64_t, Entry> entries_;
+  Entry* last_ = nullptr;
+};
+
+}  // namespace steptape::detail

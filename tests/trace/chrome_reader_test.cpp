@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/testing/temp_dir.h"
+#include "steptape/trace/chrome_trace.h"
+
+#include "trace/sample_trace.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class ChromeReader : public ::testing::Test {
+ protected:
+  std::vector<Trace> read(const std::string& bytes) {
+    std::ofstream(path_, std::ios::binary) << bytes;
+    return readChromeTrace(path_);
+  }
+  /// What is read of a file with these events.
+  std::vector<Trace> readEvents(const std::string& events) {
+    return read("{\"traceEvents\": [" + events + "]}");
+  }
+  /// Of events that all belong to one process.
+  Trace readProcess(const std::string& events) {
+    std::vector<Trace> traces = readEvents(events);
+    EXPECT_THAT(traces, SizeIs(1));
+    return traces.empty() ? Trace() : traces[0];
+  }
+  std::vector<Trace> writtenAndRead(const std::vector<Trace>& processes, bool compress = true) {
+    ChromeTraceOptions options;
+    options.compress = compress;
+    EXPECT_TRUE(writeChromeTrace(path_, processes, options).ok());
+    return readChromeTrace(path_);
+  }
+  void expectError(const std::string& bytes, ErrorCode code, const std::string& words) {
+    try {
+      read(bytes);
+      ADD_FAILURE() << "no error for " << bytes.substr(0, 200);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), code) << error.what();
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(path_), HasSubstr(words)));
+    }
+  }
+
+  const testing::TempDir dir_;
+  const std::string path_ = dir_.string() + "/trace.json";
+};
+
+TEST_F(ChromeReader, GivesBackWhatWasWritten) {
+  const Trace trace = trainingTrace().trace();
+  for (const bool compress : {true, false}) {
+    const std::vector<Trace> traces = writtenAndRead({trace}, compress);
+    ASSERT_THAT(traces, SizeIs(1));
+    EXPECT_THAT(wordsOf(traces[0]), ElementsAreArray(wordsOf(trace)));
+  }
+}
+
+TEST_F(ChromeReader, GivesBackSeveralProcesses) {
+  std::vector<Trace> processes;
+  for (int rank = 0; rank < 3; ++rank) {
+    Trace trace = trainingTrace().trace();
+    trace.rank = rank % 2;
+    trace.worldSize = 3;
+    trace.hostName = "node" + std::to_string(rank);
+    trace.originNanos += rank;
+    trace.processId = 0;  // as of some other rank's device
+    trace.dropped = static_cast<std::uint64_t>(rank);
+    processes.push_back(trace);
+  }
+  const std::vector<Trace> traces = writtenAndRead(processes);
+  ASSERT_THAT(traces, SizeIs(3));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_THAT(wordsOf(traces[i]), ElementsAreArray(wordsOf(processes[i])));
+  }
+}
+
+TEST_F(ChromeReader, GivesBackATraceOfNothing) {
+  const std::vector<Trace> traces = writtenAndRead({Trace()});
+  ASSERT_THAT(traces, SizeIs(1));
+  EXPECT_THAT(wordsOf(traces[0]), ElementsAreArray(wordsOf(Trace())));
+}
+
+TEST_F(ChromeReader, GivesBackTimesToTheNanosecond) {
+  SampleTrace sample;
+  sample.thread(1);
+  for (std::int64_t i = 0; i < 10'000; ++i) {
+    sample.span("zone", SpanKind::kZone, i * 1'000'003, i * 97 % 1'000'003);
+  }
+  const std::vector<Trace> traces = writtenAndRead({sample.trace()});
+  ASSERT_THAT(traces, SizeIs(1));
+  EXPECT_TRUE(wordsOf(traces[0]) == wordsOf(sample.trace()));
+}
+
+TEST_F(ChromeReader, GivesBackValuesThatJsonHasNot) {
+  SampleTrace sample;
+  sample.thread(1);
+  for (const double value : {std::numeric_limits<double>::infinity(),
+                             -std::numeric_limits<double>::infinity(), -0.0, 1e-300, 0.1}) {
+    TraceSpan& span = sample.span("zone", SpanKind::kZone, 0, 0);
+    span.value = value;
+    span.flags = kHasValue;
+  }
+  TraceSpan& none = sample.span("zone", SpanKind::kZone, 0, 0);
+  none.value = std::numeric_limits<double>::quiet_NaN();
+  none.flags = kHasValue;
+  EXPECT_THAT(wordsOf(writtenAndRead({sample.trace()}).at(0)),
+              ElementsAreArray(wordsOf(sample.trace())));
+}
+
+TEST_F(ChromeReader, DrawsTheSameArrowsAgain) {
+  const Trace trace = trainingTrace().trace();
+  const Trace read = writtenAndRead({trace}).at(0);
+  ASSERT_THAT(linkBackward(trace), SizeIs(2));
+  EXPECT_THAT(linkBackward(read), SizeIs(2));
+}
+
+TEST_F(ChromeReader, MarksASpanThatCrossesAStepDetached) {
+  SampleTrace sample;
+  sample.thread(1).step(0, 1000, 1000);
+  sample.span("out of the step", SpanKind::kZone, 1500, 1000);
+  EXPECT_EQ(writtenAndRead({sample.trace()}).at(0).threads.at(0).spans.at(0).flags, kDetached);
+}
+
+TEST_F(ChromeReader, TakesWhatItFirstWroteOverAndOver) {
+  const std::vector<Trace> once = writtenAndRead({trainingTrace().trace()});
+  const std::vector<Trace> twice = writtenAndRead(once);
+  ASSERT_THAT(twice, SizeIs(1));
+  EXPECT_THAT(wordsOf(twice[0]), ElementsAreArray(wordsOf(once[0])));
+}
+
+TEST_F(ChromeReader, ReadsTimesHoweverTheyAreWritten) {
+  const Trace trace = readProcess(R"(
+      {"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":1},
+      {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":1001.5,"dur":0.25},
+      {"ph":"X","name":"c","cat":"c","pid":1,"tid":1,"ts":1.002e3,"dur":25e-2},
+      {"ph":"X","name":"d","cat":"c","pid":1,"tid":1,"ts":"1003.001","dur":"1.0009"})");
+  std::vector<std::int64_t> times;
+  for (const TraceSpan& span : trace.threads.at(0).spans) {
+    times.push_back(span.start);
+    times.push_back(span.duration);
+  }
+  EXPECT_THAT(times, ElementsAre(0, 1000, 1500, 250, 2000, 250, 3001, 1000));
+  EXPECT_EQ(trace.originNanos, 1'000'000);
+}
+
+TEST_F(ChromeReader, OrdersSpansThatTheFileDoesNot) {
+  const Trace trace = readProcess(R"(
+      {"ph":"X","name":"inner","cat":"c","pid":1,"tid":1,"ts":5,"dur":1},
+      {"ph":"X","name":"outer","cat":"c","pid":1,"tid":1,"ts":5,"dur":10},
+      {"ph":"X","name":"first","cat":"c","pid":1,"tid":1,"ts":1,"dur":1},
+      {"ph":"X","name":"crossing","cat":"c","pid":1,"tid":1,"ts":10,"dur":10})");
+  std::vector<std::string> names;
+  for (const TraceSpan& span : trace.threads.at(0).spans) {
+    names.push_back(trace.names[span.name].text + ((span.flags & kDetached) != 0 ? "!" : ""));
+  }
+  EXPECT_THAT(names, ElementsAre("first", "outer", "inner", "crossing!"));
+}
+
+TEST_F(ChromeReader, SharesTheDetailsOfEqualCalls) {
+  std::string events;
+  for (int i = 0; i < 100; ++i) {
+    events += (i == 0 ? "" : ",") +
+              (R"({"ph":"X","name":"aten::add","cat":"cpu_op","pid":1,"tid":1,"ts":)" +
+               std::to_string(i) + R"(,"dur":1,"args":{"External id":)" + std::to_string(i) +
+               R"(,"Ev Idx":)" + std::to_string(i) + R"(,"Input Dims":[[)" + std::to_string(i % 2) +
+               "]]}}");
+  }
+  const Trace trace = readProcess(events);
+  EXPECT_THAT(trace.names, SizeIs(1));
+  ASSERT_THAT(trace.details, SizeIs(3));
+  EXPECT_EQ(trace.details[1].shapes, "[[0]]");
+  EXPECT_EQ(trace.details[2].shapes, "[[1]]");
+}
+
+TEST_F(ChromeReader, CountsWhatNoTraceCanHold) {
+  const Trace trace = readProcess(R"(
+      {"ph":"X","name":"good","cat":"c","pid":1,"tid":1,"ts":1,"dur":1},
+      7, [], {},
+      {"ph":"B","name":"of another form","cat":"c","pid":1,"tid":1,"ts":1},
+      {"ph":"X","name":"no time","cat":"c","pid":1,"tid":1,"dur":1},
+      {"ph":"X","name":"no number","cat":"c","pid":1,"tid":1,"ts":"x","dur":1},
+      {"ph":"X","name":"beyond all times","cat":"c","pid":1,"tid":1,"ts":1e300,"dur":1},
+      {"ph":"X","name":"no duration","cat":"c","pid":1,"tid":1,"ts":1},
+      {"ph":"X","name":"negative","cat":"c","pid":1,"tid":1,"ts":1,"dur":-1},
+      {"ph":"b","name":"without an end","cat":"c","id":1,"pid":1,"tid":1,"ts":1},
+      {"ph":"e","name":"without a begin","cat":"c","id":2,"pid":1,"tid":1,"ts":1},
+      {"ph":"i","name":"[memory]","cat":"c","pid":1,"tid":1,"ts":1,"args":{"Addr":1}},
+      {"ph":"i","name":"unknown","pid":1,"tid":1,"ts":1},
+      {"ph":"C","name":"no numbers","pid":1,"ts":1,"args":{"a":"b"}})");
+  EXPECT_THAT(trace.threads.at(0).spans, SizeIs(1));
+  EXPECT_EQ(trace.dropped, 14u);
+}
+
+TEST_F(ChromeReader, ReadsCountersOfAnyShape) {
+  const Trace trace = readProcess(R"(
+      {"ph":"C","name":"queue","pid":1,"ts":2,"args":{"value":2}},
+      {"ph":"C","name":"queue","pid":1,"ts":1,"args":{"value":1.5}},
+      {"ph":"C","name":"bytes","pid":1,"ts":1,"args":{"read":7,"written":8,"by":"disk"}})");
+  ASSERT_THAT(trace.counters, SizeIs(3));
+  EXPECT_EQ(trace.counters[0].name, "queue");
+  EXPECT_THAT(trace.counters[0].points,
+              ElementsAre(std::make_pair(0, 1.5), std::make_pair(1000, 2.0)));
+  EXPECT_EQ(trace.counters[1].name, "bytes read");
+  EXPECT_EQ(trace.counters[2].name, "bytes written");
+}
+
+TEST_F(ChromeReader, ReadsAFileWithoutEvents) {
+  EXPECT_THAT(readEvents(""), IsEmpty());
+}
+
+TEST_F(ChromeReader, SaysWhereTheTextIsNoJson) {
+  expectError("", ErrorCode::kInvalidArgument, "is no Chrome trace: byte 1 of its text: ");
+  expectError("{\"traceEvents\": [{]}", ErrorCode::kInvalidArgument, "byte 19 of its text: ");
+  expectError("{\"traceEvents\": [], \"x\": \"\xff\"}", ErrorCode::kInvalidArgument,
+              "byte 27 of its text: ");
+  expectError("{\"traceEvents\": [1e999]}", ErrorCode::kInvalidArgument, "of its text: ");
+  expectError("{\"traceEvents\": []} more", ErrorCode::kInvalidArgument, "of its text: ");
+}
+
+TEST_F(ChromeReader, SaysThatThereAreNoEvents) {
+  for (const char* text : {"{}", "[]", "7", "{\"traceEvents\": {}}", "[{\"traceEvents\": []}]",
+                           "{\"a\": {\"traceEvents\": []}}"}) {
+    expectError(text, ErrorCode::kInvalidArgument, "it has no array \"traceEvents\"");
+  }
+}
+
+TEST_F(ChromeReader, KeepsTheWordsOfAnErrorShort) {
+  try {
+    read("{\"traceEvents\": [\"" + std::string(1'000'000, 'x'));
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_LT(std::string(error.what()).size(), path_.size() + 400);
+  }
+}
+
+TEST_F(ChromeReader, RefusesTextsThatNestWithoutEndInsteadOfCrashing) {
+  expectError("{\"traceEvents\": " + std::string(1'000'000, '['), ErrorCode::kInvalidArgument,
+              "of its text: ");
+}
+
+TEST_F(ChromeReader, SaysThatAFileIsCut) {
+  ASSERT_TRUE(writeChromeTrace(path_, trainingTrace().trace()).ok());
+  std::ifstream in(path_, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  for (const std::size_t size : {std::size_t{3}, whole.size() / 2, whole.size() - 20}) {
+    EXPECT_THROW(read(whole.substr(0, size)), Error) << size;
+  }
+}
+
+TEST_F(ChromeReader, SaysThatGzipDataIsDamaged) {
+  ASSERT_TRUE(writeChromeTrace(path_, trainingTrace().trace()).ok());
+  std::ifstream in(path_, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  bytes[bytes.size() - 8] ^= 1;  // of the checksum
+  expectError(bytes, ErrorCode::kDataLoss, "incorrect data check");
+}
+
+TEST_F(ChromeReader, SaysThatThereIsNoFile) {
+  try {
+    readChromeTrace(dir_.string() + "/none");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kIoError);
+    EXPECT_THAT(error.what(), AllOf(StartsWith("cannot open " + dir_.string() + "/none"),
+                                    HasSubstr("No such file")));
+  }
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <regex>
+#include <string>
+#include <sys/resource.h>
+#include <vector>
+
+#include "steptape/testing/temp_dir.h"
+#include "steptape/trace/chrome_trace.h"
+
+#include "trace/gunzip.h"
+#include "trace/perfetto_rules.h"
+#include "trace/sample_trace.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+namespace fs = std::filesystem;
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+std::string bytesOf(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The text of a trace's file, which is the same with compression and without.
+std::string writtenText(const std::vector<Trace>& processes) {
+  const testing::TempDir dir;
+  const std::string path = dir.string() + "/trace.json";
+  ChromeTraceOptions options;
+  EXPECT_TRUE(writeChromeTrace(path, processes, options).ok());
+  const std::string text = gunzipped(bytesOf(path));
+  options.compress = false;
+  EXPECT_TRUE(writeChromeTrace(path, processes, options).ok());
+  EXPECT_TRUE(bytesOf(path) == text);
+  return text;
+}
+
+/// The file, which keeps the rules.
+json written(const std::vector<Trace>& processes) {
+  const std::string text = writtenText(processes);
+  EXPECT_THAT(brokenPerfettoRules(text), IsEmpty());
+  return json::parse(text);
+}
+json written(const Trace& trace) {
+  return written(std::vector<Trace>{trace});
+}
+
+std::vector<json> eventsWith(const json& file, const std::string& key, const json& value) {
+  std::vector<json> events;
+  for (const json& event : file["traceEvents"]) {
+    if (event.contains(key) && event[key] == value) {
+      events.push_back(event);
+    }
+  }
+  return events;
+}
+
+json eventNamed(const json& file, const std::string& name) {
+  const std::vector<json> events = eventsWith(file, "name", name);
+  EXPECT_THAT(events, SizeIs(1)) << name;
+  return events.empty() ? json() : events[0];
+}
+
+std::vector<std::string> namesWith(const json& file, const std::string& key, const json& value) {
+  std::vector<std::string> names;
+  for (const json& event : eventsWith(file, key, value)) {
+    names.push_back(event["name"]);
+  }
+  return names;
+}
+
+TEST(ChromeWriter, KeepsPerfettosRules) {
+  EXPECT_THAT(brokenPerfettoRules(writtenText({trainingTrace().trace()})), IsEmpty());
+}
+
+TEST(ChromeWriter, StatesWhatKinetoStates) {
+  Trace trace = trainingTrace().trace();
+  trace.rank = 3;
+  trace.worldSize = 4;
+  const json file = written(trace);
+  EXPECT_EQ(file["schemaVersion"], 1);
+  EXPECT_EQ(file["distributedInfo"], json::parse(R"({"backend":"mpi","rank":3,"world_size":4})"));
+  EXPECT_EQ(file["deviceProperties"], json::array());
+  EXPECT_EQ(file["displayTimeUnit"], "ms");
+  EXPECT_EQ(file["host_name"], "node1");
+  EXPECT_EQ(file["profile_memory"], 1);
+  EXPECT_THAT(std::string(file["traceName"]), HasSubstr("trace.json"));
+}
+
+TEST(ChromeWriter, WritesTheRankOnALineOfItsOwnBeforeAllOthers) {
+  Trace trace = trainingTrace().trace();
+  trace.rank = 3;
+  trace.metadata = {{"rank", "99"}};
+  const std::string text = writtenText({trace});
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(text, match, std::regex(R"re("rank":\s+(\d+))re")));
+  EXPECT_EQ(match[1], "3");
+  EXPECT_THAT(text, HasSubstr("\n    \"rank\": 3,\n"));
+}
+
+TEST(ChromeWriter, CountsTimesFromABaseThatAllFilesOfAJobHave) {
+  Trace trace = trainingTrace().trace();
+  const json file = written(trace);
+  trace.originNanos += 3'600'000'000'000;
+  const json later = written(trace);
+  EXPECT_EQ(file["baseTimeNanoseconds"], 227 * std::int64_t{7'889'238'000'000'000});
+  EXPECT_EQ(later["baseTimeNanoseconds"], file["baseTimeNanoseconds"]);
+  EXPECT_THAT(writtenText({trainingTrace().trace()}), HasSubstr("\"ts\":4493330848662.275,"));
+}
+
+TEST(ChromeWriter, WritesOperatorsAsKinetoDoes) {
+  EXPECT_EQ(eventsWith(written(trainingTrace().trace()), "name", "aten::linear").at(0),
+            json::parse(R"({"ph":"X","cat":"cpu_op","name":"aten::linear","pid":4242,"tid":4242,
+      "ts":4493330848662.275,"dur":90.0,
+      "args":{"External id":3,"Sequence number":5,"Fwd thread id":0,
+              "Input Dims":[[64,784],[128,784],[128]],"Input type":["float","float","float"],
+              "module":"fc1 \"quoted\"","flops":12845056,"bytes":602624}})"));
+}
+
+TEST(ChromeWriter, WritesAZonesColorAndValue) {
+  const json zone = eventsWith(written(trainingTrace().trace()), "name", "load \"batch\"").at(0);
+  EXPECT_EQ(zone["cat"], "user_annotation");
+  EXPECT_EQ(zone["args"]["value"], 64.5);
+  EXPECT_EQ(zone["args"]["color"], "#00FF7F");
+  EXPECT_EQ(zone["args"]["kind"], "input");
+}
+
+TEST(ChromeWriter, WritesFurtherArguments) {
+  const json span = eventsWith(written(trainingTrace().trace()), "name", "gloo:all_reduce").at(0);
+  EXPECT_EQ(span["args"]["Group size"], 2);
+  EXPECT_EQ(span["args"]["dtype"], "float");
+}
+
+TEST(ChromeWriter, WritesStepsOnTheThreadThatMadeThem) {
+  const json file = written(trainingTrace().trace());
+  const json step = eventNamed(file, "ProfilerStep#7");
+  EXPECT_EQ(step["cat"], "user_annotation");
+  EXPECT_EQ(step["ph"], "X");
+  EXPECT_EQ(step["tid"], 4242);
+  EXPECT_EQ(step["dur"], 400.0);
+  EXPECT_EQ(eventNamed(file, "ProfilerStep#8")["ts"], 4493330849002.275);
+}
+
+TEST(ChromeWriter, DrawsArrowsFromOperatorsToTheirGradients) {
+  const json file = written(trainingTrace().trace());
+  const std::vector<json> begins = eventsWith(file, "ph", "s");
+  const std::vector<json> ends = eventsWith(file, "ph", "f");
+  ASSERT_THAT(begins, SizeIs(2));
+  ASSERT_THAT(ends, SizeIs(2));
+  EXPECT_EQ(begins[0], json::parse(R"({"ph":"s","id":1,"pid":4242,"tid":4242,"cat":"fwdbwd",
+                                       "name":"fwdbwd","ts":4493330848662.276})"));
+  EXPECT_EQ(ends[0], json::parse(R"({"ph":"f","bp":"e","id":1,"pid":4242,"tid":4250,
+                                     "cat":"fwdbwd","name":"fwdbwd","ts":4493330848802.285})"));
+}
+
+TEST(ChromeWriter, WritesDetachedSpansAsAsynchronous) {
+  const json file = written(trainingTrace().trace());
+  const std::vector<json> begins = eventsWith(file, "ph", "b");
+  const std::vector<json> ends = eventsWith(file, "ph", "e");
+  ASSERT_THAT(begins, SizeIs(2));
+  ASSERT_THAT(ends, SizeIs(2));
+  EXPECT_EQ(begins[0]["name"], "gloo:all_reduce");
+  EXPECT_EQ(begins[0]["id"], ends[0]["id"]);
+  EXPECT_NE(begins[0]["id"], begins[1]["id"]);
+  EXPECT_EQ(ends[0]["name"], "gloo:all_reduce");
+  EXPECT_EQ(ends[0]["cat"], begins[0]["cat"]);
+  EXPECT_EQ(ends[0]["ts"], 4493330849122.275);
+}
+
+TEST(ChromeWriter, TakesSpansThatCrossAStepOutOfTheRow) {
+  SampleTrace sample;
+  sample.thread(1).step(0, 1000, 1000).step(1, 2000, 1000);
+  sample.span("around all", SpanKind::kZone, 500, 3000);
+  sample.span("around one", SpanKind::kZone, 600, 1400);
+  sample.span("out of a step", SpanKind::kZone, 1500, 501);
+  sample.span("up to its end", SpanKind::kZone, 1600, 400);
+  sample.span("exactly one", SpanKind::kZone, 2000, 1000);
+  sample.thread(2);
+  sample.span("on another thread", SpanKind::kZone, 1500, 1000);
+  sample.thread(3).step(7, 1000, 1000);
+  sample.span("into a step", SpanKind::kZone, 500, 501);
+  sample.span("out of all", SpanKind::kZone, 1999, 2);
+  sample.span("behind all", SpanKind::kZone, 2001, 2);
+  const json file = written(sample.trace());
+  EXPECT_THAT(namesWith(file, "ph", "b"),
+              ElementsAre("out of a step", "into a step", "out of all"));
+  EXPECT_THAT(namesWith(file, "ph", "X"),
+              UnorderedElementsAre("ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#7",
+                                   "around all", "around one", "up to its end", "exactly one",
+                                   "on another thread", "behind all"));
+}
+
+TEST(ChromeWriter, DrawsNoArrowToASpanOutOfTheRow) {
+  SampleTrace sample;
+  sample.thread(1).step(0, 1000, 1000);
+  sample.span("aten::add", SpanKind::kOperator, 100, 10).sequence = 1;
+  sample.span("AddBackward0", SpanKind::kBackward, 1500, 1000).sequence = 1;
+  EXPECT_THAT(eventsWith(written(sample.trace()), "ph", "s"), IsEmpty());
+}
+
+TEST(ChromeWriter, WritesMemoryAsInstantsAndAsACounter) {
+  const json file = written(trainingTrace().trace());
+  EXPECT_EQ(eventsWith(file, "name", "[memory]").at(1),
+            json::parse(R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]",
+      "pid":4242,"tid":4250,"ts":4493330848822.275,
+      "args":{"Total Reserved":0,"Total Allocated":512,"Bytes":-512,"Device Id":-1,
+              "Device Type":0,"Addr":139637976731648}})"));
+  const std::vector<json> ofCpu = eventsWith(file, "name", "memory of CPU");
+  ASSERT_THAT(ofCpu, SizeIs(2));
+  EXPECT_EQ(ofCpu[1]["ph"], "C");
+  EXPECT_EQ(ofCpu[1]["args"], json::parse(R"({"allocated":512})"));
+  EXPECT_EQ(eventNamed(file, "memory of device 1:0")["args"],
+            json::parse(R"({"allocated":4096,"reserved":8192})"));
+}
+
+TEST(ChromeWriter, WritesCounters) {
+  const json file = written(trainingTrace().trace());
+  const std::vector<json> loss = eventsWith(file, "name", "loss");
+  ASSERT_THAT(loss, SizeIs(2));
+  EXPECT_EQ(loss[1]["args"]["value"], -0.25);
+  EXPECT_EQ(loss[1]["ts"], 4493330849002.275);
+}
+
+TEST(ChromeWriter, NamesProcessesThreadsAndDevices) {
+  const json file = written(trainingTrace().trace());
+  EXPECT_THAT(eventsWith(file, "name", "process_name").at(0)["args"]["name"], "train");
+  const std::vector<json> threads = eventsWith(file, "name", "thread_name");
+  ASSERT_THAT(threads, SizeIs(3));
+  EXPECT_EQ(threads[0]["args"]["name"], "main");
+  EXPECT_EQ(threads[1]["args"]["name"], "autograd \\ 0");
+  EXPECT_EQ(threads[2]["args"]["name"], "stream 7");
+  EXPECT_EQ(threads[2]["pid"], 0);
+  EXPECT_EQ(eventsWith(file, "name", "process_labels").at(1)["args"]["labels"], "GPU 0");
+  const json kernel = eventNamed(file, "sgemm");
+  EXPECT_EQ(kernel["cat"], "kernel");
+  EXPECT_EQ(kernel["pid"], 0);
+  EXPECT_EQ(kernel["tid"], 7);
+  EXPECT_EQ(kernel["args"]["stream"], 7);
+  EXPECT_EQ(kernel["args"]["device"], 0);
+}
+
+TEST(ChromeWriter, SaysHowManySpansAreMissing) {
+  Trace trace = trainingTrace().trace();
+  const json note = eventNamed(written(trace), "dropped 12 spans");
+  EXPECT_EQ(note["ph"], "i");
+  trace.dropped = 0;
+  EXPECT_THAT(writtenText({trace}), ::testing::Not(HasSubstr("\"dropped ")));
+}
+
+TEST(ChromeWriter, SaysWhereTheWindowEnds) {
+  EXPECT_EQ(eventNamed(written(trainingTrace().trace()), "Record Window End")["ts"],
+            4493330849502.275);
+}
+
+TEST(ChromeWriter, WritesNamesOfAnyBytes) {
+  SampleTrace sample;
+  sample.thread(1, "th\"read\n");
+  const std::string name =
+      "a\"b\\c\nd\x01"
+      "e\xff\xc3\xa9{}[],:";
+  sample.span(name, SpanKind::kZone, 1, 1);
+  sample.trace().hostName = "h\"ost";
+  sample.trace().processName = "pro\"cess";
+  EXPECT_THAT(namesWith(written(sample.trace()), "ph", "X"),
+              ElementsAre("a\"b\\c\nd\x01"
+                          "e\xef\xbf\xbd\xc3\xa9{}[],:"));
+}
+
+TEST(ChromeWriter, WritesATraceOfNothing) {
+  const json file = written(Trace());
+  EXPECT_THAT(eventsWith(file, "ph", "X"), IsEmpty());
+}
+
+TEST(ChromeWriter, LeavesOutMetadataThatWouldStandThereTwice) {
+  Trace trace;
+  trace.metadata = {{"traceEvents", "[]"}, {"host_name", "\"other\""}, {"a", "1"}, {"a", "2"}};
+  trace.hostName = "node1";
+  const std::string text = writtenText({trace});
+  const json file = json::parse(text);
+  EXPECT_EQ(file["host_name"], "node1");
+  EXPECT_EQ(file["a"], 1);
+}
+
+TEST(ChromeWriter, TakesDevicePropertiesFromTheMetadata) {
+  Trace trace;
+  trace.metadata = {{"deviceProperties", "[{\"id\": 0}]"}};
+  EXPECT_EQ(written(trace)["deviceProperties"], json::parse("[{\"id\": 0}]"));
+}
+
+TEST(ChromeWriter, PutsSeveralProcessesSideBySide) {
+  std::vector<Trace> processes;
+  for (int rank = 0; rank < 3; ++rank) {
+    Trace trace = trainingTrace().trace();
+    trace.rank = rank % 2;  // two have the same
+    trace.worldSize = 3;
+    trace.originNanos += rank;
+    processes.push_back(trace);
+  }
+  const json file = written(processes);
+  std::set<std::int64_t> hosts;
+  std::set<std::int64_t> devices;
+  for (const json& event : eventsWith(file, "ph", "X")) {
+    (event["args"].contains("stream") ? devices : hosts).insert(event["pid"].get<std::int64_t>());
+  }
+  EXPECT_EQ(hosts, (std::set<std::int64_t>{0, 1, 2}));
+  EXPECT_THAT(devices, SizeIs(3));
+  EXPECT_FALSE(file["distributedInfo"].contains("rank"));
+  EXPECT_EQ(eventsWith(file, "name", "process_labels").at(0)["args"]["labels"],
+            "rank 0 of 3 on node1");
+}
+
+TEST(ChromeWriter, RefusesToWriteNoProcess) {
+  const testing::TempDir dir;
+  const Status status = writeChromeTrace(dir.string() + "/trace", Span<const Trace>());
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(fs::is_empty(dir.path()));
+}
+
+TEST(ChromeWriter, ReplacesAFileThatIsThere) {
+  const testing::TempDir dir;
+  const std::string path = dir.string() + "/trace.json.gz";
+  std::ofstream(path) << "old";
+  ASSERT_TRUE(writeChromeTrace(path, Trace()).ok());
+  EXPECT_THAT(gunzipped(bytesOf(path)), HasSubstr("traceEvents"));
+}
+
+TEST(ChromeWriter, SaysWhyItCannotWrite) {
+  const testing::TempDir dir;
+  const std::string path = dir.string() + "/none/trace.json.gz";
+  const Status status = writeChromeTrace(path, Trace());
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.code(), ErrorCode::kIoError);
+  EXPECT_EQ(status.message(), "cannot write " + path + ": No such file or directory");
+}
+
+TEST(ChromeWriter, LeavesNothingBehindOnAFullDisk) {
+  const testing::TempDir dir;
+  const std::string path = dir.string() + "/trace.json.gz";
+  std::ofstream(path) << "old";
+  SampleTrace sample;
+  sample.thread(1);
+  std::mt19937_64 random(1);
+  for (std::int64_t i = 0; i < 20'000; ++i) {
+    sample.span("zone " + std::to_string(random()), SpanKind::kZone, 10 * i, 5);
+  }
+  // A file that may not grow behaves like a disk that is full.
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit = before;
+  limit.rlim_cur = 100'000;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  std::vector<Status> results;
+  for (const bool compress : {true, false}) {
+    ChromeTraceOptions options;
+    options.compress = compress;
+    results.push_back(writeChromeTrace(path, sample.trace(), options));
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, ignored);
+  for (const Status& status : results) {
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.message(), "cannot write " + path + ": File too large");
+  }
+  EXPECT_EQ(bytesOf(path), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), fs::directory_iterator()), 1);
+}
+
+/// Spans that nest, of few names or many, with details that repeat themselves or do not.
+Trace randomTrace(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto below = [&random](std::size_t count) { return random() % count; };
+  Trace trace;
+  trace.originNanos = static_cast<std::int64_t>(random()) * 1'000'000'000;
+  for (std::size_t count = 1 + below(300); count > 0; --count) {
+    trace.names.push_back(
+        {std::string(below(40), static_cast<char>('a' + count % 26)) + std::to_string(count),
+         static_cast<SpanKind>(below(kSpanKinds))});
+  }
+  for (std::size_t count = below(400); count > 0; --count) {
+    SpanDetails details;
+    details.shapes = "[[" + std::to_string(below(5)) + ", 3], [" + std::to_string(below(99)) + "]]";
+    details.module = below(2) == 0 ? "" : "layer" + std::to_string(below(9));
+    trace.details.push_back(details);
+  }
+  for (std::size_t threads = 1 + below(4); threads > 0; --threads) {
+    TraceThread& thread = trace.threads.emplace_back();
+    thread.id = threads;
+    std::int64_t time = 0;
+    for (std::size_t count = below(2000); count > 0; --count) {
+      TraceSpan span;
+      time += static_cast<std::int64_t>(below(3) == 0 ? 0 : below(5000));
+      span.start = time;
+      span.duration = static_cast<std::int64_t>(below(20'000));
+      span.name = static_cast<std::uint32_t>(below(trace.names.size()));
+      span.details = static_cast<std::uint32_t>(below(trace.details.size()));
+      span.sequence = static_cast<std::int64_t>(below(200)) - 50;
+      span.sequence = span.sequence < 0 ? -1 : span.sequence;
+      thread.spans.push_back(span);
+    }
+    nestSpans(&thread.spans);
+    for (std::int64_t step = 0; step < 5; ++step) {
+      trace.steps.push_back({step, 1000 + 100'000 * step, 100'000, trace.threads.size() - 1});
+    }
+  }
+  std::stable_sort(trace.steps.begin(), trace.steps.end(),
+                   [](const TraceStep& a, const TraceStep& b) { return a.start < b.start; });
+  return trace;
+}
+
+TEST(ChromeWriter, KeepsTheRulesWhateverTheTrace) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    ASSERT_THAT(brokenPerfettoRules(writtenText({randomTrace(seed)})), IsEmpty())
+        << "seed " << seed;
+  }
+}
+
+TEST(ChromeTraceFileName, IsTheOneByWhichViewersFindTraces) {
+  Trace trace = trainingTrace().trace();
+  EXPECT_EQ(chromeTraceFileName(trace), "node1_4242.1795350356848502275.pt.trace.json.gz");
+  trace.rank = 3;
+  trace.worldSize = 4;
+  EXPECT_EQ(chromeTraceFileName(trace),
+            "node1_rank00003_4242.1795350356848502275.pt.trace.json.gz");
+  trace.hostName = "a/b";
+  EXPECT_EQ(chromeTraceFileName(trace), "a_b_rank00003_4242.1795350356848502275.pt.trace.json.gz");
+}
+
+}  // namespace
+}  // namespace steptape
