@@ -113,10 +113,10 @@ class ThreadRecorder {
     std::uint8_t flags;
   };
 
-  bool isOpen(std::uint16_t nameId) const noexcept;
+  STEPTAPE_EXPORT bool isOpen(std::uint16_t nameId) const noexcept;
 
   /// Makes the span of `owner` the innermost one. @return false if it is not open on this thread.
-  bool giveUpInside(const void* owner) noexcept;
+  STEPTAPE_EXPORT bool giveUpInside(const void* owner) noexcept;
 
   std::uint32_t session_ = 0;
   std::size_t depth_ = 0;

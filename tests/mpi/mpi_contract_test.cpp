@@ -23,7 +23,7 @@ TEST_P(ContractOnMpi, Holds) {
 }
 
 TEST(Contract, HoldsWhileAProfilerRecords) {
-  SpanCollector collector;
+  SpanCollector collector(4096);
   collector.startRecording();
   MpiCommunicatorOptions options;
   options.timeout = std::chrono::seconds(30);

@@ -31,7 +31,7 @@ TEST_P(ContractOfOneRank, Holds) {
 }
 
 TEST(Contract, HoldsWhileAProfilerRecords) {
-  SpanCollector collector;
+  SpanCollector collector(4096);
   collector.startRecording();
   Communicator serial;
   for (const test::ContractCase& contract : test::collectiveContract()) {

@@ -18,7 +18,7 @@ enum class SpanKind : std::uint8_t {
   kBackward,    ///< A node of autograd's graph, such as "AddmmBackward0".
   kUserScope,   ///< LibTorch's RECORD_USER_SCOPE.
   kInput,       ///< Loading and preparing data, STEPTAPE_INPUT_ZONE.
-  kCollective,  ///< An operation of a Communicator.
+  kCollective,  ///< An operation of a Communicator, or a thread that blocks for one under way.
   kWait,        ///< The part of a collective in which other ranks had not come yet.
   kDevice,      ///< What a device did, by its own clock.
   kMemory,      ///< Not a span, see SpanRecord::memory().
