@@ -95,6 +95,7 @@ bool decodePlane(std::string_view bytes, XPlane* plane) {
   if (!parseAllBut(kPlaneLines, bytes, &proto, &lines)) {
     return false;
   }
+  plane->id = proto.id();
   plane->name = proto.name();
   for (const wire::XPlane::EventMetadataEntry& entry : proto.event_metadata()) {
     plane->eventNames[entry.key()] = {entry.value().name(), entry.value().display_name(),

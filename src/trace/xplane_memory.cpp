@@ -24,25 +24,20 @@ class RunningOperator {
       const SpanKind kind = trace_.names[span.name].kind;
       if ((kind == SpanKind::kOperator || kind == SpanKind::kBackward) &&
           (span.flags & kDetached) == 0) {
-        leaveUntil(span.start);
         open_.push_back(&span);
       }
     }
-    leaveUntil(time);
+    while (!open_.empty() && open_.back()->start + open_.back()->duration <= time) {
+      open_.pop_back();
+    }
     return open_.empty() ? nullptr : &trace_.names[open_.back()->name];
   }
 
  private:
-  void leaveUntil(std::int64_t time) {
-    while (!open_.empty() && open_.back()->start + open_.back()->duration <= time) {
-      open_.pop_back();
-    }
-  }
-
   const Trace& trace_;
   const TraceThread& thread_;
   std::size_t next_ = 0;
-  std::vector<const TraceSpan*> open_;
+  std::vector<const TraceSpan*> open_;  // the last one, or those that ended within it
 };
 
 /// @source c10/core/DeviceType.h of PyTorch

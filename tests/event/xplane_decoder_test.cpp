@@ -67,6 +67,7 @@ TEST(XPlaneDecoder, GivesEveryFieldOfAFile) {
   EXPECT_THAT(space.hostNames, ElementsAre("node1"));
   ASSERT_EQ(space.planes.size(), 1u);
   const XPlane& plane = space.planes[0];
+  EXPECT_EQ(plane.id, 1);
   EXPECT_EQ(plane.name, "/host:CPU");
   const XEventName& name = plane.eventNames.at(5);
   EXPECT_EQ(name.name, "aten.mm:mm");

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "steptape/base/error.h"
 #include "steptape/event/xplane_encoder.h"
 #include "steptape/testing/temp_dir.h"
 #include "steptape/trace/xplane_trace.h"
+#include "steptape/wire/xplane.pb.h"
 
 #include "trace/trace_builder.h"
 
@@ -17,9 +20,7 @@
 namespace steptape {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 /// What a span is, without the places of its name and details.
@@ -110,6 +111,7 @@ TEST_F(XPlaneReader, GivesTheSpansBack) {
     zone.value = 2.5;
     zone.flags = kHasValue;
     builder.span(thread, "far", SpanKind::kZone, 50, 250).flags = kDetached;
+    builder.span(thread, "within", SpanKind::kZone, 220, 230).flags = kDetached;
   }
   builder.trace().threads[1].name = "worker";
   const Trace trace = builder.take();
@@ -184,6 +186,7 @@ TEST_F(XPlaneReader, GivesTheRestOfATraceBack) {
 TEST_F(XPlaneReader, GivesStreamsOfDevicesBack) {
   TraceBuilder builder;
   builder.step(1, 0, 100);
+  builder.trace().threads[0].id = 7;
   const std::size_t stream = builder.stream(2, 7);
   builder.span(stream, "sgemm", SpanKind::kDevice, 10, 50);
   builder.span(stream, "Memcpy DtoH (Device -> Pageable)", SpanKind::kDevice, 60, 70);
@@ -207,35 +210,70 @@ TEST_F(XPlaneReader, CountsFromTheEarliestTimeOfTheFile) {
   EXPECT_EQ(read.threads.at(0).spans.at(0).start, 0);
 }
 
-// As JAX and TensorFlow write them: times since 1970, steps of XProf's own finding.
+wire::XEvent* addEvent(std::int64_t name, std::int64_t offset, std::int64_t duration,
+                       wire::XLine* line) {
+  wire::XEvent* event = line->add_events();
+  event->set_metadata_id(name);
+  event->set_offset_ps(offset);
+  event->set_duration_ps(duration);
+  return event;
+}
+
+// As JAX and TensorFlow write them: lines with times since 1970, steps of XProf's own finding.
 TEST_F(XPlaneReader, ReadsWhatOthersWrite) {
-  XSpaceEncoder space;
-  XPlaneEncoder plane(1, "/host:CPU");
-  const std::int64_t step = plane.addEventName({"train"});
-  const std::int64_t call = plane.addEventName({"Execute"});
-  XLineEncoder line(42, "python");
-  line.beginEvent(step, 2'000'499, 5'000'000);
-  line.addStat(plane.statId("step_num"), std::uint64_t{12});
-  line.endEvent();
-  line.beginEvent(call, 3'000'000, 1'000'000);
-  line.addStat(plane.statId("thread"), std::int64_t{1});
-  line.endEvent();
-  line.beginEvent(999, 4'000'000, 1);  // without a name
-  line.endEvent();
-  plane.addLine(std::move(line));
-  space.addPlane(std::move(plane));
-  write(space);
+  constexpr std::int64_t kStep = 1;
+  constexpr std::int64_t kCall = 2;
+  constexpr std::int64_t kNameless = 3;
+  constexpr std::int64_t kStart = 1'700'000'000'000'000'000;
+  wire::XSpace space;
+  wire::XPlane* plane = space.add_planes();
+  plane->set_name("/host:CPU");
+  wire::XPlane::EventMetadataEntry* name = plane->add_event_metadata();
+  name->set_key(kStep);
+  name->mutable_value()->set_name("train");
+  name = plane->add_event_metadata();
+  name->set_key(kCall);
+  name->mutable_value()->set_name("zone::Execute");
+  for (const auto& [id, text] : {std::pair(1, "step_num"), std::pair(2, "thread")}) {
+    wire::XPlane::StatMetadataEntry* stat = plane->add_stat_metadata();
+    stat->set_key(id);
+    stat->mutable_value()->set_name(text);
+  }
+  wire::XLine* late = plane->add_lines();
+  late->set_id(43);
+  late->set_timestamp_ns(kStart + 1'000'000);
+  wire::XStat* number = addEvent(kStep, 0, 5'000'000, late)->add_stats();
+  number->set_metadata_id(1);
+  number->set_uint64_value(13);
+  wire::XLine* line = plane->add_lines();
+  line->set_id(42);
+  line->set_name("python");
+  line->set_timestamp_ns(kStart);
+  number = addEvent(kStep, 2'000'499, 5'000'000, line)->add_stats();
+  number->set_metadata_id(1);
+  number->set_int64_value(12);
+  wire::XStat* thread = addEvent(kCall, 3'000'000, 1'000'000, line)->add_stats();
+  thread->set_metadata_id(2);
+  thread->set_int64_value(1);
+  addEvent(kNameless, 4'000'000, 1, line);
+  std::ofstream(path(), std::ios::binary) << space.SerializeAsString();
+
   const Trace read = readXPlane(path());
-  ASSERT_THAT(read.steps, SizeIs(1));
+  EXPECT_EQ(read.originNanos, kStart);
+  ASSERT_THAT(read.steps, SizeIs(2));
   EXPECT_EQ(read.steps[0].number, 12);
   EXPECT_EQ(read.steps[0].start, 2000);
-  ASSERT_THAT(read.threads, SizeIs(1));
-  EXPECT_EQ(read.steps[0].thread, 0u);
-  EXPECT_EQ(read.threads[0].name, "python");
-  ASSERT_THAT(read.threads[0].spans, SizeIs(2));
-  EXPECT_EQ(read.names.at(read.threads[0].spans[0].name).text, "Execute");
-  EXPECT_EQ(read.names.at(read.threads[0].spans[0].name).kind, SpanKind::kZone);
-  EXPECT_EQ(read.threads[0].spans[0].duration, 1000);
+  EXPECT_EQ(read.steps[1].number, 13);
+  EXPECT_EQ(read.steps[1].start, 1'000'000);
+  const TraceThread& python = read.threads.at(read.steps[0].thread);
+  EXPECT_EQ(python.name, "python");
+  EXPECT_EQ(python.id, 42u);
+  ASSERT_THAT(python.spans, SizeIs(2));
+  EXPECT_EQ(read.names.at(python.spans[0].name).text, "Execute");
+  EXPECT_EQ(read.names.at(python.spans[0].name).kind, SpanKind::kZone);
+  EXPECT_EQ(python.spans[0].start, 3000);
+  EXPECT_EQ(python.spans[0].duration, 1000);
+  EXPECT_EQ(read.names.at(python.spans[1].name).text, "");
 }
 
 TEST_F(XPlaneReader, LeavesOutTimesThatAreNone) {
@@ -275,6 +313,16 @@ TEST_F(XPlaneReader, RefusesAnEventThatIsNone) {
   const std::string plane = "\x0a\x05" + line;
   std::ofstream(path()) << plane;
   expectRefusal(ErrorCode::kInvalidArgument, "1 bytes are no XEvent message");
+}
+
+TEST_F(XPlaneReader, SkipsWhatIsForXprofAlone) {
+  TraceBuilder builder;
+  builder.step(1, 0, 100);
+  builder.span(0, "a", SpanKind::kZone, 0, 10);
+  builder.span(builder.stream(0, 7), "sgemm", SpanKind::kDevice, 10, 50);
+  const Trace read = throughFile(builder.take());
+  EXPECT_THAT(read.threads, SizeIs(2));
+  EXPECT_THAT(read.steps, SizeIs(1));
 }
 
 TEST_F(XPlaneReader, SaysWhyItCannotRead) {

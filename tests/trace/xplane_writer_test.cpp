@@ -116,7 +116,7 @@ TEST(XPlaneWriter, NestsWhateverSpansThereAre) {
 TEST(XPlaneWriter, PutsDetachedSpansOnAsFewLinesAsHoldThem) {
   TraceBuilder builder;
   builder.span(0, "a", SpanKind::kZone, 0, 10);
-  for (const std::int64_t start : {1, 2, 5, 11}) {  // two at a time
+  for (const std::int64_t start : {1, 2, 4, 11}) {  // two at a time
     builder.span(0, "d" + std::to_string(start), SpanKind::kZone, start, start + 3).flags =
         kDetached;
   }
@@ -125,11 +125,22 @@ TEST(XPlaneWriter, PutsDetachedSpansOnAsFewLinesAsHoldThem) {
   const std::vector<ProfileLine>& lines = file.lines("/host:CPU");
   ASSERT_THAT(lines, SizeIs(3));
   EXPECT_THAT(lines[0].names(), ElementsAre("a"));
-  EXPECT_THAT(lines[1].names(), ElementsAre("d1", "d5"));
+  EXPECT_THAT(lines[1].names(), ElementsAre("d1", "d4"));
   EXPECT_THAT(lines[2].names(), ElementsAre("d2", "d11"));
   EXPECT_EQ(lines[1].name, "main (detached)");
   EXPECT_GT(lines[1].id, 4'194'304) << "not above all threads that Linux can have";
   EXPECT_NE(lines[1].id, lines[2].id);
+}
+
+TEST(XPlaneWriter, TakesSpansForDetachedThatDoNotNest) {
+  TraceBuilder builder;
+  builder.span(0, "a", SpanKind::kZone, 0, 10);
+  builder.span(0, "b", SpanKind::kZone, 5, 11);
+  builder.span(0, "c", SpanKind::kZone, 6, 10);
+  const ProfileFile file(builder.trace());
+  ASSERT_THAT(file.lines("/host:CPU"), SizeIs(2));
+  EXPECT_THAT(file.lines("/host:CPU")[0].names(), ElementsAre("a", "c"));
+  EXPECT_THAT(file.lines("/host:CPU")[1].names(), ElementsAre("b"));
 }
 
 TEST(XPlaneWriter, GivesThreadsOfOneNumberLinesOfTheirOwn) {
@@ -345,6 +356,15 @@ TEST(XPlaneWriter, CountsFromWhatWasFirst) {
   }
 }
 
+TEST(XPlaneWriter, CountsFromMemoryAndCountersToo) {
+  TraceBuilder builder;
+  builder.span(0, "a", SpanKind::kZone, 0, 20);
+  builder.trace().memory = {{-10, 1, 8, 8, 0, 0, -1, 0}};
+  EXPECT_EQ(ProfileFile(builder.trace()).line(kMainThread).events.at(0).start, 10'000);
+  builder.trace().counters = {{"memory", {{-30, 1}}}};
+  EXPECT_EQ(ProfileFile(builder.trace()).line(kMainThread).events.at(0).start, 30'000);
+}
+
 TEST(XPlaneWriter, WritesCountersInOneLineByTime) {
   TraceBuilder builder;
   builder.trace().counters = {{"memory", {{1, 0.5}, {9, 1.5}}}, {"depth", {{4, 7.0}}}};
@@ -405,7 +425,7 @@ TEST(XPlaneWriter, KeepsTheMemoryOfDevicesApart) {
 
 TEST(XPlaneWriter, GivesEachAllocationTheInnermostOperatorAroundIt) {
   TraceBuilder builder;
-  builder.span(0, "outer", SpanKind::kOperator, 0, 100);
+  builder.span(0, "outer", SpanKind::kBackward, 0, 100);
   builder.span(0, "first", SpanKind::kOperator, 10, 20);
   builder.span(0, "second", SpanKind::kOperator, 20, 30);
   builder.span(0, "detached", SpanKind::kOperator, 40, 50).flags = kDetached;
@@ -454,6 +474,11 @@ TEST(XPlaneWriter, GivesEachDeviceAPlaneWithItsSteps) {
   EXPECT_EQ(steps.events[1].end, 200'000);
 
   EXPECT_THAT(file.line(20, "/device:GPU:0").events, SizeIs(1));
+  std::set<std::int64_t> planes;
+  for (const XPlane& each : file.space().planes) {
+    planes.insert(each.id);
+  }
+  EXPECT_THAT(planes, SizeIs(file.space().planes.size()));
   EXPECT_THAT(file.lines("/host:CPU"), SizeIs(3)) << "steps, marks and the thread of the steps";
 }
 

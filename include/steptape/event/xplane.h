@@ -59,6 +59,7 @@ struct XLine {
 };
 
 struct XPlane {
+  std::int64_t id = 0;
   std::string name;
   std::vector<XLine> lines;
   std::map<std::int64_t, XEventName> eventNames;
