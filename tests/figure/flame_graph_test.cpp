@@ -116,7 +116,7 @@ TEST(FlameGraph, LeavesOutANameWithoutRoomForThreeLetters) {
 }
 
 TEST(FlameGraph, WritesAShortNameIntoANarrowBlock) {
-  const Picture picture(graphOf({block("mm", 5, "#ffff00"), block("", 95, "#00ff00")}));
+  const Picture picture(graphOf({block("hi", 5, "#ffff00"), block("", 95, "#00ff00")}));
   const Box box = picture.boxOf({255, 255, 0});
   EXPECT_LT(picture.count({255, 255, 0}), box.width() * box.height());
 }
