@@ -75,7 +75,18 @@ TEST(MemoryCurve, DrawsFewLinesForManySteps) {
     many.steps.push_back({i, i * kMs / 10, kMs / 10, 0});
   }
   const Picture picture = pictureOf(many);
-  EXPECT_GT(picture.count(kWhitePixel), picture.width() * picture.height() / 3);
+  const Box curve = picture.boxOf(kCurve);
+  int marked = 0;
+  for (int x = curve.left + 5; x < curve.right; ++x) {
+    bool isMarked = false;
+    // Above the curve there is nothing else.
+    for (int y = curve.top - 14; y < curve.top - 6; ++y) {
+      isMarked = isMarked || picture.at(x, y) != kWhitePixel;
+    }
+    marked += isMarked ? 1 : 0;
+  }
+  EXPECT_GE(marked, 30);
+  EXPECT_LE(marked, 80);
 }
 
 TEST(MemoryCurve, OfNothingHasEmptyAxes) {
