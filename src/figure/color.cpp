@@ -74,9 +74,11 @@ double linear(double part) {
   return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
 }
 
+/// The inverse of linear(), in whole bytes as "#rrggbb" has them.
 double companded(double linearPart) {
   const double part = std::clamp(linearPart, 0.0, 1.0);
-  return part <= 0.0031308 ? 12.92 * part : 1.055 * std::pow(part, 1 / 2.4) - 0.055;
+  const double value = part <= 0.0031308 ? 12.92 * part : 1.055 * std::pow(part, 1 / 2.4) - 0.055;
+  return std::round(value * 255) / 255;
 }
 
 /// @source Ottosson, "A perceptual color space for image processing", 2020,

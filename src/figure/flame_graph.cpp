@@ -71,10 +71,12 @@ class FlameDrawing : public Drawing {
       x->include(block.end);
       y->include(block.row + 1);
     }
-    x->includeEdge(0);
-    x->includeEdge(x->extremes().second);
-    y->includeEdge(0);
-    y->includeEdge(y->extremes().second);
+    if (!blocks_.empty()) {
+      x->includeEdge(0);
+      x->includeEdge(x->extremes().second);
+      y->includeEdge(0);
+      y->includeEdge(y->extremes().second);
+    }
     y->setInverted();
     y->setUnmarked();
   }
@@ -110,7 +112,7 @@ class FlameDrawing : public Drawing {
   static void drawName(const PlacedBlock& block, const Rect& rect, Canvas* canvas) {
     constexpr double kLargest = 9;
     constexpr double kSmallest = 6;
-    constexpr double kPadding = 2.5;        // points
+    constexpr double kPadding = 2;          // points
     constexpr std::size_t kLeastBytes = 6;  // Three letters and the ellipsis.
     TextStyle style;
     style.size = std::min(kLargest, kLargest * rect.height / canvas->lineHeight(kLargest));

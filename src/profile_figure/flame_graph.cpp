@@ -24,47 +24,43 @@ class Blocks {
   explicit Blocks(const std::vector<Call>& calls)
       : calls_(calls), least_(calls.front().total / kLeastShare) {}
 
-  std::vector<FlameBlock> all() { return childrenOf(calls_.front(), 1); }
+  std::vector<FlameBlock> all() { return blockOf(calls_.front(), 0).children; }
   int rows() const { return std::min(depth_, kMostRows); }
   bool isCut() const { return depth_ > kMostRows; }
 
  private:
-  std::vector<FlameBlock> childrenOf(const Call& parent, int row) {
-    std::vector<FlameBlock> blocks;
-    std::int64_t other = 0;
-    for (const std::size_t child : parent.children) {
-      const Call& call = calls_[child];
-      if (call.total <= least_) {
-        other += call.total;
-      } else {
-        depth_ = std::max(depth_, row);
-        if (row > kMostRows) {
-          return {};
-        }
-        blocks.push_back(blockOf(call, row));
-      }
-    }
-    if (other > 0 && !blocks.empty()) {
-      FlameBlock block;
-      block.name = "other";
-      block.self = detail::milliseconds(other);
-      block.color = "#d5d5d5";
-      blocks.push_back(std::move(block));
-    }
-    return blocks;
-  }
-
+  /// @param row Counted from 1; 0 for what holds all of them.
   FlameBlock blockOf(const Call& call, int row) {
+    depth_ = std::max(depth_, row);
     FlameBlock block;
     block.name = call.name;
-    block.children = childrenOf(call, row + 1);
-    std::int64_t inChildren = 0;
-    if (!block.children.empty()) {
-      for (const std::size_t child : call.children) {
-        inChildren += calls_[child].total;
+    std::int64_t rest = call.total;
+    std::int64_t other = 0;
+    for (const std::size_t child : call.children) {
+      const std::int64_t total = calls_[child].total;
+      if (total <= least_) {
+        other += total;
+      } else if (row >= kMostRows) {
+        depth_ = kMostRows + 1;
+      } else {
+        block.children.push_back(blockOf(calls_[child], row + 1));
+        rest -= total;
       }
     }
-    block.self = detail::milliseconds(std::max<std::int64_t>(0, call.total - inChildren));
+    if (other > least_ && row < kMostRows) {
+      depth_ = std::max(depth_, row + 1);
+      block.children.push_back(otherBlock(other));
+      rest -= other;
+    }
+    block.self = detail::milliseconds(std::max<std::int64_t>(0, rest));
+    return block;
+  }
+
+  static FlameBlock otherBlock(std::int64_t total) {
+    FlameBlock block;
+    block.name = "other";
+    block.self = detail::milliseconds(total);
+    block.color = "#d5d5d5";
     return block;
   }
 
@@ -79,7 +75,7 @@ CanvasOptions canvasFor(int rows) {
   constexpr int kFewestRows = 5;
   CanvasOptions canvas;
   canvas.title = "Time by call path";
-  canvas.width = 960;
+  canvas.width = 800;
   canvas.height = kAround + kRowHeight * std::max(rows, kFewestRows);
   return canvas;
 }

@@ -2,6 +2,8 @@
 #include "figure/color.h"
 
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "figure/colormap.h"
 #include "summary/error_matcher.h"
@@ -71,6 +73,22 @@ TEST(Colormap, NamesTheKnownOnesForAnUnknownOne) {
       [] { Colormap("jet", "figure: heatMap"); },
       "figure: heatMap: colormap is \"jet\", wanted one of \"viridis\", \"magma\","
       " \"blues\", \"rdbu\", \"gray\", with \"_r\" to reverse it");
+}
+
+TEST(ColorOfName, IsLegibleUnderDarkTextWhateverTheName) {
+  for (int i = 0; i < 2000; ++i) {
+    const Color color = colorOfName("aten::op" + std::to_string(i));
+    // WCAG asks for a contrast of 4.5 : 1.
+    EXPECT_GT((relativeLuminance(color) + 0.05) / (relativeLuminance(kInk) + 0.05), 4.5) << i;
+  }
+}
+
+TEST(ColorOfName, SpreadsNamesThatDifferInTheirLastLetter) {
+  std::set<int> tenths;
+  for (char last = 'a'; last <= 'z'; ++last) {
+    tenths.insert(static_cast<int>(10 * colorOfName(std::string("layer.") + last).red));
+  }
+  EXPECT_GE(tenths.size(), 3U);
 }
 
 }  // namespace

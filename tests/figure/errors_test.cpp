@@ -40,6 +40,30 @@ TEST(FigureErrors, EachBarHasALabel) {
                         "figure: bar: labels has 2 entries, wanted 3, one for each bar");
 }
 
+TEST(FigureErrors, EachBarHasABottom) {
+  BarOptions options;
+  options.bottom = {1, 2};
+  expectInvalidArgument([&] { Figure().bar(kThree, options); },
+                        "figure: bar: bottom has 2 entries, wanted 3, one for each bar");
+}
+
+TEST(FigureErrors, BlocksAreNotNegative) {
+  FlameBlock block;
+  block.name = "mm";
+  block.self = -1;
+  FlameBlock parent;
+  parent.name = "step";
+  parent.children = {block};
+  expectInvalidArgument([&] { Figure().flameGraph({parent}); },
+                        "figure: flameGraph: self of block \"mm\" is -1.000000, wanted a finite "
+                        "number that is not negative");
+  block.self = 1;
+  block.color = "blurple";
+  expectInvalidArgument([&] { Figure().flameGraph({block}); },
+                        "figure: flameGraph: color is \"blurple\", wanted such as \"#1f77b4\", "
+                        "\"C0\" to \"C7\" or \"red\"");
+}
+
 TEST(FigureErrors, MatricesHaveTwoDimensions) {
   Figure figure;
   expectInvalidArgument([&] { figure.heatMap(kFour); },

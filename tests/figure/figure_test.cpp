@@ -220,6 +220,56 @@ TEST(Bar, ReachesDownToTheAxisOnALogarithmicOne) {
   EXPECT_EQ(picture.at(box.right - 2, box.bottom - 1), kRed);
 }
 
+TEST(Bar, StandsOnItsBottomAtThePlaceOfTheCallBefore) {
+  BarOptions above = bars("#00ff00");
+  above.bottom = {1, 2, 0};
+  Figure figure;
+  figure.bar(std::vector<double>{1, 0, 0}, bars("#ff0000"));
+  figure.bar(std::vector<double>{3, 0, 0}, above);
+  const Picture picture(figure);
+  const Box below = picture.boxOf(kRed);
+  const Box on = picture.boxOf(kLime);
+  EXPECT_EQ(on.bottom, below.top);
+  EXPECT_EQ(on.left, below.left);
+  EXPECT_EQ(on.right, below.right);
+  EXPECT_NEAR(on.height(), 3 * below.height(), 2);
+}
+
+TEST(Bar, WithABottomStandsBesideTheBarsOfEarlierStacks) {
+  BarOptions above = bars("#00ff00");
+  above.bottom = {1, 0};
+  Figure figure;
+  figure.bar(std::vector<double>{1, 0}, bars("#0000ff"));
+  figure.bar(std::vector<double>{1, 0}, bars("#ff0000"));
+  figure.bar(std::vector<double>{1, 0}, above);
+  const Picture picture(figure);
+  EXPECT_EQ(picture.boxOf(kLime).left, picture.boxOf(kRed).left);
+  EXPECT_EQ(picture.boxOf({0, 0, 255}).right, picture.boxOf(kRed).left);
+}
+
+TEST(Bar, IsLeftOutWhereItsBottomIsNotFinite) {
+  BarOptions options = bars("#ff0000");
+  options.bottom = {kNaN, 0, 0};
+  const Box with = redBoxOf([&](Figure* figure) {
+    figure->bar(std::vector<double>{1, 1, 1}, options);
+  });
+  options.bottom = {0, 0, 0};
+  const Box all = redBoxOf([&](Figure* figure) {
+    figure->bar(std::vector<double>{1, 1, 1}, options);
+  });
+  EXPECT_GT(with.left, all.left);
+  EXPECT_EQ(with.right, all.right);
+}
+
+TEST(Bar, StandsOnItsBottomOnALogarithmicAxis) {
+  BarOptions above = bars("#00ff00");
+  above.bottom = {10};
+  Figure figure;
+  figure.bar(std::vector<double>{10}, bars("#ff0000")).bar(std::vector<double>{90}, above);
+  const Picture picture(figure.setYScale(AxisScale::kLog));
+  EXPECT_EQ(picture.boxOf(kLime).bottom, picture.boxOf(kRed).top);
+}
+
 /// Heights of the red columns of pixels within the bars, one per bar.
 std::vector<int> barHeights(const Picture& picture, const Rgb& color, int barCount) {
   const Box box = picture.boxOf(color);
@@ -446,6 +496,17 @@ TEST(Legend, LiesInTheCornerAskedFor) {
   EXPECT_GT(box(LegendPlace::kLowerLeft).top, 240);
   EXPECT_GT(box(LegendPlace::kLowerRight).left, 320);
   EXPECT_GT(box(LegendPlace::kLowerRight).top, 240);
+}
+
+TEST(Legend, LiesBesideTheAxesIfAskedFor) {
+  const Picture beside(labelled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kBeside));
+  const Box legend = beside.boxOf(kBorder);
+  EXPECT_LT(legend.right, beside.width());
+  for (int x = legend.left - 8; x < legend.left; ++x) {
+    for (int y = 0; y < beside.height(); ++y) {
+      ASSERT_EQ(beside.at(x, y), kWhitePixel) << "something reaches to the legend";
+    }
+  }
 }
 
 TEST(Legend, GetsRoomAboveBarsThatFillTheAxes) {

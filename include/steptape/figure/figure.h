@@ -113,7 +113,7 @@ class STEPTAPE_EXPORT Figure {
   ///
   /// @param blocks Those of the first row, from left to right.
   /// @throws Error(kInvalidArgument) naming the block whose `self` is negative or not finite.
-  /// @cost   About 30 us for each block that is seen.
+  /// @cost   About 30 us for each block whose name is written.
   /// @source Gregg, "The Flame Graph", ACM Queue 14(2), 2016; this is its inverted form.
   Figure& flameGraph(const std::vector<FlameBlock>& blocks);
 

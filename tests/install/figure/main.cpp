@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a figure with the installed library and logs it.
+// Draws figures with the installed library and logs them.
 #include <iostream>
 #include <vector>
 
-#include <steptape/figure.h>
+#include <steptape/profile_figure.h>
 #include <steptape/steptape.h>
 
 int main(int argc, char** argv) {
@@ -12,8 +12,9 @@ int main(int argc, char** argv) {
   figure.line(std::vector<double>{3, 1, 2}).setTitle("Installed");
   steptape::SummaryWriter writer(directory);
   writer.addFigure("figure", figure, 0);
+  steptape::addProfileFigures(writer, steptape::Trace(), 0);
   const steptape::Status status = writer.close();
   std::cout << "a figure of " << figure.render().bytes.size()
             << " bytes: " << (status.ok() ? "written" : status.message()) << '\n';
-  return status.ok() && writer.stats().values == 1 ? 0 : 1;
+  return status.ok() && writer.stats().values == 2 ? 0 : 1;
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/profile_figure.h"
+
+#include "figure/picture.h"
+#include "profile/trace_builder.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+constexpr std::int64_t kMs = 1000000;
+constexpr Rgb kForward{0x00, 0x72, 0xB2};
+constexpr Rgb kInput{0xE6, 0x9F, 0x00};
+constexpr Rgb kOther{0xC8, 0xC8, 0xC8};
+
+/// Steps of 10 ms, of which 2 are input, 6 forward and 2 nothing known.
+Trace trace(int steps) {
+  TraceBuilder builder;
+  for (int i = 0; i < steps; ++i) {
+    const std::int64_t start = 10 * kMs * i;
+    builder.step(i, start, start + 10 * kMs);
+    builder.span("load", SpanKind::kInput, start, start + 2 * kMs);
+    builder.op("mm", start + 2 * kMs, start + 8 * kMs);
+  }
+  return builder.build();
+}
+
+/// Without the legend, whose keys have the same colours.
+Picture pictureOf(const Trace& trace) {
+  return Picture(stepBreakdown(trace).setLegend(LegendPlace::kNone));
+}
+
+/// How many bars the row of pixels at `y` crosses.
+int barsAt(const Picture& picture, int y, const Rgb& color) {
+  int bars = 0;
+  for (int x = 1; x < picture.width(); ++x) {
+    bars += picture.at(x, y) == color && picture.at(x - 1, y) != color ? 1 : 0;
+  }
+  return bars;
+}
+
+TEST(StepBreakdown, StacksThePartsOfAStep) {
+  const Picture picture = pictureOf(trace(1));
+  const Box input = picture.boxOf(kInput);
+  const Box forward = picture.boxOf(kForward);
+  EXPECT_EQ(forward.bottom, input.top);
+  EXPECT_EQ(forward.left, input.left);
+  EXPECT_EQ(forward.right, input.right);
+  EXPECT_NEAR(forward.height(), 3 * input.height(), 3);
+  // Not boxOf(): the edges of letters are grey, too.
+  int other = 0;
+  while (picture.at(forward.centerX(), forward.top - 1 - other) == kOther) {
+    ++other;
+  }
+  EXPECT_NEAR(other, input.height(), 2);
+}
+
+TEST(StepBreakdown, HasABarForEachStep) {
+  const Picture picture = pictureOf(trace(7));
+  EXPECT_EQ(barsAt(picture, picture.boxOf(kForward).centerY(), kForward), 7);
+}
+
+TEST(StepBreakdown, ShowsTheMeanOfSeveralStepsWhereTheyAreMany) {
+  // 38 bars of 26 steps and one of 13, which is as high as the others.
+  const Picture picture = pictureOf(trace(1001));
+  const Box forward = picture.boxOf(kForward);
+  EXPECT_EQ(barsAt(picture, forward.top + 1, kForward), 39);
+}
+
+TEST(StepBreakdown, NamesThePartsThatOccur) {
+  const Figure figure = stepBreakdown(trace(2));
+  const Picture with(figure);
+  const Picture without(Figure(figure).setLegend(LegendPlace::kNone));
+  EXPECT_LT(with.boxOf(kForward).left, without.boxOf(kForward).right);
+  const Rgb wait{0xD5, 0x5E, 0x00};
+  EXPECT_EQ(with.count(wait), 0) << "no step has waited";
+}
+
+TEST(StepBreakdown, WithoutStepsHasEmptyAxes) {
+  const Picture picture(stepBreakdown(Trace()));
+  EXPECT_GT(picture.count(kWhitePixel), picture.width() * picture.height() / 2);
+  EXPECT_EQ(picture.count(kForward), 0);
+}
+
+TEST(StepBreakdown, GivesTheSameBytesEachTime) {
+  EXPECT_TRUE(stepBreakdown(trace(5)).render().bytes == stepBreakdown(trace(5)).render().bytes);
+}
+
+}  // namespace
+}  // namespace steptape
