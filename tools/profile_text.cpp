@@ -45,7 +45,7 @@ std::string droppedLines(const std::string& whose, std::uint64_t dropped,
     return "";
   }
   std::string lines = factLines({fmt::format("WARNING: {}{} lost", whose, counted(dropped, "span")),
-                                 "what was open then shows too much self time"},
+                                 "so self times may be too long"},
                                 kProfileIndent, terminal);
   lines.pop_back();  // the line feed
   return emphasized(lines, "1;31", terminal) + '\n';

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tools/profile_diff_text.h"
+#include "tools/profile_text.h"
+#include "tools/screen_text.h"
 #include "tools/trace_fixture.h"
 
 #include <gmock/gmock.h>
@@ -209,6 +213,31 @@ TEST_F(Profile, NotesThatRanksAreMissing) {
   const Outcome outcome = steptape("profile runs/demo");
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_EQ(outcome.error, "note: these are traces of 2 of the job's 3 ranks\n");
+}
+
+TEST_F(Profile, FitsATerminal) {
+  writeJob("job");
+  tools::TraceSet job = tools::readTraces({path("job")});
+  job.traces[0].dropped = 1'000'000;
+  tools::TraceSet one;
+  one.traces = {job.traces[0]};
+  one.files = {job.files[0]};
+  const tools::OpTableView view;
+  tools::Terminal terminal;
+  terminal.isTerminal = true;
+  for (const int columns : {40, 60, 80, 120}) {
+    terminal.columns = columns;
+    const std::string text =
+        tools::profileText(one, tools::profileOf(one.traces[0], view.grouping), view, terminal) +
+        tools::jobProfileText(job, tools::jobProfileOf(job, view.grouping), view, terminal) +
+        tools::profileDiffText(tools::compareProfiles(one, job, view.grouping), {"old", "new"},
+                               view, terminal);
+    EXPECT_THAT(text, HasSubstr("aten::mm"));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(tools::columnsOf(line), columns) << line;
+    }
+  }
 }
 
 TEST_F(Profile, ShowsWhatGotSlower) {
