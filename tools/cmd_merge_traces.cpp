@@ -28,12 +28,12 @@ namespace {
 struct MergeOptions {
   std::vector<std::string> paths;
   std::string output;
-  TraceAlignment alignment = TraceAlignment::kNone;
+  std::string align = "none";
   std::optional<std::int64_t> step;
 };
 
 void checkOptions(const MergeOptions& options) {
-  if (options.step && options.alignment != TraceAlignment::kStep) {
+  if (options.step && options.align != "step") {
     throw CLI::ValidationError("--step", "only for --align step");
   }
   checkTraceOutput(options.output, 1);
@@ -73,8 +73,11 @@ void print(const MergeOptions& options, const TraceSet& set,
 }
 
 int merge(const MergeOptions& options) {
+  static const std::map<std::string, TraceAlignment> kAlignments{{"none", TraceAlignment::kNone},
+                                                                 {"start", TraceAlignment::kStart},
+                                                                 {"step", TraceAlignment::kStep}};
   TraceSet set = readTraces(options.paths);
-  const std::vector<std::int64_t> shifts = align(&set, options.alignment, options.step);
+  const std::vector<std::int64_t> shifts = align(&set, kAlignments.at(options.align), options.step);
   writeTraces(options.output, set.traces);
   print(options, set, shifts);
   if (!haveCommonTime(set)) {
@@ -98,15 +101,12 @@ void addMergeTracesCommand(CLI::App* app, int* exitCode) {
                    "The file to write, .json or .json.gz, which appears when it is whole")
       ->required()
       ->type_name("FILE");
-  const std::map<std::string, TraceAlignment> alignments{{"none", TraceAlignment::kNone},
-                                                         {"start", TraceAlignment::kStart},
-                                                         {"step", TraceAlignment::kStep}};
   command
-      ->add_option("--align", options->alignment,
+      ->add_option("--align", options->align,
                    "What happens at the same time: what did by the clocks of the traces, the begin "
                    "of all windows, or the end of a step")
-      ->transform(CLI::CheckedTransformer(alignments, CLI::ignore_case))
-      ->default_str("none");
+      ->check(CLI::IsMember({"none", "start", "step"}))
+      ->capture_default_str();
   command
       ->add_option("--step", options->step,
                    "With --align step: which one; the first that all traces have if left out")

@@ -28,53 +28,55 @@ namespace {
 
 struct ProfileOptions {
   std::vector<std::string> paths;
-  OpTableView view;
+  std::string by = "name";
+  std::string sort = "self";
+  std::size_t rows = 30;
   bool json = false;
   std::string compare;
   std::optional<double> failAbove;
   std::string output;
 };
 
+/// For outputs that do not say it themselves.
 void noteDropped(const TraceSet& set) {
   for (std::size_t i = 0; i < set.traces.size(); ++i) {
     if (set.traces[i].dropped > 0) {
-      printMessage(fmt::format("problem: {} lacks {} that were lost or could not be read",
+      printMessage(fmt::format("note: {} lacks {} that were lost or could not be read",
                                set.files[i], counted(set.traces[i].dropped, "span")));
     }
   }
 }
 
-int show(const ProfileOptions& options) {
+int show(const ProfileOptions& options, const OpTableView& view) {
   const TraceSet set = readTraces(options.paths);
-  const JobProfile job = jobProfileOf(set, options.view.grouping);
+  const JobProfile job = jobProfileOf(set, view.grouping);
   const Terminal terminal = terminalAt(STDOUT_FILENO);
   if (options.json) {
-    fmt::print("{}\n", profileJson(set, job, options.view));
+    fmt::print("{}\n", profileJson(set, job, view));
+    noteDropped(set);
   } else if (set.traces.size() == 1) {
-    fmt::print("{}", profileText(set, job.ranks.front(), options.view, terminal));
+    fmt::print("{}", profileText(set, job.ranks.front(), view, terminal));
   } else {
-    fmt::print("{}", jobProfileText(set, job, options.view, terminal));
+    fmt::print("{}", jobProfileText(set, job, view, terminal));
   }
-  flushOutput();
-  noteDropped(set);
   return kExitFine;
 }
 
-int compare(const ProfileOptions& options) {
+int compare(const ProfileOptions& options, const OpTableView& view) {
   const TraceSet older = readTraces({options.compare});
   const TraceSet newer = readTraces(options.paths);
-  const ProfileDiff diff = compareProfiles(older, newer, options.view.grouping);
+  const ProfileDiff diff = compareProfiles(older, newer, view.grouping);
   const std::array<std::string, 2> names{options.compare,
                                          fmt::format("{}", fmt::join(options.paths, " "))};
   if (options.json) {
-    fmt::print("{}\n", profileDiffJson(diff, names, options.view));
+    fmt::print("{}\n", profileDiffJson(diff, names, view));
   } else {
-    fmt::print("{}", profileDiffText(diff, names, options.view, terminalAt(STDOUT_FILENO)));
+    fmt::print("{}", profileDiffText(diff, names, view, terminalAt(STDOUT_FILENO)));
   }
-  flushOutput();
   noteDropped(older);
   noteDropped(newer);
   if (options.failAbove && diff.growthPercent() > *options.failAbove) {
+    flushOutput();
     printMessage(fmt::format("problem: a {} takes {:.1f} % longer, and {:g} % is allowed",
                              diff.isPerStep ? "step" : "window", diff.growthPercent(),
                              *options.failAbove));
@@ -92,28 +94,35 @@ int convert(const ProfileOptions& options) {
   return kExitFine;
 }
 
-int profile(const ProfileOptions& options) {
+int profile(const ProfileOptions& options, const OpTableView& view) {
   if (!options.output.empty()) {
     return convert(options);
   }
-  return options.compare.empty() ? show(options) : compare(options);
+  return options.compare.empty() ? show(options, view) : compare(options, view);
 }
 
-void addViewOptions(CLI::App* command, OpTableView* view) {
-  const std::map<std::string, OpGrouping> groupings{
-      {"name", OpGrouping::kName}, {"shape", OpGrouping::kShape}, {"module", OpGrouping::kModule}};
-  command->add_option("--by", view->grouping, "What makes two calls one row of the operators")
-      ->transform(CLI::CheckedTransformer(groupings, CLI::ignore_case))
-      ->default_str("name");
-  command->add_option("--top", view->rows, "How many operators to show; with --json all if left out")
+void addViewOptions(CLI::App* command, ProfileOptions* options) {
+  command->add_option("--by", options->by, "What makes two calls one row of the operators")
+      ->check(CLI::IsMember({"name", "shape", "module"}))
+      ->capture_default_str();
+  command
+      ->add_option("--top", options->rows,
+                   "How many operators to show; with --json all if left out")
       ->type_name("N")
       ->capture_default_str();
-  const std::map<std::string, OpOrder> orders{
-      {"self", OpOrder::kSelf}, {"total", OpOrder::kTotal}, {"calls", OpOrder::kCalls}};
   command
-      ->add_option("--sort", view->order, "Which operators come first: those with the most of it")
-      ->transform(CLI::CheckedTransformer(orders, CLI::ignore_case))
-      ->default_str("self");
+      ->add_option("--sort", options->sort, "Which operators come first: those with the most of it")
+      ->check(CLI::IsMember({"self", "total", "calls"}))
+      ->capture_default_str();
+}
+
+OpTableView viewOf(const CLI::App& command, const ProfileOptions& options) {
+  static const std::map<std::string, OpGrouping> kGroupings{
+      {"name", OpGrouping::kName}, {"shape", OpGrouping::kShape}, {"module", OpGrouping::kModule}};
+  static const std::map<std::string, OpOrder> kOrders{
+      {"self", OpOrder::kSelf}, {"total", OpOrder::kTotal}, {"calls", OpOrder::kCalls}};
+  const bool isAll = options.json && command.count("--top") == 0;
+  return {kGroupings.at(options.by), kOrders.at(options.sort), isAll ? SIZE_MAX : options.rows};
 }
 
 }  // namespace
@@ -123,7 +132,7 @@ void addProfileCommand(CLI::App* app, int* exitCode) {
       "profile", "Show where the time of a trace went, or of several ranks' traces");
   const auto options = std::make_shared<ProfileOptions>();
   addTracesArgument(command, &options->paths);
-  addViewOptions(command, &options->view);
+  addViewOptions(command, options.get());
   command->add_flag("--json", options->json, "Print JSON for programs instead of tables");
   CLI::Option* const compareOption =
       command
@@ -161,12 +170,8 @@ void addProfileCommand(CLI::App* app, int* exitCode) {
       "  steptape profile --compare runs/before runs/after --fail-above 5\n"
       "  steptape profile node7_4242.pt.trace.json.gz --output node7.xplane.pb\n"
       "  steptape profile runs/demo --json | jq '.traces[].steps[].total_ms'");
-  command->callback([command, options, exitCode] {
-    if (options->json && command->count("--top") == 0) {
-      options->view.rows = SIZE_MAX;
-    }
-    *exitCode = profile(*options);
-  });
+  command->callback(
+      [command, options, exitCode] { *exitCode = profile(*options, viewOf(*command, *options)); });
 }
 
 }  // namespace steptape::tools

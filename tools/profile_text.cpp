@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -38,13 +39,16 @@ std::string titleLine(const std::string& text, const Terminal& terminal) {
 }
 
 /// What makes the numbers below wrong must not be overlooked.
-std::string droppedLine(const std::string& whose, std::uint64_t dropped, const Terminal& terminal) {
+std::string droppedLines(const std::string& whose, std::uint64_t dropped,
+                         const Terminal& terminal) {
   if (dropped == 0) {
     return "";
   }
-  const std::string text = fmt::format("{}{} lost: what was open then shows too much self time",
-                                       whose, counted(dropped, "span"));
-  return indented(emphasized("WARNING: " + text, "1;31", terminal));
+  std::string lines = factLines({fmt::format("WARNING: {}{} lost", whose, counted(dropped, "span")),
+                                 "so self times may be too long"},
+                                kProfileIndent, terminal);
+  lines.pop_back();  // the line feed
+  return emphasized(lines, "1;31", terminal) + '\n';
 }
 
 std::string stepsText(const std::vector<StepSummary>& steps) {
@@ -181,11 +185,11 @@ std::string memoryTable(const DeviceMemory& memory, const Terminal& terminal) {
   std::vector<OpMemory> rows = memory.summary.operators;
   const std::size_t all = rows.size();
   rows.resize(std::min(all, kMemoryRows));
-  const std::string head =
-      factLines({fmt::format("{} memory: {} at most beyond the window's first", memory.device,
-                             bytesText(memory.summary.peak)),
-                 fmt::format("at {} ms", millisecondsText(memory.summary.peakTime))},
-                kProfileIndent, terminal);
+  const std::string head = factLines(
+      {fmt::format("{} memory: at most {}", memory.device, bytesText(memory.summary.peak)),
+       "of what was allocated in the window",
+       fmt::format("at {} ms", millisecondsText(memory.summary.peakTime))},
+      kProfileIndent, terminal);
   return '\n' + head +
          tableBelow(
              {wordColumn("operator", rows, terminal, [](const OpMemory& op) { return op.name; }),
@@ -208,18 +212,47 @@ TableColumn stepColumn(const char* title, const std::vector<TraceProfile>& ranks
   });
 }
 
+/// A column for each kind of device that any rank has used memory of.
+std::vector<TableColumn> peakColumns(const std::vector<TraceProfile>& ranks) {
+  std::set<std::string> devices;
+  for (const TraceProfile& rank : ranks) {
+    for (const DeviceMemory& memory : rank.memory) {
+      devices.insert(memory.device);
+    }
+  }
+  std::vector<TableColumn> columns;
+  for (const std::string& device : devices) {
+    const std::string title = device + " peak";
+    columns.push_back(numberColumn(title.c_str(), ranks, [&](const TraceProfile& rank) {
+      for (const DeviceMemory& memory : rank.memory) {
+        if (memory.device == device) {
+          return bytesText(memory.summary.peak);
+        }
+      }
+      return std::string("-");
+    }));
+  }
+  return columns;
+}
+
 std::string rankTable(const TraceSet& set, const JobProfile& job, const Terminal& terminal) {
-  return tableBelow(
-      {wordColumn("process", set.longLabels(), terminal, [](const std::string& s) { return s; }),
-       numberColumn(
-           "window ms", job.ranks,
-           [](const TraceProfile& rank) { return millisecondsText(rank.operators.wall.count()); }),
-       numberColumn("steps", job.ranks,
-                    [](const TraceProfile& rank) { return fmt::to_string(rank.steps.size()); }),
-       stepColumn("step ms", job.ranks, [](const StepSummary& step) { return step.total; }),
-       stepColumn("work ms", job.ranks, workOf),
-       stepColumn("wait ms", job.ranks, [](const StepSummary& step) { return step.wait; })},
-      {"window ms", "steps", "step ms", "wait ms"}, kProfileIndent, terminal);
+  std::vector<TableColumn> columns{
+      wordColumn("process", set.longLabels(), terminal, [](const std::string& s) { return s; }),
+      numberColumn(
+          "window ms", job.ranks,
+          [](const TraceProfile& rank) { return millisecondsText(rank.operators.wall.count()); }),
+      numberColumn("steps", job.ranks,
+                   [](const TraceProfile& rank) { return fmt::to_string(rank.steps.size()); }),
+      stepColumn("step ms", job.ranks, [](const StepSummary& step) { return step.total; }),
+      stepColumn("work ms", job.ranks, workOf),
+      stepColumn("wait ms", job.ranks, [](const StepSummary& step) { return step.wait; })};
+  std::vector<std::string> dispensable{"window ms", "steps"};
+  for (TableColumn& column : peakColumns(job.ranks)) {
+    dispensable.push_back(column.title);
+    columns.push_back(std::move(column));
+  }
+  dispensable.insert(dispensable.end(), {"step ms", "wait ms"});
+  return tableBelow(std::move(columns), dispensable, kProfileIndent, terminal);
 }
 
 std::string slowestLine(const TraceSet& set, const JobProfile& job, const Terminal& terminal) {
@@ -278,7 +311,7 @@ std::string rankedStepTable(const TraceSet& set, const JobProfile& job, const Te
                     [](const RankedPart& part) { return millisecondsText(part.max); }),
        wordColumn("of", parts, terminal,
                   [&](const RankedPart& part) {
-                    return part.max > 0 ? labels[part.slowest] : std::string();
+                    return part.max > part.mean ? labels[part.slowest] : std::string();
                   })},
       {"%"}, kProfileIndent, terminal);
 }
@@ -302,10 +335,10 @@ std::string rankedOperatorTable(const TraceSet& set, const JobProfile& job, cons
     return millisecondsText(op.maxSelf.count());
   }));
   columns.push_back(wordColumn("of", rows, terminal, [&](const RankedOpStats& op) {
-    return op.maxSelf.count() > 0 ? labels[op.maxTrace] : std::string();
+    return op.maxSelf > op.meanSelf ? labels[op.maxTrace] : std::string();
   }));
   columns.push_back(wordColumn("host", rows, terminal, [&](const RankedOpStats& op) {
-    return op.maxSelf.count() > 0 ? set.traces[op.maxTrace].hostName : std::string();
+    return op.maxSelf > op.meanSelf ? set.traces[op.maxTrace].hostName : std::string();
   }));
   return tableBelow(std::move(columns), {"host", "self %", "kind", "calls", "mean self ms"},
                     kProfileIndent, terminal) +
@@ -320,7 +353,7 @@ std::string profileText(const TraceSet& set, const TraceProfile& profile, const 
   std::string text = titleLine(set.files.front(), terminal);
   text += indented(cut(set.longLabels().front(), terminal.columns - kProfileIndent, terminal));
   text += windowLines(trace, profile, terminal);
-  text += droppedLine("", trace.dropped, terminal);
+  text += droppedLines("", trace.dropped, terminal);
   text += stepTable(profile, terminal);
   text += operatorTable(profile.operators, view, terminal);
   for (const DeviceMemory& memory : profile.memory) {
@@ -334,7 +367,7 @@ std::string jobProfileText(const TraceSet& set, const JobProfile& job, const OpT
   std::string text = titleLine(fmt::format("{} processes", set.traces.size()), terminal);
   const std::vector<std::string> labels = set.labels();
   for (std::size_t i = 0; i < set.traces.size(); ++i) {
-    text += droppedLine(labels[i] + ": ", set.traces[i].dropped, terminal);
+    text += droppedLines(labels[i] + ": ", set.traces[i].dropped, terminal);
   }
   text += rankTable(set, job, terminal);
   text += slowestLine(set, job, terminal);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "tools/terminal.h"
@@ -17,7 +18,7 @@ inline constexpr int kProfileIndent = 2;
 struct OpTableView {
   OpGrouping grouping = OpGrouping::kName;
   OpOrder order = OpOrder::kSelf;
-  std::size_t rows = 30;
+  std::size_t rows = SIZE_MAX;
 };
 
 /// What `steptape profile` prints of one process: where it ran, what its steps are made of, its

@@ -9,6 +9,7 @@
 #include "tools/human_text.h"
 #include "tools/json_text.h"
 #include "tools/name_filter.h"
+#include "tools/screen_text.h"
 #include "tools/table.h"
 
 #include <gtest/gtest.h>
@@ -119,6 +120,45 @@ TEST(Table, LeavesOutColumnsUntilItIsNarrow) {
   EXPECT_EQ(titlesWithin(16), "tag min ");
   EXPECT_EQ(titlesWithin(11), "tag ");
   EXPECT_EQ(titlesWithin(0), "tag ");
+}
+
+TEST(Table, CutsNamesWhereATerminalIsNarrow) {
+  const std::vector<TableColumn> columns{
+      {"tag", TableColumn::Align::kLeft, {"a name that is longer than others"}},
+      {"min", TableColumn::Align::kRight, {"0.25"}},
+      {"max", TableColumn::Align::kRight, {"0.5"}}};
+  Terminal terminal;
+  terminal.isTerminal = true;
+  terminal.columns = 32;
+  EXPECT_EQ(tableText(fittedColumns(columns, {"min"}, 2, terminal), 2),
+            "  tag                   min  max\n"
+            "  a name t..an others  0.25  0.5\n");
+  terminal.columns = 24;
+  EXPECT_EQ(tableText(fittedColumns(columns, {"min"}, 2, terminal), 2),
+            "  tag                max\n"
+            "  a name ..n others  0.5\n");
+  terminal.isTerminal = false;
+  EXPECT_EQ(widthOf(fittedColumns(columns, {"min"}, 2, terminal)), widthOf(columns));
+}
+
+TEST(Table, IsNothingWithoutRows) {
+  EXPECT_EQ(tableBelow({{"tag", TableColumn::Align::kLeft, {}}}, {}, 2, Terminal()), "");
+  EXPECT_EQ(tableBelow({{"tag", TableColumn::Align::kLeft, {"loss"}}}, {}, 2, Terminal()),
+            "\n  tag\n  loss\n");
+}
+
+TEST(FactLines, BreakBetweenFacts) {
+  Terminal terminal;
+  terminal.isTerminal = true;
+  terminal.columns = 16;
+  EXPECT_EQ(factLines({"one", "two", "three", "four"}, 2, terminal),
+            "  one, two,\n"
+            "  three, four\n");
+  EXPECT_EQ(factLines({"longer than a line", "one"}, 2, terminal),
+            "  longer than a line,\n"
+            "  one\n");
+  terminal.isTerminal = false;
+  EXPECT_EQ(factLines({"one", "two", "three", "four"}, 2, terminal), "  one, two, three, four\n");
 }
 
 TEST(ClosestName, ForgivesTypingErrors) {

@@ -24,8 +24,9 @@ using Usage = ToolFixture;
 TEST_F(Usage, HelpShowsCommandsAndExamples) {
   const Outcome outcome = steptape("--help");
   EXPECT_EQ(outcome.exitCode, 0);
-  for (const char* text : {"inspect", "export", "check", "repair", "tail", "plot", "diff",
-                           "completion", "man", "Examples:", "Exit codes: 0 fine, 1 found"}) {
+  for (const char* text :
+       {"inspect", "export", "check", "repair", "tail", "plot", "diff", "profile", "merge-traces",
+        "completion", "man", "Examples:", "Exit codes: 0 fine, 1 found"}) {
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
 }

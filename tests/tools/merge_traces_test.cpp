@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "tools/trace_alignment.h"
+#include "tools/trace_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using testing::ContainsRegex;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using tools::align;
+using tools::TraceAlignment;
+using tools::TraceSet;
+
+class MergeTraces : public TraceFixture {
+ protected:
+  /// Two ranks of a job. By its clock, rank 1 begins 5 s later, and with a later step.
+  static std::vector<Trace> ranksWithTheirOwnClocks() {
+    Training training;
+    training.worldSize = 2;
+    std::vector<Trace> traces{traceOf(training)};
+    training.rank = 1;
+    training.firstStep = 11;
+    training.origin += 5'000 * kMillisecond;
+    traces.push_back(traceOf(training));
+    return traces;
+  }
+  static TraceSet setOf(std::vector<Trace> traces) {
+    TraceSet set;
+    for (Trace& trace : traces) {
+      set.files.push_back("rank" + std::to_string(trace.rank) + ".json");
+      set.traces.push_back(std::move(trace));
+    }
+    return set;
+  }
+  void writeRanksWithTheirOwnClocks() const {
+    const std::vector<Trace> traces = ranksWithTheirOwnClocks();
+    writeProfile("0.xplane.pb", traces[0]);
+    writeProfile("1.xplane.pb", traces[1]);
+  }
+};
+
+TEST_F(MergeTraces, AlignsTheEndOfTheFirstStepThatAllHave) {
+  TraceSet set = setOf(ranksWithTheirOwnClocks());
+  // Step 11 ends 30 ms after the begin of rank 0, and 15 ms after that of rank 1.
+  EXPECT_THAT(align(&set, TraceAlignment::kStep, {}), ElementsAre(0, -4985 * kMillisecond));
+  EXPECT_EQ(set.traces[0].originNanos, kOrigin);
+  EXPECT_EQ(set.traces[1].originNanos, kOrigin + 15 * kMillisecond);
+}
+
+TEST_F(MergeTraces, AlignsTheEndOfAStepThatIsNamed) {
+  std::vector<Trace> traces = ranksWithTheirOwnClocks();
+  traces[1].steps[1].duration += 2 * kMillisecond;
+  TraceSet set = setOf(std::move(traces));
+  EXPECT_THAT(align(&set, TraceAlignment::kStep, 12), ElementsAre(0, -4987 * kMillisecond));
+}
+
+TEST_F(MergeTraces, AlignsTheBeginOfWindows) {
+  TraceSet set = setOf(ranksWithTheirOwnClocks());
+  EXPECT_THAT(align(&set, TraceAlignment::kStart, {}), ElementsAre(0, -5000 * kMillisecond));
+}
+
+TEST_F(MergeTraces, KeepsTheClocksUnlessTold) {
+  TraceSet set = setOf(ranksWithTheirOwnClocks());
+  EXPECT_THAT(align(&set, TraceAlignment::kNone, {}), ElementsAre(0, 0));
+  EXPECT_EQ(set.traces[1].originNanos, kOrigin + 5'000 * kMillisecond);
+}
+
+TEST_F(MergeTraces, SaysWhoLacksTheStep) {
+  TraceSet set = setOf(ranksWithTheirOwnClocks());
+  try {
+    align(&set, TraceAlignment::kStep, 10);
+    FAIL() << "rank 1 has no step 10";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "cannot align rank1.json: want step 10, got 11 to 13");
+  }
+  set.traces[1].steps.clear();
+  try {
+    align(&set, TraceAlignment::kStep, {});
+    FAIL() << "there is no common step";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "cannot align: no step is in all traces; got rank0.json: 10 to 12; "
+                 "rank1.json: none");
+  }
+}
+
+TEST_F(MergeTraces, SaysByHowMuchEachWasShifted) {
+  writeRanksWithTheirOwnClocks();
+  const Outcome outcome =
+      steptape("merge-traces 1.xplane.pb 0.xplane.pb --output all.json --align step");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(outcome.out,
+            "all.json, 2 processes\n"
+            "\n"
+            "  process                                begins at ms  window ms  shifted by ms\n"
+            "  rank 0 on node7, process 4242 (train)         0.000     45.000          0.000\n"
+            "  rank 1 on node8, process 4243 (train)        15.000     45.000      -4985.000\n");
+}
+
+TEST_F(MergeTraces, NotesThatNothingLiesSideBySide) {
+  writeRanksWithTheirOwnClocks();
+  const Outcome outcome = steptape("merge-traces 0.xplane.pb 1.xplane.pb --output all.json");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.error, HasSubstr("note: at no time were all of these recorded"));
+  EXPECT_THAT(outcome.out, ContainsRegex("rank 1 [^\n]* 5000.000 +45.000 +0.000\n"));
+}
+
+TEST_F(MergeTraces, WritesAProcessForEachRank) {
+  writeJob("runs/demo");
+  const Outcome outcome = steptape("merge-traces runs/demo --output all.json.gz");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.error, "");
+  const std::vector<Trace> merged = readChromeTrace(path("all.json.gz"));
+  ASSERT_EQ(merged.size(), 3U);
+  for (int rank = 0; rank < 3; ++rank) {
+    const Trace& trace = merged[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(trace.rank, rank);
+    ASSERT_EQ(trace.steps.size(), 3U);
+    EXPECT_EQ(trace.originNanos + trace.steps[0].start, kOrigin);
+  }
+}
+
+TEST_F(MergeTraces, WritesWhatIsAligned) {
+  writeRanksWithTheirOwnClocks();
+  EXPECT_EQ(
+      steptape("merge-traces 0.xplane.pb 1.xplane.pb --output all.json --align step").exitCode, 0);
+  const std::vector<Trace> merged = readChromeTrace(path("all.json"));
+  ASSERT_EQ(merged.size(), 2U);
+  const auto endOf = [&](std::size_t trace, std::size_t step) {
+    const TraceStep& one = merged[trace].steps.at(step);
+    return merged[trace].originNanos + one.start + one.duration;
+  };
+  EXPECT_EQ(endOf(0, 1), endOf(1, 0));  // of step 11
+}
+
+TEST_F(MergeTraces, ReadsJson) {
+  Training training;
+  training.worldSize = 2;
+  writeChrome("0.json", traceOf(training));
+  training.rank = 1;
+  writeChrome("1.json.gz", traceOf(training));
+  EXPECT_EQ(steptape("merge-traces 0.json 1.json.gz --output all.json").exitCode, 0);
+  EXPECT_EQ(readChromeTrace(path("all.json")).size(), 2U);
+}
+
+TEST_F(MergeTraces, WritesNothingWhereATraceIsDamaged) {
+  writeProfile("0.xplane.pb", Training());
+  writeBytes("1.xplane.pb", "\xff\xff\xff");
+  writeBytes("all.json", "old");
+  const Outcome outcome = steptape("merge-traces 0.xplane.pb 1.xplane.pb --output all.json");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.error, HasSubstr("problem: 1.xplane.pb is no profile of XProf: "));
+  EXPECT_EQ(contentOf("all.json"), "old");
+}
+
+TEST_F(MergeTraces, SaysWhichFileCannotBeWritten) {
+  writeProfile("0.xplane.pb", Training());
+  const Outcome outcome = steptape("merge-traces 0.xplane.pb --output absent/all.json");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("absent/all.json"));
+}
+
+TEST_F(MergeTraces, RefusesOptionsThatDoNotFit) {
+  writeProfile("0.xplane.pb", Training());
+  const std::pair<const char*, const char*> kCalls[] = {
+      {"0.xplane.pb", "--output is required"},
+      {"0.xplane.pb --output all.xplane.pb", "all.xplane.pb could hold one process only"},
+      {"0.xplane.pb --output all.txt", "all.txt says no form"},
+      {"0.xplane.pb --output all.json --step 3", "--step: only for --align step"},
+      {"0.xplane.pb --output all.json --align clock", "clock not in {none,start,step}"},
+      {"absent.json --output all.json", "Path does not exist: absent.json"},
+  };
+  for (const auto& [arguments, message] : kCalls) {
+    const Outcome outcome = steptape(std::string("merge-traces ") + arguments);
+    EXPECT_EQ(outcome.exitCode, 2) << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_THAT(outcome.error, HasSubstr(message)) << arguments;
+  }
+}
+
+}  // namespace
+}  // namespace steptape

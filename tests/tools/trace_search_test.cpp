@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/trace_search.h"
+
+#include <string>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "reader/log_dir_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape::tools {
+namespace {
+
+using ::testing::ElementsAre;
+
+class TraceSearch : public LogDirFixture {
+ protected:
+  void touch(const std::string& name) const { writeBytes(name, ""); }
+
+  /// Relative to the test's directory.
+  std::vector<std::string> newest(const std::string& directory = "") const {
+    std::vector<std::string> files = newestTraceFiles(path(directory));
+    for (std::string& file : files) {
+      file = std::filesystem::path(file).lexically_relative(root_).string();
+    }
+    return files;
+  }
+};
+
+// In nanoseconds: the 14th of November 2023, 22:13:20 UTC.
+constexpr char kThen[] = ".1700000000000000000.pt.trace.json.gz";
+constexpr char kASecondLater[] = ".1700000001000000000.pt.trace.json.gz";
+constexpr char kAnHourLater[] = ".1700003600000000000.pt.trace.json.gz";
+
+TEST_F(TraceSearch, KnowsFormsByTheirNames) {
+  EXPECT_EQ(traceFormOf("a/b.pt.trace.json"), TraceForm::kJson);
+  EXPECT_EQ(traceFormOf("b.json.gz"), TraceForm::kCompressedJson);
+  EXPECT_EQ(traceFormOf("b.xplane.pb"), TraceForm::kXPlane);
+  EXPECT_EQ(traceFormOf("b.pb"), TraceForm::kUnknown);
+  EXPECT_EQ(traceFormOf("json"), TraceForm::kUnknown);
+}
+
+TEST_F(TraceSearch, FindsAllRanksOfTheNewestSession) {
+  touch("runs/demo/plugins/profile/2023_11_14_22_13_20/a_rank00000.xplane.pb");
+  touch("runs/demo/plugins/profile/2023_11_14_22_13_21/a_rank00000.xplane.pb");
+  touch("runs/demo/plugins/profile/2023_11_14_22_13_21/b_rank00001.xplane.pb");
+  touch("runs/older/plugins/profile/2023_11_13_22_13_21/b_rank00001.xplane.pb");
+  const auto all =
+      ElementsAre("runs/demo/plugins/profile/2023_11_14_22_13_21/a_rank00000.xplane.pb",
+                  "runs/demo/plugins/profile/2023_11_14_22_13_21/b_rank00001.xplane.pb");
+  EXPECT_THAT(newest("runs"), all);
+  EXPECT_THAT(newest("runs/demo"), all);
+  EXPECT_THAT(newest("runs/demo/plugins/profile/2023_11_14_22_13_21"), all);
+}
+
+TEST_F(TraceSearch, TakesTheLaterOfTwoSessionsInASecond) {
+  touch("plugins/profile/2023_11_14_22_13_20/a.xplane.pb");
+  touch("plugins/profile/2023_11_14_22_13_20_1/a.xplane.pb");
+  EXPECT_THAT(newest(), ElementsAre("plugins/profile/2023_11_14_22_13_20_1/a.xplane.pb"));
+}
+
+TEST_F(TraceSearch, PassesOverSessionsThatAreNotFinished) {
+  touch("plugins/profile/2023_11_14_22_13_20/a_rank00000.xplane.pb");
+  touch("plugins/profile_unfinished/2023_11_14_22_13_30/a_rank00000.xplane.pb");
+  EXPECT_THAT(newest(), ElementsAre("plugins/profile/2023_11_14_22_13_20/a_rank00000.xplane.pb"));
+}
+
+TEST_F(TraceSearch, TakesTheNewestTraceOfEachRank) {
+  touch(std::string("a_rank00000_17") + kThen);
+  touch(std::string("a_rank00000_17") + kASecondLater);
+  touch(std::string("a_rank00001_18") + kASecondLater);
+  touch(std::string("a_rank00001_18") + kThen);
+  // Another process in the place of rank 1.
+  touch(std::string("a_rank00001_99") + kThen);
+  EXPECT_THAT(newest(), ElementsAre(std::string("a_rank00000_17") + kASecondLater,
+                                    std::string("a_rank00001_18") + kASecondLater));
+}
+
+TEST_F(TraceSearch, TellsProcessesApartWhereNamesHaveNoRank) {
+  touch(std::string("a_17") + kThen);
+  touch(std::string("a_18") + kASecondLater);
+  EXPECT_THAT(newest(),
+              ElementsAre(std::string("a_17") + kThen, std::string("a_18") + kASecondLater));
+}
+
+TEST_F(TraceSearch, LeavesOutWhatAnEarlierJobWrote) {
+  touch(std::string("a_17") + kThen);
+  touch(std::string("a_18") + kAnHourLater);
+  EXPECT_THAT(newest(), ElementsAre(std::string("a_18") + kAnHourLater));
+}
+
+TEST_F(TraceSearch, GoesByTheTimeOfFilesWhereNamesHaveNone) {
+  touch("a_17.pt.trace.json");
+  touch("b_17.1700000000000.pt.trace.json");
+  EXPECT_THAT(newest(), ElementsAre("a_17.pt.trace.json", "b_17.1700000000000.pt.trace.json"));
+  const auto now = std::filesystem::last_write_time(path("a_17.pt.trace.json"));
+  std::filesystem::last_write_time(path("b_17.1700000000000.pt.trace.json"),
+                                   now - std::chrono::hours(1));
+  EXPECT_THAT(newest(), ElementsAre("a_17.pt.trace.json"));
+}
+
+TEST_F(TraceSearch, PrefersProfilesOfXprofUnlessTheyAreOlder) {
+  ::setenv("TZ", "UTC", 1);
+  touch("plugins/profile/2023_11_14_22_13_20/a.xplane.pb");
+  touch(std::string("a_17") + kASecondLater);
+  EXPECT_THAT(newest(), ElementsAre("plugins/profile/2023_11_14_22_13_20/a.xplane.pb"));
+  touch(std::string("a_18") + kAnHourLater);
+  EXPECT_THAT(newest(), ElementsAre(std::string("a_18") + kAnHourLater));
+  ::unsetenv("TZ");
+}
+
+TEST_F(TraceSearch, SaysWhereThereIsNone) {
+  touch("events.out.tfevents.1");
+  touch("trace.json");
+  EXPECT_THROW(newest(), Error);
+}
+
+}  // namespace
+}  // namespace steptape::tools
