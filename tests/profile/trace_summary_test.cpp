@@ -146,6 +146,19 @@ TEST(SummarizeSteps, LeavesOutOtherThreadsAndWhatCrossesAStep) {
   }
 }
 
+TEST(SummarizeMemory, TellsWhatIsInUseAfterEachEvent) {
+  const Trace trace = TraceBuilder()
+                          .memory(10, 1, 100)
+                          .memory(20, 2, 50)
+                          .memory(25, 3, 7, 1)
+                          .memory(30, 1, -100)
+                          .memory(40, 9, -1000)
+                          .build();
+  using Points = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  EXPECT_EQ(summarizeMemory(trace).inUse, (Points{{10, 100}, {20, 150}, {30, 50}, {40, 50}}));
+  EXPECT_EQ(summarizeMemory(trace, 1).inUse, (Points{{25, 7}}));
+}
+
 TEST(SummarizeMemory, TellsWhoseBytesWereInUseAtThePeak) {
   const Trace trace = TraceBuilder()
                           .op("conv", 0, 100)
