@@ -12,7 +12,6 @@
 
 #include "tools/commands.h"
 #include "tools/exit_code.h"
-#include "tools/human_text.h"
 #include "tools/profile_text.h"
 #include "tools/row_table.h"
 #include "tools/screen_text.h"

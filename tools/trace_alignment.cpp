@@ -27,8 +27,8 @@ const TraceStep& stepOf(const TraceSet& set, std::size_t i, std::int64_t number)
     return *step;
   }
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("cannot align {}: want step {}, got {}", set.files[i], number,
-                          stepsText(set.traces[i])));
+              fmt::format("cannot align {} of {}: want step {}, got {}", set.labels()[i],
+                          set.files[i], number, stepsText(set.traces[i])));
 }
 
 /// The first step of the first trace that all have.
@@ -41,7 +41,8 @@ std::int64_t firstCommonStep(const TraceSet& set) {
   }
   std::string steps;
   for (std::size_t i = 0; i < set.traces.size(); ++i) {
-    steps += fmt::format("{}{}: {}", i == 0 ? "" : "; ", set.files[i], stepsText(set.traces[i]));
+    steps += fmt::format("{}{} of {}: {}", i == 0 ? "" : "; ", set.labels()[i], set.files[i],
+                         stepsText(set.traces[i]));
   }
   throw Error(ErrorCode::kInvalidArgument, "cannot align: no step is in all traces; got " + steps);
 }

@@ -20,7 +20,7 @@ enum class TraceAlignment {
 ///
 /// @param step The one that kStep aligns; the first that all traces have if there is none.
 /// @return by how many nanoseconds each was moved into the future.
-/// @throws Error(kInvalidArgument) naming the file that lacks the step.
+/// @throws Error(kInvalidArgument) naming the rank and the file that lack the step.
 std::vector<std::int64_t> align(TraceSet* set, TraceAlignment alignment,
                                 std::optional<std::int64_t> step);
 

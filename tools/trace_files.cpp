@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <numeric>
 #include <set>
 #include <system_error>
 #include <utility>

@@ -81,7 +81,7 @@ TEST_F(MergeTraces, SaysWhoLacksTheStep) {
     align(&set, TraceAlignment::kStep, 10);
     FAIL() << "rank 1 has no step 10";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "cannot align rank1.json: want step 10, got 11 to 13");
+    EXPECT_STREQ(error.what(), "cannot align rank 1 of rank1.json: want step 10, got 11 to 13");
   }
   set.traces[1].steps.clear();
   try {
@@ -89,8 +89,8 @@ TEST_F(MergeTraces, SaysWhoLacksTheStep) {
     FAIL() << "there is no common step";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "cannot align: no step is in all traces; got rank0.json: 10 to 12; "
-                 "rank1.json: none");
+                 "cannot align: no step is in all traces; got rank 0 of rank0.json: 10 to 12; "
+                 "rank 1 of rank1.json: none");
   }
 }
 
