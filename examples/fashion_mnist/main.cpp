@@ -12,6 +12,10 @@
 #include <steptape/torch.h>
 #include <steptape/trainer.h>
 
+#if defined(FASHION_MNIST_WITH_FIGURES)
+#include <steptape/profile_figure.h>
+#endif
+
 #include "evaluation.h"
 #include "network.h"
 #include "options.h"
@@ -72,6 +76,10 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   trainer.configuration = describeOptions(options);
   trainer.histograms = options.log;
   trainer.profiledSteps = options.log ? kProfiledSteps : 0;
+  trainer.profilingShare = options.profilingShare;
+#if defined(FASHION_MNIST_WITH_FIGURES)
+  trainer.onTrace = steptape::drawProfile;
+#endif
   return trainer;
 }
 

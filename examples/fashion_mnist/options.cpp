@@ -85,6 +85,7 @@ constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
                                {"max-steps", required_argument, nullptr, 'x'},
                                {"max-seconds", required_argument, nullptr, 'T'},
                                {"patience", required_argument, nullptr, 'P'},
+                               {"profile", required_argument, nullptr, 'O'},
                                {"progress", required_argument, nullptr, 'p'},
                                {"no-log", no_argument, nullptr, 'n'},
                                {"json", no_argument, nullptr, 'j'},
@@ -113,6 +114,7 @@ void apply(Options& options, int letter, const std::string& value) {
     case 'x': options.maxSteps = parseInteger("max-steps", value, 1); break;
     case 'T': options.maxSeconds = parseNumber("max-seconds", value, 0, kHuge); break;
     case 'P': options.patience = parseInteger("patience", value, 1); break;
+    case 'O': options.profilingShare = parseNumber("profile", value, 0, 1); break;
     case 'p': options.progress = parseProgress(value); break;
     case 'n': options.log = false; break;
     case 'j': options.json = true; break;
@@ -171,6 +173,7 @@ const char* usage() {
   --max-steps N         stop after N steps in all
   --max-seconds X       stop after so many seconds
   --patience N          stop after N epochs without a better accuracy
+  --profile X           time operators during the whole run, at X of its time, such as 0.01  [0]
   --progress STYLE      auto, bar, lines or none  [auto]
   --no-log              write no event files
   --json                print the result as one last line of JSON

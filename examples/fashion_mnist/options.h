@@ -27,6 +27,7 @@ struct Options {
   std::int64_t maxSteps = 0;
   double maxSeconds = 0;
   std::int64_t patience = 0;
+  double profilingShare = 0;
   steptape::ProgressStyle progress = steptape::ProgressStyle::kAuto;
   bool log = true;
   bool json = false;
