@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace steptape::detail {
@@ -10,7 +12,10 @@ namespace steptape::detail {
 ///     time     ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
 ///     record   ███                  ███                  ███     3 % a step, 0.5 % in all
 ///
-/// What a recorded step costs is known after it: its spans, and what else the caller measured.
+/// What a recorded step costs is known after it: its spans, and what else the caller measured. In a
+/// program at work a span costs several times what it does in a loop of spans, since the caches are
+/// full of other things; so steps are also compared with those that were not recorded, of which there
+/// is always one in eight, and every second one in the beginning.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class OverheadGovernor {
@@ -26,7 +31,7 @@ class OverheadGovernor {
   /// @param extraNanos What else recording cost since the last step.
   void endRecorded(std::uint64_t spans, double stepNanos, double extraNanos);
   /// Ends a step that was not.
-  void endUnrecorded(double stepNanos) { totalNanos_ += stepNanos; }
+  void endUnrecorded(double stepNanos);
 
   /// Whether the next step can be recorded: a step like the last recorded one would keep the share.
   bool recordsNext() const;
@@ -35,12 +40,31 @@ class OverheadGovernor {
   double share() const { return totalNanos_ > 0.0 ? costNanos_ / totalNanos_ : 0.0; }
 
  private:
+  /// The latest durations of steps.
+  class Durations {
+   public:
+    void add(double nanos) { nanos_[count_++ % kKept] = nanos; }
+    bool isEnough() const { return count_ >= kKept; }
+    double median() const;
+
+   private:
+    static constexpr std::size_t kKept = 15;
+    std::array<double, kKept> nanos_{};
+    std::size_t count_ = 0;
+  };
+
+  /// How much longer recorded steps take than others; 0 until that is known.
+  double measuredCost() const;
+
   double maxShare_;
   double nanosPerSpan_;
   double totalNanos_ = 0.0;
   double costNanos_ = 0.0;
   double lastStepNanos_ = 0.0;
   double lastCostNanos_ = 0.0;
+  std::int64_t recordedInARow_ = 0;
+  Durations recorded_;
+  Durations unrecorded_;
 };
 
 }  // namespace steptape::detail

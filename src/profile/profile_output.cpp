@@ -48,7 +48,8 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const TraceOrigin& or
     writeOpStats(*writer, window.profile, window.step);
   }
   const bool wantsFiles = !options_.logDir.empty() && (options_.chromeTrace || options_.xplane);
-  if (writer == nullptr && !wantsFiles && !options_.onTrace) {
+  const bool isAskedFor = writer != nullptr || wantsFiles || options_.onTrace;
+  if (!isAskedFor || options_.maxTraceSpans == 0) {
     return;
   }
   const Trace trace = window.records.build(window.endTicks, window.converter, origin,

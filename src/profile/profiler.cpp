@@ -2,7 +2,6 @@
 #include "steptape/profile/profiler.h"
 
 #include <exception>
-#include <limits>
 #include <optional>
 #include <unistd.h>
 #include <utility>
@@ -59,6 +58,7 @@ class Profiler::Impl {
                                         options_.maxTraceSpans, options_.operatorSampling},
         [this](detail::FinishedWindow window) { finish(std::move(window)); });
     step_ = 0;
+    governor_.reset();
     {
       const MutexLock lock(finishedMutex_);
       finished_.reset();
@@ -137,9 +137,9 @@ class Profiler::Impl {
     if (!nanosPerSpan_) {
       nanosPerSpan_ = source_ != nullptr ? source_->measureNanosPerSpan() : measureZone();
     }
-    const double maxShare =
-        options_.maxOverhead > 0.0 ? options_.maxOverhead : std::numeric_limits<double>::max();
-    governor_.emplace(maxShare, *nanosPerSpan_);
+    if (!governor_) {
+      governor_.emplace(options_.maxOverhead > 0.0 ? options_.maxOverhead : 1.0, *nanosPerSpan_);
+    }
     stepsPassed_ = 0;
     detail::WindowStart start{nameSession()};
     if (options_.communicator != nullptr) {
@@ -243,8 +243,8 @@ class Profiler::Impl {
   std::int64_t step_ = 0;
   ProfilerAction action_ = ProfilerAction::kNone;
   std::optional<double> nanosPerSpan_;                // once it was measured
-  std::optional<detail::OverheadGovernor> governor_;  // of the open window
-  std::int64_t stepsPassed_ = 0;                      // in it
+  std::optional<detail::OverheadGovernor> governor_;  // of all windows since start()
+  std::int64_t stepsPassed_ = 0;                      // in the open window
   std::uint64_t stepStartTicks_ = 0;
   std::uint64_t switchTicks_ = 0;    // spent on switching since the last recorded step
   std::uint64_t recordsBefore_ = 0;  // the step

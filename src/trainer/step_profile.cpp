@@ -36,7 +36,6 @@ void StepProfile::finish() {
 ProfilerOptions StepProfile::commonOptions() const {
   ProfilerOptions options;
   options.firstStep = state_.progress.step;
-  options.onTrace = state_.options().onTrace;
   if (state_.world().isRoot()) {
     options.writer = &state_.parts().writer;
   }
@@ -52,6 +51,7 @@ void StepProfile::profileSteps() {
   options.schedule.warmup = 1;
   options.schedule.active = state_.options().profiledSteps;
   options.schedule.repeat = 1;
+  options.onTrace = state_.options().onTrace;
   options.logDir = state_.parts().writer.logDir();
   options.shapes = true;
   options.memory = true;
@@ -64,6 +64,7 @@ void StepProfile::profileAlways() {
   ProfilerOptions options = commonOptions();
   options.schedule.active = kStepsPerProfile;
   options.maxOverhead = state_.options().profilingShare;
+  options.maxTraceSpans = 0;
   profiler_.emplace(std::move(options));
 }
 

@@ -22,8 +22,31 @@ int recordedOf(int steps, double maxShare, std::uint64_t spans, double extraNano
   return recorded;
 }
 
-TEST(OverheadGovernor, RecordsEveryStepWhileThatIsCheap) {
-  EXPECT_EQ(recordedOf(1000, 0.01, 100), 1000);
+TEST(OverheadGovernor, RecordsAllButEveryEighthStepWhileThatIsCheap) {
+  EXPECT_NEAR(recordedOf(1000, 0.02, 100), 875, 15);
+}
+
+TEST(OverheadGovernor, RecordsEveryStepWithoutABound) {
+  OverheadGovernor governor(1.0, 100.0);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(governor.recordsNext());
+    governor.endRecorded(1000000, 1e6, 0.0);
+  }
+}
+
+TEST(OverheadGovernor, NoticesThatRecordedStepsTakeLonger) {
+  // 1 % as far as spans are counted, and 10 % in truth.
+  OverheadGovernor governor(0.01, 100.0);
+  int recorded = 0;
+  for (int i = 0; i < 3000; ++i) {
+    if (governor.recordsNext()) {
+      governor.endRecorded(100, 1.1e6, 0.0);
+      ++recorded;
+    } else {
+      governor.endUnrecorded(1e6);
+    }
+  }
+  EXPECT_NEAR(recorded, 300, 30);
 }
 
 TEST(OverheadGovernor, RecordsAsManyStepsAsTheShareAllows) {
@@ -44,6 +67,7 @@ TEST(OverheadGovernor, FollowsStepsThatBecomeDearer) {
   OverheadGovernor governor(0.01, 100.0);
   for (int i = 0; i < 100; ++i) {
     governor.endRecorded(10, 1e6, 0.0);
+    governor.endUnrecorded(1e6);
   }
   EXPECT_TRUE(governor.recordsNext());
   governor.endRecorded(50000, 1e6, 0.0);

@@ -45,7 +45,8 @@ struct OpProfile {
   std::uint64_t dropped = 0;
   std::int64_t steps = 0;        ///< Training steps that were recorded whole.
   std::int64_t stepsPassed = 0;  ///< Training steps in all; see ProfilerOptions::maxOverhead.
-  /// What recording cost, as a share of the time of all steps; 0 if it was not measured.
+  /// What recording has cost since the start, as a share of the time of the windows' steps; 0 if it
+  /// was not measured.
   double overhead = 0.0;
 };
 

@@ -69,7 +69,8 @@ struct ProfilerOptions {
   std::size_t recordsPerThread = SpanCollector::kDefaultRecordsPerThread;
 
   /// Spans of a window that go into its traces, the first ones; the others are counted there. All
-  /// are in the table. 32 bytes each while the window is open, about 100 while it is written.
+  /// are in the table. 32 bytes each while the window is open, about 100 while it is written. 0: no
+  /// trace is made, and nothing written but writeOpStats().
   std::size_t maxTraceSpans = std::size_t{1} << 20;
 
   /// The ranks of the job, if there are several: each writes traces of its own, on the root's clock

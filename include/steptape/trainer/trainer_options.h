@@ -139,7 +139,7 @@ struct TrainerOptions {
   /// kStepsPerProfile steps. 0: no.
   double profilingShare = 0.0;
 
-  /// See ProfilerOptions::onTrace; of both kinds of profile.
+  /// See ProfilerOptions::onTrace; of `profiledSteps`.
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace = nullptr;
 
   ProgressStyle progress = ProgressStyle::kAuto;
