@@ -77,6 +77,9 @@ Status ReplacementFile::open() {
 }
 
 Status ReplacementFile::write(std::string_view bytes) {
+  if (bytes.empty()) {
+    return status_;  // fwrite() wants memory even for none of it
+  }
   if (status_.ok() && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
     return fail();
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/window_recorder.h"
 
+#include <algorithm>
 #include <chrono>
-#include <limits>
 #include <new>
 #include <sys/syscall.h>
 #include <time.h>
@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookEvery(10);
 constexpr std::chrono::milliseconds kSleepAtMost(500);
-constexpr std::uint64_t kEndOfTime = std::numeric_limits<std::uint64_t>::max();
 
 double ownCpuNanos() {
   timespec time{};
@@ -58,7 +57,7 @@ void WindowRecorder::open(WindowStart start) {
 void WindowRecorder::mark(Change change, std::int64_t step, const WindowEnd& end) {
   const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
   const MutexLock lock(markMutex_);
-  // Inside of the lock: whoever takes the marks has drained nothing that is later than those to come.
+  // Inside of the lock, so that whoever takes the marks knows that those to come are later.
   marks_.push_back({change, readTicks(), step, threadId, end});
   isClosing_ |= change == Change::kClose;
 }
@@ -113,22 +112,29 @@ void WindowRecorder::run() {
 }
 
 void WindowRecorder::drain() {
+  std::vector<Mark> marks;
+  std::uint64_t now = 0;
+  {
+    const MutexLock lock(markMutex_);
+    marks.swap(marks_);
+    isClosing_ = false;
+    now = readTicks();
+  }
+  // After the marks: all records that lie before one of them are found. Those behind `now` may lie
+  // behind marks that are still to come, and wait for them.
   collector_.drain([&](const SpanBatch& batch) STEPTAPE_REQUIRES(windowMutex_) {
     drained_.push_back({batch.threadId, batch.threadName,
                         std::vector<SpanRecord>(batch.records.begin(), batch.records.end()), 0,
                         batch.dropped});
   });
-  std::vector<Mark> marks;
-  {
-    const MutexLock lock(markMutex_);
-    marks.swap(marks_);
-    isClosing_ = false;
-  }
   for (const Mark& mark : marks) {
     apply(mark);
   }
-  addUntil(kEndOfTime);
-  drained_.clear();
+  addUntil(now);
+  const auto isDone = [](const Drained& drained) {
+    return drained.next == drained.records.size() && drained.dropped == 0;
+  };
+  drained_.erase(std::remove_if(drained_.begin(), drained_.end(), isDone), drained_.end());
 }
 
 void WindowRecorder::apply(const Mark& mark) {

@@ -2,6 +2,7 @@
 #include "steptape/profile/profiler.h"
 
 #include <thread>
+#include <vector>
 
 #include "steptape/base/error.h"
 #include "steptape/recorder/zone.h"
@@ -79,6 +80,21 @@ TEST(Profiler, KeepsTheLatestWindow) {
   train(profiler, 2);
   EXPECT_EQ(find(profiler.profile(), "step").calls, 2U);
   EXPECT_EQ(find(profiler.profile(), "only in the second window").calls, 1U);
+}
+
+TEST(Profiler, PutsEachSpanIntoTheWindowOfItsStep) {
+  constexpr std::size_t kWindows = 500;
+  std::vector<std::size_t> spansByWindow;
+  {
+    ProfilerOptions options = scheduled(0, 0, 1, 0);
+    options.onTrace = [&](const Trace& trace, SummaryWriter*, std::int64_t) {
+      spansByWindow.push_back(trace.threads.empty() ? 0 : trace.threads[0].spans.size());
+    };
+    Profiler profiler(options);
+    train(profiler, kWindows);
+  }
+  spansByWindow.resize(kWindows);  // the destructor ends one more, without a step
+  EXPECT_EQ(spansByWindow, std::vector<std::size_t>(kWindows, 3));
 }
 
 TEST(Profiler, TellsWhatItDoes) {
