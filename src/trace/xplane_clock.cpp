@@ -6,7 +6,7 @@
 namespace steptape::detail {
 
 XPlaneClock::XPlaneClock(const Trace& trace, std::int64_t originNanos)
-    : origin_(originNanos == 0 ? 0 : originNanos - trace.originNanos) {
+    : origin_(originNanos == 0 ? 0 : std::max(originNanos - trace.originNanos, -kMaxNanos)) {
   const auto include = [this](std::int64_t time) { origin_ = std::min(origin_, time); };
   for (const TraceThread& thread : trace.threads) {
     if (!thread.spans.empty()) {

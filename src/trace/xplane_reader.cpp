@@ -13,14 +13,15 @@
 #include "steptape/trace/xplane_trace.h"
 
 #include "base/whole_file.h"
+#include "trace/xplane_clock.h"
 #include "trace/xprof_names.h"
 
 namespace steptape {
 namespace {
 
-// Beyond these, times are no times: the year 2100, and three weeks of a profile.
+// What is beyond these is no time: the year 2100, and what writeXPlane() can say.
 constexpr std::int64_t kMaxUnixNanos = 4'102'444'800'000'000'000;
-constexpr std::int64_t kMaxPicos = std::int64_t{1} << 61;
+constexpr std::int64_t kMaxPicos = detail::kMaxXPlanePicos;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 60;
 
 bool isIn(std::int64_t number, std::int64_t first, std::int64_t last) {
@@ -123,7 +124,7 @@ class PlaneReader {
     XEvent event;
     for (const std::string_view bytes : line.events) {
       decodeXEvent(bytes, &event).throwIfError();
-      if (isIn(line.timestampNanos, 0, kMaxUnixNanos) && isIn(event.offsetPicos, 0, kMaxPicos) &&
+      if (isIn(timeOf(line), 0, kMaxPicos / 1000) && isIn(event.offsetPicos, 0, kMaxPicos) &&
           isIn(event.durationPicos, 0, kMaxPicos)) {
         take(event, nanos(line, event.offsetPicos));
       } else {
@@ -134,7 +135,12 @@ class PlaneReader {
 
   /// XProf has spans end picoseconds earlier; rounding gives their end back.
   std::int64_t nanos(const XLine& line, std::int64_t picos) const {
-    return line.timestampNanos - base_ + (picos + 500) / 1000;
+    return timeOf(line) + (picos + 500) / 1000;
+  }
+
+  /// A line without a time of its own begins with the profile.
+  std::int64_t timeOf(const XLine& line) const {
+    return line.timestampNanos <= 0 ? line.timestampNanos : line.timestampNanos - base_;
   }
 
   static const XStat* find(const std::vector<XStat>& stats, std::int64_t id) {

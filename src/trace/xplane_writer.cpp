@@ -25,6 +25,14 @@ using detail::XPlaneFlow;
 using detail::XPlaneLineIds;
 using detail::XPlaneSpans;
 
+/// A row without a name would have none in the trace viewer.
+std::string nameOf(const TraceThread& thread) {
+  if (!thread.name.empty()) {
+    return thread.name;
+  }
+  return (thread.device < 0 ? "thread " : "Stream #") + std::to_string(thread.id);
+}
+
 XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, std::int64_t lineId,
                          XPlaneEncoder* plane) {
   const std::int64_t group = plane->statId(detail::kGroupStat);
@@ -33,8 +41,9 @@ XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, std::int6
   XLineEncoder line(lineId, detail::kStepsLine);
   for (const TraceStep& step : trace.steps) {
     const std::string number = std::to_string(step.number);
-    line.beginEvent(plane->addEventName({"ProfilerStep#" + number}), clock.picos(step.start),
-                    step.duration * 1000);
+    const std::int64_t start = clock.picos(step.start);
+    line.beginEvent(plane->addEventName({"ProfilerStep#" + number}), start,
+                    clock.picos(step.start + step.duration) - start);
     line.addStat(group, step.number);
     line.addStat(stepName, number);
     line.addStat(thread, trace.threads[step.thread].id);
@@ -94,7 +103,7 @@ XPlaneEncoder encodeHost(const Trace& trace, const XPlaneClock& clock,
   for (std::size_t i = 0; i < trace.threads.size(); ++i) {
     if (trace.threads[i].device < 0) {
       const TraceThread& thread = trace.threads[i];
-      detail::addXPlaneThread(thread, thread.name, flows[i], clock, &spans, &ids, &plane);
+      detail::addXPlaneThread(thread, nameOf(thread), flows[i], clock, &spans, &ids, &plane);
     }
   }
   if (!trace.counters.empty()) {
@@ -115,9 +124,7 @@ XPlaneEncoder encodeDevice(const Trace& trace, int device, std::int64_t planeId,
   plane.addLine(encodeSteps(trace, clock, detail::kDeviceStepsLineId, &plane));
   for (const TraceThread& stream : trace.threads) {
     if (stream.device == device) {
-      const std::string name =
-          stream.name.empty() ? "Stream #" + std::to_string(stream.id) : stream.name;
-      detail::addXPlaneThread(stream, name, {}, clock, &spans, &ids, &plane);
+      detail::addXPlaneThread(stream, nameOf(stream), {}, clock, &spans, &ids, &plane);
     }
   }
   return plane;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -113,6 +114,7 @@ TEST_F(XPlaneReader, GivesTheSpansBack) {
     builder.span(thread, "far", SpanKind::kZone, 50, 250).flags = kDetached;
     builder.span(thread, "within", SpanKind::kZone, 220, 230).flags = kDetached;
   }
+  builder.trace().threads[0].name = "main";
   builder.trace().threads[1].name = "worker";
   const Trace trace = builder.take();
   const Trace read = throughFile(trace);
@@ -256,6 +258,9 @@ TEST_F(XPlaneReader, ReadsWhatOthersWrite) {
   thread->set_metadata_id(2);
   thread->set_int64_value(1);
   addEvent(kNameless, 4'000'000, 1, line);
+  wire::XLine* timeless = plane->add_lines();
+  timeless->set_id(44);
+  addEvent(kCall, 7'000'000, 1, timeless);
   std::ofstream(path(), std::ios::binary) << space.SerializeAsString();
 
   const Trace read = readXPlane(path());
@@ -274,6 +279,10 @@ TEST_F(XPlaneReader, ReadsWhatOthersWrite) {
   EXPECT_EQ(python.spans[0].start, 3000);
   EXPECT_EQ(python.spans[0].duration, 1000);
   EXPECT_EQ(read.names.at(python.spans[1].name).text, "");
+  const auto without = std::find_if(read.threads.begin(), read.threads.end(),
+                                    [](const TraceThread& each) { return each.id == 44; });
+  ASSERT_NE(without, read.threads.end());
+  EXPECT_EQ(without->spans.at(0).start, 7000) << "of a line without a time of its own";
 }
 
 TEST_F(XPlaneReader, LeavesOutTimesThatAreNone) {

@@ -61,6 +61,7 @@ TEST(XPlaneWriter, PutsAllThreadsOnOneHostPlane) {
   const ProfileFile file(builder.take());
   EXPECT_THAT(file.lines("/host:CPU"), SizeIs(2));
   EXPECT_EQ(file.line(kMainThread).name, "main");
+  EXPECT_EQ(file.line(kSecondThread).name, "thread 101");
   EXPECT_THAT(file.line(kMainThread).names(), ElementsAre("a"));
   EXPECT_THAT(file.line(kSecondThread).names(), ElementsAre("b"));
   EXPECT_EQ(file.line(kSecondThread).events[0].start, 5000);
@@ -353,6 +354,22 @@ TEST(XPlaneWriter, CountsFromWhatWasFirst) {
     EXPECT_EQ(file.line(kStepsLine).events.at(0).start, 0);
     EXPECT_EQ(file.line(kMainThread).events.at(0).start, 20'000);
     EXPECT_EQ(file.planeText("Task Environment", "profile_start_time"), "4970u");
+  }
+}
+
+// Picoseconds in 64 bits are some months.
+TEST(XPlaneWriter, PutsWhatIsTooLateAtTheEnd) {
+  TraceBuilder builder;
+  builder.step(1, 0, 4'000'000'000'000'000'000);
+  builder.span(0, "a", SpanKind::kZone, 0, 4'000'000'000'000'000'000);
+  builder.trace().originNanos = 1'700'000'000'000'000'000;
+  XPlaneOptions options;
+  options.originNanos = 1;
+  const ProfileFile file(builder.take(), options);
+  constexpr std::int64_t kWeekPicos = std::int64_t{7} * 24 * 3600 * 1'000'000'000'000;
+  for (const std::int64_t line : {kStepsLine, kMainThread}) {
+    EXPECT_GT(file.line(line).events.at(0).start, 3 * kWeekPicos);
+    EXPECT_EQ(file.line(line).events.at(0).end, file.line(line).events.at(0).start);
   }
 }
 
