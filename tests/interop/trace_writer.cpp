@@ -61,7 +61,7 @@ void addStep(std::int64_t number, std::int64_t start, std::int64_t duration, Tra
   steptape::TraceSpan& addmm = span(kMain, "aten::addmm", SpanKind::kOperator, 2100, 4000);
   addmm.sequence = number;
   addmm.details = 1;
-  span(kMain, "aten::relu", SpanKind::kOperator, 4000, 5000);
+  span(kMain, "aten::relu", SpanKind::kOperator, 4000, 4500);
 
   span(kMain, "backward", SpanKind::kUserScope, 5000, 8000);
   span(kMain, "autograd::engine::evaluate_function: AddmmBackward0", SpanKind::kOperator, 5000,
