@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "steptape/base/export.h"
 #include "steptape/distributed/communicator.h"
 #include "steptape/writer/summary_writer.h"
 
@@ -16,6 +17,6 @@ SummaryWriter openOnAllRanks(Communicator& communicator,
                              const std::function<SummaryWriter()>& open);
 
 /// The root's `value`, on every rank. Collective.
-std::string valueOfRoot(Communicator& communicator, const std::string& value);
+STEPTAPE_EXPORT std::string valueOfRoot(Communicator& communicator, const std::string& value);
 
 }  // namespace steptape::detail

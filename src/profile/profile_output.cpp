@@ -61,17 +61,17 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const TraceOrigin& or
     options_.onTrace(trace, writer, window.step);
   }
   if (wantsFiles) {
-    writeTrace(trace, window.start.session);
+    writeTrace(trace, window.start);
   }
 }
 
-void ProfileOutput::writeTrace(const Trace& trace, const std::string& session) {
+void ProfileOutput::writeTrace(const Trace& trace, const WindowStart& start) {
   if (options_.chromeTrace) {
     note(writeChromeTrace(options_.logDir + "/" + chromeTraceFileName(trace),
                           Span<const Trace>(&trace, 1)));
   }
   if (options_.xplane) {
-    note(writeToSession(options_.logDir, session, trace));
+    note(writeToSession(options_.logDir, start.session, trace, {start.namedNanos}));
   }
 }
 

@@ -40,7 +40,7 @@ class ProfileOutput {
 
  private:
   void writeNow(const FinishedWindow& window, const TraceOrigin& origin);
-  void writeTrace(const Trace& trace, const std::string& session);
+  void writeTrace(const Trace& trace, const WindowStart& start);
   void note(const Status& status);
   void report(const Status& status) const;
 

@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "steptape/base/error.h"
-#include "steptape/trace/xplane_trace.h"
 
 namespace steptape::detail {
 namespace {
@@ -32,7 +31,8 @@ Status failure(const fs::path& path, const std::error_code& error) {
 
 }  // namespace
 
-Status writeToSession(const std::string& logDir, const std::string& session, const Trace& trace) {
+Status writeToSession(const std::string& logDir, const std::string& session, const Trace& trace,
+                      const XPlaneOptions& options) {
   const fs::path place = xplanePath(logDir, session, trace);
   const fs::path unfinished = unfinishedDirectory(logDir, session);
   std::error_code error;
@@ -43,7 +43,7 @@ Status writeToSession(const std::string& logDir, const std::string& session, con
   if (error) {
     return failure(directory, error);
   }
-  Status status = writeXPlane((directory / place.filename()).string(), trace);
+  Status status = writeXPlane((directory / place.filename()).string(), trace, options);
   if (status.ok() && !isAlone && filesIn(unfinished) == trace.worldSize) {
     status = finishSession(logDir, session);
   }

@@ -5,6 +5,7 @@
 
 #include "steptape/base/status.h"
 #include "steptape/trace/trace.h"
+#include "steptape/trace/xplane_trace.h"
 
 namespace steptape::detail {
 
@@ -16,7 +17,8 @@ namespace steptape::detail {
 /// ranks do not, their files stay there until finishSession().
 ///
 /// @threads Thread-safe.
-Status writeToSession(const std::string& logDir, const std::string& session, const Trace& trace);
+Status writeToSession(const std::string& logDir, const std::string& session, const Trace& trace,
+                      const XPlaneOptions& options = {});
 
 /// Moves what there is of a session to where XProf looks, complete or not.
 Status finishSession(const std::string& logDir, const std::string& session);

@@ -141,7 +141,7 @@ class Profiler::Impl {
       governor_.emplace(options_.maxOverhead > 0.0 ? options_.maxOverhead : 1.0, *nanosPerSpan_);
     }
     stepsPassed_ = 0;
-    detail::WindowStart start{nameSession()};
+    detail::WindowStart start = nameSession();
     if (options_.communicator != nullptr) {
       start.clockOffsetNanos = estimateClockOffset(*options_.communicator).nanos;
     }
@@ -218,17 +218,22 @@ class Profiler::Impl {
     }
   }
 
-  /// A name for the window that begins, the same on all ranks and another one than the last.
-  std::string nameSession() {
-    const auto now = static_cast<std::int64_t>(Clock::system().wallSeconds() * 1e9);
+  /// A name for the window that begins, the same on all ranks and another one than the last, and when
+  /// it was given.
+  detail::WindowStart nameSession() {
+    const std::int64_t now = Clock::system().wallNanos();
     std::string session = profileSessionName(now);
     sameSecond_ = session == lastSecond_ ? sameSecond_ + 1 : 0;
     lastSecond_ = session;
     if (sameSecond_ != 0) {
       session += "_" + std::to_string(sameSecond_);
     }
-    return options_.communicator == nullptr ? session
-                                            : detail::valueOfRoot(*options_.communicator, session);
+    if (options_.communicator == nullptr) {
+      return {session, now};
+    }
+    Communicator& ranks = *options_.communicator;
+    session = detail::valueOfRoot(ranks, session);
+    return {session, std::stoll(detail::valueOfRoot(ranks, std::to_string(now)))};
   }
 
   void finish(detail::FinishedWindow window) {

@@ -29,6 +29,7 @@ struct WindowEnd {
 /// What the ranks of a job know of a window when it begins.
 struct WindowStart {
   std::string session;                ///< Its name, see profileSessionName().
+  std::int64_t namedNanos = 0;        ///< When it was named, by the root's clock.
   std::int64_t clockOffsetNanos = 0;  ///< See TraceRecords::build().
 };
 

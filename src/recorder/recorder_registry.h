@@ -31,7 +31,7 @@ STEPTAPE_EXPORT extern std::atomic<std::uint32_t> recordingSession;
 /// Brings recording threads and the one SpanCollector together.
 ///
 /// @threads Thread-safe.
-class RecorderRegistry {
+class STEPTAPE_EXPORT RecorderRegistry {
  public:
   static RecorderRegistry& instance();
 

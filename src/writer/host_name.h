@@ -3,9 +3,11 @@
 
 #include <string>
 
+#include "steptape/base/export.h"
+
 namespace steptape {
 
 /// The host's name, fit for a file name: letters, digits, '-', '_' and '.' only.
-const std::string& hostName();
+STEPTAPE_EXPORT const std::string& hostName();
 
 }  // namespace steptape

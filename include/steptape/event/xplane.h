@@ -58,7 +58,7 @@ struct XLine {
   std::vector<std::string_view> events;
 };
 
-struct XPlane {
+struct STEPTAPE_EXPORT XPlane {
   std::int64_t id = 0;
   std::string name;
   std::vector<XLine> lines;

@@ -127,7 +127,7 @@ STEPTAPE_EXPORT std::uint16_t internSpanName(SpanKind kind, std::string_view tex
 STEPTAPE_EXPORT const std::string& spanName(std::uint16_t nameId);
 
 /// What is known of a call beyond its name; spans with equal ones share them.
-struct SpanDetails {
+struct STEPTAPE_EXPORT SpanDetails {
   /// Of each input as JSON, such as `[[64, 784], [256]]`; an input without a shape is `[]`.
   std::string shapes;
   /// Of each input as JSON, such as `["float", "Scalar"]`.
