@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
+#include <map>
+#include <optional>
 #include <unordered_set>
 
 #include "base/starts_with.h"
+#include "trace/chrome_events.h"
 #include "trace/chrome_format.h"
 #include "trace/json_value.h"
 
@@ -85,7 +87,6 @@ void finishRows(ChromeContents* contents) {
   for (Row& row : contents->rows) {
     contents->strangers += removeUnfinished(&row.thread.spans);
     nestSpans(&row.thread.spans);
-    markNestedInItself(&row.thread.spans, names.size());
   }
   for (const ChromeContents::Flow& flow : contents->flows) {
     findTorchThreads(flow, names, &contents->rows);
@@ -101,7 +102,7 @@ void finishRows(ChromeContents* contents) {
 
 /// A device, or Kineto's rows for its own overhead, is no process of its own.
 bool isGuest(const Process& process) {
-  return process.device || startsWith(process.id, "-");
+  return process.device || (!process.isOurs && startsWith(process.id, "-"));
 }
 
 /// The process that each one belongs to: guests to the one that the file names, else to the largest.
@@ -150,21 +151,57 @@ void forEachTime(Trace* trace, Visit visit) {
   }
 }
 
-/// Moves the rows of a process and its guests into its trace.
+template <typename T>
+void moveBehind(std::vector<T>* from, std::vector<T>* to) {
+  std::move(from->begin(), from->end(), std::back_inserter(*to));
+}
+
+/// Leaves out what the row of a device says of all its spans, where they say something else.
+void removeStreams(std::vector<TraceSpan>* spans, TraceTables* tables) {
+  for (TraceSpan& span : *spans) {
+    const std::string& arguments = tables->details(span.details).arguments;
+    if (arguments.find("\"stream\": ") == std::string::npos &&
+        arguments.find("\"device\": ") == std::string::npos) {
+      continue;
+    }
+    SpanDetails details = tables->details(span.details);
+    details.arguments.clear();
+    for (const auto& [key, value] : jsonMembers("{" + arguments + "}")) {
+      if (key != "stream" && key != "device") {
+        details.arguments +=
+            (details.arguments.empty() ? "" : ", ") + quotedJson(key) + ": " + value.json();
+      }
+    }
+    span.details = tables->numberOf(details);
+  }
+}
+
+/// Moves the rows of a process and its guests into its trace. Two rows may be of the same stream.
 void moveRows(ChromeContents* contents, const std::vector<std::size_t>& hosts, std::size_t host,
               Trace* trace) {
   std::vector<std::size_t> threads(contents->rows.size(), 0);
+  std::map<std::pair<int, std::uint64_t>, std::size_t> known;
   for (std::size_t r = 0; r < contents->rows.size(); ++r) {
     Row& row = contents->rows[r];
     const Process& process = contents->processes[row.process];
     if (hosts[row.process] != host || !(row.isUsed || contents->processes[host].isOurs)) {
       continue;
     }
-    threads[r] = trace->threads.size();
-    TraceThread& thread = trace->threads.emplace_back(std::move(row.thread));
-    thread.device = process.device.value_or(-1);
-    if (thread.name == unnamedThread(thread.id, thread.device)) {
-      thread.name.clear();
+    row.thread.device = process.device.value_or(-1);
+    if (process.device) {
+      removeStreams(&row.thread.spans, &contents->tables);
+    }
+    if (row.thread.name == unnamedThread(row.thread.id, row.thread.device)) {
+      row.thread.name.clear();
+    }
+    const auto [place, isNew] =
+        known.try_emplace({row.thread.device, row.thread.id}, trace->threads.size());
+    threads[r] = place->second;
+    if (isNew) {
+      trace->threads.push_back(std::move(row.thread));
+    } else {
+      moveBehind(&row.thread.spans, &trace->threads[place->second].spans);
+      nestSpans(&trace->threads[place->second].spans);
     }
   }
   for (TraceStep& step : trace->steps) {
@@ -173,11 +210,6 @@ void moveRows(ChromeContents* contents, const std::vector<std::size_t>& hosts, s
   for (TraceMemoryEvent& event : trace->memory) {
     event.thread = threads[event.thread];
   }
-}
-
-template <typename T>
-void moveBehind(std::vector<T>* from, std::vector<T>* to) {
-  std::move(from->begin(), from->end(), std::back_inserter(*to));
 }
 
 /// The trace of a process, with what is in those of its guests apart from their rows.
@@ -201,20 +233,40 @@ void stateFacts(const ChromeContents& contents, const std::string& processId, Tr
   trace->rank = contents.rank;
   trace->worldSize = contents.worldSize;
   trace->metadata = contents.metadata;
-  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-  std::int64_t begin = contents.window ? contents.window->first : kNever;
-  std::int64_t end = contents.window ? begin + contents.window->second : -kNever;
+  std::optional<std::int64_t> begin;
+  std::int64_t end = 0;
+  if (contents.window) {
+    begin = contents.window->first;
+    end = *begin + contents.window->second;
+  }
   forEachTime(trace, [&](const std::int64_t* time, std::int64_t duration) {
-    begin = std::min(begin, *time);
+    begin = std::min(begin.value_or(*time), *time);
     end = contents.window ? end : std::max(end, *time + duration);
   });
-  trace->originNanos = begin;
-  trace->duration = end - begin;
+  trace->originNanos = begin.value_or(0);
+  trace->duration = end - trace->originNanos;
+}
+
+/// Puts the steps in order.
+/// @return how many were left out, since they overlap another one of their thread.
+std::uint64_t orderSteps(std::vector<TraceStep>* steps) {
+  std::stable_sort(steps->begin(), steps->end(),
+                   [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::map<std::size_t, std::int64_t> ends;  // of the last step of each thread
+  const auto overlapping = std::remove_if(steps->begin(), steps->end(), [&](const TraceStep& step) {
+    const auto [end, isFirst] = ends.try_emplace(step.thread, step.start);
+    if (step.start < end->second) {
+      return true;
+    }
+    end->second = step.start + step.duration;
+    return false;
+  });
+  const auto left = static_cast<std::uint64_t>(steps->end() - overlapping);
+  steps->erase(overlapping, steps->end());
+  return left;
 }
 
 void sortByTime(Trace* trace) {
-  std::stable_sort(trace->steps.begin(), trace->steps.end(),
-                   [](const auto& a, const auto& b) { return a.start < b.start; });
   std::stable_sort(trace->memory.begin(), trace->memory.end(),
                    [](const auto& a, const auto& b) { return a.time < b.time; });
   for (TraceCounter& counter : trace->counters) {
@@ -251,8 +303,12 @@ std::vector<Trace> assembleTraces(ChromeContents contents) {
       *time -= origin;
     });
     trace.originNanos += contents.baseNanos;
+    contents.strangers += orderSteps(&trace.steps);
     sortByTime(&trace);
     contents.tables.giveOwnTables(&trace);
+    for (TraceThread& thread : trace.threads) {
+      markNestedInItself(&thread.spans, trace.names.size());
+    }
     traces.push_back(std::move(trace));
   }
   if (!traces.empty()) {

@@ -2,6 +2,7 @@
 #include "trace/chrome_process_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -41,7 +42,7 @@ struct MemoryPhrases {
       : event(kBegin + "\"[memory]\",\"cat\":\"cpu_instant_event\",\"args\":{\"Device Type\":" +
               std::to_string(type) + ",\"Device Id\":" + std::to_string(index) + ",\"Addr\":"),
         counter(kBegin + quotedJson("memory of " + deviceName(type, index)) + ",\"cat\":\"" +
-                kMemoryCategory + "\",\"ph\":\"C\",\"pid\":" + std::to_string(processId) +
+                kMemoryCategory + "\",\"ph\":\"C\"," + whereText(processId, 0) +
                 ",\"args\":{\"allocated\":") {}
 
   Phrase event;
@@ -52,8 +53,8 @@ struct MemoryPhrases {
 
 ChromeProcessWriter::Row::Row(const std::string& where, const std::string& lastArguments)
     : slice(lastArguments + "},\"ph\":\"X\"," + where + ",\"ts\":"),
-      asyncBegin(lastArguments + "},\"ph\":\"b\"," + where + ",\"id\":"),
-      asyncEnd(",\"ph\":\"e\"," + where + ",\"id\":"),
+      asyncBegin(lastArguments + "},\"ph\":\"b\"," + where + ",\"id\":\""),
+      asyncEnd(",\"ph\":\"e\"," + where + ",\"id\":\""),
       flowBegin(kBegin + "\"fwdbwd\",\"cat\":\"fwdbwd\",\"ph\":\"s\"," + where + ",\"id\":"),
       flowEnd(kBegin + "\"fwdbwd\",\"cat\":\"fwdbwd\",\"ph\":\"f\",\"bp\":\"e\"," + where +
               ",\"id\":"),
@@ -71,6 +72,7 @@ ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::int64_t proces
       forwardThread_(",\"Fwd thread id\":"),
       value_(",\"value\":"),
       time_(",\"ts\":"),
+      timeOfAsync_("\",\"ts\":"),
       duration_(",\"dur\":") {}
 
 void ChromeProcessWriter::write() {
@@ -122,8 +124,11 @@ void ChromeProcessWriter::writeProcessMetadata() {
   writeMetadata(where, "process_sort_index",
                 "\"sort_index\":" + std::to_string(++file_->lastProcess));
   std::string metadata;
+  std::set<std::string> known;
   for (const auto& [key, value] : trace_.metadata) {
-    metadata += (metadata.empty() ? "" : ",") + quotedJson(key) + ":" + value;
+    if (known.insert(key).second) {
+      metadata += (metadata.empty() ? "" : ",") + quotedJson(key) + ":" + value;
+    }
   }
   writeMetadata(where, kProcessFacts,
                 "\"host_name\":" + quotedJson(trace_.hostName) +
@@ -206,12 +211,12 @@ void ChromeProcessWriter::writeSpan(const TraceSpan& span, bool isSlice, Row* ro
   }
   text_->append(&row->asyncBegin);
   text_->appendInteger(file_->lastSpan);
-  text_->append(&time_);
+  text_->append(&timeOfAsync_);
   appendTime(span.start);
   text_->append(spans_.endOf(span));
   text_->append(&row->asyncEnd);
   text_->appendInteger(file_->lastSpan);
-  text_->append(&time_);
+  text_->append(&timeOfAsync_);
   appendTime(span.start + span.duration);
 }
 
@@ -270,9 +275,12 @@ void ChromeProcessWriter::writeMemory() {
 void ChromeProcessWriter::writeCounters() {
   Phrase end("},\"ts\":");
   for (const TraceCounter& counter : trace_.counters) {
-    Phrase begin(kBegin + quotedJson(counter.name) +
-                 ",\"ph\":\"C\",\"pid\":" + std::to_string(processId_) + ",\"args\":{\"value\":");
+    Phrase begin(kBegin + quotedJson(counter.name) + ",\"ph\":\"C\"," + whereText(processId_, 0) +
+                 ",\"args\":{\"value\":");
     for (const auto& [time, value] : counter.points) {
+      if (!std::isfinite(value)) {
+        continue;  // a gap in the curve
+      }
       text_->append(&begin);
       text_->appendNumber(value);
       text_->append(&end);

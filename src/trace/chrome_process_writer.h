@@ -86,7 +86,7 @@ class ChromeProcessWriter {
   SpanPhrases spans_;
   std::vector<ThreadSteps> steps_;  // of each thread
   std::vector<Row> rows_;           // of each thread
-  Phrase sequence_, forwardThread_, value_, time_, duration_;
+  Phrase sequence_, forwardThread_, value_, time_, timeOfAsync_, duration_;
   NumberSeries spanIds_, sequences_, times_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,19 @@ std::string textArgument(const ChromeEvent& event, std::string_view key) {
   return value == nullptr ? "" : value->text;
 }
 
+std::optional<int> deviceOf(std::optional<std::int64_t> number) {
+  constexpr std::int64_t kMaxDevice = std::numeric_limits<int>::max();
+  return number && *number >= 0 && *number <= kMaxDevice
+             ? std::optional<int>(static_cast<int>(*number))
+             : std::nullopt;
+}
+
+/// Nanoseconds that may be added to others.
+std::int64_t timeOr0(std::optional<std::int64_t> nanos) {
+  constexpr std::int64_t kMaxNanos = std::numeric_limits<std::int64_t>::max() / 4;
+  return nanos && *nanos >= 0 && *nanos <= kMaxNanos ? *nanos : 0;
+}
+
 /// The number behind `prefix`, if `text` is just that.
 std::optional<std::int64_t> numberBehind(std::string_view prefix, std::string_view text) {
   std::int64_t number = 0;
@@ -42,6 +56,12 @@ std::optional<std::int64_t> numberBehind(std::string_view prefix, std::string_vi
     return {};
   }
   return number;
+}
+
+/// The same for 7 and "7".
+std::string idOf(const JsonValue& value) {
+  const std::optional<std::int64_t> number = value.integer();
+  return number ? std::to_string(*number) : value.text;
 }
 
 /// A key of two parts.
@@ -59,7 +79,7 @@ class ContentsReader : public detail::ChromeEventSink {
   ChromeContents takeContents() { return std::move(contents_); }
 
  private:
-  std::size_t processOf(const std::string& id);
+  std::size_t processOf(const JsonValue& id);
   std::size_t rowOf(const ChromeEvent& event);
 
   void takeMetadata(const ChromeEvent& event);
@@ -85,23 +105,25 @@ class ContentsReader : public detail::ChromeEventSink {
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> openSpans_;  // row, span
 };
 
-std::size_t ContentsReader::processOf(const std::string& id) {
-  const auto [known, isNew] = processes_.try_emplace(id, contents_.processes.size());
+std::size_t ContentsReader::processOf(const JsonValue& id) {
+  const auto [known, isNew] = processes_.try_emplace(idOf(id), contents_.processes.size());
   if (isNew) {
-    contents_.processes.emplace_back().id = id;
+    contents_.processes.emplace_back().id = idOf(id);
   }
   return known->second;
 }
 
 std::size_t ContentsReader::rowOf(const ChromeEvent& event) {
-  const auto [known, isNew] =
-      rows_.try_emplace(joined(event.processId, event.threadId), contents_.rows.size());
+  const std::size_t process = processOf(event.processId);
+  const std::optional<std::int64_t> id = event.threadId.integer();
+  const auto [known, isNew] = rows_.try_emplace(
+      std::to_string(process) + '\0' + idOf(event.threadId), contents_.rows.size());
   if (isNew) {
     ChromeContents::Row row;
-    row.process = processOf(event.processId.text);
-    const std::optional<std::int64_t> id = event.threadId.integer();
-    row.thread.id =
-        static_cast<std::uint64_t>(id.value_or(static_cast<std::int64_t>(known->second)));
+    row.process = process;
+    // Numbers that no system gives a thread, for those that have none.
+    constexpr std::uint64_t kFirstOfUnnumbered = std::uint64_t{1} << 32;
+    row.thread.id = id ? static_cast<std::uint64_t>(*id) : kFirstOfUnnumbered + known->second;
     row.thread.name = id ? "" : event.threadId.text;
     contents_.rows.push_back(std::move(row));
   }
@@ -111,7 +133,7 @@ std::size_t ContentsReader::rowOf(const ChromeEvent& event) {
 void ContentsReader::takeMember(const JsonMember& member) {
   const auto& [key, value] = member;
   if (key == "baseTimeNanoseconds") {
-    contents_.baseNanos = value.integer().value_or(0);
+    contents_.baseNanos = timeOr0(value.integer());
   } else if (key == "host_name") {
     contents_.hostName = value.text;
   } else if (key == "distributedInfo") {
@@ -145,14 +167,15 @@ void ContentsReader::takeMetadata(const ChromeEvent& event) {
     takeThreadName(event);
     return;
   }
-  ChromeContents::Process& process = contents_.processes[processOf(event.processId.text)];
+  ChromeContents::Process& process = contents_.processes[processOf(event.processId)];
   if (name == "process_name") {
     process.trace.processName = textArgument(event, "name");
   } else if (name == "process_labels") {
-    const auto device = numberBehind("GPU ", textArgument(event, "labels"));
-    process.device = device ? std::optional<int>(static_cast<int>(*device)) : process.device;
+    if (const auto device = deviceOf(numberBehind("GPU ", textArgument(event, "labels")))) {
+      process.device = device;
+    }
   } else if (name == detail::kDeviceFacts) {
-    process.device = static_cast<int>(integerArgument(event, "device").value_or(0));
+    process.device = deviceOf(integerArgument(event, "device"));
     process.hostId = textArgument(event, "process");
   } else if (name == detail::kProcessFacts) {
     takeProcessFacts(event);
@@ -167,7 +190,7 @@ void ContentsReader::takeThreadName(const ChromeEvent& event) {
 }
 
 void ContentsReader::takeProcessFacts(const ChromeEvent& event) {
-  ChromeContents::Process& process = contents_.processes[processOf(event.processId.text)];
+  ChromeContents::Process& process = contents_.processes[processOf(event.processId)];
   process.isOurs = true;
   Trace& trace = process.trace;
   trace.hostName = textArgument(event, "host_name");
@@ -176,7 +199,7 @@ void ContentsReader::takeProcessFacts(const ChromeEvent& event) {
   trace.rank = static_cast<int>(integerArgument(event, "rank").value_or(0));
   trace.worldSize = static_cast<int>(integerArgument(event, "world_size").value_or(1));
   trace.originNanos = event.time.microsToNanos().value_or(0);
-  trace.duration = integerArgument(event, "duration").value_or(0);
+  trace.duration = timeOr0(integerArgument(event, "duration"));
   trace.dropped = static_cast<std::uint64_t>(integerArgument(event, "dropped").value_or(0));
   trace.metadata.clear();
   for (const auto& [key, value] : detail::jsonMembers(textArgument(event, "metadata"))) {
@@ -296,7 +319,7 @@ bool ContentsReader::takeCounter(const ChromeEvent& event, std::int64_t time) {
   if (event.category.text == detail::kMemoryCategory) {
     return true;  // made of the memory events
   }
-  const std::size_t process = processOf(event.processId.text);
+  const std::size_t process = processOf(event.processId);
   std::vector<TraceCounter>& counters = contents_.processes[process].trace.counters;
   bool isCounter = false;
   for (const auto& [key, value] : event.arguments) {
@@ -307,7 +330,7 @@ bool ContentsReader::takeCounter(const ChromeEvent& event, std::int64_t time) {
     isCounter = true;
     const std::string name = event.name.text + (key == "value" ? "" : " " + key);
     const auto [known, isNew] =
-        counters_.try_emplace(event.processId.text + '\0' + name, counters.size());
+        counters_.try_emplace(idOf(event.processId) + '\0' + name, counters.size());
     if (isNew) {
       counters.push_back({name, {}});
     }

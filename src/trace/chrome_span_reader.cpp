@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trace/chrome_format.h"
 
@@ -43,10 +44,14 @@ class ArgumentReader {
   }
 
   void take(const JsonMember& member) {
-    if (!takeText(member) && !takeNumber(member) && !isLeftOut(member.key)) {
-      details.arguments += (details.arguments.empty() ? "" : ", ") + quotedJson(member.key) + ": " +
-                           member.value.json();
+    const auto& [key, value] = member;
+    if (takeText(key, value) || takeNumber(key, value) || isLeftOut(key) ||
+        std::find(others_.begin(), others_.end(), key) != others_.end()) {
+      return;
     }
+    others_.push_back(key);
+    details.arguments +=
+        (details.arguments.empty() ? "" : ", ") + quotedJson(key) + ": " + value.json();
   }
 
   SpanDetails details;
@@ -55,38 +60,37 @@ class ArgumentReader {
   std::uint32_t color = 0;
 
  private:
-  bool takeText(const JsonMember& member) {
-    const auto& [key, value] = member;
+  /// @return whether it is an argument that has a place of its own; so for takeNumber().
+  bool takeText(std::string_view key, const JsonValue& value) {
     if (key == "Input Dims") {
       details.shapes = value.json();
     } else if (key == "Input type") {
       details.types = value.json();
-    } else if (key == "module" && value.isString) {
+    } else if (key == "module") {
       details.module = value.text;
-    } else if (key == "kind" && kindNamed(value.text)) {
+    } else if (key == "kind") {
       kind = kindNamed(value.text);
-    } else if (key == "color" && colorOf(value.text)) {
-      color = *colorOf(value.text);
+    } else if (key == "color") {
+      color = colorOf(value.text).value_or(0);
     } else {
       return false;
     }
     return true;
   }
-  bool takeNumber(const JsonMember& member) {
-    const auto& [key, value] = member;
-    if (key == "Sequence number" && value.integer()) {
-      span.sequence = *value.integer();
-    } else if (key == "Fwd thread id" && value.integer()) {
-      span.forwardThread = static_cast<std::uint16_t>(*value.integer());
-    } else if (key == "bytes" && value.integer()) {
-      details.bytes = *value.integer();
-    } else if (key == "flops" && value.number()) {
-      details.flops = *value.number();
+  bool takeNumber(std::string_view key, const JsonValue& value) {
+    if (key == "Sequence number") {
+      span.sequence = value.integer().value_or(-1);
+    } else if (key == "Fwd thread id") {
+      span.forwardThread = static_cast<std::uint16_t>(value.integer().value_or(0));
+    } else if (key == "bytes") {
+      details.bytes = value.integer().value_or(0);
+    } else if (key == "flops") {
+      details.flops = value.number().value_or(0);
     } else if (key == "value" && value.number()) {
       span.value = *value.number();
       span.flags |= kHasValue;
     } else {
-      return false;
+      return key == "value";
     }
     return true;
   }
@@ -99,6 +103,7 @@ class ArgumentReader {
   }
 
   bool isOfStream_;
+  std::vector<std::string_view> others_;  // keys in details.arguments
 };
 
 }  // namespace

@@ -52,10 +52,10 @@ std::string headText(const std::string& path, Span<const Trace> processes, std::
 
 void writeEvents(const std::string& path, Span<const Trace> processes, PhraseText* text) {
   ChromeFileState file;
-  std::int64_t origin = processes[0].originNanos;
-  for (const Trace& trace : processes) {
-    origin = std::min(origin, trace.originNanos);
-  }
+  const std::int64_t origin =
+      std::min_element(processes.begin(), processes.end(), [](const Trace& a, const Trace& b) {
+        return a.originNanos < b.originNanos;
+      })->originNanos;
   file.baseNanos = origin - origin % detail::kChromeBasePeriodNanos;
   text->append(headText(path, processes, file.baseNanos));
   const bool isOnly = processes.size() == 1;

@@ -10,7 +10,8 @@
 namespace steptape::detail {
 namespace {
 
-constexpr std::int64_t kMaxMicros = 4'000'000'000'000'000;
+/// Of more than 100 years, so that sums of two are in range.
+constexpr std::uint64_t kMaxMicros = 4'000'000'000'000'000;
 
 template <typename Integer>
 std::optional<std::int64_t> parsed(const std::string& text) {
@@ -62,28 +63,27 @@ std::optional<double> JsonValue::number() const {
 }
 
 std::optional<std::int64_t> JsonValue::microsToNanos() const {
-  const bool isNegative = text.compare(0, 1, "-") == 0;
   const char* const end = text.data() + text.size();
-  std::int64_t micros = 0;
-  auto [rest, error] = std::from_chars(text.data() + (isNegative ? 1 : 0), end, micros);
+  std::uint64_t micros = 0;  // which has no sign
+  auto [rest, error] = std::from_chars(text.data(), end, micros);
   if (error != std::errc() || micros > kMaxMicros) {
     return {};
   }
-  std::int64_t nanos = micros * 1000;
+  auto nanos = static_cast<std::int64_t>(micros) * 1000;
   if (rest != end && *rest == '.') {
     ++rest;
     for (std::int64_t unit = 100; rest != end && isDigit(*rest); unit /= 10) {
       nanos += (*rest++ - '0') * unit;
     }
   }
-  if (rest != end) {  // an exponent, or no number at all
-    const std::optional<double> value = number();
-    if (!value || !(std::abs(*value) <= static_cast<double>(kMaxMicros))) {
-      return {};
-    }
-    return std::llround(*value * 1000);
+  if (rest == end) {
+    return nanos;
   }
-  return isNegative ? -nanos : nanos;
+  const std::optional<double> value = number();  // with an exponent, if it is one
+  if (!value || !(*value >= 0 && *value <= static_cast<double>(kMaxMicros))) {
+    return {};
+  }
+  return std::llround(*value * 1000);
 }
 
 }  // namespace steptape::detail

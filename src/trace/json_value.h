@@ -18,7 +18,7 @@ struct JsonValue {
   /// Empty if it is something else. A string that stands for a number is one.
   std::optional<std::int64_t> integer() const;
   std::optional<double> number() const;
-  /// Of microseconds, to the last digit; empty if they are more than 100 years.
+  /// Of microseconds, to the last digit; empty if they are negative, or 4e15 and more.
   std::optional<std::int64_t> microsToNanos() const;
 };
 

@@ -28,6 +28,8 @@ class STEPTAPE_EXPORT Phrase {
 
   void add(std::string_view part);
 
+  std::size_t size() const { return text_.size(); }
+
  private:
   friend class PhraseText;
   struct Part {

@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "steptape/base/json.h"
 
@@ -11,90 +13,129 @@
 namespace steptape::detail {
 namespace {
 
-/// A trace whose spans all differ takes no more memory than this many.
-constexpr std::size_t kMaxEntries = 16 * 1024;
+/// A trace whose spans all differ takes no more memory than this.
+constexpr std::size_t kMaxBytes = std::size_t{8} << 20;
 
-/// Lists that differ have elements in common, so each is a part.
-void addLists(std::string_view text, Phrase* phrase) {
-  constexpr std::string_view kBetween = "], ";
-  for (std::size_t end; (end = text.find(kBetween)) != std::string_view::npos;) {
-    phrase->add(text.substr(0, end + kBetween.size()));
-    text.remove_prefix(end + kBetween.size());
+/// Puts a phrase together, and decides where its parts end. Parts are found again one by one: many
+/// short ones take long to find, and few long ones differ more often.
+class PhraseBuilder {
+ public:
+  void add(std::string_view text) { part_ += text; }
+
+  void endPart() {
+    if (!part_.empty()) {
+      phrase_.add(part_);
+      part_.clear();
+    }
   }
-  phrase->add(text);
-}
+
+  /// Adds JSON of lists; lists that differ have elements in common.
+  void addLists(std::string_view json) {
+    constexpr std::string_view kBetween = "], ";
+    constexpr std::size_t kMinPart = 16;
+    for (std::size_t end; (end = json.find(kBetween)) != std::string_view::npos;) {
+      add(json.substr(0, end + kBetween.size()));
+      json.remove_prefix(end + kBetween.size());
+      if (part_.size() >= kMinPart) {
+        endPart();
+      }
+    }
+    add(json);
+  }
+
+  Phrase take() {
+    endPart();
+    return std::move(phrase_);
+  }
+
+ private:
+  Phrase phrase_;
+  std::string part_;
+};
 
 std::string categoryOf(const TraceName& name) {
   return name.category.empty() ? chromeCategory(name.kind) : name.category;
 }
 
-void addDetails(const SpanDetails& details, Phrase* phrase) {
-  if (!details.shapes.empty()) {
-    phrase->add("\"Input Dims\":");
-    addLists(details.shapes + ',', phrase);
-  }
-  if (!details.types.empty()) {
-    phrase->add("\"Input type\":" + details.types + ',');
-  }
-  std::string text;
-  if (!details.module.empty()) {
-    text += "\"module\":";
-    appendJsonString(&text, details.module);
-    text += ',';
-  }
-  if (details.flops != 0) {
-    text += "\"flops\":";
-    appendJsonNumber(&text, details.flops);
-    text += ',';
-  }
-  if (details.bytes != 0) {
-    text += "\"bytes\":";
-    appendJsonInteger(&text, details.bytes);
-    text += ',';
-  }
-  phrase->add(text);
-  if (!details.arguments.empty()) {
-    addLists(details.arguments + ',', phrase);
-  }
-}
-
-void addName(const TraceName& name, Phrase* phrase) {
+void addName(const TraceName& name, PhraseBuilder* phrase) {
   phrase->add("},\n{\"name\":");
+  phrase->endPart();
   phrase->add(quotedJson(name.text));
+  phrase->endPart();
   phrase->add(",\"cat\":" + quotedJson(categoryOf(name)));
 }
 
-void addArguments(const TraceName& name, const SpanDetails& details, Phrase* phrase) {
-  std::string text = ",\"args\":{";
+void addArgumentsOfName(const TraceName& name, PhraseBuilder* phrase) {
   if (kindOfChromeCategory(categoryOf(name)) != name.kind) {
-    text += std::string("\"kind\":\"") + spanKindName(name.kind) + "\",";
+    phrase->add(std::string("\"kind\":\"") + spanKindName(name.kind) + "\",");
   }
   if (name.color != 0) {
     char color[24];
     std::snprintf(color, sizeof color, "\"color\":\"#%06X\",", name.color & 0xffffffu);
-    text += color;
+    phrase->add(color);
   }
-  phrase->add(text);
-  addDetails(details, phrase);
-  phrase->add("\"External id\":");
+}
+
+void addDetails(const SpanDetails& details, PhraseBuilder* phrase) {
+  if (!details.shapes.empty()) {
+    phrase->add("\"Input Dims\":");
+    phrase->endPart();
+    phrase->addLists(details.shapes + ',');
+    phrase->endPart();
+  }
+  if (!details.types.empty()) {
+    phrase->add("\"Input type\":" + details.types + ',');
+    phrase->endPart();
+  }
+  if (!details.arguments.empty()) {
+    phrase->addLists(details.arguments + ',');
+    phrase->endPart();
+  }
+  if (!details.module.empty()) {
+    phrase->add("\"module\":" + quotedJson(details.module) + ',');
+  }
+  if (details.flops != 0) {
+    std::string flops;
+    appendJsonNumber(&flops, details.flops);
+    phrase->add("\"flops\":" + flops + ',');
+  }
+  if (details.bytes != 0) {
+    phrase->add("\"bytes\":" + std::to_string(details.bytes) + ',');
+  }
+}
+
+Phrase beginOfSpan(const TraceName& name, const SpanDetails& details) {
+  PhraseBuilder phrase;
+  addName(name, &phrase);
+  phrase.add(",\"args\":{");
+  addArgumentsOfName(name, &phrase);
+  addDetails(details, &phrase);
+  phrase.add("\"External id\":");
+  return phrase.take();
+}
+
+Phrase endOfSpan(const TraceName& name) {
+  PhraseBuilder phrase;
+  addName(name, &phrase);
+  return phrase.take();
 }
 
 }  // namespace
 
 void SpanPhrases::find(std::uint64_t key) {
-  if (entries_.size() == kMaxEntries) {
+  if (bytes_ > kMaxBytes) {
     entries_.clear();
+    bytes_ = 0;
     last_ = nullptr;
   }
-  const auto [found, isNew] = entries_.try_emplace(key, Entry{key, nullptr, {}});
+  const auto [found, isNew] = entries_.try_emplace(key);
   Entry* const entry = &found->second;
   if (isNew) {
     const TraceName& name = trace_.names[key >> 32];
     const auto details = static_cast<std::uint32_t>(key);
-    addName(name, &entry->phrase);
-    if (details != kEnd) {
-      addArguments(name, trace_.details[details], &entry->phrase);
-    }
+    entry->key = key;
+    entry->phrase = details == kEnd ? endOfSpan(name) : beginOfSpan(name, trace_.details[details]);
+    bytes_ += sizeof(Entry) + 2 * entry->phrase.size();  // the parts take about as much as the text
   }
   if (last_ != nullptr) {
     last_->next = entry;

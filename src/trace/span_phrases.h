@@ -28,8 +28,8 @@ class SpanPhrases {
  private:
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};  // in place of details
   struct Entry {
-    std::uint64_t key;
-    Entry* next;  // of what followed
+    std::uint64_t key = 0;
+    Entry* next = nullptr;  // what followed last time
     Phrase phrase;
   };
 
@@ -46,6 +46,7 @@ class SpanPhrases {
 
   const Trace& trace_;
   std::unordered_map<std::uint64_t, Entry> entries_;
+  std::size_t bytes_ = 0;
   Entry* last_ = nullptr;
 };
 

@@ -20,6 +20,7 @@ class TraceTables {
   std::uint32_t numberOf(const SpanDetails& details);
 
   std::vector<TraceName>& names() { return names_; }
+  const SpanDetails& details(std::uint32_t number) const { return details_[number]; }
 
   /// Gives `trace`, whose spans have numbers of these tables, tables of its own with what it uses.
   void giveOwnTables(Trace* trace) const;

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an event of a Chrome trace costs: writeChromeTrace() of a million operators, compressed and
+// not, against zlib at its fastest on the same text; and how much memory and disk it takes.
+//
+//   build/release/bin/trace_benchmark
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <sys/resource.h>
+#include <vector>
+
+#include "steptape/testing/temp_dir.h"
+#include "steptape/trace/chrome_trace.h"
+
+#include "harness.h"
+
+#include <zlib.h>
+
+namespace {
+
+constexpr int kRounds = 11;
+constexpr std::size_t kOperators = 1'000'000;
+constexpr int kLayers = 30;
+
+/// A convolutional network in training: each layer calls operators within operators, with the shapes
+/// that it has, forward in order and backward in reverse.
+class TrainingLoop {
+ public:
+  TrainingLoop() {
+    trace_.hostName = "node";
+    trace_.processId = 4242;
+    trace_.originNanos = 1'795'350'356'848'502'275;
+    trace_.threads.resize(1);
+    trace_.threads[0].id = 4242;
+    for (int layer = 0; layer < kLayers; ++layer) {
+      const std::string channels = std::to_string(64 << layer / 10);
+      const std::string size = std::to_string(56 >> layer / 10);
+      steptape::SpanDetails details;
+      details.shapes = "[[32, " + channels + ", " + size + ", " + size + "], [" + channels + ", " +
+                       channels + ", 3, 3], [], [], [], []]";
+      details.types =
+          "[\"float\", \"float\", \"\", \"ScalarList\", \"ScalarList\", \"ScalarList\"]";
+      details.module = "layer" + std::to_string(layer);
+      trace_.details.push_back(details);
+    }
+    while (trace_.threads[0].spans.size() < kOperators) {
+      addStep();
+    }
+    trace_.duration = now_;
+    steptape::nestSpans(&trace_.threads[0].spans);
+  }
+
+  const steptape::Trace& trace() const { return trace_; }
+
+ private:
+  void addStep() {
+    const std::int64_t start = now_;
+    const std::int64_t first = sequence_;
+    for (int layer = 0; layer < kLayers; ++layer) {
+      for (const char* operation : {"conv2d", "batch_norm", "relu"}) {
+        addCall({"aten::" + std::string(operation), "aten::_" + std::string(operation),
+                 "aten::native_" + std::string(operation)},
+                steptape::SpanKind::kOperator, layer, sequence_++);
+      }
+    }
+    for (std::int64_t sequence = sequence_; sequence-- > first;) {
+      const std::string node = std::vector<std::string>{"Convolution", "NativeBatchNorm",
+                                                        "Relu"}[(sequence - first) % 3] +
+                               "Backward0";
+      addCall({"autograd::engine::evaluate_function: " + node, node, "aten::" + node + "_kernel"},
+              steptape::SpanKind::kBackward, static_cast<int>((sequence - first) / 3), sequence);
+    }
+    trace_.steps.push_back({step_++, start, now_ - start, 0});
+  }
+
+  /// Three spans, each within the one before; the second one is of the kind and has the number.
+  void addCall(const std::vector<std::string>& names, steptape::SpanKind kind, int layer,
+               std::int64_t sequence) {
+    const std::int64_t end = now_ + 2000 + static_cast<std::int64_t>(random_() % 100'000);
+    for (std::size_t depth = 0; depth < names.size(); ++depth) {
+      steptape::TraceSpan span;
+      const bool isSecond = depth == 1;
+      span.name = nameId(names[depth], isSecond ? kind : steptape::SpanKind::kOperator);
+      span.details = static_cast<std::uint32_t>(layer + 1);
+      span.sequence = isSecond ? sequence : -1;
+      span.forwardThread = 1;
+      span.start = now_;
+      span.duration = end - now_ - static_cast<std::int64_t>(depth);
+      trace_.threads[0].spans.push_back(span);
+      now_ += 200 + static_cast<std::int64_t>(random_() % 300);
+    }
+    now_ = end;
+  }
+
+  std::uint32_t nameId(const std::string& text, steptape::SpanKind kind) {
+    for (std::size_t i = 0; i < trace_.names.size(); ++i) {
+      if (trace_.names[i].text == text) {
+        return static_cast<std::uint32_t>(i);
+      }
+    }
+    trace_.names.push_back({text, kind});
+    return static_cast<std::uint32_t>(trace_.names.size() - 1);
+  }
+
+  steptape::Trace trace_;
+  std::mt19937 random_{1};
+  std::int64_t now_ = 0;
+  std::int64_t sequence_ = 0;
+  std::int64_t step_ = 0;
+};
+
+/// Operators, steps, and both ends of the arrows.
+std::size_t eventCount(const steptape::Trace& trace) {
+  return trace.threads[0].spans.size() + trace.steps.size() +
+         2 * steptape::linkBackward(trace).size();
+}
+
+double writeSeconds(const std::string& path, const steptape::Trace& trace, bool compress) {
+  steptape::ChromeTraceOptions options;
+  options.compress = compress;
+  const double start = benchmark::cpuSeconds();
+  const steptape::Status status = steptape::writeChromeTrace(path, trace, options);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", status.message().c_str());
+    std::exit(1);
+  }
+  return benchmark::cpuSeconds() - start;
+}
+
+/// What the deflate streams of zlib cost beyond the text.
+double zlibSeconds(const std::string& text, int level, std::size_t* size) {
+  constexpr int kGzip = 16 + MAX_WBITS;
+  constexpr int kDefaultMemory = 8;
+  z_stream stream = {};
+  deflateInit2(&stream, level, Z_DEFLATED, kGzip, kDefaultMemory, Z_DEFAULT_STRATEGY);
+  std::vector<Bytef> out(std::size_t{1} << 17);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  const double start = benchmark::cpuSeconds();
+  int result = Z_OK;
+  while (result == Z_OK) {
+    stream.next_out = out.data();
+    stream.avail_out = static_cast<uInt>(out.size());
+    result = deflate(&stream, Z_FINISH);
+  }
+  const double seconds = benchmark::cpuSeconds() - start;
+  *size = stream.total_out;
+  deflateEnd(&stream);
+  return seconds;
+}
+
+/// The most memory that the process has had, in MiB.
+double peakMemory() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+std::string contentOf(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+benchmark::Costs sum(benchmark::Costs costs, const benchmark::Costs& more) {
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    costs[i] += more[i];
+  }
+  return costs;
+}
+
+}  // namespace
+
+int main() {
+  const steptape::testing::TempDir dir;
+  const std::string plain = dir.string() + "/trace.json";
+  const std::string compressed = plain + ".gz";
+  const TrainingLoop loop;
+  const steptape::Trace& trace = loop.trace();
+  const auto events = static_cast<double>(eventCount(trace));
+
+  const double before = peakMemory();
+  writeSeconds(compressed, trace, true);
+  const double growth = peakMemory() - before;
+
+  writeSeconds(plain, trace, false);
+  const std::string text = contentOf(plain);
+  std::size_t zlibBytes = 0;
+  const auto nanos = [events](double seconds) { return seconds * 1e9 / events; };
+  const std::vector<benchmark::Variant> variants = {
+      {"writeChromeTrace(), gzip", [&] { return nanos(writeSeconds(compressed, trace, true)); }},
+      {"the same again (A/A)", [&] { return nanos(writeSeconds(compressed, trace, true)); }},
+      {"writeChromeTrace(), plain", [&] { return nanos(writeSeconds(plain, trace, false)); }},
+      {"zlib level 1 of the text", [&] { return nanos(zlibSeconds(text, 1, &zlibBytes)); }}};
+  const auto costs = benchmark::rotate(variants, kRounds);
+  benchmark::printTitle("An event of a Chrome trace, nanoseconds of CPU");
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    benchmark::printCosts(variants[i].name, costs[i], "ns");
+  }
+  benchmark::printControl("gzip / gzip again", benchmark::ratio(costs[0], costs[1]), 0.1);
+  benchmark::printAtLeast("plain text and zlib level 1 / ours",
+                          benchmark::ratio(sum(costs[2], costs[3]), costs[0]), 4);
+  std::printf("  %.0f events: %.1f bytes each, of zlib %.1f, as text %.1f; %.1f MiB of memory\n",
+              events, static_cast<double>(std::filesystem::file_size(compressed)) / events,
+              static_cast<double>(zlibBytes) / events, static_cast<double>(text.size()) / events,
+              growth);
+  return 0;
+}

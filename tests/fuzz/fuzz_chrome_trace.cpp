@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a Chrome trace: what is read of them is written by the rules, and read again the same.
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/testing/temp_dir.h"
+#include "steptape/trace/chrome_trace.h"
+
+#include "fuzz/fuzz_input.h"
+#include "trace/perfetto_rules.h"
+#include "trace/sample_trace.h"
+
+namespace steptape {
+namespace {
+
+std::vector<std::string> wordsOfAll(const std::vector<Trace>& traces) {
+  std::vector<std::string> words;
+  for (const Trace& trace : traces) {
+    for (std::string& line : wordsOf(trace)) {
+      words.push_back(std::move(line));
+    }
+  }
+  return words;
+}
+
+std::vector<Trace> writtenAndRead(const std::string& path, const std::vector<Trace>& traces,
+                                  bool compress) {
+  ChromeTraceOptions options;
+  options.compress = compress;
+  require(writeChromeTrace(path, traces, options).ok(), "what was read can be written");
+  return readChromeTrace(path);
+}
+
+void readAnything(const std::string& bytes) {
+  static const testing::TempDir dir;
+  const std::string path = dir.string() + "/trace";
+  std::ofstream(path, std::ios::binary) << bytes;
+  std::vector<Trace> traces;
+  try {
+    traces = readChromeTrace(path);
+  } catch (const Error&) {
+    return;
+  }
+  if (traces.empty()) {
+    return;
+  }
+  // What crosses a step is taken out of its row when it is first written.
+  const std::vector<Trace> once = writtenAndRead(path, traces, /*compress=*/true);
+  const std::vector<Trace> twice = writtenAndRead(path, once, /*compress=*/false);
+  require(wordsOfAll(twice) == wordsOfAll(once), "what is written is read again");
+  std::ifstream in(path, std::ios::binary);
+  require(brokenPerfettoRules({std::istreambuf_iterator<char>(in), {}}).empty(),
+          "what is written keeps the rules");
+}
+
+}  // namespace
+}  // namespace steptape
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  steptape::readAnything({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
