@@ -70,9 +70,17 @@ struct OpStatsBuilder::State {
     }
   }
 
+  /// Of a stream, which is no thread of the host: its spans nest in nothing.
+  void addOfDevice(const SpanBatch& batch) {
+    for (const SpanRecord& record : batch.records) {
+      tally(record, record.endTicks - record.startTicks);
+    }
+    dropped += batch.dropped;
+  }
+
   static bool isSampled(SpanKind kind) {
     return kind == SpanKind::kOperator || kind == SpanKind::kBackward ||
-           kind == SpanKind::kUserScope;
+           kind == SpanKind::kUserScope || kind == SpanKind::kDevice;
   }
 };
 
@@ -85,6 +93,10 @@ OpStatsBuilder::OpStatsBuilder(OpStatsBuilder&&) noexcept = default;
 OpStatsBuilder& OpStatsBuilder::operator=(OpStatsBuilder&&) noexcept = default;
 
 void OpStatsBuilder::add(const SpanBatch& batch) {
+  if (batch.device >= 0) {
+    state_->addOfDevice(batch);
+    return;
+  }
   OpenTicks& open = state_->openTicks[batch.threadId];
   // Lost records lie just before or just behind this batch. Among them may be parents: what was
   // booked for them must not be taken from the next span at their depth.

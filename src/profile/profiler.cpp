@@ -53,10 +53,10 @@ class Profiler::Impl {
     if (recorder_) {
       return;
     }
-    recorder_.emplace(
-        detail::WindowRecorder::Options{options_.recordsPerThread, options_.zones,
-                                        options_.maxTraceSpans, options_.operatorSampling},
-        [this](detail::FinishedWindow window) { finish(std::move(window)); });
+    recorder_.emplace(detail::WindowRecorder::Options{options_.recordsPerThread, options_.zones,
+                                                      options_.maxTraceSpans,
+                                                      options_.operatorSampling, source_.get()},
+                      [this](detail::FinishedWindow window) { finish(std::move(window)); });
     step_ = 0;
     governor_.reset();
     {
@@ -151,6 +151,16 @@ class Profiler::Impl {
 
   void closeWindow() {
     recorder_->close({options_.firstStep + step_, stepsPassed_, governor_->share()});
+    reportProblems();
+  }
+
+  void reportProblems() {
+    if (source_ == nullptr) {
+      return;
+    }
+    for (const std::string& problem : source_->problems()) {
+      output_.reportOnce(problem);
+    }
   }
 
   void beginStepOfWindow() {
@@ -209,7 +219,8 @@ class Profiler::Impl {
       recorder_->startRecording();
     }
     if (source_ != nullptr && on) {
-      output_.reportOnce(source_->switchOn());
+      source_->switchOn();
+      reportProblems();
     } else if (source_ != nullptr) {
       source_->switchOff();
     }

@@ -118,13 +118,13 @@ void appendRecords(const std::vector<SpanRecord>& records, const Timeline& timel
 
 }  // namespace
 
-TraceRecords::Thread& TraceRecords::thread(std::uint64_t id) {
+TraceRecords::Thread& TraceRecords::thread(const SpanBatch& batch) {
   for (Thread& thread : threads_) {
-    if (thread.id == id) {
+    if (thread.id == batch.threadId && thread.device == batch.device) {
       return thread;
     }
   }
-  return threads_.emplace_back(Thread{id, "", {}});
+  return threads_.emplace_back(Thread{batch.threadId, batch.device, "", {}});
 }
 
 void TraceRecords::add(const SpanBatch& batch) {
@@ -132,7 +132,7 @@ void TraceRecords::add(const SpanBatch& batch) {
   if (batch.records.empty()) {
     return;
   }
-  Thread& kept = thread(batch.threadId);
+  Thread& kept = thread(batch);
   kept.name = batch.threadName;
   for (const SpanRecord& record : batch.records) {
     if (record.startTicks < startTicks_) {
@@ -166,14 +166,15 @@ Trace TraceRecords::build(std::uint64_t endTicks, const TickConverter& converter
   trace.duration = timeline.at(endTicks);
   Renumbering renumbering(&trace);
   for (const Thread& thread : threads_) {
-    trace.threads.push_back({thread.id, thread.name, -1, {}});
+    trace.threads.push_back({thread.id, thread.name, thread.device, {}});
     appendRecords(thread.records, timeline, renumbering, trace.threads.size() - 1, &trace);
   }
   std::stable_sort(trace.memory.begin(), trace.memory.end(),
                    [](const auto& a, const auto& b) { return a.time < b.time; });
   for (const Step& step : steps_) {
-    const auto ofStep = std::find_if(trace.threads.begin(), trace.threads.end(),
-                                     [&](const TraceThread& t) { return t.id == step.threadId; });
+    const auto ofStep =
+        std::find_if(trace.threads.begin(), trace.threads.end(),
+                     [&](const TraceThread& t) { return t.device < 0 && t.id == step.threadId; });
     const auto thread = static_cast<std::size_t>(ofStep - trace.threads.begin());
     if (ofStep == trace.threads.end()) {
       trace.threads.push_back({step.threadId, "", -1, {}});

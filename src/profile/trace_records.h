@@ -47,6 +47,7 @@ class TraceRecords {
  private:
   struct Thread {
     std::uint64_t id;
+    int device;
     std::string name;
     std::vector<SpanRecord> records;
   };
@@ -57,7 +58,7 @@ class TraceRecords {
     std::uint64_t threadId;
   };
 
-  Thread& thread(std::uint64_t id);
+  Thread& thread(const SpanBatch& batch);
 
   std::uint64_t startTicks_;
   std::uint64_t stepStartTicks_;

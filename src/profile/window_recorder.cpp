@@ -29,6 +29,7 @@ WindowRecorder::WindowRecorder(const Options& options, OnFinished onFinished)
     : collector_(options.recordsPerThread, options.zones),
       maxSpans_(options.maxSpans),
       sampling_(options.sampling),
+      source_(options.source),
       onFinished_(std::move(onFinished)),
       thread_([this] { run(); }) {}
 
@@ -48,8 +49,8 @@ void WindowRecorder::open(WindowStart start) {
   drained_.clear();
   converter_.recalibrate();
   lastTicks_ = readTicks();
-  window_.emplace(Window{OpStatsBuilder(lastTicks_, sampling_), TraceRecords(lastTicks_, maxSpans_),
-                         std::move(start)});
+  window_.emplace(Window{lastTicks_, OpStatsBuilder(lastTicks_, sampling_),
+                         TraceRecords(lastTicks_, maxSpans_), std::move(start)});
   isOpen_ = true;
   wake_.notifyOne();
 }
@@ -79,8 +80,8 @@ void WindowRecorder::close(const WindowEnd& end) {
 }
 
 std::optional<OpProfile> WindowRecorder::current() {
+  look();
   const MutexLock lock(windowMutex_);
-  drain();
   if (!window_) {
     return std::nullopt;
   }
@@ -100,14 +101,27 @@ void WindowRecorder::run() {
       }
       isLast = isEnding_;
     }
-    const MutexLock lock(windowMutex_);
     try {
-      drain();
+      look();
     } catch (const std::bad_alloc&) {  // the run matters more: what was drained is lost
+      const MutexLock lock(windowMutex_);
       drained_.clear();
       RecorderRegistry::instance().countUnrecorded();
     }
     threadNanos_.store(ownCpuNanos(), std::memory_order_relaxed);
+  }
+}
+
+void WindowRecorder::look() {
+  const MutexLock deviceLock(deviceMutex_);
+  {
+    const MutexLock lock(windowMutex_);
+    drain();
+  }
+  finishClosed();
+  const MutexLock lock(windowMutex_);
+  if (window_ && closed_.empty()) {  // else the older one must take its own first
+    addDevices(lastDrainTicks_, /*waits=*/false, &*window_);
   }
 }
 
@@ -131,6 +145,7 @@ void WindowRecorder::drain() {
     apply(mark);
   }
   addUntil(now);
+  lastDrainTicks_ = now;
   const auto isDone = [](const Drained& drained) {
     return drained.next == drained.records.size() && drained.dropped == 0;
   };
@@ -157,22 +172,49 @@ void WindowRecorder::apply(const Mark& mark) {
       window_->records.resume(mark.ticks);
       window_->isPaused = false;
       break;
-    case Change::kClose: {
-      converter_.recalibrate();
-      FinishedWindow finished{window_->stats.build(mark.ticks, converter_),
-                              std::move(window_->records),
-                              mark.ticks,
-                              converter_,
-                              mark.end.step,
-                              std::move(window_->start)};
-      finished.profile.steps = window_->steps;
-      finished.profile.stepsPassed = mark.end.stepsPassed;
-      finished.profile.overhead = mark.end.overhead;
+    case Change::kClose:
+      closed_.push_back({std::move(*window_), mark});
       window_.reset();
-      onFinished_(std::move(finished));
       break;
-    }
   }
+}
+
+void WindowRecorder::finishClosed() {
+  while (true) {
+    std::optional<ClosedWindow> closed;
+    {
+      const MutexLock lock(windowMutex_);
+      if (closed_.empty()) {
+        return;
+      }
+      closed.emplace(std::move(closed_.front()));
+      closed_.pop_front();
+    }
+    finish(std::move(*closed));
+  }
+}
+
+void WindowRecorder::finish(ClosedWindow closed) {
+  Window& window = closed.window;
+  const Mark& mark = closed.mark;
+  addDevices(mark.ticks, /*waits=*/true, &window);
+  FinishedWindow finished{{},
+                          std::move(window.records),
+                          mark.ticks,
+                          recalibrated(),
+                          mark.end.step,
+                          std::move(window.start)};
+  finished.profile = window.stats.build(mark.ticks, finished.converter);
+  finished.profile.steps = window.steps;
+  finished.profile.stepsPassed = mark.end.stepsPassed;
+  finished.profile.overhead = mark.end.overhead;
+  onFinished_(std::move(finished));
+}
+
+TickConverter WindowRecorder::recalibrated() {
+  const MutexLock lock(windowMutex_);
+  converter_.recalibrate();
+  return converter_;
 }
 
 void WindowRecorder::addUntil(std::uint64_t ticks) {
@@ -195,6 +237,16 @@ void WindowRecorder::addUntil(std::uint64_t ticks) {
       window_->records.add(batch);
     }
   }
+}
+
+void WindowRecorder::addDevices(std::uint64_t until, bool waits, Window* window) {
+  if (source_ == nullptr) {
+    return;
+  }
+  source_->takeDeviceSpans(window->startTicks, until, waits, [&](const SpanBatch& batch) {
+    window->stats.add(batch);
+    window->records.add(batch);
+  });
 }
 
 }  // namespace steptape::detail

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "steptape/profile/op_stats.h"
 #include "steptape/recorder/collector.h"
 
+#include "profile/span_source.h"
 #include "profile/trace_records.h"
 
 namespace steptape::detail {
@@ -60,6 +62,7 @@ class WindowRecorder {
     bool zones;
     std::size_t maxSpans;  ///< That a window keeps for its trace; all count in its statistics.
     int sampling;          ///< See OpStatsBuilder.
+    SpanSource* source;    ///< Whose devices are asked; null: none. Must outlive the recorder.
   };
   /// Told of each window that was closed, in order, on the recorder's thread or inside of a call.
   using OnFinished = std::function<void(FinishedWindow)>;
@@ -117,22 +120,34 @@ class WindowRecorder {
     std::uint64_t dropped;
   };
   struct Window {
+    std::uint64_t startTicks;
     OpStatsBuilder stats;
     TraceRecords records;
     WindowStart start;
     std::int64_t steps = 0;
     bool isPaused = false;
   };
+  /// One whose devices may not have come to its end.
+  struct ClosedWindow {
+    Window window;
+    Mark mark;
+  };
 
   void run();
   void mark(Change change, std::int64_t step = 0, const WindowEnd& end = {});
+  void look();
   void drain() STEPTAPE_REQUIRES(windowMutex_);
   void apply(const Mark& mark) STEPTAPE_REQUIRES(windowMutex_);
   void addUntil(std::uint64_t ticks) STEPTAPE_REQUIRES(windowMutex_);
+  void finishClosed() STEPTAPE_REQUIRES(deviceMutex_);
+  void finish(ClosedWindow closed) STEPTAPE_REQUIRES(deviceMutex_);
+  TickConverter recalibrated();
+  void addDevices(std::uint64_t until, bool waits, Window* window) STEPTAPE_REQUIRES(deviceMutex_);
 
   SpanCollector collector_;
   const std::size_t maxSpans_;
   const int sampling_;
+  SpanSource* const source_;
   const OnFinished onFinished_;
   bool isOpen_ = false;
   std::atomic<double> threadNanos_{0.0};
@@ -143,11 +158,15 @@ class WindowRecorder {
   bool isClosing_ STEPTAPE_GUARDED_BY(markMutex_) = false;
   std::vector<Mark> marks_ STEPTAPE_GUARDED_BY(markMutex_);
 
+  Mutex deviceMutex_;  ///< Held while devices are waited for; taken before the one below.
+
   Mutex windowMutex_;
   std::vector<Drained> drained_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::optional<Window> window_ STEPTAPE_GUARDED_BY(windowMutex_);
+  std::deque<ClosedWindow> closed_ STEPTAPE_GUARDED_BY(windowMutex_);
   TickConverter converter_ STEPTAPE_GUARDED_BY(windowMutex_);
-  std::uint64_t lastTicks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;
+  std::uint64_t lastTicks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;  // of a mark
+  std::uint64_t lastDrainTicks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;
 
   std::thread thread_;  // last: uses all of the above
 };

@@ -2,13 +2,14 @@
 #include "torch/op_hooks.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
+#include <vector>
 
 #include "steptape/base/clock.h"
 
 #include "recorder/thread_recorder.h"
 #include "torch/call_details.h"
+#include "torch/device_timer.h"
 #include "torch/schema_names.h"
 
 #include <ATen/record_function.h>
@@ -34,7 +35,7 @@ struct DetachedSpan : at::ObserverContext {
   SpanRecord record;
 };
 
-template <bool kWithInputs>
+template <bool kWithDetails, bool kWithDevices>
 std::unique_ptr<at::ObserverContext> beginFunction(const at::RecordFunction& function) {
   detail::ThreadRecorder* const recorder = detail::recorderForNow();
   if (recorder == nullptr) {
@@ -47,7 +48,7 @@ std::unique_ptr<at::ObserverContext> beginFunction(const at::RecordFunction& fun
     nameId = recorder->names().idOf(kind, name);
   }
   std::uint32_t detailsId = 0;
-  if constexpr (kWithInputs) {
+  if constexpr (kWithDetails) {
     if (kind == SpanKind::kOperator) {
       detailsId = callDetails(name, nameId, function.inputs());
     }
@@ -61,14 +62,22 @@ std::unique_ptr<at::ObserverContext> beginFunction(const at::RecordFunction& fun
   if (nameId != 0) {
     recorder->begin(kind, nameId, static_cast<std::uint16_t>(thread), payload, &function);
   }
+  if constexpr (kWithDevices) {
+    DeviceTimer::instance().begin(&function, recorder->names().idOf(SpanKind::kDevice, name),
+                                  SpanRecord::payloadOf(-1, detailsId), function.inputs());
+  }
   return nullptr;
 }
 
+template <bool kWithDevices>
 void endFunction(const at::RecordFunction& function, at::ObserverContext* context) {
-  if (context == nullptr) {
-    detail::endSpan(&function);
-  } else {
+  if (context != nullptr) {
     detail::endDetached(static_cast<DetachedSpan*>(context)->record);
+    return;
+  }
+  detail::endSpan(&function);
+  if constexpr (kWithDevices) {
+    DeviceTimer::instance().end(&function);
   }
 }
 
@@ -79,16 +88,27 @@ class OpHook {
   explicit OpHook(const OpHookChoice& choice) : choice_(choice), handle_(addDisabled(choice)) {}
 
   bool is(const OpHookChoice& choice) const {
-    return choice.inputs == choice_.inputs && choice.sampling == choice_.sampling;
+    return choice.details == choice_.details && choice.devices == choice_.devices &&
+           choice.sampling == choice_.sampling;
   }
   at::CallbackHandle handle() const { return handle_; }
 
  private:
+  static at::RecordFunctionCallback callback(const OpHookChoice& choice) {
+    if (choice.devices) {
+      return at::RecordFunctionCallback(
+          choice.details ? &beginFunction<true, true> : &beginFunction<false, true>,
+          &endFunction<true>);
+    }
+    return at::RecordFunctionCallback(
+        choice.details ? &beginFunction<true, false> : &beginFunction<false, false>,
+        &endFunction<false>);
+  }
+
   static at::CallbackHandle addDisabled(const OpHookChoice& choice) {
     const at::CallbackHandle handle = at::addGlobalCallback(
-        at::RecordFunctionCallback(choice.inputs ? &beginFunction<true> : &beginFunction<false>,
-                                   &endFunction)
-            .needsInputs(choice.inputs)
+        callback(choice)
+            .needsInputs(choice.details || choice.devices)
             .samplingProb(1.0 / choice.sampling)
             .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
                      at::RecordScope::USER_SCOPE}));
@@ -102,12 +122,22 @@ class OpHook {
 
 namespace {
 
+std::vector<OpHook> addHooks() {
+  std::vector<OpHook> hooks;
+  for (const int sampling : {1, 10, 100, 1000}) {
+    for (const bool details : {false, true}) {
+      for (const bool devices : {false, true}) {
+        hooks.emplace_back(OpHookChoice{details, devices, sampling});
+      }
+    }
+  }
+  return hooks;
+}
+
 // LibTorch lets a global callback be added "only during the program initialization", which is now,
 // and removed while no other code runs, which is never; enabling and disabling is free of that. A
 // callback's probability is fixed when it is added.
-const std::array<OpHook, 8> kHooks{OpHook({false, 1}),    OpHook({true, 1}),    OpHook({false, 10}),
-                                   OpHook({true, 10}),    OpHook({false, 100}), OpHook({true, 100}),
-                                   OpHook({false, 1000}), OpHook({true, 1000})};
+const std::vector<OpHook> kHooks = addHooks();
 
 }  // namespace
 

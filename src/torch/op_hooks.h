@@ -5,8 +5,9 @@ namespace steptape {
 
 /// Which operators are recorded, and what of them.
 struct OpHookChoice {
-  bool inputs = false;
-  int sampling = 1;  ///< One in so many: 1, 10, 100 or 1000.
+  bool details = false;  ///< Shapes, types, operations, bytes and module of a call.
+  bool devices = false;  ///< Time on devices, see DeviceTimer.
+  int sampling = 1;      ///< One in so many: 1, 10, 100 or 1000.
 };
 
 /// The hook for a choice; null if there is none.

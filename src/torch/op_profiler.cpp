@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/torch/op_profiler.h"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "steptape/base/error.h"
 
 #include "profile/span_source.h"
+#include "torch/device_timer.h"
 #include "torch/memory_tap.h"
 #include "torch/module_names.h"
 #include "torch/op_hooks.h"
@@ -20,7 +24,9 @@ namespace {
 class OperatorSource final : public detail::SpanSource {
  public:
   explicit OperatorSource(const OpProfilerOptions& options)
-      : hook_(opHook({options.shapes, options.operatorSampling})), withMemory_(options.memory) {
+      : hook_(opHook({options.shapes, options.deviceTimes && DeviceTimer::hasDevices(),
+                      options.operatorSampling})),
+        withMemory_(options.memory) {
     if (hook_ == nullptr) {
       throw Error(ErrorCode::kInvalidArgument,
                   "ProfilerOptions::operatorSampling must be 1, 10, 100 or 1000, got " +
@@ -31,15 +37,19 @@ class OperatorSource final : public detail::SpanSource {
   ~OperatorSource() override {
     switchOff();
     forgetModules();
+    DeviceTimer::instance().clear();
   }
 
-  std::string switchOn() override {
+  void switchOn() override {
     isOn_ = true;
     enableOpHook(*hook_);
-    if (!withMemory_) {
-      return "";
+    if (withMemory_) {
+      memoryProblem_ = memory_.emplace().problem();
     }
-    return memory_.emplace().problem();
+  }
+
+  std::vector<std::string> problems() const override {
+    return {memoryProblem_, DeviceTimer::instance().problem()};
   }
 
   double measureNanosPerSpan() override { return measureOpHook(*hook_); }
@@ -52,10 +62,16 @@ class OperatorSource final : public detail::SpanSource {
     }
   }
 
+  void takeDeviceSpans(std::uint64_t since, std::uint64_t until, bool waits,
+                       const std::function<void(const SpanBatch&)>& sink) override {
+    DeviceTimer::instance().take(since, until, waits, sink);
+  }
+
  private:
   const OpHook* hook_;
   const bool withMemory_;
   bool isOn_ = false;
+  std::string memoryProblem_;
   std::optional<MemoryTap> memory_;
 };
 

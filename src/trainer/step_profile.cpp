@@ -65,6 +65,7 @@ void StepProfile::profileAlways() {
   options.schedule.active = kStepsPerProfile;
   options.maxOverhead = state_.options().profilingShare;
   options.maxTraceSpans = 0;
+  options.deviceTimes = false;  // two events an operator cost more than all else
   profiler_.emplace(std::move(options));
 }
 

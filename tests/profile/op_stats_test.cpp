@@ -54,6 +54,24 @@ TEST_F(OpStatsTest, CountsTheTotalOfARecursiveSpanOnce) {
   EXPECT_EQ(stats("recursive").self, units(10));
 }
 
+TEST_F(OpStatsTest, CountsTheSpansOfADeviceOnTopOfThoseOfThreads) {
+  std::vector<SpanRecord> kernels{span("kernel", 0, 110, 114), span("kernel", 0, 114, 115)};
+  for (SpanRecord& kernel : kernels) {
+    kernel.startTicks *= kUnit;
+    kernel.endTicks *= kUnit;
+  }
+  SpanBatch stream = batch(kernels, 1, 2);
+  stream.device = 0;
+  add({span("child", 1, 111, 114)}, 1);
+  builder_.add(stream);  // a stream of the number of that thread
+  add({span("parent", 0, 110, 120)}, 1);
+  EXPECT_EQ(stats("kernel").calls, 2U);
+  EXPECT_EQ(stats("kernel").self, units(5));
+  EXPECT_EQ(stats("parent").self, units(7)) << "without its child alone";
+  EXPECT_EQ(build().covered, units(10)) << "by threads";
+  EXPECT_EQ(build().dropped, 2U);
+}
+
 TEST_F(OpStatsTest, KeepsThreadsApart) {
   add({span("child", 1, 111, 114)}, 1);
   add({span("other parent", 0, 110, 120)}, 2);

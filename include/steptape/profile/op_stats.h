@@ -20,9 +20,9 @@ struct OpStats {
   std::string name;
   SpanKind kind = SpanKind::kOperator;
   std::uint64_t calls = 0;
-  /// Time in the spans themselves: without the spans directly inside them on the same thread. The
-  /// self times of a thread never add up to more than its wall time. 0 for spans that end on
-  /// another thread than they began on, as asynchronous collectives do.
+  /// Time in the spans themselves: without the spans directly inside them on the same thread; those
+  /// of devices have none inside. The self times of a thread never add up to more than its wall
+  /// time. 0 for spans that end on another thread than they began on, as asynchronous collectives do.
   std::chrono::nanoseconds self{};
   /// Time from begin to end. A span inside another one of the same name and kind on its thread is
   /// left out, so that recursion counts no moment of a thread twice.
@@ -64,8 +64,8 @@ class STEPTAPE_EXPORT OpStatsBuilder {
  public:
   /// Spans that began before `windowStartTicks` are not counted.
   ///
-  /// @param sampling Of how many operators, backward nodes and scopes one was recorded: each counts
-  ///                 for as many, and its self time is the total one.
+  /// @param sampling Of how many operators, backward nodes, scopes and calls on devices one was
+  ///                 recorded: each counts for as many, and its self time is the total one.
   explicit OpStatsBuilder(std::uint64_t windowStartTicks, int sampling = 1);
   ~OpStatsBuilder();
   OpStatsBuilder(OpStatsBuilder&&) noexcept;

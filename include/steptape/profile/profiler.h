@@ -54,6 +54,11 @@ struct ProfilerOptions {
   /// For OpProfiler: whether to record what is allocated and freed on the thread that calls start()
   /// and step(), and on autograd's and LibTorch's threads that work for it.
   bool memory = false;
+  /// For OpProfiler: whether to time what operators do on devices such as GPUs, where there are any:
+  /// one event before and one behind each call with inputs on a device, calls inside of it left out.
+  /// Such spans are SpanKind::kDevice, on a row for each stream. They are read some steps later, on
+  /// another thread. Must be off while a CUDA graph is captured.
+  bool deviceTimes = true;
   /// For OpProfiler: of how many operators one is recorded, chosen at random: 1, 10, 100 or 1000.
   /// Calls and total times are then estimates, and self times are the total ones, because what an
   /// operator calls is mostly unknown.

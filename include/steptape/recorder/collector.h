@@ -13,12 +13,13 @@
 
 namespace steptape {
 
-/// What one thread recorded since the last drain.
+/// What one thread recorded since the last drain, or a stream of a device did.
 struct SpanBatch {
-  std::uint64_t threadId;          ///< The system's number of the thread.
+  std::uint64_t threadId;          ///< The system's number of the thread; of the stream.
   std::string threadName;          ///< See setThreadName().
   Span<const SpanRecord> records;  ///< In the order in which the spans ended.
   std::uint64_t dropped;           ///< Spans lost since the last batch of this thread.
+  int device = -1;                 ///< The device whose stream this is; -1: a thread of the host.
 };
 
 /// The one consumer of the spans that all threads of the process record: zones, and whatever else

@@ -30,8 +30,9 @@ using OpProfilerOptions = ProfilerOptions;
 ///
 /// Sees every thread of the process: the training loop's, autograd's and any std::thread. Recorded
 /// are the scopes FUNCTION (kOperator), BACKWARD_FUNCTION (kBackward) and USER_SCOPE (kUserScope,
-/// LibTorch's RECORD_USER_SCOPE). The times are those of the CPU: an operator on another device
-/// counts its launch.
+/// LibTorch's RECORD_USER_SCOPE). Their times are those of the CPU: an operator on another device
+/// counts its launch. What the device then does has rows of its own, of SpanKind::kDevice; see
+/// ProfilerOptions::deviceTimes.
 ///
 /// Works next to LibTorch's own profiler. After `at::clearCallbacks()`, which removes the hook like
 /// all others, only zones are recorded.
