@@ -31,9 +31,9 @@ std::string operatorJson(const OpStats& op) {
       .toString();
 }
 
-std::string memoryJson(const DeviceMemory& memory) {
+std::string memoryJson(const MemorySummary& memory) {
   std::vector<std::string> operators;
-  for (const OpMemory& op : memory.summary.operators) {
+  for (const OpMemory& op : memory.operators) {
     operators.push_back(JsonObject()
                             .add("name", jsonString(op.name))
                             .add("allocations", jsonInteger(op.allocations))
@@ -44,8 +44,8 @@ std::string memoryJson(const DeviceMemory& memory) {
   }
   return JsonObject()
       .add("device", jsonString(memory.device))
-      .add("peak_bytes", jsonInteger(memory.summary.peak))
-      .add("peak_ms", jsonMilliseconds(memory.summary.peakTime))
+      .add("peak_bytes", jsonInteger(memory.peak))
+      .add("peak_ms", jsonMilliseconds(memory.peakTime))
       .add("operators", jsonArray(operators))
       .toString();
 }
@@ -67,7 +67,7 @@ std::string traceJson(const std::string& file, const Trace& trace, const TracePr
     steps.push_back(stepJson(step));
   }
   std::vector<std::string> memory;
-  for (const DeviceMemory& each : profile.memory) {
+  for (const MemorySummary& each : profile.memory) {
     memory.push_back(memoryJson(each));
   }
   return JsonObject()

@@ -181,15 +181,15 @@ std::string bytesText(std::int64_t bytes) {
   return (bytes < 0 ? "-" : "") + humanBytes(static_cast<std::uint64_t>(std::abs(bytes)));
 }
 
-std::string memoryTable(const DeviceMemory& memory, const Terminal& terminal) {
-  std::vector<OpMemory> rows = memory.summary.operators;
+std::string memoryTable(const MemorySummary& memory, const Terminal& terminal) {
+  std::vector<OpMemory> rows = memory.operators;
   const std::size_t all = rows.size();
   rows.resize(std::min(all, kMemoryRows));
-  const std::string head = factLines(
-      {fmt::format("{} memory: at most {}", memory.device, bytesText(memory.summary.peak)),
-       "of what was allocated in the window",
-       fmt::format("at {} ms", millisecondsText(memory.summary.peakTime))},
-      kProfileIndent, terminal);
+  const std::string head =
+      factLines({fmt::format("{} memory: at most {}", memory.device, bytesText(memory.peak)),
+                 "of what was allocated in the window",
+                 fmt::format("at {} ms", millisecondsText(memory.peakTime))},
+                kProfileIndent, terminal);
   return '\n' + head +
          tableBelow(
              {wordColumn("operator", rows, terminal, [](const OpMemory& op) { return op.name; }),
@@ -216,7 +216,7 @@ TableColumn stepColumn(const char* title, const std::vector<TraceProfile>& ranks
 std::vector<TableColumn> peakColumns(const std::vector<TraceProfile>& ranks) {
   std::set<std::string> devices;
   for (const TraceProfile& rank : ranks) {
-    for (const DeviceMemory& memory : rank.memory) {
+    for (const MemorySummary& memory : rank.memory) {
       devices.insert(memory.device);
     }
   }
@@ -224,9 +224,9 @@ std::vector<TableColumn> peakColumns(const std::vector<TraceProfile>& ranks) {
   for (const std::string& device : devices) {
     const std::string title = device + " peak";
     columns.push_back(numberColumn(title.c_str(), ranks, [&](const TraceProfile& rank) {
-      for (const DeviceMemory& memory : rank.memory) {
+      for (const MemorySummary& memory : rank.memory) {
         if (memory.device == device) {
-          return bytesText(memory.summary.peak);
+          return bytesText(memory.peak);
         }
       }
       return std::string("-");
@@ -356,7 +356,7 @@ std::string profileText(const TraceSet& set, const TraceProfile& profile, const 
   text += droppedLines("", trace.dropped, terminal);
   text += stepTable(profile, terminal);
   text += operatorTable(profile.operators, view, terminal);
-  for (const DeviceMemory& memory : profile.memory) {
+  for (const MemorySummary& memory : profile.memory) {
     text += memoryTable(memory, terminal);
   }
   return text;

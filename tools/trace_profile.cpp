@@ -3,35 +3,10 @@
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <set>
 #include <utility>
 
 namespace steptape::tools {
 namespace {
-
-/// LibTorch's numbers of what Steptape trains on.
-std::string deviceName(int deviceType) {
-  switch (deviceType) {
-    case 0:
-      return "CPU";
-    case 1:
-      return "CUDA";
-    default:
-      return fmt::format("device type {}", deviceType);
-  }
-}
-
-std::vector<DeviceMemory> memoryOf(const Trace& trace) {
-  std::set<int> deviceTypes;
-  for (const TraceMemoryEvent& event : trace.memory) {
-    deviceTypes.insert(event.deviceType);
-  }
-  std::vector<DeviceMemory> memory;
-  for (const int deviceType : deviceTypes) {
-    memory.push_back({deviceName(deviceType), summarizeMemory(trace, deviceType)});
-  }
-  return memory;
-}
 
 void findSlowest(JobProfile* job) {
   double others = 0;
@@ -80,7 +55,7 @@ TraceProfile profileOf(const Trace& trace, OpGrouping grouping) {
   profile.operators = summarize(trace, grouping);
   profile.steps = summarizeSteps(trace);
   profile.meanStep = meanOf(profile.steps);
-  profile.memory = memoryOf(trace);
+  profile.memory = summarizeMemory(trace);
   for (const TraceThread& thread : trace.threads) {
     profile.spans += thread.spans.size();
   }

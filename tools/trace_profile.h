@@ -33,18 +33,12 @@ std::int64_t workOf(const StepSummary& step);
 /// The mean of each part; all 0 for no steps.
 StepSummary meanOf(const std::vector<StepSummary>& steps);
 
-/// Memory of one type of device.
-struct DeviceMemory {
-  std::string device;  ///< "CPU", "CUDA"; "device type 20" of others.
-  MemorySummary summary;
-};
-
 /// What `steptape profile` tells of a trace.
 struct TraceProfile {
   OpProfile operators;
   std::vector<StepSummary> steps;
   StepSummary meanStep;
-  std::vector<DeviceMemory> memory;  ///< Of the devices that have any.
+  std::vector<MemorySummary> memory;  ///< Of the devices that have any.
   std::size_t spans = 0;
 };
 

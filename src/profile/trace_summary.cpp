@@ -233,6 +233,79 @@ const TraceStep* stepAround(const Trace& trace, std::size_t thread, const TraceS
   return isAround ? &step : nullptr;
 }
 
+/// Adds up the memory of one device.
+class MemoryTally {
+ public:
+  void add(const TraceMemoryEvent& event, const std::string& operatorName) {
+    const std::size_t op = opNamed(operatorName);
+    inUseByOp_.resize(summary_.operators.size());
+    if (event.bytes >= 0) {
+      allocate(event, op);
+    } else {
+      free(event, op);
+    }
+    summary_.inUse.emplace_back(event.time, inUse_);
+    if (inUse_ > summary_.peak) {
+      notePeak(event.time);
+    }
+  }
+
+  MemorySummary build() && {
+    std::sort(summary_.operators.begin(), summary_.operators.end(),
+              [](const OpMemory& a, const OpMemory& b) {
+                return std::tie(b.atPeak, b.allocated, a.name) <
+                       std::tie(a.atPeak, a.allocated, b.name);
+              });
+    return std::move(summary_);
+  }
+
+ private:
+  struct Block {
+    std::int64_t bytes;
+    std::size_t op;
+  };
+
+  std::size_t opNamed(const std::string& name) {
+    const auto [known, isNew] = indexByName_.emplace(name, summary_.operators.size());
+    if (isNew) {
+      summary_.operators.push_back({name});
+    }
+    return known->second;
+  }
+
+  void allocate(const TraceMemoryEvent& event, std::size_t op) {
+    ++summary_.operators[op].allocations;
+    summary_.operators[op].allocated += event.bytes;
+    blocks_[event.address] = {event.bytes, op};
+    inUseByOp_[op] += event.bytes;
+    inUse_ += event.bytes;
+  }
+
+  void free(const TraceMemoryEvent& event, std::size_t op) {
+    summary_.operators[op].freed -= event.bytes;
+    const auto block = blocks_.find(event.address);
+    if (block != blocks_.end()) {  // else it was allocated before the window
+      inUseByOp_[block->second.op] -= block->second.bytes;
+      inUse_ -= block->second.bytes;
+      blocks_.erase(block);
+    }
+  }
+
+  void notePeak(std::int64_t time) {
+    summary_.peak = inUse_;
+    summary_.peakTime = time;
+    for (std::size_t i = 0; i < inUseByOp_.size(); ++i) {
+      summary_.operators[i].atPeak = inUseByOp_[i];
+    }
+  }
+
+  MemorySummary summary_;
+  std::unordered_map<std::string, std::size_t> indexByName_;
+  std::unordered_map<std::uint64_t, Block> blocks_;
+  std::int64_t inUse_ = 0;
+  std::vector<std::int64_t> inUseByOp_;
+};
+
 }  // namespace
 
 OpProfile summarize(const Trace& trace, OpGrouping grouping) {
@@ -264,60 +337,21 @@ std::vector<StepSummary> summarizeSteps(const Trace& trace) {
   return steps;
 }
 
-MemorySummary summarizeMemory(const Trace& trace, int deviceType) {
-  struct Block {
-    std::int64_t bytes;
-    std::size_t op;
-  };
-  MemorySummary summary;
-  std::unordered_map<std::string, std::size_t> indexByName;
-  std::unordered_map<std::uint64_t, Block> blocks;
-  const auto opNamed = [&](const std::string& name) {
-    const auto [known, isNew] = indexByName.emplace(name, summary.operators.size());
-    if (isNew) {
-      summary.operators.push_back({name});
-    }
-    return known->second;
-  };
+std::vector<MemorySummary> summarizeMemory(const Trace& trace) {
   const detail::SpansAtTimes owners(trace);
-  std::int64_t inUse = 0;
-  std::vector<std::int64_t> inUseByOp;
+  std::map<std::pair<int, int>, MemoryTally> devices;
   for (const TraceMemoryEvent& event : trace.memory) {
-    if (event.deviceType != deviceType) {
-      continue;
-    }
     const TraceSpan* const owner = owners.innermost(event.thread, event.time);
-    const std::size_t op = opNamed(owner == nullptr ? kNoOperator : trace.names[owner->name].text);
-    inUseByOp.resize(summary.operators.size());
-    if (event.bytes >= 0) {
-      ++summary.operators[op].allocations;
-      summary.operators[op].allocated += event.bytes;
-      blocks[event.address] = {event.bytes, op};
-      inUseByOp[op] += event.bytes;
-      inUse += event.bytes;
-    } else {
-      summary.operators[op].freed -= event.bytes;
-      const auto block = blocks.find(event.address);
-      if (block != blocks.end()) {  // else it was allocated before the window
-        inUseByOp[block->second.op] -= block->second.bytes;
-        inUse -= block->second.bytes;
-        blocks.erase(block);
-      }
-    }
-    summary.inUse.emplace_back(event.time, inUse);
-    if (inUse > summary.peak) {
-      summary.peak = inUse;
-      summary.peakTime = event.time;
-      for (std::size_t i = 0; i < inUseByOp.size(); ++i) {
-        summary.operators[i].atPeak = inUseByOp[i];
-      }
-    }
+    const int index = event.deviceType == 0 ? -1 : event.deviceIndex;  // there is one CPU
+    devices[{event.deviceType, index}].add(
+        event, owner == nullptr ? kNoOperator : trace.names[owner->name].text);
   }
-  std::sort(
-      summary.operators.begin(), summary.operators.end(), [](const OpMemory& a, const OpMemory& b) {
-        return std::tie(b.atPeak, b.allocated, a.name) < std::tie(a.atPeak, a.allocated, b.name);
-      });
-  return summary;
+  std::vector<MemorySummary> summaries;
+  for (auto& [device, tally] : devices) {
+    summaries.push_back(std::move(tally).build());
+    summaries.back().device = deviceName(device.first, device.second);
+  }
+  return summaries;
 }
 
 }  // namespace steptape

@@ -69,11 +69,11 @@ void writeTraceSummary(SummaryWriter& writer, const Trace& trace, std::int64_t s
                        const OpTableOptions& options) {
   writeTables(writer, trace, step, options);
   writeSteps(writer, trace);
-  if (!trace.memory.empty()) {
-    const MemorySummary memory = summarizeMemory(trace);
-    writer.addText("profile/memory", memoryTable(memory, options.maxRows), step);
-    writer.addScalar("profile/peak_memory_mb", static_cast<double>(memory.peak) / kBytesPerMegabyte,
-                     step);
+  for (const MemorySummary& memory : summarizeMemory(trace)) {
+    const std::string device = memory.device == "cpu" ? "" : "/" + memory.device;
+    writer.addText("profile/memory" + device, memoryTable(memory, options.maxRows), step);
+    writer.addScalar("profile/peak_memory_mb" + device,
+                     static_cast<double>(memory.peak) / kBytesPerMegabyte, step);
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -12,13 +11,6 @@
 
 namespace steptape {
 namespace {
-
-std::string deviceName(int deviceType) {
-  // LibTorch's numbers.
-  return deviceType == 0   ? "CPU"
-         : deviceType == 1 ? "CUDA"
-                           : "device type " + std::to_string(deviceType);
-}
 
 /// Milliseconds and megabytes.
 struct Curve {
@@ -57,11 +49,10 @@ void markSteps(const Trace& trace, Figure* figure) {
   }
 }
 
-void addDevice(const Trace& trace, int deviceType, Figure* figure) {
-  const MemorySummary memory = summarizeMemory(trace, deviceType);
-  const Curve curve = stairs(memory, trace.duration);
+void addDevice(const MemorySummary& memory, std::int64_t duration, Figure* figure) {
+  const Curve curve = stairs(memory, duration);
   LineOptions line;
-  line.label = deviceName(deviceType);
+  line.label = memory.device;
   figure->line(curve.x, curve.y, line);
   figure->fillBetween(curve.x, std::vector<double>(curve.x.size(), 0.0), curve.y);
   ScatterOptions marker;
@@ -82,12 +73,8 @@ Figure memoryCurve(const Trace& trace) {
   canvas.height = 400;
   Figure figure(canvas);
   markSteps(trace, &figure);
-  std::set<int> deviceTypes;
-  for (const TraceMemoryEvent& event : trace.memory) {
-    deviceTypes.insert(event.deviceType);
-  }
-  for (const int deviceType : deviceTypes) {
-    addDevice(trace, deviceType, &figure);
+  for (const MemorySummary& memory : summarizeMemory(trace)) {
+    addDevice(memory, trace.duration, &figure);
   }
   figure.setXLabel("time (ms)").setYLabel("allocated in the window (MB)");
   return figure;

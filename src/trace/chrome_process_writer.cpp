@@ -32,10 +32,6 @@ bool comesFirst(const TraceStep& step, const TraceSpan& span) {
   return step.start != span.start ? step.start < span.start : step.duration >= span.duration;
 }
 
-std::string deviceName(int type, int index) {
-  return type == 0 ? "CPU" : "device " + std::to_string(type) + ":" + std::to_string(index);
-}
-
 /// The events of the memory of one device.
 struct MemoryPhrases {
   MemoryPhrases(int type, int index, std::int64_t processId)

@@ -2,6 +2,7 @@
 #include "steptape/trace/trace.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 
@@ -63,6 +64,17 @@ std::vector<SequencedSpan> sequencedSpans(const Trace& trace, SpanKind kind) {
 }
 
 }  // namespace
+
+std::string deviceName(int type, int index) {
+  static constexpr const char* kTypes[] = {
+      "cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+      "fpga", "maia", "xla",    "vulkan", "metal",  "xpu",   "mps",
+      "meta", "hpu",  "ve",     "lazy",   "ipu",    "mtia",  "privateuseone"};
+  const auto known = static_cast<int>(std::size(kTypes));
+  const std::string name =
+      type >= 0 && type < known ? kTypes[type] : "device" + std::to_string(type);
+  return index < 0 || type == 0 ? name : name + ":" + std::to_string(index);
+}
 
 void nestSpans(std::vector<TraceSpan>* spans) {
   if (!std::is_sorted(spans->begin(), spans->end(), comesFirst)) {

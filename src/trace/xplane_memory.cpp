@@ -40,18 +40,6 @@ class RunningOperator {
   std::vector<const TraceSpan*> open_;  // the last one, or those that ended within it
 };
 
-/// @source c10/core/DeviceType.h of PyTorch
-std::string allocatorName(const TraceMemoryEvent& event) {
-  switch (event.deviceType) {
-    case 0:
-      return "cpu";
-    case 1:
-      return "cuda:" + std::to_string(event.deviceIndex);
-    default:
-      return "device " + std::to_string(event.deviceType) + ":" + std::to_string(event.deviceIndex);
-  }
-}
-
 class MemoryLine {
  public:
   MemoryLine(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane)
@@ -69,7 +57,7 @@ class MemoryLine {
   void add(const TraceMemoryEvent& event) {
     const bool isAllocation = event.bytes >= 0;
     line_.beginEvent(isAllocation ? allocation_ : deallocation_, clock_.picos(event.time), 0);
-    addText(kAllocatorStat, allocatorName(event));
+    addText(kAllocatorStat, deviceName(event.deviceType, event.deviceIndex));
     add(kAllocatedStat, event.totalAllocated);
     add(kAllocationStat, std::abs(event.bytes));
     add(kRequestedStat, std::abs(event.bytes));

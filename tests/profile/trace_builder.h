@@ -48,12 +48,13 @@ class TraceBuilder {
     return *this;
   }
   TraceBuilder& memory(std::int64_t time, std::uint64_t address, std::int64_t bytes,
-                       int deviceType = 0) {
+                       int deviceType = 0, int deviceIndex = 0) {
     TraceMemoryEvent event;
     event.time = time;
     event.address = address;
     event.bytes = bytes;
     event.deviceType = deviceType;
+    event.deviceIndex = deviceIndex;
     event.thread = thread_;
     trace_.memory.push_back(event);
     return *this;

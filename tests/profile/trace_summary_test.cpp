@@ -146,17 +146,24 @@ TEST(SummarizeSteps, LeavesOutOtherThreadsAndWhatCrossesAStep) {
   }
 }
 
-TEST(SummarizeMemory, TellsWhatIsInUseAfterEachEvent) {
+TEST(SummarizeMemory, TellsWhatIsInUseOnEachDeviceAfterEachEvent) {
   const Trace trace = TraceBuilder()
                           .memory(10, 1, 100)
                           .memory(20, 2, 50)
                           .memory(25, 3, 7, 1)
+                          .memory(26, 3, 9, 1, 1)
                           .memory(30, 1, -100)
                           .memory(40, 9, -1000)
                           .build();
   using Points = std::vector<std::pair<std::int64_t, std::int64_t>>;
-  EXPECT_EQ(summarizeMemory(trace).inUse, (Points{{10, 100}, {20, 150}, {30, 50}, {40, 50}}));
-  EXPECT_EQ(summarizeMemory(trace, 1).inUse, (Points{{25, 7}}));
+  const std::vector<MemorySummary> memory = summarizeMemory(trace);
+  ASSERT_EQ(memory.size(), 3U);
+  EXPECT_EQ(memory[0].device, "cpu");
+  EXPECT_EQ(memory[0].inUse, (Points{{10, 100}, {20, 150}, {30, 50}, {40, 50}}));
+  EXPECT_EQ(memory[1].device, "cuda:0");
+  EXPECT_EQ(memory[1].inUse, (Points{{25, 7}}));
+  EXPECT_EQ(memory[2].device, "cuda:1");
+  EXPECT_EQ(memory[2].inUse, (Points{{26, 9}}));
 }
 
 TEST(SummarizeMemory, TellsWhoseBytesWereInUseAtThePeak) {
@@ -171,7 +178,7 @@ TEST(SummarizeMemory, TellsWhoseBytesWereInUseAtThePeak) {
                           .memory(400, 0x10, -1000)
                           .memory(500, 0x99, -64)
                           .build();
-  const MemorySummary memory = summarizeMemory(trace);
+  const MemorySummary memory = summarizeMemory(trace).at(0);
   EXPECT_EQ(memory.peak, 1800);
   EXPECT_EQ(memory.peakTime, 250);
   ASSERT_EQ(memory.operators.size(), 4U);

@@ -112,11 +112,11 @@ TEST_F(Profile, TellsTheMemoryAtItsPeak) {
   trace.memory = {event};
   writeProfile("a.xplane.pb", trace);
   const std::string out = steptape("profile a.xplane.pb").out;
-  EXPECT_THAT(out, HasSubstr("  CPU memory: at most 3.00 MiB, of what was allocated in the window, "
+  EXPECT_THAT(out, HasSubstr("  cpu memory: at most 3.00 MiB, of what was allocated in the window, "
                              "at 2.000 ms\n"));
   EXPECT_THAT(out, ContainsRegex("\n  aten::mm +3.00 MiB +3.00 MiB +0 B +1\n"));
   const nlohmann::json memory = json("a.xplane.pb").at("traces")[0].at("memory")[0];
-  EXPECT_EQ(memory.at("device"), "CPU");
+  EXPECT_EQ(memory.at("device"), "cpu");
   EXPECT_EQ(memory.at("peak_bytes"), 3 << 20);
   EXPECT_EQ(memory.at("operators")[0].at("bytes_at_peak"), 3 << 20);
 }

@@ -219,11 +219,11 @@ TEST(ChromeWriter, WritesMemoryAsInstantsAndAsACounter) {
       "pid":4242,"tid":4250,"ts":4493330848822.275,
       "args":{"Total Reserved":0,"Total Allocated":512,"Bytes":-512,"Device Id":-1,
               "Device Type":0,"Addr":139637976731648}})"));
-  const std::vector<json> ofCpu = eventsWith(file, "name", "memory of CPU");
+  const std::vector<json> ofCpu = eventsWith(file, "name", "memory of cpu");
   ASSERT_THAT(ofCpu, SizeIs(2));
   EXPECT_EQ(ofCpu[1]["ph"], "C");
   EXPECT_EQ(ofCpu[1]["args"], json::parse(R"({"allocated":512})"));
-  EXPECT_EQ(eventNamed(file, "memory of device 1:0")["args"],
+  EXPECT_EQ(eventNamed(file, "memory of cuda:0")["args"],
             json::parse(R"({"allocated":4096,"reserved":8192})"));
 }
 

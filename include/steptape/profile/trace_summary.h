@@ -60,6 +60,7 @@ struct OpMemory {
 };
 
 struct MemorySummary {
+  std::string device;               ///< See deviceName().
   std::int64_t peak = 0;            ///< Bytes in use, at most, of what was allocated in the window.
   std::int64_t peakTime = 0;        ///< As all times of a trace.
   std::vector<OpMemory> operators;  ///< The most bytes at the peak first, then in all.
@@ -67,18 +68,20 @@ struct MemorySummary {
   std::vector<std::pair<std::int64_t, std::int64_t>> inUse = {};
 };
 
-/// @param deviceType See TraceMemoryEvent.
+/// @return a summary for each device whose memory was recorded, the CPU first.
 /// @threads Thread-safe.
-STEPTAPE_EXPORT MemorySummary summarizeMemory(const Trace& trace, int deviceType = 0);
+STEPTAPE_EXPORT std::vector<MemorySummary> summarizeMemory(const Trace& trace);
 
 /// Logs what is known of a trace beyond the table of its operators:
 ///
 ///     profile/operators_by_shape    table, where shapes were recorded
 ///     profile/operators_by_module   table, where modules are known
 ///     profile/memory                table of what operators allocated, where memory was recorded
+///     profile/memory/cuda:0         the same of a device
 ///     profile/step_ms/total, input, forward, backward, optimizer, transfer, wait, other
 ///                                   a point for each step, at its number
 ///     profile/peak_memory_mb        at `step`, where memory was recorded
+///     profile/peak_memory_mb/cuda:0 the same of a device
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void writeTraceSummary(SummaryWriter& writer, const Trace& trace, std::int64_t step,

@@ -66,6 +66,12 @@ struct TraceMemoryEvent {
   std::size_t thread = 0;           ///< Index into Trace::threads.
 };
 
+/// What LibTorch calls a device, such as "cpu", "cuda:1" or "privateuseone:0".
+///
+/// @param type  See TraceMemoryEvent, as for `index`.
+/// @source c10/core/DeviceType.h of PyTorch
+STEPTAPE_EXPORT std::string deviceName(int type, int index);
+
 /// A number that changes, for a row of its own, such as the memory in use.
 struct TraceCounter {
   std::string name;
