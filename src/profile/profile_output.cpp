@@ -57,12 +57,26 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const TraceOrigin& or
   if (writer != nullptr) {
     writeTraceSummary(*writer, trace, window.step);
   }
-  if (options_.onTrace) {
-    options_.onTrace(trace, writer, window.step);
-  }
   if (wantsFiles) {
     writeTrace(trace, window.start);
   }
+  if (options_.onTrace) {
+    callOnTrace(trace, writer, window.step);
+  }
+}
+
+/// Last, and with whatever it throws kept from the thread's next windows.
+void ProfileOutput::callOnTrace(const Trace& trace, SummaryWriter* writer, std::int64_t step) {
+  std::string why;
+  try {
+    options_.onTrace(trace, writer, step);
+    return;
+  } catch (const std::exception& error) {
+    why = error.what();
+  } catch (...) {
+    why = "an exception that is no std::exception";
+  }
+  note(Status(ErrorCode::kFailedPrecondition, "ProfilerOptions::onTrace threw: " + why));
 }
 
 void ProfileOutput::writeTrace(const Trace& trace, const WindowStart& start) {

@@ -40,6 +40,7 @@ class ProfileOutput {
 
  private:
   void writeNow(const FinishedWindow& window, const TraceOrigin& origin);
+  void callOnTrace(const Trace& trace, SummaryWriter* writer, std::int64_t step);
   void writeTrace(const Trace& trace, const WindowStart& start);
   void note(const Status& status);
   void report(const Status& status) const;

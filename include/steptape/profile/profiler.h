@@ -85,6 +85,7 @@ struct ProfilerOptions {
 
   /// Told of the trace of every finished window, on the thread that writes it, for pictures and
   /// evaluations of your own. `writer` is where the window is logged, or null; `step` its step there.
+  /// Called when the window is written; what it throws is told as what could not be written.
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
       nullptr;
 
