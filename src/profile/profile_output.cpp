@@ -93,12 +93,26 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const std::optional<T
   if (writer() != nullptr) {
     writeTraceSummary(*writer(), *trace, window.step);
   }
-  if (options_.onTrace) {
-    options_.onTrace(*trace, writer(), window.step);
-  }
   if (wantsFiles()) {
     writeTrace(*trace, window.start);
   }
+  if (options_.onTrace) {
+    callOnTrace(*trace, window.step);
+  }
+}
+
+/// Last, and with whatever it throws kept from the thread's next windows.
+void ProfileOutput::callOnTrace(const Trace& trace, std::int64_t step) {
+  std::string why;
+  try {
+    options_.onTrace(trace, writer(), step);
+    return;
+  } catch (const std::exception& error) {
+    why = error.what();
+  } catch (...) {
+    why = "an exception that is no std::exception";
+  }
+  note(Status(ErrorCode::kFailedPrecondition, "ProfilerOptions::onTrace threw: " + why));
 }
 
 void ProfileOutput::writeNow(const RankExchange::Window& window) {

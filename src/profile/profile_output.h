@@ -53,6 +53,7 @@ class ProfileOutput {
   RankProfile rankProfileOf(const FinishedWindow& window, const std::optional<Trace>& trace) const;
   void writeNow(const FinishedWindow& window, const std::optional<Trace>& trace);
   void writeNow(const RankExchange::Window& window);
+  void callOnTrace(const Trace& trace, std::int64_t step);
   void writeTrace(const Trace& trace, const WindowStart& start);
   SummaryWriter* writer() { return ownWriter_ ? &*ownWriter_ : options_.writer; }
   bool wantsFiles() const;

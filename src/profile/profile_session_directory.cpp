@@ -44,6 +44,9 @@ Status writeToSession(const std::string& logDir, const std::string& session, con
     return failure(directory, error);
   }
   Status status = writeXPlane((directory / place.filename()).string(), trace, options);
+  if (!status.ok()) {
+    fs::remove(directory, error);  // if it is empty: XProf would list a session without files
+  }
   if (status.ok() && !isAlone && filesIn(unfinished) == trace.worldSize) {
     status = finishSession(logDir, session);
   }

@@ -15,6 +15,7 @@
 #include "distributed/open_on_all_ranks.h"
 #include "profile/overhead_governor.h"
 #include "profile/profile_output.h"
+#include "profile/profile_trigger.h"
 #include "profile/rank_exchange.h"
 #include "profile/span_source.h"
 #include "profile/window_recorder.h"
@@ -42,6 +43,9 @@ class Profiler::Impl {
       origin_.rank = options_.communicator->rank();
       origin_.worldSize = options_.communicator->size();
     }
+    if (options_.trigger.isSet()) {
+      trigger_.emplace(options_.trigger, options_.communicator);
+    }
     start();
   }
 
@@ -67,7 +71,12 @@ class Profiler::Impl {
       const MutexLock lock(finishedMutex_);
       finished_.reset();
     }
-    enter(options_.schedule.actionAt(0));
+    scheduleStart_ = 0;
+    if (trigger_) {
+      scheduleStart_.reset();
+      trigger_->arm();
+    }
+    enter(scheduledAction());
   }
 
   void step() {
@@ -82,8 +91,11 @@ class Profiler::Impl {
     if (action_ == ProfilerAction::kRecordAndSave) {
       closeWindow();
     }
+    if (trigger_) {
+      followTrigger();
+    }
     exchangeProfiles();
-    enter(options_.schedule.actionAt(step_));
+    enter(scheduledAction());
     if (recorder_->isOpen()) {
       beginStepOfWindow();
     }
@@ -99,6 +111,9 @@ class Profiler::Impl {
     setRecording(false);
     action_ = ProfilerAction::kNone;
     recorder_.reset();
+    if (trigger_) {
+      trigger_->disarm();
+    }
   }
 
   Status flush() {
@@ -153,6 +168,31 @@ class Profiler::Impl {
     for (detail::RankExchange::Window& window : windows) {
       output_.write(std::move(window));
     }
+  }
+
+  ProfilerAction scheduledAction() const {
+    return scheduleStart_ ? options_.schedule.actionAt(step_ - *scheduleStart_)
+                          : ProfilerAction::kNone;
+  }
+
+  void followTrigger() {
+    if (scheduleStart_ && options_.schedule.isOverAt(step_ - *scheduleStart_)) {
+      scheduleStart_.reset();
+    }
+    switch (trigger_->endStep(scheduleStart_.has_value())) {
+      case detail::TriggerWish::kNone:
+        break;
+      case detail::TriggerWish::kBegin:
+        scheduleStart_ = step_;
+        break;
+      case detail::TriggerWish::kEnd:
+        scheduleStart_.reset();
+        if (recorder_->isOpen()) {
+          closeWindow();
+        }
+        break;
+    }
+    output_.reportOnce(trigger_->takeProblem());
   }
 
   void enter(ProfilerAction action) {
@@ -293,6 +333,7 @@ class Profiler::Impl {
   const std::unique_ptr<detail::SpanSource> source_;
   detail::TraceOrigin origin_;
   std::int64_t step_ = 0;
+  std::optional<std::int64_t> scheduleStart_;  // a step; unset while a trigger is waited for
   ProfilerAction action_ = ProfilerAction::kNone;
   std::optional<double> nanosPerSpan_;                // once it was measured
   std::optional<detail::OverheadGovernor> governor_;  // of all windows since start()
@@ -307,6 +348,7 @@ class Profiler::Impl {
   Mutex finishedMutex_;
   std::optional<OpProfile> finished_ STEPTAPE_GUARDED_BY(finishedMutex_);  // the latest window
 
+  std::optional<detail::ProfileTrigger> trigger_;
   const std::unique_ptr<detail::RankExchange> exchange_;  // null: what the ranks find stays theirs
   detail::ProfileOutput output_;
   std::optional<detail::WindowRecorder> recorder_;  // while the profiler runs; last: calls finish()

@@ -30,6 +30,11 @@ ProfilerAction ProfilerSchedule::actionAt(std::int64_t step) const noexcept {
   return isLast ? ProfilerAction::kRecordAndSave : ProfilerAction::kRecord;
 }
 
+bool ProfilerSchedule::isOverAt(std::int64_t step) const noexcept {
+  const std::int64_t cycle = wait + warmup + active;
+  return active > 0 && repeat > 0 && step >= skipFirst && (step - skipFirst) / cycle >= repeat;
+}
+
 void ProfilerSchedule::validate() const {
   const std::pair<const char*, std::int64_t> fields[] = {{"skipFirst", skipFirst},
                                                          {"wait", wait},

@@ -53,6 +53,15 @@ TEST(ProfilerSchedule, KeepsSkippingAndWarmingUpBeforeAnEndlessWindow) {
   EXPECT_EQ(actions(schedule(1, 2, 1, 0, 1), 8), "...wrrrr");
 }
 
+TEST(ProfilerSchedule, IsOverBehindItsLastCycle) {
+  const ProfilerSchedule two = schedule(1, 1, 1, 2, 2);
+  EXPECT_FALSE(two.isOverAt(0));
+  EXPECT_FALSE(two.isOverAt(8));
+  EXPECT_TRUE(two.isOverAt(9));
+  EXPECT_FALSE(schedule(0, 0, 0, 1, 0).isOverAt(1000)) << "it repeats for ever";
+  EXPECT_FALSE(ProfilerSchedule().isOverAt(1000)) << "its window has no end";
+}
+
 TEST(ProfilerSchedule, NamesTheFieldThatIsNegative) {
   EXPECT_THAT([] { schedule(0, 1, -2, 3, 0).validate(); },
               ThrowsMessage<Error>("ProfilerSchedule::warmup must be 0 or more, got -2"));

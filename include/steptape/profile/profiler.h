@@ -14,6 +14,7 @@
 #include "steptape/profile/op_stats.h"
 #include "steptape/profile/op_table.h"
 #include "steptape/profile/schedule.h"
+#include "steptape/profile/trigger.h"
 #include "steptape/recorder/collector.h"
 #include "steptape/trace/trace.h"
 #include "steptape/writer/summary_writer.h"
@@ -26,6 +27,10 @@ class SpanSource;
 /// What a Profiler records and where it writes.
 struct ProfilerOptions {
   ProfilerSchedule schedule;
+
+  /// Where set, the schedule does not begin at start(), but each time that the running job is told
+  /// to: by a signal or by a file.
+  ProfilerTrigger trigger;
 
   /// The number of the first step, for a run that goes on: steps are called and logged by it.
   std::int64_t firstStep = 0;
@@ -88,6 +93,7 @@ struct ProfilerOptions {
 
   /// Told of the trace of every finished window, on the thread that writes it, for pictures and
   /// evaluations of your own. `writer` is where the window is logged, or null; `step` its step there.
+  /// Called when the window is written; what it throws is told as what could not be written.
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
       nullptr;
 
@@ -116,7 +122,8 @@ class STEPTAPE_EXPORT Profiler {
  public:
   /// Checks the options and start()s.
   ///
-  /// @throws as start(); Error(kInvalidArgument) if the schedule or `recordsPerThread` is invalid;
+  /// @throws as start(); Error(kInvalidArgument) if the schedule or `recordsPerThread` is invalid,
+  ///         or a signal that cannot be caught is to begin profiles;
   ///         Error(kIoError) if `logDir` cannot be written.
   explicit Profiler(ProfilerOptions options = {});
   /// stop(), without throwing; returns once this rank's windows are written.
@@ -124,7 +131,8 @@ class STEPTAPE_EXPORT Profiler {
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  /// Begins at step 0 of the schedule. Does nothing while the profiler runs.
+  /// Begins at step 0 of the schedule, or to wait for ProfilerOptions::trigger. Does nothing while
+  /// the profiler runs.
   ///
   /// @throws Error(kFailedPrecondition) while another profiler runs.
   void start();
@@ -134,7 +142,9 @@ class STEPTAPE_EXPORT Profiler {
   ///
   /// @throws with `communicator`, as a collective.
   /// @cost An uncontended lock; what was recorded is added up and written on other threads. The
-  ///       first step of a window waits until the rings are empty, some 10 us.
+  ///       first step of a window waits until the rings are empty, some 10 us. With a trigger a few
+  ///       nanoseconds more; in a job of several ranks one step in 0.2 s asks the others, which takes
+  ///       less than a microsecond on one node, and an allreduce across nodes.
   void step();
 
   /// Ends profiling; a window that is open ends here and keeps what it has. Does nothing while the

@@ -40,6 +40,9 @@ struct STEPTAPE_EXPORT ProfilerSchedule {
   /// @param step Counted from 0. @return what to do during it.
   ProfilerAction actionAt(std::int64_t step) const noexcept;
 
+  /// Whether nothing is recorded at `step` or later, since all cycles are over.
+  bool isOverAt(std::int64_t step) const noexcept;
+
   /// @throws Error(kInvalidArgument) naming the first field that is negative, and its value.
   void validate() const;
 };

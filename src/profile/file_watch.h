@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "steptape/base/export.h"
+#include "steptape/base/mutex.h"
+
+namespace steptape::detail {
+
+/// Knows whether a file is there and when it was modified. A thread of its own asks the file system,
+/// which may take long to answer, four times a second.
+///
+/// @threads Thread-safe, but for construction and destruction.
+class STEPTAPE_EXPORT FileWatch {
+ public:
+  static constexpr std::int64_t kAbsent = INT64_MIN;
+
+  explicit FileWatch(std::string path);
+  ~FileWatch();
+  FileWatch(const FileWatch&) = delete;
+  FileWatch& operator=(const FileWatch&) = delete;
+
+  /// A number that changes with the time of modification; kAbsent while there is no file.
+  ///
+  /// @cost Reads an atomic.
+  std::int64_t modification() const noexcept {
+    return modification_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  void run();
+  void look();
+
+  const std::filesystem::path path_;
+  std::atomic<std::int64_t> modification_{kAbsent};
+  Mutex mutex_;
+  CondVar wake_;
+  bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // last: uses all of the above
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a profiler does where something goes wrong around it.
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/profile/profiler.h"
+#include "steptape/recorder/zone.h"
+#include "steptape/testing/temp_dir.h"
+#include "steptape/trace/chrome_trace.h"
+#include "steptape/trace/xplane_trace.h"
+
+#include "base/whole_file.h"
+#include "profile/record_builder.h"
+#include "trace/gunzip.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// Windows of one step each.
+ProfilerOptions everyStep() {
+  ProfilerOptions options;
+  options.schedule.active = 1;
+  return options;
+}
+
+void trainStep() {
+  STEPTAPE_ZONE("step");
+}
+
+/// The files under a directory whose names end so, by name.
+std::vector<std::string> filesIn(const fs::path& directory, const std::string& ending) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    const std::string path = entry.path().string();
+    const bool ends = path.size() >= ending.size() &&
+                      path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
+    if (entry.is_regular_file() && ends) {
+      files.push_back(path);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> chromeTracesIn(const fs::path& directory) {
+  return filesIn(directory, ".pt.trace.json.gz");
+}
+std::vector<std::string> xplanesIn(const fs::path& directory) {
+  return filesIn(directory, ".xplane.pb");
+}
+
+std::vector<std::string> temporaryFilesIn(const fs::path& directory) {
+  std::vector<std::string> files = filesIn(directory, "");
+  const auto isTemporary = [](const std::string& path) {
+    return fs::path(path).filename().string().rfind(".steptape-", 0) == 0;
+  };
+  files.erase(std::remove_if(files.begin(), files.end(), std::not_fn(isTemporary)), files.end());
+  return files;
+}
+
+TEST(ProfilerTrouble, WritesTheTraceOfAWindowWhoseCallbackThrows) {
+  const testing::TempDir dir;
+  std::vector<std::string> told;
+  ProfilerOptions options = everyStep();
+  options.logDir = dir.string();
+  options.schedule.repeat = 2;
+  options.onTrace = [](const Trace&, SummaryWriter*, std::int64_t step) {
+    if (step == 1) {
+      throw std::runtime_error("no colours left");
+    }
+    throw 42;  // NOLINT: whatever it is
+  };
+  options.onError = [&](const Status& status) { told.push_back(status.message()); };
+  Profiler profiler(options);
+  for (int step = 0; step < 2; ++step) {
+    trainStep();
+    profiler.step();
+  }
+  const Status status = profiler.flush();
+  EXPECT_EQ(status.message(), "ProfilerOptions::onTrace threw: no colours left");
+  EXPECT_THAT(told, ElementsAre(status.message(),
+                                "ProfilerOptions::onTrace threw: an exception that is no "
+                                "std::exception"));
+  EXPECT_THAT(chromeTracesIn(dir.path()), SizeIs(2));
+  EXPECT_THAT(xplanesIn(dir.path()), SizeIs(2));
+  EXPECT_TRUE(profiler.flush().ok());
+}
+
+TEST(ProfilerTrouble, EndsTheSpansThatAnExceptionLeaves) {
+  Profiler profiler;
+  try {
+    STEPTAPE_ZONE("outer");
+    { STEPTAPE_ZONE("first"); }
+    STEPTAPE_ZONE("inner");
+    throw std::runtime_error("no such layer");
+  } catch (const std::runtime_error&) {
+    profiler.step();
+  }
+  trainStep();
+  profiler.step();
+  profiler.stop();
+  const OpProfile profile = profiler.profile();
+  EXPECT_EQ(profile.steps, 2);
+  EXPECT_EQ(profile.dropped, 0U);
+  EXPECT_EQ(find(profile, "inner").calls, 1U);
+  const OpStats outer = find(profile, "outer");
+  EXPECT_EQ(outer.calls, 1U);
+  EXPECT_GE(outer.total, find(profile, "first").total + find(profile, "inner").total);
+  EXPECT_EQ(find(profile, "step").self, find(profile, "step").total) << "it lies in no other";
+}
+
+TEST(ProfilerTrouble, LeavesAProfilerUnharmedWhenAnotherOneIsRefused) {
+  const testing::TempDir dir;
+  ProfilerOptions options = everyStep();
+  options.logDir = dir.string();
+  options.schedule.active = 3;
+  options.schedule.repeat = 1;
+  Profiler profiler(options);
+  for (int step = 0; step < 3; ++step) {
+    trainStep();
+    EXPECT_THROW(Profiler(), Error);
+    EXPECT_THROW(
+        {
+          ProfilerOptions other;
+          other.logDir = dir.string();
+          const Profiler second(other);
+        },
+        Error);
+    profiler.step();
+  }
+  EXPECT_TRUE(profiler.flush().ok());
+  EXPECT_EQ(find(profiler.profile(), "step").calls, 3U);
+  ASSERT_THAT(chromeTracesIn(dir.path()), SizeIs(1));
+  EXPECT_THAT(readChromeTrace(chromeTracesIn(dir.path())[0]).at(0).steps, SizeIs(3));
+}
+
+TEST(ProfilerTrouble, SaysInItsFilesHowManySpansAFullRingDropped) {
+  const testing::TempDir dir;
+  ProfilerOptions options;
+  options.logDir = dir.string();
+  options.recordsPerThread = 8;
+  Profiler profiler(options);
+  for (int i = 0; i < 100'000; ++i) {
+    trainStep();
+  }
+  profiler.stop();
+  ASSERT_TRUE(profiler.flush().ok());
+  const std::uint64_t dropped = profiler.profile().dropped;
+  ASSERT_GT(dropped, 0U);
+  const std::string chrome = chromeTracesIn(dir.path()).at(0);
+  std::string bytes;
+  ASSERT_TRUE(detail::readWholeFile(chrome, bytes).ok());
+  EXPECT_THAT(gunzipped(bytes), HasSubstr("\"dropped " + std::to_string(dropped) + " spans\""));
+  EXPECT_EQ(readChromeTrace(chrome).at(0).dropped, dropped);
+  EXPECT_EQ(readXPlane(xplanesIn(dir.path()).at(0)).dropped, dropped);
+}
+
+TEST(ProfilerTrouble, RecordsTheThreadsThatAStepStarts) {
+  Trace trace;
+  ProfilerOptions options = everyStep();
+  options.schedule.repeat = 1;
+  options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
+  Profiler profiler(options);
+  constexpr int kThreads = 20;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([i] {
+      setThreadName(("worker " + std::to_string(i)).c_str());
+      trainStep();
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  profiler.step();
+  ASSERT_TRUE(profiler.flush().ok());
+  EXPECT_EQ(find(profiler.profile(), "step").calls, std::uint64_t{kThreads});
+  EXPECT_THAT(trace.threads, SizeIs(kThreads + 1)) << "the one that makes steps, too";
+}
+
+/// Lets files grow to so many bytes: more is refused as on a disk that is full.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) : before_(std::signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &limit_), 0);
+    rlimit limit = limit_;
+    limit.rlim_cur = bytes;
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  ~SmallDisk() {
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit_), 0);
+    std::signal(SIGXFSZ, before_);
+  }
+
+ private:
+  rlimit limit_{};
+  void (*before_)(int);
+};
+
+TEST(ProfilerTrouble, GoesOnWhenTheDiskIsFullAndLeavesWholeFilesOnly) {
+  const testing::TempDir dir;
+  std::vector<std::string> told;
+  ProfilerOptions options = everyStep();
+  options.logDir = dir.string();
+  options.onError = [&](const Status& status) { told.push_back(status.message()); };
+  Profiler profiler(options);
+  std::mt19937_64 random(1);
+  const auto step = [&](int zones) {
+    for (int i = 0; i < zones; ++i) {
+      STEPTAPE_NAMED_ZONE(zone, "rows");
+      zone.setValue(static_cast<double>(random()));  // which no compression makes small
+    }
+    profiler.step();
+    return profiler.flush();
+  };
+  constexpr int kFew = 10;
+  constexpr int kMany = 20'000;
+  EXPECT_TRUE(step(kFew).ok());
+  {
+    const SmallDisk disk(100'000);
+    EXPECT_THAT(step(kMany).message(), HasSubstr("File too large"));
+  }
+  EXPECT_THAT(told, SizeIs(2)) << "one for each file";
+  EXPECT_THAT(temporaryFilesIn(dir.path()), IsEmpty());
+  EXPECT_EQ(find(profiler.profile(), "rows").calls, std::uint64_t{kMany});
+  EXPECT_TRUE(step(kMany).ok());
+
+  ASSERT_THAT(chromeTracesIn(dir.path()), SizeIs(2));
+  ASSERT_THAT(xplanesIn(dir.path()), SizeIs(2));
+  std::vector<std::size_t> spans;
+  for (const std::string& file : chromeTracesIn(dir.path())) {
+    spans.push_back(readChromeTrace(file).at(0).threads.at(0).spans.size());
+  }
+  EXPECT_THAT(spans, ElementsAre(kFew, kMany));
+  const auto sessions = fs::directory_iterator(dir.path() / "plugins" / "profile");
+  EXPECT_EQ(std::distance(sessions, fs::directory_iterator()), 2) << "XProf lists no empty one";
+}
+
+TEST(ProfilerTrouble, LeavesValidFilesWhenTheJobIsKilled) {
+  const testing::TempDir dir;
+  const pid_t job = fork();
+  if (job == 0) {
+    ProfilerOptions options = everyStep();
+    options.logDir = dir.string();
+    Profiler profiler(options);
+    while (true) {
+      for (int i = 0; i < 20'000; ++i) {
+        trainStep();
+      }
+      profiler.step();
+      static_cast<void>(profiler.flush());
+    }
+  }
+  while (xplanesIn(dir.path()).size() < 3) {
+    ASSERT_EQ(waitpid(job, nullptr, WNOHANG), 0) << "the job has ended";
+    std::this_thread::yield();
+  }
+  ASSERT_EQ(kill(job, SIGKILL), 0);
+  ASSERT_EQ(waitpid(job, nullptr, 0), job);
+  const std::vector<std::string> chromeTraces = chromeTracesIn(dir.path());
+  EXPECT_GE(chromeTraces.size(), 3U);
+  for (const std::string& file : chromeTraces) {
+    const std::vector<Trace> traces = readChromeTrace(file);
+    ASSERT_THAT(traces, SizeIs(1)) << file;
+    EXPECT_THAT(traces[0].steps, SizeIs(1)) << file;
+    EXPECT_EQ(traces[0].threads.at(0).spans.size() + traces[0].dropped, 20'000U) << file;
+  }
+  for (const std::string& file : xplanesIn(dir.path())) {
+    EXPECT_THAT(readXPlane(file).steps, SizeIs(1)) << file;
+  }
+}
+
+}  // namespace
+}  // namespace steptape
