@@ -13,6 +13,7 @@
 #include "steptape/trace/xplane_trace.h"
 
 #include "profile/profile_session_directory.h"
+#include "profile/span_stacks.h"
 
 namespace steptape::detail {
 
@@ -52,8 +53,11 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const TraceOrigin& or
   if (!isAskedFor || options_.maxTraceSpans == 0) {
     return;
   }
-  const Trace trace = window.records.build(window.endTicks, window.converter, origin,
-                                           window.start.clockOffsetNanos);
+  Trace trace = window.records.build(window.endTicks, window.converter, origin,
+                                     window.start.clockOffsetNanos);
+  if (options_.stacks) {
+    addCallStacks(&trace);
+  }
   if (writer != nullptr) {
     writeTraceSummary(*writer, trace, window.step);
   }
