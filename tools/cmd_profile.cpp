@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
@@ -11,9 +12,12 @@
 #include <unistd.h>
 #include <vector>
 
+#include "steptape/profile/folded_stacks.h"
+
 #include "tools/commands.h"
 #include "tools/exit_code.h"
 #include "tools/human_text.h"
+#include "tools/output_file.h"
 #include "tools/profile_diff.h"
 #include "tools/profile_diff_text.h"
 #include "tools/profile_json.h"
@@ -85,7 +89,23 @@ int compare(const ProfileOptions& options, const OpTableView& view) {
   return kExitFine;
 }
 
+bool isFolded(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".folded";
+}
+
+int fold(const ProfileOptions& options) {
+  const TraceSet set = readTraces(options.paths);
+  OutputFile file(options.output);
+  file.write(foldedStacks(Span<const Trace>(set.traces.data(), set.traces.size())));
+  file.finish();
+  noteDropped(set);
+  return kExitFine;
+}
+
 int convert(const ProfileOptions& options) {
+  if (isFolded(options.output)) {
+    return fold(options);
+  }
   checkTraceOutput(options.output, 1);
   const TraceSet set = readTraces(options.paths);
   checkTraceOutput(options.output, set.traces.size());
@@ -103,7 +123,7 @@ int profile(const ProfileOptions& options, const OpTableView& view) {
 
 void addViewOptions(CLI::App* command, ProfileOptions* options) {
   command->add_option("--by", options->by, "What makes two calls one row of the operators")
-      ->check(CLI::IsMember({"name", "shape", "module"}))
+      ->check(CLI::IsMember({"name", "shape", "module", "stack"}))
       ->capture_default_str();
   command
       ->add_option("--top", options->rows,
@@ -117,8 +137,10 @@ void addViewOptions(CLI::App* command, ProfileOptions* options) {
 }
 
 OpTableView viewOf(const CLI::App& command, const ProfileOptions& options) {
-  static const std::map<std::string, OpGrouping> kGroupings{
-      {"name", OpGrouping::kName}, {"shape", OpGrouping::kShape}, {"module", OpGrouping::kModule}};
+  static const std::map<std::string, OpGrouping> kGroupings{{"name", OpGrouping::kName},
+                                                            {"shape", OpGrouping::kShape},
+                                                            {"module", OpGrouping::kModule},
+                                                            {"stack", OpGrouping::kStack}};
   static const std::map<std::string, OpOrder> kOrders{
       {"self", OpOrder::kSelf}, {"total", OpOrder::kTotal}, {"calls", OpOrder::kCalls}};
   const bool isAll = options.json && command.count("--top") == 0;
@@ -149,8 +171,8 @@ void addProfileCommand(CLI::App* app, int* exitCode) {
       ->type_name("PERCENT");
   CLI::Option* const output = command->add_option(
       "--output", options->output,
-      "Write the traces to this file instead, in the form that its ending names: .json, .json.gz "
-      "or .xplane.pb");
+      "Write the traces to this file instead, in the form that its ending names: .json, .json.gz, "
+      ".xplane.pb, or .folded for flamegraph.pl and speedscope");
   output->type_name("FILE");
   for (const char* other : {"--by", "--top", "--sort", "--json", "--compare"}) {
     output->excludes(other);
@@ -169,6 +191,7 @@ void addProfileCommand(CLI::App* app, int* exitCode) {
       "  steptape profile trace.json.gz --by shape --sort total --top 10\n"
       "  steptape profile --compare runs/before runs/after --fail-above 5\n"
       "  steptape profile node7_4242.pt.trace.json.gz --output node7.xplane.pb\n"
+      "  steptape profile runs/demo --output demo.folded && flamegraph.pl demo.folded > demo.svg\n"
       "  steptape profile runs/demo --json | jq '.traces[].steps[].total_ms'");
   command->callback(
       [command, options, exitCode] { *exitCode = profile(*options, viewOf(*command, *options)); });

@@ -389,7 +389,14 @@ std::string operatorText(const std::string& name, const std::string& shapes) {
 }
 
 const char* operatorTitle(OpGrouping grouping) {
-  return grouping == OpGrouping::kModule ? "module" : "operator";
+  switch (grouping) {
+    case OpGrouping::kModule:
+      return "module";
+    case OpGrouping::kStack:
+      return "stack";
+    default:
+      return "operator";
+  }
 }
 
 std::string leftOutLine(std::size_t count, std::size_t all) {

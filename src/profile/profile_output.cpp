@@ -16,6 +16,7 @@
 
 #include "profile/profile_session_directory.h"
 #include "profile/rank_profile_codec.h"
+#include "profile/span_stacks.h"
 
 namespace steptape::detail {
 
@@ -68,8 +69,12 @@ std::optional<Trace> ProfileOutput::traceOf(const FinishedWindow& window,
   if (!isAskedFor || options_.maxTraceSpans == 0) {
     return std::nullopt;
   }
-  return window.records.build(window.endTicks, window.converter, origin,
-                              window.start.clockOffsetNanos);
+  Trace trace = window.records.build(window.endTicks, window.converter, origin,
+                                     window.start.clockOffsetNanos);
+  if (options_.stacks) {
+    addCallStacks(&trace);
+  }
+  return trace;
 }
 
 RankProfile ProfileOutput::rankProfileOf(const FinishedWindow& window,

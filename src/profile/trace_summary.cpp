@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "profile/span_context.h"
+#include "profile/span_stacks.h"
 
 namespace steptape {
 namespace {
@@ -63,7 +65,11 @@ void walk(const std::vector<TraceSpan>& spans, const OnSpan& onSpan) {
 class SpanTally {
  public:
   SpanTally(const Trace& trace, OpGrouping grouping)
-      : trace_(trace), grouping_(grouping), modules_(trace) {}
+      : trace_(trace), grouping_(grouping), modules_(trace) {
+    if (grouping == OpGrouping::kStack) {
+      stacks_.emplace(trace);
+    }
+  }
 
   OpProfile build() {
     for (std::size_t thread = 0; thread < trace_.threads.size(); ++thread) {
@@ -113,8 +119,9 @@ class SpanTally {
       }
       return;
     }
-    OpStats& op = row(
-        {name.text, name.kind, grouping_ == OpGrouping::kShape ? details.shapes : std::string()});
+    OpStats& op =
+        row({stacks_ ? stacks_->pathOf(stacks_->of(thread, i), name) : name.text, name.kind,
+             grouping_ == OpGrouping::kShape ? details.shapes : std::string()});
     ++op.calls;
     op.self += std::chrono::nanoseconds(self);
     op.flops += details.flops;
@@ -176,6 +183,7 @@ class SpanTally {
   const Trace& trace_;
   const OpGrouping grouping_;
   const detail::SpanModules modules_;
+  std::optional<detail::SpanStacks> stacks_;  // for kStack
   std::map<Key, OpStats> operators_;
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals_;
 };

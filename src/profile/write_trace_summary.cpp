@@ -6,6 +6,7 @@
 #include "steptape/summary/text.h"
 
 #include "profile/megabytes.h"
+#include "profile/span_stacks.h"
 #include "profile/table_cells.h"
 
 namespace steptape {
@@ -36,9 +37,11 @@ void writeTables(SummaryWriter& writer, const Trace& trace, std::int64_t step,
                  const OpTableOptions& options) {
   bool hasShapes = false;
   bool hasModules = false;
+  bool hasStacks = false;
   for (const SpanDetails& details : trace.details) {
     hasShapes = hasShapes || !details.shapes.empty();
     hasModules = hasModules || !details.module.empty();
+    hasStacks = hasStacks || details.arguments.find(detail::kCallStack) != std::string::npos;
   }
   if (hasShapes) {
     writer.addText("profile/operators_by_shape",
@@ -47,6 +50,10 @@ void writeTables(SummaryWriter& writer, const Trace& trace, std::int64_t step,
   if (hasModules) {
     writer.addText("profile/operators_by_module",
                    opTable(summarize(trace, OpGrouping::kModule), options), step);
+  }
+  if (hasStacks) {
+    writer.addText("profile/operators_by_stack",
+                   opTable(summarize(trace, OpGrouping::kStack), options), step);
   }
 }
 

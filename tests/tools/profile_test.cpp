@@ -329,6 +329,32 @@ TEST_F(Profile, ConvertsToAndFromJson) {
   EXPECT_EQ(operators("d.xplane.pb"), operators("a.xplane.pb"));
 }
 
+TEST_F(Profile, TellsCallsInDifferentZonesApart) {
+  TraceBuilder builder;
+  builder.span(0, "train", SpanKind::kZone, 0, 2 * kMillisecond);
+  builder.span(0, "aten::mm", SpanKind::kOperator, 0, kMillisecond);
+  builder.span(0, "test", SpanKind::kZone, 2 * kMillisecond, 4 * kMillisecond);
+  builder.span(0, "aten::mm", SpanKind::kOperator, 2 * kMillisecond, 4 * kMillisecond);
+  writeProfile("a.xplane.pb", builder.take());
+  const std::string out = steptape("profile a.xplane.pb --by stack").out;
+  EXPECT_THAT(out, ContainsRegex("\n  stack +kind +calls +self ms"));
+  EXPECT_THAT(out, ContainsRegex("\n  test;aten::mm +operator +1 +2.000 "));
+  EXPECT_THAT(out, ContainsRegex("\n  train;aten::mm +operator +1 +1.000 "));
+}
+
+TEST_F(Profile, ConvertsToFoldedStacks) {
+  writeProfile("a.xplane.pb", Training());
+  const Outcome outcome = steptape("profile a.xplane.pb --output a.folded");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.out + outcome.error, "");
+  EXPECT_THAT(contentOf("a.folded"), HasSubstr("\nReluBackward0;aten::mul 6000\n"));
+  EXPECT_THAT(contentOf("a.folded"), HasSubstr("aten::mm 24000\n"));
+  writeJob("job");
+  EXPECT_EQ(steptape("profile job --output job.folded").exitCode, 0);
+  EXPECT_THAT(contentOf("job.folded"), StartsWith("rank 0;"));
+  EXPECT_THAT(contentOf("job.folded"), HasSubstr("\nrank 1;aten::mm 60000\n"));
+}
+
 TEST_F(Profile, PutsSeveralRanksIntoOneJson) {
   writeJob("runs/demo");
   EXPECT_EQ(steptape("profile runs/demo --output all.json.gz").exitCode, 0);
@@ -416,7 +442,7 @@ TEST_F(Profile, RefusesOptionsThatDoNotFit) {
       {"", "TRACE is required"},
       {"absent.json", "Path does not exist: absent.json"},
       {"a.txt", "a.txt is no trace by its name, which ends in .json, .json.gz or .xplane.pb"},
-      {"a.xplane.pb --by color", "color not in {name,shape,module}"},
+      {"a.xplane.pb --by color", "color not in {name,shape,module,stack}"},
       {"a.xplane.pb --top few", "--top"},
       {"a.xplane.pb --fail-above 5", "--fail-above requires --compare"},
       {"a.xplane.pb --compare a.xplane.pb --fail-above -5", "--fail-above"},

@@ -64,6 +64,10 @@ struct ProfilerOptions {
   /// Such spans are SpanKind::kDevice, on a row for each stream. They are read some steps later, on
   /// another thread. Must be off while a CUDA graph is captured.
   bool deviceTimes = true;
+  /// Whether traces tell the zones and scopes around each operator as its "Call stack", and there is a
+  /// table by them. Those of a backward operator are its forward operator's. Costs nothing while
+  /// recording: they are worked out when the trace is written.
+  bool stacks = false;
   /// For OpProfiler: of how many operators one is recorded, chosen at random: 1, 10, 100 or 1000.
   /// Calls and total times are then estimates, and self times are the total ones, because what an
   /// operator calls is mostly unknown.

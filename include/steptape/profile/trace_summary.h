@@ -20,6 +20,7 @@ enum class OpGrouping : std::uint8_t {
   kName,    ///< Name and kind.
   kShape,   ///< Name, kind and shapes of the inputs.
   kModule,  ///< The module, of operators and backward nodes; the others have no row.
+  kStack,   ///< Name and kind, and the zones and scopes around it.
 };
 
 /// Adds up the spans of a trace, as OpStatsBuilder does while they are recorded. Spans of devices
@@ -28,6 +29,10 @@ enum class OpGrouping : std::uint8_t {
 /// For kModule a span belongs to the module whose parameters it reads, else to that of the span
 /// around it; a backward node to that of its forward operator. A row's name is the module, "(no
 /// module)" for the rest; its calls are those that came from outside of the module.
+///
+/// For kStack a row's name is the path to the span, outermost first and joined by ';', such as
+/// "step;forward;aten::mm": zones, scopes and the span itself. A backward node, and what is in it,
+/// lies in the zones of its forward operator.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT OpProfile summarize(const Trace& trace, OpGrouping grouping = OpGrouping::kName);
@@ -99,6 +104,7 @@ STEPTAPE_EXPORT std::vector<MemorySummary> summarizeMemory(const Trace& trace);
 ///
 ///     profile/operators_by_shape    table, where shapes were recorded
 ///     profile/operators_by_module   table, where modules are known
+///     profile/operators_by_stack    table, where ProfilerOptions::stacks noted them
 ///     profile/memory                table of what operators allocated, where memory was recorded
 ///     profile/memory/cuda:0         the same of a device
 ///     profile/step_ms/total, input, forward, backward, optimizer, transfer, wait, other

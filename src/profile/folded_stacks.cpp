@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/profile/folded_stacks.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "profile/span_context.h"
+#include "profile/span_stacks.h"
+
+namespace steptape {
+namespace {
+
+using detail::SpanStacks;
+
+/// By span: its time without that of the spans directly inside. Detached spans have none.
+std::vector<std::int64_t> selfTimes(const std::vector<TraceSpan>& spans) {
+  const std::vector<std::uint32_t> parents = detail::parentsOf(spans);
+  std::vector<std::int64_t> self(spans.size(), 0);
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if ((spans[i].flags & kDetached) != 0) {
+      continue;
+    }
+    self[i] += spans[i].duration;
+    if (parents[i] != detail::kNoSpan) {
+      self[parents[i]] -= spans[i].duration;
+    }
+  }
+  return self;
+}
+
+void addProcess(const Trace& trace, const std::string& root,
+                std::map<std::string, std::int64_t>* nanosByPath) {
+  const SpanStacks stacks(trace, SpanStacks::Frames::kAll);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> nanos;  // by stack and name
+  for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
+    const std::vector<TraceSpan>& spans = trace.threads[thread].spans;
+    const std::vector<std::int64_t> self = selfTimes(spans);
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      nanos[{stacks.of(thread, i), spans[i].name}] += self[i];
+    }
+  }
+  for (const auto& [place, sum] : nanos) {
+    (*nanosByPath)[root + stacks.pathOf(place.first, trace.names[place.second])] += sum;
+  }
+}
+
+}  // namespace
+
+std::string foldedStacks(Span<const Trace> processes) {
+  std::map<std::string, std::int64_t> nanosByPath;
+  for (const Trace& trace : processes) {
+    const std::string rank = "rank " + std::to_string(trace.rank) + ';';
+    addProcess(trace, processes.size() > 1 ? rank : "", &nanosByPath);
+  }
+  std::string text;
+  for (const auto& [path, nanos] : nanosByPath) {
+    if (const std::int64_t micros = (nanos + 500) / 1000; micros > 0) {
+      text += path + ' ' + std::to_string(micros) + '\n';
+    }
+  }
+  return text;
+}
+
+}  // namespace steptape
