@@ -4,13 +4,9 @@
 #include <algorithm>
 
 namespace steptape::detail {
-namespace {
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-/// By span: the one around it, or kNone. Detached spans have none and are none.
 std::vector<std::uint32_t> parentsOf(const std::vector<TraceSpan>& spans) {
-  std::vector<std::uint32_t> parents(spans.size(), kNone);
+  std::vector<std::uint32_t> parents(spans.size(), kNoSpan);
   std::vector<std::uint32_t> open;
   for (std::uint32_t i = 0; i < spans.size(); ++i) {
     if ((spans[i].flags & kDetached) != 0) {
@@ -22,13 +18,11 @@ std::vector<std::uint32_t> parentsOf(const std::vector<TraceSpan>& spans) {
     while (!open.empty() && isOver(open.back())) {
       open.pop_back();
     }
-    parents[i] = open.empty() ? kNone : open.back();
+    parents[i] = open.empty() ? kNoSpan : open.back();
     open.push_back(i);
   }
   return parents;
 }
-
-}  // namespace
 
 SpanModules::SpanModules(const Trace& trace) : trace_(trace) {
   const bool hasModules = std::any_of(trace.details.begin(), trace.details.end(),
@@ -58,7 +52,7 @@ void SpanModules::inherit(std::size_t thread) {
   const std::vector<std::uint32_t> parents = parentsOf(trace_.threads[thread].spans);
   std::vector<std::uint32_t>& details = details_[thread];
   for (std::size_t i = 0; i < details.size(); ++i) {
-    if (details[i] == 0 && parents[i] != kNone) {
+    if (details[i] == 0 && parents[i] != kNoSpan) {
       details[i] = details[parents[i]];
     }
   }
@@ -86,10 +80,10 @@ const TraceSpan* SpansAtTimes::innermost(std::size_t thread, std::int64_t time) 
     return nullptr;
   }
   auto candidate = static_cast<std::uint32_t>(behind - spans.begin() - 1);
-  while (candidate != kNone && spans[candidate].start + spans[candidate].duration < time) {
+  while (candidate != kNoSpan && spans[candidate].start + spans[candidate].duration < time) {
     candidate = parents_[thread][candidate];
   }
-  return candidate == kNone ? nullptr : &spans[candidate];
+  return candidate == kNoSpan ? nullptr : &spans[candidate];
 }
 
 }  // namespace steptape::detail

@@ -10,6 +10,11 @@
 
 namespace steptape::detail {
 
+inline constexpr std::uint32_t kNoSpan = ~std::uint32_t{0};
+
+/// By span of a thread: the one around it, or kNoSpan. Detached spans have none and are none.
+std::vector<std::uint32_t> parentsOf(const std::vector<TraceSpan>& spans);
+
 /// Which module each span of a trace belongs to: that of its details, else that of its forward
 /// operator or of the span around it.
 ///
@@ -43,7 +48,7 @@ class SpansAtTimes {
 
  private:
   const Trace& trace_;
-  /// By thread and span: the span around it, or kNone.
+  /// By thread and span: the span around it, or kNoSpan.
   std::vector<std::vector<std::uint32_t>> parents_;
 };
 
