@@ -77,10 +77,18 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   trainer.histograms = options.log;
   trainer.profiledSteps = options.log ? kProfiledSteps : 0;
   trainer.profilingShare = options.profilingShare;
-#if defined(FASHION_MNIST_WITH_FIGURES)
-  trainer.onTrace = steptape::drawProfile;
-#endif
   return trainer;
+}
+
+/// What a profile shows besides its tables: the model's graph by the time of each layer, and figures.
+void logProfile(const steptape::Graph& graph, const steptape::Trace& trace,
+                steptape::SummaryWriter* writer, std::int64_t step) {
+  if (writer != nullptr) {
+    steptape::addGraphProfile(*writer, graph, trace, step);
+  }
+#if defined(FASHION_MNIST_WITH_FIGURES)
+  steptape::drawProfile(trace, writer, step);
+#endif
 }
 
 steptape::DistributedWriter openWriter(const Options& options, const World& world) {
@@ -95,12 +103,18 @@ steptape::DistributedWriter openWriter(const Options& options, const World& worl
   return {options.logDir.empty() ? defaultLogDir() : options.logDir, world, writer};
 }
 
-/// The images that the network is judged by, and what it computes.
-void logSetup(steptape::DistributedWriter& writer, const std::shared_ptr<Classifier>& model,
-              const steptape::ImageDataset& test) {
+/// The images that the network is judged by, and what it computes: its graph.
+steptape::Graph logSetup(steptape::DistributedWriter& writer,
+                         const std::shared_ptr<Classifier>& model,
+                         const steptape::ImageDataset& test) {
+  if (!writer.isEnabled()) {
+    return {};
+  }
   writer.addImages("test_images", test.images().narrow(0, 0, std::min(kShownImages, test.size())),
                    0);
-  writer.addGraph(model, torch::zeros({1, 1, 28, 28}));
+  steptape::Graph graph = steptape::modelGraph(model, torch::zeros({1, 1, 28, 28}));
+  writer.addGraph(graph);
+  return graph;
 }
 
 int run(const Options& options, const World& world) {
@@ -133,8 +147,11 @@ int run(const Options& options, const World& world) {
       kTestBatchSize);
 
   steptape::DistributedWriter writer = openWriter(options, world);
-  logSetup(writer, model, data->test);
-  steptape::Trainer trainer(model, optimizer, world, writer, trainerOptions(options));
+  const steptape::Graph graph = logSetup(writer, model, data->test);
+  steptape::TrainerOptions configured = trainerOptions(options);
+  configured.onTrace = [graph](const steptape::Trace& trace, steptape::SummaryWriter* ofProfile,
+                               std::int64_t step) { logProfile(graph, trace, ofProfile, step); };
+  steptape::Trainer trainer(model, optimizer, world, writer, configured);
   const steptape::TrainingResult result = trainer.fit(train, test);
   if (result.stoppedBy != steptape::StopReason::kSignal) {  // Else there is no time left.
     logEvaluation(writer, *model, data->test, result.step);

@@ -1,11 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+
 #include <steptape/torch.h>
 
 #include "gallery.h"
 #include "resnet.h"
 
+namespace {
+
+/// A few steps of training under a profiler, whose times go to the nodes of the graph.
+void profileTraining(steptape::SummaryWriter& writer, ResNet& model, const steptape::Graph& graph) {
+  steptape::OpProfilerOptions options;
+  options.schedule.warmup = 1;
+  options.schedule.active = 3;
+  options.schedule.repeat = 1;
+  options.shapes = true;  // tells modules
+  options.memory = true;
+  options.onTrace = [&](const steptape::Trace& trace, steptape::SummaryWriter*, std::int64_t step) {
+    steptape::addGraphProfile(writer, graph, trace, step);
+  };
+  steptape::OpProfiler profiler(options);
+  profiler.watch(*model);
+  torch::optim::SGD optimizer(model->parameters(), 0.01);
+  for (int step = 0; step < 4; ++step) {
+    optimizer.zero_grad();
+    const torch::Tensor output = model->forward(torch::ones({4, 3, 32, 32}));
+    torch::nn::functional::cross_entropy(output, torch::zeros({4}, torch::kLong)).backward();
+    optimizer.step();
+    profiler.step();
+  }
+}
+
+}  // namespace
+
 void logModuleGraph(steptape::SummaryWriter& writer) {
   ResNet model;
-  model->eval();
-  writer.addGraph(model, torch::ones({4, 3, 32, 32}));
+  const steptape::Graph graph = steptape::modelGraph(model, torch::ones({4, 3, 32, 32}));
+  writer.addGraph(graph);
+  profileTraining(writer, model, graph);
 }

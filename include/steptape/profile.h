@@ -10,5 +10,6 @@
 //   }
 //   profiler.stop();
 //   std::puts(profiler.table().c_str());
-#include "steptape/profile/profiler.h"  // IWYU pragma: export
-#include "steptape/recorder/zone.h"      // IWYU pragma: export
+#include "steptape/profile/graph_profile.h"  // IWYU pragma: export
+#include "steptape/profile/profiler.h"       // IWYU pragma: export
+#include "steptape/recorder/zone.h"          // IWYU pragma: export

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <variant>
@@ -16,6 +17,9 @@ constexpr std::int32_t kProducer = 22;
 
 // The attribute from which TensorBoard takes the labels of edges.
 constexpr char kOutputShapes[] = "_output_shapes";
+
+// TensorBoard reads a missing device, and a time of 0, as nothing measured.
+constexpr char kDefaultDevice[] = "/device:CPU:0";
 
 wire::AttrValue* addAttribute(const std::string& key, wire::NodeDef* node) {
   wire::NodeDef::Attr* attribute = node->add_attr();
@@ -93,6 +97,13 @@ void encodeStats(const GraphNodeStats& stats, wire::NodeExecStats* out) {
 }
 
 }  // namespace
+
+GraphNodeStats graphNodeStats(const GraphNode& node, std::int64_t startMicros,
+                              std::chrono::nanoseconds duration, std::int64_t outputBytes) {
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+  return {node.name, node.device.empty() ? kDefaultDevice : node.device, startMicros,
+          std::max<std::int64_t>(1, micros), outputBytes};
+}
 
 GraphDef encodeGraph(const Graph& graph) {
   wire::GraphDef proto;

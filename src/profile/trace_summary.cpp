@@ -10,6 +10,7 @@
 
 #include "profile/span_context.h"
 #include "profile/span_stacks.h"
+#include "profile/step_parts.h"
 
 namespace steptape {
 namespace {
@@ -188,41 +189,16 @@ class SpanTally {
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals_;
 };
 
-bool startsWith(const std::string& text, const char* start) {
-  return text.rfind(start, 0) == 0;
-}
-
-/// The part of a step that a span and all inside of it belong to; null if that is for others to say.
-std::int64_t* ownPart(StepSummary& step, const TraceName& name) {
-  switch (name.kind) {
-    case SpanKind::kInput:
-      return &step.input;
-    case SpanKind::kWait:
-      return &step.wait;
-    case SpanKind::kCollective:
-      return &step.transfer;
-    case SpanKind::kBackward:
-      return &step.backward;
-    case SpanKind::kOperator:
-      // Autograd's own work around a backward node.
-      return startsWith(name.text, "autograd::engine::") ? &step.backward : nullptr;
-    default:
-      return startsWith(name.text, "optimizer") || startsWith(name.text, "Optimizer.step")
-                 ? &step.optimizer
-                 : nullptr;
-  }
-}
-
 /// The part that the time of a span itself belongs to.
 std::int64_t* partOf(StepSummary& step, const Trace& trace, const std::vector<TraceSpan>& spans,
                      std::size_t i, const std::vector<OpenSpan>& around) {
   const TraceName& name = trace.names[spans[i].name];
-  if (std::int64_t* const part = ownPart(step, name)) {
-    return part;
+  if (const auto part = detail::ownPartOf(name)) {
+    return &(step.*part);
   }
   for (auto outer = around.rbegin(); outer != around.rend(); ++outer) {
-    if (std::int64_t* const part = ownPart(step, trace.names[spans[outer->index].name])) {
-      return part;
+    if (const auto part = detail::ownPartOf(trace.names[spans[outer->index].name])) {
+      return &(step.*part);
     }
   }
   return name.kind == SpanKind::kOperator ? &step.forward : &step.other;

@@ -22,33 +22,6 @@ struct KindName {
   const char* operator()(const LegacyAudio&) const { return "legacy audio"; }
 };
 
-/// @return 0 for strings and for a type that Steptape does not know.
-std::uint64_t bytesPerElement(TensorType type) {
-  switch (type) {
-    case TensorType::kBool:
-    case TensorType::kInt8:
-    case TensorType::kUInt8:
-      return 1;
-    case TensorType::kInt16:
-    case TensorType::kUInt16:
-    case TensorType::kHalf:
-    case TensorType::kBFloat16:
-      return 2;
-    case TensorType::kFloat:
-    case TensorType::kInt32:
-    case TensorType::kUInt32:
-      return 4;
-    case TensorType::kDouble:
-    case TensorType::kInt64:
-    case TensorType::kUInt64:
-      return 8;
-    case TensorType::kString:
-    case TensorType::kInvalid:
-      return 0;
-  }
-  return 0;
-}
-
 /// @return false if the shape is none, or one that no tensor can have.
 bool multiply(const std::vector<std::int64_t>& shape, std::uint64_t* elements) {
   *elements = 1;

@@ -11,27 +11,15 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::microseconds;
 
-// TensorBoard reads a missing device, and a time of 0, as nothing measured.
-constexpr char kDefaultDevice[] = "/device:CPU:0";
-
-std::int64_t atLeastOne(std::chrono::nanoseconds duration) {
-  return std::max<std::int64_t>(1, duration_cast<microseconds>(duration).count());
-}
-
 /// Difference between the system's clock, by which TensorBoard places operators, and the steady one.
 microseconds sinceEpoch(std::chrono::steady_clock::time_point time) {
   const std::chrono::duration<double> now(Clock::system().wallSeconds());
   return duration_cast<microseconds>(now - (std::chrono::steady_clock::now() - time));
 }
 
-void add(const DraftNode& node, const std::string& name, microseconds start,
+void add(const DraftNode& node, const GraphNode& named, microseconds start,
          std::chrono::nanoseconds duration, Graph* graph) {
-  GraphNodeStats& stats = graph->stats.emplace_back();
-  stats.name = name;
-  stats.device = node.device.empty() ? kDefaultDevice : node.device;
-  stats.startMicros = start.count();
-  stats.durationMicros = atLeastOne(duration);
-  stats.outputBytes = node.outputBytes;
+  graph->stats.push_back(graphNodeStats(named, start.count(), duration, node.outputBytes));
 }
 
 bool isOperator(const DraftNode& node) {
@@ -62,7 +50,7 @@ std::string addStats(const GraphDraft& draft, const std::vector<OpCall>& calls, 
     if (call != calls.end()) {  // else the next node may still be found from here on
       next = call + 1;
       const auto start = origin + duration_cast<microseconds>(call->start - calls.front().start);
-      add(node, graph->nodes[i].name, start, call->duration, graph);
+      add(node, graph->nodes[i], start, call->duration, graph);
     }
   }
   return noteIfFewFound(draft, *graph);
@@ -74,7 +62,7 @@ std::string addStats(const GraphDraft& draft,
   for (std::size_t i = 0; i < draft.nodes.size(); ++i) {
     const auto time = times.find(draft.nodes[i].op);
     if (time != times.end()) {
-      add(draft.nodes[i], graph->nodes[i].name, start, time->second, graph);
+      add(draft.nodes[i], graph->nodes[i], start, time->second, graph);
       start += microseconds(graph->stats.back().durationMicros);
     }
   }

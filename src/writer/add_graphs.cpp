@@ -50,4 +50,17 @@ void SummaryWriter::addGraph(const Graph& graph, const GraphOptions& options) {
   }
 }
 
+void SummaryWriter::addGraphStats(std::vector<GraphNodeStats> stats,
+                                  const std::string& sessionRun) {
+  if (!core_->isActive() || stats.empty()) {
+    return;
+  }
+  auto measured = std::make_shared<Graph>();
+  measured->stats = std::move(stats);
+  core_->addEvent(kGraphStep, std::nullopt, sizeOf(*measured),
+                  [measured, tag = core_->validTag(sessionRun)] {
+                    return Event::What(encodeGraphStats(*measured, tag));
+                  });
+}
+
 }  // namespace steptape

@@ -7,10 +7,14 @@ import os
 import subprocess
 import tempfile
 import unittest
+import urllib.parse
+import urllib.request
 
 import screenshot
 from browser import Page
+from google.protobuf import text_format
 from page_case import PageCase
+from tensorboard.compat.proto import config_pb2
 from tensorboard_server import TensorBoard
 
 RUN_SECONDS = 60
@@ -183,19 +187,56 @@ class TorchPages(GalleryCase):
             {"ResNet/layer1[Sequential]/0[Block]", "ResNet/layer1[Sequential]/1[Block]"},
             self.shown_nodes()))
 
+    def choose_colour(self, name):
+        button = f"findAll('paper-radio-button').find(e => textOf(e).includes('{name}'))"
+        self.page.wait_for(f"{button} && !{button}.disabled", name)
+        self.page.evaluate(f"{button}.click()")
+
+    def fill(self, node):
+        """The colour of a node, as three numbers."""
+        path = f'g.node[data-name="{node}"] > .nodeshape > rect'
+        return self.page.all(path, "getComputedStyle(e).fill.match(/\\d+/g).map(Number)")[0]
+
+    def assert_reddish(self, node):
+        """It is grey where TensorBoard knows of no times."""
+        def check():
+            red, green, _ = self.fill(node)
+            self.assertGreater(red, green)
+
+        self.eventually(check)
+
     def test_graphs_colours_modules_by_measured_time(self):
         self.show_graph("gallery")
         self.page.click("tf-graph-controls >> paper-item", "step1")
-        time = "findAll('paper-radio-button').find(e => textOf(e).includes('Compute time'))"
-        self.page.wait_for(f"!{time}.disabled", "Compute time")
-        self.page.evaluate(f"{time}.click()")
-        fill = 'g.node[data-name="ResNet"] > .nodeshape > rect'
+        self.choose_colour("Compute time")
+        self.assert_reddish("ResNet")
 
-        def check():
-            colour = self.page.all(fill, "getComputedStyle(e).fill.match(/\\d+/g).map(Number)")[0]
-            self.assertGreater(colour[0], colour[1])  # Reddish; grey without times.
+    def test_graphs_colours_modules_by_a_profile_of_training(self):
+        for session, colour in (("profile step 4", "Compute time"), ("profile step 4", "Memory"),
+                                ("profile step 4 backward", "Compute time")):
+            with self.subTest(session=session, colour=colour):
+                self.show_graph("gallery")
+                self.page.click("tf-graph-controls >> paper-item", session)
+                self.choose_colour(colour)
+                self.assert_reddish("ResNet")
+                self.expand("ResNet")
+                self.eventually(lambda: self.assertIn("ResNet/layer1[Sequential]",
+                                                      self.shown_nodes()))
+                # The stages differ, and so do their colours.
+                self.eventually(lambda: self.assertNotEqual(
+                    self.fill("ResNet/layer1[Sequential]"), self.fill("ResNet/fc[Linear]")))
 
-        self.eventually(check)
+    def test_graphs_serves_a_profile_of_training_by_node(self):
+        for session in ("profile step 4", "profile step 4 backward"):
+            query = urllib.parse.urlencode({"run": "gallery", "tag": session})
+            with urllib.request.urlopen(f"{url}/data/plugin/graphs/run_metadata?{query}") as reply:
+                metadata = text_format.Parse(reply.read().decode(), config_pb2.RunMetadata())
+            nodes = {node.node_name: node for device in metadata.step_stats.dev_stats
+                     for node in device.node_stats}
+            for block in ("layer1[Sequential]/0[Block]", "layer2[Sequential]/1[Block]"):
+                for convolution in ("conv1[Conv2d]", "conv2[Conv2d]"):
+                    name = f"ResNet/{block}/{convolution}/_convolution"
+                    self.assertGreater(nodes[name].all_end_rel_micros, 0, session)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "steptape/base/export.h"
+
 namespace steptape {
 
 // The contents of an event file as plain structs. Nothing here knows how they are encoded: see
@@ -34,6 +36,9 @@ enum class TensorType : std::int32_t {
   kUInt32 = 22,
   kUInt64 = 23,
 };
+
+/// @return 0 for strings and for a type that Steptape does not know.
+STEPTAPE_EXPORT std::uint64_t bytesPerElement(TensorType type);
 
 /// Which plugin shows a tag, and how. Readers keep only a tag's first metadata in each file.
 struct SummaryMetadata {

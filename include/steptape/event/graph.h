@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,6 +46,14 @@ struct GraphNodeStats {
   std::int64_t durationMicros = 0;  ///< At least 1, for the same reason.
   std::int64_t outputBytes = 0;     ///< Memory of what it made; 0 if not known.
 };
+
+/// What an execution of `node` took, as TensorBoard can read it: with a device, the CPU where none is
+/// known, and at least a microsecond.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT GraphNodeStats graphNodeStats(const GraphNode& node, std::int64_t startMicros,
+                                              std::chrono::nanoseconds duration,
+                                              std::int64_t outputBytes);
 
 /// A computation as TensorBoard's graph page shows it.
 struct Graph {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "steptape/event/graph.h"
 
@@ -39,5 +40,14 @@ struct GraphTraits;
 /// Removes an overload unless `Model` has GraphTraits.
 template <typename Model, std::size_t = sizeof(GraphTraits<Model>)>
 using RequiresGraphTraits = GraphTraits<Model>;
+
+/// What addGraph(model, input) records, for a look at it, or for addGraphProfile().
+///
+/// @throws as addGraph().
+template <typename Model, typename Input,
+          typename Traits = RequiresGraphTraits<std::decay_t<Model>>>
+Graph modelGraph(Model&& model, const Input& input, const GraphOptions& options = {}) {
+  return Traits::graph(model, input, options);
+}
 
 }  // namespace steptape

@@ -357,11 +357,16 @@ class STEPTAPE_EXPORT SummaryWriter {
             typename Traits = RequiresGraphTraits<std::decay_t<Model>>>
   void addGraph(Model&& model, const Input& input, const GraphOptions& options = {}) {
     if (isEnabled()) {
-      addGraph(Traits::graph(model, input, options), options);
+      addGraph(modelGraph(model, input, options), options);
     }
   }
   /// Records a graph that the caller has put together.
   void addGraph(const Graph& graph, const GraphOptions& options = {});
+  /// Adds a further measurement to the run's graph, as GraphOptions::sessionRun, whose nodes it
+  /// names. Does nothing if it is empty.
+  ///
+  /// @throws Error(kInvalidArgument) if `sessionRun` is empty.
+  void addGraphStats(std::vector<GraphNodeStats> stats, const std::string& sessionRun);
   /// Records the graph of an ONNX file, with attributes and with what the file knows of shapes.
   ///
   /// Of its weights only names, types and shapes are read. Modules of a PyTorch export and the

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "steptape/event/graph.h"
+#include "steptape/trace/trace.h"
+
+#include "profile/span_context.h"
+
+namespace steptape::detail {
+
+/// An operator that was called in the forward part of a step.
+struct ForwardCall {
+  std::size_t span;  ///< Index into the spans of the step's thread.
+  const std::string* name;
+  const std::string* module;  ///< Empty: unknown.
+  std::int64_t start;
+  std::int64_t end;
+};
+
+/// @return by start, and of calls in each other the outer one first.
+std::vector<ForwardCall> forwardCalls(const Trace& trace, const TraceStep& step,
+                                      const SpanModules& modules);
+
+/// By node of a graph: its calls, as indices, in order; one for each forward pass.
+using CallsOfNodes = std::vector<std::vector<std::size_t>>;
+
+/// Finds the nodes of a graph among the calls of a step.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+class GraphCallMatcher {
+ public:
+  /// @param graph Must outlive this object.
+  /// @param model What the model itself is called in SpanDetails::module.
+  GraphCallMatcher(const Graph& graph, const std::string& model);
+
+  CallsOfNodes match(const std::vector<ForwardCall>& calls) const;
+
+ private:
+  void matchByModule(const std::vector<ForwardCall>& calls, CallsOfNodes* callsOfNode) const;
+  void matchBetween(const std::vector<ForwardCall>& calls, CallsOfNodes* callsOfNode) const;
+  std::size_t findCall(const std::vector<ForwardCall>& calls, std::size_t begin, std::size_t end,
+                       const std::string& name) const;
+
+  const Graph& graph_;
+  std::vector<std::string> moduleOfNode_;
+  std::unordered_set<std::string> modules_;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of a recorded training loop on the graph of its model.
+
+#include "steptape/profile/graph_profile.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "steptape/torch/op_profiler.h"
+
+#include "torch/graph_models.h"
+#include "torch/graph_queries.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+namespace steptape {
+namespace {
+
+/// Two linear layers of which the second is a hundred times as large, and what reads no parameters.
+struct UnevenNetImpl : torch::nn::Module {
+  torch::nn::Linear small{register_module("small", torch::nn::Linear(64, 64))};
+  torch::nn::Sequential wide{
+      register_module("wide", torch::nn::Sequential(torch::nn::Linear(64, 6400)))};
+
+  torch::Tensor forward(const torch::Tensor& x) {
+    return torch::log_softmax(wide->forward(torch::relu(small->forward(x))), 1);
+  }
+};
+TORCH_MODULE(UnevenNet);
+
+constexpr int kSteps = 3;
+constexpr std::int64_t kBatch = 32;
+
+/// Trains a model for some steps, and tells what was recorded of them.
+template <typename Model>
+Trace traceOfTraining(Model& model, const torch::Tensor& input) {
+  torch::optim::SGD optimizer(model->parameters(), 0.01);
+  Trace trace;
+  ProfilerOptions options;
+  options.schedule.warmup = 1;
+  options.schedule.active = kSteps;
+  options.schedule.repeat = 1;
+  options.shapes = true;
+  options.memory = true;
+  options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
+  OpProfiler profiler(options);
+  profiler.watch(*model);
+  for (int i = 0; i < kSteps + 1; ++i) {
+    optimizer.zero_grad();
+    // Of the loss, which is no part of the graph, some operators have the names of the model's.
+    torch::relu(torch::log_softmax(model->forward(input), 1).mean().neg()).backward();
+    optimizer.step();
+    profiler.step();
+  }
+  profiler.stop();
+  EXPECT_TRUE(profiler.flush().ok());
+  return trace;
+}
+
+std::map<std::string, GraphNodeStats> byNode(const std::vector<GraphNodeStats>& stats) {
+  std::map<std::string, GraphNodeStats> nodes;
+  for (const GraphNodeStats& node : stats) {
+    nodes[node.name] = node;
+  }
+  return nodes;
+}
+
+class GraphProfileOfTraining : public ::testing::Test {
+ protected:
+  GraphProfileOfTraining() {
+    const torch::Tensor input = torch::randn({kBatch, 64});
+    graph_ = graphOf(model_, input);
+    profile_ = profileGraph(graph_, traceOfTraining(model_, input));
+  }
+
+  UnevenNet model_;
+  Graph graph_;
+  GraphProfile profile_;
+};
+
+TEST_F(GraphProfileOfTraining, GivesTwoLayersOfOneTypeTheirOwnTimes) {
+  const auto forward = byNode(profile_.forward);
+  const auto backward = byNode(profile_.backward);
+  const std::string small = "UnevenNet/small[Linear]/addmm";
+  const std::string wide = "UnevenNet/wide[Sequential]/0[Linear]/addmm";
+  EXPECT_GT(forward.at(wide).durationMicros, 2 * forward.at(small).durationMicros);
+  EXPECT_GT(backward.at(wide).durationMicros, 2 * backward.at(small).durationMicros);
+}
+
+TEST_F(GraphProfileOfTraining, KnowsTheMemoryOfEachOutput) {
+  const auto forward = byNode(profile_.forward);
+  EXPECT_EQ(forward.at("UnevenNet/small[Linear]/addmm").outputBytes, kBatch * 64 * 4);
+  EXPECT_EQ(forward.at("UnevenNet/wide[Sequential]/0[Linear]/addmm").outputBytes,
+            kBatch * 6400 * 4);
+}
+
+TEST_F(GraphProfileOfTraining, FindsWhatReadsNoParametersAndNothingOfTheLoss) {
+  const auto forward = byNode(profile_.forward);
+  for (const char* op : {"aten::relu", "aten::log_softmax"}) {
+    for (const std::string& node : namesOf(graph_, op)) {
+      ASSERT_EQ(forward.count(node), 1U) << node;
+    }
+  }
+  // The model's is as large as the batch, the loss's one number.
+  EXPECT_EQ(forward.at(namesOf(graph_, "aten::relu").at(0)).outputBytes, kBatch * 64 * 4);
+}
+
+TEST(GraphProfileOfModels, FindsEveryOperatorOfAResidualNetwork) {
+  ResNet model;
+  const torch::Tensor input = torch::randn({4, 3, 16, 16});
+  const Graph graph = graphOf(model, input);
+  const auto forward = byNode(profileGraph(graph, traceOfTraining(model, input)).forward);
+  for (const GraphNode& node : graph.nodes) {
+    if (node.op.rfind("aten::", 0) == 0) {
+      EXPECT_EQ(forward.count(node.name), 1U) << node.name << " " << node.op;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace steptape
