@@ -68,7 +68,8 @@ class MemoryLine {
 
   void add(const TraceMemoryEvent& event) {
     const bool isAllocation = event.bytes >= 0;
-    line_.beginEvent(isAllocation ? allocation_ : deallocation_, clock_.picos(event.time), 0);
+    line_.beginEvent(isAllocation ? allocation_ : deallocation_, clock_.picos(event.time),
+                     kShortestPicos);
     addText(kAllocatorStat, allocatorName(event));
     add(kAllocatedStat, event.totalAllocated);
     add(kAllocationStat, std::abs(event.bytes));

@@ -58,7 +58,7 @@ XLineEncoder encodeStepMarks(const Trace& trace, const XPlaneClock& clock, XPlan
   const std::int64_t name = plane->addEventName({detail::kHiddenEvent});
   XLineEncoder line(detail::kStepMarksLineId, "Step marks");
   for (const TraceStep& step : trace.steps) {
-    line.beginEvent(name, clock.picos(step.start), 1);
+    line.beginEvent(name, clock.picos(step.start), detail::kShortestPicos);
     line.addStat(group, step.number);
     line.endEvent();
   }
