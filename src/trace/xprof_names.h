@@ -75,6 +75,7 @@ inline constexpr char kDeviceTypeStat[] = "Device Type";
 inline constexpr char kDeviceIdStat[] = "Device Id";
 
 // Stats of the environment's plane that only this library reads.
+inline constexpr char kWindowStartStat[] = "steptape.window_start";
 inline constexpr char kRankStat[] = "steptape.rank";
 inline constexpr char kWorldSizeStat[] = "steptape.world_size";
 inline constexpr char kProcessIdStat[] = "steptape.process_id";
