@@ -50,20 +50,24 @@ std::string partTable(const ProfileDiff& diff, const Terminal& terminal) {
   if (!diff.isPerStep) {
     return "";
   }
-  const std::vector<StepPart> parts(kStepParts.begin(), kStepParts.end());
-  const auto sides = [&](const StepPart& part) {
+  const std::vector<StepSummaryPart> parts(kStepSummaryParts.begin(), kStepSummaryParts.end());
+  const auto sides = [&](const StepSummaryPart& part) {
     return std::array<std::optional<double>, 2>{static_cast<double>(diff.means[0].*part.nanos),
                                                 static_cast<double>(diff.means[1].*part.nanos)};
   };
   return tableBelow(
-      {wordColumn("a step's", parts, terminal, [](const StepPart& part) { return part.name; }),
-       numberColumn("- ms", parts, [&](const StepPart& part) { return sideText(sides(part)[0]); }),
-       numberColumn("+ ms", parts, [&](const StepPart& part) { return sideText(sides(part)[1]); }),
+      {wordColumn("a step's", parts, terminal,
+                  [](const StepSummaryPart& part) { return part.name; }),
+       numberColumn("- ms", parts,
+                    [&](const StepSummaryPart& part) { return sideText(sides(part)[0]); }),
+       numberColumn("+ ms", parts,
+                    [&](const StepSummaryPart& part) { return sideText(sides(part)[1]); }),
        numberColumn("change ms", parts,
-                    [&](const StepPart& part) {
+                    [&](const StepSummaryPart& part) {
                       return signedMilliseconds(*sides(part)[1] - *sides(part)[0]);
                     }),
-       numberColumn("ratio", parts, [&](const StepPart& part) { return ratioText(sides(part)); })},
+       numberColumn("ratio", parts,
+                    [&](const StepSummaryPart& part) { return ratioText(sides(part)); })},
       {"- ms", "ratio"}, kProfileIndent, terminal);
 }
 
@@ -117,7 +121,7 @@ std::string profileDiffText(const ProfileDiff& diff, const std::array<std::strin
 std::string profileDiffJson(const ProfileDiff& diff, const std::array<std::string, 2>& names,
                             const OpTableView& view) {
   JsonObject parts;
-  for (const StepPart& part : kStepParts) {
+  for (const StepSummaryPart& part : kStepSummaryParts) {
     parts.add(part.name, pairJson({jsonMilliseconds(diff.means[0].*part.nanos),
                                    jsonMilliseconds(diff.means[1].*part.nanos)}));
   }

@@ -12,7 +12,7 @@ namespace {
 std::string stepJson(const StepSummary& step) {
   JsonObject json;
   json.add("step", jsonInteger(step.number));
-  for (const StepPart& part : kStepParts) {
+  for (const StepSummaryPart& part : kStepSummaryParts) {
     json.add(std::string(part.name) + "_ms", jsonMilliseconds(step.*part.nanos));
   }
   return json.add("total_ms", jsonMilliseconds(step.total)).toString();

@@ -84,25 +84,29 @@ std::string stepTable(const TraceProfile& profile, const Terminal& terminal) {
   if (profile.steps.empty()) {
     return "";
   }
-  std::vector<StepPart> parts(kStepParts.begin(), kStepParts.end());
+  std::vector<StepSummaryPart> parts(kStepSummaryParts.begin(), kStepSummaryParts.end());
   parts.push_back({"total", &StepSummary::total});
-  const auto extreme = [&](const StepPart& part, bool isMost) {
+  const auto extreme = [&](const StepSummaryPart& part, bool isMost) {
     const auto [least, most] = std::minmax_element(
         profile.steps.begin(), profile.steps.end(),
         [&](const StepSummary& a, const StepSummary& b) { return a.*part.nanos < b.*part.nanos; });
     return millisecondsText((isMost ? *most : *least).*part.nanos);
   };
   return tableBelow(
-      {wordColumn("a step's", parts, terminal, [](const StepPart& part) { return part.name; }),
-       numberColumn(
-           "mean ms", parts,
-           [&](const StepPart& part) { return millisecondsText(profile.meanStep.*part.nanos); }),
+      {wordColumn("a step's", parts, terminal,
+                  [](const StepSummaryPart& part) { return part.name; }),
+       numberColumn("mean ms", parts,
+                    [&](const StepSummaryPart& part) {
+                      return millisecondsText(profile.meanStep.*part.nanos);
+                    }),
        numberColumn("%", parts,
-                    [&](const StepPart& part) {
+                    [&](const StepSummaryPart& part) {
                       return percentText(profile.meanStep.*part.nanos, profile.meanStep.total);
                     }),
-       numberColumn("min ms", parts, [&](const StepPart& part) { return extreme(part, false); }),
-       numberColumn("max ms", parts, [&](const StepPart& part) { return extreme(part, true); })},
+       numberColumn("min ms", parts,
+                    [&](const StepSummaryPart& part) { return extreme(part, false); }),
+       numberColumn("max ms", parts,
+                    [&](const StepSummaryPart& part) { return extreme(part, true); })},
       {"min ms", "max ms", "%"}, kProfileIndent, terminal);
 }
 
@@ -276,7 +280,7 @@ struct RankedPart {
   std::size_t slowest = 0;
 };
 
-RankedPart rankedPartOf(const StepPart& part, const JobProfile& job) {
+RankedPart rankedPartOf(const StepSummaryPart& part, const JobProfile& job) {
   RankedPart ranked{part.name};
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     const std::int64_t nanos = job.ranks[i].meanStep.*part.nanos;
@@ -295,7 +299,7 @@ std::string rankedStepTable(const TraceSet& set, const JobProfile& job, const Te
     return "";
   }
   std::vector<RankedPart> parts;
-  for (const StepPart& part : kStepParts) {
+  for (const StepSummaryPart& part : kStepSummaryParts) {
     parts.push_back(rankedPartOf(part, job));
   }
   parts.push_back(rankedPartOf({"total", &StepSummary::total}, job));

@@ -55,10 +55,6 @@ void sortBy(std::vector<Op>* operators, const Amount& amount) {
 
 }  // namespace
 
-std::int64_t workOf(const StepSummary& step) {
-  return step.total - step.wait;
-}
-
 StepSummary meanOf(const std::vector<StepSummary>& steps) {
   StepSummary mean;
   const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(steps.size()));
@@ -69,7 +65,7 @@ StepSummary meanOf(const std::vector<StepSummary>& steps) {
     mean.*nanos /= count;
   };
   take(&StepSummary::total);
-  for (const StepPart& part : kStepParts) {
+  for (const StepSummaryPart& part : kStepSummaryParts) {
     take(part.nanos);
   }
   return mean;

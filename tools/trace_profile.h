@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,22 +12,6 @@
 #include "tools/trace_files.h"
 
 namespace steptape::tools {
-
-/// What a step is made of, in the order of its tables. They add up to StepSummary::total.
-struct StepPart {
-  const char* name;
-  std::int64_t StepSummary::*nanos;
-};
-inline constexpr std::array<StepPart, 7> kStepParts{{{"input", &StepSummary::input},
-                                                     {"forward", &StepSummary::forward},
-                                                     {"backward", &StepSummary::backward},
-                                                     {"optimizer", &StepSummary::optimizer},
-                                                     {"transfer", &StepSummary::transfer},
-                                                     {"wait", &StepSummary::wait},
-                                                     {"other", &StepSummary::other}}};
-
-/// What a rank did itself in a step: all but waiting for others.
-std::int64_t workOf(const StepSummary& step);
 
 /// The mean of each part; all 0 for no steps.
 StepSummary meanOf(const std::vector<StepSummary>& steps);

@@ -6,16 +6,18 @@
 #include <limits>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "steptape/distributed/rank_log.h"
 
 namespace steptape::detail {
 namespace {
 
-constexpr auto kWaitIndex = static_cast<std::size_t>(StepPart::kWait);
+constexpr double kMilliseconds = 1e3;  // in a second
 
-PartSpread spreadOf(std::vector<double> byRank) {
+PartSpread spreadOf(const TimedPart& part, std::vector<double> byRank) {
   PartSpread spread;
+  spread.part = part;
   const auto slowest = std::max_element(byRank.begin(), byRank.end());
   spread.max = *slowest;
   spread.slowestRank = static_cast<int>(slowest - byRank.begin());
@@ -27,33 +29,45 @@ PartSpread spreadOf(std::vector<double> byRank) {
   return spread;
 }
 
-double workOf(StepSeconds seconds) {
-  seconds[kWaitIndex] = 0;
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+/// The part of work in which a rank exceeds the median most.
+std::size_t mostBehind(const PartSeconds& seconds, const std::vector<PartSpread>& parts) {
+  std::size_t most = 0;
+  double mostSeconds = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double behind = seconds[i] - parts[i].median;
+    if (parts[i].part.isWork && behind > mostSeconds) {
+      most = i;
+      mostSeconds = behind;
+    }
+  }
+  return most;
 }
 
-/// Where `seconds` exceed the median most.
-StepPart mostBehind(const StepSeconds& seconds, const std::array<PartSpread, kStepParts>& parts) {
-  std::size_t most = 0;
-  for (std::size_t part = 1; part < kStepParts; ++part) {
-    const bool isMore = seconds[part] - parts[part].median > seconds[most] - parts[most].median;
-    most = part != kWaitIndex && isMore ? part : most;
+void addSpread(StepBatch* batch, const std::string& prefix, const PartSpread& spread) {
+  const std::string start = prefix + "/" + spread.part.name;
+  batch->add(start + "/mean_ms", spread.mean * kMilliseconds);
+  batch->add(start + "/max_ms", spread.max * kMilliseconds);
+  // Who waits longest is the fastest; and nobody is blamed for a part that nobody has.
+  if (spread.part.isWork && spread.max > 0) {
+    batch->add(start + "/slowest_rank", spread.slowestRank);
   }
-  return static_cast<StepPart>(most);
 }
 
 }  // namespace
 
-StragglerAnalysis analyseStragglers(const std::vector<StepSeconds>& secondsByRank) {
+StragglerAnalysis analyseStragglers(const std::vector<TimedPart>& parts,
+                                    const std::vector<PartSeconds>& secondsByRank) {
   StragglerAnalysis analysis;
-  std::vector<double> byRank(secondsByRank.size());
-  for (std::size_t part = 0; part < kStepParts; ++part) {
-    std::transform(secondsByRank.begin(), secondsByRank.end(), byRank.begin(),
-                   [part](const StepSeconds& seconds) { return seconds[part]; });
-    analysis.parts[part] = spreadOf(byRank);
+  std::vector<double> workByRank(secondsByRank.size());
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    std::vector<double> byRank;
+    for (std::size_t rank = 0; rank < secondsByRank.size(); ++rank) {
+      byRank.push_back(secondsByRank[rank][part]);
+      workByRank[rank] += parts[part].isWork ? byRank.back() : 0.0;
+    }
+    analysis.parts.push_back(spreadOf(parts[part], std::move(byRank)));
   }
-  std::transform(secondsByRank.begin(), secondsByRank.end(), byRank.begin(), workOf);
-  analysis.work = spreadOf(byRank);
+  analysis.work = spreadOf({"work", true}, std::move(workByRank));
   if (analysis.work.max > 0) {
     analysis.slowdown = analysis.work.median > 0 ? analysis.work.max / analysis.work.median
                                                  : std::numeric_limits<double>::infinity();
@@ -63,17 +77,27 @@ StragglerAnalysis analyseStragglers(const std::vector<StepSeconds>& secondsByRan
   return analysis;
 }
 
+void addStragglers(StepBatch* batch, const std::string& prefix, const StragglerAnalysis& analysis) {
+  for (const PartSpread& spread : analysis.parts) {
+    addSpread(batch, prefix, spread);
+  }
+  addSpread(batch, prefix, analysis.work);
+  batch->add(prefix + "/slowest_rank", analysis.work.slowestRank);
+  batch->add(prefix + "/slowdown", analysis.slowdown);
+}
+
 std::string describeStraggler(const StragglerAnalysis& analysis,
-                              const std::vector<StepSeconds>& secondsByRank,
+                              const std::vector<PartSeconds>& secondsByRank,
                               const std::vector<std::string>& nodeByRank) {
   const auto slowest = static_cast<std::size_t>(analysis.work.slowestRank);
-  const double partSeconds = secondsByRank[slowest][static_cast<std::size_t>(analysis.slowestPart)];
+  const double partSeconds = secondsByRank[slowest][analysis.slowestPart];
   std::ostringstream text;
   text.imbue(std::locale::classic());
   text << std::fixed << std::setprecision(1)
        << rankAndNode(analysis.work.slowestRank, nodeByRank[slowest]) << " needs "
-       << analysis.slowdown << " times as long as the median: " << analysis.work.max * 1e3
-       << " ms a step, " << partSeconds * 1e3 << " ms of it " << stepPartName(analysis.slowestPart);
+       << analysis.slowdown << " times as long as the median: " << analysis.work.max * kMilliseconds
+       << " ms a step, " << partSeconds * kMilliseconds << " ms of it "
+       << analysis.parts[analysis.slowestPart].part.name;
   return text.str();
 }
 

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "steptape/distributed/step_times.h"
+#include "steptape/base/export.h"
+#include "steptape/writer/step_batch.h"
 
 namespace steptape::detail {
 
+/// Something of a step that the ranks' times are compared in.
+struct TimedPart {
+  const char* name;
+  bool isWork;  ///< The rank's own: the others wait for who takes longer for it.
+};
+
 /// How the ranks' times for one part lie.
 struct PartSpread {
+  TimedPart part{"", true};
   double mean = 0;
   double median = 0;  ///< Of an even number of ranks, the lower one of the middle.
   double max = 0;
@@ -20,20 +27,32 @@ struct PartSpread {
 
 /// What the ranks' times for a step say.
 struct StragglerAnalysis {
-  std::array<PartSpread, kStepParts> parts;  ///< By StepPart.
-  PartSpread work;                           ///< The sum of all parts but StepPart::kWait.
-  double slowdown = 1;                       ///< Most work / median work; 1 where nobody works.
-  StepPart slowestPart = StepPart::kInput;   ///< Where the slowest rank is most behind the median.
+  std::vector<PartSpread> parts;  ///< As the parts that were given.
+  PartSpread work;                ///< The sum of all parts that are work.
+  double slowdown = 1;            ///< Most work / median work; 1 where nobody works.
+  /// Of the parts that are work, the one in which the slowest rank is most behind the median.
+  std::size_t slowestPart = 0;
 };
 
-using StepSeconds = std::array<double, kStepParts>;
+/// A rank's seconds, by part.
+using PartSeconds = std::vector<double>;
 
+/// @param parts         At least one of them is work.
 /// @param secondsByRank Of a step, for each rank; at least one.
-StragglerAnalysis analyseStragglers(const std::vector<StepSeconds>& secondsByRank);
+STEPTAPE_EXPORT StragglerAnalysis analyseStragglers(const std::vector<TimedPart>& parts,
+                                                    const std::vector<PartSeconds>& secondsByRank);
+
+/// Adds, as milliseconds and ranks:
+///
+///     <prefix>/<part>/mean_ms, max_ms   for each part, and for "work", the sum of those that are
+///     <prefix>/<part>/slowest_rank      of work, unless nobody took any time
+///     <prefix>/slowest_rank, slowdown
+STEPTAPE_EXPORT void addStragglers(StepBatch* batch, const std::string& prefix,
+                                   const StragglerAnalysis& analysis);
 
 /// "rank 3 (node7) needs 1.8 times as long as the median: 12.1 ms a step, 9.8 ms of it input".
-std::string describeStraggler(const StragglerAnalysis& analysis,
-                              const std::vector<StepSeconds>& secondsByRank,
-                              const std::vector<std::string>& nodeByRank);
+STEPTAPE_EXPORT std::string describeStraggler(const StragglerAnalysis& analysis,
+                                              const std::vector<PartSeconds>& secondsByRank,
+                                              const std::vector<std::string>& nodeByRank);
 
 }  // namespace steptape::detail

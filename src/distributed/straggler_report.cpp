@@ -12,7 +12,7 @@
 namespace steptape {
 namespace {
 
-constexpr char kPrefix[] = "straggler/";
+constexpr char kPrefix[] = "straggler";
 
 const StragglerOptions& checked(const StragglerOptions& options) {
   if (options.everySteps < 1) {
@@ -26,27 +26,23 @@ const StragglerOptions& checked(const StragglerOptions& options) {
   return options;
 }
 
-detail::StepSeconds decode(const std::string& bytes, std::int64_t steps) {
+std::vector<detail::TimedPart> timedParts() {
+  std::vector<detail::TimedPart> parts;
+  for (std::size_t i = 0; i < kStepParts; ++i) {
+    const auto part = static_cast<StepPart>(i);
+    parts.push_back({stepPartName(part), part != StepPart::kWait});
+  }
+  return parts;
+}
+
+detail::PartSeconds decode(const std::string& bytes, std::int64_t steps) {
   StepTimes::Nanos nanos{};
   std::memcpy(nanos.data(), bytes.data(), sizeof nanos);
-  detail::StepSeconds seconds{};
-  for (std::size_t part = 0; part < kStepParts; ++part) {
-    seconds[part] = static_cast<double>(nanos[part]) * 1e-9 / static_cast<double>(steps);
+  detail::PartSeconds seconds;
+  for (const std::int64_t ofPart : nanos) {
+    seconds.push_back(static_cast<double>(ofPart) * 1e-9 / static_cast<double>(steps));
   }
   return seconds;
-}
-
-void addTimes(StepBatch& batch, const std::string& name, const detail::PartSpread& spread) {
-  const std::string prefix = kPrefix + name;
-  batch.add(prefix + "/mean_ms", spread.mean * 1e3);
-  batch.add(prefix + "/max_ms", spread.max * 1e3);
-}
-
-/// Blames nobody for a part that nobody has.
-void addSlowestRank(StepBatch& batch, const std::string& name, const detail::PartSpread& spread) {
-  if (spread.max > 0) {
-    batch.add(kPrefix + name + "/slowest_rank", spread.slowestRank);
-  }
 }
 
 }  // namespace
@@ -108,28 +104,17 @@ void StragglerReport::finish() {
 }
 
 void StragglerReport::write() {
-  std::vector<detail::StepSeconds> secondsByRank;
+  std::vector<detail::PartSeconds> secondsByRank;
   for (const std::string& bytes : nanosByRank_) {
     secondsByRank.push_back(decode(bytes, options_.everySteps));
   }
-  const detail::StragglerAnalysis analysis = detail::analyseStragglers(secondsByRank);
+  const detail::StragglerAnalysis analysis = detail::analyseStragglers(timedParts(), secondsByRank);
   {
     StepBatch batch = writer_.atStep(gatheredStep_);
-    for (std::size_t i = 0; i < kStepParts; ++i) {
-      const auto part = static_cast<StepPart>(i);
-      addTimes(batch, stepPartName(part), analysis.parts[i]);
-      // Who waits longest is the fastest.
-      if (part != StepPart::kWait) {
-        addSlowestRank(batch, stepPartName(part), analysis.parts[i]);
-      }
-    }
-    addTimes(batch, "work", analysis.work);
-    addSlowestRank(batch, "work", analysis.work);
-    batch.add(std::string(kPrefix) + "slowest_rank", analysis.work.slowestRank);
-    batch.add(std::string(kPrefix) + "slowdown", analysis.slowdown);
+    detail::addStragglers(&batch, kPrefix, analysis);
   }
   if (analysis.slowdown > options_.threshold) {
-    writer_.addText(std::string(kPrefix) + "report",
+    writer_.addText(std::string(kPrefix) + "/report",
                     detail::describeStraggler(analysis, secondsByRank, nodeByRank_), gatheredStep_);
   }
 }

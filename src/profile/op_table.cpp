@@ -10,34 +10,15 @@
 
 #include "steptape/summary/text.h"
 
+#include "profile/table_cells.h"
+
 namespace steptape {
 namespace {
 
-std::string zeroPadded(std::int64_t value, std::size_t digits) {
-  const std::string text = std::to_string(value);
-  return text.size() < digits ? std::string(digits - text.size(), '0') + text : text;
-}
-
-/// `nanos` in units of 1000 ns or 1000000 ns, with three decimals; of integers, so that no locale
-/// changes the point.
-std::string microseconds(std::int64_t nanos) {
-  return std::to_string(nanos / 1000) + "." + zeroPadded(nanos % 1000, 3);
-}
-std::string milliseconds(std::int64_t nanos) {
-  return microseconds((nanos + 500) / 1000);
-}
-
-std::string percent(std::int64_t part, std::int64_t whole) {
-  const double share = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-  const std::int64_t permille = std::llround(share * 1000.0);
-  return std::to_string(permille / 10) + "." + std::to_string(permille % 10);
-}
-
-/// A code span, in which the underscores of "aten::add_" are not Markdown.
-std::string code(std::string name) {
-  std::replace(name.begin(), name.end(), '`', '\'');
-  return "`" + name + "`";
-}
+using detail::codeSpan;
+using detail::microsecondsText;
+using detail::millisecondsText;
+using detail::percentText;
 
 /// With one decimal, whatever the locale.
 std::string oneDecimal(double value) {
@@ -87,11 +68,11 @@ std::vector<Column> columnsFor(const OpProfile& profile) {
   add(hasShapes, {"shapes", [](auto& op) { return op.shapes; }, true});
   add(!hasModules, {"kind", [](auto& op) { return spanKindName(op.kind); }, true});
   add(true, {"calls", [](auto& op) { return std::to_string(op.calls); }});
-  add(true, {"self ms", [](auto& op) { return milliseconds(op.self.count()); }});
-  add(true, {"self %", [=](auto& op) { return percent(op.self.count(), allSelfNanos); }});
-  add(true, {"total ms", [](auto& op) { return milliseconds(op.total.count()); }});
+  add(true, {"self ms", [](auto& op) { return millisecondsText(op.self.count()); }});
+  add(true, {"self %", [=](auto& op) { return percentText(op.self.count(), allSelfNanos); }});
+  add(true, {"total ms", [](auto& op) { return millisecondsText(op.total.count()); }});
   add(true, {"mean µs", [=](auto& op) {
-               return calls(op) == 0 ? "" : microseconds(op.total.count() / calls(op));
+               return calls(op) == 0 ? "" : microsecondsText(op.total.count() / calls(op));
              }});
   add(hasFlops, {"GFLOP/s", gigaFlops});
   add(hasBytes, {"MB", megabytes});
@@ -120,8 +101,8 @@ Cells cellsOf(const OpProfile& profile, const OpTableOptions& options) {
 }
 
 std::string notes(const OpProfile& profile, std::size_t rows) {
-  std::string text = "Window of " + milliseconds(profile.wall.count()) + " ms, " +
-                     percent(profile.covered.count(), profile.wall.count()) +
+  std::string text = "Window of " + millisecondsText(profile.wall.count()) + " ms, " +
+                     percentText(profile.covered.count(), profile.wall.count()) +
                      " % of it inside recorded spans.";
   if (profile.steps < profile.stepsPassed) {
     text += " " + std::to_string(profile.steps) + " of " + std::to_string(profile.stepsPassed) +
@@ -162,7 +143,7 @@ std::string opTable(const OpProfile& profile, const OpTableOptions& options) {
     titles.push_back(column.title);
   }
   for (std::vector<std::string>& row : cells.rows) {
-    row[1] = code(row[1]);
+    row[1] = codeSpan(row[1]);
   }
   return markdownTable(titles, cells.rows) + "\n" + notes(profile, cells.rows.size());
 }

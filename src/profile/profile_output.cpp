@@ -5,18 +5,22 @@
 #include <exception>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "steptape/base/error.h"
 #include "steptape/profile/op_table.h"
+#include "steptape/profile/rank_summary.h"
 #include "steptape/profile/trace_summary.h"
 #include "steptape/trace/chrome_trace.h"
 #include "steptape/trace/xplane_trace.h"
 
 #include "profile/profile_session_directory.h"
+#include "profile/rank_profile_codec.h"
 
 namespace steptape::detail {
 
-ProfileOutput::ProfileOutput(const ProfilerOptions& options) : options_(options) {
+ProfileOutput::ProfileOutput(const ProfilerOptions& options, RankExchange* exchange)
+    : options_(options), exchange_(exchange) {
   const bool isRoot = options_.communicator == nullptr || options_.communicator->isRoot();
   if (options_.writer == nullptr && !options_.logDir.empty() && isRoot) {
     // A directory that two writers share would confuse TensorBoard.
@@ -27,42 +31,89 @@ ProfileOutput::ProfileOutput(const ProfilerOptions& options) : options_(options)
 void ProfileOutput::write(FinishedWindow window, const TraceOrigin& origin) {
   // A std::function must be copyable; the window is large and is not copied.
   auto shared = std::make_shared<const FinishedWindow>(std::move(window));
-  thread_.post([this, shared, origin] {
-    try {
-      writeNow(*shared, origin);
-    } catch (const std::exception& error) {  // such as no memory for the trace
-      note(Status(ErrorCode::kIoError, std::string("cannot write the profile: ") + error.what()));
-    }
-  });
+  thread_.post([this, shared, origin] { process(*shared, origin); });
+}
+
+void ProfileOutput::write(RankExchange::Window window) {
+  auto shared = std::make_shared<const RankExchange::Window>(std::move(window));
+  thread_.post([this, shared] { attempt([&] { writeNow(*shared); }); });
 }
 
 Status ProfileOutput::flush() {
-  thread_.finish();
+  finish();
   const MutexLock lock(mutex_);
   return std::exchange(failure_, Status());
 }
 
-void ProfileOutput::writeNow(const FinishedWindow& window, const TraceOrigin& origin) {
-  SummaryWriter* const writer = ownWriter_ ? &*ownWriter_ : options_.writer;
-  if (writer != nullptr) {
-    writeOpStats(*writer, window.profile, window.step);
+void ProfileOutput::process(const FinishedWindow& window, const TraceOrigin& origin) {
+  std::optional<Trace> trace;
+  std::string found;
+  attempt([&] {
+    trace = traceOf(window, origin);
+    if (exchange_ != nullptr) {
+      found = encodeRankProfile(rankProfileOf(window, trace));
+    }
+  });
+  if (exchange_ != nullptr) {
+    exchange_->provide(std::move(found));  // also an empty one: the other ranks count windows
   }
-  const bool wantsFiles = !options_.logDir.empty() && (options_.chromeTrace || options_.xplane);
-  const bool isAskedFor = writer != nullptr || wantsFiles || options_.onTrace;
+  attempt([&] { writeNow(window, trace); });
+}
+
+/// Nothing if nobody asks for it.
+std::optional<Trace> ProfileOutput::traceOf(const FinishedWindow& window,
+                                            const TraceOrigin& origin) const {
+  const bool isAskedFor = ownWriter_ || options_.writer != nullptr || wantsFiles() ||
+                          options_.onTrace || exchange_ != nullptr;
   if (!isAskedFor || options_.maxTraceSpans == 0) {
+    return std::nullopt;
+  }
+  return window.records.build(window.endTicks, window.converter, origin,
+                              window.start.clockOffsetNanos);
+}
+
+RankProfile ProfileOutput::rankProfileOf(const FinishedWindow& window,
+                                         const std::optional<Trace>& trace) const {
+  RankProfile rank;
+  rank.nodeName = options_.communicator->nodeName();
+  rank.profile = window.profile;
+  if (trace) {
+    rank.steps = summarizeSteps(*trace);
+  }
+  return rank;
+}
+
+void ProfileOutput::writeNow(const FinishedWindow& window, const std::optional<Trace>& trace) {
+  if (writer() != nullptr) {
+    writeOpStats(*writer(), window.profile, window.step);
+  }
+  if (!trace) {
     return;
   }
-  const Trace trace = window.records.build(window.endTicks, window.converter, origin,
-                                           window.start.clockOffsetNanos);
-  if (writer != nullptr) {
-    writeTraceSummary(*writer, trace, window.step);
+  if (writer() != nullptr) {
+    writeTraceSummary(*writer(), *trace, window.step);
   }
   if (options_.onTrace) {
-    options_.onTrace(trace, writer, window.step);
+    options_.onTrace(*trace, writer(), window.step);
   }
-  if (wantsFiles) {
-    writeTrace(trace, window.start);
+  if (wantsFiles()) {
+    writeTrace(*trace, window.start);
   }
+}
+
+void ProfileOutput::writeNow(const RankExchange::Window& window) {
+  std::vector<RankProfile> ranks;
+  for (const std::string& found : window.byRank) {
+    if (found.empty()) {
+      return;  // that rank has told why
+    }
+    ranks.push_back(decodeRankProfile(found));
+  }
+  writeRankSummary(*writer(), ranks, window.step);
+}
+
+bool ProfileOutput::wantsFiles() const {
+  return !options_.logDir.empty() && (options_.chromeTrace || options_.xplane);
 }
 
 void ProfileOutput::writeTrace(const Trace& trace, const WindowStart& start) {
@@ -72,6 +123,14 @@ void ProfileOutput::writeTrace(const Trace& trace, const WindowStart& start) {
   }
   if (options_.xplane) {
     note(writeToSession(options_.logDir, start.session, trace, {start.namedNanos}));
+  }
+}
+
+void ProfileOutput::attempt(const std::function<void()>& task) {
+  try {
+    task();
+  } catch (const std::exception& error) {
+    note(Status(ErrorCode::kIoError, std::string("cannot write the profile: ") + error.what()));
   }
 }
 

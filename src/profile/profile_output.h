@@ -10,8 +10,11 @@
 #include "steptape/base/mutex.h"
 #include "steptape/base/status.h"
 #include "steptape/profile/profiler.h"
+#include "steptape/profile/rank_summary.h"
+#include "steptape/trace/trace.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "profile/rank_exchange.h"
 #include "profile/task_thread.h"
 #include "profile/window_recorder.h"
 
@@ -22,8 +25,9 @@ namespace steptape::detail {
 /// @threads Thread-safe, but for construction and destruction.
 class ProfileOutput {
  public:
+  /// @param exchange Given what this rank found in each window; may be null.
   /// @throws Error(kIoError) if the log directory cannot be written.
-  explicit ProfileOutput(const ProfilerOptions& options);
+  ProfileOutput(const ProfilerOptions& options, RankExchange* exchange);
   /// Returns once all is written.
   ~ProfileOutput() = default;
   ProfileOutput(const ProfileOutput&) = delete;
@@ -32,19 +36,33 @@ class ProfileOutput {
   /// @param window What finished.
   void write(FinishedWindow window, const TraceOrigin& origin);
 
+  /// Logs what all ranks found.
+  void write(RankExchange::Window window);
+
   /// Tells of what cannot be recorded, unless it was told of before; does nothing if it is empty.
   void reportOnce(const std::string& what);
 
-  /// Returns once everything is written. @return the first failure since the last call.
+  /// Returns once everything is written.
+  void finish() { thread_.finish(); }
+  /// finish(). @return the first failure since the last call.
   Status flush();
 
  private:
-  void writeNow(const FinishedWindow& window, const TraceOrigin& origin);
+  void process(const FinishedWindow& window, const TraceOrigin& origin);
+  std::optional<Trace> traceOf(const FinishedWindow& window, const TraceOrigin& origin) const;
+  RankProfile rankProfileOf(const FinishedWindow& window, const std::optional<Trace>& trace) const;
+  void writeNow(const FinishedWindow& window, const std::optional<Trace>& trace);
+  void writeNow(const RankExchange::Window& window);
   void writeTrace(const Trace& trace, const WindowStart& start);
+  SummaryWriter* writer() { return ownWriter_ ? &*ownWriter_ : options_.writer; }
+  bool wantsFiles() const;
+  /// Does what may fail, such as for lack of memory; notes the failure.
+  void attempt(const std::function<void()>& task);
   void note(const Status& status);
   void report(const Status& status) const;
 
   const ProfilerOptions options_;
+  RankExchange* const exchange_;
   std::optional<SummaryWriter> ownWriter_;
   Mutex mutex_;
   Status failure_ STEPTAPE_GUARDED_BY(mutex_);

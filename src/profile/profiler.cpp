@@ -15,6 +15,7 @@
 #include "distributed/open_on_all_ranks.h"
 #include "profile/overhead_governor.h"
 #include "profile/profile_output.h"
+#include "profile/rank_exchange.h"
 #include "profile/span_source.h"
 #include "profile/window_recorder.h"
 #include "writer/host_name.h"
@@ -31,7 +32,10 @@ bool isRecorded(ProfilerAction action) {
 class Profiler::Impl {
  public:
   Impl(ProfilerOptions options, std::unique_ptr<detail::SpanSource> source)
-      : options_(std::move(options)), source_(std::move(source)), output_(validated(options_)) {
+      : options_(std::move(options)),
+        source_(std::move(source)),
+        exchange_(makeExchange(validated(options_))),
+        output_(options_, exchange_.get()) {
     origin_.hostName = hostName();
     origin_.processId = ::getpid();
     if (options_.communicator != nullptr) {
@@ -68,6 +72,7 @@ class Profiler::Impl {
 
   void step() {
     if (!recorder_) {
+      exchangeProfiles();
       return;
     }
     if (recorder_->isOpen()) {
@@ -77,6 +82,7 @@ class Profiler::Impl {
     if (action_ == ProfilerAction::kRecordAndSave) {
       closeWindow();
     }
+    exchangeProfiles();
     enter(options_.schedule.actionAt(step_));
     if (recorder_->isOpen()) {
       beginStepOfWindow();
@@ -99,6 +105,10 @@ class Profiler::Impl {
     if (recorder_) {
       recorder_->current();  // hands over what was closed
     }
+    if (exchange_ != nullptr) {
+      output_.finish();
+      writeAll(exchange_->finish());
+    }
     return output_.flush();
   }
 
@@ -120,6 +130,29 @@ class Profiler::Impl {
   static const ProfilerOptions& validated(const ProfilerOptions& options) {
     options.schedule.validate();
     return options;
+  }
+
+  /// Null where there is nobody to exchange with, or the root does not log. Collective.
+  static std::unique_ptr<detail::RankExchange> makeExchange(const ProfilerOptions& options) {
+    const std::shared_ptr<Communicator>& ranks = options.communicator;
+    if (ranks == nullptr || ranks->size() == 1) {
+      return nullptr;
+    }
+    const bool isLogging = options.writer != nullptr || !options.logDir.empty();
+    const bool isRootLogging = !detail::valueOfRoot(*ranks, isLogging ? "logs" : "").empty();
+    return isRootLogging ? std::make_unique<detail::RankExchange>(ranks) : nullptr;
+  }
+
+  void exchangeProfiles() {
+    if (exchange_ != nullptr) {
+      writeAll(exchange_->advance());
+    }
+  }
+
+  void writeAll(std::vector<detail::RankExchange::Window> windows) {
+    for (detail::RankExchange::Window& window : windows) {
+      output_.write(std::move(window));
+    }
   }
 
   void enter(ProfilerAction action) {
@@ -150,6 +183,9 @@ class Profiler::Impl {
   }
 
   void closeWindow() {
+    if (exchange_ != nullptr) {
+      exchange_->expect(options_.firstStep + step_);
+    }
     recorder_->close({options_.firstStep + step_, stepsPassed_, governor_->share()});
   }
 
@@ -260,6 +296,7 @@ class Profiler::Impl {
   Mutex finishedMutex_;
   std::optional<OpProfile> finished_ STEPTAPE_GUARDED_BY(finishedMutex_);  // the latest window
 
+  const std::unique_ptr<detail::RankExchange> exchange_;  // null: what the ranks find stays theirs
   detail::ProfileOutput output_;
   std::optional<detail::WindowRecorder> recorder_;  // while the profiler runs; last: calls finish()
 };

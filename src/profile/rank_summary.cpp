@@ -30,16 +30,8 @@ void add(const OpStats& op, std::size_t trace, OpSums* sums) {
   sum.meanTotal += op.total;
 }
 
-}  // namespace
-
-std::vector<RankedOpStats> summarizeRanks(Span<const Trace> traces, OpGrouping grouping) {
-  OpSums sums;
-  for (std::size_t i = 0; i < traces.size(); ++i) {
-    for (const OpStats& op : summarize(traces[i], grouping).operators) {
-      add(op, i, &sums);
-    }
-  }
-  const auto count = static_cast<std::int64_t>(traces.size());
+std::vector<RankedOpStats> meansOf(OpSums sums, std::size_t traces) {
+  const auto count = static_cast<std::int64_t>(traces);
   std::vector<RankedOpStats> operators;
   for (auto& [key, op] : sums) {
     op.meanSelf /= count;
@@ -51,6 +43,28 @@ std::vector<RankedOpStats> summarizeRanks(Span<const Trace> traces, OpGrouping g
       operators.begin(), operators.end(),
       [](const RankedOpStats& a, const RankedOpStats& b) { return a.meanSelf > b.meanSelf; });
   return operators;
+}
+
+}  // namespace
+
+std::vector<RankedOpStats> summarizeRanks(Span<const Trace> traces, OpGrouping grouping) {
+  OpSums sums;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    for (const OpStats& op : summarize(traces[i], grouping).operators) {
+      add(op, i, &sums);
+    }
+  }
+  return meansOf(std::move(sums), traces.size());
+}
+
+std::vector<RankedOpStats> summarizeRankProfiles(Span<const RankProfile> ranks) {
+  OpSums sums;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (const OpStats& op : ranks[i].profile.operators) {
+      add(op, i, &sums);
+    }
+  }
+  return meansOf(std::move(sums), ranks.size());
 }
 
 }  // namespace steptape

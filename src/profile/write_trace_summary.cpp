@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "steptape/profile/trace_summary.h"
 #include "steptape/summary/text.h"
 
 #include "profile/megabytes.h"
+#include "profile/table_cells.h"
 
 namespace steptape {
 namespace {
@@ -22,7 +22,7 @@ std::string memoryTable(const MemorySummary& memory, std::size_t maxRows) {
     if (rows.size() == maxRows) {
       break;
     }
-    rows.push_back({"`" + op.name + "`", std::to_string(op.allocations),
+    rows.push_back({detail::codeSpan(op.name), std::to_string(op.allocations),
                     megabytesText(op.allocated), megabytesText(op.freed),
                     megabytesText(op.atPeak)});
   }
@@ -52,13 +52,13 @@ void writeTables(SummaryWriter& writer, const Trace& trace, std::int64_t step,
 
 void writeSteps(SummaryWriter& writer, const Trace& trace) {
   for (const StepSummary& step : summarizeSteps(trace)) {
-    const std::pair<const char*, std::int64_t> parts[] = {
-        {"total", step.total},       {"input", step.input},         {"forward", step.forward},
-        {"backward", step.backward}, {"optimizer", step.optimizer}, {"transfer", step.transfer},
-        {"wait", step.wait},         {"other", step.other}};
-    for (const auto& [name, nanos] : parts) {
-      writer.addScalar(std::string("profile/step_ms/") + name,
-                       static_cast<double>(nanos) / kMillisecond, step.number);
+    const auto add = [&](const StepSummaryPart& part) {
+      writer.addScalar(std::string("profile/step_ms/") + part.name,
+                       static_cast<double>(step.*part.nanos) / kMillisecond, step.number);
+    };
+    add({"total", &StepSummary::total});
+    for (const StepSummaryPart& part : kStepSummaryParts) {
+      add(part);
     }
   }
 }

@@ -15,13 +15,15 @@ StepProfile::StepProfile(RunState& state, Stopwatch& loggingTime)
 }
 
 void StepProfile::step() {
-  if (!profiler_) {
+  if (profilers_.empty()) {
     return;
   }
   const Stopwatch::Scope timing(loggingTime_);
-  profiler_->step();
+  for (OpProfiler& profiler : profilers_) {
+    profiler.step();
+  }
   if (stepsLeft_ > 0 && --stepsLeft_ == 0) {
-    profiler_.reset();
+    profilers_.back().stop();
     if (state_.options().profilingShare > 0.0) {
       profileAlways();
     }
@@ -30,7 +32,11 @@ void StepProfile::step() {
 
 void StepProfile::finish() {
   const Stopwatch::Scope timing(loggingTime_);
-  profiler_.reset();
+  for (OpProfiler& profiler : profilers_) {
+    profiler.stop();
+    profiler.flush();  // what failed has been told
+  }
+  profilers_.clear();
 }
 
 ProfilerOptions StepProfile::commonOptions() const {
@@ -56,8 +62,8 @@ void StepProfile::profileSteps() {
   options.shapes = true;
   options.memory = true;
   stepsLeft_ = kStepsBeforeProfile + 1 + options.schedule.active;
-  profiler_.emplace(std::move(options));
-  profiler_->watch(*state_.parts().module);
+  profilers_.emplace_back(std::move(options));
+  profilers_.back().watch(*state_.parts().module);
 }
 
 void StepProfile::profileAlways() {
@@ -65,7 +71,7 @@ void StepProfile::profileAlways() {
   options.schedule.active = kStepsPerProfile;
   options.maxOverhead = state_.options().profilingShare;
   options.maxTraceSpans = 0;
-  profiler_.emplace(std::move(options));
+  profilers_.emplace_back(std::move(options));
 }
 
 }  // namespace steptape::detail

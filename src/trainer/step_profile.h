@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <list>
 
 #include "steptape/torch/op_profiler.h"
 
@@ -22,7 +21,7 @@ class StepProfile {
 
   /// Behind each step.
   void step();
-  /// Writes what there is.
+  /// Writes what there is. Collective.
   void finish();
 
  private:
@@ -33,7 +32,8 @@ class StepProfile {
   RunState& state_;
   Stopwatch& loggingTime_;
   std::int64_t stepsLeft_ = 0;  // until the detailed profile is done
-  std::optional<OpProfiler> profiler_;
+  /// At most one that runs, the last; one that is done sends the root what its ranks found.
+  std::list<OpProfiler> profilers_;
 };
 
 }  // namespace steptape::detail

@@ -224,36 +224,40 @@ TEST_F(StragglerReportTest, RefusesOptionsThatMakeNoSense) {
   });
 }
 
+detail::StragglerAnalysis analyse(const std::vector<detail::PartSeconds>& secondsByRank) {
+  return detail::analyseStragglers({{"input", true}, {"forward", true}, {"wait", false}},
+                                   secondsByRank);
+}
+
 TEST(StragglerAnalysis, ComparesTwoRanksWithTheFasterOne) {
-  const detail::StragglerAnalysis analysis =
-      detail::analyseStragglers({{0.001, 0, 0, 0, 0.002}, {0.003, 0, 0, 0, 0}});
+  const detail::StragglerAnalysis analysis = analyse({{0.001, 0, 0.002}, {0.003, 0, 0}});
   EXPECT_EQ(analysis.work.slowestRank, 1);
   EXPECT_DOUBLE_EQ(analysis.slowdown, 3);
 }
 
 TEST(StragglerAnalysis, NamesThePartThatLosesMostAndNotTheLongestOne) {
-  const detail::StepSeconds normal{0.001, 0.100, 0.200, 0.001, 0.050};
-  const detail::StepSeconds slow{0.051, 0.100, 0.210, 0.001, 0};
-  const detail::StragglerAnalysis analysis = detail::analyseStragglers({normal, slow, normal});
+  const detail::PartSeconds normal{0.001, 0.200, 0.050};
+  const detail::PartSeconds slow{0.051, 0.210, 0};
+  const detail::StragglerAnalysis analysis = analyse({normal, slow, normal});
   EXPECT_EQ(analysis.work.slowestRank, 1);
-  EXPECT_EQ(analysis.slowestPart, StepPart::kInput);
+  EXPECT_EQ(analysis.parts[analysis.slowestPart].part.name, std::string("input"));
 }
 
 TEST(StragglerAnalysis, DoesNotTakeWaitingForWork) {
-  const detail::StepSeconds waiting{0, 0.001, 0, 0, 5};
-  const detail::StepSeconds working{0, 0.002, 0, 0, 0};
-  const detail::StragglerAnalysis analysis = detail::analyseStragglers({waiting, working, waiting});
+  const detail::PartSeconds waiting{0, 0.001, 5};
+  const detail::PartSeconds working{0, 0.002, 0};
+  const detail::StragglerAnalysis analysis = analyse({waiting, working, waiting});
   EXPECT_EQ(analysis.work.slowestRank, 1);
   EXPECT_DOUBLE_EQ(analysis.slowdown, 2);
-  EXPECT_EQ(analysis.slowestPart, StepPart::kForward);
+  EXPECT_EQ(analysis.parts[analysis.slowestPart].part.name, std::string("forward"));
 }
 
 TEST(StragglerAnalysis, FindsNobodySlowWhereNobodyWorks) {
-  EXPECT_EQ(detail::analyseStragglers({detail::StepSeconds{}, detail::StepSeconds{}}).slowdown, 1);
+  EXPECT_EQ(analyse({{0, 0, 0}, {0, 0, 0}}).slowdown, 1);
 }
 
 TEST(StragglerAnalysis, FindsOneRankAloneAsFastAsTheMedian) {
-  EXPECT_EQ(detail::analyseStragglers({{0.1, 0, 0, 0, 0}}).slowdown, 1);
+  EXPECT_EQ(analyse({{0.1, 0, 0}}).slowdown, 1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 
 #include "steptape/base/error.h"
 #include "steptape/mpi.h"
+#include "steptape/profile/profiler.h"
 
 #include "distributed/node_barrier.h"
 
@@ -68,6 +70,16 @@ void train(const Arguments& arguments, const steptape::mpi::Environment& environ
   // Not before: opening the files of a busy machine may take longer.
   world->setTimeout(std::chrono::milliseconds(500));
 
+  std::optional<steptape::Profiler> profiler;
+  if (arguments.place == "profile") {
+    // Of one step, so that behind it the ranks' profiles are on their way.
+    steptape::ProfilerOptions profiling;
+    profiling.schedule.active = 1;
+    profiling.schedule.repeat = 1;
+    profiling.communicator = world;
+    profiling.writer = world->isRoot() ? &writer : nullptr;
+    profiler.emplace(profiling).step();
+  }
   if (world->rank() == world->size() - 1) {
     failAs(arguments.kind, environment);
   }

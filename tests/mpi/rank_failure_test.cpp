@@ -65,7 +65,7 @@ class RankFailure : public ::testing::Test {
 /// Where the rank that does not fail waits for the other.
 class RankFailureIn : public RankFailure, public ::testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Places, RankFailureIn,
-                         ::testing::Values("reduce", "asynchronous", "barrier"),
+                         ::testing::Values("reduce", "asynchronous", "barrier", "profile"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST_P(RankFailureIn, OfAKilledRankEndsTheJob) {

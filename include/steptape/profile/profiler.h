@@ -74,8 +74,11 @@ struct ProfilerOptions {
   std::size_t maxTraceSpans = std::size_t{1} << 20;
 
   /// The ranks of the job, if there are several: each writes traces of its own, on the root's clock
-  /// and in one session, and the root alone logs. start() and step() are then collective: a window
-  /// begins with some 30 barriers, which tell how the clocks stand.
+  /// and in one session, and the root alone logs: its own tables, and by writeRankSummary() what all
+  /// ranks found. Every rank then makes the same calls behind the same steps, and all that change
+  /// anything but stop() are collective: a window begins with some 30 barriers, which tell how the
+  /// clocks stand, and behind the steps that follow it the ranks send some KiB of what they found,
+  /// when all are ready.
   std::shared_ptr<Communicator> communicator = nullptr;
 
   /// Told of the trace of every finished window, on the thread that writes it, for pictures and
@@ -111,7 +114,7 @@ class STEPTAPE_EXPORT Profiler {
   /// @throws as start(); Error(kInvalidArgument) if the schedule or `recordsPerThread` is invalid;
   ///         Error(kIoError) if `logDir` cannot be written.
   explicit Profiler(ProfilerOptions options = {});
-  /// stop(), without throwing, and flush().
+  /// stop(), without throwing; returns once this rank's windows are written.
   ~Profiler();
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
@@ -121,9 +124,10 @@ class STEPTAPE_EXPORT Profiler {
   /// @throws Error(kFailedPrecondition) while another profiler runs.
   void start();
 
-  /// Says that a step is over: call it once at the end of each training step. Does nothing while
-  /// the profiler is stopped.
+  /// Says that a step is over: call it once at the end of each training step. While the profiler is
+  /// stopped it only brings on what the ranks send.
   ///
+  /// @throws with `communicator`, as a collective.
   /// @cost An uncontended lock; what was recorded is added up and written on other threads. The
   ///       first step of a window waits until the rings are empty, some 10 us.
   void step();
@@ -132,9 +136,11 @@ class STEPTAPE_EXPORT Profiler {
   /// profiler is stopped.
   void stop();
 
-  /// Returns once every finished window is written.
+  /// Returns once every finished window is written. With `communicator` every rank calls it, and the
+  /// root has logged what all found; what was not sent by the end of the profiler is left out.
   ///
   /// @return the first failure since the last call.
+  /// @throws with `communicator`, as a collective.
   Status flush();
 
   /// What happens during the current step; kNone while stopped.

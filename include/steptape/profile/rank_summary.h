@@ -9,8 +9,11 @@
 
 #include "steptape/base/export.h"
 #include "steptape/base/span.h"
+#include "steptape/profile/op_stats.h"
+#include "steptape/profile/op_table.h"
 #include "steptape/profile/trace_summary.h"
 #include "steptape/trace/trace.h"
+#include "steptape/writer/summary_writer.h"
 
 namespace steptape {
 
@@ -25,7 +28,7 @@ struct RankedOpStats {
   std::chrono::nanoseconds meanSelf{};
   std::chrono::nanoseconds meanTotal{};  ///< The same of OpStats::total.
   std::chrono::nanoseconds maxSelf{};
-  std::size_t maxTrace = 0;  ///< Index of the trace with maxSelf, the first of equal ones.
+  std::size_t maxTrace = 0;  ///< Index of the trace or rank with maxSelf, the first of equal ones.
 };
 
 /// Adds up the spans of each trace as summarize() does, and reduces the sums over the traces.
@@ -35,5 +38,41 @@ struct RankedOpStats {
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRanks(Span<const Trace> traces,
                                                           OpGrouping grouping = OpGrouping::kName);
+
+/// What a window of profiling found on one rank, small enough to be sent to another.
+struct RankProfile {
+  std::string nodeName;
+  OpProfile profile;
+  std::vector<StepSummary> steps;  ///< As of summarizeSteps(); empty if no trace was made.
+};
+
+/// As above, of what was added up already.
+///
+/// @param ranks All of the job, by rank.
+STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(Span<const RankProfile> ranks);
+
+/// Logs what the ranks of a job found:
+///
+///     profile/operators_by_rank     table: mean self time over the ranks, the largest one and whose
+///                                   it is
+///     profile/straggler/<part>/mean_ms, max_ms
+///                                   over the ranks, for each part of a step in StepSummary, "total"
+///                                   and "work", which is workOf(); a point for each step
+///     profile/straggler/<part>/slowest_rank
+///                                   the same for the parts of work, but where nobody took any time
+///     profile/straggler/slowest_rank
+///     profile/straggler/slowdown    work of the slowest rank / work of the median rank
+///     profile/straggler/report      text, if that is more than 1.2 over all steps together: the
+///                                   rank, its host, and the part in which it is most behind
+///
+/// These are what StragglerReport writes from its own clocks, of the steps that were profiled on
+/// every rank. In a job where all wait for each other the slowest rank is the one that works longest,
+/// and waits least.
+///
+/// @param ranks All of the job, by rank; at least one.
+/// @param step  Of the table and the text; scalars lie at the steps that they are of.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void writeRankSummary(SummaryWriter& writer, Span<const RankProfile> ranks,
+                                      std::int64_t step, const OpTableOptions& options = {});
 
 }  // namespace steptape

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -45,6 +46,28 @@ struct StepSummary {
   std::int64_t wait = 0;      ///< SpanKind::kWait.
   std::int64_t other = 0;     ///< The rest: in no operator, zones included.
 };
+
+/// A part of a step.
+struct StepSummaryPart {
+  const char* name;
+  std::int64_t StepSummary::*nanos;
+};
+
+/// What a step is made of, in the order of tables. They add up to StepSummary::total.
+inline constexpr std::array<StepSummaryPart, 7> kStepSummaryParts{
+    {{"input", &StepSummary::input},
+     {"forward", &StepSummary::forward},
+     {"backward", &StepSummary::backward},
+     {"optimizer", &StepSummary::optimizer},
+     {"transfer", &StepSummary::transfer},
+     {"wait", &StepSummary::wait},
+     {"other", &StepSummary::other}}};
+
+/// What a rank did itself in a step: all but collectives, which end for all ranks together. A rank
+/// that others wait for has the most of it.
+constexpr std::int64_t workOf(const StepSummary& step) {
+  return step.total - step.transfer - step.wait;
+}
 
 /// @return a summary for each step, by time.
 /// @threads Thread-safe.
