@@ -160,7 +160,8 @@ int run(const Options& options, const World& world) {
 
   writer.close().throwIfError();
   if (world->isRoot() && options.log) {
-    writer.exportScalarsToJson(writer.logDir() + "/scalars.json").throwIfError();
+    // Beside the run's directory: HolisticTraceAnalysis takes every .json file in it for a trace.
+    writer.exportScalarsToJson(writer.logDir() + ".json").throwIfError();
   }
   if (options.json) {
     const std::string logDir = options.log ? writer.logDir() : "";

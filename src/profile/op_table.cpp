@@ -15,6 +15,7 @@
 namespace steptape {
 namespace {
 
+using detail::brokenText;
 using detail::codeSpan;
 using detail::microsecondsText;
 using detail::millisecondsText;
@@ -144,6 +145,7 @@ std::string opTable(const OpProfile& profile, const OpTableOptions& options) {
   }
   for (std::vector<std::string>& row : cells.rows) {
     row[1] = codeSpan(row[1]);
+    row[2] = brokenText(row[2]);
   }
   return markdownTable(titles, cells.rows) + "\n" + notes(profile, cells.rows.size());
 }
@@ -177,10 +179,16 @@ std::string opTableForConsole(const OpProfile& profile, const OpTableOptions& op
 
 void writeOpStats(SummaryWriter& writer, const OpProfile& profile, std::int64_t step,
                   const OpTableOptions& options) {
-  writer.addText("profile/operators", opTable(profile, options), step);
+  TextOptions text;
+  text.description = detail::kOpTableDescription;
+  writer.addText("profile/operators", opTable(profile, options), step, text);
+  ScalarOptions scalar;
   if (profile.overhead > 0.0) {
-    writer.addScalar("profile/overhead", profile.overhead, step);
+    scalar.description = "Share of the time that recording cost.";
+    writer.addScalar("profile/overhead", profile.overhead, step, scalar);
   }
+  scalar.description =
+      "Milliseconds in all recorded steps together, without those in operators that it calls.";
   std::set<std::string> used;
   for (const OpStats& op : profile.operators) {
     if (used.size() == options.maxScalars) {
@@ -192,7 +200,7 @@ void writeOpStats(SummaryWriter& writer, const OpProfile& profile, std::int64_t 
       used.insert(tag);
     }
     const std::chrono::duration<double, std::milli> self = op.self;
-    writer.addScalar(tag, self.count(), step);
+    writer.addScalar(tag, self.count(), step, scalar);
   }
 }
 

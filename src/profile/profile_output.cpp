@@ -14,6 +14,7 @@
 #include "steptape/trace/chrome_trace.h"
 #include "steptape/trace/xplane_trace.h"
 
+#include "profile/profile_guide.h"
 #include "profile/profile_session_directory.h"
 #include "profile/rank_profile_codec.h"
 #include "profile/span_stacks.h"
@@ -96,6 +97,9 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const std::optional<T
     return;
   }
   if (writer() != nullptr) {
+    if (const std::string guide = profileGuide(*trace, options_); !guide.empty()) {
+      writer()->addText("profile/about", guide, window.step);
+    }
     writeTraceSummary(*writer(), *trace, window.step);
   }
   if (wantsFiles()) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 namespace steptape::detail {
 namespace {
@@ -10,6 +12,35 @@ namespace {
 std::string zeroPadded(std::int64_t value, std::size_t digits) {
   const std::string text = std::to_string(value);
   return text.size() < digits ? std::string(digits - text.size(), '0') + text : text;
+}
+
+constexpr std::size_t kCellWidth = 40;
+
+std::vector<std::string> linesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (text.size() - begin > kCellWidth) {
+    std::size_t space = text.rfind(' ', begin + kCellWidth);
+    if (space == std::string::npos || space <= begin) {
+      space = text.find(' ', begin + kCellWidth);
+    }
+    if (space == std::string::npos) {
+      break;
+    }
+    lines.push_back(text.substr(begin, space - begin));
+    begin = space + 1;
+  }
+  lines.push_back(text.substr(begin));
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines, const char* quote) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += text.empty() ? "" : "<br>";
+    text += quote + line + quote;
+  }
+  return text;
 }
 
 }  // namespace
@@ -28,9 +59,13 @@ std::string percentText(std::int64_t part, std::int64_t whole) {
   return std::to_string(permille / 10) + "." + std::to_string(permille % 10);
 }
 
+std::string brokenText(const std::string& text) {
+  return joined(linesOf(text), "");
+}
+
 std::string codeSpan(std::string name) {
   std::replace(name.begin(), name.end(), '`', '\'');
-  return "`" + name + "`";
+  return joined(linesOf(name), "`");
 }
 
 }  // namespace steptape::detail

@@ -6,6 +6,11 @@
 
 namespace steptape::detail {
 
+/// What TensorBoard says beside a table of operators.
+inline constexpr char kOpTableDescription[] =
+    "Times are of all threads and recorded steps: *self* without, *total* with what an operator "
+    "calls. A *zone* is a span of the program's own, a *wait* one for other ranks.";
+
 // Cells of tables. No locale changes the point.
 
 /// `nanos` in units of 1000 ns or 1000000 ns, with three decimals.
@@ -15,7 +20,11 @@ std::string millisecondsText(std::int64_t nanos);
 /// With one decimal; 0 of nothing.
 std::string percentText(std::int64_t part, std::int64_t whole);
 
-/// A code span, in which the underscores of "aten::add_" are not Markdown.
+/// Broken at spaces into lines of up to 40 characters, since TensorBoard takes the room that a wide
+/// column needs from the others, and breaks their numbers.
+std::string brokenText(const std::string& text);
+
+/// Code spans, in which the underscores of "aten::add_" are not Markdown, broken in the same way.
 std::string codeSpan(std::string name);
 
 }  // namespace steptape::detail

@@ -43,13 +43,15 @@ void writeTables(SummaryWriter& writer, const Trace& trace, std::int64_t step,
     hasModules = hasModules || !details.module.empty();
     hasStacks = hasStacks || details.arguments.find(detail::kCallStack) != std::string::npos;
   }
+  TextOptions text;
+  text.description = detail::kOpTableDescription;
   if (hasShapes) {
     writer.addText("profile/operators_by_shape",
-                   opTable(summarize(trace, OpGrouping::kShape), options), step);
+                   opTable(summarize(trace, OpGrouping::kShape), options), step, text);
   }
   if (hasModules) {
     writer.addText("profile/operators_by_module",
-                   opTable(summarize(trace, OpGrouping::kModule), options), step);
+                   opTable(summarize(trace, OpGrouping::kModule), options), step, text);
   }
   if (hasStacks) {
     writer.addText("profile/operators_by_stack",

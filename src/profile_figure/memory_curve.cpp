@@ -76,6 +76,7 @@ Figure memoryCurve(const Trace& trace) {
   for (const MemorySummary& memory : summarizeMemory(trace)) {
     addDevice(memory, trace.duration, &figure);
   }
+  figure.setLegend(LegendPlace::kBeside);  // The curve leaves no corner free.
   figure.setXLabel("time (ms)").setYLabel("allocated in the window (MB)");
   return figure;
 }

@@ -56,7 +56,8 @@ class MemoryLine {
 
   void add(const TraceMemoryEvent& event) {
     const bool isAllocation = event.bytes >= 0;
-    line_.beginEvent(isAllocation ? allocation_ : deallocation_, clock_.picos(event.time), 0);
+    line_.beginEvent(isAllocation ? allocation_ : deallocation_, clock_.picos(event.time),
+                     kShortestPicos);
     addText(kAllocatorStat, deviceName(event.deviceType, event.deviceIndex));
     add(kAllocatedStat, event.totalAllocated);
     add(kAllocationStat, std::abs(event.bytes));

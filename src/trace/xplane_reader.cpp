@@ -95,10 +95,13 @@ struct Pending {
 
 class PlaneReader {
  public:
-  /// @param base Subtracted from XLine::timestampNanos.
-  PlaneReader(const XPlane& plane, std::int64_t base, Trace* trace, Pending* pending)
+  /// @param base        Subtracted from XLine::timestampNanos.
+  /// @param windowStart The begin of the window since that of the profile, in nanoseconds.
+  PlaneReader(const XPlane& plane, std::int64_t base, std::int64_t windowStart, Trace* trace,
+              Pending* pending)
       : plane_(plane),
         base_(base),
+        windowStart_(windowStart),
         device_(deviceOf(plane.name)),
         trace_(*trace),
         pending_(*pending),
@@ -135,7 +138,7 @@ class PlaneReader {
 
   /// XProf has spans end picoseconds earlier; rounding gives their end back.
   std::int64_t nanos(const XLine& line, std::int64_t picos) const {
-    return timeOf(line) + (picos + 500) / 1000;
+    return timeOf(line) + (picos + 500) / 1000 - windowStart_;
   }
 
   /// A line without a time of its own begins with the profile.
@@ -299,6 +302,7 @@ class PlaneReader {
 
   const XPlane& plane_;
   const std::int64_t base_;
+  const std::int64_t windowStart_;
   const int device_;
   Trace& trace_;
   Pending& pending_;
@@ -324,13 +328,17 @@ class PlaneReader {
   const std::int64_t arguments_ = ids_.of(detail::kArgumentsStat);
 };
 
-void readEnvironment(const XPlane& plane, Trace* trace) {
+/// @return the begin of the window since that of the profile, in nanoseconds.
+std::int64_t readEnvironment(const XPlane& plane, Trace* trace) {
+  std::int64_t start = 0;
   std::int64_t stop = 0;
   for (const XStat& stat : plane.stats) {
     const auto found = plane.statNames.find(stat.id);
     const std::string name = found != plane.statNames.end() ? found->second : "";
     const std::int64_t number = integerOf(stat.value);
     if (name == detail::kProfileStartStat) {
+      start = std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
+    } else if (name == detail::kWindowStartStat) {
       trace->originNanos = std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
     } else if (name == detail::kProfileStopStat) {
       stop = std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
@@ -348,7 +356,11 @@ void readEnvironment(const XPlane& plane, Trace* trace) {
       trace->metadata.emplace_back(name, text);
     }
   }
+  if (!isIn(trace->originNanos - start, 0, kMaxPicos / 1000)) {
+    trace->originNanos = start;
+  }
   trace->duration = std::max<std::int64_t>(0, stop - trace->originNanos);
+  return trace->originNanos - start;
 }
 
 /// The earliest time of a line that counts from 1970, as other profilers' do; 0 if there is none.
@@ -399,11 +411,15 @@ Trace traceOf(const XSpace& space) {
   Trace trace;
   Pending pending;
   const std::int64_t base = earliestTimestamp(space);
+  std::int64_t windowStart = 0;
   for (const XPlane& plane : space.planes) {
     if (plane.name == detail::kEnvironmentPlane) {
-      readEnvironment(plane, &trace);
-    } else {
-      PlaneReader(plane, base, &trace, &pending).read();
+      windowStart = readEnvironment(plane, &trace);
+    }
+  }
+  for (const XPlane& plane : space.planes) {
+    if (plane.name != detail::kEnvironmentPlane) {
+      PlaneReader(plane, base, windowStart, &trace, &pending).read();
     }
   }
   if (base != 0) {

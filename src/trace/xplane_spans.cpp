@@ -61,7 +61,7 @@ void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLine
   const Name& name = nameOf(span.name);
   const std::int64_t start = clock_.picos(span.start);
   line->beginEvent(name.id, start, facts.endPicos - start);
-  if (name.isInStep) {
+  if (name.isInStep && start < facts.endPicos) {
     if (const std::int64_t step = stepOf(span.start); step >= 0) {
       line->addStat(group_, step);
     }

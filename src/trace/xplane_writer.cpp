@@ -58,7 +58,7 @@ XLineEncoder encodeStepMarks(const Trace& trace, const XPlaneClock& clock, XPlan
   const std::int64_t name = plane->addEventName({detail::kHiddenEvent});
   XLineEncoder line(detail::kStepMarksLineId, "Step marks");
   for (const TraceStep& step : trace.steps) {
-    line.beginEvent(name, clock.picos(step.start), 1);
+    line.beginEvent(name, clock.picos(step.start), detail::kShortestPicos);
     line.addStat(group, step.number);
     line.endEvent();
   }
@@ -138,6 +138,7 @@ XPlaneEncoder encodeEnvironment(const Trace& trace, const XPlaneClock& clock,
   plane.addStat(detail::kProfileStartStat, static_cast<std::uint64_t>(start));
   plane.addStat(detail::kProfileStopStat,
                 static_cast<std::uint64_t>(trace.originNanos + trace.duration));
+  plane.addStat(detail::kWindowStartStat, static_cast<std::uint64_t>(trace.originNanos));
   plane.addStat(detail::kRankStat, std::int64_t{trace.rank});
   plane.addStat(detail::kWorldSizeStat, std::int64_t{trace.worldSize});
   plane.addStat(detail::kProcessIdStat, trace.processId);

@@ -25,6 +25,10 @@ inline constexpr char kHiddenEvent[] = "PrefetchConsume";
 inline constexpr char kCountersLine[] = "_counters_";
 inline constexpr char kStepsLine[] = "Steps";
 
+/// Of an event that only marks a time of its step. XProf takes what follows one of 0 ps in the step
+/// for computation.
+inline constexpr std::int64_t kShortestPicos = 1;
+
 /// Lines with numbers in this range are XProf's own: their events are evaluated, but not counted as
 /// calls of operators.
 inline constexpr std::int64_t kFirstDerivedLineId = -559038737;
@@ -71,6 +75,7 @@ inline constexpr char kDeviceTypeStat[] = "Device Type";
 inline constexpr char kDeviceIdStat[] = "Device Id";
 
 // Stats of the environment's plane that only this library reads.
+inline constexpr char kWindowStartStat[] = "steptape.window_start";
 inline constexpr char kRankStat[] = "steptape.rank";
 inline constexpr char kWorldSizeStat[] = "steptape.world_size";
 inline constexpr char kProcessIdStat[] = "steptape.process_id";

@@ -13,6 +13,7 @@ import urllib.parse
 from browser import Page
 from page_case import PageCase
 from tensorboard_server import TensorBoard
+from xprof_run import XProfRun, rows_of
 
 RUN_SECONDS = 30
 HOST = "node1.example.org"
@@ -22,11 +23,13 @@ RANKS = [f"{HOST}_rank00000", f"{HOST}_rank00001"]
 STEPS = 7
 CALLS = {"aten.stack": 1, "aten.linear": 1, "aten.t": 1, "aten.addmm": 1, "aten.relu": 1,
          "autograd.engine.evaluate_function/AddmmBackward0": 1, "AddmmBackward0": 1, "aten.mm": 2,
-         "allreduce": 1, "allreduce/wait": 1, "aten.copy_": 1, "Iterator::load batch": 1}
+         "allreduce": 1, "allreduce/wait": 1, "aten.detach": 1, "aten.copy_": 1,
+         "Iterator::load batch": 1}
 SPANS = {"load batch": 1, "aten::stack": 1, "forward": 1, "aten::linear": 1, "aten::t": 1,
          "aten::addmm": 1, "aten::relu": 1, "backward": 1,
          "autograd::engine::evaluate_function: AddmmBackward0": 1, "AddmmBackward0": 1,
-         "aten::mm": 2, "allreduce": 1, "allreduce: wait": 1, "decode": 1, "aten::copy_": 1}
+         "aten::mm": 2, "allreduce": 1, "allreduce: wait": 1, "aten::detach": 1,
+         "decode": 1, "aten::copy_": 1}
 
 tensorboard = None
 session = None
@@ -48,32 +51,12 @@ def run_of(folder):
     return f"{folder}/{session}"
 
 
-def rows_of(table):
-    names = [column["id"] for column in table["cols"]]
-    return [dict(zip(names, [cell and cell["v"] for cell in row["c"]])) for row in table["rows"]]
-
-
 class Tools(unittest.TestCase):
     """The numbers that the page fetches for its charts and tables."""
 
-    def get(self, tool, folder, **query):
-        """A tool's data of all hosts of a run."""
-        return tensorboard.get("plugin/profile/data", run=run_of(folder), tag=tool,
-                               **{"host": "ALL_HOSTS", **query})
-
-    def steps(self, folder, tool="overview_page"):
-        """The rows of the chart of step times."""
-        for table in self.get(tool, folder):
-            if table and any(column["id"] == "stepTimeMs" for column in table["cols"]):
-                return rows_of(table)
-        return []
-
-    def operators(self, folder):
-        # The second table is without idle time.
-        return rows_of(self.get("framework_op_stats", folder)[1])
-
-    def trace(self, folder, *hosts, **query):
-        return self.get("trace_viewer@", folder, hosts=",".join(hosts), **query)["traceEvents"]
+    @staticmethod
+    def run_in(folder):
+        return XProfRun(tensorboard, run_of(folder))
 
     def assert_times(self, rows, name, *expected):
         times = [row[name] for row in rows]
@@ -86,49 +69,48 @@ class Tools(unittest.TestCase):
                              set(tensorboard.get("plugin/profile/runs")))
 
     def test_lists_a_host_for_each_rank(self):
-        hosts = tensorboard.get("plugin/profile/hosts", run=run_of("job2"), tag="memory_profile")
-        self.assertEqual(sorted(host["hostname"] for host in hosts), RANKS)
+        self.assertEqual(self.run_in("job2").hosts(), RANKS)
 
     def test_overview_shows_steps_with_their_times(self):
-        rows = self.steps("job1")
+        rows = self.run_in("job1").steps()
         # XProf leaves out the first and the last of more than five.
         self.assertEqual([row["stepnum"] for row in rows], ["11", "12", "13", "14", "15"])
         self.assert_times(rows, "stepTimeMs", 11, 12, 13, 14, 15)
 
     def test_overview_tells_loading_and_computation_from_the_rest(self):
-        rows = self.steps("job1")
+        rows = self.run_in("job1").steps()
         self.assert_times(rows, "infeedTimeMs", 2, 2, 2, 2, 2)
         # Loading counts as such also where an operator runs in it, zones and collectives as neither.
         self.assert_times(rows, "hostComputeTimeMs", 5.5, 5.5, 5.5, 5.5, 5.5)
         self.assert_times(rows, "otherTimeMs", 3.5, 4.5, 5.5, 6.5, 7.5)
 
     def test_overview_says_what_was_dropped(self):
-        messages = {row["message"] for table in self.get("overview_page", "job2") if table
+        messages = {row["message"] for table in self.run_in("job2").get("overview_page") if table
                     for row in rows_of(table) if "message" in row}
         what = "dropped 3 spans: the profile does not show all that happened"
         self.assertEqual(messages, {f"rank 0: {what}", f"rank 1: {what}"})
 
     def test_overview_shows_the_steps_of_one_of_several_ranks(self):
-        times = [round(row["stepTimeMs"]) for row in self.steps("job2")]
+        times = [round(row["stepTimeMs"]) for row in self.run_in("job2").steps()]
         self.assertIn(times, ([11, 12, 13, 14, 15], [12, 13, 14, 15, 16]))
 
     # In the window's first and last step nothing but zones happened, and both are cut.
     def test_overview_shows_steps_without_operators(self):
-        self.assert_times(self.steps("bare1"), "stepTimeMs", 4)
-        self.assert_times(self.steps("bare5"), "stepTimeMs", 10, 10, 10, 10, 4)
-        self.assert_times(self.steps("bare6"), "stepTimeMs", 10, 10, 10, 10)
-        self.assert_times(self.steps("bare1"), "otherTimeMs", 4)
+        self.assert_times(self.run_in("bare1").steps(), "stepTimeMs", 4)
+        self.assert_times(self.run_in("bare5").steps(), "stepTimeMs", 10, 10, 10, 10, 4)
+        self.assert_times(self.run_in("bare6").steps(), "stepTimeMs", 10, 10, 10, 10)
+        self.assert_times(self.run_in("bare1").steps(), "otherTimeMs", 4)
 
     def test_overview_shows_what_devices_do_in_a_step(self):
-        rows = self.steps("devices2")
+        rows = self.run_in("devices2").steps()
         self.assert_times(rows, "stepTimeMs", 10, 10, 10)
         self.assert_times(rows, "deviceComputeTimeMs", 4, 4, 4)
         self.assert_times(rows, "deviceCollectivesTimeMs", 1, 1, 1)
         self.assert_times(rows, "infeedTimeMs", 2, 2, 2)
 
     def test_input_pipeline_analyzer_shows_loading(self):
-        self.assertEqual(len(self.steps("job1", "input_pipeline_analyzer")), 5)
-        loading, = [row for table in self.get("input_pipeline_analyzer", "job1") if table
+        self.assertEqual(len(self.run_in("job1").steps("input_pipeline_analyzer")), 5)
+        loading, = [row for table in self.run_in("job1").get("input_pipeline_analyzer") if table
                     for row in rows_of(table) if "opName" in row]
         self.assertEqual(loading["opName"], "Iterator::load batch")
         self.assertEqual(loading["count"], STEPS)
@@ -136,26 +118,27 @@ class Tools(unittest.TestCase):
 
     def test_framework_op_stats_counts_every_call(self):
         for folder, ranks in (("job1", 1), ("job2", 2)):
-            calls = {row["operation"]: row["occurrences"] for row in self.operators(folder)}
+            rows = self.run_in(folder).operators()
+            calls = {row["operation"]: row["occurrences"] for row in rows}
             self.assertEqual(calls, {name: ranks * STEPS * calls for name, calls in CALLS.items()})
 
     def test_framework_op_stats_shows_total_and_self_time(self):
         times = {row["operation"]: (row["total_time"], row["total_self_time"])
-                 for row in self.operators("job1")}
+                 for row in self.run_in("job1").operators()}
         for name, total, own in (("aten.addmm", 1900, 1900), ("aten.linear", 2000, 0),
                                  ("AddmmBackward0", 2900, 0), ("Iterator::load batch", 2000, 1500)):
             self.assertAlmostEqual(times[name][0], STEPS * total, places=3, msg=name)
             self.assertAlmostEqual(times[name][1], STEPS * own, places=3, msg=name)
 
     def test_framework_op_stats_lists_what_runs_on_devices(self):
-        calls = {row["operation"]: row["occurrences"] for row in self.operators("devices2")
+        calls = {row["operation"]: row["occurrences"] for row in self.run_in("devices2").operators()
                  if row["host_or_device"] == "Device"}
         self.assertEqual(calls, {"volta_sgemm_128x64_nn": 6,
                                  "Memcpy_HtoD__Pageable_->_Device_": 6,
                                  "ncclDevKernel_AllReduce_Sum_f32_RING_LL": 6})
 
     def test_memory_profile_shows_the_peak(self):
-        cpu = self.get("memory_profile", "job1", host=HOST)["memoryProfilePerAllocator"]["cpu"]
+        cpu = self.run_in("job1").memory(HOST)
         summary = cpu["profileSummary"]
         self.assertEqual(int(summary["peakBytesUsageLifetime"]), 9 << 20)
         self.assertEqual(int(summary["peakStats"]["heapAllocatedBytes"]), 9 << 20)
@@ -163,7 +146,7 @@ class Tools(unittest.TestCase):
         self.assertEqual(int(summary["peakStatsTimePs"]), 36_200_000_000)
 
     def test_memory_profile_shows_who_allocates_and_when(self):
-        cpu = self.get("memory_profile", "job1", host=HOST)["memoryProfilePerAllocator"]["cpu"]
+        cpu = self.run_in("job1").memory(HOST)
         self.assertEqual(len(cpu["sampledTimelineSnapshots"]), 2 * STEPS)
         peak, = cpu["memoryProfileSnapshots"]
         self.assertEqual(peak["activityMetadata"]["tfOpName"], "aten::addmm")
@@ -172,7 +155,7 @@ class Tools(unittest.TestCase):
 
     def test_trace_viewer_shows_every_span_and_nothing_else(self):
         names = collections.Counter(
-            event["name"] for event in self.trace("job1", HOST) if event["ph"] == "X")
+            event["name"] for event in self.run_in("job1").trace(HOST) if event["ph"] == "X")
         expected = {name: STEPS * calls for name, calls in SPANS.items()}
         expected.update({str(10 + i): 1 for i in range(STEPS)}, prefetch=1)
         self.assertEqual(names, expected)
@@ -183,11 +166,11 @@ class Tools(unittest.TestCase):
                 if event["name"] == "process_name"}
 
     def test_trace_viewer_shows_each_device(self):
-        self.assertEqual(sorted(self.processes(self.trace("devices2", "node1")).values()),
+        self.assertEqual(sorted(self.processes(self.run_in("devices2").trace("node1")).values()),
                          ["node1 /device:GPU:0", "node1 /device:GPU:1", "node1 /host:CPU"])
 
     def test_trace_viewer_shows_ranks_side_by_side(self):
-        events = self.trace("job2", *RANKS)
+        events = self.run_in("job2").trace(*RANKS)
         processes = self.processes(events)
         self.assertEqual(sorted(processes.values()), [f"{rank} /host:CPU" for rank in RANKS])
         first_steps = {processes[event["pid"]]: (event["ts"], event["dur"]) for event in events
@@ -197,7 +180,7 @@ class Tools(unittest.TestCase):
 
     def test_trace_viewer_draws_arrows_from_forward_to_backward(self):
         arrows = collections.defaultdict(list)
-        for event in self.trace("job1", HOST):
+        for event in self.run_in("job1").trace(HOST):
             if "bind_id" in event:
                 end = "from" if event.get("flow_out") else "to"
                 arrows[event["bind_id"]].append((end, event["name"]))
@@ -206,15 +189,15 @@ class Tools(unittest.TestCase):
             self.assertEqual(sorted(ends), [("from", "aten::addmm"), ("to", "AddmmBackward0")])
 
     def test_trace_viewer_draws_memory(self):
-        counter, = [event for event in self.trace("job1", HOST) if event["ph"] == "C"]
+        counter, = [event for event in self.run_in("job1").trace(HOST) if event["ph"] == "C"]
         self.assertEqual(counter["name"], "Memory in use")
-        self.assertEqual(counter["entries"][:2], [[3200, 3 << 20], [8900, 1 << 20]])
+        self.assertEqual(counter["entries"][:2], [[3200, 3 << 20], [5700, 1 << 20]])
 
     def test_trace_viewer_shows_arguments_of_what_is_clicked(self):
-        addmm = next(event for event in self.trace("job1", HOST) if event["name"] == "aten::addmm")
-        clicked = self.trace("job1", HOST, event_name="aten::addmm",
-                             start_time_ms=addmm["ts"] / 1000, duration_ms=addmm["dur"] / 1000,
-                             unique_id=addmm["args"]["uid"])
+        job = self.run_in("job1")
+        addmm = next(event for event in job.trace(HOST) if event["name"] == "aten::addmm")
+        clicked = job.trace(HOST, event_name="aten::addmm", start_time_ms=addmm["ts"] / 1000,
+                            duration_ms=addmm["dur"] / 1000, unique_id=addmm["args"]["uid"])
         arguments = next(event["args"] for event in clicked if event["name"] == "aten::addmm")
         self.assertEqual(arguments["Input Dims"], "[[128], [64, 784], [784, 128], [], []]")
         self.assertEqual(arguments["Module"], "fc1")

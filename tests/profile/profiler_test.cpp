@@ -203,9 +203,11 @@ TEST(Profiler, LogsEachWindowToTheSubRunOfItsDirectory) {
     train(profiler, 6);
   }
   const LoggedValues logged = readLogged(dir.string() + "/profile");
-  ASSERT_EQ(logged.texts.size(), 2U);
+  ASSERT_EQ(logged.texts.size(), 4U);
   EXPECT_THAT(logged.texts.at({"profile/operators", 2}), HasSubstr("`step` | zone | 1 |"));
   EXPECT_THAT(logged.texts.at({"profile/operators", 4}), HasSubstr("`step` | zone | 1 |"));
+  EXPECT_THAT(logged.texts.at({"profile/about", 2}), HasSubstr("Step 1 was recorded"));
+  EXPECT_THAT(logged.texts.at({"profile/about", 4}), HasSubstr("Step 3 was recorded"));
   EXPECT_EQ(logged.scalars.count({"profile/self_ms/forward", 4}), 1U);
 }
 

@@ -127,6 +127,24 @@ TEST_F(XPlaneReader, GivesTheSpansBack) {
   EXPECT_THAT(read.details, SizeIs(2));
 }
 
+// The files of a session count from one time, the windows of the ranks begin later.
+TEST_F(XPlaneReader, FindsWhereTheWindowBegins) {
+  TraceBuilder builder;
+  builder.step(7, 5, 100);
+  builder.span(0, "a", SpanKind::kZone, 10, 20);
+  Trace trace = builder.take();
+  trace.originNanos = 1'767'225'600'000'002'000;
+  trace.duration = 300;
+  XPlaneOptions options;
+  options.originNanos = trace.originNanos - 1500;
+  writeXPlane(path(), trace, options).throwIfError();
+  const Trace read = readXPlane(path());
+  EXPECT_EQ(read.originNanos, trace.originNanos);
+  EXPECT_EQ(read.duration, 300);
+  EXPECT_EQ(read.steps.at(0).start, 5);
+  EXPECT_EQ(spansOf(read, 0), spansOf(trace, 0));
+}
+
 TEST_F(XPlaneReader, GivesTheRestOfATraceBack) {
   TraceBuilder builder;
   builder.step(7, 0, 100);
@@ -203,13 +221,13 @@ TEST_F(XPlaneReader, GivesStreamsOfDevicesBack) {
   EXPECT_EQ(spansOf(read, 1), spansOf(trace, 1));
 }
 
-TEST_F(XPlaneReader, CountsFromTheEarliestTimeOfTheFile) {
+TEST_F(XPlaneReader, GivesBackWhatBeganBeforeTheWindow) {
   TraceBuilder builder;
   builder.trace().originNanos = 5000;
   builder.span(0, "a", SpanKind::kZone, -10, 20);
   const Trace read = throughFile(builder.take());
-  EXPECT_EQ(read.originNanos, 4990);
-  EXPECT_EQ(read.threads.at(0).spans.at(0).start, 0);
+  EXPECT_EQ(read.originNanos, 5000);
+  EXPECT_EQ(read.threads.at(0).spans.at(0).start, -10);
 }
 
 wire::XEvent* addEvent(std::int64_t name, std::int64_t offset, std::int64_t duration,

@@ -225,6 +225,19 @@ TEST(XPlaneWriter, CountsNeitherZonesNorCollectivesAsComputation) {
   }
 }
 
+// XProf takes all that follows them in the step for computation.
+TEST(XPlaneWriter, KeepsOperatorsWithoutALengthOutOfTheirStep) {
+  TraceBuilder builder;
+  builder.step(7, 0, 100);
+  builder.span(0, "aten::detach", SpanKind::kOperator, 10, 10);
+  builder.span(0, "aten::mm", SpanKind::kOperator, 20, 30);
+  const ProfileFile file(builder.take());
+  const std::vector<ProfileEvent>& events = file.line(kMainThread).events;
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_FALSE(events[0].has("group_id"));
+  EXPECT_EQ(events[1].integer("group_id"), 7);
+}
+
 // Without the stat XProf would look for steps by itself.
 TEST(XPlaneWriter, DeclaresGroupsEvenIfThereAreNone) {
   TraceBuilder builder;
@@ -407,7 +420,7 @@ TEST(XPlaneWriter, WritesMemoryEventsForTheMemoryPage) {
   ASSERT_THAT(events, SizeIs(2));
   EXPECT_EQ(events[0].name, "MemoryAllocation");
   EXPECT_EQ(events[0].start, 15'000);
-  EXPECT_EQ(events[0].end, 15'000);
+  EXPECT_EQ(events[0].end, 15'001);
   EXPECT_EQ(events[0].text("allocator_name"), "cpu");
   EXPECT_EQ(events[0].integer("bytes_allocated"), 164);
   EXPECT_EQ(events[0].integer("allocation_bytes"), 64);

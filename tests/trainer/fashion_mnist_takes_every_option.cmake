@@ -9,7 +9,7 @@ endforeach()
 
 train(2 --accumulate 4 --clip 0.5 --max-steps 6 --log-dir clipped)
 expect_json(step EQUAL 6)
-file(READ ${WORK_DIR}/clipped/scalars.json scalars)
+file(READ ${WORK_DIR}/clipped.json scalars)
 foreach(tag IN ITEMS loss/train loss/train/min loss/train/max gradient_norm)
   string(JSON points LENGTH "${scalars}" clipped/${tag})
   if(NOT points EQUAL 6)

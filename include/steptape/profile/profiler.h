@@ -39,15 +39,14 @@ struct ProfilerOptions {
   ///
   ///     <logDir>/<host>_<pid>.<ns>.pt.trace.json.gz            for Perfetto and HTA; chromeTrace
   ///     <logDir>/plugins/profile/<time>/<host>.xplane.pb       for XProf; xplane
-  ///     <logDir>/profile/events.out.tfevents...                see writeOpStats() and
-  ///                                                            writeTraceSummary(); unless `writer`
-  ///                                                            is set
+  ///     <logDir>/profile/events.out.tfevents...                as in `writer`, unless that is set
   std::string logDir;
   bool chromeTrace = true;  ///< See writeChromeTrace().
   bool xplane = true;       ///< See writeXPlane().
 
-  /// Where set, every finished window is logged here by writeOpStats() and writeTraceSummary(). Must
-  /// outlive the profiler.
+  /// Where set, every finished window is logged here by writeOpStats() and writeTraceSummary(), with
+  /// the text `profile/about`: the parts of a step, and how to look at the files. Must outlive the
+  /// profiler.
   SummaryWriter* writer = nullptr;
 
   /// Whether STEPTAPE_ZONE is recorded.

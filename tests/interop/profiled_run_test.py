@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Viewers show what two ranks of a real training did, and agree with `steptape profile`."""
+
+import collections
+import glob
+import logging
+import os
+import re
+import tempfile
+import unittest
+
+from hta.trace_analysis import TraceAnalysis
+from hta.trace_diff import LabeledTrace
+
+import hta_test
+import profiled_run
+from profiled_run import RANKS, STEPS
+from tensorboard_server import TensorBoard
+from xprof_run import XProfRun
+
+MILLISECOND = 1000  # in microseconds, HolisticTraceAnalysis's unit
+ROUNDING = 2  # microseconds that it may be off at both ends of a span together
+CLOCKS = 100  # microseconds that the ranks' clocks may be apart
+
+log_dir = None
+summaries = None
+
+
+def setUpModule():
+    global log_dir, summaries
+    logging.getLogger("hta").setLevel(logging.ERROR)
+    log_dir = unittest.enterModuleContext(tempfile.TemporaryDirectory())
+    hta_test.folder = os.path.join(log_dir, "run")
+    profiled_run.train(hta_test.folder)
+    session, = glob.glob(f"{hta_test.folder}/plugins/profile/*")
+    summaries = profiled_run.summaries(session)
+
+
+class InHolisticTraceAnalysis(hta_test.HolisticTraceAnalysis):
+    """What it finds in every job's traces, and what ours says of ranks and steps."""
+
+    def events(self, rank, name):
+        """The spans of a name: for each step (begin, end), by time."""
+        trace = self.labeled("all").t
+        table = trace.get_trace(rank)
+        number = trace.symbol_table.get_sym_id_map()[name]
+        spans = collections.defaultdict(list)
+        for event in table[table["name"] == number].sort_values("ts").itertuples():
+            spans[event.iteration].append((event.ts, event.ts + event.dur))
+        return spans
+
+    def test_finds_the_file_of_each_rank(self):
+        for rank, path in TraceAnalysis(trace_dir=hta_test.folder).t.trace_files.items():
+            self.assertRegex(os.path.basename(path), rf"^[^/]+_rank{rank:05}_\d+\.\d+\.pt\.trace")
+
+    def test_finds_the_steps_that_the_example_profiles(self):
+        self.assertEqual(self.labeled("all").iterations(), STEPS)
+
+    def test_finds_when_each_rank_loads(self):
+        for rank in RANKS:
+            loading = self.events(rank, "input")
+            self.assertEqual(sorted(loading), STEPS)
+            for step in STEPS:
+                (begin, end), = loading[step]
+                self.assertAlmostEqual(
+                    end - begin, MILLISECOND * summaries[rank].parts[step]["input_ms"],
+                    delta=ROUNDING, msg=(rank, step))
+
+    def test_finds_how_long_each_rank_waits(self):
+        for rank in RANKS:
+            waits = self.events(rank, "wait for ranks")
+            self.assertEqual(sorted(waits), STEPS)
+            times = [end - begin for step in STEPS for begin, end in waits[step]]
+            self.assertEqual(len(times), summaries[rank].calls["wait for ranks"])
+            self.assertAlmostEqual(
+                sum(times), MILLISECOND * summaries[rank].total_ms["wait for ranks"],
+                delta=ROUNDING * len(times), msg=rank)
+
+    # Before the optimizer's step all gradients must be there, and after it all parameters.
+    def test_sees_no_rank_go_on_before_the_others_have_come(self):
+        waits = [self.events(rank, "wait for ranks") for rank in RANKS]
+        for step in STEPS:
+            for barrier in (0, 1):
+                come = max(ofRank[step][barrier][0] for ofRank in waits)
+                go_on = min(ofRank[step][barrier][1] for ofRank in waits)
+                self.assertGreater(go_on, come - CLOCKS, (step, barrier))
+
+
+class InXProf(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        tensorboard = cls.enterClassContext(TensorBoard(log_dir))
+        name, = tensorboard.get("plugin/profile/runs")
+        cls.run_shown = XProfRun(tensorboard, name)
+        cls.hosts = cls.run_shown.hosts()
+
+    def test_lists_both_ranks(self):
+        self.assertEqual([host[-10:] for host in self.hosts], ["_rank00000", "_rank00001"])
+
+    def test_shows_the_steps_of_a_rank_with_their_parts(self):
+        rows = self.run_shown.steps()
+        self.assertEqual([int(row["stepnum"]) for row in rows], STEPS)
+        totals = [row["stepTimeMs"] for row in rows]
+        rank = min(RANKS, key=lambda rank: abs(totals[0] - self.part(rank, STEPS[0], "total")))
+        for row, step in zip(rows, STEPS):
+            for shown, part in (("stepTimeMs", "total"), ("infeedTimeMs", "input")):
+                self.assertAlmostEqual(row[shown], self.part(rank, step, part), places=5)
+            operators = self.part(rank, step, "forward") + self.part(rank, step, "backward")
+            self.assertGreater(row["hostComputeTimeMs"], operators - 1e-3)
+            self.assertLess(row["hostComputeTimeMs"],
+                            operators + self.part(rank, step, "optimizer") + 1e-3)
+
+    @staticmethod
+    def part(rank, step, name):
+        return summaries[rank].parts[step][f"{name}_ms"]
+
+    def test_counts_the_calls_of_both_ranks(self):
+        shown = {row["operation"]: row["occurrences"] for row in self.run_shown.operators()}
+        names = {name for name in summaries[0].calls if re.fullmatch(r"aten::\w+", name)}
+        self.assertIn("aten::addmm", names)
+        for name in names:
+            self.assertEqual(shown[name.replace("::", ".")],
+                             sum(summaries[rank].calls[name] for rank in RANKS), name)
+
+    def test_draws_every_span_of_each_rank(self):
+        events = self.run_shown.trace(*self.hosts)
+        hosts = {event["pid"]: event["args"]["name"] for event in events
+                 if event["name"] == "process_name"}
+        self.assertEqual(sorted(hosts.values()), [f"{host} /host:CPU" for host in self.hosts])
+        for rank, host in zip(RANKS, self.hosts):
+            spans = collections.Counter(event["name"] for event in events if event["ph"] == "X"
+                                        and hosts[event["pid"]].startswith(host))
+            expected = {**summaries[rank].calls, **{str(step): 1 for step in STEPS}}
+            self.assertEqual(spans, expected)
+
+    def test_shows_the_memory_of_each_rank(self):
+        for rank, host in zip(RANKS, self.hosts):
+            summary = self.run_shown.memory(host)["profileSummary"]
+            self.assertEqual(int(summary["peakBytesUsageLifetime"]), summaries[rank].peak_bytes())
+            self.assertGreater(summaries[rank].peak_bytes(), 64 * 784 * 4)  # A batch of images.
+
+
+if __name__ == "__main__":
+    unittest.main(warnings="ignore")  # of what the newest pandas deprecates

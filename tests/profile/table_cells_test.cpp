@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/table_cells.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace steptape::detail {
+namespace {
+
+TEST(TableCells, BreakWideTextAtSpaces) {
+  EXPECT_EQ(brokenText("[[64, 1, 28, 28], [10, 1, 5, 5]]"), "[[64, 1, 28, 28], [10, 1, 5, 5]]");
+  EXPECT_EQ(brokenText("[[64, 1, 28, 28], [10, 1, 5, 5], [10], [], [], [], [], [], []]"),
+            "[[64, 1, 28, 28], [10, 1, 5, 5], [10],<br>[], [], [], [], [], []]");
+}
+
+TEST(TableCells, BreakCodeIntoSpansOfItsOwn) {
+  EXPECT_EQ(codeSpan("autograd::engine::evaluate_function: ConvolutionBackward0"),
+            "`autograd::engine::evaluate_function:`<br>`ConvolutionBackward0`");
+  EXPECT_EQ(codeSpan("say `a`"), "`say 'a'`");
+}
+
+TEST(TableCells, KeepWhatHasNoSpaceInOneLine) {
+  const std::string wide(100, 'x');
+  EXPECT_EQ(brokenText(wide), wide);
+  EXPECT_EQ(brokenText(wide + " a"), wide + "<br>a");
+  EXPECT_EQ(brokenText("a " + wide), "a<br>" + wide);
+  EXPECT_EQ(brokenText(""), "");
+}
+
+}  // namespace
+}  // namespace steptape::detail
