@@ -7,24 +7,46 @@ namespace steptape::detail {
 
 StepProfile::StepProfile(RunState& state, Stopwatch& loggingTime)
     : state_(state), loggingTime_(loggingTime) {
-  if (state_.options().profiledSteps > 0) {
-    profileSteps();
-  } else if (state_.options().profilingShare > 0.0) {
+  const TrainerOptions& options = state_.options();
+  if (options.profileTrigger.isSet()) {
+    trigger_.emplace(options.profileTrigger, state_.parts().world);
+    trigger_->arm();
+  }
+  if (options.profiledSteps > 0) {
+    profileSteps(kStepsBeforeProfile, options.profiledSteps);
+  } else if (options.profilingShare > 0.0) {
     profileAlways();
   }
 }
 
 void StepProfile::step() {
-  if (!profiler_) {
+  if (!profiler_ && !trigger_) {
     return;
   }
   const Stopwatch::Scope timing(loggingTime_);
-  profiler_->step();
+  if (profiler_) {
+    profiler_->step();
+  }
   if (stepsLeft_ > 0 && --stepsLeft_ == 0) {
-    profiler_.reset();
-    if (state_.options().profilingShare > 0.0) {
-      profileAlways();
-    }
+    endSteps();
+  }
+  if (trigger_) {
+    followTrigger();
+  }
+}
+
+void StepProfile::followTrigger() {
+  const std::int64_t steps = state_.options().profiledSteps;
+  switch (trigger_->endStep(stepsLeft_ > 0)) {
+    case TriggerWish::kNone:
+      break;
+    case TriggerWish::kBegin:
+      profiler_.reset();  // one can run at a time
+      profileSteps(0, steps > 0 ? steps : kStepsPerTriggeredProfile);
+      break;
+    case TriggerWish::kEnd:
+      endSteps();
+      break;
   }
 }
 
@@ -45,19 +67,27 @@ ProfilerOptions StepProfile::commonOptions() const {
   return options;
 }
 
-void StepProfile::profileSteps() {
+void StepProfile::profileSteps(std::int64_t skipped, std::int64_t steps) {
   ProfilerOptions options = commonOptions();
-  options.schedule.skipFirst = kStepsBeforeProfile;
+  options.schedule.skipFirst = skipped;
   options.schedule.warmup = 1;
-  options.schedule.active = state_.options().profiledSteps;
+  options.schedule.active = steps;
   options.schedule.repeat = 1;
   options.onTrace = state_.options().onTrace;
   options.logDir = state_.parts().writer.logDir();
   options.shapes = true;
   options.memory = true;
-  stepsLeft_ = kStepsBeforeProfile + 1 + options.schedule.active;
+  stepsLeft_ = skipped + options.schedule.warmup + steps;
   profiler_.emplace(std::move(options));
   profiler_->watch(*state_.parts().module);
+}
+
+void StepProfile::endSteps() {
+  stepsLeft_ = 0;
+  profiler_.reset();
+  if (state_.options().profilingShare > 0.0) {
+    profileAlways();
+  }
 }
 
 void StepProfile::profileAlways() {

@@ -7,13 +7,14 @@
 
 #include "steptape/torch/op_profiler.h"
 
+#include "profile/profile_trigger.h"
 #include "trainer/run_state.h"
 #include "trainer/stopwatch.h"
 
 namespace steptape::detail {
 
-/// Times operators as TrainerOptions say: some steps in all detail, and after them, at a bounded
-/// cost, the whole run.
+/// Times operators as TrainerOptions say: some steps in all detail, at the start and when the job is
+/// told to, and outside of them, at a bounded cost, the whole run.
 ///
 /// Not thread-safe: one thread at a time, the communicator's. All ranks call it, in the same steps.
 class StepProfile {
@@ -26,13 +27,16 @@ class StepProfile {
   void finish();
 
  private:
-  void profileSteps();
+  void profileSteps(std::int64_t skipped, std::int64_t steps);
+  void endSteps();
   void profileAlways();
+  void followTrigger();
   ProfilerOptions commonOptions() const;
 
   RunState& state_;
   Stopwatch& loggingTime_;
   std::int64_t stepsLeft_ = 0;  // until the detailed profile is done
+  std::optional<ProfileTrigger> trigger_;
   std::optional<OpProfiler> profiler_;
 };
 
