@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a small network on real images, on every rank of a job, and logs it. Copy it to start
 // from.
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -77,6 +78,10 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   trainer.histograms = options.log;
   trainer.profiledSteps = options.log ? kProfiledSteps : 0;
   trainer.profilingShare = options.profilingShare;
+  if (options.log) {
+    trainer.profileTrigger.signal = SIGUSR2;
+    trainer.profileTrigger.file = options.profileFile;
+  }
   return trainer;
 }
 

@@ -86,6 +86,7 @@ constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
                                {"max-seconds", required_argument, nullptr, 'T'},
                                {"patience", required_argument, nullptr, 'P'},
                                {"profile", required_argument, nullptr, 'O'},
+                               {"profile-file", required_argument, nullptr, 'F'},
                                {"progress", required_argument, nullptr, 'p'},
                                {"no-log", no_argument, nullptr, 'n'},
                                {"json", no_argument, nullptr, 'j'},
@@ -115,6 +116,7 @@ void apply(Options& options, int letter, const std::string& value) {
     case 'T': options.maxSeconds = parseNumber("max-seconds", value, 0, kHuge); break;
     case 'P': options.patience = parseInteger("patience", value, 1); break;
     case 'O': options.profilingShare = parseNumber("profile", value, 0, 1); break;
+    case 'F': options.profileFile = value; break;
     case 'p': options.progress = parseProgress(value); break;
     case 'n': options.log = false; break;
     case 'j': options.json = true; break;
@@ -174,6 +176,8 @@ const char* usage() {
   --max-seconds X       stop after so many seconds
   --patience N          stop after N epochs without a better accuracy
   --profile X           time operators during the whole run, at X of its time, such as 0.01  [0]
+  --profile-file FILE   profile a few steps in all detail whenever FILE appears or is touched, as
+                        SIGUSR2 makes any rank do
   --progress STYLE      auto, bar, lines or none  [auto]
   --no-log              write no event files
   --json                print the result as one last line of JSON

@@ -28,6 +28,7 @@ struct Options {
   double maxSeconds = 0;
   std::int64_t patience = 0;
   double profilingShare = 0;
+  std::string profileFile;
   steptape::ProgressStyle progress = steptape::ProgressStyle::kAuto;
   bool log = true;
   bool json = false;

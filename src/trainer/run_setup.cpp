@@ -34,6 +34,10 @@ void addUndescribed(const TrainerOptions& options, TensorSchema& schema) {
   add("lossScale.growthFactor", options.lossScale.growthFactor);
   add("lossScale.backoffFactor", options.lossScale.backoffFactor);
   add("lossScale.growthSteps", options.lossScale.growthSteps);
+  add("profiledSteps", options.profiledSteps);
+  add("profilingShare", options.profilingShare);
+  add("profileTrigger.signal", options.profileTrigger.signal);
+  schema.add("profileTrigger.file = " + options.profileTrigger.file);
   for (const EvaluationMetric& metric : options.metrics) {
     schema.add(metric.name + (metric.higherIsBetter ? ": higher is better" : ": lower is better"));
   }

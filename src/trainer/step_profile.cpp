@@ -7,15 +7,20 @@ namespace steptape::detail {
 
 StepProfile::StepProfile(RunState& state, Stopwatch& loggingTime)
     : state_(state), loggingTime_(loggingTime) {
-  if (state_.options().profiledSteps > 0) {
-    profileSteps();
-  } else if (state_.options().profilingShare > 0.0) {
+  const TrainerOptions& options = state_.options();
+  if (options.profileTrigger.isSet()) {
+    trigger_.emplace(options.profileTrigger, state_.parts().world);
+    trigger_->arm();
+  }
+  if (options.profiledSteps > 0) {
+    profileSteps(kStepsBeforeProfile, options.profiledSteps);
+  } else if (options.profilingShare > 0.0) {
     profileAlways();
   }
 }
 
 void StepProfile::step() {
-  if (profilers_.empty()) {
+  if (profilers_.empty() && !trigger_) {
     return;
   }
   const Stopwatch::Scope timing(loggingTime_);
@@ -23,20 +28,50 @@ void StepProfile::step() {
     profiler.step();
   }
   if (stepsLeft_ > 0 && --stepsLeft_ == 0) {
-    profilers_.back().stop();
-    if (state_.options().profilingShare > 0.0) {
-      profileAlways();
-    }
+    endSteps();
+  }
+  if (trigger_) {
+    followTrigger();
+  }
+}
+
+void StepProfile::followTrigger() {
+  const std::int64_t steps = state_.options().profiledSteps;
+  switch (trigger_->endStep(stepsLeft_ > 0)) {
+    case TriggerWish::kNone:
+      break;
+    case TriggerWish::kBegin:
+      stop();  // one can run at a time
+      profileSteps(0, steps > 0 ? steps : kStepsPerTriggeredProfile);
+      break;
+    case TriggerWish::kEnd:
+      endSteps();
+      break;
   }
 }
 
 void StepProfile::finish() {
   const Stopwatch::Scope timing(loggingTime_);
-  for (OpProfiler& profiler : profilers_) {
-    profiler.stop();
-    profiler.flush();  // what failed has been told
+  stop();
+  finishBut(0);
+}
+
+OpProfiler& StepProfile::begin(ProfilerOptions options) {
+  finishBut(1);
+  return profilers_.emplace_back(std::move(options));
+}
+
+void StepProfile::stop() {
+  if (!profilers_.empty()) {
+    profilers_.back().stop();
   }
-  profilers_.clear();
+}
+
+void StepProfile::finishBut(std::size_t newest) {
+  while (profilers_.size() > newest) {
+    profilers_.front().flush();  // what failed has been told
+    profilers_.pop_front();
+  }
 }
 
 ProfilerOptions StepProfile::commonOptions() const {
@@ -51,19 +86,26 @@ ProfilerOptions StepProfile::commonOptions() const {
   return options;
 }
 
-void StepProfile::profileSteps() {
+void StepProfile::profileSteps(std::int64_t skipped, std::int64_t steps) {
   ProfilerOptions options = commonOptions();
-  options.schedule.skipFirst = kStepsBeforeProfile;
+  options.schedule.skipFirst = skipped;
   options.schedule.warmup = 1;
-  options.schedule.active = state_.options().profiledSteps;
+  options.schedule.active = steps;
   options.schedule.repeat = 1;
   options.onTrace = state_.options().onTrace;
   options.logDir = state_.parts().writer.logDir();
   options.shapes = true;
   options.memory = true;
-  stepsLeft_ = kStepsBeforeProfile + 1 + options.schedule.active;
-  profilers_.emplace_back(std::move(options));
-  profilers_.back().watch(*state_.parts().module);
+  stepsLeft_ = skipped + options.schedule.warmup + steps;
+  begin(std::move(options)).watch(*state_.parts().module);
+}
+
+void StepProfile::endSteps() {
+  stepsLeft_ = 0;
+  stop();
+  if (state_.options().profilingShare > 0.0) {
+    profileAlways();
+  }
 }
 
 void StepProfile::profileAlways() {
@@ -72,7 +114,7 @@ void StepProfile::profileAlways() {
   options.maxOverhead = state_.options().profilingShare;
   options.maxTraceSpans = 0;
   options.deviceTimes = false;  // two events an operator cost more than all else
-  profilers_.emplace_back(std::move(options));
+  begin(std::move(options));
 }
 
 }  // namespace steptape::detail

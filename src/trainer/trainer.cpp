@@ -1,12 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/trainer/trainer.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "steptape/base/error.h"
 #include "steptape/recipe/recipe.h"
 
 #include "trainer/training_run.h"
 
 namespace steptape {
+namespace {
+
+void checkOptions(const TrainerOptions& options) {
+  if (options.scaleLearningRate && options.learningRate) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "Trainer got scaleLearningRate together with a schedule; wanted "
+                "LearningRateOptions::scale");
+  }
+  const std::vector<int>& stops = options.stopSignals;
+  const int profiles = options.profileTrigger.signal;
+  if (std::find(stops.begin(), stops.end(), profiles) != stops.end()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "Trainer got the signal " + std::to_string(profiles) +
+                    " as profileTrigger and in stopSignals; wanted different ones");
+  }
+}
+
+}  // namespace
 
 class Trainer::Impl {
  public:
@@ -28,11 +50,7 @@ Trainer::Trainer(std::shared_ptr<torch::nn::Module> module,
                                                         {},
                                                         {}})) {
   detail::TrainerParts& parts = impl_->parts;
-  if (parts.options.scaleLearningRate && parts.options.learningRate) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got scaleLearningRate together with a schedule; wanted "
-                "LearningRateOptions::scale");
-  }
+  checkOptions(parts.options);
   if (parts.options.scaleLearningRate) {
     scaleLearningRate(optimizer, parts.world->size());
   }

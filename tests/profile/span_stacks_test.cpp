@@ -11,6 +11,7 @@
 #include "steptape/recorder/zone.h"
 #include "steptape/testing/temp_dir.h"
 #include "steptape/trace/chrome_trace.h"
+#include "steptape/trace/xplane_trace.h"
 
 #include "profile/logged_values.h"
 #include "profile/trace_builder.h"
@@ -90,6 +91,15 @@ TEST(CallStacks, SurviveInAChromeTraceAsKinetoCallsThem) {
   const std::vector<Trace> read = readChromeTrace(path);
   ASSERT_EQ(read.size(), 1U);
   EXPECT_EQ(argumentsOf(read[0])["aten::mm"], R"("Call stack": "step;forward")");
+}
+
+TEST(CallStacks, SurviveInAProfileForXprof) {
+  const testing::TempDir dir;
+  const std::string path = dir.string() + "/host.xplane.pb";
+  Trace trace = smallStep().build();
+  detail::addCallStacks(&trace);
+  ASSERT_TRUE(writeXPlane(path, trace).ok());
+  EXPECT_EQ(argumentsOf(readXPlane(path))["aten::mm"], R"("Call stack": "step;forward")");
 }
 
 TEST(CallStacks, AreNotedAndLoggedWhereTheProfilerIsAskedForThem) {

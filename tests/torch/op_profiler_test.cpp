@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -144,6 +145,57 @@ TEST(OpProfiler, StaysInOrderWhenAnOperatorThrows) {
   EXPECT_EQ(calls(profiler, "aten::mm"), 2U);
   const OpStats after = find(profiler.profile(), "after");
   EXPECT_LT(after.self, after.total) << "the operators inside were not taken from it";
+  EXPECT_EQ(profiler.profile().dropped, 0U);
+}
+
+TEST(OpProfiler, EndsTheSpansAroundAnOperatorThatThrows) {
+  OpProfiler profiler;
+  try {
+    STEPTAPE_ZONE("forward");
+    RECORD_USER_SCOPE("layer");
+    multiply(1);
+    torch::mm(torch::ones({2, 3}), torch::ones({2, 3}));
+  } catch (const c10::Error&) {
+    profiler.step();
+  }
+  multiply(1);
+  profiler.stop();
+  const OpProfile profile = profiler.profile();
+  const OpStats forward = find(profile, "forward");
+  const OpStats layer = find(profile, "layer");
+  EXPECT_EQ(forward.calls, 1U);
+  EXPECT_EQ(layer.calls, 1U);
+  EXPECT_GE(forward.total, layer.total);
+  EXPECT_LT(layer.self, layer.total);
+  EXPECT_EQ(profile.dropped, 0U);
+}
+
+TEST(OpProfiler, SeesAllOperatorsBesideACallbackOfOthersThatThrows) {
+  static int thrown = 0;
+  thrown = 0;
+  const at::CallbackHandle theirs = at::addGlobalCallback(
+      at::RecordFunctionCallback(
+          [](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {
+            ++thrown;
+            throw std::runtime_error("their begin");
+          },
+          [](const at::RecordFunction&, at::ObserverContext*) {
+            ++thrown;
+            throw std::runtime_error("their end");
+          })
+          .scopes({at::RecordScope::FUNCTION}));
+  OpProfiler profiler;
+  {
+    STEPTAPE_ZONE("around");
+    multiply(3);
+  }
+  profiler.stop();
+  at::removeCallback(theirs);
+  EXPECT_GE(thrown, 3);
+  EXPECT_EQ(calls(profiler, "aten::mm"), 3U);
+  const OpStats around = find(profiler.profile(), "around");
+  EXPECT_EQ(around.calls, 1U);
+  EXPECT_LT(around.self, around.total);
   EXPECT_EQ(profiler.profile().dropped, 0U);
 }
 

@@ -9,6 +9,7 @@
 
 #include "steptape/base/error.h"
 #include "steptape/profile/trace_summary.h"
+#include "steptape/recorder/zone.h"
 #include "steptape/torch/op_profiler.h"
 
 #include "profile/record_builder.h"
@@ -215,6 +216,30 @@ TEST(OpTrace, CountsOperatorsForTheModuleWhoseParametersTheyRead) {
   EXPECT_GT(find(profile, "6").self.count(), 0);
   EXPECT_EQ(find(profile, "2").calls, 0U) << "a ReLU reads no parameters";
   EXPECT_GT(find(profile, "(no module)").self.count(), 0);
+}
+
+TEST(OpTrace, CountsBackwardOperatorsForTheZonesOfTheirForwardOnes) {
+  TrainingLoop loop;
+  Trace trace;
+  ProfilerOptions options;
+  options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
+  OpProfiler profiler(options);
+  torch::Tensor loss;
+  {
+    STEPTAPE_ZONE("forward");
+    loss = loop.net->forward(torch::ones({6, 1, 8, 8})).sum();
+  }
+  {
+    STEPTAPE_ZONE("backward");
+    loss.backward();
+  }
+  profiler.stop();
+  ASSERT_TRUE(profiler.flush().ok());
+  const OpProfile profile = summarize(trace, OpGrouping::kStack);
+  EXPECT_EQ(find(profile, "forward;aten::addmm").calls, 2U);
+  EXPECT_EQ(find(profile, "forward;AddmmBackward0").calls, 2U);
+  EXPECT_GT(find(profile, "forward;aten::mm").calls, 0U) << "inside of that node";
+  EXPECT_EQ(find(profile, "backward;AddmmBackward0").calls, 0U);
 }
 
 TEST(OpTrace, SeesWhatIsAllocatedAndFreed) {

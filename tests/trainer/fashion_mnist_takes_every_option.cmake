@@ -17,6 +17,15 @@ foreach(tag IN ITEMS loss/train loss/train/min loss/train/max gradient_norm)
   endif()
 endforeach()
 
+# A file that is there when the first profile is over asks for another one: of both ranks.
+file(TOUCH ${WORK_DIR}/profile_now)
+train(2 --model mlp --max-steps 300 --log-dir asked --profile-file profile_now)
+file(GLOB traces ${WORK_DIR}/asked/*.pt.trace.json.gz)
+list(LENGTH traces count)
+if(NOT count EQUAL 4)
+  message(FATAL_ERROR "got ${count} traces, wanted two of each rank")
+endif()
+
 train(2 --max-seconds 0.001 --no-log)
 expect_json(stopped_by STREQUAL "the time limit")
 expect_json(step LESS 469)

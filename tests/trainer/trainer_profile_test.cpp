@@ -1,86 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Trainer's root logs of the profiles of ranks that are processes.
-#include <chrono>
+// What a Trainer profiles of its own steps.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
 #include <string>
-#include <thread>
+#include <vector>
 
-#include "steptape/mpi/mpi_communicator.h"
-#include "steptape/recorder/zone.h"
-
-#include "profile/logged_values.h"
+#include "distributed/expect_error.h"
 #include "trainer/training_fixture.h"
 
 namespace steptape::test {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::ElementsAre;
 
 class TrainingProfile : public Training {
  protected:
-  /// 24 steps on one rank, of which the last rank makes slow ones; the root's log.
-  LoggedValues train(TrainerOptions options) {
+  /// A run of one rank whose profiled steps are noted.
+  Run profiledRun() {
     Run run;
     run.writer = DistributedWriterOptions();
-    run.options = std::move(options);
-    run.options.maxSteps = 24;
-    run.options.epochs = 100;
-    run.options.loss = [this](const at::Tensor& output, const at::Tensor& targets) {
-      STEPTAPE_ZONE("judge");
-      std::this_thread::sleep_for(std::chrono::milliseconds(world_->rank() == slowRank() ? 20 : 0));
-      return torch::nll_loss(output, targets);
-    };
-    fit(world_, run);
-    return world_->isRoot() ? readLogged(logDir()) : LoggedValues();
-  }
-
-  int slowRank() const { return world_->size() - 1; }
-
-  /// Whether the table of any window names the slow rank; where there is one, they all do.
-  void expectTablesNameTheSlowRank(const LoggedValues& values) const {
-    int tables = 0;
-    for (const auto& [key, text] : values.texts) {
-      if (key.first == "profile/operators_by_rank") {
-        ++tables;
-        EXPECT_THAT(text, HasSubstr("`judge`"));
-        EXPECT_THAT(text, HasSubstr("rank " + std::to_string(slowRank()) + " ("));
+    run.batchSize = 2;
+    run.options.histograms = false;
+    run.options.onTrace = [this](const Trace& trace, SummaryWriter*, std::int64_t) {
+      for (const TraceStep& step : trace.steps) {
+        steps_.push_back(step.number);
       }
-    }
-    EXPECT_GT(tables, 0);
+    };
+    return run;
   }
 
-  World world_ = std::make_shared<MpiCommunicator>(MPI_COMM_WORLD);
+  /// Calls `function` in a step.
+  static std::function<void(Trainer&)> inStep(std::int64_t step, std::function<void()> function) {
+    return [step, function = std::move(function)](Trainer& trainer) {
+      trainer.on(TrainerEvent::kAfterBatch, [step, function](TrainingContext& context) {
+        if (context.step == step) {
+          function();
+        }
+      });
+    };
+  }
+
+  int traceFiles() const {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(logDir())) {
+      files += entry.path().extension() == ".gz" ? 1 : 0;
+    }
+    return files;
+  }
+
+  std::vector<std::int64_t> steps_;
 };
 
-TEST_F(TrainingProfile, NamesTheSlowRankOfTheProfiledSteps) {
-  TrainerOptions options;
-  options.profiledSteps = 2;
-  const LoggedValues values = train(options);
-  if (!world_->isRoot()) {
-    return;
-  }
-  if (world_->size() == 1) {
-    EXPECT_EQ(values.texts.count({"profile/operators_by_rank", 0}), 0U);
-    return;
-  }
-  expectTablesNameTheSlowRank(values);
-  int steps = 0;
-  for (const auto& [key, value] : values.scalars) {
-    if (key.first == "profile/straggler/slowest_rank") {
-      ++steps;
-      EXPECT_EQ(value, static_cast<float>(slowRank())) << "at step " << key.second;
-    }
-  }
-  EXPECT_EQ(steps, 2);
+TEST_F(TrainingProfile, IsMadeOfTheStepsBehindASignal) {
+  Run run = profiledRun();
+  run.options.profileTrigger.signal = SIGUSR2;
+  run.prepare = inStep(4, [] { std::raise(SIGUSR2); });
+  fit(oneRank(), run);
+  EXPECT_THAT(steps_, ElementsAre(5, 6, 7)) << "one warms up";
+  EXPECT_EQ(traceFiles(), 1);
 }
 
-TEST_F(TrainingProfile, NamesTheSlowRankWhileItProfilesAlways) {
-  TrainerOptions options;
-  options.profiledSteps = 2;
-  options.profilingShare = 0.5;
-  const LoggedValues values = train(options);
-  if (world_->isRoot() && world_->size() > 1) {
-    expectTablesNameTheSlowRank(values);
-  }
+TEST_F(TrainingProfile, IsMadeOfAsManyStepsAsTheFirstOne) {
+  Run run = profiledRun();
+  run.options.profiledSteps = 1;
+  run.options.epochs = 3;
+  run.options.profileTrigger.signal = SIGUSR2;
+  run.prepare = inStep(20, [] { std::raise(SIGUSR2); });
+  fit(oneRank(), run);
+  EXPECT_THAT(steps_, ElementsAre(11, 21));
+  EXPECT_EQ(traceFiles(), 2);
+}
+
+TEST_F(TrainingProfile, IsMadeWhileTheWholeRunIsTimed) {
+  Run run = profiledRun();
+  run.options.profilingShare = 0.5;
+  run.options.profileTrigger.signal = SIGUSR2;
+  run.prepare = inStep(4, [] { std::raise(SIGUSR2); });
+  fit(oneRank(), run);
+  EXPECT_THAT(steps_, ElementsAre(5, 6, 7));
+}
+
+TEST_F(TrainingProfile, IsMadeWhenAFileIsThere) {
+  const std::string file = dir_.string() + "/profile_now";
+  std::ofstream(file) << "";
+  Run run = profiledRun();
+  run.options.epochs = 1'000'000;
+  run.options.profileTrigger.file = file;
+  run.prepare = [this](Trainer& trainer) {
+    trainer.on(TrainerEvent::kAfterBatch, [this](TrainingContext& context) {
+      if (traceFiles() == 1) {
+        context.stop();
+      }
+    });
+  };
+  fit(oneRank(), run);
+  EXPECT_EQ(steps_.size(), 3U);
+}
+
+TEST_F(TrainingProfile, EndsWithTheStepsThereWereWhenACallbackThrows) {
+  Run run = profiledRun();
+  run.options.epochs = 3;
+  run.options.profiledSteps = 8;
+  run.prepare = inStep(14, [] { throw std::runtime_error("enough"); });
+  EXPECT_THROW(fit(oneRank(), run), std::runtime_error);
+  EXPECT_THAT(steps_, ElementsAre(11, 12));
+  EXPECT_EQ(traceFiles(), 1);
+  EXPECT_NO_THROW(Profiler()) << "none runs any more";
+}
+
+TEST_F(TrainingProfile, EndsAloneWhenTheFunctionThatGetsItThrows) {
+  Run run = profiledRun();
+  run.options.profiledSteps = 2;
+  run.options.epochs = 3;
+  run.options.onTrace = [](const Trace&, SummaryWriter*, std::int64_t) {
+    throw std::runtime_error("no colours left");
+  };
+  const TrainingResult result = fit(oneRank(), run);
+  EXPECT_EQ(result.epochs, 3);
+  EXPECT_EQ(traceFiles(), 1);
+}
+
+TEST_F(TrainingProfile, CannotBeginAtASignalThatStopsTheRun) {
+  Run run = profiledRun();
+  run.options.profileTrigger.signal = SIGUSR1;
+  expectError(ErrorCode::kInvalidArgument, "as profileTrigger and in stopSignals",
+              [&] { fit(oneRank(), run); });
 }
 
 }  // namespace

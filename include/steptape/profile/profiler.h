@@ -147,7 +147,7 @@ class STEPTAPE_EXPORT Profiler {
   /// @cost An uncontended lock; what was recorded is added up and written on other threads. The
   ///       first step of a window waits until the rings are empty, some 10 us. With a trigger a few
   ///       nanoseconds more; in a job of several ranks one step in 0.2 s asks the others, which takes
-  ///       less than a microsecond on one node, and an allreduce across nodes.
+  ///       about a microsecond on one node, and an allreduce across nodes.
   void step();
 
   /// Ends profiling; a window that is open ends here and keeps what it has. Does nothing while the

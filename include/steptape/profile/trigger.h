@@ -24,7 +24,9 @@ namespace steptape {
 ///   for four times a second, by the root alone, on a thread of its own.
 /// - A profile also ends when the cycles of its schedule are over.
 struct ProfilerTrigger {
-  int signal = 0;    ///< Such as SIGUSR2; 0: none. Caught during the whole life of the profiler.
+  /// Such as SIGUSR2; 0: none. Caught during the whole life of the profiler. Before and after it does
+  /// what it did, which of SIGUSR1 and SIGUSR2 is to end the process.
+  int signal = 0;
   std::string file;  ///< Empty: none.
 
   bool isSet() const { return signal != 0 || !file.empty(); }

@@ -10,6 +10,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/parallel/gradient_sync.h"
+#include "steptape/profile/trigger.h"
 #include "steptape/recipe/learning_rate_schedule.h"
 #include "steptape/recipe/run_description.h"
 #include "steptape/trace/trace.h"
@@ -134,12 +135,17 @@ struct TrainerOptions {
   /// the log directory, see ProfilerOptions::logDir. They begin after kStepsBeforeProfile. 0: none.
   std::int64_t profiledSteps = 0;
 
-  /// Time operators during the whole run, after those steps, at a cost of at most this share of it,
+  /// Do the same whenever the running job is told to, such as by `kill -USR2 PID`: the next
+  /// `profiledSteps` steps, or kStepsPerTriggeredProfile if that is 0, on all ranks, whichever was
+  /// told. The signal must be none of `stopSignals`.
+  ProfilerTrigger profileTrigger;
+
+  /// Time operators during the whole run, outside of those steps, at a cost of at most this share of it,
   /// such as 0.01: as many steps are recorded as that allows. The root writes a table every
   /// kStepsPerProfile steps. 0: no.
   double profilingShare = 0.0;
 
-  /// See ProfilerOptions::onTrace; of `profiledSteps`.
+  /// See ProfilerOptions::onTrace; of `profiledSteps` and `profileTrigger`.
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace = nullptr;
 
   ProgressStyle progress = ProgressStyle::kAuto;
@@ -147,6 +153,9 @@ struct TrainerOptions {
 
 /// Steps that a profile leaves out, because the first ones pay for allocations.
 inline constexpr std::int64_t kStepsBeforeProfile = 10;
+
+/// Steps in a profile of TrainerOptions::profileTrigger, unless profiledSteps is set.
+inline constexpr std::int64_t kStepsPerTriggeredProfile = 3;
 
 /// Steps in a table of TrainerOptions::profilingShare.
 inline constexpr std::int64_t kStepsPerProfile = 500;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Trainer's root logs of the profiles of ranks that are processes.
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "steptape/mpi/mpi_communicator.h"
+#include "steptape/recorder/zone.h"
+
+#include "profile/logged_values.h"
+#include "trainer/training_fixture.h"
+
+namespace steptape::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TrainingRankProfile : public Training {
+ protected:
+  /// 24 steps on one rank, of which the last rank makes slow ones; the root's log.
+  LoggedValues train(TrainerOptions options) {
+    Run run;
+    run.writer = DistributedWriterOptions();
+    run.options = std::move(options);
+    run.options.maxSteps = 24;
+    run.options.epochs = 100;
+    run.options.loss = [this](const at::Tensor& output, const at::Tensor& targets) {
+      STEPTAPE_ZONE("judge");
+      std::this_thread::sleep_for(std::chrono::milliseconds(world_->rank() == slowRank() ? 20 : 0));
+      return torch::nll_loss(output, targets);
+    };
+    fit(world_, run);
+    return world_->isRoot() ? readLogged(logDir()) : LoggedValues();
+  }
+
+  int slowRank() const { return world_->size() - 1; }
+
+  /// Whether the table of any window names the slow rank; where there is one, they all do.
+  void expectTablesNameTheSlowRank(const LoggedValues& values) const {
+    int tables = 0;
+    for (const auto& [key, text] : values.texts) {
+      if (key.first == "profile/operators_by_rank") {
+        ++tables;
+        EXPECT_THAT(text, HasSubstr("`judge`"));
+        EXPECT_THAT(text, HasSubstr("rank " + std::to_string(slowRank()) + " ("));
+      }
+    }
+    EXPECT_GT(tables, 0);
+  }
+
+  World world_ = std::make_shared<MpiCommunicator>(MPI_COMM_WORLD);
+};
+
+TEST_F(TrainingRankProfile, NamesTheSlowRankOfTheProfiledSteps) {
+  TrainerOptions options;
+  options.profiledSteps = 2;
+  const LoggedValues values = train(options);
+  if (!world_->isRoot()) {
+    return;
+  }
+  if (world_->size() == 1) {
+    EXPECT_EQ(values.texts.count({"profile/operators_by_rank", 0}), 0U);
+    return;
+  }
+  expectTablesNameTheSlowRank(values);
+  int steps = 0;
+  for (const auto& [key, value] : values.scalars) {
+    if (key.first == "profile/straggler/slowest_rank") {
+      ++steps;
+      EXPECT_EQ(value, static_cast<float>(slowRank())) << "at step " << key.second;
+    }
+  }
+  EXPECT_EQ(steps, 2);
+}
+
+TEST_F(TrainingRankProfile, NamesTheSlowRankWhileItProfilesAlways) {
+  TrainerOptions options;
+  options.profiledSteps = 2;
+  options.profilingShare = 0.5;
+  const LoggedValues values = train(options);
+  if (world_->isRoot() && world_->size() > 1) {
+    expectTablesNameTheSlowRank(values);
+  }
+}
+
+}  // namespace
+}  // namespace steptape::test
