@@ -130,8 +130,8 @@ struct TrainerOptions {
   bool histograms = true;
 
   /// Time this many steps of the first epoch operator by operator, with shapes and memory, on all
-  /// ranks. The root writes tables of the slowest, by shape and by module; each rank writes traces to
-  /// the log directory, see ProfilerOptions::logDir. They begin after kStepsBeforeProfile. 0: none.
+  /// ranks. The root writes tables of the slowest, by shape, by module and by rank; each rank writes
+  /// traces to the log directory, see ProfilerOptions::logDir. They begin after kStepsBeforeProfile. 0: none.
   std::int64_t profiledSteps = 0;
 
   /// Time operators during the whole run, after those steps, at a cost of at most this share of it,
