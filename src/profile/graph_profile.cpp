@@ -25,8 +25,9 @@ struct NodeTotals {
   std::int64_t bytes = 0;  ///< The most that a call allocated and kept.
   bool isFound = false;
 
+  /// Calls come in the order of their starts.
   void add(std::int64_t start, std::int64_t duration, std::int64_t kept) {
-    firstStart = isFound ? std::min(firstStart, start) : start;
+    firstStart = isFound ? firstStart : start;
     nanos += duration;
     bytes = std::max(bytes, kept);
     isFound = true;

@@ -101,12 +101,9 @@ PartSeconds secondsOf(const StepSummary& step) {
 /// The seconds of all ranks, by rank, for each step that every rank has.
 std::map<std::int64_t, std::vector<PartSeconds>> commonSteps(Span<const RankProfile> ranks) {
   std::map<std::int64_t, std::vector<PartSeconds>> steps;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    for (const StepSummary& step : ranks[rank].steps) {
-      std::vector<PartSeconds>& byRank = steps[step.number];
-      if (byRank.size() == rank) {
-        byRank.push_back(secondsOf(step));
-      }
+  for (const RankProfile& rank : ranks) {
+    for (const StepSummary& step : rank.steps) {
+      steps[step.number].push_back(secondsOf(step));
     }
   }
   for (auto step = steps.begin(); step != steps.end();) {

@@ -138,6 +138,54 @@ TEST(ProfileGraph, DoesNotTakeTheLossForTheModel) {
   EXPECT_EQ(micros(profileGraph(convolutions(), trace.build()).forward).at("Net/log_softmax"), 4);
 }
 
+TEST(ProfileGraph, TellsTheCallsOfALayerThatIsUsedTwiceApart) {
+  Graph graph;
+  graph.nodes = {nodeOf("Net/shared[Linear]/addmm_1", "aten::addmm"),
+                 nodeOf("Net/shared[Linear]/addmm_2", "aten::addmm")};
+  StepBuilder trace;
+  trace.in("shared").call("aten::addmm", 0, 10).call("aten::addmm", 20, 50);
+  trace.stepAt(7, 0, 200);
+  EXPECT_THAT(micros(profileGraph(graph, trace.build()).forward),
+              UnorderedElementsAre(Pair("Net/shared[Linear]/addmm_1", 10),
+                                   Pair("Net/shared[Linear]/addmm_2", 30)));
+}
+
+TEST(ProfileGraph, TakesACallInOneOfTheSameNameForAPartOfIt) {
+  StepBuilder trace;
+  trace.call("aten::relu", 0, 10).call("aten::relu", 1, 9).call("aten::relu", 20, 22);
+  trace.stepAt(7, 0, 200);
+  EXPECT_THAT(micros(profileGraph(convolutions(), trace.build()).forward),
+              UnorderedElementsAre(Pair("Net/relu_1", 10), Pair("Net/relu_2", 2)));
+}
+
+TEST(ProfileGraph, DoesNotTakeWhatCameBeforeTheModel) {
+  StepBuilder trace;
+  trace.call("aten::relu", 0, 5);
+  pass(trace, 10);
+  trace.stepAt(7, 0, 200);
+  EXPECT_EQ(micros(profileGraph(convolutions(), trace.build()).forward).at("Net/relu_1"), 3);
+}
+
+TEST(ProfileGraph, DoesNotTakeWhatComesBehindTheNextLayer) {
+  StepBuilder trace;
+  trace.in("conv1").call("aten::_convolution", 0, 10);
+  trace.in("stage.0").call("aten::_convolution", 20, 80);
+  trace.elsewhere().call("aten::relu", 80, 83);  // the first one was not called
+  trace.stepAt(7, 0, 200);
+  EXPECT_THAT(micros(profileGraph(convolutions(), trace.build()).forward),
+              UnorderedElementsAre(Pair("Net/conv1[Conv2d]/_convolution", 10), Pair(kSlowLayer, 60),
+                                   Pair("Net/relu_2", 3)));
+}
+
+TEST(ProfileGraph, DoesNotTakeAnOperatorOfAnotherModule) {
+  StepBuilder trace;
+  trace.in("conv1").call("aten::relu", 0, 10);
+  trace.elsewhere().call("aten::relu", 20, 22);
+  trace.stepAt(7, 0, 200);
+  EXPECT_THAT(micros(profileGraph(convolutions(), trace.build()).forward),
+              UnorderedElementsAre(Pair("Net/relu_1", 2)));
+}
+
 TEST(ProfileGraph, LeavesOutTheOtherPartsOfAStepAndWhatIsInNone) {
   StepBuilder trace;
   trace.call("aten::relu", 10, 20).span("DataLoader", SpanKind::kInput, 0, 50 * kMicros);
@@ -193,6 +241,18 @@ TEST(ProfileGraph, ShowsTheTimeOfAGradientAtTheOperatorThatItIsOf) {
       UnorderedElementsAre(Pair("Net/conv1[Conv2d]/_convolution", 7), Pair(kSlowLayer, 40)));
 }
 
+TEST(ProfileGraph, ShowsTheTimeOfAGradientAtTheOperatorThatCalledTheOneItIsOf) {
+  Graph graph;
+  graph.nodes = {nodeOf("Net/fc[Linear]/linear", "aten::linear")};
+  StepBuilder trace;
+  trace.in("fc").call("aten::linear", 0, 12).call("aten::addmm", 1, 12, 5);
+  trace.elsewhere();
+  trace.span("AddmmBackward0", SpanKind::kBackward, 100 * kMicros, 140 * kMicros, 5);
+  trace.stepAt(7, 0, 200);
+  EXPECT_THAT(micros(profileGraph(graph, trace.build()).backward),
+              UnorderedElementsAre(Pair("Net/fc[Linear]/linear", 40)));
+}
+
 TEST(ProfileGraph, TellsTheMemoryThatACallKept) {
   StepBuilder trace;
   trace.in("conv1").call("aten::_convolution", 0, 10);
@@ -218,8 +278,8 @@ TEST(ProfileGraph, TakesTheMemoryOfTheGraphWhereNoneWasRecorded) {
 
 TEST(ProfileGraph, PlacesANodeWhenItWasFirstCalled) {
   StepBuilder builder;
-  builder.in("conv1").call("aten::_convolution", 30, 40);
-  builder.stepAt(7, 0, 200);
+  builder.in("conv1").call("aten::_convolution", 30, 40).call("aten::_convolution", 230, 240);
+  builder.stepAt(7, 0, 200).stepAt(8, 200, 400);
   Trace trace = builder.build();
   trace.originNanos = 1'700'000'000'000'000'000;
   const GraphProfile profile = profileGraph(convolutions(), trace);

@@ -131,8 +131,8 @@ struct TrainerOptions {
   bool histograms = true;
 
   /// Time this many steps of the first epoch operator by operator, with shapes and memory, on all
-  /// ranks. The root writes tables of the slowest, by shape and by module; each rank writes traces to
-  /// the log directory, see ProfilerOptions::logDir. They begin after kStepsBeforeProfile. 0: none.
+  /// ranks. The root writes tables of the slowest, by shape, by module and by rank; each rank writes
+  /// traces to the log directory, see ProfilerOptions::logDir. They begin after kStepsBeforeProfile. 0: none.
   std::int64_t profiledSteps = 0;
 
   /// Do the same whenever the running job is told to, such as by `kill -USR2 PID`: the next
