@@ -2,6 +2,7 @@
 #include "tools/profile_diff_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <optional>
@@ -17,7 +18,8 @@ namespace steptape::tools {
 namespace {
 
 std::string signedMilliseconds(double nanos) {
-  return fmt::format("{:+.3f}", nanos * 1e-6);
+  // Adding 0 makes a -0 positive.
+  return fmt::format("{:+.3f}", (std::round(nanos * 1e-3) + 0.0) * 1e-3);
 }
 
 std::string sideText(const std::optional<double>& nanos) {

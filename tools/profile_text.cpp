@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fmt/format.h>
 #include <set>
 #include <utility>
@@ -381,7 +382,8 @@ std::string jobProfileText(const TraceSet& set, const JobProfile& job, const OpT
 }
 
 std::string millisecondsText(std::int64_t nanos) {
-  return fmt::format("{:.3f}", static_cast<double>(nanos) * 1e-6);
+  // Adding 0 makes a -0 positive.
+  return fmt::format("{:.3f}", (std::round(static_cast<double>(nanos) * 1e-3) + 0.0) * 1e-3);
 }
 
 std::string operatorText(const std::string& name, const std::string& shapes) {

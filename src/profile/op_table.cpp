@@ -179,9 +179,7 @@ std::string opTableForConsole(const OpProfile& profile, const OpTableOptions& op
 
 void writeOpStats(SummaryWriter& writer, const OpProfile& profile, std::int64_t step,
                   const OpTableOptions& options) {
-  TextOptions text;
-  text.description = detail::kOpTableDescription;
-  writer.addText("profile/operators", opTable(profile, options), step, text);
+  writer.addText("profile/operators", opTable(profile, options), step);
   ScalarOptions scalar;
   if (profile.overhead > 0.0) {
     scalar.description = "Share of the time that recording cost.";

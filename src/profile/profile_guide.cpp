@@ -13,8 +13,9 @@
 namespace steptape::detail {
 namespace {
 
-/// The mean milliseconds of each part, in order of time.
+/// The mean milliseconds of each part.
 std::string stepTable(const std::vector<StepSummary>& steps) {
+  const auto count = static_cast<std::int64_t>(steps.size());
   const auto sumOf = [&](std::int64_t StepSummary::*nanos) {
     std::int64_t sum = 0;
     for (const StepSummary& step : steps) {
@@ -22,16 +23,22 @@ std::string stepTable(const std::vector<StepSummary>& steps) {
     }
     return sum;
   };
-  const auto count = static_cast<std::int64_t>(steps.size());
   const std::int64_t total = sumOf(&StepSummary::total);
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> titles{"a step's"};
+  std::vector<std::string> means{"mean ms"};
+  std::vector<std::string> shares{"%"};
+  const auto add = [&](const char* title, std::int64_t nanos) {
+    titles.emplace_back(title);
+    means.push_back(millisecondsText(nanos / count));
+    shares.push_back(percentText(nanos, total));
+  };
   for (const StepSummaryPart& part : kStepSummaryParts) {
     if (const std::int64_t nanos = sumOf(part.nanos); nanos > 0) {
-      rows.push_back({part.name, millisecondsText(nanos / count), percentText(nanos, total)});
+      add(part.name, nanos);
     }
   }
-  rows.push_back({"**all**", millisecondsText(total / count), "100.0"});
-  return markdownTable({"a step's", "mean ms", "%"}, rows);
+  add("total", total);
+  return markdownTable(titles, {means, shares});
 }
 
 std::string stepsText(const Trace& trace) {
@@ -45,7 +52,9 @@ std::string stepsText(const Trace& trace) {
                                           std::to_string(steps.back().number);
   const std::string rank = trace.worldSize > 1 ? " of rank " + std::to_string(trace.rank) : "";
   return "**" + numbers + rank + (isOne ? " was" : " were") + " recorded.**\n\n" +
-         stepTable(steps) + "\n";
+         stepTable(steps) +
+         "\nThe tables below are of all threads: *self* time is without, *total* with what an "
+         "operator calls.\n\n";
 }
 
 }  // namespace

@@ -6,11 +6,6 @@
 
 namespace steptape::detail {
 
-/// What TensorBoard says beside a table of operators.
-inline constexpr char kOpTableDescription[] =
-    "Times are of all threads and recorded steps: *self* without, *total* with what an operator "
-    "calls. A *zone* is a span of the program's own, a *wait* one for other ranks.";
-
 // Cells of tables. No locale changes the point.
 
 /// `nanos` in units of 1000 ns or 1000000 ns, with three decimals.

@@ -43,15 +43,13 @@ void writeTables(SummaryWriter& writer, const Trace& trace, std::int64_t step,
     hasModules = hasModules || !details.module.empty();
     hasStacks = hasStacks || details.arguments.find(detail::kCallStack) != std::string::npos;
   }
-  TextOptions text;
-  text.description = detail::kOpTableDescription;
   if (hasShapes) {
     writer.addText("profile/operators_by_shape",
-                   opTable(summarize(trace, OpGrouping::kShape), options), step, text);
+                   opTable(summarize(trace, OpGrouping::kShape), options), step);
   }
   if (hasModules) {
     writer.addText("profile/operators_by_module",
-                   opTable(summarize(trace, OpGrouping::kModule), options), step, text);
+                   opTable(summarize(trace, OpGrouping::kModule), options), step);
   }
   if (hasStacks) {
     writer.addText("profile/operators_by_stack",

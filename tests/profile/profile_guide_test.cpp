@@ -40,11 +40,12 @@ ProfilerOptions writingTo(const std::string& logDir) {
 TEST(ProfileGuide, SaysWhereTheTimeOfAStepWent) {
   EXPECT_EQ(profileGuide(jobTrace(), {}),
             "**Steps 11 to 12 were recorded.**\n\n"
-            "| a step's | mean ms | % |\n"
-            "| --- | --- | --- |\n"
-            "| input | 4.000 | 40.0 |\n"
-            "| other | 6.000 | 60.0 |\n"
-            "| **all** | 10.000 | 100.0 |\n\n");
+            "| a step's | input | other | total |\n"
+            "| --- | --- | --- | --- |\n"
+            "| mean ms | 4.000 | 6.000 | 10.000 |\n"
+            "| % | 40.0 | 60.0 | 100.0 |\n\n"
+            "The tables below are of all threads: *self* time is without, *total* with what an "
+            "operator calls.\n\n");
 }
 
 TEST(ProfileGuide, SaysHowToLookAtTheFiles) {

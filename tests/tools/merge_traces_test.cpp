@@ -17,6 +17,7 @@ namespace {
 using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using tools::align;
 using tools::TraceAlignment;
 using tools::TraceSet;
@@ -62,6 +63,19 @@ TEST_F(MergeTraces, AlignsTheEndOfAStepThatIsNamed) {
   traces[1].steps[1].duration += 2 * kMillisecond;
   TraceSet set = setOf(std::move(traces));
   EXPECT_THAT(align(&set, TraceAlignment::kStep, 12), ElementsAre(0, -4987 * kMillisecond));
+}
+
+// The clocks of a job's ranks agree within less than a microsecond.
+TEST_F(MergeTraces, ShowsNoMinusInFrontOfNothing) {
+  Training training;
+  training.worldSize = 2;
+  writeProfile("0.xplane.pb", traceOf(training));
+  training.rank = 1;
+  training.origin -= 200;
+  writeProfile("1.xplane.pb", traceOf(training));
+  const std::string table = steptape("merge-traces 0.xplane.pb 1.xplane.pb --output both.json").out;
+  EXPECT_THAT(table, ContainsRegex("rank 1 .* 0.000 .* 0.000\n"));
+  EXPECT_THAT(table, Not(HasSubstr("-0.000")));
 }
 
 TEST_F(MergeTraces, AlignsTheBeginOfWindows) {
