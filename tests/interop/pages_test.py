@@ -235,7 +235,7 @@ class TorchPages(GalleryCase):
                      for node in device.node_stats}
             for block in ("layer1[Sequential]/0[Block]", "layer2[Sequential]/1[Block]"):
                 for convolution in ("conv1[Conv2d]", "conv2[Conv2d]"):
-                    name = f"ResNet/{block}/{convolution}/_convolution"
+                    name = f"ResNet/{block}/residual/{convolution}/convolution"
                     self.assertGreater(nodes[name].all_end_rel_micros, 0, session)
 
 

@@ -22,6 +22,7 @@ class TrainingRankProfile : public Training {
     Run run;
     run.writer = DistributedWriterOptions();
     run.options = std::move(options);
+    run.options.histograms = false;
     run.options.maxSteps = 24;
     run.options.epochs = 100;
     run.options.loss = [this](const at::Tensor& output, const at::Tensor& targets) {
