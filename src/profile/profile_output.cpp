@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_output.h"
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -15,19 +16,29 @@
 #include "steptape/trace/xplane_trace.h"
 
 #include "profile/profile_guide.h"
-#include "profile/profile_session_directory.h"
 #include "profile/rank_profile_codec.h"
 #include "profile/span_stacks.h"
 
 namespace steptape::detail {
+namespace {
+
+/// Ranks write at about the same time; those that do not are gone, or write elsewhere.
+constexpr std::chrono::seconds kPatienceWithRanks(2);
+
+}  // namespace
 
 ProfileOutput::ProfileOutput(const ProfilerOptions& options, RankExchange* exchange)
-    : options_(options), exchange_(exchange) {
+    : options_(options), exchange_(exchange), sessions_(options.logDir) {
   const bool isRoot = options_.communicator == nullptr || options_.communicator->isRoot();
   if (options_.writer == nullptr && !options_.logDir.empty() && isRoot) {
     // A directory that two writers share would confuse TensorBoard.
     ownWriter_.emplace(options_.logDir + "/profile");
   }
+}
+
+ProfileOutput::~ProfileOutput() {
+  finish();
+  note(sessions_.finish(kPatienceWithRanks));
 }
 
 void ProfileOutput::write(FinishedWindow window, const TraceOrigin& origin) {
@@ -145,7 +156,7 @@ void ProfileOutput::writeTrace(const Trace& trace, const WindowStart& start) {
                           Span<const Trace>(&trace, 1)));
   }
   if (options_.xplane) {
-    note(writeToSession(options_.logDir, start.session, trace, {start.namedNanos}));
+    note(sessions_.write(start.session, trace, {start.namedNanos}));
   }
 }
 

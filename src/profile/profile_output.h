@@ -14,6 +14,7 @@
 #include "steptape/trace/trace.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "profile/profile_session_directory.h"
 #include "profile/rank_exchange.h"
 #include "profile/task_thread.h"
 #include "profile/window_recorder.h"
@@ -28,8 +29,8 @@ class ProfileOutput {
   /// @param exchange Given what this rank found in each window; may be null.
   /// @throws Error(kIoError) if the log directory cannot be written.
   ProfileOutput(const ProfilerOptions& options, RankExchange* exchange);
-  /// Returns once all is written.
-  ~ProfileOutput() = default;
+  /// Returns once all is written, by the other ranks too; does not wait long for those.
+  ~ProfileOutput();
   ProfileOutput(const ProfileOutput&) = delete;
   ProfileOutput& operator=(const ProfileOutput&) = delete;
 
@@ -64,6 +65,7 @@ class ProfileOutput {
 
   const ProfilerOptions options_;
   RankExchange* const exchange_;
+  ProfileSessionDirectory sessions_;
   std::optional<SummaryWriter> ownWriter_;
   Mutex mutex_;
   Status failure_ STEPTAPE_GUARDED_BY(mutex_);

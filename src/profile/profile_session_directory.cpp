@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include "steptape/base/error.h"
 
@@ -10,10 +12,6 @@ namespace steptape::detail {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path unfinishedDirectory(const std::string& logDir, const std::string& session) {
-  return fs::path(logDir) / "plugins" / "profile_unfinished" / session;
-}
 
 int filesIn(const fs::path& directory) {
   int files = 0;
@@ -29,16 +27,37 @@ Status failure(const fs::path& path, const std::error_code& error) {
   return {ErrorCode::kIoError, "cannot make " + path.string() + ": " + error.message()};
 }
 
+/// Moves the files of a directory to another one, and removes it.
+std::error_code moveFiles(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  for (fs::directory_iterator entry(from, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    fs::rename(entry->path(), to / entry->path().filename(), error);
+    if (error) {
+      return error;
+    }
+  }
+  fs::remove(from, error);
+  return error;
+}
+
 }  // namespace
 
-Status writeToSession(const std::string& logDir, const std::string& session, const Trace& trace,
-                      const XPlaneOptions& options) {
-  const fs::path place = xplanePath(logDir, session, trace);
-  const fs::path unfinished = unfinishedDirectory(logDir, session);
+std::string ProfileSessionDirectory::unfinished(const std::string& session) const {
+  return logDir_ + "/plugins/profile_unfinished/" + session;
+}
+
+Status ProfileSessionDirectory::write(const std::string& session, const Trace& trace,
+                                      const XPlaneOptions& options) {
+  Status earlier = finish(std::chrono::milliseconds(0));  // all ranks have come further
+  if (!earlier.ok()) {
+    return earlier;
+  }
+  const fs::path place = xplanePath(logDir_, session, trace);
   std::error_code error;
   const bool isLate = fs::exists(place.parent_path(), error);
   const bool isAlone = trace.worldSize == 1 || isLate;
-  const fs::path directory = isAlone ? place.parent_path() : unfinished;
+  const fs::path directory = isAlone ? place.parent_path() : fs::path(unfinished(session));
   fs::create_directories(directory, error);
   if (error) {
     return failure(directory, error);
@@ -46,22 +65,38 @@ Status writeToSession(const std::string& logDir, const std::string& session, con
   Status status = writeXPlane((directory / place.filename()).string(), trace, options);
   if (!status.ok()) {
     fs::remove(directory, error);  // if it is empty: XProf would list a session without files
-  }
-  if (status.ok() && !isAlone && filesIn(unfinished) == trace.worldSize) {
-    status = finishSession(logDir, session);
+  } else if (!isAlone) {
+    last_ = session;
+    status = filesIn(directory) == trace.worldSize ? finish(std::chrono::milliseconds(0)) : status;
   }
   return status;
 }
 
-Status finishSession(const std::string& logDir, const std::string& session) {
-  const fs::path from = unfinishedDirectory(logDir, session);
-  const fs::path to = fs::path(logDir) / "plugins" / "profile" / session;
+Status ProfileSessionDirectory::finish(std::chrono::milliseconds patience) {
+  if (last_.empty()) {
+    return {};
+  }
+  const std::string session = std::exchange(last_, "");
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  std::error_code error;
+  while (fs::exists(unfinished(session), error) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return appear(session);
+}
+
+Status ProfileSessionDirectory::appear(const std::string& session) const {
+  const fs::path from = unfinished(session);
+  const fs::path to = fs::path(logDir_) / "plugins" / "profile" / session;
   std::error_code error;
   fs::create_directories(to.parent_path(), error);
   if (error) {
     return failure(to.parent_path(), error);
   }
   fs::rename(from, to, error);
+  if (error == std::errc::directory_not_empty || error == std::errc::file_exists) {
+    error = moveFiles(from, to);  // another rank had no patience, and its own file is there
+  }
   // Another rank may have been faster.
   const bool isMissing = error == std::errc::no_such_file_or_directory;
   if (error && !isMissing) {
