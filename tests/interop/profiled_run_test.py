@@ -15,6 +15,7 @@ from hta.trace_diff import LabeledTrace
 
 import hta_test
 import profiled_run
+from browser import Page
 from profiled_run import RANKS, STEPS
 from tensorboard_server import TensorBoard
 from xprof_run import XProfRun
@@ -139,6 +140,31 @@ class InXProf(unittest.TestCase):
             summary = self.run_shown.memory(host)["profileSummary"]
             self.assertEqual(int(summary["peakBytesUsageLifetime"]), summaries[rank].peak_bytes())
             self.assertGreater(summaries[rank].peak_bytes(), 64 * 784 * 4)  # A batch of images.
+
+
+class PageOfRun(unittest.TestCase):
+    """What somebody finds who opens a page of TensorBoard, without a filter or a click."""
+
+    def open(self, name):
+        tensorboard = self.enterContext(TensorBoard(log_dir))
+        page = self.enterContext(Page(1440, 1000))
+        page.open(f"{tensorboard.url}/#{name}")
+        return page
+
+
+class InTensorBoard(PageOfRun):
+    def test_shows_where_the_time_of_a_step_went(self):
+        page = self.open("text")
+        page.wait_for_text("Steps 11 to 13 of rank 0 were recorded.")
+        page.wait_for_text("pip install xprof")
+        page.wait_for_text("aten::addmm")
+
+
+class PicturesInTensorBoard(PageOfRun):
+    def test_draws_where_the_time_of_a_step_went(self):
+        page = self.open("images")
+        for tag in ("flame_graph", "memory_curve", "step_breakdown"):
+            page.wait_for_text(f"tag: profile/{tag}")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ struct StepSummary {
   std::int64_t input = 0;     ///< SpanKind::kInput.
   std::int64_t forward = 0;   ///< Operators in none of the other parts.
   std::int64_t backward = 0;  ///< Backward nodes and the operators in them.
-  /// Zones and scopes whose name begins with "optimizer" or "Optimizer.step", and operators in them.
+  /// Zones whose name begins with "optimizer" or "Optimizer.step", and operators in them.
   std::int64_t optimizer = 0;
   std::int64_t transfer = 0;  ///< Collectives, without:
   std::int64_t wait = 0;      ///< SpanKind::kWait.
