@@ -91,6 +91,7 @@ class NodeTally {
         modules_(trace),
         matcher_(graph, model),
         nodeOfSpan_(trace.threads.size()),
+        steps_(graph.nodes.size()),
         forward_(graph.nodes.size()),
         backward_(graph.nodes.size()) {
     for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
@@ -114,6 +115,7 @@ class NodeTally {
     const CallsOfNodes callsOfNode = matcher_.match(calls);
     const ThreadMemory memory(trace_, step.thread);
     for (std::size_t node = 0; node < callsOfNode.size(); ++node) {
+      steps_[node] += callsOfNode[node].empty() ? 0 : 1;
       for (const std::size_t i : callsOfNode[node]) {
         const ForwardCall& call = calls[i];
         forward_[node].add(call.start, call.end - call.start, memory.keptBy(call.start, call.end));
@@ -158,7 +160,6 @@ class NodeTally {
 
   std::vector<GraphNodeStats> statsOf(const std::vector<NodeTotals>& totals,
                                       bool withMemory) const {
-    const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(trace_.steps.size()));
     std::vector<GraphNodeStats> stats;
     for (std::size_t i = 0; i < totals.size(); ++i) {
       const NodeTotals& total = totals[i];
@@ -169,7 +170,7 @@ class NodeTally {
       const std::int64_t bytes = isRecorded ? total.bytes : outputBytesOf(graph_.nodes[i]);
       stats.push_back(graphNodeStats(graph_.nodes[i],
                                      (trace_.originNanos + total.firstStart) / 1000,
-                                     nanoseconds(total.nanos / steps), withMemory ? bytes : 0));
+                                     nanoseconds(total.nanos / steps_[i]), withMemory ? bytes : 0));
     }
     return stats;
   }
@@ -179,6 +180,7 @@ class NodeTally {
   const detail::SpanModules modules_;
   const detail::GraphCallMatcher matcher_;
   std::vector<std::vector<std::size_t>> nodeOfSpan_;  // by thread and span
+  std::vector<std::int64_t> steps_;                   // by node: in which it was called
   std::vector<NodeTotals> forward_;                   // by node, as the next
   std::vector<NodeTotals> backward_;
 };

@@ -119,6 +119,14 @@ TEST(ProfileGraph, TakesTheMeanOfTheSteps) {
             20);
 }
 
+TEST(ProfileGraph, CountsOnlyStepsThatHaveTheNode) {
+  StepBuilder trace;
+  pass(trace, 0);
+  trace.in("conv1").call("aten::_convolution", 200, 230);
+  trace.stepAt(7, 0, 200).stepAt(8, 200, 400);
+  EXPECT_EQ(micros(profileGraph(convolutions(), trace.build()).forward).at(kSlowLayer), 60);
+}
+
 TEST(ProfileGraph, AddsUpTheForwardPassesOfAStep) {
   StepBuilder trace;
   pass(trace, 0);

@@ -20,8 +20,9 @@ struct GraphProfileOptions {
 
 /// What the recorded steps of a training loop spent on the nodes of a graph.
 struct GraphProfile {
-  /// By node, what a step took on average in its calls, and the most bytes that a call allocated and
-  /// kept; where no memory was recorded, those of its output as the graph knows it.
+  /// By node, what its calls took in a step, on average over the steps that have any, and the most
+  /// bytes that one of them allocated and kept; where no memory was recorded, those of its output as
+  /// the graph knows it.
   std::vector<GraphNodeStats> forward;
   /// What the gradients of these calls took, under the names of the same nodes.
   std::vector<GraphNodeStats> backward;
