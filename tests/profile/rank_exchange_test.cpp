@@ -15,9 +15,9 @@ namespace steptape {
 namespace {
 
 using detail::RankExchange;
-using testing::runRanksShared;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::runRanksShared;
 
 /// What `rank` found in the window at `step`.
 std::string foundBy(int rank, std::int64_t step) {

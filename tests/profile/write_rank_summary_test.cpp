@@ -72,8 +72,7 @@ class WriteRankSummary : public ::testing::Test {
 };
 
 TEST_F(WriteRankSummary, TellsForEachOperatorTheMeanAndWhoNeedsMost) {
-  const std::string table =
-      logged(jobWithASlowRank()).texts.at({"profile/operators_by_rank", 12});
+  const std::string table = logged(jobWithASlowRank()).texts.at({"profile/operators_by_rank", 12});
   EXPECT_THAT(table, HasSubstr("| # | operator | kind | calls | mean self ms | self % | "
                                "max self ms | of |\n"));
   EXPECT_THAT(table, HasSubstr("| 1 | `aten::mm` | operator | 12 | 20.000 | 95.2 | 40.000 | "

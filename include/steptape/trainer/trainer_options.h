@@ -146,7 +146,8 @@ struct TrainerOptions {
   double profilingShare = 0.0;
 
   /// See ProfilerOptions::onTrace; of `profiledSteps` and `profileTrigger`.
-  std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace = nullptr;
+  std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
+      nullptr;
 
   ProgressStyle progress = ProgressStyle::kAuto;
 };
