@@ -253,7 +253,7 @@ TEST(OpTrace, SeesWhatIsAllocatedAndFreed) {
     profiler.stop();
     ASSERT_TRUE(profiler.flush().ok());
   }
-  const MemorySummary memory = summarizeMemory(trace);
+  const MemorySummary memory = summarizeMemory(trace).at(0);
   EXPECT_EQ(memory.peak, 1000000);
   ASSERT_FALSE(memory.operators.empty());
   EXPECT_EQ(memory.operators[0].name, "aten::empty");
