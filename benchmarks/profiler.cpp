@@ -94,7 +94,6 @@ double withFloor() {
 
 steptape::ProfilerOptions recordingOnly() {
   steptape::ProfilerOptions options;
-  options.recordsPerThread = std::size_t{1} << 18;
   return options;
 }
 

@@ -2,7 +2,9 @@
 #include "torch/op_hooks.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include "steptape/base/clock.h"
@@ -35,37 +37,63 @@ struct DetachedSpan : at::ObserverContext {
   SpanRecord record;
 };
 
+/// What a hook records of a call.
+template <bool kWithDetails, bool kWithDevices>
+struct CallRecorder {
+  const at::RecordFunction& function;
+  const char* name;
+  detail::ThreadRecorder& recorder;
+
+  std::uint64_t payload(SpanKind kind, std::uint16_t nameId) const {
+    std::uint32_t detailsId = 0;
+    if constexpr (kWithDetails) {
+      if (kind == SpanKind::kOperator) {
+        detailsId = callDetails(name, nameId, function.inputs());
+      }
+    }
+    return SpanRecord::payloadOf(function.seqNr(), detailsId);
+  }
+
+  void begin(SpanKind kind, std::uint16_t nameId, std::uint64_t thread) const {
+    const std::uint64_t known = payload(kind, nameId);
+    if (nameId != 0) {
+      recorder.begin(kind, nameId, static_cast<std::uint16_t>(thread), known, &function);
+    }
+    if constexpr (kWithDevices) {
+      const std::uint64_t onDevice = known | SpanRecord::kNoPayload;
+      DeviceTimer::instance().begin(&function, recorder.names().idOf(SpanKind::kDevice, name),
+                                    onDevice, function.inputs());
+    }
+  }
+
+  /// Of a function that is not an operator of the dispatcher. Apart from it, so that what each
+  /// operator runs through stays short.
+  __attribute__((noinline)) std::unique_ptr<at::ObserverContext> beginByName() const {
+    const SpanKind kind = kindOf(function.scope());
+    const std::uint16_t nameId = recorder.names().idOf(kind, name);
+    if (function.isAsync()) {
+      return std::make_unique<DetachedSpan>(
+          detail::beginDetached(kind, name, payload(kind, nameId)));
+    }
+    begin(kind, nameId,
+          kind == SpanKind::kBackward ? function.forwardThreadId() : function.threadId());
+    return nullptr;
+  }
+};
+
 template <bool kWithDetails, bool kWithDevices>
 std::unique_ptr<at::ObserverContext> beginFunction(const at::RecordFunction& function) {
   detail::ThreadRecorder* const recorder = detail::recorderForNow();
   if (recorder == nullptr) {
     return nullptr;
   }
-  const SpanKind kind = kindOf(function.scope());
   const char* const name = function.name();
-  std::uint16_t nameId = kind == SpanKind::kOperator ? schemaSpanName(name) : std::uint16_t{0};
-  if (nameId == 0) {
-    nameId = recorder->names().idOf(kind, name);
+  const CallRecorder<kWithDetails, kWithDevices> call{function, name, *recorder};
+  const std::uint16_t nameId = schemaSpanName(name);
+  if (nameId == 0 || function.scope() != at::RecordScope::FUNCTION) {
+    return call.beginByName();
   }
-  std::uint32_t detailsId = 0;
-  if constexpr (kWithDetails) {
-    if (kind == SpanKind::kOperator) {
-      detailsId = callDetails(name, nameId, function.inputs());
-    }
-  }
-  const std::uint64_t payload = SpanRecord::payloadOf(function.seqNr(), detailsId);
-  if (function.isAsync()) {
-    return std::make_unique<DetachedSpan>(detail::beginDetached(kind, name, payload));
-  }
-  const std::uint64_t thread =
-      kind == SpanKind::kBackward ? function.forwardThreadId() : function.threadId();
-  if (nameId != 0) {
-    recorder->begin(kind, nameId, static_cast<std::uint16_t>(thread), payload, &function);
-  }
-  if constexpr (kWithDevices) {
-    DeviceTimer::instance().begin(&function, recorder->names().idOf(SpanKind::kDevice, name),
-                                  SpanRecord::payloadOf(-1, detailsId), function.inputs());
-  }
+  call.begin(SpanKind::kOperator, nameId, function.threadId());
   return nullptr;
 }
 
@@ -88,8 +116,12 @@ class OpHook {
   explicit OpHook(const OpHookChoice& choice) : choice_(choice), handle_(addDisabled(choice)) {}
 
   bool is(const OpHookChoice& choice) const {
-    return choice.details == choice_.details && choice.devices == choice_.devices &&
-           choice.sampling == choice_.sampling;
+    return choice.operators == choice_.operators && choice.details == choice_.details &&
+           choice.devices == choice_.devices && choice.sampling == choice_.sampling;
+  }
+  /// One of the scopes that are recorded.
+  at::RecordScope scope() const {
+    return choice_.operators ? at::RecordScope::FUNCTION : at::RecordScope::USER_SCOPE;
   }
   at::CallbackHandle handle() const { return handle_; }
 
@@ -106,12 +138,16 @@ class OpHook {
   }
 
   static at::CallbackHandle addDisabled(const OpHookChoice& choice) {
-    const at::CallbackHandle handle = at::addGlobalCallback(
-        callback(choice)
-            .needsInputs(choice.details || choice.devices)
-            .samplingProb(1.0 / choice.sampling)
-            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
-                     at::RecordScope::USER_SCOPE}));
+    std::unordered_set<at::RecordScope, std::hash<at::RecordScope>> scopes = {
+        at::RecordScope::USER_SCOPE};
+    if (choice.operators) {
+      scopes.insert({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION});
+    }
+    const at::CallbackHandle handle =
+        at::addGlobalCallback(callback(choice)
+                                  .needsInputs(choice.details || choice.devices)
+                                  .samplingProb(1.0 / choice.sampling)
+                                  .scopes(scopes));
     at::disableCallback(handle);
     return handle;
   }
@@ -124,10 +160,11 @@ namespace {
 
 std::vector<OpHook> addHooks() {
   std::vector<OpHook> hooks;
+  hooks.emplace_back(OpHookChoice{false, false, false, 1});
   for (const int sampling : {1, 10, 100, 1000}) {
     for (const bool details : {false, true}) {
       for (const bool devices : {false, true}) {
-        hooks.emplace_back(OpHookChoice{details, devices, sampling});
+        hooks.emplace_back(OpHookChoice{true, details, devices, sampling});
       }
     }
   }
@@ -160,10 +197,10 @@ void disableOpHook(const OpHook& hook) noexcept {
 
 double measureOpHook(const OpHook& hook) {
   constexpr int kCalls = 1000;
-  const auto timeCalls = [] {
+  const auto timeCalls = [scope = hook.scope()] {
     const std::uint64_t start = readTicks();
     for (int i = 0; i < kCalls; ++i) {
-      at::RecordFunction function(at::RecordScope::FUNCTION);
+      at::RecordFunction function(scope);
       if (function.isActive()) {
         function.before("steptape::measureOpHook", -1);
       }

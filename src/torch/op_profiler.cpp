@@ -21,11 +21,21 @@
 namespace steptape {
 namespace {
 
+/// Without what says nothing where operators are not recorded.
+OpProfilerOptions normalized(OpProfilerOptions options) {
+  if (!options.operators) {
+    options.shapes = false;
+    options.deviceTimes = false;
+    options.operatorSampling = 1;
+  }
+  return options;
+}
+
 class OperatorSource final : public detail::SpanSource {
  public:
   explicit OperatorSource(const OpProfilerOptions& options)
-      : hook_(opHook({options.shapes, options.deviceTimes && DeviceTimer::hasDevices(),
-                      options.operatorSampling})),
+      : hook_(opHook({options.operators, options.shapes,
+                      options.deviceTimes && DeviceTimer::hasDevices(), options.operatorSampling})),
         withMemory_(options.memory) {
     if (hook_ == nullptr) {
       throw Error(ErrorCode::kInvalidArgument,
@@ -77,11 +87,8 @@ class OperatorSource final : public detail::SpanSource {
 
 }  // namespace
 
-OpProfiler::OpProfiler(OpProfilerOptions options)
-    : OpProfiler(options, std::make_unique<OperatorSource>(options)) {}
-
-OpProfiler::OpProfiler(const OpProfilerOptions& options, std::unique_ptr<detail::SpanSource> source)
-    : Profiler(options, std::move(source)) {}
+OpProfiler::OpProfiler(const OpProfilerOptions& options)
+    : Profiler(normalized(options), std::make_unique<OperatorSource>(normalized(options))) {}
 
 OpProfiler::~OpProfiler() = default;
 

@@ -2,6 +2,8 @@
 #include "steptape/torch/op_profiler.h"
 
 #include <atomic>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -25,7 +27,9 @@ namespace steptape {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::ThrowsMessage;
+using ::testing::UnorderedElementsAre;
 
 torch::Tensor multiply(int times) {
   torch::Tensor product = torch::eye(4);
@@ -132,6 +136,35 @@ TEST(OpProfiler, SeesUserScopes) {
   EXPECT_EQ(scope.calls, 1U);
   EXPECT_EQ(scope.kind, SpanKind::kUserScope);
   EXPECT_LT(scope.self, scope.total);
+}
+
+TEST(OpProfiler, SeesUserScopesAloneWithoutOperators) {
+  SmallNet net;
+  OpProfilerOptions options;
+  options.operators = false;
+  options.shapes = true;
+  options.operatorSampling = 1000;
+  OpProfiler profiler(options);
+  for (int i = 0; i < 3; ++i) {
+    STEPTAPE_ZONE("my zone");
+    RECORD_USER_SCOPE("my scope");
+    net.trainStep();
+  }
+  profiler.stop();
+  std::map<std::string, std::uint64_t> calls;
+  for (const OpStats& stats : profiler.stats()) {
+    calls[stats.name] = stats.calls;
+  }
+  EXPECT_THAT(calls, UnorderedElementsAre(Pair("my zone", 3U), Pair("my scope", 3U)));
+}
+
+TEST(OpProfiler, LetsOperatorsTakeThePathWithoutObserversWithoutOperators) {
+  OpProfilerOptions options;
+  options.operators = false;
+  OpProfiler profiler(options);
+  EXPECT_FALSE(at::RecordFunction(at::RecordScope::FUNCTION).isActive());
+  EXPECT_FALSE(at::RecordFunction(at::RecordScope::BACKWARD_FUNCTION).isActive());
+  EXPECT_TRUE(at::RecordFunction(at::RecordScope::USER_SCOPE).isActive());
 }
 
 TEST(OpProfiler, StaysInOrderWhenAnOperatorThrows) {

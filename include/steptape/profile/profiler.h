@@ -52,6 +52,10 @@ struct ProfilerOptions {
   /// Whether STEPTAPE_ZONE is recorded.
   bool zones = true;
 
+  /// For OpProfiler: whether to record operators and backward nodes. Otherwise only the scopes of
+  /// LibTorch's RECORD_USER_SCOPE are recorded, each of them, and operators cost nothing; `shapes`,
+  /// `deviceTimes` and `operatorSampling` then say nothing.
+  bool operators = true;
   /// For OpProfiler: whether to record shapes and types of operators' inputs. The table by shape,
   /// floating-point operations, bytes and modules rest on them.
   bool shapes = false;

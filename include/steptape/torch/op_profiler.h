@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "steptape/base/export.h"
@@ -30,7 +29,7 @@ using OpProfilerOptions = ProfilerOptions;
 ///
 /// Sees every thread of the process: the training loop's, autograd's and any std::thread. Recorded
 /// are the scopes FUNCTION (kOperator), BACKWARD_FUNCTION (kBackward) and USER_SCOPE (kUserScope,
-/// LibTorch's RECORD_USER_SCOPE). Their times are those of the CPU: an operator on another device
+/// LibTorch's RECORD_USER_SCOPE), or the latter alone; see ProfilerOptions::operators. Their times are those of the CPU: an operator on another device
 /// counts its launch. What the device then does has rows of its own, of SpanKind::kDevice; see
 /// ProfilerOptions::deviceTimes.
 ///
@@ -48,7 +47,7 @@ using OpProfilerOptions = ProfilerOptions;
 class STEPTAPE_EXPORT OpProfiler : public Profiler {
  public:
   /// Checks the options and start()s; see Profiler.
-  explicit OpProfiler(OpProfilerOptions options = {});
+  explicit OpProfiler(const OpProfilerOptions& options = {});
   ~OpProfiler();
 
   /// Lets operators be counted for the module of `model` whose parameters or buffers they read, such
@@ -58,9 +57,6 @@ class STEPTAPE_EXPORT OpProfiler : public Profiler {
   /// @param name In front of the modules' paths; may be empty.
   /// @threads Thread-safe.
   void watch(const torch::nn::Module& model, const std::string& name = "");
-
- private:
-  OpProfiler(const OpProfilerOptions& options, std::unique_ptr<detail::SpanSource> source);
 };
 
 }  // namespace steptape
