@@ -106,7 +106,7 @@ int convert(const ProfileOptions& options) {
   if (isFolded(options.output)) {
     return fold(options);
   }
-  checkTraceOutput(options.output, 1);
+  checkTraceOutput(options.output, 1, ".json, .json.gz, .xplane.pb or .folded");
   const TraceSet set = readTraces(options.paths);
   checkTraceOutput(options.output, set.traces.size());
   writeTraces(options.output, set.traces);

@@ -203,12 +203,12 @@ TraceSet readTraces(const std::vector<std::string>& paths) {
   return set;
 }
 
-void checkTraceOutput(const std::string& path, std::size_t processes) {
+void checkTraceOutput(const std::string& path, std::size_t processes, const char* endings) {
   const TraceForm form = traceFormOf(path);
   if (form == TraceForm::kUnknown) {
     throw CLI::ValidationError(
         "--output",
-        fmt::format("{} says no form: want a name that ends in {}", path, kTraceEndings));
+        fmt::format("{} says no form: want a name that ends in {}", path, endings));
   }
   if (form == TraceForm::kXPlane && processes > 1) {
     throw CLI::ValidationError(

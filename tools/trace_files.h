@@ -6,6 +6,8 @@
 
 #include "steptape/trace/trace.h"
 
+#include "trace_search.h"
+
 namespace CLI {
 class App;
 }
@@ -38,7 +40,9 @@ TraceSet readTraces(const std::vector<std::string>& paths);
 
 /// @throws CLI::ValidationError naming --output if its ending stands for no form of traces, or for one
 ///         that cannot hold several processes.
-void checkTraceOutput(const std::string& path, std::size_t processes);
+/// @param endings Those that the message offers.
+void checkTraceOutput(const std::string& path, std::size_t processes,
+                      const char* endings = kTraceEndings);
 
 /// Writes traces in the form that the path's ending names. REQUIRES: checkTraceOutput().
 /// @throws Error with the path and the system's reason.

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookEvery(10);
 constexpr std::chrono::milliseconds kSleepAtMost(500);
+constexpr std::size_t kMarksAtFirst = 64;
+constexpr std::size_t kMaxSpares = 8;
 
 double ownCpuNanos() {
   timespec time{};
@@ -30,8 +32,11 @@ WindowRecorder::WindowRecorder(const Options& options, OnFinished onFinished)
       maxSpans_(options.maxSpans),
       sampling_(options.sampling),
       source_(options.source),
-      onFinished_(std::move(onFinished)),
-      thread_([this] { run(); }) {}
+      onFinished_(std::move(onFinished)) {
+  marks_.reserve(kMarksAtFirst);
+  takenMarks_.reserve(kMarksAtFirst);
+  thread_ = std::thread([this] { run(); });
+}
 
 WindowRecorder::~WindowRecorder() {
   {
@@ -126,22 +131,26 @@ void WindowRecorder::look() {
 }
 
 void WindowRecorder::drain() {
-  std::vector<Mark> marks;
+  takenMarks_.clear();
   std::uint64_t now = 0;
   {
     const MutexLock lock(markMutex_);
-    marks.swap(marks_);
+    takenMarks_.swap(marks_);
     isClosing_ = false;
     now = readTicks();
   }
   // After the marks: all records that lie before one of them are found. Those behind `now` may lie
   // behind marks that are still to come, and wait for them.
   collector_.drain([&](const SpanBatch& batch) STEPTAPE_REQUIRES(windowMutex_) {
-    drained_.push_back({batch.threadId, batch.threadName,
-                        std::vector<SpanRecord>(batch.records.begin(), batch.records.end()), 0,
-                        batch.dropped});
+    std::vector<SpanRecord> records;
+    if (!spareRecords_.empty()) {
+      records = std::move(spareRecords_.back());
+      spareRecords_.pop_back();
+    }
+    records.assign(batch.records.begin(), batch.records.end());
+    drained_.push_back({batch.threadId, batch.threadName, std::move(records), 0, batch.dropped});
   });
-  for (const Mark& mark : marks) {
+  for (const Mark& mark : takenMarks_) {
     apply(mark);
   }
   addUntil(now);
@@ -149,6 +158,13 @@ void WindowRecorder::drain() {
   const auto isDone = [](const Drained& drained) {
     return drained.next == drained.records.size() && drained.dropped == 0;
   };
+  for (Drained& drained : drained_) {
+    if (isDone(drained) && spareRecords_.size() < kMaxSpares) {
+      spareRecords_.push_back(std::move(drained.records));
+      drained.records.clear();
+      drained.next = 0;
+    }
+  }
   drained_.erase(std::remove_if(drained_.begin(), drained_.end(), isDone), drained_.end());
 }
 

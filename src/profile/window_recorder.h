@@ -161,6 +161,10 @@ class WindowRecorder {
   Mutex deviceMutex_;  ///< Held while devices are waited for; taken before the one below.
 
   Mutex windowMutex_;
+  // Used again and again: what the training thread allocates and this one frees lets the allocator
+  // give pages back to the system, at every step, and the training waits for them anew.
+  std::vector<Mark> takenMarks_ STEPTAPE_GUARDED_BY(windowMutex_);
+  std::vector<std::vector<SpanRecord>> spareRecords_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::vector<Drained> drained_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::optional<Window> window_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::deque<ClosedWindow> closed_ STEPTAPE_GUARDED_BY(windowMutex_);
@@ -168,7 +172,7 @@ class WindowRecorder {
   std::uint64_t lastTicks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;  // of a mark
   std::uint64_t lastDrainTicks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;
 
-  std::thread thread_;  // last: uses all of the above
+  std::thread thread_;  // uses all of the above
 };
 
 }  // namespace steptape::detail

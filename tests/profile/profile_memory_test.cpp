@@ -16,6 +16,7 @@ namespace {
 
 std::atomic<std::size_t> bytesInUse{0};
 std::atomic<std::size_t> peak{0};
+thread_local std::size_t allocations = 0;
 
 }  // namespace
 
@@ -26,6 +27,7 @@ std::atomic<std::size_t> peak{0};
   if (memory == nullptr) {
     throw std::bad_alloc();
   }
+  ++allocations;
   const std::size_t now = bytesInUse += malloc_usable_size(memory);
   for (std::size_t known = peak; known < now && !peak.compare_exchange_weak(known, now);) {
   }
@@ -70,6 +72,24 @@ TEST(ProfilerMemory, IsBoundedInAWindowOfAMillionSpans) {
   ASSERT_EQ(trace.threads.size(), 1U);
   EXPECT_EQ(trace.threads[0].spans.size(), kKept);
   EXPECT_EQ(trace.dropped, kSpans - kKept);
+}
+
+TEST(ProfilerMemory, IsNotTakenByTheThreadThatTrains) {
+  Profiler profiler;
+  {
+    STEPTAPE_ZONE("work");  // the thread's first one
+  }
+  std::size_t inSteps = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::size_t before = allocations;
+    { STEPTAPE_ZONE("work"); }
+    profiler.step();
+    inSteps += allocations - before;
+    if (i % 10 == 0) {
+      profiler.profile();  // takes what was recorded, as the profiler's thread does
+    }
+  }
+  EXPECT_EQ(inSteps, 0U);
 }
 
 }  // namespace

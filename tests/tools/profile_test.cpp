@@ -448,7 +448,8 @@ TEST_F(Profile, RefusesOptionsThatDoNotFit) {
       {"a.xplane.pb --compare a.xplane.pb --fail-above -5", "--fail-above"},
       {"a.xplane.pb --compare a.xplane.pb --sort calls", "--sort excludes --compare"},
       {"a.xplane.pb --output b.json --json", "--json excludes --output"},
-      {"a.xplane.pb --output b.csv", "b.csv says no form: want a name that ends in .json, "},
+      {"a.xplane.pb --output b.csv",
+       "b.csv says no form: want a name that ends in .json, .json.gz, .xplane.pb or .folded"},
       {"job --output b.xplane.pb", "b.xplane.pb would hold 3 processes"},
   };
   for (const auto& [arguments, message] : kCalls) {
