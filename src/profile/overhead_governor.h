@@ -12,10 +12,11 @@ namespace steptape::detail {
 ///     time     ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
 ///     record   ███                  ███                  ███     3 % a step, 0.5 % in all
 ///
-/// What a recorded step costs is known after it: its spans, and what else the caller measured. In a
-/// program at work a span costs several times what it does in a loop of spans, since the caches are
-/// full of other things; so steps are also compared with those that were not recorded, of which there
-/// is always one in eight, and every second one in the beginning.
+/// What a recorded step costs is known after it: its spans, at what one costs in a loop of them. In a
+/// program at work it is several times that, since the caches are full of other things; so steps are
+/// also compared with those that were not recorded, of which there is always one in eight, and every
+/// second one in the beginning. The larger figure counts. What nobody sees is what recording leaves to
+/// the steps behind it, such as caches full of records; so the aim is four fifths of the share.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class OverheadGovernor {
@@ -26,12 +27,13 @@ class OverheadGovernor {
       : maxShare_(maxShare), nanosPerSpan_(nanosPerSpan) {}
 
   /// Ends a step that was recorded.
-  ///
-  /// @param stepNanos  How long it took, the cost of recording it included.
-  /// @param extraNanos What else recording cost since the last step.
-  void endRecorded(std::uint64_t spans, double stepNanos, double extraNanos);
+  /// @param stepNanos How long it took, the cost of recording it included.
+  void endRecorded(std::uint64_t spans, double stepNanos);
   /// Ends a step that was not.
   void endUnrecorded(double stepNanos);
+
+  /// Adds what was spent beside the steps: between them, or on another thread.
+  void addCost(double nanos) { costNanos_ += nanos; }
 
   /// Whether the next step can be recorded: a step like the last recorded one would keep the share.
   bool recordsNext() const;
@@ -40,31 +42,34 @@ class OverheadGovernor {
   double share() const { return totalNanos_ > 0.0 ? costNanos_ / totalNanos_ : 0.0; }
 
  private:
-  /// The latest durations of steps.
-  class Durations {
+  /// The latest of a series.
+  class Latest {
    public:
     void add(double nanos) { nanos_[count_++ % kKept] = nanos; }
-    bool isEnough() const { return count_ >= kKept; }
+    bool isEnough() const { return count_ >= kEnough; }
     double median() const;
 
    private:
-    static constexpr std::size_t kKept = 15;
+    static constexpr std::size_t kKept = 63;
+    static constexpr std::size_t kEnough = 15;
     std::array<double, kKept> nanos_{};
     std::size_t count_ = 0;
   };
-
-  /// How much longer recorded steps take than others; 0 until that is known.
-  double measuredCost() const;
 
   double maxShare_;
   double nanosPerSpan_;
   double totalNanos_ = 0.0;
   double costNanos_ = 0.0;
+  double uncomparedNanos_ =
+      0.0;  // that the steps cost that were recorded before they could be compared
+  std::int64_t uncomparedSteps_ = 0;
   double lastStepNanos_ = 0.0;
   double lastCostNanos_ = 0.0;
   std::int64_t recordedInARow_ = 0;
-  Durations recorded_;
-  Durations unrecorded_;
+  double lastUnrecordedNanos_ = 0.0;  // 0: there was none
+  // Of recorded steps to the last one that was not: neighbours, since a machine's speed drifts by more
+  // than recording costs.
+  Latest differences_;
 };
 
 }  // namespace steptape::detail

@@ -84,6 +84,7 @@ class Profiler::Impl {
       exchangeProfiles();
       return;
     }
+    ownStartTicks_ = readTicks();
     if (recorder_->isOpen()) {
       endStepOfWindow();
     }
@@ -219,6 +220,7 @@ class Profiler::Impl {
       start.clockOffsetNanos = estimateClockOffset(*options_.communicator).nanos;
     }
     recorder_->open(std::move(start));
+    ownStartTicks_ = readTicks();
     beginStepOfWindow();
   }
 
@@ -240,7 +242,6 @@ class Profiler::Impl {
   }
 
   void beginStepOfWindow() {
-    const std::uint64_t start = readTicks();
     const bool wasRecorded = recorder_->isRecording();
     if (governor_->recordsNext() != wasRecorded) {
       if (wasRecorded) {
@@ -252,7 +253,7 @@ class Profiler::Impl {
       }
     }
     stepStartTicks_ = readTicks();
-    switchTicks_ += stepStartTicks_ - start;
+    ownTicks_ += stepStartTicks_ - std::exchange(ownStartTicks_, stepStartTicks_);
     if (recorder_->isRecording()) {
       recordsBefore_ = recorder_->recordCount();
     }
@@ -260,16 +261,16 @@ class Profiler::Impl {
 
   void endStepOfWindow() {
     ++stepsPassed_;
-    const double nanos = nanosOf(readTicks() - stepStartTicks_);
+    const double nanos = nanosOf(ownStartTicks_ - stepStartTicks_);
+    const double threadNanos = recorder_->threadNanos();
+    governor_->addCost(nanosOf(std::exchange(ownTicks_, 0)) +
+                       (threadNanos - std::exchange(threadNanos_, threadNanos)));
     if (!recorder_->isRecording()) {
       governor_->endUnrecorded(nanos);
       return;
     }
     recorder_->endStep(options_.firstStep + step_);
-    const double threadNanos = recorder_->threadNanos();
-    governor_->endRecorded(recorder_->recordCount() - recordsBefore_, nanos,
-                           nanosOf(std::exchange(switchTicks_, 0)) + threadNanos - threadNanos_);
-    threadNanos_ = threadNanos;
+    governor_->endRecorded(recorder_->recordCount() - recordsBefore_, nanos);
   }
 
   static double nanosOf(std::uint64_t ticks) {
@@ -339,9 +340,10 @@ class Profiler::Impl {
   std::optional<detail::OverheadGovernor> governor_;  // of all windows since start()
   std::int64_t stepsPassed_ = 0;                      // in the open window
   std::uint64_t stepStartTicks_ = 0;
-  std::uint64_t switchTicks_ = 0;    // spent on switching since the last recorded step
+  std::uint64_t ownStartTicks_ = 0;  // of what is done here between steps of a window
+  std::uint64_t ownTicks_ = 0;       // taken by that, since the governor was told
   std::uint64_t recordsBefore_ = 0;  // the step
-  double threadNanos_ = 0.0;         // of the recorder's thread, at the last recorded step
+  double threadNanos_ = 0.0;         // of the recorder's thread, as far as the governor was told
   std::string lastSecond_;           // of the last session
   int sameSecond_ = 0;               // sessions before it in that second
 
