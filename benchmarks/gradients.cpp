@@ -179,7 +179,7 @@ void compare(std::size_t bytes, bool isRoot) {
       {"GradientSync::step(), gradients added to in place",
        [&] { return measure(views, repetitions); }},
       {"GradientSync::step(), fresh gradients", [&] { return measure(fresh, repetitions); }}};
-  const std::vector<benchmark::Costs> costs = benchmark::rotate(variants, 15);
+  const std::vector<benchmark::Costs> costs = benchmark::takeTurns(variants, 15);
   if (!isRoot) {
     return;
   }

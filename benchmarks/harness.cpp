@@ -5,20 +5,24 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <random>
 #include <sys/resource.h>
 
 namespace benchmark {
 
-std::vector<Costs> rotate(const std::vector<Variant>& variants, int rounds) {
+std::vector<Costs> takeTurns(const std::vector<Variant>& variants, int rounds) {
   std::vector<Costs> costs(variants.size());
   for (const Variant& variant : variants) {
     variant.run();
   }
+  std::vector<std::size_t> order(variants.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937 random(1);
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-      const std::size_t next = (i + static_cast<std::size_t>(round)) % variants.size();
-      costs[next].push_back(variants[next].run());
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t i : order) {
+      costs[i].push_back(variants[i].run());
     }
   }
   return costs;

@@ -128,7 +128,7 @@ int main() {
       {"exportJsonl()", [&] { return exportNanos(steptape::exportJsonl, path); }},
       {"exportJson()", [&] { return exportNanos(steptape::exportJson, path); }},
       {"RunEvents", [&] { return readNanos(path); }}};
-  const auto costs = benchmark::rotate(variants, kRounds);
+  const auto costs = benchmark::takeTurns(variants, kRounds);
   benchmark::printTitle("An event with one scalar as JSON, nanoseconds of CPU");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");

@@ -138,7 +138,7 @@ void callLatency() {
            }
          });
        }}};
-  const auto costs = benchmark::rotate(variants, kRounds);
+  const auto costs = benchmark::takeTurns(variants, kRounds);
   benchmark::printTitle("The calling thread, bursts of 20, p50, nanoseconds a scalar");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");
@@ -228,7 +228,7 @@ void cpuPerEvent() {
       {"protobuf, table CRC, four stream writes", plain},
       {"the same again (A/A)", plain},
       {"SummaryWriter::addScalar(handle)", ours}};
-  const auto costs = benchmark::rotate(variants, 11);
+  const auto costs = benchmark::takeTurns(variants, 11);
   benchmark::printTitle("CPU of all threads until the file is written, nanoseconds a scalar");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");
@@ -266,7 +266,7 @@ void writersLife() {
          }
          return (benchmark::nowNanos() - start) * 1e-6;
        }}};
-  const auto costs = benchmark::rotate(variants, 101);
+  const auto costs = benchmark::takeTurns(variants, 101);
   benchmark::printTitle("A writer's life, milliseconds");
   benchmark::Costs one(costs[0].size(), 1.0);
   benchmark::printAtMost(variants[0].name, benchmark::ratio(costs[0], one), 1);

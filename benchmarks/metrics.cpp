@@ -166,7 +166,7 @@ void batchedAgainstOneByOne(bool isRoot) {
          return medianMicros(
              25, [&] { batched.add(names); }, [&] { batched.reduce(); });
        }}};
-  const auto costs = benchmark::rotate(variants, kRounds);
+  const auto costs = benchmark::takeTurns(variants, kRounds);
   if (!isRoot) {
     return;
   }
@@ -225,7 +225,7 @@ void exposedWithoutBlocking(int metrics, bool isRoot) {
                                                            kSteps, [&] { job.add(names); },
                                                            [&] { job.reduce(); });
                                                      }}};
-  const auto costs = benchmark::rotate(variants, kRounds);
+  const auto costs = benchmark::takeTurns(variants, kRounds);
   if (!isRoot) {
     return;
   }

@@ -137,7 +137,7 @@ void compare(const std::string& name, const Pixels& pixels, double target) {
   const std::vector<benchmark::Variant> variants = {{"libpng, level 1, Sub", libpng},
                                                     {"the same again (A/A)", libpng},
                                                     {"steptape::encodePng", ours}};
-  const auto costs = benchmark::rotate(variants, 21);
+  const auto costs = benchmark::takeTurns(variants, 21);
   benchmark::printTitle(name + ", CPU nanoseconds a byte of the pixels");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");

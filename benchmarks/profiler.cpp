@@ -41,6 +41,12 @@ double addLoop(int operators) {
   return (benchmark::nowNanos() - start) / operators;
 }
 
+/// The same in caches that hold nothing of what ran before.
+double warmLoop() {
+  addLoop(kOperators / 10);
+  return addLoop(kOperators);
+}
+
 std::unique_ptr<at::ObserverContext> doNothing(const at::RecordFunction&) {
   return nullptr;
 }
@@ -84,12 +90,12 @@ class Callback {
 double withEmptyCallback() {
   const Callback callback(at::RecordFunctionCallback(
       &doNothing, [](const at::RecordFunction&, at::ObserverContext*) {}));
-  return addLoop(kOperators);
+  return warmLoop();
 }
 
 double withFloor() {
   const Callback callback(at::RecordFunctionCallback(&floorBegin, &floorEnd));
-  return addLoop(kOperators);
+  return warmLoop();
 }
 
 steptape::ProfilerOptions recordingOnly() {
@@ -99,7 +105,7 @@ steptape::ProfilerOptions recordingOnly() {
 
 double withHook(const steptape::ProfilerOptions& options) {
   const steptape::OpProfiler profiler(options);
-  return addLoop(kOperators);
+  return warmLoop();
 }
 
 void startKineto(bool shapes) {
@@ -111,7 +117,7 @@ void startKineto(bool shapes) {
 
 double withKineto(bool shapes) {
   startKineto(shapes);
-  const double cost = addLoop(kOperators);
+  const double cost = warmLoop();
   torch::autograd::profiler::disableProfiler();
   return cost;
 }
@@ -173,16 +179,16 @@ void measureHooks(int rounds) {
   steptape::ProfilerOptions shapes = recordingOnly();
   shapes.shapes = true;
   const auto costs =
-      benchmark::rotate({{"none", [] { return addLoop(kOperators); }},
-                         {"empty callback", withEmptyCallback},
-                         {"two readings of the counter and a store", withFloor},
-                         {"steptape", [] { return withHook(recordingOnly()); }},
-                         {"steptape with shapes", [&] { return withHook(shapes); }},
-                         {"steptape, 1 % of operators", [&] { return withHook(sampled); }},
-                         {"Kineto", [] { return withKineto(false); }},
-                         {"Kineto with shapes", [] { return withKineto(true); }},
-                         {"none again", [] { return addLoop(kOperators); }}},
-                        rounds);
+      benchmark::takeTurns({{"none", warmLoop},
+                            {"empty callback", withEmptyCallback},
+                            {"two readings of the counter and a store", withFloor},
+                            {"steptape", [] { return withHook(recordingOnly()); }},
+                            {"steptape with shapes", [&] { return withHook(shapes); }},
+                            {"steptape, 1 % of operators", [&] { return withHook(sampled); }},
+                            {"Kineto", [] { return withKineto(false); }},
+                            {"Kineto with shapes", [] { return withKineto(true); }},
+                            {"none again", warmLoop}},
+                           rounds);
   benchmark::printTitle("an add_ of one element, ns of the calling thread");
   const char* const names[] = {"none",     "empty callback",       "floor",
                                "steptape", "steptape with shapes", "steptape, 1 % of operators",
@@ -202,13 +208,13 @@ void measureTraces(int rounds) {
   const steptape::testing::TempDir directory;
   const std::string path = directory.string();
   const auto costs =
-      benchmark::rotate({{"none", [] { return addLoop(kTracedOperators); }},
-                         {"steptape", [&] { return traceByUs(path, false); }},
-                         {"Kineto", [&] { return traceByKineto(path, false); }},
-                         {"steptape with shapes", [&] { return traceByUs(path, true); }},
-                         {"Kineto with shapes", [&] { return traceByKineto(path, true); }},
-                         {"none again", [] { return addLoop(kTracedOperators); }}},
-                        rounds);
+      benchmark::takeTurns({{"none", [] { return addLoop(kTracedOperators); }},
+                            {"steptape", [&] { return traceByUs(path, false); }},
+                            {"Kineto", [&] { return traceByKineto(path, false); }},
+                            {"steptape with shapes", [&] { return traceByUs(path, true); }},
+                            {"Kineto with shapes", [&] { return traceByKineto(path, true); }},
+                            {"none again", [] { return addLoop(kTracedOperators); }}},
+                           rounds);
   benchmark::printTitle("the same with the trace in its file, ns an operator");
   const char* const names[] = {"none", "steptape", "Kineto", "steptape with shapes",
                                "Kineto with shapes"};
@@ -223,7 +229,7 @@ void measureTraces(int rounds) {
 }
 
 void measureZones(int rounds) {
-  const auto costs = benchmark::rotate(
+  const auto costs = benchmark::takeTurns(
       {{"pair", clockPairs}, {"zone", zones}, {"pair again", clockPairs}}, rounds);
   benchmark::printTitle("a zone, ns");
   benchmark::printCosts("two readings of the counter", costs[0], "ns");

@@ -197,7 +197,7 @@ int main() {
       {"the same again (A/A)", [&] { return nanos(writeSeconds(compressed, trace, true)); }},
       {"writeChromeTrace(), plain", [&] { return nanos(writeSeconds(plain, trace, false)); }},
       {"zlib level 1 of the text", [&] { return nanos(zlibSeconds(text, 1, &zlibBytes)); }}};
-  const auto costs = benchmark::rotate(variants, kRounds);
+  const auto costs = benchmark::takeTurns(variants, kRounds);
   benchmark::printTitle("An event of a Chrome trace, nanoseconds of CPU");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");

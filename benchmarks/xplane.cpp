@@ -113,7 +113,7 @@ int main() {
       {"the same again (A/A)", [&] { return messageNanos(trace); }},
       {"writeXPlane()", [&] { return writeNanos(trace, path); }},
       {"readXPlane()", [&] { return readNanos(path); }}};
-  const auto costs = benchmark::rotate(variants, kRounds);
+  const auto costs = benchmark::takeTurns(variants, kRounds);
   benchmark::printTitle("A span in a profile of 1,000,000, nanoseconds of CPU");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");
