@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -25,10 +24,23 @@ namespace {
 /// Ranks write at about the same time; those that do not are gone, or write elsewhere.
 constexpr std::chrono::seconds kPatienceWithRanks(2);
 
+/// Lives while a profiler does.
+std::shared_ptr<TaskThread> sharedThread() {
+  static Mutex mutex;
+  static std::weak_ptr<TaskThread> shared;
+  const MutexLock lock(mutex);
+  std::shared_ptr<TaskThread> thread = shared.lock();
+  if (thread == nullptr) {
+    thread = std::make_shared<TaskThread>();
+    shared = thread;
+  }
+  return thread;
+}
+
 }  // namespace
 
 ProfileOutput::ProfileOutput(const ProfilerOptions& options, RankExchange* exchange)
-    : options_(options), exchange_(exchange), sessions_(options.logDir) {
+    : options_(options), exchange_(exchange), sessions_(options.logDir), thread_(sharedThread()) {
   const bool isRoot = options_.communicator == nullptr || options_.communicator->isRoot();
   if (options_.writer == nullptr && !options_.logDir.empty() && isRoot) {
     // A directory that two writers share would confuse TensorBoard.
@@ -44,12 +56,12 @@ ProfileOutput::~ProfileOutput() {
 void ProfileOutput::write(FinishedWindow window, const TraceOrigin& origin) {
   // A std::function must be copyable; the window is large and is not copied.
   auto shared = std::make_shared<const FinishedWindow>(std::move(window));
-  thread_.post([this, shared, origin] { process(*shared, origin); });
+  thread_->post([this, shared, origin] { process(*shared, origin); });
 }
 
 void ProfileOutput::write(RankExchange::Window window) {
   auto shared = std::make_shared<const RankExchange::Window>(std::move(window));
-  thread_.post([this, shared] { attempt([&] { writeNow(*shared); }); });
+  thread_->post([this, shared] { attempt([&] { writeNow(*shared); }); });
 }
 
 Status ProfileOutput::flush() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,7 +22,8 @@
 
 namespace steptape::detail {
 
-/// Writes finished windows where a profiler's options say, on a thread of its own.
+/// Writes finished windows where a profiler's options say, on a thread that all profilers of the process
+/// share: their windows are written one after the other, as they finish.
 ///
 /// @threads Thread-safe, but for construction and destruction.
 class ProfileOutput {
@@ -44,7 +46,7 @@ class ProfileOutput {
   void reportOnce(const std::string& what);
 
   /// Returns once everything is written.
-  void finish() { thread_.finish(); }
+  void finish() { thread_->finish(); }
   /// finish(). @return the first failure since the last call.
   Status flush();
 
@@ -70,7 +72,7 @@ class ProfileOutput {
   Mutex mutex_;
   Status failure_ STEPTAPE_GUARDED_BY(mutex_);
   std::set<std::string> reported_ STEPTAPE_GUARDED_BY(mutex_);
-  TaskThread thread_;  // last: its tasks use all of the above
+  const std::shared_ptr<TaskThread> thread_;
 };
 
 }  // namespace steptape::detail

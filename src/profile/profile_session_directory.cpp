@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "steptape/base/error.h"
+#include "steptape/base/mutex.h"
 
 namespace steptape::detail {
 namespace {
@@ -42,6 +43,17 @@ std::error_code moveFiles(const fs::path& from, const fs::path& to) {
 }
 
 }  // namespace
+
+std::string newSessionName(std::int64_t unixNanos) {
+  static Mutex mutex;
+  static std::string last;
+  static int sameAsLast = 0;
+  std::string name = profileSessionName(unixNanos);
+  const MutexLock lock(mutex);
+  sameAsLast = name == last ? sameAsLast + 1 : 0;
+  last = name;
+  return sameAsLast == 0 ? name : name + "_" + std::to_string(sameAsLast);
+}
 
 std::string ProfileSessionDirectory::unfinished(const std::string& session) const {
   return logDir_ + "/plugins/profile_unfinished/" + session;

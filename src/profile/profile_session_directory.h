@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "steptape/base/export.h"
@@ -10,6 +11,12 @@
 #include "steptape/trace/xplane_trace.h"
 
 namespace steptape::detail {
+
+/// A name for a session that begins: profileSessionName(), with a number behind it where this process
+/// gave that name before.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::string newSessionName(std::int64_t unixNanos);
 
 /// Writes files to the session directories where XProf looks, each of which appears once the files of
 /// all ranks lie in it: XProf reads a session once and would miss those that come later.

@@ -10,11 +10,11 @@
 #include "steptape/base/mutex.h"
 #include "steptape/distributed/clock_offset.h"
 #include "steptape/recorder/zone.h"
-#include "steptape/trace/xplane_trace.h"
 
 #include "distributed/open_on_all_ranks.h"
 #include "profile/overhead_governor.h"
 #include "profile/profile_output.h"
+#include "profile/profile_session_directory.h"
 #include "profile/profile_trigger.h"
 #include "profile/rank_exchange.h"
 #include "profile/span_source.h"
@@ -306,16 +306,10 @@ class Profiler::Impl {
     }
   }
 
-  /// A name for the window that begins, the same on all ranks and another one than the last, and when
-  /// it was given.
+  /// A name for the window that begins, the same on all ranks, and when it was given.
   detail::WindowStart nameSession() {
     const std::int64_t now = Clock::system().wallNanos();
-    std::string session = profileSessionName(now);
-    sameSecond_ = session == lastSecond_ ? sameSecond_ + 1 : 0;
-    lastSecond_ = session;
-    if (sameSecond_ != 0) {
-      session += "_" + std::to_string(sameSecond_);
-    }
+    std::string session = detail::newSessionName(now);
     if (options_.communicator == nullptr) {
       return {session, now};
     }
@@ -344,8 +338,6 @@ class Profiler::Impl {
   std::uint64_t ownTicks_ = 0;       // taken by that, since the governor was told
   std::uint64_t recordsBefore_ = 0;  // the step
   double threadNanos_ = 0.0;         // of the recorder's thread, as far as the governor was told
-  std::string lastSecond_;           // of the last session
-  int sameSecond_ = 0;               // sessions before it in that second
 
   Mutex finishedMutex_;
   std::optional<OpProfile> finished_ STEPTAPE_GUARDED_BY(finishedMutex_);  // the latest window

@@ -40,6 +40,9 @@ void TaskThread::post(std::function<void()> task) {
 
 void TaskThread::finish() {
   const MutexLock lock(mutex_);
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    return;
+  }
   while (isBusy_ || !tasks_.empty()) {
     changed_.waitUntil(mutex_, later());
   }

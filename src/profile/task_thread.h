@@ -24,7 +24,7 @@ class TaskThread {
   /// @param task Must not throw.
   void post(std::function<void()> task);
 
-  /// Returns once everything that was posted before is done.
+  /// Returns once everything is done, or at once in a task, which cannot wait for itself.
   void finish();
 
  private:

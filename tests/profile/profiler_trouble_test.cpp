@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
+#include <list>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -76,6 +78,50 @@ std::vector<std::string> temporaryFilesIn(const fs::path& directory) {
   };
   files.erase(std::remove_if(files.begin(), files.end(), std::not_fn(isTemporary)), files.end());
   return files;
+}
+
+TEST(ProfilerTrouble, WritesWhatProfilersFoundInOneSecondOneAfterTheOther) {
+  constexpr std::int64_t kProfilers = 20;
+  const testing::TempDir dir;
+  std::vector<std::int64_t> steps;
+  std::vector<std::string> told;
+  ProfilerOptions options = everyStep();
+  options.logDir = dir.string();
+  options.schedule.repeat = 1;
+  options.onTrace = [&](const Trace&, SummaryWriter*, std::int64_t step) { steps.push_back(step); };
+  options.onError = [&](const Status& status) { told.push_back(status.message()); };
+  {
+    std::list<Profiler> profilers;
+    for (options.firstStep = 1; options.firstStep <= kProfilers; ++options.firstStep) {
+      Profiler& profiler = profilers.emplace_back(options);
+      // The first ones have more to write than the last.
+      for (std::int64_t i = 0; i < 100 * (kProfilers - options.firstStep); ++i) {
+        trainStep();
+      }
+      profiler.step();
+      profiler.stop();
+    }
+  }
+  std::vector<std::int64_t> inOrder(kProfilers);
+  std::iota(inOrder.begin(), inOrder.end(), 2);
+  EXPECT_EQ(steps, inOrder);
+  EXPECT_THAT(told, IsEmpty());
+  EXPECT_THAT(xplanesIn(dir.path()), SizeIs(kProfilers));
+}
+
+TEST(ProfilerTrouble, WaitsForNothingInACallback) {
+  ProfilerOptions options = everyStep();
+  options.schedule.repeat = 1;
+  Profiler* running = nullptr;
+  bool isFlushed = false;
+  options.onTrace = [&](const Trace&, SummaryWriter*, std::int64_t) {
+    isFlushed = running->flush().ok();
+  };
+  Profiler profiler(options);
+  running = &profiler;
+  profiler.step();
+  EXPECT_TRUE(profiler.flush().ok());
+  EXPECT_TRUE(isFlushed);
 }
 
 TEST(ProfilerTrouble, WritesTheTraceOfAWindowWhoseCallbackThrows) {

@@ -98,9 +98,10 @@ struct ProfilerOptions {
   /// when all are ready.
   std::shared_ptr<Communicator> communicator = nullptr;
 
-  /// Told of the trace of every finished window, on the thread that writes it, for pictures and
-  /// evaluations of your own. `writer` is where the window is logged, or null; `step` its step there.
-  /// Called when the window is written; what it throws is told as what could not be written.
+  /// Told of the trace of every finished window, for pictures and evaluations of your own, on the
+  /// thread that writes it, which is one for all profilers of the process: one call at a time. `writer`
+  /// is where the window is logged, or null; `step` its step there. Called when the window is written;
+  /// what it throws is told as what could not be written.
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
       nullptr;
 
