@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/profile/profiler.h"
 
+#include <chrono>
+#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -95,6 +97,15 @@ TEST(Profiler, PutsEachSpanIntoTheWindowOfItsStep) {
   }
   spansByWindow.resize(kWindows);  // the destructor ends one more, without a step
   EXPECT_EQ(spansByWindow, std::vector<std::size_t>(kWindows, 3));
+}
+
+TEST(Profiler, SleepsWhileNothingIsRecorded) {
+  constexpr std::chrono::milliseconds kIdle(300);
+  Profiler profiler;
+  const std::clock_t before = std::clock();  // of the CPU, all threads
+  std::this_thread::sleep_for(kIdle);
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC,
+            std::chrono::duration<double>(kIdle).count() / 10);
 }
 
 TEST(Profiler, TellsWhatItDoes) {
