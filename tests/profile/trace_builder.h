@@ -60,7 +60,7 @@ class TraceBuilder {
     return *this;
   }
   TraceBuilder& step(std::int64_t number, std::int64_t start, std::int64_t end) {
-    trace_.steps.push_back({number, start, end - start, 0});
+    trace_.steps.push_back({number, start, end - start, thread_});
     return *this;
   }
 

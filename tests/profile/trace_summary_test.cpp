@@ -78,8 +78,10 @@ TEST(Summarize, KeepsShapesApartWhenAsked) {
 }
 
 TEST(Summarize, CountsForAModuleWhatItsOperatorsCall) {
+  SpanDetails fc1 = detailsOf("", "fc1", 0);
+  fc1.bytes = 640;
   const Trace trace = TraceBuilder()
-                          .with(detailsOf("", "fc1", 0))
+                          .with(fc1)
                           .op("linear", 0, 100)
                           .withoutDetails()
                           .op("addmm", 20, 80)
@@ -89,6 +91,7 @@ TEST(Summarize, CountsForAModuleWhatItsOperatorsCall) {
   EXPECT_EQ(find(byModule, "fc1").calls, 1U);
   EXPECT_EQ(find(byModule, "fc1").self, nanoseconds(100));
   EXPECT_EQ(find(byModule, "fc1").total, nanoseconds(100));
+  EXPECT_EQ(find(byModule, "fc1").bytes, 640);
   EXPECT_EQ(find(byModule, "(no module)").self, nanoseconds(30));
 }
 
@@ -144,6 +147,11 @@ TEST(SummarizeSteps, LeavesOutOtherThreadsAndWhatCrossesAStep) {
     EXPECT_EQ(step.forward, 0);
     EXPECT_EQ(step.other, 500);
   }
+}
+
+TEST(SummarizeSteps, TakesThePartsFromTheThreadOfTheSteps) {
+  const Trace trace = TraceBuilder().onThread(1).step(0, 0, 500).op("conv", 100, 400).build();
+  EXPECT_EQ(summarizeSteps(trace).at(0).forward, 300);
 }
 
 TEST(SummarizeMemory, TellsWhatIsInUseOnEachDeviceAfterEachEvent) {
