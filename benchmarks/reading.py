@@ -18,7 +18,7 @@ import time
 
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 
-from rounds import print_medians, report, rotate
+from rounds import print_medians, report, take_turns
 
 EVENTS, PREFIX_EVENTS = 4_000_000, 100_000
 
@@ -58,7 +58,7 @@ def main():
         subprocess.run([program, "--write", path], check=True)
         beginning = os.path.join(directory, "prefix.tfevents")
         prefix(path, PREFIX_EVENTS, beginning)
-        seconds = rotate({
+        seconds = take_turns({
             "ours": lambda: our_seconds(program, path),
             "ours, again (A/A)": lambda: our_seconds(program, path),
             "TensorBoard's": lambda: their_seconds(beginning),

@@ -5,8 +5,8 @@ import random
 import statistics
 
 
-def rotate(variants, rounds):
-    """Calls every variant once a round, in an order that rotates, after one that does not count.
+def take_turns(variants, rounds):
+    """Calls every variant once a round, in an order that is drawn anew, after one that does not count.
 
     variants: by name, functions that return a cost. Returns the costs by name, one a round.
     """
@@ -14,9 +14,9 @@ def rotate(variants, rounds):
     costs = {name: [] for name in names}
     for name in names:
         variants[name]()
+    chooser = random.Random(1)
     for number in range(rounds):
-        for i in range(len(names)):
-            name = names[(number + i) % len(names)]
+        for name in chooser.sample(names, len(names)):
             costs[name].append(variants[name]())
         print(f"round {number + 1} of {rounds}: " +
               ", ".join(f"{costs[name][-1]:.3g}" for name in names), flush=True)

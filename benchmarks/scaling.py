@@ -16,7 +16,7 @@ import os
 import subprocess
 import tempfile
 
-from rounds import print_medians, report, rotate
+from rounds import print_medians, report, take_turns
 
 # The arguments of imagenet_benchmark, and the efficiency to reach.
 NETWORKS = {
@@ -36,7 +36,7 @@ def main():
 
 
 def compare(name, command, rounds, target):
-    rates = rotate({
+    rates = take_turns({
         "two trainings of 1 rank": lambda: side_by_side(command),
         "two trainings again (A/A)": lambda: side_by_side(command),
         "2 ranks": lambda: two_ranks(command),

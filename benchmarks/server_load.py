@@ -31,7 +31,7 @@ import grpc
 import tensorboard_data_server
 from tensorboard.data.proto import data_provider_pb2, data_provider_pb2_grpc
 
-from rounds import print_medians, report, rotate
+from rounds import print_medians, report, take_turns
 
 SCALARS = {"long": 4_000_000, **{f"short{i:02}": 100_000 for i in range(20)}}
 TAGS = 10
@@ -149,7 +149,7 @@ def main():
     scalars = {run: count // arguments.shrink for run, count in SCALARS.items()}
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as empty_folder:
         write_runs(program, folder, scalars)
-        seconds = rotate({
+        seconds = take_turns({
             "ours, one thread": lambda: our_seconds(program, folder, scalars, 1),
             "ours, one thread, again (A/A)": lambda: our_seconds(program, folder, scalars, 1),
             "ours, two threads": lambda: our_seconds(program, folder, scalars, 2),

@@ -4,7 +4,7 @@
 
     .venv/bin/python3 benchmarks/training.py build/release [--model cnn] [--rounds 11] [--steps 469]
 
-For each network, every round runs in an order that rotates: two plain LibTorch loops side by side,
+For each network, every round runs in an order that is drawn anew: two plain LibTorch loops side by side,
 twice (the A/A control), the example on 2 ranks with all its logging and with --no-log, and PyTorch's
 DistributedDataParallel with a line in its log each step. Each gives the seconds of an epoch as it
 took its steps. Quote a ratio only from a run whose control holds.
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from rounds import print_medians, report, rotate
+from rounds import print_medians, report, take_turns
 
 # What the ratios of an epoch with logging may be at most.
 TARGETS = {
@@ -44,7 +44,7 @@ def compare(model, arguments, folder):
         "2 ranks, --no-log": lambda: example.run(["--no-log"]),
         "2 ranks of PyTorch's DDP": lambda: ddp(common),
     }
-    seconds = rotate(variants, arguments.rounds)
+    seconds = take_turns(variants, arguments.rounds)
     plain, again, logged, silent, peer = seconds.values()
     print_medians(f"Seconds of an epoch, {model}", seconds)
     targets = TARGETS[model]

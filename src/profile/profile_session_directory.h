@@ -16,7 +16,7 @@ namespace steptape::detail {
 /// gave that name before.
 ///
 /// @threads Thread-safe.
-STEPTAPE_EXPORT std::string newSessionName(std::int64_t unixNanos);
+std::string newSessionName(std::int64_t unixNanos);
 
 /// Writes files to the session directories where XProf looks, each of which appears once the files of
 /// all ranks lie in it: XProf reads a session once and would miss those that come later.

@@ -6,25 +6,39 @@
 namespace steptape::detail {
 namespace {
 
-/// How many of `steps` steps of 1 ms are recorded, if each has `spans` spans of 100 ns.
-int recordedOf(int steps, double maxShare, std::uint64_t spans, double extraNanos = 0.0) {
-  OverheadGovernor governor(maxShare, 100.0);
+struct Steps {
+  std::uint64_t spans = 0;      ///< Of each one that is recorded.
+  double recordedNanos = 1e6;   ///< What such a step takes; others take 1 ms.
+  double besideRecorded = 0.0;  ///< What recording it costs besides.
+  double besideAny = 0.0;       ///< What every step costs besides.
+};
+
+/// How many of `count` steps are recorded.
+int record(int count, const Steps& steps, OverheadGovernor* governor) {
   int recorded = 0;
-  for (int i = 0; i < steps; ++i) {
-    if (governor.recordsNext()) {
-      governor.addCost(extraNanos);
-      governor.endRecorded(spans, 1e6);
+  for (int i = 0; i < count; ++i) {
+    governor->addCost(steps.besideAny);
+    if (governor->recordsNext()) {
+      governor->addCost(steps.besideRecorded);
+      governor->endRecorded(steps.spans, steps.recordedNanos);
       ++recorded;
     } else {
-      governor.endUnrecorded(1e6);
+      governor->endUnrecorded(1e6);
     }
   }
+  return recorded;
+}
+
+/// The same, of spans of 100 ns and with the share kept.
+int recordedOf(int count, double maxShare, const Steps& steps) {
+  OverheadGovernor governor(maxShare, 100.0);
+  const int recorded = record(count, steps, &governor);
   EXPECT_LE(governor.share(), maxShare + 1e-3) << "one step may be over, the first";
   return recorded;
 }
 
 TEST(OverheadGovernor, RecordsAllButEveryEighthStepWhileThatIsCheap) {
-  EXPECT_NEAR(recordedOf(1000, 0.02, 100), 875, 15);
+  EXPECT_NEAR(recordedOf(1000, 0.02, {100}), 875, 15);
 }
 
 TEST(OverheadGovernor, RecordsEveryStepWithoutABound) {
@@ -37,59 +51,29 @@ TEST(OverheadGovernor, RecordsEveryStepWithoutABound) {
 
 TEST(OverheadGovernor, NoticesThatRecordedStepsTakeLonger) {
   // 1 % as far as spans are counted, and 10 % in truth.
-  OverheadGovernor governor(0.01, 100.0);
-  int recorded = 0;
-  for (int i = 0; i < 3000; ++i) {
-    if (governor.recordsNext()) {
-      governor.endRecorded(100, 1.1e6);
-      ++recorded;
-    } else {
-      governor.endUnrecorded(1e6);
-    }
-  }
-  EXPECT_NEAR(recorded, 240, 30);
+  EXPECT_NEAR(recordedOf(3000, 0.01, {100, 1.1e6}), 240, 30);
 }
 
 TEST(OverheadGovernor, RecordsAsManyStepsAsFourFifthsOfTheShareAllow) {
   // 300 spans of 100 ns are 3 % of a step.
-  EXPECT_NEAR(recordedOf(3000, 0.01, 300), 800, 2);
-  EXPECT_NEAR(recordedOf(3000, 0.001, 300), 80, 2);
+  EXPECT_NEAR(recordedOf(3000, 0.01, {300}), 800, 2);
+  EXPECT_NEAR(recordedOf(3000, 0.001, {300}), 80, 2);
 }
 
 TEST(OverheadGovernor, CountsWhatElseRecordingCosts) {
-  EXPECT_NEAR(recordedOf(3000, 0.01, 0, 30000), 800, 2);
+  EXPECT_NEAR(recordedOf(3000, 0.01, {0, 1e6, 30000}), 800, 2);
 }
 
 TEST(OverheadGovernor, CountsWhatStepsCostThatAreNotRecorded) {
   // 3 % of each recorded step, and 0.5 % of all: with a tenth of them it is 0.8 %.
-  OverheadGovernor governor(0.01, 100.0);
-  int recorded = 0;
-  for (int i = 0; i < 3000; ++i) {
-    governor.addCost(5000);
-    if (governor.recordsNext()) {
-      governor.endRecorded(300, 1e6);
-      ++recorded;
-    } else {
-      governor.endUnrecorded(1e6);
-    }
-  }
-  EXPECT_NEAR(recorded, 300, 2);
+  EXPECT_NEAR(recordedOf(3000, 0.01, {300, 1e6, 0.0, 5000}), 300, 2);
 }
 
 TEST(OverheadGovernor, ChargesTheFirstStepsOnceItKnowsWhatTheyCost) {
   // The first 15 comparisons need 30 steps, half of them recorded at 10 %: it takes as much as 150
   // steps without a record to make up for them.
   OverheadGovernor governor(0.01, 1.0);
-  int recorded = 0;
-  for (int i = 0; i < 150; ++i) {
-    if (governor.recordsNext()) {
-      governor.endRecorded(1, 1.1e6);
-      ++recorded;
-    } else {
-      governor.endUnrecorded(1e6);
-    }
-  }
-  EXPECT_NEAR(recorded, 16, 1);
+  EXPECT_NEAR(record(150, {1, 1.1e6}, &governor), 16, 1);
   EXPECT_NEAR(governor.share(), 16 * 1e5 / (150 * 1e6 + 16 * 1e5), 1e-3);
 }
 
