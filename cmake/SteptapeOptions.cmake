@@ -29,8 +29,18 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(STEPTAPE_CCACHE ccache)
   mark_as_advanced(STEPTAPE_CCACHE)
   if(STEPTAPE_CCACHE)
-    # Without this sloppiness ccache refuses every translation unit that uses a precompiled header.
-    set(CMAKE_CXX_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${STEPTAPE_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${STEPTAPE_CCACHE})
   endif()
+endif()
+
+# A program on LibTorch takes the default linker two seconds, and these one.
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_LINKER_TYPE AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld=")
+  include(CheckLinkerFlag)
+  foreach(linker IN ITEMS lld mold)
+    check_linker_flag(CXX -fuse-ld=${linker} STEPTAPE_LINKS_WITH_${linker})
+    if(STEPTAPE_LINKS_WITH_${linker})
+      add_link_options(-fuse-ld=${linker})
+      break()
+    endif()
+  endforeach()
 endif()

@@ -17,10 +17,16 @@ include(GoogleTest)
 set(STEPTAPE_MPI_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1)
 
+# Test code runs once for each time that it is compiled: optimising it takes longer than it saves. The
+# libraries under test have the flags of the build type.
+add_library(steptape_test_flags INTERFACE)
+target_link_libraries(steptape_test_flags INTERFACE steptape_build_flags)
+target_compile_options(steptape_test_flags INTERFACE -O0)
+
 function(steptape_test_program target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(${target} ${arg_SOURCES})
-  target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gmock steptape_build_flags)
+  target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gmock steptape_test_flags)
   # src/ as well: internals such as rings and encoders have tests of their own.
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE

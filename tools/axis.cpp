@@ -16,7 +16,6 @@ namespace {
 constexpr double kTolerance = 1e-9;
 /// An axis goes on to a round number that is at most so much of its length away.
 constexpr double kReach = 0.1;
-constexpr double kDaySeconds = 86'400;
 
 /// The smallest of 1, 2, 5, 10 times a power of ten that is not below `step`.
 double roundStep(double step) {

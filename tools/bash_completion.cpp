@@ -8,7 +8,7 @@ namespace steptape::tools {
 namespace {
 
 // {0}: the program, {1}: values of options, {2}: options, {3}: arguments.
-constexpr char kScript[] = R"(# Completion of {0} for bash, printed by "{0} completion bash".
+constexpr char kBashScript[] = R"(# Completion of {0} for bash, printed by "{0} completion bash".
 _{0}() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}}
   local command= words= files= i
@@ -98,7 +98,7 @@ std::string bashCompletion(const CommandInfo& program) {
     }
   }
   arguments = caseLine(10, "''", fmt::format("words='{}'", fmt::join(names, " "))) + arguments;
-  return fmt::format(kScript, program.name, values, options, arguments);
+  return fmt::format(kBashScript, program.name, values, options, arguments);
 }
 
 }  // namespace steptape::tools

@@ -10,8 +10,8 @@
 namespace steptape::tools {
 namespace {
 
-constexpr int kIndent = 2;
-constexpr int kGap = 2;
+constexpr int kLegendIndent = 2;
+constexpr int kColumnGap = 2;
 constexpr int kSampleColumns = 2;
 
 std::string padded(const std::string& text, int columns) {
@@ -29,7 +29,7 @@ struct Widths {
   int name = 0;
   int summary = 0;
 
-  int entry() const { return kIndent + kSampleColumns + 1 + name + kGap + summary; }
+  int entry() const { return kLegendIndent + kSampleColumns + 1 + name + kColumnGap + summary; }
 };
 
 Widths widthsOf(const std::vector<Entry>& entries) {
@@ -71,8 +71,8 @@ std::vector<std::string> legendLines(const Chart& chart, const CurveStyle& style
     const Entry& entry = entries[i];
     const bool endsLine = i + 1 == shown || (i + 1) % sideBySide == 0;
     const std::string summary = fitted(entry.summary, widths.summary, terminal.hasUtf8);
-    lines.back() += spaces(kIndent) + entry.sample + ' ' +
-                    padded(fitted(entry.name, widths.name, terminal.hasUtf8), widths.name + kGap) +
+    lines.back() += spaces(kLegendIndent) + entry.sample + ' ' +
+                    padded(fitted(entry.name, widths.name, terminal.hasUtf8), widths.name + kColumnGap) +
                     (endsLine ? summary : padded(summary, widths.summary));
   }
   if (shown < entries.size()) {

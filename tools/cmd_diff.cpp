@@ -25,7 +25,7 @@
 namespace steptape::tools {
 namespace {
 
-constexpr int kIndent = 2;
+constexpr int kChartIndent = 2;
 
 struct DiffOptions {
   std::string first;
@@ -88,12 +88,12 @@ std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
     }
   }
   return tableBelow(std::move(columns), {"points", "- there", "+ there", "change", "first step"},
-                    kIndent, terminal);
+                    kChartIndent, terminal);
 }
 
 /// An indented line that fits the terminal.
 void printCut(const std::string& text, const Terminal& terminal) {
-  fmt::print("{:{}}{}\n", "", kIndent, cut(text, terminal.columns - kIndent, terminal));
+  fmt::print("{:{}}{}\n", "", kChartIndent, cut(text, terminal.columns - kChartIndent, terminal));
 }
 
 void print(const RunDiff& diff, const std::array<std::string, 2>& names, const Terminal& terminal) {

@@ -9,7 +9,7 @@ namespace {
 
 /// Of the 256-colour palette, told apart from each other, from black and from white: blue, orange,
 /// green, red, purple, teal, brown, pink.
-constexpr std::array<const char*, 8> kColors{"38;5;33",  "38;5;208", "38;5;34",  "38;5;197",
+constexpr std::array<const char*, 8> kColorCodes{"38;5;33",  "38;5;208", "38;5;34",  "38;5;197",
                                              "38;5;135", "38;5;37",  "38;5;137", "38;5;205"};
 constexpr const char* kFaintColor = "38;5;244";
 constexpr std::string_view kMarks = "*+ox#@%&abcdefghijklmnpqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -20,7 +20,7 @@ CurveStyle::CurveStyle(std::size_t curves, const Terminal& terminal)
     : curves_(curves), terminal_(terminal) {}
 
 bool CurveStyle::hasMarks() const {
-  const bool colorsDo = terminal_.hasColor && curves_ <= kColors.size();
+  const bool colorsDo = terminal_.hasColor && curves_ <= kColorCodes.size();
   return !hasLines() || (curves_ > 1 && !colorsDo);
 }
 
@@ -29,7 +29,7 @@ char CurveStyle::markOf(std::size_t curve) const {
 }
 
 std::string CurveStyle::painted(const std::string& text, std::size_t curve) const {
-  return withCodes(kColors[curve % kColors.size()], text);
+  return withCodes(kColorCodes[curve % kColorCodes.size()], text);
 }
 
 std::string CurveStyle::faint(const std::string& text) const {

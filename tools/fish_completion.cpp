@@ -7,7 +7,7 @@ namespace steptape::tools {
 namespace {
 
 // {0}: the program, {1}: commands, options and arguments.
-constexpr char kScript[] = R"(# Completion of {0} for fish, printed by "{0} completion fish".
+constexpr char kFishScript[] = R"(# Completion of {0} for fish, printed by "{0} completion fish".
 function __{0}_command
   for word in (commandline --tokenize --cut-at-cursor --current-process)[2..]
     if not string match --quiet -- '-*' $word
@@ -74,7 +74,7 @@ std::string fishCompletion(const CommandInfo& program) {
       lines += after + valueText(command.arguments.front()) + '\n';
     }
   }
-  return fmt::format(kScript, program.name, lines);
+  return fmt::format(kFishScript, program.name, lines);
 }
 
 }  // namespace steptape::tools

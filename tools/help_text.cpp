@@ -13,7 +13,7 @@
 namespace steptape::tools {
 namespace {
 
-constexpr std::size_t kIndent = 2;
+constexpr std::size_t kHelpIndent = 2;
 // Names that are longer have their description on the line after them.
 constexpr std::size_t kMostNameColumns = 22;
 
@@ -54,13 +54,13 @@ std::string section(const std::string& title,
   for (const auto& [name, description] : entries) {
     widest = std::max(widest, name.size() <= kMostNameColumns ? name.size() : 0);
   }
-  const std::size_t indent = kIndent + widest + kIndent;
+  const std::size_t indent = kHelpIndent + widest + kHelpIndent;
   std::string text = fmt::format("\n{}:\n", title);
   for (const auto& [name, description] : entries) {
-    const std::string gap = name.size() <= widest ? std::string(indent - kIndent - name.size(), ' ')
+    const std::string gap = name.size() <= widest ? std::string(indent - kHelpIndent - name.size(), ' ')
                                                   : '\n' + std::string(indent, ' ');
     text +=
-        fmt::format("{:{}}{}{}{}\n", "", kIndent, name, gap, wrapped(description, indent, columns));
+        fmt::format("{:{}}{}{}{}\n", "", kHelpIndent, name, gap, wrapped(description, indent, columns));
   }
   return text;
 }

@@ -102,7 +102,7 @@ std::string pairJson(const std::array<std::string, 2>& values) {
   return jsonShortArray({values[0], values[1]});
 }
 
-std::string jsonOf(const std::optional<double>& nanos) {
+std::string millisecondsJson(const std::optional<double>& nanos) {
   return nanos ? jsonNumber(*nanos / 1e6) : "null";
 }
 
@@ -134,7 +134,7 @@ std::string profileDiffJson(const ProfileDiff& diff, const std::array<std::strin
                             .add("name", jsonString(op.name))
                             .add("kind", jsonString(spanKindName(op.kind)))
                             .add("shapes", jsonString(op.shapes))
-                            .add("self_ms", pairJson({jsonOf(op.self[0]), jsonOf(op.self[1])}))
+                            .add("self_ms", pairJson({millisecondsJson(op.self[0]), millisecondsJson(op.self[1])}))
                             .add("change_ms", jsonNumber(op.change() / 1e6))
                             .toString());
   }

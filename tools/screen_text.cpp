@@ -36,17 +36,17 @@ std::vector<Character> charactersOf(std::string_view text) {
 
 /// C0, DEL and C1, and what turns the direction of the text around it.
 bool isControl(char32_t code) {
-  struct CodeRange {
+  struct ControlRange {
     char32_t first;
     char32_t last;
   };
-  constexpr std::array<CodeRange, 6> kControls{{{0, 0x1f},
+  constexpr std::array<ControlRange, 6> kControls{{{0, 0x1f},
                                                 {0x7f, 0x9f},
                                                 {0x61c, 0x61c},
                                                 {0x200e, 0x200f},
                                                 {0x2028, 0x202e},
                                                 {0x2066, 0x2069}}};
-  return std::any_of(kControls.begin(), kControls.end(), [code](const CodeRange& range) {
+  return std::any_of(kControls.begin(), kControls.end(), [code](const ControlRange& range) {
     return code >= range.first && code <= range.last;
   });
 }

@@ -20,10 +20,10 @@ struct Extremes {
   Wide largest;
 };
 
-using Iterator = std::vector<double>::const_iterator;
+using ValueIterator = std::vector<double>::const_iterator;
 
 /// Of the finite values; nothing if there is none.
-std::optional<Extremes> extremesOf(Iterator begin, Iterator end) {
+std::optional<Extremes> extremesOf(ValueIterator begin, ValueIterator end) {
   std::optional<Extremes> extremes;
   for (; begin != end; ++begin) {
     if (!std::isfinite(*begin)) {
@@ -38,7 +38,7 @@ std::optional<Extremes> extremesOf(Iterator begin, Iterator end) {
 }
 
 /// Of the finite values. REQUIRES: there is one.
-Wide meanOf(Iterator begin, Iterator end) {
+Wide meanOf(ValueIterator begin, ValueIterator end) {
   Wide sum = 0;
   Wide count = 0;
   for (; begin != end; ++begin) {
@@ -51,7 +51,7 @@ Wide meanOf(Iterator begin, Iterator end) {
 }
 
 /// What the column of these values shows; nothing if none is finite.
-std::optional<Wide> shownOf(Iterator begin, Iterator end, const Extremes& all) {
+std::optional<Wide> shownOf(ValueIterator begin, ValueIterator end, const Extremes& all) {
   const std::optional<Extremes> extremes = extremesOf(begin, end);
   if (!extremes) {
     return std::nullopt;

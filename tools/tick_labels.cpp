@@ -10,7 +10,6 @@
 namespace steptape::tools {
 namespace {
 
-constexpr double kDaySeconds = 86'400;
 constexpr int kMostDecimals = 12;
 
 /// The least distance of two neighbours; of one alone, what it is.

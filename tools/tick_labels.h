@@ -6,6 +6,8 @@
 
 namespace steptape::tools {
 
+constexpr double kDaySeconds = 86'400;
+
 /// Ascending multiples of a step as people write them, all with as many decimals as the step needs.
 ///
 /// From 100,000 on with k, M, G or T; where these end, and below a thousandth, with an exponent:

@@ -9,7 +9,7 @@ namespace steptape::tools {
 namespace {
 
 // {0}: the program, {1}: its commands, {2}: its options, {3}: what comes after each command.
-constexpr char kScript[] = R"(#compdef {0}
+constexpr char kZshScript[] = R"(#compdef {0}
 # Completion of {0} for zsh, printed by "{0} completion zsh".
 _{0}() {{
   local context state state_descr line
@@ -102,7 +102,7 @@ std::string zshCompletion(const CommandInfo& program) {
     cases += fmt::format("        {})\n          _arguments \\\n{}{}\n          ;;\n", name,
                          optionLines(command, 12), fmt::join(arguments, " \\\n"));
   }
-  return fmt::format(kScript, program.name, names, optionLines(program, 4), cases);
+  return fmt::format(kZshScript, program.name, names, optionLines(program, 4), cases);
 }
 
 }  // namespace steptape::tools

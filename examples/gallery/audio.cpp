@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "gallery.h"
+#include "turn.h"
 
 namespace {
 
 constexpr int kSampleRate = 22'050;
-constexpr double kTurn = 6.283185307179586;
 
 /// Fades a sound in and out, so that it does not click.
 double loudness(int frame, int frames) {

@@ -4,13 +4,14 @@
 #include <array>
 #include <cmath>
 
+#include "turn.h"
+
 /// Red, green and blue, each 0 to 1.
 using Color = std::array<float, 3>;
 
 /// A colour of a palette that goes round once as `t` goes from 0 to 1: three cosines, each `shift`
 /// behind the other. A third of a turn gives the rainbow, less the colours of dusk.
 inline Color paletteColor(double t, double shift = 1.0 / 3) {
-  constexpr double kTurn = 6.283185307179586;
   Color color;
   for (std::size_t channel = 0; channel < color.size(); ++channel) {
     const double phase = t - shift * static_cast<double>(channel);

@@ -10,7 +10,7 @@
 
 namespace {
 
-const std::vector<std::string> kClasses = {"T-shirt", "Trouser", "Pullover", "Dress", "Coat",
+const std::vector<std::string> kClassNames = {"T-shirt", "Trouser", "Pullover", "Dress", "Coat",
                                            "Sandal",  "Shirt",   "Sneaker",  "Bag",   "Boot"};
 
 steptape::Figure confusionMatrix() {
@@ -24,7 +24,7 @@ steptape::Figure confusionMatrix() {
   counts[60] = 118;  // Shirts look like T-shirts.
   counts[42] = 97;   // Coats look like pullovers.
   steptape::Figure figure({.title = "Confusion matrix", .width = 640, .height = 560});
-  figure.confusionMatrix({counts.data(), {10, 10}}, kClasses);
+  figure.confusionMatrix({counts.data(), {10, 10}}, kClassNames);
   return figure;
 }
 

@@ -5,10 +5,10 @@
 
 #include "color.h"
 #include "gallery.h"
+#include "turn.h"
 
 namespace {
 
-constexpr double kTurn = 6.283185307179586;
 constexpr int kSegments = 240;  // along the knot
 constexpr int kSides = 20;      // around its tube
 

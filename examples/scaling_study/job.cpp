@@ -56,7 +56,7 @@ double sumOf(const std::vector<double>& values) {
                         : std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-double medianOf(const std::vector<Measurement>& jobs, double Measurement::*member) {
+double medianOfMember(const std::vector<Measurement>& jobs, double Measurement::*member) {
   std::vector<double> values;
   for (const Measurement& job : jobs) {
     values.push_back(job.*member);
@@ -129,7 +129,7 @@ Measurement medianOf(const std::vector<Measurement>& jobs) {
   result.ranks = jobs.front().ranks;
   for (double Measurement::*member : {&Measurement::rate, &Measurement::seconds,
                                       &Measurement::waitShare, &Measurement::inputShare}) {
-    result.*member = medianOf(jobs, member);
+    result.*member = medianOfMember(jobs, member);
   }
   // A median of its own would not make the sum 1.
   result.computeShare = 1 - result.waitShare - result.inputShare;

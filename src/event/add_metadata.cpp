@@ -5,15 +5,10 @@
 
 #include "event/wire_fields.h"
 #include "event/wire_format.h"
+#include "event/event_fields.h"
 
 namespace steptape::detail {
 namespace {
-
-// Numbers of fields in event.proto.
-constexpr std::uint32_t kEventSummary = 5;
-constexpr std::uint32_t kSummaryValue = 1;
-constexpr std::uint32_t kValueTag = 1;
-constexpr std::uint32_t kValueMetadata = 9;
 
 std::string_view tagOf(std::string_view value) {
   std::string_view tag;

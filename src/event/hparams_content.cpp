@@ -14,12 +14,12 @@ namespace {
 constexpr std::int32_t kVersion = 0;
 
 // Numbers of the enum DataType.
-constexpr std::int32_t kString = 1;
-constexpr std::int32_t kBool = 2;
-constexpr std::int32_t kFloat64 = 3;
+constexpr std::int32_t kStringType = 1;
+constexpr std::int32_t kBoolType = 2;
+constexpr std::int32_t kFloat64Type = 3;
 
 /// One overload per alternative of HparamValue.
-struct ValueEncoder {
+struct HparamEncoder {
   wire::HParamValue* out;
 
   void operator()(bool value) const { out->set_bool_value(value); }
@@ -31,7 +31,7 @@ std::int32_t typeOf(const HparamValue& value) {
   return std::visit(
       [](const auto& held) {
         using T = std::decay_t<decltype(held)>;
-        return std::is_same_v<T, bool> ? kBool : std::is_same_v<T, double> ? kFloat64 : kString;
+        return std::is_same_v<T, bool> ? kBoolType : std::is_same_v<T, double> ? kFloat64Type : kStringType;
       },
       value.value());
 }
@@ -42,14 +42,14 @@ void encode(const HparamInfo& info, wire::HParamInfo* out) {
   out->set_description(info.description);
   bool single = false;
   if (info.interval) {
-    out->set_type(kFloat64);
+    out->set_type(kFloat64Type);
     out->mutable_domain_interval()->set_min_value(info.interval->first);
     out->mutable_domain_interval()->set_max_value(info.interval->second);
     single = info.interval->first == info.interval->second;
   } else if (!info.discrete.empty()) {
     out->set_type(typeOf(info.discrete.front()));
     for (const HparamValue& value : info.discrete) {
-      std::visit(ValueEncoder{out->mutable_domain_discrete()->add_values()}, value.value());
+      std::visit(HparamEncoder{out->mutable_domain_discrete()->add_values()}, value.value());
     }
     single = info.discrete.size() == 1;
   }
@@ -79,7 +79,7 @@ struct ContentEncoder {
     for (const auto& [name, value] : start.hparams) {
       wire::HParamsSessionStart::Entry* entry = proto->add_hparams();
       entry->set_key(name);
-      std::visit(ValueEncoder{entry->mutable_value()}, value.value());
+      std::visit(HparamEncoder{entry->mutable_value()}, value.value());
     }
     proto->set_group_name(start.groupName);
     proto->set_start_time_secs(start.startTime);

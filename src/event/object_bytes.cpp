@@ -2,6 +2,7 @@
 #include "event/object_bytes.h"
 
 #include "event/wire_fields.h"
+#include "event/event_fields.h"
 
 namespace steptape::detail {
 namespace {
@@ -10,15 +11,7 @@ namespace {
 constexpr std::uint64_t kValueBytes = 1024;
 constexpr std::uint64_t kStringBytes = 96;
 constexpr std::uint64_t kDimensionBytes = 80;
-constexpr std::uint64_t kNumberBytes = 24;  // while a column of 8-byte numbers grows
-
-// Numbers of fields in event.proto.
-constexpr std::uint64_t kSummary = 5;
-constexpr std::uint64_t kValue = 1;
-constexpr std::uint64_t kTensor = 8;
-constexpr std::uint64_t kShape = 2;
-constexpr std::uint64_t kDimension = 2;
-constexpr std::uint64_t kStrings = 8;
+constexpr std::uint64_t kColumnNumberBytes = 24;  // while a column of 8-byte numbers grows
 
 /// Whether a field of a TensorProto holds numbers of variable length, packed or one by one.
 bool isVarints(std::uint64_t field) {
@@ -28,13 +21,13 @@ bool isVarints(std::uint64_t field) {
 std::uint64_t tensorBytes(std::string_view tensor) {
   std::uint64_t sum = 0;
   forEachField(tensor, [&](const WireField& field) {
-    if (field.number == kStrings) {
+    if (field.number == kTensorStrings) {
       sum += kStringBytes;
     } else if (isVarints(field.number)) {
-      sum += kNumberBytes * (field.data.empty() ? 1 : field.data.size());
-    } else if (field.number == kShape) {
+      sum += kColumnNumberBytes * (field.data.empty() ? 1 : field.data.size());
+    } else if (field.number == kTensorShape) {
       forEachField(field.data, [&](const WireField& inner) {
-        sum += inner.number == kDimension ? kDimensionBytes : 0;
+        sum += inner.number == kShapeDimension ? kDimensionBytes : 0;
       });
     }
   });
@@ -44,12 +37,12 @@ std::uint64_t tensorBytes(std::string_view tensor) {
 std::uint64_t summaryBytes(std::string_view summary) {
   std::uint64_t sum = 0;
   forEachField(summary, [&](const WireField& value) {
-    if (value.number != kValue) {
+    if (value.number != kSummaryValue) {
       return;
     }
     sum += kValueBytes;
     forEachField(value.data, [&](const WireField& field) {
-      sum += field.number == kTensor ? tensorBytes(field.data) : 0;
+      sum += field.number == kValueTensor ? tensorBytes(field.data) : 0;
     });
   });
   return sum;
@@ -60,7 +53,7 @@ std::uint64_t summaryBytes(std::string_view summary) {
 std::uint64_t objectBytes(std::string_view payload) {
   std::uint64_t sum = 0;
   forEachField(payload, [&](const WireField& field) {
-    sum += field.number == kSummary ? summaryBytes(field.data) : 0;
+    sum += field.number == kEventSummary ? summaryBytes(field.data) : 0;
   });
   return sum;
 }

@@ -19,7 +19,7 @@ namespace {
 // are the bytes that are copied and, for each field, what it takes once it is decoded.
 constexpr std::uint64_t kMaxStructureBytes = 1 << 30;
 constexpr std::uint64_t kMessageBytes = 128;
-constexpr std::uint64_t kNumberBytes = 16;
+constexpr std::uint64_t kOnnxNumberBytes = 16;
 // Below the limit of Protocol Buffers, 100. A loop within a loop adds three.
 constexpr int kMaxDepth = 90;
 // A name is repeated in every node of the scope it names.
@@ -168,7 +168,7 @@ class Filter {
       refuse("field " + std::to_string(field.number) + " of wire type " + std::to_string(wireType) +
              ", wanted " + std::to_string(kLengthDelimited));
     }
-    charge(field.keep == Keep::kNumber ? kNumberBytes : kMessageBytes);
+    charge(field.keep == Keep::kNumber ? kOnnxNumberBytes : kMessageBytes);
     if (wireType == kVarint) {
       appendVarintField(out, field.number, readVarint(end));
       return;

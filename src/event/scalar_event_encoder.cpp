@@ -7,23 +7,11 @@
 
 #include "base/little_endian.h"
 #include "event/wire_format.h"
+#include "event/event_fields.h"
 
 namespace steptape {
 namespace {
 
-// Field numbers of proto/steptape/wire/event.proto.
-constexpr std::uint32_t kEventWallTime = 1;
-constexpr std::uint32_t kEventStep = 2;
-constexpr std::uint32_t kEventSummary = 5;
-constexpr std::uint32_t kSummaryValue = 1;
-constexpr std::uint32_t kValueTag = 1;
-constexpr std::uint32_t kValueTensor = 8;
-constexpr std::uint32_t kValueMetadata = 9;
-constexpr std::uint32_t kTensorType = 1;
-constexpr std::uint32_t kTensorContent = 4;
-constexpr std::uint32_t kMetadataPluginData = 1;
-constexpr std::uint32_t kMetadataDisplayName = 2;
-constexpr std::uint32_t kMetadataDescription = 3;
 constexpr std::uint32_t kMetadataDataClass = 4;
 constexpr std::uint32_t kPluginDataName = 1;
 
@@ -32,12 +20,12 @@ std::string encodeMetadata(const SummaryMetadata& metadata) {
   detail::appendBytesField(&plugin, kPluginDataName, kScalarsPlugin);
 
   std::string bytes;
-  detail::appendBytesField(&bytes, kMetadataPluginData, plugin);
+  detail::appendBytesField(&bytes, detail::kMetadataPluginData, plugin);
   if (!metadata.displayName.empty()) {
-    detail::appendBytesField(&bytes, kMetadataDisplayName, metadata.displayName);
+    detail::appendBytesField(&bytes, detail::kMetadataDisplayName, metadata.displayName);
   }
   if (!metadata.description.empty()) {
-    detail::appendBytesField(&bytes, kMetadataDescription, metadata.description);
+    detail::appendBytesField(&bytes, detail::kMetadataDescription, metadata.description);
   }
   detail::appendVarintField(&bytes, kMetadataDataClass,
                             static_cast<std::uint64_t>(DataClass::kScalar));
@@ -60,21 +48,21 @@ ScalarValueTemplate::ScalarValueTemplate(std::string_view tag, const SummaryMeta
 ScalarValueTemplate::Encoded ScalarValueTemplate::encode(std::string_view tag,
                                                          std::string_view metadata) {
   std::string tensor;
-  detail::appendVarintField(&tensor, kTensorType, static_cast<std::uint64_t>(TensorType::kFloat));
-  detail::appendBytesField(&tensor, kTensorContent, std::string_view("\0\0\0\0", sizeof(float)));
+  detail::appendVarintField(&tensor, detail::kTensorType, static_cast<std::uint64_t>(TensorType::kFloat));
+  detail::appendBytesField(&tensor, detail::kTensorContent, std::string_view("\0\0\0\0", sizeof(float)));
 
   std::string value;
   if (!tag.empty()) {
-    detail::appendBytesField(&value, kValueTag, tag);
+    detail::appendBytesField(&value, detail::kValueTag, tag);
   }
-  detail::appendBytesField(&value, kValueTensor, tensor);
+  detail::appendBytesField(&value, detail::kValueTensor, tensor);
   const std::size_t bytesThroughFloat = value.size();  // the tensor ends with its content
   if (!metadata.empty()) {
-    detail::appendBytesField(&value, kValueMetadata, metadata);
+    detail::appendBytesField(&value, detail::kValueMetadata, metadata);
   }
 
   Encoded encoded;
-  detail::appendBytesField(&encoded.bytes, kSummaryValue, value);
+  detail::appendBytesField(&encoded.bytes, detail::kSummaryValue, value);
   const std::size_t fieldKeyBytes = encoded.bytes.size() - value.size();
   encoded.floatOffset = fieldKeyBytes + bytesThroughFloat - sizeof(float);
   encoded.size = encoded.bytes.size();
@@ -96,12 +84,12 @@ void ScalarEventEncoder::begin(double wallTime, std::int64_t step) {
 // As Protocol Buffers do, fields whose bits are all zero are left out.
 void ScalarEventEncoder::finish(std::string* out) {
   if (bitsOf<std::uint64_t>(wallTime_) != 0) {
-    detail::appendDoubleField(out, kEventWallTime, wallTime_);
+    detail::appendDoubleField(out, detail::kEventWallTime, wallTime_);
   }
   if (step_ != 0) {
-    detail::appendVarintField(out, kEventStep, static_cast<std::uint64_t>(step_));
+    detail::appendVarintField(out, detail::kEventStep, static_cast<std::uint64_t>(step_));
   }
-  detail::appendBytesField(out, kEventSummary, std::string_view(values_).substr(0, used_));
+  detail::appendBytesField(out, detail::kEventSummary, std::string_view(values_).substr(0, used_));
   count_ = 0;
 }
 

@@ -5,16 +5,13 @@
 #include <utility>
 
 namespace steptape::detail {
-namespace {
-
-struct Extent {
-  std::uint64_t offset;
-  std::size_t points;
-};
-
-}  // namespace
 
 struct ScalarSpool::Series {
+  struct Extent {
+    std::uint64_t offset;
+    std::size_t points;
+  };
+
   std::vector<Extent> spilled;
   std::vector<Point> points;  // behind the spilled ones
 };
@@ -39,7 +36,7 @@ Status ScalarSpool::spill() {
     if (series.points.empty()) {
       continue;
     }
-    Extent extent{0, series.points.size()};
+    Series::Extent extent{0, series.points.size()};
     Status written =
         file_.append(series.points.data(), extent.points * sizeof(Point), &extent.offset);
     if (!written.ok()) {
@@ -62,7 +59,7 @@ Status ScalarSpool::forEach(const std::function<void(const std::string&)>& begin
       continue;
     }
     begin(name);
-    for (Extent extent : series.spilled) {
+    for (Series::Extent extent : series.spilled) {
       while (extent.points > 0) {
         batch.resize(std::min(extent.points, kBatch));
         const std::size_t bytes = batch.size() * sizeof(Point);

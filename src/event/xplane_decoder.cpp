@@ -12,9 +12,10 @@ namespace steptape {
 namespace {
 
 // Field numbers of proto/steptape/wire/xplane.proto.
-constexpr std::uint64_t kSpacePlanes = 1;
-constexpr std::uint64_t kPlaneLines = 3;
-constexpr std::uint64_t kLineEvents = 4;
+// Repeated fields of proto/steptape/wire/xplane.proto that hold most of a file.
+constexpr std::uint64_t kPlanesField = 1;
+constexpr std::uint64_t kLinesField = 3;
+constexpr std::uint64_t kEventsField = 4;
 
 /// Parses a message but for a repeated field that holds most of its bytes, which stay where they
 /// are.
@@ -80,7 +81,7 @@ std::vector<XStat> decodeStats(const Protos& protos) {
 
 bool decodeLine(std::string_view bytes, XLine* line) {
   wire::XLine proto;
-  if (!parseAllBut(kLineEvents, bytes, &proto, &line->events)) {
+  if (!parseAllBut(kEventsField, bytes, &proto, &line->events)) {
     return false;
   }
   line->id = proto.id();
@@ -92,7 +93,7 @@ bool decodeLine(std::string_view bytes, XLine* line) {
 bool decodePlane(std::string_view bytes, XPlane* plane) {
   wire::XPlane proto;
   std::vector<std::string_view> lines;
-  if (!parseAllBut(kPlaneLines, bytes, &proto, &lines)) {
+  if (!parseAllBut(kLinesField, bytes, &proto, &lines)) {
     return false;
   }
   plane->id = proto.id();
@@ -130,7 +131,7 @@ Status decodeXSpace(std::string_view bytes, XSpace* space) {
   wire::XSpace proto;
   std::vector<std::string_view> planes;
   *space = {};
-  if (!parseAllBut(kSpacePlanes, bytes, &proto, &planes)) {
+  if (!parseAllBut(kPlanesField, bytes, &proto, &planes)) {
     return refusal("XSpace", bytes);
   }
   space->errors = {proto.errors().begin(), proto.errors().end()};

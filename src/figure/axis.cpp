@@ -8,7 +8,7 @@ namespace steptape::figure {
 namespace {
 
 /// Share of the data's range that is left free at either end.
-constexpr double kMargin = 0.05;
+constexpr double kDataMargin = 0.05;
 /// Cairo's coordinates have 24 bits before the point; strokes around them must fit as well.
 constexpr double kFarthest = 1e6;
 
@@ -22,7 +22,7 @@ std::pair<double, double> logLimits(double min, double max) {
   if (min == max) {
     return {min / 2, max * 2};
   }
-  const double by = std::pow(max / min, kMargin);
+  const double by = std::pow(max / min, kDataMargin);
   // A margin beyond what a double holds is none.
   const double low = min / by > 0 ? min / by : min;
   const double high = std::isfinite(max * by) ? max * by : max;
@@ -76,7 +76,7 @@ std::pair<double, double> AxisData::limits(AxisScale scale) const {
   if (min_ == max_) {
     return widened(min_);
   }
-  const double by = (max_ / 2 - min_ / 2) * 2 * kMargin;
+  const double by = (max_ / 2 - min_ / 2) * 2 * kDataMargin;
   const double low = edges_.count(min_) != 0 ? min_ : min_ - by;
   const double high = edges_.count(max_) != 0 ? max_ : max_ + by;
   return std::isfinite(low) && std::isfinite(high) ? std::pair(low, high) : std::pair(min_, max_);

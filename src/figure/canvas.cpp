@@ -14,7 +14,6 @@ namespace steptape::figure {
 namespace {
 
 constexpr double kPointsPerInch = 72;
-constexpr double kPi = 3.14159265358979323846;
 /// Height of a capital letter, as a share of the font's size: 0.70 to 0.73 in usual fonts.
 constexpr double kCapitalHeight = 0.72;
 constexpr double kSuperscriptSize = 0.7;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "figure/checks.h"
+#include "figure/geometry.h"
 
 namespace steptape::figure {
 namespace {
@@ -110,7 +111,6 @@ Color cycleColor(int index) {
 }
 
 Color colorOfName(std::string_view name) {
-  constexpr double kPi = 3.14159265358979323846;
   constexpr double kChroma = 0.085;  // The most that every hue has at these lightnesses.
   const std::uint32_t hash = hashOf(name);
   const double hue = 2 * kPi * (hash & 0xFFFF) / 65536.0;

@@ -24,7 +24,7 @@ constexpr std::array<unsigned, 9> kBlues{0xF7FBFF, 0xDEEBF7, 0xC6DBEF, 0x9ECAE1,
                                          0x4292C6, 0x2171B5, 0x08519C, 0x08306B};
 constexpr std::array<unsigned, 11> kRdBu{0x67001F, 0xB2182B, 0xD6604D, 0xF4A582, 0xFDDBC7, 0xF7F7F7,
                                          0xD1E5F0, 0x92C5DE, 0x4393C3, 0x2166AC, 0x053061};
-constexpr std::array<unsigned, 2> kGray{0x000000, 0xFFFFFF};
+constexpr std::array<unsigned, 2> kGrayStops{0x000000, 0xFFFFFF};
 
 using Named = std::pair<std::string_view, Span<const unsigned>>;
 
@@ -33,7 +33,7 @@ const std::array<Named, 5>& colormaps() {
                                                 {"magma", kMagma},
                                                 {"blues", kBlues},
                                                 {"rdbu", kRdBu},
-                                                {"gray", kGray}}};
+                                                {"gray", kGrayStops}}};
   return kColormaps;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kSin45 = 0.70710678118654752;
 /// Free space along the edges of the picture, in points; as are the lengths that follow.
-constexpr double kPadding = 7;
+constexpr double kCellPadding = 7;
 constexpr double kLabelGap = 4;
 constexpr double kTitleGap = 6;
 constexpr double kColorbarGap = 9;
@@ -175,7 +175,7 @@ class LayoutSearch {
   }
 
   void placeArea() {
-    const double padding = pixels(kPadding);
+    const double padding = pixels(kCellPadding);
     const double left =
         padding + std::max(labelHeight(model_.yLabel) + yMarksWidth(), overhang(false));
     const double right =
@@ -210,7 +210,7 @@ class LayoutSearch {
     const double half = canvas_->lineHeight(kAxisLabelSize) / 2;
     layout_.title = {area().centerX(),
                      area().top - pixels(kTitleGap) - canvas_->lineHeight(kTitleSize) / 2};
-    layout_.titleWidth = cell_.width - 2 * pixels(kPadding);
+    layout_.titleWidth = cell_.width - 2 * pixels(kCellPadding);
     layout_.xLabel = {area().centerX(),
                       area().bottom() + xMarksHeight() + pixels(kLabelGap) / 2 + half};
     layout_.yLabel = {area().left - yMarksWidth() - pixels(kLabelGap) / 2 - half, area().centerY()};

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kTextSize = 9;
 // In points, too.
-constexpr double kMargin = 5;   // to the axes
-constexpr double kPadding = 4;  // beside the keys
+constexpr double kLegendMargin = 5;   // to the axes
+constexpr double kLegendPadding = 4;  // beside the keys
 constexpr double kPaddingAbove = 3;
 constexpr double kKeyWidth = 18;
 constexpr double kKeyGap = 5;
@@ -62,20 +62,20 @@ void drawKey(const LegendKey& key, const Rect& rect, Canvas* canvas) {
 Legend::Legend(std::vector<LegendKey> keys, const Rect& area, Canvas* canvas)
     : keys_(std::move(keys)), canvas_(canvas) {
   const double scale = canvas_->pixelsPerPoint();
-  beforeText_ = (kPadding + kKeyWidth + kKeyGap) * scale;
+  beforeText_ = (kLegendPadding + kKeyWidth + kKeyGap) * scale;
   const double mostText = std::max(0.0, kMostWidth * area.width - beforeText_);
   double widest = 0;
   for (LegendKey& key : keys_) {
     key.label = canvas_->shortened(key.label, mostText, textStyle());
     widest = std::max(widest, canvas_->textWidth({key.label, ""}, textStyle()));
   }
-  rect_.width = std::ceil(beforeText_ + widest + kPadding * scale);
+  rect_.width = std::ceil(beforeText_ + widest + kLegendPadding * scale);
   rect_.height = std::ceil(canvas_->lineHeight(kTextSize) * static_cast<double>(keys_.size()) +
                            2 * kPaddingAbove * scale);
 }
 
 Rect Legend::rectAt(double x, double y, const Rect& area) const {
-  const double margin = kMargin * canvas_->pixelsPerPoint();
+  const double margin = kLegendMargin * canvas_->pixelsPerPoint();
   return {std::round(area.left + margin + x * (area.width - 2 * margin - rect_.width)),
           std::round(area.top + margin + y * (area.height - 2 * margin - rect_.height)),
           rect_.width, rect_.height};
@@ -103,16 +103,16 @@ double Legend::place(LegendPlace place, const Rect& area) {
 }
 
 void Legend::placeBeside(const Rect& area, const Rect& cell) {
-  rect_.left = std::round(cell.right() - kMargin * canvas_->pixelsPerPoint() - rect_.width);
+  rect_.left = std::round(cell.right() - kLegendMargin * canvas_->pixelsPerPoint() - rect_.width);
   rect_.top = area.top;
 }
 
 double Legend::outerWidth() const {
-  return rect_.width + 2 * kMargin * canvas_->pixelsPerPoint();
+  return rect_.width + 2 * kLegendMargin * canvas_->pixelsPerPoint();
 }
 
 double Legend::outerHeight() const {
-  return rect_.height + 2 * kMargin * canvas_->pixelsPerPoint();
+  return rect_.height + 2 * kLegendMargin * canvas_->pixelsPerPoint();
 }
 
 void Legend::drawBox() {
@@ -133,7 +133,7 @@ void Legend::draw() {
   const double row = canvas_->lineHeight(kTextSize);
   double top = rect_.top + kPaddingAbove * scale;
   for (const LegendKey& key : keys_) {
-    drawKey(key, {rect_.left + kPadding * scale, top, kKeyWidth * scale, row}, canvas_);
+    drawKey(key, {rect_.left + kLegendPadding * scale, top, kKeyWidth * scale, row}, canvas_);
     canvas_->text({key.label, ""}, {rect_.left + beforeText_, top + row / 2}, textStyle());
     top += row;
   }

@@ -16,7 +16,6 @@
 namespace steptape::figure {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
 constexpr Stroke kGridStroke{kGridColor, 0.7};
 constexpr Stroke kAxisStroke{kAxisColor, 0.7};
 

@@ -21,10 +21,6 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 namespace steptape::detail {
-namespace {
-
-constexpr std::size_t kNoBucket = static_cast<std::size_t>(-1);
-
 /// Finds out which slots have a gradient on any rank.
 class StateExchange final : public CollectiveChain {
  public:
@@ -49,6 +45,10 @@ class StateExchange final : public CollectiveChain {
   CollectiveOptions options_;
   bool isUnderWay_ = false;
 };
+
+namespace {
+
+constexpr std::size_t kNoBucket = static_cast<std::size_t>(-1);
 
 std::string sizeText(std::int64_t bytes) {
   constexpr std::int64_t kKibi = 1024;

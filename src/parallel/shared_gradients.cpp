@@ -6,22 +6,17 @@
 #include <utility>
 
 #include "steptape/base/clock.h"
+#include "parallel/round_up.h"
 
 #include <ATen/ops/from_blob.h>
 
 namespace steptape::detail {
 namespace {
 
-constexpr std::size_t kPage = 4096;
-
 // Who waits for a rank that itself waits for others gives it the time for that, so that the first to
 // give up are those who miss a rank of their own node, and can name it.
 constexpr int kNodesMayWait = 2;   // The first ranks of the nodes for each other, in timeouts;
 constexpr int kOthersMayWait = 3;  // the others for their first rank.
-
-std::size_t roundUp(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 }  // namespace
 
@@ -51,12 +46,12 @@ SharedGradients::SharedGradients(std::vector<GradientSlot>& slots, std::vector<F
   const auto ranks = static_cast<std::size_t>(localSize_);
   notices_ = roundUp(NodeBarrier::bytesFor(localSize_), sizeof(Notice));
   states_ = notices_ + ranks * sizeof(Notice);
-  gradients_ = roundUp(states_ + ranks * slots_.size(), kPage);
+  gradients_ = roundUp(states_ + ranks * slots_.size(), kPageBytes);
   for (const FlatArray& array : arrays_) {
     gradientBytes_ += array.bytes();
   }
   // Pages of its own for each rank: a page lies where its first writer runs.
-  gradientBytes_ = roundUp(gradientBytes_, kPage);
+  gradientBytes_ = roundUp(gradientBytes_, kPageBytes);
   if (nodes_ > 1) {
     nodeSumsDivisor_ = compression_ == Compression::kNone ? 1 : world.size();
     nodeRoots_ = world.split(localRank_ == 0 ? 0 : -1, world.rank());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "parallel/optimizer_state.h"
+#include "parallel/round_up.h"
 
 namespace steptape::detail {
 namespace {
@@ -19,15 +20,9 @@ using torch::optim::AdamWOptions;
 using torch::optim::SGD;
 using torch::optim::SGDOptions;
 
-constexpr std::size_t kPage = 4096;
-
 // Of the arrays of a parameter's size, the first is the parameter, the others are its state.
 constexpr std::size_t kParameter = 0;
 constexpr std::size_t kFirstState = 1;
-
-std::size_t roundUpToPage(std::size_t bytes) {
-  return (bytes + kPage - 1) / kPage * kPage;
-}
 
 template <typename Options>
 bool anyUsesAmsgrad(const torch::optim::Optimizer& optimizer) {
@@ -150,9 +145,9 @@ SharedOptimizer::~SharedOptimizer() {
 }
 
 std::size_t SharedOptimizer::bytesNeeded() const {
-  std::size_t bytes = roundUpToPage(parameters_.size() * sizeof(std::int64_t));
+  std::size_t bytes = roundUp(parameters_.size() * sizeof(std::int64_t), kPageBytes);
   for (const FlatArray& array : gradients_.arrays()) {
-    bytes += (kFirstState + stateTensors_) * roundUpToPage(array.bytes());
+    bytes += (kFirstState + stateTensors_) * roundUp(array.bytes(), kPageBytes);
   }
   return bytes;
 }
@@ -162,11 +157,11 @@ std::int64_t& SharedOptimizer::sharedSteps(std::size_t index) const {
 }
 
 void* SharedOptimizer::arrayAt(std::size_t which, std::size_t array) const {
-  std::size_t offset = roundUpToPage(parameters_.size() * sizeof(std::int64_t));
+  std::size_t offset = roundUp(parameters_.size() * sizeof(std::int64_t), kPageBytes);
   for (std::size_t before = 0; before < array; ++before) {
-    offset += (kFirstState + stateTensors_) * roundUpToPage(gradients_.arrays()[before].bytes());
+    offset += (kFirstState + stateTensors_) * roundUp(gradients_.arrays()[before].bytes(), kPageBytes);
   }
-  offset += which * roundUpToPage(gradients_.arrays()[array].bytes());
+  offset += which * roundUp(gradients_.arrays()[array].bytes(), kPageBytes);
   return memory_->data() + offset;
 }
 

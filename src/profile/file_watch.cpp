@@ -7,7 +7,7 @@
 namespace steptape::detail {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery(250);
+constexpr std::chrono::milliseconds kFileLookEvery(250);
 
 }  // namespace
 
@@ -25,7 +25,7 @@ FileWatch::~FileWatch() {
 void FileWatch::run() {
   while (true) {
     look();
-    const auto next = std::chrono::steady_clock::now() + kLookEvery;
+    const auto next = std::chrono::steady_clock::now() + kFileLookEvery;
     const MutexLock lock(mutex_);
     while (!isEnding_ && std::chrono::steady_clock::now() < next) {
       wake_.waitUntil(mutex_, next);

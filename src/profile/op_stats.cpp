@@ -9,18 +9,6 @@
 namespace steptape {
 namespace {
 
-struct Tally {
-  std::uint64_t calls = 0;
-  std::uint64_t selfTicks = 0;
-  std::uint64_t totalTicks = 0;
-  double flops = 0.0;
-  std::int64_t bytes = 0;
-  SpanKind kind = SpanKind::kOperator;
-};
-
-/// By depth: time of the finished spans whose parent has not ended yet.
-using OpenTicks = std::vector<std::uint64_t>;
-
 bool slowerFirst(const OpStats& a, const OpStats& b) {
   return a.self != b.self ? a.self > b.self : a.name < b.name;
 }
@@ -28,6 +16,18 @@ bool slowerFirst(const OpStats& a, const OpStats& b) {
 }  // namespace
 
 struct OpStatsBuilder::State {
+  struct Tally {
+    std::uint64_t calls = 0;
+    std::uint64_t selfTicks = 0;
+    std::uint64_t totalTicks = 0;
+    double flops = 0.0;
+    std::int64_t bytes = 0;
+    SpanKind kind = SpanKind::kOperator;
+  };
+
+  /// By depth: time of the finished spans whose parent has not ended yet.
+  using OpenTicks = std::vector<std::uint64_t>;
+
   std::uint64_t startTicks;        // of the window, or of its part since the last pause
   std::uint64_t earlierTicks = 0;  // of the parts before
   bool isPaused = false;
@@ -97,7 +97,7 @@ void OpStatsBuilder::add(const SpanBatch& batch) {
     state_->addOfDevice(batch);
     return;
   }
-  OpenTicks& open = state_->openTicks[batch.threadId];
+  State::OpenTicks& open = state_->openTicks[batch.threadId];
   // Lost records lie just before or just behind this batch. Among them may be parents: what was
   // booked for them must not be taken from the next span at their depth.
   if (batch.dropped != 0) {
@@ -143,7 +143,7 @@ OpProfile OpStatsBuilder::build(std::uint64_t windowEndTicks,
   profile.covered = nanos(state_->coverage.ticks());
   profile.dropped = state_->dropped;
   for (std::size_t id = 0; id < state_->tallies.size(); ++id) {
-    const Tally& tally = state_->tallies[id];
+    const State::Tally& tally = state_->tallies[id];
     if (tally.calls > 0) {
       profile.operators.push_back({spanName(static_cast<std::uint16_t>(id)), tally.kind,
                                    tally.calls, nanos(tally.selfTicks), nanos(tally.totalTicks),

@@ -14,7 +14,7 @@
 namespace steptape::detail {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery(10);
+constexpr std::chrono::milliseconds kRingLookEvery(10);
 constexpr std::chrono::milliseconds kSleepAtMost(500);
 constexpr std::size_t kMarksAtFirst = 64;
 constexpr std::size_t kMaxSpares = 8;
@@ -101,7 +101,7 @@ void WindowRecorder::run() {
     {
       const MutexLock lock(markMutex_);
       if (!isEnding_ && !isClosing_) {
-        const auto pause = collector_.isRecording() ? kLookEvery : kSleepAtMost;
+        const auto pause = collector_.isRecording() ? kRingLookEvery : kSleepAtMost;
         wake_.waitUntil(markMutex_, std::chrono::steady_clock::now() + pause);
       }
       isLast = isEnding_;

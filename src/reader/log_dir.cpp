@@ -17,25 +17,25 @@ namespace steptape {
 namespace {
 
 // Several threads are no faster on less.
-constexpr std::uint64_t kLargeBytes = 8 << 20;
+constexpr std::uint64_t kLargeRunBytes = 8 << 20;
 
 constexpr std::chrono::milliseconds kProgressPeriod{100};
-
-/// A run that was not known, and how much there is to read.
-struct NewRun {
-  RunFiles files;
-  std::uint64_t bytes;
-};
-
-/// A run that is known, and how much of it the update() under way has read so far.
-struct FollowedRun {
-  RunReader* reader;
-  std::uint64_t bytes;
-};
 
 }  // namespace
 
 struct LogDir::State {
+  /// A run that was not known, and how much there is to read.
+  struct NewRun {
+    RunFiles files;
+    std::uint64_t bytes;
+  };
+
+  /// A run that is known, and how much of it the update() under way has read so far.
+  struct FollowedRun {
+    RunReader* reader;
+    std::uint64_t bytes;
+  };
+
   std::vector<NewRun> findNewRuns();
   std::size_t addNewRuns();
   void add(RunFiles files, int threads);
@@ -55,7 +55,7 @@ struct LogDir::State {
   std::thread::id caller;                // of this update()
 };
 
-std::vector<NewRun> LogDir::State::findNewRuns() {
+std::vector<LogDir::State::NewRun> LogDir::State::findNewRuns() {
   std::vector<RunFiles> all;
   lastError = Status();
   try {
@@ -87,7 +87,7 @@ std::size_t LogDir::State::addNewRuns() {
   for (NewRun& run : found) {
     // One thread would still be at work on such a run when the others have read all the rest.
     const bool outweighsOthers =
-        run.bytes >= kLargeBytes && run.bytes > total / static_cast<unsigned>(options.threads);
+        run.bytes >= kLargeRunBytes && run.bytes > total / static_cast<unsigned>(options.threads);
     first += outweighsOthers ? 1 : 0;
     add(std::move(run.files), outweighsOthers ? options.threads : 1);
   }

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kBatchPoints = 8192;
 
 // From here on it pays to look at the beginning of a file first, and to use several threads.
-constexpr std::uint64_t kLargeBytes = 8 << 20;
+constexpr std::uint64_t kLargeFileBytes = 8 << 20;
 constexpr std::uint64_t kFirstBytes = 512 << 10;
 constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
 
@@ -92,7 +92,7 @@ std::uint64_t RunReader::State::readFile(std::uint32_t number) {
   }
   const std::uint64_t begin = file.offset();
   progress.beginFile(begin);
-  if (file.bytesLeft() >= kLargeBytes) {
+  if (file.bytesLeft() >= kLargeFileBytes) {
     // What the file begins with shows how long the rest will be, and which tags are scalars.
     store.append(&batch);
     const std::size_t scalarsBefore = countScalars();

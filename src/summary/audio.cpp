@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/event/plugin_content.h"
 #include "steptape/event/plugin_data.h"
 
@@ -15,15 +14,12 @@
 #include "summary/payload.h"
 #include "summary/strided.h"
 #include "summary/wav_header.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
 
 using detail::Dimension;
-
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "audio: " + what);
-}
 
 /// A sound whatever the order of its dimensions.
 struct Layout {
@@ -43,7 +39,7 @@ void checkType(const TensorView& samples) {
   detail::visitElements(samples, [&](const auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
     if constexpr (!kIsFloat<T> && !kIsPcm<T>) {
-      reject("element type " + std::string(dtypeName(samples.dtype())) +
+      detail::reject("audio", "element type " + std::string(dtypeName(samples.dtype())) +
              ", wanted a floating-point type (-1 to 1), int16, int32 or uint8");
     }
   });
@@ -51,16 +47,16 @@ void checkType(const TensorView& samples) {
 
 Layout layoutOf(const TensorView& samples, const std::string& format) {
   if (format != "LC" && format != "CL") {
-    reject("dataFormat is \"" + format + "\", wanted \"LC\" or \"CL\"");
+    detail::reject("audio", "dataFormat is \"" + format + "\", wanted \"LC\" or \"CL\"");
   }
   if (samples.rank() != 1 && samples.rank() != 2) {
-    reject("shape " + samples.shapeString() + " has " + std::to_string(samples.rank()) +
+    detail::reject("audio", "shape " + samples.shapeString() + " has " + std::to_string(samples.rank()) +
            " dimensions, wanted (frames) or " +
            (format == "LC" ? "(frames, channels)" : "(channels, frames)") + " for dataFormat \"" +
            format + "\"");
   }
   if (samples.numel() == 0) {
-    reject("shape " + samples.shapeString() + " has no samples");
+    detail::reject("audio", "shape " + samples.shapeString() + " has no samples");
   }
   const auto dimension = [&](std::size_t i) {
     return Dimension{samples.shape()[i], samples.strides()[i]};
@@ -84,18 +80,18 @@ Layout checkedLayout(const TensorView& samples, const AudioOptions& options) {
   const std::int64_t bytes = sampleBytes(options.encoding);
   const std::int64_t channels = layout.channels.size;
   if (channels > kMaxFrameBytes / bytes) {
-    reject("shape " + samples.shapeString() + " has " + std::to_string(channels) +
+    detail::reject("audio", "shape " + samples.shapeString() + " has " + std::to_string(channels) +
            " channels in dataFormat \"" + options.dataFormat + "\", wanted at most " +
            std::to_string(kMaxFrameBytes / bytes));
   }
   if (options.sampleRate <= 0 || options.sampleRate > kMaxSecondBytes / (channels * bytes)) {
-    reject("sampleRate is " + std::to_string(options.sampleRate) + ", wanted 1 to " +
+    detail::reject("audio", "sampleRate is " + std::to_string(options.sampleRate) + ", wanted 1 to " +
            std::to_string(kMaxSecondBytes / (channels * bytes)) + " for " +
            std::to_string(channels) + " channels");
   }
   constexpr std::int64_t kMaxBytes = detail::kMaxPayload - detail::kMaxWavHeader;
   if (samples.numel() > kMaxBytes / bytes) {
-    reject("shape " + samples.shapeString() + " has " + std::to_string(samples.numel()) +
+    detail::reject("audio", "shape " + samples.shapeString() + " has " + std::to_string(samples.numel()) +
            " samples, wanted at most " + std::to_string(kMaxBytes / bytes) +
            ": a record is below "
            "2 GiB");

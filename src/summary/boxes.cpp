@@ -7,23 +7,19 @@
 #include <unordered_map>
 #include <utility>
 
-#include "steptape/base/error.h"
 
 #include "summary/bitmap_font.h"
 #include "summary/boxes_canvas.h"
 #include "summary/image_resize.h"
 #include "summary/png_chunks.h"
 #include "summary/strided.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
 
 using detail::Canvas;
 using detail::Colour;
-
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "boxes: " + what);
-}
 
 std::size_t distinctCount(std::vector<std::string> labels) {
   std::sort(labels.begin(), labels.end());
@@ -34,7 +30,7 @@ std::size_t distinctCount(std::vector<std::string> labels) {
 void checkNumbers(std::size_t boxes, const BoxOptions& options) {
   const std::size_t labels = options.labels.size();
   if (labels != 0 && labels != boxes) {
-    reject(std::to_string(labels) + " labels, wanted one for each of " + std::to_string(boxes) +
+    detail::reject("boxes", std::to_string(labels) + " labels, wanted one for each of " + std::to_string(boxes) +
            " boxes, or none");
   }
   const std::size_t colors = options.colors.size();
@@ -43,7 +39,7 @@ void checkNumbers(std::size_t boxes, const BoxOptions& options) {
   }
   const std::size_t distinct = distinctCount(options.labels);
   if (distinct == 0 || colors != distinct) {
-    reject(std::to_string(colors) + " colors, wanted one for each of " + std::to_string(boxes) +
+    detail::reject("boxes", std::to_string(colors) + " colors, wanted one for each of " + std::to_string(boxes) +
            " boxes" +
            (distinct == 0 ? "" : " or of " + std::to_string(distinct) + " distinct labels") +
            ", or none");
@@ -57,7 +53,7 @@ struct Size {
 
 Size scaledSize(std::int64_t width, std::int64_t height, std::int64_t channels, double rescale) {
   if (!(rescale > 0) || !std::isfinite(rescale)) {
-    reject("rescale is " + std::to_string(rescale) + ", wanted a positive number");
+    detail::reject("boxes", "rescale is " + std::to_string(rescale) + ", wanted a positive number");
   }
   // Cut as the peers cut. More than 2^31 pixels a side no image has.
   const auto scaled = [&](std::int64_t side) {
@@ -70,7 +66,7 @@ Size scaledSize(std::int64_t width, std::int64_t height, std::int64_t channels, 
 
 void checkBoxesShape(const TensorView& boxes) {
   if (boxes.rank() != 2 || boxes.shape()[1] != 4) {
-    reject("shape " + boxes.shapeString() + ", wanted (N, 4): left, top, right, bottom");
+    detail::reject("boxes", "shape " + boxes.shapeString() + ", wanted (N, 4): left, top, right, bottom");
   }
 }
 
@@ -165,7 +161,7 @@ std::vector<BoxCorners> boxCorners(const TensorView& boxes) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (!std::isfinite(numbers[i])) {
       constexpr const char* kNames[] = {"left", "top", "right", "bottom"};
-      reject(std::string(kNames[i % 4]) + " of box " + std::to_string(i / 4) + " is " +
+      detail::reject("boxes", std::string(kNames[i % 4]) + " of box " + std::to_string(i / 4) + " is " +
              std::to_string(numbers[i]) + ", wanted a finite number");
     }
     corners[i / 4][i % 4] = numbers[i];

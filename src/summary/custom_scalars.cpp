@@ -5,32 +5,24 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/base/utf8.h"
 #include "steptape/event/plugin_data.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
 
 constexpr char kLayoutTag[] = "custom_scalars__config__";
 
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "custom scalars: " + what);
-}
-
-std::string quoted(const std::string& text) {
-  return "\"" + replaceInvalidUtf8(text) + "\"";
-}
-
 void checkUtf8(const char* what, const std::string& text) {
   if (!isValidUtf8(text)) {
-    reject(std::string(what) + " " + quoted(text) + " is not UTF-8");
+    detail::reject("custom scalars", std::string(what) + " " + detail::quoted(text) + " is not UTF-8");
   }
 }
 
 void checkTag(const CustomScalarsChart& chart, const std::string& tag) {
   if (tag.empty()) {
-    reject("chart " + quoted(chart.title) + " has an empty tag");
+    detail::reject("custom scalars", "chart " + detail::quoted(chart.title) + " has an empty tag");
   }
   checkUtf8("tag", tag);
 }
@@ -38,7 +30,7 @@ void checkTag(const CustomScalarsChart& chart, const std::string& tag) {
 void checkChart(const CustomScalarsChart& chart) {
   checkUtf8("chart", chart.title);
   if (chart.tags.empty() == chart.margins.empty()) {
-    reject("chart " + quoted(chart.title) + " has " +
+    detail::reject("custom scalars", "chart " + detail::quoted(chart.title) + " has " +
            (chart.tags.empty() ? "no tags" : "both tags and margins") +
            ", wanted either tags or margins");
   }
@@ -68,12 +60,12 @@ Item* findOrAdd(const std::string& title, std::vector<Item>* items) {
 
 void validateLayout(const CustomScalarsLayout& layout) {
   if (layout.categories.empty()) {
-    reject("the layout has no category");
+    detail::reject("custom scalars", "the layout has no category");
   }
   for (const CustomScalarsCategory& category : layout.categories) {
     checkUtf8("category", category.title);
     if (category.charts.empty()) {
-      reject("category " + quoted(category.title) + " has no chart");
+      detail::reject("custom scalars", "category " + detail::quoted(category.title) + " has no chart");
     }
     for (const CustomScalarsChart& chart : category.charts) {
       checkChart(chart);

@@ -4,23 +4,19 @@
 #include <set>
 #include <string>
 
-#include "steptape/base/error.h"
 #include "steptape/base/utf8.h"
 #include "steptape/summary/tag.h"
 
 #include "summary/embedding_config.h"
 #include "summary/sprite.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
 
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "embedding: " + what);
-}
-
 void checkMatrix(const TensorView& matrix) {
   if (matrix.rank() != 2 || matrix.numel() == 0) {
-    reject("the matrix has the shape " + matrix.shapeString() +
+    detail::reject("embedding", "the matrix has the shape " + matrix.shapeString() +
            ", wanted (points, dimensions), neither of them 0");
   }
 }
@@ -32,7 +28,7 @@ void checkTag(const EmbeddingOptions& options) {
       detail::embeddingDirectory(replaceInvalidUtf8(options.tag), options.step);
   const std::size_t bytes = directory.size() - directory.find('/') - 1;
   if (bytes > kMaxName) {
-    reject("the tag makes a directory's name of " + std::to_string(bytes) +
+    detail::reject("embedding", "the tag makes a directory's name of " + std::to_string(bytes) +
            " bytes, wanted 255 at most");
   }
 }
@@ -40,16 +36,16 @@ void checkTag(const EmbeddingOptions& options) {
 void checkRows(const EmbeddingOptions& options, std::int64_t points) {
   const auto& rows = options.metadata;
   if (static_cast<std::int64_t>(rows.size()) != points) {
-    reject("metadata has " + std::to_string(rows.size()) + " rows, wanted " +
+    detail::reject("embedding", "metadata has " + std::to_string(rows.size()) + " rows, wanted " +
            std::to_string(points) + ", one per row of the matrix");
   }
   const std::size_t columns = rows.front().size();
   if (columns == 0) {
-    reject("metadata has no cells in its first row, wanted at least one");
+    detail::reject("embedding", "metadata has no cells in its first row, wanted at least one");
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].size() != columns) {
-      reject("metadata has " + std::to_string(rows[i].size()) + " cells in row " +
+      detail::reject("embedding", "metadata has " + std::to_string(rows[i].size()) + " cells in row " +
              std::to_string(i) + ", wanted " + std::to_string(columns) + " as in the first one");
     }
   }
@@ -60,16 +56,16 @@ void checkHeader(const std::vector<std::string>& header, std::size_t columns) {
     return;
   }
   if (header.size() != columns) {
-    reject("metadataHeader has " + std::to_string(header.size()) + " titles, wanted " +
+    detail::reject("embedding", "metadataHeader has " + std::to_string(header.size()) + " titles, wanted " +
            std::to_string(columns) + ", one per column of metadata");
   }
   std::set<std::string> titles;
   for (const std::string& title : header) {
     if (title.find_first_not_of(" \t\r\n") == std::string::npos) {
-      reject("metadataHeader has a blank title, which the projector cannot offer");
+      detail::reject("embedding", "metadataHeader has a blank title, which the projector cannot offer");
     }
     if (!titles.insert(title).second) {
-      reject("metadataHeader has the title \"" + title +
+      detail::reject("embedding", "metadataHeader has the title \"" + title +
              "\" twice; the projector knows columns by their titles");
     }
   }
@@ -80,7 +76,7 @@ void checkMetadata(const EmbeddingOptions& options, std::int64_t points) {
     checkRows(options, points);
     checkHeader(options.metadataHeader, options.metadata.front().size());
   } else if (!options.metadataHeader.empty()) {
-    reject("metadataHeader has " + std::to_string(options.metadataHeader.size()) +
+    detail::reject("embedding", "metadataHeader has " + std::to_string(options.metadataHeader.size()) +
            " titles, but there is no metadata");
   }
 }
@@ -88,7 +84,7 @@ void checkMetadata(const EmbeddingOptions& options, std::int64_t points) {
 void checkImages(const TensorView& images, std::int64_t points) {
   const detail::SpriteGrid grid = detail::spriteGrid(images);
   if (grid.images != points) {
-    reject("labelImages are " + std::to_string(grid.images) + " images, wanted " +
+    detail::reject("embedding", "labelImages are " + std::to_string(grid.images) + " images, wanted " +
            std::to_string(points) + ", one per row of the matrix");
   }
 }

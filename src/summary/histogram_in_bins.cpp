@@ -5,22 +5,18 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/summary/histogram.h"
 
 #include "summary/histogram_rules.h"
 #include "summary/moments.h"
 #include "summary/strided.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
 
 constexpr const char* kRules[] = {"tensorflow", "auto",  "fd",   "sturges",
                                   "doane",      "scott", "rice", "sqrt"};
-
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "histogram: " + what);
-}
 
 void checkRule(const std::string& rule) {
   if (std::find(std::begin(kRules), std::end(kRules), rule) != std::end(kRules)) {
@@ -30,28 +26,28 @@ void checkRule(const std::string& rule) {
   for (const char* name : kRules) {
     names += (names.empty() ? "\"" : ", \"") + std::string(name) + "\"";
   }
-  reject("bins is \"" + rule + "\", wanted one of " + names + ", a count, or edges");
+  detail::reject("histogram", "bins is \"" + rule + "\", wanted one of " + names + ", a count, or edges");
 }
 
 void checkCount(int count) {
   if (count < 1 || count > HistogramBins::kMaxCount) {
-    reject("bins is " + std::to_string(count) + ", wanted a count from 1 to " +
+    detail::reject("histogram", "bins is " + std::to_string(count) + ", wanted a count from 1 to " +
            std::to_string(HistogramBins::kMaxCount));
   }
 }
 
 void checkEdges(const std::vector<double>& edges) {
   if (edges.size() < 2) {
-    reject("bins has " + std::to_string(edges.size()) + " edges, wanted at least 2");
+    detail::reject("histogram", "bins has " + std::to_string(edges.size()) + " edges, wanted at least 2");
   }
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const std::string edge = "bins[" + std::to_string(i) + "] is ";
     if (!std::isfinite(edges[i])) {
-      reject(edge + std::to_string(edges[i]) +
+      detail::reject("histogram", edge + std::to_string(edges[i]) +
              ", wanted a finite number: values outside of the edges are counted in any case");
     }
     if (i > 0 && edges[i] <= edges[i - 1]) {
-      reject(edge + std::to_string(edges[i]) + " after " + std::to_string(edges[i - 1]) +
+      detail::reject("histogram", edge + std::to_string(edges[i]) + " after " + std::to_string(edges[i - 1]) +
              ": edges must ascend");
     }
   }
@@ -224,7 +220,7 @@ void checkHistogramBins(const HistogramBins& bins, int maxBins) {
     checkEdges(std::get<std::vector<double>>(bins.choice()));
   }
   if (maxBins < 0) {
-    reject("maxBins is " + std::to_string(maxBins) + ", wanted 0 (no limit) or more");
+    detail::reject("histogram", "maxBins is " + std::to_string(maxBins) + ", wanted 0 (no limit) or more");
   }
 }
 

@@ -7,10 +7,10 @@
 #include <unordered_set>
 #include <variant>
 
-#include "steptape/base/error.h"
 #include "steptape/base/json.h"
 #include "steptape/base/utf8.h"
 #include "steptape/event/plugin_data.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
@@ -19,14 +19,6 @@ constexpr char kExperimentTag[] = "_hparams_/experiment";
 constexpr char kSessionStartTag[] = "_hparams_/session_start_info";
 constexpr char kSessionEndTag[] = "_hparams_/session_end_info";
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "hparams: " + what);
-}
-
-std::string quoted(const std::string& name) {
-  return "\"" + name + "\"";
-}
-
 /// Names of one kind, each of which must be there once.
 class UniqueNames {
  public:
@@ -34,10 +26,10 @@ class UniqueNames {
 
   void add(const std::string& name) {
     if (name.empty()) {
-      refuse(std::string(kind_) + " without a name");
+      detail::reject("hparams", std::string(kind_) + " without a name");
     }
     if (!seen_.insert(name).second) {
-      refuse(std::string(kind_) + " " + quoted(name) + " is there twice");
+      detail::reject("hparams", std::string(kind_) + " " + detail::quoted(name) + " is there twice");
     }
   }
 
@@ -53,7 +45,7 @@ const char* typeName(const HparamValue& value) {
 
 std::string textOf(const HparamValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value())) {
-    return quoted(*text);
+    return detail::quoted(*text);
   }
   if (const auto* truth = std::get_if<bool>(&value.value())) {
     return *truth ? "true" : "false";
@@ -65,15 +57,15 @@ std::string textOf(const HparamValue& value) {
 
 void checkDomain(const HparamInfo& info) {
   if (info.interval && !info.discrete.empty()) {
-    refuse(quoted(info.name) + " has discrete values and an interval, wanted one of them");
+    detail::reject("hparams", detail::quoted(info.name) + " has discrete values and an interval, wanted one of them");
   }
   if (info.interval && !(info.interval->first <= info.interval->second)) {
-    refuse("the interval of " + quoted(info.name) + " goes from " + textOf(info.interval->first) +
+    detail::reject("hparams", "the interval of " + detail::quoted(info.name) + " goes from " + textOf(info.interval->first) +
            " to " + textOf(info.interval->second) + ", wanted the least value first");
   }
   for (const HparamValue& value : info.discrete) {
     if (value.value().index() != info.discrete.front().value().index()) {
-      refuse("the discrete values of " + quoted(info.name) + " begin with " +
+      detail::reject("hparams", "the discrete values of " + detail::quoted(info.name) + " begin with " +
              typeName(info.discrete.front()) + " and have " + typeName(value) +
              ", wanted one type");
     }
@@ -97,7 +89,7 @@ void checkInDomain(const HparamValue& value, const HparamInfo& info) {
     const auto* number = std::get_if<double>(&value.value());
     if (number == nullptr ||
         !(info.interval->first <= *number && *number <= info.interval->second)) {
-      refuse(quoted(info.name) + " is " + textOf(value) +
+      detail::reject("hparams", detail::quoted(info.name) + " is " + textOf(value) +
              ", wanted what its experiment record allows: " + textOf(info.interval->first) +
              " to " + textOf(info.interval->second));
     }
@@ -105,7 +97,7 @@ void checkInDomain(const HparamValue& value, const HparamInfo& info) {
   }
   const auto isValue = [&](const HparamValue& allowed) { return allowed.value() == value.value(); };
   if (!info.discrete.empty() && std::none_of(info.discrete.begin(), info.discrete.end(), isValue)) {
-    refuse(quoted(info.name) + " is " + textOf(value) + ", which is none of the " +
+    detail::reject("hparams", detail::quoted(info.name) + " is " + textOf(value) + ", which is none of the " +
            std::to_string(info.discrete.size()) + " values of its experiment record");
   }
 }
@@ -138,7 +130,7 @@ HparamValue storable(const HparamValue& value) {
 void checkHparams(const Hparams& hparams, const HparamMetrics& metrics,
                   const HparamsOptions& options) {
   if (hparams.empty()) {
-    refuse("got none, wanted at least one");
+    detail::reject("hparams", "got none, wanted at least one");
   }
   UniqueNames names("hyperparameter");
   for (const auto& hparam : hparams) {

@@ -5,21 +5,13 @@
 #include <string>
 #include <type_traits>
 
-#include "steptape/base/error.h"
 
 #include "summary/color_byte.h"
 #include "summary/element.h"
+#include "summary/reject.h"
 
 namespace steptape::detail {
 namespace {
-
-[[noreturn]] void reject(const ImageFormat& rules, const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, std::string(rules.call) + ": " + what);
-}
-
-std::string quoted(std::string_view text) {
-  return "\"" + std::string(text) + "\"";
-}
 
 /// Whether `format` has every required letter and no other than these and the optional ones, none
 /// twice.
@@ -110,16 +102,16 @@ std::uint64_t convertRow(const T* from, const ImageLayout& layout, std::uint8_t*
 
 ImageLayout imageLayout(const TensorView& view, std::string_view format, const ImageFormat& rules) {
   if (!isFormat(format, rules)) {
-    reject(rules, "dataFormat is " + quoted(format) + ", wanted " + std::string(rules.wanted) +
+    reject(rules.call, "dataFormat is " + quoted(format) + ", wanted " + std::string(rules.wanted) +
                       " in any order");
   }
   if (view.rank() != format.size()) {
-    reject(rules, "shape " + view.shapeString() + " has " + std::to_string(view.rank()) +
+    reject(rules.call, "shape " + view.shapeString() + " has " + std::to_string(view.rank()) +
                       " dimensions, wanted " + std::to_string(format.size()) + " for dataFormat " +
                       quoted(format));
   }
   if (view.numel() == 0) {
-    reject(rules, "shape " + view.shapeString() + " has no pixels");
+    reject(rules.call, "shape " + view.shapeString() + " has no pixels");
   }
   ImageLayout layout;
   layout.images = dimensionOf(view, format, 'N');
@@ -129,13 +121,13 @@ ImageLayout imageLayout(const TensorView& view, std::string_view format, const I
   layout.channels = dimensionOf(view, format, 'C');
   const std::int64_t channels = layout.channels.size;
   if (channels != 1 && channels != 3 && channels != 4) {
-    reject(rules, "shape " + view.shapeString() + " has " + std::to_string(channels) +
+    reject(rules.call, "shape " + view.shapeString() + " has " + std::to_string(channels) +
                       " channels in dataFormat " + quoted(format) + ", wanted 1, 3 or 4");
   }
   visitElements(view, [&](const auto* data) {
     if constexpr (!kIsPixel<std::remove_const_t<std::remove_pointer_t<decltype(data)>>>) {
       // An integer of unknown scale: any guess would show some people a white or a black image.
-      reject(rules, "element type " + std::string(dtypeName(view.dtype())) +
+      reject(rules.call, "element type " + std::string(dtypeName(view.dtype())) +
                         ", wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
     }
   });

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/base/utf8.h"
 #include "steptape/event/plugin_content.h"
 #include "steptape/event/plugin_data.h"
@@ -16,15 +15,12 @@
 #include "summary/color_byte.h"
 #include "summary/payload.h"
 #include "summary/row_major_reader.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
-
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "mesh: " + what);
-}
 
 /// The shape of a part with its batch: (batch, rows, 3).
 Shape batchedShape(const char* part, const TensorView& view) {
@@ -33,11 +29,11 @@ Shape batchedShape(const char* part, const TensorView& view) {
     shape.insert(shape.begin(), 1);
   }
   if (shape.size() != 3 || shape[2] != 3) {
-    reject(std::string(part) + " of shape " + view.shapeString() + ", wanted (batch, " + part +
+    detail::reject("mesh", std::string(part) + " of shape " + view.shapeString() + ", wanted (batch, " + part +
            ", 3) or (" + part + ", 3)");
   }
   if (view.numel() == 0) {
-    reject("shape " + view.shapeString() + " has no " + part);
+    detail::reject("mesh", "shape " + view.shapeString() + " has no " + part);
   }
   return shape;
 }
@@ -81,25 +77,25 @@ bool isJsonObject(std::string_view text) {
 
 void checkConfig(const std::string& json) {
   if (!json.empty() && (!isValidUtf8(json) || !isJsonObject(json))) {
-    reject("configJson is " + replaceInvalidUtf8(json) + ", wanted a JSON object in UTF-8");
+    detail::reject("mesh", "configJson is " + replaceInvalidUtf8(json) + ", wanted a JSON object in UTF-8");
   }
 }
 
 void checkColors(const TensorView& colors, const TensorView& vertices) {
   if (batchedShape("colors", colors) != batchedShape("vertices", vertices)) {
-    reject("colors of shape " + colors.shapeString() + ", wanted the vertices' shape " +
+    detail::reject("mesh", "colors of shape " + colors.shapeString() + ", wanted the vertices' shape " +
            vertices.shapeString());
   }
 }
 
 void checkFaces(const TensorView& faces, const TensorView& vertices) {
   if (isFloatingPoint(faces.dtype()) || faces.dtype() == DType::kBool) {
-    reject("faces of element type " + std::string(dtypeName(faces.dtype())) +
+    detail::reject("mesh", "faces of element type " + std::string(dtypeName(faces.dtype())) +
            ", wanted an integer type");
   }
   const std::int64_t batch = batchedShape("vertices", vertices)[0];
   if (batchedShape("faces", faces)[0] != batch) {
-    reject("faces of shape " + faces.shapeString() + ", wanted a batch of " +
+    detail::reject("mesh", "faces of shape " + faces.shapeString() + ", wanted a batch of " +
            std::to_string(batch) + " as the vertices of shape " + vertices.shapeString());
   }
 }
@@ -160,7 +156,7 @@ Tensor integerTensor(const char* part, const TensorView& view, TensorType type, 
     if (!(number >= 0 && number <= static_cast<double>(max))) {
       char text[32];
       std::snprintf(text, sizeof(text), "%.0f", number);
-      reject(part + position(shape, index) + " is " + text + ", wanted 0 to " +
+      detail::reject("mesh", part + position(shape, index) + " is " + text + ", wanted 0 to " +
              std::to_string(max));
     }
     return static_cast<Integer>(number);
@@ -207,7 +203,7 @@ void checkMesh(const TensorView& vertices, const MeshOptions& options) {
     checkFaces(*options.faces, vertices);
   }
   if (!fitsRecord(vertices, options)) {
-    reject("vertices of shape " + vertices.shapeString() +
+    detail::reject("mesh", "vertices of shape " + vertices.shapeString() +
            " with their colors and faces have more than " + std::to_string(detail::kMaxPayload) +
            " bytes: a record is below 2 GiB");
   }

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/summary/figure_traits.h"
 
 #include "summary/png_chunks.h"
+#include "summary/reject.h"
 
 #include <zlib.h>
 
@@ -20,10 +20,6 @@ constexpr std::size_t kHeaderBytes = 13;
 constexpr std::size_t kChunkOverhead = 12;
 /// Of lengths and sides.
 constexpr std::uint32_t kLargest = 0x7FFFFFFF;
-
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "PNG: " + what);
-}
 
 std::uint32_t bigEndian(std::string_view bytes) {
   std::uint32_t value = 0;
@@ -44,7 +40,7 @@ struct Chunk {
 Chunk chunkAt(std::string_view file, std::size_t at) {
   const std::string_view rest = file.substr(at);
   if (rest.size() < kChunkOverhead || bigEndian(rest) > rest.size() - kChunkOverhead) {
-    reject("the bytes end within a chunk, after " + std::to_string(file.size()) +
+    detail::reject("PNG", "the bytes end within a chunk, after " + std::to_string(file.size()) +
            " of them; wanted a whole file");
   }
   const std::size_t length = bigEndian(rest);
@@ -56,7 +52,7 @@ Chunk chunkAt(std::string_view file, std::size_t at) {
 int sideOf(std::string_view bytes) {
   const std::uint32_t side = bigEndian(bytes);
   if (side == 0 || side > kLargest) {
-    reject("a side has " + std::to_string(side) + " pixels, wanted 1 to 2147483647");
+    detail::reject("PNG", "a side has " + std::to_string(side) + " pixels, wanted 1 to 2147483647");
   }
   return static_cast<int>(side);
 }
@@ -74,11 +70,11 @@ bool isHeader(const Chunk& chunk) {
 
 PngImage pngImage(std::string bytes) {
   if (bytes.compare(0, detail::kPngSignature.size(), detail::kPngSignature) != 0) {
-    reject("the bytes do not begin with the signature of a PNG file");
+    detail::reject("PNG", "the bytes do not begin with the signature of a PNG file");
   }
   Chunk chunk = chunkAt(bytes, detail::kPngSignature.size());
   if (!isHeader(chunk)) {
-    reject("the first chunk is no intact header (IHDR)");
+    detail::reject("PNG", "the first chunk is no intact header (IHDR)");
   }
   const int width = sideOf(chunk.data);
   const int height = sideOf(chunk.data.substr(4));

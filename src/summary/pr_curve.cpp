@@ -8,12 +8,12 @@
 #include <limits>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/event/plugin_content.h"
 #include "steptape/event/plugin_data.h"
 
 #include "summary/payload.h"
 #include "summary/row_major_reader.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
@@ -21,10 +21,6 @@ namespace {
 constexpr std::size_t kRows = 6;
 /// Small enough that three blocks stay in the first-level cache.
 constexpr std::int64_t kBlock = 1024;
-
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "PR curve: " + what);
-}
 
 std::string element(const char* name, std::int64_t i, double value) {
   char text[32];
@@ -63,7 +59,7 @@ class Weights {
     for (std::int64_t i = 0; i < count; ++i) {
       const double weight = block_[static_cast<std::size_t>(i)];
       if (!(weight >= 0 && weight <= std::numeric_limits<double>::max())) {
-        reject(element("weights", first + i, weight) + ", wanted a finite number not below 0");
+        detail::reject("PR curve", element("weights", first + i, weight) + ", wanted a finite number not below 0");
       }
     }
   }
@@ -100,10 +96,10 @@ std::vector<double> fillBuckets(const TensorView& labels, const TensorView& pred
       const Real prediction = predictionBlock[static_cast<std::size_t>(i)];
       // Written so that NaN fails.
       if (!(prediction >= 0 && prediction <= 1)) {
-        reject(element("predictions", first + i, prediction) + ", wanted 0 to 1");
+        detail::reject("PR curve", element("predictions", first + i, prediction) + ", wanted 0 to 1");
       }
       if (label != label) {
-        reject(element("labels", first + i, label) + ", wanted a truth value");
+        detail::reject("PR curve", element("labels", first + i, label) + ", wanted a truth value");
       }
       // Of very many thresholds the product may be rounded up beyond the last one.
       const std::int64_t bucket = std::min(static_cast<std::int64_t>(prediction * scale), last);
@@ -163,7 +159,7 @@ std::array<Row, kRows> rowsOf(const PrCurveCounts& counts) {
 void checkThresholds(std::int64_t thresholds, const char* name) {
   constexpr std::int64_t kMaxThresholds = detail::kMaxPayload / (kRows * sizeof(float));
   if (thresholds < 2 || thresholds > kMaxThresholds) {
-    reject(std::string(name) + " is " + std::to_string(thresholds) + ", wanted 2 to " +
+    detail::reject("PR curve", std::string(name) + " is " + std::to_string(thresholds) + ", wanted 2 to " +
            std::to_string(kMaxThresholds));
   }
 }
@@ -174,13 +170,13 @@ void checkPrCurve(const TensorView& labels, const TensorView& predictions,
                   const PrCurveOptions& options) {
   checkThresholds(options.numThresholds, "numThresholds");
   if (labels.numel() != predictions.numel()) {
-    reject("got " + std::to_string(labels.numel()) + " labels of shape " + labels.shapeString() +
+    detail::reject("PR curve", "got " + std::to_string(labels.numel()) + " labels of shape " + labels.shapeString() +
            " and " + std::to_string(predictions.numel()) + " predictions of shape " +
            predictions.shapeString() + ", wanted as many of both");
   }
   if (options.weights && options.weights->numel() != 1 &&
       options.weights->numel() != labels.numel()) {
-    reject("got " + std::to_string(options.weights->numel()) + " weights of shape " +
+    detail::reject("PR curve", "got " + std::to_string(options.weights->numel()) + " weights of shape " +
            options.weights->shapeString() + ", wanted " + std::to_string(labels.numel()) +
            ", one for each label, or 1");
   }
@@ -210,12 +206,12 @@ void validatePrCurve(const PrCurveCounts& counts) {
   for (const Row& row : rowsOf(counts)) {
     const std::vector<double>& values = *row.values;
     if (values.size() != thresholds) {
-      reject("got " + std::to_string(thresholds) + " truePositives and " +
+      detail::reject("PR curve", "got " + std::to_string(thresholds) + " truePositives and " +
              std::to_string(values.size()) + " " + row.name + ", wanted as many of both");
     }
     for (std::size_t i = 0; i < thresholds; ++i) {
       if (!(values[i] >= 0 && values[i] <= kMax)) {
-        reject(element(row.name, static_cast<std::int64_t>(i), values[i]) +
+        detail::reject("PR curve", element(row.name, static_cast<std::int64_t>(i), values[i]) +
                ", wanted a number not below 0 that is finite in binary32");
       }
     }

@@ -5,18 +5,14 @@
 #include <cmath>
 #include <string>
 
-#include "steptape/base/error.h"
 #include "steptape/summary/embedding.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
 
 // Browsers' graphics drivers take no larger texture everywhere.
 constexpr std::int64_t kMaxSide = 8192;
-
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "embedding: labelImages " + what);
-}
 
 std::int64_t ceilSqrt(std::int64_t value) {
   auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(value)));
@@ -43,17 +39,17 @@ namespace detail {
 
 SpriteGrid spriteGrid(const TensorView& images) {
   if (images.rank() != 4 || images.numel() == 0) {
-    reject("have the shape " + images.shapeString() + ", wanted (N, C, H, W), none of them 0");
+    detail::reject("embedding", "labelImages have the shape " + images.shapeString() + ", wanted (N, C, H, W), none of them 0");
   }
   const std::int64_t channels = images.shape()[1];
   if (channels != 1 && channels != 3 && channels != 4) {
-    reject("have the shape " + images.shapeString() + " with " + std::to_string(channels) +
+    detail::reject("embedding", "labelImages have the shape " + images.shapeString() + " with " + std::to_string(channels) +
            " channels, wanted (N, C, H, W) with 1, 3 or 4");
   }
   const DType dtype = images.dtype();
   if (dtype != DType::kUInt8 && dtype != DType::kBool && dtype != DType::kFloat16 &&
       dtype != DType::kBFloat16 && dtype != DType::kFloat32 && dtype != DType::kFloat64) {
-    reject("have the element type " + std::string(dtypeName(dtype)) +
+    detail::reject("embedding", "labelImages have the element type " + std::string(dtypeName(dtype)) +
            ", wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
   }
   SpriteGrid grid{};
@@ -61,7 +57,7 @@ SpriteGrid spriteGrid(const TensorView& images) {
   grid.cell = std::max(images.shape()[2], images.shape()[3]);
   grid.imagesPerRow = ceilSqrt(grid.images);
   if (grid.cell > kMaxSide / grid.imagesPerRow) {
-    reject("have the shape " + images.shapeString() + ": " + std::to_string(grid.imagesPerRow) +
+    detail::reject("embedding", "labelImages have the shape " + images.shapeString() + ": " + std::to_string(grid.imagesPerRow) +
            " squares of " + std::to_string(grid.cell) +
            " pixels to a side are more than the 8192 pixels that the projector can load; give "
            "fewer or smaller images");

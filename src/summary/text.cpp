@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/base/utf8.h"
 #include "steptape/event/plugin_data.h"
+#include "summary/reject.h"
 
 namespace steptape {
 namespace {
@@ -33,14 +33,10 @@ void appendRow(const std::vector<std::string>& cells, std::string* out) {
   *out += '\n';
 }
 
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "table: " + what);
-}
-
 void checkRow(const std::vector<std::vector<std::string>>& rows, std::size_t i,
               std::size_t columns) {
   if (rows[i].size() != columns) {
-    reject("row " + std::to_string(i) + " has " + std::to_string(rows[i].size()) +
+    detail::reject("table", "row " + std::to_string(i) + " has " + std::to_string(rows[i].size()) +
            " cells, wanted " + std::to_string(columns));
   }
 }
@@ -62,14 +58,14 @@ Value textValue(std::string tag, std::string markdown, SummaryMetadata metadata)
 
 Tensor textTable(const std::vector<std::string>& rows) {
   if (rows.empty()) {
-    reject("there is no row");
+    detail::reject("table", "there is no row");
   }
   return stringTensor({static_cast<std::int64_t>(rows.size())}, rows);
 }
 
 Tensor textTable(const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty() || rows[0].empty()) {
-    reject(rows.empty() ? "there is no row" : "row 0 is empty, wanted a cell for each column");
+    detail::reject("table", rows.empty() ? "there is no row" : "row 0 is empty, wanted a cell for each column");
   }
   const std::size_t columns = rows[0].size();
   std::vector<std::string> cells;
@@ -97,7 +93,7 @@ Value textTableValue(std::string tag, Tensor table, SummaryMetadata metadata) {
 std::string markdownTable(const std::vector<std::string>& header,
                           const std::vector<std::vector<std::string>>& rows) {
   if (header.empty()) {
-    reject("the header is empty, wanted a title a column");
+    detail::reject("table", "the header is empty, wanted a title a column");
   }
   std::string table;
   appendRow(header, &table);

@@ -13,7 +13,7 @@ namespace {
 
 namespace jit = ::torch::jit;
 namespace prim = ::c10::prim;
-using Kind = GraphReader::Meaning::Kind;
+using MeaningKind = GraphReader::Meaning::Kind;
 
 std::string argumentName(jit::Node& node, std::size_t input) {
   const c10::FunctionSchema* schema = node.maybeSchema();
@@ -48,14 +48,14 @@ bool isWithoutResult(jit::Node& node) {
 
 GraphReader::Meaning GraphReader::Meaning::data(DraftEdge edge) {
   Meaning meaning;
-  meaning.kind = Kind::kData;
+  meaning.kind = MeaningKind::kData;
   meaning.edge = edge;
   return meaning;
 }
 
 GraphReader::Meaning GraphReader::Meaning::constant(c10::IValue value) {
   Meaning meaning;
-  meaning.kind = Kind::kConstant;
+  meaning.kind = MeaningKind::kConstant;
   meaning.value = std::move(value);
   return meaning;
 }
@@ -84,17 +84,17 @@ GraphReader::Meaning GraphReader::addInputs(const std::string& name, const c10::
   Meaning meaning;
   std::size_t index = 0;
   if (argument.isTuple()) {
-    meaning.kind = Kind::kList;
+    meaning.kind = MeaningKind::kList;
     for (const c10::IValue& element : argument.toTupleRef().elements()) {
       meaning.elements.push_back(addInputs(treePath(name, std::to_string(index++)), element));
     }
   } else if (argument.isTensorList()) {
-    meaning.kind = Kind::kList;
+    meaning.kind = MeaningKind::kList;
     for (const at::Tensor& element : argument.toTensorVector()) {
       meaning.elements.push_back(addInput(treePath(name, std::to_string(index++)), element));
     }
   } else if (argument.isGenericDict()) {
-    meaning.kind = Kind::kDictionary;
+    meaning.kind = MeaningKind::kDictionary;
     for (const auto& entry : argument.toGenericDict()) {
       const std::string key =
           entry.key().isString() ? entry.key().toStringRef() : std::to_string(index++);
@@ -122,13 +122,13 @@ void GraphReader::addOutput(const std::string& name, jit::Value* value) {
 }
 
 void GraphReader::addOutput(const std::string& name, const Meaning& meaning) {
-  if (meaning.kind == Kind::kData) {
+  if (meaning.kind == MeaningKind::kData) {
     append(outputNode(name.empty() ? "0" : name, meaning.edge, draft_.nodes[meaning.edge.node]));
-  } else if (meaning.kind == Kind::kList) {
+  } else if (meaning.kind == MeaningKind::kList) {
     for (std::size_t i = 0; i < meaning.elements.size(); ++i) {
       addOutput(treePath(name, std::to_string(i)), meaning.elements[i]);
     }
-  } else if (meaning.kind == Kind::kDictionary) {
+  } else if (meaning.kind == MeaningKind::kDictionary) {
     for (std::size_t i = 0; i + 1 < meaning.elements.size(); i += 2) {
       const c10::IValue& key = meaning.elements[i].value;
       addOutput(treePath(name, key.isString() ? key.toStringRef() : std::to_string(i / 2)),
@@ -169,9 +169,9 @@ void GraphReader::readNode(jit::Node& node) {
       return readAttribute(node);
     case prim::ListConstruct:
     case prim::TupleConstruct:
-      return readPacking(node, Kind::kList);
+      return readPacking(node, MeaningKind::kList);
     case prim::DictConstruct:
-      return readPacking(node, Kind::kDictionary);
+      return readPacking(node, MeaningKind::kDictionary);
     case prim::ListUnpack:
     case prim::TupleUnpack:
       return readUnpacking(node);
@@ -210,18 +210,18 @@ void GraphReader::readConstant(jit::Node& node) {
 
 void GraphReader::readAttribute(jit::Node& node) {
   const Meaning object = meaningOf(node.input());
-  if (object.kind != Kind::kObject) {
+  if (object.kind != MeaningKind::kObject) {
     return;
   }
   Meaning attribute;
-  attribute.kind = Kind::kObject;
+  attribute.kind = MeaningKind::kObject;
   attribute.path = treePath(object.path, node.s(c10::attr::name));
   const auto tensor = tensorPaths_.find(attribute.path);
   define(node.output(),
          tensor == tensorPaths_.end() ? std::move(attribute) : parameter(tensor->second));
 }
 
-void GraphReader::readPacking(jit::Node& node, Kind kind) {
+void GraphReader::readPacking(jit::Node& node, MeaningKind kind) {
   Meaning packed;
   packed.kind = kind;
   for (jit::Value* input : node.inputs()) {
@@ -233,9 +233,9 @@ void GraphReader::readPacking(jit::Node& node, Kind kind) {
 void GraphReader::readUnpacking(jit::Node& node) {
   const Meaning packed = meaningOf(node.input());
   for (std::size_t i = 0; i < node.outputs().size(); ++i) {
-    if (packed.kind == Kind::kList && i < packed.elements.size()) {
+    if (packed.kind == MeaningKind::kList && i < packed.elements.size()) {
       define(node.outputs()[i], packed.elements[i]);
-    } else if (packed.kind == Kind::kData) {
+    } else if (packed.kind == MeaningKind::kData) {
       define(node.outputs()[i], Meaning::data({packed.edge.node, i}));
       if (const auto type = node.outputs()[i]->type()->cast<c10::TensorType>()) {
         describeOutput(*type, i, &draft_.nodes[packed.edge.node]);
@@ -252,10 +252,10 @@ bool GraphReader::readLookup(jit::Node& node) {
   }
   const Meaning& packed = meaningOf(node.input(0));
   const Meaning& key = meaningOf(node.input(1));
-  if (key.kind != Kind::kConstant) {
+  if (key.kind != MeaningKind::kConstant) {
     return false;
   }
-  if (packed.kind == Kind::kList && key.value.isInt()) {
+  if (packed.kind == MeaningKind::kList && key.value.isInt()) {
     const auto size = static_cast<std::int64_t>(packed.elements.size());
     const std::int64_t index = key.value.toInt() + (key.value.toInt() < 0 ? size : 0);
     if (index >= 0 && index < size) {
@@ -263,7 +263,7 @@ bool GraphReader::readLookup(jit::Node& node) {
       return true;
     }
   }
-  if (packed.kind == Kind::kDictionary && key.value.isString()) {
+  if (packed.kind == MeaningKind::kDictionary && key.value.isString()) {
     for (std::size_t i = 0; i + 1 < packed.elements.size(); i += 2) {
       const c10::IValue& known = packed.elements[i].value;
       if (known.isString() && known.toStringRef() == key.value.toStringRef()) {
@@ -281,7 +281,7 @@ void GraphReader::readProfile(jit::Node& node) {
     return;
   }
   const Meaning seen = meaningOf(node.input(0));
-  if (seen.kind == Kind::kData && node.hasAttribute(c10::attr::profiled_type)) {
+  if (seen.kind == MeaningKind::kData && node.hasAttribute(c10::attr::profiled_type)) {
     if (const auto type = node.ty(c10::attr::profiled_type)->cast<c10::TensorType>()) {
       describeOutput(*type, seen.edge.output, &draft_.nodes[seen.edge.node]);
     }
@@ -349,19 +349,19 @@ void GraphReader::readOperator(jit::Node& node, const std::vector<Meaning>& also
 
 void GraphReader::addArgument(const std::string& name, const Meaning& meaning, DraftNode* node) {
   switch (meaning.kind) {
-    case Kind::kData:
+    case MeaningKind::kData:
       node->inputs.push_back(meaning.edge);
       return;
-    case Kind::kConstant:
+    case MeaningKind::kConstant:
       if (auto attribute = attributeOf(name, meaning.value); attribute && !name.empty()) {
         node->attributes.emplace_back(name, std::move(*attribute));
       }
       return;
-    case Kind::kList:
-    case Kind::kDictionary: {
+    case MeaningKind::kList:
+    case MeaningKind::kDictionary: {
       std::vector<std::int64_t> numbers;
       for (const Meaning& element : meaning.elements) {
-        if (element.kind == Kind::kConstant && element.value.isInt()) {
+        if (element.kind == MeaningKind::kConstant && element.value.isInt()) {
           numbers.push_back(element.value.toInt());
         } else {
           addArgument("", element, node);

@@ -73,14 +73,14 @@ std::vector<at::Tensor> tensorsOf(const jit::Stack& stack) {
 }
 
 /// The names of forward()'s results, with the tracer's graph.
-struct Trace {
+struct TracedCall {
   std::shared_ptr<jit::Graph> graph;
   std::vector<std::string> outputs;
 };
 
-Trace traced(const detail::EagerModel& model, const ModelTree& tree,
+TracedCall traced(const detail::EagerModel& model, const ModelTree& tree,
              const std::vector<at::Tensor>& inputs) {
-  Trace trace;
+  TracedCall trace;
   const auto forward = [&](const jit::Stack& stack) {
     // What it warns of, that the graph holds for this input only, is true of every graph here.
     const tracer::NoWarn noWarn;
@@ -109,7 +109,7 @@ Trace traced(const detail::EagerModel& model, const ModelTree& tree,
 
 GraphDraft tracedGraph(const detail::EagerModel& model, const ModelTree& tree,
                        const std::vector<at::Tensor>& inputs) {
-  const Trace trace = traced(model, tree, inputs);
+  const TracedCall trace = traced(model, tree, inputs);
 
   std::unordered_map<std::string, std::size_t> paths;
   for (std::size_t i = 0; i < tree.tensors.size(); ++i) {

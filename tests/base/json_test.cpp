@@ -101,7 +101,7 @@ TEST(JsonNumber, WritesWhatJsonHasNoNumberFor) {
   EXPECT_EQ(jsonNumber(-HUGE_VAL), R"("-Infinity")");
 }
 
-class ShortestDouble : public testing::TestWithParam<void (*)(std::string*, double)> {
+class ShortestDouble : public ::testing::TestWithParam<void (*)(std::string*, double)> {
  protected:
   std::string digits(double value) const {
     std::string out;
@@ -145,11 +145,11 @@ TEST_P(ShortestDouble, DoesNotFollowTheLocale) {
   std::setlocale(LC_ALL, before.c_str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Library, ShortestDouble, testing::Values(&detail::appendShortestDouble));
+INSTANTIATE_TEST_SUITE_P(Library, ShortestDouble, ::testing::Values(&detail::appendShortestDouble));
 INSTANTIATE_TEST_SUITE_P(Portable, ShortestDouble,
-                         testing::Values(&detail::appendShortestDoublePortable));
+                         ::testing::Values(&detail::appendShortestDoublePortable));
 
-class ShortestFloat : public testing::TestWithParam<void (*)(std::string*, float)> {
+class ShortestFloat : public ::testing::TestWithParam<void (*)(std::string*, float)> {
  protected:
   std::string digits(float value) const {
     std::string out;
@@ -176,9 +176,9 @@ TEST_P(ShortestFloat, HasNoMoreDigitsThanAFloatNeeds) {
   EXPECT_EQ(digits(-1e-7F), "-1e-07");
 }
 
-INSTANTIATE_TEST_SUITE_P(Library, ShortestFloat, testing::Values(&detail::appendShortestFloat));
+INSTANTIATE_TEST_SUITE_P(Library, ShortestFloat, ::testing::Values(&detail::appendShortestFloat));
 INSTANTIATE_TEST_SUITE_P(Portable, ShortestFloat,
-                         testing::Values(&detail::appendShortestFloatPortable));
+                         ::testing::Values(&detail::appendShortestFloatPortable));
 
 }  // namespace
 }  // namespace steptape

@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
-class ReplacementFileTest : public testing::Test {
+class ReplacementFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = testing::TempDir() + "steptape_XXXXXX";

@@ -10,7 +10,7 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 template <typename T>
 std::vector<std::remove_const_t<T>> elementsOf(Span<T> span) {

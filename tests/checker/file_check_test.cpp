@@ -17,11 +17,11 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 constexpr ReaderEffect kNone = ReaderEffect::kNone;
 constexpr ReaderEffect kNote = ReaderEffect::kNote;

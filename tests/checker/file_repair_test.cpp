@@ -24,13 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
-using testing::UnorderedElementsAre;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 class FileRepair : public LogDirFixture {
  protected:
@@ -101,7 +101,7 @@ TEST_F(FileRepair, LeavesDamageOut) {
   EXPECT_EQ(report.steps[0].offset, before.size());
   EXPECT_EQ(report.steps[0].bytes, damaged.size());
   EXPECT_THAT(report.steps[0].why,
-              testing::MatchesRegex("data checksum mismatch: got 0x[0-9a-f]+, want 0x[0-9a-f]+"));
+              ::testing::MatchesRegex("data checksum mismatch: got 0x[0-9a-f]+, want 0x[0-9a-f]+"));
 }
 
 TEST_F(FileRepair, LeavesATornTailOut) {

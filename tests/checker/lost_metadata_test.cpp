@@ -20,7 +20,7 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 class LostMetadata : public LogDirFixture {
  protected:

@@ -67,11 +67,11 @@ function(steptape_extract_code_blocks document folder)
       endif()
       string(APPEND includes_${set} "${includes}")
       if(code MATCHES "int main\\(")
-        string(APPEND body_${set} "\nnamespace block_${first} {\n#line ${first} \"${document}\"\n${code}}\n")
+        string(APPEND body_${set} "\nnamespace ${name}_${first} {\n#line ${first} \"${document}\"\n${code}}\n")
       else()
         # A scope within the function, so that a block may name its own variables as the parameters.
         string(APPEND body_${set}
-          "\nvoid block_${first}(STEPTAPE_DOC_PARAMETERS) {\n  {\n#line ${first} \"${document}\"\n${code}  }\n}\n")
+          "\nvoid ${name}_${first}(STEPTAPE_DOC_PARAMETERS) {\n  {\n#line ${first} \"${document}\"\n${code}  }\n}\n")
       endif()
     elseif(line MATCHES "^ *#include ")
       string(APPEND includes "#line ${number} \"${document}\"\n${line}\n")

@@ -11,7 +11,7 @@
 namespace steptape::detail {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 Value scalar(const std::string& tag) {
   Tensor tensor;

@@ -8,8 +8,8 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string encoded(const Event& event) {
   std::string bytes;

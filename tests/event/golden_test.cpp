@@ -14,12 +14,12 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 constexpr double kWallTime = 1'700'000'000.5;
 
-class GoldenFile : public testing::TestWithParam<const char*> {
+class GoldenFile : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { load(GetParam()); }
 
@@ -90,7 +90,7 @@ TEST_P(GoldenFile, HoldsItsText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Peers, GoldenFile,
-                         testing::Values("torch.tfevents", "tensorboardx.tfevents"));
+                         ::testing::Values("torch.tfevents", "tensorboardx.tfevents"));
 
 class TorchFile : public GoldenFile {
  protected:

@@ -20,8 +20,8 @@ namespace {
 
 using detail::appendBytesField;
 using detail::appendVarintField;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 std::string littleEndian(float number) {
   std::string bytes(sizeof number, '\0');
@@ -178,7 +178,7 @@ TEST(ScalarEventView, LeavesMetadataThatIsNoneToProtobuf) {
   for (const std::string metadata : {"\x0a", "\x0a\x05x", "\x20", "\x0a\x01\x0a", "\x13\x14"}) {
     const std::string payload =
         eventOf(Wire().bytes(kTag, "loss").float32(kSimpleValue, 1).bytes(kMetadata, metadata));
-    EXPECT_FALSE(WalkedEvent(payload).isWhole) << testing::PrintToString(metadata);
+    EXPECT_FALSE(WalkedEvent(payload).isWhole) << ::testing::PrintToString(metadata);
   }
 }
 
@@ -263,7 +263,7 @@ TEST(ScalarEventViewProperty, AgreesWithProtobufOnWhatAnEncoderWrites) {
   int whole = 0;
   for (int i = 0; i < 20'000; ++i) {
     const std::string payload = random.payload();
-    ASSERT_EQ(scalarDisagreement(payload), "") << testing::PrintToString(payload);
+    ASSERT_EQ(scalarDisagreement(payload), "") << ::testing::PrintToString(payload);
     whole += WalkedEvent(payload).isWhole ? 1 : 0;
   }
   EXPECT_GE(whole, 5'000) << "the fast way is hardly ever taken";
@@ -275,7 +275,7 @@ TEST(ScalarEventViewProperty, AgreesWithProtobufOnEveryTruncation) {
     const std::string payload = random.payload();
     for (std::size_t size = 0; size < payload.size(); ++size) {
       const std::string cut = payload.substr(0, size);
-      ASSERT_EQ(scalarDisagreement(cut), "") << testing::PrintToString(cut);
+      ASSERT_EQ(scalarDisagreement(cut), "") << ::testing::PrintToString(cut);
     }
   }
 }
@@ -298,7 +298,7 @@ TEST(ScalarEventViewProperty, AgreesWithProtobufOnMutatedBytes) {
           payload.insert(at, 1, static_cast<char>(random.below(256)));
       }
     }
-    ASSERT_EQ(scalarDisagreement(payload), "") << testing::PrintToString(payload);
+    ASSERT_EQ(scalarDisagreement(payload), "") << ::testing::PrintToString(payload);
     whole += WalkedEvent(payload).isWhole ? 1 : 0;
   }
   EXPECT_GE(whole, 10'000) << "hardly any mutated event is left for the comparison";

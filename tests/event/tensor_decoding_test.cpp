@@ -14,8 +14,8 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 /// Writes one tensor field by field, with the field numbers of
 /// tensorflow/core/framework/tensor.proto.

@@ -12,8 +12,8 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// A file with something in every field.
 wire::XSpace makeSpace() {

@@ -17,7 +17,7 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 using Integers = std::numeric_limits<std::int64_t>;
 

@@ -11,12 +11,12 @@
 namespace example {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// A program with an option of every kind.
-class Program : public testing::Test {
+class Program : public ::testing::Test {
  protected:
   Program() {
     line.add("data", data, "DIR", "where the files are");

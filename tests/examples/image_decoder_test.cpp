@@ -25,10 +25,10 @@
 
 namespace {
 
-using testing::AllOf;
-using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr std::size_t kWhole = 1000;
 
@@ -52,9 +52,9 @@ std::string failure(const Action& action) {
   return "no failure";
 }
 
-testing::Matcher<std::array<int, 3>> near(int red, int green, int blue) {
+::testing::Matcher<std::array<int, 3>> near(int red, int green, int blue) {
   const auto closeTo = [](int value) {
-    return AllOf(testing::Ge(value - 1), testing::Le(value + 1));
+    return AllOf(::testing::Ge(value - 1), ::testing::Le(value + 1));
   };
   return ElementsAre(closeTo(red), closeTo(green), closeTo(blue));
 }
@@ -144,9 +144,9 @@ TEST(ImageFolder, NumbersClassesByName) {
   const ImageFolder images(folder.string());
   EXPECT_EQ(images.classes(), 2);
   ASSERT_EQ(images.size(), 3);
-  EXPECT_THAT(images.path(0), testing::EndsWith("cat/1.jpeg"));
+  EXPECT_THAT(images.path(0), ::testing::EndsWith("cat/1.jpeg"));
   EXPECT_EQ(images.label(0), 0);
-  EXPECT_THAT(images.path(1), testing::EndsWith("zebra/a.png"));
+  EXPECT_THAT(images.path(1), ::testing::EndsWith("zebra/a.png"));
   EXPECT_EQ(images.label(1), 1);
   EXPECT_EQ(images.label(2), 1);
 }

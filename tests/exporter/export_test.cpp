@@ -23,10 +23,10 @@
 namespace steptape {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 constexpr char kFile[] = "run/events.out.tfevents.1";
 
@@ -274,11 +274,11 @@ TEST_F(ExportTest, MediaGoToFiles) {
   }
   ASSERT_THAT(files, SizeIs(3));
   EXPECT_THAT(files[0], StartsWith("media/"));
-  EXPECT_THAT(files[0], testing::EndsWith("/tag/7_0.gif"));
+  EXPECT_THAT(files[0], ::testing::EndsWith("/tag/7_0.gif"));
   EXPECT_EQ(contentOf(path(files[0])), "GIF8 one");
   EXPECT_EQ(contentOf(path(files[1])), "two");
   EXPECT_EQ(contentOf(path(files[2])), "three");
-  EXPECT_THAT(files[2], testing::EndsWith("/tag/7_2.bin"));
+  EXPECT_THAT(files[2], ::testing::EndsWith("/tag/7_2.bin"));
 }
 
 TEST_F(ExportTest, MediaThatCannotBeWrittenEndTheExport) {
@@ -341,7 +341,7 @@ TEST(MediaFileName, TellsAllNamesApart) {
   EXPECT_EQ(detail::fileNameFrom("sch\xc3\xb6n"), "sch\xc3\xb6n");
   EXPECT_EQ(detail::fileNameFrom("\xff"), "%FF");
   const std::string longName(1000, 'a');
-  EXPECT_THAT(detail::fileNameFrom(longName), SizeIs(testing::Le(255)));
+  EXPECT_THAT(detail::fileNameFrom(longName), SizeIs(::testing::Le(255)));
   EXPECT_NE(detail::fileNameFrom(longName), detail::fileNameFrom(longName + "a"));
 }
 

@@ -10,8 +10,8 @@
 namespace steptape::figure {
 namespace {
 
-using testing::DoubleNear;
-using testing::Pair;
+using ::testing::DoubleNear;
+using ::testing::Pair;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();

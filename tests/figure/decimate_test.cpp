@@ -9,7 +9,7 @@
 namespace steptape::figure {
 namespace {
 
-using testing::Pair;
+using ::testing::Pair;
 
 std::vector<std::pair<double, double>> pairs(const std::vector<Point>& points) {
   std::vector<std::pair<double, double>> pairs;
@@ -26,7 +26,7 @@ TEST(DecimatedLine, KeepsALineOfOnePointPerColumn) {
 
 TEST(DecimatedLine, KeepsFirstLowestHighestAndLastOfAColumnInTheirOrder) {
   EXPECT_THAT(pairs(decimatedLine({{0, 5}, {0.1, 6}, {0.2, 9}, {0.3, 5}, {0.4, 1}, {0.5, 4}})),
-              testing::ElementsAre(Pair(0, 5), Pair(0.2, 9), Pair(0.4, 1), Pair(0.5, 4)));
+              ::testing::ElementsAre(Pair(0, 5), Pair(0.2, 9), Pair(0.4, 1), Pair(0.5, 4)));
 }
 
 TEST(DecimatedLine, KeepsGaps) {
@@ -45,11 +45,11 @@ TEST(DecimatedLine, BoundsAMillionPointsByTheColumns) {
 
 TEST(DistinctPoints, DropsWhatLiesInTheSameQuarterOfAPixel) {
   EXPECT_THAT(pairs(distinctPoints({{1, 1}, {1.2, 1.2}, {1.3, 1}, {-1, 1}, {1, -1}})),
-              testing::ElementsAre(Pair(1, 1), Pair(1.3, 1), Pair(-1, 1), Pair(1, -1)));
+              ::testing::ElementsAre(Pair(1, 1), Pair(1.3, 1), Pair(-1, 1), Pair(1, -1)));
 }
 
 TEST(DistinctPoints, DropsWhatHasNoPlace) {
-  EXPECT_THAT(distinctPoints({{NAN, 1}, {1, NAN}}), testing::IsEmpty());
+  EXPECT_THAT(distinctPoints({{NAN, 1}, {1, NAN}}), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST(HeatMap, HasAColorbarFromTheLeastToTheLargestColor) {
   EXPECT_GT(picture.at(x, map.top + 4)[0], 245);
 }
 
-class ConfusionMatrix : public testing::Test {
+class ConfusionMatrix : public ::testing::Test {
  protected:
   /// Two classes; the cells' colours are white and black.
   static Figure figure(std::vector<std::int64_t> counts, bool normalize = false) {

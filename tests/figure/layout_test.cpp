@@ -15,7 +15,7 @@ namespace {
 /// A picture's size, and what is along its axes.
 using Parameters = std::tuple<std::pair<int, int>, double, AxisScale>;
 
-class LayoutOfAnySize : public testing::TestWithParam<Parameters> {
+class LayoutOfAnySize : public ::testing::TestWithParam<Parameters> {
  protected:
   LayoutOfAnySize()
       : width_(std::get<0>(GetParam()).first),
@@ -96,13 +96,13 @@ TEST_P(LayoutOfAnySize, PutsTheNumbersBesideBetweenTheirLabelAndTheAxis) {
 }
 
 INSTANTIATE_TEST_SUITE_P(SizesAndNumbers, LayoutOfAnySize,
-                         testing::Combine(testing::Values(std::pair(240, 180), std::pair(320, 240),
+                         ::testing::Combine(::testing::Values(std::pair(240, 180), std::pair(320, 240),
                                                           std::pair(640, 480), std::pair(300, 800),
                                                           std::pair(1500, 220)),
-                                          testing::Values(1e-30, 3e-4, 1.0, 7777.0, 4e6, 2e40),
-                                          testing::Values(AxisScale::kLinear, AxisScale::kLog)));
+                                          ::testing::Values(1e-30, 3e-4, 1.0, 7777.0, 4e6, 2e40),
+                                          ::testing::Values(AxisScale::kLinear, AxisScale::kLog)));
 
-class LayoutOfNames : public testing::Test {
+class LayoutOfNames : public ::testing::Test {
  protected:
   Layout layout(const std::vector<std::string>& names, int width) {
     contents_ = Contents();
@@ -119,7 +119,7 @@ class LayoutOfNames : public testing::Test {
 TEST_F(LayoutOfNames, SetsShortNamesUpright) {
   const Layout result = layout({"a", "b", "c"}, 300);
   EXPECT_FALSE(result.x.areTilted);
-  EXPECT_THAT(result.x.ticks.major, testing::SizeIs(3));
+  EXPECT_THAT(result.x.ticks.major, ::testing::SizeIs(3));
 }
 
 TEST_F(LayoutOfNames, TiltsLongNamesAndMakesRoomForThem) {
@@ -137,7 +137,7 @@ TEST_F(LayoutOfNames, LeavesNamesOutWhereTheyAreTooMany) {
 TEST_F(LayoutOfNames, ShortensNamesThatWouldFillThePicture) {
   const Layout result = layout({std::string(500, 'x'), "b"}, 300);
   EXPECT_GT(result.frame.area.height, 100);
-  EXPECT_THAT(result.x.ticks.major[0].label.text, testing::EndsWith("x…"));
+  EXPECT_THAT(result.x.ticks.major[0].label.text, ::testing::EndsWith("x…"));
 }
 
 }  // namespace

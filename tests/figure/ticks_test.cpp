@@ -10,9 +10,9 @@
 namespace steptape::figure {
 namespace {
 
-using testing::DoubleEq;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::vector<std::string> texts(const std::vector<Label>& labels) {
   std::vector<std::string> texts;
@@ -121,7 +121,7 @@ TEST(LogTicks, HaveUnnamedTicksBetweenThem) {
 TEST(LogTicks, SkipPowersThatAreTooMany) {
   const Ticks ticks = ticksFor(logRange(1e-6, 1e6), 5);
   EXPECT_THAT(texts(ticks), ElementsAre("10^\u22126", "10^\u22123", "10^0", "10^3", "10^6"));
-  EXPECT_THAT(ticks.minor, testing::SizeIs(13));
+  EXPECT_THAT(ticks.minor, ::testing::SizeIs(13));
 }
 
 TEST(LogTicks, AreAt125WhereThereIsOnePowerOnly) {

@@ -14,8 +14,8 @@
 namespace steptape::lint {
 namespace {
 
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 const SourceTree& library() {
   static const SourceTree kTree(STEPTAPE_SOURCE_DIR, {"include", "src", "tools"}, {".h", ".cpp"});
@@ -170,7 +170,7 @@ TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
     }
   }
   EXPECT_THAT(foreign, IsEmpty());
-  EXPECT_THAT(umbrellas, testing::ElementsAre("figure", "mpi", "profile", "profile_figure",
+  EXPECT_THAT(umbrellas, ::testing::ElementsAre("figure", "mpi", "profile", "profile_figure",
                                               "steptape", "torch", "trainer"));
 }
 
@@ -205,7 +205,7 @@ TEST(Layers, CairoProtobufMpiAndTorchStayInTheirFolders) {
     }
   }
   EXPECT_THAT(strays, IsEmpty());
-  EXPECT_THAT(seen, testing::ElementsAre("Cairo", "LibTorch", "MPI", "protobuf"));
+  EXPECT_THAT(seen, ::testing::ElementsAre("Cairo", "LibTorch", "MPI", "protobuf"));
 }
 
 TEST(Layers, NoTranslationUnitSeesTwoOfCairoProtobufMpiAndTorch) {
@@ -217,7 +217,7 @@ TEST(Layers, NoTranslationUnitSeesTwoOfCairoProtobufMpiAndTorch) {
     }
     seen.erase("");
     if (seen.size() > 1) {
-      mixed.push_back(file + " sees " + testing::PrintToString(seen));
+      mixed.push_back(file + " sees " + ::testing::PrintToString(seen));
     }
   }
   EXPECT_THAT(mixed, IsEmpty());

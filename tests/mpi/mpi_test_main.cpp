@@ -18,9 +18,9 @@ namespace {
 
 /// Makes every rank know the failures of all when a test ends. Also keeps the ranks in step: no
 /// rank begins a test before all have ended the last.
-class RankFailures final : public testing::EmptyTestEventListener {
+class RankFailures final : public ::testing::EmptyTestEventListener {
  public:
-  void OnTestEnd(const testing::TestInfo& info) override {
+  void OnTestEnd(const ::testing::TestInfo& info) override {
     const std::vector<std::string> failuresByRank = world_.allgather(failuresOf(*info.result()));
     for (std::size_t rank = 0; rank < failuresByRank.size(); ++rank) {
       if (!failuresByRank[rank].empty() && static_cast<int>(rank) != world_.rank()) {
@@ -31,10 +31,10 @@ class RankFailures final : public testing::EmptyTestEventListener {
   }
 
  private:
-  static std::string failuresOf(const testing::TestResult& result) {
+  static std::string failuresOf(const ::testing::TestResult& result) {
     std::string failures;
     for (int i = 0; i < result.total_part_count(); ++i) {
-      const testing::TestPartResult& part = result.GetTestPartResult(i);
+      const ::testing::TestPartResult& part = result.GetTestPartResult(i);
       if (part.failed()) {
         const std::string file = part.file_name() == nullptr ? "unknown file" : part.file_name();
         failures += file + ":" + std::to_string(part.line_number()) + ": " + part.message() + "\n";
@@ -53,7 +53,7 @@ class RankFailures final : public testing::EmptyTestEventListener {
 };
 
 int runOnAllRanks() {
-  testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+  ::testing::TestEventListeners& listeners = ::testing::UnitTest::GetInstance()->listeners();
   auto failures = std::make_unique<RankFailures>();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -74,7 +74,7 @@ int runOnAllRanks() {
 
 int main(int argc, char** argv) {
   steptape::mpi::Environment environment(argc, argv);
-  testing::InitGoogleTest(&argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
   try {
     return runOnAllRanks();
   } catch (const std::exception& error) {

@@ -75,22 +75,22 @@ TEST(BroadcastParameters, SendsSmallTensorsTogether) {
   });
 }
 
-using MakeOptimizer =
+using MakeBroadcastOptimizer =
     std::function<std::unique_ptr<torch::optim::Optimizer>(const std::vector<torch::Tensor>&)>;
 
-struct OptimizerCase {
+struct BroadcastCase {
   const char* name;
-  MakeOptimizer make;
+  MakeBroadcastOptimizer make;
 };
 
 template <typename Optimizer, typename Options>
-OptimizerCase optimizerCase(const char* name, Options options) {
+BroadcastCase optimizerCase(const char* name, Options options) {
   return {name, [options](const std::vector<torch::Tensor>& parameters) {
             return std::make_unique<Optimizer>(parameters, options);
           }};
 }
 
-class EveryOptimizer : public ::testing::TestWithParam<OptimizerCase> {
+class EveryOptimizer : public ::testing::TestWithParam<BroadcastCase> {
  protected:
   /// Lets ranks make so many steps on data of their own, broadcasts, and expects them to make the
   /// same steps from then on.

@@ -27,8 +27,8 @@ using torch::optim::Optimizer;
 constexpr std::int64_t kBatch = 4;
 
 /// Two layers whose weights a seed decides.
-struct NetImpl : torch::nn::Module {
-  explicit NetImpl(double seed, std::int64_t inputs = 3) {
+struct SeededNetImpl : torch::nn::Module {
+  explicit SeededNetImpl(double seed, std::int64_t inputs = 3) {
     const torch::NoGradGuard noGradients;
     first = register_module("first", torch::nn::Linear(inputs, 5));
     second = register_module("second", torch::nn::Linear(5, 2));
@@ -45,7 +45,7 @@ struct NetImpl : torch::nn::Module {
   torch::nn::Linear first = nullptr;
   torch::nn::Linear second = nullptr;
 };
-TORCH_MODULE(Net);
+TORCH_MODULE(SeededNet);
 
 /// Samples of `rank` at `step`; those of all ranks together are what one process sees.
 at::Tensor samplesOf(std::int64_t rank, std::int64_t step = 0) {
@@ -62,7 +62,7 @@ at::Tensor samplesOfAll(int ranks, std::int64_t step = 0) {
   return torch::cat(samples);
 }
 
-at::Tensor lossOf(Net net, const at::Tensor& samples) {
+at::Tensor lossOf(SeededNet net, const at::Tensor& samples) {
   return net->forward(samples).pow(2).mean();
 }
 
@@ -74,7 +74,7 @@ std::vector<at::Tensor> copiesOf(const std::vector<at::Tensor>& tensors) {
   return copies;
 }
 
-std::vector<at::Tensor> gradientsOf(const Net& net) {
+std::vector<at::Tensor> gradientsOf(const SeededNet& net) {
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& parameter : net->parameters()) {
     gradients.push_back(parameter.grad().detach().clone());
@@ -136,10 +136,10 @@ INSTANTIATE_TEST_SUITE_P(All, GradientSyncOnRanks,
                          });
 
 TEST_P(GradientSyncOnRanks, GivesTheGradientOfOneLargeBatch) {
-  Net single(1);
+  SeededNet single(1);
   lossOf(single, samplesOfAll(ranks())).backward();
   run([&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSync sync(net->named_parameters(), world, options());
     for (int repeat = 0; repeat < 3; ++repeat) {
       net->zero_grad();
@@ -152,7 +152,7 @@ TEST_P(GradientSyncOnRanks, GivesTheGradientOfOneLargeBatch) {
 
 TEST_P(GradientSyncOnRanks, GivesTheSameBitsOnEveryRank) {
   run([&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSync sync(net->named_parameters(), world, options());
     torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.5));
     for (int step = 0; step < 20; ++step) {
@@ -166,11 +166,11 @@ TEST_P(GradientSyncOnRanks, GivesTheSameBitsOnEveryRank) {
 }
 
 TEST_P(GradientSyncOnRanks, KeepsTheAverageWithinTheLargestNorm) {
-  Net single(1);
+  SeededNet single(1);
   lossOf(single, samplesOfAll(ranks())).backward();
   const double norm = torch::nn::utils::clip_grad_norm_(single->parameters(), 0.01);
   run([&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSyncOptions clipped = options();
     clipped.maxNorm = 0.01;
     GradientSync sync(net->named_parameters(), world, clipped);
@@ -182,10 +182,10 @@ TEST_P(GradientSyncOnRanks, KeepsTheAverageWithinTheLargestNorm) {
 }
 
 TEST_P(GradientSyncOnRanks, AddsUpSeveralPassesBeforeItExchanges) {
-  Net single(1);
+  SeededNet single(1);
   lossOf(single, torch::cat({samplesOfAll(ranks(), 0), samplesOfAll(ranks(), 1)})).backward();
   run([&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSyncOptions accumulating = options();
     accumulating.accumulationSteps = 2;
     GradientSync sync(net->named_parameters(), world, accumulating);
@@ -202,7 +202,7 @@ TEST_P(GradientSyncOnRanks, AddsUpSeveralPassesBeforeItExchanges) {
 
 TEST_P(GradientSyncOnRanks, LeavesTheGradientsAloneWhileThereIsANoSync) {
   run([&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSync sync(net->named_parameters(), world, options());
     for (int repeat = 0; repeat < 2; ++repeat) {
       net->zero_grad();
@@ -216,7 +216,7 @@ TEST_P(GradientSyncOnRanks, LeavesTheGradientsAloneWhileThereIsANoSync) {
       lossOf(net, samplesOf(world->rank())).backward();
       EXPECT_TRUE(sync.synchronize());
     }
-    Net single(1);
+    SeededNet single(1);
     lossOf(single, samplesOfAll(world->size())).backward();
     lossOf(single, samplesOfAll(world->size())).backward();
     expectClose(gradientsOf(net), gradientsOf(single));
@@ -225,7 +225,7 @@ TEST_P(GradientSyncOnRanks, LeavesTheGradientsAloneWhileThereIsANoSync) {
 
 TEST_P(GradientSyncOnRanks, CountsARankWithoutAGradientAsZeros) {
   run([&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSync sync(net->named_parameters(), world, options());
     for (int repeat = 0; repeat < 2; ++repeat) {
       net->zero_grad(true);
@@ -241,7 +241,7 @@ TEST_P(GradientSyncOnRanks, CountsARankWithoutAGradientAsZeros) {
 
 TEST_P(GradientSyncOnRanks, LeavesAGradientUndefinedThatNoRankHas) {
   run([&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSync sync(net->named_parameters(), world, options());
     for (int repeat = 0; repeat < 2; ++repeat) {
       net->zero_grad(true);
@@ -256,7 +256,7 @@ TEST_P(GradientSyncOnRanks, LeavesAGradientUndefinedThatNoRankHas) {
 TEST_P(GradientSyncOnRanks, AveragesOverTheRanksThatStillHaveData) {
   // Rank r has r + 1 batches.
   run([&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSync sync(net->named_parameters(), world, options());
     int steps = 0;
     while (sync.join(steps <= world->rank())) {
@@ -265,7 +265,7 @@ TEST_P(GradientSyncOnRanks, AveragesOverTheRanksThatStillHaveData) {
         lossOf(net, samplesOf(world->rank())).backward();
       }
       sync.synchronize();
-      Net single(1);
+      SeededNet single(1);
       std::vector<at::Tensor> left;
       for (int rank = steps; rank < world->size(); ++rank) {
         left.push_back(samplesOf(rank));
@@ -313,7 +313,7 @@ TEST_P(GradientSyncOnRanks, AveragesGradientsOfChannelsLastWeights) {
 
 TEST_P(GradientSyncOnRanks, CopiesIntoTheGradientsOfTheCallerIfTold) {
   run([&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSyncOptions copying = options();
     copying.gradientAsBucketView = false;
     GradientSync sync(net->named_parameters(), world, copying);
@@ -321,7 +321,7 @@ TEST_P(GradientSyncOnRanks, CopiesIntoTheGradientsOfTheCallerIfTold) {
     const void* memory = net->first->weight.grad().data_ptr();
     sync.synchronize();
     EXPECT_EQ(net->first->weight.grad().data_ptr(), memory);
-    Net single(1);
+    SeededNet single(1);
     lossOf(single, samplesOfAll(world->size())).backward();
     expectClose(gradientsOf(net), gradientsOf(single));
   });
@@ -414,14 +414,14 @@ std::vector<OptimizerCase> optimizerCases() {
 
 class GradientSyncStep : public ::testing::TestWithParam<OptimizerCase> {
  protected:
-  static void train(Net net, Optimizer& optimizer, int ranks, int from, int to) {
+  static void train(SeededNet net, Optimizer& optimizer, int ranks, int from, int to) {
     for (int step = from; step < to; ++step) {
       optimizer.zero_grad();
       lossOf(net, samplesOfAll(ranks, step)).backward();
       optimizer.step();
     }
   }
-  static void train(Net net, Optimizer& optimizer, GradientSync& sync, Communicator& world,
+  static void train(SeededNet net, Optimizer& optimizer, GradientSync& sync, Communicator& world,
                     int from, int to) {
     for (int step = from; step < to; ++step) {
       optimizer.zero_grad();
@@ -429,7 +429,7 @@ class GradientSyncStep : public ::testing::TestWithParam<OptimizerCase> {
       EXPECT_TRUE(sync.step(optimizer));
     }
   }
-  std::unique_ptr<Optimizer> makeFor(const Net& net) const {
+  std::unique_ptr<Optimizer> makeFor(const SeededNet& net) const {
     return GetParam().make(net->parameters());
   }
 };
@@ -438,11 +438,11 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, GradientSyncStep, ::testing::ValuesIn(optim
 
 TEST_P(GradientSyncStep, TrainsAsOneProcessDoes) {
   for (const int ranks : {1, 2, 3, 7}) {
-    Net single(1);
+    SeededNet single(1);
     const auto singleOptimizer = makeFor(single);
     train(single, *singleOptimizer, ranks, 0, 8);
     runRanksShared(ranks, [&](const World& world) {
-      Net net(1);
+      SeededNet net(1);
       const auto optimizer = makeFor(net);
       GradientSync sync(net->named_parameters(), world);
       train(net, *optimizer, sync, *world, 0, 8);
@@ -454,7 +454,7 @@ TEST_P(GradientSyncStep, TrainsAsOneProcessDoes) {
 
 TEST_P(GradientSyncStep, GoesOnWithWhatWasLoadedInto) {
   // One process trains, saves, and goes on; two ranks have trained something else, load, and go on.
-  Net single(1);
+  SeededNet single(1);
   const auto singleOptimizer = makeFor(single);
   train(single, *singleOptimizer, 2, 0, 3);
   std::stringstream savedModel;
@@ -464,7 +464,7 @@ TEST_P(GradientSyncStep, GoesOnWithWhatWasLoadedInto) {
   train(single, *singleOptimizer, 2, 3, 6);
 
   runRanksShared(2, [&](const World& world) {
-    Net net(5);
+    SeededNet net(5);
     const auto optimizer = makeFor(net);
     GradientSync sync(net->named_parameters(), world);
     train(net, *optimizer, sync, *world, 0, 2);
@@ -479,7 +479,7 @@ TEST_P(GradientSyncStep, GoesOnWithWhatWasLoadedInto) {
 }
 
 TEST_P(GradientSyncStep, GoesOnWithAStateThatWasLoadedWithoutTheParameters) {
-  Net other(5);
+  SeededNet other(5);
   const auto otherOptimizer = makeFor(other);
   train(other, *otherOptimizer, 2, 0, 2);
   std::stringstream saved;
@@ -489,14 +489,14 @@ TEST_P(GradientSyncStep, GoesOnWithAStateThatWasLoadedWithoutTheParameters) {
     torch::load(optimizer, state);
   };
 
-  Net single(1);
+  SeededNet single(1);
   const auto singleOptimizer = makeFor(single);
   train(single, *singleOptimizer, 2, 0, 3);
   load(*singleOptimizer);
   train(single, *singleOptimizer, 2, 3, 6);
 
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     const auto optimizer = makeFor(net);
     GradientSync sync(net->named_parameters(), world);
     train(net, *optimizer, sync, *world, 0, 3);
@@ -508,14 +508,14 @@ TEST_P(GradientSyncStep, GoesOnWithAStateThatWasLoadedWithoutTheParameters) {
 }
 
 TEST_P(GradientSyncStep, LeavesAnOptimizerThatCanBeSavedAndGoesOnAlone) {
-  Net single(1);
+  SeededNet single(1);
   const auto singleOptimizer = makeFor(single);
   train(single, *singleOptimizer, 2, 0, 3);
   const std::vector<at::Tensor> after3 = copiesOf(single->parameters());
   train(single, *singleOptimizer, 2, 3, 5);
 
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     const auto optimizer = makeFor(net);
     {
       GradientSync sync(net->named_parameters(), world);
@@ -529,7 +529,7 @@ TEST_P(GradientSyncStep, LeavesAnOptimizerThatCanBeSavedAndGoesOnAlone) {
 }
 
 TEST_P(GradientSyncStep, ClipsTheAverage) {
-  Net single(1);
+  SeededNet single(1);
   const auto singleOptimizer = makeFor(single);
   for (int step = 0; step < 4; ++step) {
     singleOptimizer->zero_grad();
@@ -538,7 +538,7 @@ TEST_P(GradientSyncStep, ClipsTheAverage) {
     singleOptimizer->step();
   }
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     const auto optimizer = makeFor(net);
     GradientSyncOptions options;
     options.maxNorm = 0.05;
@@ -550,13 +550,13 @@ TEST_P(GradientSyncStep, ClipsTheAverage) {
 }
 
 TEST_P(GradientSyncStep, SkipsAParameterThatNoRankUsed) {
-  const auto lossWithoutFirst = [](Net net, const at::Tensor& samples) {
+  const auto lossWithoutFirst = [](SeededNet net, const at::Tensor& samples) {
     return net->second->forward(torch::cat({samples, samples}, 1).slice(1, 0, 5)).pow(2).mean();
   };
-  const auto loss = [&](Net net, const at::Tensor& samples, int step) {
+  const auto loss = [&](SeededNet net, const at::Tensor& samples, int step) {
     return step % 2 == 0 ? lossWithoutFirst(net, samples) : lossOf(net, samples);
   };
-  Net single(1);
+  SeededNet single(1);
   const auto singleOptimizer = makeFor(single);
   for (int step = 0; step < 5; ++step) {
     single->zero_grad(true);
@@ -564,7 +564,7 @@ TEST_P(GradientSyncStep, SkipsAParameterThatNoRankUsed) {
     singleOptimizer->step();
   }
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     const auto optimizer = makeFor(net);
     GradientSync sync(net->named_parameters(), world);
     for (int step = 0; step < 5; ++step) {
@@ -581,13 +581,13 @@ TEST_P(GradientSyncStep, FollowsALearningRateThatChanges) {
     auto& options = optimizer.param_groups().front().options();
     options.set_lr(options.get_lr() / 2);
   };
-  Net single(1);
+  SeededNet single(1);
   const auto singleOptimizer = makeFor(single);
   train(single, *singleOptimizer, 2, 0, 2);
   halve(*singleOptimizer);
   train(single, *singleOptimizer, 2, 2, 4);
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     const auto optimizer = makeFor(net);
     GradientSync sync(net->named_parameters(), world);
     train(net, *optimizer, sync, *world, 0, 2);
@@ -598,7 +598,7 @@ TEST_P(GradientSyncStep, FollowsALearningRateThatChanges) {
 }
 
 TEST(GradientSync, ServesParameterGroupsWithOptionsOfTheirOwn) {
-  const auto groupsOf = [](const Net& net) {
+  const auto groupsOf = [](const SeededNet& net) {
     std::vector<torch::optim::OptimizerParamGroup> groups;
     groups.emplace_back(net->first->parameters(), std::make_unique<torch::optim::SGDOptions>(
                                                       torch::optim::SGDOptions(0.2).momentum(0.5)));
@@ -606,7 +606,7 @@ TEST(GradientSync, ServesParameterGroupsWithOptionsOfTheirOwn) {
                         std::make_unique<torch::optim::SGDOptions>(torch::optim::SGDOptions(0.01)));
     return groups;
   };
-  Net single(1);
+  SeededNet single(1);
   torch::optim::SGD singleOptimizer(groupsOf(single), torch::optim::SGDOptions(0.1));
   for (int step = 0; step < 4; ++step) {
     singleOptimizer.zero_grad();
@@ -614,7 +614,7 @@ TEST(GradientSync, ServesParameterGroupsWithOptionsOfTheirOwn) {
     singleOptimizer.step();
   }
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     torch::optim::SGD optimizer(groupsOf(net), torch::optim::SGDOptions(0.1));
     GradientSync sync(net->named_parameters(), world);
     for (int step = 0; step < 4; ++step) {
@@ -628,12 +628,12 @@ TEST(GradientSync, ServesParameterGroupsWithOptionsOfTheirOwn) {
 }
 
 TEST(GradientSync, ServesAnOptimizerOfSomeOfTheParameters) {
-  Net single(1);
+  SeededNet single(1);
   torch::optim::SGD singleOptimizer(single->second->parameters(), torch::optim::SGDOptions(0.1));
   lossOf(single, samplesOfAll(2)).backward();
   singleOptimizer.step();
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     torch::optim::SGD optimizer(net->second->parameters(), torch::optim::SGDOptions(0.1));
     GradientSync sync(net->named_parameters(), world);
     lossOf(net, samplesOf(world->rank())).backward();
@@ -643,31 +643,31 @@ TEST(GradientSync, ServesAnOptimizerOfSomeOfTheParameters) {
 }
 
 TEST(GradientSync, LeavesParametersThatItWasNotGivenToTheirRank) {
-  const auto optimizerFor = [](const Net& net) {
+  const auto optimizerFor = [](const SeededNet& net) {
     return torch::optim::SGD(net->parameters(), torch::optim::SGDOptions(0.1));
   };
   const auto stepAlone = [&](const at::Tensor& samples) {
-    Net net(1);
+    SeededNet net(1);
     torch::optim::SGD optimizer = optimizerFor(net);
     lossOf(net, samples).backward();
     optimizer.step();
     return net;
   };
-  const Net together = stepAlone(samplesOfAll(2));
+  const SeededNet together = stepAlone(samplesOfAll(2));
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     torch::optim::SGD optimizer = optimizerFor(net);
     GradientSync sync(net->second->named_parameters(), world);
     lossOf(net, samplesOf(world->rank())).backward();
     sync.step(optimizer);
-    const Net alone = stepAlone(samplesOf(world->rank()));
+    const SeededNet alone = stepAlone(samplesOf(world->rank()));
     expectClose(copiesOf(net->second->parameters()), together->second->parameters());
     expectClose(copiesOf(net->first->parameters()), alone->first->parameters());
   });
 }
 
 TEST(GradientSync, StartsAfreshWhenTheStateIsCleared) {
-  const auto adamFor = [](const Net& net) {
+  const auto adamFor = [](const SeededNet& net) {
     return torch::optim::Adam(net->parameters(), torch::optim::AdamOptions(0.01).amsgrad(true));
   };
   const auto clearAtThree = [](int step, torch::optim::Adam& optimizer) {
@@ -675,7 +675,7 @@ TEST(GradientSync, StartsAfreshWhenTheStateIsCleared) {
       optimizer.state().clear();
     }
   };
-  Net single(1);
+  SeededNet single(1);
   torch::optim::Adam singleOptimizer = adamFor(single);
   for (int step = 0; step < 5; ++step) {
     clearAtThree(step, singleOptimizer);
@@ -684,7 +684,7 @@ TEST(GradientSync, StartsAfreshWhenTheStateIsCleared) {
     singleOptimizer.step();
   }
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     torch::optim::Adam optimizer = adamFor(net);
     GradientSync sync(net->named_parameters(), world);
     for (int step = 0; step < 5; ++step) {
@@ -698,10 +698,10 @@ TEST(GradientSync, StartsAfreshWhenTheStateIsCleared) {
 }
 
 TEST(GradientSync, PutsParametersOfAllRanksOfANodeIntoOneMemory) {
-  std::vector<Net> nets(2, nullptr);
+  std::vector<SeededNet> nets(2, nullptr);
   runRanksShared(2, [&](const World& world) {
-    Net& net = nets[static_cast<std::size_t>(world->rank())];
-    net = Net(1);
+    SeededNet& net = nets[static_cast<std::size_t>(world->rank())];
+    net = SeededNet(1);
     torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1));
     GradientSync sync(net->named_parameters(), world);
     lossOf(net, samplesOf(world->rank())).backward();
@@ -714,10 +714,10 @@ TEST(GradientSync, PutsParametersOfAllRanksOfANodeIntoOneMemory) {
 }
 
 TEST(GradientSync, TakesBackAParameterThatOneRankHasMovedAway) {
-  const auto optimizerFor = [](const Net& net) {
+  const auto optimizerFor = [](const SeededNet& net) {
     return torch::optim::SGD(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   };
-  Net single(1);
+  SeededNet single(1);
   torch::optim::SGD singleOptimizer = optimizerFor(single);
   for (int step = 0; step < 4; ++step) {
     singleOptimizer.zero_grad();
@@ -726,7 +726,7 @@ TEST(GradientSync, TakesBackAParameterThatOneRankHasMovedAway) {
   }
   for (const int mover : {0, 1}) {
     runRanksShared(2, [&](const World& world) {
-      Net net(1);
+      SeededNet net(1);
       torch::optim::SGD optimizer = optimizerFor(net);
       GradientSync sync(net->named_parameters(), world);
       for (int step = 0; step < 4; ++step) {
@@ -743,13 +743,13 @@ TEST(GradientSync, TakesBackAParameterThatOneRankHasMovedAway) {
 }
 
 TEST(GradientSync, KeepsTheAveragesAfterAStepIfTold) {
-  Net single(1);
+  SeededNet single(1);
   lossOf(single, samplesOfAll(2)).backward();
   const std::vector<at::Tensor> wanted = gradientsOf(single);
   torch::optim::SGD singleOptimizer(single->parameters(), torch::optim::SGDOptions(0.1));
   singleOptimizer.step();
   runRanksShared(2, [&](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1));
     GradientSync sync(net->named_parameters(), world);
     sync.setKeepGradients(true);
@@ -762,7 +762,7 @@ TEST(GradientSync, KeepsTheAveragesAfterAStepIfTold) {
 
 TEST(GradientSync, ExchangesBetweenNodesThroughTheirFirstRanks) {
   for (const int ranks : {4, 6}) {
-    Net single(1);
+    SeededNet single(1);
     torch::optim::Adam singleOptimizer(single->parameters(), torch::optim::AdamOptions(0.01));
     for (int step = 0; step < 4; ++step) {
       singleOptimizer.zero_grad();
@@ -774,7 +774,7 @@ TEST(GradientSync, ExchangesBetweenNodesThroughTheirFirstRanks) {
     runRanksShared(
         ranks,
         [&](const World& world) {
-          Net net(1);
+          SeededNet net(1);
           torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(0.01));
           GradientSync sync(net->named_parameters(), world);
           for (int step = 0; step < 4; ++step) {
@@ -792,11 +792,11 @@ TEST(GradientSync, ExchangesBetweenNodesThroughTheirFirstRanks) {
 
 TEST(GradientSync, UpdatesAParameterThatOnlyOneNodeUsed) {
   constexpr int kRanks = 4;
-  const auto lossOn = [](Net net, int rank) {
+  const auto lossOn = [](SeededNet net, int rank) {
     return rank < 2 ? net->second->forward(torch::ones({1, 5})).pow(2).mean()
                     : lossOf(net, samplesOf(rank));
   };
-  Net single(1);
+  SeededNet single(1);
   torch::optim::SGD singleOptimizer(single->parameters(), torch::optim::SGDOptions(0.1));
   for (int rank = 0; rank < kRanks; ++rank) {
     (lossOn(single, rank) / kRanks).backward();
@@ -807,7 +807,7 @@ TEST(GradientSync, UpdatesAParameterThatOnlyOneNodeUsed) {
   runRanksShared(
       kRanks,
       [&](const World& world) {
-        Net net(1);
+        SeededNet net(1);
         torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1));
         GradientSync sync(net->named_parameters(), world);
         lossOn(net, world->rank()).backward();
@@ -884,7 +884,7 @@ TEST(GradientSync, SendsSixteenBitsBetweenNodesIfTold) {
 
 TEST(GradientSync, AcceptsGradientsThatAreZeroedInPlace) {
   runRanksShared(2, [](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSync sync(net->named_parameters(), world);
     net->second->bias.sum().backward();
     sync.synchronize();
@@ -900,7 +900,7 @@ TEST(GradientSync, AcceptsGradientsThatAreZeroedInPlace) {
 
 TEST(GradientSync, RefusesToSynchronizeWhatStepHasTakenOver) {
   runRanksShared(2, [](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1));
     GradientSync sync(net->named_parameters(), world);
     lossOf(net, samplesOf(world->rank())).backward();
@@ -912,7 +912,7 @@ TEST(GradientSync, RefusesToSynchronizeWhatStepHasTakenOver) {
 
 TEST(GradientSync, RefusesASecondOptimizer) {
   runRanksShared(2, [](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1));
     torch::optim::SGD other(net->parameters(), torch::optim::SGDOptions(0.1));
     GradientSync sync(net->named_parameters(), world);
@@ -926,7 +926,7 @@ TEST(GradientSync, RefusesASecondOptimizer) {
 TEST(GradientSync, TellsEveryRankWhoseOptimizerDiffers) {
   for (const bool useSharedMemory : {true, false}) {
     runRanksShared(2, [&](const World& world) {
-      Net net(1);
+      SeededNet net(1);
       torch::optim::SGD optimizer(net->parameters(),
                                   torch::optim::SGDOptions(world->isRoot() ? 0.5 : 0.25));
       GradientSyncOptions options;
@@ -962,7 +962,7 @@ TEST(GradientSync, RejectsAParameterThatIsGivenTwice) {
 TEST(GradientSync, RejectsOptionsOutOfRange) {
   const auto reject = [](GradientSyncOptions options, const std::string& message) {
     expectError(ErrorCode::kInvalidArgument, message, [&] {
-      GradientSync(Net(1)->named_parameters(), std::make_shared<Communicator>(), options);
+      GradientSync(SeededNet(1)->named_parameters(), std::make_shared<Communicator>(), options);
     });
   };
   GradientSyncOptions options;
@@ -981,7 +981,7 @@ TEST(GradientSync, RejectsOptionsOutOfRange) {
 
 TEST(GradientSync, TellsEveryRankWhichParameterDiffers) {
   runRanksShared(3, [](const World& world) {
-    Net net(1, world->rank() == 2 ? 4 : 3);
+    SeededNet net(1, world->rank() == 2 ? 4 : 3);
     expectError(
         ErrorCode::kRankMismatch,
         "GradientSync: rank 2 has another model than rank 0: got first.weight: Float [5, 4] "
@@ -997,13 +997,13 @@ TEST(GradientSync, TellsEveryRankWhichOptionDiffers) {
     expectError(ErrorCode::kRankMismatch,
                 "GradientSync: rank 1 has another option than rank 0: got accumulationSteps = 4, "
                 "wanted accumulationSteps = 2",
-                [&] { GradientSync(Net(1)->named_parameters(), world, options); });
+                [&] { GradientSync(SeededNet(1)->named_parameters(), world, options); });
   });
 }
 
 TEST(GradientSync, CountsWhatItDid) {
   runRanksShared(2, [](const World& world) {
-    Net net(1);
+    SeededNet net(1);
     GradientSync sync(net->named_parameters(), world);
     for (int step = 0; step < 3; ++step) {
       lossOf(net, samplesOf(world->rank())).backward();

@@ -13,7 +13,7 @@
 #include "steptape/record/record_reader.h"
 #include "steptape/testing/temp_dir.h"
 
-#include "profile/trace_builder.h"
+#include "profile/span_chain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ SpanDetails ofModule(const char* module) {
 }
 
 /// Spans at microseconds.
-class StepBuilder : public TraceBuilder {
+class StepBuilder : public SpanChain {
  public:
   StepBuilder& in(const char* module) {
     with(ofModule(module));

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "profile/trace_builder.h"
+#include "profile/span_chain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr std::int64_t kMilli = 1'000'000;
 
 /// Two steps of 10 ms, the first one with 8 ms of loading.
 Trace jobTrace() {
-  TraceBuilder builder;
+  SpanChain builder;
   builder.step(11, 0, 10 * kMilli);
   builder.step(12, 10 * kMilli, 20 * kMilli);
   builder.span("input", SpanKind::kInput, 0, 8 * kMilli);

@@ -45,7 +45,7 @@ ProfilerOptions everyStep() {
   return options;
 }
 
-void trainStep() {
+void emptyStep() {
   STEPTAPE_ZONE("step");
 }
 
@@ -96,7 +96,7 @@ TEST(ProfilerTrouble, WritesWhatProfilersFoundInOneSecondOneAfterTheOther) {
       Profiler& profiler = profilers.emplace_back(options);
       // The first ones have more to write than the last.
       for (std::int64_t i = 0; i < 100 * (kProfilers - options.firstStep); ++i) {
-        trainStep();
+        emptyStep();
       }
       profiler.step();
       profiler.stop();
@@ -139,7 +139,7 @@ TEST(ProfilerTrouble, WritesTheTraceOfAWindowWhoseCallbackThrows) {
   options.onError = [&](const Status& status) { told.push_back(status.message()); };
   Profiler profiler(options);
   for (int step = 0; step < 2; ++step) {
-    trainStep();
+    emptyStep();
     profiler.step();
   }
   const Status status = profiler.flush();
@@ -162,7 +162,7 @@ TEST(ProfilerTrouble, EndsTheSpansThatAnExceptionLeaves) {
   } catch (const std::runtime_error&) {
     profiler.step();
   }
-  trainStep();
+  emptyStep();
   profiler.step();
   profiler.stop();
   const OpProfile profile = profiler.profile();
@@ -183,7 +183,7 @@ TEST(ProfilerTrouble, LeavesAProfilerUnharmedWhenAnotherOneIsRefused) {
   options.schedule.repeat = 1;
   Profiler profiler(options);
   for (int step = 0; step < 3; ++step) {
-    trainStep();
+    emptyStep();
     EXPECT_THROW(Profiler(), Error);
     EXPECT_THROW(
         {
@@ -207,7 +207,7 @@ TEST(ProfilerTrouble, SaysInItsFilesHowManySpansAFullRingDropped) {
   options.recordsPerThread = 8;
   Profiler profiler(options);
   for (int i = 0; i < 100'000; ++i) {
-    trainStep();
+    emptyStep();
   }
   profiler.stop();
   ASSERT_TRUE(profiler.flush().ok());
@@ -232,7 +232,7 @@ TEST(ProfilerTrouble, RecordsTheThreadsThatAStepStarts) {
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([i] {
       setThreadName(("worker " + std::to_string(i)).c_str());
-      trainStep();
+      emptyStep();
     });
   }
   for (std::thread& thread : threads) {
@@ -313,7 +313,7 @@ TEST(ProfilerTrouble, LeavesValidFilesWhenTheJobIsKilled) {
     Profiler profiler(options);
     while (true) {
       for (int i = 0; i < 20'000; ++i) {
-        trainStep();
+        emptyStep();
       }
       profiler.step();
       static_cast<void>(profiler.flush());

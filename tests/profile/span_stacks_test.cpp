@@ -14,7 +14,7 @@
 #include "steptape/trace/xplane_trace.h"
 
 #include "profile/logged_values.h"
-#include "profile/trace_builder.h"
+#include "profile/span_chain.h"
 #include "recorder/thread_recorder.h"
 
 #include <gmock/gmock.h>
@@ -24,8 +24,8 @@ namespace steptape {
 namespace {
 
 /// A step with an operator in two zones and a scope, whose backward node is on another thread.
-TraceBuilder smallStep() {
-  TraceBuilder builder;
+SpanChain smallStep() {
+  SpanChain builder;
   builder.span("step", SpanKind::kZone, 0, 100'000)
       .span("forward", SpanKind::kUserScope, 10'000, 50'000)
       .op("aten::linear", 20'000, 40'000)
@@ -71,7 +71,7 @@ TEST(CallStacks, KeepWhatElseIsKnownOfACall) {
   SpanDetails details;
   details.shapes = "[[2, 3]]";
   details.arguments = "\"beta\": 1";
-  TraceBuilder builder;
+  SpanChain builder;
   builder.span("step", SpanKind::kZone, 0, 100).with(details).op("a", 10, 20).op("b", 20, 30);
   Trace trace = builder.build();
   const std::size_t before = trace.details.size();
@@ -129,7 +129,7 @@ TEST(CallStacks, AreNotedAndLoggedWhereTheProfilerIsAskedForThem) {
 }
 
 TEST(SummarizeByStack, TellsCallsInDifferentZonesApart) {
-  TraceBuilder builder;
+  SpanChain builder;
   builder.span("train", SpanKind::kZone, 0, 100)
       .op("aten::mm", 10, 30)
       .span("test", SpanKind::kZone, 100, 200)
@@ -158,7 +158,7 @@ TEST(FoldedStacks, HaveTheSelfTimeOfEachPath) {
 }
 
 TEST(FoldedStacks, AddUpAndNameTheRanks) {
-  TraceBuilder builder;
+  SpanChain builder;
   builder.op("aten::mm", 0, 1500).op("aten::mm", 2000, 3500).op("aten::add", 4000, 4400);
   std::vector<Trace> ranks(2, builder.build());
   ranks[1].rank = 1;
@@ -167,14 +167,14 @@ TEST(FoldedStacks, AddUpAndNameTheRanks) {
 }
 
 TEST(FoldedStacks, AreNotPartedByNames) {
-  TraceBuilder builder;
+  SpanChain builder;
   builder.span("a;b\nc", SpanKind::kZone, 0, 9000).op("d", 1000, 4000);
   const Trace trace = builder.build();
   EXPECT_EQ(foldedStacks(Span<const Trace>(&trace, 1)), "a,b c 6\na,b c;d 3\n");
 }
 
 TEST(FoldedStacks, CountNoDetachedSpan) {
-  TraceBuilder builder;
+  SpanChain builder;
   builder.span("allreduce", SpanKind::kCollective, 0, 9000, -1, kDetached).op("d", 1000, 4000);
   const Trace trace = builder.build();
   EXPECT_EQ(foldedStacks(Span<const Trace>(&trace, 1)), "d 3\n");

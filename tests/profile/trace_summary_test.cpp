@@ -5,7 +5,7 @@
 
 #include "profile/logged_values.h"
 #include "profile/record_builder.h"
-#include "profile/trace_builder.h"
+#include "profile/span_chain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ SpanDetails detailsOf(const char* shapes, const char* module, double flops) {
 
 TEST(Summarize, TakesTheTimeOfDirectChildrenFromTheirParentOnly) {
   const Trace trace =
-      TraceBuilder().op("outer", 0, 100).op("middle", 10, 60).op("leaf", 20, 30).build();
+      SpanChain().op("outer", 0, 100).op("middle", 10, 60).op("leaf", 20, 30).build();
   const OpProfile profile = summarize(trace);
   EXPECT_EQ(find(profile, "outer").self, nanoseconds(50));
   EXPECT_EQ(find(profile, "outer").total, nanoseconds(100));
@@ -36,14 +36,14 @@ TEST(Summarize, TakesTheTimeOfDirectChildrenFromTheirParentOnly) {
 
 TEST(Summarize, CountsTheTotalOfARecursiveSpanOnce) {
   const OpProfile profile =
-      summarize(TraceBuilder().op("again", 0, 100).op("again", 10, 60).build());
+      summarize(SpanChain().op("again", 0, 100).op("again", 10, 60).build());
   EXPECT_EQ(find(profile, "again").calls, 2U);
   EXPECT_EQ(find(profile, "again").total, nanoseconds(100));
   EXPECT_EQ(find(profile, "again").self, nanoseconds(100));
 }
 
 TEST(Summarize, GivesDetachedSpansNoSelfTime) {
-  const Trace trace = TraceBuilder()
+  const Trace trace = SpanChain()
                           .op("inner", 0, 100)
                           .span("async", SpanKind::kCollective, 10, 300, -1, kDetached)
                           .build();
@@ -55,13 +55,13 @@ TEST(Summarize, GivesDetachedSpansNoSelfTime) {
 
 TEST(Summarize, TellsTheTimeThatAnyThreadCovered) {
   const Trace trace =
-      TraceBuilder().op("a", 100, 300).op("b", 400, 500).onThread(1).op("c", 200, 450).build();
+      SpanChain().op("a", 100, 300).op("b", 400, 500).onThread(1).op("c", 200, 450).build();
   EXPECT_EQ(summarize(trace).covered, nanoseconds(400));
   EXPECT_EQ(summarize(trace).wall, nanoseconds(1000));
 }
 
 TEST(Summarize, KeepsShapesApartWhenAsked) {
-  const Trace trace = TraceBuilder()
+  const Trace trace = SpanChain()
                           .with(detailsOf("[[2, 3]]", "", 12))
                           .op("mm", 0, 10)
                           .op("mm", 10, 20)
@@ -80,7 +80,7 @@ TEST(Summarize, KeepsShapesApartWhenAsked) {
 TEST(Summarize, CountsForAModuleWhatItsOperatorsCall) {
   SpanDetails fc1 = detailsOf("", "fc1", 0);
   fc1.bytes = 640;
-  const Trace trace = TraceBuilder()
+  const Trace trace = SpanChain()
                           .with(fc1)
                           .op("linear", 0, 100)
                           .withoutDetails()
@@ -96,7 +96,7 @@ TEST(Summarize, CountsForAModuleWhatItsOperatorsCall) {
 }
 
 TEST(Summarize, CountsABackwardNodeForTheModuleOfItsForwardOperator) {
-  const Trace trace = TraceBuilder()
+  const Trace trace = SpanChain()
                           .with(detailsOf("", "fc1", 0))
                           .op("linear", 0, 100)
                           .withoutDetails()
@@ -108,7 +108,7 @@ TEST(Summarize, CountsABackwardNodeForTheModuleOfItsForwardOperator) {
 }
 
 TEST(SummarizeSteps, GivesEachMomentToTheInnermostPart) {
-  const Trace trace = TraceBuilder()
+  const Trace trace = SpanChain()
                           .step(7, 0, 1000)
                           .span("load", SpanKind::kInput, 0, 100)
                           .op("stack", 10, 50)
@@ -136,7 +136,7 @@ TEST(SummarizeSteps, GivesEachMomentToTheInnermostPart) {
 }
 
 TEST(SummarizeSteps, LeavesOutOtherThreadsAndWhatCrossesAStep) {
-  const Trace trace = TraceBuilder()
+  const Trace trace = SpanChain()
                           .step(0, 0, 500)
                           .step(1, 500, 1000)
                           .op("across", 400, 600)
@@ -150,12 +150,12 @@ TEST(SummarizeSteps, LeavesOutOtherThreadsAndWhatCrossesAStep) {
 }
 
 TEST(SummarizeSteps, TakesThePartsFromTheThreadOfTheSteps) {
-  const Trace trace = TraceBuilder().onThread(1).step(0, 0, 500).op("conv", 100, 400).build();
+  const Trace trace = SpanChain().onThread(1).step(0, 0, 500).op("conv", 100, 400).build();
   EXPECT_EQ(summarizeSteps(trace).at(0).forward, 300);
 }
 
 TEST(SummarizeMemory, TellsWhatIsInUseOnEachDeviceAfterEachEvent) {
-  const Trace trace = TraceBuilder()
+  const Trace trace = SpanChain()
                           .memory(10, 1, 100)
                           .memory(20, 2, 50)
                           .memory(25, 3, 7, 1)
@@ -175,7 +175,7 @@ TEST(SummarizeMemory, TellsWhatIsInUseOnEachDeviceAfterEachEvent) {
 }
 
 TEST(SummarizeMemory, TellsWhoseBytesWereInUseAtThePeak) {
-  const Trace trace = TraceBuilder()
+  const Trace trace = SpanChain()
                           .op("conv", 0, 100)
                           .op("empty", 10, 20)
                           .op("relu", 200, 300)
@@ -203,7 +203,7 @@ TEST(SummarizeMemory, TellsWhoseBytesWereInUseAtThePeak) {
 
 TEST(WriteTraceSummary, LogsTablesStepsAndMemory) {
   const testing::TempDir dir;
-  const Trace trace = TraceBuilder()
+  const Trace trace = SpanChain()
                           .step(3, 0, 1000000)
                           .with(detailsOf("[[2, 3]]", "fc1", 12))
                           .op("linear", 0, 250000)

@@ -10,7 +10,7 @@
 #include "steptape/profile_figure.h"
 #include "steptape/testing/temp_dir.h"
 
-#include "profile/trace_builder.h"
+#include "profile/span_chain.h"
 #include "writer/run_contents.h"
 
 #include <gmock/gmock.h>
@@ -39,19 +39,19 @@ std::vector<std::string> imagesOf(Log&& log) {
 }
 
 TEST(AddProfileFigures, LogsWhatIsKnown) {
-  const Trace trace = TraceBuilder().op("mm", 0, 10).step(3, 0, 20).memory(5, 1, 100).build();
+  const Trace trace = SpanChain().op("mm", 0, 10).step(3, 0, 20).memory(5, 1, 100).build();
   EXPECT_THAT(imagesOf([&](SummaryWriter* writer) { addProfileFigures(*writer, trace, 7); }),
               ElementsAre("profile/flame_graph", "profile/step_breakdown", "profile/memory_curve"));
 }
 
 TEST(AddProfileFigures, LeavesOutStepsAndMemoryThatWereNotRecorded) {
-  const Trace trace = TraceBuilder().op("mm", 0, 10).build();
+  const Trace trace = SpanChain().op("mm", 0, 10).build();
   EXPECT_THAT(imagesOf([&](SummaryWriter* writer) { addProfileFigures(*writer, trace, 7); }),
               ElementsAre("profile/flame_graph"));
 }
 
 TEST(AddProfileFigures, HasNoTagOfTheTablesOfATrace) {
-  const Trace trace = TraceBuilder().op("mm", 0, 10).step(3, 0, 20).memory(5, 1, 100).build();
+  const Trace trace = SpanChain().op("mm", 0, 10).step(3, 0, 20).memory(5, 1, 100).build();
   const testing::TempDir directory;
   SummaryWriter writer(directory.path());
   writeTraceSummary(writer, trace, 7);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile_figure/call_tree.h"
 
-#include "profile/trace_builder.h"
+#include "profile/span_chain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,17 +23,17 @@ std::string textOf(const std::vector<Call>& calls, std::size_t index = 0) {
   return text + "(" + children + ")";
 }
 
-std::string treeOf(TraceBuilder& builder) {
+std::string treeOf(SpanChain& builder) {
   return textOf(mergeCalls(builder.build()));
 }
 
 TEST(MergeCalls, FollowsTheNestingOfSpans) {
-  EXPECT_EQ(treeOf(TraceBuilder().op("a", 0, 10).op("b", 1, 5).op("c", 2, 3).op("d", 10, 12)),
+  EXPECT_EQ(treeOf(SpanChain().op("a", 0, 10).op("b", 1, 5).op("c", 2, 3).op("d", 10, 12)),
             ":12(a:10(b:4(c:1)) d:2)");
 }
 
 TEST(MergeCalls, AddsUpSpansOfOnePathOnly) {
-  EXPECT_EQ(treeOf(TraceBuilder()
+  EXPECT_EQ(treeOf(SpanChain()
                        .op("a", 0, 10)
                        .op("mm", 1, 3)
                        .op("mm", 3, 4)
@@ -43,24 +43,24 @@ TEST(MergeCalls, AddsUpSpansOfOnePathOnly) {
 }
 
 TEST(MergeCalls, AddsUpTheThreads) {
-  EXPECT_EQ(treeOf(TraceBuilder().op("a", 0, 10).onThread(1).op("a", 5, 8)), ":13(a:13)");
+  EXPECT_EQ(treeOf(SpanChain().op("a", 0, 10).onThread(1).op("a", 5, 8)), ":13(a:13)");
 }
 
 TEST(MergeCalls, KeepsWhatCallsItselfOnTopOfItself) {
-  EXPECT_EQ(treeOf(TraceBuilder().op("a", 0, 10).op("a", 2, 6)), ":10(a:10(a:4))");
+  EXPECT_EQ(treeOf(SpanChain().op("a", 0, 10).op("a", 2, 6)), ":10(a:10(a:4))");
 }
 
 TEST(MergeCalls, TakesEqualTextsOfTwoKindsForOne) {
-  EXPECT_EQ(treeOf(TraceBuilder().op("step", 0, 10).span("step", SpanKind::kZone, 10, 15)),
+  EXPECT_EQ(treeOf(SpanChain().op("step", 0, 10).span("step", SpanKind::kZone, 10, 15)),
             ":15(step:15)");
 }
 
 TEST(MergeCalls, SortsByTimeAndThenByName) {
-  EXPECT_EQ(treeOf(TraceBuilder().op("b", 0, 1).op("c", 1, 3).op("a", 3, 4)), ":4(c:2 a:1 b:1)");
+  EXPECT_EQ(treeOf(SpanChain().op("b", 0, 1).op("c", 1, 3).op("a", 3, 4)), ":4(c:2 a:1 b:1)");
 }
 
 TEST(MergeCalls, LeavesOutDetachedSpansAndDevices) {
-  Trace trace = TraceBuilder()
+  Trace trace = SpanChain()
                     .op("a", 0, 10)
                     .span("async", SpanKind::kCollective, 1, 30, -1, kDetached)
                     .onThread(1)

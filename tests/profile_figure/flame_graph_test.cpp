@@ -6,14 +6,14 @@
 
 #include "figure/color.h"
 #include "figure/picture.h"
-#include "profile/trace_builder.h"
+#include "profile/span_chain.h"
+#include "profile_figure/time_units.h"
 
 #include <gmock/gmock.h>
 
 namespace steptape {
 namespace {
 
-constexpr std::int64_t kMs = 1000000;
 constexpr Rgb kOther{0xD5, 0xD5, 0xD5};
 
 /// Of the block called `name`.
@@ -25,7 +25,7 @@ Rgb colorOf(const std::string& name) {
 
 /// A span in each one before, `depth` of them; all but a nanosecond at either end.
 Trace deepTrace(int depth) {
-  TraceBuilder builder;
+  SpanChain builder;
   for (int i = 0; i < depth; ++i) {
     builder.op("level " + std::to_string(i), i, 100000 - i);
   }
@@ -33,7 +33,7 @@ Trace deepTrace(int depth) {
 }
 
 TEST(FlameGraphOfTrace, ShowsHowSpansNestAndWhatTheyTook) {
-  const Picture picture(flameGraph(TraceBuilder()
+  const Picture picture(flameGraph(SpanChain()
                                        .op("forward", 0, 60 * kMs)
                                        .op("mm", 0, 30 * kMs)
                                        .op("backward", 60 * kMs, 100 * kMs)
@@ -49,7 +49,7 @@ TEST(FlameGraphOfTrace, ShowsHowSpansNestAndWhatTheyTook) {
 }
 
 TEST(FlameGraphOfTrace, OfOneSpanIsOneBlock) {
-  const Picture picture(flameGraph(TraceBuilder().op("only", 5, 17).build()));
+  const Picture picture(flameGraph(SpanChain().op("only", 5, 17).build()));
   EXPECT_GT(picture.boxOf(colorOf("only")).width(), picture.width() * 9 / 10);
 }
 
@@ -59,7 +59,7 @@ TEST(FlameGraphOfTrace, OfNothingHasEmptyAxes) {
 }
 
 TEST(FlameGraphOfTrace, PutsSmallBlocksTogether) {
-  TraceBuilder builder;
+  SpanChain builder;
   builder.op("parent", 0, 1000000);
   builder.op("large", 0, 900000);
   for (int i = 0; i < 100; ++i) {
@@ -102,7 +102,7 @@ TEST(FlameGraphOfTrace, SaysThatDeeperCallsAreNotShown) {
 }
 
 TEST(FlameGraphOfTrace, StaysSmallHoweverManySpansThereAre) {
-  TraceBuilder builder;
+  SpanChain builder;
   for (int i = 0; i < 100000; ++i) {
     builder.op("aten::op" + std::to_string(i % 5000), 10 * i, 10 * i + 9);
   }

@@ -2,30 +2,30 @@
 #include "steptape/profile_figure.h"
 
 #include "figure/picture.h"
-#include "profile/trace_builder.h"
+#include "profile/span_chain.h"
+#include "profile_figure/time_units.h"
 
 #include <gmock/gmock.h>
 
 namespace steptape {
 namespace {
 
-constexpr std::int64_t kMs = 1000000;
 constexpr Rgb kCurve{0x00, 0x72, 0xB2};
 constexpr Rgb kMarker{0, 0, 0};
 
-Picture pictureOf(const Trace& trace) {
+Picture curveOf(const Trace& trace) {
   return Picture(memoryCurve(trace).setLegend(LegendPlace::kNone).setGrid(false));
 }
 
 /// 100 ms, in which `bytes` are in use from 20 to 60 ms.
 Trace trace(std::int64_t bytes = 4000000) {
-  Trace trace = TraceBuilder().memory(20 * kMs, 1, bytes).memory(60 * kMs, 1, -bytes).build();
+  Trace trace = SpanChain().memory(20 * kMs, 1, bytes).memory(60 * kMs, 1, -bytes).build();
   trace.duration = 100 * kMs;
   return trace;
 }
 
 TEST(MemoryCurve, StaysUntilMemoryIsFreed) {
-  const Picture picture = pictureOf(trace());
+  const Picture picture = curveOf(trace());
   const Box curve = picture.boxOf(kCurve);
   int filled = 0;
   for (int x = curve.left; x < curve.right; ++x) {
@@ -35,7 +35,7 @@ TEST(MemoryCurve, StaysUntilMemoryIsFreed) {
 }
 
 TEST(MemoryCurve, MarksThePeakWhereItBegins) {
-  const Picture picture = pictureOf(trace());
+  const Picture picture = curveOf(trace());
   const Box curve = picture.boxOf(kCurve);
   const Box marker = picture.boxOf(kMarker);
   EXPECT_NEAR(marker.centerX(), curve.left + 0.2 * curve.width(), 3);
@@ -45,8 +45,8 @@ TEST(MemoryCurve, MarksThePeakWhereItBegins) {
 TEST(MemoryCurve, MarksWhereStepsBegin) {
   Trace steps = trace();
   steps.steps = {{0, 0, 50 * kMs, 0}, {1, 50 * kMs, 50 * kMs, 0}};
-  const Picture with = pictureOf(steps);
-  const Picture without = pictureOf(trace());
+  const Picture with = curveOf(steps);
+  const Picture without = curveOf(trace());
   const Box curve = without.boxOf(kCurve);
   const int x = curve.left + curve.width() / 2;
   int dots = 0;
@@ -63,10 +63,10 @@ TEST(MemoryCurve, DrawsEachTypeOfDevice) {
   both.memory.push_back(both.memory.front());
   both.memory.back().time = 70 * kMs;
   both.memory.back().deviceType = 1;
-  const int alone = pictureOf(trace()).count({0xE6, 0x9F, 0x00});
+  const int alone = curveOf(trace()).count({0xE6, 0x9F, 0x00});
   EXPECT_EQ(alone, 0);
   // The third of the cycle: markers take no colour of it.
-  EXPECT_GT(pictureOf(both).count({0xD5, 0x5E, 0x00}), 50);
+  EXPECT_GT(curveOf(both).count({0xD5, 0x5E, 0x00}), 50);
 }
 
 TEST(MemoryCurve, DrawsFewLinesForManySteps) {
@@ -74,7 +74,7 @@ TEST(MemoryCurve, DrawsFewLinesForManySteps) {
   for (int i = 0; i < 1000; ++i) {
     many.steps.push_back({i, i * kMs / 10, kMs / 10, 0});
   }
-  const Picture picture = pictureOf(many);
+  const Picture picture = curveOf(many);
   const Box curve = picture.boxOf(kCurve);
   int marked = 0;
   for (int x = curve.left + 5; x < curve.right; ++x) {
@@ -90,7 +90,7 @@ TEST(MemoryCurve, DrawsFewLinesForManySteps) {
 }
 
 TEST(MemoryCurve, OfNothingHasEmptyAxes) {
-  const Picture picture = pictureOf(Trace());
+  const Picture picture = curveOf(Trace());
   EXPECT_EQ(picture.count(kCurve), 0);
   EXPECT_GT(picture.count(kWhitePixel), picture.width() * picture.height() / 2);
 }

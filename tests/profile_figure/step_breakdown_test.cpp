@@ -2,21 +2,21 @@
 #include "steptape/profile_figure.h"
 
 #include "figure/picture.h"
-#include "profile/trace_builder.h"
+#include "profile/span_chain.h"
+#include "profile_figure/time_units.h"
 
 #include <gmock/gmock.h>
 
 namespace steptape {
 namespace {
 
-constexpr std::int64_t kMs = 1000000;
 constexpr Rgb kForward{0x00, 0x72, 0xB2};
 constexpr Rgb kInput{0xE6, 0x9F, 0x00};
-constexpr Rgb kOther{0xC8, 0xC8, 0xC8};
+constexpr Rgb kOtherTime{0xC8, 0xC8, 0xC8};
 
 /// Steps of 10 ms, of which 2 are input, 6 forward and 2 nothing known.
 Trace trace(int steps) {
-  TraceBuilder builder;
+  SpanChain builder;
   for (int i = 0; i < steps; ++i) {
     const std::int64_t start = 10 * kMs * i;
     builder.step(i, start, start + 10 * kMs);
@@ -27,7 +27,7 @@ Trace trace(int steps) {
 }
 
 /// Without the legend, whose keys have the same colours.
-Picture pictureOf(const Trace& trace) {
+Picture breakdownOf(const Trace& trace) {
   return Picture(stepBreakdown(trace).setLegend(LegendPlace::kNone));
 }
 
@@ -41,7 +41,7 @@ int barsAt(const Picture& picture, int y, const Rgb& color) {
 }
 
 TEST(StepBreakdown, StacksThePartsOfAStep) {
-  const Picture picture = pictureOf(trace(1));
+  const Picture picture = breakdownOf(trace(1));
   const Box input = picture.boxOf(kInput);
   const Box forward = picture.boxOf(kForward);
   EXPECT_EQ(forward.bottom, input.top);
@@ -50,20 +50,20 @@ TEST(StepBreakdown, StacksThePartsOfAStep) {
   EXPECT_NEAR(forward.height(), 3 * input.height(), 3);
   // Not boxOf(): the edges of letters are grey, too.
   int other = 0;
-  while (picture.at(forward.centerX(), forward.top - 1 - other) == kOther) {
+  while (picture.at(forward.centerX(), forward.top - 1 - other) == kOtherTime) {
     ++other;
   }
   EXPECT_NEAR(other, input.height(), 2);
 }
 
 TEST(StepBreakdown, HasABarForEachStep) {
-  const Picture picture = pictureOf(trace(7));
+  const Picture picture = breakdownOf(trace(7));
   EXPECT_EQ(barsAt(picture, picture.boxOf(kForward).centerY(), kForward), 7);
 }
 
 TEST(StepBreakdown, ShowsTheMeanOfSeveralStepsWhereTheyAreMany) {
   // 38 bars of 26 steps and one of 13, which is as high as the others.
-  const Picture picture = pictureOf(trace(1001));
+  const Picture picture = breakdownOf(trace(1001));
   const Box forward = picture.boxOf(kForward);
   EXPECT_EQ(barsAt(picture, forward.top + 1, kForward), 39);
 }

@@ -173,7 +173,7 @@ TEST_F(DamagedRun, IsFollowedFromEveryByteOfTheFileToTheNext) {
     if (whole < file.records.size() &&
         file.records[whole].first + file.records[whole].second == size) {
       ++whole;
-      ASSERT_THAT(run.damage(), testing::IsEmpty()) << size << " bytes";
+      ASSERT_THAT(run.damage(), ::testing::IsEmpty()) << size << " bytes";
     } else {
       ASSERT_EQ(run.damage().size(), 1U) << size << " bytes";
       ASSERT_EQ(run.damage()[0].offset, file.records[whole].first);

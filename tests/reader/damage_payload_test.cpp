@@ -15,10 +15,10 @@ namespace {
 
 using detail::appendBytesField;
 using detail::appendVarintField;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
@@ -171,13 +171,13 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
     } else {
       refusal = run.damage()[0].status.message();
     }
-    EXPECT_THAT(refusal, testing::AllOf(testing::StartsWith(message),
-                                        testing::HasSubstr(" bytes of memory, want at most "
+    EXPECT_THAT(refusal, ::testing::AllOf(::testing::StartsWith(message),
+                                        ::testing::HasSubstr(" bytes of memory, want at most "
                                                            "134217728")));
     const RunContents events = streamed();
     EXPECT_THAT(events.scalars.at("loss"), SizeIs(2));
     ASSERT_THAT(events.damage, SizeIs(1));
-    EXPECT_THAT(std::get<0>(events.damage[0]), testing::StartsWith(message));
+    EXPECT_THAT(std::get<0>(events.damage[0]), ::testing::StartsWith(message));
   }
 }
 

@@ -11,7 +11,7 @@
 namespace steptape {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class EventFileReaderTest : public LogDirFixture {
  protected:

@@ -18,8 +18,12 @@
 
 namespace steptape {
 
+// Names of event files, in the order in which readers take them.
+constexpr char kFile[] = "events.out.tfevents.1";
+constexpr char kLaterFile[] = "events.out.tfevents.2";
+
 /// A log directory of its own for each test, removed afterwards, and verbs to fill it.
-class LogDirFixture : public testing::Test {
+class LogDirFixture : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = testing::TempDir() + "steptape_XXXXXX";

@@ -9,9 +9,9 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 class LostMetadataTest : public RunFixture {
  protected:

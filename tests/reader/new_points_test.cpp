@@ -6,9 +6,9 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 class NewPointsTest : public RunFixture {
  protected:

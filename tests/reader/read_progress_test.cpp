@@ -8,11 +8,11 @@
 namespace steptape::detail {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-class ReadProgressTest : public testing::Test {
+class ReadProgressTest : public ::testing::Test {
  protected:
   std::vector<std::uint64_t> reports_;
   ReadProgress progress_{[this](std::uint64_t bytes) { reports_.push_back(bytes); }};

@@ -12,7 +12,7 @@
 namespace steptape::detail {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 /// A reservoir and the numbers that it has kept.
 class Kept {

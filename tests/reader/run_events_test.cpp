@@ -16,13 +16,10 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
-
-constexpr char kFile[] = "events.out.tfevents.1";
-constexpr char kLaterFile[] = "events.out.tfevents.2";
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class RunEventsTest : public LogDirFixture {
  protected:
@@ -301,7 +298,7 @@ TEST_F(RunEventsTest, CountsTheBytesOfBothPasses) {
   RunEventsOptions options;
   options.onProgress = [&](std::uint64_t bytes) { reports.push_back(bytes); };
   EXPECT_THAT(read(options), SizeIs(40));
-  ASSERT_THAT(reports, SizeIs(testing::Ge(8)));
+  ASSERT_THAT(reports, SizeIs(::testing::Ge(8)));
   EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
   EXPECT_GT(reports.back(), size * 3 / 2);
   EXPECT_LE(reports.back(), size * 2);
@@ -334,7 +331,7 @@ TEST(RunEventsOfPeers, AreThoseOfRunReader) {
       return std::get<0>(a) < std::get<0>(b);
     });
     // NaN differs from itself: compared as text.
-    EXPECT_EQ(testing::PrintToString(streamed), testing::PrintToString(held)) << file;
+    EXPECT_EQ(::testing::PrintToString(streamed), ::testing::PrintToString(held)) << file;
     EXPECT_FALSE(held.empty());
   }
 }

@@ -12,8 +12,8 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class ListRunsTest : public LogDirFixture {
  protected:

@@ -103,7 +103,7 @@ MATCHER_P3(IsDamage, offset, bytes, message, "") {
   *result_listener << arg.offset << " + " << arg.bytes << ": " << arg.status.message();
   return arg.offset == static_cast<std::uint64_t>(offset) &&
          arg.bytes == static_cast<std::uint64_t>(bytes) &&
-         testing::ExplainMatchResult(testing::HasSubstr(message), arg.status.message(),
+         ::testing::ExplainMatchResult(::testing::HasSubstr(message), arg.status.message(),
                                      result_listener);
 }
 

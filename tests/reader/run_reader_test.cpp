@@ -12,10 +12,10 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
 
 class RunReaderTest : public RunFixture {
  protected:
@@ -233,7 +233,7 @@ TEST_F(RunReaderTest, GivesTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(points(four, "a"), points(one, "a"));
   EXPECT_EQ(points(four, "b"), points(one, "b"));
   EXPECT_EQ(steps(four, "note"), steps(one, "note"));
-  EXPECT_THAT(points(one, "a"), testing::Not(IsEmpty()));
+  EXPECT_THAT(points(one, "a"), ::testing::Not(IsEmpty()));
 }
 
 class PurgeTest : public RunFixture {

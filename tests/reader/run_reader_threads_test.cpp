@@ -18,7 +18,7 @@
 namespace steptape {
 namespace {
 
-using testing::SizeIs;
+using ::testing::SizeIs;
 
 constexpr int kThreads = 3;
 constexpr std::size_t kFileBytes = 12 << 20;  // several chunks of 1 MiB, some for each thread

@@ -13,14 +13,11 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Pair;
-using testing::SizeIs;
-
-constexpr char kFile[] = "events.out.tfevents.1";
-constexpr char kLaterFile[] = "events.out.tfevents.2";
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
 
 class ScalarSeriesTest : public LogDirFixture {
  protected:

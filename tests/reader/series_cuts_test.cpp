@@ -10,7 +10,7 @@
 namespace steptape::detail {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 void append(TagSeries* series, std::int64_t step) {
   series->scalars.steps.push_back(step);
@@ -78,7 +78,7 @@ TEST(SeriesCuts, DropWhatEachOfThemWouldDropAtOnce) {
       }
     }
     cuts.applyTo(&series);
-    ASSERT_THAT(series.scalars.steps, testing::ElementsAreArray(expected));
+    ASSERT_THAT(series.scalars.steps, ::testing::ElementsAreArray(expected));
   }
 }
 

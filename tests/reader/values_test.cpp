@@ -25,8 +25,8 @@ static void PrintTo(const HistogramBucket& bucket, std::ostream* out) {
 
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 /// The only value of an event.
 Value valueOf(const std::string& eventInHex) {

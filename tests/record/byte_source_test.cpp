@@ -12,7 +12,7 @@
 namespace steptape {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string readAt(const ByteSource& source, std::uint64_t offset, std::size_t size) {
   std::string bytes(size, '?');
@@ -41,11 +41,11 @@ TEST(MemoryByteSource, Grows) {
   EXPECT_EQ(readAt(source, 2, 10), "cdef");
 }
 
-class FileByteSourceTest : public testing::Test {
+class FileByteSourceTest : public ::testing::Test {
  protected:
   void SetUp() override {
     path_ = testing::TempDir() + "byte_source_" +
-            testing::UnitTest::GetInstance()->current_test_info()->name();
+            ::testing::UnitTest::GetInstance()->current_test_info()->name();
   }
   void TearDown() override { std::remove(path_.c_str()); }
   void append(const std::string& bytes) {

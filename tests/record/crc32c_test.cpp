@@ -43,7 +43,7 @@ std::uint32_t definition(std::string_view bytes) {
   return ~state;
 }
 
-class Crc32cImplementations : public testing::TestWithParam<detail::Crc32cImplementation> {
+class Crc32cImplementations : public ::testing::TestWithParam<detail::Crc32cImplementation> {
  protected:
   std::uint32_t crc(std::string_view bytes) const { return extended(0, bytes); }
   std::uint32_t extended(std::uint32_t crc, std::string_view bytes) const {
@@ -99,7 +99,7 @@ TEST_P(Crc32cImplementations, DoNotDependOnWhereTheInputIsSplit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Portable, Crc32cImplementations,
-                         testing::Values(detail::portableCrc32c()));
+                         ::testing::Values(detail::portableCrc32c()));
 
 // Empty where the processor has no CRC instructions: there is nothing to test then.
 std::vector<detail::Crc32cImplementation> hardwareImplementations() {
@@ -108,7 +108,7 @@ std::vector<detail::Crc32cImplementation> hardwareImplementations() {
                                     : std::vector<detail::Crc32cImplementation>();
 }
 INSTANTIATE_TEST_SUITE_P(Hardware, Crc32cImplementations,
-                         testing::ValuesIn(hardwareImplementations()));
+                         ::testing::ValuesIn(hardwareImplementations()));
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Crc32cImplementations);
 
 TEST(Crc32c, OfPiecesIsExtended) {

@@ -17,7 +17,7 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 struct Found {
   std::vector<std::string> payloads;

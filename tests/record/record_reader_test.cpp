@@ -16,7 +16,7 @@
 namespace steptape {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// Gives at most a few bytes per read, and fails when told to.
 class AwkwardByteSource final : public ByteSource {
@@ -40,7 +40,7 @@ class AwkwardByteSource final : public ByteSource {
   std::size_t pieceBytes_;
 };
 
-class RecordReaderTest : public testing::Test {
+class RecordReaderTest : public ::testing::Test {
  protected:
   void write(std::string_view payload) { writeRaw(framed(payload)); }
   void writeRaw(std::string_view bytes) { source_.append(bytes); }

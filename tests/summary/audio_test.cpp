@@ -6,6 +6,7 @@
 
 #include "base/unhex.h"
 #include "summary/error_matcher.h"
+#include "summary/special_values.h"
 
 namespace steptape {
 namespace {
@@ -28,9 +29,6 @@ std::vector<float> floatsOf(const WavFile& file) {
 }
 
 using Pcm = std::vector<std::int16_t>;
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 AudioOptions floatOptions() {
   AudioOptions options;

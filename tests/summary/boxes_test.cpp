@@ -244,7 +244,7 @@ TEST(BoxCorners, RejectsWhatIsNotFinite) {
       "boxes: top of box 0 is -inf, wanted a finite number");
 }
 
-class CheckBoxes : public testing::Test {
+class CheckBoxes : public ::testing::Test {
  protected:
   static void check(std::vector<std::int64_t> boxes, const BoxOptions& options = {}) {
     static const std::vector<float> memory(64);

@@ -73,8 +73,8 @@ void appendAround(double value, std::vector<Float>* out) {
 }
 
 template <typename Float>
-class SlotTableTest : public testing::Test {};
-using Floats = testing::Types<float, double>;
+class SlotTableTest : public ::testing::Test {};
+using Floats = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(SlotTableTest, Floats, TypeNames);
 
 TYPED_TEST(SlotTableTest, CountsEveryLimitAndItsNeighboursLikeASearch) {

@@ -9,6 +9,7 @@
 
 #include "summary/error_matcher.h"
 #include "summary/histogram_rules.h"
+#include "summary/special_values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,14 +17,12 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // Every number in this file that has a rule's name beside it is numpy 2.4.6's, from
 // numpy.histogram() of the same values.
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// 1000 values on a grid, in disorder: numpy's (arange(size) * 7919) % 1009 - 500.
 template <typename T>

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "summary/type_names.h"
+#include "summary/special_values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,11 +13,8 @@
 namespace steptape {
 namespace {
 
-using testing::Each;
-using testing::ElementsAre;
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+using ::testing::Each;
+using ::testing::ElementsAre;
 
 void expectSame(const HistogramRaw& a, const HistogramRaw& b) {
   EXPECT_EQ(a.min, b.min);
@@ -107,7 +105,7 @@ TEST(ComputeHistogram, CountsEveryElementOfALargeTensor) {
   EXPECT_EQ(raw.sum, 0);
 }
 
-class StridedHistogram : public testing::Test {
+class StridedHistogram : public ::testing::Test {
  protected:
   StridedHistogram() : values_(6'000) { std::iota(values_.begin(), values_.end(), -2'000.0F); }
   std::vector<float> values_;
@@ -133,8 +131,8 @@ TEST_F(StridedHistogram, CountsOnlyWhatTheViewShows) {
 }
 
 template <typename T>
-class HistogramOfIntegers : public testing::Test {};
-using Integers = testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t,
+class HistogramOfIntegers : public ::testing::Test {};
+using Integers = ::testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t,
                                 std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, double>;
 TYPED_TEST_SUITE(HistogramOfIntegers, Integers, TypeNames);
 

@@ -7,14 +7,13 @@
 #include "steptape/summary/histogram.h"
 
 #include "summary/error_matcher.h"
+#include "summary/special_values.h"
 
 namespace steptape {
 namespace {
 
 using Row = std::array<double, 3>;
 using Rows = std::vector<Row>;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Tensor tensorOf(const HistogramRaw& histogram) {
   return std::get<Tensor>(histogramValue("h", histogram).data);

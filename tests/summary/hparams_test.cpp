@@ -5,13 +5,13 @@
 #include <string>
 
 #include "summary/error_matcher.h"
+#include "summary/special_values.h"
 
 #include <gtest/gtest.h>
 
 namespace steptape {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 HparamsOptions withExperiment(HparamInfo info) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "summary/error_matcher.h"
+#include "summary/special_values.h"
 
 namespace steptape {
 namespace {
@@ -17,7 +18,7 @@ Bytes counting(std::size_t count) {
   return bytes;
 }
 
-class ImagePixels : public testing::Test {
+class ImagePixels : public ::testing::Test {
  protected:
   ImagePixels() : bytes_(counting(60)) {}
   TensorView bytes(std::vector<std::int64_t> shape) const {
@@ -73,7 +74,6 @@ TEST_F(ImagePixels, ScalesAndCutsFloats) {
 }
 
 TEST_F(ImagePixels, ClampsFloatsAndMakesNanBlack) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(grey({-0.5F, 1.5F, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}),
             (Bytes{0, 255, 255, 0, 0}));
 }

@@ -12,7 +12,7 @@ namespace steptape::detail {
 namespace {
 
 template <typename Float>
-class MomentsTest : public testing::Test {
+class MomentsTest : public ::testing::Test {
  protected:
   static Moments of(const std::vector<Float>& values) {
     Moments moments;
@@ -20,7 +20,7 @@ class MomentsTest : public testing::Test {
     return moments;
   }
 };
-using Floats = testing::Types<float, double>;
+using Floats = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(MomentsTest, Floats, TypeNames);
 
 // Lengths around those of the vector loops, so that each value is in a lane or in the rest.

@@ -89,7 +89,7 @@ std::size_t libpngSize(const Pixels& pixels) {
   return size;
 }
 
-class PngRoundTrip : public testing::TestWithParam<std::tuple<int, std::pair<int, int>>> {
+class PngRoundTrip : public ::testing::TestWithParam<std::tuple<int, std::pair<int, int>>> {
  protected:
   int channels() const { return std::get<0>(GetParam()); }
   int width() const { return std::get<1>(GetParam()).first; }
@@ -110,8 +110,8 @@ TEST_P(PngRoundTrip, KeepsBlack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllChannelsAndShapes, PngRoundTrip,
-                         testing::Combine(testing::Values(1, 3, 4),
-                                          testing::Values(std::pair(1, 1), std::pair(1, 77),
+                         ::testing::Combine(::testing::Values(1, 3, 4),
+                                          ::testing::Values(std::pair(1, 1), std::pair(1, 77),
                                                           std::pair(77, 1), std::pair(7, 5),
                                                           std::pair(28, 28), std::pair(5000, 3),
                                                           std::pair(301, 199))));

@@ -5,13 +5,12 @@
 #include <limits>
 
 #include "summary/error_matcher.h"
+#include "summary/special_values.h"
 
 namespace steptape {
 namespace {
 
 using Numbers = std::vector<double>;
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 PrCurveOptions thresholds(int count) {
   PrCurveOptions options;

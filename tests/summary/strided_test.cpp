@@ -11,7 +11,7 @@
 namespace steptape::detail {
 namespace {
 
-using testing::UnorderedElementsAreArray;
+using ::testing::UnorderedElementsAreArray;
 
 std::vector<double> gather(const TensorView& view) {
   std::vector<double> all;
@@ -27,7 +27,7 @@ std::vector<double> counting(int first, int last) {
   return values;
 }
 
-class StridedWalk : public testing::Test {
+class StridedWalk : public ::testing::Test {
  protected:
   StridedWalk() : data_(counting(0, 23)) {}
   std::vector<double> data_;

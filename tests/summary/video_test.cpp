@@ -228,14 +228,14 @@ TEST(CheckVideo, RejectsAGifThatIsTooWide) {
       "video: a GIF of 70000 x 1 pixels, wanted at most 65535 a side");
 }
 
-class EncodeApng : public testing::TestWithParam<int> {};
+class EncodeApng : public ::testing::TestWithParam<int> {};
 
 TEST_P(EncodeApng, KeepsEveryPixel) {
   const Frames frames = movingSquare(GetParam());
   EXPECT_EQ(play(encodeApng(frames, 8)), split(frames));
 }
 
-INSTANTIATE_TEST_SUITE_P(AllChannels, EncodeApng, testing::Values(1, 3, 4));
+INSTANTIATE_TEST_SUITE_P(AllChannels, EncodeApng, ::testing::Values(1, 3, 4));
 
 TEST(EncodeApng, StoresWhatChangesOnly) {
   const std::vector<Chunk> controls = chunksOf(encodeApng(movingSquare(3), 8), "fcTL");

@@ -15,7 +15,7 @@
 namespace steptape::tools {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::vector<std::string> labelsOf(const Axis& axis) {
   std::vector<std::string> labels;
@@ -30,7 +30,7 @@ std::vector<std::string> labels(AxisKind kind, double min, double max, int mostT
 }
 
 /// Times of day are local: here UTC, whatever the machine's.
-class TimeAxis : public testing::Test {
+class TimeAxis : public ::testing::Test {
  protected:
   void SetUp() override {
     ::setenv("TZ", "UTC", 1);

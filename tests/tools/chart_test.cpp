@@ -17,10 +17,10 @@
 namespace steptape::tools {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 Curve curve(std::string name, std::vector<double> y) {
   Curve result;

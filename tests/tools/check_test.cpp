@@ -8,9 +8,9 @@
 namespace steptape {
 namespace {
 
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Check : public ToolFixture {
  protected:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Has real shells complete with the scripts.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "tools/app.h"
 #include "tools/command_info.h"
 #include "tools/completion_script.h"
+#include "tools/program_info.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>
@@ -16,11 +16,6 @@ namespace steptape::tools {
 namespace {
 
 using ::testing::HasSubstr;
-
-CommandInfo program() {
-  int exitCode = 0;
-  return infoOf(*makeApp(&exitCode));
-}
 
 class Completion : public ToolFixture {
  protected:

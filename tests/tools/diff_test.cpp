@@ -13,8 +13,8 @@ namespace steptape {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Diff : public ToolFixture {
  protected:

@@ -12,8 +12,8 @@
 namespace steptape {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr char kPng[] = "\x89PNG\r\n\x1a\n...";
 

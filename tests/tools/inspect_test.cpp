@@ -11,10 +11,10 @@
 namespace steptape {
 namespace {
 
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// What is printed depends on the time zone and the locale.
 class Inspect : public ToolFixture {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <regex>
 #include <string>
@@ -9,6 +8,7 @@
 #include "tools/app.h"
 #include "tools/command_info.h"
 #include "tools/man_page.h"
+#include "tools/program_info.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>
@@ -18,11 +18,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-CommandInfo program() {
-  int exitCode = 0;
-  return infoOf(*makeApp(&exitCode));
-}
 
 /// `text` as it stands in roff.
 std::string roff(const std::string& text) {

@@ -14,10 +14,10 @@
 namespace steptape {
 namespace {
 
-using testing::ContainsRegex;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using tools::align;
 using tools::TraceAlignment;
 using tools::TraceSet;

@@ -13,8 +13,8 @@
 namespace steptape {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -76,7 +76,7 @@ TEST_F(Plot, HasTheSizeThatIsAskedFor) {
   writeLoss("demo", {1, 2, 3});
   const std::string drawn = plot("runs --width 60 --height 15").out;
   EXPECT_EQ(lineCount(drawn), 15);
-  EXPECT_THAT(drawn, testing::StartsWith(std::string(28, ' ') + "loss\n"));
+  EXPECT_THAT(drawn, ::testing::StartsWith(std::string(28, ' ') + "loss\n"));
   EXPECT_EQ(lineCount(plot("runs", "COLUMNS=100 LINES=40").out), 39);
 }
 

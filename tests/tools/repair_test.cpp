@@ -8,8 +8,8 @@
 namespace steptape {
 namespace {
 
-using testing::HasSubstr;
-using testing::MatchesRegex;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 
 class RepairCommand : public ToolFixture {
  protected:

@@ -10,8 +10,8 @@
 namespace steptape {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Runs commands through a shell, for its redirections.
 class StandardStreams : public ToolFixture {

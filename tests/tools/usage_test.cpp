@@ -15,9 +15,9 @@
 namespace steptape {
 namespace {
 
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 using Usage = ToolFixture;
 

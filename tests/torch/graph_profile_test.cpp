@@ -32,7 +32,7 @@ struct UnevenNetImpl : torch::nn::Module {
 };
 TORCH_MODULE(UnevenNet);
 
-constexpr int kSteps = 3;
+constexpr int kProfiledSteps = 3;
 constexpr std::int64_t kBatch = 32;
 
 /// Trains a model for some steps, and tells what was recorded of them.
@@ -42,14 +42,14 @@ Trace traceOfTraining(Model& model, const torch::Tensor& input) {
   Trace trace;
   ProfilerOptions options;
   options.schedule.warmup = 1;
-  options.schedule.active = kSteps;
+  options.schedule.active = kProfiledSteps;
   options.schedule.repeat = 1;
   options.shapes = true;
   options.memory = true;
   options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
   OpProfiler profiler(options);
   profiler.watch(*model);
-  for (int i = 0; i < kSteps + 1; ++i) {
+  for (int i = 0; i < kProfiledSteps + 1; ++i) {
     optimizer.zero_grad();
     // Of the loss, which is no part of the graph, some operators have the names of the model's.
     torch::relu(torch::log_softmax(model->forward(input), 1).mean().neg()).backward();

@@ -124,7 +124,7 @@ TEST(DeflateWriter, WritesWhateverMixtureOfBoth) {
       }
     }
     stream.expectInflates();
-    ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed;
   }
 }
 

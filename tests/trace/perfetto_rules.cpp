@@ -37,15 +37,15 @@ std::string textOf(const Json& event, const char* key) {
 class Checker {
  public:
   std::vector<std::string> check(const std::string& text) {
-    const Json json = parse(text);
-    if (json.is_discarded()) {
+    const Json file = parse(text);
+    if (file.is_discarded()) {
       return {"is no JSON"};
     }
-    if (!json.is_object() || !json.contains("traceEvents") || !json["traceEvents"].is_array()) {
+    if (!file.is_object() || !file.contains("traceEvents") || !file["traceEvents"].is_array()) {
       broken_.push_back("has no array traceEvents");
       return broken_;
     }
-    for (const Json& event : json["traceEvents"]) {
+    for (const Json& event : file["traceEvents"]) {
       checkEvent(event);
     }
     checkNesting();

@@ -8,10 +8,10 @@
 namespace steptape {
 namespace {
 
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::vector<std::string> brokenBy(const std::string& events) {
   return brokenPerfettoRules("{\"traceEvents\": [" + events + "]}");

@@ -14,10 +14,20 @@
 #include "steptape/summary/graph_traits.h"
 #include "steptape/torch/tensor_tree.h"
 
-#include <torch/csrc/jit/api/module.h>
-#include <torch/nn/module.h>
-#include <torch/nn/modules/container/any.h>
-#include <torch/nn/pimpl.h>
+// Declared, not included: <torch/nn/module.h> takes ten seconds to compile, and a program that has a
+// model has included it.
+namespace torch {
+namespace detail {
+struct ModuleHolderIndicator;
+}
+namespace jit {
+struct Module;
+}
+namespace nn {
+class AnyModule;
+class Module;
+}  // namespace nn
+}  // namespace torch
 
 // Lets addGraph() take models of LibTorch.
 //
@@ -115,18 +125,19 @@ Graph graphOfEager(torch::nn::Module& module, Model& model, const Input& input,
   return graphOf(eager, options);
 }
 
-template <typename Input>
-std::vector<c10::IValue> scriptArguments(const Input& input) {
-  return {c10::IValue(input)};
+/// @tparam Value Always that: a parameter, because c10::IValue is incomplete until a call names one.
+template <typename Value = c10::IValue, typename Input>
+std::vector<Value> scriptArguments(const Input& input) {
+  if constexpr (std::is_same_v<Input, std::vector<Value>>) {
+    return input;
+  } else {
+    return {Value(input)};
+  }
 }
-template <typename... Elements>
-std::vector<c10::IValue> scriptArguments(const std::tuple<Elements...>& input) {
-  return std::apply(
-      [](const auto&... elements) { return std::vector<c10::IValue>{c10::IValue(elements)...}; },
-      input);
-}
-inline std::vector<c10::IValue> scriptArguments(const std::vector<c10::IValue>& input) {
-  return input;
+template <typename Value = c10::IValue, typename... Elements>
+std::vector<Value> scriptArguments(const std::tuple<Elements...>& input) {
+  return std::apply([](const auto&... elements) { return std::vector<Value>{Value(elements)...}; },
+                    input);
 }
 
 }  // namespace detail
@@ -163,10 +174,10 @@ struct GraphTraits<
 };
 
 /// A module whose type LibTorch has forgotten; it must return one tensor.
-template <>
-struct GraphTraits<torch::nn::AnyModule> {
+template <typename Model>
+struct GraphTraits<Model, std::enable_if_t<std::is_same_v<Model, torch::nn::AnyModule>>> {
   template <typename Input>
-  static Graph graph(torch::nn::AnyModule& model, const Input& input, const GraphOptions& options) {
+  static Graph graph(Model& model, const Input& input, const GraphOptions& options) {
     return detail::graphOfEager(*model.ptr(), model, input, options);
   }
 };

@@ -6,7 +6,9 @@
 #include "steptape/base/export.h"
 #include "steptape/profile/profiler.h"
 
-#include <torch/nn/module.h>
+namespace torch::nn {
+class Module;
+}
 
 namespace steptape {
 

@@ -14,10 +14,17 @@
 
 #include "steptape/base/export.h"
 
-#include <ATen/core/Dict.h>
-#include <ATen/core/List.h>
 #include <ATen/core/TensorBody.h>
-#include <ATen/core/ivalue.h>
+
+// Declared, not included: a program that has such values has included what defines them, and the
+// others save a second for each file that they compile.
+namespace c10 {
+struct IValue;
+template <class T>
+class List;
+template <class Key, class Value>
+class Dict;
+}  // namespace c10
 
 namespace steptape {
 

@@ -9,15 +9,15 @@
 
 namespace steptape {
 
-/// Puts a trace together, span by span.
-class TraceBuilder {
+/// Puts a trace together, span by span, in a chain of calls.
+class SpanChain {
  public:
-  TraceBuilder() {
+  SpanChain() {
     trace_.threads.resize(2);
     trace_.duration = 1000;
   }
 
-  TraceBuilder& span(const std::string& name, SpanKind kind, std::int64_t start, std::int64_t end,
+  SpanChain& span(const std::string& name, SpanKind kind, std::int64_t start, std::int64_t end,
                      std::int64_t sequence = -1, std::uint8_t flags = 0) {
     TraceSpan span;
     span.start = start;
@@ -30,24 +30,24 @@ class TraceBuilder {
     trace_.threads[thread_].spans.push_back(span);
     return *this;
   }
-  TraceBuilder& op(const std::string& name, std::int64_t start, std::int64_t end,
+  SpanChain& op(const std::string& name, std::int64_t start, std::int64_t end,
                    std::int64_t sequence = -1) {
     return span(name, SpanKind::kOperator, start, end, sequence);
   }
-  TraceBuilder& onThread(std::size_t thread) {
+  SpanChain& onThread(std::size_t thread) {
     thread_ = thread;
     return *this;
   }
-  TraceBuilder& with(const SpanDetails& details) {
+  SpanChain& with(const SpanDetails& details) {
     trace_.details.push_back(details);
     details_ = static_cast<std::uint32_t>(trace_.details.size() - 1);
     return *this;
   }
-  TraceBuilder& withoutDetails() {
+  SpanChain& withoutDetails() {
     details_ = 0;
     return *this;
   }
-  TraceBuilder& memory(std::int64_t time, std::uint64_t address, std::int64_t bytes,
+  SpanChain& memory(std::int64_t time, std::uint64_t address, std::int64_t bytes,
                        int deviceType = 0, int deviceIndex = 0) {
     TraceMemoryEvent event;
     event.time = time;
@@ -59,7 +59,7 @@ class TraceBuilder {
     trace_.memory.push_back(event);
     return *this;
   }
-  TraceBuilder& step(std::int64_t number, std::int64_t start, std::int64_t end) {
+  SpanChain& step(std::int64_t number, std::int64_t start, std::int64_t end) {
     trace_.steps.push_back({number, start, end - start, thread_});
     return *this;
   }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "steptape/base/error.h"
+#include "steptape/base/utf8.h"
+
+namespace steptape::detail {
+
+/// Refuses what the caller passed: throws Error(kInvalidArgument) with "<subject>: <what>".
+[[noreturn]] inline void reject(std::string_view subject, const std::string& what) {
+  throw Error(ErrorCode::kInvalidArgument, std::string(subject) + ": " + what);
+}
+
+/// The caller's text in quotation marks, as UTF-8.
+inline std::string quoted(std::string_view text) {
+  return "\"" + replaceInvalidUtf8(text) + "\"";
+}
+
+}  // namespace steptape::detail

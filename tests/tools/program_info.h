@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tools/app.h"
+#include "tools/command_info.h"
+
+namespace steptape::tools {
+
+/// What the program's own command line consists of.
+inline CommandInfo program() {
+  int exitCode = 0;
+  return infoOf(*makeApp(&exitCode));
+}
+
+}  // namespace steptape::tools
