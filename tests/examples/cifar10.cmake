@@ -25,9 +25,11 @@ read_scalars(parts)
 expect_points(loss/train EQUAL 12)
 expect_value(loss/train STREQUAL ${loss})
 
-run_example(1 ${short} --max-steps 30 --log-dir single)
+# An epoch is enough to tell the patterns of the classes apart: all seeds that were tried reached 0.99,
+# and guesses reach 0.1.
+run_example(1 --synthetic --batch-size 16 --epochs 1 --log-dir single)
 read_scalars(single)
-expect_value(loss/train LESS 2)
+expect_value(accuracy/test GREATER 0.5)
 
 run_ranks(2 --synthetic --resume)
 expect_failure(2 "cifar10: --resume needs --checkpoint-dir; see --help")

@@ -2,7 +2,10 @@
 #include "steptape/profile/profiler.h"
 
 #include <chrono>
-#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -99,13 +102,52 @@ TEST(Profiler, PutsEachSpanIntoTheWindowOfItsStep) {
   EXPECT_EQ(spansByWindow, std::vector<std::size_t>(kWindows, 3));
 }
 
+/// Numbers of the process's threads.
+std::set<std::string> threadsOfProcess() {
+  std::set<std::string> threads;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    threads.insert(entry.path().filename());
+  }
+  return threads;
+}
+
+/// How often a thread went to sleep so far.
+long timesAsleep(const std::string& thread) {
+  const std::string name = "voluntary_ctxt_switches:";
+  std::ifstream status("/proc/self/task/" + thread + "/status");
+  for (std::string word; status >> word;) {
+    if (word == name) {
+      long times = 0;
+      status >> times;
+      return times;
+    }
+  }
+  ADD_FAILURE() << "no " << name << " of thread " << thread;
+  return 0;
+}
+
 TEST(Profiler, SleepsWhileNothingIsRecorded) {
-  constexpr std::chrono::milliseconds kIdle(300);
-  Profiler profiler;
-  const std::clock_t before = std::clock();  // of the CPU, all threads
-  std::this_thread::sleep_for(kIdle);
-  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC,
-            std::chrono::duration<double>(kIdle).count() / 10);
+  constexpr std::chrono::milliseconds kIdle(200);
+  const std::set<std::string> before = threadsOfProcess();
+  Profiler profiler(scheduled(1, 0, 1, 1));  // the first step is waited for
+  std::set<std::string> threads = threadsOfProcess();
+  for (const std::string& thread : before) {
+    threads.erase(thread);
+  }
+  ASSERT_FALSE(threads.empty());
+  for (const std::string& thread : threads) {
+    // A thread that never sleeps makes this hang until the test's time is over.
+    while (timesAsleep(thread) == 0) {
+      std::this_thread::yield();
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const long first = timesAsleep(thread);
+    std::this_thread::sleep_for(kIdle);
+    const long wakes = timesAsleep(thread) - first;
+    // Twice a second, however long that took here; every 10 ms while something is recorded.
+    const auto halfSeconds = (std::chrono::steady_clock::now() - start) / std::chrono::milliseconds(500);
+    EXPECT_LE(wakes, 2 + 2 * halfSeconds);
+  }
 }
 
 TEST(Profiler, TellsWhatItDoes) {
