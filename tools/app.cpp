@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "steptape/base/version.h"
@@ -12,7 +13,9 @@
 #include "tools/commands.h"
 #include "tools/exit_code.h"
 #include "tools/help_text.h"
+#include "tools/screen_text.h"
 #include "tools/standard_streams.h"
+#include "tools/terminal.h"
 
 namespace steptape::tools {
 namespace {
@@ -51,6 +54,12 @@ std::string commandProblem(const CLI::App& app, const std::string& word) {
                                      : fmt::format("the closest is '{}'", closest));
 }
 
+/// What is wrong with the call, which may quote any name.
+std::string usageMessage(const CLI::App* /*app*/, const CLI::Error& error) {
+  return shown(error.what(), terminalAt(STDERR_FILENO)) +
+         "\nRun with --help for more information.\n";
+}
+
 }  // namespace
 
 std::unique_ptr<CLI::App> makeApp(int* exitCode) {
@@ -59,6 +68,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   app->formatter(std::make_shared<HelpFormatter>());
   app->set_version_flag("--version", "steptape " STEPTAPE_VERSION, "Print the version and exit");
   app->set_help_flag("-h,--help", "Print this help and exit");
+  app->failure_message(usageMessage);
   app->require_subcommand(1);
   app->footer(kFooter);
   addInspectCommand(app.get(), exitCode);

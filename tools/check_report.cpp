@@ -51,23 +51,23 @@ std::string effectJson(ReaderEffect effect) {
 
 }  // namespace
 
-std::string findingLine(const Finding& finding) {
+std::string findingLine(const Finding& finding, const Terminal& terminal) {
   const std::string tag = finding.tag.empty() ? "" : fmt::format("'{}': ", finding.tag);
   const std::string again = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
-  return printable(fmt::format("{}:{}: {} [{}; {}] {}{}{}", finding.path, finding.offset,
-                               severityOf(finding), finding.rule, affectedBy(finding), tag,
-                               finding.message, again),
-                   true) +
+  return shown(fmt::format("{}:{}: {} [{}; {}] {}{}{}", finding.path, finding.offset,
+                           severityOf(finding), finding.rule, affectedBy(finding), tag,
+                           finding.message, again),
+               terminal) +
          '\n';
 }
 
-std::string summaryLine(const RunFiles& run, const CheckReport& report) {
+std::string summaryLine(const RunFiles& run, const CheckReport& report, const Terminal& terminal) {
   const std::string more =
       report.moreFindings == 0
           ? ""
           : fmt::format("; {} not listed", counted(report.moreFindings, "more finding"));
   return fmt::format("{}: {}, {}, {}; fast data server: {}; Python loader: {}{}\n",
-                     run.isWholeDirectory ? run.directory : run.files.front(),
+                     shown(run.isWholeDirectory ? run.directory : run.files.front(), terminal),
                      counted(run.files.size(), "file"), counted(report.records, "record"),
                      humanBytes(report.bytes), verdictOf(report.fastServer),
                      verdictOf(report.pythonLoader), more);

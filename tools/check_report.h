@@ -6,15 +6,17 @@
 #include "steptape/checker/file_check.h"
 #include "steptape/reader/run_files.h"
 
+#include "tools/terminal.h"
+
 namespace steptape::tools {
 
 // What `steptape check` says, for people and for programs.
 
 /// One line: place, severity, rule, who is affected, and why.
-std::string findingLine(const Finding& finding);
+std::string findingLine(const Finding& finding, const Terminal& terminal);
 
 /// One line: what there is, and what each of TensorBoard's readers makes of it.
-std::string summaryLine(const RunFiles& run, const CheckReport& report);
+std::string summaryLine(const RunFiles& run, const CheckReport& report, const Terminal& terminal);
 
 std::string findingJson(const Finding& finding);
 std::string runJson(const RunFiles& run, const CheckReport& report);

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <memory>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "steptape/checker/file_check.h"
@@ -14,6 +15,7 @@
 #include "tools/json_text.h"
 #include "tools/log_paths.h"
 #include "tools/progress.h"
+#include "tools/terminal.h"
 
 namespace steptape::tools {
 namespace {
@@ -29,6 +31,7 @@ bool isLossFor(const CheckReport& report) {
 
 int check(const CheckArguments& arguments) {
   const std::vector<RunFiles> runs = runsOf(arguments.paths);
+  const Terminal terminal = terminalAt(STDOUT_FILENO);
   Progress progress("checking", totalBytes(runs));
   std::vector<CheckReport> reports;
   std::vector<std::string> runsJson;
@@ -45,9 +48,9 @@ int check(const CheckArguments& arguments) {
       runsJson.push_back(runJson(run, report));
     } else {
       for (const Finding& finding : report.findings) {
-        fmt::print("{}", findingLine(finding));
+        fmt::print("{}", findingLine(finding, terminal));
       }
-      fmt::print("{}", summaryLine(run, report));
+      fmt::print("{}", summaryLine(run, report, terminal));
     }
     report.findings = {};  // said; a log directory may have thousands of runs
     reports.push_back(std::move(report));
@@ -59,7 +62,7 @@ int check(const CheckArguments& arguments) {
     if (arguments.json) {
       conflictsJson.push_back(findingJson(finding));
     } else {
-      fmt::print("{}", findingLine(finding));
+      fmt::print("{}", findingLine(finding, terminal));
     }
   }
   if (arguments.json) {

@@ -17,6 +17,7 @@
 #include "tools/human_text.h"
 #include "tools/json_text.h"
 #include "tools/log_paths.h"
+#include "tools/path_check.h"
 #include "tools/run_diff.h"
 #include "tools/screen_text.h"
 #include "tools/table.h"
@@ -186,12 +187,12 @@ int compare(const DiffOptions& options) {
 void addDiffCommand(CLI::App* app, int* exitCode) {
   CLI::App* command = app->add_subcommand("diff", "Show where two runs part");
   const auto options = std::make_shared<DiffOptions>();
-  command->add_option("FIRST", options->first, "A run's directory, or an event file")
-      ->required()
-      ->check(CLI::ExistingPath);
-  command->add_option("SECOND", options->second, "The run to compare it with")
-      ->required()
-      ->check(CLI::ExistingPath);
+  for (CLI::Option* option :
+       {command->add_option("FIRST", options->first, "A run's directory, or an event file"),
+        command->add_option("SECOND", options->second, "The run to compare it with")}) {
+    option->required();
+    expectPath(option, "event file");
+  }
   addPatternOption(command, "--tag", &options->tag,
                    "Only tags in which the regular expression is found");
   command

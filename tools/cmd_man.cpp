@@ -10,6 +10,7 @@
 #include "tools/exit_code.h"
 #include "tools/man_page.h"
 #include "tools/output_file.h"
+#include "tools/path_check.h"
 
 namespace steptape::tools {
 namespace {
@@ -47,9 +48,10 @@ void addManCommand(CLI::App* app, int* exitCode) {
   const auto options = std::make_shared<ManOptions>();
   command->add_option("COMMAND", options->command, "Whose page; the program's if left out")
       ->check(CLI::IsMember(names));
-  command->add_option("--output", options->outputDirectory, "Write all pages into this directory")
-      ->type_name("DIR")
-      ->check(CLI::ExistingDirectory);
+  CLI::Option* const output = command->add_option("--output", options->outputDirectory,
+                                                  "Write all pages into this directory");
+  output->type_name("DIR");
+  expectDirectory(output);
   command->footer(
       "The pages are in roff, as man(1) wants them. An installed steptape has brought them along: "
       "\"man steptape-inspect\" shows one.\n\n"

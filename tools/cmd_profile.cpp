@@ -18,6 +18,7 @@
 #include "tools/exit_code.h"
 #include "tools/human_text.h"
 #include "tools/output_file.h"
+#include "tools/path_check.h"
 #include "tools/profile_diff.h"
 #include "tools/profile_diff_text.h"
 #include "tools/profile_json.h"
@@ -160,8 +161,8 @@ void addProfileCommand(CLI::App* app, int* exitCode) {
       command
           ->add_option("--compare", options->compare,
                        "Show what takes longer than in this older trace or directory, by step")
-          ->check(CLI::ExistingPath)
           ->type_name("PATH");
+  expectPath(compareOption, "trace file");
   compareOption->excludes("--sort");
   command
       ->add_option("--fail-above", options->failAbove,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <unistd.h>
 #include <vector>
 
 #include "steptape/base/error.h"
@@ -14,8 +15,10 @@
 #include "tools/exit_code.h"
 #include "tools/human_text.h"
 #include "tools/json_text.h"
+#include "tools/path_check.h"
 #include "tools/progress.h"
 #include "tools/screen_text.h"
+#include "tools/terminal.h"
 
 namespace steptape::tools {
 namespace {
@@ -40,35 +43,36 @@ void checkArguments(const RepairArguments& arguments) {
   }
 }
 
-std::string stepLine(const RepairStep& step) {
+std::string stepLine(const RepairStep& step, const Terminal& terminal) {
   const char* const what = step.kind == RepairStep::Kind::kLeftOut ? "left out: " : "kept: ";
   return fmt::format("  offset {}, {}: {}{}\n", step.offset, counted(step.bytes, "byte"), what,
-                     printable(step.why, true));
+                     shown(step.why, terminal));
 }
 
 void printReport(const RepairArguments& arguments, const RepairReport& report) {
-  fmt::print("{}: {} kept, {} left out", arguments.file, counted(report.recordsKept, "record"),
-             counted(report.bytesLeftOut, "byte"));
+  const Terminal terminal = terminalAt(STDOUT_FILENO);
+  fmt::print("{}: {} kept, {} left out", shown(arguments.file, terminal),
+             counted(report.recordsKept, "record"), counted(report.bytesLeftOut, "byte"));
   if (report.tagsRestored > 0) {
     fmt::print(", metadata of {} restored", counted(report.tagsRestored, "tag"));
   }
   fmt::print("\n");
   for (const RepairStep& step : report.steps) {
-    fmt::print("{}", stepLine(step));
+    fmt::print("{}", stepLine(step, terminal));
   }
   if (report.moreSteps > 0) {
     fmt::print("  and {} not listed\n", counted(report.moreSteps, "place"));
   }
   for (const std::string& tag : report.tagsWithoutMetadata) {
     fmt::print("  '{}': metadata lost and unknown: TensorBoard does not show the tag\n",
-               printable(tag, true));
+               shown(tag, terminal));
   }
   if (!arguments.inPlace) {
-    fmt::print("written: {}\n", arguments.output);
+    fmt::print("written: {}\n", shown(arguments.output, terminal));
   } else if (report.isUnchanged()) {
     fmt::print("nothing to repair\n");
   } else {
-    fmt::print("original: {}\n", report.original);
+    fmt::print("original: {}\n", shown(report.original, terminal));
   }
 }
 
@@ -131,9 +135,9 @@ void addRepairCommand(CLI::App* app, int* exitCode) {
   CLI::App* command = app->add_subcommand(
       "repair", "Write a new event file with all that is intact of a damaged one");
   const auto arguments = std::make_shared<RepairArguments>();
-  command->add_option("FILE", arguments->file, "The damaged event file")
-      ->required()
-      ->check(CLI::ExistingFile);
+  CLI::Option* const file = command->add_option("FILE", arguments->file, "The damaged event file");
+  file->required();
+  expectFile(file, "event file");
   CLI::Option_group* target = command->add_option_group("target");
   target->add_option("--output", arguments->output, "The file to write; must not be there")
       ->type_name("FILE");

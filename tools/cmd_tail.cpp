@@ -59,7 +59,7 @@ bool waitFor(double seconds) {
 /// Prints points as lines whose columns are aligned as far as the widths are known.
 class PointPrinter {
  public:
-  PointPrinter(bool json, bool hasUtf8) : json_(json), hasUtf8_(hasUtf8) {}
+  PointPrinter(bool json, const Terminal& terminal) : json_(json), terminal_(terminal) {}
 
   /// @return false if nobody reads the output any more.
   bool print(const std::vector<NewPoint>& points) {
@@ -88,14 +88,14 @@ class PointPrinter {
 
   std::string aligned(const std::string& name, int* columns) const {
     constexpr int kMost = 40;  // One long name must not push all others off the screen.
-    const std::string shown = printable(name, hasUtf8_);
-    const int width = columnsOf(shown);
+    const std::string text = shown(name, terminal_);
+    const int width = columnsOf(text);
     *columns = std::max(*columns, std::min(width, kMost));
-    return shown + std::string(static_cast<std::size_t>(std::max(0, *columns - width)), ' ');
+    return text + spaces(*columns - width);
   }
 
   bool json_;
-  bool hasUtf8_;
+  Terminal terminal_;
   int runColumns_ = 0;
   int tagColumns_ = 0;
 };
@@ -122,7 +122,7 @@ int tail(const TailOptions& options) {
   }
   bool hadTrouble = reportTrouble(news);
   endOnInterrupt();
-  PointPrinter printer(options.json, terminalAt(STDOUT_FILENO).hasUtf8);
+  PointPrinter printer(options.json, terminalAt(STDOUT_FILENO));
   while (printer.print(news.points) && !options.once && waitFor(options.interval)) {
     news = runs.update();
     hadTrouble = reportTrouble(news) || hadTrouble;

@@ -12,6 +12,7 @@
 
 #include "tools/exit_code.h"
 #include "tools/human_text.h"
+#include "tools/path_check.h"
 #include "tools/standard_streams.h"
 
 namespace steptape::tools {
@@ -24,9 +25,10 @@ std::string gap(const Damage& problem) {
 }  // namespace
 
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
-  command->add_option("PATH", *paths, "Log directories, runs or event files")
-      ->required()
-      ->check(CLI::ExistingPath);
+  CLI::Option* const option =
+      command->add_option("PATH", *paths, "Log directories, runs or event files");
+  option->required();
+  expectPath(option, "event file");
 }
 
 std::vector<RunFiles> runsOf(const std::vector<std::string>& paths) {

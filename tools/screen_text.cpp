@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <fmt/format.h>
 #include <vector>
 
 #include "steptape/base/utf8.h"
@@ -34,7 +36,7 @@ std::vector<Character> charactersOf(std::string_view text) {
   return characters;
 }
 
-/// C0, DEL and C1, and what turns the direction of the text around it.
+/// C0, DEL and C1, what ends a line, and what turns the direction of the text around it.
 bool isControl(char32_t code) {
   struct ControlRange {
     char32_t first;
@@ -51,13 +53,29 @@ bool isControl(char32_t code) {
   });
 }
 
+/// As in a string of C++: "\n", "\x1b", "\u202e".
+std::string escaped(char32_t code) {
+  switch (code) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return fmt::format(code < 0x80 ? "\\x{:02x}" : "\\u{:04x}", static_cast<std::uint32_t>(code));
+  }
+}
+
 }  // namespace
 
 std::string printable(std::string_view text, bool hasUtf8) {
   const std::string valid = replaceInvalidUtf8(text);
   std::string shown;
   for (const Character& character : charactersOf(valid)) {
-    if (isControl(character.code) || (!hasUtf8 && character.code > 0x7e)) {
+    if (isControl(character.code)) {
+      shown += escaped(character.code);
+    } else if (!hasUtf8 && character.code > 0x7e) {
       shown += '?';
     } else {
       shown += character.bytes;

@@ -14,6 +14,7 @@
 #include "steptape/trace/xplane_trace.h"
 
 #include "tools/human_text.h"
+#include "tools/path_check.h"
 #include "tools/progress.h"
 #include "tools/standard_streams.h"
 #include "tools/trace_search.h"
@@ -180,12 +181,12 @@ std::vector<std::string> TraceSet::longLabels() const {
 }
 
 void addTracesArgument(CLI::App* command, std::vector<std::string>* paths) {
-  command
-      ->add_option("TRACE", *paths,
-                   "Traces of PyTorch's or our profiler (.json, .json.gz), profiles of XProf "
-                   "(.xplane.pb), or directories: the newest ones there")
-      ->required()
-      ->check(CLI::ExistingPath);
+  CLI::Option* const option =
+      command->add_option("TRACE", *paths,
+                          "Traces of PyTorch's or our profiler (.json, .json.gz), profiles of "
+                          "XProf (.xplane.pb), or directories: the newest ones there");
+  option->required();
+  expectPath(option, "trace file");
 }
 
 TraceSet readTraces(const std::vector<std::string>& paths) {
@@ -207,8 +208,7 @@ void checkTraceOutput(const std::string& path, std::size_t processes, const char
   const TraceForm form = traceFormOf(path);
   if (form == TraceForm::kUnknown) {
     throw CLI::ValidationError(
-        "--output",
-        fmt::format("{} says no form: want a name that ends in {}", path, endings));
+        "--output", fmt::format("{} says no form: want a name that ends in {}", path, endings));
   }
   if (form == TraceForm::kXPlane && processes > 1) {
     throw CLI::ValidationError(

@@ -5,9 +5,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+
+#include "base/file_kind.h"
 
 namespace steptape {
 namespace {
@@ -20,9 +23,15 @@ std::string systemMessage(int error) {
 
 ByteSource::~ByteSource() = default;
 
-FileByteSource::FileByteSource(const std::string& path)
-    // Without O_NONBLOCK a pipe of that name would keep open() waiting for its writer.
-    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+FileByteSource::FileByteSource(const std::string& path) : path_(path), descriptor_(-1) {
+  // Asked before, since a socket cannot be opened, and to open a device may have effects.
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::kIoError,
+                "cannot read " + path_ + ": " + detail::fileKindProblem(status.st_mode));
+  }
+  // Without O_NONBLOCK a FIFO that has come meanwhile would keep open() waiting for its writer.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) {
     throw Error(ErrorCode::kIoError, "cannot open " + path_ + ": " + systemMessage(errno));
   }

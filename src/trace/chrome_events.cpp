@@ -3,18 +3,21 @@
 
 #include <algorithm>
 #include <array>
-#include <istream>
 #include <nlohmann/json.hpp>
-#include <streambuf>
 #include <utility>
 
 #include "steptape/base/error.h"
 #include "steptape/base/utf8.h"
 
-#include "base/gzip_file.h"
+#include "base/starts_with.h"
+#include "trace/bounded_json_text.h"
 
 namespace steptape::detail {
 namespace {
+
+// More than traces have; what is beyond them is left out, so that memory does not follow the file.
+constexpr std::size_t kMaxValueBytes = BoundedJsonText::kMaxStringBytes;  // of an array or object
+constexpr std::size_t kMaxMembersBytes = std::size_t{1} << 22;  // of the file, or of an event
 
 /// What nlohmann-json tells of a text, put together again to values.
 class JsonListener {
@@ -38,14 +41,14 @@ class JsonListener {
     }
     return scalar({std::move(json), value, false});
   }
-  bool string(std::string& value) { return scalar({std::move(value), 0, true}); }
+  bool string(std::string& value) { return isInserted() || scalar({std::move(value), 0, true}); }
   bool binary(std::vector<std::uint8_t>& /*value*/) { return true; }  // JSON has none
   bool key(std::string& value) {
     if (depth_ == 0) {
       key_ = std::move(value);
     } else {
       separate();
-      whole_.text += JsonValue{std::move(value), 0, true}.json() + ": ";
+      append(JsonValue{std::move(value), 0, true}.json() + ": ");
     }
     return true;
   }
@@ -64,6 +67,10 @@ class JsonListener {
   virtual bool enters(char bracket) = 0;
   virtual void leave() = 0;
   virtual void take(JsonValue value) = 0;
+  /// Comes instead of take() for an object or array that is too long.
+  virtual void leaveOut() {}
+  /// Asked of a string: whether the text has it for the parser's sake only.
+  virtual bool isInserted() { return false; }
   virtual void fail(std::size_t position, const std::string& words) = 0;
 
   /// Of what is taken or entered, if it is a member of an object.
@@ -75,14 +82,14 @@ class JsonListener {
       take(std::move(value));
     } else {
       separate();
-      whole_.text += value.json();
+      append(value.json());
     }
     return true;
   }
   bool start(char bracket) {
     if (depth_ > 0 || !enters(bracket)) {
       separate();
-      whole_.text += bracket;
+      append(std::string_view(&bracket, 1));
       ++depth_;
     }
     return true;
@@ -92,28 +99,42 @@ class JsonListener {
       leave();
       return true;
     }
-    whole_.text += bracket;
-    if (--depth_ == 0) {
-      take(std::exchange(whole_, {}));
+    append(std::string_view(&bracket, 1));
+    if (--depth_ > 0) {
+      return true;
+    }
+    JsonValue value = std::exchange(whole_, {});
+    if (std::exchange(isTooLong_, false)) {
+      leaveOut();
+    } else {
+      take(std::move(value));
     }
     return true;
+  }
+  void append(std::string_view json) {
+    isTooLong_ = isTooLong_ || whole_.text.size() + json.size() > kMaxValueBytes;
+    if (!isTooLong_) {
+      whole_.text += json;
+    }
   }
   void separate() {
     constexpr std::string_view kNothingBefore = "[{ ";  // the blank is the one behind a colon
     if (!whole_.text.empty() && kNothingBefore.find(whole_.text.back()) == std::string::npos) {
-      whole_.text += ", ";
+      append(", ");
     }
   }
 
   std::string key_;
-  JsonValue whole_;        // an object or array that nobody enters
-  std::size_t depth_ = 0;  // in it
+  JsonValue whole_;         // an object or array that nobody enters
+  std::size_t depth_ = 0;   // in it
+  bool isTooLong_ = false;  // for whole_, which then lacks its end
 };
 
 /// Walks from the file's object to the arguments of its events.
 class ChromeListener : public JsonListener {
  public:
-  ChromeListener(std::string path, ChromeEventSink* sink) : path_(std::move(path)), sink_(sink) {}
+  ChromeListener(std::string path, BoundedJsonText* text, ChromeEventSink* sink)
+      : path_(std::move(path)), text_(*text), sink_(sink) {}
 
   bool hasFoundEvents() const { return hasFoundEvents_; }
 
@@ -128,7 +149,7 @@ class ChromeListener : public JsonListener {
       hasFoundEvents_ = true;
     } else if (place_ == Place::kEvents && bracket == '{') {
       place_ = Place::kEvent;
-      event_ = {};
+      beginEvent();
     } else if (place_ == Place::kEvent && bracket == '{' && key() == "args") {
       place_ = Place::kArguments;
     } else {
@@ -147,15 +168,41 @@ class ChromeListener : public JsonListener {
       case Place::kOutside:
         return;
       case Place::kFile:
-        return sink_->takeMember({key(), std::move(value)});
+        if (hasRoom(value, &fileMemberBytes_)) {
+          sink_->takeMember({key(), std::move(value)});
+        }
+        return;
       case Place::kEvents:
         return sink_->takeStranger();
       case Place::kEvent:
         return takeField(std::move(value));
       case Place::kArguments:
-        event_.arguments.push_back({key(), std::move(value)});
+        if (hasRoom(value, &argumentBytes_)) {
+          event_.arguments.push_back({key(), std::move(value)});
+        }
         return;
     }
+  }
+  bool isInserted() override { return text_.takeMark(); }
+  void leaveOut() override {
+    if (place_ == Place::kEvents) {
+      sink_->takeStranger();
+    }
+  }
+  void beginEvent() {
+    std::vector<JsonMember> arguments = std::move(event_.arguments);
+    arguments.clear();  // keeps its memory
+    event_ = {};
+    event_.arguments = std::move(arguments);
+    argumentBytes_ = 0;
+  }
+  bool hasRoom(const JsonValue& value, std::size_t* used) const {
+    const std::size_t bytes = sizeof(JsonMember) + key().size() + value.text.size();
+    if (*used + bytes > kMaxMembersBytes) {
+      return false;
+    }
+    *used += bytes;
+    return true;
   }
   void takeField(JsonValue value) {
     static constexpr std::array<std::pair<std::string_view, JsonValue ChromeEvent::*>, 8> kFields{
@@ -176,17 +223,25 @@ class ChromeListener : public JsonListener {
   }
   void fail(std::size_t position, const std::string& words) override {
     constexpr std::size_t kMaxWords = 200;  // they may quote as much as the text has
-    const std::size_t begin = words.find("] ") + 2;
+    std::size_t begin = words.find("] ") + 2;
+    const std::int64_t leftOut = text_.leftOut();
+    if (leftOut != 0 && startsWith(std::string_view(words).substr(begin), "parse error at line ")) {
+      begin = words.find(": ", begin) + 2;  // lines of a text without what was left out
+    }
+    const auto byte = static_cast<std::int64_t>(position) + leftOut;
     throw Error(ErrorCode::kInvalidArgument,
-                path_ + " is no Chrome trace: byte " + std::to_string(position) +
+                path_ + " is no Chrome trace: byte " + std::to_string(byte) +
                     " of its text: " + replaceInvalidUtf8(words.substr(begin, kMaxWords)));
   }
 
   const std::string path_;
+  BoundedJsonText& text_;
   ChromeEventSink* const sink_;
   Place place_ = Place::kOutside;
   bool hasFoundEvents_ = false;
   ChromeEvent event_;
+  std::size_t fileMemberBytes_ = 0;
+  std::size_t argumentBytes_ = 0;  // of event_
 };
 
 class MemberListener : public JsonListener {
@@ -206,22 +261,6 @@ class MemberListener : public JsonListener {
   bool isInside_ = false;
 };
 
-class GzipStreamBuffer : public std::streambuf {
- public:
-  explicit GzipStreamBuffer(const std::string& path) : file_(path), bytes_(std::size_t{1} << 16) {}
-
- protected:
-  int_type underflow() override {
-    const std::size_t size = file_.readSome(bytes_.data(), bytes_.size());
-    setg(bytes_.data(), bytes_.data(), bytes_.data() + size);
-    return size == 0 ? traits_type::eof() : traits_type::to_int_type(bytes_[0]);
-  }
-
- private:
-  GzipFile file_;
-  std::vector<char> bytes_;
-};
-
 }  // namespace
 
 const JsonValue* ChromeEvent::argument(std::string_view key) const {
@@ -231,10 +270,9 @@ const JsonValue* ChromeEvent::argument(std::string_view key) const {
 }
 
 void readChromeEvents(const std::string& path, ChromeEventSink* sink) {
-  GzipStreamBuffer buffer(path);
-  std::istream text(&buffer);
-  ChromeListener listener(path, sink);
-  nlohmann::json::sax_parse(text, &listener);
+  BoundedJsonText text(path);
+  ChromeListener listener(path, &text, sink);
+  nlohmann::json::sax_parse(text.begin(), BoundedJsonText::end(), &listener);
   if (!listener.hasFoundEvents()) {
     throw Error(ErrorCode::kInvalidArgument,
                 path + " is no Chrome trace: it has no array \"traceEvents\"");

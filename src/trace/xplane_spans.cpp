@@ -14,11 +14,12 @@ bool isListedAsOperator(SpanKind kind) {
          kind == SpanKind::kCollective || kind == SpanKind::kWait || kind == SpanKind::kDevice;
 }
 
-/// Whether XProf counts the span as a part of its step that computes, or loads data. Zones would
-/// count over their whole time, whatever happens in them, and collectives are no computation.
+/// Whether XProf counts the span as a part of its step. It has no column for communication on the
+/// host: collectives and waits count as "Host compute". Without a group they would be a part of "All
+/// Others", for which XProf blames the input pipeline. Zones would count over their whole time,
+/// whatever happens in them.
 bool isPartOfStep(SpanKind kind) {
-  return kind == SpanKind::kOperator || kind == SpanKind::kBackward || kind == SpanKind::kInput ||
-         kind == SpanKind::kDevice;
+  return isListedAsOperator(kind) || kind == SpanKind::kInput;
 }
 
 /// XProf knows copies by names that are not those of CUPTI.

@@ -4,6 +4,7 @@
 //   trace_writer job <log directory> <ranks>
 //   trace_writer bare <log directory> <steps>
 //   trace_writer devices <log directory> <devices>
+//   trace_writer ranks <log directory> <steps>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -152,6 +153,27 @@ steptape::Trace makeDevices(int devices) {
   return job.take();
 }
 
+/// Steps of 10 ms in which a rank waits for others in the first 3 ms, while another thread exchanges
+/// data from 2 to 6 ms, and from 6.1 to 9.9 ms in a collective that overlaps a span of its thread.
+steptape::Trace makeRanks(int steps) {
+  TraceBuilder job;
+  job.trace().hostName = "node1";
+  job.trace().originNanos = kOrigin;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const std::int64_t start = (1 + 10 * i) * kMilli;
+    job.step(i, start, start + 10 * kMilli);
+    const auto span = [&](std::size_t thread, const char* name, SpanKind kind, std::int64_t begin,
+                          std::int64_t end) {
+      job.span(thread, name, kind, start + begin * kMicro, start + end * kMicro);
+    };
+    span(0, "wait for ranks", SpanKind::kWait, 0, 3000);
+    span(1, "allreduce", SpanKind::kCollective, 2000, 6000);
+    span(1, "poll", SpanKind::kZone, 6000, 7000);
+    span(1, "broadcast", SpanKind::kCollective, 6100, 9900);
+  }
+  return job.take();
+}
+
 void write(const std::string& logDir, const steptape::Trace& trace) {
   steptape::XPlaneOptions options;
   options.originNanos = kOrigin;
@@ -175,8 +197,10 @@ int main(int argc, char** argv) {
       write(arguments[1], makeBare(std::stoi(arguments[2])));
     } else if (what == "devices") {
       write(arguments[1], makeDevices(std::stoi(arguments[2])));
+    } else if (what == "ranks") {
+      write(arguments[1], makeRanks(std::stoi(arguments[2])));
     } else {
-      std::cerr << "trace_writer job|bare|devices <log directory> <number>\n";
+      std::cerr << "trace_writer job|bare|devices|ranks <log directory> <number>\n";
       return 2;
     }
   } catch (const std::exception& error) {

@@ -39,7 +39,7 @@ def setUpModule():
     global tensorboard, session
     log_dir = unittest.enterModuleContext(tempfile.TemporaryDirectory())
     for kind, number in (("job", 1), ("job", 2), ("bare", 1), ("bare", 5), ("bare", 6),
-                         ("devices", 2)):
+                         ("devices", 2), ("ranks", 3)):
         subprocess.run([os.environ["STEPTAPE_TRACE_WRITER"], kind,
                         os.path.join(log_dir, f"{kind}{number}"), str(number)],
                        check=True, timeout=RUN_SECONDS)
@@ -77,12 +77,25 @@ class Tools(unittest.TestCase):
         self.assertEqual([row["stepnum"] for row in rows], ["11", "12", "13", "14", "15"])
         self.assert_times(rows, "stepTimeMs", 11, 12, 13, 14, 15)
 
-    def test_overview_tells_loading_and_computation_from_the_rest(self):
+    def test_overview_tells_loading_and_host_time_from_the_rest(self):
         rows = self.run_in("job1").steps()
+        # Loading counts as such also where an operator runs in it; zones count as nothing.
         self.assert_times(rows, "infeedTimeMs", 2, 2, 2, 2, 2)
-        # Loading counts as such also where an operator runs in it, zones and collectives as neither.
-        self.assert_times(rows, "hostComputeTimeMs", 5.5, 5.5, 5.5, 5.5, 5.5)
-        self.assert_times(rows, "otherTimeMs", 3.5, 4.5, 5.5, 6.5, 7.5)
+        # Operators take 5.5 ms of each step, and the collective at its end the rest from 8 ms on.
+        self.assert_times(rows, "hostComputeTimeMs", 8.5, 9.5, 10.5, 11.5, 12.5)
+        self.assert_times(rows, "otherTimeMs", 0.5, 0.5, 0.5, 0.5, 0.5)
+
+    def test_overview_counts_collectives_and_waits_of_each_thread(self):
+        rows = self.run_in("ranks3").steps()
+        self.assert_times(rows, "stepTimeMs", 10, 10, 10)
+        self.assert_times(rows, "hostComputeTimeMs", 9.8, 9.8, 9.8)
+        self.assert_times(rows, "otherTimeMs", 0.2, 0.2, 0.2)
+
+    def test_overview_does_not_blame_loading_for_communication(self):
+        conclusion, = [table["p"]["input_conclusion"]
+                       for table in self.run_in("ranks3").get("overview_page")
+                       if table and "input_conclusion" in (table.get("p") or {})]
+        self.assertIn("NOT input-bound", conclusion)
 
     def test_overview_says_what_was_dropped(self):
         messages = {row["message"] for table in self.run_in("job2").get("overview_page") if table
@@ -216,8 +229,8 @@ class Pages(PageCase):
 
     def test_overview_shows_the_parts_of_a_step(self):
         self.show("job1", "overview_page", "ALL_HOSTS")
-        for text in ("Input Time (σ = 0.0 ms) 2.0 ms", "Host Compute Time (σ = 0.0 ms) 5.5 ms",
-                     "All Others Time (σ = 1.6 ms) 5.5 ms", "dropped 3 spans"):
+        for text in ("Input Time (σ = 0.0 ms) 2.0 ms", "Host Compute Time (σ = 1.6 ms) 10.5 ms",
+                     "All Others Time (σ = 0.0 ms) 0.5 ms", "dropped 3 spans"):
             self.page.wait_for_text(text)
 
     def test_trace_viewer_draws_the_spans(self):

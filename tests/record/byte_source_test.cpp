@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
+#include <utility>
 
 #include "steptape/base/error.h"
 
@@ -85,16 +87,34 @@ TEST_F(FileByteSourceTest, SaysWhichFileCannotBeOpenedAndWhy) {
   }
 }
 
-TEST(FileByteSource, ReportsAReadThatFails) {
-  const FileByteSource directory(testing::TempDir());  // opens, but cannot be read
+TEST_F(FileByteSourceTest, ReportsAReadThatFails) {
+  constexpr std::uint64_t kNoOffset = std::uint64_t{1} << 63;  // the system's are signed
+  append("bytes");
+  const FileByteSource source(path_);
   char byte;
   std::size_t got = 7;
-  const Status status = directory.read(5, &byte, 1, &got);
+  const Status status = source.read(kNoOffset, &byte, 1, &got);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kIoError);
   EXPECT_EQ(got, 0u);
   EXPECT_EQ(status.message(),
-            "cannot read at offset 5 of " + testing::TempDir() + ": Is a directory");
+            "cannot read at offset 9223372036854775808 of " + path_ + ": Invalid argument");
+}
+
+TEST_F(FileByteSourceTest, SaysWhatIsNoRegularFile) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const std::pair<std::string, std::string> strangers[] = {
+      {path_, "a FIFO"}, {testing::TempDir(), "a directory"}, {"/dev/null", "a character device"}};
+  for (const auto& [path, kind] : strangers) {
+    try {
+      const FileByteSource source(path);
+      ADD_FAILURE() << "no error for " << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kIoError);
+      EXPECT_EQ(std::string(error.what()),
+                "cannot read " + path + ": got " + kind + "; expected a regular file");
+    }
+  }
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ TEST(TerminalChart, ObeysNoNameOfAFile) {
   chart.title = "\033]0;title\a";
   const std::string drawn = drawChart(chart, terminal(40, 10));
   EXPECT_THAT(drawn, Not(HasSubstr("\033")));
-  EXPECT_THAT(drawn, HasSubstr("run?[2J"));
+  EXPECT_THAT(drawn, HasSubstr(R"(run\x1b[2J)"));
 }
 
 TEST(TerminalChart, CountsTheCurvesThatTheLegendLacks) {
@@ -204,8 +204,19 @@ TEST(ScreenText, CutsTheMiddleOfLongNames) {
   EXPECT_EQ(columnsOf(fitted("日本語日本語", 7, true)), 7);
 }
 
-TEST(ScreenText, ShowsControlCharactersAsSuch) {
-  EXPECT_EQ(printable("a\tb\u0085\u202e\u061c", true), "a?b???");
+TEST(ScreenText, EscapesWhatControlsATerminal) {
+  EXPECT_EQ(printable("a\tb\n\r\033[31m\x7f\u0085\u009f", true),
+            R"(a\tb\n\r\x1b[31m\x7f\u0085\u009f)");
+  EXPECT_EQ(printable(std::string("\0", 1), true), R"(\x00)");
+  EXPECT_EQ(printable("\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069", true),
+            R"(\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069)");
+  EXPECT_EQ(printable("\u200f", false), R"(\u200f)");
+}
+
+TEST(ScreenText, LeavesOtherCharactersAlone) {
+  EXPECT_EQ(printable("\u00a0\u200d\u2027\u202f\u2065\u206a", true),
+            "\u00a0\u200d\u2027\u202f\u2065\u206a");
+  EXPECT_EQ(printable(R"(C:\new)", true), R"(C:\new)");
   EXPECT_EQ(printable("für", true), "für");
   EXPECT_EQ(printable("für", false), "f?r");
   EXPECT_EQ(printable("\xff", true), "\uFFFD");
@@ -239,7 +250,7 @@ TEST(SvgChart, EscapesText) {
   chart.title = "a<b\x01\uFFFF";
   const std::string svg = svgOf({chart});
   EXPECT_THAT(svg, HasSubstr("&lt;b&gt;&amp;&quot;"));
-  EXPECT_THAT(svg, HasSubstr("<title>a&lt;b?\uFFFD</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>a&lt;b\\x01\uFFFD</title>"));
 }
 
 TEST(SvgChart, ShowsASinglePoint) {

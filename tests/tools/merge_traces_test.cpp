@@ -194,7 +194,7 @@ TEST_F(MergeTraces, RefusesOptionsThatDoNotFit) {
       {"0.xplane.pb --output all.txt", "all.txt says no form"},
       {"0.xplane.pb --output all.json --step 3", "--step: only for --align step"},
       {"0.xplane.pb --output all.json --align clock", "clock not in {none,start,step}"},
-      {"absent.json --output all.json", "Path does not exist: absent.json"},
+      {"absent.json --output all.json", "cannot find absent.json: No such file or directory"},
   };
   for (const auto& [arguments, message] : kCalls) {
     const Outcome outcome = steptape(std::string("merge-traces ") + arguments);

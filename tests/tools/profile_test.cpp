@@ -440,7 +440,7 @@ TEST_F(Profile, RefusesOptionsThatDoNotFit) {
   writeBytes("a.txt", "");
   const std::pair<const char*, const char*> kCalls[] = {
       {"", "TRACE is required"},
-      {"absent.json", "Path does not exist: absent.json"},
+      {"absent.json", "cannot find absent.json: No such file or directory"},
       {"a.txt", "a.txt is no trace by its name, which ends in .json, .json.gz or .xplane.pb"},
       {"a.xplane.pb --by color", "color not in {name,shape,module,stack}"},
       {"a.xplane.pb --top few", "--top"},

@@ -66,7 +66,7 @@ TEST_F(StandardStreams, NamesInMessagesDoNotControlTheTerminal) {
   writeBytes("runs/\x1b[31m\n/events.out.tfevents.1", damagedFile());
   const Outcome outcome = steptape("inspect runs");
   EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr(" of runs/?[31m?/events.out.tfevents.1 ("));
+  EXPECT_THAT(outcome.error, HasSubstr(R"( of runs/\x1b[31m\n/events.out.tfevents.1 ()"));
   EXPECT_THAT(outcome.out + outcome.error, Not(HasSubstr("\x1b")));
 }
 

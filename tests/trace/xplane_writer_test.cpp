@@ -208,18 +208,48 @@ TEST(XPlaneWriter, GroupsComputationOfAllThreadsBySteps) {
   }
 }
 
-TEST(XPlaneWriter, CountsNeitherZonesNorCollectivesAsComputation) {
+TEST(XPlaneWriter, GroupsCollectivesAndWaitsOfAllThreadsBySteps) {
   TraceBuilder builder;
-  builder.step(7, 0, 100);
-  const SpanKind kinds[] = {SpanKind::kZone, SpanKind::kUserScope, SpanKind::kCollective,
-                            SpanKind::kWait};
-  std::int64_t time = 0;
-  for (const SpanKind kind : kinds) {
-    builder.span(0, "x", kind, time, time + 1);
-    ++time;
+  builder.step(7, 10, 20);
+  builder.step(8, 20, 30);
+  for (std::size_t thread = 0; thread < 2; ++thread) {
+    builder.span(thread, "allreduce", SpanKind::kCollective, 5, 9);
+    builder.span(thread, "allreduce", SpanKind::kCollective, 10, 15);
+    builder.span(thread, "wait for ranks", SpanKind::kWait, 11, 13);
+    builder.span(thread, "broadcast", SpanKind::kCollective, 29, 40);
+    builder.span(thread, "barrier", SpanKind::kCollective, 40, 41);
   }
   const ProfileFile file(builder.take());
-  ASSERT_THAT(file.line(kMainThread).events, SizeIs(4));
+  for (const std::int64_t thread : {kMainThread, kSecondThread}) {
+    const std::vector<ProfileEvent>& events = file.line(thread).events;
+    ASSERT_THAT(events, SizeIs(5));
+    EXPECT_FALSE(events[0].has("group_id"));
+    EXPECT_EQ(events[1].integer("group_id"), 7);
+    EXPECT_EQ(events[2].integer("group_id"), 7);
+    EXPECT_EQ(events[3].integer("group_id"), 8);
+    EXPECT_FALSE(events[4].has("group_id"));
+  }
+}
+
+TEST(XPlaneWriter, GroupsCollectivesThatEndOnAnotherThread) {
+  TraceBuilder builder;
+  builder.step(7, 10, 20);
+  builder.span(0, "aten::mm", SpanKind::kOperator, 10, 15);
+  builder.span(0, "allreduce", SpanKind::kCollective, 12, 19).flags = kDetached;
+  const ProfileFile file(builder.take());
+  ASSERT_THAT(file.lines("/host:CPU"), SizeIs(4));  // steps, their marks, and these two
+  const ProfileLine& detached = file.lines("/host:CPU").back();
+  ASSERT_THAT(detached.names(), ElementsAre("allreduce"));
+  EXPECT_EQ(detached.events[0].integer("group_id"), 7);
+}
+
+TEST(XPlaneWriter, GroupsNoZones) {
+  TraceBuilder builder;
+  builder.step(7, 0, 100);
+  builder.span(0, "zone", SpanKind::kZone, 0, 10);
+  builder.span(0, "scope", SpanKind::kUserScope, 10, 20);
+  const ProfileFile file(builder.take());
+  ASSERT_THAT(file.line(kMainThread).events, SizeIs(2));
   for (const ProfileEvent& event : file.line(kMainThread).events) {
     EXPECT_FALSE(event.has("group_id")) << event.name;
   }

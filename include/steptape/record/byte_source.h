@@ -38,7 +38,8 @@ class STEPTAPE_EXPORT ByteSource {
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT FileByteSource final : public ByteSource {
  public:
-  /// @throws Error(kIoError) with the path and the system's reason if the file cannot be opened.
+  /// @throws Error(kIoError) with the path and the system's reason if the file cannot be opened, or
+  ///         with its kind if it is no regular file: a FIFO is not waited for.
   explicit FileByteSource(const std::string& path);
   ~FileByteSource() override;
 

@@ -50,8 +50,12 @@ inline Status writeChromeTrace(const std::string& path, const Trace& process,
 /// @throws Error(kIoError) if the file cannot be read; Error(kDataLoss) if its gzip data is damaged;
 ///         Error(kInvalidArgument) naming the place if it is no JSON or has no `traceEvents`. Events
 ///         that no Trace can hold are left out and counted in Trace::dropped of the first process.
+///         A number of more than 1000 characters, or more than 1000 levels of arrays and objects, is
+///         no trace's.
 /// @threads Thread-safe.
-/// @cost   Memory for the trace, not for the text.
+/// @cost   Memory for the trace, and at most 16 MiB for the text, whatever its size: a string of more
+///         than 1 MiB ends there with "…"; an array or object of more than 1 MiB that is no event, and
+///         members beyond 4 MiB of the file or of one event, are left out.
 STEPTAPE_EXPORT std::vector<Trace> readChromeTrace(const std::string& path);
 
 /// "<host>_<pid>.<nanoseconds>.pt.trace.json.gz", by which viewers find traces; where a job has

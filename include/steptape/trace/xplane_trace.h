@@ -26,9 +26,10 @@ struct XPlaneOptions {
 /// ranks should be in a folder that gets its name when all are written. XProf looks for
 /// `<logdir>/plugins/profile/<session>/<host>.xplane.pb`, see xplanePath().
 ///
-/// Operators, backward nodes and data loading count as parts of the step that they begin in; zones are
-/// shown, and collectives are listed as operators, but count as no computation. XProf leaves out the
-/// first and the last of more than five steps.
+/// Operators, backward nodes, data loading, collectives and waits for ranks, on any thread, count as
+/// parts of the step that they begin in. XProf has no column for communication of the host: it counts
+/// collectives and waits as "Host compute". Zones are shown, and count as nothing. XProf leaves out
+/// the first and the last of more than five steps.
 ///
 /// @return kIoError with the path and the system's reason; kFailedPrecondition if the file exists.
 /// @threads Thread-safe.

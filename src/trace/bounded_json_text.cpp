@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/bounded_json_text.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "steptape/base/error.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+constexpr std::size_t kMaxBlanks = 256;
+constexpr std::size_t kMaxBetween = std::size_t{1} << 16;  // strings or numbers
+constexpr char kMark[] = "\"\",";
+constexpr char kEllipsis[] = "\u2026\"";
+constexpr std::int64_t kEllipsisBytes = sizeof kEllipsis - sizeof "\"";
+
+// What a byte may be.
+constexpr std::uint8_t kOfString = 1;  // and neither its end nor a backslash
+constexpr std::uint8_t kBlank = 2;
+constexpr std::uint8_t kOfNumber = 4;
+
+constexpr std::array<std::uint8_t, 256> roles() {
+  std::array<std::uint8_t, 256> roles{};
+  for (std::size_t byte = 0; byte < roles.size(); ++byte) {
+    const bool isBlank = byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+    const bool isOfNumber = (byte >= '0' && byte <= '9') || byte == '.' || byte == '-' ||
+                            byte == '+' || byte == 'e' || byte == 'E';
+    roles[byte] = static_cast<std::uint8_t>((byte != '"' && byte != '\\' ? kOfString : 0) |
+                                            (isBlank ? kBlank : 0) | (isOfNumber ? kOfNumber : 0));
+  }
+  return roles;
+}
+
+constexpr std::array<std::uint8_t, 256> kRoles = roles();
+
+bool hasRole(char byte, std::uint8_t role) {
+  return (kRoles[static_cast<unsigned char>(byte)] & role) != 0;
+}
+
+bool isBlank(char byte) {
+  return hasRole(byte, kBlank);
+}
+
+/// Of a UTF-8 character of several bytes, all but the first one.
+bool isContinuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
+}
+
+std::uint32_t hexValue(char digit) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const std::size_t value = kDigits.find(static_cast<char>(digit | 0x20));
+  return value == std::string_view::npos ? 0 : static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+BoundedJsonText::BoundedJsonText(const std::string& path) : file_(path), buffer_(kBufferBytes) {}
+
+bool BoundedJsonText::refill() {
+  const std::size_t size = file_.readSome(buffer_.data(), buffer_.size());
+  next_ = buffer_.data();
+  plainEnd_ = next_;
+  end_ = next_ + size;
+  offset_ += size;
+  return size > 0;
+}
+
+bool BoundedJsonText::readInspected() {
+  if (*inserted_ != '\0') {
+    return pass(*inserted_++);
+  }
+  char byte = 0;
+  if (!readByte(&byte)) {
+    return false;
+  }
+  switch (place_) {
+    case Place::kOutside:
+      if (isBlank(byte) && blanks_ >= kMaxBlanks && !skipBlanks(&byte)) {
+        return false;
+      }
+      enterOutside(byte);
+      break;
+    case Place::kString:
+      if (++stringBytes_ > kMaxStringBytes && mayEndBefore(byte)) {
+        return skipString(byte) && pass(*inserted_++);
+      }
+      enterString(byte);
+      break;
+    case Place::kEscape:
+      ++stringBytes_;
+      enterEscape(byte);
+      break;
+    case Place::kCodeUnit:
+      ++stringBytes_;
+      enterCodeUnit(byte);
+      break;
+  }
+  findPlain();
+  return pass(byte);
+}
+
+/// Of a string, a number or blanks, what follows and is no more than that.
+void BoundedJsonText::findPlain() {
+  if (place_ == Place::kString) {
+    isHalfPair_ = runOf(kOfString, kMaxStringBytes, &stringBytes_) == 0 && isHalfPair_;
+  } else if (place_ == Place::kOutside && blanks_ > 0) {
+    between_ += runOf(kBlank, kMaxBlanks, &blanks_);
+  } else if (place_ == Place::kOutside && numberBytes_ > 0) {
+    between_ += runOf(kOfNumber, kMaxNumberBytes, &numberBytes_);
+  }
+}
+
+/// @param count How many bytes with this role there were before, and with the run's.
+std::size_t BoundedJsonText::runOf(std::uint8_t role, std::size_t most, std::size_t* count) {
+  const std::size_t room = std::min(most - std::min(most, *count),  //
+                                    static_cast<std::size_t>(end_ - next_));
+  const char* const limit = next_ + room;
+  const char* end = next_;
+  while (end != limit && hasRole(*end, role)) {
+    ++end;
+  }
+  plainEnd_ = end;
+  *count += static_cast<std::size_t>(end - next_);
+  return static_cast<std::size_t>(end - next_);
+}
+
+void BoundedJsonText::enterOutside(char byte) {
+  ++between_;
+  if (isBlank(byte)) {
+    ++blanks_;
+    numberBytes_ = 0;
+    return;
+  }
+  blanks_ = 0;
+  if (hasRole(byte, kOfNumber)) {
+    between_ = numberBytes_ == 0 && byte != 'e' && byte != 'E' ? 0 : between_;
+    if (++numberBytes_ > kMaxNumberBytes) {
+      fail("got a number of more than " + std::to_string(kMaxNumberBytes) +
+           " characters; expected at most so many");
+    }
+    return;
+  }
+  numberBytes_ = 0;
+  if (byte == '"') {
+    place_ = Place::kString;
+    stringBytes_ = 0;
+    between_ = 0;
+    isHalfPair_ = false;
+  } else if (byte == '[' || byte == '{') {
+    enterArrayOrObject(byte == '[');
+  } else if ((byte == ']' || byte == '}') && !areArrays_.empty()) {
+    areArrays_.pop_back();
+  } else if (byte == ',' && between_ > kMaxBetween && !areArrays_.empty() && areArrays_.back()) {
+    insert(kMark, sizeof kMark - 1);
+    isMark_ = true;
+    between_ = 0;
+  }
+}
+
+void BoundedJsonText::enterArrayOrObject(bool isArray) {
+  areArrays_.push_back(isArray);
+  if (areArrays_.size() > kMaxDepth) {
+    fail("got more than " + std::to_string(kMaxDepth) +
+         " levels of arrays and objects; expected at most so many");
+  }
+}
+
+void BoundedJsonText::enterString(char byte) {
+  if (byte == '"') {
+    place_ = Place::kOutside;
+  } else if (byte == '\\') {
+    place_ = Place::kEscape;
+  } else {
+    isHalfPair_ = false;
+  }
+}
+
+void BoundedJsonText::enterEscape(char byte) {
+  place_ = byte == 'u' ? Place::kCodeUnit : Place::kString;
+  codeUnit_ = 0;
+  hexDigits_ = 4;
+  isHalfPair_ = false;
+}
+
+void BoundedJsonText::enterCodeUnit(char byte) {
+  codeUnit_ = codeUnit_ << 4 | hexValue(byte);
+  if (--hexDigits_ == 0) {
+    isHalfPair_ = (codeUnit_ & 0xfc00U) == 0xd800;
+    place_ = Place::kString;
+  }
+}
+
+/// Whether the string is well-formed if it ends before this byte of it.
+bool BoundedJsonText::mayEndBefore(char byte) const {
+  return byte != '"' && !isContinuation(byte) && !isHalfPair_;
+}
+
+/// @param byte In: the first one of those to leave out. Out: the first one behind the blanks.
+/// @return false at the end of the file.
+bool BoundedJsonText::skipBlanks(char* byte) {
+  while (isBlank(*byte)) {
+    ++leftOut_;
+    if (!readByte(byte)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Goes behind the string, whose end is then to pass on.
+/// @return false at the end of the file.
+bool BoundedJsonText::skipString(char byte) {
+  for (bool isEscaped = false; isEscaped || byte != '"';) {
+    isEscaped = !isEscaped && byte == '\\';
+    ++leftOut_;
+    if (!readByte(&byte)) {
+      return false;
+    }
+  }
+  // The quote that is inserted stands for the string's own.
+  insert(kEllipsis, kEllipsisBytes);
+  place_ = Place::kOutside;
+  return true;
+}
+
+void BoundedJsonText::insert(const char* text, std::int64_t bytes) {
+  inserted_ = text;
+  leftOut_ -= bytes;
+}
+
+void BoundedJsonText::fail(const std::string& problem) const {
+  const std::uint64_t offset = offset_ - static_cast<std::uint64_t>(end_ - next_);
+  throw Error(ErrorCode::kInvalidArgument, file_.path() + " is no Chrome trace: byte " +
+                                               std::to_string(offset) + " of its text: " + problem);
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/gzip_file.h"
+
+namespace steptape::detail {
+
+/// The text of a JSON file, byte by byte, such that nlohmann-json parses it in bounded memory: its lexer
+/// keeps all that it has read since the last string or number began.
+///
+/// - White space: only the first bytes of a long run are passed on.
+/// - Strings: one of more than kMaxStringBytes ends there with "…".
+/// - Numbers of more than kMaxNumberBytes, and more than kMaxDepth levels of nesting: an error.
+/// - Arrays of neither strings nor numbers: a mark is inserted now and then, see takeMark().
+///
+/// All other text is passed on unchanged, well-formed or not: the parser judges it.
+class BoundedJsonText {
+ public:
+  static constexpr std::size_t kMaxStringBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxNumberBytes = 1000;
+  static constexpr std::size_t kMaxDepth = 1000;
+
+  /// The text as an input range, to be read once.
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char*;
+    using reference = const char&;
+
+    Iterator() = default;  ///< The end of any text.
+    explicit Iterator(BoundedJsonText* text) : text_(text) {}
+
+    reference operator*() const { return text_->current_; }
+    Iterator& operator++() {
+      text_->isRead_ = false;
+      return *this;
+    }
+    // Not before a parser asks for it is a byte read, so that it is known how far the parser came.
+    bool operator==(const Iterator& /*end*/) const { return !text_->isRead_ && !text_->readNext(); }
+    bool operator!=(const Iterator& end) const { return !(*this == end); }
+
+   private:
+    BoundedJsonText* text_ = nullptr;
+  };
+
+  /// @throws as GzipFile, also while the text is read.
+  explicit BoundedJsonText(const std::string& path);
+
+  Iterator begin() { return Iterator(this); }
+  static Iterator end() { return Iterator(); }
+
+  /// Whether the string that was passed on last is a mark: an element of an array that the file does
+  /// not have. Each mark is told once.
+  bool takeMark() { return std::exchange(isMark_, false); }
+
+  /// How many bytes more the file has than were passed on, up to the last one of these; negative where
+  /// more were inserted.
+  std::int64_t leftOut() const { return leftOut_; }
+
+ private:
+  enum class Place : std::uint8_t { kOutside, kString, kEscape, kCodeUnit };
+
+  bool readNext() { return next_ < plainEnd_ ? pass(*next_++) : readInspected(); }
+  bool readByte(char* byte) {
+    if (next_ == end_ && !refill()) {
+      return false;
+    }
+    *byte = *next_++;
+    return true;
+  }
+  bool pass(char byte) {
+    current_ = byte;
+    isRead_ = true;
+    return true;
+  }
+  bool readInspected();
+  bool refill();
+
+  void enterOutside(char byte);
+  void enterArrayOrObject(bool isArray);
+  void enterString(char byte);
+  void enterEscape(char byte);
+  void enterCodeUnit(char byte);
+
+  void findPlain();
+  std::size_t runOf(std::uint8_t role, std::size_t most, std::size_t* count);
+  bool mayEndBefore(char byte) const;
+  bool skipBlanks(char* byte);
+  bool skipString(char byte);
+  void insert(const char* text, std::int64_t bytes);
+  [[noreturn]] void fail(const std::string& problem) const;
+
+  GzipFile file_;
+  std::vector<char> buffer_;
+  const char* next_ = nullptr;      // in buffer_, as what follows
+  const char* plainEnd_ = nullptr;  // the end of bytes that change nothing
+  const char* end_ = nullptr;
+  std::uint64_t offset_ = 0;  // of end_ in the text
+
+  char current_ = 0;
+  bool isRead_ = false;  // whether current_ is still to pass on
+  const char* inserted_ = "";
+  bool isMark_ = false;
+  std::int64_t leftOut_ = 0;
+
+  Place place_ = Place::kOutside;
+  std::size_t blanks_ = 0;   // in a row
+  std::size_t between_ = 0;  // bytes since the last string or number began
+  std::size_t stringBytes_ = 0;
+  std::size_t numberBytes_ = 0;
+  std::vector<bool> areArrays_;  // those that are open, else objects
+  std::uint32_t codeUnit_ = 0;   // of the escape "\uXXXX" that is being read
+  int hexDigits_ = 0;            // that it still lacks
+  bool isHalfPair_ = false;      // whether the last character was the first one of a surrogate pair
+};
+
+}  // namespace steptape::detail

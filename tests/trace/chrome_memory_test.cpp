@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What reading a Chrome trace takes of memory at most. The texts come through a FIFO, so that they are
+// nowhere as a whole.
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <functional>
+#include <malloc.h>
+#include <new>
+#include <string>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "steptape/base/error.h"
+#include "steptape/testing/temp_dir.h"
+#include "steptape/trace/chrome_trace.h"
+
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+namespace {
+
+std::atomic<std::size_t> bytesInUse{0};
+std::atomic<std::size_t> peak{0};
+
+}  // namespace
+
+// Counts what this program has allocated. Never inlined: GCC would see one half of a pair and take it
+// for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const memory = std::malloc(size);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  const std::size_t now = bytesInUse += malloc_usable_size(memory);
+  for (std::size_t known = peak; known < now && !peak.compare_exchange_weak(known, now);) {
+  }
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  bytesInUse -= memory == nullptr ? 0 : malloc_usable_size(memory);
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  operator delete(memory);
+}
+
+namespace steptape {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kLong = 40 * kMiB;
+// Buffers, and tokens of at most 1 MiB while they grow.
+constexpr std::size_t kBound = 16 * kMiB;
+
+constexpr char kEvent[] =
+    R"({"ph": "X", "name": "aten::mm", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 2})";
+
+/// Puts pieces of a text together without having it.
+class TextStream {
+ public:
+  TextStream& add(std::string text) { return repeat(std::move(text), 1); }
+  TextStream& repeat(std::string text, std::size_t bytes) {
+    pieces_.push_back({text, std::max<std::size_t>(1, bytes / text.size())});
+    return *this;
+  }
+
+  /// Calls `write` with all of it, as long as it returns true.
+  void writeTo(const std::function<bool(const std::string&)>& write) const {
+    for (const Piece& piece : pieces_) {
+      constexpr std::size_t kBlock = std::size_t{1} << 14;
+      std::string block;
+      for (std::size_t i = 0; i < piece.count; ++i) {
+        block += piece.text;
+        if (block.size() >= kBlock || i + 1 == piece.count) {
+          if (!write(block)) {
+            return;
+          }
+          block.clear();
+        }
+      }
+    }
+  }
+
+ private:
+  struct Piece {
+    std::string text;
+    std::size_t count;
+  };
+  std::vector<Piece> pieces_;
+};
+
+class ChromeReaderMemory : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    // A reader that refuses a text leaves its writer alone.
+    ASSERT_NE(std::signal(SIGPIPE, SIG_IGN), SIG_ERR);
+    ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  }
+
+  std::vector<Trace> read(const TextStream& text) {
+    std::thread writer([&] { isCompressed() ? compress(text) : copy(text); });
+    const std::size_t before = bytesInUse;
+    peak = before;
+    try {
+      std::vector<Trace> traces = readChromeTrace(path_);
+      peak_ = peak - before;
+      writer.join();
+      return traces;
+    } catch (...) {
+      peak_ = peak - before;
+      writer.join();
+      throw;
+    }
+  }
+  void expectOneSpan(const TextStream& text) {
+    const std::vector<Trace> traces = read(text);
+    ASSERT_THAT(traces, SizeIs(1));
+    ASSERT_THAT(traces[0].threads, SizeIs(1));
+    EXPECT_THAT(traces[0].threads[0].spans, SizeIs(1));
+    EXPECT_LT(peak_, kBound);
+  }
+  void expectError(const TextStream& text, const std::string& words) {
+    try {
+      read(text);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(path_), HasSubstr(words)));
+    }
+    EXPECT_LT(peak_, kBound);
+  }
+
+ private:
+  static bool isCompressed() { return GetParam(); }
+
+  void copy(const TextStream& text) const {
+    const int fifo = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    text.writeTo([fifo](const std::string& block) {
+      for (std::size_t done = 0; done < block.size();) {
+        const ssize_t written = ::write(fifo, block.data() + done, block.size() - done);
+        if (written < 0) {
+          return false;
+        }
+        done += static_cast<std::size_t>(written);
+      }
+      return true;
+    });
+    ::close(fifo);
+  }
+  void compress(const TextStream& text) const {
+    const gzFile file = gzopen(path_.c_str(), "wb1");
+    text.writeTo([file](const std::string& block) {
+      return gzwrite(file, block.data(), static_cast<unsigned>(block.size())) > 0;
+    });
+    gzclose(file);
+  }
+
+  const testing::TempDir dir_;
+  const std::string path_ = dir_.string() + "/trace.json";
+  std::size_t peak_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Forms, ChromeReaderMemory, ::testing::Bool(),
+                         [](const auto& test) { return test.param ? "gzip" : "plain"; });
+
+TextStream fileWith(const std::function<void(TextStream*)>& addMember) {
+  TextStream text;
+  text.add("{");
+  addMember(&text);
+  text.add(std::string("\"traceEvents\": [") + kEvent + "]}");
+  return text;
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowBlanksAroundTheFile) {
+  TextStream text;
+  expectOneSpan(text.repeat(" \n", kLong)
+                    .add(std::string("{\"traceEvents\": [") + kEvent + "]}")
+                    .repeat("\t\r\n ", kLong));
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowBlanksBetweenEvents) {
+  TextStream text;
+  expectOneSpan(
+      text.add("{\"traceEvents\": [").repeat("  ", kLong).add(std::string(kEvent) + "]}"));
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowALongString) {
+  for (const char* content : {"x", "\u00e4", R"(\n)", R"(\")", R"(\ud83d\ude00)"}) {
+    expectOneSpan(fileWith(
+        [&](TextStream* text) { text->add("\"note\": \"").repeat(content, kLong).add("\", "); }));
+  }
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowALongKey) {
+  expectOneSpan(
+      fileWith([](TextStream* text) { text->add("\"").repeat("k", kLong).add("\": 1, "); }));
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowALongArrayOfTheFile) {
+  expectOneSpan(fileWith(
+      [](TextStream* text) { text->add("\"numbers\": [").repeat("1,", kLong).add("2], "); }));
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowTheMembersOfTheFile) {
+  expectOneSpan(fileWith([](TextStream* text) { text->repeat("\"a\": 1, ", kLong); }));
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowTheArgumentsOfAnEvent) {
+  TextStream text;
+  expectOneSpan(text.add(R"({"traceEvents": [{"args": {)")
+                    .repeat(R"("a": 1, )", kLong)
+                    .add("\"a\": [")
+                    .repeat("{},", kLong)
+                    .add("1]}, ")
+                    .add(std::string(kEvent + 1) + "]}"));
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowStrangersAmongTheEvents) {
+  for (const char* stranger : {"7", "true", "[[], {}]"}) {
+    TextStream text;
+    expectOneSpan(text.add(R"({"traceEvents": [)")
+                      .repeat(std::string(stranger) + ",", kLong)
+                      .add(std::string(kEvent) + "]}"));
+  }
+}
+
+TEST_P(ChromeReaderMemory, CountsStrangersAmongTheEventsAsLost) {
+  constexpr std::size_t kStrangers = 1'000'000;
+  TextStream text;
+  text.add(R"({"traceEvents": [)").repeat("null,", 5 * kStrangers).add(std::string(kEvent) + "]}");
+  const std::vector<Trace> traces = read(text);
+  ASSERT_THAT(traces, SizeIs(1));
+  EXPECT_EQ(traces[0].dropped, kStrangers);
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowAFileThatIsAnArray) {
+  TextStream text;
+  text.add("[").repeat("7,", kLong).add("7]");
+  expectError(text, "it has no array \"traceEvents\"");
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowLevelsOfArrays) {
+  TextStream text;
+  text.add("{\"a\": ").repeat("[", kLong);
+  expectError(text, "byte 1006 of its text: got more than 1000 levels of arrays and objects");
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowALongNumber) {
+  TextStream text;
+  text.add("{\"a\": ").repeat("1", kLong);
+  expectError(text, "byte 1007 of its text: got a number of more than 1000 characters");
+}
+
+TEST_P(ChromeReaderMemory, DoesNotFollowAStringWithoutAnEnd) {
+  TextStream text;
+  text.add("{\"a\": \"").repeat("x", kLong);
+  expectError(text, "missing closing quote");
+}
+
+TEST_P(ChromeReaderMemory, CountsTheBytesBeforeAnErrorThatItLeavesOut) {
+  TextStream text;
+  text.add("{\"a\": ").repeat(" ", kLong).add("\"").repeat("x", kLong);
+  text.add("\", \"b\": [").repeat("[],", 3 * kMiB).add("?");
+  constexpr std::size_t kOthers = 6 + 2 + 8 + 1;  // around blanks, the string and the arrays
+  expectError(text,
+              "byte " + std::to_string(2 * kLong + 3 * kMiB + kOthers) + " of its text: syntax");
+}
+
+}  // namespace
+}  // namespace steptape
