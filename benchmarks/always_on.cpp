@@ -109,8 +109,8 @@ void report(const char* title, double atMost, const Measured& measured) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Else the C library gives memory back to the system and takes it anew within steps, in some layouts
-  // of the heap and not in others: hundreds of page faults a step, up to 8 % of it.
+  // Else the C library gives memory back to the system and takes it anew within steps, in some
+  // layouts of the heap and not in others: hundreds of page faults a step, up to 8 % of it.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
 

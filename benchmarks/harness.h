@@ -17,10 +17,10 @@ struct Variant {
 /// The costs of one variant, a number a round.
 using Costs = std::vector<double>;
 
-/// Runs every variant once a round, in an order that is drawn anew, for `rounds` rounds after one that
-/// does not count. Machines drift by tens of percent within seconds: what ran side by side in a round
-/// can be compared, and nothing else; and what ran just before is felt, so that it must not be the same
-/// in every round.
+/// Runs every variant once a round, in an order that is drawn anew, for `rounds` rounds after one
+/// that does not count. Machines drift by tens of percent within seconds: what ran side by side in
+/// a round can be compared, and nothing else; and what ran just before is felt, so that it must not
+/// be the same in every round.
 std::vector<Costs> takeTurns(const std::vector<Variant>& variants, int rounds);
 
 double median(Costs costs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What training costs without Steptape: a network (--model cnn or mlp) and the batches of
 // examples/fashion_mnist in a plain LibTorch loop, with nothing logged and nothing sent. The
-// example's epoch on n ranks is to be compared with n of these side by side, each on its n-th of the
-// images (--shards n).
+// example's epoch on n ranks is to be compared with n of these side by side, each on its n-th of
+// the images (--shards n).
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

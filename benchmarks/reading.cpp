@@ -144,8 +144,8 @@ PointsByTag readByMessages(const std::string& path) {
   return series;
 }
 
-/// What `read()` costs in nanoseconds of processor time a point, and of the wall clock. To free what
-/// it gives is not counted.
+/// What `read()` costs in nanoseconds of processor time a point, and of the wall clock. To free
+/// what it gives is not counted.
 template <typename Read>
 Variant cpuOf(const std::string& name, double points, const Read& read) {
   return {name, [=] {

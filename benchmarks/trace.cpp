@@ -28,8 +28,8 @@ constexpr int kRounds = 11;
 constexpr std::size_t kOperators = 1'000'000;
 constexpr int kLayers = 30;
 
-/// A convolutional network in training: each layer calls operators within operators, with the shapes
-/// that it has, forward in order and backward in reverse.
+/// A convolutional network in training: each layer calls operators within operators, with the
+/// shapes that it has, forward in order and backward in reverse.
 class TrainingLoop {
  public:
   TrainingLoop() {

@@ -24,8 +24,8 @@ constexpr std::int64_t kSpans = 1'000'000;
 constexpr std::int64_t kSpansPerStep = 1000;
 constexpr std::int64_t kNames = 100;
 
-/// Steps of operators 10 us long, of which each second one lies in the one before it. The first half of
-/// a step is forward, where each fifth operator has a backward node in the second half.
+/// Steps of operators 10 us long, of which each second one lies in the one before it. The first
+/// half of a step is forward, where each fifth operator has a backward node in the second half.
 steptape::Trace makeTrace() {
   using steptape::SpanKind;
   steptape::Trace trace;

@@ -11,7 +11,8 @@ namespace steptape::tools {
 
 /// The whole program as CLI11 has it, with every command.
 ///
-/// @param exitCode Gets the exit code of the command that parsing calls. REQUIRES: outlives the app.
+/// @param exitCode Gets the exit code of the command that parsing calls. REQUIRES: outlives the
+///                 app.
 std::unique_ptr<CLI::App> makeApp(int* exitCode);
 
 /// Parses the arguments and runs the command.

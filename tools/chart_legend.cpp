@@ -71,9 +71,10 @@ std::vector<std::string> legendLines(const Chart& chart, const CurveStyle& style
     const Entry& entry = entries[i];
     const bool endsLine = i + 1 == shown || (i + 1) % sideBySide == 0;
     const std::string summary = fitted(entry.summary, widths.summary, terminal.hasUtf8);
-    lines.back() += spaces(kLegendIndent) + entry.sample + ' ' +
-                    padded(fitted(entry.name, widths.name, terminal.hasUtf8), widths.name + kColumnGap) +
-                    (endsLine ? summary : padded(summary, widths.summary));
+    lines.back() +=
+        spaces(kLegendIndent) + entry.sample + ' ' +
+        padded(fitted(entry.name, widths.name, terminal.hasUtf8), widths.name + kColumnGap) +
+        (endsLine ? summary : padded(summary, widths.summary));
   }
   if (shown < entries.size()) {
     lines.push_back(fmt::format("  and {} more", entries.size() - shown));

@@ -8,8 +8,8 @@
 
 namespace steptape::tools {
 
-/// How the curves of a chart are told apart on a terminal: by colour, and by marks where there is no
-/// colour or not enough of them.
+/// How the curves of a chart are told apart on a terminal: by colour, and by marks where there is
+/// no colour or not enough of them.
 class CurveStyle {
  public:
   CurveStyle(std::size_t curves, const Terminal& terminal);

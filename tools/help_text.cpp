@@ -57,10 +57,11 @@ std::string section(const std::string& title,
   const std::size_t indent = kHelpIndent + widest + kHelpIndent;
   std::string text = fmt::format("\n{}:\n", title);
   for (const auto& [name, description] : entries) {
-    const std::string gap = name.size() <= widest ? std::string(indent - kHelpIndent - name.size(), ' ')
-                                                  : '\n' + std::string(indent, ' ');
-    text +=
-        fmt::format("{:{}}{}{}{}\n", "", kHelpIndent, name, gap, wrapped(description, indent, columns));
+    const std::string gap = name.size() <= widest
+                                ? std::string(indent - kHelpIndent - name.size(), ' ')
+                                : '\n' + std::string(indent, ' ');
+    text += fmt::format("{:{}}{}{}{}\n", "", kHelpIndent, name, gap,
+                        wrapped(description, indent, columns));
   }
   return text;
 }

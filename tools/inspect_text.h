@@ -8,8 +8,8 @@
 
 namespace steptape::tools {
 
-/// What `steptape inspect` prints of a run: its files, a table of its scalars with their curves, and
-/// one of all other tags.
+/// What `steptape inspect` prints of a run: its files, a table of its scalars with their curves,
+/// and one of all other tags.
 std::string inspectText(const RunSummary& run, const Terminal& terminal);
 
 }  // namespace steptape::tools

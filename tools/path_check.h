@@ -9,9 +9,9 @@ class Option;
 
 namespace steptape::tools {
 
-/// Lets the option take paths that are there and can be read from any place: directories and regular
-/// files. Files of any other kind are refused by their kind, and never opened: to open a FIFO would
-/// wait for its writer.
+/// Lets the option take paths that are there and can be read from any place: directories and
+/// regular files. Files of any other kind are refused by their kind, and never opened: to open a
+/// FIFO would wait for its writer.
 ///
 /// @param file What a file should be, such as "event file".
 void expectPath(CLI::Option* option, const std::string& file);

@@ -38,8 +38,8 @@ struct ProfileDiff {
   double growthPercent() const;
 };
 
-/// Compares self times: what a step spent in an operator itself, on all threads. Where both profiles
-/// have steps, what was between steps does not count.
+/// Compares self times: what a step spent in an operator itself, on all threads. Where both
+/// profiles have steps, what was between steps does not count.
 ProfileDiff compareProfiles(const TraceSet& older, const TraceSet& newer, OpGrouping grouping);
 
 }  // namespace steptape::tools

@@ -130,13 +130,14 @@ std::string profileDiffJson(const ProfileDiff& diff, const std::array<std::strin
   std::vector<std::string> operators;
   for (std::size_t i = 0; i < std::min(diff.operators.size(), view.rows); ++i) {
     const OpDiff& op = diff.operators[i];
-    operators.push_back(JsonObject()
-                            .add("name", jsonString(op.name))
-                            .add("kind", jsonString(spanKindName(op.kind)))
-                            .add("shapes", jsonString(op.shapes))
-                            .add("self_ms", pairJson({millisecondsJson(op.self[0]), millisecondsJson(op.self[1])}))
-                            .add("change_ms", jsonNumber(op.change() / 1e6))
-                            .toString());
+    operators.push_back(
+        JsonObject()
+            .add("name", jsonString(op.name))
+            .add("kind", jsonString(spanKindName(op.kind)))
+            .add("shapes", jsonString(op.shapes))
+            .add("self_ms", pairJson({millisecondsJson(op.self[0]), millisecondsJson(op.self[1])}))
+            .add("change_ms", jsonNumber(op.change() / 1e6))
+            .toString());
   }
   return JsonObject()
       .add("profiles", pairJson({jsonString(names[0]), jsonString(names[1])}))

@@ -26,8 +26,8 @@ struct OpTableView {
 std::string profileText(const TraceSet& set, const TraceProfile& profile, const OpTableView& view,
                         const Terminal& terminal);
 
-/// What it prints of several: the list of them, the slowest one, and means with the largest and whose
-/// that is.
+/// What it prints of several: the list of them, the slowest one, and means with the largest and
+/// whose that is.
 std::string jobProfileText(const TraceSet& set, const JobProfile& job, const OpTableView& view,
                            const Terminal& terminal);
 

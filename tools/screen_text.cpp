@@ -43,11 +43,11 @@ bool isControl(char32_t code) {
     char32_t last;
   };
   constexpr std::array<ControlRange, 6> kControls{{{0, 0x1f},
-                                                {0x7f, 0x9f},
-                                                {0x61c, 0x61c},
-                                                {0x200e, 0x200f},
-                                                {0x2028, 0x202e},
-                                                {0x2066, 0x2069}}};
+                                                   {0x7f, 0x9f},
+                                                   {0x61c, 0x61c},
+                                                   {0x200e, 0x200f},
+                                                   {0x2028, 0x202e},
+                                                   {0x2066, 0x2069}}};
   return std::any_of(kControls.begin(), kControls.end(), [code](const ControlRange& range) {
     return code >= range.first && code <= range.last;
   });

@@ -15,8 +15,8 @@ void holdStandardStreams();
 ///         nobody reads any more: its reader has what it wanted.
 void flushOutput();
 
-/// Prints a line for people on the error stream, without what would control their terminal: messages
-/// quote names of files and tags.
+/// Prints a line for people on the error stream, without what would control their terminal:
+/// messages quote names of files and tags.
 void printMessage(const std::string& text);
 
 }  // namespace steptape::tools

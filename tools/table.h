@@ -25,8 +25,8 @@ int widthOf(const TableColumn& column);
 /// The columns that all of `columns` take, each with the gap between it and the next.
 int widthOf(const std::vector<TableColumn>& columns);
 
-/// Leaves out columns, those whose titles come first in `dispensable` first, until all that are left
-/// take no more than `width`, each with the gap behind it.
+/// Leaves out columns, those whose titles come first in `dispensable` first, until all that are
+/// left take no more than `width`, each with the gap behind it.
 void narrow(std::vector<TableColumn>* columns, const std::vector<std::string>& dispensable,
             int width);
 

@@ -110,7 +110,8 @@ std::vector<ReadTrace> readAll(const std::vector<WantedFile>& files) {
   return read;
 }
 
-/// Of the traces that were found, not named, leaves those out of which a newer one has the same rank.
+/// Of the traces that were found, not named, leaves those out of which a newer one has the same
+/// rank.
 void dropOutdated(std::vector<ReadTrace>* read) {
   const std::vector<ReadTrace>& all = *read;
   std::vector<bool> isOutdated;

@@ -38,8 +38,8 @@ void addTracesArgument(CLI::App* command, std::vector<std::string>* paths);
 ///         CLI::ValidationError if a file's name is not that of a trace.
 TraceSet readTraces(const std::vector<std::string>& paths);
 
-/// @throws CLI::ValidationError naming --output if its ending stands for no form of traces, or for one
-///         that cannot hold several processes.
+/// @throws CLI::ValidationError naming --output if its ending stands for no form of traces, or for
+///         one that cannot hold several processes.
 /// @param endings Those that the message offers.
 void checkTraceOutput(const std::string& path, std::size_t processes,
                       const char* endings = kTraceEndings);

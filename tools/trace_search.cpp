@@ -74,7 +74,8 @@ WorkerFile workerFileOf(const std::filesystem::path& path) {
                            : modificationTime(path.string())};
 }
 
-/// A session's directory is named by its beginning, as profileSessionName() writes it, or otherwise.
+/// A session's directory is named by its beginning, as profileSessionName() writes it, or
+/// otherwise.
 std::int64_t sessionTime(const std::filesystem::path& file) {
   const std::string name = file.parent_path().filename().string();
   std::tm local{};

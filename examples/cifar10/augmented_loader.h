@@ -12,8 +12,8 @@
 /// Moves every image by up to kMargin pixels in each direction, filling up with zeros, and mirrors
 /// half of them, anew in every epoch.
 ///
-/// What is drawn depends on seed, rank, epoch and batch alone: a resumed run sees the images that it
-/// would have seen.
+/// What is drawn depends on seed, rank, epoch and batch alone: a resumed run sees the images that
+/// it would have seen.
 class AugmentedLoader final : public steptape::BatchLoader {
  public:
   static constexpr std::int64_t kMargin = 4;

@@ -93,8 +93,8 @@ steptape::TrainerOptions trainerOptions(const Options& options, int ranks) {
   return trainer;
 }
 
-/// The rate for the batch of one rank, by the linear scaling rule: with a small batch the paper's rate
-/// lets the network diverge.
+/// The rate for the batch of one rank, by the linear scaling rule: with a small batch the paper's
+/// rate lets the network diverge.
 double baseRate(const Options& options) {
   return options.lr * static_cast<double>(options.batchSize) / kReferenceBatchSize;
 }
@@ -182,7 +182,8 @@ int main(int argc, char** argv) {
   line.add("max-steps", options.maxSteps, "N", "stop after N steps in all; 0: no limit");
   line.add("max-seconds", options.maxSeconds, "X", "stop after X seconds; 0: no limit");
   line.add("batch-size", options.batchSize, "N", "images per step on each rank", 1);
-  line.add("lr", options.lr, "X", "learning rate for 128 images a step; scaled by the images of all ranks");
+  line.add("lr", options.lr, "X",
+           "learning rate for 128 images a step; scaled by the images of all ranks");
   line.add("warm-up", options.warmUp, "X", "epochs in which the rate rises to that");
   line.add("weight-decay", options.weightDecay, "X", "of all parameters");
   line.add("seed", options.seed, "N", "decides initial weights, order and augmentation");

@@ -7,8 +7,8 @@
 
 #include <torch/torch.h>
 
-/// Images of CIFAR-10's shape for a try without data: each class is a coarse pattern of colours under
-/// noise, which a network learns in a few steps.
+/// Images of CIFAR-10's shape for a try without data: each class is a coarse pattern of colours
+/// under noise, which a network learns in a few steps.
 inline steptape::ImageDataset syntheticImages(std::int64_t count, std::uint64_t seed) {
   auto patternsOfAllSets = at::make_generator<at::CPUGeneratorImpl>(1);
   const torch::Tensor patterns =

@@ -85,7 +85,8 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   return trainer;
 }
 
-/// What a profile shows besides its tables: the model's graph by the time of each layer, and figures.
+/// What a profile shows besides its tables: the model's graph by the time of each layer, and
+/// figures.
 void logProfile(const steptape::Graph& graph, const steptape::Trace& trace,
                 steptape::SummaryWriter* writer, std::int64_t step) {
   if (writer != nullptr) {

@@ -11,7 +11,7 @@
 namespace {
 
 const std::vector<std::string> kClassNames = {"T-shirt", "Trouser", "Pullover", "Dress", "Coat",
-                                           "Sandal",  "Shirt",   "Sneaker",  "Bag",   "Boot"};
+                                              "Sandal",  "Shirt",   "Sneaker",  "Bag",   "Boot"};
 
 steptape::Figure confusionMatrix() {
   std::vector<std::int64_t> counts(100);

@@ -8,7 +8,8 @@
 /// AlexNet with one column: 61,100,840 parameters for 1000 classes. Most of them are in the fully
 /// connected layers, which makes it a test of the exchange of gradients.
 ///
-///     (n, 3, 224, 224) -> 5 convolutions -> 6 x 6 means -> fc 9216:4096 -> fc 4096:4096 -> fc :classes
+///     (n, 3, 224, 224) -> 5 convolutions -> 6 x 6 means -> fc 9216:4096 -> fc 4096:4096 -> fc
+///     :classes
 ///
 /// @source Krizhevsky, "One weird trick for parallelizing convolutional neural networks",
 ///         arXiv:1404.5997; layers as torchvision has them.

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-/// The images of a folder that has a folder for each class: `class/name.jpg`, as ImageNet's training
-/// images are unpacked.
+/// The images of a folder that has a folder for each class: `class/name.jpg`, as ImageNet's
+/// training images are unpacked.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class ImageFolder {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A solver in plain MPI, without LibTorch, that logs what all its ranks saw: how to put Steptape into
-// a simulation of your own.
+// A solver in plain MPI, without LibTorch, that logs what all its ranks saw: how to put Steptape
+// into a simulation of your own.
 //
 //   mpiexec -n 4 metric_averaging --cells 512 --iterations 2000
 //   tensorboard --logdir runs
 //
-// In TensorBoard: `residual` with its band over the ranks on the page Custom Scalars; `iteration_ms`
-// with the rank that was slowest; `straggler/*`; and the temperature of the plate as an image.
+// In TensorBoard: `residual` with its band over the ranks on the page Custom Scalars;
+// `iteration_ms` with the rank that was slowest; `straggler/*`; and the temperature of the plate as
+// an image.
 #include <chrono>
 #include <cmath>
 #include <cstring>

@@ -55,8 +55,8 @@ class Part {
 
 /// Sends a batch through all parts, one behind the other.
 ///
-/// The batch is cut into micro-batches: while one is in the second part, the next is in the first. A
-/// GPU works on what it was given while the host goes on, so that all parts compute at once; CPUs
+/// The batch is cut into micro-batches: while one is in the second part, the next is in the first.
+/// A GPU works on what it was given while the host goes on, so that all parts compute at once; CPUs
 /// take turns.
 ///
 /// @return the last part's output, on its device.

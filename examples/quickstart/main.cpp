@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+
 #include <steptape/steptape.h>
 
 int main() {

@@ -15,8 +15,8 @@ struct Scaling {
   double efficiency = 1;  ///< speedUp / ranks: 1 is ideal.
 };
 
-/// @param jobs In ascending order of ranks, none empty. Where the first is not on one rank, it counts
-///             as ideal.
+/// @param jobs In ascending order of ranks, none empty. Where the first is not on one rank, it
+///             counts as ideal.
 std::vector<Scaling> compare(const std::vector<Measurement>& jobs);
 
 /// For a terminal; columns are aligned.

@@ -27,7 +27,8 @@ class STEPTAPE_EXPORT GzipFile {
   /// Reads up to `size` bytes.
   ///
   /// @return how many; 0 at the end of the file, and where its gzip data ends too early.
-  /// @throws Error(kDataLoss) if its gzip data is damaged; Error(kIoError) if the system cannot read.
+  /// @throws Error(kDataLoss) if its gzip data is damaged; Error(kIoError) if the system cannot
+  ///         read.
   std::size_t readSome(void* data, std::size_t size);
 
   /// Reads `size` bytes.

@@ -34,9 +34,9 @@ void appendPortable(std::string* out, Float value) {
   out->append(digits);
 }
 
-// Seconds since 1970 from 2004 to 2038 lie between 2^30 and 2^31, where doubles are 2^-22 apart: six
-// or seven decimals tell them apart, and plain integers give the digits four times as fast as the
-// algorithm for all doubles. Every line of an export has such a number.
+// Seconds since 1970 from 2004 to 2038 lie between 2^30 and 2^31, where doubles are 2^-22 apart:
+// six or seven decimals tell them apart, and plain integers give the digits four times as fast as
+// the algorithm for all doubles. Every line of an export has such a number.
 constexpr int kFractionBits = 22;
 
 bool isWallTime(double value) {

@@ -16,8 +16,8 @@ STEPTAPE_EXPORT void appendShortestDouble(std::string* out, double value);
 /// As above, for readers that know it was a float: fewer digits do.
 STEPTAPE_EXPORT void appendShortestFloat(std::string* out, float value);
 
-/// As above, for standard libraries whose std::to_chars takes integers only; digits are the same but
-/// for rare values where these take one more, and the form of the exponent.
+/// As above, for standard libraries whose std::to_chars takes integers only; digits are the same
+/// but for rare values where these take one more, and the form of the exponent.
 STEPTAPE_EXPORT void appendShortestDoublePortable(std::string* out, double value);
 STEPTAPE_EXPORT void appendShortestFloatPortable(std::string* out, float value);
 

@@ -19,8 +19,8 @@ struct Caught {
   struct sigaction before {};  ///< Set while users > 0.
 };
 
-// A signal handler may touch nothing but these and `before`, which changes only while the handler is
-// not installed.
+// A signal handler may touch nothing but these and `before`, which changes only while the handler
+// is not installed.
 std::atomic<std::uint64_t> signalCount{0};
 std::array<std::atomic<std::uint64_t>, NSIG> latestCount{};  // of each signal
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -17,7 +17,8 @@ namespace steptape::detail {
 /// plugin shows no other collectives of a host, and scripts search for them. The operation by its
 /// own name, and what it moves, is in its details.
 const char* collectiveSpanName(CollectiveKind kind);
-/// What a thread does that blocks until an operation under way has ended: "wait for gloo:all_reduce".
+/// What a thread does that blocks until an operation under way has ended: "wait for
+/// gloo:all_reduce".
 const char* collectiveWaitName(CollectiveKind kind);
 
 /// Numbers of SpanDetails for the operations of one communicator: a program repeats its calls, and
@@ -33,8 +34,8 @@ class CollectiveDetails {
 
   /// @param hasSucceeded Whether the operation has ended well: what came out of it is told then.
   /// @return for SpanRecord::payloadOf(); 0 if there is no memory for new ones.
-  /// @cost   About 10 ns for what is known; a lock, a hash and some strings for what is new, and for
-  ///         what has lost its place to another call.
+  /// @cost   About 10 ns for what is known; a lock, a hash and some strings for what is new, and
+  ///         for what has lost its place to another call.
   std::uint32_t idOf(const CollectiveCall& call, bool hasSucceeded) noexcept;
 
  private:

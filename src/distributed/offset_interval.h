@@ -6,8 +6,8 @@
 
 namespace steptape::detail {
 
-/// The most by which two clocks drift apart, as a part of the time: 1 / 1000. Each of them is at most
-/// 500 ppm off while NTP steers it.
+/// The most by which two clocks drift apart, as a part of the time: 1 / 1000. Each of them is at
+/// most 500 ppm off while NTP steers it.
 constexpr std::int64_t kDriftDivisor = 1000;
 
 /// When a rank was in a barrier, in nanoseconds of a clock of its own that nobody sets.

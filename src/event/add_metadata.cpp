@@ -3,9 +3,9 @@
 
 #include "steptape/event/event_codec.h"
 
+#include "event/event_fields.h"
 #include "event/wire_fields.h"
 #include "event/wire_format.h"
-#include "event/event_fields.h"
 
 namespace steptape::detail {
 namespace {

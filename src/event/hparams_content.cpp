@@ -31,7 +31,9 @@ std::int32_t typeOf(const HparamValue& value) {
   return std::visit(
       [](const auto& held) {
         using T = std::decay_t<decltype(held)>;
-        return std::is_same_v<T, bool> ? kBoolType : std::is_same_v<T, double> ? kFloat64Type : kStringType;
+        return std::is_same_v<T, bool>     ? kBoolType
+               : std::is_same_v<T, double> ? kFloat64Type
+                                           : kStringType;
       },
       value.value());
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event/object_bytes.h"
 
-#include "event/wire_fields.h"
 #include "event/event_fields.h"
+#include "event/wire_fields.h"
 
 namespace steptape::detail {
 namespace {

@@ -6,8 +6,8 @@
 #include "steptape/event/plugin_data.h"
 
 #include "base/little_endian.h"
-#include "event/wire_format.h"
 #include "event/event_fields.h"
+#include "event/wire_format.h"
 
 namespace steptape {
 namespace {
@@ -48,8 +48,10 @@ ScalarValueTemplate::ScalarValueTemplate(std::string_view tag, const SummaryMeta
 ScalarValueTemplate::Encoded ScalarValueTemplate::encode(std::string_view tag,
                                                          std::string_view metadata) {
   std::string tensor;
-  detail::appendVarintField(&tensor, detail::kTensorType, static_cast<std::uint64_t>(TensorType::kFloat));
-  detail::appendBytesField(&tensor, detail::kTensorContent, std::string_view("\0\0\0\0", sizeof(float)));
+  detail::appendVarintField(&tensor, detail::kTensorType,
+                            static_cast<std::uint64_t>(TensorType::kFloat));
+  detail::appendBytesField(&tensor, detail::kTensorContent,
+                           std::string_view("\0\0\0\0", sizeof(float)));
 
   std::string value;
   if (!tag.empty()) {

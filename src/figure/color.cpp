@@ -93,7 +93,8 @@ Color fromOklab(double lightness, double a, double b) {
           companded(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 1};
 }
 
-/// FNV-1a with Murmur's last mixing, without which names that differ in their last letter are alike.
+/// FNV-1a with Murmur's last mixing, without which names that differ in their last letter are
+/// alike.
 std::uint32_t hashOf(std::string_view text) {
   std::uint32_t hash = 2166136261U;
   for (const char c : text) {

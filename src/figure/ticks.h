@@ -39,7 +39,8 @@ std::vector<double> linearTicks(double min, double max, int maxCount, double min
 
 /// The numbers as people write them, all with as many decimals as the most precise needs.
 ///
-/// From 100,000 on with k, M, G or T; where these end, and below a thousandth, times a power of ten.
+/// From 100,000 on with k, M, G or T; where these end, and below a thousandth, times a power of
+/// ten.
 std::vector<Label> numberLabels(const std::vector<double>& values);
 
 /// The marks of an axis of numbers: powers of ten on a logarithmic one, with 2 and 5 between them

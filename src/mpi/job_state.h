@@ -8,8 +8,8 @@ namespace steptape::mpi::detail {
 /// Whether MPI may be called: it is initialised and is not being finalised.
 bool isMpiRunning();
 
-/// While one lives its thread may call MPI, if it says so: MPI_Finalize() waits for its end, whoever
-/// calls it and on whichever thread. For calls that do not wait for other ranks.
+/// While one lives its thread may call MPI, if it says so: MPI_Finalize() waits for its end,
+/// whoever calls it and on whichever thread. For calls that do not wait for other ranks.
 ///
 /// Thread-safe.
 class MpiUse {

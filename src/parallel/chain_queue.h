@@ -11,8 +11,8 @@ namespace steptape::detail {
 /// Carries out chains of collectives in the order in which they were pushed.
 ///
 /// A chain starts once the one before has its last collective under way: so every rank starts all
-/// collectives in the same order, whenever each of them ends. At most two are under way, so that one
-/// can travel while the next is made ready, and giving up waits for no more than these.
+/// collectives in the same order, whenever each of them ends. At most two are under way, so that
+/// one can travel while the next is made ready, and giving up waits for no more than these.
 ///
 /// After an error it does nothing any more: the ranks are out of step.
 ///

@@ -25,8 +25,8 @@ struct GradientBucket {
 /// Fills buckets with the slots named by `order`, in this order, and gives the slots their places:
 /// GradientSlot::array is then the bucket's index.
 ///
-/// @param firstBytes Of the first bucket of each kind, and `bytes` of the others: how much goes into
-///        one. A gradient that is larger has a bucket of its own.
+/// @param firstBytes Of the first bucket of each kind, and `bytes` of the others: how much goes
+///        into one. A gradient that is larger has a bucket of its own.
 /// @return ascending by when their last gradient comes in `order`.
 std::vector<GradientBucket> makeBuckets(std::vector<GradientSlot>& slots,
                                         const std::vector<std::size_t>& order,

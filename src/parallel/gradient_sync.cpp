@@ -375,8 +375,8 @@ class GradientSync::Impl {
     }
   }
 
-  /// Frees the gradients that backward() made and that have served. Those in the shared memory stay:
-  /// who zeroes gradients in place needs no others.
+  /// Frees the gradients that backward() made and that have served. Those in the shared memory
+  /// stay: who zeroes gradients in place needs no others.
   void dropGradients() {
     for (const std::size_t index : dense_) {
       const GradientSlot& slot = slots_[index];

@@ -39,8 +39,8 @@ class MessageGradients {
   void setOverlapping(bool isOverlapping);
 
   /// Makes the sum of all ranks' gradients, times `scale`, that of each slot: in slot.gradient.
-  /// With GradientReduction::kAdasum their combination, whatever `scale`. Starts what hooks have not
-  /// started, and waits. Collective.
+  /// With GradientReduction::kAdasum their combination, whatever `scale`. Starts what hooks have
+  /// not started, and waits. Collective.
   ///
   /// @throws Error(kFailedPrecondition) naming a parameter whose gradient changed after a hook had
   ///         sent it: a second backward() in the same step.

@@ -11,8 +11,8 @@
 namespace steptape::detail {
 
 /// The square of the Euclidean norm of all gradients together, which every rank has. That of the
-/// root, since threads add up in an order of their own, and ranks may have different numbers of them.
-/// Collective.
+/// root, since threads add up in an order of their own, and ranks may have different numbers of
+/// them. Collective.
 double sumOfSquares(const std::vector<at::Tensor>& gradients, Communicator& world);
 
 /// Keeps the Euclidean norm of all gradients within GradientSyncOptions::maxNorm.

@@ -14,8 +14,8 @@
 namespace steptape::detail {
 
 /// Makes the columns of a row-major matrix orthogonal, and each of length 1. A column that the ones
-/// before it make up, or zeros, is replaced by one that is orthogonal to them: else it would stay so
-/// for ever. In double, element by element: ranks with equal numbers get equal bits.
+/// before it make up, or zeros, is replaced by one that is orthogonal to them: else it would stay
+/// so for ever. In double, element by element: ranks with equal numbers get equal bits.
 ///
 /// @return false if the matrix holds an infinity or NaN; it is then left as it is from there on.
 template <typename T>
@@ -27,7 +27,8 @@ bool orthogonalize(T* matrix, std::int64_t rows, std::int64_t columns);
 ///
 /// Numbers of 16 bits travel as float32, since the thin matrices hold their squares.
 ///
-/// A step whose gradients are not finite leaves nothing behind: errors and thin matrices start anew.
+/// A step whose gradients are not finite leaves nothing behind: errors and thin matrices start
+/// anew.
 ///
 /// @source Vogels et al., arXiv:1905.13727, algorithms 1 and 2.
 class PowerSgd final : public BucketChain {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "steptape/base/clock.h"
+
 #include "parallel/round_up.h"
 
 #include <ATen/ops/from_blob.h>
@@ -13,8 +14,8 @@
 namespace steptape::detail {
 namespace {
 
-// Who waits for a rank that itself waits for others gives it the time for that, so that the first to
-// give up are those who miss a rank of their own node, and can name it.
+// Who waits for a rank that itself waits for others gives it the time for that, so that the first
+// to give up are those who miss a rank of their own node, and can name it.
 constexpr int kNodesMayWait = 2;   // The first ranks of the nodes for each other, in timeouts;
 constexpr int kOthersMayWait = 3;  // the others for their first rank.
 

@@ -159,7 +159,8 @@ std::int64_t& SharedOptimizer::sharedSteps(std::size_t index) const {
 void* SharedOptimizer::arrayAt(std::size_t which, std::size_t array) const {
   std::size_t offset = roundUp(parameters_.size() * sizeof(std::int64_t), kPageBytes);
   for (std::size_t before = 0; before < array; ++before) {
-    offset += (kFirstState + stateTensors_) * roundUp(gradients_.arrays()[before].bytes(), kPageBytes);
+    offset +=
+        (kFirstState + stateTensors_) * roundUp(gradients_.arrays()[before].bytes(), kPageBytes);
   }
   offset += which * roundUp(gradients_.arrays()[array].bytes(), kPageBytes);
   return memory_->data() + offset;

@@ -16,8 +16,8 @@
 
 namespace steptape::detail {
 
-/// Makes the steps of an optimizer whose parameters and state lie in memory that the ranks of a node
-/// share: each rank updates the part of them whose gradients it adds up.
+/// Makes the steps of an optimizer whose parameters and state lie in memory that the ranks of a
+/// node share: each rank updates the part of them whose gradients it adds up.
 ///
 /// The optimizer stays a torch::optim::Optimizer with its state, whose tensors lie in the shared
 /// memory. What loads other parameters or state into it, on all ranks, is noticed at the next step

@@ -13,8 +13,8 @@
 
 namespace steptape::detail {
 
-/// Knows whether a file is there and when it was modified. A thread of its own asks the file system,
-/// which may take long to answer, four times a second.
+/// Knows whether a file is there and when it was modified. A thread of its own asks the file
+/// system, which may take long to answer, four times a second.
 ///
 /// @threads Thread-safe, but for construction and destruction.
 class STEPTAPE_EXPORT FileWatch {

@@ -13,8 +13,8 @@ namespace {
 
 using Key = std::pair<std::string, std::string>;  // module and operator
 
-/// Of "Net/features[Sequential]/0[Conv2d]/convolution" it is "features.0": levels without a type are
-/// the model itself and zones.
+/// Of "Net/features[Sequential]/0[Conv2d]/convolution" it is "features.0": levels without a type
+/// are the model itself and zones.
 std::string modulePath(const std::string& node) {
   std::string path;
   std::size_t start = 0;

@@ -12,11 +12,12 @@ namespace steptape::detail {
 ///     time     ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
 ///     record   ███                  ███                  ███     3 % a step, 0.5 % in all
 ///
-/// What a recorded step costs is known after it: its spans, at what one costs in a loop of them. In a
-/// program at work it is several times that, since the caches are full of other things; so steps are
-/// also compared with those that were not recorded, of which there is always one in eight, and every
-/// second one in the beginning. The larger figure counts. What nobody sees is what recording leaves to
-/// the steps behind it, such as caches full of records; so the aim is four fifths of the share.
+/// What a recorded step costs is known after it: its spans, at what one costs in a loop of them. In
+/// a program at work it is several times that, since the caches are full of other things; so steps
+/// are also compared with those that were not recorded, of which there is always one in eight, and
+/// every second one in the beginning. The larger figure counts. What nobody sees is what recording
+/// leaves to the steps behind it, such as caches full of records; so the aim is four fifths of the
+/// share.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class OverheadGovernor {
@@ -67,8 +68,8 @@ class OverheadGovernor {
   double lastCostNanos_ = 0.0;
   std::int64_t recordedInARow_ = 0;
   double lastUnrecordedNanos_ = 0.0;  // 0: there was none
-  // Of recorded steps to the last one that was not: neighbours, since a machine's speed drifts by more
-  // than recording costs.
+  // Of recorded steps to the last one that was not: neighbours, since a machine's speed drifts by
+  // more than recording costs.
   Latest differences_;
 };
 

@@ -22,8 +22,8 @@
 
 namespace steptape::detail {
 
-/// Writes finished windows where a profiler's options say, on a thread that all profilers of the process
-/// share: their windows are written one after the other, as they finish.
+/// Writes finished windows where a profiler's options say, on a thread that all profilers of the
+/// process share: their windows are written one after the other, as they finish.
 ///
 /// @threads Thread-safe, but for construction and destruction.
 class ProfileOutput {

@@ -12,19 +12,19 @@
 
 namespace steptape::detail {
 
-/// A name for a session that begins: profileSessionName(), with a number behind it where this process
-/// gave that name before.
+/// A name for a session that begins: profileSessionName(), with a number behind it where this
+/// process gave that name before.
 ///
 /// @threads Thread-safe.
 std::string newSessionName(std::int64_t unixNanos);
 
-/// Writes files to the session directories where XProf looks, each of which appears once the files of
-/// all ranks lie in it: XProf reads a session once and would miss those that come later.
+/// Writes files to the session directories where XProf looks, each of which appears once the files
+/// of all ranks lie in it: XProf reads a session once and would miss those that come later.
 ///
-/// Until then they lie in `<logDir>/plugins/profile_unfinished/<session>`. The rank that finds itself
-/// the last one moves the directory; no messages are needed, since they share the file system. Where
-/// ranks do not, or one of them is gone, it moves with the next session, and the last one with
-/// finish().
+/// Until then they lie in `<logDir>/plugins/profile_unfinished/<session>`. The rank that finds
+/// itself the last one moves the directory; no messages are needed, since they share the file
+/// system. Where ranks do not, or one of them is gone, it moves with the next session, and the last
+/// one with finish().
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT ProfileSessionDirectory {

@@ -15,17 +15,17 @@ namespace steptape::detail {
 
 /// Brings to the root what each rank finds in a window, beside the training.
 ///
-/// A rank's own thread makes it, and is ready at a moment of its own. For that no rank waits: behind
-/// each step the ranks ask each other how many windows are ready everywhere, and when some are, these
-/// travel.
+/// A rank's own thread makes it, and is ready at a moment of its own. For that no rank waits:
+/// behind each step the ranks ask each other how many windows are ready everywhere, and when some
+/// are, these travel.
 ///
 ///     behind step n      begins an allreduce: how many are ready?
 ///     behind step n + 1  ends it, which has had a step's time, and begins an exchange of those
 ///     behind step n + 2  ends that: the root has them
 ///
-/// Every rank begins and ends the same operations behind the same steps, in the job's own order. So a
-/// rank that ends by an exception, and waits for what it has begun, waits for nothing that the others
-/// would not begin before they miss it.
+/// Every rank begins and ends the same operations behind the same steps, in the job's own order. So
+/// a rank that ends by an exception, and waits for what it has begun, waits for nothing that the
+/// others would not begin before they miss it.
 ///
 /// @threads provide() on any thread; the others on the communicator's.
 class RankExchange {

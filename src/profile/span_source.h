@@ -27,8 +27,8 @@ class SpanSource {
   /// Called while recording is still on.
   virtual void switchOff() noexcept = 0;
 
-  /// Hands over what devices have done, by their own clocks: spans that the host asked for from `since`
-  /// to `until`, and have ended. Those before `since` are forgotten.
+  /// Hands over what devices have done, by their own clocks: spans that the host asked for from
+  /// `since` to `until`, and have ended. Those before `since` are forgotten.
   ///
   /// @param waits Whether to wait for the ends of all of them.
   /// @threads One thread at a time, beside the profiler's.

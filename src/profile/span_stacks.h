@@ -14,8 +14,8 @@
 
 namespace steptape::detail {
 
-/// What is around each span of a trace, outermost first and joined by ';'. A backward node, and what
-/// is in it, has the stack of its forward operator; detached spans have none.
+/// What is around each span of a trace, outermost first and joined by ';'. A backward node, and
+/// what is in it, has the stack of its forward operator; detached spans have none.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 /// @cost    Linear; memory of 4 bytes a span, and the text of each stack that occurs.

@@ -8,7 +8,8 @@
 
 namespace steptape::detail {
 
-/// The part of a step that a span and all inside of it belong to; null if that is for others to say.
+/// The part of a step that a span and all inside of it belong to; null if that is for others to
+/// say.
 std::int64_t StepSummary::*ownPartOf(const TraceName& name);
 
 }  // namespace steptape::detail

@@ -21,8 +21,8 @@ constexpr const char* kWho = "ProfilerOptions::trigger";
 
 }  // namespace
 
-/// Written by one rank. Two rounds are kept: who tells in a round has read the one before it, and so
-/// knows that all others have read the one before that.
+/// Written by one rank. Two rounds are kept: who tells in a round has read the one before it, and
+/// so knows that all others have read the one before that.
 struct alignas(64) TriggerAgreement::Slot {
   std::atomic<std::uint64_t> rounds;
   std::atomic<std::uint64_t> hasLeft;

@@ -16,9 +16,9 @@ enum class TriggerWish : std::uint8_t { kNone, kBegin, kEnd };
 
 /// Lets all ranks follow a wish behind the same step, although it comes to one of them only.
 ///
-/// They ask each other about five times a second, or every 256 steps where those are short, in steps
-/// that all of them know: how far the next such step is follows from how long the slowest rank's steps
-/// take, and is agreed on with the wishes.
+/// They ask each other about five times a second, or every 256 steps where those are short, in
+/// steps that all of them know: how far the next such step is follows from how long the slowest
+/// rank's steps take, and is agreed on with the wishes.
 ///
 ///     step        100              110
 ///     rank 0      tells            reads what was told in step 100, tells
@@ -29,8 +29,8 @@ enum class TriggerWish : std::uint8_t { kNone, kBegin, kEnd };
 /// nodes make an allreduce.
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
-/// @cost    Of the steps between: a nanosecond. Of a round on one node: about a microsecond; else an
-///          allreduce.
+/// @cost    Of the steps between: a nanosecond. Of a round on one node: about a microsecond; else
+///          an allreduce.
 class STEPTAPE_EXPORT TriggerAgreement {
  public:
   /// Collective.

@@ -12,7 +12,8 @@
 namespace steptape {
 namespace {
 
-/// A part of a step, in the order in which they are stacked; its colour is the same in every figure.
+/// A part of a step, in the order in which they are stacked; its colour is the same in every
+/// figure.
 struct Part {
   const char* name;
   const char* color;

@@ -8,8 +8,8 @@
 namespace steptape::detail {
 namespace {
 
-/// Makes std::mt19937 begin as Python's random.Random(0) does, which is not how the standard library
-/// seeds it.
+/// Makes std::mt19937 begin as Python's random.Random(0) does, which is not how the standard
+/// library seeds it.
 ///
 /// @source M. Matsumoto, T. Nishimura, mt19937ar.c (2002), init_by_array() with the key {0}
 struct PythonSeedOfZero {

@@ -99,14 +99,16 @@ class SeriesBatch {
   /// Whether a step that goes back drops points, as in files that have no restart events.
   void watchSteps(bool watch) { watchesSteps_ = watch; }
   bool watchesSteps() const { return watchesSteps_; }
-  /// Takes what `other` knows of tags, but no points, so that scalars of known tags are fast at once.
+  /// Takes what `other` knows of tags, but no points, so that scalars of known tags are fast at
+  /// once.
   void learnFrom(const SeriesBatch& other);
   /// Takes the latest step from the stretch before, which is in another batch.
   void follow(const SeriesBatch& before) { latestStep_ = before.latestStep_; }
 
   bool isInOrder() const { return isInOrder_; }
 
-  /// The tags with something in this stretch, but for what is in the store by now, in the order of their first appearance.
+  /// The tags with something in this stretch, but for what is in the store by now, in the order of
+  /// their first appearance.
   const std::vector<TagBatch*>& touched() const { return touched_; }
   std::size_t points() const { return points_; }
 

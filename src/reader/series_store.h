@@ -31,16 +31,17 @@ class SeriesStore {
   /// Puts what `batch` holds behind what is there, tells it the kinds of its tags, and clears it.
   void append(SeriesBatch* batch);
 
-  /// Whether `batch` takes no tag for scalars that is something else here, or the reverse, as it may
-  /// where it was read without what lies before it.
+  /// Whether `batch` takes no tag for scalars that is something else here, or the reverse, as it
+  /// may where it was read without what lies before it.
   bool agreesWith(const SeriesBatch& batch) const;
 
-  /// Makes room for `times` as many scalars as there are, so that columns do not grow in steps, each
-  /// of which copies them. Room that is not used takes no memory.
+  /// Makes room for `times` as many scalars as there are, so that columns do not grow in steps,
+  /// each of which copies them. Room that is not used takes no memory.
   void reserve(double times);
 
   /// Drops all points at `step` or later; graphs stay.
-  /// @cost Constant for each tag: points leave their columns in endUpdate(), unless they are sampled.
+  /// @cost Constant for each tag: points leave their columns in endUpdate(), unless they are
+  ///       sampled.
   void purgeFrom(std::int64_t step);
 
   /// Ends what beginUpdate() began: tags() is then complete.

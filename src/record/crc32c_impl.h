@@ -17,9 +17,9 @@ struct KnownLength;
 
 inline constexpr std::uint64_t kNoRecord = ~std::uint64_t{0};
 
-/// The length of the payload if a whole record with good checksums lies at `record`, of which `size`
-/// bytes are there; else kNoRecord. It exists beside ExtendFunction because for a short record the
-/// calls cost more than the checksums.
+/// The length of the payload if a whole record with good checksums lies at `record`, of which
+/// `size` bytes are there; else kNoRecord. It exists beside ExtendFunction because for a short
+/// record the calls cost more than the checksums.
 ///
 /// @param known A length that need not be checksummed again; replaced by the record's.
 using RecordLengthFunction = std::uint64_t (*)(const char* record, std::size_t size,

@@ -22,12 +22,12 @@ namespace {
 // cache between the call that fills it and the checksum.
 constexpr std::size_t kReadBytes = 256 * 1024;
 
-// Of a record as long as this, only what is missing is read, so that no piece of the next one has to
-// be moved to the front of the buffer.
+// Of a record as long as this, only what is missing is read, so that no piece of the next one has
+// to be moved to the front of the buffer.
 constexpr std::size_t kLongRecordBytes = 64 * 1024;
 
-// What searches may checksum for each byte that they pass over, and beside that: the longest record,
-// so that a single lie about a length does not keep a long record from being found.
+// What searches may checksum for each byte that they pass over, and beside that: the longest
+// record, so that a single lie about a length does not keep a long record from being found.
 constexpr std::uint64_t kSearchFactor = 64;
 constexpr std::uint64_t kSearchBytes = kMaxPayloadBytes;
 

@@ -125,8 +125,8 @@ class ThreadRecorder {
   NameCache names_;
 };
 
-/// The calling thread's recorder; null until it records. `__thread` promises what C++17 cannot, that
-/// no constructor runs, and the model that it is found without a call.
+/// The calling thread's recorder; null until it records. `__thread` promises what C++17 cannot,
+/// that no constructor runs, and the model that it is found without a call.
 STEPTAPE_EXPORT extern __thread ThreadRecorder* currentRecorder
     __attribute__((tls_model("initial-exec")));
 

@@ -12,9 +12,9 @@
 
 #include "summary/element.h"
 #include "summary/payload.h"
+#include "summary/reject.h"
 #include "summary/strided.h"
 #include "summary/wav_header.h"
-#include "summary/reject.h"
 
 namespace steptape {
 namespace {
@@ -39,8 +39,9 @@ void checkType(const TensorView& samples) {
   detail::visitElements(samples, [&](const auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
     if constexpr (!kIsFloat<T> && !kIsPcm<T>) {
-      detail::reject("audio", "element type " + std::string(dtypeName(samples.dtype())) +
-             ", wanted a floating-point type (-1 to 1), int16, int32 or uint8");
+      detail::reject("audio",
+                     "element type " + std::string(dtypeName(samples.dtype())) +
+                         ", wanted a floating-point type (-1 to 1), int16, int32 or uint8");
     }
   });
 }
@@ -50,10 +51,11 @@ Layout layoutOf(const TensorView& samples, const std::string& format) {
     detail::reject("audio", "dataFormat is \"" + format + "\", wanted \"LC\" or \"CL\"");
   }
   if (samples.rank() != 1 && samples.rank() != 2) {
-    detail::reject("audio", "shape " + samples.shapeString() + " has " + std::to_string(samples.rank()) +
-           " dimensions, wanted (frames) or " +
-           (format == "LC" ? "(frames, channels)" : "(channels, frames)") + " for dataFormat \"" +
-           format + "\"");
+    detail::reject("audio", "shape " + samples.shapeString() + " has " +
+                                std::to_string(samples.rank()) +
+                                " dimensions, wanted (frames) or " +
+                                (format == "LC" ? "(frames, channels)" : "(channels, frames)") +
+                                " for dataFormat \"" + format + "\"");
   }
   if (samples.numel() == 0) {
     detail::reject("audio", "shape " + samples.shapeString() + " has no samples");
@@ -81,20 +83,22 @@ Layout checkedLayout(const TensorView& samples, const AudioOptions& options) {
   const std::int64_t channels = layout.channels.size;
   if (channels > kMaxFrameBytes / bytes) {
     detail::reject("audio", "shape " + samples.shapeString() + " has " + std::to_string(channels) +
-           " channels in dataFormat \"" + options.dataFormat + "\", wanted at most " +
-           std::to_string(kMaxFrameBytes / bytes));
+                                " channels in dataFormat \"" + options.dataFormat +
+                                "\", wanted at most " + std::to_string(kMaxFrameBytes / bytes));
   }
   if (options.sampleRate <= 0 || options.sampleRate > kMaxSecondBytes / (channels * bytes)) {
-    detail::reject("audio", "sampleRate is " + std::to_string(options.sampleRate) + ", wanted 1 to " +
-           std::to_string(kMaxSecondBytes / (channels * bytes)) + " for " +
-           std::to_string(channels) + " channels");
+    detail::reject("audio", "sampleRate is " + std::to_string(options.sampleRate) +
+                                ", wanted 1 to " +
+                                std::to_string(kMaxSecondBytes / (channels * bytes)) + " for " +
+                                std::to_string(channels) + " channels");
   }
   constexpr std::int64_t kMaxBytes = detail::kMaxPayload - detail::kMaxWavHeader;
   if (samples.numel() > kMaxBytes / bytes) {
-    detail::reject("audio", "shape " + samples.shapeString() + " has " + std::to_string(samples.numel()) +
-           " samples, wanted at most " + std::to_string(kMaxBytes / bytes) +
-           ": a record is below "
-           "2 GiB");
+    detail::reject("audio", "shape " + samples.shapeString() + " has " +
+                                std::to_string(samples.numel()) + " samples, wanted at most " +
+                                std::to_string(kMaxBytes / bytes) +
+                                ": a record is below "
+                                "2 GiB");
   }
   return layout;
 }

@@ -7,13 +7,12 @@
 #include <unordered_map>
 #include <utility>
 
-
 #include "summary/bitmap_font.h"
 #include "summary/boxes_canvas.h"
 #include "summary/image_resize.h"
 #include "summary/png_chunks.h"
-#include "summary/strided.h"
 #include "summary/reject.h"
+#include "summary/strided.h"
 
 namespace steptape {
 namespace {
@@ -30,8 +29,8 @@ std::size_t distinctCount(std::vector<std::string> labels) {
 void checkNumbers(std::size_t boxes, const BoxOptions& options) {
   const std::size_t labels = options.labels.size();
   if (labels != 0 && labels != boxes) {
-    detail::reject("boxes", std::to_string(labels) + " labels, wanted one for each of " + std::to_string(boxes) +
-           " boxes, or none");
+    detail::reject("boxes", std::to_string(labels) + " labels, wanted one for each of " +
+                                std::to_string(boxes) + " boxes, or none");
   }
   const std::size_t colors = options.colors.size();
   if (colors == 0 || colors == boxes) {
@@ -39,10 +38,12 @@ void checkNumbers(std::size_t boxes, const BoxOptions& options) {
   }
   const std::size_t distinct = distinctCount(options.labels);
   if (distinct == 0 || colors != distinct) {
-    detail::reject("boxes", std::to_string(colors) + " colors, wanted one for each of " + std::to_string(boxes) +
-           " boxes" +
-           (distinct == 0 ? "" : " or of " + std::to_string(distinct) + " distinct labels") +
-           ", or none");
+    detail::reject(
+        "boxes",
+        std::to_string(colors) + " colors, wanted one for each of " + std::to_string(boxes) +
+            " boxes" +
+            (distinct == 0 ? "" : " or of " + std::to_string(distinct) + " distinct labels") +
+            ", or none");
   }
 }
 
@@ -66,7 +67,8 @@ Size scaledSize(std::int64_t width, std::int64_t height, std::int64_t channels, 
 
 void checkBoxesShape(const TensorView& boxes) {
   if (boxes.rank() != 2 || boxes.shape()[1] != 4) {
-    detail::reject("boxes", "shape " + boxes.shapeString() + ", wanted (N, 4): left, top, right, bottom");
+    detail::reject("boxes",
+                   "shape " + boxes.shapeString() + ", wanted (N, 4): left, top, right, bottom");
   }
 }
 
@@ -161,8 +163,8 @@ std::vector<BoxCorners> boxCorners(const TensorView& boxes) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (!std::isfinite(numbers[i])) {
       constexpr const char* kNames[] = {"left", "top", "right", "bottom"};
-      detail::reject("boxes", std::string(kNames[i % 4]) + " of box " + std::to_string(i / 4) + " is " +
-             std::to_string(numbers[i]) + ", wanted a finite number");
+      detail::reject("boxes", std::string(kNames[i % 4]) + " of box " + std::to_string(i / 4) +
+                                  " is " + std::to_string(numbers[i]) + ", wanted a finite number");
     }
     corners[i / 4][i % 4] = numbers[i];
   }

@@ -7,6 +7,7 @@
 
 #include "steptape/base/utf8.h"
 #include "steptape/event/plugin_data.h"
+
 #include "summary/reject.h"
 
 namespace steptape {
@@ -16,7 +17,8 @@ constexpr char kLayoutTag[] = "custom_scalars__config__";
 
 void checkUtf8(const char* what, const std::string& text) {
   if (!isValidUtf8(text)) {
-    detail::reject("custom scalars", std::string(what) + " " + detail::quoted(text) + " is not UTF-8");
+    detail::reject("custom scalars",
+                   std::string(what) + " " + detail::quoted(text) + " is not UTF-8");
   }
 }
 
@@ -30,9 +32,10 @@ void checkTag(const CustomScalarsChart& chart, const std::string& tag) {
 void checkChart(const CustomScalarsChart& chart) {
   checkUtf8("chart", chart.title);
   if (chart.tags.empty() == chart.margins.empty()) {
-    detail::reject("custom scalars", "chart " + detail::quoted(chart.title) + " has " +
-           (chart.tags.empty() ? "no tags" : "both tags and margins") +
-           ", wanted either tags or margins");
+    detail::reject("custom scalars",
+                   "chart " + detail::quoted(chart.title) + " has " +
+                       (chart.tags.empty() ? "no tags" : "both tags and margins") +
+                       ", wanted either tags or margins");
   }
   for (const std::string& tag : chart.tags) {
     checkTag(chart, tag);
@@ -65,7 +68,8 @@ void validateLayout(const CustomScalarsLayout& layout) {
   for (const CustomScalarsCategory& category : layout.categories) {
     checkUtf8("category", category.title);
     if (category.charts.empty()) {
-      detail::reject("custom scalars", "category " + detail::quoted(category.title) + " has no chart");
+      detail::reject("custom scalars",
+                     "category " + detail::quoted(category.title) + " has no chart");
     }
     for (const CustomScalarsChart& chart : category.charts) {
       checkChart(chart);

@@ -8,8 +8,8 @@
 #include "steptape/summary/tag.h"
 
 #include "summary/embedding_config.h"
-#include "summary/sprite.h"
 #include "summary/reject.h"
+#include "summary/sprite.h"
 
 namespace steptape {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 void checkMatrix(const TensorView& matrix) {
   if (matrix.rank() != 2 || matrix.numel() == 0) {
     detail::reject("embedding", "the matrix has the shape " + matrix.shapeString() +
-           ", wanted (points, dimensions), neither of them 0");
+                                    ", wanted (points, dimensions), neither of them 0");
   }
 }
 
@@ -29,7 +29,7 @@ void checkTag(const EmbeddingOptions& options) {
   const std::size_t bytes = directory.size() - directory.find('/') - 1;
   if (bytes > kMaxName) {
     detail::reject("embedding", "the tag makes a directory's name of " + std::to_string(bytes) +
-           " bytes, wanted 255 at most");
+                                    " bytes, wanted 255 at most");
   }
 }
 
@@ -37,7 +37,7 @@ void checkRows(const EmbeddingOptions& options, std::int64_t points) {
   const auto& rows = options.metadata;
   if (static_cast<std::int64_t>(rows.size()) != points) {
     detail::reject("embedding", "metadata has " + std::to_string(rows.size()) + " rows, wanted " +
-           std::to_string(points) + ", one per row of the matrix");
+                                    std::to_string(points) + ", one per row of the matrix");
   }
   const std::size_t columns = rows.front().size();
   if (columns == 0) {
@@ -45,8 +45,9 @@ void checkRows(const EmbeddingOptions& options, std::int64_t points) {
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].size() != columns) {
-      detail::reject("embedding", "metadata has " + std::to_string(rows[i].size()) + " cells in row " +
-             std::to_string(i) + ", wanted " + std::to_string(columns) + " as in the first one");
+      detail::reject("embedding", "metadata has " + std::to_string(rows[i].size()) +
+                                      " cells in row " + std::to_string(i) + ", wanted " +
+                                      std::to_string(columns) + " as in the first one");
     }
   }
 }
@@ -56,17 +57,19 @@ void checkHeader(const std::vector<std::string>& header, std::size_t columns) {
     return;
   }
   if (header.size() != columns) {
-    detail::reject("embedding", "metadataHeader has " + std::to_string(header.size()) + " titles, wanted " +
-           std::to_string(columns) + ", one per column of metadata");
+    detail::reject("embedding", "metadataHeader has " + std::to_string(header.size()) +
+                                    " titles, wanted " + std::to_string(columns) +
+                                    ", one per column of metadata");
   }
   std::set<std::string> titles;
   for (const std::string& title : header) {
     if (title.find_first_not_of(" \t\r\n") == std::string::npos) {
-      detail::reject("embedding", "metadataHeader has a blank title, which the projector cannot offer");
+      detail::reject("embedding",
+                     "metadataHeader has a blank title, which the projector cannot offer");
     }
     if (!titles.insert(title).second) {
       detail::reject("embedding", "metadataHeader has the title \"" + title +
-             "\" twice; the projector knows columns by their titles");
+                                      "\" twice; the projector knows columns by their titles");
     }
   }
 }
@@ -76,16 +79,18 @@ void checkMetadata(const EmbeddingOptions& options, std::int64_t points) {
     checkRows(options, points);
     checkHeader(options.metadataHeader, options.metadata.front().size());
   } else if (!options.metadataHeader.empty()) {
-    detail::reject("embedding", "metadataHeader has " + std::to_string(options.metadataHeader.size()) +
-           " titles, but there is no metadata");
+    detail::reject("embedding", "metadataHeader has " +
+                                    std::to_string(options.metadataHeader.size()) +
+                                    " titles, but there is no metadata");
   }
 }
 
 void checkImages(const TensorView& images, std::int64_t points) {
   const detail::SpriteGrid grid = detail::spriteGrid(images);
   if (grid.images != points) {
-    detail::reject("embedding", "labelImages are " + std::to_string(grid.images) + " images, wanted " +
-           std::to_string(points) + ", one per row of the matrix");
+    detail::reject("embedding", "labelImages are " + std::to_string(grid.images) +
+                                    " images, wanted " + std::to_string(points) +
+                                    ", one per row of the matrix");
   }
 }
 

@@ -26,8 +26,9 @@ bool ruleNeedsValues(std::string_view rule);
 /// @source numpy/lib/_histograms_impl.py (2.4)
 std::size_t ruleCount(std::string_view rule, HistogramSample* sample);
 
-/// The edges, one more than `count`, of equal widths from `min` to `max`; half a unit more on either
-/// side if these are equal. Fewer where doubles cannot tell them apart: they ascend strictly.
+/// The edges, one more than `count`, of equal widths from `min` to `max`; half a unit more on
+/// either side if these are equal. Fewer where doubles cannot tell them apart: they ascend
+/// strictly.
 ///
 /// @source numpy.linspace
 std::vector<double> equalWidthEdges(double min, double max, std::size_t count);

@@ -6,6 +6,7 @@
 
 #include "steptape/event/plugin_data.h"
 #include "steptape/summary/histogram.h"
+
 #include "summary/reject.h"
 
 namespace steptape {
@@ -26,11 +27,13 @@ void checkLimits(const std::vector<double>& limits) {
     // The last bucket may be open: it is shown up to the maximum.
     const bool isOpenEnd = i + 1 == limits.size() && limits[i] > 0 && std::isinf(limits[i]);
     if (!std::isfinite(limits[i]) && !isOpenEnd) {
-      detail::reject("histogram", element("bucketLimits", i, limits[i]) + ", wanted a finite number");
+      detail::reject("histogram",
+                     element("bucketLimits", i, limits[i]) + ", wanted a finite number");
     }
     if (i > 0 && limits[i] <= limits[i - 1]) {
       detail::reject("histogram", element("bucketLimits", i, limits[i]) + ", wanted more than " +
-             element("bucketLimits", i - 1, limits[i - 1]) + ": edges must ascend");
+                                      element("bucketLimits", i - 1, limits[i - 1]) +
+                                      ": edges must ascend");
     }
   }
 }
@@ -38,7 +41,8 @@ void checkLimits(const std::vector<double>& limits) {
 void checkCounts(const std::vector<double>& counts) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!std::isfinite(counts[i]) || counts[i] < 0) {
-      detail::reject("histogram", element("bucketCounts", i, counts[i]) + ", wanted a finite number not below 0");
+      detail::reject("histogram", element("bucketCounts", i, counts[i]) +
+                                      ", wanted a finite number not below 0");
     }
   }
 }
@@ -103,16 +107,19 @@ Tensor bucketTensor(const HistogramRaw& histogram) {
 
 void validateHistogram(const HistogramRaw& histogram) {
   if (histogram.bucketLimits.size() != histogram.bucketCounts.size()) {
-    detail::reject("histogram", "got " + std::to_string(histogram.bucketLimits.size()) + " bucketLimits and " +
-           std::to_string(histogram.bucketCounts.size()) +
-           " bucketCounts, wanted as many of both: the right edge and the count of each bucket");
+    detail::reject(
+        "histogram",
+        "got " + std::to_string(histogram.bucketLimits.size()) + " bucketLimits and " +
+            std::to_string(histogram.bucketCounts.size()) +
+            " bucketCounts, wanted as many of both: the right edge and the count of each bucket");
   }
   checkLimits(histogram.bucketLimits);
   checkCounts(histogram.bucketCounts);
   if (!std::isfinite(histogram.min) || !std::isfinite(histogram.max) ||
       histogram.min > histogram.max) {
-    detail::reject("histogram", "min is " + text(histogram.min) + " and max is " + text(histogram.max) +
-           ", wanted finite numbers with min not above max");
+    detail::reject("histogram", "min is " + text(histogram.min) + " and max is " +
+                                    text(histogram.max) +
+                                    ", wanted finite numbers with min not above max");
   }
 }
 

@@ -10,6 +10,7 @@
 #include "steptape/base/json.h"
 #include "steptape/base/utf8.h"
 #include "steptape/event/plugin_data.h"
+
 #include "summary/reject.h"
 
 namespace steptape {
@@ -29,7 +30,8 @@ class UniqueNames {
       detail::reject("hparams", std::string(kind_) + " without a name");
     }
     if (!seen_.insert(name).second) {
-      detail::reject("hparams", std::string(kind_) + " " + detail::quoted(name) + " is there twice");
+      detail::reject("hparams",
+                     std::string(kind_) + " " + detail::quoted(name) + " is there twice");
     }
   }
 
@@ -57,17 +59,19 @@ std::string textOf(const HparamValue& value) {
 
 void checkDomain(const HparamInfo& info) {
   if (info.interval && !info.discrete.empty()) {
-    detail::reject("hparams", detail::quoted(info.name) + " has discrete values and an interval, wanted one of them");
+    detail::reject("hparams", detail::quoted(info.name) +
+                                  " has discrete values and an interval, wanted one of them");
   }
   if (info.interval && !(info.interval->first <= info.interval->second)) {
-    detail::reject("hparams", "the interval of " + detail::quoted(info.name) + " goes from " + textOf(info.interval->first) +
-           " to " + textOf(info.interval->second) + ", wanted the least value first");
+    detail::reject("hparams", "the interval of " + detail::quoted(info.name) + " goes from " +
+                                  textOf(info.interval->first) + " to " +
+                                  textOf(info.interval->second) + ", wanted the least value first");
   }
   for (const HparamValue& value : info.discrete) {
     if (value.value().index() != info.discrete.front().value().index()) {
-      detail::reject("hparams", "the discrete values of " + detail::quoted(info.name) + " begin with " +
-             typeName(info.discrete.front()) + " and have " + typeName(value) +
-             ", wanted one type");
+      detail::reject("hparams", "the discrete values of " + detail::quoted(info.name) +
+                                    " begin with " + typeName(info.discrete.front()) +
+                                    " and have " + typeName(value) + ", wanted one type");
     }
   }
 }
@@ -90,15 +94,17 @@ void checkInDomain(const HparamValue& value, const HparamInfo& info) {
     if (number == nullptr ||
         !(info.interval->first <= *number && *number <= info.interval->second)) {
       detail::reject("hparams", detail::quoted(info.name) + " is " + textOf(value) +
-             ", wanted what its experiment record allows: " + textOf(info.interval->first) +
-             " to " + textOf(info.interval->second));
+                                    ", wanted what its experiment record allows: " +
+                                    textOf(info.interval->first) + " to " +
+                                    textOf(info.interval->second));
     }
     return;
   }
   const auto isValue = [&](const HparamValue& allowed) { return allowed.value() == value.value(); };
   if (!info.discrete.empty() && std::none_of(info.discrete.begin(), info.discrete.end(), isValue)) {
-    detail::reject("hparams", detail::quoted(info.name) + " is " + textOf(value) + ", which is none of the " +
-           std::to_string(info.discrete.size()) + " values of its experiment record");
+    detail::reject("hparams", detail::quoted(info.name) + " is " + textOf(value) +
+                                  ", which is none of the " + std::to_string(info.discrete.size()) +
+                                  " values of its experiment record");
   }
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <type_traits>
 
-
 #include "summary/color_byte.h"
 #include "summary/element.h"
 #include "summary/reject.h"
@@ -103,12 +102,12 @@ std::uint64_t convertRow(const T* from, const ImageLayout& layout, std::uint8_t*
 ImageLayout imageLayout(const TensorView& view, std::string_view format, const ImageFormat& rules) {
   if (!isFormat(format, rules)) {
     reject(rules.call, "dataFormat is " + quoted(format) + ", wanted " + std::string(rules.wanted) +
-                      " in any order");
+                           " in any order");
   }
   if (view.rank() != format.size()) {
     reject(rules.call, "shape " + view.shapeString() + " has " + std::to_string(view.rank()) +
-                      " dimensions, wanted " + std::to_string(format.size()) + " for dataFormat " +
-                      quoted(format));
+                           " dimensions, wanted " + std::to_string(format.size()) +
+                           " for dataFormat " + quoted(format));
   }
   if (view.numel() == 0) {
     reject(rules.call, "shape " + view.shapeString() + " has no pixels");
@@ -122,13 +121,13 @@ ImageLayout imageLayout(const TensorView& view, std::string_view format, const I
   const std::int64_t channels = layout.channels.size;
   if (channels != 1 && channels != 3 && channels != 4) {
     reject(rules.call, "shape " + view.shapeString() + " has " + std::to_string(channels) +
-                      " channels in dataFormat " + quoted(format) + ", wanted 1, 3 or 4");
+                           " channels in dataFormat " + quoted(format) + ", wanted 1, 3 or 4");
   }
   visitElements(view, [&](const auto* data) {
     if constexpr (!kIsPixel<std::remove_const_t<std::remove_pointer_t<decltype(data)>>>) {
       // An integer of unknown scale: any guess would show some people a white or a black image.
       reject(rules.call, "element type " + std::string(dtypeName(view.dtype())) +
-                        ", wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
+                             ", wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
     }
   });
   return layout;

@@ -14,8 +14,8 @@
 
 #include "summary/color_byte.h"
 #include "summary/payload.h"
-#include "summary/row_major_reader.h"
 #include "summary/reject.h"
+#include "summary/row_major_reader.h"
 
 namespace steptape {
 namespace {
@@ -29,8 +29,8 @@ Shape batchedShape(const char* part, const TensorView& view) {
     shape.insert(shape.begin(), 1);
   }
   if (shape.size() != 3 || shape[2] != 3) {
-    detail::reject("mesh", std::string(part) + " of shape " + view.shapeString() + ", wanted (batch, " + part +
-           ", 3) or (" + part + ", 3)");
+    detail::reject("mesh", std::string(part) + " of shape " + view.shapeString() +
+                               ", wanted (batch, " + part + ", 3) or (" + part + ", 3)");
   }
   if (view.numel() == 0) {
     detail::reject("mesh", "shape " + view.shapeString() + " has no " + part);
@@ -77,26 +77,28 @@ bool isJsonObject(std::string_view text) {
 
 void checkConfig(const std::string& json) {
   if (!json.empty() && (!isValidUtf8(json) || !isJsonObject(json))) {
-    detail::reject("mesh", "configJson is " + replaceInvalidUtf8(json) + ", wanted a JSON object in UTF-8");
+    detail::reject("mesh",
+                   "configJson is " + replaceInvalidUtf8(json) + ", wanted a JSON object in UTF-8");
   }
 }
 
 void checkColors(const TensorView& colors, const TensorView& vertices) {
   if (batchedShape("colors", colors) != batchedShape("vertices", vertices)) {
-    detail::reject("mesh", "colors of shape " + colors.shapeString() + ", wanted the vertices' shape " +
-           vertices.shapeString());
+    detail::reject("mesh", "colors of shape " + colors.shapeString() +
+                               ", wanted the vertices' shape " + vertices.shapeString());
   }
 }
 
 void checkFaces(const TensorView& faces, const TensorView& vertices) {
   if (isFloatingPoint(faces.dtype()) || faces.dtype() == DType::kBool) {
     detail::reject("mesh", "faces of element type " + std::string(dtypeName(faces.dtype())) +
-           ", wanted an integer type");
+                               ", wanted an integer type");
   }
   const std::int64_t batch = batchedShape("vertices", vertices)[0];
   if (batchedShape("faces", faces)[0] != batch) {
     detail::reject("mesh", "faces of shape " + faces.shapeString() + ", wanted a batch of " +
-           std::to_string(batch) + " as the vertices of shape " + vertices.shapeString());
+                               std::to_string(batch) + " as the vertices of shape " +
+                               vertices.shapeString());
   }
 }
 
@@ -157,7 +159,7 @@ Tensor integerTensor(const char* part, const TensorView& view, TensorType type, 
       char text[32];
       std::snprintf(text, sizeof(text), "%.0f", number);
       detail::reject("mesh", part + position(shape, index) + " is " + text + ", wanted 0 to " +
-             std::to_string(max));
+                                 std::to_string(max));
     }
     return static_cast<Integer>(number);
   });
@@ -204,8 +206,9 @@ void checkMesh(const TensorView& vertices, const MeshOptions& options) {
   }
   if (!fitsRecord(vertices, options)) {
     detail::reject("mesh", "vertices of shape " + vertices.shapeString() +
-           " with their colors and faces have more than " + std::to_string(detail::kMaxPayload) +
-           " bytes: a record is below 2 GiB");
+                               " with their colors and faces have more than " +
+                               std::to_string(detail::kMaxPayload) +
+                               " bytes: a record is below 2 GiB");
   }
   checkConfig(options.configJson);
 }

@@ -41,7 +41,7 @@ Chunk chunkAt(std::string_view file, std::size_t at) {
   const std::string_view rest = file.substr(at);
   if (rest.size() < kChunkOverhead || bigEndian(rest) > rest.size() - kChunkOverhead) {
     detail::reject("PNG", "the bytes end within a chunk, after " + std::to_string(file.size()) +
-           " of them; wanted a whole file");
+                              " of them; wanted a whole file");
   }
   const std::size_t length = bigEndian(rest);
   return {rest.substr(4, 4), rest.substr(8, length), bigEndian(rest.substr(8 + length)),

@@ -12,8 +12,8 @@
 #include "steptape/event/plugin_data.h"
 
 #include "summary/payload.h"
-#include "summary/row_major_reader.h"
 #include "summary/reject.h"
+#include "summary/row_major_reader.h"
 
 namespace steptape {
 namespace {
@@ -59,7 +59,8 @@ class Weights {
     for (std::int64_t i = 0; i < count; ++i) {
       const double weight = block_[static_cast<std::size_t>(i)];
       if (!(weight >= 0 && weight <= std::numeric_limits<double>::max())) {
-        detail::reject("PR curve", element("weights", first + i, weight) + ", wanted a finite number not below 0");
+        detail::reject("PR curve", element("weights", first + i, weight) +
+                                       ", wanted a finite number not below 0");
       }
     }
   }
@@ -70,7 +71,8 @@ class Weights {
 };
 
 /// The weights of the elements by the last threshold that they reach, of the false and of the true
-/// ones in turn: an index that depends on the label costs less than a branch, which is mispredicted.
+/// ones in turn: an index that depends on the label costs less than a branch, which is
+/// mispredicted.
 ///
 /// @tparam Real The type in which a prediction's bucket is computed.
 template <typename Real>
@@ -96,7 +98,8 @@ std::vector<double> fillBuckets(const TensorView& labels, const TensorView& pred
       const Real prediction = predictionBlock[static_cast<std::size_t>(i)];
       // Written so that NaN fails.
       if (!(prediction >= 0 && prediction <= 1)) {
-        detail::reject("PR curve", element("predictions", first + i, prediction) + ", wanted 0 to 1");
+        detail::reject("PR curve",
+                       element("predictions", first + i, prediction) + ", wanted 0 to 1");
       }
       if (label != label) {
         detail::reject("PR curve", element("labels", first + i, label) + ", wanted a truth value");
@@ -159,8 +162,8 @@ std::array<Row, kRows> rowsOf(const PrCurveCounts& counts) {
 void checkThresholds(std::int64_t thresholds, const char* name) {
   constexpr std::int64_t kMaxThresholds = detail::kMaxPayload / (kRows * sizeof(float));
   if (thresholds < 2 || thresholds > kMaxThresholds) {
-    detail::reject("PR curve", std::string(name) + " is " + std::to_string(thresholds) + ", wanted 2 to " +
-           std::to_string(kMaxThresholds));
+    detail::reject("PR curve", std::string(name) + " is " + std::to_string(thresholds) +
+                                   ", wanted 2 to " + std::to_string(kMaxThresholds));
   }
 }
 
@@ -170,15 +173,17 @@ void checkPrCurve(const TensorView& labels, const TensorView& predictions,
                   const PrCurveOptions& options) {
   checkThresholds(options.numThresholds, "numThresholds");
   if (labels.numel() != predictions.numel()) {
-    detail::reject("PR curve", "got " + std::to_string(labels.numel()) + " labels of shape " + labels.shapeString() +
-           " and " + std::to_string(predictions.numel()) + " predictions of shape " +
-           predictions.shapeString() + ", wanted as many of both");
+    detail::reject("PR curve", "got " + std::to_string(labels.numel()) + " labels of shape " +
+                                   labels.shapeString() + " and " +
+                                   std::to_string(predictions.numel()) + " predictions of shape " +
+                                   predictions.shapeString() + ", wanted as many of both");
   }
   if (options.weights && options.weights->numel() != 1 &&
       options.weights->numel() != labels.numel()) {
-    detail::reject("PR curve", "got " + std::to_string(options.weights->numel()) + " weights of shape " +
-           options.weights->shapeString() + ", wanted " + std::to_string(labels.numel()) +
-           ", one for each label, or 1");
+    detail::reject("PR curve", "got " + std::to_string(options.weights->numel()) +
+                                   " weights of shape " + options.weights->shapeString() +
+                                   ", wanted " + std::to_string(labels.numel()) +
+                                   ", one for each label, or 1");
   }
 }
 
@@ -207,12 +212,13 @@ void validatePrCurve(const PrCurveCounts& counts) {
     const std::vector<double>& values = *row.values;
     if (values.size() != thresholds) {
       detail::reject("PR curve", "got " + std::to_string(thresholds) + " truePositives and " +
-             std::to_string(values.size()) + " " + row.name + ", wanted as many of both");
+                                     std::to_string(values.size()) + " " + row.name +
+                                     ", wanted as many of both");
     }
     for (std::size_t i = 0; i < thresholds; ++i) {
       if (!(values[i] >= 0 && values[i] <= kMax)) {
         detail::reject("PR curve", element(row.name, static_cast<std::int64_t>(i), values[i]) +
-               ", wanted a number not below 0 that is finite in binary32");
+                                       ", wanted a number not below 0 that is finite in binary32");
       }
     }
   }

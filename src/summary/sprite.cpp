@@ -6,6 +6,7 @@
 #include <string>
 
 #include "steptape/summary/embedding.h"
+
 #include "summary/reject.h"
 
 namespace steptape {
@@ -39,28 +40,33 @@ namespace detail {
 
 SpriteGrid spriteGrid(const TensorView& images) {
   if (images.rank() != 4 || images.numel() == 0) {
-    detail::reject("embedding", "labelImages have the shape " + images.shapeString() + ", wanted (N, C, H, W), none of them 0");
+    detail::reject("embedding", "labelImages have the shape " + images.shapeString() +
+                                    ", wanted (N, C, H, W), none of them 0");
   }
   const std::int64_t channels = images.shape()[1];
   if (channels != 1 && channels != 3 && channels != 4) {
-    detail::reject("embedding", "labelImages have the shape " + images.shapeString() + " with " + std::to_string(channels) +
-           " channels, wanted (N, C, H, W) with 1, 3 or 4");
+    detail::reject("embedding", "labelImages have the shape " + images.shapeString() + " with " +
+                                    std::to_string(channels) +
+                                    " channels, wanted (N, C, H, W) with 1, 3 or 4");
   }
   const DType dtype = images.dtype();
   if (dtype != DType::kUInt8 && dtype != DType::kBool && dtype != DType::kFloat16 &&
       dtype != DType::kBFloat16 && dtype != DType::kFloat32 && dtype != DType::kFloat64) {
-    detail::reject("embedding", "labelImages have the element type " + std::string(dtypeName(dtype)) +
-           ", wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
+    detail::reject("embedding",
+                   "labelImages have the element type " + std::string(dtypeName(dtype)) +
+                       ", wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
   }
   SpriteGrid grid{};
   grid.images = images.shape()[0];
   grid.cell = std::max(images.shape()[2], images.shape()[3]);
   grid.imagesPerRow = ceilSqrt(grid.images);
   if (grid.cell > kMaxSide / grid.imagesPerRow) {
-    detail::reject("embedding", "labelImages have the shape " + images.shapeString() + ": " + std::to_string(grid.imagesPerRow) +
-           " squares of " + std::to_string(grid.cell) +
-           " pixels to a side are more than the 8192 pixels that the projector can load; give "
-           "fewer or smaller images");
+    detail::reject(
+        "embedding",
+        "labelImages have the shape " + images.shapeString() + ": " +
+            std::to_string(grid.imagesPerRow) + " squares of " + std::to_string(grid.cell) +
+            " pixels to a side are more than the 8192 pixels that the projector can load; give "
+            "fewer or smaller images");
   }
   return grid;
 }

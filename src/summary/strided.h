@@ -26,8 +26,8 @@ struct Dimension {
 /// Walking them visits every element once, but in no particular order.
 std::vector<Dimension> mergedDimensions(const TensorView& view);
 
-/// As mergedDimensions(), but in the view's own order: walking them visits the elements in row-major
-/// order.
+/// As mergedDimensions(), but in the view's own order: walking them visits the elements in
+/// row-major order.
 std::vector<Dimension> orderedDimensions(const TensorView& view);
 
 /// Calls `run(const T* first, std::int64_t count, std::int64_t stride)` for each innermost row of

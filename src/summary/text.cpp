@@ -5,6 +5,7 @@
 
 #include "steptape/base/utf8.h"
 #include "steptape/event/plugin_data.h"
+
 #include "summary/reject.h"
 
 namespace steptape {
@@ -37,7 +38,7 @@ void checkRow(const std::vector<std::vector<std::string>>& rows, std::size_t i,
               std::size_t columns) {
   if (rows[i].size() != columns) {
     detail::reject("table", "row " + std::to_string(i) + " has " + std::to_string(rows[i].size()) +
-           " cells, wanted " + std::to_string(columns));
+                                " cells, wanted " + std::to_string(columns));
   }
 }
 
@@ -65,7 +66,8 @@ Tensor textTable(const std::vector<std::string>& rows) {
 
 Tensor textTable(const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty() || rows[0].empty()) {
-    detail::reject("table", rows.empty() ? "there is no row" : "row 0 is empty, wanted a cell for each column");
+    detail::reject("table", rows.empty() ? "there is no row"
+                                         : "row 0 is empty, wanted a cell for each column");
   }
   const std::size_t columns = rows[0].size();
   std::vector<std::string> cells;

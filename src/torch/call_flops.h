@@ -8,9 +8,9 @@
 
 namespace steptape {
 
-/// The floating-point operations of one call of matrix products, convolutions and attention, forward
-/// and backward: a multiplication and an addition are two. 0 for other operators, among them those
-/// that call one of these, which counts then.
+/// The floating-point operations of one call of matrix products, convolutions and attention,
+/// forward and backward: a multiplication and an addition are two. 0 for other operators, among
+/// them those that call one of these, which counts then.
 ///
 /// @threads Thread-safe.
 /// @source  The number of multiplications in each operator's definition.

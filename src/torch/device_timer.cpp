@@ -16,8 +16,8 @@
 namespace steptape {
 namespace {
 
-/// More calls than this that are not taken yet are dropped: a stream that stands still must not fill
-/// the memory.
+/// More calls than this that are not taken yet are dropped: a stream that stands still must not
+/// fill the memory.
 constexpr std::size_t kMaxCalls = std::size_t{1} << 16;
 
 /// Devices tell the time between two events as a number of 32 bits in milliseconds: exact to 0.1 us

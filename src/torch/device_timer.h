@@ -26,12 +26,13 @@ namespace steptape {
 ///     stream     ...busy... ┃start ▓▓▓▓▓▓▓▓▓▓▓▓ stop┃        reads what both events say
 ///
 /// What lies between is the time that the stream spent from the one to the other: the operator's
-/// kernels, and where the stream is idle also its wait for the host to launch them. begin() and end()
-/// wait for nothing, but for the first operator on a device; events are used again.
+/// kernels, and where the stream is idle also its wait for the host to launch them. begin() and
+/// end() wait for nothing, but for the first operator on a device; events are used again.
 ///
 /// @threads Thread-safe, but for take(): one thread at a time.
-/// @source  c10::Event and c10::impl::DeviceGuardImplInterface of LibTorch 2.4 or later, which CUDA,
-///          ROCm, XPU and backends of others implement; where LibTorch is older, no device is timed.
+/// @source  c10::Event and c10::impl::DeviceGuardImplInterface of LibTorch 2.4 or later, which
+///          CUDA, ROCm, XPU and backends of others implement; where LibTorch is older, no device is
+///          timed.
 class DeviceTimer {
  public:
   /// LibTorch's callbacks are plain functions.
@@ -43,8 +44,8 @@ class DeviceTimer {
   /// Whether there is a device beside the CPU that could be timed.
   static bool hasDevices();
 
-  /// Begins to time a call on the device of its inputs; does nothing if they have none, or while the
-  /// thread times a call around it.
+  /// Begins to time a call on the device of its inputs; does nothing if they have none, or while
+  /// the thread times a call around it.
   ///
   /// @param owner  Of the call, for end().
   /// @param nameId A name of SpanKind::kDevice.

@@ -46,8 +46,8 @@ struct DraftNode {
   std::vector<std::pair<std::string, GraphAttribute>> attributes;
 };
 
-/// A graph before its operators have scopes: what tracing, TorchScript and recording have in common.
-/// A node comes after those that it reads.
+/// A graph before its operators have scopes: what tracing, TorchScript and recording have in
+/// common. A node comes after those that it reads.
 struct GraphDraft {
   Scope root;  ///< The model itself.
   std::vector<DraftNode> nodes;

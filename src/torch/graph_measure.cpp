@@ -11,7 +11,8 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::microseconds;
 
-/// Difference between the system's clock, by which TensorBoard places operators, and the steady one.
+/// Difference between the system's clock, by which TensorBoard places operators, and the steady
+/// one.
 microseconds sinceEpoch(std::chrono::steady_clock::time_point time) {
   const std::chrono::duration<double> now(Clock::system().wallSeconds());
   return duration_cast<microseconds>(now - (std::chrono::steady_clock::now() - time));

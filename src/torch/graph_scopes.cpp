@@ -89,8 +89,8 @@ class ScopesOfZones {
     }
   }
 
-  /// `scope`, or that of a zone around `node` if it lies outside: what ran in a zone belongs to what
-  /// the zone is about, and not to who reads it afterwards.
+  /// `scope`, or that of a zone around `node` if it lies outside: what ran in a zone belongs to
+  /// what the zone is about, and not to who reads it afterwards.
   Scope within(const DraftNode& node, Scope scope) const {
     for (const OpenZone& zone : node.zones) {
       const MaybeScope& around = scopes_.at(zone.entry);

@@ -79,7 +79,7 @@ struct TracedCall {
 };
 
 TracedCall traced(const detail::EagerModel& model, const ModelTree& tree,
-             const std::vector<at::Tensor>& inputs) {
+                  const std::vector<at::Tensor>& inputs) {
   TracedCall trace;
   const auto forward = [&](const jit::Stack& stack) {
     // What it warns of, that the graph holds for this input only, is true of every graph here.

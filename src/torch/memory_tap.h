@@ -6,8 +6,8 @@
 
 namespace steptape {
 
-/// Records what is allocated and freed, while one lives, on the thread that made it and on LibTorch's
-/// threads that work for it.
+/// Records what is allocated and freed, while one lives, on the thread that made it and on
+/// LibTorch's threads that work for it.
 ///
 /// @threads Lives and dies on one thread.
 class MemoryTap {

@@ -10,7 +10,8 @@
 
 namespace steptape {
 
-/// Remembers which module of `model` each parameter and buffer belongs to, by the tensor's identity.
+/// Remembers which module of `model` each parameter and buffer belongs to, by the tensor's
+/// identity.
 ///
 /// @param name What the model itself is called; modules in it are "<name>.<path>", or their path if
 ///             it is empty.

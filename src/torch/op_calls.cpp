@@ -26,8 +26,8 @@ class ThreadCallback {
   at::CallbackHandle handle_;
 };
 
-/// Sets a pointer for as long as it lives: LibTorch's callbacks are plain functions. Such a callback
-/// may follow work to other threads, where the pointer is null.
+/// Sets a pointer for as long as it lives: LibTorch's callbacks are plain functions. Such a
+/// callback may follow work to other threads, where the pointer is null.
 template <typename T>
 class Current {
  public:

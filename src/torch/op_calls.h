@@ -20,8 +20,8 @@ struct OpCall {
   std::chrono::nanoseconds duration{};
 };
 
-/// Times every operator that `pass` calls on this thread, those inside others included, in the order
-/// of their starts.
+/// Times every operator that `pass` calls on this thread, those inside others included, in the
+/// order of their starts.
 std::vector<OpCall> timedCalls(const std::function<void()>& pass);
 
 /// What an operator was called with, and what it returned.

@@ -12,8 +12,8 @@
 
 namespace steptape::detail {
 
-/// The text of a JSON file, byte by byte, such that nlohmann-json parses it in bounded memory: its lexer
-/// keeps all that it has read since the last string or number began.
+/// The text of a JSON file, byte by byte, such that nlohmann-json parses it in bounded memory: its
+/// lexer keeps all that it has read since the last string or number began.
 ///
 /// - White space: only the first bytes of a long run are passed on.
 /// - Strings: one of more than kMaxStringBytes ends there with "…".
@@ -58,12 +58,12 @@ class BoundedJsonText {
   Iterator begin() { return Iterator(this); }
   static Iterator end() { return Iterator(); }
 
-  /// Whether the string that was passed on last is a mark: an element of an array that the file does
-  /// not have. Each mark is told once.
+  /// Whether the string that was passed on last is a mark: an element of an array that the file
+  /// does not have. Each mark is told once.
   bool takeMark() { return std::exchange(isMark_, false); }
 
-  /// How many bytes more the file has than were passed on, up to the last one of these; negative where
-  /// more were inserted.
+  /// How many bytes more the file has than were passed on, up to the last one of these; negative
+  /// where more were inserted.
   std::int64_t leftOut() const { return leftOut_; }
 
  private:

@@ -105,7 +105,8 @@ bool isGuest(const Process& process) {
   return process.device || (!process.isOurs && startsWith(process.id, "-"));
 }
 
-/// The process that each one belongs to: guests to the one that the file names, else to the largest.
+/// The process that each one belongs to: guests to the one that the file names, else to the
+/// largest.
 std::vector<std::size_t> hostsOf(const ChromeContents& contents) {
   const std::vector<Process>& processes = contents.processes;
   std::vector<std::size_t> sizes;
@@ -130,7 +131,8 @@ std::vector<std::size_t> hostsOf(const ChromeContents& contents) {
   return hosts;
 }
 
-/// Calls `visit` with each time in the trace that is a point, and with the duration that follows it.
+/// Calls `visit` with each time in the trace that is a point, and with the duration that follows
+/// it.
 template <typename Visit>
 void forEachTime(Trace* trace, Visit visit) {
   for (TraceThread& thread : trace->threads) {

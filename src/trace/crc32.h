@@ -8,8 +8,8 @@
 
 namespace steptape::detail {
 
-/// Extends gzip's checksum of what came before, 0 of nothing, over `size` bytes at `data`. Where the
-/// processor multiplies without carries, some times as fast as zlib's.
+/// Extends gzip's checksum of what came before, 0 of nothing, over `size` bytes at `data`. Where
+/// the processor multiplies without carries, some times as fast as zlib's.
 STEPTAPE_EXPORT std::uint32_t extendCrc32(std::uint32_t crc, const char* data, std::size_t size);
 
 /// The same by such multiplications. In a unit of its own, which is compiled for them.

@@ -20,8 +20,8 @@ inline constexpr std::size_t kFirstLengthSymbol = 257;
 inline constexpr std::size_t kLiteralSymbols = 286;
 inline constexpr std::size_t kDistanceSymbols = 30;
 
-/// How many bits each symbol takes. Of an optimal code for what the traces of some training loops left
-/// as literals and matches, mostly digits; other characters count as if they were rare.
+/// How many bits each symbol takes. Of an optimal code for what the traces of some training loops
+/// left as literals and matches, mostly digits; other characters count as if they were rare.
 inline constexpr std::array<std::uint8_t, kLiteralSymbols> kLiteralBits = {
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 12, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
     15, 15, 15, 15, 15, 15, 15, 15, 5,  12, 5,  11, 12, 12, 12, 12, 10, 10, 12, 12, 6,  9,  4,  10,

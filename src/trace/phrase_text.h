@@ -43,8 +43,8 @@ class STEPTAPE_EXPORT Phrase {
   std::uint64_t partsNoted_ = 0;  // where it ended when its parts were noted last
 };
 
-/// Numbers in one PhraseText of which each is close to the one before, such as times: for a while all
-/// but the last digits are the same.
+/// Numbers in one PhraseText of which each is close to the one before, such as times: for a while
+/// all but the last digits are the same.
 class NumberSeries {
  private:
   friend class PhraseText;
@@ -55,9 +55,9 @@ class NumberSeries {
 
 /// Text on its way into a file, gzipped if wanted.
 ///
-/// Nearly all text of a trace has been there before, and who appends it knows. So nothing is searched:
-/// phrases know where they ended last, and a phrase that is out of deflate's reach is looked for by
-/// its parts. What remains between the phrases are numbers.
+/// Nearly all text of a trace has been there before, and who appends it knows. So nothing is
+/// searched: phrases know where they ended last, and a phrase that is out of deflate's reach is
+/// looked for by its parts. What remains between the phrases are numbers.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT PhraseText {
@@ -128,7 +128,8 @@ class STEPTAPE_EXPORT PhraseText {
     appendLiterals(digits, writeDecimals(writeTwoDigits(digits, low / 1000), low % 1000));
   }
 
-  /// Hands what is left to the file, and ends the gzip stream. REQUIRES: nothing is called after it.
+  /// Hands what is left to the file, and ends the gzip stream. REQUIRES: nothing is called after
+  /// it.
   Status finish();
 
  private:

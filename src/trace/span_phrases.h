@@ -10,8 +10,8 @@
 
 namespace steptape::detail {
 
-/// What the events of spans of the same name and details have in common, rendered once: the begin of
-/// the event up to the number of its "External id".
+/// What the events of spans of the same name and details have in common, rendered once: the begin
+/// of the event up to the number of its "External id".
 ///
 /// @threads Not thread-safe: one thread at a time.
 class SpanPhrases {

@@ -31,8 +31,8 @@ bool comesEarlier(const SequencedSpan& a, const SequencedSpan& b) {
          std::tie(b.forwardThread, b.sequence, b.start);
 }
 
-/// The names of autograd's bookkeeping around a node: it carries the node's sequence number, and is no
-/// forward operator.
+/// The names of autograd's bookkeeping around a node: it carries the node's sequence number, and is
+/// no forward operator.
 std::vector<bool> wrapperNames(const Trace& trace) {
   constexpr std::string_view kWrapper = "autograd::engine::evaluate_function: ";
   std::vector<bool> isWrapper;

@@ -15,8 +15,9 @@ inline constexpr std::int64_t kMaxXPlanePicos = std::int64_t{1} << 61;
 /// negative times, and of times since 1970 it loses the nanoseconds.
 class XPlaneClock {
  public:
-  /// @param originNanos Unix time of the time 0; 0: that of the trace. An earlier one is taken where
-  ///                    something happened before it, a later one where it is three weeks away.
+  /// @param originNanos Unix time of the time 0; 0: that of the trace. An earlier one is taken
+  ///                    where something happened before it, a later one where it is three weeks
+  ///                    away.
   XPlaneClock(const Trace& trace, std::int64_t originNanos);
 
   /// Of the time 0, in nanoseconds since Trace::originNanos.

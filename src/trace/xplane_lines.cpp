@@ -14,8 +14,8 @@ class Nesting {
  public:
   explicit Nesting(const XPlaneClock& clock) : clock_(clock) {}
 
-  /// Where a span ends for XProf: at its end, but a picosecond before its parent at the latest. XProf
-  /// would not count a child that ends with its parent.
+  /// Where a span ends for XProf: at its end, but a picosecond before its parent at the latest.
+  /// XProf would not count a child that ends with its parent.
   ///
   /// @param span REQUIRES: begins no earlier than the one before.
   /// @return nothing if the span ends outside of the one that it begins in; it is then not open.

@@ -15,9 +15,9 @@ bool isListedAsOperator(SpanKind kind) {
 }
 
 /// Whether XProf counts the span as a part of its step. It has no column for communication on the
-/// host: collectives and waits count as "Host compute". Without a group they would be a part of "All
-/// Others", for which XProf blames the input pipeline. Zones would count over their whole time,
-/// whatever happens in them.
+/// host: collectives and waits count as "Host compute". Without a group they would be a part of
+/// "All Others", for which XProf blames the input pipeline. Zones would count over their whole
+/// time, whatever happens in them.
 bool isPartOfStep(SpanKind kind) {
   return isListedAsOperator(kind) || kind == SpanKind::kInput;
 }

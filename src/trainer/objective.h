@@ -17,8 +17,8 @@ struct Outcome {
   at::Tensor loss;
 };
 
-/// The function that is minimised: the model's forward pass and the loss, on the run's device and in
-/// its precision.
+/// The function that is minimised: the model's forward pass and the loss, on the run's device and
+/// in its precision.
 ///
 /// Not thread-safe: one thread at a time.
 class Objective {

@@ -177,8 +177,8 @@ void Backend::drainRings(bool everything) {
     MutexLock lock(mutex_);
     producers = producers_;
   }
-  // What was stamped since the last look stays for the next one: a thread that was interrupted between
-  // its stamp and its publication then still gets its place among the others'.
+  // What was stamped since the last look stays for the next one: a thread that was interrupted
+  // between its stamp and its publication then still gets its place among the others'.
   const std::uint64_t now = readTicks();
   const std::uint64_t settled = std::exchange(lastDrain_, now);
   std::vector<Producer*> waiting;

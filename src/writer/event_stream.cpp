@@ -14,7 +14,8 @@
 namespace steptape {
 namespace {
 
-// Large enough that a write(2) costs little per byte, small enough to stay in the second-level cache.
+// Large enough that a write(2) costs little per byte, small enough to stay in the second-level
+// cache.
 constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 constexpr auto kFirstRetry = std::chrono::milliseconds(100);
 constexpr auto kLastRetry = std::chrono::milliseconds(5000);

@@ -43,7 +43,8 @@ class EventStream {
 
   /// Adds a scalar to the event that is being put together, or begins the next one.
   ///
-  /// @param exact The wall time is the caller's own: kept as it is, and shared with equal ones only.
+  /// @param exact The wall time is the caller's own: kept as it is, and shared with equal ones
+  ///              only.
   void addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime,
                  bool exact) {
     if (!exact) {
@@ -67,8 +68,8 @@ class EventStream {
     encoder_.add(series->bytes, value, isFirstInFile);
   }
 
-  /// Adds a scalar at the step of the tag's last one, so that it ends a curve which is there and cuts
-  /// nothing off; at `step` if the tag has none yet.
+  /// Adds a scalar at the step of the tag's last one, so that it ends a curve which is there and
+  /// cuts nothing off; at `step` if the tag has none yet.
   void addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step, double wallTime,
                            bool exact);
 

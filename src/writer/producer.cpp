@@ -27,7 +27,8 @@ struct ProducerOfThread {
 Producer& Producer::create() {
   static thread_local ProducerOfThread owner;
   if (owner.ended) {
-    // The destructor of another thread-local object logs. What is first used now is destroyed later.
+    // The destructor of another thread-local object logs. What is first used now is destroyed
+    // later.
     static thread_local ProducerOfThread late;
     return own(&late);
   }

@@ -46,9 +46,10 @@ struct RingEntry {
 ///
 /// The fewer cache lines travel between the cores, the less a call costs.
 ///
-/// The producer may also discard the oldest entries, so the consumer reads optimistically: it copies,
-/// then claims what it copied by moving `head_`, and starts over if the producer was first. The words
-/// are relaxed atomics for that reason; on all supported machines they cost what plain ones do.
+/// The producer may also discard the oldest entries, so the consumer reads optimistically: it
+/// copies, then claims what it copied by moving `head_`, and starts over if the producer was first.
+/// The words are relaxed atomics for that reason; on all supported machines they cost what plain
+/// ones do.
 ///
 /// @threads hasRoom(), push...() and discardOldest() by the producer only, drain() by one consumer
 ///          only.
@@ -89,8 +90,8 @@ class ScalarRing {
   /// `*discarded`, whose captured values the caller then owns.
   void discardOldest(std::uint64_t words, std::vector<RingEntry>* discarded);
 
-  /// Consumer: appends entries whose ticks are not past `lastTicks` to `*entries`, up to the first one
-  /// that is, or until they are `enough`.
+  /// Consumer: appends entries whose ticks are not past `lastTicks` to `*entries`, up to the first
+  /// one that is, or until they are `enough`.
   /// @return false if it stopped because they were enough.
   bool drain(std::uint64_t lastTicks, std::size_t enough, std::vector<RingEntry>* entries);
 

@@ -11,10 +11,10 @@ namespace steptape {
 
 /// A thread's memory of the tags it logged last: finds a tag's series without a lock.
 ///
-/// Direct-mapped: a tag that meets another one's place only takes the slow way again. An entry is one
-/// cache line and holds a short tag itself; of a long one it points at the text in the writer that
-/// `writer` numbers. Numbers are never used again, so a caller that holds that writer finds the text
-/// alive.
+/// Direct-mapped: a tag that meets another one's place only takes the slow way again. An entry is
+/// one cache line and holds a short tag itself; of a long one it points at the text in the writer
+/// that `writer` numbers. Numbers are never used again, so a caller that holds that writer finds
+/// the text alive.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class TagCache {
@@ -91,8 +91,8 @@ class TagCache {
     x *= 0xff51afd7ed558ccdU;
     return x ^ (x >> 32);
   }
-  /// From the upper bits, which every character of the tag has reached: tags often differ in their last
-  /// one only.
+  /// From the upper bits, which every character of the tag has reached: tags often differ in their
+  /// last one only.
   static std::size_t indexOf(std::uint64_t writer, std::uint64_t tagHash) {
     return (tagHash ^ (writer * 0x9e3779b97f4a7c15U)) >> (64 - kIndexBits);
   }

@@ -15,7 +15,8 @@
 namespace steptape {
 namespace {
 
-// In TagCache the curves of addScalars() are another writer's tags, so that no tag can be taken for one.
+// In TagCache the curves of addScalars() are another writer's tags, so that no tag can be taken for
+// one.
 constexpr std::uint64_t kSubRuns = std::uint64_t{1} << 63;
 
 std::uint64_t nextSerial() {

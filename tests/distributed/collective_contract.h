@@ -20,8 +20,8 @@ inline void PrintTo(const ContractCase& contract, std::ostream* out) {
   *out << contract.name;
 }
 
-/// What every kind of communicator promises, by theme: run on threads by tests/testing, on processes
-/// by tests/mpi.
+/// What every kind of communicator promises, by theme: run on threads by tests/testing, on
+/// processes by tests/mpi.
 std::vector<ContractCase> reductionContract();
 std::vector<ContractCase> exchangeContract();
 std::vector<ContractCase> asynchronousContract();

@@ -12,8 +12,8 @@ namespace steptape::detail {
 namespace {
 
 TEST(OffsetInterval, IsBoundedByTheOtherOnesEntryAndExit) {
-  // This rank's clock is somewhere between 1000 - 90 and 1030 - 50 behind: it left at 90, not before
-  // the other one had come at 1000, and came at 50, not after that had left at 1030.
+  // This rank's clock is somewhere between 1000 - 90 and 1030 - 50 behind: it left at 90, not
+  // before the other one had come at 1000, and came at 50, not after that had left at 1030.
   const OffsetInterval interval = offsetInterval({{50, 90}}, {{1000, 1030}});
   EXPECT_EQ(interval.least, 910);
   EXPECT_EQ(interval.greatest, 980);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder of imagenet_benchmark. The images are by Pillow 13.0.0 with libjpeg-turbo 3.2.0, which
-// also said what colours they decode to:
+// The decoder of imagenet_benchmark. The images are by Pillow 13.0.0 with libjpeg-turbo 3.2.0,
+// which also said what colours they decode to:
 //
 //   halves.jpg, halves.png   24 x 16, the left half (200, 40, 60), the right half (30, 60, 180)
 //   grey.jpg                 8 x 8, one channel, 77
@@ -101,7 +101,8 @@ TEST(ImageDecoder, NamesAFileThatItCannotRead) {
 }
 
 TEST(CropAndScale, TakesTheMiddleOfTheLongerSideAndMostOfTheShorter) {
-  // 8 x 16 pixels, each row with its number: of 7/8, the rows from 4 and the columns from 0 are left.
+  // 8 x 16 pixels, each row with its number: of 7/8, the rows from 4 and the columns from 0 are
+  // left.
   RgbImage image{8, 16, std::vector<std::uint8_t>(3 * 8 * 16)};
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
     image.pixels[i] = static_cast<std::uint8_t>(i / (3 * 8));

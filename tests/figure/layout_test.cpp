@@ -95,12 +95,13 @@ TEST_P(LayoutOfAnySize, PutsTheNumbersBesideBetweenTheirLabelAndTheAxis) {
   EXPECT_GT(result.yLabel.x, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(SizesAndNumbers, LayoutOfAnySize,
-                         ::testing::Combine(::testing::Values(std::pair(240, 180), std::pair(320, 240),
-                                                          std::pair(640, 480), std::pair(300, 800),
-                                                          std::pair(1500, 220)),
-                                          ::testing::Values(1e-30, 3e-4, 1.0, 7777.0, 4e6, 2e40),
-                                          ::testing::Values(AxisScale::kLinear, AxisScale::kLog)));
+INSTANTIATE_TEST_SUITE_P(
+    SizesAndNumbers, LayoutOfAnySize,
+    ::testing::Combine(::testing::Values(std::pair(240, 180), std::pair(320, 240),
+                                         std::pair(640, 480), std::pair(300, 800),
+                                         std::pair(1500, 220)),
+                       ::testing::Values(1e-30, 3e-4, 1.0, 7777.0, 4e6, 2e40),
+                       ::testing::Values(AxisScale::kLinear, AxisScale::kLog)));
 
 class LayoutOfNames : public ::testing::Test {
  protected:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fontconfig keeps some patterns that it never frees: a kilobyte for a process, however much is drawn.
+// Fontconfig keeps some patterns that it never frees: a kilobyte for a process, however much is
+// drawn.
 
 extern "C" const char* __lsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier)
 

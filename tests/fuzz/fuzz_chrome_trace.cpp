@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a Chrome trace: what is read of them is written by the rules, and read again the same.
+// Any bytes as a Chrome trace: what is read of them is written by the rules, and read again the
+// same.
 #include <fstream>
 #include <iterator>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an event: the fast walk over scalars and Protocol Buffers agree, and what was decoded
-// comes back from its encoding.
+// Any bytes as an event: the fast walk over scalars and Protocol Buffers agree, and what was
+// decoded comes back from its encoding.
 #include <string>
 #include <string_view>
 

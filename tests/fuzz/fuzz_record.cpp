@@ -65,8 +65,9 @@ Extents readAll(RecordReader* reader, std::string_view bytes) {
   }
 }
 
-/// Whether `record` was found, or a part of it belongs to another with good checksums: a header that
-/// says 8 bytes makes one with the header behind it, whose checksum is that of its first 8 bytes.
+/// Whether `record` was found, or a part of it belongs to another with good checksums: a header
+/// that says 8 bytes makes one with the header behind it, whose checksum is that of its first 8
+/// bytes.
 bool isCovered(const Extents& found, const Extents::value_type& record) {
   return std::any_of(found.begin(), found.end(), [&](const auto& each) {
     return each.first < record.first + record.second && record.first < each.first + each.second;

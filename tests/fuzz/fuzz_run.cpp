@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of damaged files: reading them in two steps, or by several threads, gives what one step gives.
+// Runs of damaged files: reading them in two steps, or by several threads, gives what one step
+// gives.
 #include <cstring>
 #include <fstream>
 #include <string>

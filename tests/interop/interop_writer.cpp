@@ -312,8 +312,8 @@ void logCurves(const std::string& logDir, int tags, std::int64_t steps) {
   writer.close().throwIfError();
 }
 
-/// Scalars of every kind that JSON has trouble with, of a run that goes on from a checkpoint, and the
-/// writer's own export of them.
+/// Scalars of every kind that JSON has trouble with, of a run that goes on from a checkpoint, and
+/// the writer's own export of them.
 void logAndExport(const std::string& logDir, const std::string& file) {
   SummaryWriter writer(logDir);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -153,8 +153,9 @@ steptape::Trace makeDevices(int devices) {
   return job.take();
 }
 
-/// Steps of 10 ms in which a rank waits for others in the first 3 ms, while another thread exchanges
-/// data from 2 to 6 ms, and from 6.1 to 9.9 ms in a collective that overlaps a span of its thread.
+/// Steps of 10 ms in which a rank waits for others in the first 3 ms, while another thread
+/// exchanges data from 2 to 6 ms, and from 6.1 to 9.9 ms in a collective that overlaps a span of
+/// its thread.
 steptape::Trace makeRanks(int steps) {
   TraceBuilder job;
   job.trace().hostName = "node1";

@@ -171,7 +171,7 @@ TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
   }
   EXPECT_THAT(foreign, IsEmpty());
   EXPECT_THAT(umbrellas, ::testing::ElementsAre("figure", "mpi", "profile", "profile_figure",
-                                              "steptape", "torch", "trainer"));
+                                                "steptape", "torch", "trainer"));
 }
 
 TEST(Layers, CairoProtobufMpiAndTorchStayInTheirFolders) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of which the last rank fails in the way that the first argument names, while the others wait
-// in what the third names; the second is the log directory. rank_failure_test.cpp starts it and
-// looks at how it ends.
+// A job of which the last rank fails in the way that the first argument names, while the others
+// wait in what the third names; the second is the log directory. rank_failure_test.cpp starts it
+// and looks at how it ends.
 
 #include <chrono>
 #include <csignal>

@@ -20,8 +20,8 @@ thread_local std::size_t allocations = 0;
 
 }  // namespace
 
-// Counts what this program has allocated. Never inlined: GCC would see one half of a pair and take it
-// for a mismatch.
+// Counts what this program has allocated. Never inlined: GCC would see one half of a pair and take
+// it for a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* const memory = std::malloc(size);
   if (memory == nullptr) {

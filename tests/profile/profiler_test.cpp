@@ -145,7 +145,8 @@ TEST(Profiler, SleepsWhileNothingIsRecorded) {
     std::this_thread::sleep_for(kIdle);
     const long wakes = timesAsleep(thread) - first;
     // Twice a second, however long that took here; every 10 ms while something is recorded.
-    const auto halfSeconds = (std::chrono::steady_clock::now() - start) / std::chrono::milliseconds(500);
+    const auto halfSeconds =
+        (std::chrono::steady_clock::now() - start) / std::chrono::milliseconds(500);
     EXPECT_LE(wakes, 2 + 2 * halfSeconds);
   }
 }

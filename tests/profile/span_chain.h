@@ -18,7 +18,7 @@ class SpanChain {
   }
 
   SpanChain& span(const std::string& name, SpanKind kind, std::int64_t start, std::int64_t end,
-                     std::int64_t sequence = -1, std::uint8_t flags = 0) {
+                  std::int64_t sequence = -1, std::uint8_t flags = 0) {
     TraceSpan span;
     span.start = start;
     span.duration = end - start;
@@ -31,7 +31,7 @@ class SpanChain {
     return *this;
   }
   SpanChain& op(const std::string& name, std::int64_t start, std::int64_t end,
-                   std::int64_t sequence = -1) {
+                std::int64_t sequence = -1) {
     return span(name, SpanKind::kOperator, start, end, sequence);
   }
   SpanChain& onThread(std::size_t thread) {
@@ -48,7 +48,7 @@ class SpanChain {
     return *this;
   }
   SpanChain& memory(std::int64_t time, std::uint64_t address, std::int64_t bytes,
-                       int deviceType = 0, int deviceIndex = 0) {
+                    int deviceType = 0, int deviceIndex = 0) {
     TraceMemoryEvent event;
     event.time = time;
     event.address = address;

@@ -35,8 +35,7 @@ TEST(Summarize, TakesTheTimeOfDirectChildrenFromTheirParentOnly) {
 }
 
 TEST(Summarize, CountsTheTotalOfARecursiveSpanOnce) {
-  const OpProfile profile =
-      summarize(SpanChain().op("again", 0, 100).op("again", 10, 60).build());
+  const OpProfile profile = summarize(SpanChain().op("again", 0, 100).op("again", 10, 60).build());
   EXPECT_EQ(find(profile, "again").calls, 2U);
   EXPECT_EQ(find(profile, "again").total, nanoseconds(100));
   EXPECT_EQ(find(profile, "again").self, nanoseconds(100));

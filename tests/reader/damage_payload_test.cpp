@@ -172,8 +172,8 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
       refusal = run.damage()[0].status.message();
     }
     EXPECT_THAT(refusal, ::testing::AllOf(::testing::StartsWith(message),
-                                        ::testing::HasSubstr(" bytes of memory, want at most "
-                                                           "134217728")));
+                                          ::testing::HasSubstr(" bytes of memory, want at most "
+                                                               "134217728")));
     const RunContents events = streamed();
     EXPECT_THAT(events.scalars.at("loss"), SizeIs(2));
     ASSERT_THAT(events.damage, SizeIs(1));

@@ -104,7 +104,7 @@ MATCHER_P3(IsDamage, offset, bytes, message, "") {
   return arg.offset == static_cast<std::uint64_t>(offset) &&
          arg.bytes == static_cast<std::uint64_t>(bytes) &&
          ::testing::ExplainMatchResult(::testing::HasSubstr(message), arg.status.message(),
-                                     result_listener);
+                                       result_listener);
 }
 
 }  // namespace steptape

@@ -51,8 +51,8 @@ std::vector<double> skewed() {
   return values;
 }
 
-/// How many buckets each rule makes of `values`, in the order auto, fd, sturges, doane, scott, rice,
-/// sqrt.
+/// How many buckets each rule makes of `values`, in the order auto, fd, sturges, doane, scott,
+/// rice, sqrt.
 std::vector<std::size_t> counts(const std::vector<double>& values, bool isInteger = false) {
   std::vector<std::size_t> result;
   for (const char* rule : {"auto", "fd", "sturges", "doane", "scott", "rice", "sqrt"}) {
@@ -244,8 +244,8 @@ TEST(MaxBins, JoinsNeighboursAndLosesNoValue) {
   EXPECT_THAT(raw.bucketLimits, ElementsAre(3, 6, 9, 10));
 }
 
-// tensorboardX 2.6.5, make_histogram(arange(16.0), bins=8, max_bins=4), its leading empty bucket left
-// out.
+// tensorboardX 2.6.5, make_histogram(arange(16.0), bins=8, max_bins=4), its leading empty bucket
+// left out.
 TEST(MaxBins, JoinsAsTensorboardXWhereItDivides) {
   std::vector<double> values(16);
   std::iota(values.begin(), values.end(), 0.0);

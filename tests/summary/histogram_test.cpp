@@ -4,8 +4,8 @@
 #include <limits>
 #include <numeric>
 
-#include "summary/type_names.h"
 #include "summary/special_values.h"
+#include "summary/type_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -133,7 +133,7 @@ TEST_F(StridedHistogram, CountsOnlyWhatTheViewShows) {
 template <typename T>
 class HistogramOfIntegers : public ::testing::Test {};
 using Integers = ::testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t,
-                                std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, double>;
+                                  std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, double>;
 TYPED_TEST_SUITE(HistogramOfIntegers, Integers, TypeNames);
 
 TYPED_TEST(HistogramOfIntegers, IsThatOfTheSameFloats) {

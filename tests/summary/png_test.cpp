@@ -111,10 +111,10 @@ TEST_P(PngRoundTrip, KeepsBlack) {
 
 INSTANTIATE_TEST_SUITE_P(AllChannelsAndShapes, PngRoundTrip,
                          ::testing::Combine(::testing::Values(1, 3, 4),
-                                          ::testing::Values(std::pair(1, 1), std::pair(1, 77),
-                                                          std::pair(77, 1), std::pair(7, 5),
-                                                          std::pair(28, 28), std::pair(5000, 3),
-                                                          std::pair(301, 199))));
+                                            ::testing::Values(std::pair(1, 1), std::pair(1, 77),
+                                                              std::pair(77, 1), std::pair(7, 5),
+                                                              std::pair(28, 28), std::pair(5000, 3),
+                                                              std::pair(301, 199))));
 
 TEST(EncodePng, BeginsWithTheSignatureAndEndsWithTheEndChunk) {
   using namespace std::string_view_literals;

@@ -106,8 +106,8 @@ TEST_F(Follower, GivesWhatARestartWritesAgainOnceEach) {
                                         legacyScalar("loss", 1, 1), legacyScalar("loss", 1, 2)});
   PointFollower runs = follower();
   EXPECT_THAT(newPoints(&runs), SizeIs(3));
-  // More points than were dropped, so that their number alone tells nothing. Nor do their times: the
-  // clock was set back meanwhile, and one step has the very same time as before.
+  // More points than were dropped, so that their number alone tells nothing. Nor do their times:
+  // the clock was set back meanwhile, and one step has the very same time as before.
   writeEvents("events.out.tfevents.2",
               {version(), start(1), at(900, legacyScalar("loss", 2, 1)), legacyScalar("loss", 2, 2),
                at(950, legacyScalar("loss", 2, 3))});

@@ -9,8 +9,8 @@
 
 namespace steptape {
 
-/// A device in LibTorch's place for other people's, PrivateUse1: a stream that is busy for as long as it
-/// was told, and events on it. Registered for the whole process.
+/// A device in LibTorch's place for other people's, PrivateUse1: a stream that is busy for as long
+/// as it was told, and events on it. Registered for the whole process.
 struct FakeDevice {
   static constexpr std::int64_t kStreamId = 7;
 

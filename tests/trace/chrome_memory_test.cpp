@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reading a Chrome trace takes of memory at most. The texts come through a FIFO, so that they are
-// nowhere as a whole.
+// What reading a Chrome trace takes of memory at most. The texts come through a FIFO, so that they
+// are nowhere as a whole.
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -30,8 +30,8 @@ std::atomic<std::size_t> peak{0};
 
 }  // namespace
 
-// Counts what this program has allocated. Never inlined: GCC would see one half of a pair and take it
-// for a mismatch.
+// Counts what this program has allocated. Never inlined: GCC would see one half of a pair and take
+// it for a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* const memory = std::malloc(size);
   if (memory == nullptr) {

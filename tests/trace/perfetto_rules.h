@@ -14,7 +14,8 @@ namespace steptape {
 /// - times and durations are there, are numbers and are not negative;
 /// - slices (`X`) of a thread nest: one begins and ends within the one that is open;
 /// - asynchronous spans have a begin and an end (`b`, `e`), in this order, of one id;
-/// - an arrow has one begin and one end (`s`, `f`) of one id, not against time, both within a slice;
+/// - an arrow has one begin and one end (`s`, `f`) of one id, not against time, both within a
+///   slice;
 /// - instants (`i`) have a scope, counters (`C`) numbers;
 /// - each span has an "External id" of its own.
 ///

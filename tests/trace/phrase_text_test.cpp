@@ -191,8 +191,8 @@ TEST(PhraseText, IsTheSameTextWhateverIsAppended) {
 }
 
 TEST(PhraseText, FindsThePartsOfPhrasesThatAreOutOfReach) {
-  // Two phrases take turns with 40,000 bytes in between, more than deflate looks back; all of one is
-  // in the other, which is nearer.
+  // Two phrases take turns with 40,000 bytes in between, more than deflate looks back; all of one
+  // is in the other, which is nearer.
   const auto append = [](PhraseText* text) {
     std::string filler;
     for (int i = 0; filler.size() < 20'000; ++i) {

@@ -46,8 +46,8 @@ TEST_F(TagCacheTest, TellsTagsApartThatDifferInAnyOneCharacter) {
 }
 
 TEST_F(TagCacheTest, KeepsMostTagsOfARunAtOnce) {
-  // Names as people number them. Of 50 tags in 256 places some 5 must meet; all in one place, as a poor
-  // hash puts them, would leave one.
+  // Names as people number them. Of 50 tags in 256 places some 5 must meet; all in one place, as a
+  // poor hash puts them, would leave one.
   std::vector<std::string> tags;
   for (int i = 0; i < 50; ++i) {
     tags.push_back("train/layer" + std::to_string(i));

@@ -22,8 +22,8 @@ class STEPTAPE_EXPORT Clock {
   /// Seconds since 1970-01-01 UTC, as TensorBoard's `wall_time`.
   virtual double wallSeconds() const = 0;
 
-  /// The same in nanoseconds, which a double cannot tell apart today: it knows steps of 240 of them.
-  /// What a clock does not override is wallSeconds(), rounded.
+  /// The same in nanoseconds, which a double cannot tell apart today: it knows steps of 240 of
+  /// them. What a clock does not override is wallSeconds(), rounded.
   virtual std::int64_t wallNanos() const;
 
   /// Nanoseconds from an arbitrary start, never going back.

@@ -31,8 +31,8 @@ STEPTAPE_EXPORT void appendJsonString(std::string* out, std::string_view text);
 /// @source  RFC 8259, section 6
 STEPTAPE_EXPORT void appendJsonNumber(std::string* out, double value);
 
-/// Appends `value` in decimal, whatever the locale. Readers that know no integers, JavaScript's among
-/// them, round what is beyond 2^53.
+/// Appends `value` in decimal, whatever the locale. Readers that know no integers, JavaScript's
+/// among them, round what is beyond 2^53.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void appendJsonInteger(std::string* out, std::int64_t value);

@@ -19,8 +19,8 @@ struct ClockOffset {
   std::int64_t bound = 0;
   /// When it was so, by this rank's clock: Clock::wallNanos().
   std::int64_t wallNanos = 0;
-  /// Whether the clocks of this rank and of the root went on evenly meanwhile. Where one was set, or
-  /// ran away by more than 0.1 %, the values are those that hold since.
+  /// Whether the clocks of this rank and of the root went on evenly meanwhile. Where one was set,
+  /// or ran away by more than 0.1 %, the values are those that hold since.
   bool isSteady = true;
 };
 
@@ -29,21 +29,21 @@ struct ClockOffsetOptions {
   std::shared_ptr<const Clock> clock = nullptr;  ///< Null: the system's.
 };
 
-/// Finds out how the ranks' clocks stand to each other, so that what they record can be laid side by
-/// side. Collective.
+/// Finds out how the ranks' clocks stand to each other, so that what they record can be laid side
+/// by side. Collective.
 ///
 /// No rank leaves a barrier before every rank has entered it: the time at which this rank enters is
-/// not later than that at which the root leaves, and the other way round. So each barrier bounds the
-/// offset from both sides, the quickest ones most tightly, and the result is the middle of what all
-/// of them leave. The bound is proven, under two conditions: the clocks drift apart by at most
+/// not later than that at which the root leaves, and the other way round. So each barrier bounds
+/// the offset from both sides, the quickest ones most tightly, and the result is the middle of what
+/// all of them leave. The bound is proven, under two conditions: the clocks drift apart by at most
 /// 0.1 %, as those do that NTP steers, and Clock::wallNanos() is as fine as it says.
 ///
 /// Around the barriers time is read from Clock::steadyNanos(), which nobody sets.
 ///
 /// @throws Error(kInvalidArgument) if `rounds` is less than 1; Error(kRankMismatch) if they differ;
 ///         Error(kDeadlineExceeded) if a rank does not come.
-/// @cost   `rounds` barriers and two broadcasts, of 16 bytes for each barrier, whatever the number of
-///         ranks: 50 microseconds for two ranks of a node, and a bound of 1.2 microseconds then.
+/// @cost   `rounds` barriers and two broadcasts, of 16 bytes for each barrier, whatever the number
+///         of ranks: 50 microseconds for two ranks of a node, and a bound of 1.2 microseconds then.
 ///         Nothing for one rank.
 /// @source 500 ppm, by which NTP steers a clock at most: MAXFREQ in RFC 5905, appendix A.
 STEPTAPE_EXPORT ClockOffset estimateClockOffset(Communicator& communicator,

@@ -39,11 +39,11 @@ struct CollectiveCall;
 /// The calls that end in `Async` return at once; see CollectiveHandle.
 ///
 /// While a profiler records, each operation is a span of SpanKind::kCollective, named as PyTorch
-/// names it for Gloo whatever carries it, such as "gloo:all_reduce", because viewers know no others;
-/// its details tell type, size and group, and CollectiveOptions::name. Within it, "wait for ranks",
-/// of SpanKind::kWait, is the time until all ranks had come, and the rest moves the data. It is left
-/// out where ranks are not compared. An `Async` one is a detached span, up to the call that found it
-/// ended; while wait() blocks, the thread has a span "wait for gloo:all_reduce".
+/// names it for Gloo whatever carries it, such as "gloo:all_reduce", because viewers know no
+/// others; its details tell type, size and group, and CollectiveOptions::name. Within it, "wait for
+/// ranks", of SpanKind::kWait, is the time until all ranks had come, and the rest moves the data.
+/// It is left out where ranks are not compared. An `Async` one is a detached span, up to the call
+/// that found it ended; while wait() blocks, the thread has a span "wait for gloo:all_reduce".
 ///
 /// @threads Not thread-safe: one thread at a time, the one that may call MPI. A second thread uses
 ///          a duplicate() where worksOnAnyThread() is true.
@@ -154,8 +154,8 @@ class STEPTAPE_EXPORT Communicator {
   /// Memory that all ranks of this rank's node share. All ranks of the group call it; `bytes` is
   /// equal on the ranks of a node.
   ///
-  /// @return null on every rank of the group if one node has not that much: then `why` says on which
-  ///         and why not, on every rank.
+  /// @return null on every rank of the group if one node has not that much: then `why` says on
+  ///         which and why not, on every rank.
   virtual std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes,
                                                          std::string* why = nullptr);
 
@@ -165,9 +165,9 @@ class STEPTAPE_EXPORT Communicator {
   std::chrono::milliseconds timeout() const { return timeout_; }
   void setTimeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
-  /// After which wait a rank warns, once per operation, naming operation and missing ranks, and whom
-  /// it tells. Default: one minute, on stderr behind rankPrefix(). `after` 0: never. Groups and
-  /// memory made from this one take the warning over as it is then.
+  /// After which wait a rank warns, once per operation, naming operation and missing ranks, and
+  /// whom it tells. Default: one minute, on stderr behind rankPrefix(). `after` 0: never. Groups
+  /// and memory made from this one take the warning over as it is then.
   using StallListener = std::function<void(const std::string& warning)>;
   void setStallWarning(std::chrono::milliseconds after, StallListener listener = {});
   std::chrono::milliseconds stallWarningAfter() const { return stallWarningAfter_; }

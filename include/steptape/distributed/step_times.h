@@ -41,8 +41,8 @@ class STEPTAPE_EXPORT StepTimes {
   /// @param clock Null: the system's.
   explicit StepTimes(std::shared_ptr<const Clock> clock = nullptr);
 
-  /// Counts the time until it is destroyed as that of a part, and is a zone of the part's name for a
-  /// profiler. Timers end in the reverse order of their beginning, as scopes do.
+  /// Counts the time until it is destroyed as that of a part, and is a zone of the part's name for
+  /// a profiler. Timers end in the reverse order of their beginning, as scopes do.
   ///
   /// @cost Two readings of the clock, about 50 ns, and a zone.
   class STEPTAPE_EXPORT Timer {

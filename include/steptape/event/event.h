@@ -112,7 +112,8 @@ struct TaggedRunMetadata {
   std::string bytes;
 };
 
-/// Marks a (re)start: a reader drops what earlier files of the run hold at the event's step or later.
+/// Marks a (re)start: a reader drops what earlier files of the run hold at the event's step or
+/// later.
 struct SessionLog {
   enum class Status : std::int32_t { kUnspecified = 0, kStart = 1, kStop = 2, kCheckpoint = 3 };
   Status status = Status::kUnspecified;

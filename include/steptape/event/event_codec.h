@@ -25,8 +25,8 @@ STEPTAPE_EXPORT void encodeMetadata(const SummaryMetadata& metadata, std::string
 /// Tensors come back with their numbers in `content`, however the writer stored them (`float_val`,
 /// `tensor_content`, ...). Unknown fields are skipped.
 ///
-/// @return kDataLoss if `payload` is not an event, or if it is made of so many small parts that they
-///         would take more than 128 MiB beside its bytes; `*event` is then unspecified.
+/// @return kDataLoss if `payload` is not an event, or if it is made of so many small parts that
+///         they would take more than 128 MiB beside its bytes; `*event` is then unspecified.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Status decodeEvent(std::string_view payload, Event* event);
 

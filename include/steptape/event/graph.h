@@ -47,8 +47,8 @@ struct GraphNodeStats {
   std::int64_t outputBytes = 0;     ///< Memory of what it made; 0 if not known.
 };
 
-/// What an execution of `node` took, as TensorBoard can read it: with a device, the CPU where none is
-/// known, and at least a microsecond.
+/// What an execution of `node` took, as TensorBoard can read it: with a device, the CPU where none
+/// is known, and at least a microsecond.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT GraphNodeStats graphNodeStats(const GraphNode& node, std::int64_t startMicros,

@@ -86,8 +86,8 @@ struct XSpace {
 /// @source  tsl/profiler/protobuf/xplane.proto of OpenXLA
 STEPTAPE_EXPORT Status decodeXSpace(std::string_view bytes, XSpace* space);
 
-/// Decodes one of XLine::events. An event that says how often something happened instead of when has
-/// the offset 0.
+/// Decodes one of XLine::events. An event that says how often something happened instead of when
+/// has the offset 0.
 ///
 /// @return kDataLoss if it is no such message; `*event` is then unspecified.
 /// @threads Thread-safe.

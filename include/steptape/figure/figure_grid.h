@@ -33,8 +33,9 @@ struct FigureGridOptions {
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT FigureGrid {
  public:
-  /// @throws Error(kInvalidArgument) if there is no figure, `columns` is not positive, a side or the
-  ///         resolution is out of its range, or a cell would be narrower or lower than 64 pixels.
+  /// @throws Error(kInvalidArgument) if there is no figure, `columns` is not positive, a side or
+  ///         the resolution is out of its range, or a cell would be narrower or lower than 64
+  ///         pixels.
   explicit FigureGrid(const std::vector<Figure>& figures, FigureGridOptions options = {});
 
   /// Draws the figures here and now. addFigure() does so in the background instead.

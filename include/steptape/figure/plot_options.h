@@ -14,10 +14,11 @@ namespace steptape {
 //
 // The same everywhere:
 //   label  Named in the legend; empty: not in the legend.
-//   color  "#rrggbb", "#rrggbbaa", "#rgb", a name ("black", "white", "gray", "red", "green", "blue",
-//          "orange", "purple", "cyan", "yellow"), or "C0" to "C7", the colours that plots take in
-//          turn when this is empty. They are those of Okabe and Ito, which people with any form of
-//          colour blindness tell apart (https://jfly.uni-koeln.de/color/), ordered by contrast.
+//   color  "#rrggbb", "#rrggbbaa", "#rgb", a name ("black", "white", "gray", "red", "green",
+//          "blue", "orange", "purple", "cyan", "yellow"), or "C0" to "C7", the colours that plots
+//          take in turn when this is empty. They are those of Okabe and Ito, which people with any
+//          form of colour blindness tell apart (https://jfly.uni-koeln.de/color/), ordered by
+//          contrast.
 // Lengths are in points, 1/72 inch; CanvasOptions::dpi makes pixels of them.
 //
 // Colormaps: "viridis", "magma" (Smith, van der Walt, Firing: matplotlib's), "blues", "rdbu"
@@ -76,8 +77,8 @@ struct BarOptions {
   std::string color = {};
   std::vector<std::string> labels = {};  ///< One below each bar, or none: 0, 1, 2, ...
   double width = 0.8;                    ///< Share of the distance between two bars, 0 to 1.
-  /// Where each bar begins, or none: at 0. Such bars stand at the places of the call before, so that
-  /// they can be stacked.
+  /// Where each bar begins, or none: at 0. Such bars stand at the places of the call before, so
+  /// that they can be stacked.
   std::vector<double> bottom = {};
 };
 

@@ -42,8 +42,8 @@ enum class SparseGradients {
 
 /// Options of Compression::kPowerSgd.
 struct PowerSgdOptions {
-  /// Columns of the thin matrices. An (n, m) matrix travels as rank * (n + m) numbers, where that is
-  /// less than half of n * m; otherwise as it is.
+  /// Columns of the thin matrices. An (n, m) matrix travels as rank * (n + m) numbers, where that
+  /// is less than half of n * m; otherwise as it is.
   std::int64_t rank = 2;
   /// Steps without compression at the start, while gradients change fastest.
   std::int64_t startAfterSteps = 10;
@@ -72,8 +72,8 @@ struct GradientSyncOptions {
   /// step() and synchronize() return at once in all passes but the last.
   std::int64_t accumulationSteps = 1;
 
-  /// Scales the averaged gradients so that their Euclidean norm over all parameters is at most this,
-  /// before the optimizer sees them. 0: no limit.
+  /// Scales the averaged gradients so that their Euclidean norm over all parameters is at most
+  /// this, before the optimizer sees them. 0: no limit.
   double maxNorm = 0;
 
   /// Ranks of one node exchange through memory that they share, instead of through messages.
@@ -158,8 +158,8 @@ class STEPTAPE_EXPORT GradientSync {
   /// The first call compares the optimizers' kind, groups and options over the ranks.
   ///
   /// On the shared-memory path each rank updates its part of the parameters only. The first call is
-  /// then a collective that moves parameters and state to shared memory: `optimizer.step()` must not
-  /// be called any more while this object lives. The optimizer stays what it was otherwise: its
+  /// then a collective that moves parameters and state to shared memory: `optimizer.step()` must
+  /// not be called any more while this object lives. The optimizer stays what it was otherwise: its
   /// options are read at each step, it can be saved, and its state is whole on every rank.
   ///
   /// @return as synchronize(); false: the optimizer made no step.

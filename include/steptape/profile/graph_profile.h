@@ -21,8 +21,8 @@ struct GraphProfileOptions {
 /// What the recorded steps of a training loop spent on the nodes of a graph.
 struct GraphProfile {
   /// By node, what its calls took in a step, on average over the steps that have any, and the most
-  /// bytes that one of them allocated and kept; where no memory was recorded, those of its output as
-  /// the graph knows it.
+  /// bytes that one of them allocated and kept; where no memory was recorded, those of its output
+  /// as the graph knows it.
   std::vector<GraphNodeStats> forward;
   /// What the gradients of these calls took, under the names of the same nodes.
   std::vector<GraphNodeStats> backward;
@@ -30,13 +30,13 @@ struct GraphProfile {
 
 /// Finds the nodes of a graph in a trace: operators of the same name and module, in the same order.
 ///
-/// Modules are known where ProfilerOptions::shapes and OpProfiler::watch() say so, of operators that
-/// read parameters; the others lie between these in both. Where no modules are known, the order of
-/// the names decides. Looked at is the forward part of each step, on the thread that makes it;
-/// several forward passes in a step count together. A node that was never found has no stats.
+/// Modules are known where ProfilerOptions::shapes and OpProfiler::watch() say so, of operators
+/// that read parameters; the others lie between these in both. Where no modules are known, the
+/// order of the names decides. Looked at is the forward part of each step, on the thread that makes
+/// it; several forward passes in a step count together. A node that was never found has no stats.
 ///
-/// @param graph Of the model that was trained, whose scopes are modules such as "conv1[Conv2d]"; see
-///              modelGraph().
+/// @param graph Of the model that was trained, whose scopes are modules such as "conv1[Conv2d]";
+///              see modelGraph().
 /// @threads Thread-safe.
 STEPTAPE_EXPORT GraphProfile profileGraph(const Graph& graph, const Trace& trace,
                                           const GraphProfileOptions& options = {});
@@ -52,8 +52,8 @@ STEPTAPE_EXPORT GraphProfile profileGraph(const Graph& graph, const Trace& trace
 ///       }
 ///     };
 ///
-/// TensorBoard lists it as the session runs "profile step <step>" and "profile step <step> backward".
-/// Nothing is added where no node was found.
+/// TensorBoard lists it as the session runs "profile step <step>" and "profile step <step>
+/// backward". Nothing is added where no node was found.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void addGraphProfile(SummaryWriter& writer, const Graph& graph, const Trace& trace,

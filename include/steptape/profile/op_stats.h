@@ -22,7 +22,8 @@ struct OpStats {
   std::uint64_t calls = 0;
   /// Time in the spans themselves: without the spans directly inside them on the same thread; those
   /// of devices have none inside. The self times of a thread never add up to more than its wall
-  /// time. 0 for spans that end on another thread than they began on, as asynchronous collectives do.
+  /// time. 0 for spans that end on another thread than they began on, as asynchronous collectives
+  /// do.
   std::chrono::nanoseconds self{};
   /// Time from begin to end. A span inside another one of the same name and kind on its thread is
   /// left out, so that recursion counts no moment of a thread twice.

@@ -26,7 +26,8 @@ struct OpTableOptions {
 ///
 ///     Window of 2.500 ms, 81.3 % of it inside recorded spans.
 ///
-/// Where they are known there are more columns: shapes, GFLOP/s of the total time, and MB of inputs.
+/// Where they are known there are more columns: shapes, GFLOP/s of the total time, and MB of
+/// inputs.
 ///
 /// @units  "self %" is of the self time of all operators and threads; "mean" is total by calls.
 /// @threads Thread-safe.

@@ -44,9 +44,9 @@ struct ProfilerOptions {
   bool chromeTrace = true;  ///< See writeChromeTrace().
   bool xplane = true;       ///< See writeXPlane().
 
-  /// Where set, every finished window is logged here by writeOpStats() and writeTraceSummary(), with
-  /// the text `profile/about`: the parts of a step, and how to look at the files. Must outlive the
-  /// profiler.
+  /// Where set, every finished window is logged here by writeOpStats() and writeTraceSummary(),
+  /// with the text `profile/about`: the parts of a step, and how to look at the files. Must outlive
+  /// the profiler.
   SummaryWriter* writer = nullptr;
 
   /// Whether STEPTAPE_ZONE is recorded.
@@ -62,14 +62,14 @@ struct ProfilerOptions {
   /// For OpProfiler: whether to record what is allocated and freed on the thread that calls start()
   /// and step(), and on autograd's and LibTorch's threads that work for it.
   bool memory = false;
-  /// For OpProfiler: whether to time what operators do on devices such as GPUs, where there are any:
-  /// one event before and one behind each call with inputs on a device, calls inside of it left out.
-  /// Such spans are SpanKind::kDevice, on a row for each stream. They are read some steps later, on
-  /// another thread. Must be off while a CUDA graph is captured.
+  /// For OpProfiler: whether to time what operators do on devices such as GPUs, where there are
+  /// any: one event before and one behind each call with inputs on a device, calls inside of it
+  /// left out. Such spans are SpanKind::kDevice, on a row for each stream. They are read some steps
+  /// later, on another thread. Must be off while a CUDA graph is captured.
   bool deviceTimes = true;
-  /// Whether traces tell the zones and scopes around each operator as its "Call stack", and there is a
-  /// table by them. Those of a backward operator are its forward operator's. Costs nothing while
-  /// recording: they are worked out when the trace is written.
+  /// Whether traces tell the zones and scopes around each operator as its "Call stack", and there
+  /// is a table by them. Those of a backward operator are its forward operator's. Costs nothing
+  /// while recording: they are worked out when the trace is written.
   bool stacks = false;
   /// For OpProfiler: of how many operators one is recorded, chosen at random: 1, 10, 100 or 1000.
   /// Calls and total times are then estimates, and self times are the total ones, because what an
@@ -91,17 +91,17 @@ struct ProfilerOptions {
   std::size_t maxTraceSpans = std::size_t{1} << 20;
 
   /// The ranks of the job, if there are several: each writes traces of its own, on the root's clock
-  /// and in one session, and the root alone logs: its own tables, and by writeRankSummary() what all
-  /// ranks found. Every rank then makes the same calls behind the same steps, and all that change
-  /// anything but stop() are collective: a window begins with some 30 barriers, which tell how the
-  /// clocks stand, and behind the steps that follow it the ranks send some KiB of what they found,
-  /// when all are ready.
+  /// and in one session, and the root alone logs: its own tables, and by writeRankSummary() what
+  /// all ranks found. Every rank then makes the same calls behind the same steps, and all that
+  /// change anything but stop() are collective: a window begins with some 30 barriers, which tell
+  /// how the clocks stand, and behind the steps that follow it the ranks send some KiB of what they
+  /// found, when all are ready.
   std::shared_ptr<Communicator> communicator = nullptr;
 
   /// Told of the trace of every finished window, for pictures and evaluations of your own, on the
-  /// thread that writes it, which is one for all profilers of the process: one call at a time. `writer`
-  /// is where the window is logged, or null; `step` its step there. Called when the window is written;
-  /// what it throws is told as what could not be written.
+  /// thread that writes it, which is one for all profilers of the process: one call at a time.
+  /// `writer` is where the window is logged, or null; `step` its step there. Called when the window
+  /// is written; what it throws is told as what could not be written.
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
       nullptr;
 
@@ -151,16 +151,16 @@ class STEPTAPE_EXPORT Profiler {
   /// @throws with `communicator`, as a collective.
   /// @cost An uncontended lock; what was recorded is added up and written on other threads. The
   ///       first step of a window waits until the rings are empty, some 10 us. With a trigger a few
-  ///       nanoseconds more; in a job of several ranks one step in 0.2 s asks the others, which takes
-  ///       about a microsecond on one node, and an allreduce across nodes.
+  ///       nanoseconds more; in a job of several ranks one step in 0.2 s asks the others, which
+  ///       takes about a microsecond on one node, and an allreduce across nodes.
   void step();
 
   /// Ends profiling; a window that is open ends here and keeps what it has. Does nothing while the
   /// profiler is stopped.
   void stop();
 
-  /// Returns once every finished window is written. With `communicator` every rank calls it, and the
-  /// root has logged what all found; what was not sent by the end of the profiler is left out.
+  /// Returns once every finished window is written. With `communicator` every rank calls it, and
+  /// the root has logged what all found; what was not sent by the end of the profiler is left out.
   ///
   /// @return the first failure since the last call.
   /// @throws with `communicator`, as a collective.
@@ -169,8 +169,8 @@ class STEPTAPE_EXPORT Profiler {
   /// What happens during the current step; kNone while stopped.
   ProfilerAction action() const noexcept;
 
-  /// The latest window that was finished since start(); before the first one is, what it has so far.
-  /// Empty while there is none.
+  /// The latest window that was finished since start(); before the first one is, what it has so
+  /// far. Empty while there is none.
   OpProfile profile() const;
   /// profile().operators: the most self time first.
   std::vector<OpStats> stats() const;

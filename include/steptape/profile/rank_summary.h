@@ -53,11 +53,12 @@ STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(Span<const Rank
 
 /// Logs what the ranks of a job found:
 ///
-///     profile/operators_by_rank     table: mean self time over the ranks, the largest one and whose
+///     profile/operators_by_rank     table: mean self time over the ranks, the largest one and
+///     whose
 ///                                   it is
 ///     profile/straggler/<part>/mean_ms, max_ms
-///                                   over the ranks, for each part of a step in StepSummary, "total"
-///                                   and "work", which is workOf(); a point for each step
+///                                   over the ranks, for each part of a step in StepSummary,
+///                                   "total" and "work", which is workOf(); a point for each step
 ///     profile/straggler/<part>/slowest_rank
 ///                                   the same for the parts of work, but where nobody took any time
 ///     profile/straggler/slowest_rank
@@ -66,8 +67,8 @@ STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(Span<const Rank
 ///                                   rank, its host, and the part in which it is most behind
 ///
 /// These are what StragglerReport writes from its own clocks, of the steps that were profiled on
-/// every rank. In a job where all wait for each other the slowest rank is the one that works longest,
-/// and waits least.
+/// every rank. In a job where all wait for each other the slowest rank is the one that works
+/// longest, and waits least.
 ///
 /// @param ranks All of the job, by rank; at least one.
 /// @param step  Of the table and the text; scalars lie at the steps that they are of.

@@ -18,14 +18,14 @@ namespace steptape {
 /// - A signal begins a profile: the schedule's step 0 is the next one. The next signal ends it, and
 ///   a window that is open keeps what it has. Signals within a second behind a beginning or an end
 ///   count for nothing, since launchers hand one signal to each rank.
-/// - A profile begins when the file appears, and ends when the file disappears. A profile that ended
-///   otherwise leaves the file alone; another one begins when its modification time changes, as
-///   `touch` makes it. A file that is there from the start counts as one that appears. It is looked
-///   for four times a second, by the root alone, on a thread of its own.
+/// - A profile begins when the file appears, and ends when the file disappears. A profile that
+///   ended otherwise leaves the file alone; another one begins when its modification time changes,
+///   as `touch` makes it. A file that is there from the start counts as one that appears. It is
+///   looked for four times a second, by the root alone, on a thread of its own.
 /// - A profile also ends when the cycles of its schedule are over.
 struct ProfilerTrigger {
-  /// Such as SIGUSR2; 0: none. Caught during the whole life of the profiler. Before and after it does
-  /// what it did, which of SIGUSR1 and SIGUSR2 is to end the process.
+  /// Such as SIGUSR2; 0: none. Caught during the whole life of the profiler. Before and after it
+  /// does what it did, which of SIGUSR1 and SIGUSR2 is to end the process.
   int signal = 0;
   std::string file;  ///< Empty: none.
 

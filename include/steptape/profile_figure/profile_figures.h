@@ -12,8 +12,8 @@ namespace steptape {
 
 // Pictures of a trace. Its numbers are added up when they are called; drawing is the figure's.
 
-/// Where the time went, by call path: the spans of all threads of the host, merged where their names
-/// and those around them are equal. A block is as wide as the time of all its spans, and its
+/// Where the time went, by call path: the spans of all threads of the host, merged where their
+/// names and those around them are equal. A block is as wide as the time of all its spans, and its
 /// children are sorted by theirs, the most first. A name has the same colour in every picture.
 ///
 /// Blocks of less than 1/400 of the time are merged to one named "other" for each parent; rows

@@ -12,9 +12,9 @@ namespace detail {
 
 /// Memory for many numbers that are appended one by one while other columns grow as well.
 ///
-/// What the system gives for large blocks begins at the same offset of a page each time, so that the
-/// ends of columns which grow alike compete for the same few lines of the cache: with ten tags it
-/// took 20 ns to append a point, and 11 ns to columns that begin at different lines.
+/// What the system gives for large blocks begins at the same offset of a page each time, so that
+/// the ends of columns which grow alike compete for the same few lines of the cache: with ten tags
+/// it took 20 ns to append a point, and 11 ns to columns that begin at different lines.
 ///
 /// @throws std::bad_alloc if there is none.
 /// @threads Thread-safe.

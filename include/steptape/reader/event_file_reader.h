@@ -41,9 +41,9 @@ class STEPTAPE_EXPORT EventFileReader {
   /// Goes on behind damage, or behind a record that is cut short, at the next whole record.
   /// REQUIRES: next() gave kCorrupt or kTruncated.
   ///
-  /// @return kRecord if there is one, which next() reads: what was passed over reaches from offset()
-  ///         before the call to offset() behind it. kTruncated if the file ends first; call again
-  ///         after it has grown. kIoError.
+  /// @return kRecord if there is one, which next() reads: what was passed over reaches from
+  ///         offset() before the call to offset() behind it. kTruncated if the file ends first;
+  ///         call again after it has grown. kIoError.
   ReadOutcome skipDamage();
 
   /// Where the next event begins, or the damaged one: all bytes before are good.

@@ -35,8 +35,8 @@ class STEPTAPE_EXPORT LogDir {
  public:
   /// Reads nothing yet.
   ///
-  /// @param path    A log directory, a run's directory, or one event file, as for listRuns(). It need
-  ///                not be there yet.
+  /// @param path    A log directory, a run's directory, or one event file, as for listRuns(). It
+  ///                need not be there yet.
   /// @param options For each run; but `threads` and `onProgress` are for all runs together:
   ///                `onProgress` is called on the thread of update(), with the bytes of all runs.
   /// @param wants   Whether a run is to be read. Asked at each update() for each run that is not;
@@ -51,8 +51,9 @@ class STEPTAPE_EXPORT LogDir {
   /// Looks for new runs, and reads what was written to all of them since the last call. Does not
   /// throw for what it finds or misses: see lastError() and RunReader::damage().
   ///
-  /// With several threads, each reads another one of the new runs, and runs that outweigh the others
-  /// are read by all threads together. What is read does not depend on the number of threads.
+  /// With several threads, each reads another one of the new runs, and runs that outweigh the
+  /// others are read by all threads together. What is read does not depend on the number of
+  /// threads.
   ///
   /// @return the bytes read; 0 if there was nothing new.
   /// @cost   Lists every directory below `path` and asks for the size of every event file, however

@@ -108,8 +108,8 @@ class STEPTAPE_EXPORT RunReader {
   /// serialized message.
   ///
   /// @param location One of this reader's.
-  /// @return kIoError if the file cannot be read any more, kDataLoss if it holds something else now:
-  ///         length, checksums, step and time are compared.
+  /// @return kIoError if the file cannot be read any more, kDataLoss if it holds something else
+  ///         now: length, checksums, step and time are compared.
   /// @threads May run concurrently with itself.
   /// @cost    Opens the file, reads the record of the event, and decodes it.
   Status value(const ValueLocation& location, Value* value) const;

@@ -33,9 +33,9 @@ struct ValueLocation {
 /// All that a run holds under one tag.
 struct TagSeries {
   /// As the first value in the run gave it that names a plugin. Legacy values have the plugin that
-  /// shows them filled in, as TensorBoard does: a `simple_value` belongs to "scalars", an `image` to
-  /// "images", a `histo` to "histograms", an `audio` to "audio". In a run with damage, which may have
-  /// taken the one value that had metadata, single numbers of a tag without any are scalars.
+  /// shows them filled in, as TensorBoard does: a `simple_value` belongs to "scalars", an `image`
+  /// to "images", a `histo` to "histograms", an `audio` to "audio". In a run with damage, which may
+  /// have taken the one value that had metadata, single numbers of a tag without any are scalars.
   SummaryMetadata metadata;
   ScalarColumns scalars;              ///< For the plugin "scalars", else empty.
   std::vector<ValueLocation> values;  ///< For every other plugin, else empty.
@@ -47,8 +47,8 @@ struct TagSeries {
   std::size_t size() const { return scalars.size() + values.size(); }
 };
 
-// Graphs are no values of a summary; they are listed under these names, as TensorBoard's data server
-// lists them.
+// Graphs are no values of a summary; they are listed under these names, as TensorBoard's data
+// server lists them.
 inline constexpr char kGraphsPlugin[] = "graphs";
 inline constexpr char kRunGraphTag[] = "__run_graph__";
 inline constexpr char kMetaGraphTag[] = "__meta_graph__";

@@ -41,8 +41,8 @@ enum class ReadOutcome {
 /// length.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    Reads 256 KiB at a time, and records of 64 KiB and more by themselves; memory is that, or
-///          the largest record and as much again.
+/// @cost    Reads 256 KiB at a time, and records of 64 KiB and more by themselves; memory is that,
+///          or the largest record and as much again.
 /// @source  docs/event_file_format.md, "Reading"
 class STEPTAPE_EXPORT RecordReader {
  public:
@@ -60,18 +60,18 @@ class STEPTAPE_EXPORT RecordReader {
   /// Goes on at `offset`, where a record begins.
   void seek(std::uint64_t offset);
 
-  /// Goes on at the first whole record that begins at `from` or later, but before `until`: one whose
-  /// length has a good checksum, is plausible, and has data behind it with a good checksum. That
-  /// random bytes look like one has odds of 2^-64 at an offset.
+  /// Goes on at the first whole record that begins at `from` or later, but before `until`: one
+  /// whose length has a good checksum, is plausible, and has data behind it with a good checksum.
+  /// That random bytes look like one has odds of 2^-64 at an offset.
   ///
   /// What a record holds is searched too: bytes of an event file that somebody logged are found if
   /// `from` lies in front of them within the record.
   ///
   /// @return kRecord if there is one: offset() is where, and next() reads it. kTruncated if the
   ///         source or the stretch ends first: offset() is then where to search on. kIoError.
-  /// @cost   About 1 ns a byte. Against bytes made to look like many long records, what all searches
-  ///         of a reader checksum is limited to 64 times the bytes they passed over and 4 GiB;
-  ///         records that would take more are not found.
+  /// @cost   About 1 ns a byte. Against bytes made to look like many long records, what all
+  ///         searches of a reader checksum is limited to 64 times the bytes they passed over and 4
+  ///         GiB; records that would take more are not found.
   ReadOutcome findRecord(std::uint64_t from, std::uint64_t until = ~std::uint64_t{0});
 
   /// Where the next record begins: all bytes before are whole records or were passed over by

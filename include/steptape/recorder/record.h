@@ -115,8 +115,8 @@ static_assert(sizeof(SpanRecord) == 32, "two records share a cache line");
 
 /// Gives equal (kind, text) the same small number, from now to the end of the process.
 ///
-/// @return a number above 0. When there are 65,000 names, new ones share the name "(other names)" of
-///         their kind, so that names made at run time cannot fill the memory.
+/// @return a number above 0. When there are 65,000 names, new ones share the name "(other names)"
+///         of their kind, so that names made at run time cannot fill the memory.
 /// @threads Thread-safe.
 /// @cost    A lock and a hash of the text.
 STEPTAPE_EXPORT std::uint16_t internSpanName(SpanKind kind, std::string_view text);
@@ -146,8 +146,8 @@ struct STEPTAPE_EXPORT SpanDetails {
 
 /// Gives equal details the same number, from now to the end of the process.
 ///
-/// @return a number above 0. When there are 2^20, new ones get the number 0, which says that nothing
-///         is known.
+/// @return a number above 0. When there are 2^20, new ones get the number 0, which says that
+///         nothing is known.
 /// @threads Thread-safe.
 /// @cost    A lock and a hash of the texts: for what a thread has not seen before.
 STEPTAPE_EXPORT std::uint32_t internSpanDetails(const SpanDetails& details);

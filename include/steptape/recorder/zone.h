@@ -74,8 +74,8 @@ struct DisabledZone {
   void setValue(double) const noexcept {}
 };
 
-/// Names the calling thread in traces, such as "loader 2". Without it, it has the name that it has for
-/// the system, which is the program's unless pthread_setname_np() gave another one.
+/// Names the calling thread in traces, such as "loader 2". Without it, it has the name that it has
+/// for the system, which is the program's unless pthread_setname_np() gave another one.
 ///
 /// @threads Thread-safe.
 /// @cost    A lock and a copy of the name.

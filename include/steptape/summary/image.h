@@ -65,9 +65,9 @@ STEPTAPE_EXPORT Pixels imageGrid(const TensorView& images, std::string_view data
 /// @throws  Error(kInvalidArgument) if the channels are not 1, 3 or 4, or a side is not positive,
 ///          or `data` has not width · height · channels bytes.
 /// @threads Thread-safe.
-/// @cost    About 9 ns a byte of a photograph and 2 of a plot: 1.7 times and once the speed of libpng
-///          at its fastest level, at 0.86 and 0.94 of its bytes (benchmarks/png.cpp). Still far more
-///          than copying the pixels, so meant for a background thread.
+/// @cost    About 9 ns a byte of a photograph and 2 of a plot: 1.7 times and once the speed of
+///          libpng at its fastest level, at 0.86 and 0.94 of its bytes (benchmarks/png.cpp). Still
+///          far more than copying the pixels, so meant for a background thread.
 /// @source  PNG (Third Edition), W3C, https://www.w3.org/TR/png-3/; zlib.
 STEPTAPE_EXPORT std::string encodePng(const Pixels& pixels);
 

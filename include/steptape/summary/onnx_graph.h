@@ -25,8 +25,8 @@ namespace steptape {
 ///   the operator's, and the operator reads their outputs.
 ///
 /// Ops are those of ONNX, with the domain in front where it is not ONNX's own
-/// ("com.microsoft::Gelu"), or "Input", "Output", "Initializer". Of tensors shape and type are kept,
-/// where the file has them.
+/// ("com.microsoft::Gelu"), or "Input", "Output", "Initializer". Of tensors shape and type are
+/// kept, where the file has them.
 ///
 /// @throws  Error(kInvalidArgument) naming the model and the first value that is read and not made.
 /// @threads Thread-safe.

@@ -97,8 +97,8 @@ class STEPTAPE_EXPORT TensorView {
   ///
   /// @param strides In elements; empty means contiguous and row-major.
   /// @param owner   Kept as long as the view or a copy of it: for traits that had to make a copy.
-  /// @param arrival Where the elements are not at `data` yet; then `owner` must own that memory, and
-  ///                nobody but `arrival` may write to it.
+  /// @param arrival Where the elements are not at `data` yet; then `owner` must own that memory,
+  ///                and nobody but `arrival` may write to it.
   /// @throws Error(kInvalidArgument) if a dimension is negative, or `strides` is neither empty nor
   ///         as long as `shape`, or `data` is null while the tensor has elements.
   TensorView(const void* data, DType dtype, std::vector<std::int64_t> shape,

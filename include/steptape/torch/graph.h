@@ -14,8 +14,8 @@
 #include "steptape/summary/graph_traits.h"
 #include "steptape/torch/tensor_tree.h"
 
-// Declared, not included: <torch/nn/module.h> takes ten seconds to compile, and a program that has a
-// model has included it.
+// Declared, not included: <torch/nn/module.h> takes ten seconds to compile, and a program that has
+// a model has included it.
 namespace torch {
 namespace detail {
 struct ModuleHolderIndicator;
@@ -36,10 +36,10 @@ class Module;
 //   writer.addGraph(torch::jit::load("net.pt"), torch::ones({1, 3, 32, 32}));
 //
 // An eager module is traced: its forward() runs once, in the mode it is in (train() or eval()), on
-// copies of the input, and twice more to measure it. After that is as it was before: buffers such as the running statistics of BatchNorm, gradients, train() flags, the
-// random generators of the devices that the model and its input are on, grad mode. What cannot be
-// undone is what forward() does elsewhere: parameters that it assigns to in place, generators and
-// counters of its own.
+// copies of the input, and twice more to measure it. After that is as it was before: buffers such
+// as the running statistics of BatchNorm, gradients, train() flags, the random generators of the
+// devices that the model and its input are on, grad mode. What cannot be undone is what forward()
+// does elsewhere: parameters that it assigns to in place, generators and counters of its own.
 //
 // Scopes are the module tree, each level "name[Type]". An operator belongs to the module whose
 // parameters it reads; one that reads none to the deepest scope that its neighbours share; a
@@ -125,7 +125,8 @@ Graph graphOfEager(torch::nn::Module& module, Model& model, const Input& input,
   return graphOf(eager, options);
 }
 
-/// @tparam Value Always that: a parameter, because c10::IValue is incomplete until a call names one.
+/// @tparam Value Always that: a parameter, because c10::IValue is incomplete until a call names
+///               one.
 template <typename Value = c10::IValue, typename Input>
 std::vector<Value> scriptArguments(const Input& input) {
   if constexpr (std::is_same_v<Input, std::vector<Value>>) {

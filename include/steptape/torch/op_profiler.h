@@ -31,9 +31,9 @@ using OpProfilerOptions = ProfilerOptions;
 ///
 /// Sees every thread of the process: the training loop's, autograd's and any std::thread. Recorded
 /// are the scopes FUNCTION (kOperator), BACKWARD_FUNCTION (kBackward) and USER_SCOPE (kUserScope,
-/// LibTorch's RECORD_USER_SCOPE), or the latter alone; see ProfilerOptions::operators. Their times are those of the CPU: an operator on another device
-/// counts its launch. What the device then does has rows of its own, of SpanKind::kDevice; see
-/// ProfilerOptions::deviceTimes.
+/// LibTorch's RECORD_USER_SCOPE), or the latter alone; see ProfilerOptions::operators. Their times
+/// are those of the CPU: an operator on another device counts its launch. What the device then does
+/// has rows of its own, of SpanKind::kDevice; see ProfilerOptions::deviceTimes.
 ///
 /// Works next to LibTorch's own profiler. After `at::clearCallbacks()`, which removes the hook like
 /// all others, only zones are recorded.
@@ -52,9 +52,9 @@ class STEPTAPE_EXPORT OpProfiler : public Profiler {
   explicit OpProfiler(const OpProfilerOptions& options = {});
   ~OpProfiler();
 
-  /// Lets operators be counted for the module of `model` whose parameters or buffers they read, such
-  /// as "features.0"; with OpProfilerOptions::shapes. What an operator calls, and its backward node,
-  /// count with it. Call it again when parameters have been replaced, as Module::to() may do.
+  /// Lets operators be counted for the module of `model` whose parameters or buffers they read,
+  /// such as "features.0"; with OpProfilerOptions::shapes. What an operator calls, and its backward
+  /// node, count with it. Call it again when parameters have been replaced, as Module::to() may do.
   ///
   /// @param name In front of the modules' paths; may be empty.
   /// @threads Thread-safe.

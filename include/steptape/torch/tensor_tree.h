@@ -47,9 +47,10 @@ class TensorCursor {
 
 /// Finds the tensors in what a model takes or returns, and puts others in their place.
 ///
-/// Known are tensors and c10::IValue, std::vector, std::array, std::pair, std::tuple, std::optional,
-/// std::map, std::unordered_map, c10::List and c10::Dict of what is known, nested at will. Any other
-/// type counts as one without tensors; specialise for a struct of your own that has some:
+/// Known are tensors and c10::IValue, std::vector, std::array, std::pair, std::tuple,
+/// std::optional, std::map, std::unordered_map, c10::List and c10::Dict of what is known, nested at
+/// will. Any other type counts as one without tensors; specialise for a struct of your own that has
+/// some:
 ///
 ///     template <>
 ///     struct steptape::TensorTree<Batch> {

@@ -11,9 +11,9 @@
 
 namespace steptape {
 
-// A trace in memory: what one process did in a window of time. The profiler makes one of the records
-// of a window, the readers make them of files, and each file format is written from one, so that
-// every format can be converted to every other.
+// A trace in memory: what one process did in a window of time. The profiler makes one of the
+// records of a window, the readers make them of files, and each file format is written from one, so
+// that every format can be converted to every other.
 //
 // All times are nanoseconds since Trace::originNanos.
 
@@ -41,8 +41,8 @@ struct TraceThread {
   std::uint64_t id = 0;  ///< The system's number of the thread; of a device, of its stream.
   std::string name;      ///< For people; may be empty.
   int device = -1;       ///< The device whose stream this is; -1: a thread of the host.
-  /// Ordered by start, and where starts are equal the longer one first. Spans without kDetached nest:
-  /// each lies within the one that is open when it begins. See nestSpans().
+  /// Ordered by start, and where starts are equal the longer one first. Spans without kDetached
+  /// nest: each lies within the one that is open when it begins. See nestSpans().
   std::vector<TraceSpan> spans;
 };
 
@@ -110,8 +110,8 @@ struct TraceLink {
 };
 
 /// Orders the spans of a thread as TraceThread wants them, and marks those kDetached that begin in
-/// one span and end outside of it: such a pair has no order, and viewers draw wrong what they do not
-/// refuse. The one that began later is marked.
+/// one span and end outside of it: such a pair has no order, and viewers draw wrong what they do
+/// not refuse. The one that began later is marked.
 ///
 /// @cost n log n of the spans; n if they are in order.
 STEPTAPE_EXPORT void nestSpans(std::vector<TraceSpan>* spans);

@@ -42,9 +42,10 @@ namespace steptape {
 /// `parameters/` and `gradients/` every epoch; `straggler/...` every few steps; and the text
 /// `configuration`.
 ///
-/// A run can be stopped at any step, by a signal, a time limit or a callback, on whichever rank they
-/// come: all ranks end behind the same step. A run that resumes from the checkpoint then written
-/// makes the steps that the first one would have made, to the last bit on the same number of ranks.
+/// A run can be stopped at any step, by a signal, a time limit or a callback, on whichever rank
+/// they come: all ranks end behind the same step. A run that resumes from the checkpoint then
+/// written makes the steps that the first one would have made, to the last bit on the same number
+/// of ranks.
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class STEPTAPE_EXPORT Trainer {
@@ -87,8 +88,8 @@ class STEPTAPE_EXPORT Trainer {
   /// Begins with the root's parameters on every rank, and proves at the end that all ranks hold the
   /// same parameters still.
   ///
-  /// Collective: every rank calls it. An exception of the model, the loss, a metric or a loader ends
-  /// that rank alone, and the others once they have waited for Communicator::timeout() or the
+  /// Collective: every rank calls it. An exception of the model, the loss, a metric or a loader
+  /// ends that rank alone, and the others once they have waited for Communicator::timeout() or the
   /// launcher ends them.
   ///
   /// @param train Equally many batches on every rank, unless TrainerOptions::unevenBatches.

@@ -49,8 +49,8 @@ struct TrainerOptions {
   /// must; leave time for a last step, checkpoint and evaluation. 0: no limit.
   double maxSeconds = 0;
 
-  /// Signals to stop at, on whichever rank they come: the ranks finish the step, write a checkpoint,
-  /// flush the writer and return without another evaluation. Empty: none is caught.
+  /// Signals to stop at, on whichever rank they come: the ranks finish the step, write a
+  /// checkpoint, flush the writer and return without another evaluation. Empty: none is caught.
   std::vector<int> stopSignals = {SIGTERM, SIGUSR1};
 
   /// The metric that says which model is best, and whether to go on.
@@ -65,8 +65,8 @@ struct TrainerOptions {
   /// together with learningRate.
   bool scaleLearningRate = false;
 
-  /// A schedule of the learning rates, applied at every step. The optimizer's rates at the Trainer's
-  /// construction are the base rates.
+  /// A schedule of the learning rates, applied at every step. The optimizer's rates at the
+  /// Trainer's construction are the base rates.
   std::optional<LearningRateOptions> learningRate;
 
   /// Among others GradientSyncOptions::accumulationSteps, the batches that a step learns from, and
@@ -77,8 +77,8 @@ struct TrainerOptions {
   Precision precision = Precision::kFull;
   LossScaleOptions lossScale;
 
-  /// Move the model to this rank's GPU, as deviceForLocalRank() deals them, if there is one. false: it
-  /// stays where it is. Either way each batch is brought to where the model is.
+  /// Move the model to this rank's GPU, as deviceForLocalRank() deals them, if there is one. false:
+  /// it stays where it is. Either way each batch is brought to where the model is.
   bool useDevices = false;
 
   /// As allowTf32(), for the whole process; unset: as LibTorch has it.
@@ -107,8 +107,8 @@ struct TrainerOptions {
   std::int64_t checkpointEverySteps = 0;
   double checkpointEverySeconds = 0;
 
-  /// Go on from the newest checkpoint, at the step where it was written, or from the one before it if
-  /// that is damaged. Where there is none yet, start.
+  /// Go on from the newest checkpoint, at the step where it was written, or from the one before it
+  /// if that is damaged. Where there is none yet, start.
   bool resume = false;
 
   // Logs.
@@ -117,22 +117,23 @@ struct TrainerOptions {
   bool logConfiguration = true;
   DescriptionRows configuration;
 
-  /// Write as `loss/train` the mean over all ranks, weighted by samples, and as `loss/train/min` and
-  /// `loss/train/max` the band around it, with a chart of that. The losses travel while the gradients
-  /// are exchanged. false: the root's loss alone. Under RankPolicy::kPerRank each rank's own loss is
-  /// in its sub-run anyway.
+  /// Write as `loss/train` the mean over all ranks, weighted by samples, and as `loss/train/min`
+  /// and `loss/train/max` the band around it, with a chart of that. The losses travel while the
+  /// gradients are exchanged. false: the root's loss alone. Under RankPolicy::kPerRank each rank's
+  /// own loss is in its sub-run anyway.
   bool reduceTrainLoss = true;
 
-  /// Every so many steps, write what each rank's input, forward, backward, optimizer and waiting took,
-  /// and which rank holds up the others; see StragglerReport. 0: no.
+  /// Every so many steps, write what each rank's input, forward, backward, optimizer and waiting
+  /// took, and which rank holds up the others; see StragglerReport. 0: no.
   std::int64_t stragglerSteps = 50;
 
   /// Write histograms of every parameter and gradient after every epoch.
   bool histograms = true;
 
   /// Time this many steps of the first epoch operator by operator, with shapes and memory, on all
-  /// ranks. The root writes tables of the slowest, by shape, by module and by rank; each rank writes
-  /// traces to the log directory, see ProfilerOptions::logDir. They begin after kStepsBeforeProfile. 0: none.
+  /// ranks. The root writes tables of the slowest, by shape, by module and by rank; each rank
+  /// writes traces to the log directory, see ProfilerOptions::logDir. They begin after
+  /// kStepsBeforeProfile. 0: none.
   std::int64_t profiledSteps = 0;
 
   /// Do the same whenever the running job is told to, such as by `kill -USR2 PID`: the next
@@ -140,8 +141,8 @@ struct TrainerOptions {
   /// told. The signal must be none of `stopSignals`.
   ProfilerTrigger profileTrigger;
 
-  /// Time operators during the whole run, outside of those steps, at a cost of at most this share of it,
-  /// such as 0.01: as many steps are recorded as that allows. The root writes a table every
+  /// Time operators during the whole run, outside of those steps, at a cost of at most this share
+  /// of it, such as 0.01: as many steps are recorded as that allows. The root writes a table every
   /// kStepsPerProfile steps. 0: no.
   double profilingShare = 0.0;
 

@@ -163,11 +163,11 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// @shape  As `options.dataFormat` says: "CHW" (default), "HWC", "HW", "WH" or any other order of
   ///         these letters; 1, 3 or 4 channels; none empty; any strides.
   /// @units  uint8: 0..255. Floats: 0..1, clamped; NaN is shown as 0, which is told to
-  ///         WriterOptions::onError with the count, once for each tag. Bool. No other integers: they
-  ///         have no scale that is right for all.
+  ///         WriterOptions::onError with the count, once for each tag. Bool. No other integers:
+  ///         they have no scale that is right for all.
   /// @throws Error(kInvalidArgument) naming the shape, format or element type that does not fit.
-  /// @cost   Converts to bytes here, 1 to 2 ns an element; PNG compression, 2 to 10 ns a byte, is in
-  ///         the background.
+  /// @cost   Converts to bytes here, 1 to 2 ns an element; PNG compression, 2 to 10 ns a byte, is
+  ///         in the background.
   void addImage(std::string_view tag, const TensorView& pixels, std::int64_t step,
                 const ImageOptions& options = {});
 
@@ -193,10 +193,10 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// @param pixels As for addImage(); a grey image becomes RGB.
   /// @param boxes  (N, 4) of any element type, rows of left, top, right, bottom in pixels of
   ///               `pixels`; what lies outside the image is clipped.
-  /// @throws Error(kInvalidArgument) as addImage(), or for boxes of another shape, a coordinate that
-  ///         is NaN or infinite, labels or colours of another number, or a `rescale` that leaves no
-  ///         pixels. (A coordinate on a device is looked at in the background: then such an image is
-  ///         dropped, counted, and told to WriterOptions::onError.)
+  /// @throws Error(kInvalidArgument) as addImage(), or for boxes of another shape, a coordinate
+  ///         that is NaN or infinite, labels or colours of another number, or a `rescale` that
+  ///         leaves no pixels. (A coordinate on a device is looked at in the background: then such
+  ///         an image is dropped, counted, and told to WriterOptions::onError.)
   void addImageWithBoxes(std::string_view tag, const TensorView& pixels, const TensorView& boxes,
                          std::int64_t step, const BoxOptions& options = {});
 
@@ -204,8 +204,9 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// library, or what else has FigureTraits. Several become the samples of one tag and step.
   ///
   /// @throws Error(kInvalidArgument) if a PngImage is no PNG file, or the list is empty.
-  /// @cost   A Figure shares its numbers, so that taking it costs microseconds; a PngImage is copied.
-  ///         Drawing and compression, about 11 ms for 640 x 480 pixels, are in the background.
+  /// @cost   A Figure shares its numbers, so that taking it costs microseconds; a PngImage is
+  ///         copied. Drawing and compression, about 11 ms for 640 x 480 pixels, are in the
+  ///         background.
   template <typename Figure, typename = RequiresFigureTraits<Figure>>
   void addFigure(std::string_view tag, const Figure& figure, std::int64_t step,
                  const FigureOptions& options = {}) {
@@ -228,8 +229,8 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// @shape  "NTCHW" (default) or another order of these letters; without 'N' one video, without
   ///         'C' grey. 1, 3 or 4 channels; none empty; any strides.
   /// @units  As addImage().
-  /// @throws Error(kInvalidArgument) naming the shape, format, element type, size or frame rate that
-  ///         does not fit.
+  /// @throws Error(kInvalidArgument) naming the shape, format, element type, size or frame rate
+  ///         that does not fit.
   /// @cost   Converts to bytes here, 1 to 2 ns an element; compression is in the background.
   void addVideo(std::string_view tag, const TensorView& frames, std::int64_t step,
                 const VideoOptions& options = {});
@@ -309,9 +310,10 @@ class STEPTAPE_EXPORT SummaryWriter {
                const MeshOptions& options = {});
 
   /// Records points of a high-dimensional space for TensorBoard's projector, in files beside the
-  /// event file: `<logDir>/<step>/<tag>/tensors.tsv`, `metadata.tsv` and `sprite.png`, the step with
-  /// five digits and the tag escaped, and an entry in `<logDir>/projector_config.pbtxt`. An entry of
-  /// the same tag and step is replaced, all others are kept, those of earlier processes as well.
+  /// event file: `<logDir>/<step>/<tag>/tensors.tsv`, `metadata.tsv` and `sprite.png`, the step
+  /// with five digits and the tag escaped, and an entry in `<logDir>/projector_config.pbtxt`. An
+  /// entry of the same tag and step is replaced, all others are kept, those of earlier processes as
+  /// well.
   ///
   /// Each file gets its name when it is whole, and the entry comes last. A failure is reported and
   /// returned by the next flush() or close(); it is not tried again. One process at a time may
@@ -319,10 +321,10 @@ class STEPTAPE_EXPORT SummaryWriter {
   ///
   /// @param matrix (points, dimensions) of any element type.
   /// @throws Error(kInvalidArgument) as checkEmbedding() says.
-  /// @cost   Copies the matrix, in its own element type, and the metadata, and turns the images into
-  ///         bytes; a matrix in flight is not copied. Text is made in the background in pieces of
-  ///         64 KiB, between which scalars are looked after: 100,000 points of 128 dimensions take
-  ///         about half a second and no more memory than their copy.
+  /// @cost   Copies the matrix, in its own element type, and the metadata, and turns the images
+  ///         into bytes; a matrix in flight is not copied. Text is made in the background in pieces
+  ///         of 64 KiB, between which scalars are looked after: 100,000 points of 128 dimensions
+  ///         take about half a second and no more memory than their copy.
   void addEmbedding(const TensorView& matrix, const EmbeddingOptions& options = {});
 
   /// Says which scalars share a chart of the custom-scalars page. Several calls add up to one

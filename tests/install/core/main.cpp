@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes one scalar with the installed library.
-#include <steptape/steptape.h>
-
 #include <iostream>
+
+#include <steptape/steptape.h>
 
 int main(int argc, char** argv) {
   steptape::SummaryWriter writer(argc > 1 ? argv[1] : "runs");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Averages one metric over the ranks with the installed library.
+#include <iostream>
+
 #include <steptape/mpi.h>
 #include <steptape/steptape.h>
-
-#include <iostream>
 
 int main(int argc, char** argv) {
   steptape::mpi::Environment environment(argc, argv);

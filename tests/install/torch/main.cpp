@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a tensor with the installed library.
-#include <steptape/torch.h>
-#include <torch/torch.h>
-
 #include <iostream>
+
+#include <steptape/torch.h>
+
+#include <torch/torch.h>
 
 int main(int argc, char** argv) {
   steptape::SummaryWriter writer(argc > 1 ? argv[1] : "runs");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Averages the gradients of a module, on one rank, with the installed library.
-#include <steptape/trainer.h>
-#include <torch/torch.h>
-
 #include <iostream>
+
+#include <steptape/trainer.h>
+
+#include <torch/torch.h>
 
 int main() {
   const auto world = std::make_shared<steptape::Communicator>();
