@@ -29,7 +29,18 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(STEPTAPE_CCACHE ccache)
   mark_as_advanced(STEPTAPE_CCACHE)
   if(STEPTAPE_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${STEPTAPE_CCACHE})
+    # A cache that cannot be written to would fail every compiler call.
+    file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/ccache_probe.cpp "int probe;\n")
+    execute_process(
+      COMMAND ${STEPTAPE_CCACHE} ${CMAKE_CXX_COMPILER} -c ccache_probe.cpp -o ccache_probe.o
+      WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/CMakeFiles
+      RESULT_VARIABLE _steptape_ccache_status OUTPUT_QUIET ERROR_VARIABLE _steptape_ccache_error)
+    if(_steptape_ccache_status EQUAL 0)
+      set(CMAKE_CXX_COMPILER_LAUNCHER ${STEPTAPE_CCACHE})
+    else()
+      string(STRIP "${_steptape_ccache_error}" _steptape_ccache_error)
+      message(STATUS "Building without ccache, which fails here: ${_steptape_ccache_error} (set CCACHE_DIR to a folder of yours)")
+    endif()
   endif()
 endif()
 

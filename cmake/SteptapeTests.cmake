@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# steptape_add_test(<name> SOURCES ... [LINK ...] [TIMEOUT seconds])
-#   A Google Test program; each TEST is a ctest of its own, named <name>.<Suite>.<Case>.
+# steptape_add_test(<name> SOURCES ... [LINK ...] [TIMEOUT seconds] [ONE_PROCESS]
+#                   [OPTIMIZED])
+#   A Google Test program; each TEST is a ctest of its own, named <name>.<Suite>.<Case>. ONE_PROCESS: the
+#   program is one ctest, for programs that take longer to start than a test takes: LibTorch is 0.4 s.
+#   OPTIMIZED: the test's own code takes long.
 # steptape_add_mpi_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
 #   The program is run once per rank count under mpiexec, oversubscribed where needed; its main()
 #   is tests/mpi/mpi_test_main.cpp, where any rank's failure fails the test.
@@ -24,9 +27,13 @@ target_link_libraries(steptape_test_flags INTERFACE steptape_build_flags)
 target_compile_options(steptape_test_flags INTERFACE -O0)
 
 function(steptape_test_program target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "" "SOURCES;LINK")
+  set(flags steptape_test_flags)
+  if(arg_OPTIMIZED)
+    set(flags steptape_build_flags)
+  endif()
   add_executable(${target} ${arg_SOURCES})
-  target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gmock steptape_test_flags)
+  target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gmock ${flags})
   # src/ as well: internals such as rings and encoders have tests of their own.
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE
@@ -34,18 +41,23 @@ function(steptape_test_program target)
 endfunction()
 
 function(steptape_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_PROCESS;OPTIMIZED" "TIMEOUT" "SOURCES;LINK")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
-  steptape_test_program(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main)
+  set(optimized)
+  if(arg_OPTIMIZED)
+    set(optimized OPTIMIZED)
+  endif()
+  steptape_test_program(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main ${optimized})
   # Tests fork while threads run and start threads in the child, which TSan refuses unless told.
-  gtest_discover_tests(${name}
-    TEST_PREFIX ${name}.
-    DISCOVERY_TIMEOUT 60
-    PROPERTIES
-      TIMEOUT ${arg_TIMEOUT}
-      ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
+  set(properties TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
+  if(arg_ONE_PROCESS)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties})
+  else()
+    gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+  endif()
 endfunction()
 
 function(steptape_add_mpi_test name)

@@ -78,19 +78,20 @@ jobs() {
 }
 
 # configure <preset>
-# Configures build/<preset>, unless it is already configured for the same LibTorch: ninja runs CMake
-# again by itself when a CMakeLists.txt changed.
+# Configures build/<preset>, unless it is already configured for the same LibTorch, compiler and
+# presets: ninja runs CMake again by itself when a CMakeLists.txt changed.
 configure() {
   local preset=$1 torch=${STEPTAPE_TORCH_DIR:-}
   local folder=$root/build/$preset
-  local marker=$folder/configured_for_torch
-  if [[ -f $folder/build.ninja && -f $marker && $(<"$marker") == "$torch" ]]; then
+  local marker=$folder/configured_for wanted
+  wanted="$torch $("${CXX:-c++}" --version | head -n 1) $(cksum <"$root/CMakePresets.json")"
+  if [[ -f $folder/build.ninja && -f $marker && $(<"$marker") == "$wanted" ]]; then
     return
   fi
   say "configuring build/$preset"
   # Fresh: what was found beside another LibTorch must not stay in the cache.
   (cd "$root" && cmake --fresh --preset "$preset" -DTorch_DIR="$torch" >&2) || return 1
-  echo "$torch" >"$marker"
+  echo "$wanted" >"$marker"
 }
 
 # build <preset> [target ...]

@@ -8,6 +8,9 @@
 //   writer.addHistogram("conv1/weight", model->conv1->weight, step);
 //   writer.addGraph(model, images);
 //   steptape::OpProfiler profiler;
+//
+// Of LibTorch it includes tensors only, since <torch/nn/module.h> takes ten seconds to compile: include
+// what defines your model, such as <torch/torch.h>, yourself.
 #include "steptape/steptape.h"             // IWYU pragma: export
 #include "steptape/torch/graph.h"          // IWYU pragma: export
 #include "steptape/torch/op_profiler.h"    // IWYU pragma: export
