@@ -11,6 +11,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/directory_entries.h"
 #include "record/event_file_name.h"
 
 namespace steptape {
@@ -38,19 +39,16 @@ struct Listing {
 
 /// @return what could be read; `*error` says why not all.
 Listing list(const fs::path& directory, std::error_code* error) {
-  std::vector<fs::directory_entry> entries;  // which mostly know their type without a system call
-  for (fs::directory_iterator it(directory, *error), end; !*error && it != end;
-       it.increment(*error)) {
-    entries.push_back(*it);
-  }
-  std::sort(entries.begin(), entries.end());
+  std::vector<detail::DirectoryEntry> entries;
+  error->assign(detail::listDirectory(directory.string(), &entries), std::system_category());
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   Listing listing;
-  for (const fs::directory_entry& entry : entries) {
-    std::error_code ignored;
-    if (entry.is_directory(ignored)) {
-      (entry.is_symlink(ignored) ? listing.links : listing.directories).push_back(entry.path());
-    } else if (detail::isEventFileName(entry.path().filename().string())) {
-      listing.files.push_back(entry.path().string());
+  for (const detail::DirectoryEntry& entry : entries) {
+    if (entry.isDirectory) {
+      (entry.isLink ? listing.links : listing.directories).push_back(directory / entry.name);
+    } else if (detail::isEventFileName(entry.name)) {
+      listing.files.push_back((directory / entry.name).string());
     }
   }
   return listing;
