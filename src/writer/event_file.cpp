@@ -65,7 +65,7 @@ std::string nextEventFileName(const std::vector<std::string>& existing, double w
 }
 
 EventFile::~EventFile() {
-  finish();
+  abandon();
 }
 
 Status EventFile::create(const std::string& directory, double wallTime, const std::string& suffix) {
@@ -148,11 +148,16 @@ Status EventFile::append(std::string_view bytes) {
   return {};
 }
 
-bool EventFile::cutBack() noexcept {
-  if (leftover_ > 0 && open() == 0 && FileSystem::current().truncate(descriptor_, size_) == 0) {
-    leftover_ = 0;
+int EventFile::cutBack() noexcept {
+  if (leftover_ == 0) {
+    return 0;
   }
-  return leftover_ == 0;
+  int error = open();
+  if (error == 0) {
+    error = FileSystem::current().truncate(descriptor_, size_);
+  }
+  leftover_ = error == 0 ? 0 : leftover_;
+  return error;
 }
 
 bool EventFile::deleted() {
@@ -173,21 +178,25 @@ void EventFile::closeDescriptor() noexcept {
   }
 }
 
-bool EventFile::discard() noexcept {
-  const int error = FileSystem::current().remove(path_);
-  if (error != 0 && error != ENOENT) {
-    return false;
+int EventFile::finish() noexcept {
+  if (!created()) {
+    return 0;
   }
-  closeDescriptor();
-  path_.clear();
-  leftover_ = 0;
-  return true;
+  int error = size_ > 0 ? cutBack() : FileSystem::current().remove(path_);
+  error = error == ENOENT ? 0 : error;  // somebody has deleted it
+  if (error == 0) {
+    forget();
+  }
+  return error;
 }
 
-void EventFile::finish() noexcept {
-  if (created() && (size_ > 0 || !discard())) {
-    cutBack();
+void EventFile::abandon() noexcept {
+  if (finish() != 0) {
+    forget();
   }
+}
+
+void EventFile::forget() noexcept {
   closeDescriptor();
   path_.clear();
   leftover_ = 0;

@@ -55,6 +55,15 @@ class EventFile {
 
   /// True if a part of a failed append() is still in the file.
   bool hasPartialAppend() const { return leftover_ > 0; }
+  /// The bytes of that part.
+  std::size_t partialBytes() const { return leftover_; }
+  /// Cuts that part off. @return 0 or an errno
+  int cutBack() noexcept;
+  /// Keeps the first `bytes` of that part, which are whole records; the rest is still to be cut off.
+  void keepPartial(std::size_t bytes) {
+    size_ += bytes;
+    leftover_ -= bytes;
+  }
 
   /// True if the file was deleted, so that what is written to it is lost.
   bool deleted();
@@ -62,17 +71,16 @@ class EventFile {
   void closeDescriptor() noexcept;
 
   /// Closes the file for good: created() is false until the next create(). First cuts off what is
-  /// left of a failed append(), once more; a file without a whole record is removed.
-  void finish() noexcept;
-
-  /// Removes the file, which holds no whole record.
-  /// @return false if the system does not let it: then it stays, and the next append() goes on.
-  bool discard() noexcept;
+  /// left of a failed append(), or removes the file if it holds no whole record.
+  /// @return 0, or the errno for which it could not; nothing has changed then.
+  int finish() noexcept;
+  /// finish(), and leaves behind what cannot be cut off.
+  void abandon() noexcept;
 
  private:
   friend class OpenFiles;
   int open() noexcept;  // 0 or an errno
-  bool cutBack() noexcept;
+  void forget() noexcept;
 
   OpenFiles* openFiles_ = nullptr;
   std::string path_;

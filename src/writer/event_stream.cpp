@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <list>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,7 @@
 #include "steptape/record/record_format.h"
 
 #include "base/little_endian.h"
+#include "event/scalar_event_view.h"
 #include "record/open_record.h"
 #include "writer/writer_core.h"
 
@@ -31,6 +33,18 @@ Event versionEvent(double wallTime) {
 }
 
 constexpr std::uint64_t kHeadRecords = 2;
+
+/// Whether an event holds nothing but scalars, and how many values it counts as.
+bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
+  detail::ScalarEventView event(payload);
+  detail::ScalarView scalar;
+  while (event.next(&scalar)) {
+    ++*values;
+  }
+  const bool isScalars = event.isWhole();
+  *values = std::max<std::uint64_t>(*values, 1);
+  return isScalars;
+}
 
 /// @throws std::bad_alloc, and has appended nothing then.
 void appendRecord(const Event& event, RecordBuffer* records) {
@@ -70,11 +84,11 @@ Status EventStream::create(double wallTime) {
   try {
     Status status = writeHead(wallTime);
     if (!status.ok()) {
-      file_.discard();
+      file_.finish();  // where it cannot, the next call goes on with this file
     }
     return status;
   } catch (...) {
-    file_.discard();
+    file_.finish();
     throw;
   }
 }
@@ -330,6 +344,12 @@ bool EventStream::rotationDue(TimePoint now) const {
 
 Status EventStream::ensureFile() {
   file_.keepWithin(openFiles_);
+  if (mustFinish_) {
+    Status finished = finishClosed();
+    if (!finished.ok()) {
+      return finished;
+    }
+  }
   const bool deleted = file_.created() && file_.deleted();
   if (file_.created() && head_.empty() && !deleted) {
     return {};
@@ -339,7 +359,7 @@ Status EventStream::ensureFile() {
         {ErrorCode::kIoError, file_.path() +
                                   " was deleted while the run was being written; what it held is "
                                   "lost, the run goes on in a new file"});
-    file_.finish();
+    file_.abandon();
   }
   Status status = create(core_->wallSeconds());
   if (status.ok()) {
@@ -448,9 +468,46 @@ std::string EventStream::described(std::string_view records, const Metadata& met
   return result.take();
 }
 
+/// Where a part of a failed append cannot be cut off, the whole records in it are not dropped.
+void EventStream::keepWholeRecords() {
+  if (!head_.empty() || mustFinish_ || file_.cutBack() == 0) {
+    return;
+  }
+  sealBuffer();
+  Chunk& chunk = chunks_.front();
+  std::string_view rest(chunk.bytes);
+  while (rest.size() >= kFramingBytes) {
+    const std::uint64_t length = detail::loadLittleEndian64(rest.data());
+    if (file_.partialBytes() < kFramingBytes + length) {
+      return;
+    }
+    std::uint64_t values = 0;
+    std::uint64_t& counter =
+        countsAsScalars(rest.substr(kHeaderBytes, length), &values) ? chunk.scalars : chunk.values;
+    counter -= std::min(counter, values);
+    file_.keepPartial(kFramingBytes + length);
+    rest.remove_prefix(kFramingBytes + length);
+  }
+}
+
+/// A file that close() could not make whole comes before the next one is begun, a few times.
+Status EventStream::finishClosed() {
+  constexpr int kTries = 8;
+  const int error = file_.finish();
+  if (error != 0 && ++finishTries_ < kTries) {
+    return {ErrorCode::kIoError, "cannot cut half a record off " + file_.path() + ": " +
+                                     std::generic_category().message(error)};
+  }
+  file_.abandon();
+  mustFinish_ = false;
+  finishTries_ = 0;
+  return {};
+}
+
 /// What is left when writeAll() has returned.
 void EventStream::close() {
   finishEvent();
+  keepWholeRecords();
   for (const Chunk& chunk : chunks_) {
     core_->countDropped(chunk.scalars, chunk.values);
   }
@@ -461,7 +518,7 @@ void EventStream::close() {
   failures_ = 0;
   mustDescribeAgain_ = false;
   updateBacklog();
-  file_.finish();
+  mustFinish_ = file_.finish() != 0;
   head_.clear();
   reportStepsBack();
 }

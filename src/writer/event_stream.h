@@ -133,6 +133,8 @@ class EventStream {
   void sealBuffer();
   Status writeHead(double wallTime);
   Status ensureFile();
+  Status finishClosed();
+  void keepWholeRecords();
   bool rotationDue(TimePoint now) const;
   Status writePending();
   void noteFailure(const Status& status, TimePoint now);
@@ -148,10 +150,12 @@ class EventStream {
   EventFile file_;
   TimePoint fileBegan_;
   std::optional<std::int64_t> purgeFrom_;  // what the next file tells readers to forget
-  std::string head_;                       // of the current file, until it is written
-  std::uint64_t fileSerial_ = 1;           // changes when tags must be described again
-  Metadata described_;                     // of every tag described in the current file
-  bool mustDescribeAgain_ = false;         // before anything more is written
+  bool mustFinish_ = false;                // close() could not make file_ whole
+  int finishTries_ = 0;
+  std::string head_;                // of the current file, until it is written
+  std::uint64_t fileSerial_ = 1;    // changes when tags must be described again
+  Metadata described_;              // of every tag described in the current file
+  bool mustDescribeAgain_ = false;  // before anything more is written
 
   std::uint64_t resumes_ = 0;
   std::unordered_map<std::string, std::int64_t> lastSteps_;  // of tags that are no scalar series
