@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <new>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -76,6 +77,9 @@ class RunFinder {
   std::error_code visit(const fs::path& directory) {
     std::error_code error;
     const fs::path canonical = fs::canonical(directory, error);
+    if (error == std::errc::not_enough_memory) {
+      throw std::bad_alloc();  // which canonical() has caught
+    }
     if (error || !visited_.insert(canonical).second) {
       return error;
     }

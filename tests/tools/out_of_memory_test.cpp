@@ -70,7 +70,8 @@ class ToolOutOfMemory : public TraceFixture {
 
   /// Every allocation of the command fails once; of those before it, which make the parser of the
   /// command line, the same for all commands, one in `parserStep`.
-  void sweep(std::vector<const char*> arguments, std::uint64_t parserStep = 97) {
+  void sweep(std::vector<const char*> arguments, std::uint64_t parserStep = 97,
+             bool comparesOutput = true) {
     arguments.insert(arguments.begin(), "steptape");
     const std::uint64_t ofParser = allocationsOf({"steptape", "--version"});
     const int exitCode = runTool(arguments);
@@ -78,9 +79,8 @@ class ToolOutOfMemory : public TraceFixture {
     for (std::uint64_t n = 0;; n += n < ofParser ? parserStep : 1) {
       const int code = runTool(arguments, n);
       const std::string error = contentOf("stderr");
-      if (code == exitCode && contentOf("stdout") == output) {
-        // It did without.
-      } else {
+      const bool isWhole = !comparesOutput || contentOf("stdout") == output;
+      if (code != exitCode || !isWhole) {
         ASSERT_EQ(code, tools::kExitProblem) << "with allocation " << n << ": " << error;
         ASSERT_THAT(error, ::testing::EndsWith("steptape: out of memory\n"))
             << "with allocation " << n;
@@ -136,7 +136,8 @@ TEST_F(ToolOutOfMemory, EndsMergeTracesWithALineAndOne) {
   sweep({"merge-traces", "traces", "--output", "merged.json"});
 }
 TEST_F(ToolOutOfMemory, EndsHelpWithALineAndOne) {
-  sweep({"completion", "bash"}, 499);
+  // CLI11 puts the choices of an option together with a stream, which says nothing where it ends early.
+  sweep({"completion", "bash"}, 499, /*comparesOutput=*/false);
 }
 
 TEST_F(ToolOutOfMemory, EndsWithALineAndOneWhereAnExceptionCannotGetThrough) {
