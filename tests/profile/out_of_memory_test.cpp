@@ -48,7 +48,7 @@ class ProfiledProgram {
   int reports() const { return reports_; }
   int completeSteps() const { return completeSteps_; }
 
-  void run() {
+  void run(FailingAllocations* failing) {
     std::optional<Profiler> profiler;
     attempt([&] { profiler.emplace(options_); });
     if (!profiler) {
@@ -61,6 +61,8 @@ class ProfiledProgram {
     attempt([&] { profiler->table(); });
     attempt([&] { profiler->flush(); });
     hasStopped_ = attempt([&] { profiler->stop(); });
+    failing
+        ->stop();  // its writer's destructor would wait for memory, for WriterOptions::flushTimeout
   }
   bool hasStopped() const { return hasStopped_; }
 
@@ -102,7 +104,7 @@ void sweep(std::uint64_t count, std::uint64_t step) {
     ProfiledProgram program(directory.string() + "/run");
     fs::create_directories(directory.string() + "/run");
     FailingAllocations failing(n, count);
-    program.run();
+    program.run(&failing);
     const bool wasTheLast = failing.stop() == 0;
     if (program.completeSteps() == kSteps && program.hasStopped()) {
       EXPECT_TRUE(program.windows() >= kSteps || program.reports() > 0)
@@ -122,7 +124,7 @@ void sweep(std::uint64_t count, std::uint64_t step) {
 }
 
 TEST(ProfilerOutOfMemory, WritesOrReportsEachWindowWhicheverAllocationFails) {
-  sweep(1, 7);  // thousands: every seventh is enough to meet each place
+  sweep(1, 29);  // of thousands, in which few places come again and again
 }
 
 TEST(ProfilerOutOfMemory, WritesOrReportsEachWindowWhileSomeAllocationsFail) {
