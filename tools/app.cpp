@@ -2,7 +2,11 @@
 #include "tools/app.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <fmt/format.h>
+#include <new>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -102,6 +106,53 @@ int runApp(int argc, const char* const* argv) {
     return app->exit(error) == 0 ? kExitFine : kExitUsage;
   }
   return exitCode;
+}
+
+namespace {
+
+int runToolAndTell(int argc, const char* const* argv) {
+  try {
+    holdStandardStreams();
+    const int exitCode = runApp(argc, argv);
+    flushOutput();
+    return exitCode;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    printMessage(std::string("steptape: ") + error.what());
+    return kExitProblem;
+  }
+}
+
+void tellOutOfMemory() noexcept {
+  std::fputs("steptape: out of memory\n", stderr);
+}
+
+/// A terminate handler.
+[[noreturn]] void endForLackOfMemory() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) {
+      std::rethrow_exception(error);
+    }
+  } catch (const std::bad_alloc&) {
+    tellOutOfMemory();
+    std::_Exit(kExitProblem);
+  } catch (...) {
+  }
+  std::abort();
+}
+
+}  // namespace
+
+int runTool(int argc, const char* const* argv) noexcept {
+  // CLI11 copies texts in functions that are noexcept.
+  std::set_terminate(&endForLackOfMemory);
+  try {
+    return runToolAndTell(argc, argv);
+  } catch (const std::bad_alloc&) {
+    tellOutOfMemory();
+    return kExitProblem;
+  }
 }
 
 }  // namespace steptape::tools

@@ -19,4 +19,9 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode);
 /// @return the program's exit code.
 int runApp(int argc, const char* const* argv);
 
+/// The whole program: runApp(), and a line to stderr for whatever it throws, memory that is short
+/// included.
+/// @return the program's exit code.
+int runTool(int argc, const char* const* argv) noexcept;
+
 }  // namespace steptape::tools

@@ -122,19 +122,25 @@ int profile(const ProfileOptions& options, const OpTableView& view) {
   return options.compare.empty() ? show(options, view) : compare(options, view);
 }
 
-void addViewOptions(CLI::App* command, ProfileOptions* options) {
-  command->add_option("--by", options->by, "What makes two calls one row of the operators")
-      ->check(CLI::IsMember({"name", "shape", "module", "stack"}))
-      ->capture_default_str();
-  command
-      ->add_option("--top", options->rows,
-                   "How many operators to show; with --json all if left out")
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      ->add_option("--sort", options->sort, "Which operators come first: those with the most of it")
-      ->check(CLI::IsMember({"self", "total", "calls"}))
-      ->capture_default_str();
+/// By their addresses: CLI11 ends the process if there is no memory to find an option by its name.
+struct ViewOptions {
+  CLI::Option* by;
+  CLI::Option* top;
+  CLI::Option* sort;
+};
+
+ViewOptions addViewOptions(CLI::App* command, ProfileOptions* options) {
+  ViewOptions view{};
+  view.by =
+      command->add_option("--by", options->by, "What makes two calls one row of the operators");
+  view.by->check(CLI::IsMember({"name", "shape", "module", "stack"}))->capture_default_str();
+  view.top = command->add_option("--top", options->rows,
+                                 "How many operators to show; with --json all if left out");
+  view.top->type_name("N")->capture_default_str();
+  view.sort = command->add_option("--sort", options->sort,
+                                  "Which operators come first: those with the most of it");
+  view.sort->check(CLI::IsMember({"self", "total", "calls"}))->capture_default_str();
+  return view;
 }
 
 OpTableView viewOf(const CLI::App& command, const ProfileOptions& options) {
@@ -155,15 +161,16 @@ void addProfileCommand(CLI::App* app, int* exitCode) {
       "profile", "Show where the time of a trace went, or of several ranks' traces");
   const auto options = std::make_shared<ProfileOptions>();
   addTracesArgument(command, &options->paths);
-  addViewOptions(command, options.get());
-  command->add_flag("--json", options->json, "Print JSON for programs instead of tables");
+  const ViewOptions view = addViewOptions(command, options.get());
+  CLI::Option* const json =
+      command->add_flag("--json", options->json, "Print JSON for programs instead of tables");
   CLI::Option* const compareOption =
       command
           ->add_option("--compare", options->compare,
                        "Show what takes longer than in this older trace or directory, by step")
           ->type_name("PATH");
   expectPath(compareOption, "trace file");
-  compareOption->excludes("--sort");
+  compareOption->excludes(view.sort);
   command
       ->add_option("--fail-above", options->failAbove,
                    "With --compare: exit with 1 if a step takes more than that much longer")
@@ -175,7 +182,7 @@ void addProfileCommand(CLI::App* app, int* exitCode) {
       "Write the traces to this file instead, in the form that its ending names: .json, .json.gz, "
       ".xplane.pb, or .folded for flamegraph.pl and speedscope");
   output->type_name("FILE");
-  for (const char* other : {"--by", "--top", "--sort", "--json", "--compare"}) {
+  for (CLI::Option* const other : {view.by, view.top, view.sort, json, compareOption}) {
     output->excludes(other);
   }
   command->footer(

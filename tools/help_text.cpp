@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <sstream>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -20,10 +19,14 @@ constexpr std::size_t kMostNameColumns = 22;
 /// `text` with line breaks between words, so that no line is longer than `columns` with the
 /// `indent` that all lines but the first begin with.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns) {
-  std::istringstream words(text);
+  constexpr char kSpaces[] = " \n";
   std::string result;
   std::size_t used = indent;
-  for (std::string word; words >> word;) {
+  // Not by a stream: those end early where there is no memory, and say nothing.
+  for (std::size_t begin = text.find_first_not_of(kSpaces); begin != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    begin = text.find_first_not_of(kSpaces, end);
     if (used > indent && used + 1 + word.size() > columns) {
       result += '\n' + std::string(indent, ' ');
       used = indent;

@@ -14,6 +14,8 @@
 
 #include "steptape/base/error.h"
 
+#include "base/directory_entries.h"
+
 namespace steptape::tools {
 namespace {
 
@@ -89,16 +91,7 @@ std::int64_t sessionTime(const std::filesystem::path& file) {
 /// All traces in and below a directory.
 class TraceSearch {
  public:
-  explicit TraceSearch(const std::string& directory) {
-    using Iterator = std::filesystem::recursive_directory_iterator;
-    for (Iterator entry(directory); entry != Iterator(); ++entry) {
-      if (entry->is_directory() && entry->path().filename() == kUnfinishedDirectory) {
-        entry.disable_recursion_pending();
-      } else if (entry->is_regular_file()) {
-        take(entry->path());
-      }
-    }
-  }
+  explicit TraceSearch(const std::filesystem::path& directory) { search(directory); }
 
   /// The newest one, the files in the order of their names; empty if there is none.
   std::vector<std::string> newest() const {
@@ -116,6 +109,21 @@ class TraceSearch {
   }
 
  private:
+  void search(const std::filesystem::path& directory) {
+    std::vector<detail::DirectoryEntry> entries;
+    if (const int error = detail::listDirectory(directory.string(), &entries)) {
+      throw Error(ErrorCode::kIoError, fmt::format("cannot read {}: {}", directory.string(),
+                                                   std::generic_category().message(error)));
+    }
+    for (const detail::DirectoryEntry& entry : entries) {
+      if (!entry.isDirectory) {
+        take(directory / entry.name);
+      } else if (!entry.isLink && entry.name != kUnfinishedDirectory) {
+        search(directory / entry.name);
+      }
+    }
+  }
+
   void take(const std::filesystem::path& path) {
     const std::string name = path.filename().string();
     if (endsWith(name, ".xplane.pb")) {
@@ -170,14 +178,9 @@ TraceForm traceFormOf(const std::string& path) {
 }
 
 std::vector<std::string> newestTraceFiles(const std::string& directory) {
-  try {
-    std::vector<std::string> paths = TraceSearch(directory).newest();
-    if (!paths.empty()) {
-      return paths;
-    }
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw Error(ErrorCode::kIoError,
-                fmt::format("cannot read {}: {}", directory, error.code().message()));
+  std::vector<std::string> paths = TraceSearch(directory).newest();
+  if (!paths.empty()) {
+    return paths;
   }
   throw Error(ErrorCode::kIoError,
               fmt::format("no trace in or below {}: want *.pt.trace.json, *.pt.trace.json.gz or "

@@ -84,7 +84,7 @@ void ScalarEventEncoder::begin(double wallTime, std::int64_t step) {
 }
 
 // As Protocol Buffers do, fields whose bits are all zero are left out.
-void ScalarEventEncoder::finish(std::string* out) {
+void ScalarEventEncoder::appendTo(std::string* out) const {
   if (bitsOf<std::uint64_t>(wallTime_) != 0) {
     detail::appendDoubleField(out, detail::kEventWallTime, wallTime_);
   }
@@ -92,7 +92,6 @@ void ScalarEventEncoder::finish(std::string* out) {
     detail::appendVarintField(out, detail::kEventStep, static_cast<std::uint64_t>(step_));
   }
   detail::appendBytesField(out, detail::kEventSummary, std::string_view(values_).substr(0, used_));
-  count_ = 0;
 }
 
 }  // namespace steptape

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -48,9 +49,18 @@ ProfileOutput::ProfileOutput(const ProfilerOptions& options, RankExchange* excha
   }
 }
 
+template <typename Task>
+void ProfileOutput::attempt(const Task& task) noexcept {
+  try {
+    task();
+  } catch (const std::exception& error) {
+    noteCaught(error);
+  }
+}
+
 ProfileOutput::~ProfileOutput() {
   finish();
-  note(sessions_.finish(kPatienceWithRanks));
+  attempt([&] { note(sessions_.finish(kPatienceWithRanks)); });
 }
 
 void ProfileOutput::write(FinishedWindow window, const TraceOrigin& origin) {
@@ -172,15 +182,26 @@ void ProfileOutput::writeTrace(const Trace& trace, const WindowStart& start) {
   }
 }
 
-void ProfileOutput::attempt(const std::function<void()>& task) {
-  try {
-    task();
-  } catch (const std::exception& error) {
-    note(Status(ErrorCode::kIoError, std::string("cannot write the profile: ") + error.what()));
+void ProfileOutput::noteCaught(const std::exception& error) noexcept {
+  if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) {
+    try {
+      note(Status(ErrorCode::kIoError, std::string("cannot write the profile: ") + error.what()));
+      return;
+    } catch (const std::bad_alloc&) {
+      // Then that is what is reported.
+    }
   }
+  note(outOfMemory_);
 }
 
-void ProfileOutput::note(const Status& status) {
+void ProfileOutput::lose() noexcept {
+  if (exchange_ != nullptr) {
+    exchange_->provide("");  // the other ranks count windows
+  }
+  note(outOfMemory_);
+}
+
+void ProfileOutput::note(const Status& status) noexcept {
   if (status.ok()) {
     return;
   }
@@ -204,9 +225,13 @@ void ProfileOutput::reportOnce(const std::string& what) {
   }
 }
 
-void ProfileOutput::report(const Status& status) const {
+void ProfileOutput::report(const Status& status) const noexcept {
   if (options_.onError) {
-    options_.onError(status);
+    try {
+      options_.onError(status);
+    } catch (...) {
+      // It must not throw; where it does, such as for lack of memory, the training goes on.
+    }
   } else {
     std::fprintf(stderr, "steptape: %s\n", status.message().c_str());
   }

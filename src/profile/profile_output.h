@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <set>
@@ -42,6 +42,9 @@ class ProfileOutput {
   /// Logs what all ranks found.
   void write(RankExchange::Window window);
 
+  /// Notes that a window was lost for lack of memory.
+  void lose() noexcept;
+
   /// Tells of what cannot be recorded, unless it was told of before; does nothing if it is empty.
   void reportOnce(const std::string& what);
 
@@ -61,11 +64,16 @@ class ProfileOutput {
   SummaryWriter* writer() { return ownWriter_ ? &*ownWriter_ : options_.writer; }
   bool wantsFiles() const;
   /// Does what may fail, such as for lack of memory; notes the failure.
-  void attempt(const std::function<void()>& task);
-  void note(const Status& status);
-  void report(const Status& status) const;
+  template <typename Task>
+  void attempt(const Task& task) noexcept;
+  void noteCaught(const std::exception& error) noexcept;
+  void note(const Status& status) noexcept;
+  void report(const Status& status) const noexcept;
 
   const ProfilerOptions options_;
+  // Made beforehand: there is no memory when it is needed.
+  const Status outOfMemory_{ErrorCode::kResourceExhausted,
+                            "cannot write the profile: out of memory"};
   RankExchange* const exchange_;
   ProfileSessionDirectory sessions_;
   std::optional<SummaryWriter> ownWriter_;

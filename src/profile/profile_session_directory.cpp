@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_session_directory.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "steptape/base/error.h"
 #include "steptape/base/mutex.h"
+
+#include "base/directory_entries.h"
 
 namespace steptape::detail {
 namespace {
@@ -15,13 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 int filesIn(const fs::path& directory) {
-  int files = 0;
-  std::error_code error;
-  for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    files += entry->path().extension() == ".pb" ? 1 : 0;
-  }
-  return files;
+  std::vector<DirectoryEntry> entries;
+  listDirectory(directory.string(), &entries);
+  return static_cast<int>(std::count_if(
+      entries.begin(), entries.end(),
+      [](const DirectoryEntry& entry) { return fs::path(entry.name).extension() == ".pb"; }));
 }
 
 Status failure(const fs::path& path, const std::error_code& error) {
@@ -30,15 +32,14 @@ Status failure(const fs::path& path, const std::error_code& error) {
 
 /// Moves the files of a directory to another one, and removes it.
 std::error_code moveFiles(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  for (fs::directory_iterator entry(from, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    fs::rename(entry->path(), to / entry->path().filename(), error);
-    if (error) {
-      return error;
-    }
+  std::vector<DirectoryEntry> entries;
+  std::error_code error(listDirectory(from.string(), &entries), std::system_category());
+  for (auto entry = entries.begin(); !error && entry != entries.end(); ++entry) {
+    fs::rename(from / entry->name, to / entry->name, error);
   }
-  fs::remove(from, error);
+  if (!error) {
+    fs::remove(from, error);
+  }
   return error;
 }
 

@@ -61,10 +61,12 @@ class Profiler::Impl {
     if (recorder_) {
       return;
     }
-    recorder_.emplace(detail::WindowRecorder::Options{options_.recordsPerThread, options_.zones,
-                                                      options_.maxTraceSpans,
-                                                      options_.operatorSampling, source_.get()},
-                      [this](detail::FinishedWindow window) { finish(std::move(window)); });
+    recorder_.emplace(
+        detail::WindowRecorder::Options{options_.recordsPerThread, options_.zones,
+                                        options_.maxTraceSpans, options_.operatorSampling,
+                                        source_.get()},
+        [this](detail::FinishedWindow window) { finish(std::move(window)); },
+        [this] { output_.lose(); });
     step_ = 0;
     governor_.reset();
     {

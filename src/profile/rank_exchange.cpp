@@ -25,12 +25,18 @@ std::string takeFirst(WireCursor* cursor) {
 RankExchange::RankExchange(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
 
 void RankExchange::expect(std::int64_t step) {
+  std::list<std::string> place(1);
   expected_.push_back(step);
+  const MutexLock lock(mutex_);
+  missing_.splice(missing_.end(), place);
 }
 
-void RankExchange::provide(std::string found) {
+void RankExchange::provide(std::string found) noexcept {
   const MutexLock lock(mutex_);
-  provided_.push_back(std::move(found));
+  if (!missing_.empty()) {
+    missing_.front() = std::move(found);
+    provided_.splice(provided_.end(), missing_, missing_.begin());
+  }
 }
 
 std::vector<RankExchange::Window> RankExchange::advance() {

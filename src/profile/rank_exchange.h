@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,8 +41,9 @@ class RankExchange {
 
   /// Announces a window, for which provide() will be called. In the same steps on all ranks.
   void expect(std::int64_t step);
-  /// Gives what this rank found in the earliest window for which that was not called yet.
-  void provide(std::string found);
+  /// Gives what this rank found in the earliest window for which that was not called yet. Needs no
+  /// memory: expect() has made the place.
+  void provide(std::string found) noexcept;
 
   /// Moves the exchange on, behind each step. Collective; does nothing while no window is missing.
   ///
@@ -67,7 +69,8 @@ class RankExchange {
   std::vector<std::string> fromRank_;
 
   Mutex mutex_;
-  std::deque<std::string> provided_ STEPTAPE_GUARDED_BY(mutex_);  // and not sent
+  std::list<std::string> missing_ STEPTAPE_GUARDED_BY(mutex_);  // places for what is to be provided
+  std::list<std::string> provided_ STEPTAPE_GUARDED_BY(mutex_);  // and not sent
 
   CollectiveHandle underWay_;  // last: its end waits, while the memory above is still its
 };

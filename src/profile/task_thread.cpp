@@ -30,10 +30,10 @@ TaskThread::~TaskThread() {
 void TaskThread::post(std::function<void()> task) {
   {
     const MutexLock lock(mutex_);
-    tasks_.push_back(std::move(task));
     if (!thread_.joinable()) {
       thread_ = std::thread([this] { run(); });
     }
+    tasks_.push_back(std::move(task));
   }
   changed_.notifyAll();
 }

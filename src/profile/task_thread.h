@@ -22,6 +22,7 @@ class TaskThread {
   ~TaskThread();
 
   /// @param task Must not throw.
+  /// @throws if there is no memory or no thread: then the task is not done.
   void post(std::function<void()> task);
 
   /// Returns once everything is done, or at once in a task, which cannot wait for itself.

@@ -27,12 +27,13 @@ double ownCpuNanos() {
 
 }  // namespace
 
-WindowRecorder::WindowRecorder(const Options& options, OnFinished onFinished)
+WindowRecorder::WindowRecorder(const Options& options, OnFinished onFinished, OnLost onLost)
     : collector_(options.recordsPerThread, options.zones),
       maxSpans_(options.maxSpans),
       sampling_(options.sampling),
       source_(options.source),
-      onFinished_(std::move(onFinished)) {
+      onFinished_(std::move(onFinished)),
+      onLost_(std::move(onLost)) {
   marks_.reserve(kMarksAtFirst);
   takenMarks_.reserve(kMarksAtFirst);
   thread_ = std::thread([this] { run(); });
@@ -79,8 +80,8 @@ void WindowRecorder::resume() {
 }
 
 void WindowRecorder::close(const WindowEnd& end) {
-  isOpen_ = false;
   mark(Change::kClose, 0, end);
+  isOpen_ = false;
   wake_.notifyOne();
 }
 
@@ -106,14 +107,51 @@ void WindowRecorder::run() {
       }
       isLast = isEnding_;
     }
-    try {
-      look();
-    } catch (const std::bad_alloc&) {  // the run matters more: what was drained is lost
-      const MutexLock lock(windowMutex_);
-      drained_.clear();
-      RecorderRegistry::instance().countUnrecorded();
+    bool isDone = tryLook();
+    constexpr int kLastTries = 3;
+    for (int i = 1; isLast && !isDone && i < kLastTries; ++i) {
+      isDone = tryLook();
     }
     threadNanos_.store(ownCpuNanos(), std::memory_order_relaxed);
+  }
+  loseWindows();
+}
+
+/// The run matters more than its profile: where there is no memory, what was drained is lost, and
+/// what became of the windows waits for the next look.
+bool WindowRecorder::tryLook() noexcept {
+  try {
+    look();
+    return true;
+  } catch (const std::bad_alloc&) {
+    const MutexLock lock(windowMutex_);
+    loseDrained();
+    return false;
+  }
+}
+
+void WindowRecorder::loseDrained() {
+  for (const Drained& drained : drained_) {
+    RecorderRegistry::instance().countUnrecorded(drained.records.size() - drained.next +
+                                                 drained.dropped);
+  }
+  drained_.clear();
+}
+
+/// At the end, those that were closed and that no look could finish.
+void WindowRecorder::loseWindows() noexcept {
+  const auto isClose = [](const Mark& mark) { return mark.change == Change::kClose; };
+  std::ptrdiff_t lost = 0;
+  {
+    const MutexLock lock(windowMutex_);
+    const MutexLock markLock(markMutex_);
+    lost = static_cast<std::ptrdiff_t>(closed_.size());
+    lost += std::count_if(takenMarks_.begin() + static_cast<std::ptrdiff_t>(appliedMarks_),
+                          takenMarks_.end(), isClose);
+    lost += std::count_if(marks_.begin(), marks_.end(), isClose);
+  }
+  for (; lost > 0; --lost) {
+    onLost_();
   }
 }
 
@@ -131,13 +169,16 @@ void WindowRecorder::look() {
 }
 
 void WindowRecorder::drain() {
-  takenMarks_.clear();
   std::uint64_t now = 0;
   {
     const MutexLock lock(markMutex_);
-    takenMarks_.swap(marks_);
-    isClosing_ = false;
-    now = readTicks();
+    if (appliedMarks_ == takenMarks_.size()) {  // else a look before this one had no memory
+      takenMarks_.clear();
+      appliedMarks_ = 0;
+      takenMarks_.swap(marks_);
+      isClosing_ = false;
+      now = readTicks();
+    }
   }
   // After the marks: all records that lie before one of them are found. Those behind `now` may lie
   // behind marks that are still to come, and wait for them.
@@ -150,8 +191,11 @@ void WindowRecorder::drain() {
     records.assign(batch.records.begin(), batch.records.end());
     drained_.push_back({batch.threadId, batch.threadName, std::move(records), 0, batch.dropped});
   });
-  for (const Mark& mark : takenMarks_) {
-    apply(mark);
+  for (; appliedMarks_ < takenMarks_.size(); ++appliedMarks_) {
+    apply(takenMarks_[appliedMarks_]);
+  }
+  if (now == 0) {
+    return;  // marks that lie between these and now are still to be taken
   }
   addUntil(now);
   lastDrainTicks_ = now;
@@ -189,7 +233,8 @@ void WindowRecorder::apply(const Mark& mark) {
       window_->isPaused = false;
       break;
     case Change::kClose:
-      closed_.push_back({std::move(*window_), mark});
+      closed_.emplace_back();
+      closed_.back() = {std::move(window_), mark};
       window_.reset();
       break;
   }
@@ -206,12 +251,16 @@ void WindowRecorder::finishClosed() {
       closed.emplace(std::move(closed_.front()));
       closed_.pop_front();
     }
-    finish(std::move(*closed));
+    try {
+      finish(std::move(*closed));
+    } catch (const std::bad_alloc&) {
+      onLost_();
+    }
   }
 }
 
 void WindowRecorder::finish(ClosedWindow closed) {
-  Window& window = closed.window;
+  Window& window = *closed.window;
   const Mark& mark = closed.mark;
   addDevices(mark.ticks, /*waits=*/true, &window);
   FinishedWindow finished{{},

@@ -66,9 +66,11 @@ class WindowRecorder {
   };
   /// Told of each window that was closed, in order, on the recorder's thread or inside of a call.
   using OnFinished = std::function<void(FinishedWindow)>;
+  /// Called in its place for a window that is lost for lack of memory. REQUIRES: does not throw.
+  using OnLost = std::function<void()>;
 
   /// @throws as SpanCollector.
-  WindowRecorder(const Options& options, OnFinished onFinished);
+  WindowRecorder(const Options& options, OnFinished onFinished, OnLost onLost);
   /// Returns once all closed windows have been told of; what one that is open has is thrown away.
   ~WindowRecorder();
   WindowRecorder(const WindowRecorder&) = delete;
@@ -129,13 +131,16 @@ class WindowRecorder {
   };
   /// One whose devices may not have come to its end.
   struct ClosedWindow {
-    Window window;
-    Mark mark;
+    std::optional<Window> window;  // always set
+    Mark mark{};
   };
 
   void run();
   void mark(Change change, std::int64_t step = 0, const WindowEnd& end = {});
   void look();
+  bool tryLook() noexcept;
+  void loseDrained() STEPTAPE_REQUIRES(windowMutex_);
+  void loseWindows() noexcept;
   void drain() STEPTAPE_REQUIRES(windowMutex_);
   void apply(const Mark& mark) STEPTAPE_REQUIRES(windowMutex_);
   void addUntil(std::uint64_t ticks) STEPTAPE_REQUIRES(windowMutex_);
@@ -149,6 +154,7 @@ class WindowRecorder {
   const int sampling_;
   SpanSource* const source_;
   const OnFinished onFinished_;
+  const OnLost onLost_;
   bool isOpen_ = false;
   std::atomic<double> threadNanos_{0.0};
 
@@ -164,6 +170,7 @@ class WindowRecorder {
   // Used again and again: what the training thread allocates and this one frees lets the allocator
   // give pages back to the system, at every step, and the training waits for them anew.
   std::vector<Mark> takenMarks_ STEPTAPE_GUARDED_BY(windowMutex_);
+  std::size_t appliedMarks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;  // of these
   std::vector<std::vector<SpanRecord>> spareRecords_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::vector<Drained> drained_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::optional<Window> window_ STEPTAPE_GUARDED_BY(windowMutex_);

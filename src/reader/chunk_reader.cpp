@@ -2,7 +2,7 @@
 #include "reader/chunk_reader.h"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 
 #include "steptape/record/record_reader.h"
 
@@ -12,6 +12,7 @@ namespace {
 // Long enough that finding its first record and handing it over cost nothing beside it, short
 // enough that what it holds stays in the cache until it is put behind the others.
 constexpr std::uint64_t kChunkBytes = 1 << 20;
+constexpr std::uint64_t kNotRead = ~std::uint64_t{0};  // where no event begins
 
 std::size_t chunksIn(std::uint64_t bytes) {
   return static_cast<std::size_t>((bytes + kChunkBytes - 1) / kChunkBytes);
@@ -34,8 +35,8 @@ ChunkReader::ChunkReader(const ByteSource* source, std::uint64_t begin, std::uin
     for (int i = 1; i < threads; ++i) {
       helpers_.emplace_back([this] { help(); });
     }
-  } catch (const std::system_error&) {
-    // The system has no more threads: those that there are do the work.
+  } catch (const std::exception&) {
+    // The system has no more threads, or no memory: those that there are do the work.
   }
 }
 
@@ -93,7 +94,13 @@ void ChunkReader::take(std::unique_lock<std::mutex>* lock) {
   const std::size_t number = taken_++;
   Slot& slot = slotOf(number);
   lock->unlock();
-  read(number, &slot.chunk);
+  try {
+    read(number, &slot.chunk);
+  } catch (const std::exception&) {
+    // Out of memory: the caller reads it in order, and throws if there is none for that either.
+    slot.chunk.first = kNotRead;
+    slot.chunk.batch.reset();
+  }
   lock->lock();
   slot.isDone = true;
   changed_.notify_all();

@@ -32,7 +32,7 @@ class ChunkReader {
  public:
   struct Chunk {
     std::uint64_t end = 0;     ///< Events that begin before it belong to the chunk.
-    std::uint64_t first = 0;   ///< Where the first event begins.
+    std::uint64_t first = 0;   ///< Where the first event begins; nowhere if it was not read.
     std::uint64_t last = 0;    ///< Where the last one ends.
     SeriesBatch batch{false};  ///< What lies between the two.
   };

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <future>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -103,8 +103,14 @@ void LogDir::State::add(RunFiles files, int threads) {
     };
   }
   const std::string name = files.name;
-  const auto run = runs.try_emplace(name, std::move(files), std::move(ownOptions)).first;
-  followed.push_back({&run->second, 0});
+  followed.push_back({nullptr, 0});
+  try {
+    followed.back().reader =
+        &runs.try_emplace(name, std::move(files), std::move(ownOptions)).first->second;
+  } catch (...) {
+    followed.pop_back();
+    throw;
+  }
 }
 
 /// @threads On several threads for distinct runs.
@@ -129,8 +135,8 @@ void LogDir::State::readSideBySide(std::size_t first) {
     while (helpers.size() + 1 < threads) {
       helpers.push_back(std::async(std::launch::async, readWhatIsLeft));
     }
-  } catch (const std::system_error&) {
-    // The system has no more threads to give: those that there are read everything.
+  } catch (const std::exception&) {
+    // The system has no more threads to give, or no memory: those that there are read everything.
   }
   readWhatIsLeft();
   for (std::future<void>& helper : helpers) {

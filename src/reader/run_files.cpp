@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <new>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/directory_entries.h"
 #include "record/event_file_name.h"
 
 namespace steptape {
@@ -38,19 +40,16 @@ struct Listing {
 
 /// @return what could be read; `*error` says why not all.
 Listing list(const fs::path& directory, std::error_code* error) {
-  std::vector<fs::directory_entry> entries;  // which mostly know their type without a system call
-  for (fs::directory_iterator it(directory, *error), end; !*error && it != end;
-       it.increment(*error)) {
-    entries.push_back(*it);
-  }
-  std::sort(entries.begin(), entries.end());
+  std::vector<detail::DirectoryEntry> entries;
+  error->assign(detail::listDirectory(directory.string(), &entries), std::system_category());
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   Listing listing;
-  for (const fs::directory_entry& entry : entries) {
-    std::error_code ignored;
-    if (entry.is_directory(ignored)) {
-      (entry.is_symlink(ignored) ? listing.links : listing.directories).push_back(entry.path());
-    } else if (detail::isEventFileName(entry.path().filename().string())) {
-      listing.files.push_back(entry.path().string());
+  for (const detail::DirectoryEntry& entry : entries) {
+    if (entry.isDirectory) {
+      (entry.isLink ? listing.links : listing.directories).push_back(directory / entry.name);
+    } else if (detail::isEventFileName(entry.name)) {
+      listing.files.push_back((directory / entry.name).string());
     }
   }
   return listing;
@@ -78,6 +77,9 @@ class RunFinder {
   std::error_code visit(const fs::path& directory) {
     std::error_code error;
     const fs::path canonical = fs::canonical(directory, error);
+    if (error == std::errc::not_enough_memory) {
+      throw std::bad_alloc();  // which canonical() has caught
+    }
     if (error || !visited_.insert(canonical).second) {
       return error;
     }

@@ -67,6 +67,7 @@ struct RunReader::State {
   std::vector<Damage> damage;
   detail::RestartRule rule;
   detail::ReadProgress progress;
+  bool isHalfRead = false;  // an update() has thrown, or is under way
 };
 
 /// Adds the files of the run that are new. They sort behind those that are known, or belong to a
@@ -209,7 +210,11 @@ RunReader& RunReader::operator=(RunReader&&) noexcept = default;
 RunReader::~RunReader() = default;
 
 std::uint64_t RunReader::update() {
+  if (state_->isHalfRead) {
+    state_ = std::make_unique<State>(state_->run, state_->options);
+  }
   State& state = *state_;
+  state.isHalfRead = true;
   state.addFiles();
   state.damage.clear();
   state.progress.restart();
@@ -222,6 +227,7 @@ std::uint64_t RunReader::update() {
   state.store.append(&state.batch);
   state.store.endUpdate(std::any_of(state.files.begin(), state.files.end(),
                                     std::mem_fn(&detail::RunFile::hasPassedDamage)));
+  state.isHalfRead = false;
   return bytes;
 }
 

@@ -69,9 +69,15 @@ void SpanCollector::drain(const std::function<void(const SpanBatch&)>& sink) {
     if (exited) {
       registry.forget(track);
     }
-    if (!copy_.empty() || dropped != 0) {
+    if (copy_.empty() && dropped == 0) {
+      continue;
+    }
+    try {
       sink({track->threadId, registry.nameOf(*track),
             Span<const SpanRecord>(copy_.data(), copy_.size()), dropped});
+    } catch (...) {
+      registry.countUnrecorded(copy_.size() + dropped);  // they are lost
+      throw;
     }
   }
   if (const std::uint64_t unrecorded = registry.takeUnrecorded(); unrecorded != 0) {

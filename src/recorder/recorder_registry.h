@@ -56,8 +56,10 @@ class STEPTAPE_EXPORT RecorderRegistry {
   /// How many records the threads of this session have pushed so far.
   std::uint64_t countPushed();
 
-  /// Counts a span that no ring could count.
-  void countUnrecorded() noexcept { unrecorded_.fetch_add(1, std::memory_order_relaxed); }
+  /// Counts spans that no ring could count.
+  void countUnrecorded(std::uint64_t spans = 1) noexcept {
+    unrecorded_.fetch_add(spans, std::memory_order_relaxed);
+  }
   std::uint64_t takeUnrecorded() noexcept {
     return unrecorded_.exchange(0, std::memory_order_relaxed);
   }

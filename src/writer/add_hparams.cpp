@@ -30,14 +30,19 @@ void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metr
     return;
   }
   if (core_->session().begin(promisedMetrics(options))) {
-    core_->addValues(0, options.wallTime, 0, [hparams, options, startTime = core_->startTime()] {
-      std::vector<Value> values;
-      if (options.experiment) {
-        values.push_back(hparamsExperimentValue(*options.experiment));
-      }
-      values.push_back(sessionStartValue(hparams, options.groupName, startTime));
-      return values;
-    });
+    try {
+      core_->addValues(0, options.wallTime, 0, [hparams, options, startTime = core_->startTime()] {
+        std::vector<Value> values;
+        if (options.experiment) {
+          values.push_back(hparamsExperimentValue(*options.experiment));
+        }
+        values.push_back(sessionStartValue(hparams, options.groupName, startTime));
+        return values;
+      });
+    } catch (...) {
+      core_->session().abandon();
+      throw;
+    }
   } else {
     core_->reporter().reportOnce(
         "addHparams() was called again for " + core_->directory() +

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <pthread.h>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -28,15 +30,22 @@ constexpr std::size_t kNoLimit = ~std::size_t{0};
 std::atomic<Backend*> Backend::current_{nullptr};
 
 Backend& Backend::instance() {
-  // Never destroyed: threads and writers may outlive the end of main().
-  static const bool kMade = [] {
-    current_.store(new Backend, std::memory_order_release);
+  static const bool kPrepared = [] {
     pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
     flushBeforeTerminate();
     return true;
   }();
-  static_cast<void>(kMade);
-  return *current_.load(std::memory_order_acquire);
+  static_cast<void>(kPrepared);
+  Backend* known = current_.load(std::memory_order_acquire);
+  if (known != nullptr) {
+    return *known;
+  }
+  // The process's first, or a forked child's. Never destroyed: threads and writers may outlive the
+  // end of main().
+  auto made = std::unique_ptr<Backend>(new Backend);
+  return current_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)
+             ? *made.release()
+             : *known;
 }
 
 Backend::Backend() : openFiles_(kOpenFiles), series_(1), pause_(kPause) {}
@@ -44,34 +53,50 @@ Backend::Backend() : openFiles_(kOpenFiles), series_(1), pause_(kPause) {}
 void Backend::attach(std::shared_ptr<WriterCore> core) {
   MutexLock lock(mutex_);
   cores_.push_back(std::move(core));
-  if (!running_) {
-    start();
+  try {
+    if (!running_) {
+      start();
+    }
+  } catch (const std::system_error& error) {
+    cores_.pop_back();
+    throw Error(ErrorCode::kResourceExhausted,
+                std::string("SummaryWriter: cannot start the background thread: ") + error.what());
+  } catch (...) {
+    cores_.pop_back();
+    throw;
   }
 }
 
 void Backend::start() {
-  running_ = true;
   // Detached: it ends by itself after the last writer, and nobody may wait for a disk that never
   // answers.
   std::thread thread([this] { run(); });
+  running_ = true;
   thread_ = thread.get_id();
   thread.detach();
 }
 
-Status Backend::request(std::shared_ptr<WriterCore> core, Request what,
+Backend::Requests Backend::makeRequest(Request what) {
+  Requests one;
+  one.push_back(std::make_shared<PendingRequest>(what));
+  return one;
+}
+
+Status Backend::request(Requests one, std::shared_ptr<WriterCore> core,
                         std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
-  auto request = std::make_shared<PendingRequest>();
+  const std::shared_ptr<PendingRequest> request = one.front();
   request->core = core;
-  request->what = what;
   MutexLock lock(mutex_);
-  requests_.push_back(request);
+  requests_.splice(requests_.end(), one);
   work_.notifyOne();
   while (!request->done) {
     if (!done_.waitUntil(mutex_, deadline) && !request->done) {
-      return {ErrorCode::kDeadlineExceeded, core->directory() +
-                                                ": the disk did not take everything within " +
-                                                std::to_string(timeout.count()) + " ms"};
+      const char* const what = request->isShortOfMemory
+                                   ? ": out of memory; not everything was written within "
+                                   : ": the disk did not take everything within ";
+      return {ErrorCode::kDeadlineExceeded,
+              core->directory() + what + std::to_string(timeout.count()) + " ms"};
     }
   }
   return request->result;
@@ -97,7 +122,8 @@ void Backend::flushAllBeforeAbort() {
   }
   for (const auto& core : cores) {
     core->endSession(SessionStatus::kFailure);
-    request(core, Request::kFlush, std::min(core->options().flushTimeout, kLongestFlush));
+    request(makeRequest(Request::kFlush), core,
+            std::min(core->options().flushTimeout, kLongestFlush));
   }
 }
 
@@ -115,39 +141,39 @@ void Backend::addProducer(std::shared_ptr<Producer> producer) {
 std::uint32_t Backend::addSeries(EventStream* stream, std::string tag, std::string displayName,
                                  std::string description) {
   MutexLock lock(mutex_);
-  const std::uint32_t id = ++lastSeries_;
   newSeries_.push_back(std::make_unique<ScalarSeries>(
-      id, stream, std::move(tag), std::move(displayName), std::move(description)));
-  return id;
+      lastSeries_ + 1, stream, std::move(tag), std::move(displayName), std::move(description)));
+  return ++lastSeries_;
 }
 
 void Backend::run() {
   pthread_setname_np(pthread_self(), "steptape");
   Requests requests;
   while (waitForWork(&requests)) {
-    pass(requests);
-    MutexLock lock(mutex_);
-    for (const auto& request : requests) {
-      request->done = true;
+    try {
+      pass(&requests);
+    } catch (const std::exception&) {
+      // Out of memory: what was not done, the requests included, is done by the next pass.
+      MutexLock lock(mutex_);
+      for (const auto& request : requests) {
+        request->isShortOfMemory = true;
+      }
     }
-    if (!requests.empty()) {
-      done_.notifyAll();
-    }
-    requests.clear();
   }
 }
 
 bool Backend::waitForWork(Requests* requests) {
-  pause_ = idle_ ? std::min(pause_ * 2, kLongestPause) : kPause;
+  const bool isRetry = !requests->empty();
+  pause_ = idle_ && !isRetry ? std::min(pause_ * 2, kLongestPause) : kPause;
   MutexLock lock(mutex_);
   const auto deadline = std::chrono::steady_clock::now() + pause_;
-  while (requests_.empty() && !wake_ && !cores_.empty()) {
+  while (!wake_ && (isRetry || (requests_.empty() && !cores_.empty()))) {
     if (!work_.waitUntil(mutex_, deadline)) {
       break;
     }
   }
   wake_ = false;
-  requests->swap(requests_);
+  requests->splice(requests->end(), requests_);
   if (requests->empty() && cores_.empty()) {
     running_ = false;
     return false;
@@ -155,13 +181,20 @@ bool Backend::waitForWork(Requests* requests) {
   return true;
 }
 
-void Backend::pass(const Requests& requests) {
-  const bool everything = !requests.empty();
+void Backend::pass(Requests* requests) {
+  const bool everything = !requests->empty();
   drainRings(everything);
   encodeCaptured(everything);
   writeStreams();
-  for (const auto& request : requests) {
-    request->result = answer(request->core.get(), request->what);
+  while (!requests->empty()) {
+    PendingRequest* const request = requests->front().get();
+    answer(request);
+    {
+      MutexLock lock(mutex_);
+      request->done = true;
+      done_.notifyAll();
+    }
+    requests->pop_front();
   }
   constexpr auto kCalibration = std::chrono::seconds(1);
   const std::uint64_t now = readTicks();
@@ -182,6 +215,7 @@ void Backend::drainRings(bool everything) {
   const std::uint64_t now = readTicks();
   const std::uint64_t settled = std::exchange(lastDrain_, now);
   std::vector<Producer*> waiting;
+  std::vector<Producer*> gone;
   bool crowded = everything;
   for (const auto& producer : producers) {
     const bool ended = producer->ended.load(std::memory_order_acquire);
@@ -191,22 +225,31 @@ void Backend::drainRings(bool everything) {
       waiting.push_back(producer.get());
     }
     if (ended) {
-      MutexLock lock(mutex_);
-      producers_.erase(std::find(producers_.begin(), producers_.end(), producer));
+      gone.push_back(producer.get());
     }
   }
   idle_ = waiting.empty();
   const std::uint64_t lastTicks = crowded ? kEverything : settled;
   if (waiting.size() == 1) {
     drainAlone(&waiting.front()->ring, lastTicks);
-    return;
+  } else {
+    for (Producer* producer : waiting) {
+      producer->ring.drain(lastTicks, kNoLimit, &entries_);
+    }
+    std::stable_sort(entries_.begin(), entries_.end(),
+                     [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; });
+    encodeEntries();
   }
-  for (Producer* producer : waiting) {
-    producer->ring.drain(lastTicks, kNoLimit, &entries_);
+  // Not before: a ring that could not be emptied must be found again.
+  for (const Producer* producer : gone) {
+    forgetProducer(producer);
   }
-  std::stable_sort(entries_.begin(), entries_.end(),
-                   [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; });
-  encodeEntries();
+}
+
+void Backend::forgetProducer(const Producer* producer) {
+  MutexLock lock(mutex_);
+  producers_.erase(std::find_if(producers_.begin(), producers_.end(),
+                                [producer](const auto& known) { return known.get() == producer; }));
 }
 
 void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
@@ -222,14 +265,15 @@ void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
 void Backend::takeRegistrations() {
   // After the rings were read: a series was registered before a scalar of it was published.
   MutexLock lock(mutex_);
-  for (auto& series : newSeries_) {
-    series_.push_back(std::move(series));
+  while (!newSeries_.empty()) {
+    series_.push_back(std::move(newSeries_.front()));
+    newSeries_.pop_front();
   }
-  newSeries_.clear();
 }
 
 void Backend::encodeEntries() {
   takeRegistrations();
+  // Nothing here throws: an entry is encoded, put aside or counted as dropped.
   for (const RingEntry& entry : entries_) {
     const bool exact = entry.wallTime != RingEntry::kNoWallTime;
     const double wallTime =
@@ -247,20 +291,25 @@ void Backend::encodeEntries() {
 void Backend::takeCaptured(std::unique_ptr<CapturedValue> captured, double wallTime) {
   using Order = CapturedValue::Order;
   if (captured->order == Order::kLate) {
-    captured_.push_back({std::move(captured), wallTime});
-    return;
+    try {
+      captured_.emplace_back();
+      captured_.back() = {std::move(captured), wallTime};
+      return;
+    } catch (const std::bad_alloc&) {
+      // No place to keep it until later: now, then.
+    }
   }
   while (captured->order == Order::kBarrier && !captured_.empty()) {
     encodeNext();
   }
-  encode(captured.get(), wallTime);
+  while (encode(captured.get(), wallTime)) {
+  }
 }
 
 void Backend::encodeNext() {
-  WaitingValue next = std::move(captured_.front());
-  captured_.pop_front();
-  if (encode(next.captured.get(), next.wallTime)) {
-    captured_.push_front(std::move(next));
+  const WaitingValue& next = captured_.front();
+  if (!encode(next.captured.get(), next.wallTime)) {
+    captured_.pop_front();
   }
 }
 
@@ -276,7 +325,7 @@ void Backend::encodeCaptured(bool everything) {
   }
 }
 
-bool Backend::encode(CapturedValue* captured, double wallTime) {
+bool Backend::encode(CapturedValue* captured, double wallTime) noexcept {
   WriterCore* const core = captured->core;
   bool again = false;
   const CapturedValue::Place place{core->mainStream(),
@@ -293,11 +342,7 @@ bool Backend::encode(CapturedValue* captured, double wallTime) {
       return true;
     }
   } catch (const std::exception& error) {
-    core->reporter().report(
-        {ErrorCode::kResourceExhausted,
-         std::string("a value could not be encoded and is lost: ") + error.what()});
-    core->count(&WriterCore::Counters::droppedScalars, captured->scalars);
-    core->count(&WriterCore::Counters::droppedValues, captured->values());
+    core->noteLost(error, captured->scalars, captured->values());
   }
   core->releaseCaptured(captured->bytes);
   return false;
@@ -313,28 +358,39 @@ void Backend::writeStreams() {
   for (const auto& core : cores) {
     const double wallTime = core->wallSeconds();
     for (EventStream* stream : core->streams()) {
-      stream->finishAged(wallTime);
-      stream->writeIfDue(now);
+      try {
+        stream->finishAged(wallTime);
+        stream->writeIfDue(now);
+      } catch (const std::bad_alloc&) {
+        // It keeps what it has; the others may need less.
+      }
     }
   }
 }
 
-Status Backend::answer(WriterCore* core, Request what) {
-  Status result = core->reporter().takeFailure();
+/// May be called again if it throws.
+void Backend::answer(PendingRequest* request) {
+  WriterCore* const core = request->core.get();
   const auto now = std::chrono::steady_clock::now();
+  if (request->what == Request::kFlush) {
+    request->result = Status();  // of a pass that was not finished
+  }
   for (EventStream* stream : core->streams()) {
-    const Status status = stream->writeAll(now);
+    Status status = stream->writeAll(now);
     if (!status.ok()) {
-      result = status;
+      request->result = std::move(status);
     }
-    if (what != Request::kFlush) {
+    if (request->what != Request::kFlush) {
       stream->close();
     }
   }
-  if (what == Request::kDetach) {
+  if (request->what == Request::kDetach) {
     forget(core);
   }
-  return result;
+  Status earlier = core->reporter().takeFailure();
+  if (request->result.ok()) {
+    request->result = std::move(earlier);
+  }
 }
 
 void Backend::forget(WriterCore* core) {
@@ -349,21 +405,26 @@ void Backend::forget(WriterCore* core) {
 }
 
 void Backend::beforeFork() {
-  instance().mutex_.lock();
+  if (Backend* const backend = current_.load(std::memory_order_acquire)) {
+    backend->mutex_.lock();
+  }
 }
 
 void Backend::afterForkInParent() {
-  instance().mutex_.unlock();
+  if (Backend* const backend = current_.load(std::memory_order_acquire)) {
+    backend->mutex_.unlock();
+  }
 }
 
 void Backend::afterForkInChild() {
   // The thread is gone, whatever it was doing when the process was copied, and the files are the
   // parent's: everything stays as it lies, and what comes now goes to a new backend.
-  for (const auto& core : instance().cores_) {
-    core->disown();
+  if (Backend* const backend = current_.exchange(nullptr, std::memory_order_acq_rel)) {
+    for (const auto& core : backend->cores_) {
+      core->disown();
+    }
   }
   Producer::abandon();
-  current_.store(new Backend, std::memory_order_release);
 }
 
 }  // namespace steptape

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <string>
 #include <thread>
@@ -30,12 +31,16 @@ struct CapturedValue;
 /// destroyed: writers with static storage still find it. A child made by fork() begins with a
 /// backend of its own.
 ///
+/// Where an allocation fails, what it was for stays in its ring, buffer or request, and the thread
+/// tries again at the next look; what cannot stay is counted as dropped.
+///
 /// @threads Thread-safe.
 class Backend {
  public:
   static Backend& instance();
 
   /// Begins to serve `core`; starts the thread if it does not run.
+  /// @throws Error(kResourceExhausted) if the system has no thread to give.
   void attach(std::shared_ptr<WriterCore> core);
 
   enum class Request {
@@ -43,9 +48,23 @@ class Backend {
     kClose,   ///< Then the files are ended; what could not be written is dropped.
     kDetach,  ///< Then the core is forgotten, with its series.
   };
+  struct PendingRequest {
+    explicit PendingRequest(Request asked) : what(asked) {}
+
+    const Request what;
+    std::shared_ptr<WriterCore> core;
+    Status result;
+    bool isShortOfMemory = false;
+    bool done = false;
+  };
+  /// A list, so that what was made beforehand is handed over without an allocation.
+  using Requests = std::list<std::shared_ptr<PendingRequest>>;
+  static Requests makeRequest(Request what);
+
   /// Asks the thread and waits for it.
+  /// @param one What makeRequest() made; it is queued whatever is thrown.
   /// @return kDeadlineExceeded if it did not get there by `timeout`; it still will.
-  Status request(std::shared_ptr<WriterCore> core, Request what, std::chrono::milliseconds timeout);
+  Status request(Requests one, std::shared_ptr<WriterCore> core, std::chrono::milliseconds timeout);
 
   /// Writes what every writer has logged, for a process that is about to be aborted.
   void flushAllBeforeAbort();
@@ -62,20 +81,12 @@ class Backend {
   OpenFiles* openFiles() { return &openFiles_; }
 
  private:
-  struct PendingRequest {
-    std::shared_ptr<WriterCore> core;
-    Request what;
-    Status result;
-    bool done = false;
-  };
-  using Requests = std::vector<std::shared_ptr<PendingRequest>>;
-
   Backend();
 
   void start() STEPTAPE_REQUIRES(mutex_);
   void run();
   bool waitForWork(Requests* requests);
-  void pass(const Requests& requests);
+  void pass(Requests* requests);
   void drainRings(bool everything);
   void takeRegistrations();
   void drainAlone(ScalarRing* ring, std::uint64_t lastTicks);
@@ -83,10 +94,11 @@ class Backend {
   void takeCaptured(std::unique_ptr<CapturedValue> captured, double wallTime);
   void encodeCaptured(bool everything);
   void encodeNext();
+  void forgetProducer(const Producer* producer);
   /// @return whether it wants to be called again.
-  bool encode(CapturedValue* captured, double wallTime);
+  bool encode(CapturedValue* captured, double wallTime) noexcept;
   void writeStreams();
-  Status answer(WriterCore* core, Request what);
+  void answer(PendingRequest* request);
   void forget(WriterCore* core);
 
   // The lock is held from one call to the next, across the fork, which the analysis cannot follow.
@@ -105,7 +117,7 @@ class Backend {
   Requests requests_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Producer>> producers_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<WriterCore>> cores_ STEPTAPE_GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<ScalarSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
+  std::deque<std::unique_ptr<ScalarSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
   std::uint32_t lastSeries_ STEPTAPE_GUARDED_BY(mutex_) = 0;
 
   // The thread's own.
@@ -116,7 +128,7 @@ class Backend {
   OpenFiles openFiles_;
   TickConverter time_;
   SeriesTable series_;
-  std::vector<RingEntry> entries_;
+  std::vector<RingEntry> entries_;  // taken out of the rings; stay here while memory is short
   std::deque<WaitingValue> captured_;
   std::uint64_t lastDrain_ = 0;
   std::uint64_t lastCalibration_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/deferred_scalars.h"
 
+#include <exception>
 #include <utility>
 
 #include "writer/event_stream.h"
@@ -14,6 +15,7 @@ class DeferredScalars::PlaceSink final : public Sink {
   PlaceSink(WriterCore& core, const CapturedValue::Place& place) : core_(core), place_(place) {}
 
   void add(ScalarTag tag, double value, std::optional<double> wallTime) override {
+    ++taken_;
     ScalarSeries* const series = place_.seriesOf(tag.id_);
     if (series != nullptr) {
       series->stream->addScalar(series, static_cast<float>(value), place_.step,
@@ -24,7 +26,10 @@ class DeferredScalars::PlaceSink final : public Sink {
     core_.reporter().reportOnce(subject, what);
   }
 
+  std::size_t taken() const { return taken_; }
+
  private:
+  std::size_t taken_ = 0;
   WriterCore& core_;
   const CapturedValue::Place& place_;
 };
@@ -32,12 +37,17 @@ class DeferredScalars::PlaceSink final : public Sink {
 void DeferredScalars::add(SummaryWriter& writer, std::int64_t step, std::size_t count,
                           std::size_t bytes, std::function<void(Sink&)> write) {
   WriterCore& core = *writer.core_;
-  core.addDeferredScalars(step, count, bytes,
-                          [&core, write = std::move(write)](const CapturedValue::Place& place) {
-                            PlaceSink sink(core, place);
-                            write(sink);
-                            return Status();
-                          });
+  core.addDeferredScalars(
+      step, count, bytes,
+      [&core, count, write = std::move(write)](const CapturedValue::Place& place) {
+        PlaceSink sink(core, place);
+        try {
+          write(sink);
+        } catch (const std::exception& error) {
+          core.noteLost(error, count - sink.taken(), 0);
+        }
+        return Status();
+      });
 }
 
 }  // namespace steptape::detail

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "record/event_file_name.h"
@@ -36,6 +37,11 @@ std::uint64_t secondsOf(const std::string& name) {
                                  : std::strtoull(name.c_str() + at + kPrefix.size(), nullptr, 10);
 }
 
+Status systemError(const char* what, const std::string& path, int error) {
+  return {ErrorCode::kIoError,
+          std::string(what) + " " + path + ": " + std::generic_category().message(error)};
+}
+
 }  // namespace
 
 std::string nextEventFileName(const std::vector<std::string>& existing, double wallTime,
@@ -59,39 +65,33 @@ std::string nextEventFileName(const std::vector<std::string>& existing, double w
 }
 
 EventFile::~EventFile() {
-  closeDescriptor();
-}
-
-Status EventFile::systemError(const char* what, int error) const {
-  return {ErrorCode::kIoError,
-          std::string(what) + " " + path_ + ": " + std::generic_category().message(error)};
+  abandon();
 }
 
 Status EventFile::create(const std::string& directory, double wallTime, const std::string& suffix) {
   FileSystem& files = FileSystem::current();
-  path_ = directory;
   if (const int error = files.createDirectories(directory)) {
-    const Status status = systemError("cannot create the directory", error);
-    path_.clear();
-    return status;
+    return systemError("cannot create the directory", directory, error);
   }
   // A name is taken only if another process chose the same one between list and create.
   constexpr int kAttempts = 100;
   int error = EEXIST;
+  int descriptor = -1;
+  std::string path = directory;
   for (int attempt = 0; attempt < kAttempts && error == EEXIST; ++attempt) {
     std::vector<std::string> names;
     error = files.list(directory, &names);
     if (error == 0) {
       followsOthers_ = std::any_of(names.begin(), names.end(), detail::isEventFileName);
-      path_ = directory + "/" + nextEventFileName(names, wallTime, suffix);
-      error = files.createExclusive(path_, &descriptor_);
+      path = directory + "/" + nextEventFileName(names, wallTime, suffix);
+      error = files.createExclusive(path, &descriptor);
     }
   }
   if (error != 0) {
-    const Status status = systemError("cannot create the event file", error);
-    path_.clear();
-    return status;
+    return systemError("cannot create the event file", path, error);
   }
+  path_ = std::move(path);
+  descriptor_ = descriptor;
   size_ = 0;
   leftover_ = 0;
   if (openFiles_ != nullptr) {
@@ -100,14 +100,14 @@ Status EventFile::create(const std::string& directory, double wallTime, const st
   return {};
 }
 
-void EventFile::keepWithin(OpenFiles* openFiles) {
+void EventFile::keepWithin(OpenFiles* openFiles) noexcept {
   if (openFiles_ == nullptr && descriptor_ >= 0) {
     openFiles->opened(this);
   }
   openFiles_ = openFiles;
 }
 
-int EventFile::open() {
+int EventFile::open() noexcept {
   if (descriptor_ >= 0) {
     if (openFiles_ != nullptr) {
       openFiles_->used(this);
@@ -126,7 +126,7 @@ int EventFile::open() {
 
 Status EventFile::append(std::string_view bytes) {
   if (const int error = open()) {
-    return systemError("cannot open", error);
+    return systemError("cannot open", path_, error);
   }
   FileSystem& files = FileSystem::current();
   std::size_t done = leftover_;
@@ -138,14 +138,26 @@ Status EventFile::append(std::string_view bytes) {
       error = EIO;  // a device that takes nothing and says nothing must not keep us here
     }
     if (error != 0) {
-      const bool cutBack = done == 0 || files.truncate(descriptor_, size_) == 0;
-      leftover_ = cutBack ? 0 : done;
-      return systemError("cannot write to", error);
+      leftover_ = done;
+      cutBack();
+      return systemError("cannot write to", path_, error);
     }
   }
   size_ += bytes.size();
   leftover_ = 0;
   return {};
+}
+
+int EventFile::cutBack() noexcept {
+  if (leftover_ == 0) {
+    return 0;
+  }
+  int error = open();
+  if (error == 0) {
+    error = FileSystem::current().truncate(descriptor_, size_);
+  }
+  leftover_ = error == 0 ? 0 : leftover_;
+  return error;
 }
 
 bool EventFile::deleted() {
@@ -156,7 +168,7 @@ bool EventFile::deleted() {
   return FileSystem::current().linkCount(descriptor_, &links) == 0 && links == 0;
 }
 
-void EventFile::closeDescriptor() {
+void EventFile::closeDescriptor() noexcept {
   if (descriptor_ >= 0) {
     FileSystem::current().close(descriptor_);
     descriptor_ = -1;
@@ -166,26 +178,44 @@ void EventFile::closeDescriptor() {
   }
 }
 
-void EventFile::finish() {
+int EventFile::finish() noexcept {
+  if (!created()) {
+    return 0;
+  }
+  int error = size_ > 0 ? cutBack() : FileSystem::current().remove(path_);
+  error = error == ENOENT ? 0 : error;  // somebody has deleted it
+  if (error == 0) {
+    forget();
+  }
+  return error;
+}
+
+void EventFile::abandon() noexcept {
+  if (finish() != 0) {
+    forget();
+  }
+}
+
+void EventFile::forget() noexcept {
   closeDescriptor();
   path_.clear();
   leftover_ = 0;
 }
 
-void OpenFiles::opened(EventFile* file) {
-  files_.push_front(file);
-  file->place_ = files_.begin();
+void OpenFiles::opened(EventFile* file) noexcept {
+  file->inOpenFiles_ = file->place_.begin();
+  files_.splice(files_.begin(), file->place_);
   if (files_.size() > limit_) {
     files_.back()->closeDescriptor();
   }
 }
 
-void OpenFiles::used(EventFile* file) {
-  files_.splice(files_.begin(), files_, file->place_);
+void OpenFiles::used(EventFile* file) noexcept {
+  files_.splice(files_.begin(), files_, file->inOpenFiles_);
 }
 
-void OpenFiles::closed(EventFile* file) {
-  files_.erase(file->place_);
+void OpenFiles::closed(EventFile* file) noexcept {
+  file->place_.splice(file->place_.begin(), files_, file->inOpenFiles_);
 }
 
 }  // namespace steptape

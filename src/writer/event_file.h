@@ -34,9 +34,9 @@ class EventFile {
   EventFile& operator=(const EventFile&) = delete;
 
   /// Lets `openFiles`, which outlives the file, close the descriptor between writes.
-  void keepWithin(OpenFiles* openFiles);
+  void keepWithin(OpenFiles* openFiles) noexcept;
 
-  /// Makes `directory` and a new event file in it.
+  /// Makes `directory` and a new event file in it. REQUIRES: !created()
   /// @return kIoError with path and the system's words.
   Status create(const std::string& directory, double wallTime, const std::string& suffix);
 
@@ -55,19 +55,33 @@ class EventFile {
 
   /// True if a part of a failed append() is still in the file.
   bool hasPartialAppend() const { return leftover_ > 0; }
+  /// The bytes of that part.
+  std::size_t partialBytes() const { return leftover_; }
+  /// Cuts that part off. @return 0 or an errno
+  int cutBack() noexcept;
+  /// Keeps the first `bytes` of that part, which are whole records; the rest is still to be cut
+  /// off.
+  void keepPartial(std::size_t bytes) {
+    size_ += bytes;
+    leftover_ -= bytes;
+  }
 
   /// True if the file was deleted, so that what is written to it is lost.
   bool deleted();
 
-  void closeDescriptor();
+  void closeDescriptor() noexcept;
 
-  /// Closes the file for good: created() is false until the next create().
-  void finish();
+  /// Closes the file for good: created() is false until the next create(). First cuts off what is
+  /// left of a failed append(), or removes the file if it holds no whole record.
+  /// @return 0, or the errno for which it could not; nothing has changed then.
+  int finish() noexcept;
+  /// finish(), and leaves behind what cannot be cut off.
+  void abandon() noexcept;
 
  private:
   friend class OpenFiles;
-  int open();  // 0 or an errno
-  Status systemError(const char* what, int error) const;
+  int open() noexcept;  // 0 or an errno
+  void forget() noexcept;
 
   OpenFiles* openFiles_ = nullptr;
   std::string path_;
@@ -75,10 +89,12 @@ class EventFile {
   std::uint64_t size_ = 0;    // whole records
   std::size_t leftover_ = 0;  // bytes of a failed append that could not be cut off
   bool followsOthers_ = false;
-  std::list<EventFile*>::iterator place_;  // in OpenFiles, while descriptor_ is open
+  std::list<EventFile*> place_{this};  // empty while it is in OpenFiles, whose list has it then
+  std::list<EventFile*>::iterator inOpenFiles_;
 };
 
 /// Keeps the number of open event files bounded by closing the least recently written one.
+/// Allocates nothing: files bring their places.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class OpenFiles {
@@ -86,11 +102,11 @@ class OpenFiles {
   explicit OpenFiles(std::size_t limit) : limit_(limit) {}
 
   /// Notes that `file` has just been opened; may close another.
-  void opened(EventFile* file);
+  void opened(EventFile* file) noexcept;
   /// Notes that `file` is in use.
-  void used(EventFile* file);
+  void used(EventFile* file) noexcept;
   /// Notes that `file` is about to be closed.
-  void closed(EventFile* file);
+  void closed(EventFile* file) noexcept;
   std::size_t count() const { return files_.size(); }
 
  private:

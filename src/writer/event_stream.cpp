@@ -3,12 +3,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <list>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "steptape/event/event_codec.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/record/record_format.h"
 
+#include "base/little_endian.h"
+#include "event/scalar_event_view.h"
+#include "record/open_record.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
@@ -26,6 +31,27 @@ Event versionEvent(double wallTime) {
   event.what = FileVersion{"brain.Event:2"};
   event.sourceWriter = "steptape";
   return event;
+}
+
+constexpr std::uint64_t kHeadRecords = 2;
+
+/// Whether an event holds nothing but scalars, and how many values it counts as.
+bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
+  detail::ScalarEventView event(payload);
+  detail::ScalarView scalar;
+  while (event.next(&scalar)) {
+    ++*values;
+  }
+  const bool isScalars = event.isWhole();
+  *values = std::max<std::uint64_t>(*values, 1);
+  return isScalars;
+}
+
+/// @throws std::bad_alloc, and has appended nothing then.
+void appendRecord(const Event& event, RecordBuffer* records) {
+  detail::OpenRecord record(records);
+  encodeEvent(event, record.payload());
+  record.end();
 }
 
 /// TensorBoard's Python loader lets the first START of a run only arm it, and purges at later ones:
@@ -48,32 +74,51 @@ EventStream::EventStream(WriterCore* core, std::string directory, OpenFiles* ope
       purgeFrom_(core->options().purgeStep) {}
 
 Status EventStream::create(double wallTime) {
-  const WriterOptions& options = core_->options();
-  Status status = file_.create(directory_, wallTime, options.filenameSuffix);
-  if (!status.ok()) {
+  if (!file_.created()) {
+    Status made = file_.create(directory_, wallTime, core_->options().filenameSuffix);
+    if (!made.ok()) {
+      return made;
+    }
+    head_.clear();
+  }
+  // A file whose head is not whole is none: nobody could read it.
+  try {
+    Status status = writeHead(wallTime);
+    if (!status.ok()) {
+      file_.finish();  // where it cannot, the next call goes on with this file
+    }
     return status;
-  }
-  const std::int64_t purgeFrom =
-      purgeFrom_.value_or(file_.followsOthers() ? std::numeric_limits<std::int64_t>::max() : 0);
-  RecordBuffer head;
-  for (const Event& event : {versionEvent(wallTime), startEvent(wallTime, purgeFrom)}) {
-    encodeEvent(event, head.beginRecord());
-    head.endRecord();
-  }
-  status = file_.append(head.bytes());
-  if (!status.ok()) {
+  } catch (...) {
     file_.finish();
+    throw;
+  }
+}
+
+Status EventStream::writeHead(double wallTime) {
+  if (head_.empty()) {
+    const std::int64_t purgeFrom =
+        purgeFrom_.value_or(file_.followsOthers() ? std::numeric_limits<std::int64_t>::max() : 0);
+    RecordBuffer head;
+    for (const Event& event : {versionEvent(wallTime), startEvent(wallTime, purgeFrom)}) {
+      appendRecord(event, &head);
+    }
+    head_ = head.take();
+  }
+  std::list<WriterCore::File> made;
+  made.push_back({file_.path(), directory_});
+  Status status = file_.append(head_);
+  if (!status.ok()) {
     return status;
   }
   // Once: a file that only continues this one must not purge what this process has logged.
   purgeFrom_.reset();
   fileBegan_ = std::chrono::steady_clock::now();
   ++fileSerial_;
-  described_.clear();
-  core_->noteFile(file_.path(), directory_);
+  core_->noteFile(std::move(made));
   core_->count(&WriterCore::Counters::files, 1);
-  core_->count(&WriterCore::Counters::events, head.records());
-  core_->count(&WriterCore::Counters::bytesWritten, head.bytes().size());
+  core_->count(&WriterCore::Counters::events, kHeadRecords);
+  core_->count(&WriterCore::Counters::bytesWritten, head_.size());
+  head_.clear();
   return {};
 }
 
@@ -97,17 +142,22 @@ void EventStream::addEvent(Event::What what, std::int64_t step, double wallTime,
   event.wallTime = exact ? wallTime : monotonic(wallTime);
   event.step = step;
   event.what = std::move(what);
-  std::size_t values = 1;
-  if (auto* const summary = std::get_if<Summary>(&event.what)) {
-    values = summary->values.size();
-    for (Value& value : summary->values) {
-      describeOnce(&value);
-      noteStep(value.tag, step);
+  auto* const summary = std::get_if<Summary>(&event.what);
+  const std::size_t values = summary != nullptr ? summary->values.size() : 1;
+  const bool isFirst = pendingBytes() == 0;
+  try {
+    if (summary != nullptr) {
+      for (Value& value : summary->values) {
+        describeOnce(&value);
+        noteStep(value.tag, step);
+      }
     }
+    appendRecord(event, &buffer_);
+  } catch (...) {
+    forgetDescriptions(summary);
+    throw;
   }
-  appended();
-  encodeEvent(event, buffer_.beginRecord());
-  buffer_.endRecord();
+  noteAppended(isFirst);
   bufferValues_ += values;
   core_->count(&WriterCore::Counters::values, values);
 }
@@ -116,6 +166,23 @@ void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::in
                                       double wallTime, bool exact) {
   const bool isFirst = series->lastStep == ScalarSeries::kNoStep;
   addScalar(series, value, isFirst ? step : series->lastStep, wallTime, exact);
+}
+
+/// The descriptions that an event carries are not in the file: the tags' next values bring them.
+void EventStream::forgetDescriptions(const Summary* summary) noexcept {
+  if (summary == nullptr) {
+    return;
+  }
+  for (const Value& value : summary->values) {
+    if (value.metadata) {
+      described_.erase(value.tag);
+    }
+  }
+}
+
+void EventStream::loseScalar(ScalarSeries* series, const std::exception& error) noexcept {
+  series->describedInFile = 0;  // its description may be lost with it
+  core_->noteLost(error, 1, 0);
 }
 
 void EventStream::describeOnce(Value* value) {
@@ -151,14 +218,15 @@ void EventStream::noteStepBack(const std::string& tag, std::int64_t last, std::i
 }
 
 void EventStream::reportStepsBack() {
-  for (const auto& [tag, count] : stepsBack_) {
+  while (!stepsBack_.empty()) {
+    const auto& [tag, count] = *stepsBack_.begin();
     if (count > 1) {
       core_->reporter().report({ErrorCode::kInvalidArgument, "\"" + tag + "\" in " + directory_ +
                                                                  ": steps went back " +
                                                                  std::to_string(count) + " times"});
     }
+    stepsBack_.erase(stepsBack_.begin());
   }
-  stepsBack_.clear();
 }
 
 void EventStream::resume(std::int64_t step, double wallTime) {
@@ -181,21 +249,36 @@ void EventStream::finishEvent() {
   if (encoder_.size() == 0) {
     return;
   }
-  appended();
-  bufferScalars_ += encoder_.size();
-  core_->count(&WriterCore::Counters::scalars, encoder_.size());
-  encoder_.finish(buffer_.beginRecord());
-  buffer_.endRecord();
+  const bool isFirst = pendingBytes() == 0;
+  const std::size_t scalars = encoder_.size();
+  {
+    detail::OpenRecord record(&buffer_);
+    encoder_.appendTo(record.payload());
+    record.end();
+  }
+  encoder_.clear();
+  noteAppended(isFirst);
+  bufferScalars_ += scalars;
+  core_->count(&WriterCore::Counters::scalars, scalars);
   ++eventSerial_;
   eventEnd_ = eventWallTime_ - 1;
   if (buffer_.bytes().size() >= kChunkBytes && failures_ == 0) {
-    // Now, while the bytes are in the cache; a failure is reported and scheduled like any other.
-    writeAll(std::chrono::steady_clock::now());
+    writeWhileCached();
   }
 }
 
-void EventStream::appended() {
-  if (pendingBytes() == 0) {
+/// Writes a full buffer while its bytes are in the cache; a failure is reported and scheduled like
+/// any other.
+void EventStream::writeWhileCached() noexcept {
+  try {
+    writeAll(std::chrono::steady_clock::now());
+  } catch (const std::exception&) {
+    // Out of memory: writeIfDue() tries again.
+  }
+}
+
+void EventStream::noteAppended(bool isFirst) {
+  if (isFirst) {
     oldest_ = std::chrono::steady_clock::now();
   }
   core_->count(&WriterCore::Counters::events, 1);
@@ -205,9 +288,9 @@ void EventStream::sealBuffer() {
   if (buffer_.bytes().empty()) {
     return;
   }
-  Chunk chunk{buffer_.take(), std::exchange(bufferScalars_, 0), std::exchange(bufferValues_, 0)};
+  Chunk& chunk = chunks_.emplace_back();
+  chunk = {buffer_.take(), std::exchange(bufferScalars_, 0), std::exchange(bufferValues_, 0)};
   chunkBytes_ += chunk.bytes.size();
-  chunks_.push_back(std::move(chunk));
 }
 
 void EventStream::writeIfDue(TimePoint now) {
@@ -236,6 +319,9 @@ Status EventStream::writeAll(TimePoint now) {
   }
   Status status = ensureFile();
   if (status.ok()) {
+    if (mustDescribeAgain_) {
+      describeAgain();
+    }
     status = writePending();
   }
   if (status.ok()) {
@@ -259,8 +345,14 @@ bool EventStream::rotationDue(TimePoint now) const {
 
 Status EventStream::ensureFile() {
   file_.keepWithin(openFiles_);
+  if (mustFinish_) {
+    Status finished = finishClosed();
+    if (!finished.ok()) {
+      return finished;
+    }
+  }
   const bool deleted = file_.created() && file_.deleted();
-  if (file_.created() && !deleted) {
+  if (file_.created() && head_.empty() && !deleted) {
     return {};
   }
   if (deleted) {
@@ -268,14 +360,11 @@ Status EventStream::ensureFile() {
         {ErrorCode::kIoError, file_.path() +
                                   " was deleted while the run was being written; what it held is "
                                   "lost, the run goes on in a new file"});
-    file_.finish();
+    file_.abandon();
   }
-  std::unordered_map<std::string, SummaryMetadata> before;
-  before.swap(described_);
   Status status = create(core_->wallSeconds());
-  described_ = std::move(before);
   if (status.ok()) {
-    describeAgain();
+    mustDescribeAgain_ = true;
   }
   return status;
 }
@@ -301,18 +390,22 @@ Status EventStream::writePending() {
 }
 
 void EventStream::noteFailure(const Status& status, TimePoint now) {
-  if (failures_ == 0) {
-    core_->reporter().report(status);
-  }
+  const bool isFirst = failures_ == 0;
   const int doublings = std::min(failures_, 6);
   retryAt_ = now + std::min<std::chrono::milliseconds>(kFirstRetry * (1 << doublings), kLastRetry);
   ++failures_;
+  if (isFirst) {
+    core_->reporter().report(status);
+  }
 }
 
 void EventStream::updateBacklog() {
   while (failures_ > 0 && core_->options().overflow == OverflowPolicy::kDropOldest &&
          pendingBytes() > core_->options().queueBytes && !chunks_.empty()) {
     dropOldestChunk();
+  }
+  if (mustDescribeAgain_) {
+    describeAgain();
   }
   const std::size_t backlog = failures_ > 0 ? pendingBytes() : 0;
   core_->changeBacklog(knownBacklog_, backlog);
@@ -329,27 +422,38 @@ void EventStream::dropOldestChunk() {
   core_->countDropped(oldest->scalars, oldest->values);
   chunkBytes_ -= oldest->bytes.size();
   chunks_.erase(oldest);
-  describeAgain();
+  mustDescribeAgain_ = true;
 }
 
+/// Readers need a tag's metadata with its first value in a file. What waits was encoded behind
+/// values that are gone: puts it in again. Once more, if it throws.
 void EventStream::describeAgain() {
-  // Readers need a tag's metadata with its first value in a file. What waits was encoded behind
-  // values that are gone: put it in again.
   finishEvent();
-  ++fileSerial_;
-  std::unordered_map<std::string, SummaryMetadata> metadata;
-  metadata.swap(described_);
-  const std::size_t kept = file_.hasPartialAppend() ? 1 : 0;
   sealBuffer();
-  for (std::size_t i = kept; i < chunks_.size(); ++i) {
-    RecordReader records(std::make_unique<MemoryByteSource>(std::move(chunks_[i].bytes)));
-    RecordBuffer described;
-    std::string_view payload;
-    while (records.next(&payload) == ReadOutcome::kRecord) {
-      Event event;
-      if (!decodeEvent(payload, &event).ok()) {
-        continue;  // cannot be: these bytes are our own
-      }
+  ++fileSerial_;
+  Metadata metadata;
+  metadata.swap(described_);
+  try {
+    for (std::size_t i = file_.hasPartialAppend() ? 1 : 0; i < chunks_.size(); ++i) {
+      std::string bytes = described(chunks_[i].bytes, metadata);
+      chunkBytes_ += bytes.size() - chunks_[i].bytes.size();
+      chunks_[i].bytes = std::move(bytes);
+    }
+  } catch (...) {
+    described_.swap(metadata);
+    throw;
+  }
+  mustDescribeAgain_ = false;
+}
+
+/// `records`, with those of `metadata` that are not in described_ yet, which then are.
+std::string EventStream::described(std::string_view records, const Metadata& metadata) {
+  RecordBuffer result;
+  while (!records.empty()) {
+    const std::uint64_t length = detail::loadLittleEndian64(records.data());
+    Event event;
+    // Cannot fail: these bytes are our own.
+    if (decodeEvent(records.substr(kHeaderBytes, length), &event).ok()) {
       if (auto* const summary = std::get_if<Summary>(&event.what)) {
         for (Value& value : summary->values) {
           const auto known = metadata.find(value.tag);
@@ -358,26 +462,65 @@ void EventStream::describeAgain() {
           }
         }
       }
-      encodeEvent(event, described.beginRecord());
-      described.endRecord();
+      appendRecord(event, &result);
     }
-    chunkBytes_ -= records.offset();
-    chunks_[i].bytes = described.take();
-    chunkBytes_ += chunks_[i].bytes.size();
+    records.remove_prefix(kFramingBytes + length);
+  }
+  return result.take();
+}
+
+/// Where a part of a failed append cannot be cut off, the whole records in it are not dropped.
+void EventStream::keepWholeRecords() {
+  if (!head_.empty() || mustFinish_ || file_.cutBack() == 0) {
+    return;
+  }
+  sealBuffer();
+  Chunk& chunk = chunks_.front();
+  std::string_view rest(chunk.bytes);
+  while (rest.size() >= kFramingBytes) {
+    const std::uint64_t length = detail::loadLittleEndian64(rest.data());
+    if (file_.partialBytes() < kFramingBytes + length) {
+      return;
+    }
+    std::uint64_t values = 0;
+    std::uint64_t& counter =
+        countsAsScalars(rest.substr(kHeaderBytes, length), &values) ? chunk.scalars : chunk.values;
+    counter -= std::min(counter, values);
+    file_.keepPartial(kFramingBytes + length);
+    rest.remove_prefix(kFramingBytes + length);
   }
 }
 
+/// A file that close() could not make whole comes before the next one is begun, a few times.
+Status EventStream::finishClosed() {
+  constexpr int kTries = 8;
+  const int error = file_.finish();
+  if (error != 0 && ++finishTries_ < kTries) {
+    return {ErrorCode::kIoError, "cannot cut half a record off " + file_.path() + ": " +
+                                     std::generic_category().message(error)};
+  }
+  file_.abandon();
+  mustFinish_ = false;
+  finishTries_ = 0;
+  return {};
+}
+
+/// What is left when writeAll() has returned.
 void EventStream::close() {
   finishEvent();
-  sealBuffer();
+  keepWholeRecords();
   for (const Chunk& chunk : chunks_) {
     core_->countDropped(chunk.scalars, chunk.values);
   }
+  core_->countDropped(std::exchange(bufferScalars_, 0), std::exchange(bufferValues_, 0));
+  buffer_.clear();
   chunks_.clear();
   chunkBytes_ = 0;
   failures_ = 0;
+  mustDescribeAgain_ = false;
   updateBacklog();
-  file_.finish();
+  mustFinish_ = file_.finish() != 0;
+  head_.clear();
   reportStepsBack();
 }
 

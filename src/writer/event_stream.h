@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "steptape/event/scalar_event_encoder.h"
@@ -41,12 +43,61 @@ class EventStream {
   /// writer's constructor needs to call it: otherwise the first write does.
   Status create(double wallTime);
 
-  /// Adds a scalar to the event that is being put together, or begins the next one.
+  /// Adds a scalar to the event that is being put together, or begins the next one. Where there is
+  /// no memory for it, it is counted as dropped.
   ///
   /// @param exact The wall time is the caller's own: kept as it is, and shared with equal ones
   ///              only.
   void addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime,
-                 bool exact) {
+                 bool exact) noexcept {
+    try {
+      add(series, value, step, wallTime, exact);
+    } catch (const std::exception& error) {
+      loseScalar(series, error);
+    }
+  }
+
+  /// Adds a scalar at the step of the tag's last one, so that it ends a curve which is there and
+  /// cuts nothing off; at `step` if the tag has none yet.
+  void addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step, double wallTime,
+                           bool exact);
+
+  /// Adds an event of its own. A tag's metadata is written with its first value in a file only.
+  /// @throws std::bad_alloc, and has added nothing then.
+  void addEvent(Event::What what, std::int64_t step, double wallTime, bool exact);
+
+  /// Makes readers forget what came before this call at `step` or later.
+  void resume(std::int64_t step, double wallTime);
+
+  /// Ends the event being put together if its first scalar is older than the coalescing window.
+  void finishAged(double now);
+
+  /// Writes what is due: much, or anything older than the flush period.
+  /// @throws std::bad_alloc, and keeps what is not written.
+  void writeIfDue(TimePoint now);
+  /// Writes everything, whatever the time and however recently a try failed.
+  /// @throws std::bad_alloc, and keeps what is not written.
+  Status writeAll(TimePoint now);
+
+  /// Ends the file; what writeAll() could not write is dropped and counted. A later value begins a
+  /// new file.
+  void close();
+
+ private:
+  struct Chunk {
+    std::string bytes;
+    std::uint64_t scalars = 0;
+    std::uint64_t values = 0;
+  };
+  using Metadata = std::unordered_map<std::string, SummaryMetadata>;  // by tag
+
+  std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
+  /// Time as the file tells it: never back, even if the clock was set.
+  double monotonic(double wallTime) {
+    lastWallTime_ = std::max(lastWallTime_, wallTime);
+    return lastWallTime_;
+  }
+  void add(ScalarSeries* series, float value, std::int64_t step, double wallTime, bool exact) {
     if (!exact) {
       wallTime = monotonic(wallTime);
     }
@@ -67,61 +118,31 @@ class EventStream {
     series->lastEvent = eventSerial_;
     encoder_.add(series->bytes, value, isFirstInFile);
   }
-
-  /// Adds a scalar at the step of the tag's last one, so that it ends a curve which is there and
-  /// cuts nothing off; at `step` if the tag has none yet.
-  void addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step, double wallTime,
-                           bool exact);
-
-  /// Adds an event of its own. A tag's metadata is written with its first value in a file only.
-  void addEvent(Event::What what, std::int64_t step, double wallTime, bool exact);
-
-  /// Makes readers forget what came before this call at `step` or later.
-  void resume(std::int64_t step, double wallTime);
-
-  /// Ends the event being put together if its first scalar is older than the coalescing window.
-  void finishAged(double now);
-
-  /// Writes what is due: much, or anything older than the flush period.
-  void writeIfDue(TimePoint now);
-  /// Writes everything, whatever the time and however recently a try failed.
-  Status writeAll(TimePoint now);
-
-  /// Ends the file; what could not be written is dropped and counted. A later value begins a new
-  /// file.
-  void close();
-
- private:
-  struct Chunk {
-    std::string bytes;
-    std::uint64_t scalars = 0;
-    std::uint64_t values = 0;
-  };
-
-  std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
-  /// Time as the file tells it: never back, even if the clock was set.
-  double monotonic(double wallTime) {
-    lastWallTime_ = std::max(lastWallTime_, wallTime);
-    return lastWallTime_;
-  }
   // Not inlined: what happens once an event or once a tag must not cost every scalar registers.
   [[gnu::noinline]] void beginEvent(std::int64_t step, double wallTime, bool exact);
   [[gnu::noinline]] void finishEvent();
   [[gnu::noinline]] void describe(ScalarSeries* series);
+  [[gnu::noinline]] void loseScalar(ScalarSeries* series, const std::exception& error) noexcept;
   [[gnu::noinline]] void noteStepBack(ScalarSeries* series, std::int64_t step);
   void noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step);
   void describeOnce(Value* value);
+  void forgetDescriptions(const Summary* summary) noexcept;
   void noteStep(const std::string& tag, std::int64_t step);
   void reportStepsBack();
-  void appended();
+  void noteAppended(bool isFirst);
+  void writeWhileCached() noexcept;
   void sealBuffer();
+  Status writeHead(double wallTime);
   Status ensureFile();
+  Status finishClosed();
+  void keepWholeRecords();
   bool rotationDue(TimePoint now) const;
   Status writePending();
   void noteFailure(const Status& status, TimePoint now);
   void updateBacklog();
   void dropOldestChunk();
   void describeAgain();
+  std::string described(std::string_view records, const Metadata& metadata);
 
   WriterCore* const core_;
   const std::string directory_;
@@ -130,9 +151,12 @@ class EventStream {
   EventFile file_;
   TimePoint fileBegan_;
   std::optional<std::int64_t> purgeFrom_;  // what the next file tells readers to forget
-  std::uint64_t fileSerial_ = 1;           // changes when tags must be described again
-  // Metadata of every tag described in the current file, by tag.
-  std::unordered_map<std::string, SummaryMetadata> described_;
+  bool mustFinish_ = false;                // close() could not make file_ whole
+  int finishTries_ = 0;
+  std::string head_;                // of the current file, until it is written
+  std::uint64_t fileSerial_ = 1;    // changes when tags must be described again
+  Metadata described_;              // of every tag described in the current file
+  bool mustDescribeAgain_ = false;  // before anything more is written
 
   std::uint64_t resumes_ = 0;
   std::unordered_map<std::string, std::int64_t> lastSteps_;  // of tags that are no scalar series

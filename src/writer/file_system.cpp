@@ -9,6 +9,9 @@
 #include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
+
+#include "base/directory_entries.h"
 
 namespace steptape {
 namespace {
@@ -47,12 +50,12 @@ int FileSystem::createDirectories(const std::string& path) {
 }
 
 int FileSystem::list(const std::string& path, std::vector<std::string>* names) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
-       it.increment(error)) {
-    names->push_back(it->path().filename().string());
+  std::vector<detail::DirectoryEntry> entries;
+  const int error = detail::listDirectory(path, &entries);
+  for (detail::DirectoryEntry& entry : entries) {
+    names->push_back(std::move(entry.name));
   }
-  return error.value();
+  return error;
 }
 
 int FileSystem::createExclusive(const std::string& path, int* descriptor) {
@@ -79,9 +82,14 @@ int FileSystem::read(const std::string& path, std::string* bytes) {
   }
   char buffer[4096];
   ssize_t count = 0;
-  while ((count = ::read(descriptor, buffer, sizeof(buffer))) > 0 ||
-         (count < 0 && errno == EINTR)) {
-    bytes->append(buffer, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  try {
+    while ((count = ::read(descriptor, buffer, sizeof(buffer))) > 0 ||
+           (count < 0 && errno == EINTR)) {
+      bytes->append(buffer, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    }
+  } catch (...) {
+    ::close(descriptor);
+    throw;
   }
   const int error = count < 0 ? errno : 0;
   ::close(descriptor);
@@ -97,7 +105,11 @@ int FileSystem::remove(const std::string& path) {
 }
 
 int FileSystem::truncate(int descriptor, std::uint64_t size) {
-  return ::ftruncate(descriptor, static_cast<off_t>(size)) < 0 ? errno : 0;
+  int result;
+  do {
+    result = ::ftruncate(descriptor, static_cast<off_t>(size));
+  } while (result < 0 && errno == EINTR);
+  return result < 0 ? errno : 0;
 }
 
 int FileSystem::linkCount(int descriptor, std::uint64_t* links) {

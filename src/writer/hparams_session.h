@@ -29,6 +29,12 @@ class HparamsSession {
     return true;
   }
 
+  /// As if begin() had not been called: the record of it could not be logged.
+  void abandon() noexcept {
+    MutexLock lock(mutex_);
+    state_ = State::kNone;
+  }
+
   /// Ends an open session. @return its promised metrics; nothing if there is none to end.
   std::optional<std::vector<std::string>> end() {
     MutexLock lock(mutex_);

@@ -37,9 +37,9 @@ Producer& Producer::create() {
 
 Producer& Producer::own(ProducerOfThread* owner) {
   auto producer = std::make_shared<Producer>();
+  Backend::instance().addProducer(producer);
   ofThread = producer.get();
-  owner->producer = producer;
-  Backend::instance().addProducer(std::move(producer));
+  owner->producer = std::move(producer);
   return *ofThread;
 }
 

@@ -15,8 +15,12 @@ void printError(const Status& status) {
 
 Reporter::Reporter(OnError onError) : onError_(onError ? std::move(onError) : &printError) {}
 
-void Reporter::report(const Status& status) const {
-  onError_(status);
+void Reporter::report(const Status& status) const noexcept {
+  try {
+    onError_(status);
+  } catch (...) {
+    // It must not throw; where it does, such as for lack of memory, the training goes on.
+  }
 }
 
 void Reporter::reportOnce(const std::string& subject, const std::string& what) {

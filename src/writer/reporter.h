@@ -12,7 +12,8 @@ namespace steptape {
 
 /// What a writer tells its user: by WriterOptions::onError, and as what flush() and close() return.
 ///
-/// @threads Thread-safe. No lock is held while `onError` runs.
+/// @threads Thread-safe. No lock is held while `onError` runs, and nothing that it throws comes
+///          out.
 class Reporter {
  public:
   using OnError = std::function<void(const Status&)>;
@@ -20,7 +21,7 @@ class Reporter {
   /// @param onError Null means one line to stderr.
   explicit Reporter(OnError onError);
 
-  void report(const Status& status) const;
+  void report(const Status& status) const noexcept;
 
   /// Reports `what` the first time it is said.
   void reportOnce(const std::string& what) { reportOnce(what, what); }

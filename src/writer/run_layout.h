@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 #include "steptape/base/mutex.h"
 #include "steptape/summary/custom_scalars.h"
 
@@ -14,7 +16,9 @@ class RunLayout {
  public:
   void add(const CustomScalarsLayout& layout) {
     MutexLock lock(mutex_);
-    mergeLayout(layout, &layout_);
+    CustomScalarsLayout merged = layout_;
+    mergeLayout(layout, &merged);
+    layout_ = std::move(merged);
   }
   /// All of it. Asked for when it is written, so that of calls on several threads the last one to
   /// be written holds what all of them added.

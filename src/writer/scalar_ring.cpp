@@ -52,6 +52,17 @@ void ScalarRing::discardOldest(std::uint64_t words, std::vector<RingEntry>* disc
 bool ScalarRing::drain(std::uint64_t lastTicks, std::size_t enough,
                        std::vector<RingEntry>* entries) {
   const std::size_t before = entries->size();
+  try {
+    return tryDrain(lastTicks, enough, entries);
+  } catch (...) {
+    entries->resize(before);  // the ring still has them
+    throw;
+  }
+}
+
+bool ScalarRing::tryDrain(std::uint64_t lastTicks, std::size_t enough,
+                          std::vector<RingEntry>* entries) {
+  const std::size_t before = entries->size();
   std::uint64_t head = head_.load(std::memory_order_acquire);
   while (true) {
     const std::uint64_t tail = tail_.load(std::memory_order_acquire);

@@ -93,6 +93,7 @@ class ScalarRing {
   /// Consumer: appends entries whose ticks are not past `lastTicks` to `*entries`, up to the first
   /// one that is, or until they are `enough`.
   /// @return false if it stopped because they were enough.
+  /// @throws std::bad_alloc, and has taken nothing then.
   bool drain(std::uint64_t lastTicks, std::size_t enough, std::vector<RingEntry>* entries);
 
   /// Consumer: how many words are waiting.
@@ -146,6 +147,7 @@ class ScalarRing {
     return index + kEntryWords;
   }
   std::uint64_t unpackBatch(std::uint64_t index, std::vector<RingEntry>* entries) const;
+  bool tryDrain(std::uint64_t lastTicks, std::size_t enough, std::vector<RingEntry>* entries);
 
   // The producer's line, the consumer's line, then the words.
   alignas(64) std::atomic<std::uint64_t> tail_{0};

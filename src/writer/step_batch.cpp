@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/writer/step_batch.h"
 
+#include <exception>
+#include <utility>
+
 #include "steptape/base/clock.h"
 
 #include "writer/writer_core.h"
@@ -31,11 +34,16 @@ void StepBatch::addInFlight(std::uint32_t series, TensorView value) {
   core_->addScalarInFlight(series, std::move(value), step_, wallTime);
 }
 
-void StepBatch::handOver() {
+void StepBatch::handOver() noexcept {
   static_assert(kMaxScalars == ScalarRing::kMaxBatch);
-  if (size_ > 0) {
-    core_->addBatch(step_, ticks_, wallTime_, scalars_, size_);
-    size_ = 0;
+  if (size_ == 0) {
+    return;
+  }
+  const std::size_t count = std::exchange(size_, 0);
+  try {
+    core_->addBatch(step_, ticks_, wallTime_, scalars_, count);
+  } catch (const std::exception& error) {
+    core_->noteLost(error, count, 0);
   }
 }
 

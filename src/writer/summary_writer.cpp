@@ -2,6 +2,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include <ctime>
+#include <exception>
 #include <utility>
 
 #include "writer/backend.h"
@@ -34,6 +35,14 @@ std::shared_ptr<WriterCore> makeCore(std::string logDir, WriterOptions options) 
   return core;
 }
 
+void endSession(WriterCore& core) noexcept {
+  try {
+    core.endSession(core.session().status());
+  } catch (const std::exception& error) {
+    core.noteLost(error, 0, 1);
+  }
+}
+
 }  // namespace
 
 SummaryWriter::SummaryWriter() : SummaryWriter(WriterOptions()) {}
@@ -61,7 +70,7 @@ SummaryWriter& SummaryWriter::operator=(SummaryWriter&& other) noexcept {
 
 SummaryWriter::~SummaryWriter() {
   if (core_) {
-    core_->endSession(core_->session().status());
+    endSession(*core_);
     core_->detach();
   }
 }
@@ -113,7 +122,7 @@ Status SummaryWriter::flush() {
 }
 
 Status SummaryWriter::close() {
-  core_->endSession(core_->session().status());
+  endSession(*core_);
   return core_->close();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "steptape/base/utf8.h"
@@ -60,6 +61,14 @@ WriterCore::WriterCore(std::string directory, WriterOptions options, OpenFiles* 
       options_(std::move(options)),
       openFiles_(openFiles),
       startTime_(wallSeconds()),
+      tooFast_(ErrorCode::kResourceExhausted,
+               "points of " + directory_ +
+                   " are being dropped: they come faster than the disk takes them; "
+                   "SummaryWriter::stats() counts them"),
+      outOfMemory_(ErrorCode::kResourceExhausted,
+                   "points of " + directory_ +
+                       " are being dropped: out of memory; SummaryWriter::stats() counts them"),
+      detachRequest_(Backend::makeRequest(Backend::Request::kDetach)),
       reporter_(options_.onError),
       budget_(options_) {
   {
@@ -91,12 +100,12 @@ WriterStats WriterCore::stats() const {
 
 std::vector<WriterCore::File> WriterCore::files() const {
   MutexLock lock(mutex_);
-  return files_;
+  return {files_.begin(), files_.end()};
 }
 
-void WriterCore::noteFile(const std::string& path, const std::string& directory) {
+void WriterCore::noteFile(std::list<File> one) noexcept {
   MutexLock lock(mutex_);
-  files_.push_back({path, directory});
+  files_.splice(files_.end(), one);
 }
 
 std::vector<EventStream*> WriterCore::streams() {
@@ -230,6 +239,7 @@ void WriterCore::addScalarInFlight(std::uint32_t series, TensorView value, std::
   captured.step = step;
   captured.wallTime = wallTime;
   captured.bytes = dtypeSize(value.dtype());
+  captured.scalars = 1;
   captured.order = CapturedValue::Order::kInPlace;
   captured.run = [id = series, value = std::move(value)](const CapturedValue::Place& place) {
     value.waitForElements();
@@ -249,6 +259,7 @@ void WriterCore::addScalarAtLastStep(std::uint32_t series, double value,
   CapturedValue captured;
   captured.step = options_.purgeStep.value_or(0);
   captured.wallTime = wallTime;
+  captured.scalars = 1;
   captured.order = CapturedValue::Order::kInPlace;
   captured.run = [id = series, value](const CapturedValue::Place& place) {
     ScalarSeries* const known = place.seriesOf(id);
@@ -360,8 +371,8 @@ void WriterCore::handOver(CapturedValue value) {
     countDropped(value.scalars, value.values());
     return;
   }
-  budget_.addCaptured(value.bytes);
   auto captured = std::make_unique<CapturedValue>(std::move(value));
+  budget_.addCaptured(captured->bytes);
   producer.ring.pushCaptured(captured.release(), readTicks());
 }
 
@@ -403,17 +414,32 @@ bool WriterCore::makeRoom(Producer* producer, std::size_t words) {
   return producer->ring.hasRoom(words);
 }
 
-void WriterCore::countDropped(std::uint64_t scalars, std::uint64_t values) {
+void WriterCore::countDropped(std::uint64_t scalars, std::uint64_t values) noexcept {
   if (scalars + values == 0) {
     return;
   }
   count(&Counters::droppedScalars, scalars);
   count(&Counters::droppedValues, values);
   if (!dropReported_.exchange(true, std::memory_order_relaxed)) {
-    reporter_.report({ErrorCode::kResourceExhausted,
-                      "points of " + directory_ +
-                          " are being dropped: they come faster than the disk takes them; "
-                          "SummaryWriter::stats() counts them"});
+    reporter_.report(tooFast_);
+  }
+}
+
+void WriterCore::noteLost(const std::exception& error, std::uint64_t scalars,
+                          std::uint64_t values) noexcept {
+  count(&Counters::droppedScalars, scalars);
+  count(&Counters::droppedValues, values);
+  if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) {
+    try {
+      reporter_.report({ErrorCode::kResourceExhausted,
+                        std::string("a value could not be encoded and is lost: ") + error.what()});
+      return;
+    } catch (const std::bad_alloc&) {
+      // Then that is what is reported.
+    }
+  }
+  if (!memoryReported_.exchange(true, std::memory_order_relaxed)) {
+    reporter_.report(outOfMemory_);
   }
 }
 
@@ -440,6 +466,7 @@ Status WriterCore::flush() {
   }
   Status status = request(Backend::Request::kFlush);
   dropReported_.store(false, std::memory_order_relaxed);
+  memoryReported_.store(false, std::memory_order_relaxed);
   return status;
 }
 
@@ -447,14 +474,25 @@ Status WriterCore::close() {
   return isActive() ? request(Backend::Request::kClose) : Status();
 }
 
-void WriterCore::detach() {
-  if (isActive()) {
-    request(Backend::Request::kDetach);
+void WriterCore::detach() noexcept {
+  if (!isActive()) {
+    return;
+  }
+  try {
+    Backend::instance().request(std::move(detachRequest_), shared_from_this(),
+                                options_.flushTimeout);
+  } catch (const std::bad_alloc&) {
+    // Only for the words of the result, which nobody reads: it is asked for.
   }
 }
 
 Status WriterCore::request(Backend::Request what) {
-  return Backend::instance().request(shared_from_this(), what, options_.flushTimeout);
+  try {
+    return Backend::instance().request(Backend::makeRequest(what), shared_from_this(),
+                                       options_.flushTimeout);
+  } catch (const std::bad_alloc&) {
+    return outOfMemory_;
+  }
 }
 
 void WriterCore::disown() {

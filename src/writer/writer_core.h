@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <exception>
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -154,8 +156,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   /// Ends the files; drops what could not be written.
   Status close();
 
-  /// close(), and the last call on this core.
-  void detach();
+  /// close(), and the last call on this core. Needs no memory.
+  void detach() noexcept;
 
   /// In a child made by fork(): nothing this core does may touch the parent's run.
   void disown();
@@ -165,13 +167,16 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void count(std::atomic<std::uint64_t> Counters::*counter, std::uint64_t by) {
     (counters_.*counter).fetch_add(by, std::memory_order_relaxed);
   }
-  void countDropped(std::uint64_t scalars, std::uint64_t values);
+  void countDropped(std::uint64_t scalars, std::uint64_t values) noexcept;
+  /// As countDropped(), for what `error` kept from being encoded; most often there was no memory.
+  void noteLost(const std::exception& error, std::uint64_t scalars, std::uint64_t values) noexcept;
   Reporter& reporter() { return reporter_; }
   double wallSeconds() const { return clock().wallSeconds(); }
 
   // --- The backend -------------------------------------------------------------------------------
 
-  void noteFile(const std::string& path, const std::string& directory);
+  /// @param one The file, in a list of its own so that nothing is allocated here.
+  void noteFile(std::list<File> one) noexcept;
   /// A stream keeps `to` bytes because of failures, where it kept `from`.
   void changeBacklog(std::size_t from, std::size_t to);
   /// A captured value of `bytes` is encoded or dropped.
@@ -197,6 +202,10 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   const WriterOptions options_;
   OpenFiles* const openFiles_;
   const double startTime_;
+  // Made beforehand: there may be no memory when they are needed.
+  const Status tooFast_;
+  const Status outOfMemory_;
+  Backend::Requests detachRequest_;
   Counters counters_;
   Reporter reporter_;
   MemoryBudget budget_;
@@ -208,6 +217,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   std::atomic<bool> detour_{false};
   std::atomic<bool> disowned_{false};
   std::atomic<bool> dropReported_{false};
+  std::atomic<bool> memoryReported_{false};
 
   EventStream* mainStream_ = nullptr;  // set by the constructor
 
@@ -218,7 +228,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   std::unordered_map<std::string, std::uint32_t> series_ STEPTAPE_GUARDED_BY(mutex_);  // by tag
   // By main tag, '\0' and name.
   std::unordered_map<std::string, std::uint32_t> subRunSeries_ STEPTAPE_GUARDED_BY(mutex_);
-  std::vector<File> files_ STEPTAPE_GUARDED_BY(mutex_);
+  std::list<File> files_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
 }  // namespace steptape

@@ -119,7 +119,7 @@ TEST_F(InFlightTest, AValueThatNeverArrivesIsReportedAndCounted) {
   writer_.addScalar("loss", DeviceScalar{&device_, 0.5F}, 0);
   device_.fail();
   finishAndFlush();
-  EXPECT_EQ(writer_.stats().droppedValues, 1U);
+  EXPECT_EQ(writer_.stats().droppedScalars, 1U);
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("the device was lost")));
 }
 

@@ -73,11 +73,18 @@ class STEPTAPE_EXPORT ScalarEventEncoder {
     ++count_;
   }
 
-  /// Values added since begin(); 0 after finish().
+  /// Values added since begin(); 0 after finish() or clear().
   std::size_t size() const { return count_; }
 
+  /// appendTo() and clear().
+  void finish(std::string* out) {
+    appendTo(out);
+    clear();
+  }
   /// Appends the whole event's bytes to `*out`.
-  void finish(std::string* out);
+  void appendTo(std::string* out) const;
+  /// Forgets the event.
+  void clear() { count_ = 0; }
 
  private:
   void grow(std::size_t bytes);

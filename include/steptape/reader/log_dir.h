@@ -56,6 +56,7 @@ class STEPTAPE_EXPORT LogDir {
   /// threads.
   ///
   /// @return the bytes read; 0 if there was nothing new.
+  /// @throws std::bad_alloc; the next call then reads the runs that are not whole again.
   /// @cost   Lists every directory below `path` and asks for the size of every event file, however
   ///         little is new: some 20 us for a run of one file on a local disk.
   std::uint64_t update();

@@ -93,6 +93,7 @@ class STEPTAPE_EXPORT RunReader {
   /// directory. Does not throw for what the files hold: see damage().
   ///
   /// @return the bytes read; 0 if there was nothing new.
+  /// @throws std::bad_alloc; the next call then reads everything again.
   std::uint64_t update();
 
   /// By tag; references stay valid until the next update().

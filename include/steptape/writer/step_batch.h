@@ -64,7 +64,7 @@ class STEPTAPE_EXPORT StepBatch {
   }
   std::uint32_t series(std::string_view tag) const;
   void addInFlight(std::uint32_t series, TensorView value);
-  void handOver();
+  void handOver() noexcept;
 
   WriterCore* core_;
   std::int64_t step_;

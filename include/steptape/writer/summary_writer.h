@@ -64,6 +64,10 @@ class DeferredScalars;
 /// told once to WriterOptions::onError and returned by flush() and close(); what could not be
 /// written is kept, within WriterOptions::queueBytes, and tried again.
 ///
+/// Where an allocation fails, a call throws std::bad_alloc and has logged nothing. What fails in
+/// the background, or when a StepBatch is destroyed, is counted and told like any other trouble: a
+/// record is whole or absent. The writer stays usable.
+///
 /// In a child made by fork() every call does nothing: the run belongs to the parent.
 ///
 /// @threads Thread-safe, but for construction, moving and destruction.

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lets every single allocation of a program that is profiled fail, one after the other, on
+// whichever thread it is made: the training goes on, and each window is written or reported. A
+// program of its own, because it replaces operator new.
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "steptape/profile/profiler.h"
+#include "steptape/recorder/zone.h"
+#include "steptape/testing/temp_dir.h"
+#include "steptape/testing/thread_communicator.h"
+#include "steptape/trace/chrome_trace.h"
+
+#include "support/allocations.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSteps = 3;
+
+void trainStep() {
+  STEPTAPE_ZONE("a step with a name that is not short");
+  { STEPTAPE_ZONE("forward"); }
+  STEPTAPE_ZONE("backward");
+}
+
+/// A loop that profiles each step in a window of its own.
+class ProfiledProgram {
+ public:
+  explicit ProfiledProgram(const std::string& logDir) {
+    options_.logDir = logDir;
+    options_.schedule.active = 1;
+    options_.onError = [this](const Status&) { ++reports_; };
+    options_.onTrace = [this](const Trace&, SummaryWriter*, std::int64_t) { ++windows_; };
+  }
+
+  ProfilerOptions& options() { return options_; }
+  int windows() const { return windows_; }
+  int reports() const { return reports_; }
+  int completeSteps() const { return completeSteps_; }
+
+  void run(FailingAllocations* failing) {
+    std::optional<Profiler> profiler;
+    attempt([&] { profiler.emplace(options_); });
+    if (!profiler) {
+      return;
+    }
+    for (int step = 0; step < kSteps; ++step) {
+      trainStep();
+      completeSteps_ += attempt([&] { profiler->step(); }) ? 1 : 0;
+    }
+    attempt([&] { profiler->table(); });
+    attempt([&] { profiler->flush(); });
+    hasStopped_ = attempt([&] { profiler->stop(); });
+    failing
+        ->stop();  // its writer's destructor would wait for memory, for WriterOptions::flushTimeout
+  }
+  bool hasStopped() const { return hasStopped_; }
+
+ private:
+  template <typename Call>
+  static bool attempt(const Call& call) {
+    try {
+      call();
+      return true;
+    } catch (const std::bad_alloc&) {
+    } catch (const Error&) {  // for what the system says it has no memory
+    }
+    return false;
+  }
+
+  std::atomic<int> windows_{0};
+  std::atomic<int> reports_{0};
+  int completeSteps_ = 0;
+  bool hasStopped_ = false;
+  ProfilerOptions options_;
+};
+
+/// Every trace file can be read, and no temporary one is left.
+void expectWholeFiles(const std::string& directory) {
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_EQ(name.find(".tmp"), std::string::npos) << name;
+    if (name.find(".pt.trace.json") != std::string::npos) {
+      std::vector<Trace> traces;
+      EXPECT_NO_THROW(traces = readChromeTrace(entry.path().string())) << name;
+      EXPECT_EQ(traces.size(), 1U);
+    }
+  }
+}
+
+void sweep(std::uint64_t count, std::uint64_t step) {
+  for (std::uint64_t n = 0;; n += step) {
+    const testing::TempDir directory;
+    ProfiledProgram program(directory.string() + "/run");
+    fs::create_directories(directory.string() + "/run");
+    FailingAllocations failing(n, count);
+    program.run(&failing);
+    const bool wasTheLast = failing.stop() == 0;
+    if (program.completeSteps() == kSteps && program.hasStopped()) {
+      EXPECT_TRUE(program.windows() >= kSteps || program.reports() > 0)
+          << program.windows() << " windows";
+    }
+    expectWholeFiles(directory.string());
+    if (wasTheLast) {
+      EXPECT_EQ(program.reports(), 0);
+    }
+    if (::testing::Test::HasFailure()) {
+      FAIL() << "with allocation " << n;
+    }
+    if (wasTheLast) {
+      return;
+    }
+  }
+}
+
+TEST(ProfilerOutOfMemory, WritesOrReportsEachWindowWhicheverAllocationFails) {
+  sweep(1, 29);  // of thousands, in which few places come again and again
+}
+
+TEST(ProfilerOutOfMemory, WritesOrReportsEachWindowWhileSomeAllocationsFail) {
+  sweep(50, 211);
+}
+
+TEST(ProfilerOutOfMemory, WritesOrReportsEachWindowWhileAllAllocationsFail) {
+  sweep(FailingAllocations::kUntilTheEnd, 233);
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lets allocations of the tool's commands fail, one after the other: it says so and ends with 1, or
+// does its work. Runs the commands in this process: a program of its own, because it replaces
+// operator new.
+#include <cstdint>
+#include <fcntl.h>
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "support/allocations.h"
+#include "tools/app.h"
+#include "tools/exit_code.h"
+#include "tools/trace_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using ::testing::AnyOf;
+
+/// Lets a standard stream go to a file for a scope.
+class Redirected {
+ public:
+  Redirected(std::FILE* stream, const std::string& path)
+      : stream_(stream), before_(::dup(::fileno(stream))) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    ::dup2(file, ::fileno(stream));
+    ::close(file);
+  }
+  Redirected(const Redirected&) = delete;
+  Redirected& operator=(const Redirected&) = delete;
+  ~Redirected() {
+    std::fflush(stream_);
+    ::dup2(before_, ::fileno(stream_));
+    ::close(before_);
+  }
+
+ private:
+  std::FILE* const stream_;
+  const int before_;
+};
+
+class ToolOutOfMemory : public TraceFixture {
+ protected:
+  void SetUp() override {
+    TraceFixture::SetUp();
+    writeBytes("runs/events.out.tfevents.1", smallFile());
+    writeBytes("damaged.tf", damagedFile());
+    const Trace trace = traceOf({});
+    std::filesystem::create_directories(path("traces"));
+    writeChrome("traces/" + chromeTraceFileName(trace), trace);
+    std::filesystem::current_path(root_);
+  }
+
+  static constexpr std::uint64_t kNone = FailingAllocations::kUntilTheEnd;
+
+  /// Runs the tool; its allocation number `failing` fails.
+  int runTool(const std::vector<const char*>& arguments, std::uint64_t failing = kNone) {
+    const Redirected out(stdout, path("stdout"));
+    const Redirected error(stderr, path("stderr"));
+    FailingAllocations allocations(failing);
+    const int code = tools::runTool(static_cast<int>(arguments.size()), arguments.data());
+    hasFailed_ = allocations.stop() > 0;
+    return code;
+  }
+
+  /// Every allocation of the command fails once; of those before it, which make the parser of the
+  /// command line, the same for all commands, one in `parserStep`.
+  void sweep(std::vector<const char*> arguments, std::uint64_t parserStep = 97,
+             bool comparesOutput = true) {
+    arguments.insert(arguments.begin(), "steptape");
+    const std::uint64_t ofParser = allocationsOf({"steptape", "--version"});
+    const int exitCode = runTool(arguments);
+    const std::string output = contentOf("stdout");
+    for (std::uint64_t n = 0;; n += n < ofParser ? parserStep : 1) {
+      const int code = runTool(arguments, n);
+      const std::string error = contentOf("stderr");
+      const bool isWhole = !comparesOutput || contentOf("stdout") == output;
+      if (code != exitCode || !isWhole) {
+        ASSERT_EQ(code, tools::kExitProblem) << "with allocation " << n << ": " << error;
+        ASSERT_THAT(error, ::testing::EndsWith("steptape: out of memory\n"))
+            << "with allocation " << n;
+      }
+      if (!hasFailed_) {
+        ASSERT_EQ(code, exitCode);
+        return;
+      }
+    }
+  }
+
+ private:
+  std::uint64_t allocationsOf(const std::vector<const char*>& arguments) {
+    const std::uint64_t before = allocationsOfThread();
+    runTool(arguments);
+    return allocationsOfThread() - before;
+  }
+
+  bool hasFailed_ = false;  // an allocation of the last run
+};
+
+TEST_F(ToolOutOfMemory, EndsInspectWithALineAndOne) {
+  sweep({"inspect", "runs"}, 1);
+}
+TEST_F(ToolOutOfMemory, EndsInspectOfJsonWithALineAndOne) {
+  sweep({"inspect", "runs", "--json"});
+}
+TEST_F(ToolOutOfMemory, EndsExportWithALineAndOne) {
+  sweep({"export", "runs", "--format", "csv", "--output", "scalars.csv"});
+  sweep({"export", "runs", "--output", "scalars.json"});
+}
+TEST_F(ToolOutOfMemory, EndsCheckWithALineAndOne) {
+  sweep({"check", "runs"});
+  sweep({"check", "damaged.tf"});
+}
+TEST_F(ToolOutOfMemory, EndsRepairWithALineAndOne) {
+  sweep({"repair", "damaged.tf", "--output", "repaired.tf", "--force"});
+}
+TEST_F(ToolOutOfMemory, EndsTailWithALineAndOne) {
+  sweep({"tail", "runs", "--once"});
+}
+TEST_F(ToolOutOfMemory, EndsPlotWithALineAndOne) {
+  sweep({"plot", "runs", "--tag", "loss", "--width", "40"});
+  sweep({"plot", "runs", "--tag", "loss", "--svg", "loss.svg"});
+}
+TEST_F(ToolOutOfMemory, EndsDiffWithALineAndOne) {
+  sweep({"diff", "runs", "runs"});
+}
+TEST_F(ToolOutOfMemory, EndsProfileWithALineAndOne) {
+  sweep({"profile", "traces"});
+}
+TEST_F(ToolOutOfMemory, EndsMergeTracesWithALineAndOne) {
+  sweep({"merge-traces", "traces", "--output", "merged.json"});
+}
+TEST_F(ToolOutOfMemory, EndsHelpWithALineAndOne) {
+  // CLI11 puts the choices of an option together with a stream, which says nothing where it ends
+  // early.
+  sweep({"completion", "bash"}, 499, /*comparesOutput=*/false);
+}
+
+TEST_F(ToolOutOfMemory, EndsWithALineAndOneWhereAnExceptionCannotGetThrough) {
+  runTool({"steptape", "--version"});
+  const auto allocate = []() noexcept {
+    const FailingAllocations failing(0);
+    ::operator delete(::operator new(1));
+  };
+  EXPECT_EXIT(allocate(), ::testing::ExitedWithCode(tools::kExitProblem),
+              "^steptape: out of memory\n$");
+}
+
+}  // namespace
+}  // namespace steptape
