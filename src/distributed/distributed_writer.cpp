@@ -103,8 +103,8 @@ void DistributedWriter::end() noexcept {
 }
 
 void DistributedWriter::addReduced(std::string_view tag, double value, std::int64_t step) {
-  static const ReducedOptions mean;
-  addReduced(tag, value, step, mean);
+  static const ReducedOptions kMean;
+  addReduced(tag, value, step, kMean);
 }
 
 void DistributedWriter::addReduced(std::string_view tag, double value, std::int64_t step,
