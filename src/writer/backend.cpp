@@ -58,7 +58,7 @@ void Backend::start() {
   thread.detach();
 }
 
-Status Backend::request(std::shared_ptr<WriterCore> core, Request what,
+Status Backend::request(const std::shared_ptr<WriterCore>& core, Request what,
                         std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   auto request = std::make_shared<PendingRequest>();

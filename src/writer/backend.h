@@ -45,7 +45,8 @@ class Backend {
   };
   /// Asks the thread and waits for it.
   /// @return kDeadlineExceeded if it did not get there by `timeout`; it still will.
-  Status request(std::shared_ptr<WriterCore> core, Request what, std::chrono::milliseconds timeout);
+  Status request(const std::shared_ptr<WriterCore>& core, Request what,
+                 std::chrono::milliseconds timeout);
 
   /// Writes what every writer has logged, for a process that is about to be aborted.
   void flushAllBeforeAbort();

@@ -71,7 +71,7 @@ Status EventFile::create(const std::string& directory, double wallTime, const st
   FileSystem& files = FileSystem::current();
   path_ = directory;
   if (const int error = files.createDirectories(directory)) {
-    const Status status = systemError("cannot create the directory", error);
+    Status status = systemError("cannot create the directory", error);
     path_.clear();
     return status;
   }
@@ -88,7 +88,7 @@ Status EventFile::create(const std::string& directory, double wallTime, const st
     }
   }
   if (error != 0) {
-    const Status status = systemError("cannot create the event file", error);
+    Status status = systemError("cannot create the event file", error);
     path_.clear();
     return status;
   }
