@@ -86,7 +86,7 @@ DistributedWriter::DistributedWriter(DistributedWriter&&) noexcept = default;
 DistributedWriter& DistributedWriter::operator=(DistributedWriter&& other) noexcept {
   if (this != &other) {
     end();
-    SummaryWriter::operator=(std::move(other));
+    SummaryWriter::operator=(std::move(static_cast<SummaryWriter&>(other)));
     impl_ = std::move(other.impl_);
   }
   return *this;
