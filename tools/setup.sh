@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing to build, run and (--tests) test, and prints the settings to use it:
+# Installs what is missing to build, run, test (--tests) and lint (--lint), and prints the settings to use it:
 #
-#   eval "$(tools/setup.sh [--tests])"
+#   eval "$(tools/setup.sh [--tests] [--lint])"
 #
 # sets STEPTAPE_TORCH_DIR (the folder of TorchConfig.cmake), STEPTAPE_PYTHON (a Python that has
 # TensorBoard) and PATH. Messages go to stderr. Safe to run again: then it installs nothing.
@@ -17,6 +17,9 @@ readonly torch_version=2.13.0
 # The tests know these viewers by what they show, which is documented nowhere.
 readonly xprof_version=2.24.2
 readonly hta_version=0.5.0
+# Another version of these finds something else to say.
+readonly clang_format_version=14.0.6
+readonly codespell_version=2.4.1
 readonly cmake_version=3.24
 readonly venv=$root/.venv
 
@@ -47,6 +50,12 @@ readonly test_requirements=(
   'chromium command chromium'
   'fonts-liberation file /usr/share/fonts/*/*'
   'tmux command tmux'
+)
+# clang-tidy of the clang++ beside it: it reads the headers that its compiler ships.
+readonly lint_requirements=(
+  'clang command clang++'
+  'clang-tidy command clang-tidy'
+  'shellcheck command shellcheck'
 )
 readonly debian_torch_requirements=(
   'libtorch-dev header torch/csrc/api/include/torch/torch.h'
@@ -93,6 +102,9 @@ missing_modules() {
 import importlib.util, sys
 print("\n".join(m for m in sys.argv[1:] if importlib.util.find_spec(m) is None))' "$@"
 }
+
+# has_module_version <package> <version>: whether .venv holds exactly this one
+has_module_version() { has_file "$venv/lib*/python3*/site-packages/${1//-/_}-$2.dist-info"; }
 
 # torch_dir_of <python>: prints the folder of its torch's TorchConfig.cmake. Fails where there is
 # none, and where it is a CUDA build which needs a toolkit to compile against that is not here.
@@ -146,10 +158,12 @@ install_modules() {
 }
 
 with_tests=0
+with_lint=0
 for argument in "$@"; do
   case $argument in
     --tests) with_tests=1 ;;
-    *) die "unknown argument '$argument'; usage: tools/setup.sh [--tests]" ;;
+    --lint) with_lint=1 ;;
+    *) die "unknown argument '$argument'; usage: tools/setup.sh [--tests] [--lint]" ;;
   esac
 done
 
@@ -160,6 +174,7 @@ if ((with_tests)); then
   requirements+=("${test_requirements[@]}")
   modules+=(tensorboardX PIL hta numpy pandas setuptools torch xprof)
 fi
+if ((with_lint)); then requirements+=("${lint_requirements[@]}"); fi
 
 torch_dir=
 if [[ ${STEPTAPE_TORCH:-} == debian ]]; then
@@ -193,6 +208,14 @@ for module in "${modules[@]}"; do
     *) pip_requirements+=("$module") ;;
   esac
 done
+if ((with_lint)); then
+  if ! has_module_version clang-format "$clang_format_version"; then
+    pip_requirements+=("clang-format==$clang_format_version")
+  fi
+  if ! has_module_version codespell "$codespell_version"; then
+    pip_requirements+=("codespell==$codespell_version")
+  fi
+fi
 if ((${#pip_requirements[@]})); then install_modules "${pip_requirements[@]}" || failed=1; fi
 
 if [[ -z $torch_dir && ${STEPTAPE_TORCH:-} != debian ]]; then

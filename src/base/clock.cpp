@@ -71,8 +71,8 @@ std::int64_t Clock::wallNanos() const {
 }
 
 const Clock& Clock::system() {
-  static const SystemClock clock;
-  return clock;
+  static const SystemClock kClock;
+  return kClock;
 }
 
 double TickConverter::nanosPerTick() {

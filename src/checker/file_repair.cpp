@@ -86,7 +86,7 @@ std::string damagedPath(const fs::path& path, int attempt) {
 Status keepOriginal(const fs::path& path, std::string* original) {
   for (int attempt = 0;; ++attempt) {
     *original = damagedPath(path, attempt);
-    const Status status = detail::addName(path.string(), *original);
+    Status status = detail::addName(path.string(), *original);
     if (status.ok() || status.code() != ErrorCode::kFailedPrecondition) {
       return status;
     }

@@ -86,7 +86,7 @@ DistributedWriter::DistributedWriter(DistributedWriter&&) noexcept = default;
 DistributedWriter& DistributedWriter::operator=(DistributedWriter&& other) noexcept {
   if (this != &other) {
     end();
-    SummaryWriter::operator=(std::move(other));
+    SummaryWriter::operator=(std::move(static_cast<SummaryWriter&>(other)));
     impl_ = std::move(other.impl_);
   }
   return *this;
@@ -103,8 +103,8 @@ void DistributedWriter::end() noexcept {
 }
 
 void DistributedWriter::addReduced(std::string_view tag, double value, std::int64_t step) {
-  static const ReducedOptions mean;
-  addReduced(tag, value, step, mean);
+  static const ReducedOptions kMean;
+  addReduced(tag, value, step, kMean);
 }
 
 void DistributedWriter::addReduced(std::string_view tag, double value, std::int64_t step,

@@ -40,6 +40,7 @@ std::string GroupMap::namesOf(const std::vector<int>& ranks) const {
 
 GroupMap GroupMap::part(const std::vector<int>& ranks) const {
   std::vector<Place> places;
+  places.reserve(ranks.size());
   for (const int rank : ranks) {
     places.push_back(place(rank));
   }

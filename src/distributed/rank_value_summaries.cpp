@@ -40,6 +40,7 @@ void RankValueSummaries::add(SummaryWriter& writer, std::int64_t step, const std
     return;
   }
   std::vector<double> numbers;
+  numbers.reserve(values.size());
   for (const RankValue& value : values) {
     numbers.push_back(value.value);
   }

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMaxCells = (std::size_t{32} << 20) / sizeof(detail::Cell);
 
 std::string csvField(std::string_view field) {
-  const std::string text = replaceInvalidUtf8(field);
+  std::string text = replaceInvalidUtf8(field);
   if (text.find_first_of(",\"\r\n") == std::string::npos) {
     return text;
   }

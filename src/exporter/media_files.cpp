@@ -122,8 +122,8 @@ std::string MediaFiles::write(std::string_view bytes) {
       throw Error(ErrorCode::kIoError, "cannot create " + directory + ": " + error.message());
     }
   }
-  const std::string path = directory + "/" + std::to_string(step_) + "_" +
-                           std::to_string(steps[step_]++) + "." + mediaFormat(bytes);
+  std::string path = directory + "/" + std::to_string(step_) + "_" +
+                     std::to_string(steps[step_]++) + "." + mediaFormat(bytes);
   writeFile(path, bytes);
   return path;
 }

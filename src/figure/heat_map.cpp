@@ -34,7 +34,7 @@ struct CellSpan {
 std::vector<CellSpan> spansOf(const AxisRange& range, double pixels, bool fromTheEnd,
                               std::int64_t cells) {
   std::vector<CellSpan> spans;
-  for (double pixel = 0; pixel < pixels; ++pixel) {
+  for (int pixel = 0; pixel < pixels; ++pixel) {
     const double place = fromTheEnd ? pixels - 1 - pixel : pixel;
     const double a = range.value(place / pixels);
     const double b = range.value((place + 1) / pixels);

@@ -101,7 +101,7 @@ void drawVerticalMarks(const Ticks& ticks, bool areNames, const Frame& frame, do
 void drawColorbar(const Colorbar& colorbar, const Layout& layout, Canvas* canvas) {
   const Rect& rect = layout.colorbar;
   std::vector<Color> pixels;
-  for (double y = 0; y < rect.height; ++y) {
+  for (int y = 0; y < rect.height; ++y) {
     const Color color = colorbar.colormap.at(1 - (y + 0.5) / rect.height);
     pixels.insert(pixels.end(), static_cast<std::size_t>(rect.width), color);
   }
@@ -221,7 +221,7 @@ Layout drawWithLegendBeside(const FigureModel& model, const Drawings& drawings,
   Legend legend(keys, half, canvas);
   Contents narrower = contents;
   narrower.besideWidth = legend.outerWidth();
-  const Layout layout = layOut(model, narrower, cell, canvas);
+  Layout layout = layOut(model, narrower, cell, canvas);
   drawPlots(drawings, contents, layout, canvas);
   legend.placeBeside(layout.frame.area, cell);
   legend.draw();

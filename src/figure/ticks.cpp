@@ -124,6 +124,7 @@ Ticks powerTicks(const AxisRange& range, int maxCount) {
     values = decadeTicks(range, {1}, ++every);
   }
   std::vector<Label> labels;
+  labels.reserve(values.size());
   for (const double value : values) {
     labels.push_back(powerOfTen(static_cast<int>(std::lround(std::log10(value)))));
   }
@@ -170,6 +171,7 @@ std::vector<Label> numberLabels(const std::vector<double>& values) {
   }
   const int decimals = decimalsFor(scaled);
   std::vector<Label> labels;
+  labels.reserve(scaled.size());
   for (const double value : scaled) {
     labels.push_back(
         value == 0 ? Label{"0", ""}

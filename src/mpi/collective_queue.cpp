@@ -146,10 +146,10 @@ void CollectiveQueue::keepForever() {
   // MPI has no way to take back a collective. Never destroyed, so that no destructor of a static
   // frees what MPI still writes to.
   static Mutex mutex;
-  static auto* const kept = new std::vector<std::shared_ptr<void>>();
+  static auto* const kKept = new std::vector<std::shared_ptr<void>>();
   MutexLock lock(mutex);
-  kept->push_back(group_);
-  kept->insert(kept->end(), active_.begin(), active_.end());
+  kKept->push_back(group_);
+  kKept->insert(kKept->end(), active_.begin(), active_.end());
 }
 
 }  // namespace steptape::mpi::detail

@@ -43,6 +43,7 @@ GroupMap findNodes(MPI_Comm communicator, int ranksPerNode) {
                 communicator);
 
   std::vector<GroupMap::Place> places;
+  places.reserve(messages.size());
   for (const PlaceMessage& other : messages) {
     places.push_back({other.nodeId, other.nodeName.data()});
   }

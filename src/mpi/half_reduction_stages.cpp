@@ -71,6 +71,7 @@ class SliceExchange {
 /// `total` elements in slices whose sizes differ by 1 at most.
 std::vector<int> evenSlices(int total, int ranks) {
   std::vector<int> counts;
+  counts.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
     counts.push_back(total / ranks + (rank < total % ranks ? 1 : 0));
   }

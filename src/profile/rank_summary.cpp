@@ -30,9 +30,10 @@ void add(const OpStats& op, std::size_t trace, OpSums* sums) {
   sum.meanTotal += op.total;
 }
 
-std::vector<RankedOpStats> meansOf(OpSums sums, std::size_t traces) {
+std::vector<RankedOpStats> meansOf(OpSums&& sums, std::size_t traces) {
   const auto count = static_cast<std::int64_t>(traces);
   std::vector<RankedOpStats> operators;
+  operators.reserve(sums.size());
   for (auto& [key, op] : sums) {
     op.meanSelf /= count;
     op.meanTotal /= count;

@@ -38,7 +38,7 @@ struct LogDir::State {
 
   std::vector<NewRun> findNewRuns();
   std::size_t addNewRuns();
-  void add(RunFiles files, int threads);
+  void add(RunFiles&& files, int threads);
   void read(std::size_t number);
   void readSideBySide(std::size_t first);
   void count(std::size_t number, std::uint64_t runBytes);
@@ -94,7 +94,7 @@ std::size_t LogDir::State::addNewRuns() {
   return first;
 }
 
-void LogDir::State::add(RunFiles files, int threads) {
+void LogDir::State::add(RunFiles&& files, int threads) {
   RunReaderOptions ownOptions = options;
   ownOptions.threads = threads;
   if (options.onProgress) {
@@ -165,7 +165,7 @@ LogDir::LogDir(std::string path, RunReaderOptions options,
                std::function<bool(const RunFiles& run)> wants)
     : state_(std::make_unique<State>()) {
   // Throws for options that no reader takes.
-  RunReader(RunFiles(), options);
+  const RunReader probe(RunFiles{}, options);
   state_->path = std::move(path);
   state_->options = std::move(options);
   state_->wants = std::move(wants);

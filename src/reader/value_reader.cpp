@@ -38,7 +38,7 @@ class UpToRecord final : public ByteSource {
 
 /// Whether both are the same time; NaN is the same as itself.
 bool isSameTime(double a, double b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
+  return std::memcmp(&a, &b, sizeof a) == 0;  // NOLINT(bugprone-suspicious-memory-comparison)
 }
 
 Status hasChanged(const std::string& path, const ValueLocation& location) {

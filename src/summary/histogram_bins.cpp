@@ -41,14 +41,14 @@ std::vector<Bits> slotBegins(bool isNegative) {
 }  // namespace
 
 const std::vector<double>& positiveLimits() {
-  static const std::vector<double> limits = [] {
+  static const std::vector<double> kLimits = [] {
     std::vector<double> result;
     for (double limit = 1e-12; limit < 1e20; limit *= 1.1) {
       result.push_back(limit);
     }
     return result;
   }();
-  return limits;
+  return kLimits;
 }
 
 std::uint64_t slotTotal(const SlotCounts& counts, std::size_t slot) {
@@ -100,8 +100,8 @@ void SlotTable<Float>::fillHalf(std::size_t firstKey, std::size_t firstSlot,
 
 template <typename Float>
 const SlotTable<Float>& SlotTable<Float>::instance() {
-  static const SlotTable table;
-  return table;
+  static const SlotTable kTable;
+  return kTable;
 }
 
 template <typename Float>

@@ -37,8 +37,8 @@ std::vector<Taps> tapsFor(int from, int to) {
   taps.reserve(static_cast<std::size_t>(to));
   for (int i = 0; i < to; ++i) {
     const double center = (i + 0.5) * scale;
-    const int first = std::max(static_cast<int>(center - support + 0.5), 0);
-    const int end = std::min(static_cast<int>(center + support + 0.5), from);
+    const int first = std::max(static_cast<int>(std::floor(center - support + 0.5)), 0);
+    const int end = std::min(static_cast<int>(std::floor(center + support + 0.5)), from);
     std::vector<double> weights;
     double sum = 0;
     for (int pixel = first; pixel < end; ++pixel) {

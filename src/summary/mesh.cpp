@@ -247,6 +247,7 @@ std::vector<Value> meshValues(const std::string& tag, MeshTensors mesh,
     data.parts.push_back(part.first);
   }
   std::vector<Value> values;
+  values.reserve(parts.size());
   for (auto& [part, tensor] : parts) {
     values.push_back(partValue(data, part, std::move(tensor), metadata));
   }

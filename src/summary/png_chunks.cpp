@@ -57,7 +57,7 @@ void appendPngHeader(int width, int height, int channels, std::string* png) {
   const std::size_t start = beginPngChunk("IHDR", png);
   appendBigEndian32(static_cast<std::uint32_t>(width), png);
   appendBigEndian32(static_cast<std::uint32_t>(height), png);
-  *png += 8;  // bits a channel
+  *png += '\x08';  // bits a channel
   *png += channels == 1 ? kGrey : channels == 3 ? kRgb : kRgbAndAlpha;
   png->append(3, '\0');  // deflate, the five basic filters, not interlaced
   finishPngChunk(start, png);

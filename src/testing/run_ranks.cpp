@@ -29,6 +29,7 @@ void checkCounts(int count, const RunRanksOptions& options) {
 std::vector<detail::GroupMap::Place> placesOf(int count, int ranksPerNode) {
   const std::string host = Communicator().nodeName();
   std::vector<detail::GroupMap::Place> places;
+  places.reserve(static_cast<std::size_t>(count));
   for (int rank = 0; rank < count; ++rank) {
     places.push_back(detail::simulatedPlace(host, rank, ranksPerNode));
   }
@@ -67,6 +68,7 @@ void runRanksShared(int count,
 
   std::vector<std::exception_ptr> failures(ranks.size());
   std::vector<std::thread> threads;
+  threads.reserve(ranks.size());
   for (const int rank : ranks) {
     threads.emplace_back([&, rank] {
       const auto communicator = std::make_shared<ThreadCommunicator>(

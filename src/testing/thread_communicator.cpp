@@ -84,6 +84,7 @@ std::shared_ptr<Communicator> ThreadCommunicator::split(int color, int key) {
   const std::shared_ptr<void> shared =
       group_->share(sharedKey, static_cast<int>(ranks.size()), [&] {
         std::vector<int> worldRanks;
+        worldRanks.reserve(ranks.size());
         for (const int member : ranks) {
           worldRanks.push_back(group_->worldRank(member));
         }

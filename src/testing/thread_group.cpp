@@ -21,6 +21,7 @@ std::size_t indexOf(int rank) {
 
 std::string mismatchIn(const std::vector<CollectiveCall>& callByRank, const GroupMap& group) {
   std::vector<std::string> descriptions;
+  descriptions.reserve(callByRank.size());
   for (const CollectiveCall& call : callByRank) {
     descriptions.push_back(call.describe());
   }
@@ -47,7 +48,7 @@ std::shared_ptr<ThreadGroup::Meeting> ThreadGroup::arrive(const GroupMap& group,
   if (!slot) {
     slot = std::make_shared<Meeting>(worldRanks_.size());
   }
-  const std::shared_ptr<Meeting> meeting = slot;
+  std::shared_ptr<Meeting> meeting = slot;
   meeting->callByRank[indexOf(group.rank())] = call;
   meeting->hasCome[indexOf(group.rank())] = 1;
   if (++meeting->arrivals == worldRanks_.size()) {
@@ -140,7 +141,7 @@ std::shared_ptr<void> ThreadGroup::share(const std::string& key, int takers,
   if (shared.takers == 0) {
     shared.object = make();
   }
-  const std::shared_ptr<void> object = shared.object;
+  std::shared_ptr<void> object = shared.object;
   if (++shared.takers == takers) {
     shared_.erase(key);
   }

@@ -110,6 +110,7 @@ bool isGuest(const Process& process) {
 std::vector<std::size_t> hostsOf(const ChromeContents& contents) {
   const std::vector<Process>& processes = contents.processes;
   std::vector<std::size_t> sizes;
+  sizes.reserve(processes.size());
   for (const Process& process : processes) {
     sizes.push_back(isGuest(process) ? 0 : 1);
   }

@@ -24,7 +24,7 @@ class JsonListener {
  public:
   virtual ~JsonListener() = default;
 
-  // The names are the parser's.
+  // NOLINTBEGIN(readability-identifier-naming): the names are the parser's.
   bool null() { return scalar({"null", 0, false}); }
   bool boolean(bool value) { return scalar({value ? "true" : "false", 0, false}); }
   bool number_integer(std::int64_t value) {
@@ -61,6 +61,7 @@ class JsonListener {
     fail(position, error.what());
     return false;
   }
+  // NOLINTEND(readability-identifier-naming)
 
  protected:
   /// Asked of an object or array, by its bracket: whether its members shall come one by one.

@@ -28,10 +28,10 @@ constexpr std::int64_t power(int n) {
   return std::int64_t{remainder} << 1;
 }
 
-/// Moves `block` further by `bits`, to where `there` is, and adds that.
-template <int bits>
+/// Moves `block` further by `kBits`, to where `there` is, and adds that.
+template <int kBits>
 __m128i fold(__m128i block, __m128i there) {
-  const __m128i factors = _mm_set_epi64x(power(bits - 32), power(bits + 32));
+  const __m128i factors = _mm_set_epi64x(power(kBits - 32), power(kBits + 32));
   return _mm_xor_si128(_mm_xor_si128(_mm_clmulepi64_si128(block, factors, 0x00),
                                      _mm_clmulepi64_si128(block, factors, 0x11)),
                        there);

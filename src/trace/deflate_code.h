@@ -47,15 +47,15 @@ struct BitCode {
   std::uint32_t count;
 };
 
-template <std::size_t symbols>
-constexpr std::array<BitCode, symbols> canonicalCode(
-    const std::array<std::uint8_t, symbols>& bitCounts) {
+template <std::size_t kSymbols>
+constexpr std::array<BitCode, kSymbols> canonicalCode(
+    const std::array<std::uint8_t, kSymbols>& bitCounts) {
   constexpr std::uint32_t kMaxBits = 15;
-  std::array<BitCode, symbols> code{};
+  std::array<BitCode, kSymbols> code{};
   std::uint32_t next = 0;  // the highest bit comes first
   for (std::uint32_t count = 1; count <= kMaxBits; ++count) {
     next <<= 1;
-    for (std::size_t symbol = 0; symbol < symbols; ++symbol) {
+    for (std::size_t symbol = 0; symbol < kSymbols; ++symbol) {
       if (bitCounts[symbol] != count) {
         continue;
       }

@@ -20,7 +20,7 @@ std::size_t bytesOf(const std::vector<std::vector<std::string>>& rows) {
   std::size_t bytes = 0;
   for (const auto& row : rows) {
     for (const std::string& cell : row) {
-      bytes += sizeof(cell) + cell.size();
+      bytes += sizeof(std::string) + cell.size();
     }
   }
   return bytes;

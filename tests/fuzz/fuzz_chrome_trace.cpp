@@ -36,8 +36,8 @@ std::vector<Trace> writtenAndRead(const std::string& path, const std::vector<Tra
 }
 
 void readAnything(const std::string& bytes) {
-  static const testing::TempDir dir;
-  const std::string path = dir.string() + "/trace";
+  static const testing::TempDir kDir;
+  const std::string path = kDir.string() + "/trace";
   std::ofstream(path, std::ios::binary) << bytes;
   std::vector<Trace> traces;
   try {

@@ -26,13 +26,13 @@ std::uint64_t requireJsonLines(std::string_view text) {
 }
 
 void exportRun(FuzzInput* input) {
-  static const testing::TempDir dir;
-  const std::string path = dir.string() + "/events.out.tfevents.1";
+  static const testing::TempDir kDir;
+  const std::string path = kDir.string() + "/events.out.tfevents.1";
   ExportOptions options;
   options.purge = static_cast<PurgePolicy>(input->below(3));
   const FuzzFile file = takeFile(input, [](FuzzInput* in) { return in->text(); });
   std::ofstream(path, std::ios::binary) << file.bytes;
-  const std::vector<RunFiles> runs{{".", dir.string(), {path}, false}};
+  const std::vector<RunFiles> runs{{".", kDir.string(), {path}, false}};
 
   std::string text;
   const ExportSink sink = [&](std::string_view piece) { text += piece; };

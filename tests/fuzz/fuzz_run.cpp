@@ -137,9 +137,9 @@ void writeFile(const std::string& path, std::string_view bytes) {
 }
 
 void readRun(FuzzInput* input) {
-  static const testing::TempDir dir;
-  const std::string first = dir.string() + "/events.out.tfevents.1";
-  const std::string last = dir.string() + "/events.out.tfevents.2";
+  static const testing::TempDir kDir;
+  const std::string first = kDir.string() + "/events.out.tfevents.1";
+  const std::string last = kDir.string() + "/events.out.tfevents.2";
   RunReaderOptions options;
   options.purge = static_cast<PurgePolicy>(input->below(3));
   options.mayGrow = input->below(2) == 0;
@@ -147,7 +147,7 @@ void readRun(FuzzInput* input) {
   const std::size_t cut = static_cast<std::size_t>(input->below(256)) * 4;
   const std::string firstBytes = takeFile(input, takePayload).bytes;
   const std::string bytes = takeFile(input, takePayload).bytes;
-  const RunFiles files{".", dir.string(), {first, last}, false};
+  const RunFiles files{".", kDir.string(), {first, last}, false};
 
   writeFile(first, firstBytes);
   writeFile(last, bytes);

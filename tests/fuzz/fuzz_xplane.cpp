@@ -37,9 +37,9 @@ void checkIsWhole(const Trace& trace) {
 }
 
 void readProfile(std::string_view bytes) {
-  static const testing::TempDir dir;
-  const std::string path = dir.string() + "/host.xplane.pb";
-  const std::string again = dir.string() + "/again.xplane.pb";
+  static const testing::TempDir kDir;
+  const std::string path = kDir.string() + "/host.xplane.pb";
+  const std::string again = kDir.string() + "/again.xplane.pb";
   require(detail::replaceFile(path, bytes).ok(), "the case can be written");
   Trace trace;
   try {

@@ -20,8 +20,8 @@ constexpr std::int64_t kRecords = 2000;
 constexpr std::size_t kPage = 4096;
 
 const KnownFile& knownFile() {
-  static const KnownFile file = makeKnownFile(kRecords);
-  return file;
+  static const KnownFile kFile = makeKnownFile(kRecords);
+  return kFile;
 }
 
 /// The first bytes of others, without a copy of them.

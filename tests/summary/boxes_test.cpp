@@ -247,8 +247,8 @@ TEST(BoxCorners, RejectsWhatIsNotFinite) {
 class CheckBoxes : public ::testing::Test {
  protected:
   static void check(std::vector<std::int64_t> boxes, const BoxOptions& options = {}) {
-    static const std::vector<float> memory(64);
-    checkBoxes(TensorView(memory.data(), {3, 4, 5}), TensorView(memory.data(), std::move(boxes)),
+    static const std::vector<float> kMemory(64);
+    checkBoxes(TensorView(kMemory.data(), {3, 4, 5}), TensorView(kMemory.data(), std::move(boxes)),
                options);
   }
 };

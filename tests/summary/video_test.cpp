@@ -160,9 +160,9 @@ TEST(VideoFrames, CountNans) {
 }
 
 void check(std::vector<std::int64_t> shape, const VideoOptions& options) {
-  static const Bytes memory(1);
+  static const Bytes kMemory(1);
   const std::vector<std::int64_t> strides(shape.size(), 0);
-  checkVideo(TensorView(memory.data(), std::move(shape), strides), options);
+  checkVideo(TensorView(kMemory.data(), std::move(shape), strides), options);
 }
 
 TEST(CheckVideo, TakesAVideoOfEitherFormat) {

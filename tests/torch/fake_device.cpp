@@ -109,13 +109,13 @@ at::Tensor FakeDevice::tensor() {
 }
 
 at::Tensor FakeDevice::work(const at::Tensor& tensor, std::int64_t micros) {
-  static const auto work = operatorNamed("fake::work");
-  return work.call(tensor, micros);
+  static const auto kWork = operatorNamed("fake::work");
+  return kWork.call(tensor, micros);
 }
 
 at::Tensor FakeDevice::workTwice(const at::Tensor& tensor, std::int64_t micros) {
-  static const auto workTwice = operatorNamed("fake::work_twice");
-  return workTwice.call(tensor, micros);
+  static const auto kWorkTwice = operatorNamed("fake::work_twice");
+  return kWorkTwice.call(tensor, micros);
 }
 
 std::int64_t FakeDevice::eventsCreated() {

@@ -30,7 +30,7 @@ struct ColumnAllocator {
 
   ColumnAllocator() = default;
   template <typename U>
-  ColumnAllocator(const ColumnAllocator<U>& /*other*/) {}
+  ColumnAllocator(const ColumnAllocator<U>& /*other*/) {}  // NOLINT(google-explicit-constructor)
 
   T* allocate(std::size_t count) {
     if (count > static_cast<std::size_t>(-1) / sizeof(T)) {
