@@ -43,6 +43,7 @@ class RankExchange {
   void expect(std::int64_t step);
   /// Gives what this rank found in the earliest window for which that was not called yet. Needs no
   /// memory: expect() has made the place.
+  /// REQUIRES: expect() was called for that window.
   void provide(std::string found) noexcept;
 
   /// Moves the exchange on, behind each step. Collective; does nothing while no window is missing.
