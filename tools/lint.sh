@@ -109,11 +109,12 @@ chosen_units() {
 
 # tidy_unit <unit>: leaves what clang-tidy says in $reports
 tidy_unit() {
-  local name=${1#"$root"/}
+  local name=${1#"$root"/} checks=
   name=${name#build/lint/}
   name=${name%/Unity/*}
   name=${name/CMakeFiles\//}
-  clang-tidy -p "$lint_build" --quiet "--header-filter=^$root/(include|src|tools|tests|examples|benchmarks)/" \
+  if [[ $1 == */tests/* ]]; then checks=$(sed -n "s/^Checks: '\(.*\)'$/\1/p" tests/.clang-tidy); fi
+  clang-tidy -p "$lint_build" --quiet "--checks=$checks" "--header-filter=^$root/(include|src|tools|tests|examples|benchmarks)/" \
     "$1" >"$reports/${name//\//-}" 2>&1
 }
 
