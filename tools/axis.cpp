@@ -108,6 +108,7 @@ std::vector<double> multiplesWithin(double step, double offset, double min, doub
   std::vector<double> multiples;
   // Counted, not added up: multiples of a step have no error that grows.
   const auto count = static_cast<int>(last - first) + 1;
+  multiples.reserve(static_cast<std::size_t>(std::max(count, 0)));
   for (int i = 0; i < count; ++i) {
     multiples.push_back((first + i) * step - offset);
   }

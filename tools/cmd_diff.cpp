@@ -124,6 +124,7 @@ std::string jsonOf(const std::optional<double>& value) {
 
 std::string jsonStrings(const std::vector<std::string>& texts) {
   std::vector<std::string> strings;
+  strings.reserve(texts.size());
   for (const std::string& text : texts) {
     strings.push_back(jsonString(text));
   }

@@ -123,6 +123,7 @@ std::vector<Chart> chartsOf(const std::vector<RunReader>& runs, const PlotOption
     }
   }
   std::vector<Chart> charts;
+  charts.reserve(chartByTag.size());
   for (auto& [tag, chart] : chartByTag) {
     charts.push_back(std::move(chart));
   }
@@ -169,6 +170,7 @@ int plot(const PlotOptions& options) {
   const std::vector<RunFiles> found = selectRuns(runsOf(options.paths), options.filter.run);
   Progress progress("reading", totalBytes(found));
   std::vector<RunReader> runs;
+  runs.reserve(found.size());
   for (const RunFiles& run : found) {
     runs.push_back(readRun(run, &progress));
   }

@@ -71,6 +71,7 @@ std::string section(const std::string& title,
 
 std::vector<std::pair<std::string, std::string>> entriesOf(const std::vector<OptionInfo>& options) {
   std::vector<std::pair<std::string, std::string>> entries;
+  entries.reserve(options.size());
   for (const OptionInfo& option : options) {
     entries.emplace_back(usageOf(option), describe(option));
   }

@@ -31,6 +31,7 @@ venv_bin=$(dirname "$STEPTAPE_PYTHON")
 readonly venv_bin
 readonly lint_build=$root/build/lint
 readonly reports=$lint_build/reports
+readonly own_folders='(include|src|tools|tests|examples|benchmarks)'
 
 # tracked <pattern> ...: the project's files, also those not yet committed, each ended by a NUL
 tracked() {
@@ -109,17 +110,18 @@ chosen_units() {
 
 # tidy_unit <unit>: leaves what clang-tidy says in $reports
 tidy_unit() {
-  local name=${1#"$root"/}
+  local name=${1#"$root"/} checks=
   name=${name#build/lint/}
   name=${name%/Unity/*}
   name=${name/CMakeFiles\//}
-  clang-tidy -p "$lint_build" --quiet "--header-filter=^$root/(include|src|tools|tests|examples|benchmarks)/" \
+  if [[ $name == tests/* ]]; then checks=$(sed -n "s/^Checks: '\(.*\)'$/\1/p" tests/.clang-tidy); fi
+  clang-tidy -p "$lint_build" --quiet "--checks=$checks" "--header-filter=^$root/$own_folders/" \
     "$1" >"$reports/${name//\//-}" 2>&1
 }
 
 tidy_units() {
   export -f tidy_unit
-  export root lint_build reports
+  export root lint_build reports own_folders
   xargs -d '\n' -n 1 -P "$(jobs)" bash -c "tidy_unit \"\$1\"" tidy_unit <<<"$1"
 }
 

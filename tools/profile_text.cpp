@@ -300,6 +300,7 @@ std::string rankedStepTable(const TraceSet& set, const JobProfile& job, const Te
     return "";
   }
   std::vector<RankedPart> parts;
+  parts.reserve(kStepSummaryParts.size() + 1);
   for (const StepSummaryPart& part : kStepSummaryParts) {
     parts.push_back(rankedPartOf(part, job));
   }

@@ -74,6 +74,7 @@ std::vector<TableColumn> fittedColumns(std::vector<TableColumn> columns,
 
 std::string tableText(const std::vector<TableColumn>& columns, int indent) {
   std::vector<int> widths;
+  widths.reserve(columns.size());
   for (const TableColumn& column : columns) {
     widths.push_back(widthOf(column));
   }

@@ -109,11 +109,13 @@ std::string durationLabel(double seconds) {
 std::vector<std::string> numberLabels(const std::vector<double>& values) {
   const Unit unit = unitFor(largestOf(values));
   std::vector<double> shown;
+  shown.reserve(values.size());
   for (const double value : values) {
     shown.push_back(scaled(value, unit.exponent));
   }
   const int decimals = decimalsFor(shown);
   std::vector<std::string> labels;
+  labels.reserve(shown.size());
   for (const double value : shown) {
     // A zero that rounding has left negative, and a zero with a unit, are just zero.
     labels.push_back(value == 0 ? "0" : fmt::format("{:.{}f}{}", value, decimals, unit.suffix));
@@ -127,6 +129,7 @@ std::string numberLabel(double value) {
 
 std::vector<std::string> durationLabels(const std::vector<double>& seconds) {
   std::vector<std::string> labels;
+  labels.reserve(seconds.size());
   for (const double value : seconds) {
     labels.push_back(durationLabel(value));
   }
@@ -142,6 +145,7 @@ std::vector<std::string> wallTimeLabels(const std::vector<double>& seconds) {
     format.insert(0, "%m-%d ");
   }
   std::vector<std::string> labels;
+  labels.reserve(seconds.size());
   for (const double value : seconds) {
     labels.push_back(formatted(localTime(value), format.c_str()));
   }

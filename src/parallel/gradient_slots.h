@@ -61,9 +61,9 @@ void showAsGradient(const GradientSlot& slot);
 template <typename Function>
 void withElementType(at::ScalarType type, Function&& function) {
   if (type == at::kFloat) {
-    function(float());
+    function(0.0F);
   } else {
-    function(double());
+    function(0.0);
   }
 }
 

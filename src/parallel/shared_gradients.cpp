@@ -230,6 +230,7 @@ void SharedGradients::distribute(double scale) {
     withElementType(arrays_[array].type, [&](auto zero) {
       using T = decltype(zero);
       std::vector<T*> results;
+      results.reserve(static_cast<std::size_t>(localSize_));
       for (int rank = 0; rank < localSize_; ++rank) {
         results.push_back(static_cast<T*>(arrayOf(rank, array)));
       }

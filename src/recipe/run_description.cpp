@@ -103,6 +103,7 @@ RankFacts linesOf(const std::string& text) {
 
 std::vector<std::string> column(const std::vector<RankFacts>& ranks, Fact fact) {
   std::vector<std::string> values;
+  values.reserve(ranks.size());
   for (const RankFacts& facts : ranks) {
     values.push_back(facts[fact]);
   }

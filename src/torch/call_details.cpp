@@ -159,7 +159,7 @@ class DetailsText {
     const auto tensors = input.toTensorList();
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       details_.shapes += i == 0 ? "" : ", ";
-      const at::Tensor tensor = tensors.get(i);
+      const at::Tensor& tensor = tensors.get(i);
       appendShape(tensor, &details_.shapes);
       details_.bytes += bytesOf(tensor);
     }

@@ -72,7 +72,8 @@ double convolution(Inputs inputs) {
     };
     const std::int64_t kernel = of(dilation) * (weight[i] - 1) + 1;
     const std::int64_t pad = padding.empty() ? 0 : of(padding);
-    outputs *= static_cast<double>((input[i] + 2 * pad - kernel) / of(stride) + 1);
+    const std::int64_t places = (input[i] + 2 * pad - kernel) / of(stride) + 1;
+    outputs *= static_cast<double>(places);
   }
   return outputs * perElement(weight);
 }

@@ -62,6 +62,7 @@ void measure(const GraphDraft& draft, const GraphOptions& options, Graph* graph,
 
 std::vector<at::Tensor> tensorsOf(const std::vector<NamedTensor>& named) {
   std::vector<at::Tensor> tensors;
+  tensors.reserve(named.size());
   for (const NamedTensor& each : named) {
     tensors.push_back(each.tensor);
   }

@@ -126,7 +126,7 @@ jit::Stack stackOf(const jit::Module& module, const std::vector<c10::IValue>& ar
 }  // namespace
 
 std::shared_ptr<jit::Graph> flatGraph(const jit::Module& module) {
-  const std::shared_ptr<jit::Graph> graph = module.get_method("forward").graph()->copy();
+  std::shared_ptr<jit::Graph> graph = module.get_method("forward").graph()->copy();
   Inliner(module).run(graph->block());
   jit::EliminateDeadCode(graph);
   return graph;

@@ -163,6 +163,7 @@ void runAndRestore(torch::nn::Module& module, const ModelTree& tree,
 
 std::vector<at::Tensor> copiesOf(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> copies;
+  copies.reserve(tensors.size());
   for (const at::Tensor& tensor : tensors) {
     copies.push_back(tensor.detach().clone().requires_grad_(tensor.requires_grad()));
   }

@@ -20,11 +20,13 @@ class STEPTAPE_EXPORT DeferredScalars {
   /// Takes the points; the writer's thread only.
   class Sink {
    public:
-    virtual ~Sink() = default;
     /// @param wallTime The caller's own, finite; unset: when the scalars were deferred.
     virtual void add(ScalarTag tag, double value, std::optional<double> wallTime) = 0;
     /// Tells WriterOptions::onError the first time that something is said about `subject`.
     virtual void reportOnce(const std::string& subject, const std::string& what) = 0;
+
+   protected:
+    ~Sink() = default;
   };
 
   /// @param count How many they are: as many are counted if they must be dropped.
