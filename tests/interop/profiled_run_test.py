@@ -110,8 +110,9 @@ class InXProf(unittest.TestCase):
             counted = sum(self.part(rank, step, part)
                           for part in ("forward", "backward", "transfer", "wait"))
             self.assertGreater(row["hostComputeTimeMs"], counted - 1e-3)
+            # The optimizer's operators and the collectives of logging come on top.
             self.assertLess(row["hostComputeTimeMs"],
-                            counted + self.part(rank, step, "optimizer") + 1e-3)
+                            row["stepTimeMs"] - row["infeedTimeMs"] + 1e-3)
 
     @staticmethod
     def part(rank, step, name):
