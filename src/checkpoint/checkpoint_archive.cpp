@@ -42,7 +42,7 @@ std::string checksumLine(std::string_view archive) {
 }
 
 at::Tensor toTensor(const std::string& bytes) {
-  const at::Tensor tensor = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
+  at::Tensor tensor = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
   std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
   return tensor;
 }

@@ -28,7 +28,7 @@ std::string CheckpointStore::save(const torch::nn::Module& module,
                                   const torch::optim::Optimizer& optimizer,
                                   TrainingProgress progress, const LearningRateSchedule* schedule) {
   const std::int64_t step = progress.step;
-  const std::string path = detail::checkpointPathOf(directory_, step);
+  std::string path = detail::checkpointPathOf(directory_, step);
   saveCheckpoint(path, module, optimizer, std::move(progress), *world_, schedule);
   Status status;
   if (world_->isRoot()) {

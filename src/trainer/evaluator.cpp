@@ -29,10 +29,10 @@ EvaluationMetric accuracyMetric() {
 namespace detail {
 namespace {
 
-const std::string kLoss = "loss";
+const std::string kLossName = "loss";
 
 void checkMetrics(const std::vector<EvaluationMetric>& metrics) {
-  std::set<std::string> names{kLoss};
+  std::set<std::string> names{kLossName};
   for (const EvaluationMetric& metric : metrics) {
     if (metric.name.empty() || !metric.function) {
       throw Error(ErrorCode::kInvalidArgument,
@@ -142,7 +142,7 @@ void Evaluator::log(DistributedWriter& writer, std::int64_t step) const {
 }
 
 const std::string& Evaluator::nameOf(std::size_t sum) const {
-  return sum == 0 ? kLoss : metrics_[sum - 1].name;
+  return sum == 0 ? kLossName : metrics_[sum - 1].name;
 }
 
 }  // namespace detail

@@ -56,8 +56,9 @@ StepWish StepExchange::read() {
     agreed.stop = static_cast<StopReason>(stop / kSignals - 1);
     agreed.signal = stop % kSignals;
   }
-  agreed.checkpoint = moments_[kDuty].max == kCheckpoint;
-  agreed.failed = moments_[kDuty].max == kFail;
+  const int duty = static_cast<int>(moments_[kDuty].max);
+  agreed.checkpoint = duty == kCheckpoint;
+  agreed.failed = duty == kFail;
   return agreed;
 }
 

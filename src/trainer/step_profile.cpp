@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/step_profile.h"
 
-#include <utility>
-
 namespace steptape::detail {
 
 StepProfile::StepProfile(RunState& state, Stopwatch& loggingTime)
@@ -56,9 +54,9 @@ void StepProfile::finish() {
   finishBut(0);
 }
 
-OpProfiler& StepProfile::begin(ProfilerOptions options) {
+OpProfiler& StepProfile::begin(const ProfilerOptions& options) {
   finishBut(1);
-  return profilers_.emplace_back(std::move(options));
+  return profilers_.emplace_back(options);
 }
 
 void StepProfile::stop() {
@@ -97,7 +95,7 @@ void StepProfile::profileSteps(std::int64_t skipped, std::int64_t steps) {
   options.shapes = true;
   options.memory = true;
   stepsLeft_ = skipped + options.schedule.warmup + steps;
-  begin(std::move(options)).watch(*state_.parts().module);
+  begin(options).watch(*state_.parts().module);
 }
 
 void StepProfile::endSteps() {
@@ -114,7 +112,7 @@ void StepProfile::profileAlways() {
   options.maxOverhead = state_.options().profilingShare;
   options.maxTraceSpans = 0;
   options.deviceTimes = false;  // two events an operator cost more than all else
-  begin(std::move(options));
+  begin(options);
 }
 
 }  // namespace steptape::detail

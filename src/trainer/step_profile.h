@@ -33,7 +33,7 @@ class StepProfile {
   void profileAlways();
   void followTrigger();
   /// Collective, as the next two.
-  OpProfiler& begin(ProfilerOptions options);
+  OpProfiler& begin(const ProfilerOptions& options);
   void stop();
   void finishBut(std::size_t newest);
   ProfilerOptions commonOptions() const;
