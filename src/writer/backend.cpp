@@ -189,6 +189,8 @@ void Backend::pass(Requests* requests) {
   while (!requests->empty()) {
     PendingRequest* const request = requests->front().get();
     answer(request);
+    // Before it is said to be done: a writer that is gone has nothing left that touches its files.
+    request->core.reset();
     {
       MutexLock lock(mutex_);
       request->done = true;
