@@ -89,14 +89,14 @@ std::int64_t XPlaneLineIds::next() {
 
 std::vector<std::vector<XPlaneFlow>> xplaneFlows(const Trace& trace) {
   // The lowest two bits say at which end of the arrow a span is.
-  constexpr std::uint64_t kEnd = 1;
-  constexpr std::uint64_t kBegin = 2;
+  constexpr std::uint64_t kHead = 1;
+  constexpr std::uint64_t kTail = 2;
   std::vector<std::vector<XPlaneFlow>> flows(trace.threads.size());
   std::uint64_t id = 0;
   for (const TraceLink& link : linkBackward(trace)) {
     id += 4;
-    flows[link.fromThread].emplace_back(link.fromSpan, id + kBegin);
-    flows[link.toThread].emplace_back(link.toSpan, id + kEnd);
+    flows[link.fromThread].emplace_back(link.fromSpan, id + kTail);
+    flows[link.toThread].emplace_back(link.toSpan, id + kHead);
   }
   for (std::vector<XPlaneFlow>& ofThread : flows) {
     std::sort(ofThread.begin(), ofThread.end());

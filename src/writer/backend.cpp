@@ -82,7 +82,7 @@ Backend::Requests Backend::makeRequest(Request what) {
   return one;
 }
 
-Status Backend::request(Requests one, std::shared_ptr<WriterCore> core,
+Status Backend::request(Requests one, const std::shared_ptr<WriterCore>& core,
                         std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const std::shared_ptr<PendingRequest> request = one.front();

@@ -64,7 +64,8 @@ class Backend {
   /// Asks the thread and waits for it.
   /// @param one What makeRequest() made; it is queued whatever is thrown.
   /// @return kDeadlineExceeded if it did not get there by `timeout`; it still will.
-  Status request(Requests one, std::shared_ptr<WriterCore> core, std::chrono::milliseconds timeout);
+  Status request(Requests one, const std::shared_ptr<WriterCore>& core,
+                 std::chrono::milliseconds timeout);
 
   /// Writes what every writer has logged, for a process that is about to be aborted.
   void flushAllBeforeAbort();

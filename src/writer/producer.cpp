@@ -8,7 +8,7 @@
 
 namespace steptape {
 
-__thread Producer* Producer::ofThread = nullptr;
+__thread Producer* Producer::ofThread_ = nullptr;
 
 /// Gives a thread's ring up when the thread ends.
 struct ProducerOfThread {
@@ -17,7 +17,7 @@ struct ProducerOfThread {
 
   ~ProducerOfThread() {
     ended = true;
-    Producer::ofThread = nullptr;
+    Producer::ofThread_ = nullptr;
     if (producer) {
       producer->ended.store(true, std::memory_order_release);
     }
@@ -38,9 +38,9 @@ Producer& Producer::create() {
 Producer& Producer::own(ProducerOfThread* owner) {
   auto producer = std::make_shared<Producer>();
   Backend::instance().addProducer(producer);
-  ofThread = producer.get();
+  ofThread_ = producer.get();
   owner->producer = std::move(producer);
-  return *ofThread;
+  return *ofThread_;
 }
 
 }  // namespace steptape

@@ -21,16 +21,16 @@ struct Producer {
   std::atomic<bool> ended{false};
 
   /// The calling thread's producer; null before its first call.
-  static Producer* known() { return ofThread; }
+  static Producer* known() { return ofThread_; }
 
   /// The calling thread's producer, made by its first call.
   static Producer& current() {
-    Producer* const known = ofThread;
+    Producer* const known = ofThread_;
     return known != nullptr ? *known : create();
   }
 
   /// In a child made by fork(): the calling thread's ring holds what its parent logged; leave it.
-  static void abandon() { ofThread = nullptr; }
+  static void abandon() { ofThread_ = nullptr; }
 
  private:
   static Producer& create();
@@ -39,7 +39,7 @@ struct Producer {
   // __thread, not thread_local: it cannot have a constructor, so that reading it needs no check for
   // one. initial-exec spares a call in shared builds; eight bytes fit into the space that every
   // process keeps for it.
-  [[gnu::tls_model("initial-exec")]] static __thread Producer* ofThread;
+  [[gnu::tls_model("initial-exec")]] static __thread Producer* ofThread_;
   friend struct ProducerOfThread;
 };
 

@@ -14,7 +14,7 @@ namespace steptape {
 /// @return What ready() said last.
 template <typename Ready>
 bool waitForBackend(const Ready& ready, std::chrono::milliseconds timeout) {
-  constexpr auto kLongestPause = std::chrono::microseconds(1000);
+  constexpr auto kLongestSleep = std::chrono::microseconds(1000);
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   auto pause = std::chrono::microseconds(50);
   while (!ready()) {
@@ -23,7 +23,7 @@ bool waitForBackend(const Ready& ready, std::chrono::milliseconds timeout) {
     }
     Backend::instance().wake();
     std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, kLongestPause);
+    pause = std::min(pause * 2, kLongestSleep);
   }
   return true;
 }
