@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# steptape_add_test(<name> SOURCES ... [LINK ...] [TIMEOUT seconds] [ONE_PROCESS]
-#                   [OPTIMIZED])
+# steptape_add_test(<name> SOURCES ... [LINK ...] [TIMEOUT seconds] [ONE_PROCESS] [OPTIMIZED]
+#                   [COUNTS_ALLOCATIONS])
 #   A Google Test program; each TEST is a ctest of its own, named <name>.<Suite>.<Case>. ONE_PROCESS: the
 #   program is one ctest, for programs that take longer to start than a test takes: LibTorch is 0.4 s.
 #   OPTIMIZED: the test's own code takes long.
+#   COUNTS_ALLOCATIONS: it has the operator new of tests/support/allocations.h. Sanitizers have one of their
+#   own; a build with them leaves the program out.
 # steptape_add_mpi_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
 #   The program is run once per rank count under mpiexec, oversubscribed where needed; its main()
 #   is tests/mpi/mpi_test_main.cpp, where any rank's failure fails the test.
@@ -41,7 +43,13 @@ function(steptape_test_program target)
 endfunction()
 
 function(steptape_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_PROCESS;OPTIMIZED" "TIMEOUT" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_PROCESS;OPTIMIZED;COUNTS_ALLOCATIONS" "TIMEOUT" "SOURCES;LINK")
+  if(arg_COUNTS_ALLOCATIONS AND STEPTAPE_SANITIZE)
+    return()
+  endif()
+  if(arg_COUNTS_ALLOCATIONS)
+    list(APPEND arg_SOURCES ${PROJECT_SOURCE_DIR}/tests/support/allocations.cpp)
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()

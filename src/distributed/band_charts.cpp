@@ -2,7 +2,6 @@
 #include "distributed/band_charts.h"
 
 #include <cstddef>
-#include <utility>
 
 #include "steptape/base/utf8.h"
 
@@ -15,18 +14,19 @@ void BandCharts::want(std::uint32_t tagId, const std::string& tag) {
   if (isKnown_[tagId]) {
     return;
   }
-  isKnown_[tagId] = true;
   // As the writer stores the tag: a layout that is not UTF-8 is refused as a whole.
   const std::string name = replaceInvalidUtf8(tag);
   // The category is the group in which the scalars page shows the tag.
   added_.categories.push_back(
       {name.substr(0, name.find('/')),
        {CustomScalarsChart::margin(name, {name, name + "/min", name + "/max"})}});
+  isKnown_[tagId] = true;
 }
 
 void BandCharts::write(SummaryWriter& writer) {
   if (!added_.categories.empty()) {
-    writer.addCustomScalars(std::exchange(added_, CustomScalarsLayout()));
+    writer.addCustomScalars(added_);
+    added_.categories.clear();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How Communicator starts a collective, once its arguments are checked.
 
+#include <new>
 #include <utility>
 
 #include "steptape/base/error.h"
@@ -52,9 +53,14 @@ std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& cal
   if (!pending || !call.grouped) {
     return pending;
   }
-  auto grouped = std::make_unique<detail::GroupedCollective>(std::move(pending), call.grouped);
-  grouped->reportDroppedErrorsTo(droppedError_);
-  return grouped;
+  try {
+    auto grouped = std::make_unique<detail::GroupedCollective>(std::move(pending), call.grouped);
+    grouped->reportDroppedErrorsTo(droppedError_);
+    return grouped;
+  } catch (const std::bad_alloc&) {
+    pending->waitQuietly();  // it has the caller's memory
+    throw;
+  }
 }
 
 void Communicator::run(const CollectiveCall& call) {

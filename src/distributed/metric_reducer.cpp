@@ -52,44 +52,73 @@ CollectiveOptions reduceOptions() {
 MetricReducer::MetricReducer(std::shared_ptr<Communicator> communicator)
     : communicator_(std::move(communicator)), collectiveOptions_(reduceOptions()) {}
 
-std::uint32_t MetricReducer::add(std::string_view tag, double value, std::int64_t step,
-                                 const ReducedOptions& options) {
+std::uint32_t MetricReducer::idOf(std::string_view tag, const ReducedOptions& options) {
   checkArguments(tag, options);
-  const std::uint32_t tagId = tags_.idOf(tag);
+  return tags_.idOf(tag);
+}
+
+void MetricReducer::add(std::uint32_t tagId, double value, std::int64_t step,
+                        const ReducedOptions& options) {
   queue_.add(step, {tagId, statisticsOf(options)},
              MetricMoments::of(value, options.weight, communicator_->rank()), options.wallTime);
-  return tagId;
 }
 
 void MetricReducer::start(std::int64_t step) {
-  queue_.recycle(std::move(taken_));
-  taken_ = queue_.take(step);
-  layOut();
+  StepMetrics metrics = queue_.take(step);
+  queue_.recycle(std::exchange(taken_, std::move(metrics)));
   step_ = step;
-  fingerprint_ = layout_->fingerprint.at(step);
-  totals_ = pool_->take();
-  totals_->layout = layout_;
-  totals_->step = step;
-  totals_->wallTimes = taken_.wallTimes();
-
+  stage_ = Stage::kLayOut;
   isUnderWay_ = true;
-  const bool hasRoom = fits();
-  const bool sendsRankValues = sendsRankValues_ || !layout_->needsRankValues;
-  postAllreduce();
-  if (sendsRankValues_) {
-    postRankValues();
+  advance();
+}
+
+void MetricReducer::advance() {
+  while (stage_ != Stage::kWait) {
+    stage_ = pass(stage_);
   }
-  // Ranks that disagree may differ in whether they look already here; finish() tells all of them.
-  if ((hasRoom && sendsRankValues) || !wait()) {
-    return;
+}
+
+MetricReducer::Stage MetricReducer::pass(Stage stage) {
+  switch (stage) {
+    case Stage::kLayOut:
+      layOut();
+      fingerprint_ = layout_->fingerprint.at(step_);
+      totals_ = pool_->take();
+      totals_->layout = layout_;
+      totals_->step = step_;
+      totals_->wallTimes = taken_.wallTimes();
+      fitted_ = fits();
+      sentRankValues_ = sendsRankValues_ || !layout_->needsRankValues;
+      return Stage::kAllreduce;
+    case Stage::kAllreduce:
+      postAllreduce();
+      return Stage::kRankValues;
+    case Stage::kRankValues:
+      if (sendsRankValues_) {
+        postRankValues();
+      }
+      return fitted_ && sentRankValues_ ? Stage::kWait : Stage::kLookWhetherItFits;
+    case Stage::kLookWhetherItFits:
+      // Ranks that disagree may differ in whether they look already here; finish() tells all.
+      if (!compare()) {
+        return Stage::kWait;
+      }
+      grow();
+      return Stage::kAllreduceAgain;
+    case Stage::kAllreduceAgain:
+      if (!fitted_) {
+        postAllreduce();
+      }
+      return Stage::kRankValuesAfterwards;
+    case Stage::kRankValuesAfterwards:
+      if (!sentRankValues_) {
+        postRankValues();
+      }
+      return Stage::kWait;
+    case Stage::kWait:
+      break;
   }
-  if (!hasRoom) {
-    grow();
-    postAllreduce();
-  }
-  if (!sendsRankValues) {
-    postRankValues();
-  }
+  return Stage::kWait;
 }
 
 void MetricReducer::layOut() {
@@ -104,6 +133,11 @@ void MetricReducer::layOut() {
 }
 
 bool MetricReducer::wait() {
+  advance();
+  return compare();
+}
+
+bool MetricReducer::compare() {
   // Where a wait throws, nothing is left that could be finished.
   isUnderWay_ = false;
   allreduce_.wait();
@@ -165,6 +199,9 @@ bool MetricReducer::agrees() const {
 }
 
 void MetricReducer::grow() {
+  if (fitted_) {
+    return;
+  }
   while (layout_->size() >= capacity_) {
     capacity_ *= 2;
   }
@@ -178,14 +215,15 @@ void MetricReducer::throwMismatch() {
   for (const MetricLayout::Metric& metric : layout_->metrics) {
     mine.metrics.push_back({metric.tag, metric.statistics});
   }
+  const std::string bytes = mine.encode();
   // All ranks start anew, also those whose metrics wait for other steps.
   isUnderWay_ = false;
   sendsRankValues_ = false;
   queue_.clear();
 
   std::vector<MetricSchema> schemaByRank;
-  for (const std::string& bytes : communicator_->allgather(mine.encode())) {
-    schemaByRank.push_back(MetricSchema::decode(bytes));
+  for (const std::string& schema : communicator_->allgather(bytes)) {
+    schemaByRank.push_back(MetricSchema::decode(schema));
   }
   throw Error(ErrorCode::kRankMismatch, describeMismatch(schemaByRank));
 }

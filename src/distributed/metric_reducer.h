@@ -48,14 +48,18 @@ class MetricReducer {
  public:
   explicit MetricReducer(std::shared_ptr<Communicator> communicator);
 
-  /// @return the tag's number.
+  /// The number of a metric's tag.
+  ///
   /// @throws Error(kInvalidArgument) if `tag` is empty, the weight is negative or not finite, the
   ///         wall time is not finite, or a percentile is not from 0 to 100.
-  std::uint32_t add(std::string_view tag, double value, std::int64_t step,
-                    const ReducedOptions& options);
+  std::uint32_t idOf(std::string_view tag, const ReducedOptions& options);
+  void add(std::uint32_t tagId, double value, std::int64_t step, const ReducedOptions& options);
 
   /// Begins to combine what was added for `step`. Collective; waits for other ranks only where the
   /// schema does not fit. REQUIRES: nothing is under way. Ends the life of the last results.
+  ///
+  /// @throws std::bad_alloc where memory is short: the step is under way all the same, and wait()
+  ///         and finish() go on where it stopped, so that no rank waits for this one in vain.
   void start(std::int64_t step);
   /// Whether start() was called, and what it began can still be finished.
   bool isUnderWay() const { return isUnderWay_; }
@@ -81,14 +85,32 @@ class MetricReducer {
 
   const std::string& nameOf(std::uint32_t tagId) const { return tags_.nameOf(tagId); }
 
+  /// Metrics of the step that is under way.
+  std::size_t metricsUnderWay() const { return isUnderWay_ ? taken_.size() : 0; }
   /// Metrics that were added and not given to start().
   std::size_t pendingCount() const { return queue_.size(); }
 
  private:
   static constexpr std::size_t kInitialCapacity = 16;
 
+  /// What comes next for the step that is under way.
+  enum class Stage : std::uint8_t {
+    kLayOut,
+    kAllreduce,
+    kRankValues,
+    kLookWhetherItFits,  ///< The first step of a schema only, as the next two.
+    kAllreduceAgain,
+    kRankValuesAfterwards,
+    kWait,
+  };
+  /// Goes on until only the ends of the collectives are to be waited for.
+  void advance();
+  /// Where it throws std::bad_alloc, it can be repeated. @return the next stage.
+  Stage pass(Stage stage);
   /// Brings what was taken into the order in which it travels.
   void layOut();
+  /// Waits for what was started. @return whether the ranks agree.
+  bool compare();
   void postAllreduce();
   void postRankValues();
   /// Whether the allreduce, which has ended, brought this rank's fingerprint from all ranks.
@@ -111,6 +133,9 @@ class MetricReducer {
 
   // The step that is under way, or was last.
   bool isUnderWay_ = false;
+  Stage stage_ = Stage::kWait;
+  bool fitted_ = true;          // The message had room for the schema when it was sent.
+  bool sentRankValues_ = true;  // They travelled beside it where they had to.
   std::int64_t step_ = 0;
   double fingerprint_ = 0;
   StepMetrics taken_;

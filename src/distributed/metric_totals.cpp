@@ -10,6 +10,10 @@ std::size_t MetricTotals::bytes() const {
          wallTimes.size() * sizeof(std::optional<double>);
 }
 
+MetricTotalsPool::MetricTotalsPool() {
+  spare_.reserve(kMaxSpare);
+}
+
 std::shared_ptr<MetricTotals> MetricTotalsPool::take() {
   std::unique_ptr<MetricTotals> totals;
   {
@@ -27,7 +31,7 @@ std::shared_ptr<MetricTotals> MetricTotalsPool::take() {
           }};
 }
 
-void MetricTotalsPool::giveBack(std::unique_ptr<MetricTotals> totals) {
+void MetricTotalsPool::giveBack(std::unique_ptr<MetricTotals> totals) noexcept {
   MutexLock lock(mutex_);
   if (spare_.size() < kMaxSpare) {
     spare_.push_back(std::move(totals));

@@ -47,13 +47,15 @@ struct MetricTotals {
 /// @threads Thread-safe.
 class MetricTotalsPool : public std::enable_shared_from_this<MetricTotalsPool> {
  public:
+  MetricTotalsPool();
+
   /// One with the memory and the contents of an earlier step, or an empty one.
   std::shared_ptr<MetricTotals> take();
 
  private:
   // More than wait while the writer's thread keeps up; a jam's memory is not kept.
   static constexpr std::size_t kMaxSpare = 16;
-  void giveBack(std::unique_ptr<MetricTotals> totals);
+  void giveBack(std::unique_ptr<MetricTotals> totals) noexcept;
 
   Mutex mutex_;
   std::vector<std::unique_ptr<MetricTotals>> spare_ STEPTAPE_GUARDED_BY(mutex_);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/reduced_log.h"
 
+#include <exception>
 #include <iostream>
+#include <new>
 #include <utility>
 
 #include "steptape/distributed/rank_log.h"
+
+#include "writer/deferred_scalars.h"
 
 namespace steptape::detail {
 
@@ -17,19 +21,32 @@ ReducedLog::ReducedLog(std::shared_ptr<Communicator> communicator, ReduceMode mo
 
 void ReducedLog::add(std::string_view tag, double value, std::int64_t step,
                      const ReducedOptions& options) {
-  const std::uint32_t tagId = reducer_.add(tag, value, step, options);
+  const std::uint32_t tagId = reducer_.idOf(tag, options);
   jobScalars_.describe(tagId, options);
   rankValueSummaries_.describe(tagId, options);
   if (options.band) {
     bandCharts_.want(tagId, reducer_.nameOf(tagId));
   }
+  reducer_.add(tagId, value, step, options);  // last: what throws has queued nothing
 }
 
 void ReducedLog::reduce(std::int64_t step, const ReducedRuns& runs) {
-  finish(runs);
+  std::exception_ptr shortage;
+  try {
+    finish(runs);
+  } catch (const std::bad_alloc&) {
+    if (reducer_.isUnderWay()) {
+      throw;
+    }
+    // The step before is not written; the other ranks wait for this one all the same.
+    shortage = std::current_exception();
+  }
   reducer_.start(step);
   if (mode_ == ReduceMode::kBlocking) {
     finish(runs);
+  }
+  if (shortage) {
+    std::rethrow_exception(shortage);
   }
 }
 
@@ -51,6 +68,8 @@ Status ReducedLog::settle(const ReducedRuns& runs) {
     }
   } catch (const Error& error) {
     return {error.code(), error.what()};
+  } catch (const std::bad_alloc&) {
+    return outOfMemory_;
   }
   return {ErrorCode::kRankMismatch,
           "reduce: the ranks reduce different metrics at step " + std::to_string(reducer_.step()) +
@@ -58,8 +77,14 @@ Status ReducedLog::settle(const ReducedRuns& runs) {
 }
 
 void ReducedLog::end(const ReducedRuns& runs) noexcept {
+  const std::size_t metrics = reducer_.metricsUnderWay();
   try {
-    report(settle(runs));
+    const Status status = settle(runs);
+    if (!status.ok() && status.code() == ErrorCode::kResourceExhausted) {
+      DeferredScalars::noteLost(runs.job, std::bad_alloc(), metrics);
+    } else {
+      report(status);
+    }
     if (reducer_.pendingCount() > 0) {
       report({ErrorCode::kFailedPrecondition,
               "DistributedWriter: " + std::to_string(reducer_.pendingCount()) +

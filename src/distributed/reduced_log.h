@@ -58,6 +58,8 @@ class ReducedLog {
   std::shared_ptr<Communicator> communicator_;
   ReduceMode mode_;
   ErrorListener onError_;
+  const Status outOfMemory_{ErrorCode::kResourceExhausted,
+                            "out of memory: the metrics of a reduce() are not written yet"};
   MetricReducer reducer_;
   ReducedScalars jobScalars_{ReducedScalars::Of::kJob};
   ReducedScalars ownScalars_{ReducedScalars::Of::kRank};

@@ -86,8 +86,8 @@ std::shared_ptr<const ReducedScalars::Points> ReducedScalars::pointsOf(SummaryWr
 
 void ReducedScalars::write(SummaryWriter& writer, std::shared_ptr<const MetricTotals> totals) {
   if (totals->layout != layout_) {
+    points_ = pointsOf(writer, *totals->layout);
     layout_ = totals->layout;
-    points_ = pointsOf(writer, *layout_);
   }
   if (addAtOnce(writer, *points_, *totals)) {
     return;

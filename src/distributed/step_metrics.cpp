@@ -25,6 +25,10 @@ StepMetrics::StepMetrics(std::shared_ptr<const MetricLayout> layout)
 bool StepMetrics::add(QueuedMetric metric, const MetricMoments& moments,
                       std::optional<double> wallTime) {
   const std::size_t place = placeOf(metric.tagId);
+  if (wallTime) {
+    growTo(wallTimes_, notes_.size());
+  }
+  // Nothing throws from here on.
   const bool isFirst = notes_[place] == 0;
   notes_[place] =
       static_cast<std::uint8_t>(notes_[place] | MetricLayout::kQueued | metric.statistics);
@@ -39,7 +43,6 @@ bool StepMetrics::add(QueuedMetric metric, const MetricMoments& moments,
   sums[0] = own.weight;
   sums[1] = own.weightedSum;
   if (wallTime) {
-    growTo(wallTimes_, notes_.size());
     wallTimes_[place] = wallTime;
   }
   return isFirst;
@@ -53,11 +56,12 @@ std::size_t StepMetrics::placeOf(std::uint32_t tagId) {
   growTo(positionInAdded_, tagId + std::size_t{1});
   std::uint32_t& position = positionInAdded_[tagId];
   if (position >= added_.size() || added_[position] != tagId) {
-    position = static_cast<std::uint32_t>(added_.size());
-    added_.push_back(tagId);
-    notes_.push_back(0);
-    growTo(sums_, SumsMessage::at(notes_.size()));
-    growTo(moments_, MomentsMessage::at(notes_.size()));
+    const std::size_t places = layout_->size() + added_.size() + 1;
+    growTo(notes_, places);
+    growTo(sums_, SumsMessage::at(places));
+    growTo(moments_, MomentsMessage::at(places));
+    added_.push_back(tagId);  // last: it makes the place known
+    position = static_cast<std::uint32_t>(added_.size() - 1);
   }
   return layout_->size() + position;
 }
@@ -102,7 +106,14 @@ Span<MetricMoments> StepMetrics::momentsMessage(double fingerprint, int rank,
   return {moments_.data(), MomentsMessage::size(capacity)};
 }
 
-void StepMetrics::clear() {
+void StepMetrics::clear() noexcept {
+  added_.clear();
+  if (notes_.size() > layout_->size()) {
+    notes_.resize(layout_->size());
+    std::fill(sums_.begin() + SumsMessage::at(notes_.size()), sums_.end(), 0.0);
+    std::fill(moments_.begin() + MomentsMessage::at(notes_.size()), moments_.end(),
+              MetricMoments());
+  }
   std::fill(notes_.begin(), notes_.end(), std::uint8_t{0});
   wallTimes_.clear();
   size_ = 0;

@@ -23,7 +23,9 @@ class StepMetrics {
  public:
   explicit StepMetrics(std::shared_ptr<const MetricLayout> layout = MetricLayout::none());
 
-  /// Merges `moments` into those of the metric's tag. @return whether the tag is the step's first.
+  /// Merges `moments` into those of the metric's tag, or throws and has not.
+  ///
+  /// @return whether the tag is the step's first.
   bool add(QueuedMetric metric, const MetricMoments& moments, std::optional<double> wallTime);
 
   /// Whether it has the metrics of its layout, all of them and no others: then everything below
@@ -48,8 +50,8 @@ class StepMetrics {
   Span<double> sumsMessage(double fingerprint, std::size_t capacity);
   Span<MetricMoments> momentsMessage(double fingerprint, int rank, std::size_t capacity);
 
-  /// Forgets what was queued and keeps the memory. REQUIRES: isLaidOut()
-  void clear();
+  /// Forgets what was queued and keeps the memory.
+  void clear() noexcept;
 
  private:
   std::size_t placeOf(std::uint32_t tagId);

@@ -33,7 +33,12 @@ class TagTable {
     }
     const auto id = static_cast<std::uint32_t>(names_.size());
     names_.emplace_back(tag);
-    idByName_.emplace(names_.back(), id);
+    try {
+      idByName_.emplace(names_.back(), id);
+    } catch (...) {
+      names_.pop_back();  // a name that is not found would get a second number
+      throw;
+    }
     return id;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing/thread_collective.h"
 
+#include <new>
 #include <utility>
 
 #include "distributed/group_messages.h"
@@ -32,6 +33,15 @@ bool ThreadCollective::poll() {
 }
 
 void ThreadCollective::wait() {
+  try {
+    waitOrGiveUp();
+  } catch (const std::bad_alloc&) {
+    group_->breakUp();  // nobody may carry out what this rank no longer waits for
+    throw;
+  }
+}
+
+void ThreadCollective::waitOrGiveUp() {
   const Clock::time_point deadline = Clock::now() + stall_.timeout;
   if (stall_.warnAfter.count() > 0 && stall_.warnAfter < stall_.timeout) {
     const Clock::time_point warnAt = deadline - stall_.timeout + stall_.warnAfter;

@@ -32,6 +32,8 @@ class ThreadCollective final : public detail::PendingCollective {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void waitOrGiveUp();
+
   std::shared_ptr<ThreadGroup> group_;
   std::shared_ptr<const detail::GroupMap> map_;
   detail::CollectiveCall call_;

@@ -43,15 +43,15 @@ std::shared_ptr<ThreadGroup::Meeting> ThreadGroup::arrive(const GroupMap& group,
   if (!brokenBecause_.empty()) {
     throwLeftAlone(group.rank(), call.describe() + ": " + brokenBecause_);
   }
-  const std::size_t number = nextMeeting_[indexOf(group.rank())]++;
+  const std::size_t own = indexOf(group.rank());
+  const std::size_t number = nextMeeting_[own];
   std::shared_ptr<Meeting>& slot = meetings_[number];
   if (!slot) {
     slot = std::make_shared<Meeting>(worldRanks_.size());
   }
   std::shared_ptr<Meeting> meeting = slot;
-  meeting->callByRank[indexOf(group.rank())] = call;
-  meeting->hasCome[indexOf(group.rank())] = 1;
-  if (++meeting->arrivals == worldRanks_.size()) {
+  meeting->callByRank[own] = call;
+  if (meeting->arrivals + 1 == worldRanks_.size()) {
     meeting->mismatch = mismatchIn(meeting->callByRank, group);
     if (meeting->mismatch.empty()) {
       meeting->mismatch = carryOut(meeting->callByRank);
@@ -60,6 +60,10 @@ std::shared_ptr<ThreadGroup::Meeting> ThreadGroup::arrive(const GroupMap& group,
     meetings_.erase(number);
     job_->changed.notifyAll();
   }
+  // Not before: a rank that throws std::bad_alloc above has not come.
+  ++meeting->arrivals;
+  meeting->hasCome[own] = 1;
+  ++nextMeeting_[own];
   return meeting;
 }
 
@@ -127,6 +131,12 @@ void ThreadGroup::giveUp(const GroupMap& group, const CollectiveCall& call, cons
   brokenBecause_ = missing + " did not come within " + std::to_string(timeout.count()) + " ms";
   job_->changed.notifyAll();
   throwLeftAlone(group.rank(), detail::deadlineText(call, timeout, missing, group));
+}
+
+void ThreadGroup::breakUp() {
+  MutexLock lock(job_->mutex);
+  brokenBecause_ = "out of memory";  // short enough to need none
+  job_->changed.notifyAll();
 }
 
 void ThreadGroup::throwLeftAlone(int rank, const std::string& why) {

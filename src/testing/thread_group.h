@@ -62,6 +62,9 @@ class ThreadGroup {
   void giveUp(const detail::GroupMap& group, const detail::CollectiveCall& call,
               const Meeting& meeting, std::chrono::milliseconds timeout);
 
+  /// Ends the group without an allocation, for a rank that has no memory to wait on.
+  void breakUp();
+
   /// Gives all `takers` ranks the same object, which the first to come makes.
   ///
   /// @param key Of this object among all that the group shares; the same on all takers.

@@ -298,10 +298,10 @@ void Backend::takeCaptured(std::unique_ptr<CapturedValue> captured, double wallT
       captured_.back() = {std::move(captured), wallTime};
       return;
     } catch (const std::bad_alloc&) {
-      // No place to keep it until later: now, then.
+      // No place to keep it until later: now, then, behind those that wait.
     }
   }
-  while (captured->order == Order::kBarrier && !captured_.empty()) {
+  while (captured->order != Order::kInPlace && !captured_.empty()) {
     encodeNext();
   }
   while (encode(captured.get(), wallTime)) {

@@ -50,4 +50,9 @@ void DeferredScalars::add(SummaryWriter& writer, std::int64_t step, std::size_t 
       });
 }
 
+void DeferredScalars::noteLost(SummaryWriter& writer, const std::exception& error,
+                               std::size_t count) noexcept {
+  writer.core_->noteLost(error, count, 0);
+}
+
 }  // namespace steptape::detail

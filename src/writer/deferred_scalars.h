@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -36,6 +37,10 @@ class STEPTAPE_EXPORT DeferredScalars {
   /// @cost    An entry in the ring and a few small allocations, however many scalars there are.
   static void add(SummaryWriter& writer, std::int64_t step, std::size_t count, std::size_t bytes,
                   std::function<void(Sink&)> write);
+
+  /// Counts scalars that could not be handed over as dropped, and reports it.
+  static void noteLost(SummaryWriter& writer, const std::exception& error,
+                       std::size_t count) noexcept;
 
  private:
   class PlaceSink;

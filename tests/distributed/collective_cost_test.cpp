@@ -4,39 +4,23 @@
 // nothing records, and for repeated calls none while something does. A program of its own, because
 // it replaces operator new and pthread_mutex_lock.
 #include <cstddef>
-#include <cstdlib>
+#include <cstdint>
 #include <dlfcn.h>
-#include <new>
 #include <pthread.h>
 
 #include "steptape/distributed/communicator.h"
 #include "steptape/recorder/collector.h"
 
 #include "distributed/node_barrier.h"
+#include "support/allocations.h"
 
 #include <gtest/gtest.h>
 
 namespace {
 
-thread_local std::size_t allocations = 0;
 thread_local std::size_t locks = 0;
 
 }  // namespace
-
-// Never inlined: GCC would see one half of a pair and take it for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* const memory = std::malloc(size)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
   static const auto kReal =
@@ -66,12 +50,12 @@ class CollectiveCost : public ::testing::Test {
   }
 
   void expectNothingIsSpent() {
-    const std::size_t allocationsBefore = allocations;
+    const std::uint64_t allocationsBefore = allocationsOfThread();
     const std::size_t locksBefore = locks;
     for (int i = 0; i < 1000; ++i) {
       callEach();
     }
-    EXPECT_EQ(allocations, allocationsBefore);
+    EXPECT_EQ(allocationsOfThread(), allocationsBefore);
     EXPECT_EQ(locks, locksBefore);
   }
 
@@ -89,10 +73,10 @@ TEST_F(CollectiveCost, IsNoAllocationAndNoLockWhileNothingRecords) {
 TEST_F(CollectiveCost, IsNoAllocationAndNoLockForRepeatedCallsWhileSomethingRecords) {
   SpanCollector collector(1 << 13);
   collector.startRecording();
-  const std::size_t allocationsBefore = allocations;
+  const std::uint64_t allocationsBefore = allocationsOfThread();
   const std::size_t locksBefore = locks;
   callEach();
-  EXPECT_GT(allocations, allocationsBefore);
+  EXPECT_GT(allocationsOfThread(), allocationsBefore);
   EXPECT_GT(locks, locksBefore);
 
   expectNothingIsSpent();

@@ -40,7 +40,7 @@ class RankReducer {
 
   void add(const std::string& tag, double value, std::int64_t step,
            const ReducedOptions& options = {}) {
-    reducer_.add(tag, value, step, options);
+    reducer_.add(reducer_.idOf(tag, options), value, step, options);
   }
 
   /// "tag=mean" for each metric, in the order of the result.

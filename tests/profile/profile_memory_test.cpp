@@ -1,45 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <malloc.h>
-#include <new>
+#include <cstdint>
 
 #include "steptape/profile/profiler.h"
 #include "steptape/recorder/zone.h"
 
 #include "profile/record_builder.h"
+#include "support/allocations.h"
 
 #include <gtest/gtest.h>
-
-namespace {
-
-std::atomic<std::size_t> bytesInUse{0};
-std::atomic<std::size_t> peak{0};
-thread_local std::size_t allocations = 0;
-
-}  // namespace
-
-// Counts what this program has allocated. Never inlined: GCC would see one half of a pair and take
-// it for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  ++allocations;
-  const std::size_t now = bytesInUse += malloc_usable_size(memory);
-  for (std::size_t known = peak; known < now && !peak.compare_exchange_weak(known, now);) {
-  }
-  return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  bytesInUse -= malloc_usable_size(memory);
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  operator delete(memory);
-}
 
 namespace steptape {
 namespace {
@@ -54,8 +22,8 @@ TEST(ProfilerMemory, IsBoundedInAWindowOfAMillionSpans) {
   options.maxTraceSpans = kKept;
   Trace trace;
   options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
-  const std::size_t before = bytesInUse;
-  peak = before;
+  const std::size_t before = bytesInUse();
+  forgetMostBytesInUse();
   Profiler profiler(options);
   for (std::uint64_t i = 0; i < kSpans; ++i) {
     if (i % kBetweenLooks == 0) {
@@ -65,7 +33,7 @@ TEST(ProfilerMemory, IsBoundedInAWindowOfAMillionSpans) {
   }
   profiler.stop();
   ASSERT_TRUE(profiler.flush().ok());
-  EXPECT_LT(peak - before, kBound);
+  EXPECT_LT(mostBytesInUse() - before, kBound);
   const OpProfile profile = profiler.profile();
   EXPECT_EQ(find(profile, "operator").calls, kSpans);
   EXPECT_EQ(profile.dropped, 0U);
@@ -79,12 +47,12 @@ TEST(ProfilerMemory, IsNotTakenByTheThreadThatTrains) {
   {
     STEPTAPE_ZONE("work");  // the thread's first one
   }
-  std::size_t inSteps = 0;
+  std::uint64_t inSteps = 0;
   for (int i = 0; i < 1000; ++i) {
-    const std::size_t before = allocations;
+    const std::uint64_t before = allocationsOfThread();
     { STEPTAPE_ZONE("work"); }
     profiler.step();
-    inSteps += allocations - before;
+    inSteps += allocationsOfThread() - before;
     if (i % 10 == 0) {
       profiler.profile();  // takes what was recorded, as the profiler's thread does
     }

@@ -3,13 +3,9 @@
 // What reading a Chrome trace takes of memory at most. The texts come through a FIFO, so that they
 // are nowhere as a whole.
 #include <algorithm>
-#include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
 #include <functional>
-#include <malloc.h>
-#include <new>
 #include <string>
 #include <sys/stat.h>
 #include <thread>
@@ -20,35 +16,10 @@
 #include "steptape/testing/temp_dir.h"
 #include "steptape/trace/chrome_trace.h"
 
+#include "support/allocations.h"
+
 #include <gmock/gmock.h>
 #include <zlib.h>
-
-namespace {
-
-std::atomic<std::size_t> bytesInUse{0};
-std::atomic<std::size_t> peak{0};
-
-}  // namespace
-
-// Counts what this program has allocated. Never inlined: GCC would see one half of a pair and take
-// it for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  const std::size_t now = bytesInUse += malloc_usable_size(memory);
-  for (std::size_t known = peak; known < now && !peak.compare_exchange_weak(known, now);) {
-  }
-  return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  bytesInUse -= memory == nullptr ? 0 : malloc_usable_size(memory);
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  operator delete(memory);
-}
 
 namespace steptape {
 namespace {
@@ -109,15 +80,15 @@ class ChromeReaderMemory : public ::testing::TestWithParam<bool> {
 
   std::vector<Trace> read(const TextStream& text) {
     std::thread writer([&] { isCompressed() ? compress(text) : copy(text); });
-    const std::size_t before = bytesInUse;
-    peak = before;
+    const std::size_t before = bytesInUse();
+    forgetMostBytesInUse();
     try {
       std::vector<Trace> traces = readChromeTrace(path_);
-      peak_ = peak - before;
+      peak_ = mostBytesInUse() - before;
       writer.join();
       return traces;
     } catch (...) {
-      peak_ = peak - before;
+      peak_ = mostBytesInUse() - before;
       writer.join();
       throw;
     }

@@ -7,13 +7,12 @@
 #include <atomic>
 #include <csignal>
 #include <cstddef>
-#include <cstdlib>
+#include <cstdint>
 #include <dlfcn.h>
 #include <functional>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <new>
 #include <pthread.h>
 #include <string>
 #include <sys/prctl.h>
@@ -25,30 +24,16 @@
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "support/allocations.h"
+
 #include <gtest/gtest.h>
 
 namespace {
 
-thread_local std::uint64_t allocations = 0;
 thread_local std::uint64_t locks = 0;
 std::atomic<std::uint64_t> trappedSystemCalls{0};
 
 }  // namespace
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
   static const auto kReal =
@@ -101,13 +86,13 @@ class HotPathTest : public ::testing::Test {
     std::thread([&] {
       call(0);
       trapSystemCalls();
-      const std::uint64_t allocationsBefore = allocations;
+      const std::uint64_t allocationsBefore = allocationsOfThread();
       const std::uint64_t locksBefore = locks;
       const std::uint64_t systemCallsBefore = trappedSystemCalls.load();
       for (std::int64_t step = 1; step < 2000; ++step) {
         call(step);
       }
-      cost.allocations = allocations - allocationsBefore;
+      cost.allocations = allocationsOfThread() - allocationsBefore;
       cost.locks = locks - locksBefore;
       cost.systemCalls = trappedSystemCalls.load() - systemCallsBefore;
     }).join();
