@@ -51,7 +51,7 @@ run_stranger() {
   git clone -q "$root" "$folder" || return 1
   chown -R "$user": "${folder%/*}"
   su - "$user" -s /bin/bash -c "cd '$folder' && export LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 \
-    TZ=Asia/Kathmandu && tools/test.sh"
+    TZ=Asia/Kathmandu && time tools/quickstart.sh && time tools/test.sh"
 }
 
 run_condition() {
