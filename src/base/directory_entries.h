@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "steptape/base/export.h"
+
 namespace steptape::detail {
 
 /// What a directory holds.
@@ -20,6 +22,7 @@ struct DirectoryEntry {
 ///
 /// @return 0, or the errno of what could not be read; `*entries` has what could.
 /// @throws std::bad_alloc
-int listDirectory(const std::string& directory, std::vector<DirectoryEntry>* entries);
+STEPTAPE_EXPORT int listDirectory(const std::string& directory,
+                                  std::vector<DirectoryEntry>* entries);
 
 }  // namespace steptape::detail
