@@ -106,6 +106,16 @@ print("\n".join(m for m in sys.argv[1:] if importlib.util.find_spec(m) is None))
 # has_module_version <package> <version>: whether .venv holds exactly this one
 has_module_version() { has_file "$venv/lib*/python3*/site-packages/${1//-/_}-$2.dist-info"; }
 
+# has_cuda_toolkit: a whole one. LibTorch's CMake files want cuBLAS too, which a compiler alone lacks.
+has_cuda_toolkit() {
+  local nvcc folder
+  nvcc=$(command -v nvcc || true)
+  for folder in ${nvcc:+"$(dirname "$(readlink -f "$nvcc")")/.."} /usr/local/cuda; do
+    if [[ -x $folder/bin/nvcc ]] && has_file "$folder/lib*/libcublas.so*"; then return 0; fi
+  done
+  [[ -n $nvcc ]] && ldconfig -p 2>/dev/null | grep -q 'libcublas\.so'
+}
+
 # torch_dir_of <python>: prints the folder of its torch's TorchConfig.cmake. Fails where there is
 # none, and where it is a CUDA build which needs a toolkit to compile against that is not here.
 torch_dir_of() {
@@ -116,7 +126,7 @@ import importlib.util, os
 spec = importlib.util.find_spec("torch")
 print(os.path.dirname(spec.origin) if spec and spec.origin else "")')
   [[ -n $package && -f $package/share/cmake/Torch/TorchConfig.cmake ]] || return 1
-  if grep -q "^cuda.*= '" "$package/version.py" && ! has_command nvcc && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
+  if grep -q "^cuda.*= '" "$package/version.py" && ! has_cuda_toolkit; then
     say "the torch in $package is a CUDA build and there is no CUDA toolkit: not used"
     return 1
   fi

@@ -37,7 +37,7 @@ run_busy() {
 # A clone in a folder with a space and an umlaut, built and tested by a user without rights, in a
 # Turkish locale, where "i" has another capital, and a time zone of odd minutes.
 run_stranger() {
-  local user=steptape-stranger home folder
+  local user=steptape-stranger home folder settings
   ((EUID == 0)) || die "'stranger' adds a user, which needs root"
   if ! locale -a | grep -qi '^tr_TR.utf-\?8$'; then
     install_packages locales && localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 || return 1
@@ -50,7 +50,9 @@ run_stranger() {
   mkdir -p "${folder%/*}"
   git clone -q "$root" "$folder" || return 1
   chown -R "$user": "${folder%/*}"
-  su - "$user" -s /bin/bash -c "cd '$folder' && export LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 \
+  # Where this machine gets its packages from stays as it is.
+  settings=$(compgen -e | grep -E '^(PIP|SSL|REQUESTS)_|_proxy$' | paste -s -d , || true)
+  su - "$user" ${settings:+-w "$settings"} -s /bin/bash -c "cd '$folder' && export LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 \
     TZ=Asia/Kathmandu && time tools/quickstart.sh && time tools/test.sh"
 }
 
