@@ -25,11 +25,12 @@ foreach(job IN ITEMS SLURM_JOB_ID=7 PBS_JOBID=7 COBALT_JOBID=7 STEPTAPE_OFFLINE=
   get_data(1 "run: tools/get_data.sh cifar10 pictures" ${job} ${script} cifar10 pictures)
 endforeach()
 
+string(REPLACE " " "%20" mirror "file://${WORK_DIR}/mirror")
 file(WRITE ${WORK_DIR}/mirror/train-images-idx3-ubyte.gz "not what it should be")
 get_data(1 "train-images-idx3-ubyte.gz: got MD5 sum "
-  STEPTAPE_MNIST_URL=file://${WORK_DIR}/mirror ${script} mnist digits)
-get_data(1 "error: could not fetch file://${WORK_DIR}/mirror/cifar-10-binary.tar.gz"
-  STEPTAPE_CIFAR10_URL=file://${WORK_DIR}/mirror ${script} cifar10 pictures)
+  STEPTAPE_MNIST_URL=${mirror} ${script} mnist digits)
+get_data(1 "error: could not fetch ${mirror}/cifar-10-binary.tar.gz"
+  STEPTAPE_CIFAR10_URL=${mirror} ${script} cifar10 pictures)
 file(GLOB left ${WORK_DIR}/digits/* ${WORK_DIR}/pictures/*)
 if(left)
   message(FATAL_ERROR "left behind: ${left}")

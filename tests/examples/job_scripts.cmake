@@ -26,7 +26,7 @@ endforeach()
 function(stand_in program)
   list(JOIN ARGN "\n" more)
   set(path ${WORK_DIR}/bin/${program})
-  file(WRITE ${path} "#!/bin/sh\necho ${program} \"$@\" >>${WORK_DIR}/calls.txt\n${more}\n")
+  file(WRITE ${path} "#!/bin/sh\necho ${program} \"$@\" >>'${WORK_DIR}/calls.txt'\n${more}\n")
   file(CHMOD ${path} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endfunction()
 
@@ -64,38 +64,38 @@ endforeach()
 
 # Without data no job is started, and the user is told where to get it.
 foreach(script IN ITEMS slurm pbs cobalt)
-  run_job(1 "bash ${jobs}/${script}.sh")
+  run_job(1 "bash '${jobs}/${script}.sh'")
   expect("${CALLS}" "^$")
   expect("${OUTPUT}" "on the login node run: tools/get_data.sh cifar10")
 endforeach()
 file(WRITE ${WORK_DIR}/data/test_batch.bin "")
 
-run_job(0 "bash ${jobs}/slurm.sh --epochs 10")
+run_job(0 "bash '${jobs}/slurm.sh' --epochs 10")
 expect("${CALLS}" "^srun --cpu-bind=cores --cpus-per-task=8 build/release/bin/cifar10 --data [^\n]*/data --log-dir run --checkpoint-dir run/checkpoints --resume --epochs 10\n$")
-run_job(0 "bash ${jobs}/slurm_gpu.sh --model alexnet")
+run_job(0 "bash '${jobs}/slurm_gpu.sh' --model alexnet")
 expect("${CALLS}" "^srun [^\n]* build/release/bin/imagenet_benchmark --log-dir run --image-size 224 --model alexnet\n$")
-run_job(0 "SECONDS_TO_RUN=100 bash ${jobs}/pbs.sh")
+run_job(0 "SECONDS_TO_RUN=100 bash '${jobs}/pbs.sh'")
 expect("${CALLS}" "^mpiexec -n 4 --map-by slot:PE=8 --bind-to core -x OMP_NUM_THREADS [^\n]* --resume --max-seconds 100\n$")
-run_job(0 "SECONDS_TO_RUN=0 bash ${jobs}/pbs.sh")
+run_job(0 "SECONDS_TO_RUN=0 bash '${jobs}/pbs.sh'")
 expect("${CALLS}" "\nqsub examples/jobs/pbs.sh\n$")
-run_job(0 "bash ${jobs}/cobalt.sh")
+run_job(0 "bash '${jobs}/cobalt.sh'")
 expect("${CALLS}" "^aprun -n 8 -N 4 -cc depth -d 16 -j 1 -e OMP_NUM_THREADS=16 -e KMP_AFFINITY=none -e KMP_BLOCKTIME=0 ")
 
 # At the time limit the signal reaches the ranks, which end in order; then the job is requeued.
 stand_in(srun "touch started" "i=0"
   "while [ ! -e signalled ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done")
 stand_in(scancel "touch signalled")
-run_job(0 "bash ${jobs}/slurm.sh & job=$!; while [ ! -e started ]; do sleep 0.1; done; kill -TERM $job; wait $job")
+run_job(0 "bash '${jobs}/slurm.sh' & job=$!; while [ ! -e started ]; do sleep 0.1; done; kill -TERM $job; wait $job")
 expect("${CALLS}" "\nscancel --signal=TERM 17\nscontrol requeue 17\n$")
 
 # A job that fails is not tried again and again.
 stand_in(srun "exit 3")
-run_job(3 "bash ${jobs}/slurm.sh")
+run_job(3 "bash '${jobs}/slurm.sh'")
 expect("${CALLS}" "^srun [^\n]*\n$")
 
 # The study gets its launcher as one argument.
 file(MAKE_DIRECTORY ${WORK_DIR}/programs)
 stand_in(scaling_study)
 file(RENAME ${WORK_DIR}/bin/scaling_study ${WORK_DIR}/programs/scaling_study)
-run_job(0 "PROGRAMS=programs bash ${jobs}/slurm_scaling.sh")
+run_job(0 "PROGRAMS=programs bash '${jobs}/slurm_scaling.sh'")
 expect("${CALLS}" "^scaling_study --ranks 1,2,4,8,16 --threads 8 --log-dir run --launcher srun --exact [^\n]* -n {ranks}\n$")

@@ -19,7 +19,7 @@ class TrainingJob {
   /// @param environment Of mpiexec: `NAME=value ...`.
   JobEnd run(int ranks, const std::string& arguments, const std::string& environment = "") const {
     return runJob("env " + environment + " " STEPTAPE_MPIEXEC " -n " + std::to_string(ranks) +
-                  " " STEPTAPE_TRAINING_PROGRAM " dir=" + directory_.string() + " " + arguments);
+                  " '" STEPTAPE_TRAINING_PROGRAM "' dir=" + directory_.string() + " " + arguments);
   }
 
   /// As run(), must succeed. @return the line with the parameters at the end.
@@ -39,7 +39,7 @@ class TrainingJob {
 
   /// That the tool finds nothing wrong with any event file.
   void expectWholeEventFiles() const {
-    const JobEnd check = runJob(STEPTAPE_TOOL " check " + directory_.string() + "/run");
+    const JobEnd check = runJob("'" STEPTAPE_TOOL "' check " + directory_.string() + "/run");
     EXPECT_EQ(check.exitCode, 0) << check.output;
   }
 

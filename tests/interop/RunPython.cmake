@@ -15,6 +15,9 @@ foreach(module IN ITEMS tensorboard LISTS MODULES)
     message(FATAL_ERROR "${python} has no ${module}, which this test asks. Install it: tools/setup.sh --tests")
   endif()
 endforeach()
+# In a Turkish locale the C code of Python's protobuf makes "metricinfos" of "metric_infos", and the
+# HPARAMS page stays empty, whoever wrote the files.
+set(ENV{LC_ALL} C.UTF-8)
 execute_process(COMMAND ${python} -B ${SCRIPT} ${ARGUMENTS} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${SCRIPT} failed: ${result}")

@@ -105,7 +105,7 @@ class InspectOnATerminal(unittest.TestCase):
                 continue
             environment = {"TOOL": os.environ["STEPTAPE_TOOL"]}
             with self.subTest(shell=shell), Terminal(80, 30, self.directory.name, **environment) as terminal:
-                terminal.run(f"PATH=$(dirname $TOOL):$PATH exec {command}")
+                terminal.run(f'PATH="$(dirname "$TOOL"):$PATH" exec {command}')
                 terminal.run(f"{setup}; stty echo; echo rea''dy")
                 terminal.wait_for("^ready$")
                 terminal.press("steptape insp", "Tab", "ru", "Tab", "Tab", "Enter")
