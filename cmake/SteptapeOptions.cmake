@@ -10,7 +10,7 @@ set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_FIGURE PR
 option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
-option(STEPTAPE_BUILD_BENCHMARKS "Build the benchmark programs" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_BUILD_BENCHMARKS "Have a target `benchmarks`, which builds the benchmark programs" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 set(STEPTAPE_SANITIZE "" CACHE STRING "Sanitizers for our own targets, as -fsanitize= takes them: address,undefined or thread")

@@ -22,6 +22,11 @@ include(GoogleTest)
 set(STEPTAPE_MPI_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1)
 
+# Side by side, ctest starts what has more cost first: jobs of several ranks, which need cores that are free
+# at once, and then tests that mostly wait, for a browser or for ranks that are late, which run beside these.
+set(STEPTAPE_COST_OF_JOB 2000)
+set(STEPTAPE_COST_OF_WAITING 1000)
+
 # Test code runs once for each time that it is compiled: optimising it takes longer than it saves. The
 # libraries under test have the flags of the build type.
 add_library(steptape_test_flags INTERFACE)
@@ -80,6 +85,7 @@ function(steptape_add_mpi_test name)
     set_tests_properties(${name}.${ranks}_ranks PROPERTIES
       TIMEOUT ${arg_TIMEOUT}
       PROCESSORS ${ranks}
+      COST ${STEPTAPE_COST_OF_JOB}
       LABELS "mpi;${arg_LABELS}"
       ENVIRONMENT "${STEPTAPE_MPI_ENVIRONMENT};OMP_NUM_THREADS=1")
   endforeach()

@@ -5,18 +5,23 @@
 #   tools/test.sh                 every test of the full build
 #   tools/test.sh --quick         without the slow ones: install consumers, TensorBoard, training
 #   tools/test.sh --sanitizers    the core under ASan+UBSan and under TSan
-#   tools/test.sh --all           the full build, the core as shared libraries, and the sanitizers
+#   tools/test.sh --all           the full build, with its benchmarks and each public header by itself,
+#                                 the core as shared libraries, and the sanitizers
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
 presets=(release)
+release_targets=(all)
 ctest_arguments=()
 case ${1:-} in
   '') ;;
   --quick) ctest_arguments=(--label-exclude slow) ;;
   --sanitizers) presets=(asan tsan) ;;
-  --all) presets=(release core-shared asan tsan) ;;
+  --all)
+    presets=(release core-shared asan tsan)
+    release_targets+=(benchmarks all_verify_interface_header_sets)
+    ;;
   *) die "unknown argument '$1'; usage: tools/test.sh [--quick | --sanitizers | --all]" ;;
 esac
 
@@ -31,7 +36,7 @@ run_preset() {
   local preset=$1 start=$SECONDS log=$root/build/$1/tests.log
   local targets=() arguments=("${ctest_arguments[@]}") summary total broken
   case $preset in
-    release) targets=(all all_verify_interface_header_sets) ;;
+    release) targets=("${release_targets[@]}") ;;
     # The slow tests look at files and packages, which a sanitizer does not change.
     asan | tsan) arguments=(--label-exclude slow) ;;
   esac
@@ -40,7 +45,8 @@ run_preset() {
     failed=$((failed + 1))
     return
   fi
-  ctest --preset "$preset" --parallel "$(nproc)" "${arguments[@]}" | tee "$log" || true
+  # One more than there are cores, because many tests wait: for a browser, for a rank, for a child.
+  ctest --preset "$preset" --parallel $(($(nproc) + 1)) "${arguments[@]}" | tee "$log" || true
   # "98% tests passed, 1 tests failed out of 57"; from CMake 4 on "100% tests passed out of 57".
   summary=$(grep -E '^[0-9]+% tests passed(, [0-9]+ tests failed)? out of [0-9]+$' "$log" || true)
   if [[ -z $summary ]]; then

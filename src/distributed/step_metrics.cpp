@@ -110,9 +110,9 @@ void StepMetrics::clear() noexcept {
   added_.clear();
   if (notes_.size() > layout_->size()) {
     notes_.resize(layout_->size());
-    std::fill(sums_.begin() + SumsMessage::at(notes_.size()), sums_.end(), 0.0);
-    std::fill(moments_.begin() + MomentsMessage::at(notes_.size()), moments_.end(),
-              MetricMoments());
+    std::fill(sums_.data() + SumsMessage::at(notes_.size()), sums_.data() + sums_.size(), 0.0);
+    std::fill(moments_.data() + MomentsMessage::at(notes_.size()),
+              moments_.data() + moments_.size(), MetricMoments());
   }
   std::fill(notes_.begin(), notes_.end(), std::uint8_t{0});
   wallTimes_.clear();

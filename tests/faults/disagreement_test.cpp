@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Disagreement, ::testing::Values(2, 4));
 TEST_P(Disagreement, IsToldToAllRanksWithWhoAndWhat) {
   const int ranks = GetParam();
   const JobEnd job = runJob(STEPTAPE_MPIEXEC " -n " + std::to_string(ranks) +
-                            " '" STEPTAPE_DISAGREEMENT_PROGRAM "'");
+                            " '" STEPTAPE_FAULT_PROGRAM "' disagree");
   EXPECT_EQ(job.exitCode, 0) << job.output;
   const std::string last = "rank " + std::to_string(ranks - 1);
   const std::string run = "Trainer: " + last + " has another run than rank 0: got ";
@@ -63,7 +63,7 @@ TEST_P(Disagreement, IsToldToAllRanksWithWhoAndWhat) {
 TEST_P(Disagreement, OverACollectiveInACallbackEndsWithWhoIsMissing) {
   const int ranks = GetParam();
   const JobEnd job = runJob(STEPTAPE_MPIEXEC " -n " + std::to_string(ranks) +
-                            " '" STEPTAPE_DISAGREEMENT_PROGRAM "' callbacks");
+                            " '" STEPTAPE_FAULT_PROGRAM "' disagree callbacks");
   EXPECT_EQ(job.exitCode, 1) << job.output;
   // Whichever rank is first ends the job.
   EXPECT_THAT(job.output,

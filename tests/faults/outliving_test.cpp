@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 class Outliving : public ::testing::TestWithParam<const char*> {
  protected:
   JobEnd run(const std::string& launcher, const std::string& arguments) const {
-    return runJob(launcher + " '" STEPTAPE_OUTLIVING_PROGRAM "' dir=" + job_.directory() + " " +
+    return runJob(launcher + " '" STEPTAPE_FAULT_PROGRAM "' outlive dir=" + job_.directory() + " " +
                   arguments + " " + GetParam());
   }
 

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Matcher;
 using ::testing::Not;
 
-/// One way to fail; the arguments of training_program.
+/// One way to fail; the arguments of `fault_program train`.
 struct Case {
   const char* how;
   const char* fault;

@@ -12,14 +12,14 @@
 
 namespace steptape::test {
 
-/// Starts training_program under mpiexec, with a directory for what it writes.
+/// Starts `fault_program train` under mpiexec, with a directory for what it writes.
 class TrainingJob {
  public:
   /// @param arguments   As Arguments.
   /// @param environment Of mpiexec: `NAME=value ...`.
   JobEnd run(int ranks, const std::string& arguments, const std::string& environment = "") const {
     return runJob("env " + environment + " " STEPTAPE_MPIEXEC " -n " + std::to_string(ranks) +
-                  " '" STEPTAPE_TRAINING_PROGRAM "' dir=" + directory_.string() + " " + arguments);
+                  " '" STEPTAPE_FAULT_PROGRAM "' train dir=" + directory_.string() + " " + arguments);
   }
 
   /// As run(), must succeed. @return the line with the parameters at the end.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that trains a small network, of which one rank fails as the arguments say: see Fault.
+// `fault_program train`: a job that trains a small network, of which one rank fails as the arguments
+// say: see Fault.
 //
 //   how=gradients|fit    a loop around GradientSync::step(), or a Trainer
 //   dir=DIR              where event files and checkpoints go
@@ -25,6 +26,7 @@
 
 #include "faults/arguments.h"
 #include "faults/fault.h"
+#include "faults/fault_program.h"
 #include "faults/mpi_world.h"
 #include "faults/small_job.h"
 
@@ -182,18 +184,18 @@ class Job {
 };
 
 }  // namespace
-}  // namespace steptape::test
 
-int main(int argc, char** argv) {
-  const steptape::test::Arguments arguments(argc, argv);
-  const steptape::mpi::Environment environment(argc, argv);
+void train(int argc, char** argv) {
+  const Arguments arguments(argc, argv);
+  const mpi::Environment environment(argc, argv);
   try {
-    const auto world = steptape::test::makeWorld(arguments.number("ranksPerNode", 0));
+    const auto world = makeWorld(arguments.number("ranksPerNode", 0));
     world->setTimeout(std::chrono::milliseconds(arguments.number("timeout", 30000)));
     torch::manual_seed(static_cast<std::uint64_t>(world->rank()) + 1);
-    steptape::test::Job(arguments, world).run();
+    Job(arguments, world).run();
   } catch (const std::exception& error) {
     environment.abort(error.what());
   }
-  return 0;
 }
+
+}  // namespace steptape::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose last rank trains in another way than the others, in each of the ways that there are,
-// one after the other. Every rank prints "<way>: <its error>" for each; disagreement_test.cpp looks
+// `fault_program disagree`: a job whose last rank trains in another way than the others, in each of
+// the ways that there are, one after the other. Every rank prints "<way>: <its error>" for each; disagreement_test.cpp looks
 // at the lines. Nothing is out of step after an error that all ranks agree on. With an argument,
 // the root has a callback that waits for the others.
 
@@ -13,6 +13,7 @@
 
 #include <steptape/mpi.h>
 
+#include "faults/fault_program.h"
 #include "faults/mpi_world.h"
 #include "faults/small_job.h"
 
@@ -77,7 +78,7 @@ Setup setupOfAll() {
   return setup;
 }
 
-void disagree(const World& world) {
+void disagreeInEachWay(const World& world) {
   for (const auto& [way, change] : changes()) {
     Setup setup = setupOfAll();
     if (world->rank() == world->size() - 1) {
@@ -113,20 +114,20 @@ void disagreeInCallbacks(const World& world) {
 }
 
 }  // namespace
-}  // namespace steptape::test
 
-int main(int argc, char** argv) {
-  const steptape::mpi::Environment environment(argc, argv);
+void disagree(int argc, char** argv) {
+  const mpi::Environment environment(argc, argv);
   try {
-    const auto world = steptape::test::makeWorld(0);
+    const auto world = makeWorld(0);
     world->setTimeout(std::chrono::milliseconds(1500));
     if (argc > 1) {
-      steptape::test::disagreeInCallbacks(world);
+      disagreeInCallbacks(world);
     } else {
-      steptape::test::disagree(world);
+      disagreeInEachWay(world);
     }
   } catch (const std::exception& error) {
     environment.abort(error.what());
   }
-  return 0;
 }
+
+}  // namespace steptape::test

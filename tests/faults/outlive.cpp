@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose training objects live on when MPI has ended: "foreign", where the program initialises
-// and finalises MPI itself, or "own". `memory` and `dir` as for training_program. Each rank prints
-// what is refused then, and "rank <r> is done". outliving_test.cpp starts it.
+// `fault_program outlive`: a job whose training objects live on when MPI has ended: mpi=foreign, where
+// the program initialises and finalises MPI itself, or mpi=own. `memory` and `dir` as for `train`.
+// With use=yes each rank prints what is refused then, and "rank <r> is done". outliving_test.cpp
+// starts it.
 
 #include <chrono>
 #include <iostream>
@@ -12,6 +13,7 @@
 #include <steptape/mpi.h>
 
 #include "faults/arguments.h"
+#include "faults/fault_program.h"
 #include "faults/mpi_world.h"
 #include "faults/small_job.h"
 
@@ -89,7 +91,7 @@ struct Survivors {
   std::unique_ptr<GradientSync> sync;
 };
 
-void outlive(const Arguments& arguments, bool isForeign) {
+void trainAndOutlive(const Arguments& arguments, bool isForeign) {
   std::optional<Survivors> survivors;
   {
     const mpi::Environment environment;
@@ -109,14 +111,14 @@ void outlive(const Arguments& arguments, bool isForeign) {
 }
 
 }  // namespace
-}  // namespace steptape::test
 
-int main(int argc, char** argv) {
-  const steptape::test::Arguments arguments(argc, argv);
+void outlive(int argc, char** argv) {
+  const Arguments arguments(argc, argv);
   const bool isForeign = arguments.text("mpi") == "foreign";
   if (isForeign) {
-    steptape::test::initializeMpi();
+    initializeMpi();
   }
-  steptape::test::outlive(arguments, isForeign);
-  return 0;
+  trainAndOutlive(arguments, isForeign);
 }
+
+}  // namespace steptape::test
