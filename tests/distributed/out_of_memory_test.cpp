@@ -157,8 +157,8 @@ DistributedWriterOptions optionsOf(const Sweep& sweep) {
   return options;
 }
 
-/// Runs a single rank while `count` allocations from the n-th on fail, for n = 0, step, 2 * step ...
-/// until none is left to fail.
+/// Runs a single rank while `count` allocations from the n-th on fail, for n = 0, step, 2 * step
+/// and so on until none is left to fail.
 void sweep(const Sweep& sweep) {
   for (std::uint64_t n = 0;; n += sweep.step) {
     const testing::TempDir directory;

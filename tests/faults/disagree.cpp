@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fault_program disagree`: a job whose last rank trains in another way than the others, in each of
-// the ways that there are, one after the other. Every rank prints "<way>: <its error>" for each; disagreement_test.cpp looks
-// at the lines. Nothing is out of step after an error that all ranks agree on. With an argument,
-// the root has a callback that waits for the others.
+// the ways that there are, one after the other. Every rank prints "<way>: <its error>" for each;
+// disagreement_test.cpp looks at the lines. Nothing is out of step after an error that all ranks
+// agree on. With an argument, the root has a callback that waits for the others.
 
 #include <chrono>
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fault_program train`: a job that trains a small network, of which one rank fails as the arguments
-// say: see Fault.
+// `fault_program train`: a job that trains a small network, of which one rank fails as the
+// arguments say: see Fault.
 //
 //   how=gradients|fit    a loop around GradientSync::step(), or a Trainer
 //   dir=DIR              where event files and checkpoints go

@@ -19,7 +19,8 @@ class TrainingJob {
   /// @param environment Of mpiexec: `NAME=value ...`.
   JobEnd run(int ranks, const std::string& arguments, const std::string& environment = "") const {
     return runJob("env " + environment + " " STEPTAPE_MPIEXEC " -n " + std::to_string(ranks) +
-                  " '" STEPTAPE_FAULT_PROGRAM "' train dir=" + directory_.string() + " " + arguments);
+                  " '" STEPTAPE_FAULT_PROGRAM "' train dir=" + directory_.string() + " " +
+                  arguments);
   }
 
   /// As run(), must succeed. @return the line with the parameters at the end.

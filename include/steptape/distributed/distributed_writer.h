@@ -93,9 +93,9 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   /// @throws Error(kRankMismatch), the same on every rank, if the ranks disagree on tags,
   ///         statistics or step; it names rank, node, tag and step. What was queued is then dropped
   ///         on every rank, and the writer can be used further. Error(kDeadlineExceeded) if a rank
-  ///         does not come within Communicator::timeout(). std::bad_alloc where memory is short: the
-  ///         next call of reduce(), finishReduce(), flush() or close() goes on with the exchange,
-  ///         so that the other ranks need not wait in vain; what it cannot write is lost.
+  ///         does not come within Communicator::timeout(). std::bad_alloc where memory is short:
+  ///         the next call of reduce(), finishReduce(), flush() or close() goes on with the
+  ///         exchange, so that the other ranks need not wait in vain; what it cannot write is lost.
   /// @cost   One allreduce of 16 bytes per metric, or of 48 once a metric has asked for more than
   ///         mean and sum. A second one where that changes, and where the number of metrics
   ///         outgrows 15, 31, 63, ... for the first time. With percentiles or histograms, an
