@@ -16,7 +16,7 @@
 namespace steptape {
 namespace {
 
-constexpr std::int64_t kRecords = 2000;
+constexpr std::int64_t kRecords = STEPTAPE_DAMAGED_RECORDS;
 constexpr std::size_t kPage = 4096;
 
 const KnownFile& knownFile() {

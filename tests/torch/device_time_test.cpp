@@ -39,10 +39,13 @@ OpStats onDevice(const Profiler& profiler, std::string_view name) {
   return found == operators.end() ? OpStats() : *found;
 }
 
-/// Lets the stream be busy, so that what comes behind takes exactly its time there.
-void keepStreamBusy() {
-  FakeDevice::work(FakeDevice::tensor(), 20'000);
-}
+/// While it lives, work takes exactly its time on the stream.
+struct StreamThatNeverIdles {
+  StreamThatNeverIdles() { FakeDevice::neverIdles(true); }
+  ~StreamThatNeverIdles() { FakeDevice::neverIdles(false); }
+  StreamThatNeverIdles(const StreamThatNeverIdles&) = delete;
+  StreamThatNeverIdles& operator=(const StreamThatNeverIdles&) = delete;
+};
 
 MATCHER_P(IsAbout, duration, "") {
   return std::abs((arg - nanoseconds(duration)).count()) < 1000;
@@ -50,7 +53,7 @@ MATCHER_P(IsAbout, duration, "") {
 
 TEST(DeviceTime, IsThatOfTheStreamAndNotOfTheLaunch) {
   const at::Tensor tensor = FakeDevice::tensor();
-  keepStreamBusy();
+  const StreamThatNeverIdles stream;
   OpProfiler profiler;
   FakeDevice::work(tensor, 30'000);
   FakeDevice::work(tensor, 10'000);
@@ -62,7 +65,7 @@ TEST(DeviceTime, IsThatOfTheStreamAndNotOfTheLaunch) {
 }
 
 TEST(DeviceTime, IsThatOfTheOutermostCall) {
-  keepStreamBusy();
+  const StreamThatNeverIdles stream;
   OpProfiler profiler;
   FakeDevice::workTwice(FakeDevice::tensor(), 2'000);
   profiler.stop();
@@ -89,6 +92,7 @@ TEST(DeviceTime, CanBeLeftOut) {
 }
 
 TEST(DeviceTime, CountsInTheStepThatAskedForIt) {
+  const StreamThatNeverIdles stream;
   OpProfilerOptions options;
   options.schedule.warmup = 1;
   options.schedule.active = 1;
@@ -151,7 +155,7 @@ TEST(DeviceTime, IsARowOfItsStreamInTheTrace) {
   options.onTrace = [&](const Trace& trace, SummaryWriter*, std::int64_t) {
     traces.push_back(trace);
   };
-  keepStreamBusy();
+  const StreamThatNeverIdles busy;
   {
     OpProfiler profiler(options);
     FakeDevice::work(FakeDevice::tensor(), 3'000);

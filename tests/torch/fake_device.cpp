@@ -28,9 +28,15 @@ struct FakeEvent {
 
 std::mutex mutex;
 Clock::time_point streamIsFree;
+bool streamNeverIdles = false;
 std::vector<std::thread::id> waits;
 std::atomic<std::int64_t> created{0};
 std::atomic<bool> refuses{false};
+
+/// When what is enqueued now begins. The mutex is held.
+Clock::time_point endOfStream() {
+  return streamNeverIdles ? streamIsFree : std::max(Clock::now(), streamIsFree);
+}
 
 class FakeGuard final : public c10::impl::DeviceGuardImplInterface {
  public:
@@ -57,9 +63,8 @@ class FakeGuard final : public c10::impl::DeviceGuardImplInterface {
       ++created;
     }
     const std::lock_guard<std::mutex> lock(mutex);
-    const Clock::time_point now = Clock::now();
     static_cast<FakeEvent*>(*event)->reached =
-        stream.id() == FakeDevice::kStreamId ? std::max(now, streamIsFree) : now;
+        stream.id() == FakeDevice::kStreamId ? endOfStream() : Clock::now();
   }
   bool queryEvent(void* event) const override {
     return static_cast<FakeEvent*>(event)->reached <= Clock::now();
@@ -85,7 +90,7 @@ C10_REGISTER_GUARD_IMPL(PrivateUse1, FakeGuard)
 
 at::Tensor runWork(const at::Tensor& tensor, std::int64_t micros) {
   const std::lock_guard<std::mutex> lock(mutex);
-  streamIsFree = std::max(Clock::now(), streamIsFree) + std::chrono::microseconds(micros);
+  streamIsFree = endOfStream() + std::chrono::microseconds(micros);
   return tensor;
 }
 
@@ -116,6 +121,14 @@ at::Tensor FakeDevice::work(const at::Tensor& tensor, std::int64_t micros) {
 at::Tensor FakeDevice::workTwice(const at::Tensor& tensor, std::int64_t micros) {
   static const auto kWorkTwice = operatorNamed("fake::work_twice");
   return kWorkTwice.call(tensor, micros);
+}
+
+void FakeDevice::neverIdles(bool whether) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  // Far ahead of the host, or a profiler would see work that runs before it is launched.
+  constexpr auto kLead = std::chrono::milliseconds(200);
+  streamIsFree = endOfStream() + (whether ? kLead : kLead * 0);
+  streamNeverIdles = whether;
 }
 
 std::int64_t FakeDevice::eventsCreated() {

@@ -22,6 +22,10 @@ struct FakeDevice {
   /// The operator "fake::work_twice", which calls the above two times.
   static at::Tensor workTwice(const at::Tensor& tensor, std::int64_t micros);
 
+  /// Whether the stream's time stands still between one work and the next, instead of passing while
+  /// it is idle: then each work takes exactly its time, however long the host is held up.
+  static void neverIdles(bool whether);
+
   static std::int64_t eventsCreated();
   /// The threads that waited for an event since the last call, one entry each time.
   static std::vector<std::thread::id> takeWaits();
