@@ -132,6 +132,7 @@ void LogDir::State::readSideBySide(std::size_t first) {
   // They are waited for in any case: by the destructors if something throws.
   std::vector<std::future<void>> helpers;
   try {
+    helpers.reserve(threads);  // A future that finds no place would take its helper's error along.
     while (helpers.size() + 1 < threads) {
       helpers.push_back(std::async(std::launch::async, readWhatIsLeft));
     }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/torch/tensor_tree.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Dict.h>
+#include <ATen/core/List.h>
+#include <ATen/core/ivalue.h>
+
 namespace steptape {
 namespace {
 
