@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fault_program outlive`: a job whose training objects live on when MPI has ended: mpi=foreign,
-// where the program initialises and finalises MPI itself, or mpi=own. `memory` and `dir` as for
+// where the program initializes and finalizes MPI itself, or mpi=own. `memory` and `dir` as for
 // `train`. With use=yes each rank prints what is refused then, and "rank <r> is done" in any case.
 // outliving_test.cpp starts it.
 

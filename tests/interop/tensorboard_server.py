@@ -5,7 +5,6 @@ import ctypes
 import gzip
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -46,7 +45,7 @@ class TensorBoard(OwnedProcess):
     def __init__(self, log_dir, fast=True):
         self._log = tempfile.TemporaryFile("w+")
         # It leaves files named by process numbers here, which another user's TensorBoard may have had.
-        self._scratch = tempfile.mkdtemp(prefix="tensorboard")
+        self._scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         port = _free_port()
         self.url = f"http://127.0.0.1:{port}"
         command = [sys.executable, "-m", "tensorboard.main", "--logdir", log_dir,
@@ -56,12 +55,12 @@ class TensorBoard(OwnedProcess):
                    "scalars=100000000,images=1000,histograms=1000,text=1000"]
         # A session of its own, so that the data server it starts ends with it.
         self._process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT,
-                                         env={**os.environ, "TMPDIR": self._scratch},
+                                         env={**os.environ, "TMPDIR": self._scratch.name},
                                          start_new_session=True, preexec_fn=_die_with_parent)
 
     def _release(self):
         self._log.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)  # its data server may be ending still
+        self._scratch.cleanup()
 
     def _begin(self):
         deadline = time.monotonic() + START_SECONDS

@@ -125,9 +125,11 @@ at::Tensor FakeDevice::workTwice(const at::Tensor& tensor, std::int64_t micros) 
 
 void FakeDevice::neverIdles(bool whether) {
   const std::lock_guard<std::mutex> lock(mutex);
-  // Far ahead of the host, or a profiler would see work that runs before it is launched.
-  constexpr auto kLead = std::chrono::milliseconds(200);
-  streamIsFree = endOfStream() + (whether ? kLead : kLead * 0);
+  streamIsFree = endOfStream();
+  if (whether) {
+    // Far ahead of the host, or a profiler would see work that runs before it is launched.
+    streamIsFree += std::chrono::milliseconds(200);
+  }
   streamNeverIdles = whether;
 }
 
