@@ -244,8 +244,8 @@ class TrainerStragglers(unittest.TestCase):
         runs = cls.enterClassContext(tempfile.TemporaryDirectory())
         for path in ("shared", "messages"):
             for part in ("input", "forward"):
-                run_ranks(3, "STEPTAPE_SLOW_TRAINER", os.path.join(runs, f"{path}_{part}"), 1, part,
-                          path)
+                run_ranks(3, "STEPTAPE_TRAINING_PROGRAM", "slow",
+                          os.path.join(runs, f"{path}_{part}"), 1, part, path)
         cls.tensorboard = cls.enterClassContext(TensorBoard(runs))
 
     def check(self, path, part):

@@ -38,8 +38,8 @@ class SameAsDdp(unittest.TestCase):
         """What this library makes of a task, once it has said that it takes this path."""
         result = ddp_tasks.twin_path(self.directory, name, path)
         run(shlex.split(os.environ["STEPTAPE_MPIEXEC"]) +
-            ["-n", str(ddp_tasks.RANKS), os.environ["STEPTAPE_DDP_TWIN"],
-             ddp_tasks.task_path(self.directory, name), result, path])
+            ["-n", str(ddp_tasks.RANKS), os.environ["STEPTAPE_TRAINING_PROGRAM"],
+             "ddp", ddp_tasks.task_path(self.directory, name), result, path])
         # The dictionaries of LibTorch carry their types, which only this kind of loading allows.
         result = torch.load(result, weights_only=False)
         self.assertTrue(result["path"].startswith(PATHS[path]), result["path"])

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains, on the ranks of a job, a task of ddp_tasks.py as ddp_peer.py does.
-//
-//   mpiexec -n 2 ddp_twin <task> <result> shared|messages
 #include <algorithm>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -14,8 +10,11 @@
 #include <steptape/parallel/broadcast.h>
 #include <steptape/parallel/gradient_sync.h>
 
+#include "interop/training_program.h"
+
 #include <torch/torch.h>
 
+namespace steptape::test {
 namespace {
 
 using Fields = c10::Dict<c10::IValue, c10::IValue>;
@@ -64,20 +63,20 @@ std::unique_ptr<torch::optim::Optimizer> makeOptimizer(const Fields& task,
       torch::optim::SGDOptions(lr).momentum(task.at("momentum").toDouble()).weight_decay(decay));
 }
 
-steptape::GradientSyncOptions syncOptions(const Fields& task, const std::string& path) {
-  steptape::GradientSyncOptions options;
+GradientSyncOptions syncOptions(const Fields& task, const std::string& path) {
+  GradientSyncOptions options;
   options.useSharedMemory = path == "shared";
   options.accumulationSteps = task.at("accumulation").toInt();
   options.maxNorm = task.at("max_norm").toDouble();
   if (task.at("compression").toStringRef() == "fp16") {
-    options.compression = steptape::Compression::kFp16;
+    options.compression = Compression::kFp16;
   }
   return options;
 }
 
 /// Makes the steps of the task. @return the losses of this rank's batches; 0 where it has none.
-std::vector<double> train(const Fields& task, const steptape::Communicator& world,
-                          torch::nn::Sequential& model, steptape::GradientSync& sync) {
+std::vector<double> train(const Fields& task, const Communicator& world,
+                          torch::nn::Sequential& model, GradientSync& sync) {
   const auto optimizer = makeOptimizer(task, model->parameters());
   const torch::Tensor inputs = task.at("inputs").toTensor()[world.rank()];
   const torch::Tensor targets = task.at("targets").toTensor()[world.rank()];
@@ -104,11 +103,11 @@ std::vector<double> train(const Fields& task, const steptape::Communicator& worl
 }
 
 Fields result(const torch::nn::Sequential& model, std::vector<double> ownLosses,
-              steptape::Communicator& world) {
+              Communicator& world) {
   std::vector<double> losses(ownLosses.size() * static_cast<std::size_t>(world.size()));
   std::copy(ownLosses.begin(), ownLosses.end(),
             losses.begin() + world.rank() * static_cast<std::ptrdiff_t>(ownLosses.size()));
-  world.allreduce(losses, steptape::ReduceOp::kSum);
+  world.allreduce(losses, ReduceOp::kSum);
 
   Fields parameters(c10::StringType::get(), c10::TensorType::get());
   for (const auto& item : model->named_parameters()) {
@@ -122,26 +121,18 @@ Fields result(const torch::nn::Sequential& model, std::vector<double> ownLosses,
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const steptape::mpi::Environment environment(argc, argv);
-  if (argc != 4) {
-    std::cerr << "ddp_twin <task> <result> shared|messages\n";
-    return 2;
+void trainAsDdp(const std::vector<std::string>& arguments) {
+  const auto world = mpi::world();
+  const Fields task = readFields(arguments[0]);
+  torch::nn::Sequential model = network(task.at("parameters").toGenericDict());
+  GradientSync sync(model->named_parameters(), world, syncOptions(task, arguments[2]));
+  const std::vector<double> losses = train(task, *world, model, sync);
+  checkParametersAreEqual(*model, *world);
+  Fields fields = result(model, losses, *world);
+  fields.insert("path", sync.describe());
+  if (world->isRoot()) {
+    writeFields(arguments[1], fields);
   }
-  try {
-    const auto world = steptape::mpi::world();
-    const Fields task = readFields(argv[1]);
-    torch::nn::Sequential model = network(task.at("parameters").toGenericDict());
-    steptape::GradientSync sync(model->named_parameters(), world, syncOptions(task, argv[3]));
-    const std::vector<double> losses = train(task, *world, model, sync);
-    steptape::checkParametersAreEqual(*model, *world);
-    Fields fields = result(model, losses, *world);
-    fields.insert("path", sync.describe());
-    if (world->isRoot()) {
-      writeFields(argv[2], fields);
-    }
-  } catch (const std::exception& error) {
-    environment.abort(error.what());
-  }
-  return 0;
 }
+
+}  // namespace steptape::test

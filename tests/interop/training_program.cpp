@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+//   mpiexec -n 2 training_program ddp <task> <result> shared|messages
+//   mpiexec -n 3 training_program slow <run> <slow rank> input|forward shared|messages
+#include "interop/training_program.h"
+
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <steptape/mpi.h>
+
+int main(int argc, char** argv) {
+  const steptape::mpi::Environment environment(argc, argv);
+  const std::string command = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> arguments(argv + (argc > 1 ? 2 : argc), argv + argc);
+  try {
+    if (command == "ddp" && arguments.size() == 3) {
+      steptape::test::trainAsDdp(arguments);
+    } else if (command == "slow" && arguments.size() == 4) {
+      steptape::test::trainWithASlowRank(arguments);
+    } else {
+      std::cerr << "usage: training_program ddp <task> <result> shared|messages\n"
+                   "       training_program slow <run> <slow rank> input|forward shared|messages\n";
+      return 2;
+    }
+  } catch (const std::exception& error) {
+    environment.abort(error.what());
+  }
+  return 0;
+}
