@@ -12,9 +12,10 @@
 
 #include "fake_device.h"
 
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
 namespace steptape {
 namespace {
@@ -75,7 +76,7 @@ TEST(DeviceTime, IsThatOfTheOutermostCall) {
 
 TEST(DeviceTime, LeavesOutCallsOnTheHost) {
   OpProfiler profiler;
-  torch::mm(torch::ones({2, 2}), torch::ones({2, 2}));
+  at::mm(at::ones({2, 2}), at::ones({2, 2}));
   profiler.stop();
   for (const OpStats& op : profiler.profile().operators) {
     EXPECT_NE(op.kind, SpanKind::kDevice) << op.name;

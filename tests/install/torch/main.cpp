@@ -4,12 +4,13 @@
 
 #include <steptape/torch.h>
 
-#include <torch/torch.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
 
 int main(int argc, char** argv) {
   steptape::SummaryWriter writer(argc > 1 ? argv[1] : "runs");
-  writer.addScalar("loss", torch::tensor(0.5), 1);
-  writer.addHistogram("weights", torch::randn({10, 10}), 1);
+  writer.addScalar("loss", at::ones({}), 1);
+  writer.addHistogram("weights", at::randn({10, 10}), 1);
   const steptape::Status status = writer.close();
   std::cout << "closed: " << (status.ok() ? "ok" : status.message()) << '\n';
   return status.ok() ? 0 : 1;

@@ -4,7 +4,7 @@
 
 #include <steptape/trainer.h>
 
-#include <torch/torch.h>
+#include <torch/nn/modules/linear.h>
 
 int main() {
   const auto world = std::make_shared<steptape::Communicator>();
