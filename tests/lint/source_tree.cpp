@@ -23,6 +23,20 @@ std::vector<Line> readLines(const fs::path& path, const std::string& file) {
   return lines;
 }
 
+std::vector<Include> includesIn(const std::vector<Line>& lines) {
+  static const std::regex kInclude(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
+  std::vector<Include> found;
+  for (const Line& line : lines) {
+    std::smatch match;
+    // Few lines are worth the regular expression.
+    if (line.text.find("include") != std::string::npos &&
+        std::regex_search(line.text, match, kInclude)) {
+      found.push_back({line, match[1]});
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 SourceTree::SourceTree(const fs::path& root, const std::vector<std::string>& folders,
@@ -32,7 +46,9 @@ SourceTree::SourceTree(const fs::path& root, const std::vector<std::string>& fol
       const std::string file = entry.path().lexically_relative(root).generic_string();
       for (const std::string& ending : endings) {
         if (entry.is_regular_file() && endsWith(file, ending)) {
-          linesByFile_.emplace(file, readLines(entry.path(), file));
+          const auto& [name, lines] =
+              *linesByFile_.emplace(file, readLines(entry.path(), file)).first;
+          includesByFile_.emplace(name, includesIn(lines));
         }
       }
     }
@@ -51,16 +67,8 @@ const std::vector<Line>& SourceTree::lines(const std::string& file) const {
   return linesByFile_.at(file);
 }
 
-std::vector<Include> SourceTree::includes(const std::string& file) const {
-  static const std::regex kInclude(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
-  std::vector<Include> found;
-  for (const Line& line : lines(file)) {
-    std::smatch match;
-    if (std::regex_search(line.text, match, kInclude)) {
-      found.push_back({line, match[1]});
-    }
-  }
-  return found;
+const std::vector<Include>& SourceTree::includes(const std::string& file) const {
+  return includesByFile_.at(file);
 }
 
 std::vector<Include> SourceTree::transitiveIncludes(const std::string& file) const {

@@ -38,7 +38,7 @@ class SourceTree {
   const std::vector<Line>& lines(const std::string& file) const;
 
   /// The includes of `file`, in order.
-  std::vector<Include> includes(const std::string& file) const;
+  const std::vector<Include>& includes(const std::string& file) const;
 
   /// Everything that `file` includes, its project headers' includes as well, each with the file
   /// that includes it directly.
@@ -49,6 +49,7 @@ class SourceTree {
   std::string resolve(const std::string& from, const std::string& target) const;
 
   std::map<std::string, std::vector<Line>> linesByFile_;
+  std::map<std::string, std::vector<Include>> includesByFile_;
 };
 
 }  // namespace steptape::lint

@@ -402,7 +402,7 @@ Trace randomTrace(unsigned seed) {
     TraceThread& thread = trace.threads.emplace_back();
     thread.id = threads;
     std::int64_t time = 0;
-    for (std::size_t count = below(2000); count > 0; --count) {
+    for (std::size_t count = below(500); count > 0; --count) {
       TraceSpan span;
       time += static_cast<std::int64_t>(below(3) == 0 ? 0 : below(5000));
       span.start = time;
