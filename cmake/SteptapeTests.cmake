@@ -27,6 +27,13 @@ set(STEPTAPE_MPI_ENVIRONMENT
 set(STEPTAPE_COST_OF_JOB 2000)
 set(STEPTAPE_COST_OF_WAITING 1000)
 
+# What tests without the label `slow` need, and every program whose tests ctest finds by running it:
+# tools/test.sh --quick builds no more.
+add_custom_target(quick_tests)
+if(TARGET steptape)
+  add_dependencies(quick_tests steptape)
+endif()
+
 # Test code runs once for each time that it is compiled: optimising it takes longer than it saves. The
 # libraries under test have the flags of the build type.
 add_library(steptape_test_flags INTERFACE)
@@ -65,6 +72,11 @@ function(steptape_add_test name)
   steptape_test_program(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main ${optimized})
   # Tests fork while threads run and start threads in the child, which TSan refuses unless told.
   set(properties TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
+  # These go over every allocation, or over more than fits into memory.
+  if(arg_COUNTS_ALLOCATIONS)
+    list(APPEND properties LABELS slow)
+  endif()
+  add_dependencies(quick_tests ${name})
   if(arg_ONE_PROCESS)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties})
@@ -79,6 +91,7 @@ function(steptape_add_mpi_test name)
     set(arg_TIMEOUT 120)
   endif()
   steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/mpi/mpi_test_main.cpp LINK ${arg_LINK})
+  add_dependencies(quick_tests ${name})
   foreach(ranks IN LISTS arg_RANKS)
     add_test(NAME ${name}.${ranks}_ranks
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS})

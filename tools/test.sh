@@ -3,7 +3,7 @@
 # Sets up, builds and runs the tests. The last line counts them: "N passed, N failed".
 #
 #   tools/test.sh                 every test of the full build
-#   tools/test.sh --quick         without the slow ones: install consumers, TensorBoard, training
+#   tools/test.sh --quick         without the slow ones: memory, examples, failing jobs, packages, TensorBoard
 #   tools/test.sh --sanitizers    the core under ASan+UBSan and under TSan
 #   tools/test.sh --all           the full build, with its benchmarks and each public header by itself,
 #                                 the core as shared libraries, and the sanitizers
@@ -16,7 +16,10 @@ release_targets=(all)
 ctest_arguments=()
 case ${1:-} in
   '') ;;
-  --quick) ctest_arguments=(--label-exclude slow) ;;
+  --quick)
+    release_targets=(quick_tests)
+    ctest_arguments=(--label-exclude slow)
+    ;;
   --sanitizers) presets=(asan tsan) ;;
   --all)
     presets=(release core-shared asan tsan)
