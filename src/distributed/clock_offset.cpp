@@ -104,8 +104,12 @@ ClockOffset estimateClockOffset(Communicator& communicator, const ClockOffsetOpt
   const std::int64_t least = steady.least + rootClock.wallLead.least - myClock.wallLead.greatest;
   const std::int64_t greatest =
       steady.greatest + rootClock.wallLead.greatest - myClock.wallLead.least;
-  offset.nanos = least + (greatest - least) / 2;
-  offset.bound = greatest - offset.nanos;
+  // However late a busy machine lets them leave the barriers, the ranks of the root's node read the
+  // clock that the root reads.
+  const bool isRootsClock = options.clock == nullptr && communicator.crossRank() == 0;
+  const bool isNothing = isRootsClock && least <= 0 && greatest >= 0;
+  offset.nanos = isNothing ? 0 : least + (greatest - least) / 2;
+  offset.bound = std::max(greatest - offset.nanos, offset.nanos - least);
   offset.isSteady = offset.isSteady && steady.isSteady;
   return offset;
 }

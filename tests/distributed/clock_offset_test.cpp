@@ -90,6 +90,14 @@ TEST_P(ClockOffsetOnRanks, IsNothingOnTheRoot) {
   });
 }
 
+TEST_P(ClockOffsetOnRanks, IsNothingOnTheNodeOfTheRootByTheSystemsClock) {
+  testing::runRanks(GetParam(), [&](Communicator& world) {
+    const ClockOffset offset = estimateClockOffset(world);
+    EXPECT_EQ(offset.nanos, 0) << "rank " << world.rank();
+    EXPECT_GE(offset.bound, 0);
+  });
+}
+
 TEST(ClockOffset, IsExactWhereTheClocksStand) {
   testing::runRanks(3, [&](Communicator& world) {
     ClockOffsetOptions options;

@@ -35,7 +35,8 @@ struct ClockOffsetOptions {
 /// No rank leaves a barrier before every rank has entered it: the time at which this rank enters is
 /// not later than that at which the root leaves, and the other way round. So each barrier bounds
 /// the offset from both sides, the quickest ones most tightly, and the result is the middle of what
-/// all of them leave. The bound is proven, under two conditions: the clocks drift apart by at most
+/// all of them leave; with the system's clock it is 0 on the root's node, whose ranks read the same
+/// clock. The bound is proven, under two conditions: the clocks drift apart by at most
 /// 0.1 %, as those do that NTP steers, and Clock::wallNanos() is as fine as it says.
 ///
 /// Around the barriers time is read from Clock::steadyNanos(), which nobody sets.
