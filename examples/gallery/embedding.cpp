@@ -37,9 +37,11 @@ void logEmbedding(steptape::SummaryWriter& writer) {
   std::vector<float> thumbnails;  // (points, channels, height, width)
   steptape::EmbeddingOptions options{.metadataHeader = {"color", "strongest"}, .tag = "colors"};
   for (int i = 0; i < kPoints; ++i) {
+    const int green = i / kLevels % kLevels;
+    const int blue = i / kLevels / kLevels;
     const std::array<float, 3> rgb = {static_cast<float>(i % kLevels) / (kLevels - 1),
-                                      static_cast<float>(i / kLevels % kLevels) / (kLevels - 1),
-                                      static_cast<float>(i / kLevels / kLevels) / (kLevels - 1)};
+                                      static_cast<float>(green) / (kLevels - 1),
+                                      static_cast<float>(blue) / (kLevels - 1)};
     matrix.insert(matrix.end(), rgb.begin(), rgb.end());
     for (const float channel : rgb) {
       thumbnails.insert(thumbnails.end(), kThumbnail * kThumbnail, channel);

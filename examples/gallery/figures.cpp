@@ -18,7 +18,8 @@ steptape::Figure confusionMatrix() {
   std::mt19937 random(4);
   for (std::size_t truth = 0; truth < 10; ++truth) {
     for (std::size_t predicted = 0; predicted < 10; ++predicted) {
-      counts[10 * truth + predicted] = truth == predicted ? 880 + random() % 100 : random() % 25;
+      const std::uint_fast32_t count = truth == predicted ? 880 + random() % 100 : random() % 25;
+      counts[10 * truth + predicted] = static_cast<std::int64_t>(count);
     }
   }
   counts[60] = 118;  // Shirts look like T-shirts.
@@ -62,7 +63,8 @@ steptape::Figure waveField() {
   std::vector<float> field(80 * 120);
   for (std::size_t i = 0; i < field.size(); ++i) {
     const double x = static_cast<double>(i % 120) / 12;
-    const double y = static_cast<double>(i / 120) / 12;
+    const std::size_t row = i / 120;
+    const double y = static_cast<double>(row) / 12;
     field[i] = static_cast<float>(std::sin(x) * std::cos(1.3 * y) + 0.3 * std::sin(x * y / 3));
   }
   steptape::Figure figure({.title = "A heat map"});

@@ -17,8 +17,9 @@ std::vector<float> juliaSet(int size, std::complex<double> c) {
   std::vector<float> pixels(3 * area);
   for (std::size_t i = 0; i < area; ++i) {
     const std::size_t width = static_cast<std::size_t>(size);
+    const std::size_t row = i / width;
     std::complex<double> z(3.0 * static_cast<double>(i % width) / size - 1.5,
-                           3.0 * static_cast<double>(i / width) / size - 1.5);
+                           3.0 * static_cast<double>(row) / size - 1.5);
     int turns = 0;
     while (std::norm(z) < 100 && turns < kMostTurns) {
       z = z * z + c;

@@ -73,7 +73,8 @@ void logMesh(steptape::SummaryWriter& writer) {
   for (std::int64_t step = 0; step < 8; ++step) {
     std::vector<float> vertices, colors;
     for (int i = 0; i < kSegments * kSides; ++i) {
-      const double t = static_cast<double>(i / kSides) / kSegments;
+      const int segment = i / kSides;
+      const double t = static_cast<double>(segment) / kSegments;
       const double wave = std::cos(kTurn * (3 * t - static_cast<double>(step) / 8));
       const Point point = tubePoint(t, kTurn * (i % kSides) / kSides, 0.5 + 0.2 * wave);
       const Color color = paletteColor(t + 0.12 * wave);

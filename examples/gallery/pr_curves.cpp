@@ -16,7 +16,7 @@ void logPrCurves(steptape::SummaryWriter& writer) {
       std::vector<float> predictions;
       for (int i = 0; i < 4000; ++i) {
         labels.push_back(i % 4 == 0);
-        const float evidence = (labels.back() ? 1 : -1) * speed * static_cast<float>(step);
+        const float evidence = (labels.back() ? 1.0F : -1.0F) * speed * static_cast<float>(step);
         predictions.push_back(1 / (1 + std::exp(-evidence - noise(random))));
       }
       writer.addPrCurve(name, labels, predictions, step, {.numThresholds = 255});

@@ -58,6 +58,7 @@ double sumOf(const std::vector<double>& values) {
 
 double medianOfMember(const std::vector<Measurement>& jobs, double Measurement::*member) {
   std::vector<double> values;
+  values.reserve(jobs.size());
   for (const Measurement& job : jobs) {
     values.push_back(job.*member);
   }

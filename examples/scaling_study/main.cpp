@@ -128,6 +128,7 @@ std::vector<Measurement> measure(const Options& options, const std::vector<int>&
     }
   }
   std::vector<Measurement> medians;
+  medians.reserve(jobs.size());
   for (const std::vector<Measurement>& ofCount : jobs) {
     medians.push_back(medianOf(ofCount));
   }

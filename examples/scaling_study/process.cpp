@@ -22,6 +22,7 @@ constexpr auto kTimeToEnd = std::chrono::seconds(10);
 
 pid_t start(const std::vector<std::string>& command, const std::string& outputPath) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& argument : command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));  // POSIX's type; it does not write.
   }

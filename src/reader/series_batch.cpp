@@ -162,10 +162,11 @@ bool SeriesBatch::addKnownScalars(std::string_view payload) {
 
 inline void SeriesBatch::addKnown(TagBatch* batch, double wallTime, std::int64_t step,
                                   float value) {
-  if (batch->target == nullptr) {
-    touch(batch);
+  ScalarColumns* target = batch->target;
+  if (target == nullptr) {
+    target = &touch(batch)->scalars;
   }
-  append(batch->target, wallTime, step, double{value});
+  append(target, wallTime, step, double{value});
   ++points_;
 }
 

@@ -253,7 +253,7 @@ TEST(ImageLoader, RejectsANormalizationForOtherChannels) {
   Normalization normalization;
   normalization.mean = {0.1, 0.2, 0.3};
   try {
-    ImageLoader(countingImages(), inOrder(5), 2, normalization);
+    const ImageLoader loader(countingImages(), inOrder(5), 2, normalization);
     FAIL() << "accepted three means for two channels";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("for 3 channels, wanted one number or 2"));
@@ -262,7 +262,7 @@ TEST(ImageLoader, RejectsANormalizationForOtherChannels) {
 
 TEST(ImageLoader, RejectsASamplerOfALargerDataset) {
   try {
-    ImageLoader(countingImages(), inOrder(6), 2);
+    const ImageLoader loader(countingImages(), inOrder(6), 2);
     FAIL() << "accepted a sampler of 6 samples";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("the sampler deals more samples than the data set's 5"));
@@ -271,7 +271,7 @@ TEST(ImageLoader, RejectsASamplerOfALargerDataset) {
 
 TEST(ImageLoader, RejectsAnEmptyBatch) {
   try {
-    ImageLoader(countingImages(), inOrder(5), 0);
+    const ImageLoader loader(countingImages(), inOrder(5), 0);
     FAIL() << "accepted a batch size of 0";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("got a batch size of 0, wanted at least 1"));

@@ -169,7 +169,7 @@ struct GraphTraits<
     Holder, std::enable_if_t<std::is_base_of_v<torch::detail::ModuleHolderIndicator, Holder>>> {
   template <typename Input>
   static Graph graph(const Holder& model, const Input& input, const GraphOptions& options) {
-    const auto module = model.ptr();
+    const auto& module = model.ptr();
     return detail::graphOfEager(*module, *module, input, options);
   }
 };
