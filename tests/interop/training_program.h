@@ -6,8 +6,8 @@
 
 namespace steptape::test {
 
-// What training_program does, each in a file of its own. One program, because LibTorch's headers take
-// longer to compile than both. Arguments are counted before these are called.
+// What training_program does, each in a file of its own. One program, because LibTorch's headers
+// take longer to compile than both. Arguments are counted before these are called.
 
 /// A task of ddp_tasks.py, as ddp_peer.py trains it. Arguments: <task> <result> shared|messages.
 void trainAsDdp(const std::vector<std::string>& arguments);
