@@ -92,7 +92,7 @@ std::vector<Link> links() {
 torch::Device parseDevice(const std::string& name) {
   try {
     const torch::Device device(name);
-    const auto found = static_cast<int>(torch::cuda::device_count());
+    const auto found = static_cast<c10::DeviceIndex>(torch::cuda::device_count());
     if (!device.is_cpu() && device.index() >= found) {
       throw example::UsageError("--devices: got " + name + ", and this node has " +
                                 std::to_string(found) + " CUDA devices");

@@ -4,6 +4,7 @@
 //   mpiexec -n 3 training_program slow <run> <slow rank> input|forward shared|messages
 #include "interop/training_program.h"
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -14,7 +15,7 @@
 int main(int argc, char** argv) {
   const steptape::mpi::Environment environment(argc, argv);
   const std::string command = argc > 1 ? argv[1] : "";
-  const std::vector<std::string> arguments(argv + (argc > 1 ? 2 : argc), argv + argc);
+  const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
   try {
     if (command == "ddp" && arguments.size() == 3) {
       steptape::test::trainAsDdp(arguments);

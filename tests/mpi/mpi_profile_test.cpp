@@ -60,6 +60,8 @@ TEST_F(MpiProfile, FindsThatTheRanksOfANodeShareAClock) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     const ClockOffset offset = estimateClockOffset(world_);
     EXPECT_EQ(offset.nanos, 0);
+    EXPECT_LE(offset.nanos - offset.bound, 0);
+    EXPECT_GE(offset.nanos + offset.bound, 0);
     EXPECT_TRUE(offset.isSteady);
   }
 }
