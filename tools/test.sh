@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up, builds and runs the tests. The last line counts them: "N passed, N failed".
+# Sets up, builds and runs the tests. Ends with what the failed ones said and a line that counts them all:
+# "N passed, N failed".
 #
 #   tools/test.sh                 every test of the full build
 #   tools/test.sh --quick         without the slow ones: memory, examples, failing jobs, packages, TensorBoard
@@ -33,6 +34,22 @@ eval "$settings"
 
 passed=0
 failed=0
+failures=$(mktemp)
+trap 'rm -f "$failures"' EXIT
+
+# failed_tests <log of ctest>: each failed test's line and the last of what it said
+failed_tests() {
+  awk -v most=60 '
+    function tell(   i) {
+      for (i = lines > most ? lines - most : 0; i < lines; ++i) print said[i]
+      lines = 0
+    }
+    /^ *[0-9]+\/[0-9]+ Test +#|^ +Start +[0-9]+: |^[0-9]+% tests passed/ {tell(); failing = 0}
+    /^ *[0-9]+\/[0-9]+ Test +#.*\*\*\*/ {print; failing = 1; next}
+    failing {said[lines++] = $0}
+    END {tell()}
+  ' "$1"
+}
 
 # run_preset <preset>: adds its tests to the counts; a build that fails is one failed test.
 run_preset() {
@@ -45,6 +62,7 @@ run_preset() {
   esac
   if ! { configure "$preset" && build "$preset" "${targets[@]}"; }; then
     say "build/$preset does not build"
+    echo "$preset: does not build" >>"$failures"
     failed=$((failed + 1))
     return
   fi
@@ -54,6 +72,7 @@ run_preset() {
   summary=$(grep -E '^[0-9]+% tests passed(, [0-9]+ tests failed)? out of [0-9]+$' "$log" || true)
   if [[ -z $summary ]]; then
     say "ctest of build/$preset did not finish"
+    echo "$preset: ctest did not finish" >>"$failures"
     failed=$((failed + 1))
     return
   fi
@@ -62,11 +81,16 @@ run_preset() {
   if [[ $summary =~ ([0-9]+)\ tests\ failed ]]; then broken=${BASH_REMATCH[1]}; fi
   passed=$((passed + total - broken))
   failed=$((failed + broken))
+  if ((broken > 0)); then
+    say "$preset: these failed; all they said is in $log"
+    { echo "$preset:" && failed_tests "$log"; } >>"$failures"
+  fi
   say "$preset: $((total - broken)) passed, $broken failed, in $((SECONDS - start)) s"
 }
 
 for preset in "${presets[@]}"; do
   run_preset "$preset"
 done
+cat "$failures"
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))
