@@ -183,6 +183,7 @@ constexpr int kTags = 10;
 
 std::vector<std::string> nineLetterTags() {
   std::vector<std::string> names;
+  names.reserve(kTags);
   for (int i = 0; i < kTags; ++i) {
     names.push_back("metric/" + std::to_string(10 + i));
   }
@@ -214,6 +215,7 @@ void cpuPerEvent() {
       std::filesystem::remove_all(dir.path() / "ours");
       steptape::SummaryWriter writer(dir.string() + "/ours");
       std::vector<steptape::ScalarTag> tags;
+      tags.reserve(names.size());
       for (const std::string& name : names) {
         tags.push_back(writer.scalarTag(name));
       }

@@ -31,6 +31,7 @@ constexpr int kRounds = 21;
 
 std::vector<std::string> namesOf(int count) {
   std::vector<std::string> names;
+  names.reserve(count);
   for (int i = 0; i < count; ++i) {
     names.push_back("metric/" + std::to_string(i));
   }

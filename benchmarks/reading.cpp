@@ -168,7 +168,7 @@ Variant wallOf(const std::string& name, double points, const Read& read) {
 }
 
 std::vector<Costs> compare(const std::vector<Variant>& variants, const char* unit) {
-  const std::vector<Costs> costs = benchmark::takeTurns(variants, kRounds);
+  std::vector<Costs> costs = benchmark::takeTurns(variants, kRounds);
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], unit);
   }

@@ -146,7 +146,7 @@ void floats(Communicator& world) {
 struct Halves {
   std::vector<std::uint16_t> bits;
   DType dtype;
-  operator Elements() { return {bits.data(), bits.size(), dtype}; }
+  Elements elements() { return {bits.data(), bits.size(), dtype}; }
 };
 
 /// Whole numbers, as a type with so many mantissa bits holds them: golden values by hand.
@@ -165,7 +165,7 @@ void halvesAreAddedInFloat32(Communicator& world) {
     // The first number of which every second whole neighbour is missing.
     const float large = dtype == DType::kFloat16 ? 2048 : 256;
     Halves data{std::vector<std::uint16_t>(13, bitsOf(world.isRoot() ? large : 1, dtype)), dtype};
-    world.allreduce(data, ReduceOp::kSum);
+    world.allreduce(data.elements(), ReduceOp::kSum);
     // Rounded to even once; rounding after each addition of 1 would never leave `large`.
     const int odd = world.size() - 1;
     const float sum =
@@ -180,7 +180,7 @@ void halvesByEveryOperation(Communicator& world) {
     const auto reduced = [&](ReduceOp op, float ofRank) {
       Halves from{{0, bitsOf(ofRank, dtype)}, dtype};
       Halves to{{7, 7}, dtype};
-      world.allreduce(from, to, op);
+      world.allreduce(from.elements(), to.elements(), op);
       EXPECT_EQ(to.bits[0], 0);
       return to.bits[1];
     };
@@ -199,7 +199,7 @@ void halvesAreScattered(Communicator& world) {
   Halves from{std::vector<std::uint16_t>(size * (size - 1) / 2, bitsOf(1, DType::kFloat16)),
               DType::kFloat16};
   Halves to{std::vector<std::uint16_t>(size == 1 ? 0 : mine), DType::kFloat16};
-  world.reduceScatter(from, to, ReduceOp::kSum);
+  world.reduceScatter(from.elements(), to.elements(), ReduceOp::kSum);
   EXPECT_THAT(to.bits, Each(bitsOf(static_cast<float>(world.size()), DType::kFloat16)));
 }
 
@@ -223,7 +223,7 @@ void emptyArrays(Communicator& world) {
   world.allreduce(none, ReduceOp::kAverage);
   world.reduceScatter(none, none, ReduceOp::kSum);
   Halves noHalves{{}, DType::kBFloat16};
-  world.allreduce(noHalves, ReduceOp::kSum);
+  world.allreduce(noHalves.elements(), ReduceOp::kSum);
   world.allreduce(Span<MetricMoments>());
   EXPECT_TRUE(none.empty());
 }
