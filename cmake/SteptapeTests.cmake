@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# steptape_add_test(<name> SOURCES ... [LINK ...] [TIMEOUT seconds] [ONE_PROCESS] [OPTIMIZED]
+# steptape_add_test(<name> SOURCES ... [LINK ...] [ONE_PROCESS] [OPTIMIZED]
 #                   [COUNTS_ALLOCATIONS])
 #   A Google Test program; each TEST is a ctest of its own, named <name>.<Suite>.<Case>. ONE_PROCESS: the
 #   program is one ctest, for programs that take longer to start than a test takes: LibTorch is 0.4 s.
@@ -56,15 +56,12 @@ function(steptape_test_program target)
 endfunction()
 
 function(steptape_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_PROCESS;OPTIMIZED;COUNTS_ALLOCATIONS" "TIMEOUT" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_PROCESS;OPTIMIZED;COUNTS_ALLOCATIONS" "" "SOURCES;LINK")
   if(arg_COUNTS_ALLOCATIONS AND STEPTAPE_SANITIZE)
     return()
   endif()
   if(arg_COUNTS_ALLOCATIONS)
     list(APPEND arg_SOURCES ${PROJECT_SOURCE_DIR}/tests/support/allocations.cpp)
-  endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 60)
   endif()
   set(optimized)
   if(arg_OPTIMIZED)
@@ -72,7 +69,7 @@ function(steptape_add_test name)
   endif()
   steptape_test_program(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main ${optimized})
   # Tests fork while threads run and start threads in the child, which TSan refuses unless told.
-  set(properties TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
+  set(properties ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
   # These go over every allocation, or over more than fits into memory.
   if(arg_COUNTS_ALLOCATIONS)
     list(APPEND properties LABELS slow)
@@ -81,21 +78,17 @@ function(steptape_add_test name)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties})
   else()
-    gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+    gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 600 PROPERTIES ${properties})
   endif()
 endfunction()
 
 function(steptape_add_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "RANKS;SOURCES;LINK;LABELS")
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "RANKS;SOURCES;LINK;LABELS")
   steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/mpi/mpi_test_main.cpp LINK ${arg_LINK})
   foreach(ranks IN LISTS arg_RANKS)
     add_test(NAME ${name}.${ranks}_ranks
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS})
     set_tests_properties(${name}.${ranks}_ranks PROPERTIES
-      TIMEOUT ${arg_TIMEOUT}
       PROCESSORS ${ranks}
       COST ${STEPTAPE_COST_OF_JOB}
       LABELS "mpi;${arg_LABELS}"

@@ -19,7 +19,7 @@ from browser import Page
 from page_case import PageCase
 from tensorboard_server import TensorBoard
 
-RUN_SECONDS = 60
+RUN_SECONDS = 300
 RANKS = 4
 # As rank_writer logs them: with what means something in a regular expression.
 METRICS = ["loss/train", "loss/test [EMA.9]", "|gradient|^2+$"]

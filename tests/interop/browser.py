@@ -12,8 +12,8 @@ import time
 
 from owned_process import OwnedProcess
 
-COMMAND_SECONDS = 60
-WAIT_SECONDS = 60
+COMMAND_SECONDS = 300
+WAIT_SECONDS = 300
 
 # TensorBoard's pages are web components and frames, into which querySelector() does not look. These
 # functions are there for every script.

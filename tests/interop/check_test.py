@@ -56,7 +56,7 @@ class CheckedRuns(unittest.TestCase):
 
     def check(self):
         result = subprocess.run([os.environ["STEPTAPE_TOOL"], "check", "--json", self.directory],
-                                capture_output=True, text=True, timeout=60)
+                                capture_output=True, text=True, timeout=300)
         return json.loads(result.stdout)
 
     def effects(self):

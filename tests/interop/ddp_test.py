@@ -12,7 +12,7 @@ import unittest
 import ddp_tasks
 import torch
 
-RUN_SECONDS = 120
+RUN_SECONDS = 300
 PATHS = {"shared": "shared memory", "messages": "messages"}  # As GradientSync describes them.
 
 

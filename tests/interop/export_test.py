@@ -16,7 +16,7 @@ from tensorboard.backend.event_processing import event_accumulator, plugin_event
 
 import writer_program
 
-EXPORT_SECONDS = 60
+EXPORT_SECONDS = 300
 STEPS = 300
 UNUSUAL = [0.1, -0.0, 1e-45, 3.4028234663852886e38, math.nan, math.inf, -math.inf]
 

@@ -28,5 +28,5 @@ class OwnedProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=60)
         self._release()

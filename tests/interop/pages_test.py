@@ -17,7 +17,7 @@ from page_case import PageCase
 from tensorboard.compat.proto import config_pb2
 from tensorboard_server import TensorBoard
 
-RUN_SECONDS = 60
+RUN_SECONDS = 300
 ONNX_MODEL = os.path.join(os.path.dirname(__file__), os.pardir, "golden", "resnet.onnx")
 
 url = None

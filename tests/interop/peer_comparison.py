@@ -12,7 +12,7 @@ import peer_logs
 import peer_numbers
 from tensorboard_server import LOAD_SECONDS, TensorBoard, eventually
 
-WRITE_SECONDS = 60
+WRITE_SECONDS = 300
 
 
 class Log:

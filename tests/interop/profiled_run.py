@@ -7,7 +7,7 @@ import os
 import shlex
 import subprocess
 
-RUN_SECONDS = 120
+RUN_SECONDS = 300
 RANKS = [0, 1]
 STEPS = [11, 12, 13]  # Those that the example profiles.
 

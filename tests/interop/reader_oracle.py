@@ -22,7 +22,7 @@ from tensorboard.plugins.hparams import plugin_data_pb2 as hparams_pb2
 from tensorboard.plugins.mesh import metadata as mesh_metadata
 from tensorboard.util import tensor_util
 
-READ_SECONDS = 60
+READ_SECONDS = 300
 # What its server keeps of each series.
 SAMPLED = {"size_guidance": data_ingester.DEFAULT_SIZE_GUIDANCE,
            "tensor_size_guidance": data_ingester.DEFAULT_TENSOR_SIZE_GUIDANCE}

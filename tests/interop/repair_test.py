@@ -109,7 +109,7 @@ RUNS = {
 
 
 def tool(*arguments):
-    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=60)
+    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=300)
 
 
 class Repair(unittest.TestCase):

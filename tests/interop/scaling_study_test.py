@@ -13,7 +13,7 @@ from browser import Page
 from page_case import PageCase
 from tensorboard_server import TensorBoard
 
-RUN_SECONDS = 120
+RUN_SECONDS = 300
 RANKS = [1, 2, 4]
 COLUMNS = ["ranks", "cell_updates_per_second", "speed-up", "efficiency", "wait", "input",
            "compute", "seconds"]

@@ -17,7 +17,7 @@ from tensorboard_server import TensorBoard
 
 PAGES = ("timeseries", "scalars", "images", "histograms", "distributions", "text")
 SETTLED_SECONDS = 2
-SETTLE_DEADLINE_SECONDS = 30
+SETTLE_DEADLINE_SECONDS = 300
 
 CLOSE_SETTINGS = """
 (function() {

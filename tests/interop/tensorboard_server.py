@@ -17,9 +17,9 @@ import urllib.request
 
 from owned_process import OwnedProcess
 
-START_SECONDS = 60
-REQUEST_SECONDS = 30
-LOAD_SECONDS = 60
+START_SECONDS = 300
+REQUEST_SECONDS = 300
+LOAD_SECONDS = 300
 
 
 PR_SET_PDEATHSIG = 1

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 
-RUN_SECONDS = 120
+RUN_SECONDS = 300
 
 
 def path():

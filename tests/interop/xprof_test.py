@@ -15,7 +15,7 @@ from page_case import PageCase
 from tensorboard_server import TensorBoard
 from xprof_run import XProfRun, rows_of
 
-RUN_SECONDS = 30
+RUN_SECONDS = 300
 HOST = "node1.example.org"
 RANKS = [f"{HOST}_rank00000", f"{HOST}_rank00001"]
 

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-DEADLINE_SECONDS = 30
+DEADLINE_SECONDS = 300
 
 
 class Terminal:

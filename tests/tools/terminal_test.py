@@ -159,7 +159,7 @@ class Progress(RealTerminal):
         if not pathlib.Path(self._directory.name, "runs/long").exists():
             return 0
         begin = time.monotonic()
-        outcome = subprocess.run(self.COMMAND, shell=True, cwd=self._directory.name, timeout=100,
+        outcome = subprocess.run(self.COMMAND, shell=True, cwd=self._directory.name, timeout=300,
                                  capture_output=True)
         # No bar in a pipe, however long it takes.
         self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, b"", b""))
