@@ -107,6 +107,7 @@ void disagreeInCallbacks(const World& world) {
     trainer.on(TrainerEvent::kAfterBatch, [](TrainingContext& context) {
       CollectiveOptions options;
       options.name = "of a callback";
+      context.world.setTimeout(std::chrono::milliseconds(1500));
       context.world.barrier(options);
     });
   }
@@ -119,7 +120,6 @@ void disagree(int argc, char** argv) {
   const mpi::Environment environment(argc, argv);
   try {
     const auto world = makeWorld(0);
-    world->setTimeout(std::chrono::milliseconds(1500));
     if (argc > 1) {
       disagreeInCallbacks(world);
     } else {

@@ -140,12 +140,13 @@ TEST_F(Callbacks, ThatThrowOnOneRankEndAllWithItsName) {
 
 TEST_F(Callbacks, ThatWaitInVainForOtherRanksAreNamedByTheErrorTheyLeadTo) {
   runRanksShared(2, [&](const World& world) {
-    world->setTimeout(std::chrono::milliseconds(200));
     Run run;
     run.prepare = [&](Trainer& trainer) {
       if (world->isRoot()) {
-        trainer.on(TrainerEvent::kAfterBatch,
-                   [](TrainingContext& context) { context.world.barrier(); });
+        trainer.on(TrainerEvent::kAfterBatch, [](TrainingContext& context) {
+          context.world.setTimeout(std::chrono::milliseconds(200));
+          context.world.barrier();
+        });
       }
     };
     if (world->isRoot()) {
