@@ -19,15 +19,15 @@ using ::testing::IsEmpty;
 class Program : public ::testing::Test {
  protected:
   Program() {
-    line.add("data", data, "DIR", "where the files are");
-    line.add("epochs", epochs, "N", "passes", 1);
-    line.add("lr", lr, "X", "learning rate");
-    line.add("resume", resume, "go on");
+    line_.add("data", data_, "DIR", "where the files are");
+    line_.add("epochs", epochs_, "N", "passes", 1);
+    line_.add("lr", lr_, "X", "learning rate");
+    line_.add("resume", resume_, "go on");
   }
 
   bool parse(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "program");
-    return line.parse(static_cast<int>(arguments.size()), arguments.data());
+    return line_.parse(static_cast<int>(arguments.size()), arguments.data());
   }
   std::string refusal(const std::vector<const char*>& arguments) {
     try {
@@ -38,28 +38,28 @@ class Program : public ::testing::Test {
     return "accepted";
   }
 
-  std::string data = "data/mnist";
-  std::int64_t epochs = 3;
-  double lr = 0.5;
-  bool resume = false;
-  std::vector<std::string> rest;
-  CommandLine line{"Trains.\n"};
+  std::string data_ = "data/mnist";
+  std::int64_t epochs_ = 3;
+  double lr_ = 0.5;
+  bool resume_ = false;
+  std::vector<std::string> rest_;
+  CommandLine line_{"Trains.\n"};
 };
 
 TEST_F(Program, KeepsItsDefaults) {
   EXPECT_TRUE(parse({}));
-  EXPECT_EQ(data, "data/mnist");
-  EXPECT_EQ(epochs, 3);
-  EXPECT_EQ(lr, 0.5);
-  EXPECT_FALSE(resume);
+  EXPECT_EQ(data_, "data/mnist");
+  EXPECT_EQ(epochs_, 3);
+  EXPECT_EQ(lr_, 0.5);
+  EXPECT_FALSE(resume_);
 }
 
 TEST_F(Program, TakesValuesBehindAnOptionOrAnEqualsSign) {
   EXPECT_TRUE(parse({"--data", "a=b", "--epochs=7", "--lr", "1e-3", "--resume"}));
-  EXPECT_EQ(data, "a=b");
-  EXPECT_EQ(epochs, 7);
-  EXPECT_EQ(lr, 1e-3);
-  EXPECT_TRUE(resume);
+  EXPECT_EQ(data_, "a=b");
+  EXPECT_EQ(epochs_, 7);
+  EXPECT_EQ(lr_, 1e-3);
+  EXPECT_TRUE(resume_);
 }
 
 TEST_F(Program, SaysWhatIsWrong) {
@@ -75,7 +75,7 @@ TEST_F(Program, SaysWhatIsWrong) {
 
 TEST_F(Program, ShowsItsOptionsAndTheirDefaults) {
   EXPECT_FALSE(parse({"--epochs", "2", "--help"}));
-  EXPECT_EQ(line.help(),
+  EXPECT_EQ(line_.help(),
             "Trains.\n"
             "\n"
             "  --data DIR              where the files are  [data/mnist]\n"
@@ -86,12 +86,12 @@ TEST_F(Program, ShowsItsOptionsAndTheirDefaults) {
 }
 
 TEST_F(Program, HandsOnWhatFollowsTheOptions) {
-  line.addRest(rest);
+  line_.addRest(rest_);
   EXPECT_TRUE(parse({"--epochs", "2", "--", "train", "--epochs", "5"}));
-  EXPECT_THAT(rest, ElementsAre("train", "--epochs", "5"));
+  EXPECT_THAT(rest_, ElementsAre("train", "--epochs", "5"));
   EXPECT_TRUE(parse({"train", "--lr"}));
-  EXPECT_THAT(rest, ElementsAre("train", "--lr"));
-  EXPECT_EQ(epochs, 2);
+  EXPECT_THAT(rest_, ElementsAre("train", "--lr"));
+  EXPECT_EQ(epochs_, 2);
 }
 
 TEST(SplitList, LeavesOutEmptyParts) {

@@ -69,7 +69,7 @@ std::string takePayload(FuzzInput* input) {
   }
   Event event;
   event.wallTime = 1;
-  event.step = static_cast<std::int8_t>(input->byte());
+  event.step = std::int64_t{input->byte()} - 128;
   event.what = takeWhat(input);
   std::string payload;
   encodeEvent(event, &payload);

@@ -7,10 +7,7 @@
 
 #include "peer_options.h"
 
-using steptape::SummaryWriter;
-using steptape::TensorView;
-
-void logImages(SummaryWriter& writer, const PeerNumbers& numbers) {
+void logImages(steptape::SummaryWriter& writer, const PeerNumbers& numbers) {
   const auto add = [&](const std::string& tag, const std::string& name,
                        const std::string& dataFormat = "CHW") {
     auto options = at<steptape::ImageOptions>(2);
@@ -27,7 +24,7 @@ void logImages(SummaryWriter& writer, const PeerNumbers& numbers) {
   }
 }
 
-void logImageBatches(SummaryWriter& writer, const PeerNumbers& numbers) {
+void logImageBatches(steptape::SummaryWriter& writer, const PeerNumbers& numbers) {
   auto options = at<steptape::ImagesOptions>(0);
   writer.addImages("grid/NCHW", numbers["nchw"], 0, options);
   writer.addImages("grid/RGBA", numbers["nchw_rgba"], 0, options);
@@ -37,7 +34,7 @@ void logImageBatches(SummaryWriter& writer, const PeerNumbers& numbers) {
                    at<steptape::ImageOptions>(0));
 }
 
-void logBoxes(SummaryWriter& writer, const PeerNumbers& numbers) {
+void logBoxes(steptape::SummaryWriter& writer, const PeerNumbers& numbers) {
   const auto add = [&](const std::string& tag, double rescale, std::vector<std::string> labels) {
     auto options = at<steptape::BoxOptions>(0);
     options.rescale = rescale;
@@ -50,20 +47,20 @@ void logBoxes(SummaryWriter& writer, const PeerNumbers& numbers) {
   add("labels", 1, {"cat", "dog", "cat"});
 }
 
-void logFigures(SummaryWriter& writer, const PeerNumbers& numbers) {
-  const TensorView file = numbers["plot_png"];
+void logFigures(steptape::SummaryWriter& writer, const PeerNumbers& numbers) {
+  const steptape::TensorView file = numbers["plot_png"];
   std::string bytes(static_cast<const char*>(file.data()), static_cast<std::size_t>(file.numel()));
   writer.addFigure("plot", steptape::pngImage(std::move(bytes)), 0, at<steptape::FigureOptions>(0));
 }
 
-void logVideos(SummaryWriter& writer, const PeerNumbers& numbers) {
+void logVideos(steptape::SummaryWriter& writer, const PeerNumbers& numbers) {
   auto options = at<steptape::VideoOptions>(0);
   options.fps = 8;
   writer.addVideo("one", numbers["clip"], 0, options);
   writer.addVideo("three", numbers["clips"], 0, options);
 }
 
-void logSounds(SummaryWriter& writer, const PeerNumbers& numbers) {
+void logSounds(steptape::SummaryWriter& writer, const PeerNumbers& numbers) {
   auto options = at<steptape::AudioOptions>(0);
   options.sampleRate = 8000;
   for (const std::string name : {"mono", "stereo", "loud"}) {
