@@ -152,8 +152,16 @@ class Page(OwnedProcess):
     def screenshot(self, box=None):
         """The page as it looks, or a box (x, y, width, height) of it, as a PNG file's bytes."""
         clip = {"clip": dict(zip(("x", "y", "width", "height"), box), scale=1)} if box else {}
-        return base64.b64decode(
-            self._call("Page.captureScreenshot", format="png", **clip)["data"])
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                return base64.b64decode(
+                    self._call("Page.captureScreenshot", format="png", **clip)["data"])
+            except RuntimeError as error:
+                # While an address is being opened there may be no page to take a picture of.
+                if "Not attached to an active page" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.25)
 
     def errors(self):
         """What was reported to the browser's console as an error so far, each with its source."""
