@@ -1,74 +1,103 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast TensorBoard's own loader reads our event file, against torch.utils.tensorboard's.
+"""How fast TensorBoard's loaders and scripts read our event files, in both forms, against torch's.
 
     benchmarks/load_time.py build/release/bin/interop_writer
 
-Both files hold 10 curves of 3000 points. The rounds alternate between the files, and the first file
-is read twice a round: the ratio of these two says how much of a ratio is noise.
+The files hold 10 curves, written as values of the compatible form, as tensors, and by
+torch.utils.tensorboard: one event a step in ours, one a scalar in torch's. EventFileLoader is
+TensorBoard's loader in Python, EventAccumulator what scripts call; the data server, TensorBoard's
+default, is timed from the start of its process until it serves the last point of a larger run. The
+rounds alternate, and each is timed twice on the compatible form: the ratio of these two says how
+much of a ratio is noise.
 """
 
 import argparse
 import glob
 import os
 import subprocess
-import statistics
 import tempfile
 import time
 
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 from torch.utils.tensorboard import SummaryWriter
 
-TAGS, STEPS = 10, 3000
+from rounds import print_medians, report, take_turns
+from server_load import server_seconds
+
+TAGS = 10
+STEPS, SERVER_STEPS = 3000, 100_000
+AGAIN = "compatible, again (A/A)"
 
 
-def write_with_torch(directory):
-    with SummaryWriter(directory) as writer:
-        for step in range(STEPS):
+def write_runs(program, directory, steps):
+    """A run for each way to write."""
+    for form in "compatible", "tensor":
+        subprocess.run([program, "curves", form, os.path.join(directory, form), str(TAGS),
+                        str(steps)], check=True)
+    with SummaryWriter(os.path.join(directory, "torch")) as writer:
+        for step in range(steps):
             for tag in range(TAGS):
                 writer.add_scalar(f"curve/{100 + tag}", 0.99 ** step, step)
 
 
-def event_file(directory):
-    (path,) = glob.glob(os.path.join(directory, "*tfevents*"))
+def event_file(run):
+    (path,) = glob.glob(os.path.join(run, "*tfevents*"))
     return path
 
 
-def points_in(path):
-    return sum(len(event.summary.value) for event in EventFileLoader(path).Load())
+def loader_points(run):
+    return sum(len(event.summary.value) for event in EventFileLoader(event_file(run)).Load())
 
 
-def load_seconds(path):
+def accumulator_points(run):
+    accumulator = EventAccumulator(run, {"scalars": 0, "tensors": 0}).Reload()
+    tags = accumulator.Tags()
+    return (sum(len(accumulator.Scalars(tag)) for tag in tags["scalars"]) +
+            sum(len(accumulator.Tensors(tag)) for tag in tags["tensors"]))
+
+
+def seconds(count_points, run):
     began = time.perf_counter()
-    points = points_in(path)
-    seconds = time.perf_counter() - began
-    assert points == TAGS * STEPS, f"{path}: {points} points"
-    return seconds
+    points = count_points(run)
+    elapsed = time.perf_counter() - began
+    assert points == TAGS * STEPS, f"{run}: {points} points"
+    return elapsed / points
+
+
+def server(run):
+    return server_seconds(run, {".": TAGS * SERVER_STEPS}) / (TAGS * SERVER_STEPS)
+
+
+def compare(title, directory, cost, rounds):
+    runs = {"compatible": "compatible", "tensor": "tensor", "torch": "torch", AGAIN: "compatible"}
+    costs = take_turns(
+        {name: lambda run=run: cost(os.path.join(directory, run)) for name, run in runs.items()},
+        rounds)
+    print_medians(f"{title}: microseconds a scalar", costs, scale=1e6)
+    report("compatible / again", costs["compatible"], costs[AGAIN], control=(0.9, 1.1))
+    report("torch / compatible", costs["torch"], costs["compatible"], at_least=1)
+    report("torch / tensor", costs["torch"], costs["tensor"], at_least=1)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("interop_writer", help="the program that writes our file")
+    parser.add_argument("interop_writer", help="the program that writes our files")
     parser.add_argument("--rounds", type=int, default=15)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as ours_dir, tempfile.TemporaryDirectory() as torch_dir:
-        subprocess.run([arguments.interop_writer, "curves", ours_dir, str(TAGS), str(STEPS)],
-                       check=True)
-        write_with_torch(torch_dir)
-        ours, theirs = event_file(ours_dir), event_file(torch_dir)
-        seconds = {"ours": [], "torch": [], "ours again": []}
-        for _ in range(arguments.rounds):
-            for name, path in [("ours", ours), ("torch", theirs), ("ours again", ours)]:
-                seconds[name].append(load_seconds(path))
-        median = {name: statistics.median(times) for name, times in seconds.items()}
-        size = {name: os.path.getsize(path) for name, path in [("ours", ours), ("torch", theirs)]}
-
-    print(f"{TAGS} curves of {STEPS} points      ours     torch   torch / ours")
-    print(f"load, ms                 {1e3 * median['ours']:8.1f}  {1e3 * median['torch']:8.1f}"
-          f"  {median['torch'] / median['ours']:8.2f}")
-    print(f"bytes a scalar           {size['ours'] / (TAGS * STEPS):8.1f}"
-          f"  {size['torch'] / (TAGS * STEPS):8.1f}  {size['torch'] / size['ours']:8.2f}")
-    print(f"ours / ours again        {median['ours'] / median['ours again']:8.2f}")
+    program = os.path.abspath(arguments.interop_writer)
+    with tempfile.TemporaryDirectory() as small, tempfile.TemporaryDirectory() as large:
+        write_runs(program, small, STEPS)
+        print("Bytes a scalar")
+        for run in sorted(os.listdir(small)):
+            size = os.path.getsize(event_file(os.path.join(small, run))) / (TAGS * STEPS)
+            print(f"  {run:52} {size:10.1f}")
+        compare("EventFileLoader", small, lambda run: seconds(loader_points, run), arguments.rounds)
+        compare("EventAccumulator", small, lambda run: seconds(accumulator_points, run),
+                arguments.rounds)
+        write_runs(program, large, SERVER_STEPS)
+        compare("Data server", large, server, arguments.rounds)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ constexpr std::uint32_t kEventStep = 2;
 constexpr std::uint32_t kEventSummary = 5;
 constexpr std::uint32_t kSummaryValue = 1;
 constexpr std::uint32_t kValueTag = 1;
+constexpr std::uint32_t kValueSimpleValue = 2;
 constexpr std::uint32_t kValueTensor = 8;
 constexpr std::uint32_t kValueMetadata = 9;
 constexpr std::uint32_t kTensorType = 1;

@@ -15,7 +15,11 @@ namespace {
 constexpr std::uint32_t kMetadataDataClass = 4;
 constexpr std::uint32_t kPluginDataName = 1;
 
-std::string encodeMetadata(const SummaryMetadata& metadata) {
+std::string encodeMetadata(const SummaryMetadata& metadata, ValueForm form) {
+  if (form == ValueForm::kCompatible && metadata.displayName.empty() &&
+      metadata.description.empty()) {
+    return {};
+  }
   std::string plugin;
   detail::appendBytesField(&plugin, kPluginDataName, kScalarsPlugin);
 
@@ -42,23 +46,28 @@ Bits bitsOf(Number number) {
 
 }  // namespace
 
-ScalarValueTemplate::ScalarValueTemplate(std::string_view tag, const SummaryMetadata& metadata)
-    : first_(encode(tag, encodeMetadata(metadata))), later_(encode(tag, {})) {}
+ScalarValueTemplate::ScalarValueTemplate(std::string_view tag, const SummaryMetadata& metadata,
+                                         ValueForm form)
+    : first_(encode(tag, encodeMetadata(metadata, form), form)), later_(encode(tag, {}, form)) {}
 
 ScalarValueTemplate::Encoded ScalarValueTemplate::encode(std::string_view tag,
-                                                         std::string_view metadata) {
-  std::string tensor;
-  detail::appendVarintField(&tensor, detail::kTensorType,
-                            static_cast<std::uint64_t>(TensorType::kFloat));
-  detail::appendBytesField(&tensor, detail::kTensorContent,
-                           std::string_view("\0\0\0\0", sizeof(float)));
-
+                                                         std::string_view metadata,
+                                                         ValueForm form) {
   std::string value;
   if (!tag.empty()) {
     detail::appendBytesField(&value, detail::kValueTag, tag);
   }
-  detail::appendBytesField(&value, detail::kValueTensor, tensor);
-  const std::size_t bytesThroughFloat = value.size();  // the tensor ends with its content
+  if (form == ValueForm::kCompatible) {
+    detail::appendFloatField(&value, detail::kValueSimpleValue, 0);
+  } else {
+    std::string tensor;
+    detail::appendVarintField(&tensor, detail::kTensorType,
+                              static_cast<std::uint64_t>(TensorType::kFloat));
+    detail::appendBytesField(&tensor, detail::kTensorContent,
+                             std::string_view("\0\0\0\0", sizeof(float)));
+    detail::appendBytesField(&value, detail::kValueTensor, tensor);
+  }
+  const std::size_t bytesThroughFloat = value.size();  // either field ends with it
   if (!metadata.empty()) {
     detail::appendBytesField(&value, detail::kValueMetadata, metadata);
   }

@@ -14,7 +14,12 @@ namespace steptape::detail {
 // The little of the Protocol Buffers wire format that hand-encoded events need.
 // @source https://protobuf.dev/programming-guides/encoding/
 
-enum class WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2 };
+enum class WireType : std::uint32_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kLengthDelimited = 2,
+  kFixed32 = 5
+};
 
 inline void appendVarint(std::string* out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) {
@@ -54,6 +59,15 @@ inline void appendDoubleField(std::string* out, std::uint32_t field, double valu
   char bytes[sizeof bits];
   storeLittleEndian64(bytes, bits);
   appendFieldKey(out, field, WireType::kFixed64);
+  out->append(bytes, sizeof bytes);
+}
+
+inline void appendFloatField(std::string* out, std::uint32_t field, float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  char bytes[sizeof bits];
+  storeLittleEndian32(bytes, bits);
+  appendFieldKey(out, field, WireType::kFixed32);
   out->append(bytes, sizeof bytes);
 }
 

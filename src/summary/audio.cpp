@@ -188,10 +188,20 @@ WavFile encodeWav(const TensorView& samples, const AudioOptions& options) {
   return file;
 }
 
-Value audioValue(std::string tag, std::string wav, SummaryMetadata metadata) {
+Value audioValue(std::string tag, std::string wav, SummaryMetadata metadata, ValueForm form) {
   metadata.pluginName = kAudioPlugin;
   metadata.pluginContent = audioPluginContent();
   metadata.dataClass = DataClass::kBlobSequence;
+  if (form == ValueForm::kCompatible) {
+    const detail::WavLength length = detail::wavLength(wav);
+    LegacyAudio audio;
+    audio.sampleRate = static_cast<float>(length.sampleRate);
+    audio.numChannels = length.channels;
+    audio.lengthFrames = length.frames;
+    audio.encoded = std::move(wav);
+    audio.contentType = "audio/wav";
+    return {std::move(tag), std::move(audio), std::move(metadata)};
+  }
   Tensor tensor;
   tensor.type = TensorType::kString;
   tensor.shape = {1};

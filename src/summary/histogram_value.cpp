@@ -3,11 +3,15 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
 
 #include "steptape/event/plugin_data.h"
 #include "steptape/summary/histogram.h"
 
 #include "summary/reject.h"
+#include "summary/value_metadata.h"
 
 namespace steptape {
 namespace {
@@ -85,22 +89,68 @@ void appendDouble(double value, std::string* out) {
   out->append(bytes, sizeof(bytes));
 }
 
-Tensor bucketTensor(const HistogramRaw& histogram) {
+/// What both forms show: the buckets of the support with `size() + 1` edges.
+struct Buckets {
+  std::vector<double> edges;
+  std::vector<double> counts;
+  double lastLimit = 0;  ///< The right edge of the last bucket, however far from `max`.
+};
+
+Buckets bucketsOf(const HistogramRaw& histogram) {
   const Support support = supportOf(histogram.bucketCounts);
+  if (support.size() == 0) {
+    return {};
+  }
+  const auto counts = histogram.bucketCounts.begin();
+  return {edgesOf(histogram, support),
+          std::vector<double>(counts + static_cast<std::ptrdiff_t>(support.first),
+                              counts + static_cast<std::ptrdiff_t>(support.end)),
+          histogram.bucketLimits[support.end - 1]};
+}
+
+bool fitsIntoFloats(const std::vector<double>& edges) {
+  const auto merge = [](double left, double right) {
+    return left < right && !(static_cast<float>(left) < static_cast<float>(right));
+  };
+  return std::adjacent_find(edges.begin(), edges.end(), merge) == edges.end() &&
+         std::all_of(edges.begin(), edges.end(), [](double edge) {
+           return std::abs(edge) <= double{std::numeric_limits<float>::max()};
+         });
+}
+
+Tensor bucketTensor(const Buckets& buckets) {
   Tensor tensor;
   tensor.type = TensorType::kDouble;
-  tensor.shape = {static_cast<std::int64_t>(support.size()), 3};
-  if (support.size() == 0) {
-    return tensor;
-  }
-  const std::vector<double> edges = edgesOf(histogram, support);
-  tensor.content.reserve(support.size() * 3 * sizeof(double));
-  for (std::size_t i = 0; i < support.size(); ++i) {
-    appendDouble(edges[i], &tensor.content);
-    appendDouble(edges[i + 1], &tensor.content);
-    appendDouble(histogram.bucketCounts[support.first + i], &tensor.content);
+  tensor.shape = {static_cast<std::int64_t>(buckets.counts.size()), 3};
+  tensor.content.reserve(buckets.counts.size() * 3 * sizeof(double));
+  for (std::size_t i = 0; i < buckets.counts.size(); ++i) {
+    appendDouble(buckets.edges[i], &tensor.content);
+    appendDouble(buckets.edges[i + 1], &tensor.content);
+    appendDouble(buckets.counts[i], &tensor.content);
   }
   return tensor;
+}
+
+/// TensorBoard takes the outer edges from `min` and `max`, and the others from the limits. Importers
+/// such as W&B's take all limits, and want the first to be more than `min`.
+LegacyHistogram legacyHistogram(const HistogramRaw& histogram, Buckets buckets) {
+  LegacyHistogram legacy;
+  legacy.min = histogram.min;
+  legacy.max = histogram.max;
+  legacy.num = histogram.num;
+  legacy.sum = histogram.sum;
+  legacy.sumSquares = histogram.sumSquares;
+  if (!buckets.edges.empty()) {
+    legacy.min = buckets.edges.front();
+    legacy.max = buckets.edges.back();
+    legacy.bucketLimits.assign(buckets.edges.begin() + 1, buckets.edges.end());
+    const double left = buckets.edges[buckets.edges.size() - 2];
+    const double limit = std::isfinite(buckets.lastLimit) ? buckets.lastLimit : legacy.max;
+    legacy.bucketLimits.back() =
+        std::max(limit, std::nextafter(left, std::numeric_limits<double>::infinity()));
+  }
+  legacy.bucketCounts = std::move(buckets.counts);
+  return legacy;
 }
 
 }  // namespace
@@ -123,11 +173,17 @@ void validateHistogram(const HistogramRaw& histogram) {
   }
 }
 
-Value histogramValue(std::string tag, const HistogramRaw& histogram, SummaryMetadata metadata) {
+Value histogramValue(std::string tag, const HistogramRaw& histogram, SummaryMetadata metadata,
+                     ValueForm form) {
   metadata.pluginName = kHistogramsPlugin;
   metadata.pluginContent.clear();
   metadata.dataClass = DataClass::kTensor;
-  return {std::move(tag), bucketTensor(histogram), std::move(metadata)};
+  Buckets buckets = bucketsOf(histogram);
+  if (form == ValueForm::kCompatible && fitsIntoFloats(buckets.edges)) {
+    return {std::move(tag), legacyHistogram(histogram, std::move(buckets)),
+            detail::metadataIfNamed(std::move(metadata))};
+  }
+  return {std::move(tag), bucketTensor(buckets), std::move(metadata)};
 }
 
 }  // namespace steptape

@@ -2,12 +2,15 @@
 #include "steptape/summary/image.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "steptape/event/plugin_data.h"
 
+#include "base/starts_with.h"
 #include "summary/image_layout.h"
 #include "summary/png_chunks.h"
+#include "summary/value_metadata.h"
 
 namespace steptape {
 namespace {
@@ -47,6 +50,26 @@ Pixels tile(const TensorView& view, const ImageLayout& layout) {
   return pixels;
 }
 
+/// How TensorFlow numbers what the pixels of a PNG hold; other files are taken for RGB.
+std::int32_t colorspaceOf(std::string_view file) {
+  constexpr std::int32_t kGrey = 1;
+  constexpr std::int32_t kGreyAlpha = 2;
+  constexpr std::int32_t kRgb = 3;
+  constexpr std::int32_t kRgba = 4;
+  constexpr std::size_t kColorType = 25;  // in the header chunk, which comes first
+  const bool isPng = detail::startsWith(file, "\x89PNG") && file.size() > kColorType;
+  switch (isPng ? file[kColorType] : 2) {
+    case 0:
+      return kGrey;
+    case 4:
+      return kGreyAlpha;
+    case 6:
+      return kRgba;
+    default:
+      return kRgb;
+  }
+}
+
 }  // namespace
 
 void checkImage(const TensorView& image, std::string_view dataFormat) {
@@ -65,19 +88,27 @@ Pixels imageGrid(const TensorView& images, std::string_view dataFormat) {
   return tile(images, checkedLayout(images, dataFormat, kGridFormat));
 }
 
-Value imageValue(std::string tag, int width, int height, std::string png,
-                 SummaryMetadata metadata) {
+Value imageValue(std::string tag, int width, int height, std::string png, SummaryMetadata metadata,
+                 ValueForm form) {
   std::vector<std::string> pngs;
   pngs.push_back(std::move(png));
-  return imageValue(std::move(tag), width, height, std::move(pngs), std::move(metadata));
+  return imageValue(std::move(tag), width, height, std::move(pngs), std::move(metadata), form);
 }
 
 Value imageValue(std::string tag, int width, int height, std::vector<std::string> pngs,
-                 SummaryMetadata metadata) {
+                 SummaryMetadata metadata, ValueForm form) {
   metadata.pluginName = kImagesPlugin;
   // An ImagePluginData of version 0 that was not converted from the legacy form: all defaults.
   metadata.pluginContent.clear();
   metadata.dataClass = DataClass::kBlobSequence;
+  if (form == ValueForm::kCompatible && pngs.size() == 1) {
+    LegacyImage image;
+    image.height = height;
+    image.width = width;
+    image.colorspace = colorspaceOf(pngs.front());
+    image.encoded = std::move(pngs.front());
+    return {std::move(tag), std::move(image), detail::metadataIfNamed(std::move(metadata))};
+  }
   Tensor tensor;
   tensor.type = TensorType::kString;
   tensor.shape = {static_cast<std::int64_t>(pngs.size() + 2)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "summary/wav_header.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/little_endian.h"
@@ -77,6 +78,35 @@ std::string wavHeader(const WavFormat& format, std::uint32_t frames) {
   std::string header = "RIFF";
   append32(&header, static_cast<std::uint32_t>(chunks.size()) + dataBytes);
   return header + chunks;
+}
+
+WavLength wavLength(std::string_view file) {
+  constexpr std::size_t kChunkHeader = 8;
+  constexpr std::size_t kFormatBytes = 16;
+  constexpr std::size_t kFileHeader = 12;
+  if (file.size() < kFileHeader || file.substr(0, 4) != "RIFF" || file.substr(8, 4) != "WAVE") {
+    return {};
+  }
+  WavLength length;
+  std::uint32_t frameBytes = 0;
+  file.remove_prefix(kFileHeader);
+  while (file.size() >= kChunkHeader) {
+    const std::string_view name = file.substr(0, 4);
+    const std::uint32_t size = loadLittleEndian32(file.data() + 4);
+    file.remove_prefix(kChunkHeader);
+    if (name == "data") {
+      length.frames = frameBytes == 0 ? 0 : size / frameBytes;
+      return length;
+    }
+    if (name == "fmt " && file.size() >= kFormatBytes) {
+      length.channels = loadLittleEndian32(file.data()) >> 16;
+      length.sampleRate = loadLittleEndian32(file.data() + 4);
+      frameBytes = loadLittleEndian32(file.data() + 12) & 0xffff;
+    }
+    // A chunk of odd size has a byte of padding.
+    file.remove_prefix(std::min<std::size_t>(file.size(), std::size_t{size} + size % 2));
+  }
+  return {};
 }
 
 }  // namespace steptape::detail

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace steptape::detail {
 
@@ -20,5 +21,15 @@ inline constexpr std::int64_t kMaxWavHeader = 80;
 
 /// Everything that comes before the samples.
 std::string wavHeader(const WavFormat& format, std::uint32_t frames);
+
+/// How long the sound in a WAV file is.
+struct WavLength {
+  std::uint32_t channels = 0;
+  std::uint32_t sampleRate = 0;
+  std::uint32_t frames = 0;
+};
+
+/// What a WAV file's header says; all 0 where `file` is none.
+WavLength wavLength(std::string_view file);
 
 }  // namespace steptape::detail

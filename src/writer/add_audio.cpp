@@ -29,9 +29,10 @@ void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, st
     }
     return std::move(file.bytes);
   });
-  core_->addValue(
-      step, options.wallTime, samples.nbytes(),
-      [name, wav, metadata = namesOf(options)] { return audioValue(name, *wav(), metadata); });
+  core_->addValue(step, options.wallTime, samples.nbytes(),
+                  [name, wav, metadata = namesOf(options), form = core_->options().valueForm] {
+                    return audioValue(name, *wav(), metadata, form);
+                  });
 }
 
 }  // namespace steptape

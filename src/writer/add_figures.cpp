@@ -16,7 +16,7 @@ namespace {
 
 /// Draws the figures, which may differ in size.
 Value drawnValue(const std::string& tag, const std::vector<CapturedFigure>& figures,
-                 const SummaryMetadata& metadata) {
+                 const SummaryMetadata& metadata, ValueForm form) {
   int width = 0;
   int height = 0;
   std::vector<std::string> pngs;
@@ -26,7 +26,7 @@ Value drawnValue(const std::string& tag, const std::vector<CapturedFigure>& figu
     height = std::max(height, drawn.height);
     pngs.push_back(std::move(drawn.bytes));
   }
-  return imageValue(tag, width, height, std::move(pngs), metadata);
+  return imageValue(tag, width, height, std::move(pngs), metadata, form);
 }
 
 }  // namespace
@@ -45,9 +45,10 @@ void SummaryWriter::addFigures(std::string_view tag, std::vector<CapturedFigure>
   for (const CapturedFigure& figure : figures) {
     bytes += figure.bytes;
   }
-  core_->addValue(step, options.wallTime, bytes,
-                  [name = std::move(name), figures = std::move(figures),
-                   metadata = namesOf(options)] { return drawnValue(name, figures, metadata); });
+  core_->addValue(
+      step, options.wallTime, bytes,
+      [name = std::move(name), figures = std::move(figures), metadata = namesOf(options),
+       form = core_->options().valueForm] { return drawnValue(name, figures, metadata, form); });
 }
 
 }  // namespace steptape

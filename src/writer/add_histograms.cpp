@@ -46,9 +46,10 @@ void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
   const auto counted = capture({values}, count);
   // As many buckets as the default has at most; other bins have more in rare cases only.
   const std::size_t bytes = 2048 * sizeof(double);
-  core_->addValue(step, options.wallTime, bytes, [name, counted, metadata = namesOf(options)] {
-    return histogramValue(name, *counted(), metadata);
-  });
+  core_->addValue(step, options.wallTime, bytes,
+                  [name, counted, metadata = namesOf(options), form = core_->options().valueForm] {
+                    return histogramValue(name, *counted(), metadata, form);
+                  });
 }
 
 void SummaryWriter::addHistogramRaw(std::string_view tag, const HistogramRaw& histogram,
@@ -56,9 +57,11 @@ void SummaryWriter::addHistogramRaw(std::string_view tag, const HistogramRaw& hi
   const std::string name = core_->validTag(tag);
   validateHistogram(histogram);
   const std::size_t bytes = sizeof(double) * 2 * histogram.bucketLimits.size();
-  core_->addValue(step, options.wallTime, bytes, [name, histogram, metadata = namesOf(options)] {
-    return histogramValue(name, histogram, metadata);
-  });
+  core_->addValue(
+      step, options.wallTime, bytes,
+      [name, histogram, metadata = namesOf(options), form = core_->options().valueForm] {
+        return histogramValue(name, histogram, metadata, form);
+      });
 }
 
 }  // namespace steptape

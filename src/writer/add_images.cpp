@@ -23,12 +23,13 @@ struct PixelsAndBoxes {
   std::vector<BoxCorners> boxes;
 };
 
-Value encodedValue(const std::string& name, const Pixels& pixels, const SummaryMetadata& names) {
-  return imageValue(name, pixels.width, pixels.height, encodePng(pixels), names);
+Value encodedValue(const std::string& name, const Pixels& pixels, const SummaryMetadata& names,
+                   ValueForm form) {
+  return imageValue(name, pixels.width, pixels.height, encodePng(pixels), names, form);
 }
 
 Value encodedValue(const std::string& name, const std::vector<Pixels>& images,
-                   const SummaryMetadata& names) {
+                   const SummaryMetadata& names, ValueForm form) {
   int width = 0;
   int height = 0;
   std::vector<std::string> pngs;
@@ -37,7 +38,7 @@ Value encodedValue(const std::string& name, const std::vector<Pixels>& images,
     height = std::max(height, pixels.height);
     pngs.push_back(encodePng(pixels));
   }
-  return imageValue(name, width, height, std::move(pngs), names);
+  return imageValue(name, width, height, std::move(pngs), names, form);
 }
 
 /// checkImage() for each; an error says which.
@@ -67,8 +68,8 @@ void SummaryWriter::addImage(std::string_view tag, const TensorView& pixels, std
       pixels, name, core_,
       [format = options.dataFormat](const TensorView& view) { return imagePixels(view, format); });
   core_->addValue(step, options.wallTime, capturedBytes(pixels),
-                  [name, captured, names = namesOf(options)] {
-                    return encodedValue(name, *captured(), names);
+                  [name, captured, names = namesOf(options), form = core_->options().valueForm] {
+                    return encodedValue(name, *captured(), names, form);
                   });
 }
 
@@ -83,8 +84,8 @@ void SummaryWriter::addImages(std::string_view tag, const TensorView& pixels, st
       pixels, name, core_,
       [format = options.dataFormat](const TensorView& view) { return imageGrid(view, format); });
   core_->addValue(step, options.wallTime, capturedBytes(pixels),
-                  [name, captured, names = namesOf(options)] {
-                    return encodedValue(name, *captured(), names);
+                  [name, captured, names = namesOf(options), form = core_->options().valueForm] {
+                    return encodedValue(name, *captured(), names, form);
                   });
 }
 
@@ -110,9 +111,10 @@ void SummaryWriter::addImages(std::string_view tag, const std::vector<TensorView
   for (const TensorView& image : images) {
     bytes += capturedBytes(image);
   }
-  core_->addValue(step, options.wallTime, bytes, [name, captured, names = namesOf(options)] {
-    return encodedValue(name, *captured(), names);
-  });
+  core_->addValue(step, options.wallTime, bytes,
+                  [name, captured, names = namesOf(options), form = core_->options().valueForm] {
+                    return encodedValue(name, *captured(), names, form);
+                  });
 }
 
 void SummaryWriter::addImageWithBoxes(std::string_view tag, const TensorView& pixels,
@@ -129,10 +131,12 @@ void SummaryWriter::addImageWithBoxes(std::string_view tag, const TensorView& pi
         reportNans(name, taken.pixels.nanCount, core.get());
         return taken;
       });
-  core_->addValue(step, options.wallTime, capturedBytes(pixels), [name, captured, options] {
-    const auto taken = captured();
-    return encodedValue(name, drawBoxes(taken->pixels, taken->boxes, options), namesOf(options));
-  });
+  core_->addValue(step, options.wallTime, capturedBytes(pixels),
+                  [name, captured, options, form = core_->options().valueForm] {
+                    const auto taken = captured();
+                    return encodedValue(name, drawBoxes(taken->pixels, taken->boxes, options),
+                                        namesOf(options), form);
+                  });
 }
 
 }  // namespace steptape

@@ -22,12 +22,15 @@ void SummaryWriter::addVideo(std::string_view tag, const TensorView& frames, std
   const auto captured = capturePixels(
       frames, name, core_,
       [format = options.dataFormat](const TensorView& view) { return videoFrames(view, format); });
-  core_->addValue(step, options.wallTime, capturedBytes(frames), [name, captured, options] {
-    const auto taken = captured();
-    std::string file = options.format == VideoFormat::kGif ? encodeGif(*taken, options.fps)
-                                                           : encodeApng(*taken, options.fps);
-    return imageValue(name, taken->width, taken->height, std::move(file), namesOf(options));
-  });
+  core_->addValue(step, options.wallTime, capturedBytes(frames),
+                  [name, captured, options, form = core_->options().valueForm] {
+                    const auto taken = captured();
+                    std::string file = options.format == VideoFormat::kGif
+                                           ? encodeGif(*taken, options.fps)
+                                           : encodeApng(*taken, options.fps);
+                    return imageValue(name, taken->width, taken->height, std::move(file),
+                                      namesOf(options), form);
+                  });
 }
 
 }  // namespace steptape

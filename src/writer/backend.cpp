@@ -142,7 +142,8 @@ std::uint32_t Backend::addSeries(EventStream* stream, std::string tag, std::stri
                                  std::string description) {
   MutexLock lock(mutex_);
   newSeries_.push_back(std::make_unique<ScalarSeries>(
-      lastSeries_ + 1, stream, std::move(tag), std::move(displayName), std::move(description)));
+      lastSeries_ + 1, stream, std::move(tag), std::move(displayName), std::move(description),
+      stream->core().options().valueForm));
   return ++lastSeries_;
 }
 

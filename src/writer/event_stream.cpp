@@ -133,7 +133,9 @@ void EventStream::beginEvent(std::int64_t step, double wallTime, bool exact) {
 
 void EventStream::describe(ScalarSeries* series) {
   series->describedInFile = fileSerial_;
-  described_.emplace(series->tag, series->metadata);
+  if (series->bytes.hasMetadata()) {
+    described_.emplace(series->tag, series->metadata);
+  }
 }
 
 void EventStream::addEvent(Event::What what, std::int64_t step, double wallTime, bool exact) {

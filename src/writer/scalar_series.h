@@ -18,13 +18,13 @@ class EventStream;
 /// One scalar tag of one run directory.
 struct ScalarSeries {
   ScalarSeries(std::uint32_t seriesId, EventStream* seriesStream, std::string seriesTag,
-               std::string displayName, std::string description)
+               std::string displayName, std::string description, ValueForm form)
       : id(seriesId),
         stream(seriesStream),
         tag(std::move(seriesTag)),
         metadata{kScalarsPlugin, "", std::move(displayName), std::move(description),
                  DataClass::kScalar},
-        bytes(tag, metadata) {}
+        bytes(tag, metadata, form) {}
 
   const std::uint32_t id;  ///< Unique in the process, never used again; 0 is no series.
   EventStream* const stream;

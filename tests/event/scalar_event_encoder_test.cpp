@@ -21,13 +21,19 @@ struct Scalar {
   float value;
   bool withMetadata;
   SummaryMetadata metadata = {};
+  ValueForm form = ValueForm::kCompatible;
 };
+
+Scalar asTensor(Scalar scalar) {
+  scalar.form = ValueForm::kTensor;
+  return scalar;
+}
 
 std::string encodedByHand(double wallTime, std::int64_t step, const std::vector<Scalar>& scalars) {
   ScalarEventEncoder encoder;
   encoder.begin(wallTime, step);
   for (const Scalar& scalar : scalars) {
-    encoder.add(ScalarValueTemplate(scalar.tag, scalar.metadata), scalar.value,
+    encoder.add(ScalarValueTemplate(scalar.tag, scalar.metadata, scalar.form), scalar.value,
                 scalar.withMetadata);
   }
   std::string bytes;
@@ -39,14 +45,20 @@ std::string encodedByProtobuf(double wallTime, std::int64_t step,
                               const std::vector<Scalar>& scalars) {
   Summary summary;
   for (const Scalar& scalar : scalars) {
-    Tensor tensor;
-    tensor.type = TensorType::kFloat;
-    tensor.content.resize(sizeof(float));
-    std::memcpy(tensor.content.data(), &scalar.value, sizeof(float));
     Value value;
     value.tag = scalar.tag;
-    value.data = tensor;
-    if (scalar.withMetadata) {
+    if (scalar.form == ValueForm::kCompatible) {
+      value.data = scalar.value;
+    } else {
+      Tensor tensor;
+      tensor.type = TensorType::kFloat;
+      tensor.content.resize(sizeof(float));
+      std::memcpy(tensor.content.data(), &scalar.value, sizeof(float));
+      value.data = tensor;
+    }
+    const bool hasNames =
+        !scalar.metadata.displayName.empty() || !scalar.metadata.description.empty();
+    if (scalar.withMetadata && (hasNames || scalar.form == ValueForm::kTensor)) {
       value.metadata = scalar.metadata;
       value.metadata->pluginName = kScalarsPlugin;
       value.metadata->dataClass = DataClass::kScalar;
@@ -62,15 +74,31 @@ std::string encodedByProtobuf(double wallTime, std::int64_t step,
   return bytes;
 }
 
-void expectSameBytes(double wallTime, std::int64_t step, const std::vector<Scalar>& scalars) {
-  EXPECT_EQ(encodedByHand(wallTime, step, scalars), encodedByProtobuf(wallTime, step, scalars))
-      << "wall time " << wallTime << ", step " << step << ", " << scalars.size() << " scalars";
+/// In both forms.
+void expectSameBytes(double wallTime, std::int64_t step, std::vector<Scalar> scalars) {
+  for (const ValueForm form : {ValueForm::kCompatible, ValueForm::kTensor}) {
+    for (Scalar& scalar : scalars) {
+      scalar.form = form;
+    }
+    EXPECT_EQ(encodedByHand(wallTime, step, scalars), encodedByProtobuf(wallTime, step, scalars))
+        << "wall time " << wallTime << ", step " << step << ", " << scalars.size() << " scalars";
+  }
 }
 
 // The worked example of docs/event_file_format.md, which TensorBoard shows as 0.5 at step 300.
 TEST(ScalarEventEncoder, GivesTheBytesOfTheFormatsDescription) {
   RecordBuffer record;
   record.append(encodedByHand(1e9, 300, {{"loss", 0.5F, true}}));
+  EXPECT_EQ(record.bytes(),
+            std::string("\x1b\x00\x00\x00\x00\x00\x00\x00\x1a\x0d\x9e\x13"  // header
+                        "\x09\x00\x00\x00\x00\x65\xcd\xcd\x41"              // wall time
+                        "\x10\xac\x02"                                      // step
+                        "\x2a\x0d\x0a\x0b\x0a\x04loss"                      // summary, value, tag
+                        "\x15\x00\x00\x00\x3f"                              // simple_value
+                        "\x94\xe7\xb4\xb0",                                 // footer
+                        43));
+  record.clear();
+  record.append(encodedByHand(1e9, 300, {asTensor({"loss", 0.5F, true})}));
   EXPECT_EQ(record.bytes(),
             std::string("\x2f\x00\x00\x00\x00\x00\x00\x00\x6d\x5d\x1d\x50"  // header
                         "\x09\x00\x00\x00\x00\x65\xcd\xcd\x41"              // wall time
@@ -83,7 +111,7 @@ TEST(ScalarEventEncoder, GivesTheBytesOfTheFormatsDescription) {
 }
 
 TEST(ScalarEventEncoder, LeavesOutTheMetadataOfLaterValues) {
-  EXPECT_EQ(encodedByHand(1e9, 300, {{"loss", 0.5F, false}}),
+  EXPECT_EQ(encodedByHand(1e9, 300, {asTensor({"loss", 0.5F, false})}),
             std::string("\x09\x00\x00\x00\x00\x65\xcd\xcd\x41"
                         "\x10\xac\x02"
                         "\x2a\x12\x0a\x10\x0a\x04loss"
@@ -165,13 +193,21 @@ TEST(ScalarEventEncoder, ForgetsTheLastEventWhenItBegins) {
   EXPECT_EQ(bytes, "kept" + encodedByHand(1e9, 300, {{"loss", 0.5F, false}}));
 }
 
-TEST(ScalarEventEncoder, NeedsAtMost27BytesPerScalarForTenTagsAStep) {
+TEST(ScalarEventEncoder, NeedsMetadataWithASimpleValueForItsNamesOnly) {
+  SummaryMetadata named;
+  named.description = "cross-entropy";
+  EXPECT_FALSE(ScalarValueTemplate("loss").hasMetadata());
+  EXPECT_TRUE(ScalarValueTemplate("loss", named).hasMetadata());
+  EXPECT_TRUE(ScalarValueTemplate("loss", {}, ValueForm::kTensor).hasMetadata());
+}
+
+TEST(ScalarEventEncoder, NeedsAtMost22BytesPerScalarForTenTagsAStep) {
   std::vector<Scalar> scalars;
   for (int i = 0; i < 10; ++i) {
     scalars.push_back({"loss/tag" + std::to_string(i), 1, false});  // 9 characters
   }
   const std::size_t bytes = encodedByHand(1e9, 100'000, scalars).size() + kFramingBytes;
-  EXPECT_LE(bytes, 270u);
+  EXPECT_LE(bytes, 220u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "steptape/reader/values.h"
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
@@ -23,8 +24,13 @@ Figure example() {
   return figure;
 }
 
-const std::vector<std::string>& stringsOf(const Value& value) {
-  return std::get<Tensor>(value.data).strings;
+/// Width, height and pictures of a value.
+std::vector<std::string> stringsOf(const Value& value) {
+  ImageValue images;
+  EXPECT_TRUE(decodeImages(value, &images).ok());
+  std::vector<std::string> strings = {std::to_string(images.width), std::to_string(images.height)};
+  strings.insert(strings.end(), images.encoded.begin(), images.encoded.end());
+  return strings;
 }
 
 /// What `log` writes; fails the test unless it is one value.

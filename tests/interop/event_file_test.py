@@ -50,10 +50,17 @@ class KilledWriter(EventFileTest):
 
 
 class ScalarBytes(EventFileTest):
-    def test_are_at_most_27_at_ten_tags_a_step(self):
-        tags, steps = 10, 3000
-        writer_program.run("curves", self.log_dir, tags, steps)
-        self.assertLessEqual(os.path.getsize(self.event_file()) / (tags * steps), 27)
+    TAGS, STEPS = 10, 3000
+
+    def bytes_of(self, form):
+        writer_program.run("curves", form, self.log_dir, self.TAGS, self.STEPS)
+        return os.path.getsize(self.event_file()) / (self.TAGS * self.STEPS)
+
+    def test_are_at_most_22_at_ten_tags_a_step(self):
+        self.assertLessEqual(self.bytes_of("compatible"), 22)
+
+    def test_are_at_most_27_as_tensors(self):
+        self.assertLessEqual(self.bytes_of("tensor"), 27)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ class SteptapeWriter(ExportTest):
             self.assertEqual(file.read(), expected)
 
     def test_scalars_are_those_of_tensorboard(self):
-        writer_program.run("curves", self.run, 3, STEPS)
+        writer_program.run("curves", "compatible", self.run, 3, STEPS)
         run = plugin_event_accumulator.EventAccumulator(
             self.run, tensor_size_guidance={"scalars": 0}).Reload()
         with open(self.export("--format", "json"), encoding="utf-8") as file:

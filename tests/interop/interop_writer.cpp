@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes runs for the interop tests, in which the real TensorBoard reads them.
 //
-//   interop_writer kinds LOGDIR EXPECTATIONS  every kind of value, and what was logged as JSON
-//   lines interop_writer flush LOGDIR POINTS        so many points, flush(), the line "flushed",
-//   then more
-//                                             points without end: to be killed
-//   interop_writer json LOGDIR FILE           scalars, and FILE from exportScalarsToJson()
-//   interop_writer curves LOGDIR TAGS STEPS   so many curves of so many points, nine characters a
-//   tag
+//   interop_writer kinds FORM LOGDIR EXPECTATIONS
+//       Every kind of value in the form `compatible` or `tensor`, and what was logged as JSON lines.
+//   interop_writer flush LOGDIR POINTS
+//       So many points, flush(), the line "flushed", then points without end: to be killed.
+//   interop_writer json LOGDIR FILE
+//       Scalars, and FILE from exportScalarsToJson().
+//   interop_writer curves FORM LOGDIR TAGS STEPS
+//       So many curves of so many points, nine characters a tag.
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <exception>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,6 +28,8 @@
 namespace {
 
 using steptape::SummaryWriter;
+using steptape::ValueForm;
+using steptape::WriterOptions;
 
 constexpr double kWallTime = 1'700'000'000.25;
 
@@ -33,8 +37,20 @@ constexpr double kWallTime = 1'700'000'000.25;
 struct Target {
   std::string logDir;
   ExpectationLog* log;
+  ValueForm form;
 
   std::string directory(const std::string& run) const { return logDir + "/" + run; }
+
+  WriterOptions options() const {
+    WriterOptions options;
+    options.valueForm = form;
+    return options;
+  }
+  WriterOptions optionsOfTheOtherForm() const {
+    WriterOptions other;
+    other.valueForm = form == ValueForm::kTensor ? ValueForm::kCompatible : ValueForm::kTensor;
+    return other;
+  }
 };
 
 double curve(std::int64_t step) {
@@ -43,7 +59,7 @@ double curve(std::int64_t step) {
 
 void logScalars(const Target& target) {
   const std::string run = "scalars";
-  SummaryWriter writer(target.directory(run));
+  SummaryWriter writer(target.directory(run), target.options());
   const auto byHandle = writer.scalarTag("by/handle");
   for (std::int64_t step = 0; step < 1500; ++step) {
     writer.addScalar(byHandle, curve(step), step);
@@ -63,7 +79,7 @@ void logScalars(const Target& target) {
 
 void logScalarOptions(const Target& target) {
   const std::string run = "scalar_options";
-  SummaryWriter writer(target.directory(run));
+  SummaryWriter writer(target.directory(run), target.options());
   steptape::ScalarOptions options;
   options.displayName = "Loss";
   options.description = "cross-entropy of *one* batch";
@@ -77,7 +93,7 @@ void logScalarOptions(const Target& target) {
 
 void logUnusualScalars(const Target& target) {
   const std::string run = "unusual";
-  SummaryWriter writer(target.directory(run));
+  SummaryWriter writer(target.directory(run), target.options());
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<double> values = {std::numeric_limits<double>::quiet_NaN(),
                                       kInfinity,
@@ -99,7 +115,7 @@ void logUnusualScalars(const Target& target) {
 
 void logSubRuns(const Target& target) {
   const std::string run = "sub_runs";
-  SummaryWriter writer(target.directory(run));
+  SummaryWriter writer(target.directory(run), target.options());
   target.log->run(run);
   for (std::int64_t step = 0; step < 50; ++step) {
     std::vector<std::pair<std::string, double>> values;
@@ -114,7 +130,7 @@ void logSubRuns(const Target& target) {
 
 void logHistograms(const Target& target) {
   const std::string run = "histograms";
-  SummaryWriter writer(target.directory(run));
+  SummaryWriter writer(target.directory(run), target.options());
   const auto log = [&](const std::string& tag, std::int64_t step,
                        const std::vector<double>& values) {
     writer.addHistogram(tag, values, step);
@@ -154,7 +170,7 @@ steptape::Pixels pattern(int channels, int height, int width, int seed) {
 
 void logImages(const Target& target) {
   const std::string run = "images";
-  SummaryWriter writer(target.directory(run));
+  SummaryWriter writer(target.directory(run), target.options());
   steptape::ImageOptions rowsOfPixels;
   rowsOfPixels.dataFormat = "HWC";
   for (const int channels : {1, 3, 4}) {
@@ -201,7 +217,7 @@ void logImages(const Target& target) {
 
 void logTexts(const Target& target) {
   const std::string run = "texts";
-  SummaryWriter writer(target.directory(run));
+  SummaryWriter writer(target.directory(run), target.options());
   const std::vector<std::string> texts = {"*markdown*", "plain", "| a | b |\n|---|---|\n| 1 | 2 |"};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto step = static_cast<std::int64_t>(i);
@@ -210,11 +226,11 @@ void logTexts(const Target& target) {
   }
 }
 
-/// A job that wrote 100 steps and goes on from its checkpoint at step 80.
+/// A job that wrote 100 steps in the other form and goes on from its checkpoint at step 80.
 void logResumedRun(const Target& target) {
   const std::string run = "resumed";
   {
-    SummaryWriter writer(target.directory(run));
+    SummaryWriter writer(target.directory(run), target.optionsOfTheOtherForm());
     for (std::int64_t step = 0; step < 100; ++step) {
       writer.addScalar("loss", 1, step);
       writer.addScalar("only before", 1, step);
@@ -225,7 +241,7 @@ void logResumedRun(const Target& target) {
     }
   }
   target.log->purged(run, "only before", 80);
-  steptape::WriterOptions options;
+  WriterOptions options = target.options();
   options.purgeStep = 80;
   SummaryWriter writer(target.directory(run), options);
   for (std::int64_t step = 80; step < 120; ++step) {
@@ -238,7 +254,7 @@ void logResumedRun(const Target& target) {
 void logRestartedRun(const Target& target) {
   const std::string run = "restarted";
   for (std::int64_t step = 0; step < 200; step += 2) {
-    SummaryWriter writer(target.directory(run));
+    SummaryWriter writer(target.directory(run), target.options());
     for (std::int64_t i = step; i < step + 2; ++i) {
       writer.addScalar("loss", curve(i), i);
       target.log->scalar(run, "loss", i, curve(i));
@@ -248,7 +264,7 @@ void logRestartedRun(const Target& target) {
 
 void logFromThreads(const Target& target) {
   const std::string run = "threads";
-  SummaryWriter writer(target.directory(run));
+  SummaryWriter writer(target.directory(run), target.options());
   constexpr int kThreads = 4;
   std::vector<std::thread> threads;
   threads.reserve(kThreads);
@@ -265,9 +281,28 @@ void logFromThreads(const Target& target) {
   }
 }
 
-void logAllKinds(const std::string& logDir, const std::string& expectations) {
+/// Histograms, images and sounds whose first file is of the other form.
+void logMixedForms(const Target& target) {
+  const std::string run = "mixed";
+  for (std::int64_t step = 0; step < 6; ++step) {
+    const bool isEarly = step < 3;
+    SummaryWriter writer(target.directory(run),
+                         isEarly ? target.optionsOfTheOtherForm() : target.options());
+    const std::vector<double> values = {curve(step), 1, 2, 3};
+    writer.addHistogram("weights", values, step);
+    target.log->histogram(run, "weights", step, values);
+    const steptape::Pixels pixels = pattern(3, 4, 5, static_cast<int>(step));
+    steptape::ImageOptions rowsOfPixels;
+    rowsOfPixels.dataFormat = "HWC";
+    writer.addImage("picture", {pixels.data.data(), {pixels.height, pixels.width, 3}}, step,
+                    rowsOfPixels);
+    target.log->image(run, "picture", step, pixels);
+  }
+}
+
+void logAllKinds(ValueForm form, const std::string& logDir, const std::string& expectations) {
   ExpectationLog log(expectations);
-  const Target target{logDir, &log};
+  const Target target{logDir, &log, form};
   logScalars(target);
   logScalarOptions(target);
   logUnusualScalars(target);
@@ -278,6 +313,7 @@ void logAllKinds(const std::string& logDir, const std::string& expectations) {
   logResumedRun(target);
   logRestartedRun(target);
   logFromThreads(target);
+  logMixedForms(target);
 }
 
 void logUntilKilled(const std::string& logDir, std::int64_t points) {
@@ -296,8 +332,10 @@ void logUntilKilled(const std::string& logDir, std::int64_t points) {
   }
 }
 
-void logCurves(const std::string& logDir, int tags, std::int64_t steps) {
-  SummaryWriter writer(logDir);
+void logCurves(ValueForm form, const std::string& logDir, int tags, std::int64_t steps) {
+  WriterOptions options;
+  options.valueForm = form;
+  SummaryWriter writer(logDir, options);
   std::vector<steptape::ScalarTag> curves;
   curves.reserve(tags);
   for (int i = 0; i < tags; ++i) {
@@ -335,20 +373,28 @@ void logAndExport(const std::string& logDir, const std::string& file) {
   writer.exportScalarsToJson(file).throwIfError();
 }
 
+ValueForm formOf(const std::string& name) {
+  if (name != "compatible" && name != "tensor") {
+    throw std::invalid_argument("got the form '" + name + "', want compatible or tensor");
+  }
+  return name == "tensor" ? ValueForm::kTensor : ValueForm::kCompatible;
+}
+
 int run(const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
-  if (command == "kinds" && arguments.size() == 3) {
-    logAllKinds(arguments[1], arguments[2]);
+  if (command == "kinds" && arguments.size() == 4) {
+    logAllKinds(formOf(arguments[1]), arguments[2], arguments[3]);
   } else if (command == "flush" && arguments.size() == 3) {
     logUntilKilled(arguments[1], std::stoll(arguments[2]));
-  } else if (command == "curves" && arguments.size() == 4) {
-    logCurves(arguments[1], std::stoi(arguments[2]), std::stoll(arguments[3]));
+  } else if (command == "curves" && arguments.size() == 5) {
+    logCurves(formOf(arguments[1]), arguments[2], std::stoi(arguments[3]),
+              std::stoll(arguments[4]));
   } else if (command == "json" && arguments.size() == 3) {
     logAndExport(arguments[1], arguments[2]);
   } else {
     std::fputs(
-        "usage: interop_writer kinds LOGDIR EXPECTATIONS | flush LOGDIR POINTS | "
-        "curves LOGDIR TAGS STEPS | json LOGDIR FILE\n",
+        "usage: interop_writer kinds FORM LOGDIR EXPECTATIONS | flush LOGDIR POINTS | "
+        "curves FORM LOGDIR TAGS STEPS | json LOGDIR FILE\n",
         stderr);
     return 2;
   }

@@ -20,7 +20,7 @@ class Screenshot(PageCase):
     @classmethod
     def setUpClass(cls):
         log_dir = os.path.join(cls.enterClassContext(tempfile.TemporaryDirectory()), "runs")
-        writer_program.run("kinds", log_dir, log_dir + ".jsonl")
+        writer_program.run("kinds", "compatible", log_dir, log_dir + ".jsonl")
         # TensorBoard draws no curve by itself where there are more than forty runs.
         shutil.rmtree(os.path.join(log_dir, "sub_runs"))
         cls.url = cls.enterClassContext(TensorBoard(log_dir)).url

@@ -27,9 +27,10 @@ def bits(number):
 
 
 class Loader:
-    """The checks; a subclass for each of TensorBoard's two loaders runs them all."""
+    """The checks; a subclass for each of TensorBoard's loaders and each form runs them all."""
 
     fast: bool
+    form: str
 
     @classmethod
     def setUpClass(cls):
@@ -37,7 +38,7 @@ class Loader:
         log_dir = os.path.join(cls.directory, "runs")
         expectations = os.path.join(cls.directory, "expectations.jsonl")
         cls.began = time.time()
-        writer_program.run("kinds", log_dir, expectations)
+        writer_program.run("kinds", cls.form, log_dir, expectations)
         cls.ended = time.time()
         cls.logged = writer_program.Expectations(expectations)
         cls.tensorboard = cls.enterClassContext(TensorBoard(log_dir, fast=cls.fast))
@@ -114,7 +115,23 @@ class Loader:
         self.assertEqual([step for _, step, _ in shown], list(lines))
         for _, step, buckets in shown:
             values = np.array(writer_program.floats(lines[step]["values"]))
-            self.check_buckets(buckets, values[np.isfinite(values)])
+            values = values[np.isfinite(values)]
+            if self.fast or self.form == "tensor" and run != "mixed":
+                self.check_buckets(buckets, values)
+            else:
+                self.check_rounded_buckets(buckets, values)
+
+    def check_rounded_buckets(self, buckets, values):
+        """The loader in Python reads the compatible form in binary32."""
+        self.assertEqual(sum(count for _, _, count in buckets), len(values))
+        if len(values) == 0:
+            return
+        self.assertEqual(np.float32([buckets[0][0], buckets[-1][1]]).tolist(),
+                         np.float32([min(values), max(values)]).tolist())
+        for (_, right, _), (left, _, _) in zip(buckets, buckets[1:]):
+            self.assertEqual(right, left)
+        for left, right, _ in buckets:
+            self.assertLessEqual(left, right)
 
     def check_buckets(self, buckets, values):
         self.assertEqual(sum(count for _, _, count in buckets), len(values))
@@ -182,12 +199,22 @@ class FastLoader(Loader, unittest.TestCase):
     """TensorBoard's default, the data server in Rust."""
 
     fast = True
+    form = "compatible"
+
+
+class FastLoaderOfTensors(FastLoader):
+    form = "tensor"
 
 
 class PythonLoader(Loader, unittest.TestCase):
     """--load_fast=false, which TensorBoard also takes for some file systems."""
 
     fast = False
+    form = "compatible"
+
+
+class PythonLoaderOfTensors(PythonLoader):
+    form = "tensor"
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ class SameAsTorch(unittest.TestCase):
         directory = self.enterContext(tempfile.TemporaryDirectory())
         log_dir = os.path.join(directory, "runs")
         expectations = os.path.join(directory, "expectations.jsonl")
-        writer_program.run("kinds", log_dir, expectations)
+        writer_program.run("kinds", "compatible", log_dir, expectations)
         histograms = list(logged_histograms(expectations))
         with SummaryWriter(os.path.join(log_dir, "torch")) as writer:
             for tag, step, values in histograms:

@@ -212,11 +212,47 @@ TEST(CheckAudio, RejectsWhatNoRecordHolds) {
                         "1073217496: a record is below 2 GiB");
 }
 
-TEST(AudioValue, IsOneBlobOfTheAudioPlugin) {
+TEST(AudioValue, IsAMessageWithTheRateFramesAndChannelsOfTheFile) {
+  const std::vector<float> samples(12);
+  for (const AudioEncoding encoding : {AudioEncoding::kPcm16, AudioEncoding::kFloat32}) {
+    for (const std::int64_t channels : {1, 2, 3}) {
+      AudioOptions options;
+      options.sampleRate = 8000;
+      options.encoding = encoding;
+      const WavFile file =
+          encodeWav(TensorView(samples.data(), {12 / channels, channels}), options);
+      const Value value = audioValue("tone", file.bytes);
+      const auto& audio = std::get<LegacyAudio>(value.data);
+      EXPECT_EQ(audio.encoded, file.bytes);
+      EXPECT_EQ(audio.contentType, "audio/wav");
+      EXPECT_EQ(audio.sampleRate, 8000);
+      EXPECT_EQ(audio.numChannels, channels);
+      EXPECT_EQ(audio.lengthFrames, 12 / channels);
+      // What the fast data server would make application/octet-stream without.
+      EXPECT_EQ(value.metadata->pluginContent, "\x10\x0b");
+      EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+    }
+  }
+}
+
+TEST(AudioValue, ClaimsNothingOfAFileThatItDoesNotKnow) {
+  const std::string wav = encodeWav(std::vector<float>(3)).bytes;
+  for (const std::string& bytes :
+       {std::string(), std::string("wav bytes"), wav.substr(0, 12), wav.substr(0, 30)}) {
+    const Value value = audioValue("tone", bytes);
+    const auto& audio = std::get<LegacyAudio>(value.data);
+    EXPECT_EQ(audio.encoded, bytes);
+    EXPECT_EQ(audio.sampleRate, 0) << bytes.size();
+    EXPECT_EQ(audio.numChannels, 0) << bytes.size();
+    EXPECT_EQ(audio.lengthFrames, 0) << bytes.size();
+  }
+}
+
+TEST(AudioValue, IsOneBlobOfTheAudioPluginAsATensor) {
   SummaryMetadata metadata;
   metadata.displayName = "Tone";
   metadata.description = "440 Hz";
-  const Value value = audioValue("tone", "wav bytes", metadata);
+  const Value value = audioValue("tone", "wav bytes", metadata, ValueForm::kTensor);
   EXPECT_EQ(value.tag, "tone");
   const auto& tensor = std::get<Tensor>(value.data);
   EXPECT_EQ(tensor.type, TensorType::kString);

@@ -16,7 +16,7 @@ using Row = std::array<double, 3>;
 using Rows = std::vector<Row>;
 
 Tensor tensorOf(const HistogramRaw& histogram) {
-  return std::get<Tensor>(histogramValue("h", histogram).data);
+  return std::get<Tensor>(histogramValue("h", histogram, {}, ValueForm::kTensor).data);
 }
 
 Rows rowsOf(const HistogramRaw& histogram) {
@@ -41,7 +41,7 @@ TEST(HistogramValue, IsATensorOfTheHistogramPlugin) {
   SummaryMetadata metadata;
   metadata.displayName = "Weights";
   metadata.description = "of layer 1";
-  const Value value = histogramValue("w", valid(), metadata);
+  const Value value = histogramValue("w", valid(), metadata, ValueForm::kTensor);
   EXPECT_EQ(value.tag, "w");
   EXPECT_EQ(value.metadata->pluginName, "histograms");
   EXPECT_EQ(value.metadata->pluginContent, "");
@@ -85,6 +85,83 @@ TEST(HistogramValue, NeverRunsBackwardsWhereMinAndMaxContradictTheLimits) {
   histogram.bucketLimits = {1, 3, 5};
   histogram.bucketCounts = {1, 1, 1};
   EXPECT_EQ(rowsOf(histogram), (Rows{{1, 1, 1}, {1, 3, 1}, {3, 3, 1}}));
+}
+
+LegacyHistogram compatible(const HistogramRaw& histogram) {
+  return std::get<LegacyHistogram>(histogramValue("h", histogram).data);
+}
+
+TEST(HistogramValue, IsAHistogramMessageThatTorchsReadersKnow) {
+  HistogramRaw histogram = valid();
+  histogram.sum = 15;
+  histogram.sumSquares = 30;
+  const LegacyHistogram value = compatible(histogram);
+  EXPECT_EQ(value.min, 0.5);
+  EXPECT_EQ(value.max, 2.5);
+  EXPECT_EQ(value.num, 10);
+  EXPECT_EQ(value.sum, 15);
+  EXPECT_EQ(value.sumSquares, 30);
+  EXPECT_EQ(value.bucketLimits, (std::vector<double>{1, 3}));
+  EXPECT_EQ(value.bucketCounts, (std::vector<double>{4, 6}));
+}
+
+// The fast data server takes the first left edge from `min`, also where an empty bucket ends before.
+TEST(HistogramValue, LeavesOutEmptyBucketsAtBothEndsOfTheMessageToo) {
+  HistogramRaw histogram = valid();
+  histogram.bucketLimits = {-1, 0, 1, 2, 3, 4};
+  histogram.bucketCounts = {0, 0, 4, 0, 6, 0};
+  const LegacyHistogram value = compatible(histogram);
+  EXPECT_EQ(value.bucketLimits, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(value.bucketCounts, (std::vector<double>{4, 0, 6}));
+}
+
+// W&B's importer drops a histogram whose first limit is not more than `min`.
+TEST(HistogramValue, OfEqualValuesIsAMessageWhoseLimitIsMoreThanThese) {
+  HistogramRaw histogram = valid();
+  histogram.min = histogram.max = 1;
+  histogram.bucketCounts = {10, 0};
+  EXPECT_GT(compatible(histogram).bucketLimits.at(0), 1);
+  histogram.bucketLimits = {2, 3};
+  EXPECT_EQ(compatible(histogram).bucketLimits.at(0), 2);
+  histogram.bucketLimits = {0.5, kInfinity};
+  histogram.bucketCounts = {0, 10};
+  EXPECT_GT(compatible(histogram).bucketLimits.at(0), 1);
+  EXPECT_LT(compatible(histogram).bucketLimits.at(0), 1.1);
+}
+
+TEST(HistogramValue, OfNoValuesIsAMessageWithoutBuckets) {
+  EXPECT_TRUE(compatible({}).bucketLimits.empty());
+  EXPECT_TRUE(compatible({}).bucketCounts.empty());
+}
+
+TEST(HistogramValue, HasMetadataWithAMessageForItsNamesOnly) {
+  EXPECT_FALSE(histogramValue("h", valid()).metadata);
+  SummaryMetadata metadata;
+  metadata.displayName = "Weights";
+  const Value value = histogramValue("h", valid(), metadata);
+  ASSERT_TRUE(value.metadata);
+  EXPECT_EQ(value.metadata->displayName, "Weights");
+  EXPECT_EQ(value.metadata->pluginName, "histograms");
+  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+}
+
+// TensorBoard's Python loader reads the edges of a message in binary32.
+TEST(HistogramValue, IsATensorWhereBinary32CannotHoldTheEdges) {
+  const auto isTensor = [](double min, double limit, double max) {
+    HistogramRaw histogram = valid();
+    histogram.min = min;
+    histogram.max = max;
+    histogram.bucketLimits = {limit, max};
+    const Value value = histogramValue("h", histogram);
+    EXPECT_EQ(value.metadata.has_value(), std::holds_alternative<Tensor>(value.data));
+    return std::holds_alternative<Tensor>(value.data);
+  };
+  EXPECT_FALSE(isTensor(1e8, 1e8 + 8, 1e8 + 16));
+  EXPECT_TRUE(isTensor(1e8, 1e8 + 1, 1e8 + 16));
+  EXPECT_TRUE(isTensor(1e8, 1e8 + 8, 1e8 + 9));
+  EXPECT_FALSE(isTensor(-3e38, 0, 3e38));
+  EXPECT_TRUE(isTensor(-3e38, 0, 4e38));
+  EXPECT_TRUE(isTensor(-4e38, 0, 3e38));
 }
 
 TEST(ValidateHistogram, AcceptsWhatComputeHistogramGives) {

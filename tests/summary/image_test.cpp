@@ -219,11 +219,40 @@ TEST_F(ImageGrid, RejectsASideThatNoImageHas) {
                         "1 GiB");
 }
 
+TEST(ImageValue, IsAMessageThatTorchsReadersKnow) {
+  const Value value = imageValue("sample", 28, 14, "png bytes");
+  const auto& image = std::get<LegacyImage>(value.data);
+  EXPECT_EQ(image.width, 28);
+  EXPECT_EQ(image.height, 14);
+  EXPECT_EQ(image.encoded, "png bytes");
+  EXPECT_FALSE(value.metadata);
+  EXPECT_TRUE(std::holds_alternative<LegacyImage>(
+      imageValue("sample", 1, 1, std::vector<std::string>{"png"}).data));
+}
+
+TEST(ImageValue, SaysInTheMessageHowManyChannelsThePngHas) {
+  for (const int channels : {1, 3, 4}) {
+    Pixels pixels{1, 1, channels, std::vector<std::uint8_t>(static_cast<std::size_t>(channels))};
+    const Value value = imageValue("sample", 1, 1, encodePng(pixels));
+    EXPECT_EQ(std::get<LegacyImage>(value.data).colorspace, channels);
+  }
+}
+
+TEST(ImageValue, HasMetadataWithAMessageForItsNamesOnly) {
+  SummaryMetadata metadata;
+  metadata.description = "of the test set";
+  const Value value = imageValue("sample", 28, 14, "png bytes", metadata);
+  ASSERT_TRUE(value.metadata);
+  EXPECT_EQ(value.metadata->description, "of the test set");
+  EXPECT_EQ(value.metadata->pluginName, "images");
+  EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+}
+
 TEST(ImageValue, IsWidthHeightAndPngOfTheImagePlugin) {
   SummaryMetadata metadata;
   metadata.displayName = "Sample";
   metadata.description = "of the test set";
-  const Value value = imageValue("sample", 28, 14, "png bytes", metadata);
+  const Value value = imageValue("sample", 28, 14, "png bytes", metadata, ValueForm::kTensor);
   EXPECT_EQ(value.tag, "sample");
   const auto& tensor = std::get<Tensor>(value.data);
   EXPECT_EQ(tensor.type, TensorType::kString);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "steptape/reader/values.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/error_matcher.h"
@@ -26,10 +26,12 @@ class AddHistogramTest : public WriterFixture {
   std::vector<double> buckets() const {
     const std::vector<Value> values = valuesIn(dir_.string());
     EXPECT_THAT(values, SizeIs(1));
-    const auto& tensor = std::get<Tensor>(values.at(0).data);
-    std::vector<double> numbers(tensor.content.size() / sizeof(double));
-    std::memcpy(numbers.data(), tensor.content.data(), tensor.content.size());
-    EXPECT_THAT(tensor.shape, ElementsAre(static_cast<std::int64_t>(numbers.size() / 3), 3));
+    HistogramValue histogram;
+    EXPECT_TRUE(decodeHistogram(values.at(0), &histogram).ok());
+    std::vector<double> numbers;
+    for (const HistogramBucket& bucket : histogram.buckets) {
+      numbers.insert(numbers.end(), {bucket.left, bucket.right, bucket.count});
+    }
     return numbers;
   }
 };

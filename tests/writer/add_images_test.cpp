@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "steptape/reader/values.h"
 #include "steptape/summary/boxes.h"
 #include "steptape/summary/image.h"
 #include "steptape/summary/video.h"
@@ -34,7 +35,7 @@ class AddImages : public WriterFixture {
     return TensorView(bytes_.data(), std::move(shape));
   }
 
-  /// Closes the writer and returns the strings of the only value; checks how it is labelled.
+  /// Closes the writer and returns the width, the height and the files of the only value.
   Strings written(const std::string& tag) {
     EXPECT_TRUE(writer_.close().ok());
     const std::vector<Value> values = valuesIn(dir_.string());
@@ -43,9 +44,15 @@ class AddImages : public WriterFixture {
       return {};
     }
     EXPECT_EQ(values[0].tag, tag);
-    EXPECT_EQ(values[0].metadata->pluginName, "images");
-    EXPECT_EQ(values[0].metadata->dataClass, DataClass::kBlobSequence);
-    return std::get<Tensor>(values[0].data).strings;
+    return stringsOf(values[0]);
+  }
+
+  static Strings stringsOf(const Value& value) {
+    ImageValue images;
+    EXPECT_TRUE(decodeImages(value, &images).ok());
+    Strings strings = {std::to_string(images.width), std::to_string(images.height)};
+    strings.insert(strings.end(), images.encoded.begin(), images.encoded.end());
+    return strings;
   }
 
   FakeDevice device_;

@@ -30,9 +30,12 @@ class DiskTroubleTest : public WriterFixture {
   ~DiskTroubleTest() override { disk_.resume(); }
 
   void open() { writer_ = std::make_unique<SummaryWriter>(WriterFixture::open(options_)); }
+  /// Scalars of a tag whose first value in each file has metadata.
   void log(std::int64_t from, std::int64_t to) {
+    ScalarOptions named;
+    named.displayName = "A";
     for (std::int64_t step = from; step < to; ++step) {
-      writer_->addScalar("a", static_cast<double>(step), step);
+      writer_->addScalar("a", static_cast<double>(step), step, named);
     }
   }
   template <typename Condition>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -70,13 +69,9 @@ inline std::vector<Value> valuesIn(const std::string& directory) {
   return values;
 }
 
+/// A scalar of the default form.
 inline float scalarOf(const Value& value) {
-  const auto& tensor = std::get<Tensor>(value.data);
-  EXPECT_EQ(tensor.type, TensorType::kFloat);
-  EXPECT_EQ(tensor.content.size(), sizeof(float));
-  float number = 0;
-  std::memcpy(&number, tensor.content.data(), sizeof(number));
-  return number;
+  return std::get<float>(value.data);
 }
 
 /// (step, value) of every scalar, by tag, in file order.
@@ -86,8 +81,7 @@ inline Curves scalarsIn(const std::string& directory) {
   for (const Event& event : eventsIn(directory)) {
     if (const auto* summary = std::get_if<Summary>(&event.what)) {
       for (const Value& value : summary->values) {
-        const auto* tensor = std::get_if<Tensor>(&value.data);
-        if (tensor != nullptr && tensor->type == TensorType::kFloat && tensor->shape.empty()) {
+        if (std::holds_alternative<float>(value.data)) {
           curves[value.tag].emplace_back(event.step, scalarOf(value));
         }
       }

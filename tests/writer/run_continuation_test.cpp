@@ -149,8 +149,10 @@ TEST_F(RunContinuationTest, EveryFileDescribesItsTagsAgain) {
   WriterOptions options;
   options.maxFileBytes = 1;
   SummaryWriter writer = open(options);
+  ScalarOptions names;
+  names.displayName = "Loss";
   for (std::int64_t step = 0; step < 3; ++step) {
-    writer.addScalar("loss", 1, step);
+    writer.addScalar("loss", 1, step, names);
     writer.addText("note", "x", step);
     expectOk(writer.flush());
   }

@@ -190,6 +190,38 @@ TEST_F(SummaryWriterTest, DescribesATagWithItsFirstValueInEachFileOnly) {
   EXPECT_THAT(eventFilesIn(dir_.string()), SizeIs(2));
 }
 
+TEST_F(SummaryWriterTest, WritesAScalarAsASimpleValueThatNeedsNoMetadata) {
+  SummaryWriter writer = open();
+  writer.addScalar("loss", 0.5, 1);
+  writer.addScalar("loss", 0, 2);
+  expectOk(writer.close());
+  const std::vector<Value> values = valuesIn(dir_.string());
+  ASSERT_THAT(values, SizeIs(2));
+  EXPECT_EQ(scalarOf(values[0]), 0.5F);
+  EXPECT_EQ(scalarOf(values[1]), 0.0F);
+  EXPECT_FALSE(values[0].metadata);
+}
+
+TEST_F(SummaryWriterTest, WritesTensorsOnlyIfAskedTo) {
+  WriterOptions options;
+  options.valueForm = ValueForm::kTensor;
+  SummaryWriter writer = open(options);
+  const std::vector<std::uint8_t> pixels(2 * 3 * 3);
+  writer.addScalar("scalar", 1, 1);
+  writer.addHistogram("histogram", std::vector<float>{1, 2, 3}, 1);
+  writer.addImage("image", TensorView(pixels.data(), {3, 2, 3}), 1);
+  writer.addImages("images", TensorView(pixels.data(), {1, 3, 2, 3}), 1);
+  writer.addVideo("video", TensorView(pixels.data(), {1, 1, 3, 2, 3}), 1);
+  writer.addAudio("audio", std::vector<float>(8), 1);
+  expectOk(writer.close());
+  const std::vector<Value> values = valuesIn(dir_.string());
+  ASSERT_THAT(values, SizeIs(6));
+  for (const Value& value : values) {
+    EXPECT_TRUE(std::holds_alternative<Tensor>(value.data)) << value.tag;
+    EXPECT_TRUE(value.metadata) << value.tag;
+  }
+}
+
 TEST_F(SummaryWriterTest, WritesCurvesOfOneChartAsSubRuns) {
   SummaryWriter writer = open();
   for (std::int64_t step = 0; step < 3; ++step) {
@@ -269,11 +301,11 @@ TEST_F(SummaryWriterTest, WritesHistogramsImagesAndTexts) {
 
   const std::vector<Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(3));
-  EXPECT_EQ(values[0].metadata->pluginName, "histograms");
-  const auto& histogram = std::get<Tensor>(values[0].data);
-  EXPECT_EQ(histogram.shape[1], 3);
-  const auto& image = std::get<Tensor>(values[1].data);
-  EXPECT_THAT(image.strings, ElementsAre("5", "2", StartsWith("\x89PNG")));
+  EXPECT_EQ(std::get<LegacyHistogram>(values[0].data).num, 3);
+  const auto& image = std::get<LegacyImage>(values[1].data);
+  EXPECT_EQ(image.width, 5);
+  EXPECT_EQ(image.height, 2);
+  EXPECT_THAT(image.encoded, StartsWith("\x89PNG"));
   EXPECT_THAT(std::get<Tensor>(values[2].data).strings, ElementsAre("**bold**"));
   EXPECT_EQ(writer.stats().values, 3U);
 }
@@ -289,10 +321,7 @@ TEST_F(SummaryWriterTest, HasTakenWhatItNeedsWhenACallReturns) {
   pixels.shrink_to_fit();
   expectOk(writer.close());
   const std::vector<Value> written = valuesIn(dir_.string());
-  const auto& histogram = std::get<Tensor>(written[0].data);
-  double left = 0;
-  std::memcpy(&left, histogram.content.data(), sizeof(left));
-  EXPECT_GT(left, 0);
+  EXPECT_EQ(std::get<LegacyHistogram>(written[0].data).min, 1);
 }
 
 TEST_F(SummaryWriterTest, TellsOnceOfValuesThatNoBucketCanHold) {

@@ -57,7 +57,7 @@ struct Tensor {
   std::vector<std::string> strings;  ///< Elements of a kString tensor.
 };
 
-/// Legacy forms that older writers produce; read, never written by SummaryWriter.
+/// The older forms of images, sounds and histograms; see ValueForm.
 struct LegacyImage {
   std::int32_t height = 0;
   std::int32_t width = 0;
@@ -87,7 +87,7 @@ struct Value {
       std::variant<std::monostate, float, Tensor, LegacyImage, LegacyHistogram, LegacyAudio>;
 
   std::string tag;
-  Data data;  ///< A bare float is the legacy `simple_value`.
+  Data data;  ///< A bare float is a `simple_value`.
   std::optional<SummaryMetadata> metadata;
 };
 

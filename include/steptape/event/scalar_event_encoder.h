@@ -9,6 +9,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/event/event.h"
+#include "steptape/event/value_form.h"
 
 namespace steptape {
 
@@ -21,7 +22,12 @@ class STEPTAPE_EXPORT ScalarValueTemplate {
   /// @param tag      The tag, valid UTF-8.
   /// @param metadata Display name and description. The plugin is always "scalars" and the data
   ///                 class kScalar, whatever `metadata` says.
-  explicit ScalarValueTemplate(std::string_view tag, const SummaryMetadata& metadata = {});
+  explicit ScalarValueTemplate(std::string_view tag, const SummaryMetadata& metadata = {},
+                               ValueForm form = ValueForm::kCompatible);
+
+  /// Whether a tag's first value in a file differs from the later ones. A `simple_value` is one of
+  /// the plugin "scalars" by its field, and needs metadata only for a display name or description.
+  bool hasMetadata() const { return first_.size != later_.size; }
 
  private:
   friend class ScalarEventEncoder;
@@ -33,20 +39,20 @@ class STEPTAPE_EXPORT ScalarValueTemplate {
     std::size_t size = 0;
     std::size_t floatOffset = 0;
   };
-  static Encoded encode(std::string_view tag, std::string_view metadata);
+  static Encoded encode(std::string_view tag, std::string_view metadata, ValueForm form);
 
   Encoded first_;  // with metadata
   Encoded later_;  // without
 };
 
-/// Encodes an Event that holds scalars in TensorBoard's current form: rank-0 DT_FLOAT tensors of
-/// the plugin "scalars". Byte for byte what encodeEvent() gives, without building a message.
+/// Encodes an Event that holds scalars: `simple_value`s, or rank-0 DT_FLOAT tensors of the plugin
+/// "scalars". Byte for byte what encodeEvent() gives, without building a message.
 ///
 /// Use: begin(), add() for each scalar, finish(); then begin() again.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    14 bytes and the tag per scalar, 15 bytes or so and the framing per event. Two copies
-///          of these bytes; no allocation once the buffer has grown to the largest event.
+/// @cost    9 bytes and the tag per scalar, 14 as a tensor; 15 bytes or so and the framing per event.
+///          Two copies of these bytes; no allocation once the buffer has grown to the largest event.
 /// @source  docs/event_file_format.md, "Scalars"
 class STEPTAPE_EXPORT ScalarEventEncoder {
  public:
@@ -56,8 +62,8 @@ class STEPTAPE_EXPORT ScalarEventEncoder {
 
   /// Adds one value to the event.
   ///
-  /// @param withMetadata Whether plugin, display name and description go with it. Readers need them
-  ///                     with a tag's first value in each file, and ignore them later.
+  /// @param withMetadata Whether the template's metadata goes with it. Readers need it with a tag's
+  ///                     first value in each file, and ignore it later.
   void add(const ScalarValueTemplate& scalar, float value, bool withMetadata) {
     const ScalarValueTemplate::Encoded& encoded = withMetadata ? scalar.first_ : scalar.later_;
     if (values_.size() - used_ < encoded.bytes.size()) {

@@ -7,6 +7,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/event/event.h"
+#include "steptape/event/value_form.h"
 #include "steptape/summary/tensor_view.h"
 
 namespace steptape {
@@ -66,11 +67,16 @@ STEPTAPE_EXPORT WavFile encodeWav(const TensorView& samples, const AudioOptions&
 /// Makes the value that TensorBoard's audio page plays.
 ///
 /// @param wav      A WAV file.
-/// @param metadata Display name and description; plugin, content and data class are set here.
-/// @shape   The tensor is rank 1, DT_STRING, one element: with TensorFlow's second column for
-///          labels the slow loader counts each label as a clip and answers with an error.
+/// @param metadata Display name and description; plugin, content and data class are set here. They
+///                 go with the first value in either form: without them the fast data server calls
+///                 the file `application/octet-stream`.
+/// @shape   kCompatible: a LegacyAudio, whose rate, channels and frames are those of the file; all 0
+///          where it is no WAV file. kTensor: a tensor of rank 1, DT_STRING, one element: with
+///          TensorFlow's second column for labels the slow loader counts each label as a clip and
+///          answers with an error.
 /// @threads Thread-safe.
 /// @source  tensorboard/plugins/audio/metadata.py; docs/event_file_format.md.
-STEPTAPE_EXPORT Value audioValue(std::string tag, std::string wav, SummaryMetadata metadata = {});
+STEPTAPE_EXPORT Value audioValue(std::string tag, std::string wav, SummaryMetadata metadata = {},
+                                 ValueForm form = ValueForm::kCompatible);
 
 }  // namespace steptape

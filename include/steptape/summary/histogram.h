@@ -7,6 +7,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/event/event.h"
+#include "steptape/event/value_form.h"
 #include "steptape/summary/histogram_bins.h"
 #include "steptape/summary/tensor_view.h"
 
@@ -89,11 +90,14 @@ STEPTAPE_EXPORT void validateHistogram(const HistogramRaw& histogram);
 ///
 /// @param histogram REQUIRES: validateHistogram() accepts it.
 /// @param metadata  Display name and description; plugin and data class are set here.
-/// @shape   The tensor is (buckets, 3), DT_DOUBLE, rows (left edge, right edge, count); (0, 3) for
-///          a histogram without values.
+/// @shape   kCompatible: a LegacyHistogram with metadata only where that names something. Where
+///          binary32, in which TensorBoard's Python loader reads that form, cannot hold the edges or
+///          tell them apart, and always with kTensor: a tensor of (buckets, 3), DT_DOUBLE, rows
+///          (left edge, right edge, count); (0, 3) for a histogram without values.
 /// @threads Thread-safe.
 /// @source  tensorboard/plugins/histogram/metadata.py; docs/event_file_format.md.
 STEPTAPE_EXPORT Value histogramValue(std::string tag, const HistogramRaw& histogram,
-                                     SummaryMetadata metadata = {});
+                                     SummaryMetadata metadata = {},
+                                     ValueForm form = ValueForm::kCompatible);
 
 }  // namespace steptape

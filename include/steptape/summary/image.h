@@ -8,6 +8,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/event/event.h"
+#include "steptape/event/value_form.h"
 #include "steptape/summary/tensor_view.h"
 
 namespace steptape {
@@ -73,18 +74,21 @@ STEPTAPE_EXPORT std::string encodePng(const Pixels& pixels);
 
 /// Makes the value that TensorBoard's image page shows.
 ///
-/// @param png      The encoded image; `width` and `height` are its size in pixels.
+/// @param png      The encoded image, or an animation; `width` and `height` are its size in pixels.
 /// @param metadata Display name and description; plugin, content and data class are set here.
-/// @shape   The tensor is rank 1, DT_STRING: the width and the height in decimal, then the PNG.
+/// @shape   kCompatible: a LegacyImage; it has metadata only where that names something. kTensor: a
+///          tensor of rank 1, DT_STRING: the width and the height in decimal, then the PNG.
 /// @threads Thread-safe.
 /// @source  tensorboard/plugins/image/metadata.py; docs/event_file_format.md.
 STEPTAPE_EXPORT Value imageValue(std::string tag, int width, int height, std::string png,
-                                 SummaryMetadata metadata = {});
+                                 SummaryMetadata metadata = {},
+                                 ValueForm form = ValueForm::kCompatible);
 /// As above, for several images of one tag and step, which the page shows as its samples. They may
-/// differ in size: browsers take it from the PNGs.
+/// differ in size: browsers take it from the PNGs. One alone is made as above; more are a tensor.
 ///
 /// @param width, height What the page is told of all of them: the largest of each.
 STEPTAPE_EXPORT Value imageValue(std::string tag, int width, int height,
-                                 std::vector<std::string> pngs, SummaryMetadata metadata = {});
+                                 std::vector<std::string> pngs, SummaryMetadata metadata = {},
+                                 ValueForm form = ValueForm::kCompatible);
 
 }  // namespace steptape

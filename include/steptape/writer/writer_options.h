@@ -11,6 +11,7 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/base/status.h"
+#include "steptape/event/value_form.h"
 
 namespace steptape {
 
@@ -32,6 +33,11 @@ struct WriterOptions {
   /// Set when a run goes on from a checkpoint: TensorBoard forgets what earlier files of this run
   /// hold at this step or later. Applies to every sub-run as well.
   std::optional<std::int64_t> purgeStep;
+
+  /// The form of scalars, histograms, images and sounds. What its field cannot hold is a tensor in
+  /// either: several images of one tag and step, and histograms whose edges binary32 cannot tell
+  /// apart, as TensorBoard's Python loader reads the field `histo` in binary32.
+  ValueForm valueForm = ValueForm::kCompatible;
 
   /// Begins a new event file when one has grown to so many bytes, or has become so old; 0: never.
   /// The names sort, so readers take the files for one run. A file ends at the first write behind

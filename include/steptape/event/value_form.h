@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace steptape {
+
+/// Which of TensorBoard's two forms scalars, histograms, images and sounds are written in.
+/// TensorBoard shows both alike; what differs is who else reads them.
+enum class ValueForm {
+  /// The fields `simple_value`, `histo`, `image` and `audio`, as torch.utils.tensorboard and
+  /// tensorboardX write them: every reader and importer of event files knows these.
+  kCompatible,
+  /// A tensor with the metadata of a plugin, as TensorFlow 2 writes: Python scripts find these among
+  /// the tensors only. TensorBoard's loader in Python reads scalars of this form faster.
+  kTensor,
+};
+
+}  // namespace steptape
