@@ -94,6 +94,16 @@ void ExpectationLog::image(std::string_view run, std::string_view tag, std::int6
   write(line);
 }
 
+void ExpectationLog::sound(std::string_view run, std::string_view tag, std::int64_t step,
+                           const std::vector<std::int16_t>& samples, int channels, int rate) {
+  std::string line = begin("sound", run, tag);
+  append(&line, "step", step);
+  append(&line, "channels", std::int64_t{channels});
+  append(&line, "rate", std::int64_t{rate});
+  appendNumbers(&line, "samples", samples);
+  write(line);
+}
+
 void ExpectationLog::text(std::string_view run, std::string_view tag, std::int64_t step,
                           std::string_view markdown) {
   std::string line = begin("text", run, tag);

@@ -29,6 +29,9 @@ class ExpectationLog {
                  const std::vector<double>& values);
   void image(std::string_view run, std::string_view tag, std::int64_t step,
              const steptape::Pixels& pixels);
+  /// @param samples Channel by channel of each frame.
+  void sound(std::string_view run, std::string_view tag, std::int64_t step,
+             const std::vector<std::int16_t>& samples, int channels, int rate);
   void text(std::string_view run, std::string_view tag, std::int64_t step,
             std::string_view markdown);
   /// Points that a later start of the run has purged: a tag that it did not write again.

@@ -215,6 +215,24 @@ void logImages(const Target& target) {
   target.log->image(run, "grid", 0, grid);
 }
 
+void logSounds(const Target& target) {
+  const std::string run = "sounds";
+  SummaryWriter writer(target.directory(run), target.options());
+  steptape::AudioOptions options;
+  options.sampleRate = 8000;
+  for (const int channels : {1, 2}) {
+    const std::string tag = "channels/" + std::to_string(channels);
+    for (int step = 0; step < 3; ++step) {
+      std::vector<std::int16_t> samples;
+      for (int i = 0; i < 100 * channels; ++i) {
+        samples.push_back(static_cast<std::int16_t>(331 * i * (step + 1)));
+      }
+      writer.addAudio(tag, {samples.data(), {100, channels}}, step, options);
+      target.log->sound(run, tag, step, samples, channels, options.sampleRate);
+    }
+  }
+}
+
 void logTexts(const Target& target) {
   const std::string run = "texts";
   SummaryWriter writer(target.directory(run), target.options());
@@ -226,11 +244,10 @@ void logTexts(const Target& target) {
   }
 }
 
-/// A job that wrote 100 steps in the other form and goes on from its checkpoint at step 80.
-void logResumedRun(const Target& target) {
-  const std::string run = "resumed";
+/// A job that wrote 100 steps and goes on from its checkpoint at step 80.
+void logResumedRun(const Target& target, const std::string& run, const WriterOptions& before) {
   {
-    SummaryWriter writer(target.directory(run), target.optionsOfTheOtherForm());
+    SummaryWriter writer(target.directory(run), before);
     for (std::int64_t step = 0; step < 100; ++step) {
       writer.addScalar("loss", 1, step);
       writer.addScalar("only before", 1, step);
@@ -309,8 +326,10 @@ void logAllKinds(ValueForm form, const std::string& logDir, const std::string& e
   logSubRuns(target);
   logHistograms(target);
   logImages(target);
+  logSounds(target);
   logTexts(target);
-  logResumedRun(target);
+  logResumedRun(target, "resumed", target.options());
+  logResumedRun(target, "resumed_in_the_other_form", target.optionsOfTheOtherForm());
   logRestartedRun(target);
   logFromThreads(target);
   logMixedForms(target);

@@ -175,6 +175,20 @@ class Loader:
                 self.assertEqual(decoded.mode, MODES[line["channels"]])
                 self.assertEqual(decoded.tobytes(), bytes(map(int, line["pixels"])))
 
+    def test_plays_every_sound(self):
+        self.assert_tags("audio", "sound")
+        for (run, tag), lines in self.logged.of("sound").items():
+            with self.subTest(tag=tag):
+                self.tensorboard.eventually(lambda: self.check_sounds(run, tag, lines))
+
+    def check_sounds(self, run, tag, lines):
+        shown = self.tensorboard.get("plugin/audio/audio", run=run, tag=tag, sample=0)
+        self.assertEqual([sound["step"] for sound in shown], list(lines))
+        for sound in shown:
+            self.assertEqual(sound["contentType"], "audio/wav")
+            data = self.tensorboard.get_bytes("plugin/audio/individualAudio?" + sound["query"])
+            writer_program.check_wav(self, data, lines[sound["step"]])
+
     def test_shows_every_text_as_markdown(self):
         shown = self.tensorboard.eventually(lambda: self.check_text_tags())
         for (run, tag), lines in self.logged.of("text").items():

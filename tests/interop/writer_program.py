@@ -2,9 +2,12 @@
 """The C++ program under test, interop_writer, and what it says it logged."""
 
 import collections
+import io
 import json
 import os
+import struct
 import subprocess
+import wave
 
 RUN_SECONDS = 300
 
@@ -20,6 +23,15 @@ def run(*arguments):
 def floats(values):
     """Numbers from JSON, in which "NaN" and "Infinity" are strings."""
     return [float(value) for value in values]
+
+
+def check_wav(case, data, line):
+    """A WAV file holds the sound that a line of the expectations notes."""
+    with wave.open(io.BytesIO(data)) as sound:
+        case.assertEqual(sound.getnchannels(), line["channels"])
+        case.assertEqual(sound.getframerate(), line["rate"])
+        case.assertEqual(sound.readframes(sound.getnframes()),
+                         struct.pack(f"<{len(line['samples'])}h", *map(int, line["samples"])))
 
 
 class Expectations:
