@@ -2,6 +2,7 @@
 #include "writer/event_stream.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <list>
 #include <system_error>
@@ -167,7 +168,12 @@ void EventStream::addEvent(Event::What what, std::int64_t step, double wallTime,
 void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step,
                                       double wallTime, bool exact) {
   const bool isFirst = series->lastStep == ScalarSeries::kNoStep;
-  addScalar(series, value, isFirst ? step : series->lastStep, wallTime, exact);
+  // The point that is there already: two at one step are an error to tensorboard-reducer, and a knee
+  // in a curve.
+  const bool isThere = !isFirst && std::memcmp(&value, &series->lastValue, sizeof value) == 0;
+  if (!isThere) {
+    addScalar(series, value, isFirst ? step : series->lastStep, wallTime, exact);
+  }
 }
 
 /// The descriptions that an event carries are not in the file: the tags' next values bring them.

@@ -106,6 +106,7 @@ class EventStream {
       noteStepBack(series, step);
     }
     series->lastStep = step;
+    series->lastValue = value;
     const bool fits = step == eventStep_ && wallTime <= eventEnd_ && wallTime >= eventWallTime_ &&
                       exact == eventExact_ && series->lastEvent != eventSerial_;
     if (!fits) {

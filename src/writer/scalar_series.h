@@ -36,6 +36,7 @@ struct ScalarSeries {
   std::uint64_t describedInFile = 0;  ///< The last file that holds this tag's metadata.
   std::uint64_t lastEvent = 0;        ///< The last Event that holds a value of this tag.
   std::int64_t lastStep = kNoStep;    ///< Of the value that came last.
+  float lastValue = 0;                ///< The value that came last.
   std::uint64_t resumes = 0;          ///< EventStream's count when a step back was last looked at.
 
   static constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();

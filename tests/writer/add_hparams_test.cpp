@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsNan;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
@@ -77,6 +79,18 @@ TEST_F(AddHparamsTest, AMetricEndsTheCurveThatItsTagHas) {
   const auto curve = scalarsIn(dir_.string()).at("accuracy");
   ASSERT_THAT(curve, SizeIs(6));
   EXPECT_THAT(curve.back(), Pair(4, 0.9F));
+}
+
+TEST_F(AddHparamsTest, AMetricThatItsCurveEndsWithAlreadyIsNotWrittenTwice) {
+  SummaryWriter writer = open();
+  writer.addScalar("accuracy", 0.9, 0);
+  writer.addScalar("accuracy", 0.1, 4);
+  writer.addScalar("loss", std::nan(""), 4);
+  writer.addHparams({{"lr", 0.1}}, {{"accuracy", 0.1}, {"loss", std::nan("")}});
+  EXPECT_TRUE(writer.flush().ok());
+  const auto curves = scalarsIn(dir_.string());
+  EXPECT_THAT(curves.at("accuracy"), ElementsAre(Pair(0, 0.9F), Pair(4, 0.1F)));
+  EXPECT_THAT(curves.at("loss"), ElementsAre(Pair(4, IsNan())));
 }
 
 TEST_F(AddHparamsTest, AnExperimentIsWrittenWhereOneIsGiven) {
