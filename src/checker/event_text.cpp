@@ -29,7 +29,7 @@ const std::string* findIllFormed(const Value& value) {
       return text;
     }
   }
-  const auto* audio = std::get_if<LegacyAudio>(&value.data);
+  const auto* audio = std::get_if<SummaryAudio>(&value.data);
   return audio != nullptr ? findIllFormed({&audio->contentType}) : nullptr;
 }
 

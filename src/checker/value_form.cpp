@@ -69,12 +69,12 @@ std::string formText(const Value::Data& data) {
   struct Text {
     std::string operator()(std::monostate) const { return "no value"; }
     std::string operator()(float) const { return "a simple_value"; }
-    std::string operator()(const LegacyImage&) const { return "an image"; }
-    std::string operator()(const LegacyHistogram& histogram) const {
+    std::string operator()(const SummaryImage&) const { return "an image"; }
+    std::string operator()(const SummaryHistogram& histogram) const {
       return "a histo of " + std::to_string(histogram.bucketLimits.size()) + " limits and " +
              std::to_string(histogram.bucketCounts.size()) + " counts";
     }
-    std::string operator()(const LegacyAudio&) const { return "an audio"; }
+    std::string operator()(const SummaryAudio&) const { return "an audio"; }
     std::string operator()(const Tensor& tensor) const {
       return "a tensor of " + typeText(tensor.type) + " and shape " + shapeText(tensor.shape);
     }
@@ -106,14 +106,14 @@ std::optional<FormProblem> checkScalar(const Value& value) {
 /// page: left and right of each bucket in turn.
 /// @return false if the value's form is not that of a histogram.
 bool takeEdges(const Value& value, std::vector<double>* edges) {
-  if (const auto* legacy = std::get_if<LegacyHistogram>(&value.data)) {
-    const std::size_t buckets = legacy->bucketCounts.size();
-    if (buckets != legacy->bucketLimits.size()) {
+  if (const auto* found = std::get_if<SummaryHistogram>(&value.data)) {
+    const std::size_t buckets = found->bucketCounts.size();
+    if (buckets != found->bucketLimits.size()) {
       return false;
     }
     for (std::size_t i = 0; i < buckets; ++i) {
-      edges->push_back(i == 0 ? legacy->min : legacy->bucketLimits[i - 1]);
-      edges->push_back(i + 1 == buckets ? legacy->max : legacy->bucketLimits[i]);
+      edges->push_back(i == 0 ? found->min : found->bucketLimits[i - 1]);
+      edges->push_back(i + 1 == buckets ? found->max : found->bucketLimits[i]);
     }
     return true;
   }
@@ -138,9 +138,9 @@ std::optional<FormProblem> checkHistogram(const Value& value) {
   }
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (!(edges[i - 1] <= edges[i])) {
-      // The Python loader drops empty buckets at the ends of legacy histograms.
-      const bool isLegacy = std::holds_alternative<LegacyHistogram>(value.data);
-      return FormProblem{{"histogram-edges", kNote, isLegacy ? kNone : kNote},
+      // The Python loader drops empty buckets at the ends of these.
+      const bool isCompatible = std::holds_alternative<SummaryHistogram>(value.data);
+      return FormProblem{{"histogram-edges", kNote, isCompatible ? kNone : kNote},
                          "got edge " + std::to_string(edges[i]) + " after " +
                              std::to_string(edges[i - 1]) +
                              ", want ascending edges: a bucket is drawn backwards"};
@@ -152,7 +152,7 @@ std::optional<FormProblem> checkHistogram(const Value& value) {
 std::optional<FormProblem> checkTensor(const Value& value, const TagKind& kind) {
   const bool isTensor = std::holds_alternative<Tensor>(value.data);
   if (kind.plugin == kHistogramsPlugin &&
-      (isTensor || std::holds_alternative<LegacyHistogram>(value.data))) {
+      (isTensor || std::holds_alternative<SummaryHistogram>(value.data))) {
     return checkHistogram(value);
   }
   // A value that is nothing but metadata, as of hyperparameters, is an empty tensor to both.
@@ -164,8 +164,8 @@ std::optional<FormProblem> checkTensor(const Value& value, const TagKind& kind) 
 }
 
 std::optional<FormProblem> checkBlobs(const Value& value, const TagKind& kind) {
-  if (std::holds_alternative<LegacyImage>(value.data) ||
-      std::holds_alternative<LegacyAudio>(value.data)) {
+  if (std::holds_alternative<SummaryImage>(value.data) ||
+      std::holds_alternative<SummaryAudio>(value.data)) {
     return std::nullopt;
   }
   const auto* tensor = std::get_if<Tensor>(&value.data);
@@ -204,11 +204,11 @@ TagKind kindOf(const Value& value) {
   }
   if (std::holds_alternative<float>(value.data)) {
     kind.plugin = kScalarsPlugin;
-  } else if (std::holds_alternative<LegacyImage>(value.data)) {
+  } else if (std::holds_alternative<SummaryImage>(value.data)) {
     kind.plugin = kImagesPlugin;
-  } else if (std::holds_alternative<LegacyAudio>(value.data)) {
+  } else if (std::holds_alternative<SummaryAudio>(value.data)) {
     kind.plugin = kAudioPlugin;
-  } else if (std::holds_alternative<LegacyHistogram>(value.data)) {
+  } else if (std::holds_alternative<SummaryHistogram>(value.data)) {
     kind.plugin = kHistogramsPlugin;
   }
   kind.dataClass = classOfPlugin(kind.plugin);
@@ -223,11 +223,11 @@ std::optional<FormProblem> checkKind(const Value& value, const TagKind& kind) {
                                   : "got plugin '" + kind.plugin + "' and no data class") +
                            std::string(", want one that TensorBoard knows: no page shows the tag")};
   }
-  const bool isLegacy = !std::holds_alternative<Tensor>(value.data) &&
-                        !std::holds_alternative<std::monostate>(value.data);
-  if (isLegacy && !kind.isDeclared && value.metadata &&
+  const bool isCompatible = !std::holds_alternative<Tensor>(value.data) &&
+                            !std::holds_alternative<std::monostate>(value.data);
+  if (isCompatible && !kind.isDeclared && value.metadata &&
       (!value.metadata->displayName.empty() || !value.metadata->description.empty())) {
-    return FormProblem{{"legacy-name", kNote, kNone},
+    return FormProblem{{"unseen-name", kNote, kNone},
                        "got " + formText(value.data) +
                            " with a display name or description, want a tensor or a data class: "
                            "the fast data server shows neither"};

@@ -30,17 +30,17 @@ SummaryMetadata metadataOf(const wire::SummaryMetadata& proto) {
   return metadata;
 }
 
-LegacyImage decodeImage(wire::Summary::Image* proto) {
+SummaryImage decodeImage(wire::Summary::Image* proto) {
   return {proto->height(), proto->width(), proto->colorspace(),
           std::move(*proto->mutable_encoded_image_string())};
 }
 
-LegacyAudio decodeAudio(wire::Summary::Audio* proto) {
+SummaryAudio decodeAudio(wire::Summary::Audio* proto) {
   return {proto->sample_rate(), proto->num_channels(), proto->length_frames(),
           std::move(*proto->mutable_encoded_audio_string()), proto->content_type()};
 }
 
-LegacyHistogram decodeHistogram(const wire::HistogramProto& proto) {
+SummaryHistogram decodeHistogram(const wire::HistogramProto& proto) {
   return {proto.min(),
           proto.max(),
           proto.num(),

@@ -37,14 +37,14 @@ struct ValueEncoder {
       proto->add_string_val(text);
     }
   }
-  void operator()(const LegacyImage& image) const {
+  void operator()(const SummaryImage& image) const {
     wire::Summary::Image* proto = out->mutable_image();
     proto->set_height(image.height);
     proto->set_width(image.width);
     proto->set_colorspace(image.colorspace);
     proto->set_encoded_image_string(image.encoded);
   }
-  void operator()(const LegacyAudio& audio) const {
+  void operator()(const SummaryAudio& audio) const {
     wire::Summary::Audio* proto = out->mutable_audio();
     proto->set_sample_rate(audio.sampleRate);
     proto->set_num_channels(audio.numChannels);
@@ -52,7 +52,7 @@ struct ValueEncoder {
     proto->set_encoded_audio_string(audio.encoded);
     proto->set_content_type(audio.contentType);
   }
-  void operator()(const LegacyHistogram& histogram) const {
+  void operator()(const SummaryHistogram& histogram) const {
     wire::HistogramProto* proto = out->mutable_histo();
     proto->set_min(histogram.min);
     proto->set_max(histogram.max);

@@ -13,7 +13,7 @@ namespace steptape::detail {
 /// A value whose data is too large to be a single number, where it lies in the payload.
 struct LargeValueView {
   std::string_view tag;
-  WireKey data = kTensorKey;  ///< Which of the legacy forms, or a tensor.
+  WireKey data = kTensorKey;  ///< Which field holds the value.
   bool hasMetadata = false;
   std::string_view metadata;  ///< A serialized SummaryMetadata.
 };

@@ -15,7 +15,7 @@ namespace steptape::detail {
 struct ScalarView {
   std::string_view tag;
   float value = 0;
-  bool isTensor = false;  ///< Of rank 0 and type DT_FLOAT; else a legacy `simple_value`.
+  bool isTensor = false;  ///< Of rank 0 and type DT_FLOAT; else a `simple_value`.
   bool hasMetadata = false;
   std::string_view metadata;  ///< A serialized SummaryMetadata.
 };

@@ -32,8 +32,8 @@ Status contentTypeOf(const SummaryMetadata& metadata, std::string* contentType) 
 }  // namespace
 
 Status decodeImages(const Value& value, ImageValue* images) {
-  if (const auto* legacy = std::get_if<LegacyImage>(&value.data)) {
-    *images = {legacy->width, legacy->height, {legacy->encoded}};
+  if (const auto* found = std::get_if<SummaryImage>(&value.data)) {
+    *images = {found->width, found->height, {found->encoded}};
     return Status();
   }
   const Tensor* tensor = nullptr;
@@ -56,12 +56,12 @@ Status decodeImages(const Value& value, ImageValue* images) {
 }
 
 Status decodeAudio(const Value& value, const SummaryMetadata& metadata, AudioValue* audio) {
-  if (const auto* legacy = std::get_if<LegacyAudio>(&value.data)) {
-    *audio = {{legacy->encoded},
-              legacy->contentType,
-              double{legacy->sampleRate},
-              legacy->lengthFrames,
-              legacy->numChannels};
+  if (const auto* found = std::get_if<SummaryAudio>(&value.data)) {
+    *audio = {{found->encoded},
+              found->contentType,
+              double{found->sampleRate},
+              found->lengthFrames,
+              found->numChannels};
     return Status();
   }
   const Tensor* tensor = nullptr;

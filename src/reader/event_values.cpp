@@ -23,18 +23,18 @@ double numberFrom(Bits bits) {
   return double{number};
 }
 
-/// The plugin that shows a legacy value; null for a tensor.
-const char* legacyPluginOf(const Value::Data& data) {
+/// The plugin that shows a value of the compatible form; null for a tensor.
+const char* pluginOfField(const Value::Data& data) {
   if (std::holds_alternative<float>(data)) {
     return kScalarsPlugin;
   }
-  if (std::holds_alternative<LegacyImage>(data)) {
+  if (std::holds_alternative<SummaryImage>(data)) {
     return kImagesPlugin;
   }
-  if (std::holds_alternative<LegacyHistogram>(data)) {
+  if (std::holds_alternative<SummaryHistogram>(data)) {
     return kHistogramsPlugin;
   }
-  return std::holds_alternative<LegacyAudio>(data) ? kAudioPlugin : nullptr;
+  return std::holds_alternative<SummaryAudio>(data) ? kAudioPlugin : nullptr;
 }
 
 std::vector<Value> graphValue(std::string tag, const char* plugin, std::string bytes) {
@@ -63,7 +63,7 @@ std::vector<Value> takeValues(Event event) {
     return {};
   }
   for (Value& value : summary->values) {
-    if (const char* const plugin = legacyPluginOf(value.data)) {
+    if (const char* const plugin = pluginOfField(value.data)) {
       value.metadata = value.metadata.value_or(SummaryMetadata());
       value.metadata->pluginName = plugin;
     }

@@ -12,8 +12,8 @@ namespace steptape::detail {
 /// The values of `event` as readers give them: those of its summary; a graph or run metadata is one
 /// value, as RunReader::value() describes it, with its plugin.
 ///
-/// A legacy value has the metadata that shows it filled in; one without data and metadata is still
-/// there.
+/// A value of the compatible form has the metadata that shows it filled in; one without data and
+/// metadata is still there.
 STEPTAPE_EXPORT std::vector<Value> takeValues(Event event);
 
 /// The number that `value` is, if it is one: a `simple_value`, or a tensor of one float or double.

@@ -14,11 +14,12 @@ namespace {
 using detail::floatAt;
 using detail::unexpected;
 
-/// Gives a legacy histogram finite outer edges. Between the first and the last bucket that counted
-/// something its limits stay; the two outer ones are the least and the largest number.
-Status decodeLegacy(const LegacyHistogram& legacy, HistogramValue* histogram) {
-  const std::vector<double>& counts = legacy.bucketCounts;
-  const std::vector<double>& limits = legacy.bucketLimits;
+/// Gives a histogram of the compatible form finite outer edges. Between the first and the last
+/// bucket that counted something its limits stay; the two outer ones are the least and the largest
+/// number.
+Status decodeBuckets(const SummaryHistogram& found, HistogramValue* histogram) {
+  const std::vector<double>& counts = found.bucketCounts;
+  const std::vector<double>& limits = found.bucketLimits;
   const auto isFilled = [](double count) { return count > 0; };
   const auto first = std::find_if(counts.begin(), counts.end(), isFilled);
   const auto end = std::find_if(counts.rbegin(), counts.rend(), isFilled).base();
@@ -29,12 +30,12 @@ Status decodeLegacy(const LegacyHistogram& legacy, HistogramValue* histogram) {
   const auto begin = static_cast<std::size_t>(first - counts.begin());
   const auto last = static_cast<std::size_t>(end - counts.begin()) - 1;
   if (begin < last && limits.size() < last) {
-    return unexpected("legacy histogram", std::to_string(limits.size()) + " limits",
+    return unexpected("histogram", std::to_string(limits.size()) + " limits",
                       "one for each of " + std::to_string(counts.size()) + " buckets");
   }
   for (std::size_t i = begin; i <= last; ++i) {
     histogram->buckets.push_back(
-        {i == begin ? legacy.min : limits[i - 1], i == last ? legacy.max : limits[i], counts[i]});
+        {i == begin ? found.min : limits[i - 1], i == last ? found.max : limits[i], counts[i]});
   }
   return Status();
 }
@@ -42,8 +43,8 @@ Status decodeLegacy(const LegacyHistogram& legacy, HistogramValue* histogram) {
 }  // namespace
 
 Status decodeHistogram(const Value& value, HistogramValue* histogram) {
-  if (const auto* legacy = std::get_if<LegacyHistogram>(&value.data)) {
-    return decodeLegacy(*legacy, histogram);
+  if (const auto* found = std::get_if<SummaryHistogram>(&value.data)) {
+    return decodeBuckets(*found, histogram);
   }
   const Tensor* tensor = nullptr;
   if (Status status = detail::findFloats(value, "histogram", &tensor); !status.ok()) {

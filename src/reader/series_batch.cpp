@@ -18,7 +18,7 @@ namespace {
 // From here on the data is left where it is; below, decoding it tells damage from a value.
 constexpr std::size_t kLargePayloadBytes = 4096;
 
-const char* legacyPluginOf(WireKey data) {
+const char* pluginOfField(WireKey data) {
   switch (data) {
     case kImageKey:
       return kImagesPlugin;
@@ -31,14 +31,14 @@ const char* legacyPluginOf(WireKey data) {
   }
 }
 
-/// @param bytes        Empty if the value has no metadata.
-/// @param legacyPlugin The plugin that shows a legacy value, which needs no metadata; else null.
-SummaryMetadata decoded(std::string_view bytes, const char* legacyPlugin) {
+/// @param bytes       Empty if the value has no metadata.
+/// @param fieldPlugin The plugin that shows the field of a value; null for a tensor.
+SummaryMetadata decoded(std::string_view bytes, const char* fieldPlugin) {
   SummaryMetadata metadata;
   // What cannot be decoded is as good as none: the value itself is read all the same.
   static_cast<void>(decodeMetadata(bytes, &metadata));
-  if (legacyPlugin != nullptr) {
-    metadata.pluginName = legacyPlugin;
+  if (fieldPlugin != nullptr) {
+    metadata.pluginName = fieldPlugin;
   }
   return metadata;
 }
@@ -203,10 +203,10 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
   where.step = event.step();
   for (const LargeValueView& value : values) {
     TagBatch* const batch = touch(tags_.find(value.tag));
-    const char* const legacyPlugin = legacyPluginOf(value.data);
-    if (batch->lacksPlugin() && (legacyPlugin != nullptr || value.hasMetadata)) {
+    const char* const fieldPlugin = pluginOfField(value.data);
+    if (batch->lacksPlugin() && (fieldPlugin != nullptr || value.hasMetadata)) {
       noteMetadata(batch,
-                   decoded(value.hasMetadata ? value.metadata : std::string_view(), legacyPlugin));
+                   decoded(value.hasMetadata ? value.metadata : std::string_view(), fieldPlugin));
     }
     if (goesBack(where.step)) {
       noteStepBack(batch, where);

@@ -15,11 +15,11 @@ constexpr std::size_t kMaxDimensionsShown = 8;
 /// One overload per alternative of Value::Data.
 struct KindName {
   const char* operator()(std::monostate) const { return "no data"; }
-  const char* operator()(float) const { return "a legacy scalar"; }
+  const char* operator()(float) const { return "a simple_value"; }
   const char* operator()(const Tensor&) const { return "a tensor"; }
-  const char* operator()(const LegacyImage&) const { return "a legacy image"; }
-  const char* operator()(const LegacyHistogram&) const { return "a legacy histogram"; }
-  const char* operator()(const LegacyAudio&) const { return "legacy audio"; }
+  const char* operator()(const SummaryImage&) const { return "the field image"; }
+  const char* operator()(const SummaryHistogram&) const { return "the field histo"; }
+  const char* operator()(const SummaryAudio&) const { return "the field audio"; }
 };
 
 /// @return false if the shape is none, or one that no tensor can have.

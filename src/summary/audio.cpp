@@ -194,7 +194,7 @@ Value audioValue(std::string tag, std::string wav, SummaryMetadata metadata, Val
   metadata.dataClass = DataClass::kBlobSequence;
   if (form == ValueForm::kCompatible) {
     const detail::WavLength length = detail::wavLength(wav);
-    LegacyAudio audio;
+    SummaryAudio audio;
     audio.sampleRate = static_cast<float>(length.sampleRate);
     audio.numChannels = length.channels;
     audio.lengthFrames = length.frames;

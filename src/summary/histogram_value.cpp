@@ -131,26 +131,26 @@ Tensor bucketTensor(const Buckets& buckets) {
   return tensor;
 }
 
-/// TensorBoard takes the outer edges from `min` and `max`, and the others from the limits. Importers
-/// such as W&B's take all limits, and want the first to be more than `min`.
-LegacyHistogram legacyHistogram(const HistogramRaw& histogram, Buckets buckets) {
-  LegacyHistogram legacy;
-  legacy.min = histogram.min;
-  legacy.max = histogram.max;
-  legacy.num = histogram.num;
-  legacy.sum = histogram.sum;
-  legacy.sumSquares = histogram.sumSquares;
+/// TensorBoard takes the outer edges from `min` and `max`, and the others from the limits.
+/// Importers such as W&B's take all limits, and want the first to be more than `min`.
+SummaryHistogram compatibleHistogram(const HistogramRaw& histogram, Buckets buckets) {
+  SummaryHistogram value;
+  value.min = histogram.min;
+  value.max = histogram.max;
+  value.num = histogram.num;
+  value.sum = histogram.sum;
+  value.sumSquares = histogram.sumSquares;
   if (!buckets.edges.empty()) {
-    legacy.min = buckets.edges.front();
-    legacy.max = buckets.edges.back();
-    legacy.bucketLimits.assign(buckets.edges.begin() + 1, buckets.edges.end());
+    value.min = buckets.edges.front();
+    value.max = buckets.edges.back();
+    value.bucketLimits.assign(buckets.edges.begin() + 1, buckets.edges.end());
     const double left = buckets.edges[buckets.edges.size() - 2];
-    const double limit = std::isfinite(buckets.lastLimit) ? buckets.lastLimit : legacy.max;
-    legacy.bucketLimits.back() =
+    const double limit = std::isfinite(buckets.lastLimit) ? buckets.lastLimit : value.max;
+    value.bucketLimits.back() =
         std::max(limit, std::nextafter(left, std::numeric_limits<double>::infinity()));
   }
-  legacy.bucketCounts = std::move(buckets.counts);
-  return legacy;
+  value.bucketCounts = std::move(buckets.counts);
+  return value;
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ Value histogramValue(std::string tag, const HistogramRaw& histogram, SummaryMeta
   metadata.dataClass = DataClass::kTensor;
   Buckets buckets = bucketsOf(histogram);
   if (form == ValueForm::kCompatible && fitsIntoFloats(buckets.edges)) {
-    return {std::move(tag), legacyHistogram(histogram, std::move(buckets)),
+    return {std::move(tag), compatibleHistogram(histogram, std::move(buckets)),
             detail::metadataIfNamed(std::move(metadata))};
   }
   return {std::move(tag), bucketTensor(buckets), std::move(metadata)};

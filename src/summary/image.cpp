@@ -98,11 +98,11 @@ Value imageValue(std::string tag, int width, int height, std::string png, Summar
 Value imageValue(std::string tag, int width, int height, std::vector<std::string> pngs,
                  SummaryMetadata metadata, ValueForm form) {
   metadata.pluginName = kImagesPlugin;
-  // An ImagePluginData of version 0 that was not converted from the legacy form: all defaults.
+  // An ImagePluginData of version 0 that was not converted from the compatible form: all defaults.
   metadata.pluginContent.clear();
   metadata.dataClass = DataClass::kBlobSequence;
   if (form == ValueForm::kCompatible && pngs.size() == 1) {
-    LegacyImage image;
+    SummaryImage image;
     image.height = height;
     image.width = width;
     image.colorspace = colorspaceOf(pngs.front());

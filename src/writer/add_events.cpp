@@ -24,9 +24,9 @@ struct PayloadBytes {
     }
     return bytes;
   }
-  std::size_t operator()(const LegacyImage& image) const { return image.encoded.size(); }
-  std::size_t operator()(const LegacyAudio& audio) const { return audio.encoded.size(); }
-  std::size_t operator()(const LegacyHistogram& histogram) const {
+  std::size_t operator()(const SummaryImage& image) const { return image.encoded.size(); }
+  std::size_t operator()(const SummaryAudio& audio) const { return audio.encoded.size(); }
+  std::size_t operator()(const SummaryHistogram& histogram) const {
     return histogram.bucketLimits.size() * 2 * sizeof(double);
   }
   std::size_t operator()(const FileVersion& version) const { return version.version.size(); }

@@ -168,8 +168,8 @@ void EventStream::addEvent(Event::What what, std::int64_t step, double wallTime,
 void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step,
                                       double wallTime, bool exact) {
   const bool isFirst = series->lastStep == ScalarSeries::kNoStep;
-  // The point that is there already: two at one step are an error to tensorboard-reducer, and a knee
-  // in a curve.
+  // The point that is there already: two at one step are an error to tensorboard-reducer, and a
+  // knee in a curve.
   const bool isThere = !isFirst && std::memcmp(&value, &series->lastValue, sizeof value) == 0;
   if (!isThere) {
     addScalar(series, value, isFirst ? step : series->lastStep, wallTime, exact);

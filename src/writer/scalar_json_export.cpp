@@ -64,7 +64,7 @@ bool isScalars(std::string_view payload) {
 }
 
 /// The number in a rank-0 DT_FLOAT tensor, the only form this writer gives scalars; or in the
-/// legacy form, which addSummary() writes if the caller wants it.
+/// compatible form, which addSummary() writes if the caller wants it.
 std::optional<float> scalarOf(const Value& value) {
   if (const auto* const number = std::get_if<float>(&value.data)) {
     return *number;

@@ -216,7 +216,7 @@ TEST_F(FileCheck, NamesTextThatIsNotUtf8) {
 }
 
 TEST_F(FileCheck, NamesAWallTimeThatIsNoNumber) {
-  for (Event event : {scalar(2), legacyScalar("loss", 1, 2), eventAt(2, GraphDef())}) {
+  for (Event event : {scalar(2), simpleScalar("loss", 1, 2), eventAt(2, GraphDef())}) {
     event.wallTime = std::nan("");
     const Finding finding = only({scalar(1), event, scalar(3)});
     EXPECT_EQ(finding.rule, "nan-wall-time");
@@ -261,11 +261,11 @@ TEST_F(FileCheck, NamesAPluginWithoutADataClass) {
   EXPECT_THAT(check({valueAt(1, ofPlugin(value, "mine", DataClass::kTensor))}).findings, IsEmpty());
 }
 
-TEST_F(FileCheck, NotesALegacyNameThatIsNotShown) {
+TEST_F(FileCheck, NotesANameThatIsNotShown) {
   Value value{"loss", 1.0F, SummaryMetadata()};
   value.metadata->displayName = "Loss";
   const Finding finding = only({valueAt(1, value)});
-  EXPECT_EQ(finding.rule, "legacy-name");
+  EXPECT_EQ(finding.rule, "unseen-name");
   EXPECT_EFFECTS(finding, kNote, kNone);
   value.metadata->pluginName = kScalarsPlugin;
   value.metadata->dataClass = DataClass::kScalar;
@@ -332,10 +332,10 @@ TEST_F(FileCheck, NotesHistogramEdgesThatDoNotAscend) {
   EXPECT_EFFECTS(finding, kNote, kNote);
 
   // As torch 2.13 writes them: an empty bucket in front whose right edge is below the minimum.
-  const LegacyHistogram legacy{0.55, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {0, 1, 2}};
-  const Finding ofLegacy = only({valueAt(1, Value{"h", legacy, {}})});
-  EXPECT_EQ(ofLegacy.rule, "histogram-edges");
-  EXPECT_EFFECTS(ofLegacy, kNote, kNone);
+  const SummaryHistogram compatible{0.55, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {0, 1, 2}};
+  const Finding ofCompatible = only({valueAt(1, Value{"h", compatible, {}})});
+  EXPECT_EQ(ofCompatible.rule, "histogram-edges");
+  EXPECT_EFFECTS(ofCompatible, kNote, kNone);
 }
 
 TEST_F(FileCheck, NamesHistogramsThatAreNone) {
@@ -344,7 +344,7 @@ TEST_F(FileCheck, NamesHistogramsThatAreNone) {
   const Finding shape = only({valueAt(1, ofPlugin(value, kHistogramsPlugin))});
   EXPECT_EQ(shape.rule, "value-form");
   EXPECT_EFFECTS(shape, kLoss, kLoss);
-  const LegacyHistogram unequal{0, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {1, 2}};
+  const SummaryHistogram unequal{0, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {1, 2}};
   const Finding counts = only({valueAt(1, Value{"h", unequal, {}})});
   EXPECT_EQ(counts.rule, "value-form");
   EXPECT_THAT(counts.message, StartsWith("got a histo of 3 limits and 2 counts, want "));
@@ -363,7 +363,7 @@ TEST_F(FileCheck, NamesStepsThatGoBack) {
 }
 
 TEST_F(FileCheck, NamesStepsThatComeTwice) {
-  const Finding finding = only({legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 1)});
+  const Finding finding = only({simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 1)});
   EXPECT_EQ(finding.rule, "duplicate-step");
   EXPECT_THAT(finding.message,
               EndsWith("the fast data server drops what was written before at step 1"));
@@ -371,8 +371,8 @@ TEST_F(FileCheck, NamesStepsThatComeTwice) {
 }
 
 TEST_F(FileCheck, LetsAPointComeTwice) {
-  EXPECT_THAT(check({legacyScalar("loss", 1, 1), legacyScalar("loss", 1, 1)}).findings, IsEmpty());
-  EXPECT_THAT(check({legacyScalar("loss", NAN, 1), legacyScalar("loss", NAN, 1)}).findings,
+  EXPECT_THAT(check({simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 1)}).findings, IsEmpty());
+  EXPECT_THAT(check({simpleScalar("loss", NAN, 1), simpleScalar("loss", NAN, 1)}).findings,
               IsEmpty());
   const Value text = ofPlugin(strings("text", {}, {"x"}), kTextPlugin);
   EXPECT_EQ(only({valueAt(1, text), valueAt(1, text)}).rule, "duplicate-step");

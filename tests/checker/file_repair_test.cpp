@@ -58,12 +58,12 @@ class FileRepair : public LogDirFixture {
   static std::string points(std::int64_t from, std::int64_t to) {
     std::vector<Event> events;
     for (std::int64_t step = from; step < to; ++step) {
-      events.push_back(legacyScalar("loss", 1, step));
+      events.push_back(simpleScalar("loss", 1, step));
     }
     return framed(events);
   }
   static Event atWallTime(double wallTime, std::int64_t step) {
-    Event event = legacyScalar("loss", 1, step);
+    Event event = simpleScalar("loss", 1, step);
     event.wallTime = wallTime;
     return event;
   }
@@ -115,7 +115,7 @@ TEST_F(FileRepair, LeavesOutWhatIsNoEvent) {
   RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
   const std::string record = noEvent.take();
-  const std::string illFormed = framed({legacyScalar("\xff", 1, 1)});
+  const std::string illFormed = framed({simpleScalar("\xff", 1, 1)});
   RepairReport report;
   EXPECT_EQ(repaired(points(0, 1) + record + illFormed + points(1, 2), &report), points(0, 2));
   ASSERT_EQ(report.steps.size(), 2u);

@@ -169,7 +169,7 @@ TEST_F(LostMetadata, IsAddedBesideAWallTime) {
 }
 
 TEST_F(LostMetadata, OfAValueThatShowsItselfIsNotAskedFor) {
-  const std::string good = framed({legacyScalar("loss", 1, 1)});
+  const std::string good = framed({simpleScalar("loss", 1, 1)});
   writeBytes("damaged", kDamage + good);
   RepairReport report;
   EXPECT_EQ(repaired("damaged", &report), good);

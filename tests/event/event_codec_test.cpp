@@ -127,23 +127,23 @@ TEST(EventCodec, KeepsATensorOfStrings) {
   EXPECT_EQ(roundTripData(tensor).strings, tensor.strings);
 }
 
-TEST(EventCodec, KeepsLegacyForms) {
+TEST(EventCodec, KeepsTheCompatibleForms) {
   EXPECT_EQ(roundTripData(0.0F), 0.0F);
 
-  const auto image = roundTripData(LegacyImage{2, 3, 4, "png"});
+  const auto image = roundTripData(SummaryImage{2, 3, 4, "png"});
   EXPECT_EQ(image.height, 2);
   EXPECT_EQ(image.width, 3);
   EXPECT_EQ(image.colorspace, 4);
   EXPECT_EQ(image.encoded, "png");
 
-  const auto audio = roundTripData(LegacyAudio{44100, 2, 10, "wav", "audio/wav"});
+  const auto audio = roundTripData(SummaryAudio{44100, 2, 10, "wav", "audio/wav"});
   EXPECT_EQ(audio.sampleRate, 44100);
   EXPECT_EQ(audio.numChannels, 2);
   EXPECT_EQ(audio.lengthFrames, 10);
   EXPECT_EQ(audio.encoded, "wav");
   EXPECT_EQ(audio.contentType, "audio/wav");
 
-  const auto histogram = roundTripData(LegacyHistogram{1, 2, 3, 4, 5, {1, 2}, {3, 0}});
+  const auto histogram = roundTripData(SummaryHistogram{1, 2, 3, 4, 5, {1, 2}, {3, 0}});
   EXPECT_EQ(histogram.min, 1);
   EXPECT_EQ(histogram.max, 2);
   EXPECT_EQ(histogram.num, 3);

@@ -66,7 +66,7 @@ TEST_P(GoldenFile, HoldsItsScalars) {
 }
 
 TEST_P(GoldenFile, HoldsItsHistogram) {
-  const auto histogram = std::get<LegacyHistogram>(valueOf("weights", 1).data);
+  const auto histogram = std::get<SummaryHistogram>(valueOf("weights", 1).data);
   EXPECT_EQ(histogram.min, -1);
   EXPECT_EQ(histogram.max, 2);
   EXPECT_EQ(histogram.num, 5);
@@ -76,7 +76,7 @@ TEST_P(GoldenFile, HoldsItsHistogram) {
 }
 
 TEST_P(GoldenFile, HoldsItsImage) {
-  const auto image = std::get<LegacyImage>(valueOf("sample", 2).data);
+  const auto image = std::get<SummaryImage>(valueOf("sample", 2).data);
   EXPECT_EQ(image.height, 2);
   EXPECT_EQ(image.width, 2);
   EXPECT_EQ(image.colorspace, 3);
@@ -113,7 +113,7 @@ TEST_F(TorchFile, HoldsADoubleScalar) {
 }
 
 TEST_F(TorchFile, HoldsItsAudio) {
-  const auto audio = std::get<LegacyAudio>(valueOf("tone", 8).data);
+  const auto audio = std::get<SummaryAudio>(valueOf("tone", 8).data);
   EXPECT_EQ(audio.sampleRate, 8000);
   EXPECT_EQ(audio.contentType, "audio/wav");
   EXPECT_THAT(audio.encoded, StartsWith("RIFF"));

@@ -88,7 +88,7 @@ void expectLeftToProtobuf(const std::string& payload) {
   EXPECT_FALSE(WalkedEvent(payload).isWhole);
 }
 
-TEST(ScalarEventView, ReadsALegacyScalar) {
+TEST(ScalarEventView, ReadsASimpleValue) {
   const std::string payload = eventOf(Wire().bytes(kTag, "loss").float32(kSimpleValue, 0.5F));
   expectScalar(payload, 0.5F);
   const WalkedEvent walked(payload);

@@ -89,7 +89,7 @@ class ExportTest : public LogDirFixture {
 
 TEST_F(ExportTest, JsonHasCurvesByDirectoryAndTag) {
   writeEvents(kFile,
-              {legacyScalar("b", 0.5F, 1), legacyScalar("a", 1, 2), legacyScalar("b", 0.1F, 2)});
+              {simpleScalar("b", 0.5F, 1), simpleScalar("a", 1, 2), simpleScalar("b", 0.1F, 2)});
   EXPECT_EQ(exported(exportJson),
             "{\n\"run/a\": [[1002, 2, 1]],\n"
             "\"run/b\": [[1001, 1, 0.5], [1002, 2, 0.10000000149011612]]\n}\n");
@@ -103,13 +103,13 @@ TEST_F(ExportTest, JsonIsAnEmptyObjectWithoutScalars) {
 }
 
 TEST_F(ExportTest, JsonKnowsACurveOfASubRunByItsDirectory) {
-  writeEvents("run/both/curves/a/events.out.tfevents.1", {legacyScalar("both/curves", 1, 1)});
+  writeEvents("run/both/curves/a/events.out.tfevents.1", {simpleScalar("both/curves", 1, 1)});
   EXPECT_THAT(exported(exportJson), StartsWith("{\n\"run/both/curves/a\": "));
 }
 
 TEST_F(ExportTest, JsonKeepsTagsApartWhereARunHasMore) {
   writeEvents("loss/a/events.out.tfevents.1",
-              {legacyScalar("loss", 1, 1), legacyScalar("other", 1, 1)});
+              {simpleScalar("loss", 1, 1), simpleScalar("other", 1, 1)});
   const std::string json = exported(exportJson);
   EXPECT_THAT(json, HasSubstr("\"loss/a/loss\""));
   EXPECT_THAT(json, HasSubstr("\"loss/a/other\""));
@@ -118,7 +118,7 @@ TEST_F(ExportTest, JsonKeepsTagsApartWhereARunHasMore) {
 TEST_F(ExportTest, JsonOfMoreThanFitsIntoMemoryIsTheSame) {
   std::vector<Event> events;
   for (int i = 0; i < 800'000; ++i) {
-    events.push_back(legacyScalar(i % 2 == 0 ? "even" : "odd", static_cast<float>(i), i));
+    events.push_back(simpleScalar(i % 2 == 0 ? "even" : "odd", static_cast<float>(i), i));
   }
   writeEvents(kFile, events);
   ExportOptions options;
@@ -135,7 +135,7 @@ TEST_F(ExportTest, JsonOfMoreThanFitsIntoMemoryIsTheSame) {
 }
 
 TEST_F(ExportTest, JsonlHasALineForEachValueInTheOrderOfWriting) {
-  writeEvents(kFile, {legacyScalar("b", 0.5F, 1), legacyScalar("a\"\n", -1, -2)});
+  writeEvents(kFile, {simpleScalar("b", 0.5F, 1), simpleScalar("a\"\n", -1, -2)});
   EXPECT_EQ(exported(exportJsonl),
             R"({"run":"run","tag":"b","plugin":"scalars","step":1,"wall_time":1001,"value":0.5})"
             "\n"
@@ -144,7 +144,7 @@ TEST_F(ExportTest, JsonlHasALineForEachValueInTheOrderOfWriting) {
 }
 
 TEST_F(ExportTest, JsonlHasNumbersThatJsonLacksAsStrings) {
-  writeEvents(kFile, {legacyScalar("x", std::nanf(""), 1)});
+  writeEvents(kFile, {simpleScalar("x", std::nanf(""), 1)});
   EXPECT_EQ(record().dump(), R"({"value":"NaN"})");
 }
 
@@ -159,12 +159,12 @@ TEST_F(ExportTest, JsonlHasHistogramsOfBothForms) {
   writeValue(
       ofPlugin("histograms", numbers<double>(TensorType::kDouble, {2, 3}, {0, 0.5, 3, 0.5, 1, 4})));
   EXPECT_EQ(record().dump(), R"({"value":[[0,0.5,3],[0.5,1,4]]})");
-  LegacyHistogram legacy;
-  legacy.min = -1;
-  legacy.max = 2;
-  legacy.bucketLimits = {0, 1e300};
-  legacy.bucketCounts = {3, 4};
-  writeValue(Value{"tag", legacy, std::nullopt});
+  SummaryHistogram compatible;
+  compatible.min = -1;
+  compatible.max = 2;
+  compatible.bucketLimits = {0, 1e300};
+  compatible.bucketCounts = {3, 4};
+  writeValue(Value{"tag", compatible, std::nullopt});
   EXPECT_EQ(record().dump(), R"({"value":[[-1,0,3],[0,2,4]]})");
 }
 
@@ -245,7 +245,7 @@ TEST_F(ExportTest, JsonlDescribesImagesAndAudio) {
   writeValue(stringsOf("images", {3}, {"4", "2", "\x89PNG\r\n\x1a\n..."}));
   EXPECT_EQ(record(), nlohmann::json::parse(
                           R"({"width":4,"height":2,"images":[{"format":"png","bytes":11}]})"));
-  writeValue(Value{"tag", LegacyAudio{8000, 1, 5, "RIFF1234WAVE", "audio/wav"}, std::nullopt});
+  writeValue(Value{"tag", SummaryAudio{8000, 1, 5, "RIFF1234WAVE", "audio/wav"}, std::nullopt});
   EXPECT_EQ(record(), nlohmann::json::parse(R"({"content_type":"audio/wav","sample_rate":8000,
                           "clips":[{"format":"wav","bytes":12}]})"));
 }
@@ -346,8 +346,8 @@ TEST(MediaFileName, TellsAllNamesApart) {
 }
 
 TEST_F(ExportTest, LongCsvHasALineForEachPoint) {
-  writeEvents(kFile, {legacyScalar("b", 0.5F, 1), legacyScalar("a,\"x\"", -HUGE_VALF, 2),
-                      legacyScalar("b", std::nanf(""), 3)});
+  writeEvents(kFile, {simpleScalar("b", 0.5F, 1), simpleScalar("a,\"x\"", -HUGE_VALF, 2),
+                      simpleScalar("b", std::nanf(""), 3)});
   ExportOptions options;
   options.csvLayout = CsvLayout::kLong;
   EXPECT_EQ(exported(exportCsv, options),
@@ -358,26 +358,26 @@ TEST_F(ExportTest, LongCsvHasALineForEachPoint) {
 }
 
 TEST_F(ExportTest, WideCsvHasAColumnForEachTagAndARowForEachStep) {
-  writeEvents(kFile, {version(), legacyScalar("b", 1, 10), legacyScalar("a", 2, 10),
-                      legacyScalar("b", 3, -5), legacyScalar("a", 4, 11)});
+  writeEvents(kFile, {version(), simpleScalar("b", 1, 10), simpleScalar("a", 2, 10),
+                      simpleScalar("b", 3, -5), simpleScalar("a", 4, 11)});
   EXPECT_EQ(exported(exportCsv), "step,a,b\n-5,,3\n10,2,1\n11,4,\n");
 }
 
 TEST_F(ExportTest, WideCsvNamesTheRunsOfSeveral) {
-  writeEvents("one/events.out.tfevents.1", {legacyScalar("x", 1, 1)});
-  writeEvents("two/events.out.tfevents.1", {legacyScalar("x", 2, 1)});
+  writeEvents("one/events.out.tfevents.1", {simpleScalar("x", 1, 1)});
+  writeEvents("two/events.out.tfevents.1", {simpleScalar("x", 2, 1)});
   EXPECT_EQ(exported(exportCsv), "step,one/x,two/x\n1,1,2\n");
 }
 
 TEST_F(ExportTest, WideCsvHasMoreRowsWhereATagHasSeveralValues) {
-  writeEvents(kFile, {legacyScalar("a", 1, 1), legacyScalar("a", 2, 1), legacyScalar("b", 3, 1),
-                      legacyScalar("b", 4, 2)});
+  writeEvents(kFile, {simpleScalar("a", 1, 1), simpleScalar("a", 2, 1), simpleScalar("b", 3, 1),
+                      simpleScalar("b", 4, 2)});
   EXPECT_EQ(exported(exportCsv), "step,a,b\n1,1,3\n1,2,\n2,,4\n");
 }
 
 TEST_F(ExportTest, WideCsvKeepsTheValuesOfAStepThatCameAgain) {
-  writeEvents(kFile, {version(), legacyScalar("a", 1, 1), legacyScalar("a", 2, 2),
-                      legacyScalar("a", 3, 1)});
+  writeEvents(kFile, {version(), simpleScalar("a", 1, 1), simpleScalar("a", 2, 2),
+                      simpleScalar("a", 3, 1)});
   EXPECT_EQ(exported(exportCsv), "step,a\n1,1\n1,3\n2,2\n");
 }
 
@@ -388,7 +388,7 @@ TEST_F(ExportTest, WideCsvOfMoreThanFitsIntoMemoryIsSorted) {
   for (int i = 0; i < kPoints; ++i) {
     // Every step once, in an order that is not theirs: 7 and the number have no divisor in common.
     const auto step = static_cast<std::int64_t>(i) * 7 % kPoints;
-    events.push_back(legacyScalar(step % 2 == 0 ? "even" : "odd", static_cast<float>(step), step));
+    events.push_back(simpleScalar(step % 2 == 0 ? "even" : "odd", static_cast<float>(step), step));
   }
   writeEvents(kFile, events);
   ExportOptions options;
@@ -409,8 +409,8 @@ TEST_F(ExportTest, WideCsvOfMoreThanFitsIntoMemoryIsSorted) {
 }
 
 TEST_F(ExportTest, TakesOnlyWantedTagsAndSteps) {
-  writeEvents(kFile, {legacyScalar("a", 1, 1), legacyScalar("a", 2, 2), legacyScalar("a", 3, 3),
-                      legacyScalar("b", 2, 2)});
+  writeEvents(kFile, {simpleScalar("a", 1, 1), simpleScalar("a", 2, 2), simpleScalar("a", 3, 3),
+                      simpleScalar("b", 2, 2)});
   ExportOptions options;
   options.wantsTag = [](std::string_view tag) { return tag == "a"; };
   options.fromStep = 2;
@@ -420,7 +420,7 @@ TEST_F(ExportTest, TakesOnlyWantedTagsAndSteps) {
 }
 
 TEST_F(ExportTest, LeavesOutWhatARestartWroteAgainUnlessTold) {
-  writeEvents(kFile, {version(), legacyScalar("x", 1, 1), start(1), legacyScalar("x", 2, 1)});
+  writeEvents(kFile, {version(), simpleScalar("x", 1, 1), start(1), simpleScalar("x", 2, 1)});
   EXPECT_EQ(exported(exportCsv), "step,x\n1,2\n");
   ExportOptions options;
   options.purge = PurgePolicy::kNone;
@@ -432,7 +432,7 @@ TEST_F(ExportTest, TellsOfBothPassesOverEachRunHoweverSmall) {
   std::vector<std::uint64_t> wanted;
   for (const char* run : {"a", "b", "c"}) {
     const std::string file = std::string(run) + "/events.out.tfevents.1";
-    bytes += 2 * std::filesystem::file_size(writeEvents(file, {legacyScalar(run, 1, 1)}));
+    bytes += 2 * std::filesystem::file_size(writeEvents(file, {simpleScalar(run, 1, 1)}));
     wanted.push_back(bytes);
   }
   std::vector<std::uint64_t> reports;
@@ -443,7 +443,7 @@ TEST_F(ExportTest, TellsOfBothPassesOverEachRunHoweverSmall) {
 }
 
 TEST_F(ExportTest, ReportsDamageOfAllRuns) {
-  const std::string bytes = framed({legacyScalar("x", 1, 1)});
+  const std::string bytes = framed({simpleScalar("x", 1, 1)});
   writeBytes("a/events.out.tfevents.1", bytes.substr(1) + bytes);
   writeBytes("b/events.out.tfevents.1", bytes.substr(0, 20));
   exported(exportJsonl);
@@ -452,7 +452,7 @@ TEST_F(ExportTest, ReportsDamageOfAllRuns) {
 }
 
 TEST_F(ExportTest, EndsWithWhatTheSinkThrows) {
-  writeEvents(kFile, {legacyScalar("x", 1, 1)});
+  writeEvents(kFile, {simpleScalar("x", 1, 1)});
   for (const Function exportRuns : {exportJson, exportJsonl, exportCsv}) {
     EXPECT_THROW(exportRuns(listRuns(root_), {},
                             [](std::string_view) { throw Error(ErrorCode::kIoError, "full"); }),
@@ -461,7 +461,7 @@ TEST_F(ExportTest, EndsWithWhatTheSinkThrows) {
 }
 
 TEST_F(ExportTest, SaysWhyItsTemporaryFileCannotBeMade) {
-  std::vector<Event> events(800'000, legacyScalar("x", 1, 1));
+  std::vector<Event> events(800'000, simpleScalar("x", 1, 1));
   writeEvents(kFile, events);
   ExportOptions options;
   options.temporaryPrefix = path("absent/spool");

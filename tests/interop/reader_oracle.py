@@ -60,7 +60,7 @@ def graph(directory):
 
 
 def accumulator(directory):
-    """What the class EventAccumulator reads: {kind: {tag: points}}, kinds of legacy forms apart."""
+    """What the class EventAccumulator reads: {kind: {tag: points}}, kinds of the compatible form apart."""
     run = event_accumulator.EventAccumulator(
         directory, size_guidance=event_accumulator.STORE_EVERYTHING_SIZE_GUIDANCE).Reload()
     tags = run.Tags()
@@ -110,7 +110,7 @@ def meaning(plugin, content, tensor):
     if plugin == "text":
         return {"shape": list(array.shape), "strings": [text.hex() for text in array.ravel()]}
     if plugin == "histograms":
-        # data_compat.py makes binary32 numbers of legacy histograms.
+        # data_compat.py makes binary32 numbers of the histograms of this form.
         is_rounded = tensor.dtype == types_pb2.DT_FLOAT
         return {"rounded_rows": array.tolist()} if is_rounded else array.tolist()
     if plugin == "pr_curves":

@@ -36,7 +36,7 @@ def event(step, *values):
 
 
 def scalar(tag, number, **metadata):
-    """In the legacy form."""
+    """In the compatible form."""
     return SUMMARY.Value(tag=tag, simple_value=number, **metadata)
 
 
@@ -88,11 +88,11 @@ class Run:
                 writer.write(each.SerializeToString())
 
 
-def legacy(log_dir):
-    """Every legacy form, and the odd values of each."""
+def compatible(log_dir):
+    """Every kind of the compatible form, and the odd values of each."""
     far = np.finfo(np.float64).max
     unusual = (float("nan"), float("inf"), float("-inf"), -0.0, 2.0 ** -149, 1 / 3)
-    run = Run(log_dir, "legacy")
+    run = Run(log_dir, "compatible")
     run.file(
         version(2),
         *(event(step, scalar("scalar", number), scalar("a tag/ü?", step))
@@ -168,8 +168,8 @@ def large(log_dir):
         limits = np.arange(1000.0)
         counts = noise.integers(0, 3, 1000)
         return event(
-            step, image("legacy image", content), sound("legacy audio", content),
-            histogram("legacy histogram", -1, 1000, limits, counts),
+            step, image("compatible image", content), sound("compatible audio", content),
+            histogram("histogram", -1, 1000, limits, counts),
             histogram_summary.histogram_pb("histogram", noise.normal(size=300), 300).value[0],
             tensor("image", [b"40", b"30", content, content], metadata_of("images")),
             tensor("tensor", noise.normal(size=(20, 30)), metadata_of("my plugin")),
@@ -214,7 +214,7 @@ def output_writer(log_dir):
 def both(tag, step, number=None):
     """One value of each form that a restart drops."""
     number = step if number is None else number
-    return event(step, scalar(f"{tag}/legacy", number), new_scalar(f"{tag}/new", number),
+    return event(step, scalar(f"{tag}/compatible", number), new_scalar(f"{tag}/new", number),
                  image(f"{tag}/image", b"PNG %d" % number),
                  histogram(f"{tag}/histogram", 0, number, [1], [number + 1]),
                  sound(f"{tag}/audio", b"RIFF %d" % number))
@@ -269,7 +269,7 @@ def tag_twice(log_dir):
     """Two values of a tag in an event that goes back."""
     Run(log_dir, "tag_twice").file(
         version(1), *(both("x", step) for step in range(6)),
-        event(3, scalar("x/legacy", 1), scalar("x/legacy", 2),
+        event(3, scalar("x/compatible", 1), scalar("x/compatible", 2),
               new_scalar("x/new", 1), new_scalar("x/new", 2)))
 
 
@@ -279,7 +279,7 @@ def full(log_dir):
 
     def points(steps):
         for step in steps:
-            values = [scalar("legacy", step), new_scalar("new", step),
+            values = [scalar("compatible", step), new_scalar("new", step),
                       histogram_summary.histogram_pb("histogram", np.array([step, step + 1.0]),
                                                      buckets=2).value[0]]
             if step % 3 == 0:
@@ -296,5 +296,5 @@ def full(log_dir):
     run.file(version(2), start(1500), *points(range(1500, 2600)))
 
 
-ALL = (legacy, new_style, graphs, hparams, output_writer, large, restarts, late_start, steps_back,
+ALL = (compatible, new_style, graphs, hparams, output_writer, large, restarts, late_start, steps_back,
        no_version, versions, start_in_version_1, tag_twice, full)

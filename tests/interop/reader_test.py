@@ -3,7 +3,7 @@
 """RunReader reads what TensorBoard's own accumulators read: same tags, points and values.
 
 Runs of tensorboardX and torch.utils.tensorboard with every plugin, and such as TensorFlow leaves:
-legacy forms, restarts, steps that go back, more points than are kept. Where the two differ, the
+both forms, restarts, steps that go back, more points than are kept. Where the two differ, the
 checks say how exactly; docs/event_file_format.md has the list.
 """
 
@@ -106,7 +106,7 @@ class Server(Runs, unittest.TestCase):
                 self.assert_points(ours[tag]["points"], series["points"])
                 for key in ("plugin", "description"):
                     self.assertEqual(ours[tag][key], series[key])
-                # It fills in the tag for legacy values.
+                # It fills in the tag for compatible values.
                 self.assertEqual(ours[tag]["display_name"] or tag, series["display_name"] or tag)
 
     def test_has_the_same_values(self):
@@ -151,9 +151,9 @@ class Server(Runs, unittest.TestCase):
                 self.assertEqual(got["strings"], wanted["strings"])
                 self.assertEqual((got["shape"], wanted["shape"]), ([], [1]))
 
-    def test_rounds_legacy_histograms(self):
+    def test_rounds_compatible_histograms(self):
         """Counts up to 2^24 only are exact there."""
-        directory = self.path("legacy")
+        directory = self.path("compatible")
         theirs = reader_oracle.server(directory, **reader_oracle.ALL)["histogram"]["points"]
         self.assertEqual(theirs[1][2]["rounded_rows"][0][2], 16777216)
         ours = reader_oracle.dump(directory, "server")["tags"]["histogram"]["points"]
@@ -184,7 +184,7 @@ class Server(Runs, unittest.TestCase):
 
 
 class EventAccumulator(Runs, unittest.TestCase):
-    """Against the class for users, which has the legacy forms apart from tensors."""
+    """Against the class for users, which has the compatible form apart from tensors."""
 
     def check(self, directory):
         ours = without_graphs(reader_oracle.dump(directory, "restarts")["tags"])
@@ -211,7 +211,7 @@ class EventAccumulator(Runs, unittest.TestCase):
     def test_compares_with_the_largest_step(self):
         """In files of version 1; the server compares with the step before, as we do always."""
         directory = self.path("steps_back")
-        tag = "x/legacy"
+        tag = "x/compatible"
         server = reader_oracle.server(directory, **reader_oracle.ALL)[tag]["points"]
         theirs = reader_oracle.accumulator(directory)["scalars"][tag]
         self.assertNotEqual(places(theirs), places(server))

@@ -26,7 +26,7 @@ class StrangeFiles : public RunFixture {
  protected:
   void SetUp() override {
     RunFixture::SetUp();
-    writeEvents(kSecond, {legacyScalar("loss", 1, 1)});
+    writeEvents(kSecond, {simpleScalar("loss", 1, 1)});
   }
 
   static RunFiles runOf(const RunReader& run) {
@@ -72,7 +72,7 @@ TEST_F(StrangeFiles, ThatAreEmptyAreNoDamage) {
 }
 
 TEST_F(StrangeFiles, ThatAreDirectoriesAreRunsOfTheirOwn) {
-  writeEvents(std::string(kFirst) + "/events.out.tfevents.1", {legacyScalar("inner", 1, 1)});
+  writeEvents(std::string(kFirst) + "/events.out.tfevents.1", {simpleScalar("inner", 1, 1)});
   EXPECT_THAT(readAll().files(), ElementsAre(path(kSecond)));
   EXPECT_THAT(listRuns(root_), SizeIs(2));
 
@@ -171,7 +171,7 @@ class ForbiddenFiles : public StrangeFiles {
 };
 
 TEST_F(ForbiddenFiles, AreReportedAndTheOthersRead) {
-  writeEvents(kFirst, {legacyScalar("secret", 1, 1)});
+  writeEvents(kFirst, {simpleScalar("secret", 1, 1)});
   fs::permissions(path(kFirst), fs::perms::none);
   EXPECT_EQ(asNobody([&]() -> std::string {
               const RunReader run = read();

@@ -30,9 +30,9 @@ std::string header(std::uint64_t length) {
 
 class LyingLength : public RunFixture {
  protected:
-  const std::string one_ = framed({legacyScalar("loss", 1, 1)});
-  const std::string two_ = framed({legacyScalar("loss", 2, 2)});
-  const std::string three_ = framed({legacyScalar("loss", 3, 3)});
+  const std::string one_ = framed({simpleScalar("loss", 1, 1)});
+  const std::string two_ = framed({simpleScalar("loss", 2, 2)});
+  const std::string three_ = framed({simpleScalar("loss", 3, 3)});
 };
 
 TEST_F(LyingLength, LosesItsOwnRecordWhateverItSays) {
@@ -101,10 +101,10 @@ TEST_F(LyingLength, BehindTheFirstRecordOfALargeFileMakesNoRoomForMillionsOfOthe
   // What a large file begins with shows how much is to come: here one point in 50 bytes.
   std::string many;
   for (int step = 0; step < 200'000; ++step) {
-    many += framed({legacyScalar("loss", 1, step)});
+    many += framed({simpleScalar("loss", 1, step)});
   }
   writeBytes(kFirst, many);
-  writeBytes(kSecond, framed({legacyScalar("loss", 1, 200'000)}) + header(kMaxPayloadBytes) +
+  writeBytes(kSecond, framed({simpleScalar("loss", 1, 200'000)}) + header(kMaxPayloadBytes) +
                           std::string(std::size_t{64} << 20, 'x'));
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), SizeIs(200'001));

@@ -77,7 +77,7 @@ TEST_F(ReaderMemory, CountsWhatItMeansToCount) {
 
 TEST_F(ReaderMemory, OfOneLargeImageIsAtMostTwiceTheFile) {
   writeInChild([] {
-    LegacyImage image;
+    SummaryImage image;
     image.encoded.assign(static_cast<std::size_t>(200 * kMiB), 'x');
     return framed({eventAt(1, Summary{{{"image", std::move(image), std::nullopt}}})});
   });
@@ -86,7 +86,7 @@ TEST_F(ReaderMemory, OfOneLargeImageIsAtMostTwiceTheFile) {
 
 TEST_F(ReaderMemory, OfManyImagesIsSmall) {
   writeInChild([] {
-    LegacyImage image;
+    SummaryImage image;
     image.encoded.assign(static_cast<std::size_t>(kMiB), 'x');
     const std::string one = framed({eventAt(1, Summary{{{"image", image, std::nullopt}}})});
     std::string bytes;
@@ -103,7 +103,7 @@ TEST_F(ReaderMemory, OfScalarsIsAtMostTwiceTheFile) {
   writeInChild([] {
     std::string bytes;
     for (int step = 0; step < 1'000'000; ++step) {
-      bytes += framed({legacyScalar("loss", 1, step)});
+      bytes += framed({simpleScalar("loss", 1, step)});
     }
     return bytes;
   });
@@ -121,7 +121,7 @@ TEST_F(ReaderMemory, OfALengthThatLiesIsAtMostTwiceTheFile) {
     std::string bytes(kHeaderBytes + static_cast<std::size_t>(100 * kMiB), 'x');
     detail::storeLittleEndian64(bytes.data(), kMaxPayloadBytes);
     detail::storeLittleEndian32(bytes.data() + 8, maskedCrc32c({bytes.data(), 8}).value());
-    return bytes + framed({legacyScalar("loss", 1, 1)});
+    return bytes + framed({simpleScalar("loss", 1, 1)});
   });
   EXPECT_LE(peak(), 2 * fileBytes() + 16 * kMiB);
 }

@@ -62,7 +62,7 @@ class HostilePayload : public RunFixture {
   /// Reads a run in which `payload` lies between two scalars, which must be read.
   RunReader readBetween(const std::string& payload) const {
     const std::string record = recordOf(payload);
-    writeBytes(kFirst, before_ + record + framed({legacyScalar("loss", 3, 3)}));
+    writeBytes(kFirst, before_ + record + framed({simpleScalar("loss", 3, 3)}));
     RunReader run = read();
     EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(3, 3)));
     return run;
@@ -99,7 +99,7 @@ class HostilePayload : public RunFixture {
     return buffer.take();
   }
 
-  const std::string before_ = framed({legacyScalar("loss", 1, 1)});
+  const std::string before_ = framed({simpleScalar("loss", 1, 1)});
 };
 
 TEST_F(HostilePayload, ThatIsNoMessageIsDamage) {
@@ -213,16 +213,16 @@ TEST_F(HostilePayload, WhoseShapeAndContentDisagreeIsNoScalar) {
 
 TEST_F(HostilePayload, WithATagThatIsNoUtf8KeepsItsBytes) {
   const std::string tag = "\xff\xc0\x80\xed\xa0\x80";
-  const RunReader run = readAround(payloadOf(legacyScalar(tag, 0.5F, 2)));
+  const RunReader run = readAround(payloadOf(simpleScalar(tag, 0.5F, 2)));
   EXPECT_THAT(run.damage(), IsEmpty());
   EXPECT_THAT(points(run, tag), ElementsAre(Pair(2, 0.5)));
 }
 
 TEST_F(HostilePayload, WithATagOfMegabytesOrNoneIsRead) {
   const std::string tag(4 * kMiB, 't');
-  const RunReader run = readAround(payloadOf(legacyScalar(tag, 0.5F, 2)));
+  const RunReader run = readAround(payloadOf(simpleScalar(tag, 0.5F, 2)));
   EXPECT_THAT(points(run, tag), ElementsAre(Pair(2, 0.5)));
-  EXPECT_THAT(points(readAround(payloadOf(legacyScalar("", 0.5F, 2))), ""),
+  EXPECT_THAT(points(readAround(payloadOf(simpleScalar("", 0.5F, 2))), ""),
               ElementsAre(Pair(2, 0.5)));
 }
 
@@ -230,7 +230,7 @@ TEST_F(HostilePayload, WithATimeThatIsNoneKeepsIt) {
   for (const double time :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
         -std::numeric_limits<double>::max()}) {
-    Event event = legacyScalar("hostile", 0.5F, 2);
+    Event event = simpleScalar("hostile", 0.5F, 2);
     event.wallTime = time;
     const RunReader run = readAround(payloadOf(event));
     const double got = run.tags().at("hostile").scalars.wallTimes.at(0);
@@ -241,16 +241,16 @@ TEST_F(HostilePayload, WithATimeThatIsNoneKeepsIt) {
 TEST_F(HostilePayload, AtTheFirstAndTheLastStepThereIsKeepsThem) {
   for (const std::int64_t step :
        {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
-    EXPECT_THAT(points(readAround(payloadOf(legacyScalar("hostile", 0.5F, step))), "hostile"),
+    EXPECT_THAT(points(readAround(payloadOf(simpleScalar("hostile", 0.5F, step))), "hostile"),
                 ElementsAre(Pair(step, 0.5)));
   }
 }
 
 TEST_F(HostilePayload, OfARestartAtTheFirstStepThereIsDropsEverything) {
   writeEvents(kFirst,
-              {version(), legacyScalar("loss", 1, 1),
-               legacyScalar("loss", 1, std::numeric_limits<std::int64_t>::min()),
-               start(std::numeric_limits<std::int64_t>::min()), legacyScalar("loss", 2, 2)});
+              {version(), simpleScalar("loss", 1, 1),
+               simpleScalar("loss", 1, std::numeric_limits<std::int64_t>::min()),
+               start(std::numeric_limits<std::int64_t>::min()), simpleScalar("loss", 2, 2)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(2, 2)));
 }
 

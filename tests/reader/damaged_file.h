@@ -26,7 +26,7 @@ struct KnownFile {
   static double valueAt(std::int64_t step) { return static_cast<double>(step % 1000) / 8; }
 };
 
-/// Legacy and new-style scalars in turn, of a few tags of different lengths.
+/// Scalars of both forms in turn, of a few tags of different lengths.
 inline KnownFile makeKnownFile(std::int64_t records) {
   KnownFile file;
   RecordBuffer buffer;

@@ -23,7 +23,7 @@ class EventFileReaderTest : public LogDirFixture {
 
 TEST_F(EventFileReaderTest, ReadsEventsInOrder) {
   const std::string file =
-      writeEvents("events", {legacyScalar("loss", 1, 5), legacyScalar("loss", 2, 6)});
+      writeEvents("events", {simpleScalar("loss", 1, 5), simpleScalar("loss", 2, 6)});
   EventFileReader reader(file);
   Event event;
   ASSERT_EQ(reader.next(&event), ReadOutcome::kRecord);
@@ -35,7 +35,7 @@ TEST_F(EventFileReaderTest, ReadsEventsInOrder) {
 }
 
 TEST_F(EventFileReaderTest, FollowsAFileThatGrows) {
-  const std::string bytes = framed({legacyScalar("loss", 1, 5)});
+  const std::string bytes = framed({simpleScalar("loss", 1, 5)});
   const std::string file = writeBytes("events", bytes.substr(0, 20));
   EventFileReader reader(file);
   Event event;
@@ -49,7 +49,7 @@ TEST_F(EventFileReaderTest, FollowsAFileThatGrows) {
 TEST_F(EventFileReaderTest, StopsAtARecordThatHoldsNoEvent) {
   RecordBuffer buffer;
   buffer.append("\x10");  // a step without its number
-  const std::string good = framed({legacyScalar("loss", 1, 5)});
+  const std::string good = framed({simpleScalar("loss", 1, 5)});
   auto reader = readerOf(good + buffer.take() + good);
   Event event;
   ASSERT_EQ(reader->next(&event), ReadOutcome::kRecord);
@@ -62,7 +62,7 @@ TEST_F(EventFileReaderTest, StopsAtARecordThatHoldsNoEvent) {
 }
 
 TEST_F(EventFileReaderTest, StopsAtADamagedRecord) {
-  std::string bytes = framed({legacyScalar("loss", 1, 5)});
+  std::string bytes = framed({simpleScalar("loss", 1, 5)});
   bytes.back() = static_cast<char>(~bytes.back());
   auto reader = readerOf(bytes);
   Event event;
@@ -74,9 +74,9 @@ TEST_F(EventFileReaderTest, StopsAtADamagedRecord) {
 TEST_F(EventFileReaderTest, GoesOnBehindDamageIfTold) {
   RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
-  std::string damaged = framed({legacyScalar("loss", 2, 6)});
+  std::string damaged = framed({simpleScalar("loss", 2, 6)});
   damaged.back() = static_cast<char>(~damaged.back());
-  const std::string good = framed({legacyScalar("loss", 1, 5)});
+  const std::string good = framed({simpleScalar("loss", 1, 5)});
   auto reader = readerOf(damaged + good + noEvent.take() + good);
   Event event;
   for (int i = 0; i < 2; ++i) {
@@ -95,7 +95,7 @@ TEST_F(EventFileReaderTest, SearchesOnBehindDamageWhenTheFileHasGrown) {
   Event event;
   ASSERT_EQ(reader.next(&event), ReadOutcome::kCorrupt);
   ASSERT_EQ(reader.skipDamage(), ReadOutcome::kTruncated);
-  writeBytes("events", damage + framed({legacyScalar("loss", 1, 5)}));
+  writeBytes("events", damage + framed({simpleScalar("loss", 1, 5)}));
   ASSERT_EQ(reader.skipDamage(), ReadOutcome::kRecord);
   ASSERT_EQ(reader.next(&event), ReadOutcome::kRecord);
   EXPECT_EQ(event.step, 5);

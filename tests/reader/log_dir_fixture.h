@@ -72,7 +72,7 @@ class LogDirFixture : public ::testing::Test {
   static Event start(std::int64_t step) {
     return eventAt(step, SessionLog{SessionLog::Status::kStart, "", ""});
   }
-  static Event legacyScalar(std::string tag, float number, std::int64_t step) {
+  static Event simpleScalar(std::string tag, float number, std::int64_t step) {
     Value value;
     value.tag = std::move(tag);
     value.data = number;

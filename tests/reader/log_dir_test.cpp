@@ -43,15 +43,15 @@ class LogDirTest : public RunFixture {
   }
 
   std::string writePoint(const std::string& file, float value, std::int64_t step) const {
-    return writeEvents(file, {legacyScalar("loss", value, step)});
+    return writeEvents(file, {simpleScalar("loss", value, step)});
   }
   void appendPoint(const std::string& file, float value, std::int64_t step) const {
-    append(file, framed({legacyScalar("loss", value, step)}));
+    append(file, framed({simpleScalar("loss", value, step)}));
   }
 
   /// Runs of many sizes, one so large that several threads read it and one damaged.
   void writeManyRuns() const {
-    const std::string bytes = framed({legacyScalar("loss", 1, 0), legacyScalar("loss", 2, 1)});
+    const std::string bytes = framed({simpleScalar("loss", 1, 0), simpleScalar("loss", 2, 1)});
     std::string large;
     while (large.size() < (20 << 20)) {
       large += bytes;
@@ -95,7 +95,7 @@ TEST_F(LogDirTest, ReadsWhatIsNewInRunsThatAreKnown) {
 
   appendPoint("a/events.out.tfevents.1", 3, 3);
   writePoint("b/events.out.tfevents.2", 4, 4);
-  EXPECT_EQ(log.update(), 2 * framed({legacyScalar("loss", 3, 3)}).size());
+  EXPECT_EQ(log.update(), 2 * framed({simpleScalar("loss", 3, 3)}).size());
   EXPECT_THAT(losses(log), ElementsAre(Pair("a", ElementsAre(Pair(1, 1), Pair(3, 3))),
                                        Pair("b", ElementsAre(Pair(2, 2), Pair(4, 4)))));
   EXPECT_EQ(log.runs().at("a").tags().at("loss").firstNew, 1u);
@@ -188,7 +188,7 @@ TEST_F(LogDirTest, ReadsOnlyRunsThatAreWanted) {
   writePoint("b/events.out.tfevents.1", 2, 2);
   std::string wanted = "b";
   LogDir log(root_, {}, [&](const RunFiles& run) { return run.name == wanted; });
-  EXPECT_EQ(log.update(), framed({legacyScalar("loss", 2, 2)}).size());
+  EXPECT_EQ(log.update(), framed({simpleScalar("loss", 2, 2)}).size());
   EXPECT_THAT(names(log), ElementsAre("b"));
   wanted = "a";
   log.update();
@@ -197,7 +197,7 @@ TEST_F(LogDirTest, ReadsOnlyRunsThatAreWanted) {
 
 TEST_F(LogDirTest, ReadsEachRunWithItsOptions) {
   writeEvents("a/events.out.tfevents.1",
-              {version(), legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2), start(1)});
+              {version(), simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 2), start(1)});
   LogDir purged(root_);
   purged.update();
   EXPECT_THAT(losses(purged), ElementsAre(Pair("a", IsEmpty())));
@@ -255,7 +255,7 @@ TEST_F(LogDirTest, ReportsTheProgressOfAllRunsOnTheCallersThread) {
   reported.clear();
   log.update();
   EXPECT_THAT(reported, IsEmpty());
-  const std::string more = framed({legacyScalar("loss", 5, 5)});
+  const std::string more = framed({simpleScalar("loss", 5, 5)});
   append("large/events.out.tfevents.1", more);
   log.update();
   EXPECT_THAT(reported, ElementsAre(more.size()));

@@ -25,8 +25,9 @@ class LostMetadataTest : public RunFixture {
 };
 
 TEST_F(LostMetadataTest, LeavesNumbersScalars) {
-  writeBytes(kFirst, damaged({version(), newScalar("loss", 1, 1), newScalar("loss", 2, 2, false),
-                              newScalar("loss", 3, 3, false)}));
+  writeBytes(kFirst,
+             damaged({version(), tensorScalar("loss", 1, 1), tensorScalar("loss", 2, 2, false),
+                      tensorScalar("loss", 3, 3, false)}));
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(2, 2), Pair(3, 3)));
   EXPECT_EQ(run.tags().at("loss").metadata.pluginName, kScalarsPlugin);
@@ -35,18 +36,19 @@ TEST_F(LostMetadataTest, LeavesNumbersScalars) {
 }
 
 TEST_F(LostMetadataTest, LeavesNumbersScalarsAsTheFileGrows) {
-  writeBytes(kFirst, damaged({version(), newScalar("loss", 1, 1), newScalar("loss", 2, 2, false)}));
+  writeBytes(kFirst,
+             damaged({version(), tensorScalar("loss", 1, 1), tensorScalar("loss", 2, 2, false)}));
   RunReader run = read();
-  append(kFirst, framed({newScalar("loss", 3, 3, false)}));
+  append(kFirst, framed({tensorScalar("loss", 3, 3, false)}));
   run.update();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(2, 2), Pair(3, 3)));
 }
 
 TEST_F(LostMetadataTest, IsForgottenWhenMetadataComesAllTheSame) {
-  writeBytes(kFirst, damaged({version(), newScalar("x", 1, 1), newScalar("x", 2, 2, false)}));
+  writeBytes(kFirst, damaged({version(), tensorScalar("x", 1, 1), tensorScalar("x", 2, 2, false)}));
   RunReader run = read();
   EXPECT_THAT(points(run, "x"), ElementsAre(Pair(2, 2)));
-  Event other = newScalar("x", 3, 3);
+  Event other = tensorScalar("x", 3, 3);
   std::get<Summary>(other.what).values[0].metadata->pluginName = "mine";
   append(kFirst, framed({other}));
   run.update();
@@ -64,7 +66,7 @@ TEST_F(LostMetadataTest, LeavesOtherValuesWithoutAPlugin) {
 }
 
 TEST_F(LostMetadataTest, IsNotAssumedWhereNothingIsDamaged) {
-  writeEvents(kFirst, {version(), newScalar("number", 2, 2, false)});
+  writeEvents(kFirst, {version(), tensorScalar("number", 2, 2, false)});
   const RunReader run = read();
   EXPECT_EQ(run.tags().at("number").metadata.pluginName, "");
   EXPECT_THAT(run.tags().at("number").scalars.steps, IsEmpty());

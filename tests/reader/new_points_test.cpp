@@ -23,46 +23,47 @@ class NewPointsTest : public RunFixture {
 };
 
 TEST_F(NewPointsTest, AreAllAtFirst) {
-  writeEvents(kFirst, {legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2)});
+  writeEvents(kFirst, {simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 2)});
   EXPECT_THAT(newPoints(read(), "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
 }
 
 TEST_F(NewPointsTest, AreThoseOfTheLastUpdate) {
-  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run = read();
-  append(kFirst, framed({legacyScalar("loss", 2, 2)}));
+  append(kFirst, framed({simpleScalar("loss", 2, 2)}));
   run.update();
   EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(2, 2)));
 }
 
 TEST_F(NewPointsTest, AreNoneIfNothingWasWritten) {
-  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run = read();
   run.update();
   EXPECT_THAT(newPoints(run, "loss"), IsEmpty());
 }
 
 TEST_F(NewPointsTest, AreThoseThatARestartWroteAgain) {
-  writeEvents(kFirst, {version(), legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2),
-                       legacyScalar("loss", 3, 3)});
+  writeEvents(kFirst, {version(), simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 2),
+                       simpleScalar("loss", 3, 3)});
   RunReader run = read();
-  append(kFirst, framed({legacyScalar("loss", 4, 4), start(3), legacyScalar("loss", 30, 3)}));
+  append(kFirst, framed({simpleScalar("loss", 4, 4), start(3), simpleScalar("loss", 30, 3)}));
   run.update();
   EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(3, 30)));
 }
 
 TEST_F(NewPointsTest, BeforeARestartStayNewIfItLeavesThem) {
-  writeEvents(kFirst, {version(), legacyScalar("loss", 1, 1), legacyScalar("loss", 5, 5)});
+  writeEvents(kFirst, {version(), simpleScalar("loss", 1, 1), simpleScalar("loss", 5, 5)});
   RunReader run = read();
-  append(kFirst, framed({legacyScalar("loss", 2, 2), start(3), legacyScalar("loss", 30, 3)}));
+  append(kFirst, framed({simpleScalar("loss", 2, 2), start(3), simpleScalar("loss", 30, 3)}));
   run.update();
   EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(2, 2), Pair(3, 30)));
 }
 
 TEST_F(NewPointsTest, OfATagWithoutMetadataAreKnownWhenItComes) {
-  writeEvents(kFirst, {version(), newScalar("loss", 1, 1, false), newScalar("loss", 2, 2, false)});
+  writeEvents(kFirst,
+              {version(), tensorScalar("loss", 1, 1, false), tensorScalar("loss", 2, 2, false)});
   RunReader run = read();
-  append(kFirst, framed({start(2), newScalar("loss", 20, 2)}));
+  append(kFirst, framed({start(2), tensorScalar("loss", 20, 2)}));
   run.update();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 20)));
   EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(2, 20)));
@@ -79,11 +80,11 @@ TEST_F(NewPointsTest, OfOtherPluginsAreKnownToo) {
 
 TEST_F(NewPointsTest, AreFoundBehindWhatSamplingTakesOut) {
   writeEvents(kFirst,
-              {legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2), legacyScalar("loss", 3, 3)});
+              {simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 2), simpleScalar("loss", 3, 3)});
   RunReaderOptions options;
   options.sampling.otherMaxPoints = 3;
   RunReader run = read(options);
-  append(kFirst, framed({legacyScalar("loss", 4, 4)}));
+  append(kFirst, framed({simpleScalar("loss", 4, 4)}));
   run.update();
   // One of the three made room.
   EXPECT_EQ(run.tags().at("loss").size(), 3u);

@@ -61,8 +61,8 @@ class ReaderOutOfMemory : public RunFixture {
     };
     append(version("brain.Event:2"));
     for (std::int64_t step = 0; step < steps; ++step) {
-      append(newScalar("loss", static_cast<float>(step % 100), step, step == 0));
-      append(legacyScalar("a tag whose name is long/accuracy", 1, step));
+      append(tensorScalar("loss", static_cast<float>(step % 100), step, step == 0));
+      append(simpleScalar("a tag whose name is long/accuracy", 1, step));
       if (step % 1000 == 0) {
         append(textAt(step, "text", "some words that are not short"));
       }

@@ -31,7 +31,7 @@ class RandomRun : public RunFixture {
       case 3:
         return textAt(step, "note", "text");
       case 4:
-        return newScalar("new", static_cast<float>(random_() % 100), step, random_() % 3 == 0);
+        return tensorScalar("new", static_cast<float>(random_() % 100), step, random_() % 3 == 0);
       case 5: {
         Event event = textAt(step, "note", "text");
         std::get<Summary>(event.what)
@@ -42,12 +42,12 @@ class RandomRun : public RunFixture {
         return eventAt(step, GraphDef{"graph"});
       case 7: {
         // Metadata that names no plugin tells nothing.
-        Event event = newScalar("new", 1, step);
+        Event event = tensorScalar("new", 1, step);
         std::get<Summary>(event.what).values[0].metadata->pluginName.clear();
         return event;
       }
       default:
-        return legacyScalar(tag, static_cast<float>(random_() % 100), step);
+        return simpleScalar(tag, static_cast<float>(random_() % 100), step);
     }
   }
   std::string randomFile() {

@@ -48,8 +48,8 @@ class RunEventsTest : public LogDirFixture {
 };
 
 TEST_F(RunEventsTest, GivesTheValuesOfAllFilesInTheOrderOfWriting) {
-  writeEvents(kLaterFile, {legacyScalar("b", 4, 2)});
-  writeEvents(kFile, {legacyScalar("b", 1, 1), legacyScalar("a", 2, 1), legacyScalar("b", 3, 1)});
+  writeEvents(kLaterFile, {simpleScalar("b", 4, 2)});
+  writeEvents(kFile, {simpleScalar("b", 1, 1), simpleScalar("a", 2, 1), simpleScalar("b", 3, 1)});
   EXPECT_THAT(read(), ElementsAre("b@1=1", "a@1=2", "b@1=3", "b@2=4"));
 }
 
@@ -110,53 +110,53 @@ TEST_F(RunEventsTest, GivesGraphsWithTheNamesThatReadersKnow) {
 }
 
 TEST_F(RunEventsTest, DropsWhatARestartWritesAgain) {
-  writeEvents(kFile, {start(0), legacyScalar("x", 1, 1), legacyScalar("x", 2, 2),
-                      legacyScalar("x", 3, 3), eventAt(9, GraphDef{"graph"})});
-  writeEvents(kLaterFile, {start(2), legacyScalar("x", 20, 2)});
+  writeEvents(kFile, {start(0), simpleScalar("x", 1, 1), simpleScalar("x", 2, 2),
+                      simpleScalar("x", 3, 3), eventAt(9, GraphDef{"graph"})});
+  writeEvents(kLaterFile, {start(2), simpleScalar("x", 20, 2)});
   EXPECT_THAT(read(), ElementsAre("x@1=1", "__run_graph__@9", "x@2=20"));
 }
 
 TEST_F(RunEventsTest, DropsByTheEarliestRestartBehindAValue) {
   writeEvents(kFile,
-              {legacyScalar("x", 1, 1), legacyScalar("x", 5, 5), start(6), legacyScalar("x", 7, 7),
-               start(5), legacyScalar("x", 50, 5), start(8), legacyScalar("x", 8, 8), start(3),
-               legacyScalar("x", 30, 3), start(4), legacyScalar("x", 40, 4)});
+              {simpleScalar("x", 1, 1), simpleScalar("x", 5, 5), start(6), simpleScalar("x", 7, 7),
+               start(5), simpleScalar("x", 50, 5), start(8), simpleScalar("x", 8, 8), start(3),
+               simpleScalar("x", 30, 3), start(4), simpleScalar("x", 40, 4)});
   EXPECT_THAT(read(), ElementsAre("x@1=1", "x@3=30", "x@4=40"));
 }
 
 TEST_F(RunEventsTest, KeepsWhatTensorBoardsServerKeepsAtTheFirstRestart) {
-  writeEvents(kFile, {version(), legacyScalar("x", 1, 1), legacyScalar("x", 2, 2), start(1),
-                      legacyScalar("x", 10, 1), start(2), legacyScalar("x", 20, 2)});
+  writeEvents(kFile, {version(), simpleScalar("x", 1, 1), simpleScalar("x", 2, 2), start(1),
+                      simpleScalar("x", 10, 1), start(2), simpleScalar("x", 20, 2)});
   EXPECT_THAT(readWith(PurgePolicy::kTensorBoardServer), ElementsAre("x@1=1", "x@1=10", "x@2=20"));
 }
 
 TEST_F(RunEventsTest, TakesAFileWhoseVersionIsDamagedForANewOne) {
-  std::string bytes = framed({version(), legacyScalar("x", 2, 2), legacyScalar("x", 1, 1)});
+  std::string bytes = framed({version(), simpleScalar("x", 2, 2), simpleScalar("x", 1, 1)});
   bytes.front() = static_cast<char>(~bytes.front());
   writeBytes(kFile, bytes);
   EXPECT_THAT(readWith(PurgePolicy::kRestarts), ElementsAre("x@2=2", "x@1=1"));
 }
 
 TEST_F(RunEventsTest, GivesEverythingIfNothingIsPurged) {
-  writeEvents(kFile, {version("brain.Event:1"), legacyScalar("x", 2, 2), start(1),
-                      legacyScalar("x", 10, 1)});
+  writeEvents(kFile, {version("brain.Event:1"), simpleScalar("x", 2, 2), start(1),
+                      simpleScalar("x", 10, 1)});
   EXPECT_THAT(readWith(PurgePolicy::kNone), ElementsAre("x@2=2", "x@1=10"));
 }
 
 TEST_F(RunEventsTest, DropsByTagWhereAStepGoesBackInFilesWithoutRestarts) {
-  writeEvents(kFile, {version("brain.Event:1"), legacyScalar("x", 1, 1), legacyScalar("x", 2, 2),
-                      legacyScalar("y", 3, 2), legacyScalar("x", 20, 2), legacyScalar("x", 3, 3),
-                      legacyScalar("x", 21, 2)});
+  writeEvents(kFile, {version("brain.Event:1"), simpleScalar("x", 1, 1), simpleScalar("x", 2, 2),
+                      simpleScalar("y", 3, 2), simpleScalar("x", 20, 2), simpleScalar("x", 3, 3),
+                      simpleScalar("x", 21, 2)});
   EXPECT_THAT(read(), ElementsAre("x@1=1", "y@2=3", "x@2=21"));
 }
 
 TEST_F(RunEventsTest, DropsNothingByStepInFilesThatHaveRestarts) {
-  writeEvents(kFile, {version("brain.Event:2"), legacyScalar("x", 2, 2), legacyScalar("x", 1, 1)});
+  writeEvents(kFile, {version("brain.Event:2"), simpleScalar("x", 2, 2), simpleScalar("x", 1, 1)});
   EXPECT_THAT(read(), ElementsAre("x@2=2", "x@1=1"));
 }
 
 TEST_F(RunEventsTest, GoesOnBehindDamage) {
-  std::string bytes = framed({legacyScalar("x", 1, 1), legacyScalar("x", 2, 2)});
+  std::string bytes = framed({simpleScalar("x", 1, 1), simpleScalar("x", 2, 2)});
   const std::size_t size = bytes.size() / 2;
   bytes[size / 2] = static_cast<char>(~bytes[size / 2]);
   const std::string file = writeBytes(kFile, bytes);
@@ -171,14 +171,14 @@ TEST_F(RunEventsTest, ReportsARecordThatIsNoEvent) {
   RecordBuffer records;
   records.beginRecord()->append("\xff\xff");
   records.endRecord();
-  writeBytes(kFile, records.take() + framed({legacyScalar("x", 1, 1)}));
+  writeBytes(kFile, records.take() + framed({simpleScalar("x", 1, 1)}));
   EXPECT_THAT(read(), ElementsAre("x@1=1"));
   ASSERT_THAT(damage_, SizeIs(1));
   EXPECT_THAT(damage_[0].status.message(), HasSubstr(" at offset 0 of "));
 }
 
 TEST_F(RunEventsTest, ReportsAFileThatEndsInsideARecord) {
-  const std::string bytes = framed({legacyScalar("x", 1, 1), legacyScalar("x", 2, 2)});
+  const std::string bytes = framed({simpleScalar("x", 1, 1), simpleScalar("x", 2, 2)});
   writeBytes(kFile, bytes.substr(0, bytes.size() - 1));
   EXPECT_THAT(read(), ElementsAre("x@1=1"));
   ASSERT_THAT(damage_, SizeIs(1));
@@ -195,7 +195,7 @@ TEST_F(RunEventsTest, ReportsAFileThatIsNotThere) {
 }
 
 TEST_F(RunEventsTest, ReportsAFileThatGoesBetweenThePasses) {
-  const std::string file = writeEvents(kFile, {legacyScalar("x", 1, 1)});
+  const std::string file = writeEvents(kFile, {simpleScalar("x", 1, 1)});
   RunEvents run(listRuns(root_).at(0));
   std::filesystem::remove(file);
   RunValue value;
@@ -205,8 +205,8 @@ TEST_F(RunEventsTest, ReportsAFileThatGoesBetweenThePasses) {
 }
 
 TEST_F(RunEventsTest, ReportsAFileThatBecomesShorterBetweenThePasses) {
-  const std::string first = framed({legacyScalar("x", 1, 1)});
-  const std::string both = first + framed({legacyScalar("x", 2, 2)});
+  const std::string first = framed({simpleScalar("x", 1, 1)});
+  const std::string both = first + framed({simpleScalar("x", 2, 2)});
   for (const std::string& left : {first, std::string()}) {
     const std::string file = writeBytes(kFile, both);
     RunEvents run(listRuns(root_).at(0));
@@ -226,7 +226,7 @@ TEST_F(RunEventsTest, ReportsAFileThatBecomesShorterBetweenThePasses) {
 }
 
 TEST_F(RunEventsTest, ReportsDamageThatComesBetweenThePassesAndNoneTwice) {
-  const std::string record = framed({legacyScalar("x", 1, 1)});
+  const std::string record = framed({simpleScalar("x", 1, 1)});
   std::string bytes = record + record + record + record;
   bytes[20] = static_cast<char>(~bytes[20]);
   writeBytes(kFile, bytes);
@@ -244,9 +244,9 @@ TEST_F(RunEventsTest, ReportsDamageThatComesBetweenThePassesAndNoneTwice) {
 }
 
 TEST_F(RunEventsTest, LeavesOutTheTagsOfAFileThatIsReplacedBetweenThePasses) {
-  writeEvents(kFile, {legacyScalar("x", 1, 1), legacyScalar("x", 2, 2)});
+  writeEvents(kFile, {simpleScalar("x", 1, 1), simpleScalar("x", 2, 2)});
   RunEvents run(listRuns(root_).at(0));
-  writeEvents(kFile, {legacyScalar("y", 1, 1), legacyScalar("x", 3, 3)});
+  writeEvents(kFile, {simpleScalar("y", 1, 1), simpleScalar("x", 3, 3)});
   RunValue value;
   ASSERT_TRUE(run.next(&value));
   EXPECT_EQ(run.tags()[value.tag].name, "x");
@@ -257,7 +257,7 @@ TEST_F(RunEventsTest, LeavesOutTheTagsOfAFileThatIsReplacedBetweenThePasses) {
 
 TEST_F(RunEventsTest, ListsNoTagOfAValueThatSaysNothing) {
   const Value nothing{"nothing", std::monostate(), std::nullopt};
-  writeEvents(kFile, {eventAt(1, Summary{{nothing}}), legacyScalar("x", 1, 1)});
+  writeEvents(kFile, {eventAt(1, Summary{{nothing}}), simpleScalar("x", 1, 1)});
   RunEvents run(listRuns(root_).at(0));
   ASSERT_THAT(run.tags(), SizeIs(1));
   EXPECT_EQ(run.tags()[0].name, "x");
@@ -269,16 +269,16 @@ TEST_F(RunEventsTest, GivesScalarsAndOtherValuesInTurn) {
   text.strings = {"text"};
   Value note{"note", text, SummaryMetadata()};
   note.metadata->pluginName = kTextPlugin;
-  writeEvents(kFile, {legacyScalar("x", 1, 1), eventAt(2, Summary{{note, note}}),
-                      legacyScalar("x", 3, 3), eventAt(4, Summary{{note}})});
+  writeEvents(kFile, {simpleScalar("x", 1, 1), eventAt(2, Summary{{note, note}}),
+                      simpleScalar("x", 3, 3), eventAt(4, Summary{{note}})});
   EXPECT_THAT(read(), ElementsAre("x@1=1", "note@2", "note@2", "x@3=3", "note@4"));
 }
 
 TEST_F(RunEventsTest, LeavesOutWhatIsWrittenBetweenThePasses) {
-  const std::string first = framed({legacyScalar("x", 1, 1)});
+  const std::string first = framed({simpleScalar("x", 1, 1)});
   writeBytes(kFile, first);
   RunEvents run(listRuns(root_).at(0));
-  writeBytes(kFile, first + framed({start(0), legacyScalar("new", 2, 2)}));
+  writeBytes(kFile, first + framed({start(0), simpleScalar("new", 2, 2)}));
   RunValue value;
   EXPECT_TRUE(run.next(&value));
   EXPECT_FALSE(run.next(&value));
@@ -290,7 +290,7 @@ TEST_F(RunEventsTest, CountsTheBytesOfBothPasses) {
   for (int i = 0; i < 40; ++i) {
     Value value;
     value.tag = "big";
-    value.data = LegacyImage{1, 1, 3, std::string(1 << 20, 'x')};
+    value.data = SummaryImage{1, 1, 3, std::string(1 << 20, 'x')};
     events.push_back(eventAt(i, Summary{{value}}));
   }
   const std::uint64_t size = std::filesystem::file_size(writeEvents(kFile, events));

@@ -69,9 +69,9 @@ class RunFixture : public LogDirFixture {
     return options;
   }
 
-  /// As legacyScalar(), in the form that SummaryWriter writes; metadata with the tag's first value.
-  static Event newScalar(const std::string& tag, float number, std::int64_t step,
-                         bool withMetadata = true) {
+  /// As simpleScalar(), in the form that SummaryWriter writes; metadata with the tag's first value.
+  static Event tensorScalar(const std::string& tag, float number, std::int64_t step,
+                            bool withMetadata = true) {
     Value value = tensorValue<float>(tag, TensorType::kFloat, {number});
     if (withMetadata) {
       value = ofScalarsPlugin(std::move(value));

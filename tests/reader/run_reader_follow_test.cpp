@@ -31,9 +31,9 @@ std::uint64_t bytesReadSoFar() {
 }
 
 TEST_F(FollowTest, ReadsWhatWasAppended) {
-  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run = read();
-  const std::string more = framed({legacyScalar("loss", 2, 2)});
+  const std::string more = framed({simpleScalar("loss", 2, 2)});
   append(kFirst, more);
   EXPECT_EQ(run.update(), more.size());
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
@@ -42,13 +42,13 @@ TEST_F(FollowTest, ReadsWhatWasAppended) {
 TEST_F(FollowTest, ReadsNothingTwiceHoweverLongTheFile) {
   std::vector<Event> events;
   for (int step = 0; step < 20'000; ++step) {
-    events.push_back(legacyScalar("loss", 1, step));
+    events.push_back(simpleScalar("loss", 1, step));
   }
   const std::string file = writeEvents(kFirst, events);
   RunReader run = read();
   ASSERT_GT(std::filesystem::file_size(file), 800'000u);
 
-  const std::string more = framed({legacyScalar("loss", 2, 20'000)});
+  const std::string more = framed({simpleScalar("loss", 2, 20'000)});
   append(kFirst, more);
   const std::uint64_t itself = bytesReadSoFar();
   const std::uint64_t before = bytesReadSoFar();
@@ -58,7 +58,7 @@ TEST_F(FollowTest, ReadsNothingTwiceHoweverLongTheFile) {
 }
 
 TEST_F(FollowTest, ReadsNoByteOfAFileThatDidNotGrow) {
-  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run = read();
   const std::uint64_t itself = bytesReadSoFar();
   const std::uint64_t before = bytesReadSoFar();
@@ -67,8 +67,8 @@ TEST_F(FollowTest, ReadsNoByteOfAFileThatDidNotGrow) {
 }
 
 TEST_F(FollowTest, WaitsForTheRestOfARecordAndGoesOn) {
-  const std::string bytes = framed({legacyScalar("loss", 1, 1)});
-  const std::string next = framed({legacyScalar("loss", 2, 2)});
+  const std::string bytes = framed({simpleScalar("loss", 1, 1)});
+  const std::string next = framed({simpleScalar("loss", 2, 2)});
   writeBytes(kFirst, bytes + next.substr(0, 20));
   RunReader run = readerOf();
   EXPECT_EQ(run.update(), bytes.size());
@@ -84,7 +84,7 @@ TEST_F(FollowTest, WaitsForTheRestOfARecordAndGoesOn) {
 
 TEST_F(FollowTest, TakesEveryByteOfAFileThatIsWrittenByteByByte) {
   const std::string bytes =
-      framed({legacyScalar("loss", 1, 1), textAt(1, "note", "text"), legacyScalar("loss", 2, 2)});
+      framed({simpleScalar("loss", 1, 1), textAt(1, "note", "text"), simpleScalar("loss", 2, 2)});
   writeBytes(kFirst, "");
   RunReader run = readerOf();
   std::uint64_t read = 0;
@@ -99,19 +99,19 @@ TEST_F(FollowTest, TakesEveryByteOfAFileThatIsWrittenByteByByte) {
 }
 
 TEST_F(FollowTest, FindsFilesThatAreNew) {
-  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run = read();
-  const std::string file = writeEvents(kSecond, {legacyScalar("loss", 2, 2)});
+  const std::string file = writeEvents(kSecond, {simpleScalar("loss", 2, 2)});
   EXPECT_GT(run.update(), 0u);
   EXPECT_EQ(run.files().back(), file);
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
 }
 
 TEST_F(FollowTest, LeavesNewFilesAloneWhereTheRunIsOneFile) {
-  const std::string file = writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  const std::string file = writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run({".", root_, {file}, false});
   run.update();
-  writeEvents(kSecond, {legacyScalar("loss", 2, 2)});
+  writeEvents(kSecond, {simpleScalar("loss", 2, 2)});
   EXPECT_EQ(run.update(), 0u);
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
 }
@@ -124,7 +124,7 @@ TEST_F(FollowTest, ReadsMoreFilesThanAProcessMayOpen) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
   constexpr int kFiles = 3000;
   for (int i = 0; i < kFiles; ++i) {
-    writeEvents("events.out.tfevents." + std::to_string(10'000 + i), {legacyScalar("loss", 1, i)});
+    writeEvents("events.out.tfevents." + std::to_string(10'000 + i), {simpleScalar("loss", 1, i)});
   }
   RunReader run = readerOf();
   run.update();
@@ -136,8 +136,8 @@ TEST_F(FollowTest, ReadsMoreFilesThanAProcessMayOpen) {
 
 TEST_F(FollowTest, KeepsThePointsOfAFileThatWasRemoved) {
   const std::string file =
-      writeEvents(kFirst, {legacyScalar("loss", 1, 1), textAt(1, "note", "x")});
-  writeEvents(kSecond, {legacyScalar("loss", 2, 2)});
+      writeEvents(kFirst, {simpleScalar("loss", 1, 1), textAt(1, "note", "x")});
+  writeEvents(kSecond, {simpleScalar("loss", 2, 2)});
   RunReader run = read();
   std::filesystem::remove(file);
   EXPECT_EQ(run.update(), 0u);
@@ -154,7 +154,7 @@ TEST_F(FollowTest, KeepsThePointsOfAFileThatWasRemoved) {
 }
 
 TEST_F(FollowTest, KeepsThePointsOfAFileThatBecameShorterAndSaysSo) {
-  const std::string file = writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  const std::string file = writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run = read();
   const std::uintmax_t size = std::filesystem::file_size(file);
   std::filesystem::resize_file(file, 5);
@@ -172,7 +172,7 @@ TEST_F(FollowTest, GoesOnWhenAFileThatCouldNotBeReadIsThereAgain) {
   run.update();
   ASSERT_THAT(run.damage(), SizeIs(1));
   EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
-  writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   run.update();
   EXPECT_THAT(run.damage(), IsEmpty());
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
@@ -251,8 +251,8 @@ TEST_F(FollowTest, ReadsNoMoreOfAFileThanTheRecordOfTheValue) {
 }
 
 TEST_F(FollowTest, SearchesOnBehindDamageWhenTheFileHasGrown) {
-  const std::string good = framed({legacyScalar("loss", 1, 1)});
-  const std::string more = framed({legacyScalar("loss", 2, 2)});
+  const std::string good = framed({simpleScalar("loss", 1, 1)});
+  const std::string more = framed({simpleScalar("loss", 2, 2)});
   writeBytes(kFirst, good + std::string(1000, 'x'));
   RunReader run = read();
   EXPECT_THAT(run.damage(), ElementsAre(IsDamage(good.size(), 1000, "length checksum mismatch")));

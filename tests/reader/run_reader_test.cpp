@@ -39,7 +39,7 @@ TEST_F(RunReaderTest, FindsNothingInAnEmptyDirectory) {
 }
 
 TEST_F(RunReaderTest, GivesScalarsAsColumns) {
-  writeEvents(kFirst, {newScalar("loss", 2, 1), newScalar("loss", 1, 2, false)});
+  writeEvents(kFirst, {tensorScalar("loss", 2, 1), tensorScalar("loss", 1, 2, false)});
   const RunReader run = read();
   const TagSeries& loss = run.tags().at("loss");
   EXPECT_THAT(loss.scalars.wallTimes, ElementsAre(1001, 1002));
@@ -49,8 +49,8 @@ TEST_F(RunReaderTest, GivesScalarsAsColumns) {
   EXPECT_EQ(loss.metadata.pluginName, kScalarsPlugin);
 }
 
-TEST_F(RunReaderTest, ReadsLegacyAndNewScalarsOfOneTag) {
-  writeEvents(kFirst, {legacyScalar("loss", 3, 1), newScalar("loss", 2, 2)});
+TEST_F(RunReaderTest, ReadsBothFormsOfScalarsOfOneTag) {
+  writeEvents(kFirst, {simpleScalar("loss", 3, 1), tensorScalar("loss", 2, 2)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 3), Pair(2, 2)));
 }
 
@@ -86,23 +86,23 @@ TEST_F(RunReaderTest, ReadsBackTheRightOneOfSeveralValuesOfAnEvent) {
   EXPECT_EQ(textOf(valueOf(run, "b")), "of b");
 }
 
-TEST_F(RunReaderTest, GivesLegacyValuesThePluginThatShowsThem) {
-  writeEvents(kFirst, {eventAt(1, Summary{{{"image", LegacyImage{1, 1, 3, "png"}, std::nullopt},
-                                           {"histogram", LegacyHistogram(), std::nullopt},
-                                           {"audio", LegacyAudio(), std::nullopt},
+TEST_F(RunReaderTest, GivesValuesWithoutMetadataThePluginThatShowsThem) {
+  writeEvents(kFirst, {eventAt(1, Summary{{{"image", SummaryImage{1, 1, 3, "png"}, std::nullopt},
+                                           {"histogram", SummaryHistogram(), std::nullopt},
+                                           {"audio", SummaryAudio(), std::nullopt},
                                            {"scalar", 1.0F, std::nullopt}}})});
   const RunReader run = read();
   EXPECT_EQ(run.tags().at("image").metadata.pluginName, kImagesPlugin);
   EXPECT_EQ(run.tags().at("histogram").metadata.pluginName, kHistogramsPlugin);
   EXPECT_EQ(run.tags().at("audio").metadata.pluginName, kAudioPlugin);
   EXPECT_EQ(run.tags().at("scalar").metadata.pluginName, kScalarsPlugin);
-  EXPECT_EQ(std::get<LegacyImage>(valueOf(run, "image").data).encoded, "png");
+  EXPECT_EQ(std::get<SummaryImage>(valueOf(run, "image").data).encoded, "png");
 }
 
 TEST_F(RunReaderTest, KeepsTheMetadataOfTheFirstValueOnly) {
-  Event first = newScalar("loss", 1, 1);
+  Event first = tensorScalar("loss", 1, 1);
   std::get<Summary>(first.what).values[0].metadata->displayName = "Loss";
-  Event later = newScalar("loss", 2, 2);
+  Event later = tensorScalar("loss", 2, 2);
   std::get<Summary>(later.what).values[0].metadata->displayName = "Another name";
   std::get<Summary>(later.what).values[0].metadata->pluginName = kTextPlugin;
   writeEvents(kFirst, {first});
@@ -113,7 +113,7 @@ TEST_F(RunReaderTest, KeepsTheMetadataOfTheFirstValueOnly) {
 }
 
 TEST_F(RunReaderTest, GivesNoTagTheMetadataOfAnotherInItsEvent) {
-  Event event = legacyScalar("a", 1, 1);
+  Event event = simpleScalar("a", 1, 1);
   auto& values = std::get<Summary>(event.what).values;
   values[0].metadata.emplace();
   values[0].metadata->displayName = "the name of a";
@@ -125,8 +125,8 @@ TEST_F(RunReaderTest, GivesNoTagTheMetadataOfAnotherInItsEvent) {
 }
 
 TEST_F(RunReaderTest, KnowsATagWhoseMetadataLiesInAnEarlierFile) {
-  writeEvents(kFirst, {newScalar("loss", 1, 1), textAt(1, "note", "first")});
-  writeEvents(kSecond, {newScalar("loss", 2, 2, false), textAt(2, "note", "second", false)});
+  writeEvents(kFirst, {tensorScalar("loss", 1, 1), textAt(1, "note", "first")});
+  writeEvents(kSecond, {tensorScalar("loss", 2, 2, false), textAt(2, "note", "second", false)});
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
   EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2));
@@ -134,13 +134,13 @@ TEST_F(RunReaderTest, KnowsATagWhoseMetadataLiesInAnEarlierFile) {
 
 TEST_F(RunReaderTest, CountsNumbersInFrontOfTheirTagsMetadataByIt) {
   // What is left where the record with the metadata was damaged, and a restart wrote another.
-  writeEvents(kFirst, {version(), newScalar("loss", 1, 1, false), newScalar("loss", 2, 2, false),
-                       newScalar("raw", 5, 1, false)});
+  writeEvents(kFirst, {version(), tensorScalar("loss", 1, 1, false),
+                       tensorScalar("loss", 2, 2, false), tensorScalar("raw", 5, 1, false)});
   RunReader run = read();
   EXPECT_EQ(steps(run, "loss"), (std::vector<std::int64_t>{1, 2}));
-  Event other = newScalar("raw", 6, 2);
+  Event other = tensorScalar("raw", 6, 2);
   std::get<Summary>(other.what).values[0].metadata->pluginName = "tensor";
-  writeEvents(kSecond, {version(), start(2), newScalar("loss", 20, 2), other});
+  writeEvents(kSecond, {version(), start(2), tensorScalar("loss", 20, 2), other});
   run.update();
   EXPECT_EQ(points(run, "loss"), (Points{{1, 1}, {2, 20}}));
   EXPECT_EQ(run.tags().at("loss").values.size(), 0U);
@@ -149,24 +149,24 @@ TEST_F(RunReaderTest, CountsNumbersInFrontOfTheirTagsMetadataByIt) {
 }
 
 TEST_F(RunReaderTest, TakesATensorOfAnotherPluginForNoScalarThoughItIsOneNumber) {
-  Event event = newScalar("bias", 1, 1);
+  Event event = tensorScalar("bias", 1, 1);
   std::get<Summary>(event.what).values[0].metadata->pluginName = kHistogramsPlugin;
-  writeEvents(kFirst, {event, newScalar("bias", 2, 2, false)});
+  writeEvents(kFirst, {event, tensorScalar("bias", 2, 2, false)});
   const RunReader run = read();
   EXPECT_THAT(points(run, "bias"), IsEmpty());
   EXPECT_THAT(steps(run, "bias"), ElementsAre(1, 2));
 }
 
-TEST_F(RunReaderTest, PutsALegacyScalarUnderATagOfAnotherPluginWithThatPluginsValues) {
-  writeEvents(kFirst, {textAt(1, "note", "text"), legacyScalar("note", 2, 2)});
+TEST_F(RunReaderTest, PutsASimpleValueUnderATagOfAnotherPluginWithThatPluginsValues) {
+  writeEvents(kFirst, {textAt(1, "note", "text"), simpleScalar("note", 2, 2)});
   const RunReader run = read();
   EXPECT_THAT(points(run, "note"), IsEmpty());
   EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2));
 }
 
 TEST_F(RunReaderTest, TakesFilesInTheOrderOfTheirNames) {
-  writeEvents(kSecond, {legacyScalar("loss", 2, 2)});
-  const std::string first = writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  writeEvents(kSecond, {simpleScalar("loss", 2, 2)});
+  const std::string first = writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   const RunReader run = read();
   EXPECT_EQ(run.files().at(0), first);
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
@@ -185,7 +185,7 @@ TEST_F(RunReaderTest, ListsGraphsAndRunMetadataAsTags) {
 }
 
 TEST_F(RunReaderTest, CountsTheBytesItReads) {
-  const std::string file = writeEvents(kFirst, {legacyScalar("loss", 1, 1)});
+  const std::string file = writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run = readerOf();
   EXPECT_EQ(run.update(), std::filesystem::file_size(file));
   EXPECT_EQ(run.update(), 0u);
@@ -222,10 +222,10 @@ TEST_F(RunReaderTest, GivesTheSameForAnyNumberOfThreads) {
   std::vector<Event> events;
   for (int step = 0; step < 30'000; ++step) {
     events.push_back(step % 1000 == 999 ? start(step - 10)
-                                        : legacyScalar(step % 3 == 0 ? "a" : "b", 1, step));
+                                        : simpleScalar(step % 3 == 0 ? "a" : "b", 1, step));
   }
   writeEvents(kFirst, events);
-  writeEvents(kSecond, {textAt(1, "note", "text"), legacyScalar("a", 2, 31'000)});
+  writeEvents(kSecond, {textAt(1, "note", "text"), simpleScalar("a", 2, 31'000)});
   RunReaderOptions threads;
   threads.threads = 4;
   const RunReader one = read();
@@ -239,10 +239,10 @@ TEST_F(RunReaderTest, GivesTheSameForAnyNumberOfThreads) {
 class PurgeTest : public RunFixture {
  protected:
   void writeRestartedRun() const {
-    writeEvents(kFirst, {version("brain.Event:2"), legacyScalar("loss", 1, 1),
-                         legacyScalar("loss", 2, 2), legacyScalar("loss", 3, 3)});
-    writeEvents(kSecond, {version("brain.Event:2"), start(2), legacyScalar("loss", 20, 2)});
-    writeEvents(kThird, {version("brain.Event:2"), start(2), legacyScalar("loss", 200, 2)});
+    writeEvents(kFirst, {version("brain.Event:2"), simpleScalar("loss", 1, 1),
+                         simpleScalar("loss", 2, 2), simpleScalar("loss", 3, 3)});
+    writeEvents(kSecond, {version("brain.Event:2"), start(2), simpleScalar("loss", 20, 2)});
+    writeEvents(kThird, {version("brain.Event:2"), start(2), simpleScalar("loss", 200, 2)});
   }
 };
 
@@ -278,14 +278,14 @@ TEST_F(PurgeTest, DropsValuesOfEveryPluginButNoGraph) {
 
 TEST_F(PurgeTest, LetsAStepGoBackInFilesWithRestartEvents) {
   writeEvents(kFirst,
-              {version("brain.Event:2"), legacyScalar("loss", 5, 5), legacyScalar("loss", 3, 3)});
+              {version("brain.Event:2"), simpleScalar("loss", 5, 5), simpleScalar("loss", 3, 3)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(5, 5), Pair(3, 3)));
 }
 
 TEST_F(PurgeTest, DropsATagsLaterPointsWhereAStepGoesBackInOldFiles) {
-  writeEvents(kFirst, {version("brain.Event:1"), legacyScalar("loss", 4, 4),
-                       legacyScalar("other", 5, 5), legacyScalar("loss", 5, 5),
-                       legacyScalar("loss", 30, 3), legacyScalar("loss", 40, 4)});
+  writeEvents(kFirst, {version("brain.Event:1"), simpleScalar("loss", 4, 4),
+                       simpleScalar("other", 5, 5), simpleScalar("loss", 5, 5),
+                       simpleScalar("loss", 30, 3), simpleScalar("loss", 40, 4)});
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(3, 30), Pair(4, 40)));
   EXPECT_THAT(points(run, "other"), ElementsAre(Pair(5, 5)));
@@ -293,16 +293,16 @@ TEST_F(PurgeTest, DropsATagsLaterPointsWhereAStepGoesBackInOldFiles) {
 }
 
 TEST_F(PurgeTest, TakesAFileWhoseVersionIsDamagedForANewOne) {
-  std::string bytes = framed({version(), legacyScalar("loss", 2, 2), legacyScalar("loss", 1, 1)});
+  std::string bytes = framed({version(), simpleScalar("loss", 2, 2), simpleScalar("loss", 1, 1)});
   bytes.front() = static_cast<char>(~bytes.front());
   append(kFirst, bytes);
   EXPECT_THAT(points("loss"), ElementsAre(Pair(2, 2), Pair(1, 1)));
 }
 
 TEST_F(PurgeTest, SeesAStepGoBackFromOneUpdateToTheNext) {
-  writeEvents(kFirst, {version("brain.Event:1"), legacyScalar("loss", 4, 4)});
+  writeEvents(kFirst, {version("brain.Event:1"), simpleScalar("loss", 4, 4)});
   RunReader run = read();
-  append(kFirst, framed({legacyScalar("loss", 30, 3)}));
+  append(kFirst, framed({simpleScalar("loss", 30, 3)}));
   run.update();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(3, 30)));
 }
@@ -319,7 +319,7 @@ class SamplingTest : public RunFixture {
 TEST_F(SamplingTest, KeepsAThousandScalarsAndTheLast) {
   std::vector<Event> events;
   for (int step = 0; step < 3000; ++step) {
-    events.push_back(legacyScalar("loss", static_cast<float>(step), step));
+    events.push_back(simpleScalar("loss", static_cast<float>(step), step));
   }
   writeEvents(kFirst, events);
   const Points kept = points("loss", tensorBoard());
@@ -342,7 +342,7 @@ TEST_F(SamplingTest, KeepsTenTextsAndTheLast) {
 TEST_F(SamplingTest, KeepsTheSamePointsHoweverOftenItIsUpdated) {
   std::vector<Event> events;
   for (int step = 0; step < 3000; ++step) {
-    events.push_back(legacyScalar("loss", static_cast<float>(step), step));
+    events.push_back(simpleScalar("loss", static_cast<float>(step), step));
   }
   writeEvents(kFirst, {});
   RunReader run = readerOf(tensorBoard());

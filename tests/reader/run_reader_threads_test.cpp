@@ -51,8 +51,8 @@ class ThreadsTest : public RunFixture {
   static std::string scalars(std::size_t bytes, std::int64_t firstStep = 0) {
     std::string file = framed({version("brain.Event:2")});
     for (std::int64_t step = firstStep; file.size() < bytes; ++step) {
-      file += framed({newScalar("new", static_cast<float>(step % 100), step, step == firstStep),
-                      legacyScalar("legacy", static_cast<float>(step % 7), step)});
+      file += framed({tensorScalar("new", static_cast<float>(step % 100), step, step == firstStep),
+                      simpleScalar("compatible", static_cast<float>(step % 7), step)});
     }
     return file;
   }
@@ -95,18 +95,18 @@ TEST_F(ThreadsTest, GiveTheSameColumns) {
 TEST_F(ThreadsTest, GiveTheSameWhereTheFirstMetadataLiesInTheMiddle) {
   std::string file = scalars(kFileBytes / 2);
   for (std::int64_t step = 0; file.size() < kFileBytes; ++step) {
-    file += framed({newScalar("late", 1, step, step == 0)});
+    file += framed({tensorScalar("late", 1, step, step == 0)});
   }
   expectSame(file);
 }
 
 TEST_F(ThreadsTest, GiveTheSameWhereATagChangesItsPlugin) {
   // The plugin of its first metadata holds, which chunks do not see.
-  Event first = newScalar("tag", 1, 0);
+  Event first = tensorScalar("tag", 1, 0);
   std::get<Summary>(first.what).values[0].metadata->pluginName = "mine";
   std::string file = framed({version(), first});
   for (std::int64_t step = 0; file.size() < kFileBytes; ++step) {
-    file += framed({newScalar("tag", 2, step, step % 1000 == 0), legacyScalar("tag", 3, step)});
+    file += framed({tensorScalar("tag", 2, step, step % 1000 == 0), simpleScalar("tag", 3, step)});
   }
   expectSame(file);
 }
@@ -117,7 +117,7 @@ TEST_F(ThreadsTest, GiveTheSameAroundARestart) {
 
 TEST_F(ThreadsTest, GiveTheSameWhereAVersionWithoutRestartsBegins) {
   expectSame(scalars(kFileBytes / 2) + framed({version("brain.Event:1")}) +
-             framed({legacyScalar("legacy", 1, 10), newScalar("new", 1, 20)}) +
+             framed({simpleScalar("compatible", 1, 10), tensorScalar("new", 1, 20)}) +
              scalars(kFileBytes / 2, 30).substr(framed({version()}).size()));
 }
 
@@ -153,7 +153,7 @@ TEST_F(ThreadsTest, TakeNoRecordOutOfAValueThatHoldsAnEventFile) {
 TEST_F(ThreadsTest, GiveTheSameForRecordsLongerThanAChunk) {
   std::string file = scalars(1 << 20);
   for (int i = 0; i < 4; ++i) {
-    file += framed({textOf(std::string(3'000'000, 'x')), newScalar("new", 1, i, false)});
+    file += framed({textOf(std::string(3'000'000, 'x')), tensorScalar("new", 1, i, false)});
   }
   expectSame(file);
 }

@@ -33,8 +33,8 @@ class ScalarSeriesTest : public LogDirFixture {
   std::vector<Damage> problems() const { return readRunScalars(listRuns(root_).at(0)).problems; }
 };
 
-TEST_F(ScalarSeriesTest, ReadsLegacyScalars) {
-  writeEvents(kFile, {legacyScalar("loss", 2, 1), legacyScalar("loss", 1, 2)});
+TEST_F(ScalarSeriesTest, ReadsSimpleValues) {
+  writeEvents(kFile, {simpleScalar("loss", 2, 1), simpleScalar("loss", 1, 2)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 2), Pair(2, 1)));
   EXPECT_EQ(read()["loss"][0].wallTime, 1001);
 }
@@ -77,27 +77,27 @@ TEST_F(ScalarSeriesTest, LeavesOutTensorsThatAreNotOneNumber) {
 }
 
 TEST_F(ScalarSeriesTest, MergesTheFilesOfARun) {
-  writeEvents(kLaterFile, {legacyScalar("loss", 1, 2)});
-  writeEvents(kFile, {legacyScalar("loss", 2, 1)});
+  writeEvents(kLaterFile, {simpleScalar("loss", 1, 2)});
+  writeEvents(kFile, {simpleScalar("loss", 2, 1)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 2), Pair(2, 1)));
 }
 
 TEST_F(ScalarSeriesTest, DropsWhatARestartWritesAgain) {
-  writeEvents(kFile, {version(), start(0), legacyScalar("loss", 1, 1), legacyScalar("loss", 2, 2),
-                      legacyScalar("loss", 3, 3), legacyScalar("late", 3, 3)});
-  writeEvents(kLaterFile, {start(2), legacyScalar("loss", 20, 2)});
+  writeEvents(kFile, {version(), start(0), simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 2),
+                      simpleScalar("loss", 3, 3), simpleScalar("late", 3, 3)});
+  writeEvents(kLaterFile, {start(2), simpleScalar("loss", 20, 2)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 1), Pair(2, 20)));
   EXPECT_EQ(read().count("late"), 0u);
 }
 
 TEST_F(ScalarSeriesTest, KeepsPointsWhereASessionStops) {
-  writeEvents(kFile, {legacyScalar("loss", 1, 1),
+  writeEvents(kFile, {simpleScalar("loss", 1, 1),
                       eventAt(0, SessionLog{SessionLog::Status::kStop, "", ""})});
   EXPECT_THAT(points("loss"), SizeIs(1));
 }
 
 TEST_F(ScalarSeriesTest, ReadsAFileThatIsStillWritten) {
-  const std::string bytes = framed({legacyScalar("loss", 2, 1), legacyScalar("loss", 1, 2)});
+  const std::string bytes = framed({simpleScalar("loss", 2, 1), simpleScalar("loss", 1, 2)});
   const std::string file = writeBytes(kFile, bytes.substr(0, bytes.size() - 3));
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 2)));
 
@@ -109,10 +109,10 @@ TEST_F(ScalarSeriesTest, ReadsAFileThatIsStillWritten) {
 }
 
 TEST_F(ScalarSeriesTest, ReadsUpToTheDamageAndSaysWhere) {
-  std::string bytes = framed({legacyScalar("loss", 2, 1), legacyScalar("loss", 1, 2)});
+  std::string bytes = framed({simpleScalar("loss", 2, 1), simpleScalar("loss", 1, 2)});
   bytes.back() = static_cast<char>(~bytes.back());
   const std::string file = writeBytes(kFile, bytes);
-  writeEvents(kLaterFile, {legacyScalar("loss", 0, 3)});
+  writeEvents(kLaterFile, {simpleScalar("loss", 0, 3)});
 
   const RunScalars result = readRunScalars(listRuns(root_).at(0));
   ASSERT_THAT(result.problems, SizeIs(1));

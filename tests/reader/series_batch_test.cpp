@@ -15,7 +15,7 @@ using ::testing::Pair;
 
 class SeriesBatchTest : public RunFixture {
  protected:
-  static Value legacyNumber(const std::string& tag, float number) {
+  static Value simpleNumber(const std::string& tag, float number) {
     Value value;
     value.tag = tag;
     value.data = number;
@@ -24,15 +24,15 @@ class SeriesBatchTest : public RunFixture {
   static Value picture(const std::string& tag) {
     Value value;
     value.tag = tag;
-    value.data = LegacyImage{1, 1, 3, "PNG"};
+    value.data = SummaryImage{1, 1, 3, "PNG"};
     return value;
   }
 };
 
 TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhetherItsEventHasOtherValuesOrNot) {
-  writeEvents(kFirst, {eventAt(1, Summary{{legacyNumber("loss", 1), picture("sample")}}),
-                       eventAt(2, Summary{{legacyNumber("loss", 2), picture("sample")}}),
-                       eventAt(3, Summary{{legacyNumber("loss", 3)}})});
+  writeEvents(kFirst, {eventAt(1, Summary{{simpleNumber("loss", 1), picture("sample")}}),
+                       eventAt(2, Summary{{simpleNumber("loss", 2), picture("sample")}}),
+                       eventAt(3, Summary{{simpleNumber("loss", 3)}})});
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2), Pair(3, 3)));
   EXPECT_THAT(run.tags().at("loss").values, IsEmpty());
@@ -40,16 +40,16 @@ TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhetherItsEventHasOtherValuesOrNot) {
 }
 
 TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhereOnlyTheSecondSaysThatItIsOne) {
-  writeEvents(kFirst, {newScalar("loss", 1, 1, false), legacyScalar("loss", 2, 2)});
+  writeEvents(kFirst, {tensorScalar("loss", 1, 1, false), simpleScalar("loss", 2, 2)});
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
   EXPECT_THAT(run.tags().at("loss").values, IsEmpty());
 }
 
 TEST_F(SeriesBatchTest, KeepsBothValuesOfATagInAnEventWhoseStepGoesBack) {
-  writeEvents(kFirst, {version("brain.Event:1"), legacyScalar("loss", 1, 1),
-                       legacyScalar("loss", 2, 2), legacyScalar("loss", 3, 3),
-                       eventAt(2, Summary{{legacyNumber("loss", 20), legacyNumber("loss", 21)}})});
+  writeEvents(kFirst, {version("brain.Event:1"), simpleScalar("loss", 1, 1),
+                       simpleScalar("loss", 2, 2), simpleScalar("loss", 3, 3),
+                       eventAt(2, Summary{{simpleNumber("loss", 20), simpleNumber("loss", 21)}})});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 1), Pair(2, 20), Pair(2, 21)));
 }
 

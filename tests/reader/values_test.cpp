@@ -60,15 +60,15 @@ std::string failureOf(Status (*decode)(const Value&, Decoded*), const Value& val
 }
 
 // TensorBoard 2.21, summary_pb2.Summary.Image of 4 by 3 pixels.
-const char* const kLegacyImage = "2a120a10 0a0169 220b 0803 1004 1803 2203504e47";
+const char* const kSummaryImage = "2a120a10 0a0169 220b 0803 1004 1803 2203504e47";
 // What TensorBoard 2.21's data_compat.migrate_value() makes of it.
 const char* const kMigratedImage =
     "2a2d0a2b 0a0169 4213 0807 12041202 0803 420134 420133 4203504e47"
     "4a11 0a0c 0a06696d61676573 12021001 120169";
 
-TEST(DecodeImages, ReadsALegacyImage) {
+TEST(DecodeImages, ReadsASummaryImage) {
   ImageValue images;
-  ASSERT_TRUE(decodeImages(valueOf(kLegacyImage), &images).ok());
+  ASSERT_TRUE(decodeImages(valueOf(kSummaryImage), &images).ok());
   EXPECT_EQ(images.width, 4);
   EXPECT_EQ(images.height, 3);
   EXPECT_THAT(images.encoded, ElementsAre("PNG"));
@@ -106,15 +106,15 @@ TEST(DecodeImages, SaysWhatIsNone) {
 }
 
 // TensorBoard 2.21, summary_pb2.Summary.Audio and what migrate_value() makes of it.
-const char* const kLegacyAudio =
+const char* const kSummaryAudio =
     "2a200a1e 0a0161 3219 0d0000fa45 1002 1807 2203574156 2a09617564696f2f776176";
 const char* const kMigratedAudio =
     "2a2e0a2c 0a0161 4213 0807 1208 12020801 12020802 4203574156 4200"
     "4a12 0a0d 0a05617564696f 1204100b1801 120161";
 
-TEST(DecodeAudio, ReadsALegacyClip) {
+TEST(DecodeAudio, ReadsACompatibleClip) {
   AudioValue audio;
-  ASSERT_TRUE(decodeAudio(valueOf(kLegacyAudio), {}, &audio).ok());
+  ASSERT_TRUE(decodeAudio(valueOf(kSummaryAudio), {}, &audio).ok());
   EXPECT_THAT(audio.encoded, ElementsAre("WAV"));
   EXPECT_EQ(audio.contentType, "audio/wav");
   EXPECT_EQ(audio.sampleRate, 8000);
@@ -171,8 +171,8 @@ TEST(DecodeText, ReadsOneTextAndATable) {
 }
 
 TEST(DecodeText, SaysWhatIsNone) {
-  EXPECT_EQ(failureOf(decodeText, valueOf(kLegacyImage)),
-            "text: got a legacy image, wanted a tensor");
+  EXPECT_EQ(failureOf(decodeText, valueOf(kSummaryImage)),
+            "text: got the field image, wanted a tensor");
   EXPECT_EQ(failureOf(decodeText, ofStrings({2}, {"a"})),
             "text: got 1 strings, wanted the elements of shape (2)");
 }
@@ -199,14 +199,14 @@ TEST(DecodeHistogram, ReadsBinary32) {
 }
 
 // The expected buckets are those of TensorBoard 2.21's data_compat.migrate_value().
-TEST(DecodeHistogram, GivesALegacyOneFiniteEdges) {
-  LegacyHistogram legacy;
-  legacy.min = -1.5;
-  legacy.max = 2.5;
-  legacy.bucketLimits = {-2, -1, 0, 1, 2, std::numeric_limits<double>::max()};
-  legacy.bucketCounts = {0, 1, 0, 3, 0, 2};
+TEST(DecodeHistogram, GivesACompatibleOneFiniteEdges) {
+  SummaryHistogram compatible;
+  compatible.min = -1.5;
+  compatible.max = 2.5;
+  compatible.bucketLimits = {-2, -1, 0, 1, 2, std::numeric_limits<double>::max()};
+  compatible.bucketCounts = {0, 1, 0, 3, 0, 2};
   Value value;
-  value.data = legacy;
+  value.data = compatible;
   HistogramValue histogram;
   ASSERT_TRUE(decodeHistogram(value, &histogram).ok());
   EXPECT_THAT(histogram.buckets, ElementsAre(HistogramBucket{-1.5, -1, 1},
@@ -214,38 +214,38 @@ TEST(DecodeHistogram, GivesALegacyOneFiniteEdges) {
                                              HistogramBucket{1, 2, 0}, HistogramBucket{2, 2.5, 2}));
 }
 
-TEST(DecodeHistogram, KeepsTheExactNumbersOfALegacyOne) {
+TEST(DecodeHistogram, KeepsTheExactNumbersOfACompatibleOne) {
   Value value;
-  value.data = LegacyHistogram{0.1, 16777217, 16777217, 0, 0, {0.5, 1}, {16777216, 16777217}};
+  value.data = SummaryHistogram{0.1, 16777217, 16777217, 0, 0, {0.5, 1}, {16777216, 16777217}};
   HistogramValue histogram;
   ASSERT_TRUE(decodeHistogram(value, &histogram).ok());
   EXPECT_THAT(histogram.buckets, ElementsAre(HistogramBucket{0.1, 0.5, 16777216},
                                              HistogramBucket{0.5, 16777217, 16777217}));
 }
 
-TEST(DecodeHistogram, HasNoBucketsWhereALegacyOneCountedNothing) {
+TEST(DecodeHistogram, HasNoBucketsWhereACompatibleOneCountedNothing) {
   HistogramValue histogram;
   histogram.buckets = {{1, 2, 3}};
   Value value;
-  value.data = LegacyHistogram{0, 0, 0, 0, 0, {1, 2}, {0, 0}};
+  value.data = SummaryHistogram{0, 0, 0, 0, 0, {1, 2}, {0, 0}};
   ASSERT_TRUE(decodeHistogram(value, &histogram).ok());
   EXPECT_THAT(histogram.buckets, IsEmpty());
 }
 
-TEST(DecodeHistogram, NeedsOnlyTheInnerLimitsOfALegacyOne) {
-  const auto legacy = [](std::vector<double> limits, std::vector<double> counts) {
+TEST(DecodeHistogram, NeedsOnlyTheInnerLimitsOfACompatibleOne) {
+  const auto compatible = [](std::vector<double> limits, std::vector<double> counts) {
     Value value;
-    value.data = LegacyHistogram{1, 2, 0, 0, 0, std::move(limits), std::move(counts)};
+    value.data = SummaryHistogram{1, 2, 0, 0, 0, std::move(limits), std::move(counts)};
     return value;
   };
   HistogramValue histogram;
-  ASSERT_TRUE(decodeHistogram(legacy({1}, {0, 0, 1, 0}), &histogram).ok());
+  ASSERT_TRUE(decodeHistogram(compatible({1}, {0, 0, 1, 0}), &histogram).ok());
   EXPECT_THAT(histogram.buckets, ElementsAre(HistogramBucket{1, 2, 1}));
-  ASSERT_TRUE(decodeHistogram(legacy({1.5}, {3, 1}), &histogram).ok());
+  ASSERT_TRUE(decodeHistogram(compatible({1.5}, {3, 1}), &histogram).ok());
   EXPECT_THAT(histogram.buckets,
               ElementsAre(HistogramBucket{1, 1.5, 3}, HistogramBucket{1.5, 2, 1}));
-  EXPECT_EQ(failureOf(decodeHistogram, legacy({1}, {1, 0, 1})),
-            "legacy histogram: got 1 limits, wanted one for each of 3 buckets");
+  EXPECT_EQ(failureOf(decodeHistogram, compatible({1}, {1, 0, 1})),
+            "histogram: got 1 limits, wanted one for each of 3 buckets");
 }
 
 TEST(DecodeHistogram, SaysWhatIsNone) {
@@ -300,8 +300,8 @@ TEST(DecodePrCurve, ReadsSixRows) {
 TEST(DecodePrCurve, SaysWhatIsNone) {
   EXPECT_EQ(failureOf(decodePrCurve, ofTensor(TensorType::kFloat, {5, 1}, std::string(20, '\0'))),
             "PR curve: got shape (5, 1), wanted (6, thresholds)");
-  EXPECT_EQ(failureOf(decodePrCurve, valueOf(kLegacyAudio)),
-            "PR curve: got legacy audio, wanted a tensor");
+  EXPECT_EQ(failureOf(decodePrCurve, valueOf(kSummaryAudio)),
+            "PR curve: got the field audio, wanted a tensor");
 }
 
 TEST(DecodeMesh, ReadsAPart) {
@@ -371,7 +371,7 @@ TEST(DecodeTensor, ReadsAnyTypeOfAnyShape) {
   EXPECT_THAT(tensor.shape, ElementsAre(0));
 }
 
-TEST(DecodeTensor, ReadsALegacyScalar) {
+TEST(DecodeTensor, ReadsASimpleValue) {
   Value value;
   value.data = 0.5F;
   Tensor tensor;
@@ -393,8 +393,8 @@ TEST(DecodeTensor, SaysWhereTheShapeLies) {
             "tensor: got 8 bytes, wanted the elements of shape (2) of 8 bytes each");
   EXPECT_EQ(failureOf(decodeTensor, ofTensor(TensorType::kUInt8, {0, -1}, "")),
             "tensor: got 0 bytes, wanted the elements of shape (0, -1) of 1 bytes each");
-  EXPECT_EQ(failureOf(decodeTensor, valueOf(kLegacyImage)),
-            "tensor: got a legacy image, wanted a tensor");
+  EXPECT_EQ(failureOf(decodeTensor, valueOf(kSummaryImage)),
+            "tensor: got the field image, wanted a tensor");
 }
 
 }  // namespace

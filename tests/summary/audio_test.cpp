@@ -222,7 +222,7 @@ TEST(AudioValue, IsAMessageWithTheRateFramesAndChannelsOfTheFile) {
       const WavFile file =
           encodeWav(TensorView(samples.data(), {12 / channels, channels}), options);
       const Value value = audioValue("tone", file.bytes);
-      const auto& audio = std::get<LegacyAudio>(value.data);
+      const auto& audio = std::get<SummaryAudio>(value.data);
       EXPECT_EQ(audio.encoded, file.bytes);
       EXPECT_EQ(audio.contentType, "audio/wav");
       EXPECT_EQ(audio.sampleRate, 8000);
@@ -240,7 +240,7 @@ TEST(AudioValue, ClaimsNothingOfAFileThatItDoesNotKnow) {
   for (const std::string& bytes :
        {std::string(), std::string("wav bytes"), wav.substr(0, 12), wav.substr(0, 30)}) {
     const Value value = audioValue("tone", bytes);
-    const auto& audio = std::get<LegacyAudio>(value.data);
+    const auto& audio = std::get<SummaryAudio>(value.data);
     EXPECT_EQ(audio.encoded, bytes);
     EXPECT_EQ(audio.sampleRate, 0) << bytes.size();
     EXPECT_EQ(audio.numChannels, 0) << bytes.size();

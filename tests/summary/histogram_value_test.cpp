@@ -87,15 +87,15 @@ TEST(HistogramValue, NeverRunsBackwardsWhereMinAndMaxContradictTheLimits) {
   EXPECT_EQ(rowsOf(histogram), (Rows{{1, 1, 1}, {1, 3, 1}, {3, 3, 1}}));
 }
 
-LegacyHistogram compatible(const HistogramRaw& histogram) {
-  return std::get<LegacyHistogram>(histogramValue("h", histogram).data);
+SummaryHistogram compatible(const HistogramRaw& histogram) {
+  return std::get<SummaryHistogram>(histogramValue("h", histogram).data);
 }
 
 TEST(HistogramValue, IsAHistogramMessageThatTorchsReadersKnow) {
   HistogramRaw histogram = valid();
   histogram.sum = 15;
   histogram.sumSquares = 30;
-  const LegacyHistogram value = compatible(histogram);
+  const SummaryHistogram value = compatible(histogram);
   EXPECT_EQ(value.min, 0.5);
   EXPECT_EQ(value.max, 2.5);
   EXPECT_EQ(value.num, 10);
@@ -105,12 +105,13 @@ TEST(HistogramValue, IsAHistogramMessageThatTorchsReadersKnow) {
   EXPECT_EQ(value.bucketCounts, (std::vector<double>{4, 6}));
 }
 
-// The fast data server takes the first left edge from `min`, also where an empty bucket ends before.
+// The fast data server takes the first left edge from `min`, also where an empty bucket ends
+// before.
 TEST(HistogramValue, LeavesOutEmptyBucketsAtBothEndsOfTheMessageToo) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits = {-1, 0, 1, 2, 3, 4};
   histogram.bucketCounts = {0, 0, 4, 0, 6, 0};
-  const LegacyHistogram value = compatible(histogram);
+  const SummaryHistogram value = compatible(histogram);
   EXPECT_EQ(value.bucketLimits, (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(value.bucketCounts, (std::vector<double>{4, 0, 6}));
 }

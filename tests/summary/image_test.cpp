@@ -221,12 +221,12 @@ TEST_F(ImageGrid, RejectsASideThatNoImageHas) {
 
 TEST(ImageValue, IsAMessageThatTorchsReadersKnow) {
   const Value value = imageValue("sample", 28, 14, "png bytes");
-  const auto& image = std::get<LegacyImage>(value.data);
+  const auto& image = std::get<SummaryImage>(value.data);
   EXPECT_EQ(image.width, 28);
   EXPECT_EQ(image.height, 14);
   EXPECT_EQ(image.encoded, "png bytes");
   EXPECT_FALSE(value.metadata);
-  EXPECT_TRUE(std::holds_alternative<LegacyImage>(
+  EXPECT_TRUE(std::holds_alternative<SummaryImage>(
       imageValue("sample", 1, 1, std::vector<std::string>{"png"}).data));
 }
 
@@ -234,7 +234,7 @@ TEST(ImageValue, SaysInTheMessageHowManyChannelsThePngHas) {
   for (const int channels : {1, 3, 4}) {
     Pixels pixels{1, 1, channels, std::vector<std::uint8_t>(static_cast<std::size_t>(channels))};
     const Value value = imageValue("sample", 1, 1, encodePng(pixels));
-    EXPECT_EQ(std::get<LegacyImage>(value.data).colorspace, channels);
+    EXPECT_EQ(std::get<SummaryImage>(value.data).colorspace, channels);
   }
 }
 

@@ -16,8 +16,8 @@ class Check : public ToolFixture {
  protected:
   /// A file that both readers show whole.
   static std::vector<Event> goodEvents() {
-    return {eventAt(0, FileVersion{"brain.Event:2"}), start(0), legacyScalar("loss", 0.5F, 1),
-            legacyScalar("loss", 0.25F, 20)};
+    return {eventAt(0, FileVersion{"brain.Event:2"}), start(0), simpleScalar("loss", 0.5F, 1),
+            simpleScalar("loss", 0.25F, 20)};
   }
 };
 
@@ -40,7 +40,7 @@ TEST_F(Check, NamesAFileThatIsGivenByItself) {
 
 TEST_F(Check, NamesTheSpotAndTheRule) {
   const std::string good = framed(goodEvents());
-  writeBytes("runs/events.out.tfevents.1", good + "damage" + framed({legacyScalar("loss", 0, 21)}));
+  writeBytes("runs/events.out.tfevents.1", good + "damage" + framed({simpleScalar("loss", 0, 21)}));
   const Outcome outcome = steptape("check runs");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(
@@ -64,8 +64,8 @@ TEST_F(Check, TakesNotesForFine) {
 
 TEST_F(Check, SaysWhichReaderIsAffectedAndHowOften) {
   std::vector<Event> events = goodEvents();
-  events.push_back(legacyScalar("loss", 0, 20));
-  events.push_back(legacyScalar("loss", 1, 20));
+  events.push_back(simpleScalar("loss", 0, 20));
+  events.push_back(simpleScalar("loss", 1, 20));
   writeEvents("runs/events.out.tfevents.1", events);
   const Outcome outcome = steptape("check runs");
   EXPECT_EQ(outcome.exitCode, 1);
@@ -96,7 +96,7 @@ TEST_F(Check, ComparesRuns) {
 
 TEST_F(Check, PrintsJson) {
   std::vector<Event> events = goodEvents();
-  events.push_back(legacyScalar("loss", 0, 20));
+  events.push_back(simpleScalar("loss", 0, 20));
   writeEvents("runs/events.out.tfevents.1", events);
   const Outcome outcome = steptape("check --json runs");
   EXPECT_EQ(outcome.exitCode, 1);

@@ -47,10 +47,10 @@ TEST_F(Diff, FindsNoneBetweenEqualRuns) {
 }
 
 TEST_F(Diff, ShowsWhereScalarsPart) {
-  writeRun("a", {legacyScalar("loss", 1, 0), legacyScalar("loss", 0.5F, 1),
-                 legacyScalar("loss", 0.25F, 2), legacyScalar("lr", 1, 0)});
-  writeRun("b", {legacyScalar("loss", 1, 0), legacyScalar("loss", 0.75F, 1),
-                 legacyScalar("loss", 0.5F, 2), legacyScalar("lr", 1, 0)});
+  writeRun("a", {simpleScalar("loss", 1, 0), simpleScalar("loss", 0.5F, 1),
+                 simpleScalar("loss", 0.25F, 2), simpleScalar("lr", 1, 0)});
+  writeRun("b", {simpleScalar("loss", 1, 0), simpleScalar("loss", 0.75F, 1),
+                 simpleScalar("loss", 0.5F, 2), simpleScalar("lr", 1, 0)});
   const Outcome outcome = steptape("diff a b");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(outcome.out,
@@ -63,8 +63,8 @@ TEST_F(Diff, ShowsWhereScalarsPart) {
 }
 
 TEST_F(Diff, NamesTagsOfOneRunOnly) {
-  writeRun("a", {legacyScalar("loss", 1, 0), legacyScalar("x", 1, 0)});
-  writeRun("b", {legacyScalar("loss", 1, 0), legacyScalar("y", 1, 0)});
+  writeRun("a", {simpleScalar("loss", 1, 0), simpleScalar("x", 1, 0)});
+  writeRun("b", {simpleScalar("loss", 1, 0), simpleScalar("y", 1, 0)});
   const Outcome outcome = steptape("diff a b");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(outcome.out, HasSubstr("  only in a: x\n  only in b: y\n"));
@@ -75,8 +75,8 @@ TEST_F(Diff, NamesTagsOfOneRunOnly) {
 
 TEST_F(Diff, FindsAPointThatOneRunLacks) {
   writeRun("a",
-           {legacyScalar("loss", 1, 0), legacyScalar("loss", 2, 1), legacyScalar("loss", 3, 2)});
-  writeRun("b", {legacyScalar("loss", 1, 0), legacyScalar("loss", 3, 2)});
+           {simpleScalar("loss", 1, 0), simpleScalar("loss", 2, 1), simpleScalar("loss", 3, 2)});
+  writeRun("b", {simpleScalar("loss", 1, 0), simpleScalar("loss", 3, 2)});
   const json tag = diffAsJson()["differing_tags"][0];
   EXPECT_EQ(tag["points"], json({3, 2}));
   EXPECT_EQ(tag["first_step"], 1);
@@ -88,8 +88,8 @@ TEST_F(Diff, FindsAPointThatOneRunLacks) {
 }
 
 TEST_F(Diff, ToleratesWhatItIsTold) {
-  writeRun("a", {legacyScalar("loss", 1000, 0)});
-  writeRun("b", {legacyScalar("loss", 1001, 0)});
+  writeRun("a", {simpleScalar("loss", 1000, 0)});
+  writeRun("b", {simpleScalar("loss", 1001, 0)});
   EXPECT_EQ(steptape("diff a b").exitCode, 1);
   EXPECT_EQ(steptape("diff a b --tolerance 1e-4").exitCode, 1);
   EXPECT_EQ(steptape("diff a b --tolerance 1e-2").exitCode, 0);
@@ -97,10 +97,10 @@ TEST_F(Diff, ToleratesWhatItIsTold) {
 
 TEST_F(Diff, TakesNanForNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  writeRun("a", {legacyScalar("loss", nan, 0)});
-  writeRun("b", {legacyScalar("loss", nan, 0)});
+  writeRun("a", {simpleScalar("loss", nan, 0)});
+  writeRun("b", {simpleScalar("loss", nan, 0)});
   EXPECT_EQ(steptape("diff a b").exitCode, 0);
-  writeRun("b", {legacyScalar("loss", 1, 0)});
+  writeRun("b", {simpleScalar("loss", 1, 0)});
   EXPECT_EQ(steptape("diff a b --tolerance 1").exitCode, 1);
 }
 
@@ -129,7 +129,7 @@ TEST_F(Diff, ComparesMetadata) {
 
 TEST_F(Diff, DoesNotCompareValuesOfDifferentPlugins) {
   writeRun("a", {textValue("one", 0)});
-  writeRun("b", {legacyScalar("note", 1, 0)});
+  writeRun("b", {simpleScalar("note", 1, 0)});
   const Outcome outcome = steptape("diff a b");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(outcome.out, HasSubstr("  note: plugin: 'text', 'scalars'\n"));

@@ -37,7 +37,7 @@ def field(number, content):
 
 
 def scalar(tag, value, step, wall_time):
-    """A record with one legacy scalar."""
+    """A record with one scalar."""
     summary = field(1, field(1, tag.encode()) + b"\x15" + struct.pack("<f", value))
     return record(b"\x09" + struct.pack("<d", wall_time) + b"\x10" + varint(step) + field(5, summary))
 

@@ -20,7 +20,7 @@ constexpr char kPng[] = "\x89PNG\r\n\x1a\n...";
 class Export : public ToolFixture {
  protected:
   static Summary imageSummary() {
-    return Summary{{Value{"a/b", LegacyImage{1, 1, 3, kPng}, std::nullopt}}};
+    return Summary{{Value{"a/b", SummaryImage{1, 1, 3, kPng}, std::nullopt}}};
   }
   /// The paths of all files below `directory`, relative to it.
   std::set<std::string> filesBelow(const std::string& directory) const {
@@ -64,13 +64,13 @@ TEST_F(Export, NamesCurvesByTheDirectoryOfTheirRun) {
 
 TEST_F(Export, KeepsWhatJsonHasNoNumberFor) {
   writeEvents("events.out.tfevents.1",
-              {version(), legacyScalar("x", std::nanf(""), 1), legacyScalar("x", HUGE_VALF, -2)});
+              {version(), simpleScalar("x", std::nanf(""), 1), simpleScalar("x", HUGE_VALF, -2)});
   EXPECT_EQ(steptape("export .").out,
             "{\n\"./x\": [[1001, 1, \"NaN\"], [998, -2, \"Infinity\"]]\n}\n");
 }
 
 TEST_F(Export, EscapesTags) {
-  writeEvents("events.out.tfevents.1", {legacyScalar("a\"b\xff", 1, 1)});
+  writeEvents("events.out.tfevents.1", {simpleScalar("a\"b\xff", 1, 1)});
   EXPECT_EQ(steptape("export .").out, "{\n\"./a\\\"b\xef\xbf\xbd\": [[1001, 1, 1]]\n}\n");
 }
 
@@ -162,7 +162,7 @@ TEST_F(Export, FiltersRunsTagsAndSteps) {
 
 TEST_F(Export, LeavesOutWhatARestartWroteAgainUnlessTold) {
   writeEvents("events.out.tfevents.1",
-              {version(), legacyScalar("x", 1, 1), start(1), legacyScalar("x", 2, 1)});
+              {version(), simpleScalar("x", 1, 1), start(1), simpleScalar("x", 2, 1)});
   EXPECT_EQ(steptape("export . --format csv").out, "step,x\n1,2\n");
   EXPECT_EQ(steptape("export . --format csv --all").out, "step,x\n1,1\n1,2\n");
 }

@@ -58,8 +58,8 @@ TEST_F(Inspect, DrawsInAsciiWhereTheLocaleHasNoOtherCharacters) {
 
 TEST_F(Inspect, CountsNumbersThatAreNotFinite) {
   writeEvents("events.out.tfevents.1",
-              {legacyScalar("x", std::nanf(""), 1), legacyScalar("x", 2, 2),
-               legacyScalar("x", HUGE_VALF, 3), legacyScalar("y", 1, 1)});
+              {simpleScalar("x", std::nanf(""), 1), simpleScalar("x", 2, 2),
+               simpleScalar("x", HUGE_VALF, 3), simpleScalar("y", 1, 1)});
   EXPECT_THAT(steptape("inspect .").out,
               HasSubstr("  scalar  points  steps  first  last  min  max  NaN/inf  curve\n"
                         "  x            3   1..3    nan   inf    2  inf        2   \u2584\n"
@@ -68,9 +68,9 @@ TEST_F(Inspect, CountsNumbersThatAreNotFinite) {
 
 TEST_F(Inspect, PassesOverTimesThatAreNaN) {
   writeEvents("runs/some/events.out.tfevents.1",
-              {atTime(legacyScalar("x", 1, 1), std::nan("")), atTime(legacyScalar("x", 2, 2), 1000),
-               atTime(legacyScalar("x", 3, 3), 1060)});
-  writeEvents("runs/none/events.out.tfevents.1", {atTime(legacyScalar("x", 1, 1), std::nan(""))});
+              {atTime(simpleScalar("x", 1, 1), std::nan("")), atTime(simpleScalar("x", 2, 2), 1000),
+               atTime(simpleScalar("x", 3, 3), 1060)});
+  writeEvents("runs/none/events.out.tfevents.1", {atTime(simpleScalar("x", 1, 1), std::nan(""))});
   EXPECT_THAT(steptape("inspect runs").out,
               AllOf(HasSubstr("  1970-01-01 00:16:40 to 00:17:40, 1:00\n"), Not(HasSubstr("nan"))));
   EXPECT_THAT(steptape("inspect runs --run none --json").out,
@@ -82,7 +82,7 @@ TEST_F(Inspect, ShowsOtherPluginsBelowScalars) {
   std::get<Tensor>(image.data) = {TensorType::kString, {3}, "", {"28", "14", "\xff\xd8\xff"}};
   image.metadata.emplace();
   image.metadata->pluginName = kImagesPlugin;
-  writeEvents("events.out.tfevents.1", {eventAt(7, Summary{{image}}), legacyScalar("x", 1, 1)});
+  writeEvents("events.out.tfevents.1", {eventAt(7, Summary{{image}}), simpleScalar("x", 1, 1)});
   EXPECT_THAT(steptape("inspect .").out,
               HasSubstr("  x            1      1      1     1    1    1"
                         "  \u2584\n"
@@ -93,8 +93,8 @@ TEST_F(Inspect, ShowsOtherPluginsBelowScalars) {
 
 TEST_F(Inspect, AlignsTagsThatAreNotAscii) {
   writeEvents("events.out.tfevents.1",
-              {legacyScalar("fl\u00e4che", 1, 1), legacyScalar("\u7cbe\u5ea6", 1, 1),
-               legacyScalar("volume", 1, 1)});
+              {simpleScalar("fl\u00e4che", 1, 1), simpleScalar("\u7cbe\u5ea6", 1, 1),
+               simpleScalar("volume", 1, 1)});
   const std::string out = steptape("inspect .").out;
   EXPECT_THAT(out, HasSubstr("\n  fl\u00e4che       1 "));
   // Chinese characters are two columns wide.
@@ -102,7 +102,7 @@ TEST_F(Inspect, AlignsTagsThatAreNotAscii) {
 }
 
 TEST_F(Inspect, KeepsTagsFromControllingTheTerminal) {
-  writeEvents("events.out.tfevents.1", {legacyScalar("a\033[31mb\nc", 1, 1)});
+  writeEvents("events.out.tfevents.1", {simpleScalar("a\033[31mb\nc", 1, 1)});
   const std::string out = steptape("inspect .").out;
   EXPECT_THAT(out, HasSubstr(R"(a\x1b[31mb\nc)"));
   EXPECT_THAT(out, Not(HasSubstr("\033")));
@@ -110,7 +110,7 @@ TEST_F(Inspect, KeepsTagsFromControllingTheTerminal) {
 
 TEST_F(Inspect, ShortensNothingInAPipe) {
   const std::string tag(300, 't');
-  writeEvents("events.out.tfevents.1", {legacyScalar(tag, 1, 1)});
+  writeEvents("events.out.tfevents.1", {simpleScalar(tag, 1, 1)});
   EXPECT_THAT(steptape("inspect .").out, HasSubstr("  " + tag + "       1 "));
 }
 
@@ -193,7 +193,7 @@ TEST_F(Inspect, NamesADamagedFileAndItsOffset) {
   const Outcome outcome = steptape("inspect runs");
   EXPECT_EQ(outcome.exitCode, 1);
   const std::size_t good =
-      framed({legacyScalar("loss", 0.5F, 1), legacyScalar("loss", 0.25F, 20)}).size();
+      framed({simpleScalar("loss", 0.5F, 1), simpleScalar("loss", 0.25F, 20)}).size();
   const std::string offset = std::to_string(good);
   const std::string lost = std::to_string(damagedFile().size() - good);
   EXPECT_THAT(outcome.error, HasSubstr("problem: data checksum mismatch: got 0x"));

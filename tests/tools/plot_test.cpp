@@ -23,7 +23,7 @@ class Plot : public ToolFixture {
   void writeLoss(const std::string& run, const std::vector<float>& values) const {
     std::vector<Event> events;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      events.push_back(legacyScalar("loss", values[i], static_cast<std::int64_t>(i)));
+      events.push_back(simpleScalar("loss", values[i], static_cast<std::int64_t>(i)));
     }
     writeEvents("runs/" + run + "/events.out.tfevents.1", events);
   }

@@ -16,9 +16,9 @@ class RepairCommand : public ToolFixture {
   /// smallFile() with bytes in front of its last record that belong to none.
   static std::string damagedInside() { return before() + "damage" + behind(); }
   static std::string before() {
-    return framed({legacyScalar("loss", 0.5F, 1), legacyScalar("loss", 0.25F, 20)});
+    return framed({simpleScalar("loss", 0.5F, 1), simpleScalar("loss", 0.25F, 20)});
   }
-  static std::string behind() { return framed({legacyScalar("accuracy", 1, 20)}); }
+  static std::string behind() { return framed({simpleScalar("accuracy", 1, 20)}); }
 };
 
 TEST_F(RepairCommand, WritesANewFile) {

@@ -27,9 +27,9 @@ class StrangeNames : public TraceFixture {
   void SetUp() override {
     TraceFixture::SetUp();
     ASSERT_EQ(::setenv("LC_ALL", "C.UTF-8", 1), 0);
-    writeBytes(file_, framed({legacyScalar(tag_, 0.5F, 1), legacyScalar(tag_, 0.25F, 20)}));
-    writeBytes(other_, framed({legacyScalar(tag_, 0.5F, 1), legacyScalar(tag_ + "2", 1, 1)}));
-    std::string damaged = framed({legacyScalar(tag_, 1, 1), legacyScalar(tag_, 2, 2)});
+    writeBytes(file_, framed({simpleScalar(tag_, 0.5F, 1), simpleScalar(tag_, 0.25F, 20)}));
+    writeBytes(other_, framed({simpleScalar(tag_, 0.5F, 1), simpleScalar(tag_ + "2", 1, 1)}));
+    std::string damaged = framed({simpleScalar(tag_, 1, 1), simpleScalar(tag_, 2, 2)});
     damaged.back() = static_cast<char>(~damaged.back());
     writeBytes(damaged_, damaged);
     Training training;

@@ -57,16 +57,16 @@ class Follower : public LogDirFixture {
 };
 
 TEST_F(Follower, GivesEachPointOnce) {
-  writeEvents("events.out.tfevents.1", {legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 1)});
+  writeEvents("events.out.tfevents.1", {simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 1)});
   PointFollower runs = follower();
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 0 = 1", "loss 1 = 1"));
   EXPECT_THAT(newPoints(&runs), IsEmpty());
-  append("events.out.tfevents.1", {legacyScalar("loss", 1, 2)});
+  append("events.out.tfevents.1", {simpleScalar("loss", 1, 2)});
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 2 = 1"));
 }
 
 TEST_F(Follower, WaitsForTheRestOfARecord) {
-  const std::string bytes = framed({legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 1)});
+  const std::string bytes = framed({simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 1)});
   writeBytes("events.out.tfevents.1", bytes.substr(0, bytes.size() - 3));
   PointFollower runs = follower();
   const RunNews news = runs.update();
@@ -77,45 +77,45 @@ TEST_F(Follower, WaitsForTheRestOfARecord) {
 }
 
 TEST_F(Follower, GoesOnInNewFilesAndNewRuns) {
-  writeEvents("a/events.out.tfevents.1", {legacyScalar("loss", 1, 0)});
+  writeEvents("a/events.out.tfevents.1", {simpleScalar("loss", 1, 0)});
   PointFollower runs = follower();
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 0 = 1"));
-  writeEvents("a/events.out.tfevents.2", {legacyScalar("loss", 1, 1)});
-  writeEvents("b/events.out.tfevents.1", {legacyScalar("loss", 1, 2)});
+  writeEvents("a/events.out.tfevents.2", {simpleScalar("loss", 1, 1)});
+  writeEvents("b/events.out.tfevents.1", {simpleScalar("loss", 1, 2)});
   EXPECT_THAT(runsOf(runs.update()), ElementsAre(path("a"), path("b")));
 }
 
 TEST_F(Follower, OrdersThePointsOfAllRunsByTheirTimes) {
-  writeEvents("a/events.out.tfevents.1", {legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 2)});
-  writeEvents("b/events.out.tfevents.1", {legacyScalar("loss", 2, 1), legacyScalar("loss", 2, 3)});
+  writeEvents("a/events.out.tfevents.1", {simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 2)});
+  writeEvents("b/events.out.tfevents.1", {simpleScalar("loss", 2, 1), simpleScalar("loss", 2, 3)});
   PointFollower runs = follower();
   EXPECT_THAT(newPoints(&runs),
               ElementsAre("loss 0 = 1", "loss 1 = 2", "loss 2 = 1", "loss 3 = 2"));
 }
 
 TEST_F(Follower, GivesTheLastPointsOfManyThatAreNew) {
-  writeEvents("a/events.out.tfevents.1", {legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 1)});
-  writeEvents("b/events.out.tfevents.1", {legacyScalar("lr", 2, 2), legacyScalar("lr", 2, 3)});
+  writeEvents("a/events.out.tfevents.1", {simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 1)});
+  writeEvents("b/events.out.tfevents.1", {simpleScalar("lr", 2, 2), simpleScalar("lr", 2, 3)});
   EXPECT_THAT(textsOf(follower().update(3)), ElementsAre("loss 1 = 1", "lr 2 = 2", "lr 3 = 2"));
   EXPECT_THAT(textsOf(follower().update(1)), ElementsAre("lr 3 = 2"));
   EXPECT_THAT(textsOf(follower().update(0)), IsEmpty());
 }
 
 TEST_F(Follower, GivesWhatARestartWritesAgainOnceEach) {
-  writeEvents("events.out.tfevents.1", {version(), legacyScalar("loss", 1, 0),
-                                        legacyScalar("loss", 1, 1), legacyScalar("loss", 1, 2)});
+  writeEvents("events.out.tfevents.1", {version(), simpleScalar("loss", 1, 0),
+                                        simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 2)});
   PointFollower runs = follower();
   EXPECT_THAT(newPoints(&runs), SizeIs(3));
   // More points than were dropped, so that their number alone tells nothing. Nor do their times:
   // the clock was set back meanwhile, and one step has the very same time as before.
   writeEvents("events.out.tfevents.2",
-              {version(), start(1), at(900, legacyScalar("loss", 2, 1)), legacyScalar("loss", 2, 2),
-               at(950, legacyScalar("loss", 2, 3))});
+              {version(), start(1), at(900, simpleScalar("loss", 2, 1)), simpleScalar("loss", 2, 2),
+               at(950, simpleScalar("loss", 2, 3))});
   const RunNews news = runs.update();
   EXPECT_THAT(textsOf(news), ElementsAre("loss 1 = 2", "loss 3 = 2", "loss 2 = 2"));
   EXPECT_THAT(news.restarted, ElementsAre(root_));
 
-  append("events.out.tfevents.2", {at(960, legacyScalar("loss", 2, 4))});
+  append("events.out.tfevents.2", {at(960, simpleScalar("loss", 2, 4))});
   const RunNews later = runs.update();
   EXPECT_THAT(textsOf(later), ElementsAre("loss 4 = 2"));
   EXPECT_THAT(later.restarted, IsEmpty());
@@ -123,20 +123,20 @@ TEST_F(Follower, GivesWhatARestartWritesAgainOnceEach) {
 
 TEST_F(Follower, GivesNothingWhereARestartOnlyDrops) {
   writeEvents("events.out.tfevents.1",
-              {version(), legacyScalar("loss", 1, 0), legacyScalar("loss", 1, 1)});
+              {version(), simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 1)});
   PointFollower runs = follower();
   EXPECT_THAT(newPoints(&runs), SizeIs(2));
   writeEvents("events.out.tfevents.2", {version(), start(1)});
   const RunNews news = runs.update();
   EXPECT_THAT(news.points, IsEmpty());
   EXPECT_THAT(news.restarted, ElementsAre(root_));
-  append("events.out.tfevents.2", {legacyScalar("loss", 1, 1)});
+  append("events.out.tfevents.2", {simpleScalar("loss", 1, 1)});
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 1 = 1"));
 }
 
 TEST_F(Follower, GivesTheTagsAndRunsThatAreAskedFor) {
-  writeEvents("a/events.out.tfevents.1", {legacyScalar("loss", 1, 0), legacyScalar("lr", 1, 5)});
-  writeEvents("b/events.out.tfevents.1", {legacyScalar("lr", 2, 6)});
+  writeEvents("a/events.out.tfevents.1", {simpleScalar("loss", 1, 0), simpleScalar("lr", 1, 5)});
+  writeEvents("b/events.out.tfevents.1", {simpleScalar("lr", 2, 6)});
   PointFollower tags = follower({{}, tools::NamePattern("^lr")});
   EXPECT_THAT(newPoints(&tags), ElementsAre("lr 5 = 1", "lr 6 = 2"));
   PointFollower runs = follower({tools::NamePattern("/b$"), {}});
@@ -145,8 +145,8 @@ TEST_F(Follower, GivesTheTagsAndRunsThatAreAskedFor) {
 
 TEST_F(Follower, FollowsWhatIsGivenTwiceOnce) {
   const std::string file =
-      writeEvents("runs/a/events.out.tfevents.1", {legacyScalar("loss", 1, 0)});
-  writeEvents("runs/ab/events.out.tfevents.1", {legacyScalar("loss", 1, 1)});
+      writeEvents("runs/a/events.out.tfevents.1", {simpleScalar("loss", 1, 0)});
+  writeEvents("runs/ab/events.out.tfevents.1", {simpleScalar("loss", 1, 1)});
   std::filesystem::create_directory_symlink(path("runs"), path("link"));
   PointFollower below({path("runs/a"), path("runs"), path("link/ab"), file}, {});
   EXPECT_THAT(runsOf(below.update()), ElementsAre(path("runs/a"), path("runs/ab")));
@@ -155,22 +155,22 @@ TEST_F(Follower, FollowsWhatIsGivenTwiceOnce) {
 }
 
 TEST_F(Follower, FollowsFilesThatAreGivenOneByOne) {
-  const std::string first = writeEvents("events.out.tfevents.1", {legacyScalar("loss", 1, 0)});
-  const std::string third = writeEvents("events.out.tfevents.3", {legacyScalar("loss", 3, 2)});
-  writeEvents("events.out.tfevents.2", {legacyScalar("loss", 2, 1)});
+  const std::string first = writeEvents("events.out.tfevents.1", {simpleScalar("loss", 1, 0)});
+  const std::string third = writeEvents("events.out.tfevents.3", {simpleScalar("loss", 3, 2)});
+  writeEvents("events.out.tfevents.2", {simpleScalar("loss", 2, 1)});
   PointFollower runs({first, third}, {});
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 0 = 1", "loss 2 = 3"));
 }
 
 TEST_F(Follower, NamesDamageOnce) {
-  std::string bytes = framed({legacyScalar("loss", 1, 0)});
+  std::string bytes = framed({simpleScalar("loss", 1, 0)});
   bytes.back() = static_cast<char>(~bytes.back());
-  writeBytes("events.out.tfevents.1", bytes + framed({legacyScalar("loss", 1, 1)}));
+  writeBytes("events.out.tfevents.1", bytes + framed({simpleScalar("loss", 1, 1)}));
   PointFollower runs = follower();
   const RunNews news = runs.update();
   ASSERT_THAT(news.damage, SizeIs(1));
   EXPECT_EQ(news.damage[0].offset, 0u);
-  append("events.out.tfevents.1", {legacyScalar("loss", 1, 2)});
+  append("events.out.tfevents.1", {simpleScalar("loss", 1, 2)});
   EXPECT_THAT(runs.update().damage, IsEmpty());
 }
 
@@ -225,11 +225,11 @@ TEST_F(Tail, FindsRunsThatAppear) {
 
 TEST_F(Tail, PrintsWhatARestartedRunWritesAgainOnceEach) {
   writeEvents("runs/events.out.tfevents.1",
-              {version(), legacyScalar("loss", 1, 1), legacyScalar("loss", 1, 2),
-               legacyScalar("loss", 1, 3)});
+              {version(), simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 2),
+               simpleScalar("loss", 1, 3)});
   // The same times as before, as of a program that numbers its steps instead of asking the clock.
-  writeEvents("restart", {version(), start(2), legacyScalar("loss", 2, 2),
-                          legacyScalar("loss", 2, 3), legacyScalar("loss", 2, 4)});
+  writeEvents("restart", {version(), start(2), simpleScalar("loss", 2, 2),
+                          simpleScalar("loss", 2, 3), simpleScalar("loss", 2, 4)});
   const Outcome outcome = run("sh -c '\"" STEPTAPE_TOOL
                               "\" tail runs --interval 0.05 --json | "
                               "{ head -n 3; mv restart runs/events.out.tfevents.2; head -n 3; }'");
@@ -261,7 +261,7 @@ TEST_F(Tail, EndsCleanlyOnInterrupt) {
 }
 
 TEST_F(Tail, NamesDamageAndGoesOn) {
-  writeBytes("runs/events.out.tfevents.1", damagedFile() + framed({legacyScalar("loss", 8, 21)}));
+  writeBytes("runs/events.out.tfevents.1", damagedFile() + framed({simpleScalar("loss", 8, 21)}));
   const Outcome outcome = tail("runs --once");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(outcome.error, HasSubstr("problem: data checksum mismatch"));

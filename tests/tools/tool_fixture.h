@@ -44,8 +44,8 @@ class ToolFixture : public LogDirFixture {
 
   /// Two points of "loss" and one of "accuracy".
   static std::string smallFile() {
-    return framed({legacyScalar("loss", 0.5F, 1), legacyScalar("loss", 0.25F, 20),
-                   legacyScalar("accuracy", 1, 20)});
+    return framed({simpleScalar("loss", 0.5F, 1), simpleScalar("loss", 0.25F, 20),
+                   simpleScalar("accuracy", 1, 20)});
   }
   /// smallFile() with its last record damaged.
   static std::string damagedFile() {

@@ -57,7 +57,7 @@ TEST_F(DescribeValue, NamesTheFormatOfImages) {
 TEST_F(DescribeValue, CountsImages) {
   EXPECT_EQ(describe(kImagesPlugin, strings({"2", "3", "GIF89a", "GIF89a"})),
             "2 images of 2x3 GIF");
-  EXPECT_EQ(describe(kImagesPlugin, LegacyImage{7, 5, 3, "GIF89a"}), "5x7 GIF");
+  EXPECT_EQ(describe(kImagesPlugin, SummaryImage{7, 5, 3, "GIF89a"}), "5x7 GIF");
 }
 
 TEST_F(DescribeValue, ReadsTheHeaderOfAWav) {
@@ -70,8 +70,8 @@ TEST_F(DescribeValue, ReadsTheHeaderOfAWav) {
             "2 clips, audio/wav");
 }
 
-TEST_F(DescribeValue, TakesTheWordOfLegacyAudio) {
-  EXPECT_EQ(describe(kAudioPlugin, LegacyAudio{16000, 1, 8000, "?", "audio/ogg"}),
+TEST_F(DescribeValue, TakesTheWordOfSummaryAudio) {
+  EXPECT_EQ(describe(kAudioPlugin, SummaryAudio{16000, 1, 8000, "?", "audio/ogg"}),
             "16000 Hz mono, 0.5 s");
 }
 

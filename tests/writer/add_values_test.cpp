@@ -29,7 +29,7 @@ const Tensor& tensorOf(const Value& value) {
 
 /// The WAV file of a sound in the default form.
 const std::string& soundOf(const Value& value) {
-  return std::get<LegacyAudio>(value.data).encoded;
+  return std::get<SummaryAudio>(value.data).encoded;
 }
 
 template <typename T>

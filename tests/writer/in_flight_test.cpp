@@ -108,7 +108,7 @@ TEST_F(InFlightTest, AHistogramIsCountedAfterItsElementsHaveArrived) {
   finishAndFlush();
   const std::vector<Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(1));
-  EXPECT_EQ(std::get<LegacyHistogram>(values[0].data).min, 1);
+  EXPECT_EQ(std::get<SummaryHistogram>(values[0].data).min, 1);
 }
 
 TEST_F(InFlightTest, AValueThatNeverArrivesIsReportedAndCounted) {

@@ -301,8 +301,8 @@ TEST_F(SummaryWriterTest, WritesHistogramsImagesAndTexts) {
 
   const std::vector<Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(3));
-  EXPECT_EQ(std::get<LegacyHistogram>(values[0].data).num, 3);
-  const auto& image = std::get<LegacyImage>(values[1].data);
+  EXPECT_EQ(std::get<SummaryHistogram>(values[0].data).num, 3);
+  const auto& image = std::get<SummaryImage>(values[1].data);
   EXPECT_EQ(image.width, 5);
   EXPECT_EQ(image.height, 2);
   EXPECT_THAT(image.encoded, StartsWith("\x89PNG"));
@@ -321,7 +321,7 @@ TEST_F(SummaryWriterTest, HasTakenWhatItNeedsWhenACallReturns) {
   pixels.shrink_to_fit();
   expectOk(writer.close());
   const std::vector<Value> written = valuesIn(dir_.string());
-  EXPECT_EQ(std::get<LegacyHistogram>(written[0].data).min, 1);
+  EXPECT_EQ(std::get<SummaryHistogram>(written[0].data).min, 1);
 }
 
 TEST_F(SummaryWriterTest, TellsOnceOfValuesThatNoBucketCanHold) {

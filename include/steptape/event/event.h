@@ -57,21 +57,21 @@ struct Tensor {
   std::vector<std::string> strings;  ///< Elements of a kString tensor.
 };
 
-/// The older forms of images, sounds and histograms; see ValueForm.
-struct LegacyImage {
+/// What the fields `image`, `audio` and `histo` hold: ValueForm::kCompatible.
+struct SummaryImage {
   std::int32_t height = 0;
   std::int32_t width = 0;
   std::int32_t colorspace = 0;
   std::string encoded;
 };
-struct LegacyAudio {
+struct SummaryAudio {
   float sampleRate = 0;
   std::int64_t numChannels = 0;
   std::int64_t lengthFrames = 0;
   std::string encoded;
   std::string contentType;
 };
-struct LegacyHistogram {
+struct SummaryHistogram {
   double min = 0;
   double max = 0;
   double num = 0;
@@ -84,7 +84,7 @@ struct LegacyHistogram {
 /// One tag's data at one step.
 struct Value {
   using Data =
-      std::variant<std::monostate, float, Tensor, LegacyImage, LegacyHistogram, LegacyAudio>;
+      std::variant<std::monostate, float, Tensor, SummaryImage, SummaryHistogram, SummaryAudio>;
 
   std::string tag;
   Data data;  ///< A bare float is a `simple_value`.

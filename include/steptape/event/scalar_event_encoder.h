@@ -51,7 +51,7 @@ class STEPTAPE_EXPORT ScalarValueTemplate {
 /// Use: begin(), add() for each scalar, finish(); then begin() again.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    9 bytes and the tag per scalar, 14 as a tensor; 15 bytes or so and the framing per event.
+/// @cost    9 bytes and the tag per scalar, 14 as a tensor; about 15 and the framing per event.
 ///          Two copies of these bytes; no allocation once the buffer has grown to the largest event.
 /// @source  docs/event_file_format.md, "Scalars"
 class STEPTAPE_EXPORT ScalarEventEncoder {

@@ -9,8 +9,8 @@ enum class ValueForm {
   /// The fields `simple_value`, `histo`, `image` and `audio`, as torch.utils.tensorboard and
   /// tensorboardX write them: every reader and importer of event files knows these.
   kCompatible,
-  /// A tensor with the metadata of a plugin, as TensorFlow 2 writes: Python scripts find these among
-  /// the tensors only. TensorBoard's loader in Python reads scalars of this form faster.
+  /// A tensor with the metadata of a plugin, as TensorFlow 2 writes: Python scripts find these
+  /// among the tensors only. TensorBoard's loader in Python reads scalars of this form faster.
   kTensor,
 };
 

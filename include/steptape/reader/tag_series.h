@@ -32,10 +32,11 @@ struct ValueLocation {
 
 /// All that a run holds under one tag.
 struct TagSeries {
-  /// As the first value in the run gave it that names a plugin. Legacy values have the plugin that
-  /// shows them filled in, as TensorBoard does: a `simple_value` belongs to "scalars", an `image`
-  /// to "images", a `histo` to "histograms", an `audio` to "audio". In a run with damage, which may
-  /// have taken the one value that had metadata, single numbers of a tag without any are scalars.
+  /// As the first value in the run gave it that names a plugin. Values of the compatible form have
+  /// the plugin that shows them filled in, as TensorBoard does: a `simple_value` belongs to
+  /// "scalars", an `image` to "images", a `histo` to "histograms", an `audio` to "audio". In a run
+  /// with damage, which may have taken the one value that had metadata, single numbers of a tag
+  /// without any are scalars.
   SummaryMetadata metadata;
   ScalarColumns scalars;              ///< For the plugin "scalars", else empty.
   std::vector<ValueLocation> values;  ///< For every other plugin, else empty.

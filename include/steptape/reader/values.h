@@ -22,7 +22,7 @@ namespace steptape {
 //     Status status = run.value(series.values.back(), &value);
 //     if (status.ok()) status = decodeHistogram(value, &histogram);
 //
-// Both forms are read: tensors, and the legacy messages of older writers. Scalars need no decoding,
+// Both forms are read: tensors, and the fields of the compatible form. Scalars need no decoding,
 // TagSeries::scalars has their numbers. Records of hyperparameters are in the metadata, which
 // decodeHparamsContent() decodes; a graph is the only string of its value.
 //
@@ -49,7 +49,7 @@ struct AudioValue {
   /// The media type of the files, such as "audio/wav"; "application/octet-stream" where nobody
   /// said.
   std::string contentType;
-  // Of legacy values only; otherwise the files alone know.
+  // Of the compatible form only; otherwise the files alone know.
   std::optional<double> sampleRate;    ///< @units Hz
   std::optional<std::int64_t> frames;  ///< Samples of each channel.
   std::optional<std::int64_t> channels;
@@ -84,11 +84,11 @@ struct HistogramValue {
   std::vector<HistogramBucket> buckets;  ///< In ascending order; empty if nothing was counted.
 };
 
-/// Of a legacy histogram the empty buckets at both ends are left out, and the outer edges are its
-/// `min` and `max`: writers put limits up to 1.8e308 there.
+/// Of a histogram of the compatible form the empty buckets at both ends are left out, and the outer
+/// edges are its `min` and `max`: writers put limits up to 1.8e308 there.
 ///
 /// @source tensorboard/plugins/histogram/summary_v2.py and tensorboard/data_compat.py at 2.21,
-///         which rounds legacy edges and counts to binary32; here they stay exact.
+///         which rounds edges and counts of this form to binary32; here they stay exact.
 STEPTAPE_EXPORT Status decodeHistogram(const Value& value, HistogramValue* histogram);
 
 /// Counts and rates of one step at ascending thresholds, of the plugin `pr_curves`. All rows have
@@ -121,7 +121,7 @@ STEPTAPE_EXPORT Status decodeMesh(const Value& value, const SummaryMetadata& met
 /// @source tensorboard/plugins/custom_scalar/summary.py at 2.21
 STEPTAPE_EXPORT Status decodeLayout(const Value& value, CustomScalarsLayout* layout);
 
-/// The tensor of any plugin, as it is; a legacy scalar as one of rank 0.
+/// The tensor of any plugin, as it is; a `simple_value` as one of rank 0.
 ///
 /// @param tensor Has as many elements as its shape says, unless Steptape does not know its type.
 STEPTAPE_EXPORT Status decodeTensor(const Value& value, Tensor* tensor);

@@ -85,12 +85,12 @@ STEPTAPE_EXPORT void validateHistogram(const HistogramRaw& histogram);
 /// Makes the value that TensorBoard's histogram, distribution and time-series pages show.
 ///
 /// Empty buckets at both ends are left out, the first kept bucket begins at `min` and the last one
-/// ends at `max`: the edges that TensorBoard itself gives to histograms of the legacy form. Every
-/// bucket begins where the one before it ends, and none runs backwards.
+/// ends at `max`: the edges that TensorBoard itself gives to histograms of the compatible form.
+/// Every bucket begins where the one before it ends, and none runs backwards.
 ///
 /// @param histogram REQUIRES: validateHistogram() accepts it.
 /// @param metadata  Display name and description; plugin and data class are set here.
-/// @shape   kCompatible: a LegacyHistogram with metadata only where that names something. Where
+/// @shape   kCompatible: a SummaryHistogram with metadata only where that names something. Where
 ///          binary32, in which TensorBoard's Python loader reads that form, cannot hold the edges or
 ///          tell them apart, and always with kTensor: a tensor of (buckets, 3), DT_DOUBLE, rows
 ///          (left edge, right edge, count); (0, 3) for a histogram without values.

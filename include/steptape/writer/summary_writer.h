@@ -351,8 +351,8 @@ class STEPTAPE_EXPORT SummaryWriter {
                                    const std::string& category = "default",
                                    const std::string& title = "untitled");
 
-  /// Records the run's hyperparameters, by which TensorBoard compares runs, and its results. A metric
-  /// becomes a scalar at the last step of its tag, unless that is its value there already.
+  /// Records the run's hyperparameters, by which TensorBoard compares runs, and its results. A
+  /// metric becomes a scalar at the last step of its tag, unless that is its value there already.
   void addHparams(const Hparams& hparams, const HparamMetrics& metrics = {},
                   const HparamsOptions& options = {});
 
