@@ -10,7 +10,7 @@ from PIL import Image
 
 from tensorboard_server import eventually
 
-DRAW_SECONDS = 300
+DRAW_SECONDS = 120
 
 
 class PageCase(unittest.TestCase):

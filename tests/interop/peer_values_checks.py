@@ -162,8 +162,10 @@ class HistogramChecks:
 
         def check():
             ((_, _, ours),) = self.histograms(self.steptape, "inner_edges")
-            self.assertEqual(ours, [[min(values), -1, counts[0]], [-1, 0, counts[1]],
-                                    [0, 1, counts[2]], [1, max(values), counts[3]]])
+            # TensorBoard's Python loader reads the compatible form in binary32.
+            expected = [[min(values), -1, counts[0]], [-1, 0, counts[1]],
+                        [0, 1, counts[2]], [1, max(values), counts[3]]]
+            self.assertEqual(np.float32(ours).tolist(), np.float32(expected).tolist())
             for peer in self.peers:
                 ((_, _, theirs),) = self.histograms(peer, "inner_edges")
                 self.assertEqual(sum(count for _, _, count in theirs), counts[1] + counts[2])
@@ -176,7 +178,8 @@ class HistogramChecks:
         def check():
             ((_, _, ours),) = self.histograms(self.steptape, "far_out")
             self.assertEqual(sum(count for _, _, count in ours), 3)
-            self.assertEqual((ours[0][0], ours[-1][1]), (-1e21, 1e21))
+            self.assertEqual(np.float32([ours[0][0], ours[-1][1]]).tolist(),
+                             np.float32([-1e21, 1e21]).tolist())
             for peer in self.peers:
                 ((_, _, theirs),) = self.histograms(peer, "far_out")
                 self.assertEqual(sum(count for _, _, count in theirs), 1)

@@ -169,7 +169,7 @@ def large(log_dir):
         counts = noise.integers(0, 3, 1000)
         return event(
             step, image("compatible image", content), sound("compatible audio", content),
-            histogram("histogram", -1, 1000, limits, counts),
+            histogram("compatible histogram", -1, 1000, limits, counts),
             histogram_summary.histogram_pb("histogram", noise.normal(size=300), 300).value[0],
             tensor("image", [b"40", b"30", content, content], metadata_of("images")),
             tensor("tensor", noise.normal(size=(20, 30)), metadata_of("my plugin")),

@@ -19,7 +19,7 @@ from owned_process import OwnedProcess
 
 START_SECONDS = 300
 REQUEST_SECONDS = 300
-LOAD_SECONDS = 300
+LOAD_SECONDS = 120
 
 
 PR_SET_PDEATHSIG = 1
