@@ -78,7 +78,6 @@ def compare(title, directory, cost, rounds):
     print_medians(f"{title}: microseconds a scalar", costs, scale=1e6)
     report("compatible / again", costs["compatible"], costs[AGAIN], control=(0.9, 1.1))
     report("torch / compatible", costs["torch"], costs["compatible"], at_least=1)
-    report("torch / tensor", costs["torch"], costs["tensor"], at_least=1)
 
 
 def main():
