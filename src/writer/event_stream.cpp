@@ -2,7 +2,7 @@
 #include "writer/event_stream.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
 #include <limits>
 #include <list>
 #include <system_error>
@@ -170,7 +170,8 @@ void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::in
   const bool isFirst = series->lastStep == ScalarSeries::kNoStep;
   // The point that is there already: two at one step are an error to tensorboard-reducer, and a
   // knee in a curve.
-  const bool isThere = !isFirst && std::memcmp(&value, &series->lastValue, sizeof value) == 0;
+  const float last = series->lastValue;
+  const bool isThere = !isFirst && (value == last || (std::isnan(value) && std::isnan(last)));
   if (!isThere) {
     addScalar(series, value, isFirst ? step : series->lastStep, wallTime, exact);
   }

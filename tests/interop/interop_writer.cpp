@@ -2,7 +2,7 @@
 // Writes runs for the interop tests, in which the real TensorBoard reads them.
 //
 //   interop_writer kinds FORM LOGDIR EXPECTATIONS
-//       Every kind of value in the form `compatible` or `tensor`, and what was logged as JSON lines.
+//       Every kind of value in the form `compatible` or `tensor`; what was logged as JSON lines.
 //   interop_writer flush LOGDIR POINTS
 //       So many points, flush(), the line "flushed", then points without end: to be killed.
 //   interop_writer json LOGDIR FILE

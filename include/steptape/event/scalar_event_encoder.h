@@ -52,7 +52,7 @@ class STEPTAPE_EXPORT ScalarValueTemplate {
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @cost    9 bytes and the tag per scalar, 14 as a tensor; about 15 and the framing per event.
-///          Two copies of these bytes; no allocation once the buffer has grown to the largest event.
+///          Two copies of these; no allocation once the buffer has grown to the largest event.
 /// @source  docs/event_file_format.md, "Scalars"
 class STEPTAPE_EXPORT ScalarEventEncoder {
  public:

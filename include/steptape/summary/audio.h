@@ -71,9 +71,9 @@ STEPTAPE_EXPORT WavFile encodeWav(const TensorView& samples, const AudioOptions&
 ///                 go with the first value in either form: without them the fast data server calls
 ///                 the file `application/octet-stream`.
 /// @shape   kCompatible: a SummaryAudio, whose rate, channels and frames are those of the file,
-///          and 0 where it is no WAV file. kTensor: a tensor of rank 1, DT_STRING, one element: with
-///          TensorFlow's second column for labels the slow loader counts each label as a clip and
-///          answers with an error.
+///          and 0 where it is no WAV file. kTensor: a tensor of rank 1, DT_STRING, one element:
+///          with TensorFlow's second column for labels the slow loader counts each label as a clip
+///          and answers with an error.
 /// @threads Thread-safe.
 /// @source  tensorboard/plugins/audio/metadata.py; docs/event_file_format.md.
 STEPTAPE_EXPORT Value audioValue(std::string tag, std::string wav, SummaryMetadata metadata = {},

@@ -91,8 +91,8 @@ STEPTAPE_EXPORT void validateHistogram(const HistogramRaw& histogram);
 /// @param histogram REQUIRES: validateHistogram() accepts it.
 /// @param metadata  Display name and description; plugin and data class are set here.
 /// @shape   kCompatible: a SummaryHistogram with metadata only where that names something. Where
-///          binary32, in which TensorBoard's Python loader reads that form, cannot hold the edges or
-///          tell them apart, and always with kTensor: a tensor of (buckets, 3), DT_DOUBLE, rows
+///          binary32, in which TensorBoard's Python loader reads that form, cannot hold the edges
+///          or tell them apart, and always with kTensor: a tensor of (buckets, 3), DT_DOUBLE, rows
 ///          (left edge, right edge, count); (0, 3) for a histogram without values.
 /// @threads Thread-safe.
 /// @source  tensorboard/plugins/histogram/metadata.py; docs/event_file_format.md.

@@ -77,7 +77,8 @@ STEPTAPE_EXPORT std::string encodePng(const Pixels& pixels);
 /// @param png      The encoded image, or an animation; `width` and `height` are its size in pixels.
 /// @param metadata Display name and description; plugin, content and data class are set here.
 /// @shape   kCompatible: a SummaryImage; it has metadata only where that names something.
-///          kTensor: a tensor of rank 1, DT_STRING: the width and the height in decimal, then the PNG.
+///          kTensor: a tensor of rank 1, DT_STRING: the width and the height in decimal, then the
+///          PNG.
 /// @threads Thread-safe.
 /// @source  tensorboard/plugins/image/metadata.py; docs/event_file_format.md.
 STEPTAPE_EXPORT Value imageValue(std::string tag, int width, int height, std::string png,
