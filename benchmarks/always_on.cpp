@@ -62,11 +62,11 @@ double millis(F step) {
   return (nowNanos() - start) / 1e6;
 }
 
-/// @param share See ProfilerOptions::maxOverhead.
+/// @param share See OpProfilerOptions::maxOverhead.
 Measured measure(Training* training, int rounds, double share) {
   const steptape::testing::TempDir directory;
   steptape::SummaryWriter writer(directory.string());
-  steptape::ProfilerOptions options;
+  steptape::OpProfilerOptions options;
   options.writer = &writer;
   options.maxTraceSpans = 0;
   options.maxOverhead = share;

@@ -7,9 +7,10 @@
 #include <random>
 #include <utility>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/event/plugin_data.h"
-#include "steptape/record/record_buffer.h"
+#include "steptape/event/plugin_content.h"
+
+#include "event/event_codec.h"
+#include "tfrecord/record_buffer.h"
 
 namespace benchmark {
 namespace {
@@ -34,15 +35,15 @@ std::string noise(std::size_t bytes) {
 }  // namespace
 
 void writeEvents(const std::string& path, std::int64_t events,
-                 const std::function<steptape::Event(std::int64_t)>& make) {
+                 const std::function<steptape::event::Event(std::int64_t)>& make) {
   std::ofstream file(path, std::ios::binary);
   steptape::RecordBuffer records;
   const auto write = [&] {
     file.write(records.bytes().data(), static_cast<std::streamsize>(records.bytes().size()));
     records.clear();
   };
-  steptape::Event version;
-  version.what = steptape::FileVersion{"brain.Event:2"};
+  steptape::event::Event version;
+  version.what = steptape::event::FileVersion{"brain.Event:2"};
   steptape::encodeEvent(version, records.beginRecord());
   records.endRecord();
   for (std::int64_t i = 0; i < events; ++i) {
@@ -60,45 +61,45 @@ void writeEvents(const std::string& path, std::int64_t events,
   }
 }
 
-steptape::Event scalarEvent(std::int64_t i) {
-  steptape::Value value;
+steptape::event::Event scalarEvent(std::int64_t i) {
+  steptape::event::Value value;
   value.tag = "curve/10" + std::to_string(i % kScalarTags);
   value.data = static_cast<float>(i);
-  steptape::Event event;
+  steptape::event::Event event;
   event.wallTime = 1.7e9 + 0.001 * static_cast<double>(i);
   event.step = i / kScalarTags;
-  event.what = steptape::Summary{{std::move(value)}};
+  event.what = steptape::event::Summary{{std::move(value)}};
   return event;
 }
 
-steptape::Event tensorEvent(std::int64_t i) {
-  steptape::Tensor tensor;
-  tensor.type = steptape::TensorType::kUInt8;
+steptape::event::Event tensorEvent(std::int64_t i) {
+  steptape::event::Tensor tensor;
+  tensor.type = steptape::event::TensorType::kUInt8;
   tensor.shape = {static_cast<std::int64_t>(kTensorBytes)};
   tensor.content.assign(kTensorBytes, static_cast<char>(i));
-  steptape::SummaryMetadata metadata;
+  steptape::event::SummaryMetadata metadata;
   metadata.pluginName = "tensor";
-  steptape::Event event;
+  steptape::event::Event event;
   event.step = i;
-  event.what = steptape::Summary{{{"large", std::move(tensor), std::move(metadata)}}};
+  event.what = steptape::event::Summary{{{"large", std::move(tensor), std::move(metadata)}}};
   return event;
 }
 
-steptape::Event imageEvent(std::int64_t i) {
+steptape::event::Event imageEvent(std::int64_t i) {
   static const std::string kPixels = noise(1'000'000);
   // 257 and 801 have no common divisor: all sizes take turns.
   const std::size_t bytes = 200'000 + static_cast<std::size_t>(i * 257 % 801) * 1000;
-  steptape::Tensor tensor;
-  tensor.type = steptape::TensorType::kString;
+  steptape::event::Tensor tensor;
+  tensor.type = steptape::event::TensorType::kString;
   tensor.shape = {3};
   tensor.strings = {"640", "480", "\x89PNG\r\n\x1a\n" + kPixels.substr(0, bytes)};
-  steptape::SummaryMetadata metadata;
-  metadata.pluginName = steptape::kImagesPlugin;
-  metadata.dataClass = steptape::DataClass::kBlobSequence;
-  steptape::Event event;
+  steptape::event::SummaryMetadata metadata;
+  metadata.pluginName = steptape::event::kImagesPlugin;
+  metadata.dataClass = steptape::event::DataClass::kBlobSequence;
+  steptape::event::Event event;
   event.wallTime = 1.7e9 + static_cast<double>(i);
   event.step = i / kImageTags;
-  event.what = steptape::Summary{
+  event.what = steptape::event::Summary{
       {{"sample/" + std::to_string(i % kImageTags), std::move(tensor), std::move(metadata)}}};
   return event;
 }

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "steptape/mpi/environment.h"
-#include "steptape/mpi/world.h"
 #include "steptape/parallel/gradient_sync.h"
 
 #include "harness.h"

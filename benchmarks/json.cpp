@@ -14,16 +14,16 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
 #include "steptape/exporter/export.h"
 #include "steptape/reader/run_events.h"
-#include "steptape/record/byte_source.h"
-#include "steptape/record/record_buffer.h"
-#include "steptape/record/record_reader.h"
 #include "steptape/testing/temp_dir.h"
+#include "steptape/tfrecord/byte_source.h"
+#include "steptape/tfrecord/record_reader.h"
 
+#include "event/event_codec.h"
 #include "harness.h"
 #include "peer_event.pb.h"
+#include "tfrecord/record_buffer.h"
 
 #include <google/protobuf/util/json_util.h>
 
@@ -48,8 +48,8 @@ double wallTimeOf(int event) {
 void writeEvents(const std::string& path) {
   steptape::RecordBuffer records;
   for (int i = 0; i < kEvents; ++i) {
-    steptape::Value value{tagOf(i), valueOf(i), std::nullopt};
-    steptape::Event event{wallTimeOf(i), i / kTags, steptape::Summary{{value}}, ""};
+    steptape::event::Value value{tagOf(i), valueOf(i), std::nullopt};
+    steptape::event::Event event{wallTimeOf(i), i / kTags, steptape::event::Summary{{value}}, ""};
     steptape::encodeEvent(event, records.beginRecord());
     records.endRecord();
   }

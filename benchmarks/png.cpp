@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/summary/image.h"
-
 #include "harness.h"
+#include "summary/image/image.h"
 
 #include <zlib.h>
 

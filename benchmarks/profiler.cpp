@@ -98,12 +98,12 @@ double withFloor() {
   return warmLoop();
 }
 
-steptape::ProfilerOptions recordingOnly() {
-  steptape::ProfilerOptions options;
+steptape::OpProfilerOptions recordingOnly() {
+  steptape::OpProfilerOptions options;
   return options;
 }
 
-double withHook(const steptape::ProfilerOptions& options) {
+double withHook(const steptape::OpProfilerOptions& options) {
   const steptape::OpProfiler profiler(options);
   return warmLoop();
 }
@@ -133,7 +133,7 @@ double traceByKineto(const std::string& directory, bool shapes) {
 
 double traceByUs(const std::string& directory, bool shapes) {
   const double start = benchmark::nowNanos();
-  steptape::ProfilerOptions options = recordingOnly();
+  steptape::OpProfilerOptions options = recordingOnly();
   options.shapes = shapes;
   options.logDir = directory;
   options.xplane = false;
@@ -145,7 +145,7 @@ double traceByUs(const std::string& directory, bool shapes) {
 }
 
 double zones() {
-  const steptape::Profiler profiler(recordingOnly());
+  const steptape::Profiler profiler{steptape::ProfilerOptions{}};
   const double start = benchmark::nowNanos();
   for (int i = 0; i < kZones; ++i) {
     STEPTAPE_ZONE("zone");
@@ -174,9 +174,9 @@ Costs minus(const Costs& costs, const Costs& base) {
 }
 
 void measureHooks(int rounds) {
-  steptape::ProfilerOptions sampled = recordingOnly();
+  steptape::OpProfilerOptions sampled = recordingOnly();
   sampled.operatorSampling = 100;
-  steptape::ProfilerOptions shapes = recordingOnly();
+  steptape::OpProfilerOptions shapes = recordingOnly();
   shapes.shapes = true;
   const auto costs =
       benchmark::takeTurns({{"none", warmLoop},

@@ -25,14 +25,14 @@
 
 #include "steptape/reader/log_dir.h"
 #include "steptape/reader/run_reader.h"
-#include "steptape/record/record_format.h"
-#include "steptape/record/record_reader.h"
 #include "steptape/testing/temp_dir.h"
+#include "steptape/tfrecord/record_reader.h"
 #include "steptape/wire/event.pb.h"
 
 #include "event_file.h"
 #include "harness.h"
 #include "table_crc.h"
+#include "tfrecord/record_format.h"
 
 namespace {
 
@@ -75,7 +75,7 @@ std::size_t readValues(const steptape::RunReader& run) {
   std::size_t values = 0;
   for (const auto& [tag, series] : run.tags()) {
     for (const steptape::ValueLocation& location : series.values) {
-      steptape::Value value;
+      steptape::event::Value value;
       if (!run.value(location, &value).ok()) {
         std::abort();
       }

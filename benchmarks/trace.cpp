@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an event of a Chrome trace costs: writeChromeTrace() of a million operators, compressed and
-// not, against zlib at its fastest on the same text; and how much memory and disk it takes.
+// not, against zlib at its fastest on the same text, and against libdeflate where it is installed;
+// and how much memory and disk it takes.
 //
 //   build/release/bin/trace_benchmark
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,10 +18,13 @@
 #include <vector>
 
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/chrome_trace.h"
 
 #include "harness.h"
+#include "trace/chrome_trace.h"
 
+#ifdef STEPTAPE_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#endif
 #include <zlib.h>
 
 namespace {
@@ -155,6 +160,26 @@ double zlibSeconds(const std::string& text, int level, std::size_t* size) {
   return seconds;
 }
 
+#ifdef STEPTAPE_HAVE_LIBDEFLATE
+/// The same of libdeflate, which compresses only what lies in memory as a whole: as gzip members of
+/// 1 MiB of text each, so that it takes as little memory as the writer.
+double libdeflateSeconds(const std::string& text, int level, std::size_t* size) {
+  constexpr std::size_t kMemberBytes = std::size_t{1} << 20;
+  libdeflate_compressor* const compressor = libdeflate_alloc_compressor(level);
+  std::vector<char> out(libdeflate_gzip_compress_bound(compressor, kMemberBytes));
+  *size = 0;
+  const double start = benchmark::cpuSeconds();
+  for (std::size_t begin = 0; begin < text.size(); begin += kMemberBytes) {
+    *size += libdeflate_gzip_compress(compressor, text.data() + begin,
+                                      std::min(kMemberBytes, text.size() - begin), out.data(),
+                                      out.size());
+  }
+  const double seconds = benchmark::cpuSeconds() - start;
+  libdeflate_free_compressor(compressor);
+  return seconds;
+}
+#endif
+
 /// The most memory that the process has had, in MiB.
 double peakMemory() {
   rusage usage = {};
@@ -192,11 +217,16 @@ int main() {
   const std::string text = contentOf(plain);
   std::size_t zlibBytes = 0;
   const auto nanos = [events](double seconds) { return seconds * 1e9 / events; };
-  const std::vector<benchmark::Variant> variants = {
+  std::vector<benchmark::Variant> variants = {
       {"writeChromeTrace(), gzip", [&] { return nanos(writeSeconds(compressed, trace, true)); }},
       {"the same again (A/A)", [&] { return nanos(writeSeconds(compressed, trace, true)); }},
       {"writeChromeTrace(), plain", [&] { return nanos(writeSeconds(plain, trace, false)); }},
       {"zlib level 1 of the text", [&] { return nanos(zlibSeconds(text, 1, &zlibBytes)); }}};
+#ifdef STEPTAPE_HAVE_LIBDEFLATE
+  std::size_t libdeflateBytes = 0;
+  variants.push_back({"libdeflate level 1 of the text",
+                      [&] { return nanos(libdeflateSeconds(text, 1, &libdeflateBytes)); }});
+#endif
   const auto costs = benchmark::takeTurns(variants, kRounds);
   benchmark::printTitle("An event of a Chrome trace, nanoseconds of CPU");
   for (std::size_t i = 0; i < variants.size(); ++i) {
@@ -205,6 +235,12 @@ int main() {
   benchmark::printControl("gzip / gzip again", benchmark::ratio(costs[0], costs[1]), 0.1);
   benchmark::printAtLeast("plain text and zlib level 1 / ours",
                           benchmark::ratio(sum(costs[2], costs[3]), costs[0]), 4);
+#ifdef STEPTAPE_HAVE_LIBDEFLATE
+  // Of its time alone, without the text's: if this falls below, libdeflate is to replace ours.
+  benchmark::printAtLeast("libdeflate level 1 / ours", benchmark::ratio(costs[4], costs[0]), 1.5);
+  std::printf("  libdeflate: %.1f bytes for each event\n",
+              static_cast<double>(libdeflateBytes) / events);
+#endif
   std::printf("  %.0f events: %.1f bytes each, of zlib %.1f, as text %.1f; %.1f MiB of memory\n",
               events, static_cast<double>(std::filesystem::file_size(compressed)) / events,
               static_cast<double>(zlibBytes) / events, static_cast<double>(text.size()) / events,

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/xplane_trace.h"
 #include "steptape/wire/xplane.pb.h"
 
 #include "harness.h"
+#include "trace/xplane_trace.h"
 
 namespace {
 

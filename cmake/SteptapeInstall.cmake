@@ -76,7 +76,7 @@ if(TARGET steptape)
   install(TARGETS steptape RUNTIME COMPONENT steptape_Tools)
 endif()
 if(TARGET steptape_help)
-  set(help ${PROJECT_BINARY_DIR}/tools/help)
+  set(help ${PROJECT_BINARY_DIR}/tools/steptape/help)
   install(DIRECTORY ${help}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT steptape_Tools)
   install(FILES ${help}/steptape
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT steptape_Tools)

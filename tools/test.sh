@@ -51,6 +51,24 @@ failed_tests() {
   ' "$1"
 }
 
+# make_preset <preset> [target ...]: configures and builds; keeps what was said, except in a terminal, which
+# shows one changing line that a pipe would make a thousand.
+make_preset() {
+  local log=$root/build/$1/build.log
+  mkdir -p "$root/build/$1"
+  if [[ -t 2 ]]; then
+    : >"$log"
+    configure "$1" && build "$@"
+  else
+    { configure "$1" && build "$@"; } 2>&1 | tee "$log" >&2
+  fi
+}
+
+# failed_steps <log of a build>: what compilers and linkers found wrong, and where
+failed_steps() {
+  grep -E -A 2 '(^|: )(fatal )?error: |^CMake Error|undefined reference' "$1" | cut -c 1-400 | head -n 40 || true
+}
+
 # run_preset <preset>: adds its tests to the counts; a build that fails is one failed test.
 run_preset() {
   local preset=$1 start=$SECONDS log=$root/build/$1/tests.log
@@ -60,9 +78,9 @@ run_preset() {
     # The slow tests look at files and packages, which a sanitizer does not change.
     asan | tsan) arguments=(--label-exclude slow) ;;
   esac
-  if ! { configure "$preset" && build "$preset" "${targets[@]}"; }; then
+  if ! make_preset "$preset" "${targets[@]}"; then
     say "build/$preset does not build"
-    echo "$preset: does not build" >>"$failures"
+    { echo "$preset: does not build" && failed_steps "$root/build/$preset/build.log"; } >>"$failures"
     failed=$((failed + 1))
     return
   fi

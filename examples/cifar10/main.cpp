@@ -81,6 +81,7 @@ steptape::TrainerOptions trainerOptions(const Options& options, int ranks) {
   trainer.maxSteps = options.maxSteps;
   trainer.maxSeconds = options.maxSeconds;
   trainer.learningRate = rate;
+  trainer.metrics = {steptape::accuracyMetric()};
   trainer.monitor.metric = "accuracy";
   trainer.monitor.keepBest = !options.checkpointDir.empty();
   trainer.checkpointDirectory = options.checkpointDir;

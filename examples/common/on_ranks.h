@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <steptape/distributed/communicator.h>
+#include <steptape/comm/communicator.h>
 
 #include "command_line.h"
 

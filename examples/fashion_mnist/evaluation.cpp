@@ -77,14 +77,12 @@ void logEmbedding(steptape::DistributedWriter& writer, const Predictions& predic
   const std::int64_t count = std::min(kEmbeddedImages, test.size());
   const torch::Tensor thumbnails = test.images().narrow(0, 0, count);
   steptape::EmbeddingOptions options;
-  options.tag = "last_layer";
-  options.step = step;
   options.labelImages = thumbnails;
   for (std::int64_t i = 0; i < count; ++i) {
     options.metadata.push_back(
         {classNames().at(static_cast<std::size_t>(test.labels()[i].item<std::int64_t>()))});
   }
-  writer.addEmbedding(predictions.features.narrow(0, 0, count), options);
+  writer.addEmbedding("last_layer", predictions.features.narrow(0, 0, count), step, options);
 }
 
 }  // namespace
@@ -102,10 +100,11 @@ void logEvaluation(steptape::DistributedWriter& writer, Classifier& model,
 
 void logHyperparameters(steptape::DistributedWriter& writer, const Options& options, int ranks,
                         const steptape::TrainingResult& result) {
-  writer.addHparams({{"lr", options.lr},
-                     {"momentum", options.momentum},
-                     {"batch_size", options.batchSize},
-                     {"ranks", ranks},
-                     {"seed", options.seed}},
-                    {{"accuracy/test", result.testAccuracy}, {"loss/test", result.testLoss}});
+  writer.addHparams(
+      {{"lr", options.lr},
+       {"momentum", options.momentum},
+       {"batch_size", options.batchSize},
+       {"ranks", ranks},
+       {"seed", options.seed}},
+      {{"accuracy/test", result.metric("accuracy")}, {"loss/test", result.metric("loss")}});
 }

@@ -67,6 +67,7 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   trainer.gradientSync.accumulationSteps = options.accumulate;
   trainer.gradientSync.maxNorm = options.clip;
   trainer.gradientSync.compression = options.compression;
+  trainer.metrics = {steptape::accuracyMetric()};
   trainer.monitor.metric = options.patience > 0 ? "accuracy" : "";
   trainer.monitor.patience = options.patience;
   trainer.checkpointDirectory = options.checkpointDir;
@@ -87,7 +88,7 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
 
 /// What a profile shows besides its tables: the model's graph by the time of each layer, and
 /// figures.
-void logProfile(const steptape::Graph& graph, const steptape::Trace& trace,
+void logProfile(const steptape::event::Graph& graph, const steptape::Trace& trace,
                 steptape::SummaryWriter* writer, std::int64_t step) {
   if (writer != nullptr) {
     steptape::addGraphProfile(*writer, graph, trace, step);
@@ -110,15 +111,15 @@ steptape::DistributedWriter openWriter(const Options& options, const World& worl
 }
 
 /// The images that the network is judged by, and what it computes: its graph.
-steptape::Graph logSetup(steptape::DistributedWriter& writer,
-                         const std::shared_ptr<Classifier>& model,
-                         const steptape::ImageDataset& test) {
+steptape::event::Graph logSetup(steptape::DistributedWriter& writer,
+                                const std::shared_ptr<Classifier>& model,
+                                const steptape::ImageDataset& test) {
   if (!writer.isEnabled()) {
     return {};
   }
   writer.addImages("test_images", test.images().narrow(0, 0, std::min(kShownImages, test.size())),
                    0);
-  steptape::Graph graph = steptape::modelGraph(model, torch::zeros({1, 1, 28, 28}));
+  steptape::event::Graph graph = steptape::modelGraph(model, torch::zeros({1, 1, 28, 28}));
   writer.addGraph(graph);
   return graph;
 }
@@ -153,7 +154,7 @@ int run(const Options& options, const World& world) {
       kTestBatchSize);
 
   steptape::DistributedWriter writer = openWriter(options, world);
-  const steptape::Graph graph = logSetup(writer, model, data->test);
+  const steptape::event::Graph graph = logSetup(writer, model, data->test);
   steptape::TrainerOptions configured = trainerOptions(options);
   configured.onTrace = [graph](const steptape::Trace& trace, steptape::SummaryWriter* ofProfile,
                                std::int64_t step) { logProfile(graph, trace, ofProfile, step); };

@@ -3,9 +3,10 @@
 
 #include <array>
 #include <ctime>
+#include <functional>
+#include <string_view>
 
 #include <steptape/base/json.h>
-#include <steptape/record/crc32c.h>
 
 namespace {
 
@@ -42,22 +43,25 @@ steptape::DescriptionRows describeOptions(const Options& options) {
 }
 
 std::string parametersChecksum(const torch::nn::Module& module) {
-  steptape::Crc32c checksum;
+  std::size_t hash = 0;
   for (const torch::Tensor& parameter : module.parameters()) {
     const torch::Tensor dense = parameter.detach().cpu().contiguous();
-    checksum = extend(checksum, {static_cast<const char*>(dense.data_ptr()), dense.nbytes()});
+    const std::string_view bytes(static_cast<const char*>(dense.data_ptr()), dense.nbytes());
+    hash = 31 * hash + std::hash<std::string_view>{}(bytes);
   }
-  return checksum.toString();
+  return std::to_string(hash);
 }
 
 std::string resultJson(const steptape::TrainingResult& result, int ranks, const std::string& logDir,
                        const std::string& checksum) {
+  std::string metrics;
+  for (const steptape::MetricValue& metric : result.metrics) {
+    metrics += "," + quoted("test_" + metric.name) + ":" + number(metric.value);
+  }
   return "{\"ranks\":" + std::to_string(ranks) + ",\"epochs\":" + std::to_string(result.epochs) +
          ",\"step\":" + std::to_string(result.step) +
          ",\"seconds_per_epoch\":" + number(result.secondsPerEpoch) +
-         ",\"samples_per_second\":" + number(result.samplesPerSecond) +
-         ",\"test_loss\":" + number(result.testLoss) +
-         ",\"test_accuracy\":" + number(result.testAccuracy) +
+         ",\"samples_per_second\":" + number(result.samplesPerSecond) + metrics +
          ",\"logging_seconds\":" + number(result.loggingSeconds) +
          ",\"stopped_by\":" + quoted(steptape::stopReasonText(result.stoppedBy)) +
          ",\"parameters\":" + quoted(checksum) + ",\"log_dir\":" + quoted(logDir) + "}";

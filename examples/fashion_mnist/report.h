@@ -19,6 +19,7 @@ steptape::DescriptionRows describeOptions(const Options& options);
 /// The CRC-32C of all parameters, by which runs with the same outcome are known.
 std::string parametersChecksum(const torch::nn::Module& module);
 
-/// The result as one line of JSON for programs; NaN and infinities become strings.
+/// The result as one line of JSON for programs, each metric as "test_<name>"; NaN and infinities
+/// become strings.
 std::string resultJson(const steptape::TrainingResult& result, int ranks, const std::string& logDir,
                        const std::string& checksum);

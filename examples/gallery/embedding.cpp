@@ -35,7 +35,7 @@ void logEmbedding(steptape::SummaryWriter& writer) {
   constexpr int kThumbnail = 16;
   std::vector<float> matrix;      // (points, dimensions)
   std::vector<float> thumbnails;  // (points, channels, height, width)
-  steptape::EmbeddingOptions options{.metadataHeader = {"color", "strongest"}, .tag = "colors"};
+  steptape::EmbeddingOptions options{.metadataHeader = {"color", "strongest"}};
   for (int i = 0; i < kPoints; ++i) {
     const int green = i / kLevels % kLevels;
     const int blue = i / kLevels / kLevels;
@@ -49,5 +49,5 @@ void logEmbedding(steptape::SummaryWriter& writer) {
     options.metadata.push_back({htmlName(rgb), strongestChannel(rgb)});
   }
   options.labelImages = {thumbnails.data(), {kPoints, 3, kThumbnail, kThumbnail}};
-  writer.addEmbedding({matrix.data(), {kPoints, 3}}, options);
+  writer.addEmbedding("colors", {matrix.data(), {kPoints, 3}}, 0, options);
 }

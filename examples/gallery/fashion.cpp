@@ -21,11 +21,11 @@ void logFashion(steptape::SummaryWriter& writer, const std::string& directory) {
   const torch::Tensor images = test.images().narrow(0, 0, kPoints);  // (N, 1, 28, 28), uint8
   writer.addImages("fashion", images.narrow(0, 0, kShown), 0);
 
-  steptape::EmbeddingOptions options{.labelImages = images, .tag = "fashion"};
+  steptape::EmbeddingOptions options{.labelImages = images};
   const torch::Tensor labels = test.labels().narrow(0, 0, kPoints).to(torch::kCPU, torch::kLong);
   for (std::int64_t i = 0; i < kPoints; ++i) {
     options.metadata.push_back(
         {kClasses.at(static_cast<std::size_t>(labels[i].item<std::int64_t>()))});
   }
-  writer.addEmbedding(images.flatten(1).to(torch::kFloat) / 255, options);
+  writer.addEmbedding("fashion", images.flatten(1).to(torch::kFloat) / 255, 0, options);
 }

@@ -7,15 +7,15 @@
 
 /// An attention head, put together by hand: '/' in a name opens a scope that the page folds.
 void logGraph(steptape::SummaryWriter& writer) {
-  steptape::Graph graph;
+  steptape::event::Graph graph;
   const auto add = [&](const std::string& name, const std::string& op,
-                       std::vector<std::string> inputs, steptape::GraphShape shape) {
+                       std::vector<std::string> inputs, steptape::event::GraphShape shape) {
     graph.nodes.push_back({.name = name,
                            .op = op,
                            .inputs = std::move(inputs),
                            .device = "/device:CPU:0",
                            .outputShapes = {std::move(shape)},
-                           .outputType = steptape::TensorType::kFloat});
+                           .outputType = steptape::event::TensorType::kFloat});
     graph.stats.push_back({.name = name,
                            .device = "/device:CPU:0",
                            .startMicros = static_cast<std::int64_t>(100 * graph.stats.size()),

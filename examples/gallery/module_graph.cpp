@@ -9,7 +9,8 @@
 namespace {
 
 /// A few steps of training under a profiler, whose times go to the nodes of the graph.
-void profileTraining(steptape::SummaryWriter& writer, ResNet& model, const steptape::Graph& graph) {
+void profileTraining(steptape::SummaryWriter& writer, ResNet& model,
+                     const steptape::event::Graph& graph) {
   steptape::OpProfilerOptions options;
   options.schedule.warmup = 1;
   options.schedule.active = 3;
@@ -35,7 +36,7 @@ void profileTraining(steptape::SummaryWriter& writer, ResNet& model, const stept
 
 void logModuleGraph(steptape::SummaryWriter& writer) {
   ResNet model;
-  const steptape::Graph graph = steptape::modelGraph(model, torch::ones({4, 3, 32, 32}));
+  const steptape::event::Graph graph = steptape::modelGraph(model, torch::ones({4, 3, 32, 32}));
   writer.addGraph(graph);
   profileTraining(writer, model, graph);
 }

@@ -48,6 +48,7 @@ void train(const Options& options, const World& world) {
 
   steptape::TrainerOptions trainerOptions;
   trainerOptions.epochs = options.epochs;
+  trainerOptions.metrics = {steptape::accuracyMetric()};
   steptape::DistributedWriter writer(options.logDir, world);
   steptape::Trainer trainer(model, optimizer, world, writer, trainerOptions);
   trainer.fit(train, test);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <steptape/parallel/broadcast.h>
 #include <steptape/parallel/gradient_sync.h>
+#include <steptape/parallel/parameters.h>
 
 #include "on_ranks.h"
 

@@ -19,11 +19,10 @@
 /// Needs no <mpi.h>. A program that has communicators of its own includes
 /// <steptape/mpi/mpi_communicator.h>, the one header that does.
 
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
+#include "steptape/comm/rank_log.h"
 #include "steptape/distributed/distributed_writer.h"
+#include "steptape/distributed/distributed_writer_options.h"
 #include "steptape/distributed/metric_average.h"
-#include "steptape/distributed/rank_log.h"
-#include "steptape/distributed/rank_policy.h"
 #include "steptape/distributed/straggler_report.h"
 #include "steptape/mpi/environment.h"
-#include "steptape/mpi/world.h"

@@ -12,4 +12,4 @@
 //   std::puts(profiler.table().c_str());
 #include "steptape/profile/graph_profile.h"  // IWYU pragma: export
 #include "steptape/profile/profiler.h"       // IWYU pragma: export
-#include "steptape/recorder/zone.h"          // IWYU pragma: export
+#include "steptape/span/zone.h"              // IWYU pragma: export

@@ -16,7 +16,7 @@
 #include "steptape/base/version.h"                    // IWYU pragma: export
 #include "steptape/checker/file_check.h"              // IWYU pragma: export
 #include "steptape/checker/file_repair.h"             // IWYU pragma: export
-#include "steptape/distributed/communicator.h"        // IWYU pragma: export
+#include "steptape/comm/communicator.h"               // IWYU pragma: export
 #include "steptape/distributed/distributed_writer.h"  // IWYU pragma: export
 #include "steptape/distributed/metric_average.h"      // IWYU pragma: export
 #include "steptape/distributed/straggler_report.h"    // IWYU pragma: export

@@ -15,20 +15,21 @@
 ///
 ///     DistributedSampler -> ImageLoader -> forward, backward -> GradientSync -> optimizer.step()
 ///     broadcastParameters() once at the start, saveCheckpoint() now and then
+///
+/// <steptape/data/torch_data.h>, for data sets and data loaders of torch::data, is left out: it
+/// includes these.
 
 #include "steptape/base/signal_watch.h"               // IWYU pragma: export
 #include "steptape/checkpoint/checkpoint.h"           // IWYU pragma: export
 #include "steptape/checkpoint/checkpoint_store.h"     // IWYU pragma: export
+#include "steptape/comm/communicator.h"               // IWYU pragma: export
 #include "steptape/data/batch_loader.h"               // IWYU pragma: export
 #include "steptape/data/distributed_sampler.h"        // IWYU pragma: export
-#include "steptape/data/idx_file.h"                   // IWYU pragma: export
 #include "steptape/data/image_dataset.h"              // IWYU pragma: export
-#include "steptape/distributed/communicator.h"        // IWYU pragma: export
 #include "steptape/distributed/distributed_writer.h"  // IWYU pragma: export
 #include "steptape/distributed/metric_average.h"      // IWYU pragma: export
-#include "steptape/parallel/average_parameters.h"     // IWYU pragma: export
-#include "steptape/parallel/broadcast.h"              // IWYU pragma: export
 #include "steptape/parallel/gradient_sync.h"          // IWYU pragma: export
+#include "steptape/parallel/parameters.h"             // IWYU pragma: export
 #include "steptape/parallel/sync_batch_norm.h"        // IWYU pragma: export
 #include "steptape/recipe/learning_rate_schedule.h"   // IWYU pragma: export
 #include "steptape/recipe/recipe.h"                   // IWYU pragma: export
@@ -37,8 +38,6 @@
 #include "steptape/torch/op_profiler.h"               // IWYU pragma: export
 #include "steptape/torch/tensor_traits.h"             // IWYU pragma: export
 #include "steptape/trainer/evaluation_metric.h"       // IWYU pragma: export
-#include "steptape/trainer/mixed_precision.h"         // IWYU pragma: export
-#include "steptape/trainer/monitor_options.h"         // IWYU pragma: export
 #include "steptape/trainer/trainer.h"                 // IWYU pragma: export
 #include "steptape/trainer/trainer_callback.h"        // IWYU pragma: export
 #include "steptape/trainer/trainer_options.h"         // IWYU pragma: export

@@ -3,10 +3,9 @@
 
 #include <cmath>
 
-#include "steptape/base/utf8.h"
-
 #include "base/json_chars.h"
 #include "base/shortest_double.h"
+#include "base/utf8.h"
 
 namespace steptape {
 namespace {

@@ -70,20 +70,18 @@ Status ReplacementFile::open() {
     file_ = ::fdopen(descriptor, "wb");
   }
   if (file_ == nullptr) {
-    fail();
+    status_ = fail();
     ::close(descriptor);
   }
   return status_;
 }
 
-Status ReplacementFile::write(std::string_view bytes) {
-  if (bytes.empty()) {
-    return status_;  // fwrite() wants memory even for none of it
+void ReplacementFile::write(std::string_view bytes) {
+  // fwrite() wants memory even for no bytes.
+  if (status_.ok() && !bytes.empty() &&
+      std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
+    status_ = fail();
   }
-  if (status_.ok() && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
-    return fail();
-  }
-  return status_;
 }
 
 Status ReplacementFile::finish() {

@@ -21,8 +21,8 @@ namespace steptape::detail {
 /// Until then it lies in the same directory under a name that no reader looks for. Whatever was not
 /// made to appear is removed by the destructor.
 ///
-/// Failures are kIoError with the path and the system's reason. The first one stays: each call
-/// behind it returns it again, so that only the last one need be asked.
+/// Failures are kIoError with the path and the system's reason. The first one stays: each later
+/// call returns it again, so that only the last one need be asked.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT ReplacementFile {
@@ -35,7 +35,10 @@ class STEPTAPE_EXPORT ReplacementFile {
   ~ReplacementFile();
 
   Status open();
-  Status write(std::string_view bytes);
+  /// A failure is in status(), and in what finish() returns.
+  void write(std::string_view bytes);
+  /// The first failure.
+  const Status& status() const { return status_; }
 
   /// Waits until the bytes are on the disk.
   Status finish();

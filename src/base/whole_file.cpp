@@ -44,7 +44,7 @@ Status replaceFile(const std::string& path, std::string_view bytes) {
     status = file.open();
   }
   if (status.ok()) {
-    static_cast<void>(file.write(bytes));
+    file.write(bytes);
     status = file.finish();  // with what writing met
   }
   return status.ok() ? file.appear(true) : status;

@@ -3,10 +3,9 @@
 
 #include <cstddef>
 
-#include "steptape/record/crc32c.h"
-#include "steptape/record/record_format.h"
-
 #include "base/little_endian.h"
+#include "tfrecord/masked_crc32c.h"
+#include "tfrecord/record_format.h"
 
 namespace steptape::detail {
 namespace {

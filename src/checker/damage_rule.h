@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "steptape/record/byte_source.h"
+#include "steptape/tfrecord/byte_source.h"
 
 #include "checker/finding_list.h"
 #include "checker/record_walk.h"

@@ -9,6 +9,6 @@ namespace steptape::detail {
 
 /// The first text of `event` that is not UTF-8; null if all are. TensorBoard refuses an event with
 /// one, as Protocol Buffers demand, where decodeEvent() takes it as it is.
-const std::string* findIllFormedText(const Event& event);
+const std::string* findIllFormedText(const event::Event& event);
 
 }  // namespace steptape::detail

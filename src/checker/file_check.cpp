@@ -9,13 +9,14 @@
 #include <variant>
 
 #include "steptape/base/error.h"
-#include "steptape/event/event_codec.h"
 
+#include "base/text.h"
 #include "checker/damage_rule.h"
 #include "checker/event_text.h"
 #include "checker/finding_list.h"
 #include "checker/record_walk.h"
 #include "checker/tag_check.h"
+#include "event/event_codec.h"
 #include "reader/event_values.h"
 #include "reader/read_progress.h"
 
@@ -23,6 +24,7 @@ namespace steptape {
 namespace {
 
 using detail::CheckRule;
+using detail::counted;
 using detail::FindingPlace;
 using detail::RecordWalk;
 
@@ -49,10 +51,6 @@ constexpr std::uint64_t kProgressBytes = 4 << 20;
 constexpr char kStopsAllRuns[] =
     ": the fast data server shows nothing of the file from here on, the Python loader nothing more "
     "of any run";
-
-std::string counted(std::uint64_t count, const char* noun) {
-  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
-}
 
 /// Checks the files of a run one after another, as the readers take them.
 class RunCheck {
@@ -127,7 +125,7 @@ class RunCheck {
     if (file_.hasEvent && takeScalars(payload)) {
       return;
     }
-    Event event;
+    event::Event event;
     if (const Status status = decodeEvent(payload, &event); !status.ok()) {
       findings_.add(kNotAnEvent, place_, status.message() + kStopsAllRuns);
     } else if (detail::findIllFormedText(event) != nullptr) {
@@ -146,9 +144,9 @@ class RunCheck {
     return true;
   }
 
-  void takeEvent(const Event& event) {
+  void takeEvent(const event::Event& event) {
     takeWallTime(event.wallTime);
-    const auto* version = std::get_if<FileVersion>(&event.what);
+    const auto* version = std::get_if<event::FileVersion>(&event.what);
     if (version != nullptr) {
       tags_.setHasRestarts(detail::hasRestarts(*version));
       hasVersion_ = true;
@@ -156,9 +154,9 @@ class RunCheck {
     if (!std::exchange(file_.hasEvent, true)) {
       beginFile(event.wallTime);
     }
-    if (const auto* summary = std::get_if<Summary>(&event.what)) {
+    if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
       tags_.takeSummary(*summary, event.step, place_);
-    } else if (const auto* log = std::get_if<SessionLog>(&event.what)) {
+    } else if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
       takeSessionLog(*log, event.step);
     }
   }
@@ -196,8 +194,8 @@ class RunCheck {
     }
   }
 
-  void takeSessionLog(const SessionLog& log, std::int64_t step) {
-    if (log.status != SessionLog::Status::kStart) {
+  void takeSessionLog(const event::SessionLog& log, std::int64_t step) {
+    if (log.status != event::SessionLog::Status::kStart) {
       return;
     }
     const bool isFirst = !std::exchange(hasStart_, true);

@@ -8,7 +8,7 @@
 
 #include "steptape/base/error.h"
 #include "steptape/reader/run_files.h"
-#include "steptape/record/byte_source.h"
+#include "steptape/tfrecord/byte_source.h"
 
 #include "base/replacement_file.h"
 #include "checker/intact_copy.h"

@@ -6,10 +6,9 @@
 #include <utility>
 #include <variant>
 
-#include "steptape/event/event_codec.h"
-
 #include "base/little_endian.h"
 #include "checker/event_text.h"
+#include "event/event_codec.h"
 #include "event/scalar_event_view.h"
 #include "event/summary_event.h"
 
@@ -19,7 +18,7 @@ namespace {
 constexpr std::size_t kWriteBytes = 1 << 20;
 
 /// As decodeEvent(), of what both readers take.
-Status decodeIntact(std::string_view payload, Event* event) {
+Status decodeIntact(std::string_view payload, event::Event* event) {
   Status status = decodeEvent(payload, event);
   if (status.ok() && findIllFormedText(*event) != nullptr) {
     return Status(ErrorCode::kDataLoss, "text that is not UTF-8");
@@ -31,7 +30,7 @@ Status decodeIntact(std::string_view payload, Event* event) {
 double firstWallTime(const ByteSource& source) {
   RecordWalk walk(&source);
   while (walk.nextRecord()) {
-    Event event;
+    event::Event event;
     if (decodeIntact(walk.payload(), &event).ok() && std::isfinite(event.wallTime)) {
       return event.wallTime;
     }
@@ -83,7 +82,7 @@ void IntactCopy::takeRecord(const RecordWalk& walk) {
     keep(payload, walk);
     return;
   }
-  Event event;
+  event::Event event;
   if (Status status = decodeIntact(payload, &event); !status.ok()) {
     leaveOut(walk, status.message());
   } else {
@@ -103,7 +102,7 @@ bool IntactCopy::isScalarsOfKnownTags(std::string_view payload) const {
   return event.isWhole() && std::isfinite(event.wallTime());
 }
 
-void IntactCopy::takeEvent(const Event& event, const RecordWalk& walk) {
+void IntactCopy::takeEvent(const event::Event& event, const RecordWalk& walk) {
   const MetadataByTag restored = restoredMetadata(event, walk);
   const bool hasTime = std::isfinite(event.wallTime);
   if (restored.empty() && hasTime) {
@@ -125,13 +124,13 @@ void IntactCopy::takeEvent(const Event& event, const RecordWalk& walk) {
 
 /// The metadata of those tags of the event whose first value it has, and whose metadata may have
 /// been in what was left out before.
-MetadataByTag IntactCopy::restoredMetadata(const Event& event, const RecordWalk& walk) {
+MetadataByTag IntactCopy::restoredMetadata(const event::Event& event, const RecordWalk& walk) {
   MetadataByTag restored;
-  const auto* summary = std::get_if<Summary>(&event.what);
+  const auto* summary = std::get_if<event::Summary>(&event.what);
   if (summary == nullptr) {
     return restored;
   }
-  for (const Value& value : summary->values) {
+  for (const event::Value& value : summary->values) {
     const bool isFirst = tags_.insert(value.tag).second;
     if (!isFirst || report_->bytesLeftOut == 0 || !lacksMetadata(value)) {
       continue;
@@ -179,7 +178,8 @@ void IntactCopy::addStep(RepairStep::Kind kind, const RecordWalk& walk, std::str
 }
 
 Status IntactCopy::flush() {
-  Status status = output_->write(pending_.bytes());
+  output_->write(pending_.bytes());
+  Status status = output_->status();
   pending_.clear();
   return status;
 }

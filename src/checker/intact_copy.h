@@ -13,13 +13,13 @@
 #include "steptape/base/status.h"
 #include "steptape/checker/file_repair.h"
 #include "steptape/event/event.h"
-#include "steptape/record/byte_source.h"
-#include "steptape/record/record_buffer.h"
+#include "steptape/tfrecord/byte_source.h"
 
 #include "base/replacement_file.h"
 #include "checker/lost_metadata.h"
 #include "checker/record_walk.h"
 #include "reader/read_progress.h"
+#include "tfrecord/record_buffer.h"
 
 namespace steptape::detail {
 
@@ -46,8 +46,8 @@ class IntactCopy {
 
   void takeRecord(const RecordWalk& walk);
   bool isScalarsOfKnownTags(std::string_view payload) const;
-  void takeEvent(const Event& event, const RecordWalk& walk);
-  MetadataByTag restoredMetadata(const Event& event, const RecordWalk& walk);
+  void takeEvent(const event::Event& event, const RecordWalk& walk);
+  MetadataByTag restoredMetadata(const event::Event& event, const RecordWalk& walk);
   double replacementTime();
   void keep(std::string_view payload, const RecordWalk& walk);
   void leaveOut(const RecordWalk& walk, const std::string& why);

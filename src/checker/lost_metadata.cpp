@@ -5,13 +5,13 @@
 #include <variant>
 
 #include "steptape/base/error.h"
-#include "steptape/event/event_codec.h"
-#include "steptape/record/byte_source.h"
+#include "steptape/tfrecord/byte_source.h"
 
 #include "checker/event_text.h"
 #include "checker/metadata_by_form.h"
 #include "checker/record_walk.h"
 #include "checker/value_form.h"
+#include "event/event_codec.h"
 #include "event/scalar_event_view.h"
 
 namespace steptape::detail {
@@ -29,13 +29,13 @@ bool isBareScalars(std::string_view payload) {
 }
 
 void takeMetadata(std::string_view payload, MetadataByTag* known) {
-  Event event;
+  event::Event event;
   if (isBareScalars(payload) || !decodeEvent(payload, &event).ok() ||
       findIllFormedText(event) != nullptr) {
     return;
   }
-  if (const auto* summary = std::get_if<Summary>(&event.what)) {
-    for (const Value& value : summary->values) {
+  if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
+    for (const event::Value& value : summary->values) {
       if (value.metadata && !lacksMetadata(value)) {
         known->emplace(value.tag, *value.metadata);
       }
@@ -61,20 +61,20 @@ MetadataByTag metadataIn(const std::vector<std::string>& files) {
   return known;
 }
 
-bool suits(const SummaryMetadata& metadata, Value value) {
+bool suits(const event::SummaryMetadata& metadata, event::Value value) {
   value.metadata = metadata;
   return !checkForm(value, kindOf(value));
 }
 
 }  // namespace
 
-bool lacksMetadata(const Value& value) {
+bool lacksMetadata(const event::Value& value) {
   const TagKind kind = kindOf(value);
-  return std::holds_alternative<Tensor>(value.data) && kind.plugin.empty() &&
-         kind.dataClass == DataClass::kUnknown;
+  return std::holds_alternative<event::Tensor>(value.data) && kind.plugin.empty() &&
+         kind.dataClass == event::DataClass::kUnknown;
 }
 
-std::optional<LostMetadata::Found> LostMetadata::find(const Value& value) {
+std::optional<LostMetadata::Found> LostMetadata::find(const event::Value& value) {
   if (!known_) {
     known_ = metadataIn(files_);
   }
@@ -82,7 +82,7 @@ std::optional<LostMetadata::Found> LostMetadata::find(const Value& value) {
   if (known != known_->end() && suits(known->second, value)) {
     return Found{known->second, false};
   }
-  const std::optional<SummaryMetadata> guess = metadataByForm(value);
+  const std::optional<event::SummaryMetadata> guess = metadataByForm(value);
   return guess ? std::optional(Found{*guess, true}) : std::nullopt;
 }
 

@@ -13,7 +13,7 @@ namespace steptape::detail {
 
 /// Whether nothing says what a tag is whose first value is this one, so that TensorBoard does not
 /// show the tag.
-bool lacksMetadata(const Value& value);
+bool lacksMetadata(const event::Value& value);
 
 /// Finds metadata that was lost with the first value of a tag.
 ///
@@ -21,7 +21,7 @@ bool lacksMetadata(const Value& value);
 class LostMetadata {
  public:
   struct Found {
-    SummaryMetadata metadata;
+    event::SummaryMetadata metadata;
     bool isGuess = false;  ///< Whether no file says it, only the form of the value.
   };
 
@@ -31,7 +31,7 @@ class LostMetadata {
 
   /// The metadata of the tag `value.tag` that suits the value.
   /// @cost The first call reads all files.
-  std::optional<Found> find(const Value& value);
+  std::optional<Found> find(const event::Value& value);
 
  private:
   std::vector<std::string> files_;

@@ -7,12 +7,11 @@
 #include <string_view>
 #include <utility>
 
-#include "steptape/base/utf8.h"
 #include "steptape/event/plugin_content.h"
-#include "steptape/event/plugin_data.h"
 #include "steptape/reader/values.h"
 
-#include "base/starts_with.h"
+#include "base/utf8.h"
+#include "reader/media_format.h"
 #include "reader/value_checks.h"
 
 namespace steptape::detail {
@@ -20,8 +19,9 @@ namespace {
 
 constexpr std::string_view kLayoutTag = "custom_scalars__config__";
 
-SummaryMetadata metadataOf(const char* plugin, DataClass dataClass, std::string content = {}) {
-  SummaryMetadata metadata;
+event::SummaryMetadata metadataOf(const char* plugin, event::DataClass dataClass,
+                                  std::string content = {}) {
+  event::SummaryMetadata metadata;
   metadata.pluginName = plugin;
   metadata.pluginContent = std::move(content);
   metadata.dataClass = dataClass;
@@ -29,23 +29,23 @@ SummaryMetadata metadataOf(const char* plugin, DataClass dataClass, std::string 
 }
 
 bool isPicture(std::string_view file) {
-  return startsWith(file, "\x89PNG") || startsWith(file, "GIF8") ||
-         startsWith(file, "\xff\xd8\xff") || startsWith(file, "BM");
+  const std::string_view format = mediaFormat(file);
+  return format == "png" || format == "gif" || format == "jpg" || format == "bmp";
 }
 
 bool isWav(std::string_view file) {
-  return startsWith(file, "RIFF") && file.size() >= 12 && file.substr(8, 4) == "WAVE";
+  return mediaFormat(file) == std::string_view("wav");
 }
 
-bool areImages(const Value& value) {
+bool areImages(const event::Value& value) {
   ImageValue images;
   return decodeImages(value, &images).ok() && !images.encoded.empty() &&
          std::all_of(images.encoded.begin(), images.encoded.end(), isPicture);
 }
 
-bool isAudio(const Value& value) {
+bool isAudio(const event::Value& value) {
   AudioValue audio;
-  return decodeAudio(value, SummaryMetadata(), &audio).ok() && !audio.encoded.empty() &&
+  return decodeAudio(value, event::SummaryMetadata(), &audio).ok() && !audio.encoded.empty() &&
          std::all_of(audio.encoded.begin(), audio.encoded.end(), isWav);
 }
 
@@ -56,12 +56,12 @@ bool isPrintable(std::string_view text) {
          });
 }
 
-bool isText(const Tensor& tensor) {
+bool isText(const event::Tensor& tensor) {
   return tensor.shape.size() <= 2 && !tensor.strings.empty() &&
          std::all_of(tensor.strings.begin(), tensor.strings.end(), isPrintable);
 }
 
-bool isHistogram(const Value& value) {
+bool isHistogram(const event::Value& value) {
   HistogramValue histogram;
   if (!decodeHistogram(value, &histogram).ok()) {
     return false;
@@ -76,7 +76,7 @@ bool isHistogram(const Value& value) {
   return true;
 }
 
-bool isPrCurve(const Value& value) {
+bool isPrCurve(const event::Value& value) {
   PrCurveValue curve;
   if (!decodePrCurve(value, &curve).ok() || curve.recall.empty()) {
     return false;
@@ -86,49 +86,55 @@ bool isPrCurve(const Value& value) {
          std::all_of(curve.recall.begin(), curve.recall.end(), isShare);
 }
 
-std::optional<SummaryMetadata> ofStrings(const Value& value, const Tensor& tensor) {
+std::optional<event::SummaryMetadata> ofStrings(const event::Value& value,
+                                                const event::Tensor& tensor) {
   CustomScalarsLayout layout;
   if (value.tag == kLayoutTag && decodeLayout(value, &layout).ok()) {
-    return metadataOf(kCustomScalarsPlugin, DataClass::kTensor);
+    return metadataOf(event::kCustomScalarsPlugin, event::DataClass::kTensor);
   }
   if (areImages(value)) {
-    return metadataOf(kImagesPlugin, DataClass::kBlobSequence);
+    return metadataOf(event::kImagesPlugin, event::DataClass::kBlobSequence);
   }
   if (isAudio(value)) {
     // The Python loader plays clips with labels only of audio that declares no class.
     const bool hasLabels = tensor.shape.size() > 1;
-    return metadataOf(kAudioPlugin, hasLabels ? DataClass::kUnknown : DataClass::kBlobSequence,
-                      audioPluginContent());
+    return metadataOf(event::kAudioPlugin,
+                      hasLabels ? event::DataClass::kUnknown : event::DataClass::kBlobSequence,
+                      event::audioPluginContent());
   }
-  return isText(tensor) ? std::optional(metadataOf(kTextPlugin, DataClass::kTensor)) : std::nullopt;
+  return isText(tensor) ? std::optional(metadataOf(event::kTextPlugin, event::DataClass::kTensor))
+                        : std::nullopt;
 }
 
-std::optional<SummaryMetadata> ofFloats(const Value& value, const Tensor& tensor) {
+std::optional<event::SummaryMetadata> ofFloats(const event::Value& value,
+                                               const event::Tensor& tensor) {
   if (tensor.shape.empty()) {
-    return metadataOf(kScalarsPlugin, DataClass::kScalar);
+    return metadataOf(event::kScalarsPlugin, event::DataClass::kScalar);
   }
   if (!isPrCurve(value)) {
     return std::nullopt;
   }
   const auto thresholds = static_cast<std::uint32_t>(tensor.shape[1]);
-  return metadataOf(kPrCurvesPlugin, DataClass::kTensor, prCurvePluginContent(thresholds));
+  return metadataOf(event::kPrCurvesPlugin, event::DataClass::kTensor,
+                    event::prCurvePluginContent(thresholds));
 }
 
 }  // namespace
 
-std::optional<SummaryMetadata> metadataByForm(const Value& value) {
-  const Tensor* tensor = nullptr;
+std::optional<event::SummaryMetadata> metadataByForm(const event::Value& value) {
+  const event::Tensor* tensor = nullptr;
   if (!findTensor(value, "tensor", &tensor).ok()) {
     return std::nullopt;
   }
   switch (tensor->type) {
-    case TensorType::kString:
+    case event::TensorType::kString:
       return ofStrings(value, *tensor);
-    case TensorType::kFloat:
+    case event::TensorType::kFloat:
       return ofFloats(value, *tensor);
-    case TensorType::kDouble:
-      return isHistogram(value) ? std::optional(metadataOf(kHistogramsPlugin, DataClass::kTensor))
-                                : std::nullopt;
+    case event::TensorType::kDouble:
+      return isHistogram(value)
+                 ? std::optional(metadataOf(event::kHistogramsPlugin, event::DataClass::kTensor))
+                 : std::nullopt;
     default:
       return std::nullopt;
   }

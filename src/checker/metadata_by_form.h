@@ -13,6 +13,6 @@ namespace steptape::detail {
 /// A tensor of the user's own (plugin `tensor`) of such a form cannot be told from them.
 ///
 /// @source docs/event_file_format.md, the table of plugins
-std::optional<SummaryMetadata> metadataByForm(const Value& value);
+std::optional<event::SummaryMetadata> metadataByForm(const event::Value& value);
 
 }  // namespace steptape::detail

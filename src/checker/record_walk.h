@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "steptape/base/status.h"
-#include "steptape/record/byte_source.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/byte_source.h"
+#include "steptape/tfrecord/record_reader.h"
 
 namespace steptape::detail {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "steptape/event/custom_scalars_layout.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 #include "steptape/reader/values.h"
 
 #include "reader/event_values.h"
@@ -35,8 +35,9 @@ bool isSame(std::optional<double> a, std::optional<double> b) {
 
 }  // namespace
 
-void TagCheck::takeSummary(const Summary& summary, std::int64_t step, const FindingPlace& place) {
-  for (const Value& value : summary.values) {
+void TagCheck::takeSummary(const event::Summary& summary, std::int64_t step,
+                           const FindingPlace& place) {
+  for (const event::Value& value : summary.values) {
     takeValue(value, step, place);
   }
   lastStep_ = step;
@@ -49,7 +50,7 @@ bool TagCheck::takeScalars(const ScalarEventView& event, const FindingPlace& pla
     // The form of a bare scalar is right, so that only its step can be wrong.
     const auto it = tags_.find(scalar.tag);
     if (scalar.hasMetadata || it == tags_.end() ||
-        it->second.kind.dataClass != DataClass::kScalar) {
+        it->second.kind.dataClass != event::DataClass::kScalar) {
       return false;
     }
   }
@@ -82,7 +83,7 @@ void TagCheck::takeRestart(std::int64_t step) {
   }
 }
 
-void TagCheck::takeValue(const Value& value, std::int64_t step, const FindingPlace& place) {
+void TagCheck::takeValue(const event::Value& value, std::int64_t step, const FindingPlace& place) {
   const auto report = [&](const std::optional<FormProblem>& problem) {
     if (problem) {
       findings_->addForTag(problem->rule, place, value.tag, [&] { return problem->message; });
@@ -97,9 +98,9 @@ void TagCheck::takeValue(const Value& value, std::int64_t step, const FindingPla
   report(checkForm(value, state.kind));
   if (value.tag == kExperimentTag) {
     takeExperiment(value, place);
-  } else if (state.kind.plugin == kCustomScalarsPlugin) {
+  } else if (state.kind.plugin == event::kCustomScalarsPlugin) {
     takeLayout(value, place);
-  } else if (state.kind.plugin != kHparamsPlugin) {
+  } else if (state.kind.plugin != event::kHparamsPlugin) {
     takePoint(value.tag, step, numberOf(value), &state, place);
   }
 }
@@ -129,7 +130,7 @@ void TagCheck::checkStep(const std::string& tag, std::int64_t step, const TagSta
   });
 }
 
-void TagCheck::takeLayout(const Value& value, const FindingPlace& place) {
+void TagCheck::takeLayout(const event::Value& value, const FindingPlace& place) {
   CustomScalarsLayout layout;
   if (!decodeLayout(value, &layout).ok()) {
     return;
@@ -146,7 +147,7 @@ void TagCheck::takeLayout(const Value& value, const FindingPlace& place) {
   charts_ = std::move(charts);
 }
 
-void TagCheck::takeExperiment(const Value& value, const FindingPlace& place) {
+void TagCheck::takeExperiment(const event::Value& value, const FindingPlace& place) {
   const std::string content = value.metadata ? value.metadata->pluginContent : std::string();
   if (!report_->experiment) {
     report_->experiment = ExperimentRecord{place.path, place.offset, content};

@@ -30,7 +30,7 @@ class TagCheck {
   /// restart.
   void setHasRestarts(bool hasRestarts) { hasRestarts_ = hasRestarts; }
 
-  void takeSummary(const Summary& summary, std::int64_t step, const FindingPlace& place);
+  void takeSummary(const event::Summary& summary, std::int64_t step, const FindingPlace& place);
 
   /// As takeSummary(), much faster, for an event that is nothing but scalars of known tags.
   /// @return false if it is another one; nothing is then taken.
@@ -49,13 +49,13 @@ class TagCheck {
     std::optional<double> lastNumber;      ///< Of a scalar.
   };
 
-  void takeValue(const Value& value, std::int64_t step, const FindingPlace& place);
+  void takeValue(const event::Value& value, std::int64_t step, const FindingPlace& place);
   void takePoint(const std::string& tag, std::int64_t step, std::optional<double> number,
                  TagState* state, const FindingPlace& place);
   void checkStep(const std::string& tag, std::int64_t step, const TagState& state,
                  const FindingPlace& place);
-  void takeLayout(const Value& value, const FindingPlace& place);
-  void takeExperiment(const Value& value, const FindingPlace& place);
+  void takeLayout(const event::Value& value, const FindingPlace& place);
+  void takeExperiment(const event::Value& value, const FindingPlace& place);
 
   CheckReport* report_;
   FindingList* findings_;

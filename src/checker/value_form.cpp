@@ -7,8 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 
+#include "event/value_metadata.h"
 #include "reader/value_checks.h"
 
 namespace steptape::detail {
@@ -33,31 +34,32 @@ bool isGraphPlugin(std::string_view name) {
   return isOneOf(name, {"graph_run_metadata", "graph_run_metadata_graph", "graph_keras_model"});
 }
 
-DataClass classOfPlugin(std::string_view name) {
-  if (name == kScalarsPlugin) {
-    return DataClass::kScalar;
+event::DataClass classOfPlugin(std::string_view name) {
+  if (name == event::kScalarsPlugin) {
+    return event::DataClass::kScalar;
   }
-  if (isOneOf(name, {kHistogramsPlugin, kTextPlugin, kHparamsPlugin, kPrCurvesPlugin, kMeshPlugin,
-                     kCustomScalarsPlugin})) {
-    return DataClass::kTensor;
+  if (isOneOf(name, {event::kHistogramsPlugin, event::kTextPlugin, event::kHparamsPlugin,
+                     event::kPrCurvesPlugin, event::kMeshPlugin, event::kCustomScalarsPlugin})) {
+    return event::DataClass::kTensor;
   }
-  const bool isBlobs = isOneOf(name, {kImagesPlugin, kAudioPlugin}) || isGraphPlugin(name);
-  return isBlobs ? DataClass::kBlobSequence : DataClass::kUnknown;
+  const bool isBlobs =
+      isOneOf(name, {event::kImagesPlugin, event::kAudioPlugin}) || isGraphPlugin(name);
+  return isBlobs ? event::DataClass::kBlobSequence : event::DataClass::kUnknown;
 }
 
-bool isKnown(DataClass dataClass) {
-  return dataClass == DataClass::kScalar || dataClass == DataClass::kTensor ||
-         dataClass == DataClass::kBlobSequence;
+bool isKnown(event::DataClass dataClass) {
+  return dataClass == event::DataClass::kScalar || dataClass == event::DataClass::kTensor ||
+         dataClass == event::DataClass::kBlobSequence;
 }
 
 /// The name of a tensor's element type in messages.
-std::string typeText(TensorType type) {
+std::string typeText(event::TensorType type) {
   switch (type) {
-    case TensorType::kFloat:
+    case event::TensorType::kFloat:
       return "DT_FLOAT";
-    case TensorType::kDouble:
+    case event::TensorType::kDouble:
       return "DT_DOUBLE";
-    case TensorType::kString:
+    case event::TensorType::kString:
       return "DT_STRING";
     default:
       return "type " + std::to_string(static_cast<std::int32_t>(type));
@@ -65,36 +67,36 @@ std::string typeText(TensorType type) {
 }
 
 /// What `data` is, in messages.
-std::string formText(const Value::Data& data) {
+std::string formText(const event::Value::Data& data) {
   struct Text {
     std::string operator()(std::monostate) const { return "no value"; }
     std::string operator()(float) const { return "a simple_value"; }
-    std::string operator()(const SummaryImage&) const { return "an image"; }
-    std::string operator()(const SummaryHistogram& histogram) const {
+    std::string operator()(const event::SummaryImage&) const { return "an image"; }
+    std::string operator()(const event::SummaryHistogram& histogram) const {
       return "a histo of " + std::to_string(histogram.bucketLimits.size()) + " limits and " +
              std::to_string(histogram.bucketCounts.size()) + " counts";
     }
-    std::string operator()(const SummaryAudio&) const { return "an audio"; }
-    std::string operator()(const Tensor& tensor) const {
+    std::string operator()(const event::SummaryAudio&) const { return "an audio"; }
+    std::string operator()(const event::Tensor& tensor) const {
       return "a tensor of " + typeText(tensor.type) + " and shape " + shapeText(tensor.shape);
     }
   };
   return std::visit(Text(), data);
 }
 
-FormProblem formProblem(const CheckRule& rule, const Value& value, const std::string& wanted,
+FormProblem formProblem(const CheckRule& rule, const event::Value& value, const std::string& wanted,
                         const std::string& consequence) {
   return {rule, "got " + formText(value.data) + ", want " + wanted + ": " + consequence};
 }
 
-std::optional<FormProblem> checkScalar(const Value& value) {
-  const auto* tensor = std::get_if<Tensor>(&value.data);
+std::optional<FormProblem> checkScalar(const event::Value& value) {
+  const auto* tensor = std::get_if<event::Tensor>(&value.data);
   if (std::holds_alternative<float>(value.data) ||
-      (tensor != nullptr && tensor->type == TensorType::kFloat && tensor->shape.empty())) {
+      (tensor != nullptr && tensor->type == event::TensorType::kFloat && tensor->shape.empty())) {
     return std::nullopt;
   }
   constexpr char kWanted[] = "DT_FLOAT and shape ()";
-  if (tensor != nullptr && tensor->type == TensorType::kDouble && tensor->shape.empty()) {
+  if (tensor != nullptr && tensor->type == event::TensorType::kDouble && tensor->shape.empty()) {
     return formProblem({"double-scalar", kLoss, kNone}, value, kWanted,
                        "the fast data server leaves it out");
   }
@@ -105,8 +107,8 @@ std::optional<FormProblem> checkScalar(const Value& value) {
 /// The edges of a histogram's buckets from left to right, as the fast data server gives them to the
 /// page: left and right of each bucket in turn.
 /// @return false if the value's form is not that of a histogram.
-bool takeEdges(const Value& value, std::vector<double>* edges) {
-  if (const auto* found = std::get_if<SummaryHistogram>(&value.data)) {
+bool takeEdges(const event::Value& value, std::vector<double>* edges) {
+  if (const auto* found = std::get_if<event::SummaryHistogram>(&value.data)) {
     const std::size_t buckets = found->bucketCounts.size();
     if (buckets != found->bucketLimits.size()) {
       return false;
@@ -117,7 +119,7 @@ bool takeEdges(const Value& value, std::vector<double>* edges) {
     }
     return true;
   }
-  const Tensor* tensor = nullptr;
+  const event::Tensor* tensor = nullptr;
   if (!findFloats(value, "histogram", &tensor).ok() || tensor->shape.size() != 2 ||
       tensor->shape[1] != 3) {
     return false;
@@ -129,7 +131,7 @@ bool takeEdges(const Value& value, std::vector<double>* edges) {
   return true;
 }
 
-std::optional<FormProblem> checkHistogram(const Value& value) {
+std::optional<FormProblem> checkHistogram(const event::Value& value) {
   std::vector<double> edges;
   if (!takeEdges(value, &edges)) {
     return formProblem({"value-form", kLoss, kLoss}, value,
@@ -139,7 +141,7 @@ std::optional<FormProblem> checkHistogram(const Value& value) {
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (!(edges[i - 1] <= edges[i])) {
       // The Python loader drops empty buckets at the ends of these.
-      const bool isCompatible = std::holds_alternative<SummaryHistogram>(value.data);
+      const bool isCompatible = std::holds_alternative<event::SummaryHistogram>(value.data);
       return FormProblem{{"histogram-edges", kNote, isCompatible ? kNone : kNote},
                          "got edge " + std::to_string(edges[i]) + " after " +
                              std::to_string(edges[i - 1]) +
@@ -149,10 +151,10 @@ std::optional<FormProblem> checkHistogram(const Value& value) {
   return std::nullopt;
 }
 
-std::optional<FormProblem> checkTensor(const Value& value, const TagKind& kind) {
-  const bool isTensor = std::holds_alternative<Tensor>(value.data);
-  if (kind.plugin == kHistogramsPlugin &&
-      (isTensor || std::holds_alternative<SummaryHistogram>(value.data))) {
+std::optional<FormProblem> checkTensor(const event::Value& value, const TagKind& kind) {
+  const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
+  if (kind.plugin == event::kHistogramsPlugin &&
+      (isTensor || std::holds_alternative<event::SummaryHistogram>(value.data))) {
     return checkHistogram(value);
   }
   // A value that is nothing but metadata, as of hyperparameters, is an empty tensor to both.
@@ -163,24 +165,24 @@ std::optional<FormProblem> checkTensor(const Value& value, const TagKind& kind) 
                      "the fast data server leaves it out");
 }
 
-std::optional<FormProblem> checkBlobs(const Value& value, const TagKind& kind) {
-  if (std::holds_alternative<SummaryImage>(value.data) ||
-      std::holds_alternative<SummaryAudio>(value.data)) {
+std::optional<FormProblem> checkBlobs(const event::Value& value, const TagKind& kind) {
+  if (std::holds_alternative<event::SummaryImage>(value.data) ||
+      std::holds_alternative<event::SummaryAudio>(value.data)) {
     return std::nullopt;
   }
-  const auto* tensor = std::get_if<Tensor>(&value.data);
-  const bool isStrings = tensor != nullptr && tensor->type == TensorType::kString;
+  const auto* tensor = std::get_if<event::Tensor>(&value.data);
+  const bool isStrings = tensor != nullptr && tensor->type == event::TensorType::kString;
   const std::size_t rank = isStrings ? tensor->shape.size() : 0;
   if (rank == 1 || (isStrings && rank == 0 && isGraphPlugin(kind.plugin))) {
     return std::nullopt;
   }
-  if (kind.plugin == kAudioPlugin && rank == 2 && tensor->shape[1] == 2) {
+  if (kind.plugin == event::kAudioPlugin && rank == 2 && tensor->shape[1] == 2) {
     return kind.isDeclared ? formProblem({"audio-labels", kNone, kLoss}, value, "shape (clips)",
                                          "the Python loader does not play it")
                            : std::optional<FormProblem>();
   }
   constexpr char kWanted[] = "a tensor of DT_STRING and rank 1";
-  if (kind.plugin == kImagesPlugin && isStrings) {
+  if (kind.plugin == event::kImagesPlugin && isStrings) {
     return rank == 0 ? formProblem({"image-rank", kLoss, kLoss}, value, kWanted,
                                    "neither reader shows it")
                      : formProblem({"image-rank", kLoss, kNone}, value, kWanted,
@@ -192,30 +194,24 @@ std::optional<FormProblem> checkBlobs(const Value& value, const TagKind& kind) {
 
 }  // namespace
 
-TagKind kindOf(const Value& value) {
+TagKind kindOf(const event::Value& value) {
   TagKind kind;
   if (value.metadata) {
     kind.plugin = value.metadata->pluginName;
-    if (value.metadata->dataClass != DataClass::kUnknown) {
+    if (value.metadata->dataClass != event::DataClass::kUnknown) {
       kind.dataClass = value.metadata->dataClass;
       kind.isDeclared = true;
       return kind;
     }
   }
-  if (std::holds_alternative<float>(value.data)) {
-    kind.plugin = kScalarsPlugin;
-  } else if (std::holds_alternative<SummaryImage>(value.data)) {
-    kind.plugin = kImagesPlugin;
-  } else if (std::holds_alternative<SummaryAudio>(value.data)) {
-    kind.plugin = kAudioPlugin;
-  } else if (std::holds_alternative<SummaryHistogram>(value.data)) {
-    kind.plugin = kHistogramsPlugin;
+  if (const char* const plugin = detail::pluginOfField(value.data)) {
+    kind.plugin = plugin;
   }
   kind.dataClass = classOfPlugin(kind.plugin);
   return kind;
 }
 
-std::optional<FormProblem> checkKind(const Value& value, const TagKind& kind) {
+std::optional<FormProblem> checkKind(const event::Value& value, const TagKind& kind) {
   if (!isKnown(kind.dataClass)) {
     const bool isUnnamed = kind.plugin.empty();
     return FormProblem{{isUnnamed ? "no-metadata" : "unknown-plugin", kLoss, kLoss},
@@ -223,10 +219,8 @@ std::optional<FormProblem> checkKind(const Value& value, const TagKind& kind) {
                                   : "got plugin '" + kind.plugin + "' and no data class") +
                            std::string(", want one that TensorBoard knows: no page shows the tag")};
   }
-  const bool isCompatible = !std::holds_alternative<Tensor>(value.data) &&
-                            !std::holds_alternative<std::monostate>(value.data);
-  if (isCompatible && !kind.isDeclared && value.metadata &&
-      (!value.metadata->displayName.empty() || !value.metadata->description.empty())) {
+  if (detail::pluginOfField(value.data) != nullptr && !kind.isDeclared && value.metadata &&
+      detail::hasNames(*value.metadata)) {
     return FormProblem{{"unseen-name", kNote, kNone},
                        "got " + formText(value.data) +
                            " with a display name or description, want a tensor or a data class: "
@@ -235,15 +229,15 @@ std::optional<FormProblem> checkKind(const Value& value, const TagKind& kind) {
   return std::nullopt;
 }
 
-std::optional<FormProblem> checkForm(const Value& value, const TagKind& kind) {
+std::optional<FormProblem> checkForm(const event::Value& value, const TagKind& kind) {
   switch (kind.dataClass) {
-    case DataClass::kScalar:
+    case event::DataClass::kScalar:
       return checkScalar(value);
-    case DataClass::kTensor:
+    case event::DataClass::kTensor:
       return checkTensor(value, kind);
-    case DataClass::kBlobSequence:
+    case event::DataClass::kBlobSequence:
       return checkBlobs(value, kind);
-    case DataClass::kUnknown:
+    case event::DataClass::kUnknown:
       break;
   }
   return std::nullopt;

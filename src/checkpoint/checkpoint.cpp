@@ -10,7 +10,7 @@
 #include "checkpoint/checkpoint_archive.h"
 #include "checkpoint/checkpoint_file.h"
 #include "checkpoint/random_state.h"
-#include "parallel/rank_outcome.h"
+#include "parallel/model/rank_outcome.h"
 
 namespace steptape {
 namespace {

@@ -7,13 +7,12 @@
 
 #include "steptape/recipe/learning_rate_schedule.h"
 #include "steptape/recipe/recipe.h"
-#include "steptape/record/crc32c.h"
 
+#include "base/crc32c.h"
 #include "checkpoint/random_state.h"
-#include "parallel/archive_bytes.h"
-#include "parallel/named_tensors.h"
-#include "parallel/optimizer_archive.h"
-#include "parallel/rank_outcome.h"
+#include "parallel/model/named_tensors.h"
+#include "parallel/model/optimizer_archive.h"
+#include "parallel/model/rank_outcome.h"
 
 #include <ATen/Context.h>
 #include <torch/nn/module.h>

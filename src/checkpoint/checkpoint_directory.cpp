@@ -9,6 +9,8 @@
 
 #include "steptape/checkpoint/checkpoint.h"
 
+#include "base/text.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -23,8 +25,7 @@ std::string nameOf(std::int64_t step) {
 
 /// The step of `checkpoint_<step>.pt`; nothing for another name.
 std::optional<std::int64_t> stepOf(const std::string& name) {
-  if (name.size() <= kPrefix.size() + kSuffix.size() ||
-      std::string_view(name).substr(0, kPrefix.size()) != kPrefix) {
+  if (name.size() <= kPrefix.size() + kSuffix.size() || !startsWith(name, kPrefix)) {
     return std::nullopt;
   }
   std::int64_t step = 0;

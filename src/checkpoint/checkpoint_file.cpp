@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/whole_file.h"
-#include "parallel/rank_outcome.h"
+#include "parallel/model/rank_outcome.h"
 
 namespace steptape::detail {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "steptape/base/status.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 #include "checkpoint/checkpoint_archive.h"
 

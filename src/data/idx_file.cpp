@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/data/idx_file.h"
-
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "steptape/base/error.h"
+#include "steptape/data/image_dataset.h"
 
 #include "base/gzip_file.h"
 

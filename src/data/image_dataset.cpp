@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/data/idx_file.h"
 
 #include "base/gzip_file.h"
 

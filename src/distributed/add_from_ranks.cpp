@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "steptape/distributed/distributed_writer.h"
-#include "steptape/summary/image.h"
 
 #include "distributed/gather_from_ranks.h"
+#include "summary/image/image.h"
 
 namespace steptape {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "steptape/base/utf8.h"
+#include "base/utf8.h"
 
 namespace steptape::detail {
 

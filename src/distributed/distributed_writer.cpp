@@ -14,8 +14,9 @@ namespace steptape {
 namespace {
 
 /// Opens this rank's writer and sets `logDir` to the root's. Collective.
-SummaryWriter openOwnWriter(std::string& logDir, const std::shared_ptr<Communicator>& communicator,
-                            const DistributedWriterOptions& options) {
+SummaryWriter openLocalWriter(std::string& logDir,
+                              const std::shared_ptr<Communicator>& communicator,
+                              const DistributedWriterOptions& options) {
   if (!communicator) {
     throw Error(ErrorCode::kInvalidArgument,
                 "DistributedWriter: the communicator is null; give mpi::world() or, for one "
@@ -43,10 +44,12 @@ Status firstFailure(std::initializer_list<Status> results) {
 
 class DistributedWriter::Impl {
  public:
-  Impl(std::shared_ptr<Communicator> communicator, const DistributedWriterOptions& options)
+  Impl(SummaryWriter localWriter, std::shared_ptr<Communicator> communicator,
+       const DistributedWriterOptions& options)
       : communicator_(std::move(communicator)),
         log_(communicator_, options.reduceMode, options.writer.onError),
-        policy_(options.rankPolicy) {}
+        policy_(options.rankPolicy),
+        localWriter_(std::move(localWriter)) {}
 
   /// Opens the job's run beside the ranks' sub-runs. Collective.
   void openJobWriter(const std::string& logDir, WriterOptions options) {
@@ -55,12 +58,13 @@ class DistributedWriter::Impl {
         detail::openOnAllRanks(*communicator_, [&] { return SummaryWriter(logDir, options); }));
   }
 
-  detail::ReducedRuns runs(SummaryWriter& ownWriter) {
-    return jobWriter_ ? detail::ReducedRuns{*jobWriter_, &ownWriter}
-                      : detail::ReducedRuns{ownWriter, nullptr};
+  detail::ReducedRuns runs() {
+    return jobWriter_ ? detail::ReducedRuns{*jobWriter_, &localWriter_}
+                      : detail::ReducedRuns{localWriter_, nullptr};
   }
 
   detail::ReducedLog& log() { return log_; }
+  SummaryWriter& localWriter() { return localWriter_; }
   std::optional<SummaryWriter>& jobWriter() { return jobWriter_; }
   const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
   RankPolicy policy() const { return policy_; }
@@ -69,13 +73,15 @@ class DistributedWriter::Impl {
   std::shared_ptr<Communicator> communicator_;
   detail::ReducedLog log_;
   RankPolicy policy_;
-  std::optional<SummaryWriter> jobWriter_;  // kPerRank only; else the own writer is the job's.
+  SummaryWriter localWriter_;
+  std::optional<SummaryWriter> jobWriter_;  // kPerRank only; else the local writer is the job's.
 };
 
 DistributedWriter::DistributedWriter(std::string logDir, std::shared_ptr<Communicator> communicator,
-                                     DistributedWriterOptions options)
-    : SummaryWriter(openOwnWriter(logDir, communicator, options)),
-      impl_(std::make_unique<Impl>(std::move(communicator), options)) {
+                                     DistributedWriterOptions options) {
+  SummaryWriter local = openLocalWriter(logDir, communicator, options);
+  impl_ = std::make_unique<Impl>(std::move(local), std::move(communicator), options);
+  local_ = &impl_->localWriter();
   if (options.rankPolicy == RankPolicy::kPerRank) {
     impl_->openJobWriter(logDir, std::move(options.writer));
   }
@@ -86,8 +92,8 @@ DistributedWriter::DistributedWriter(DistributedWriter&&) noexcept = default;
 DistributedWriter& DistributedWriter::operator=(DistributedWriter&& other) noexcept {
   if (this != &other) {
     end();
-    SummaryWriter::operator=(std::move(static_cast<SummaryWriter&>(other)));
     impl_ = std::move(other.impl_);
+    local_ = other.local_;
   }
   return *this;
 }
@@ -98,7 +104,7 @@ DistributedWriter::~DistributedWriter() {
 
 void DistributedWriter::end() noexcept {
   if (impl_) {
-    impl_->log().end(impl_->runs(*this));
+    impl_->log().end(impl_->runs());
   }
 }
 
@@ -113,25 +119,25 @@ void DistributedWriter::addReduced(std::string_view tag, double value, std::int6
 }
 
 void DistributedWriter::reduce(std::int64_t step) {
-  impl_->log().reduce(step, impl_->runs(*this));
+  impl_->log().reduce(step, impl_->runs());
 }
 
 void DistributedWriter::finishReduce() {
-  impl_->log().finish(impl_->runs(*this));
+  impl_->log().finish(impl_->runs());
 }
 
 void DistributedWriter::addScalar(std::string_view tag, double value, std::int64_t step) {
   if (impl_->policy() == RankPolicy::kReduced) {
     addReduced(tag, value, step);
   } else {
-    SummaryWriter::addScalar(tag, value, step);
+    local_->addScalar(tag, value, step);
   }
 }
 
 void DistributedWriter::addScalar(std::string_view tag, double value, std::int64_t step,
                                   const ScalarOptions& options) {
   if (impl_->policy() != RankPolicy::kReduced) {
-    SummaryWriter::addScalar(tag, value, step, options);
+    local_->addScalar(tag, value, step, options);
     return;
   }
   ReducedOptions reduced;
@@ -142,21 +148,21 @@ void DistributedWriter::addScalar(std::string_view tag, double value, std::int64
 }
 
 Status DistributedWriter::flush() {
-  const Status reduced = impl_->log().settle(impl_->runs(*this));
-  const Status own = SummaryWriter::flush();
+  const Status reduced = impl_->log().settle(impl_->runs());
+  const Status local = local_->flush();
   const Status job = impl_->jobWriter() ? impl_->jobWriter()->flush() : Status();
-  return firstFailure({reduced, own, job});
+  return firstFailure({reduced, local, job});
 }
 
 Status DistributedWriter::close() {
-  const Status reduced = impl_->log().settle(impl_->runs(*this));
-  const Status own = SummaryWriter::close();
+  const Status reduced = impl_->log().settle(impl_->runs());
+  const Status local = local_->close();
   const Status job = impl_->jobWriter() ? impl_->jobWriter()->close() : Status();
-  return firstFailure({reduced, own, job});
+  return firstFailure({reduced, local, job});
 }
 
 SummaryWriter& DistributedWriter::jobWriter() {
-  return impl_->jobWriter() ? *impl_->jobWriter() : *this;
+  return impl_->jobWriter() ? *impl_->jobWriter() : *local_;
 }
 
 const std::shared_ptr<Communicator>& DistributedWriter::communicator() const {

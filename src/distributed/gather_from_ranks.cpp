@@ -5,7 +5,7 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/run_on_all_ranks.h"
+#include "comm/run_on_all_ranks.h"
 
 namespace steptape::detail {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 namespace steptape::detail {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "steptape/distributed/metric_moments.h"
+#include "steptape/comm/metric_moments.h"
 
 #include "distributed/step_metrics.h"
 

@@ -167,13 +167,13 @@ std::shared_ptr<const MetricTotals> MetricReducer::ownSums() {
 void MetricReducer::postAllreduce() {
   totals_->hasMoments = sendsMoments_;
   if (sendsMoments_) {
-    const Span<MetricMoments> own =
+    const ArrayView<MetricMoments> own =
         taken_.momentsMessage(fingerprint_, communicator_->rank(), capacity_);
     totals_->moments.resize(own.size());
-    allreduce_ = communicator_->allreduceAsync(own, Span<MetricMoments>(totals_->moments),
+    allreduce_ = communicator_->allreduceAsync(own, ArrayView<MetricMoments>(totals_->moments),
                                                collectiveOptions_);
   } else {
-    const Span<double> own = taken_.sumsMessage(fingerprint_, capacity_);
+    const ArrayView<double> own = taken_.sumsMessage(fingerprint_, capacity_);
     totals_->sums.resize(own.size());
     allreduce_ =
         communicator_->allreduceAsync(own, totals_->sums, ReduceOp::kSum, collectiveOptions_);

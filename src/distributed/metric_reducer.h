@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/distributed/communicator.h"
-#include "steptape/distributed/metric_moments.h"
-#include "steptape/distributed/reduced_options.h"
+#include "steptape/comm/communicator.h"
+#include "steptape/comm/metric_moments.h"
+#include "steptape/distributed/distributed_writer_options.h"
 
 #include "distributed/metric_layout.h"
 #include "distributed/metric_queue.h"

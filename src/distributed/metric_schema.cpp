@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "steptape/base/error.h"
-#include "steptape/distributed/rank_log.h"
+#include "steptape/comm/rank_log.h"
 
 namespace steptape::detail {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "steptape/base/mutex.h"
-#include "steptape/distributed/metric_moments.h"
+#include "steptape/comm/metric_moments.h"
 
+#include "base/mutex.h"
 #include "distributed/metric_layout.h"
 
 namespace steptape::detail {

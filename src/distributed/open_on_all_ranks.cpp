@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "distributed/run_on_all_ranks.h"
+#include "comm/run_on_all_ranks.h"
 
 namespace steptape::detail {
 

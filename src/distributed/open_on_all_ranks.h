@@ -5,7 +5,7 @@
 #include <string>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 #include "steptape/writer/summary_writer.h"
 
 namespace steptape::detail {

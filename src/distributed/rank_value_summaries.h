@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/distributed/reduced_options.h"
+#include "steptape/distributed/distributed_writer_options.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "distributed/rank_values.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/distributed/metric_moments.h"
+#include "steptape/comm/metric_moments.h"
 
 namespace steptape::detail {
 

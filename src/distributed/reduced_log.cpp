@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "steptape/distributed/rank_log.h"
+#include "steptape/comm/rank_log.h"
 
 #include "writer/deferred_scalars.h"
 

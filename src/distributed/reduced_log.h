@@ -10,7 +10,7 @@
 
 #include "steptape/base/error.h"
 #include "steptape/base/status.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 #include "steptape/distributed/distributed_writer_options.h"
 #include "steptape/writer/summary_writer.h"
 

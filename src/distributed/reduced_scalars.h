@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "steptape/distributed/reduced_options.h"
+#include "steptape/distributed/distributed_writer_options.h"
 #include "steptape/writer/summary_writer.h"
 
 #include "distributed/metric_totals.h"

@@ -93,14 +93,14 @@ StepMetrics StepMetrics::laidOutAs(std::shared_ptr<const MetricLayout> layout) c
   return result;
 }
 
-Span<double> StepMetrics::sumsMessage(double fingerprint, std::size_t capacity) {
+ArrayView<double> StepMetrics::sumsMessage(double fingerprint, std::size_t capacity) {
   growTo(sums_, SumsMessage::size(capacity));
   FingerprintParts(fingerprint).store(sums_.data());
   return {sums_.data(), SumsMessage::size(capacity)};
 }
 
-Span<MetricMoments> StepMetrics::momentsMessage(double fingerprint, int rank,
-                                                std::size_t capacity) {
+ArrayView<MetricMoments> StepMetrics::momentsMessage(double fingerprint, int rank,
+                                                     std::size_t capacity) {
   growTo(moments_, MomentsMessage::size(capacity));
   moments_.front() = MetricMoments::of(fingerprint, 1, rank);
   return {moments_.data(), MomentsMessage::size(capacity)};

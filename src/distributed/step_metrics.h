@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "steptape/base/span.h"
-#include "steptape/distributed/metric_moments.h"
+#include "steptape/base/array_view.h"
+#include "steptape/comm/metric_moments.h"
 
 #include "distributed/metric_layout.h"
 
@@ -47,8 +47,8 @@ class StepMetrics {
 
   // The messages, of `capacity` places and with `fingerprint` in front; metrics that do not fit are
   // left out. Valid until the step is changed.
-  Span<double> sumsMessage(double fingerprint, std::size_t capacity);
-  Span<MetricMoments> momentsMessage(double fingerprint, int rank, std::size_t capacity);
+  ArrayView<double> sumsMessage(double fingerprint, std::size_t capacity);
+  ArrayView<MetricMoments> momentsMessage(double fingerprint, int rank, std::size_t capacity);
 
   /// Forgets what was queued and keeps the memory.
   void clear() noexcept;

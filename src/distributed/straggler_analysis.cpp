@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "steptape/distributed/rank_log.h"
+#include "steptape/comm/rank_log.h"
 
 namespace steptape::detail {
 namespace {

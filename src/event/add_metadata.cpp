@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event/add_metadata.h"
 
-#include "steptape/event/event_codec.h"
-
+#include "event/event_codec.h"
 #include "event/event_fields.h"
 #include "event/wire_fields.h"
 #include "event/wire_format.h"

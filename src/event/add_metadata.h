@@ -11,7 +11,7 @@
 
 namespace steptape::detail {
 
-using MetadataByTag = std::map<std::string, SummaryMetadata, std::less<>>;
+using MetadataByTag = std::map<std::string, event::SummaryMetadata, std::less<>>;
 
 /// The event with metadata added to the first value of each of the tags. All else stays byte for
 /// byte, what Steptape does not know of it too.

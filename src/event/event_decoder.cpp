@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "steptape/event/event_codec.h"
 #include "steptape/wire/event.pb.h"
 
+#include "event/event_codec.h"
 #include "event/object_bytes.h"
 #include "event/parse_message.h"
 #include "event/tensor_decoder.h"
@@ -20,27 +20,27 @@ constexpr std::uint64_t kMaxObjectBytes = 128 << 20;
 // A smaller event cannot take as much as kMaxObjectBytes.
 constexpr std::size_t kUncheckedBytes = 64 << 10;
 
-SummaryMetadata metadataOf(const wire::SummaryMetadata& proto) {
-  SummaryMetadata metadata;
+event::SummaryMetadata metadataOf(const wire::SummaryMetadata& proto) {
+  event::SummaryMetadata metadata;
   metadata.pluginName = proto.plugin_data().plugin_name();
   metadata.pluginContent = proto.plugin_data().content();
   metadata.displayName = proto.display_name();
   metadata.description = proto.summary_description();
-  metadata.dataClass = static_cast<DataClass>(proto.data_class());
+  metadata.dataClass = static_cast<event::DataClass>(proto.data_class());
   return metadata;
 }
 
-SummaryImage decodeImage(wire::Summary::Image* proto) {
+event::SummaryImage decodeImage(wire::Summary::Image* proto) {
   return {proto->height(), proto->width(), proto->colorspace(),
           std::move(*proto->mutable_encoded_image_string())};
 }
 
-SummaryAudio decodeAudio(wire::Summary::Audio* proto) {
+event::SummaryAudio decodeAudio(wire::Summary::Audio* proto) {
   return {proto->sample_rate(), proto->num_channels(), proto->length_frames(),
           std::move(*proto->mutable_encoded_audio_string()), proto->content_type()};
 }
 
-SummaryHistogram decodeHistogram(const wire::HistogramProto& proto) {
+event::SummaryHistogram decodeHistogram(const wire::HistogramProto& proto) {
   return {proto.min(),
           proto.max(),
           proto.num(),
@@ -50,7 +50,7 @@ SummaryHistogram decodeHistogram(const wire::HistogramProto& proto) {
           {proto.bucket().begin(), proto.bucket().end()}};
 }
 
-Status decodeValue(wire::Summary::Value* proto, std::uint64_t* repeatable, Value* value) {
+Status decodeValue(wire::Summary::Value* proto, std::uint64_t* repeatable, event::Value* value) {
   value->tag = proto->tag();
   if (proto->has_metadata()) {
     value->metadata = metadataOf(proto->metadata());
@@ -70,18 +70,18 @@ Status decodeValue(wire::Summary::Value* proto, std::uint64_t* repeatable, Value
       break;
     case wire::Summary::Value::kTensor:
       return detail::decodeTensor(proto->mutable_tensor(), repeatable,
-                                  &value->data.emplace<Tensor>());
+                                  &value->data.emplace<event::Tensor>());
     case wire::Summary::Value::VALUE_NOT_SET:
       break;
   }
   return Status();
 }
 
-Status decodeSummary(wire::Summary* proto, Summary* summary) {
+Status decodeSummary(wire::Summary* proto, event::Summary* summary) {
   std::uint64_t repeatable = kMaxRepeatedBytes;
   summary->values.resize(static_cast<std::size_t>(proto->value_size()));
   for (int i = 0; i < proto->value_size(); ++i) {
-    Value& value = summary->values[static_cast<std::size_t>(i)];
+    event::Value& value = summary->values[static_cast<std::size_t>(i)];
     const Status status = decodeValue(proto->mutable_value(i), &repeatable, &value);
     if (!status.ok()) {
       return Status(status.code(), status.message() + " in tag '" + value.tag + "'");
@@ -90,28 +90,29 @@ Status decodeSummary(wire::Summary* proto, Summary* summary) {
   return Status();
 }
 
-Status decodeWhat(wire::Event* proto, Event::What* what) {
+Status decodeWhat(wire::Event* proto, event::Event::What* what) {
   switch (proto->what_case()) {
     case wire::Event::kFileVersion:
-      *what = FileVersion{proto->file_version()};
+      *what = event::FileVersion{proto->file_version()};
       break;
     case wire::Event::kGraphDef:
-      *what = GraphDef{std::move(*proto->mutable_graph_def())};
+      *what = event::GraphDef{std::move(*proto->mutable_graph_def())};
       break;
     case wire::Event::kMetaGraphDef:
-      *what = MetaGraphDef{std::move(*proto->mutable_meta_graph_def())};
+      *what = event::MetaGraphDef{std::move(*proto->mutable_meta_graph_def())};
       break;
     case wire::Event::kSummary:
-      return decodeSummary(proto->mutable_summary(), &what->emplace<Summary>());
+      return decodeSummary(proto->mutable_summary(), &what->emplace<event::Summary>());
     case wire::Event::kSessionLog: {
       const wire::SessionLog& log = proto->session_log();
-      *what = SessionLog{static_cast<SessionLog::Status>(log.status()), log.checkpoint_path(),
-                         log.msg()};
+      *what = event::SessionLog{static_cast<event::SessionLog::Status>(log.status()),
+                                log.checkpoint_path(), log.msg()};
       break;
     }
     case wire::Event::kTaggedRunMetadata: {
       wire::TaggedRunMetadata* const metadata = proto->mutable_tagged_run_metadata();
-      *what = TaggedRunMetadata{metadata->tag(), std::move(*metadata->mutable_run_metadata())};
+      *what =
+          event::TaggedRunMetadata{metadata->tag(), std::move(*metadata->mutable_run_metadata())};
       break;
     }
     case wire::Event::WHAT_NOT_SET:
@@ -123,7 +124,7 @@ Status decodeWhat(wire::Event* proto, Event::What* what) {
 
 }  // namespace
 
-Status decodeEvent(std::string_view payload, Event* event) {
+Status decodeEvent(std::string_view payload, event::Event* event) {
   if (payload.size() > kUncheckedBytes) {
     if (const std::uint64_t bytes = detail::objectBytes(payload); bytes > kMaxObjectBytes) {
       return Status(ErrorCode::kDataLoss,
@@ -142,7 +143,7 @@ Status decodeEvent(std::string_view payload, Event* event) {
   return decodeWhat(&proto, &event->what);
 }
 
-Status decodeMetadata(std::string_view bytes, SummaryMetadata* metadata) {
+Status decodeMetadata(std::string_view bytes, event::SummaryMetadata* metadata) {
   wire::SummaryMetadata proto;
   if (!detail::parseMessage(bytes, &proto)) {
     return Status(ErrorCode::kDataLoss,

@@ -3,13 +3,14 @@
 #include <variant>
 
 #include "steptape/base/error.h"
-#include "steptape/event/event_codec.h"
 #include "steptape/wire/event.pb.h"
+
+#include "event/event_codec.h"
 
 namespace steptape {
 namespace {
 
-void encode(const SummaryMetadata& metadata, wire::SummaryMetadata* out) {
+void encode(const event::SummaryMetadata& metadata, wire::SummaryMetadata* out) {
   if (!metadata.pluginName.empty() || !metadata.pluginContent.empty()) {
     out->mutable_plugin_data()->set_plugin_name(metadata.pluginName);
     out->mutable_plugin_data()->set_content(metadata.pluginContent);
@@ -25,7 +26,7 @@ struct ValueEncoder {
 
   void operator()(std::monostate) const {}
   void operator()(float value) const { out->set_simple_value(value); }
-  void operator()(const Tensor& tensor) const {
+  void operator()(const event::Tensor& tensor) const {
     wire::TensorProto* proto = out->mutable_tensor();
     proto->set_dtype(static_cast<std::int32_t>(tensor.type));
     // A tensor without a shape is of rank 0, which spares each scalar two bytes.
@@ -37,14 +38,14 @@ struct ValueEncoder {
       proto->add_string_val(text);
     }
   }
-  void operator()(const SummaryImage& image) const {
+  void operator()(const event::SummaryImage& image) const {
     wire::Summary::Image* proto = out->mutable_image();
     proto->set_height(image.height);
     proto->set_width(image.width);
     proto->set_colorspace(image.colorspace);
     proto->set_encoded_image_string(image.encoded);
   }
-  void operator()(const SummaryAudio& audio) const {
+  void operator()(const event::SummaryAudio& audio) const {
     wire::Summary::Audio* proto = out->mutable_audio();
     proto->set_sample_rate(audio.sampleRate);
     proto->set_num_channels(audio.numChannels);
@@ -52,7 +53,7 @@ struct ValueEncoder {
     proto->set_encoded_audio_string(audio.encoded);
     proto->set_content_type(audio.contentType);
   }
-  void operator()(const SummaryHistogram& histogram) const {
+  void operator()(const event::SummaryHistogram& histogram) const {
     wire::HistogramProto* proto = out->mutable_histo();
     proto->set_min(histogram.min);
     proto->set_max(histogram.max);
@@ -70,12 +71,14 @@ struct WhatEncoder {
   wire::Event* out;
 
   void operator()(std::monostate) const {}
-  void operator()(const FileVersion& version) const { out->set_file_version(version.version); }
-  void operator()(const GraphDef& graph) const { out->set_graph_def(graph.bytes); }
-  void operator()(const MetaGraphDef& graph) const { out->set_meta_graph_def(graph.bytes); }
-  void operator()(const Summary& summary) const {
+  void operator()(const event::FileVersion& version) const {
+    out->set_file_version(version.version);
+  }
+  void operator()(const event::GraphDef& graph) const { out->set_graph_def(graph.bytes); }
+  void operator()(const event::MetaGraphDef& graph) const { out->set_meta_graph_def(graph.bytes); }
+  void operator()(const event::Summary& summary) const {
     wire::Summary* proto = out->mutable_summary();
-    for (const Value& value : summary.values) {
+    for (const event::Value& value : summary.values) {
       wire::Summary::Value* item = proto->add_value();
       item->set_tag(value.tag);
       std::visit(ValueEncoder{item}, value.data);
@@ -84,13 +87,13 @@ struct WhatEncoder {
       }
     }
   }
-  void operator()(const SessionLog& log) const {
+  void operator()(const event::SessionLog& log) const {
     wire::SessionLog* proto = out->mutable_session_log();
     proto->set_status(static_cast<wire::SessionLog::SessionStatus>(log.status));
     proto->set_checkpoint_path(log.checkpointPath);
     proto->set_msg(log.message);
   }
-  void operator()(const TaggedRunMetadata& metadata) const {
+  void operator()(const event::TaggedRunMetadata& metadata) const {
     out->mutable_tagged_run_metadata()->set_tag(metadata.tag);
     out->mutable_tagged_run_metadata()->set_run_metadata(metadata.bytes);
   }
@@ -107,7 +110,7 @@ void append(const Message& message, const char* name, std::string* out) {
 
 }  // namespace
 
-void encodeEvent(const Event& event, std::string* out) {
+void encodeEvent(const event::Event& event, std::string* out) {
   wire::Event proto;
   proto.set_wall_time(event.wallTime);
   proto.set_step(event.step);
@@ -118,7 +121,7 @@ void encodeEvent(const Event& event, std::string* out) {
   append(proto, "an event", out);
 }
 
-void encodeMetadata(const SummaryMetadata& metadata, std::string* out) {
+void encodeMetadata(const event::SummaryMetadata& metadata, std::string* out) {
   wire::SummaryMetadata proto;
   encode(metadata, &proto);
   append(proto, "metadata", out);

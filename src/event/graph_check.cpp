@@ -6,7 +6,7 @@
 #include "steptape/base/error.h"
 #include "steptape/event/graph.h"
 
-namespace steptape {
+namespace steptape::event {
 namespace {
 
 using Names = std::unordered_set<std::string_view>;
@@ -62,4 +62,4 @@ void checkGraph(const Graph& graph) {
   }
 }
 
-}  // namespace steptape
+}  // namespace steptape::event

@@ -4,11 +4,12 @@
 #include <utility>
 #include <variant>
 
-#include "steptape/base/utf8.h"
 #include "steptape/event/graph.h"
 #include "steptape/wire/graph.pb.h"
 
-namespace steptape {
+#include "base/utf8.h"
+
+namespace steptape::event {
 namespace {
 
 // Version of the GraphDef format, as torch.utils.tensorboard writes it.
@@ -128,4 +129,4 @@ TaggedRunMetadata encodeGraphStats(const Graph& graph, std::string tag) {
   return {std::move(tag), proto.SerializeAsString()};
 }
 
-}  // namespace steptape
+}  // namespace steptape::event

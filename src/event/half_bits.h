@@ -35,11 +35,11 @@ inline std::uint16_t toHalf(std::uint32_t bits) {
 /// torch.utils.tensorboard stores the bits of binary32 numbers there, for both types of 16 bits.
 /// But for 0.0, which is the same either way, none of these fits in 16 bits.
 template <typename Values>
-std::vector<std::uint32_t> halfBits(const Values& values, TensorType type) {
+std::vector<std::uint32_t> halfBits(const Values& values, event::TensorType type) {
   std::vector<std::uint32_t> all(values.begin(), values.end());
   if (std::any_of(all.begin(), all.end(), [](std::uint32_t bits) { return bits > 0xffff; })) {
     for (std::uint32_t& bits : all) {
-      bits = type == TensorType::kHalf ? toHalf(bits) : bits >> 16;
+      bits = type == event::TensorType::kHalf ? toHalf(bits) : bits >> 16;
     }
   }
   return all;

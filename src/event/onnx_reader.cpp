@@ -6,9 +6,10 @@
 #include <system_error>
 
 #include "steptape/base/error.h"
-#include "steptape/event/onnx.h"
 #include "steptape/wire/onnx.pb.h"
 
+#include "base/text.h"
+#include "event/onnx.h"
 #include "event/onnx_filter.h"
 
 namespace steptape {
@@ -18,38 +19,38 @@ namespace {
 constexpr std::int64_t kFirstVersionWithOpsets = 3;
 
 /// @source onnx/onnx.proto, TensorProto.DataType
-TensorType tensorTypeOf(std::int32_t dataType) {
+event::TensorType tensorTypeOf(std::int32_t dataType) {
   switch (dataType) {
     case 1:
-      return TensorType::kFloat;
+      return event::TensorType::kFloat;
     case 2:
-      return TensorType::kUInt8;
+      return event::TensorType::kUInt8;
     case 3:
-      return TensorType::kInt8;
+      return event::TensorType::kInt8;
     case 4:
-      return TensorType::kUInt16;
+      return event::TensorType::kUInt16;
     case 5:
-      return TensorType::kInt16;
+      return event::TensorType::kInt16;
     case 6:
-      return TensorType::kInt32;
+      return event::TensorType::kInt32;
     case 7:
-      return TensorType::kInt64;
+      return event::TensorType::kInt64;
     case 8:
-      return TensorType::kString;
+      return event::TensorType::kString;
     case 9:
-      return TensorType::kBool;
+      return event::TensorType::kBool;
     case 10:
-      return TensorType::kHalf;
+      return event::TensorType::kHalf;
     case 11:
-      return TensorType::kDouble;
+      return event::TensorType::kDouble;
     case 12:
-      return TensorType::kUInt32;
+      return event::TensorType::kUInt32;
     case 13:
-      return TensorType::kUInt64;
+      return event::TensorType::kUInt64;
     case 16:
-      return TensorType::kBFloat16;
+      return event::TensorType::kBFloat16;
     default:
-      return TensorType::kInvalid;
+      return event::TensorType::kInvalid;
   }
 }
 
@@ -94,17 +95,7 @@ OnnxValue decode(const wire::OnnxValueInfo& proto) {
   return value;
 }
 
-template <typename Dimensions>
-std::string shapeText(const Dimensions& dims) {
-  std::string text = "(";
-  for (const std::int64_t size : dims) {
-    text += text.size() > 1 ? ", " : "";
-    text += std::to_string(size);
-  }
-  return text + ")";
-}
-
-GraphAttribute valueOf(const wire::OnnxAttribute& proto) {
+event::GraphAttribute valueOf(const wire::OnnxAttribute& proto) {
   switch (proto.type()) {
     case kFloat:
       return double{proto.f()};
@@ -113,7 +104,7 @@ GraphAttribute valueOf(const wire::OnnxAttribute& proto) {
     case kString:
       return proto.s();
     case kTensor:
-      return shapeText(proto.t().dims());
+      return "(" + detail::commaSeparated(proto.t().dims()) + ")";
     case kFloats:
       return toVector<double>(proto.floats());
     case kInts:
@@ -123,12 +114,12 @@ GraphAttribute valueOf(const wire::OnnxAttribute& proto) {
     case kTensors: {
       std::vector<std::string> shapes;
       for (const wire::OnnxTensor& tensor : proto.tensors()) {
-        shapes.push_back(shapeText(tensor.dims()));
+        shapes.push_back("(" + detail::commaSeparated(tensor.dims()) + ")");
       }
       return shapes;
     }
     case kSparseTensor:
-      return shapeText(proto.sparse_tensor().dims());
+      return "(" + detail::commaSeparated(proto.sparse_tensor().dims()) + ")";
     default:
       return std::string();
   }

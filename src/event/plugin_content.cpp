@@ -8,7 +8,7 @@
 
 #include "event/parse_message.h"
 
-namespace steptape {
+namespace steptape::event {
 namespace {
 
 // Of the enum AudioPluginData.Encoding.
@@ -87,4 +87,4 @@ Status decodeMeshPluginContent(std::string_view bytes, MeshPluginData* data) {
   return Status();
 }
 
-}  // namespace steptape
+}  // namespace steptape::event

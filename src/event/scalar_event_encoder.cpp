@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/event/scalar_event_encoder.h"
+#include "event/scalar_event_encoder.h"
 
 #include <cstring>
 
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 
 #include "base/little_endian.h"
 #include "event/event_fields.h"
+#include "event/value_metadata.h"
 #include "event/wire_format.h"
 
 namespace steptape {
@@ -15,13 +16,12 @@ namespace {
 constexpr std::uint32_t kMetadataDataClass = 4;
 constexpr std::uint32_t kPluginDataName = 1;
 
-std::string encodeMetadata(const SummaryMetadata& metadata, ValueForm form) {
-  if (form == ValueForm::kCompatible && metadata.displayName.empty() &&
-      metadata.description.empty()) {
+std::string encodeMetadata(const event::SummaryMetadata& metadata, ValueForm form) {
+  if (form == ValueForm::kCompatible && !detail::hasNames(metadata)) {
     return {};
   }
   std::string plugin;
-  detail::appendBytesField(&plugin, kPluginDataName, kScalarsPlugin);
+  detail::appendBytesField(&plugin, kPluginDataName, event::kScalarsPlugin);
 
   std::string bytes;
   detail::appendBytesField(&bytes, detail::kMetadataPluginData, plugin);
@@ -32,7 +32,7 @@ std::string encodeMetadata(const SummaryMetadata& metadata, ValueForm form) {
     detail::appendBytesField(&bytes, detail::kMetadataDescription, metadata.description);
   }
   detail::appendVarintField(&bytes, kMetadataDataClass,
-                            static_cast<std::uint64_t>(DataClass::kScalar));
+                            static_cast<std::uint64_t>(event::DataClass::kScalar));
   return bytes;
 }
 
@@ -46,8 +46,8 @@ Bits bitsOf(Number number) {
 
 }  // namespace
 
-ScalarValueTemplate::ScalarValueTemplate(std::string_view tag, const SummaryMetadata& metadata,
-                                         ValueForm form)
+ScalarValueTemplate::ScalarValueTemplate(std::string_view tag,
+                                         const event::SummaryMetadata& metadata, ValueForm form)
     : first_(encode(tag, encodeMetadata(metadata, form), form)), later_(encode(tag, {}, form)) {}
 
 ScalarValueTemplate::Encoded ScalarValueTemplate::encode(std::string_view tag,
@@ -58,11 +58,12 @@ ScalarValueTemplate::Encoded ScalarValueTemplate::encode(std::string_view tag,
     detail::appendBytesField(&value, detail::kValueTag, tag);
   }
   if (form == ValueForm::kCompatible) {
-    detail::appendFloatField(&value, detail::kValueSimpleValue, 0);
+    detail::appendFieldKey(&value, detail::kValueSimpleValue, detail::WireType::kFixed32);
+    value.append(sizeof(float), '\0');
   } else {
     std::string tensor;
     detail::appendVarintField(&tensor, detail::kTensorType,
-                              static_cast<std::uint64_t>(TensorType::kFloat));
+                              static_cast<std::uint64_t>(event::TensorType::kFloat));
     detail::appendBytesField(&tensor, detail::kTensorContent,
                              std::string_view("\0\0\0\0", sizeof(float)));
     detail::appendBytesField(&value, detail::kValueTensor, tensor);

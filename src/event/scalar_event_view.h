@@ -88,7 +88,7 @@ class ScalarEventView {
     WireCursor tensor(bytes);
     std::uint64_t type = 0;
     if (!tensor.key(kTypeKey) || !tensor.varint(&type) ||
-        type != static_cast<std::uint64_t>(TensorType::kFloat)) {
+        type != static_cast<std::uint64_t>(event::TensorType::kFloat)) {
       return false;
     }
     std::string_view shape;

@@ -37,45 +37,46 @@ Status expand(const Values& values, std::uint64_t elements, std::uint64_t* repea
   return Status();
 }
 
-Status expandTyped(const wire::TensorProto& proto, TensorType type, std::uint64_t elements,
+Status expandTyped(const wire::TensorProto& proto, event::TensorType type, std::uint64_t elements,
                    std::uint64_t* repeatable, std::string* content) {
   switch (type) {
-    case TensorType::kFloat:
+    case event::TensorType::kFloat:
       return expand<float>(proto.float_val(), elements, repeatable, content);
-    case TensorType::kDouble:
+    case event::TensorType::kDouble:
       return expand<double>(proto.double_val(), elements, repeatable, content);
-    case TensorType::kInt32:
+    case event::TensorType::kInt32:
       return expand<std::int32_t>(proto.int_val(), elements, repeatable, content);
-    case TensorType::kInt16:
+    case event::TensorType::kInt16:
       return expand<std::int16_t>(proto.int_val(), elements, repeatable, content);
-    case TensorType::kInt8:
+    case event::TensorType::kInt8:
       return expand<std::int8_t>(proto.int_val(), elements, repeatable, content);
-    case TensorType::kUInt8:
+    case event::TensorType::kUInt8:
       // torch.utils.tensorboard puts them where only wider numbers belong.
       return proto.int_val().empty() && !proto.uint32_val().empty()
                  ? expand<std::uint8_t>(proto.uint32_val(), elements, repeatable, content)
                  : expand<std::uint8_t>(proto.int_val(), elements, repeatable, content);
-    case TensorType::kUInt16:
+    case event::TensorType::kUInt16:
       return expand<std::uint16_t>(proto.int_val(), elements, repeatable, content);
-    case TensorType::kInt64:
+    case event::TensorType::kInt64:
       return expand<std::int64_t>(proto.int64_val(), elements, repeatable, content);
-    case TensorType::kUInt32:
+    case event::TensorType::kUInt32:
       return expand<std::uint32_t>(proto.uint32_val(), elements, repeatable, content);
-    case TensorType::kUInt64:
+    case event::TensorType::kUInt64:
       return expand<std::uint64_t>(proto.uint64_val(), elements, repeatable, content);
-    case TensorType::kBool:
+    case event::TensorType::kBool:
       return expand<bool>(proto.bool_val(), elements, repeatable, content);
-    case TensorType::kHalf:
-    case TensorType::kBFloat16:
+    case event::TensorType::kHalf:
+    case event::TensorType::kBFloat16:
       return expand<std::uint16_t>(halfBits(proto.half_val(), type), elements, repeatable, content);
-    case TensorType::kString:
-    case TensorType::kInvalid:
+    case event::TensorType::kString:
+    case event::TensorType::kInvalid:
       return Status();
   }
   return Status();  // a type that Steptape does not know keeps its tensor_content only
 }
 
-Status decodeShape(const wire::TensorShapeProto& proto, Tensor* tensor, std::uint64_t* elements) {
+Status decodeShape(const wire::TensorShapeProto& proto, event::Tensor* tensor,
+                   std::uint64_t* elements) {
   *elements = 1;
   for (const auto& dimension : proto.dim()) {
     tensor->shape.push_back(dimension.size());
@@ -90,8 +91,8 @@ Status decodeShape(const wire::TensorShapeProto& proto, Tensor* tensor, std::uin
 
 }  // namespace
 
-Status decodeTensor(wire::TensorProto* proto, std::uint64_t* repeatable, Tensor* tensor) {
-  tensor->type = static_cast<TensorType>(proto->dtype());
+Status decodeTensor(wire::TensorProto* proto, std::uint64_t* repeatable, event::Tensor* tensor) {
+  tensor->type = static_cast<event::TensorType>(proto->dtype());
   tensor->strings.reserve(static_cast<std::size_t>(proto->string_val_size()));
   for (std::string& text : *proto->mutable_string_val()) {
     tensor->strings.push_back(std::move(text));

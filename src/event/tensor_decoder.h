@@ -19,6 +19,6 @@ namespace steptape::detail {
 ///                   bytes of a damaged or hostile file can announce any number of them.
 /// @return kDataLoss if the shape is not one, or if left-out values take more than `*repeatable`.
 /// @source tensorflow/core/framework/tensor.proto
-Status decodeTensor(wire::TensorProto* proto, std::uint64_t* repeatable, Tensor* tensor);
+Status decodeTensor(wire::TensorProto* proto, std::uint64_t* repeatable, event::Tensor* tensor);
 
 }  // namespace steptape::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/event/event.h"
 
-namespace steptape {
+namespace steptape::event {
 
 std::uint64_t bytesPerElement(TensorType type) {
   switch (type) {
@@ -29,4 +29,4 @@ std::uint64_t bytesPerElement(TensorType type) {
   return 0;
 }
 
-}  // namespace steptape
+}  // namespace steptape::event

@@ -62,13 +62,4 @@ inline void appendDoubleField(std::string* out, std::uint32_t field, double valu
   out->append(bytes, sizeof bytes);
 }
 
-inline void appendFloatField(std::string* out, std::uint32_t field, float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  char bytes[sizeof bits];
-  storeLittleEndian32(bytes, bits);
-  appendFieldKey(out, field, WireType::kFixed32);
-  out->append(bytes, sizeof bytes);
-}
-
 }  // namespace steptape::detail

@@ -2,11 +2,11 @@
 #include <cstddef>
 #include <utility>
 
-#include "steptape/event/xplane.h"
 #include "steptape/wire/xplane.pb.h"
 
 #include "event/parse_message.h"
 #include "event/wire_fields.h"
+#include "event/xplane.h"
 
 namespace steptape {
 namespace {

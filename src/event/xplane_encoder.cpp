@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/event/xplane_encoder.h"
+#include "event/xplane_encoder.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "steptape/base/utf8.h"
 #include "steptape/wire/xplane.pb.h"
 
+#include "base/utf8.h"
 #include "event/wire_format.h"
 
 namespace steptape {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "steptape/base/json.h"
-#include "steptape/base/utf8.h"
 #include "steptape/exporter/export.h"
 
+#include "base/utf8.h"
 #include "exporter/export_run.h"
 #include "exporter/row_sorter.h"
 

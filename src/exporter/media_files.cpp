@@ -7,9 +7,10 @@
 #include <system_error>
 
 #include "steptape/base/error.h"
-#include "steptape/base/utf8.h"
 
-#include "base/starts_with.h"
+#include "base/fnv.h"
+#include "base/utf8.h"
+#include "reader/media_format.h"
 
 namespace steptape::detail {
 namespace {
@@ -26,15 +27,6 @@ void appendHex(std::string* out, std::uint64_t value, int digits) {
 bool isPlain(unsigned char c) {
   return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
          c == '_' || c == '-' || c == '.';
-}
-
-/// @source Fowler, Noll and Vo's hash FNV-1a, 64 bits
-std::uint64_t hashOf(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return hash;
 }
 
 [[noreturn]] void throwCannotWrite(const std::string& path, int error) {
@@ -60,26 +52,6 @@ void writeFile(const std::string& path, std::string_view bytes) {
 
 }  // namespace
 
-const char* mediaFormat(std::string_view bytes) {
-  if (startsWith(bytes, "\x89PNG\r\n\x1a\n")) {
-    return "png";
-  }
-  if (startsWith(bytes, "GIF8")) {
-    return "gif";
-  }
-  if (startsWith(bytes, "\xff\xd8\xff")) {
-    return "jpg";
-  }
-  if (startsWith(bytes, "BM")) {
-    return "bmp";
-  }
-  const bool isRiff = startsWith(bytes, "RIFF") && bytes.size() >= 12;
-  if (isRiff && bytes.substr(8, 4) == "WAVE") {
-    return "wav";
-  }
-  return isRiff && bytes.substr(8, 4) == "WEBP" ? "webp" : "bin";
-}
-
 std::string fileNameFrom(std::string_view name) {
   const bool isUtf8 = isValidUtf8(name);
   std::string escaped;
@@ -97,12 +69,12 @@ std::string fileNameFrom(std::string_view name) {
   }
   if (escaped.size() > kMaxName) {
     std::size_t size = kMaxName;
-    while ((static_cast<unsigned char>(escaped[size]) & 0xc0U) == 0x80) {
+    while (isUtf8Continuation(escaped[size])) {
       --size;  // not within a character
     }
     escaped.resize(size);
     escaped += '~';  // which is escaped elsewhere
-    appendHex(&escaped, hashOf(name), 16);
+    appendHex(&escaped, Fnv<std::uint64_t>().add(name).hash(), 16);
   }
   return escaped;
 }

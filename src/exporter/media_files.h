@@ -10,10 +10,6 @@
 
 namespace steptape::detail {
 
-/// What a file of an image or of audio is, by its first bytes: "png", "gif", "jpg", "bmp", "webp",
-/// "wav", or "bin" where they do not say.
-const char* mediaFormat(std::string_view bytes);
-
 /// `name` as a name of a file or directory: never empty, never `.` or `..`, without a slash, and
 /// short enough for any file system. Different names stay different.
 std::string fileNameFrom(std::string_view name);

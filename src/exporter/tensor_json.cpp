@@ -51,58 +51,58 @@ struct Element {
 };
 
 /// @return 0 bytes for strings and for a type that Steptape does not know.
-Element elementOf(TensorType type) {
+Element elementOf(event::TensorType type) {
   switch (type) {
-    case TensorType::kFloat:
+    case event::TensorType::kFloat:
       return {4, [](const char* in, std::string* out) {
                 appendJsonNumber(out, double{as<float>(loadLittleEndian32(in))});
               }};
-    case TensorType::kDouble:
+    case event::TensorType::kDouble:
       return {8, [](const char* in, std::string* out) {
                 appendJsonNumber(out, as<double>(loadLittleEndian64(in)));
               }};
-    case TensorType::kHalf:
+    case event::TensorType::kHalf:
       return {2, [](const char* in, std::string* out) {
                 appendJsonNumber(out, halfToDouble(load16(in)));
               }};
-    case TensorType::kBFloat16:  // the upper half of a float
+    case event::TensorType::kBFloat16:  // the upper half of a float
       return {2, [](const char* in, std::string* out) {
                 appendJsonNumber(out, double{as<float>(std::uint32_t{load16(in)} << 16)});
               }};
-    case TensorType::kBool:
+    case event::TensorType::kBool:
       return {1, [](const char* in, std::string* out) { *out += *in != 0 ? "true" : "false"; }};
-    case TensorType::kUInt8:
+    case event::TensorType::kUInt8:
       return {1, [](const char* in, std::string* out) {
                 appendJsonInteger(out, static_cast<unsigned char>(*in));
               }};
-    case TensorType::kInt8:
+    case event::TensorType::kInt8:
       return {1, [](const char* in, std::string* out) {
                 appendJsonInteger(out, static_cast<signed char>(*in));
               }};
-    case TensorType::kUInt16:
+    case event::TensorType::kUInt16:
       return {2, [](const char* in, std::string* out) { appendJsonInteger(out, load16(in)); }};
-    case TensorType::kInt16:
+    case event::TensorType::kInt16:
       return {2, [](const char* in, std::string* out) {
                 appendJsonInteger(out, as<std::int16_t>(load16(in)));
               }};
-    case TensorType::kUInt32:
+    case event::TensorType::kUInt32:
       return {4, [](const char* in, std::string* out) {
                 appendJsonInteger(out, loadLittleEndian32(in));
               }};
-    case TensorType::kInt32:
+    case event::TensorType::kInt32:
       return {4, [](const char* in, std::string* out) {
                 appendJsonInteger(out, as<std::int32_t>(loadLittleEndian32(in)));
               }};
-    case TensorType::kInt64:
+    case event::TensorType::kInt64:
       return {8, [](const char* in, std::string* out) {
                 appendJsonInteger(out, as<std::int64_t>(loadLittleEndian64(in)));
               }};
-    case TensorType::kUInt64:
+    case event::TensorType::kUInt64:
       return {8, [](const char* in, std::string* out) {
                 *out += std::to_string(loadLittleEndian64(in));
               }};
-    case TensorType::kString:
-    case TensorType::kInvalid:
+    case event::TensorType::kString:
+    case event::TensorType::kInvalid:
       break;
   }
   return {0, nullptr};
@@ -110,44 +110,44 @@ Element elementOf(TensorType type) {
 
 }  // namespace
 
-const char* typeName(TensorType type) {
+const char* typeName(event::TensorType type) {
   switch (type) {
-    case TensorType::kFloat:
+    case event::TensorType::kFloat:
       return "float32";
-    case TensorType::kDouble:
+    case event::TensorType::kDouble:
       return "float64";
-    case TensorType::kInt32:
+    case event::TensorType::kInt32:
       return "int32";
-    case TensorType::kUInt8:
+    case event::TensorType::kUInt8:
       return "uint8";
-    case TensorType::kInt16:
+    case event::TensorType::kInt16:
       return "int16";
-    case TensorType::kInt8:
+    case event::TensorType::kInt8:
       return "int8";
-    case TensorType::kString:
+    case event::TensorType::kString:
       return "string";
-    case TensorType::kInt64:
+    case event::TensorType::kInt64:
       return "int64";
-    case TensorType::kBool:
+    case event::TensorType::kBool:
       return "bool";
-    case TensorType::kBFloat16:
+    case event::TensorType::kBFloat16:
       return "bfloat16";
-    case TensorType::kUInt16:
+    case event::TensorType::kUInt16:
       return "uint16";
-    case TensorType::kHalf:
+    case event::TensorType::kHalf:
       return "float16";
-    case TensorType::kUInt32:
+    case event::TensorType::kUInt32:
       return "uint32";
-    case TensorType::kUInt64:
+    case event::TensorType::kUInt64:
       return "uint64";
-    case TensorType::kInvalid:
+    case event::TensorType::kInvalid:
       break;
   }
   return "unknown";
 }
 
-void appendJsonElements(const Tensor& tensor, ExportText* out) {
-  if (tensor.type == TensorType::kString) {
+void appendJsonElements(const event::Tensor& tensor, ExportText* out) {
+  if (tensor.type == event::TensorType::kString) {
     if (tensor.shape.empty()) {
       appendJsonString(&out->text(), tensor.strings.front());
     } else {

@@ -6,20 +6,21 @@
 #include <vector>
 
 #include "steptape/event/hparams_content.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 #include "steptape/reader/tag_series.h"
 #include "steptape/reader/values.h"
 
 #include "exporter/content_json.h"
 #include "exporter/json_parts.h"
 #include "exporter/tensor_json.h"
+#include "reader/media_format.h"
 
 namespace steptape::detail {
 namespace {
 
 /// What is known of a value beside itself, and where its members go.
 struct Context {
-  const SummaryMetadata& metadata;
+  const event::SummaryMetadata& metadata;
   MediaFiles* media;
   ExportText* out;
 };
@@ -36,7 +37,7 @@ void appendFiles(std::string_view open, const std::vector<std::string>& files, c
   });
 }
 
-Status appendImages(const Value& value, const Context& to) {
+Status appendImages(const event::Value& value, const Context& to) {
   ImageValue images;
   Status status = decodeImages(value, &images);
   if (status.ok()) {
@@ -50,7 +51,7 @@ Status appendImages(const Value& value, const Context& to) {
   return status;
 }
 
-Status appendAudio(const Value& value, const Context& to) {
+Status appendAudio(const event::Value& value, const Context& to) {
   AudioValue audio;
   Status status = decodeAudio(value, to.metadata, &audio);
   if (status.ok()) {
@@ -64,7 +65,7 @@ Status appendAudio(const Value& value, const Context& to) {
   return status;
 }
 
-Status appendText(const Value& value, const Context& to) {
+Status appendText(const event::Value& value, const Context& to) {
   TextValue text;
   Status status = decodeText(value, &text);
   if (!status.ok()) {
@@ -81,7 +82,7 @@ Status appendText(const Value& value, const Context& to) {
   return status;
 }
 
-Status appendHistogram(const Value& value, const Context& to) {
+Status appendHistogram(const event::Value& value, const Context& to) {
   HistogramValue histogram;
   Status status = decodeHistogram(value, &histogram);
   if (status.ok()) {
@@ -92,7 +93,7 @@ Status appendHistogram(const Value& value, const Context& to) {
   return status;
 }
 
-Status appendPrCurve(const Value& value, const Context& to) {
+Status appendPrCurve(const event::Value& value, const Context& to) {
   PrCurveValue curve;
   Status status = decodePrCurve(value, &curve);
   if (status.ok()) {
@@ -111,25 +112,25 @@ Status appendPrCurve(const Value& value, const Context& to) {
   return status;
 }
 
-const char* nameOf(MeshPart part) {
+const char* nameOf(event::MeshPart part) {
   switch (part) {
-    case MeshPart::kVertex:
+    case event::MeshPart::kVertex:
       return "vertices";
-    case MeshPart::kFace:
+    case event::MeshPart::kFace:
       return "faces";
-    case MeshPart::kColor:
+    case event::MeshPart::kColor:
       return "colors";
   }
   return "unknown";
 }
 
-void appendTypeAndShape(const Tensor& tensor, const char* before, ExportText* out) {
+void appendTypeAndShape(const event::Tensor& tensor, const char* before, ExportText* out) {
   appendJsonMember(before, "dtype", typeName(tensor.type), out);
   out->text() += ",\"shape\":";
   appendJsonIntegers(tensor.shape, out);
 }
 
-Status appendMesh(const Value& value, const Context& to) {
+Status appendMesh(const event::Value& value, const Context& to) {
   MeshValue mesh;
   Status status = decodeMesh(value, to.metadata, &mesh);
   if (status.ok()) {
@@ -143,7 +144,7 @@ Status appendMesh(const Value& value, const Context& to) {
 }
 
 /// The record is in the metadata; there may be no value at all.
-Status appendHparams(const Value& value, const Context& to) {
+Status appendHparams(const event::Value& value, const Context& to) {
   HparamsContent content;
   Status status = decodeHparamsContent(
       (value.metadata ? *value.metadata : to.metadata).pluginContent, &content);
@@ -154,7 +155,7 @@ Status appendHparams(const Value& value, const Context& to) {
   return status;
 }
 
-Status appendLayout(const Value& value, const Context& to) {
+Status appendLayout(const event::Value& value, const Context& to) {
   CustomScalarsLayout layout;
   Status status = decodeLayout(value, &layout);
   if (status.ok()) {
@@ -164,8 +165,8 @@ Status appendLayout(const Value& value, const Context& to) {
   return status;
 }
 
-Status appendGraph(const Value& value, const Context& to) {
-  Tensor graph;
+Status appendGraph(const event::Value& value, const Context& to) {
+  event::Tensor graph;
   Status status = decodeTensor(value, &graph);
   if (status.ok() && graph.strings.size() != 1) {
     status = Status(ErrorCode::kDataLoss,
@@ -178,8 +179,8 @@ Status appendGraph(const Value& value, const Context& to) {
   return status;
 }
 
-Status appendTensor(const Value& value, const Context& to) {
-  Tensor tensor;
+Status appendTensor(const event::Value& value, const Context& to) {
+  event::Tensor tensor;
   Status status = decodeTensor(value, &tensor);
   if (status.ok()) {
     appendTypeAndShape(tensor, "", to.out);
@@ -189,15 +190,20 @@ Status appendTensor(const Value& value, const Context& to) {
   return status;
 }
 
-using AppendPlugin = Status (*)(const Value& value, const Context& to);
+using AppendPlugin = Status (*)(const event::Value& value, const Context& to);
 
 AppendPlugin appenderOf(std::string_view plugin) {
   static constexpr std::pair<std::string_view, AppendPlugin> kPlugins[] = {
-      {kImagesPlugin, appendImages},    {kAudioPlugin, appendAudio},
-      {kTextPlugin, appendText},        {kHistogramsPlugin, appendHistogram},
-      {kPrCurvesPlugin, appendPrCurve}, {kMeshPlugin, appendMesh},
-      {kHparamsPlugin, appendHparams},  {kCustomScalarsPlugin, appendLayout},
-      {kGraphsPlugin, appendGraph},     {kTaggedRunMetadataPlugin, appendGraph},
+      {event::kImagesPlugin, appendImages},
+      {event::kAudioPlugin, appendAudio},
+      {event::kTextPlugin, appendText},
+      {event::kHistogramsPlugin, appendHistogram},
+      {event::kPrCurvesPlugin, appendPrCurve},
+      {event::kMeshPlugin, appendMesh},
+      {event::kHparamsPlugin, appendHparams},
+      {event::kCustomScalarsPlugin, appendLayout},
+      {kGraphsPlugin, appendGraph},
+      {kTaggedRunMetadataPlugin, appendGraph},
   };
   for (const auto& [name, appender] : kPlugins) {
     if (name == plugin) {
@@ -209,8 +215,8 @@ AppendPlugin appenderOf(std::string_view plugin) {
 
 }  // namespace
 
-void appendValueJson(const Value& value, const SummaryMetadata& metadata, MediaFiles* media,
-                     ExportText* out) {
+void appendValueJson(const event::Value& value, const event::SummaryMetadata& metadata,
+                     MediaFiles* media, ExportText* out) {
   const Context to{metadata, media, out};
   const Status status = appenderOf(metadata.pluginName)(value, to);
   // Each appends only once it knows that the value is what it should be.

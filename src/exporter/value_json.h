@@ -14,7 +14,7 @@ namespace steptape::detail {
 ///
 /// @param metadata Its tag's.
 /// @param media Where to put images and audio; null: nowhere.
-void appendValueJson(const Value& value, const SummaryMetadata& metadata, MediaFiles* media,
-                     ExportText* out);
+void appendValueJson(const event::Value& value, const event::SummaryMetadata& metadata,
+                     MediaFiles* media, ExportText* out);
 
 }  // namespace steptape::detail

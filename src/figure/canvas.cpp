@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include "steptape/base/utf8.h"
+#include "base/utf8.h"
 
 namespace steptape::figure {
 namespace {
@@ -245,10 +245,9 @@ std::string Canvas::shortened(const std::string& text, double width, const TextS
     return text;
   }
   const std::string valid = replaceInvalidUtf8(text);
-  const auto isContinuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
   std::vector<std::size_t> cuts;
   for (std::size_t i = 1; i < valid.size(); ++i) {
-    if (!isContinuation(valid[i])) {
+    if (!detail::isUtf8Continuation(valid[i])) {
       cuts.push_back(i);
     }
   }

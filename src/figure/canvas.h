@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "steptape/figure/plot_options.h"
-#include "steptape/summary/image.h"
 
 #include "figure/color.h"
 #include "figure/geometry.h"
 #include "figure/stroke.h"
 #include "figure/ticks.h"
+#include "summary/image/image.h"
 
 namespace steptape::figure {
 

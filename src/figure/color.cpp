@@ -8,8 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "base/fnv.h"
+#include "base/text.h"
 #include "figure/checks.h"
 #include "figure/geometry.h"
+#include "summary/image/color_math.h"
 
 namespace steptape::figure {
 namespace {
@@ -44,14 +47,6 @@ constexpr std::array<std::pair<std::string_view, Color>, 11> kNames{{{"black", k
                                                                      {"cyan", kCyan},
                                                                      {"yellow", kYellow}}};
 
-/// -1 for what is no hexadecimal digit.
-int hexDigit(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
-
 /// Parses the digits behind '#'; false unless there are 3, 6 or 8.
 bool parseHex(std::string_view digits, Color* color) {
   const std::size_t perPart = digits.size() == 3 ? 1 : 2;
@@ -60,8 +55,8 @@ bool parseHex(std::string_view digits, Color* color) {
   }
   std::array<double, 4> parts{0, 0, 0, 1};
   for (std::size_t i = 0; i * perPart < digits.size(); ++i) {
-    const int high = hexDigit(digits[i * perPart]);
-    const int low = hexDigit(digits[i * perPart + perPart - 1]);
+    const int high = detail::hexDigit(digits[i * perPart]);
+    const int low = detail::hexDigit(digits[i * perPart + perPart - 1]);
     if (high < 0 || low < 0) {
       return false;
     }
@@ -71,11 +66,7 @@ bool parseHex(std::string_view digits, Color* color) {
   return true;
 }
 
-double linear(double part) {
-  return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
-}
-
-/// The inverse of linear(), in whole bytes as "#rrggbb" has them.
+/// The inverse of linearLight(), in whole bytes as "#rrggbb" has them.
 double companded(double linearPart) {
   const double part = std::clamp(linearPart, 0.0, 1.0);
   const double value = part <= 0.0031308 ? 12.92 * part : 1.055 * std::pow(part, 1 / 2.4) - 0.055;
@@ -96,10 +87,7 @@ Color fromOklab(double lightness, double a, double b) {
 /// FNV-1a with Murmur's last mixing, without which names that differ in their last letter are
 /// alike.
 std::uint32_t hashOf(std::string_view text) {
-  std::uint32_t hash = 2166136261U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  }
+  std::uint32_t hash = detail::Fnv<std::uint32_t>().add(text).hash();
   hash = (hash ^ hash >> 16) * 0x85EBCA6BU;
   hash = (hash ^ hash >> 13) * 0xC2B2AE35U;
   return hash ^ hash >> 16;
@@ -146,7 +134,7 @@ Color withOpacity(Color color, double opacity, const std::string& where) {
 }
 
 double relativeLuminance(const Color& color) {
-  return 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
+  return detail::relativeLuminance(color.red, color.green, color.blue);
 }
 
 Color textColorOn(const Color& background) {

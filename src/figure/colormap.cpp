@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/text.h"
 #include "figure/checks.h"
 
 namespace steptape::figure {
@@ -26,7 +27,7 @@ constexpr std::array<unsigned, 11> kRdBu{0x67001F, 0xB2182B, 0xD6604D, 0xF4A582,
                                          0xD1E5F0, 0x92C5DE, 0x4393C3, 0x2166AC, 0x053061};
 constexpr std::array<unsigned, 2> kGrayStops{0x000000, 0xFFFFFF};
 
-using Named = std::pair<std::string_view, Span<const unsigned>>;
+using Named = std::pair<std::string_view, ArrayView<const unsigned>>;
 
 const std::array<Named, 5>& colormaps() {
   static const std::array<Named, 5> kColormaps{{{"viridis", kViridis},
@@ -46,7 +47,7 @@ double part(unsigned rgb, int shift) {
 Colormap::Colormap(std::string_view name, const std::string& where) {
   constexpr std::string_view kReversed = "_r";
   std::string_view base = name;
-  if (base.size() > kReversed.size() && base.substr(base.size() - kReversed.size()) == kReversed) {
+  if (base.size() > kReversed.size() && detail::endsWith(base, kReversed)) {
     reversed_ = true;
     base.remove_suffix(kReversed.size());
   }

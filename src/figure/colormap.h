@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/base/span.h"
+#include "steptape/base/array_view.h"
 
 #include "figure/color.h"
 
@@ -24,7 +24,7 @@ class Colormap {
   Color at(double fraction) const;
 
  private:
-  Span<const unsigned> colors_;  ///< 0xRRGGBB at equal distances.
+  ArrayView<const unsigned> colors_;  ///< 0xRRGGBB at equal distances.
   bool reversed_ = false;
 };
 

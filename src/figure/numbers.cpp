@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "figure/numbers.h"
 
-#include "summary/element.h"
+#include "summary/tensor/visit_elements.h"
 
 namespace steptape::figure {
 

@@ -7,11 +7,10 @@
 #include <optional>
 #include <utility>
 
-#include "steptape/summary/image.h"
-
 #include "figure/checks.h"
 #include "figure/layout.h"
 #include "figure/legend.h"
+#include "summary/image/image.h"
 
 namespace steptape::figure {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "steptape/base/error.h"
-#include "steptape/base/mutex.h"
 
-#include "distributed/element_reduction.h"
+#include "base/mutex.h"
+#include "comm/element_reduction.h"
 
 namespace steptape::mpi::detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "distributed/element_reduction.h"
+#include "comm/element_reduction.h"
 
 namespace steptape::mpi::detail {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "distributed/collective_call.h"
+#include "comm/collective_call.h"
 
 #include <mpi.h>
 

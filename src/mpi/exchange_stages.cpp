@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 
-#include "mpi/chunks.h"
 #include "mpi/collective_stages.h"
 
 namespace steptape::mpi::detail {

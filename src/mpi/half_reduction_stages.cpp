@@ -5,8 +5,7 @@
 
 #include <cstring>
 
-#include "distributed/element_reduction.h"
-#include "mpi/chunks.h"
+#include "comm/element_reduction.h"
 #include "mpi/collective_stages.h"
 #include "mpi/part_sizes.h"
 

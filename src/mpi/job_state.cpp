@@ -6,8 +6,9 @@
 #include <thread>
 
 #include "steptape/base/error.h"
-#include "steptape/base/mutex.h"
 #include "steptape/mpi/mpi_communicator.h"
+
+#include "base/mutex.h"
 
 namespace steptape::mpi::detail {
 namespace {

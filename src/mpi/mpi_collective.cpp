@@ -6,7 +6,7 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/group_messages.h"
+#include "comm/group_messages.h"
 #include "mpi/job_state.h"
 
 namespace steptape::mpi::detail {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "distributed/poll_pause.h"
+#include "comm/poll_pause.h"
 #include "mpi/collective_queue.h"
 #include "mpi/stall_notes.h"
 

@@ -7,8 +7,8 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/posix_node_memory.h"
-#include "distributed/split_wishes.h"
+#include "comm/posix_node_memory.h"
+#include "comm/split_wishes.h"
 #include "mpi/find_nodes.h"
 #include "mpi/job_state.h"
 #include "mpi/mpi_collective.h"

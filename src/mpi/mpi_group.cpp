@@ -11,7 +11,7 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/poll_pause.h"
+#include "comm/poll_pause.h"
 #include "mpi/compared_message.h"
 #include "mpi/job_state.h"
 

@@ -7,8 +7,8 @@
 
 #include "steptape/mpi/mpi_communicator.h"
 
-#include "distributed/collective_call.h"
-#include "distributed/group_map.h"
+#include "comm/collective_call.h"
+#include "comm/group_map.h"
 
 namespace steptape::mpi::detail {
 

@@ -7,7 +7,7 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/group_messages.h"
+#include "comm/group_messages.h"
 #include "mpi/collective_stages.h"
 
 namespace steptape::mpi::detail {

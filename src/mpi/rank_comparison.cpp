@@ -5,7 +5,7 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/group_messages.h"
+#include "comm/group_messages.h"
 
 namespace steptape::mpi::detail {
 namespace {

@@ -5,9 +5,8 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/element_reduction.h"
-#include "distributed/group_messages.h"
-#include "mpi/chunks.h"
+#include "comm/element_reduction.h"
+#include "comm/group_messages.h"
 #include "mpi/collective_stages.h"
 #include "mpi/part_sizes.h"
 

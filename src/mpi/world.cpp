@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/mpi/world.h"
-
+#include "steptape/mpi/environment.h"
 #include "steptape/mpi/mpi_communicator.h"
 
 #include "mpi/job_state.h"

@@ -10,7 +10,7 @@ constexpr std::size_t kMaxIntervals = 65536;
 
 }  // namespace
 
-void Coverage::add(Span<const SpanRecord> records, std::uint64_t windowStartTicks) {
+void Coverage::add(ArrayView<const SpanRecord> records, std::uint64_t windowStartTicks) {
   // From the back parents come before their children, which a comparison then skips.
   std::uint64_t coveredFrom = ~std::uint64_t{0};
   const std::uint64_t from = std::max(windowStartTicks, finalUntil_);

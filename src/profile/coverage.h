@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "steptape/base/span.h"
-#include "steptape/recorder/record.h"
+#include "steptape/base/array_view.h"
+#include "steptape/span/span_record.h"
 
 namespace steptape::detail {
 
@@ -18,7 +18,7 @@ namespace steptape::detail {
 class Coverage {
  public:
   /// @param records Of one thread, in the order in which the spans ended.
-  void add(Span<const SpanRecord> records, std::uint64_t windowStartTicks);
+  void add(ArrayView<const SpanRecord> records, std::uint64_t windowStartTicks);
 
   std::uint64_t ticks() const;
 

@@ -9,7 +9,8 @@
 #include <thread>
 
 #include "steptape/base/export.h"
-#include "steptape/base/mutex.h"
+
+#include "base/mutex.h"
 
 namespace steptape::detail {
 

@@ -48,7 +48,7 @@ void addProcess(const Trace& trace, const std::string& root,
 
 }  // namespace
 
-std::string foldedStacks(Span<const Trace> processes) {
+std::string foldedStacks(ArrayView<const Trace> processes) {
   std::map<std::string, std::int64_t> nanosByPath;
   for (const Trace& trace : processes) {
     const std::string rank = "rank " + std::to_string(trace.rank) + ';';

@@ -83,8 +83,9 @@ std::vector<ForwardCall> forwardCalls(const Trace& trace, const TraceStep& step,
   return calls;
 }
 
-GraphCallMatcher::GraphCallMatcher(const Graph& graph, const std::string& model) : graph_(graph) {
-  for (const GraphNode& node : graph.nodes) {
+GraphCallMatcher::GraphCallMatcher(const event::Graph& graph, const std::string& model)
+    : graph_(graph) {
+  for (const event::GraphNode& node : graph.nodes) {
     const std::string path = modulePath(node.name);
     const bool isBoth = !model.empty() && !path.empty();
     moduleOfNode_.push_back(model + (isBoth ? "." : "") + path);

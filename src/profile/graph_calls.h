@@ -36,7 +36,7 @@ class GraphCallMatcher {
  public:
   /// @param graph Must outlive this object.
   /// @param model What the model itself is called in SpanDetails::module.
-  GraphCallMatcher(const Graph& graph, const std::string& model);
+  GraphCallMatcher(const event::Graph& graph, const std::string& model);
 
   CallsOfNodes match(const std::vector<ForwardCall>& calls) const;
 
@@ -46,7 +46,7 @@ class GraphCallMatcher {
   std::size_t findCall(const std::vector<ForwardCall>& calls, std::size_t begin, std::size_t end,
                        const std::string& name) const;
 
-  const Graph& graph_;
+  const event::Graph& graph_;
   std::vector<std::string> moduleOfNode_;
   std::unordered_set<std::string> modules_;
 };

@@ -35,14 +35,14 @@ struct NodeTotals {
 };
 
 /// Bytes that a node's output takes as the graph knows it; 0 if it does not.
-std::int64_t outputBytesOf(const GraphNode& node) {
+std::int64_t outputBytesOf(const event::GraphNode& node) {
   std::int64_t bytes = 0;
-  for (const std::optional<GraphShape>& shape : node.outputShapes) {
+  for (const std::optional<event::GraphShape>& shape : node.outputShapes) {
     std::int64_t elements = shape ? 1 : 0;
-    for (const std::int64_t size : shape.value_or(GraphShape())) {
+    for (const std::int64_t size : shape.value_or(event::GraphShape())) {
       elements *= std::max<std::int64_t>(0, size);
     }
-    bytes += elements * static_cast<std::int64_t>(bytesPerElement(node.outputType));
+    bytes += elements * static_cast<std::int64_t>(event::bytesPerElement(node.outputType));
   }
   return bytes;
 }
@@ -85,7 +85,7 @@ class ThreadMemory {
 /// Adds up the steps of a trace for each node of a graph.
 class NodeTally {
  public:
-  NodeTally(const Graph& graph, const Trace& trace, const std::string& model)
+  NodeTally(const event::Graph& graph, const Trace& trace, const std::string& model)
       : graph_(graph),
         trace_(trace),
         modules_(trace),
@@ -158,9 +158,9 @@ class NodeTally {
     return kNoNode;
   }
 
-  std::vector<GraphNodeStats> statsOf(const std::vector<NodeTotals>& totals,
-                                      bool withMemory) const {
-    std::vector<GraphNodeStats> stats;
+  std::vector<event::GraphNodeStats> statsOf(const std::vector<NodeTotals>& totals,
+                                             bool withMemory) const {
+    std::vector<event::GraphNodeStats> stats;
     for (std::size_t i = 0; i < totals.size(); ++i) {
       const NodeTotals& total = totals[i];
       if (!total.isFound) {
@@ -168,14 +168,14 @@ class NodeTally {
       }
       const bool isRecorded = !trace_.memory.empty();
       const std::int64_t bytes = isRecorded ? total.bytes : outputBytesOf(graph_.nodes[i]);
-      stats.push_back(graphNodeStats(graph_.nodes[i],
-                                     (trace_.originNanos + total.firstStart) / 1000,
-                                     nanoseconds(total.nanos / steps_[i]), withMemory ? bytes : 0));
+      stats.push_back(
+          event::graphNodeStats(graph_.nodes[i], (trace_.originNanos + total.firstStart) / 1000,
+                                nanoseconds(total.nanos / steps_[i]), withMemory ? bytes : 0));
     }
     return stats;
   }
 
-  const Graph& graph_;
+  const event::Graph& graph_;
   const Trace& trace_;
   const detail::SpanModules modules_;
   const detail::GraphCallMatcher matcher_;
@@ -187,12 +187,12 @@ class NodeTally {
 
 }  // namespace
 
-GraphProfile profileGraph(const Graph& graph, const Trace& trace,
+GraphProfile profileGraph(const event::Graph& graph, const Trace& trace,
                           const GraphProfileOptions& options) {
   return NodeTally(graph, trace, options.model).build();
 }
 
-void addGraphProfile(SummaryWriter& writer, const Graph& graph, const Trace& trace,
+void addGraphProfile(SummaryWriter& writer, const event::Graph& graph, const Trace& trace,
                      std::int64_t step, const GraphProfileOptions& options) {
   GraphProfile profile = profileGraph(graph, trace, options);
   const std::string run = "profile step " + std::to_string(step);

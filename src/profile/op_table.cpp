@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/summary/text.h"
-
+#include "base/utf8.h"
 #include "profile/table_cells.h"
+#include "summary/text.h"
 
 namespace steptape {
 namespace {
@@ -125,9 +125,8 @@ std::string notes(const OpProfile& profile, std::size_t rows) {
 
 /// How many columns of a terminal a text of ours takes: one for each character of UTF-8.
 std::size_t widthOf(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return !detail::isUtf8Continuation(c); }));
 }
 
 std::string shortened(const std::string& text) {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "steptape/base/span.h"
-#include "steptape/recorder/record.h"
+#include "steptape/base/array_view.h"
+#include "steptape/span/span_record.h"
 
 namespace steptape::detail {
 
@@ -17,7 +17,7 @@ namespace steptape::detail {
 ///
 /// @return by record; a permutation of 0, 1, ... without gaps.
 /// @cost   Linear, where sorting by time would cost as much as writing the trace.
-std::vector<std::uint32_t> preorder(Span<const SpanRecord> records);
+std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records);
 
 inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "steptape/profile/trace_summary.h"
-#include "steptape/summary/text.h"
-#include "steptape/trace/chrome_trace.h"
 
 #include "profile/table_cells.h"
+#include "summary/text.h"
+#include "trace/chrome_trace.h"
 
 namespace steptape::detail {
 namespace {

@@ -12,12 +12,12 @@
 #include "steptape/profile/op_table.h"
 #include "steptape/profile/rank_summary.h"
 #include "steptape/profile/trace_summary.h"
-#include "steptape/trace/chrome_trace.h"
-#include "steptape/trace/xplane_trace.h"
 
 #include "profile/profile_guide.h"
 #include "profile/rank_profile_codec.h"
 #include "profile/span_stacks.h"
+#include "trace/chrome_trace.h"
+#include "trace/xplane_trace.h"
 
 namespace steptape::detail {
 namespace {
@@ -175,7 +175,7 @@ bool ProfileOutput::wantsFiles() const {
 void ProfileOutput::writeTrace(const Trace& trace, const WindowStart& start) {
   if (options_.chromeTrace) {
     note(writeChromeTrace(options_.logDir + "/" + chromeTraceFileName(trace),
-                          Span<const Trace>(&trace, 1)));
+                          ArrayView<const Trace>(&trace, 1)));
   }
   if (options_.xplane) {
     note(sessions_.write(start.session, trace, {start.namedNanos}));

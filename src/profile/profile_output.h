@@ -8,13 +8,13 @@
 #include <set>
 #include <string>
 
-#include "steptape/base/mutex.h"
 #include "steptape/base/status.h"
 #include "steptape/profile/profiler.h"
 #include "steptape/profile/rank_summary.h"
 #include "steptape/trace/trace.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "base/mutex.h"
 #include "profile/profile_session_directory.h"
 #include "profile/rank_exchange.h"
 #include "profile/task_thread.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/base/mutex.h"
 
 #include "base/directory_entries.h"
+#include "base/mutex.h"
 
 namespace steptape::detail {
 namespace {

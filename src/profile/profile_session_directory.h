@@ -8,7 +8,8 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/trace/trace.h"
-#include "steptape/trace/xplane_trace.h"
+
+#include "trace/xplane_trace.h"
 
 namespace steptape::detail {
 

@@ -8,8 +8,8 @@
 
 #include "steptape/base/export.h"
 #include "steptape/base/signal_watch.h"
-#include "steptape/distributed/communicator.h"
-#include "steptape/profile/trigger.h"
+#include "steptape/comm/communicator.h"
+#include "steptape/profile/profiler_options.h"
 
 #include "profile/file_watch.h"
 #include "profile/trigger_agreement.h"

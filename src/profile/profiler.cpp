@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/mutex.h"
-#include "steptape/distributed/clock_offset.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 
+#include "base/mutex.h"
+#include "comm/clock_offset.h"
 #include "distributed/open_on_all_ranks.h"
 #include "profile/overhead_governor.h"
 #include "profile/profile_output.h"
@@ -37,7 +37,7 @@ class Profiler::Impl {
         source_(std::move(source)),
         exchange_(makeExchange(validated(options_))),
         output_(options_, exchange_.get()) {
-    origin_.hostName = hostName();
+    origin_.hostName = detail::hostName();
     origin_.processId = ::getpid();
     if (options_.communicator != nullptr) {
       origin_.rank = options_.communicator->rank();
@@ -63,7 +63,7 @@ class Profiler::Impl {
     }
     recorder_.emplace(
         detail::WindowRecorder::Options{options_.recordsPerThread, options_.zones,
-                                        options_.maxTraceSpans, options_.operatorSampling,
+                                        options_.maxTraceSpans, source_ ? source_->sampling() : 1,
                                         source_.get()},
         [this](detail::FinishedWindow window) { finish(std::move(window)); },
         [this] { output_.lose(); });
@@ -146,7 +146,7 @@ class Profiler::Impl {
 
  private:
   static const ProfilerOptions& validated(const ProfilerOptions& options) {
-    options.schedule.validate();
+    options.schedule.check();
     return options;
   }
 

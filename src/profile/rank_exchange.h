@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/mutex.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
+
+#include "base/mutex.h"
 
 namespace steptape::detail {
 

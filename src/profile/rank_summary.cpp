@@ -48,7 +48,7 @@ std::vector<RankedOpStats> meansOf(OpSums&& sums, std::size_t traces) {
 
 }  // namespace
 
-std::vector<RankedOpStats> summarizeRanks(Span<const Trace> traces, OpGrouping grouping) {
+std::vector<RankedOpStats> summarizeRanks(ArrayView<const Trace> traces, OpGrouping grouping) {
   OpSums sums;
   for (std::size_t i = 0; i < traces.size(); ++i) {
     for (const OpStats& op : summarize(traces[i], grouping).operators) {
@@ -58,7 +58,7 @@ std::vector<RankedOpStats> summarizeRanks(Span<const Trace> traces, OpGrouping g
   return meansOf(std::move(sums), traces.size());
 }
 
-std::vector<RankedOpStats> summarizeRankProfiles(Span<const RankProfile> ranks) {
+std::vector<RankedOpStats> summarizeRankProfiles(ArrayView<const RankProfile> ranks) {
   OpSums sums;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     for (const OpStats& op : ranks[i].profile.operators) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/schedule.h"
-
 #include <string>
 #include <utility>
 
 #include "steptape/base/error.h"
+#include "steptape/profile/profiler_options.h"
 
 namespace steptape {
 
@@ -35,7 +34,7 @@ bool ProfilerSchedule::isOverAt(std::int64_t step) const noexcept {
   return active > 0 && repeat > 0 && step >= skipFirst && (step - skipFirst) / cycle >= repeat;
 }
 
-void ProfilerSchedule::validate() const {
+void ProfilerSchedule::check() const {
   const std::pair<const char*, std::int64_t> fields[] = {{"skipFirst", skipFirst},
                                                          {"wait", wait},
                                                          {"warmup", warmup},

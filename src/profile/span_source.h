@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/recorder/collector.h"
+#include "steptape/span/span_collector.h"
 
 namespace steptape::detail {
 
@@ -19,6 +19,8 @@ class SpanSource {
 
   /// Called when recording is on.
   virtual void switchOn() = 0;
+  /// Of how many spans one is recorded, chosen at random.
+  virtual int sampling() const = 0;
   /// What cannot be recorded, and why, as far as that is known by now.
   virtual std::vector<std::string> problems() const = 0;
   /// What recording one span costs the thread that records it, measured now. REQUIRES: it is on.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/step_parts.h"
 
-#include "base/starts_with.h"
+#include "base/text.h"
 
 namespace steptape::detail {
 

@@ -4,14 +4,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <vector>
 
 namespace steptape::detail {
 namespace {
 
-std::string zeroPadded(std::int64_t value, std::size_t digits) {
-  const std::string text = std::to_string(value);
-  return text.size() < digits ? std::string(digits - text.size(), '0') + text : text;
+/// `value` / 10^decimals. Of integers, so that no locale changes the point.
+std::string decimalText(std::int64_t value, std::size_t decimals) {
+  std::string digits = std::to_string(std::abs(value));
+  if (digits.size() <= decimals) {
+    digits.insert(0, decimals + 1 - digits.size(), '0');
+  }
+  digits.insert(digits.size() - decimals, ".");
+  return (value < 0 ? "-" : "") + digits;
 }
 
 constexpr std::size_t kCellWidth = 40;
@@ -46,17 +52,19 @@ std::string joined(const std::vector<std::string>& lines, const char* quote) {
 }  // namespace
 
 std::string microsecondsText(std::int64_t nanos) {
-  return std::to_string(nanos / 1000) + "." + zeroPadded(nanos % 1000, 3);
+  return decimalText(nanos, 3);
 }
 
 std::string millisecondsText(std::int64_t nanos) {
-  return microsecondsText((nanos + 500) / 1000);
+  return decimalText((nanos + (nanos < 0 ? -500 : 500)) / 1000, 3);
 }
 
-std::string percentText(std::int64_t part, std::int64_t whole) {
-  const double share = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-  const std::int64_t permille = std::llround(share * 1000.0);
-  return std::to_string(permille / 10) + "." + std::to_string(permille % 10);
+std::string megabytesText(std::int64_t bytes) {
+  return decimalText(std::llround(static_cast<double>(bytes) / kBytesPerMegabyte * 100), 2);
+}
+
+std::string percentText(double part, double whole) {
+  return decimalText(whole > 0 ? std::llround(part / whole * 1000) : 0, 1);
 }
 
 std::string brokenText(const std::string& text) {

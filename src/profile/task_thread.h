@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-#include "steptape/base/mutex.h"
+#include "base/mutex.h"
 
 namespace steptape::detail {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "profile/preorder.h"
-#include "recorder/name_cache.h"
+#include "span/name_cache.h"
 
 namespace steptape::detail {
 namespace {
@@ -99,7 +99,7 @@ void appendMemory(const SpanRecord& record, const Timeline& timeline, std::size_
 void appendRecords(const std::vector<SpanRecord>& records, const Timeline& timeline,
                    Renumbering& renumbering, std::size_t thread, Trace* trace) {
   const std::vector<std::uint32_t> places =
-      preorder(Span<const SpanRecord>(records.data(), records.size()));
+      preorder(ArrayView<const SpanRecord>(records.data(), records.size()));
   const auto nested = static_cast<std::size_t>(
       std::count_if(places.begin(), places.end(), [](auto place) { return place != kNowhere; }));
   std::vector<TraceSpan>& spans = trace->threads[thread].spans;

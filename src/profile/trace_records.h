@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/recorder/collector.h"
+#include "steptape/span/span_collector.h"
 #include "steptape/trace/trace.h"
 
 namespace steptape::detail {

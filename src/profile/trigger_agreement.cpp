@@ -9,7 +9,7 @@
 #include "steptape/base/clock.h"
 #include "steptape/base/error.h"
 
-#include "distributed/poll_pause.h"
+#include "comm/poll_pause.h"
 
 namespace steptape::detail {
 namespace {

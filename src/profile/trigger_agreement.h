@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 namespace steptape::detail {
 

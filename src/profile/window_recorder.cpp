@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "recorder/recorder_registry.h"
+#include "span/recorder_registry.h"
 
 namespace steptape::detail {
 namespace {
@@ -291,7 +291,7 @@ void WindowRecorder::addUntil(std::uint64_t ticks) {
     }
     const SpanBatch batch{
         drained.threadId, drained.threadName,
-        Span<const SpanRecord>(drained.records.data() + first, drained.next - first),
+        ArrayView<const SpanRecord>(drained.records.data() + first, drained.next - first),
         drained.dropped};
     if (batch.records.empty() && batch.dropped == 0) {
       continue;

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/mutex.h"
 #include "steptape/profile/op_stats.h"
-#include "steptape/recorder/collector.h"
+#include "steptape/span/span_collector.h"
 
+#include "base/mutex.h"
 #include "profile/span_source.h"
 #include "profile/trace_records.h"
 

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/distributed/rank_log.h"
+#include "steptape/comm/rank_log.h"
 #include "steptape/profile/rank_summary.h"
-#include "steptape/summary/text.h"
 
 #include "distributed/straggler_analysis.h"
 #include "profile/table_cells.h"
+#include "summary/text.h"
 
 namespace steptape {
 namespace {
@@ -26,7 +26,7 @@ constexpr char kPrefix[] = "profile/straggler";
 /// As StragglerOptions::threshold.
 constexpr double kToldSlowdown = 1.2;
 
-std::string notes(Span<const RankProfile> ranks, std::size_t leftOut) {
+std::string notes(ArrayView<const RankProfile> ranks, std::size_t leftOut) {
   std::string text = "Mean over " + std::to_string(ranks.size()) +
                      " ranks, of which one without the operator counts with 0.";
   const auto [least, most] = std::minmax_element(
@@ -48,7 +48,7 @@ std::string notes(Span<const RankProfile> ranks, std::size_t leftOut) {
   return text + "\n";
 }
 
-std::string rankTable(Span<const RankProfile> ranks, std::size_t maxRows) {
+std::string rankTable(ArrayView<const RankProfile> ranks, std::size_t maxRows) {
   const std::vector<RankedOpStats> operators = summarizeRankProfiles(ranks);
   std::int64_t allSelf = 0;
   for (const RankedOpStats& op : operators) {
@@ -99,7 +99,7 @@ PartSeconds secondsOf(const StepSummary& step) {
 }
 
 /// The seconds of all ranks, by rank, for each step that every rank has.
-std::map<std::int64_t, std::vector<PartSeconds>> commonSteps(Span<const RankProfile> ranks) {
+std::map<std::int64_t, std::vector<PartSeconds>> commonSteps(ArrayView<const RankProfile> ranks) {
   std::map<std::int64_t, std::vector<PartSeconds>> steps;
   for (const RankProfile& rank : ranks) {
     for (const StepSummary& step : rank.steps) {
@@ -125,7 +125,7 @@ void addTo(std::vector<PartSeconds>* sums, const std::vector<PartSeconds>& secon
   }
 }
 
-void writeStragglers(SummaryWriter& writer, Span<const RankProfile> ranks, std::int64_t step) {
+void writeStragglers(SummaryWriter& writer, ArrayView<const RankProfile> ranks, std::int64_t step) {
   const auto steps = commonSteps(ranks);
   std::vector<PartSeconds> meanByRank;
   for (const auto& [number, secondsByRank] : steps) {
@@ -149,7 +149,7 @@ void writeStragglers(SummaryWriter& writer, Span<const RankProfile> ranks, std::
 
 }  // namespace
 
-void writeRankSummary(SummaryWriter& writer, Span<const RankProfile> ranks, std::int64_t step,
+void writeRankSummary(SummaryWriter& writer, ArrayView<const RankProfile> ranks, std::int64_t step,
                       const OpTableOptions& options) {
   writer.addText("profile/operators_by_rank", rankTable(ranks, options.maxRows), step);
   writeStragglers(writer, ranks, step);

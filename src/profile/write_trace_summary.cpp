@@ -3,11 +3,10 @@
 #include <vector>
 
 #include "steptape/profile/trace_summary.h"
-#include "steptape/summary/text.h"
 
-#include "profile/megabytes.h"
 #include "profile/span_stacks.h"
 #include "profile/table_cells.h"
+#include "summary/text.h"
 
 namespace steptape {
 namespace {

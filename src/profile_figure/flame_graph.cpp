@@ -6,8 +6,8 @@
 
 #include "steptape/profile_figure/profile_figures.h"
 
+#include "profile/table_cells.h"
 #include "profile_figure/call_tree.h"
-#include "profile_figure/milliseconds.h"
 
 namespace steptape {
 namespace {

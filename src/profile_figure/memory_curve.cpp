@@ -6,8 +6,7 @@
 #include "steptape/profile/trace_summary.h"
 #include "steptape/profile_figure/profile_figures.h"
 
-#include "profile/megabytes.h"
-#include "profile_figure/milliseconds.h"
+#include "profile/table_cells.h"
 
 namespace steptape {
 namespace {

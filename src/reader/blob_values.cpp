@@ -22,21 +22,21 @@ Status parseSize(const std::string& text, const char* what, std::int64_t* size) 
   return Status();
 }
 
-Status contentTypeOf(const SummaryMetadata& metadata, std::string* contentType) {
+Status contentTypeOf(const event::SummaryMetadata& metadata, std::string* contentType) {
   bool isWav = false;
-  Status status = decodeAudioPluginContent(metadata.pluginContent, &isWav);
+  Status status = event::decodeAudioPluginContent(metadata.pluginContent, &isWav);
   *contentType = isWav ? "audio/wav" : "application/octet-stream";
   return status;
 }
 
 }  // namespace
 
-Status decodeImages(const Value& value, ImageValue* images) {
-  if (const auto* found = std::get_if<SummaryImage>(&value.data)) {
+Status decodeImages(const event::Value& value, ImageValue* images) {
+  if (const auto* found = std::get_if<event::SummaryImage>(&value.data)) {
     *images = {found->width, found->height, {found->encoded}};
     return Status();
   }
-  const Tensor* tensor = nullptr;
+  const event::Tensor* tensor = nullptr;
   if (Status status = detail::findStrings(value, "images", &tensor); !status.ok()) {
     return status;
   }
@@ -55,8 +55,9 @@ Status decodeImages(const Value& value, ImageValue* images) {
   return Status();
 }
 
-Status decodeAudio(const Value& value, const SummaryMetadata& metadata, AudioValue* audio) {
-  if (const auto* found = std::get_if<SummaryAudio>(&value.data)) {
+Status decodeAudio(const event::Value& value, const event::SummaryMetadata& metadata,
+                   AudioValue* audio) {
+  if (const auto* found = std::get_if<event::SummaryAudio>(&value.data)) {
     *audio = {{found->encoded},
               found->contentType,
               double{found->sampleRate},
@@ -64,7 +65,7 @@ Status decodeAudio(const Value& value, const SummaryMetadata& metadata, AudioVal
               found->numChannels};
     return Status();
   }
-  const Tensor* tensor = nullptr;
+  const event::Tensor* tensor = nullptr;
   if (Status status = detail::findStrings(value, "audio", &tensor); !status.ok()) {
     return status;
   }
@@ -82,8 +83,8 @@ Status decodeAudio(const Value& value, const SummaryMetadata& metadata, AudioVal
   return contentTypeOf(metadata, &audio->contentType);
 }
 
-Status decodeText(const Value& value, TextValue* text) {
-  const Tensor* tensor = nullptr;
+Status decodeText(const event::Value& value, TextValue* text) {
+  const event::Tensor* tensor = nullptr;
   Status status = detail::findStrings(value, "text", &tensor);
   if (status.ok()) {
     *text = {tensor->shape, tensor->strings};
@@ -91,8 +92,8 @@ Status decodeText(const Value& value, TextValue* text) {
   return status;
 }
 
-Status decodeLayout(const Value& value, CustomScalarsLayout* layout) {
-  const Tensor* tensor = nullptr;
+Status decodeLayout(const event::Value& value, CustomScalarsLayout* layout) {
+  const event::Tensor* tensor = nullptr;
   if (Status status = detail::findStrings(value, "layout", &tensor); !status.ok()) {
     return status;
   }

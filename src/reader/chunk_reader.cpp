@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/record_reader.h"
 
 namespace steptape::detail {
 namespace {

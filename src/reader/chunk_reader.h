@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "steptape/record/byte_source.h"
+#include "steptape/tfrecord/byte_source.h"
 
 #include "reader/series_batch.h"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "steptape/event/event_codec.h"
+#include "event/event_codec.h"
 
 namespace steptape {
 
@@ -13,7 +13,7 @@ EventFileReader::EventFileReader(const std::string& path)
 EventFileReader::EventFileReader(std::unique_ptr<ByteSource> source)
     : name_(source->name()), records_(std::move(source)) {}
 
-ReadOutcome EventFileReader::next(Event* event) {
+ReadOutcome EventFileReader::next(event::Event* event) {
   if (!undecodable_.ok()) {
     return ReadOutcome::kCorrupt;
   }

@@ -7,10 +7,11 @@
 #include <utility>
 #include <variant>
 
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 #include "steptape/reader/tag_series.h"
 
 #include "base/little_endian.h"
+#include "event/value_metadata.h"
 
 namespace steptape::detail {
 namespace {
@@ -23,87 +24,73 @@ double numberFrom(Bits bits) {
   return double{number};
 }
 
-/// The plugin that shows a value of the compatible form; null for a tensor.
-const char* pluginOfField(const Value::Data& data) {
-  if (std::holds_alternative<float>(data)) {
-    return kScalarsPlugin;
-  }
-  if (std::holds_alternative<SummaryImage>(data)) {
-    return kImagesPlugin;
-  }
-  if (std::holds_alternative<SummaryHistogram>(data)) {
-    return kHistogramsPlugin;
-  }
-  return std::holds_alternative<SummaryAudio>(data) ? kAudioPlugin : nullptr;
-}
-
-std::vector<Value> graphValue(std::string tag, const char* plugin, std::string bytes) {
-  Tensor tensor;
-  tensor.type = TensorType::kString;
+std::vector<event::Value> graphValue(std::string tag, const char* plugin, std::string bytes) {
+  event::Tensor tensor;
+  tensor.type = event::TensorType::kString;
   tensor.strings.push_back(std::move(bytes));
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.pluginName = plugin;
-  return {Value{std::move(tag), std::move(tensor), std::move(metadata)}};
+  return {event::Value{std::move(tag), std::move(tensor), std::move(metadata)}};
 }
 
 }  // namespace
 
-std::vector<Value> takeValues(Event event) {
-  if (auto* graph = std::get_if<GraphDef>(&event.what)) {
+std::vector<event::Value> takeValues(event::Event event) {
+  if (auto* graph = std::get_if<event::GraphDef>(&event.what)) {
     return graphValue(kRunGraphTag, kGraphsPlugin, std::move(graph->bytes));
   }
-  if (auto* graph = std::get_if<MetaGraphDef>(&event.what)) {
+  if (auto* graph = std::get_if<event::MetaGraphDef>(&event.what)) {
     return graphValue(kMetaGraphTag, kGraphsPlugin, std::move(graph->bytes));
   }
-  if (auto* run = std::get_if<TaggedRunMetadata>(&event.what)) {
+  if (auto* run = std::get_if<event::TaggedRunMetadata>(&event.what)) {
     return graphValue(std::move(run->tag), kTaggedRunMetadataPlugin, std::move(run->bytes));
   }
-  auto* const summary = std::get_if<Summary>(&event.what);
+  auto* const summary = std::get_if<event::Summary>(&event.what);
   if (summary == nullptr) {
     return {};
   }
-  for (Value& value : summary->values) {
+  for (event::Value& value : summary->values) {
     if (const char* const plugin = pluginOfField(value.data)) {
-      value.metadata = value.metadata.value_or(SummaryMetadata());
+      value.metadata = value.metadata.value_or(event::SummaryMetadata());
       value.metadata->pluginName = plugin;
     }
   }
   return std::move(summary->values);
 }
 
-std::optional<double> numberOf(const Value& value) {
+std::optional<double> numberOf(const event::Value& value) {
   if (const auto* const number = std::get_if<float>(&value.data)) {
     return double{*number};
   }
-  const auto* const tensor = std::get_if<Tensor>(&value.data);
+  const auto* const tensor = std::get_if<event::Tensor>(&value.data);
   if (tensor == nullptr) {
     return std::nullopt;
   }
   const std::string& content = tensor->content;
-  if (tensor->type == TensorType::kFloat && content.size() == sizeof(float)) {
+  if (tensor->type == event::TensorType::kFloat && content.size() == sizeof(float)) {
     return numberFrom<float>(loadLittleEndian32(content.data()));
   }
-  if (tensor->type == TensorType::kDouble && content.size() == sizeof(double)) {
+  if (tensor->type == event::TensorType::kDouble && content.size() == sizeof(double)) {
     return numberFrom<double>(loadLittleEndian64(content.data()));
   }
   return std::nullopt;
 }
 
-Tensor tensorOf(float number) {
+event::Tensor tensorOf(float number) {
   std::uint32_t bits;
   std::memcpy(&bits, &number, sizeof bits);
-  Tensor tensor;
-  tensor.type = TensorType::kFloat;
+  event::Tensor tensor;
+  tensor.type = event::TensorType::kFloat;
   tensor.content.resize(sizeof bits);
   storeLittleEndian32(tensor.content.data(), bits);
   return tensor;
 }
 
-bool isEmpty(const Value& value) {
+bool isEmpty(const event::Value& value) {
   return std::holds_alternative<std::monostate>(value.data) && !value.metadata;
 }
 
-bool hasRestarts(const FileVersion& version) {
+bool hasRestarts(const event::FileVersion& version) {
   const std::string& name = version.version;
   // Without a colon, the whole name.
   const std::string number = name.substr(name.rfind(':') + 1);

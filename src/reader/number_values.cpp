@@ -17,7 +17,7 @@ using detail::unexpected;
 /// Gives a histogram of the compatible form finite outer edges. Between the first and the last
 /// bucket that counted something its limits stay; the two outer ones are the least and the largest
 /// number.
-Status decodeBuckets(const SummaryHistogram& found, HistogramValue* histogram) {
+Status decodeBuckets(const event::SummaryHistogram& found, HistogramValue* histogram) {
   const std::vector<double>& counts = found.bucketCounts;
   const std::vector<double>& limits = found.bucketLimits;
   const auto isFilled = [](double count) { return count > 0; };
@@ -42,11 +42,11 @@ Status decodeBuckets(const SummaryHistogram& found, HistogramValue* histogram) {
 
 }  // namespace
 
-Status decodeHistogram(const Value& value, HistogramValue* histogram) {
-  if (const auto* found = std::get_if<SummaryHistogram>(&value.data)) {
+Status decodeHistogram(const event::Value& value, HistogramValue* histogram) {
+  if (const auto* found = std::get_if<event::SummaryHistogram>(&value.data)) {
     return decodeBuckets(*found, histogram);
   }
-  const Tensor* tensor = nullptr;
+  const event::Tensor* tensor = nullptr;
   if (Status status = detail::findFloats(value, "histogram", &tensor); !status.ok()) {
     return status;
   }
@@ -64,8 +64,8 @@ Status decodeHistogram(const Value& value, HistogramValue* histogram) {
   return Status();
 }
 
-Status decodePrCurve(const Value& value, PrCurveValue* curve) {
-  const Tensor* tensor = nullptr;
+Status decodePrCurve(const event::Value& value, PrCurveValue* curve) {
+  const event::Tensor* tensor = nullptr;
   if (Status status = detail::findFloats(value, "PR curve", &tensor); !status.ok()) {
     return status;
   }
@@ -85,8 +85,9 @@ Status decodePrCurve(const Value& value, PrCurveValue* curve) {
   return Status();
 }
 
-Status decodeMesh(const Value& value, const SummaryMetadata& metadata, MeshValue* mesh) {
-  const Tensor* tensor = nullptr;
+Status decodeMesh(const event::Value& value, const event::SummaryMetadata& metadata,
+                  MeshValue* mesh) {
+  const event::Tensor* tensor = nullptr;
   if (Status status = detail::findNumbers(value, "mesh", &tensor); !status.ok()) {
     return status;
   }
@@ -94,15 +95,15 @@ Status decodeMesh(const Value& value, const SummaryMetadata& metadata, MeshValue
     return unexpected("mesh", "shape " + detail::shapeText(tensor->shape), "(batch, rows, 3)");
   }
   mesh->numbers = *tensor;
-  return decodeMeshPluginContent(metadata.pluginContent, &mesh->mesh);
+  return event::decodeMeshPluginContent(metadata.pluginContent, &mesh->mesh);
 }
 
-Status decodeTensor(const Value& value, Tensor* tensor) {
+Status decodeTensor(const event::Value& value, event::Tensor* tensor) {
   if (const auto* number = std::get_if<float>(&value.data)) {
     *tensor = detail::tensorOf(*number);
     return Status();
   }
-  const Tensor* found = nullptr;
+  const event::Tensor* found = nullptr;
   Status status = detail::findTensor(value, "tensor", &found);
   if (status.ok()) {
     *tensor = *found;

@@ -6,8 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "steptape/event/event_codec.h"
-
+#include "event/event_codec.h"
 #include "reader/event_values.h"
 #include "reader/read_progress.h"
 #include "reader/run_file.h"
@@ -40,11 +39,11 @@ struct RunEvents::State {
   std::uint32_t file = 0;
   std::optional<detail::RunFile> reader;
   detail::EventPosition position;
-  RunValue event;                   // time and step of all values of the event
-  std::vector<ScalarView> scalars;  // of an event that is nothing but scalars
-  std::vector<Value> values;        // of any other
+  RunValue event;                    // time and step of all values of the event
+  std::vector<ScalarView> scalars;   // of an event that is nothing but scalars
+  std::vector<event::Value> values;  // of any other
   std::size_t nextValue = 0;
-  Value number;  // a number that is no scalar
+  event::Value number;  // a number that is no scalar
 };
 
 void RunEvents::State::scanFiles() {
@@ -67,7 +66,7 @@ bool RunEvents::State::nextEvent() {
     return true;
   }
   scalars.clear();
-  Event decoded;
+  event::Event decoded;
   if (decodeEvent(payload, &decoded).ok()) {
     event.wallTime = decoded.wallTime;
     event.step = decoded.step;
@@ -139,7 +138,7 @@ bool RunEvents::State::takeScalar(RunValue* value) {
 
 /// Takes the next value of the event. @return false if there is nothing in it that is left.
 bool RunEvents::State::takeValue(RunValue* value) {
-  const Value& taken = values[nextValue++];
+  const event::Value& taken = values[nextValue++];
   ScannedTag* const tag = scan.find(taken.tag);
   if (detail::isEmpty(taken) || !scan.keeps(tag, position, event.step)) {
     return false;

@@ -9,8 +9,8 @@
 
 #include "steptape/base/status.h"
 #include "steptape/reader/run_reader.h"
-#include "steptape/record/byte_source.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/byte_source.h"
+#include "steptape/tfrecord/record_reader.h"
 
 namespace steptape::detail {
 

@@ -13,7 +13,7 @@
 #include "steptape/base/error.h"
 
 #include "base/directory_entries.h"
-#include "record/event_file_name.h"
+#include "tfrecord/event_file_name.h"
 
 namespace steptape {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "steptape/base/error.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 
 #include "reader/chunk_reader.h"
 #include "reader/read_progress.h"
@@ -33,7 +33,9 @@ constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
 
 Sampling Sampling::tensorBoard() {
   Sampling sampling;
-  sampling.maxPoints = {{kScalarsPlugin, 1000}, {kHistogramsPlugin, 500}, {kPrCurvesPlugin, 100}};
+  sampling.maxPoints = {{event::kScalarsPlugin, 1000},
+                        {event::kHistogramsPlugin, 500},
+                        {event::kPrCurvesPlugin, 100}};
   sampling.otherMaxPoints = 10;
   return sampling;
 }
@@ -239,7 +241,7 @@ const std::vector<Damage>& RunReader::damage() const {
   return state_->damage;
 }
 
-Status RunReader::value(const ValueLocation& location, Value* value) const {
+Status RunReader::value(const ValueLocation& location, event::Value* value) const {
   return detail::readValue(state_->run.files.at(location.file), location, value);
 }
 

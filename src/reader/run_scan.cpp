@@ -4,19 +4,19 @@
 #include <utility>
 #include <variant>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 
+#include "event/event_codec.h"
 #include "reader/event_values.h"
 
 namespace steptape::detail {
 namespace {
 
-SummaryMetadata metadataOf(const ScalarView& scalar) {
-  SummaryMetadata metadata;
+event::SummaryMetadata metadataOf(const ScalarView& scalar) {
+  event::SummaryMetadata metadata;
   static_cast<void>(decodeMetadata(scalar.metadata, &metadata));
   if (!scalar.isTensor) {
-    metadata.pluginName = kScalarsPlugin;
+    metadata.pluginName = event::kScalarsPlugin;
   }
   return metadata;
 }
@@ -53,8 +53,8 @@ void RunScan::finish() {
   if (!hasPassedDamage_) {
     return;
   }
-  SummaryMetadata scalars;
-  scalars.pluginName = kScalarsPlugin;
+  event::SummaryMetadata scalars;
+  scalars.pluginName = event::kScalarsPlugin;
   for (const RunTag& each : tags_) {
     ScannedTag* const tag = table_.find(each.name);
     if (lacksPlugin(*tag) && tag->isNumbers) {
@@ -73,7 +73,7 @@ void RunScan::scanRecords(RunFile* file, std::uint32_t number, ReadProgress* pro
     if (scanScalars(payload, position)) {
       continue;
     }
-    Event event;
+    event::Event event;
     if (Status status = decodeEvent(payload, &event); status.ok()) {
       scanEvent(std::move(event), position);
     } else {
@@ -100,20 +100,20 @@ bool RunScan::scanScalars(std::string_view payload, EventPosition position) {
   return true;
 }
 
-void RunScan::scanEvent(Event event, EventPosition position) {
+void RunScan::scanEvent(event::Event event, EventPosition position) {
   const std::int64_t step = event.step;
-  if (const auto* log = std::get_if<SessionLog>(&event.what)) {
-    if (log->status == SessionLog::Status::kStart && rule_.takeStart()) {
+  if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
+    if (log->status == event::SessionLog::Status::kStart && rule_.takeStart()) {
       restarts_.add(position, step);
     }
     return;
   }
-  if (const auto* version = std::get_if<FileVersion>(&event.what)) {
+  if (const auto* version = std::get_if<event::FileVersion>(&event.what)) {
     rule_.takeVersion(hasRestarts(*version));
     return;
   }
-  const bool isSummary = std::holds_alternative<Summary>(event.what);
-  for (const Value& value : takeValues(std::move(event))) {
+  const bool isSummary = std::holds_alternative<event::Summary>(event.what);
+  for (const event::Value& value : takeValues(std::move(event))) {
     scanValue(value, position, step);
   }
   if (isSummary) {
@@ -121,7 +121,7 @@ void RunScan::scanEvent(Event event, EventPosition position) {
   }
 }
 
-void RunScan::scanValue(const Value& value, EventPosition position, std::int64_t step) {
+void RunScan::scanValue(const event::Value& value, EventPosition position, std::int64_t step) {
   if (isEmpty(value)) {
     return;
   }
@@ -147,9 +147,9 @@ ScannedTag* RunScan::meet(std::string_view name) {
   return tag;
 }
 
-void RunScan::setMetadata(ScannedTag* tag, SummaryMetadata metadata) {
+void RunScan::setMetadata(ScannedTag* tag, event::SummaryMetadata metadata) {
   const std::string& plugin = metadata.pluginName;
-  tag->isScalar = plugin == kScalarsPlugin;
+  tag->isScalar = plugin == event::kScalarsPlugin;
   tag->isGraph = plugin == kGraphsPlugin || plugin == kTaggedRunMetadataPlugin;
   tags_[tag->number].metadata = std::move(metadata);
 }

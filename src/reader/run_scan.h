@@ -75,13 +75,13 @@ class RunScan {
  private:
   void scanRecords(RunFile* file, std::uint32_t number, ReadProgress* progress);
   bool scanScalars(std::string_view payload, EventPosition position);
-  void scanEvent(Event event, EventPosition position);
-  void scanValue(const Value& value, EventPosition position, std::int64_t step);
+  void scanEvent(event::Event event, EventPosition position);
+  void scanValue(const event::Value& value, EventPosition position, std::int64_t step);
   ScannedTag* meet(std::string_view tag);
   bool lacksPlugin(const ScannedTag& tag) const {
     return tags_[tag.number].metadata.pluginName.empty();
   }
-  void setMetadata(ScannedTag* tag, SummaryMetadata metadata);
+  void setMetadata(ScannedTag* tag, event::SummaryMetadata metadata);
   void noteStep(ScannedTag* tag, EventPosition position, std::int64_t step);
 
   RestartRule rule_;

@@ -4,9 +4,9 @@
 #include <utility>
 #include <variant>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 
+#include "event/event_codec.h"
 #include "event/large_value_view.h"
 #include "event/summary_event.h"
 #include "event/wire_cursor.h"
@@ -21,11 +21,11 @@ constexpr std::size_t kLargePayloadBytes = 4096;
 const char* pluginOfField(WireKey data) {
   switch (data) {
     case kImageKey:
-      return kImagesPlugin;
+      return event::kImagesPlugin;
     case kHistogramKey:
-      return kHistogramsPlugin;
+      return event::kHistogramsPlugin;
     case kAudioKey:
-      return kAudioPlugin;
+      return event::kAudioPlugin;
     default:
       return nullptr;
   }
@@ -33,8 +33,8 @@ const char* pluginOfField(WireKey data) {
 
 /// @param bytes       Empty if the value has no metadata.
 /// @param fieldPlugin The plugin that shows the field of a value; null for a tensor.
-SummaryMetadata decoded(std::string_view bytes, const char* fieldPlugin) {
-  SummaryMetadata metadata;
+event::SummaryMetadata decoded(std::string_view bytes, const char* fieldPlugin) {
+  event::SummaryMetadata metadata;
   // What cannot be decoded is as good as none: the value itself is read all the same.
   static_cast<void>(decodeMetadata(bytes, &metadata));
   if (fieldPlugin != nullptr) {
@@ -50,10 +50,10 @@ void clearColumns(ScalarColumns* columns) {
 }
 
 /// Keeps the first metadata in the stretch that names a plugin; until then, what there is.
-void noteMetadata(TagBatch* batch, SummaryMetadata metadata) {
+void noteMetadata(TagBatch* batch, event::SummaryMetadata metadata) {
   if (!metadata.pluginName.empty()) {
-    batch->settle(metadata.pluginName == kScalarsPlugin ? TagBatch::Kind::kScalars
-                                                        : TagBatch::Kind::kOther);
+    batch->settle(metadata.pluginName == event::kScalarsPlugin ? TagBatch::Kind::kScalars
+                                                               : TagBatch::Kind::kOther);
     batch->isDescribed = true;
   }
   batch->metadata = std::move(metadata);
@@ -92,18 +92,18 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
   if (payload.size() >= kLargePayloadBytes && addLargeValues(payload, where)) {
     return meaning;
   }
-  Event event;
+  event::Event event;
   meaning.status = decodeEvent(payload, &event);
   if (!meaning.status.ok()) {
     meaning.kind = EventMeaning::Kind::kNoEvent;
     return meaning;
   }
-  if (const auto* log = std::get_if<SessionLog>(&event.what)) {
-    if (log->status == SessionLog::Status::kStart) {
+  if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
+    if (log->status == event::SessionLog::Status::kStart) {
       meaning.kind = EventMeaning::Kind::kRestart;
       meaning.restartStep = event.step;
     }
-  } else if (const auto* version = std::get_if<FileVersion>(&event.what)) {
+  } else if (const auto* version = std::get_if<event::FileVersion>(&event.what)) {
     meaning.kind = EventMeaning::Kind::kFileVersion;
     meaning.hasRestarts = hasRestarts(*version);
   } else {
@@ -175,7 +175,7 @@ void SeriesBatch::addScalar(const NewScalar& scalar, const ValueLocation& where)
   TagBatch* const batch = touch(tags_.find(view.tag));
   if (batch->lacksPlugin() && (view.hasMetadata || !view.isTensor)) {
     noteMetadata(batch, decoded(view.hasMetadata ? view.metadata : std::string_view(),
-                                view.isTensor ? nullptr : kScalarsPlugin));
+                                view.isTensor ? nullptr : event::kScalarsPlugin));
   }
   if (!view.isTensor) {
     batch->settle(TagBatch::Kind::kScalars);
@@ -218,9 +218,9 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
   return true;
 }
 
-void SeriesBatch::addValues(Event event, ValueLocation where) {
-  const bool isSummary = std::holds_alternative<Summary>(event.what);
-  for (Value& value : takeValues(std::move(event))) {
+void SeriesBatch::addValues(event::Event event, ValueLocation where) {
+  const bool isSummary = std::holds_alternative<event::Summary>(event.what);
+  for (event::Value& value : takeValues(std::move(event))) {
     addValue(std::move(value), where);
     ++where.index;
   }
@@ -229,7 +229,7 @@ void SeriesBatch::addValues(Event event, ValueLocation where) {
   }
 }
 
-void SeriesBatch::addValue(Value value, const ValueLocation& where) {
+void SeriesBatch::addValue(event::Value value, const ValueLocation& where) {
   if (isEmpty(value)) {
     return;
   }

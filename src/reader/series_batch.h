@@ -40,7 +40,8 @@ struct TagBatch {
 
   std::string tag;
   Kind kind = Kind::kUnknown;
-  std::optional<SummaryMetadata> metadata;  ///< The first in the stretch that names a plugin.
+  std::optional<event::SummaryMetadata>
+      metadata;  ///< The first in the stretch that names a plugin.
   ScalarColumns scalars;
   std::vector<ValueLocation> values;
   std::vector<StepBack> stepsBack;
@@ -128,8 +129,8 @@ class SeriesBatch {
   void addKnown(TagBatch* batch, double wallTime, std::int64_t step, float value);
   void addScalar(const NewScalar& scalar, const ValueLocation& where);
   bool addLargeValues(std::string_view payload, ValueLocation where);
-  void addValues(Event event, ValueLocation where);
-  void addValue(Value value, const ValueLocation& where);
+  void addValues(event::Event event, ValueLocation where);
+  void addValue(event::Value value, const ValueLocation& where);
   void addNumber(TagBatch* batch, double number, const ValueLocation& where);
   void addLocation(TagBatch* batch, const ValueLocation& where);
   void noteStepBack(TagBatch* batch, const ValueLocation& where);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 
 namespace steptape::detail {
 namespace {
@@ -28,8 +28,8 @@ void noteErased(TagSeries* series, std::size_t index) {
 
 /// REQUIRES: `series` has metadata.
 TagBatch::Kind kindOf(const TagSeries& series) {
-  return series.metadata.pluginName == kScalarsPlugin ? TagBatch::Kind::kScalars
-                                                      : TagBatch::Kind::kOther;
+  return series.metadata.pluginName == event::kScalarsPlugin ? TagBatch::Kind::kScalars
+                                                             : TagBatch::Kind::kOther;
 }
 
 bool isGraph(const TagSeries& series) {
@@ -227,7 +227,7 @@ void SeriesStore::showUndecided(bool asScalars) {
   for (auto& [series, other] : undecided_) {
     std::swap(series->scalars, other.scalars);
     std::swap(series->values, other.values);
-    series->metadata.pluginName = asScalars ? kScalarsPlugin : "";
+    series->metadata.pluginName = asScalars ? event::kScalarsPlugin : "";
   }
 }
 

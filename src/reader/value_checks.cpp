@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/little_endian.h"
+#include "base/text.h"
 
 namespace steptape::detail {
 namespace {
@@ -16,10 +17,10 @@ constexpr std::size_t kMaxDimensionsShown = 8;
 struct KindName {
   const char* operator()(std::monostate) const { return "no data"; }
   const char* operator()(float) const { return "a simple_value"; }
-  const char* operator()(const Tensor&) const { return "a tensor"; }
-  const char* operator()(const SummaryImage&) const { return "the field image"; }
-  const char* operator()(const SummaryHistogram&) const { return "the field histo"; }
-  const char* operator()(const SummaryAudio&) const { return "the field audio"; }
+  const char* operator()(const event::Tensor&) const { return "a tensor"; }
+  const char* operator()(const event::SummaryImage&) const { return "the field image"; }
+  const char* operator()(const event::SummaryHistogram&) const { return "the field histo"; }
+  const char* operator()(const event::SummaryAudio&) const { return "the field audio"; }
 };
 
 /// @return false if the shape is none, or one that no tensor can have.
@@ -33,9 +34,9 @@ bool multiply(const std::vector<std::int64_t>& shape, std::uint64_t* elements) {
   return true;
 }
 
-Status checkSize(const Tensor& tensor, const char* what) {
-  const std::uint64_t elementBytes = bytesPerElement(tensor.type);
-  const bool isString = tensor.type == TensorType::kString;
+Status checkSize(const event::Tensor& tensor, const char* what) {
+  const std::uint64_t elementBytes = event::bytesPerElement(tensor.type);
+  const bool isString = tensor.type == event::TensorType::kString;
   if (elementBytes == 0 && !isString) {
     return Status();
   }
@@ -51,7 +52,7 @@ Status checkSize(const Tensor& tensor, const char* what) {
                         (isString ? "" : " of " + std::to_string(elementBytes) + " bytes each"));
 }
 
-Status unexpectedType(const char* what, TensorType got, const char* wanted) {
+Status unexpectedType(const char* what, event::TensorType got, const char* wanted) {
   return unexpected(what, "element type " + std::to_string(static_cast<int>(got)), wanted);
 }
 
@@ -65,48 +66,44 @@ std::string shapeText(const std::vector<std::int64_t>& shape) {
   if (shape.size() > kMaxDimensionsShown) {
     return "of " + std::to_string(shape.size()) + " dimensions";
   }
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  }
-  return text + ")";
+  return "(" + commaSeparated(shape) + ")";
 }
 
-Status findTensor(const Value& value, const char* what, const Tensor** tensor) {
-  *tensor = std::get_if<Tensor>(&value.data);
+Status findTensor(const event::Value& value, const char* what, const event::Tensor** tensor) {
+  *tensor = std::get_if<event::Tensor>(&value.data);
   if (*tensor == nullptr) {
     return unexpected(what, std::visit(KindName(), value.data), "a tensor");
   }
   return checkSize(**tensor, what);
 }
 
-Status findStrings(const Value& value, const char* what, const Tensor** tensor) {
+Status findStrings(const event::Value& value, const char* what, const event::Tensor** tensor) {
   Status status = findTensor(value, what, tensor);
-  if (status.ok() && (*tensor)->type != TensorType::kString) {
+  if (status.ok() && (*tensor)->type != event::TensorType::kString) {
     return unexpectedType(what, (*tensor)->type, "strings, type 7");
   }
   return status;
 }
 
-Status findNumbers(const Value& value, const char* what, const Tensor** tensor) {
+Status findNumbers(const event::Value& value, const char* what, const event::Tensor** tensor) {
   Status status = findTensor(value, what, tensor);
-  if (status.ok() && bytesPerElement((*tensor)->type) == 0) {
+  if (status.ok() && event::bytesPerElement((*tensor)->type) == 0) {
     return unexpectedType(what, (*tensor)->type, "numbers");
   }
   return status;
 }
 
-Status findFloats(const Value& value, const char* what, const Tensor** tensor) {
+Status findFloats(const event::Value& value, const char* what, const event::Tensor** tensor) {
   Status status = findTensor(value, what, tensor);
-  if (status.ok() && (*tensor)->type != TensorType::kFloat &&
-      (*tensor)->type != TensorType::kDouble) {
+  if (status.ok() && (*tensor)->type != event::TensorType::kFloat &&
+      (*tensor)->type != event::TensorType::kDouble) {
     return unexpectedType(what, (*tensor)->type, "floats or doubles, type 1 or 2");
   }
   return status;
 }
 
-double floatAt(const Tensor& tensor, std::size_t index) {
-  if (tensor.type == TensorType::kFloat) {
+double floatAt(const event::Tensor& tensor, std::size_t index) {
+  if (tensor.type == event::TensorType::kFloat) {
     const std::uint32_t bits = loadLittleEndian32(tensor.content.data() + index * sizeof(float));
     float number;
     std::memcpy(&number, &bits, sizeof number);

@@ -22,18 +22,22 @@ STEPTAPE_EXPORT std::string shapeText(const std::vector<std::int64_t>& shape);
 
 /// Finds the value's tensor, whose elements are then as many as its shape says. Of a type that
 /// Steptape does not know they are not counted.
-STEPTAPE_EXPORT Status findTensor(const Value& value, const char* what, const Tensor** tensor);
+STEPTAPE_EXPORT Status findTensor(const event::Value& value, const char* what,
+                                  const event::Tensor** tensor);
 
 /// As findTensor(), of strings.
-STEPTAPE_EXPORT Status findStrings(const Value& value, const char* what, const Tensor** tensor);
+STEPTAPE_EXPORT Status findStrings(const event::Value& value, const char* what,
+                                   const event::Tensor** tensor);
 
 /// As findTensor(), of numbers of a type that Steptape knows.
-STEPTAPE_EXPORT Status findNumbers(const Value& value, const char* what, const Tensor** tensor);
+STEPTAPE_EXPORT Status findNumbers(const event::Value& value, const char* what,
+                                   const event::Tensor** tensor);
 
 /// As findTensor(), of binary32 or binary64 numbers.
-STEPTAPE_EXPORT Status findFloats(const Value& value, const char* what, const Tensor** tensor);
+STEPTAPE_EXPORT Status findFloats(const event::Value& value, const char* what,
+                                  const event::Tensor** tensor);
 
 /// REQUIRES: findFloats() gave the tensor, and `index` is below the number of its elements.
-STEPTAPE_EXPORT double floatAt(const Tensor& tensor, std::size_t index);
+STEPTAPE_EXPORT double floatAt(const event::Tensor& tensor, std::size_t index);
 
 }  // namespace steptape::detail

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/event/event_codec.h"
-#include "steptape/record/byte_source.h"
-#include "steptape/record/record_format.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/byte_source.h"
+#include "steptape/tfrecord/record_reader.h"
 
+#include "event/event_codec.h"
 #include "reader/event_values.h"
+#include "tfrecord/record_format.h"
 
 namespace steptape::detail {
 namespace {
@@ -47,7 +47,7 @@ Status hasChanged(const std::string& path, const ValueLocation& location) {
                                           std::to_string(location.offset) + " of " + path);
 }
 
-Status readEvent(const std::string& path, const ValueLocation& location, Event* event) {
+Status readEvent(const std::string& path, const ValueLocation& location, event::Event* event) {
   const UpToRecord source(path, location);
   RecordReader reader(&source);
   reader.seek(location.offset);
@@ -64,8 +64,8 @@ Status readEvent(const std::string& path, const ValueLocation& location, Event* 
 
 }  // namespace
 
-Status readValue(const std::string& path, const ValueLocation& location, Value* value) {
-  Event event;
+Status readValue(const std::string& path, const ValueLocation& location, event::Value* value) {
+  event::Event event;
   try {
     if (Status status = readEvent(path, location, &event); !status.ok()) {
       return status;
@@ -76,7 +76,7 @@ Status readValue(const std::string& path, const ValueLocation& location, Value* 
   if (event.step != location.step || !isSameTime(event.wallTime, location.wallTime)) {
     return hasChanged(path, location);
   }
-  std::vector<Value> values = takeValues(std::move(event));
+  std::vector<event::Value> values = takeValues(std::move(event));
   if (location.index >= values.size()) {
     return hasChanged(path, location);
   }

@@ -17,6 +17,6 @@ namespace steptape::detail {
 /// @threads Thread-safe.
 /// @cost    Opening the file, one read of the value's record alone, and decoding its event.
 STEPTAPE_EXPORT Status readValue(const std::string& path, const ValueLocation& location,
-                                 Value* value);
+                                 event::Value* value);
 
 }  // namespace steptape::detail

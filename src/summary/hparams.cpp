@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/hparams.h"
+#include "summary/hparams.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <unordered_set>
 #include <variant>
 
-#include "steptape/base/json.h"
-#include "steptape/base/utf8.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 
+#include "base/json_text.h"
+#include "base/utf8.h"
 #include "summary/reject.h"
 
 namespace steptape {
@@ -52,9 +52,7 @@ std::string textOf(const HparamValue& value) {
   if (const auto* truth = std::get_if<bool>(&value.value())) {
     return *truth ? "true" : "false";
   }
-  std::string digits;
-  appendJsonNumber(&digits, std::get<double>(value.value()));
-  return digits;
+  return detail::jsonNumber(std::get<double>(value.value()));
 }
 
 void checkDomain(const HparamInfo& info) {
@@ -109,13 +107,13 @@ void checkInDomain(const HparamValue& value, const HparamInfo& info) {
 }
 
 /// A metadata-only value, in the form that TensorBoard's own writer gives it.
-Value metadataValue(const char* tag, const HparamsContent& content) {
-  SummaryMetadata metadata;
-  metadata.pluginName = kHparamsPlugin;
+event::Value metadataValue(const char* tag, const HparamsContent& content) {
+  event::SummaryMetadata metadata;
+  metadata.pluginName = event::kHparamsPlugin;
   metadata.pluginContent = encodeHparamsContent(content);
-  metadata.dataClass = DataClass::kTensor;
-  Tensor nothing;
-  nothing.type = TensorType::kFloat;
+  metadata.dataClass = event::DataClass::kTensor;
+  event::Tensor nothing;
+  nothing.type = event::TensorType::kFloat;
   nothing.shape = {0};
   return {tag, std::move(nothing), std::move(metadata)};
 }
@@ -159,7 +157,7 @@ void checkHparams(const Hparams& hparams, const HparamMetrics& metrics,
   }
 }
 
-Value hparamsExperimentValue(const HparamsExperiment& experiment) {
+event::Value hparamsExperimentValue(const HparamsExperiment& experiment) {
   HparamsExperiment repaired = experiment;
   repaired.description = replaceInvalidUtf8(repaired.description);
   for (HparamInfo& info : repaired.hparams) {
@@ -176,7 +174,8 @@ Value hparamsExperimentValue(const HparamsExperiment& experiment) {
   return metadataValue(kExperimentTag, std::move(repaired));
 }
 
-Value sessionStartValue(const Hparams& hparams, const std::string& groupName, double startTime) {
+event::Value sessionStartValue(const Hparams& hparams, const std::string& groupName,
+                               double startTime) {
   HparamsSessionStart start;
   for (const auto& [name, value] : hparams) {
     start.hparams.emplace_back(replaceInvalidUtf8(name), storable(value));
@@ -186,7 +185,7 @@ Value sessionStartValue(const Hparams& hparams, const std::string& groupName, do
   return metadataValue(kSessionStartTag, std::move(start));
 }
 
-Value sessionEndValue(SessionStatus status, double endTime) {
+event::Value sessionEndValue(SessionStatus status, double endTime) {
   return metadataValue(kSessionEndTag, HparamsSessionEnd{status, endTime});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/tag.h"
+#include "summary/tag.h"
 
 #include "steptape/base/error.h"
 

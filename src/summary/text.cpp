@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/text.h"
+#include "summary/text.h"
 
 #include <utility>
 
-#include "steptape/base/utf8.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 
+#include "base/utf8.h"
 #include "summary/reject.h"
 
 namespace steptape {
@@ -42,9 +42,9 @@ void checkRow(const std::vector<std::vector<std::string>>& rows, std::size_t i,
   }
 }
 
-Tensor stringTensor(std::vector<std::int64_t> shape, std::vector<std::string> strings) {
-  Tensor tensor;
-  tensor.type = TensorType::kString;
+event::Tensor stringTensor(std::vector<std::int64_t> shape, std::vector<std::string> strings) {
+  event::Tensor tensor;
+  tensor.type = event::TensorType::kString;
   tensor.shape = std::move(shape);
   tensor.strings = std::move(strings);
   return tensor;
@@ -52,19 +52,19 @@ Tensor stringTensor(std::vector<std::int64_t> shape, std::vector<std::string> st
 
 }  // namespace
 
-Value textValue(std::string tag, std::string markdown, SummaryMetadata metadata) {
+event::Value textValue(std::string tag, std::string markdown, event::SummaryMetadata metadata) {
   return textTableValue(std::move(tag), stringTensor({}, {std::move(markdown)}),
                         std::move(metadata));
 }
 
-Tensor textTable(const std::vector<std::string>& rows) {
+event::Tensor textTable(const std::vector<std::string>& rows) {
   if (rows.empty()) {
     detail::reject("table", "there is no row");
   }
   return stringTensor({static_cast<std::int64_t>(rows.size())}, rows);
 }
 
-Tensor textTable(const std::vector<std::vector<std::string>>& rows) {
+event::Tensor textTable(const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty() || rows[0].empty()) {
     detail::reject("table", rows.empty() ? "there is no row"
                                          : "row 0 is empty, wanted a cell for each column");
@@ -80,10 +80,10 @@ Tensor textTable(const std::vector<std::vector<std::string>>& rows) {
                       std::move(cells));
 }
 
-Value textTableValue(std::string tag, Tensor table, SummaryMetadata metadata) {
-  metadata.pluginName = kTextPlugin;
+event::Value textTableValue(std::string tag, event::Tensor table, event::SummaryMetadata metadata) {
+  metadata.pluginName = event::kTextPlugin;
   metadata.pluginContent.clear();
-  metadata.dataClass = DataClass::kTensor;
+  metadata.dataClass = event::DataClass::kTensor;
   for (std::string& text : table.strings) {
     if (!isValidUtf8(text)) {
       text = replaceInvalidUtf8(text);

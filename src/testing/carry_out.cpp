@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "steptape/distributed/metric_moments.h"
+#include "steptape/comm/metric_moments.h"
 
-#include "distributed/element_reduction.h"
-#include "distributed/group_messages.h"
+#include "comm/element_reduction.h"
+#include "comm/group_messages.h"
 
 namespace steptape::testing {
 namespace {

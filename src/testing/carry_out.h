@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/collective_call.h"
+#include "comm/collective_call.h"
 
 namespace steptape::testing {
 

@@ -8,7 +8,7 @@
 #include "steptape/base/error.h"
 #include "steptape/testing/thread_communicator.h"
 
-#include "distributed/group_map.h"
+#include "comm/group_map.h"
 #include "testing/thread_group.h"
 
 namespace steptape::testing {

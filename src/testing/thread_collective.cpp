@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "distributed/group_messages.h"
+#include "comm/group_messages.h"
 
 namespace steptape::testing {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "distributed/collective_call.h"
-#include "distributed/group_map.h"
+#include "comm/collective_call.h"
+#include "comm/group_map.h"
 #include "testing/thread_group.h"
 
 namespace steptape::testing {

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/agreed_node_memory.h"
-#include "distributed/collective_call.h"
-#include "distributed/group_map.h"
-#include "distributed/private_node_memory.h"
-#include "distributed/split_wishes.h"
+#include "comm/agreed_node_memory.h"
+#include "comm/collective_call.h"
+#include "comm/group_map.h"
+#include "comm/private_node_memory.h"
+#include "comm/split_wishes.h"
 #include "testing/thread_collective.h"
 #include "testing/thread_group.h"
 

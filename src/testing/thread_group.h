@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/mutex.h"
-
-#include "distributed/collective_call.h"
-#include "distributed/group_map.h"
+#include "base/mutex.h"
+#include "comm/collective_call.h"
+#include "comm/group_map.h"
 #include "testing/thread_job.h"
 
 namespace steptape::testing {

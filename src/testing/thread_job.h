@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "steptape/base/mutex.h"
+#include "base/mutex.h"
 
 namespace steptape::testing {
 

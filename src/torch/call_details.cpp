@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "steptape/base/json.h"
-#include "steptape/recorder/record.h"
+#include "steptape/span/span_record.h"
 
+#include "base/text.h"
 #include "torch/call_flops.h"
 #include "torch/module_names.h"
 
@@ -51,7 +52,7 @@ void appendTensor(const at::Tensor& tensor, Key* key) {
 
 /// Numbers decide the operations of convolutions, and make every call of others a new one.
 bool countsNumbers(const char* name) {
-  return std::string_view(name).substr(0, 17) == "aten::convolution";
+  return detail::startsWith(name, "aten::convolution");
 }
 
 void appendNumbers(const c10::IValue& input, Key* key) {

@@ -133,7 +133,7 @@ class DeviceTimer::StreamSpans {
     return true;
   }
 
-  Span<const SpanRecord> inOrderOfEnds() {
+  ArrayView<const SpanRecord> inOrderOfEnds() {
     std::stable_sort(records_.begin(), records_.end(),
                      [](const auto& a, const auto& b) { return a.endTicks < b.endTicks; });
     return {records_.data(), records_.size()};

@@ -11,8 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/mutex.h"
-#include "steptape/recorder/collector.h"
+#include "steptape/span/span_collector.h"
+
+#include "base/mutex.h"
 
 #include <ATen/core/ivalue.h>
 #include <c10/core/Device.h>

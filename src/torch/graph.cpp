@@ -36,13 +36,13 @@ void requireNotTracing(const Scope& model) {
   }
 }
 
-Graph finished(GraphDraft* draft) {
+event::Graph finished(GraphDraft* draft) {
   inferScopes(draft);
   applyZones(draft);
   return namedGraph(*draft);
 }
 
-void describe(Graph* graph, const std::string& sentence) {
+void describe(event::Graph* graph, const std::string& sentence) {
   if (!sentence.empty()) {
     graph->description.append(graph->description.empty() ? "" : "\n\n").append(sentence);
   }
@@ -50,7 +50,7 @@ void describe(Graph* graph, const std::string& sentence) {
 
 /// Adds times: those given, or else of the second of two passes, as the first one allocates and
 /// loads.
-void measure(const GraphDraft& draft, const GraphOptions& options, Graph* graph,
+void measure(const GraphDraft& draft, const GraphOptions& options, event::Graph* graph,
              const std::function<void()>& pass) {
   if (!options.operatorTimes.empty()) {
     describe(graph, addStats(draft, options.operatorTimes, graph));
@@ -146,13 +146,13 @@ std::vector<std::string> matchArguments(const torch::jit::Module& module, const 
 
 }  // namespace
 
-Graph graphOf(const EagerModel& model, const GraphOptions& options) {
+event::Graph graphOf(const EagerModel& model, const GraphOptions& options) {
   const ModelTree tree = modelTree(*model.module);
   requireNotTracing(tree.root);
   const EagerPasses passes(model, tree);
   std::string whyNotTraced;
   GraphDraft draft = passes.draft(&whyNotTraced);
-  Graph graph = finished(&draft);
+  event::Graph graph = finished(&draft);
   if (!whyNotTraced.empty()) {
     describe(&graph,
              "This graph holds the operators of one forward pass, since LibTorch could not trace "
@@ -164,8 +164,8 @@ Graph graphOf(const EagerModel& model, const GraphOptions& options) {
   return graph;
 }
 
-Graph graphOf(const torch::jit::Module& module, std::vector<c10::IValue> arguments,
-              const GraphOptions& options) {
+event::Graph graphOf(const torch::jit::Module& module, std::vector<c10::IValue> arguments,
+                     const GraphOptions& options) {
   const ModelTree tree = modelTree(module);
   requireNotTracing(tree.root);
   const std::vector<std::string> names = matchArguments(module, tree, &arguments);
@@ -186,7 +186,7 @@ Graph graphOf(const torch::jit::Module& module, std::vector<c10::IValue> argumen
   } catch (const std::exception& error) {
     refuse(tree.root, "forward() failed: " + messageOf(error));
   }
-  Graph graph = finished(&draft);
+  event::Graph graph = finished(&draft);
   measure(draft, options, &graph,
           [&] { run([&](const auto& copies) { runGraph(flat, module, copies); }); });
   return graph;

@@ -39,11 +39,11 @@ struct DraftNode {
   /// The zones around an operator, the outermost first.
   std::vector<OpenZone> zones;
   std::vector<DraftEdge> inputs;
-  std::vector<std::optional<GraphShape>> outputShapes;
-  TensorType outputType = TensorType::kInvalid;
+  std::vector<std::optional<event::GraphShape>> outputShapes;
+  event::TensorType outputType = event::TensorType::kInvalid;
   std::string device;
   std::int64_t outputBytes = 0;
-  std::vector<std::pair<std::string, GraphAttribute>> attributes;
+  std::vector<std::pair<std::string, event::GraphAttribute>> attributes;
 };
 
 /// A graph before its operators have scopes: what tracing, TorchScript and recording have in

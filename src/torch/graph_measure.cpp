@@ -18,16 +18,16 @@ microseconds sinceEpoch(std::chrono::steady_clock::time_point time) {
   return duration_cast<microseconds>(now - (std::chrono::steady_clock::now() - time));
 }
 
-void add(const DraftNode& node, const GraphNode& named, microseconds start,
-         std::chrono::nanoseconds duration, Graph* graph) {
-  graph->stats.push_back(graphNodeStats(named, start.count(), duration, node.outputBytes));
+void add(const DraftNode& node, const event::GraphNode& named, microseconds start,
+         std::chrono::nanoseconds duration, event::Graph* graph) {
+  graph->stats.push_back(event::graphNodeStats(named, start.count(), duration, node.outputBytes));
 }
 
 bool isOperator(const DraftNode& node) {
   return node.kind == DraftNode::Kind::kOperator;
 }
 
-std::string noteIfFewFound(const GraphDraft& draft, const Graph& graph) {
+std::string noteIfFewFound(const GraphDraft& draft, const event::Graph& graph) {
   const auto operators =
       static_cast<std::size_t>(std::count_if(draft.nodes.begin(), draft.nodes.end(), &isOperator));
   if (graph.stats.size() * 2 >= operators) {
@@ -39,7 +39,8 @@ std::string noteIfFewFound(const GraphDraft& draft, const Graph& graph) {
 
 }  // namespace
 
-std::string addStats(const GraphDraft& draft, const std::vector<OpCall>& calls, Graph* graph) {
+std::string addStats(const GraphDraft& draft, const std::vector<OpCall>& calls,
+                     event::Graph* graph) {
   const microseconds origin = calls.empty() ? microseconds() : sinceEpoch(calls.front().start);
   auto next = calls.begin();
   for (std::size_t i = 0; i < draft.nodes.size(); ++i) {
@@ -58,7 +59,8 @@ std::string addStats(const GraphDraft& draft, const std::vector<OpCall>& calls, 
 }
 
 std::string addStats(const GraphDraft& draft,
-                     const std::map<std::string, std::chrono::nanoseconds>& times, Graph* graph) {
+                     const std::map<std::string, std::chrono::nanoseconds>& times,
+                     event::Graph* graph) {
   microseconds start = sinceEpoch(std::chrono::steady_clock::now());
   for (std::size_t i = 0; i < draft.nodes.size(); ++i) {
     const auto time = times.find(draft.nodes[i].op);

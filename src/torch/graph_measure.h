@@ -16,10 +16,12 @@ namespace steptape {
 /// @param draft What `graph` was named from.
 /// @return a sentence for Graph::description if most of the operators were not found among the
 ///         calls; else empty.
-std::string addStats(const GraphDraft& draft, const std::vector<OpCall>& calls, Graph* graph);
+std::string addStats(const GraphDraft& draft, const std::vector<OpCall>& calls,
+                     event::Graph* graph);
 
 /// As above, with what one call takes of each kind of operator, one after the other.
 std::string addStats(const GraphDraft& draft,
-                     const std::map<std::string, std::chrono::nanoseconds>& times, Graph* graph);
+                     const std::map<std::string, std::chrono::nanoseconds>& times,
+                     event::Graph* graph);
 
 }  // namespace steptape

@@ -115,12 +115,12 @@ class Namer {
 
 }  // namespace
 
-Graph namedGraph(const GraphDraft& draft) {
+event::Graph namedGraph(const GraphDraft& draft) {
   const Namer names(draft);
-  Graph graph;
+  event::Graph graph;
   for (std::size_t i = 0; i < draft.nodes.size(); ++i) {
     const DraftNode& node = draft.nodes[i];
-    GraphNode& named = graph.nodes.emplace_back();
+    event::GraphNode& named = graph.nodes.emplace_back();
     named.name = names[i];
     named.op = node.op;
     named.device = node.device;

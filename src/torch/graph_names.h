@@ -11,6 +11,6 @@ namespace steptape {
 /// Inputs lie in "input", outputs in "output". Operators of one kind in one scope are numbered from
 /// 1, "relu_1", "relu_2", ..., which is what TensorBoard folds into a series; it wants no other
 /// digits in such a name, so "max_pool2d" becomes "max_pool_1". One of its kind has no number.
-Graph namedGraph(const GraphDraft& draft);
+event::Graph namedGraph(const GraphDraft& draft);
 
 }  // namespace steptape

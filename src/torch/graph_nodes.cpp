@@ -19,7 +19,7 @@ std::vector<std::string> textsOf(const c10::List<c10::IValue>& list) {
   return texts;
 }
 
-std::optional<GraphAttribute> attributeOfList(const c10::IValue& value) {
+std::optional<event::GraphAttribute> attributeOfList(const c10::IValue& value) {
   if (value.isIntList()) {
     return value.toIntVector();
   }
@@ -40,7 +40,7 @@ std::optional<GraphAttribute> attributeOfList(const c10::IValue& value) {
   return texts;
 }
 
-std::optional<GraphAttribute> attributeOfTensor(const at::Tensor& tensor) {
+std::optional<event::GraphAttribute> attributeOfTensor(const at::Tensor& tensor) {
   if (!tensor.defined() || tensor.dim() != 0 || tensor.is_complex() || tensor.is_meta()) {
     return std::nullopt;
   }
@@ -50,7 +50,7 @@ std::optional<GraphAttribute> attributeOfTensor(const at::Tensor& tensor) {
   return tensor.item().toDouble();
 }
 
-std::optional<GraphShape>& shapeOf(std::size_t output, DraftNode* node) {
+std::optional<event::GraphShape>& shapeOf(std::size_t output, DraftNode* node) {
   if (node->outputShapes.size() <= output) {
     node->outputShapes.resize(output + 1);
   }
@@ -63,30 +63,30 @@ std::int64_t bytesOf(at::IntArrayRef sizes, at::ScalarType type) {
 
 }  // namespace
 
-TensorType tensorType(at::ScalarType type) {
+event::TensorType tensorType(at::ScalarType type) {
   switch (type) {
     case at::kFloat:
-      return TensorType::kFloat;
+      return event::TensorType::kFloat;
     case at::kDouble:
-      return TensorType::kDouble;
+      return event::TensorType::kDouble;
     case at::kInt:
-      return TensorType::kInt32;
+      return event::TensorType::kInt32;
     case at::kByte:
-      return TensorType::kUInt8;
+      return event::TensorType::kUInt8;
     case at::kShort:
-      return TensorType::kInt16;
+      return event::TensorType::kInt16;
     case at::kChar:
-      return TensorType::kInt8;
+      return event::TensorType::kInt8;
     case at::kLong:
-      return TensorType::kInt64;
+      return event::TensorType::kInt64;
     case at::kBool:
-      return TensorType::kBool;
+      return event::TensorType::kBool;
     case at::kBFloat16:
-      return TensorType::kBFloat16;
+      return event::TensorType::kBFloat16;
     case at::kHalf:
-      return TensorType::kHalf;
+      return event::TensorType::kHalf;
     default:
-      return TensorType::kInvalid;
+      return event::TensorType::kInvalid;
   }
 }
 
@@ -105,7 +105,7 @@ void describeOutput(const at::Tensor& tensor, std::size_t output, DraftNode* nod
 }
 
 void describeOutput(const c10::TensorType& type, std::size_t output, DraftNode* node) {
-  std::optional<GraphShape>& shape = shapeOf(output, node);
+  std::optional<event::GraphShape>& shape = shapeOf(output, node);
   if (shape) {
     return;
   }
@@ -145,7 +145,7 @@ DraftNode outputNode(const std::string& name, DraftEdge edge, const DraftNode& p
   if (edge.output < producer.outputShapes.size()) {
     node.outputShapes = {producer.outputShapes[edge.output]};
   }
-  node.outputType = edge.output == 0 ? producer.outputType : TensorType::kInvalid;
+  node.outputType = edge.output == 0 ? producer.outputType : event::TensorType::kInvalid;
   node.device = producer.device;
   return node;
 }
@@ -175,13 +175,15 @@ DraftNode operatorNode(const std::string& kind) {
   return node;
 }
 
-std::optional<GraphAttribute> attributeOf(const std::string& name, const c10::IValue& value) {
+std::optional<event::GraphAttribute> attributeOf(const std::string& name,
+                                                 const c10::IValue& value) {
   if (value.isInt()) {
     const std::int64_t number = value.toInt();
     const bool isType = name == "dtype" && number >= 0 &&
                         number < static_cast<std::int64_t>(c10::ScalarType::NumOptions);
-    return isType ? GraphAttribute(std::string(c10::toString(static_cast<c10::ScalarType>(number))))
-                  : GraphAttribute(number);
+    return isType ? event::GraphAttribute(
+                        std::string(c10::toString(static_cast<c10::ScalarType>(number))))
+                  : event::GraphAttribute(number);
   }
   if (value.isBool()) {
     return value.toBool();

@@ -20,7 +20,7 @@ namespace steptape {
 // Nodes of a draft from what LibTorch says of tensors, arguments and operators.
 
 /// kInvalid for types that have no number in TensorFlow's list, or none that we need.
-TensorType tensorType(at::ScalarType type);
+event::TensorType tensorType(at::ScalarType type);
 
 /// "/device:CPU:0"
 std::string deviceName(const at::Device& device);
@@ -39,6 +39,6 @@ DraftNode operatorNode(const std::string& kind);
 
 /// `value` as what TensorBoard lists of argument `name`; unset if it is a tensor of more than one
 /// element, or nothing that can be written in a line.
-std::optional<GraphAttribute> attributeOf(const std::string& name, const c10::IValue& value);
+std::optional<event::GraphAttribute> attributeOf(const std::string& name, const c10::IValue& value);
 
 }  // namespace steptape

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <unordered_map>
 
+#include "base/text.h"
+
 namespace steptape {
 namespace {
 
@@ -135,8 +137,7 @@ std::string shortTypeName(std::string_view type) {
     }
   }
   constexpr std::string_view kImpl = "Impl";
-  if (name.size() > kImpl.size() &&
-      name.compare(name.size() - kImpl.size(), kImpl.size(), kImpl) == 0) {
+  if (name.size() > kImpl.size() && detail::endsWith(name, kImpl)) {
     name.erase(name.size() - kImpl.size());
   }
   // What would end a level of a scope, or be taken for the number of an output.

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "recorder/zone_listener.h"
+#include "span/zone_listener.h"
 #include "torch/graph_reader.h"
 
 #include <torch/csrc/jit/api/module.h>

@@ -5,7 +5,7 @@
 
 #include "steptape/base/clock.h"
 
-#include "recorder/thread_recorder.h"
+#include "span/thread_recorder.h"
 
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>

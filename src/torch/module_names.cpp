@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "steptape/base/mutex.h"
+#include "base/mutex.h"
 
 namespace steptape {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "recorder/zone_listener.h"
+#include "span/zone_listener.h"
 
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>

@@ -9,7 +9,7 @@
 
 #include "steptape/base/clock.h"
 
-#include "recorder/thread_recorder.h"
+#include "span/thread_recorder.h"
 #include "torch/call_details.h"
 #include "torch/device_timer.h"
 #include "torch/schema_names.h"

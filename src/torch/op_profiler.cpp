@@ -31,15 +31,40 @@ OpProfilerOptions normalized(OpProfilerOptions options) {
   return options;
 }
 
+/// What a Profiler without LibTorch understands of it.
+ProfilerOptions common(OpProfilerOptions options) {
+  ProfilerOptions result;
+  // Bindings, so that a field that ProfilerOptions gains and this forgets does not compile.
+  auto& [schedule, trigger, firstStep, logDir, chromeTrace, xplane, writer, zones, stacks,
+         maxOverhead, recordsPerThread, maxTraceSpans, communicator, onTrace, onError] = result;
+  schedule = options.schedule;
+  trigger = std::move(options.trigger);
+  firstStep = options.firstStep;
+  logDir = std::move(options.logDir);
+  chromeTrace = options.chromeTrace;
+  xplane = options.xplane;
+  writer = options.writer;
+  zones = options.zones;
+  stacks = options.stacks;
+  maxOverhead = options.maxOverhead;
+  recordsPerThread = options.recordsPerThread;
+  maxTraceSpans = options.maxTraceSpans;
+  communicator = std::move(options.communicator);
+  onTrace = std::move(options.onTrace);
+  onError = std::move(options.onError);
+  return result;
+}
+
 class OperatorSource final : public detail::SpanSource {
  public:
   explicit OperatorSource(const OpProfilerOptions& options)
       : hook_(opHook({options.operators, options.shapes,
                       options.deviceTimes && DeviceTimer::hasDevices(), options.operatorSampling})),
+        sampling_(options.operatorSampling),
         withMemory_(options.memory) {
     if (hook_ == nullptr) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "ProfilerOptions::operatorSampling must be 1, 10, 100 or 1000, got " +
+                  "OpProfilerOptions::operatorSampling must be 1, 10, 100 or 1000, got " +
                       std::to_string(options.operatorSampling));
     }
     learnSchemaNames();
@@ -57,6 +82,8 @@ class OperatorSource final : public detail::SpanSource {
       memoryProblem_ = memory_.emplace().problem();
     }
   }
+
+  int sampling() const override { return sampling_; }
 
   std::vector<std::string> problems() const override {
     return {memoryProblem_, DeviceTimer::instance().problem()};
@@ -79,6 +106,7 @@ class OperatorSource final : public detail::SpanSource {
 
  private:
   const OpHook* hook_;
+  const int sampling_;
   const bool withMemory_;
   bool isOn_ = false;
   std::string memoryProblem_;
@@ -88,7 +116,7 @@ class OperatorSource final : public detail::SpanSource {
 }  // namespace
 
 OpProfiler::OpProfiler(const OpProfilerOptions& options)
-    : Profiler(normalized(options), std::make_unique<OperatorSource>(normalized(options))) {}
+    : Profiler(common(options), std::make_unique<OperatorSource>(normalized(options))) {}
 
 OpProfiler::~OpProfiler() = default;
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "steptape/recorder/record.h"
+#include "steptape/span/span_record.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 

@@ -7,6 +7,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/text.h"
 #include "torch/device_copy.h"
 
 #include <ATen/ATen.h>
@@ -63,11 +64,7 @@ at::Tensor inMainMemory(at::Tensor tensor) {
 }
 
 std::string shapeString(const at::Tensor& tensor) {
-  std::string text = "(";
-  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(tensor.size(i));
-  }
-  return text + ")";
+  return "(" + detail::commaSeparated(tensor.sizes()) + ")";
 }
 
 DType loggedType(const at::Tensor& tensor) {

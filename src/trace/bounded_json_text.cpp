@@ -7,6 +7,9 @@
 
 #include "steptape/base/error.h"
 
+#include "base/text.h"
+#include "base/utf8.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -44,15 +47,9 @@ bool isBlank(char byte) {
   return hasRole(byte, kBlank);
 }
 
-/// Of a UTF-8 character of several bytes, all but the first one.
-bool isContinuation(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
-}
-
+/// 0 for what is no digit.
 std::uint32_t hexValue(char digit) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const std::size_t value = kDigits.find(static_cast<char>(digit | 0x20));
-  return value == std::string_view::npos ? 0 : static_cast<std::uint32_t>(value);
+  return static_cast<std::uint32_t>(std::max(hexDigit(digit), 0));
 }
 
 }  // namespace
@@ -195,7 +192,7 @@ void BoundedJsonText::enterCodeUnit(char byte) {
 
 /// Whether the string is well-formed if it ends before this byte of it.
 bool BoundedJsonText::mayEndBefore(char byte) const {
-  return byte != '"' && !isContinuation(byte) && !isHalfPair_;
+  return byte != '"' && !isUtf8Continuation(byte) && !isHalfPair_;
 }
 
 /// @param byte In: the first one of those to leave out. Out: the first one behind the blanks.

@@ -7,7 +7,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "base/starts_with.h"
+#include "base/json_text.h"
+#include "base/text.h"
 #include "trace/chrome_events.h"
 #include "trace/chrome_format.h"
 #include "trace/json_value.h"
@@ -172,7 +173,7 @@ void removeStreams(std::vector<TraceSpan>* spans, TraceTables* tables) {
     for (const auto& [key, value] : jsonMembers("{" + arguments + "}")) {
       if (key != "stream" && key != "device") {
         details.arguments +=
-            (details.arguments.empty() ? "" : ", ") + quotedJson(key) + ": " + value.json();
+            (details.arguments.empty() ? "" : ", ") + jsonString(key) + ": " + value.json();
       }
     }
     span.details = tables->numberOf(details);

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "steptape/base/error.h"
-#include "steptape/base/utf8.h"
 
-#include "base/starts_with.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "trace/bounded_json_text.h"
 
 namespace steptape::detail {

@@ -5,8 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/base/json.h"
-#include "steptape/recorder/record.h"
+#include "steptape/span/span_record.h"
+
+#include "base/text.h"
 
 namespace steptape::detail {
 
@@ -29,12 +30,6 @@ inline constexpr char kUserCategory[] = "user_annotation";
 
 /// Of the instant that says how many spans the trace lacks.
 inline constexpr char kNoteCategory[] = "steptape_note";
-
-inline std::string quotedJson(std::string_view text) {
-  std::string json;
-  appendJsonString(&json, text);
-  return json;
-}
 
 /// An argument of a host thread's "thread_name": what "Fwd thread id" calls the thread.
 inline constexpr char kTorchThread[] = "Torch thread id";
@@ -65,8 +60,7 @@ inline SpanKind kindOfChromeCategory(std::string_view category) {
   if (category == kUserCategory) {
     return SpanKind::kUserScope;
   }
-  return category == "kernel" || category.substr(0, 4) == "gpu_" ? SpanKind::kDevice
-                                                                 : SpanKind::kZone;
+  return category == "kernel" || startsWith(category, "gpu_") ? SpanKind::kDevice : SpanKind::kZone;
 }
 
 }  // namespace steptape::detail

@@ -6,8 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "steptape/base/json.h"
-
+#include "base/json_text.h"
 #include "trace/chrome_format.h"
 
 namespace steptape::detail {
@@ -37,7 +36,7 @@ struct MemoryPhrases {
   MemoryPhrases(int type, int index, std::int64_t processId)
       : event(kBegin + "\"[memory]\",\"cat\":\"cpu_instant_event\",\"args\":{\"Device Type\":" +
               std::to_string(type) + ",\"Device Id\":" + std::to_string(index) + ",\"Addr\":"),
-        counter(kBegin + quotedJson("memory of " + deviceName(type, index)) + ",\"cat\":\"" +
+        counter(kBegin + jsonString("memory of " + deviceName(type, index)) + ",\"cat\":\"" +
                 kMemoryCategory + "\",\"ph\":\"C\"," + whereText(processId, 0) +
                 ",\"args\":{\"allocated\":") {}
 
@@ -104,7 +103,7 @@ void ChromeProcessWriter::addRow(std::size_t thread, std::int64_t pid) {
 
 void ChromeProcessWriter::writeMetadata(const std::string& where, std::string_view name,
                                         const std::string& arguments) {
-  text_->append(kBegin + quotedJson(name) + ",\"ph\":\"M\"," + where + ",\"args\":{" + arguments +
+  text_->append(kBegin + jsonString(name) + ",\"ph\":\"M\"," + where + ",\"args\":{" + arguments +
                 "},\"ts\":");
   appendTime(0);
 }
@@ -113,23 +112,23 @@ void ChromeProcessWriter::writeProcessMetadata() {
   const std::string where = whereText(processId_, 0);
   const std::string rank = "rank " + std::to_string(trace_.rank);
   writeMetadata(where, "process_name",
-                "\"name\":" + quotedJson(trace_.processName.empty() ? rank : trace_.processName));
+                "\"name\":" + jsonString(trace_.processName.empty() ? rank : trace_.processName));
   const std::string ofHow = " of " + std::to_string(trace_.worldSize) + " on " + trace_.hostName;
   writeMetadata(where, "process_labels",
-                "\"labels\":" + quotedJson(trace_.worldSize == 1 ? "CPU" : rank + ofHow));
+                "\"labels\":" + jsonString(trace_.worldSize == 1 ? "CPU" : rank + ofHow));
   writeMetadata(where, "process_sort_index",
                 "\"sort_index\":" + std::to_string(++file_->lastProcess));
   std::string metadata;
   std::set<std::string> known;
   for (const auto& [key, value] : trace_.metadata) {
     if (known.insert(key).second) {
-      metadata += (metadata.empty() ? "" : ",") + quotedJson(key) + ":" + value;
+      metadata += (metadata.empty() ? "" : ",") + jsonString(key) + ":" + value;
     }
   }
   writeMetadata(where, kProcessFacts,
-                "\"host_name\":" + quotedJson(trace_.hostName) +
+                "\"host_name\":" + jsonString(trace_.hostName) +
                     ",\"process_id\":" + std::to_string(trace_.processId) + ",\"process_name\":" +
-                    quotedJson(trace_.processName) + ",\"rank\":" + std::to_string(trace_.rank) +
+                    jsonString(trace_.processName) + ",\"rank\":" + std::to_string(trace_.rank) +
                     ",\"world_size\":" + std::to_string(trace_.worldSize) +
                     ",\"duration\":" + std::to_string(trace_.duration) + ",\"dropped\":" +
                     std::to_string(trace_.dropped) + ",\"metadata\":{" + metadata + "}");
@@ -137,7 +136,7 @@ void ChromeProcessWriter::writeProcessMetadata() {
 
 void ChromeProcessWriter::writeDeviceMetadata(int device, std::int64_t pid) {
   const std::string where = whereText(pid, 0);
-  writeMetadata(where, "process_name", "\"name\":" + quotedJson(trace_.processName));
+  writeMetadata(where, "process_name", "\"name\":" + jsonString(trace_.processName));
   writeMetadata(where, "process_labels", "\"labels\":\"GPU " + std::to_string(device) + '"');
   writeMetadata(where, "process_sort_index",
                 "\"sort_index\":" + std::to_string(++file_->lastProcess));
@@ -152,8 +151,8 @@ void ChromeProcessWriter::writeThreadMetadata(const std::string& where, std::siz
   writeMetadata(
       where, "thread_name",
       "\"name\":" +
-          quotedJson(thread.name.empty() ? unnamedThread(thread.id, thread.device) : thread.name) +
-          (number == 0 ? "" : "," + quotedJson(kTorchThread) + ":" + std::to_string(number)));
+          jsonString(thread.name.empty() ? unnamedThread(thread.id, thread.device) : thread.name) +
+          (number == 0 ? "" : "," + jsonString(kTorchThread) + ":" + std::to_string(number)));
   writeMetadata(where, "thread_sort_index", "\"sort_index\":" + std::to_string(index + 1));
 }
 
@@ -172,7 +171,7 @@ void ChromeProcessWriter::writeThread(std::size_t thread) {
 }
 
 void ChromeProcessWriter::writeStep(const TraceStep& step) {
-  text_->append(kBegin + quotedJson(kStepPrefix + std::to_string(step.number)) + ",\"cat\":\"" +
+  text_->append(kBegin + jsonString(kStepPrefix + std::to_string(step.number)) + ",\"cat\":\"" +
                 kUserCategory + "\",\"args\":{\"External id\":");
   text_->appendInteger(++file_->lastSpan);
   text_->append(&rows_[step.thread].slice);
@@ -271,7 +270,7 @@ void ChromeProcessWriter::writeMemory() {
 void ChromeProcessWriter::writeCounters() {
   Phrase end("},\"ts\":");
   for (const TraceCounter& counter : trace_.counters) {
-    Phrase begin(kBegin + quotedJson(counter.name) + ",\"ph\":\"C\"," + whereText(processId_, 0) +
+    Phrase begin(kBegin + jsonString(counter.name) + ",\"ph\":\"C\"," + whereText(processId_, 0) +
                  ",\"args\":{\"value\":");
     for (const auto& [time, value] : counter.points) {
       if (!std::isfinite(value)) {
@@ -289,7 +288,7 @@ void ChromeProcessWriter::writeEnd() {
   const std::string where =
       whereText(processId_, trace_.threads.empty() ? 0 : trace_.threads.front().id);
   if (trace_.dropped != 0) {
-    text_->append(kBegin + quotedJson("dropped " + std::to_string(trace_.dropped) + " spans") +
+    text_->append(kBegin + jsonString("dropped " + std::to_string(trace_.dropped) + " spans") +
                   ",\"cat\":\"" + kNoteCategory + "\",\"ph\":\"i\",\"s\":\"p\"," + where +
                   ",\"ts\":");
     appendTime(trace_.duration);

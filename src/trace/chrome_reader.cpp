@@ -7,13 +7,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "steptape/trace/chrome_trace.h"
-
-#include "base/starts_with.h"
+#include "base/text.h"
 #include "trace/chrome_contents.h"
 #include "trace/chrome_events.h"
 #include "trace/chrome_format.h"
 #include "trace/chrome_span_reader.h"
+#include "trace/chrome_trace.h"
 
 namespace steptape {
 namespace {

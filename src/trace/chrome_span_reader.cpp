@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_text.h"
 #include "trace/chrome_format.h"
 
 namespace steptape::detail {
@@ -51,7 +52,7 @@ class ArgumentReader {
     }
     others_.push_back(key);
     details.arguments +=
-        (details.arguments.empty() ? "" : ", ") + quotedJson(key) + ": " + value.json();
+        (details.arguments.empty() ? "" : ", ") + jsonString(key) + ": " + value.json();
   }
 
   SpanDetails details;

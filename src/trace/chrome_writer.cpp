@@ -4,13 +4,13 @@
 #include <set>
 #include <string>
 
-#include "steptape/base/json.h"
 #include "steptape/base/version.h"
-#include "steptape/trace/chrome_trace.h"
 
+#include "base/json_text.h"
 #include "base/replacement_file.h"
 #include "trace/chrome_format.h"
 #include "trace/chrome_process_writer.h"
+#include "trace/chrome_trace.h"
 #include "trace/phrase_text.h"
 
 namespace steptape {
@@ -18,14 +18,15 @@ namespace {
 
 using detail::ChromeFileState;
 using detail::ChromeProcessWriter;
+using detail::jsonString;
 using detail::PhraseText;
-using detail::quotedJson;
 
 /// The whole file's members that its first process is asked for, as tools that look at them know of
 /// one process only.
 ///
 /// HolisticTraceAnalysis looks for the rank line by line, and wants the blank in front of it.
-std::string headText(const std::string& path, Span<const Trace> processes, std::int64_t baseNanos) {
+std::string headText(const std::string& path, ArrayView<const Trace> processes,
+                     std::int64_t baseNanos) {
   const Trace& first = processes[0];
   std::set<std::string> known{"schemaVersion",       "distributedInfo", "displayTimeUnit",
                               "baseTimeNanoseconds", "host_name",       "traceName",
@@ -38,7 +39,7 @@ std::string headText(const std::string& path, Span<const Trace> processes, std::
   text += "    \"world_size\": " + std::to_string(first.worldSize) + "\n  },\n";
   for (const auto& [key, value] : first.metadata) {
     if (known.insert(key).second) {
-      text += "  " + quotedJson(key) + ": " + value + ",\n";
+      text += "  " + jsonString(key) + ": " + value + ",\n";
     }
   }
   if (known.insert("deviceProperties").second) {
@@ -46,11 +47,11 @@ std::string headText(const std::string& path, Span<const Trace> processes, std::
   }
   return text +
          "  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": " + std::to_string(baseNanos) +
-         ",\n  \"host_name\": " + quotedJson(first.hostName) +
-         ",\n  \"traceName\": " + quotedJson(path) + ",\n  \"traceEvents\": [\n";
+         ",\n  \"host_name\": " + jsonString(first.hostName) +
+         ",\n  \"traceName\": " + jsonString(path) + ",\n  \"traceEvents\": [\n";
 }
 
-void writeEvents(const std::string& path, Span<const Trace> processes, PhraseText* text) {
+void writeEvents(const std::string& path, ArrayView<const Trace> processes, PhraseText* text) {
   ChromeFileState file;
   const std::int64_t origin =
       std::min_element(processes.begin(), processes.end(), [](const Trace& a, const Trace& b) {
@@ -74,7 +75,7 @@ void writeEvents(const std::string& path, Span<const Trace> processes, PhraseTex
 
 }  // namespace
 
-Status writeChromeTrace(const std::string& path, Span<const Trace> processes,
+Status writeChromeTrace(const std::string& path, ArrayView<const Trace> processes,
                         const ChromeTraceOptions& options) {
   if (processes.size() == 0) {
     return Status(ErrorCode::kInvalidArgument, "cannot write " + path + ": no process to write");
@@ -86,7 +87,9 @@ Status writeChromeTrace(const std::string& path, Span<const Trace> processes,
   PhraseText text(&file, options.compress);
   writeEvents(path, processes, &text);
   text.finish();
-  file.finish();
+  if (Status status = file.finish(); !status.ok()) {
+    return status;
+  }
   return file.appear(/*overwrite=*/true);
 }
 

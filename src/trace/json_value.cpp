@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "steptape/base/json.h"
+#include "base/json_text.h"
 
 namespace steptape::detail {
 namespace {
@@ -34,9 +34,7 @@ std::string JsonValue::json() const {
   if (!isString) {
     return text;
   }
-  std::string quoted;
-  appendJsonString(&quoted, text);
-  return quoted;
+  return jsonString(text);
 }
 
 std::optional<std::int64_t> JsonValue::integer() const {

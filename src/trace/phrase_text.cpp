@@ -83,10 +83,10 @@ void PhraseText::passOn() {
   passedOn_ = kept;
 }
 
-Status PhraseText::finish() {
+void PhraseText::finish() {
   if (!compress_) {
     passOn();
-    return file_->write({});
+    return;
   }
   flushMatch();
   deflate_.finish();
@@ -95,7 +95,7 @@ Status PhraseText::finish() {
   char trailer[8];
   storeLittleEndian32(trailer, crc_);
   storeLittleEndian32(trailer + 4, size);
-  return file_->write({trailer, sizeof trailer});
+  file_->write({trailer, sizeof trailer});
 }
 
 }  // namespace steptape::detail

@@ -62,7 +62,7 @@ class NumberSeries {
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT PhraseText {
  public:
-  /// @param file Outlives this; its failures are what finish() returns.
+  /// @param file Outlives this, and keeps the first failure.
   PhraseText(ReplacementFile* file, bool compress);
 
   void append(std::string_view text);
@@ -130,7 +130,7 @@ class STEPTAPE_EXPORT PhraseText {
 
   /// Hands what is left to the file, and ends the gzip stream. REQUIRES: nothing is called after
   /// it.
-  Status finish();
+  void finish();
 
  private:
   friend class Phrase;

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "steptape/base/json.h"
-
+#include "base/json_text.h"
 #include "trace/chrome_format.h"
 
 namespace steptape::detail {
@@ -60,9 +59,9 @@ std::string categoryOf(const TraceName& name) {
 void addName(const TraceName& name, PhraseBuilder* phrase) {
   phrase->add("},\n{\"name\":");
   phrase->endPart();
-  phrase->add(quotedJson(name.text));
+  phrase->add(jsonString(name.text));
   phrase->endPart();
-  phrase->add(",\"cat\":" + quotedJson(categoryOf(name)));
+  phrase->add(",\"cat\":" + jsonString(categoryOf(name)));
 }
 
 void addArgumentsOfName(const TraceName& name, PhraseBuilder* phrase) {
@@ -92,12 +91,10 @@ void addDetails(const SpanDetails& details, PhraseBuilder* phrase) {
     phrase->endPart();
   }
   if (!details.module.empty()) {
-    phrase->add("\"module\":" + quotedJson(details.module) + ',');
+    phrase->add("\"module\":" + jsonString(details.module) + ',');
   }
   if (details.flops != 0) {
-    std::string flops;
-    appendJsonNumber(&flops, details.flops);
-    phrase->add("\"flops\":" + flops + ',');
+    phrase->add("\"flops\":" + jsonNumber(details.flops) + ',');
   }
   if (details.bytes != 0) {
     phrase->add("\"bytes\":" + std::to_string(details.bytes) + ',');

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/text.h"
+
 namespace steptape {
 namespace {
 
@@ -37,7 +39,7 @@ std::vector<bool> wrapperNames(const Trace& trace) {
   constexpr std::string_view kWrapper = "autograd::engine::evaluate_function: ";
   std::vector<bool> isWrapper;
   for (const TraceName& name : trace.names) {
-    isWrapper.push_back(name.text.compare(0, kWrapper.size(), kWrapper) == 0);
+    isWrapper.push_back(detail::startsWith(name.text, kWrapper));
   }
   return isWrapper;
 }

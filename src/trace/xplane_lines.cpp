@@ -105,8 +105,8 @@ std::vector<std::vector<XPlaneFlow>> xplaneFlows(const Trace& trace) {
 }
 
 void addXPlaneThread(const TraceThread& thread, const std::string& name,
-                     Span<const XPlaneFlow> flows, const XPlaneClock& clock, XPlaneSpans* spans,
-                     XPlaneLineIds* ids, XPlaneEncoder* plane) {
+                     ArrayView<const XPlaneFlow> flows, const XPlaneClock& clock,
+                     XPlaneSpans* spans, XPlaneLineIds* ids, XPlaneEncoder* plane) {
   XLineEncoder line(ids->ofThread(thread.id), name);
   Nesting nesting(clock);
   SideLines sideLines(name + " (detached)", ids);

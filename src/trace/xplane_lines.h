@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/span.h"
-#include "steptape/event/xplane_encoder.h"
+#include "steptape/base/array_view.h"
 #include "steptape/trace/trace.h"
 
+#include "event/xplane_encoder.h"
 #include "trace/xplane_clock.h"
 #include "trace/xplane_spans.h"
 
@@ -41,7 +41,7 @@ std::vector<std::vector<XPlaneFlow>> xplaneFlows(const Trace& trace);
 
 /// Adds the line of a thread, and lines for those of its spans that nest in nothing.
 void addXPlaneThread(const TraceThread& thread, const std::string& name,
-                     Span<const XPlaneFlow> flows, const XPlaneClock& clock, XPlaneSpans* spans,
-                     XPlaneLineIds* ids, XPlaneEncoder* plane);
+                     ArrayView<const XPlaneFlow> flows, const XPlaneClock& clock,
+                     XPlaneSpans* spans, XPlaneLineIds* ids, XPlaneEncoder* plane);
 
 }  // namespace steptape::detail

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "steptape/event/xplane_encoder.h"
 #include "steptape/trace/trace.h"
 
+#include "event/xplane_encoder.h"
 #include "trace/xplane_clock.h"
 
 namespace steptape::detail {

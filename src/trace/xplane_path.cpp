@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "steptape/trace/xplane_trace.h"
+#include "trace/xplane_trace.h"
 
 namespace steptape {
 namespace {

@@ -9,15 +9,18 @@
 #include <utility>
 
 #include "steptape/base/error.h"
-#include "steptape/event/xplane.h"
-#include "steptape/trace/xplane_trace.h"
 
+#include "base/text.h"
 #include "base/whole_file.h"
+#include "event/xplane.h"
 #include "trace/xplane_clock.h"
+#include "trace/xplane_trace.h"
 #include "trace/xprof_names.h"
 
 namespace steptape {
 namespace {
+
+using detail::startsWith;
 
 // What is beyond these is no time: the year 2100, and what writeXPlane() can say.
 constexpr std::int64_t kMaxUnixNanos = 4'102'444'800'000'000'000;
@@ -26,10 +29,6 @@ constexpr std::int64_t kMaxBytes = std::int64_t{1} << 60;
 
 bool isIn(std::int64_t number, std::int64_t first, std::int64_t last) {
   return number >= first && number <= last;
-}
-
-bool startsWith(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
 }
 
 /// XProf's own; see xprof_names.h.

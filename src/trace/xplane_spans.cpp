@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "base/text.h"
 #include "trace/xprof_names.h"
 
 namespace steptape::detail {
@@ -32,7 +33,7 @@ std::string deviceEventName(const std::string& text) {
                                             {"Memcpy DtoH", "MemcpyDToH"},
                                             {"Memcpy DtoD", "MemcpyDToD"}}};
   for (const Copy& copy : kCopies) {
-    if (text.rfind(copy.cupti, 0) == 0) {
+    if (startsWith(text, copy.cupti)) {
       return copy.xprof;
     }
   }

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/event/xplane_encoder.h"
 #include "steptape/trace/trace.h"
 
+#include "event/xplane_encoder.h"
 #include "trace/xplane_clock.h"
 
 namespace steptape::detail {

@@ -7,14 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/trace/xplane_trace.h"
-
 #include "base/replacement_file.h"
 #include "base/whole_file.h"
 #include "trace/xplane_clock.h"
 #include "trace/xplane_lines.h"
 #include "trace/xplane_memory.h"
 #include "trace/xplane_spans.h"
+#include "trace/xplane_trace.h"
 #include "trace/xprof_names.h"
 
 namespace steptape {

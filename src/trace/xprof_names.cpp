@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -16,10 +18,6 @@ bool isIn(std::string_view characters, char c) {
 
 bool isLetterOrDigit(char c) {
   return isIn(kLower, c) || isIn(kUpper, c) || (c >= '0' && c <= '9');
-}
-
-bool startsWith(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
 }
 
 /// Whether XProf would take it for something else than an operator, or for nothing.

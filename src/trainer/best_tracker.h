@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "steptape/trainer/monitor_options.h"
+#include "steptape/trainer/trainer_options.h"
 
 namespace steptape::detail {
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "parallel/rank_outcome.h"
+#include "parallel/model/rank_outcome.h"
 
 namespace steptape::detail {
 namespace {

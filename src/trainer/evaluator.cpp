@@ -4,13 +4,14 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include "steptape/base/error.h"
 
-#include "parallel/named_tensors.h"
-#include "parallel/tensor_broadcast.h"
+#include "parallel/model/named_tensors.h"
+#include "parallel/model/tensor_broadcast.h"
 
 #include <torch/nn/module.h>
 
@@ -22,6 +23,23 @@ EvaluationMetric accuracyMetric() {
   metric.function = [](const at::Tensor& output, const at::Tensor& targets) {
     const auto correct = output.argmax(1).eq(targets).sum().item<std::int64_t>();
     return MetricSum{static_cast<double>(correct), static_cast<double>(targets.size(0))};
+  };
+  return metric;
+}
+
+EvaluationMetric meanAbsoluteErrorMetric() {
+  EvaluationMetric metric;
+  metric.name = "mean_absolute_error";
+  metric.higherIsBetter = false;
+  metric.function = [](const at::Tensor& output, const at::Tensor& targets) {
+    if (output.sizes() != targets.sizes()) {
+      std::ostringstream text;
+      text << "mean_absolute_error: got an output of shape " << output.sizes()
+           << " for targets of shape " << targets.sizes() << "; expected the same shape";
+      throw Error(ErrorCode::kInvalidArgument, text.str());
+    }
+    const at::Tensor errors = (output - targets).abs();
+    return MetricSum{errors.sum().item<double>(), static_cast<double>(errors.numel())};
   };
   return metric;
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "steptape/trainer/mixed_precision.h"
+#include "steptape/trainer/trainer_options.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/objective.h"
 
+#include <string>
 #include <utility>
 
 #include "steptape/base/error.h"
@@ -74,6 +75,13 @@ class AutocastScope {
 };
 
 at::Tensor negativeLogLikelihood(const at::Tensor& output, const at::Tensor& targets) {
+  if (targets.is_floating_point()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("Trainer got targets of the type ") +
+                    c10::toString(targets.scalar_type()) +
+                    " for the default loss, which takes the numbers of classes; expected int64, or "
+                    "a TrainerOptions::loss for such targets, such as at::mse_loss()");
+  }
   return at::nll_loss(output, targets);
 }
 

@@ -37,7 +37,12 @@ ProgressStyle resolve(ProgressStyle style, bool isRoot) {
 }  // namespace
 
 std::string barText(const EpochStatus& status) {
-  const std::int64_t steps = std::max<std::int64_t>(status.steps, 1);
+  if (status.steps == 0) {
+    return format("epoch %lld/%lld  step %lld  loss %.4f  %.0f samples/s",
+                  static_cast<long long>(status.epoch), static_cast<long long>(status.epochs),
+                  static_cast<long long>(status.step), status.loss, status.samplesPerSecond);
+  }
+  const std::int64_t steps = status.steps;
   const std::int64_t filled = kBarColumns * status.step / steps;
   std::string bar(static_cast<std::size_t>(filled), '=');
   bar += filled < kBarColumns ? ">" : "";

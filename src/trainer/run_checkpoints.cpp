@@ -50,7 +50,9 @@ LearningRateSchedule* RunCheckpoints::schedule() {
 
 TrainingProgress RunCheckpoints::progress(const TrainStep& step) const {
   TrainingProgress progress = state_.progress;
-  progress.samplesDone = progress.stepInEpoch > 0 ? train_.samplesDone() : 0;
+  progress.samplesDone = progress.stepInEpoch == 0 ? 0
+                         : state_.readsAhead       ? -1
+                                                   : train_.samplesDone();
   step.saveTo(progress.values);
   const BestTracker::State& best = best_.best();
   progress.values[kBestValue] = best.value;

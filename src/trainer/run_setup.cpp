@@ -7,8 +7,8 @@
 #include "steptape/recipe/recipe.h"
 #include "steptape/recipe/run_description.h"
 
-#include "parallel/optimizer_archive.h"
-#include "parallel/tensor_schema.h"
+#include "parallel/model/optimizer_archive.h"
+#include "parallel/model/tensor_schema.h"
 
 #include <torch/nn/module.h>
 
@@ -77,7 +77,9 @@ void checkRanksAgree(const TrainerParts& parts, const BatchLoader& train) {
   addUndescribed(options, schema);
   schema.add("seed of the training data: " + std::to_string(train.seed()));
   if (!options.unevenBatches) {
-    schema.add("training batches per epoch: " + std::to_string(train.batches()));
+    const std::int64_t batches = train.batches();
+    schema.add("training batches per epoch: " +
+               (batches < 0 ? "unknown" : std::to_string(batches)));
   }
   schema.checkSameOnAllRanks(*parts.world, kWho, "run");
 }

@@ -24,8 +24,8 @@ StepWish RunState::wish() const {
   return wish;
 }
 
-void RunState::postStep(double loss, double samples) {
-  exchange_.post(wish(), progress.step, loss, samples);
+void RunState::postStep(double loss, double samples, bool hasStep) {
+  exchange_.post(wish(), progress.step, loss, samples, hasStep);
 }
 
 void RunState::agreeOnStep() {
@@ -39,11 +39,21 @@ void RunState::agreeOnStep() {
   }
   checkpointIsDue_ = checkpointIsDue_ || agreed.checkpoint;
   loss_ = exchange_.loss();
+  input_ = exchange_.input();
 }
 
 void RunState::agree() {
   const MetricMoments loss = loss_;
-  postStep(0, 0);
+  const StepExchange::Input input = input_;
+  postStep(0, 0, false);
+  agreeOnStep();
+  loss_ = loss;
+  input_ = input;
+}
+
+void RunState::agreeOnInput(bool hasStep) {
+  const MetricMoments loss = loss_;
+  postStep(0, 0, hasStep);
   agreeOnStep();
   loss_ = loss;
 }

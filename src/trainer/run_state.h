@@ -55,10 +55,18 @@ class RunState {
 
   // The agreement on what callbacks, signals and clocks want: in a step, beside the exchange of the
   // gradients, or at once.
-  void postStep(double loss, double samples);
+  void postStep(double loss, double samples, bool hasStep);
   /// @throws Error(kFailedPrecondition) if a rank's callback threw.
   void agreeOnStep();
   void agree();
+
+  /// Whether in this epoch a rank does not know how many batches it has, so that all ranks read
+  /// those of a step ahead; a BatchLoader is then further than `progress`.
+  bool readsAhead = false;
+  /// What the latest step has told of that.
+  const StepExchange::Input& input() const { return input_; }
+  /// The same before the first step of an epoch. Collective.
+  void agreeOnInput(bool hasStep);
 
   /// The losses of all ranks in the latest step.
   const MetricMoments& lossOfRanks() const { return loss_; }
@@ -73,6 +81,7 @@ class RunState {
   RunLimits limits_;
   StepExchange exchange_;
   MetricMoments loss_;
+  StepExchange::Input input_;
   std::optional<StopReason> stop_;
   int signal_ = 0;
   bool checkpointIsDue_ = false;

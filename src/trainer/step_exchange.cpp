@@ -17,6 +17,17 @@ double encodeStop(const StepWish& wish) {
   return wish.stop ? (1 + static_cast<int>(*wish.stop)) * kSignals + wish.signal : 0;
 }
 
+/// The step and, in the lowest bit, whether one more can follow.
+double encodeStep(std::int64_t step, bool hasStep) {
+  return static_cast<double>(2 * step + (hasStep ? 1 : 0));
+}
+std::int64_t stepIn(double code) {
+  return static_cast<std::int64_t>(code) / 2;
+}
+bool hasStepIn(double code) {
+  return static_cast<std::int64_t>(code) % 2 != 0;
+}
+
 const CollectiveOptions& collectiveOptions() {
   static const CollectiveOptions kOptions = [] {
     CollectiveOptions options;
@@ -29,26 +40,27 @@ const CollectiveOptions& collectiveOptions() {
 
 }  // namespace
 
-void StepExchange::post(const StepWish& wish, std::int64_t step, double loss, double weight) {
+void StepExchange::post(const StepWish& wish, std::int64_t step, double loss, double weight,
+                        bool hasStep) {
   const int rank = world_->rank();
   const Duty duty = wish.failed ? kFail : wish.checkpoint ? kCheckpoint : kNoDuty;
   moments_[kLoss] = MetricMoments::of(loss, weight, rank);
   moments_[kStop] = MetricMoments::of(encodeStop(wish), 1, rank);
   moments_[kDuty] = MetricMoments::of(duty, 1, rank);
-  moments_[kStep] = MetricMoments::of(static_cast<double>(step), 1, rank);
+  moments_[kStep] = MetricMoments::of(encodeStep(step, hasStep), 1, rank);
   if (world_->size() > 1) {
-    pending_ = world_->allreduceAsync(Span<MetricMoments>(moments_), collectiveOptions());
+    pending_ = world_->allreduceAsync(ArrayView<MetricMoments>(moments_), collectiveOptions());
   }
 }
 
 StepWish StepExchange::read() {
   pending_.wait();
-  const MetricMoments& steps = moments_[kStep];
-  if (steps.min != steps.max) {
+  const std::int64_t first = stepIn(moments_[kStep].min);
+  const std::int64_t last = stepIn(moments_[kStep].max);
+  if (first != last) {
     throw Error(ErrorCode::kRankMismatch, "Trainer: the ranks are in different steps, from " +
-                                              std::to_string(static_cast<std::int64_t>(steps.min)) +
-                                              " to " +
-                                              std::to_string(static_cast<std::int64_t>(steps.max)));
+                                              std::to_string(first) + " to " +
+                                              std::to_string(last));
   }
   StepWish agreed;
   const int stop = static_cast<int>(moments_[kStop].max);
@@ -60,6 +72,10 @@ StepWish StepExchange::read() {
   agreed.checkpoint = duty == kCheckpoint;
   agreed.failed = duty == kFail;
   return agreed;
+}
+
+StepExchange::Input StepExchange::input() const {
+  return {hasStepIn(moments_[kStep].max), hasStepIn(moments_[kStep].min)};
 }
 
 }  // namespace steptape::detail

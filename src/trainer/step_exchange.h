@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "steptape/distributed/communicator.h"
-#include "steptape/distributed/metric_moments.h"
+#include "steptape/comm/communicator.h"
+#include "steptape/comm/metric_moments.h"
 #include "steptape/trainer/training_result.h"
 
 namespace steptape::detail {
@@ -35,8 +35,10 @@ class StepExchange {
 
   /// Starts to tell the other ranks. Collective.
   ///
-  /// @param weight Samples behind `loss`; 0 on a rank without data.
-  void post(const StepWish& wish, std::int64_t step, double loss = 0, double weight = 0);
+  /// @param weight  Samples behind `loss`; 0 on a rank without data.
+  /// @param hasStep Whether this rank has data for one more step.
+  void post(const StepWish& wish, std::int64_t step, double loss = 0, double weight = 0,
+            bool hasStep = false);
 
   /// What any rank wants; of several reasons to stop the greatest. The same on every rank.
   ///
@@ -45,6 +47,14 @@ class StepExchange {
 
   /// The losses of all ranks. Valid after read().
   const MetricMoments& loss() const { return moments_[kLoss]; }
+
+  /// Which ranks have data for one more step.
+  struct Input {
+    bool anyHasStep = false;
+    bool allHaveStep = false;
+  };
+  /// Valid after read().
+  Input input() const;
 
  private:
   enum { kLoss, kStop, kDuty, kStep, kCount };

@@ -38,7 +38,7 @@ StepLog::StepLog(DistributedWriter& writer, const TrainerOptions& options)
 void StepLog::step(const Values& values, std::int64_t step) {
   const Stopwatch::Scope timing(time_);
   if (ranksHaveRuns_) {
-    writer_.SummaryWriter::addScalar(ownLoss_, values.loss, step);
+    writer_.addScalar(ownLoss_, values.loss, step);
   }
   StepBatch scalars = job_.atStep(step);
   if (reducesLoss_) {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "steptape/comm/metric_moments.h"
 #include "steptape/distributed/distributed_writer.h"
-#include "steptape/distributed/metric_moments.h"
 #include "steptape/trainer/trainer_options.h"
 
 #include "trainer/progress_report.h"

@@ -11,21 +11,10 @@
 namespace steptape::detail {
 namespace {
 
-/// Goes to where `progress` stands. @return the batches that this rank has left of the epoch.
-std::int64_t goTo(const TrainingProgress& progress, std::int64_t batchesPerStep,
-                  BatchLoader& train) {
-  if (progress.stepInEpoch > 0 && progress.samplesDone >= 0) {
-    return train.resumeEpoch(progress.epoch, progress.samplesDone);
-  }
-  const std::int64_t done = progress.stepInEpoch * batchesPerStep;
-  train.startEpoch(progress.epoch, done);
-  return std::max<std::int64_t>(0, train.batches() - done);
-}
-
-std::int64_t greatest(std::int64_t ofThisRank, Communicator& world) {
-  std::array<std::int64_t, 1> values{ofThisRank};
-  world.allreduce(values, ReduceOp::kMax);
-  return values.front();
+[[noreturn]] void throwNoStep(std::int64_t batches, std::int64_t batchesPerStep) {
+  throw Error(ErrorCode::kInvalidArgument, "Trainer got " + std::to_string(batches) +
+                                               " training batches, wanted at least " +
+                                               std::to_string(batchesPerStep));
 }
 
 }  // namespace
@@ -37,18 +26,24 @@ StepLoop::StepLoop(RunState& state, const Objective& objective, TrainStep& step,
       step_(step),
       times_(times),
       log_(log),
-      train_(train),
-      batchesPerStep_(state.options().gradientSync.accumulationSteps) {}
+      batchesPerStep_(state.options().gradientSync.accumulationSteps),
+      input_(train, batchesPerStep_) {}
 
 void StepLoop::startEpoch() {
   const TrainingProgress& progress = state_.progress;
-  const std::int64_t left = goTo(progress, batchesPerStep_, train_);
-  ownSteps_ = progress.stepInEpoch + left / batchesPerStep_;
-  jobSteps_ = greatest(ownSteps_, state_.world());
-  if (jobSteps_ == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "Trainer got " + std::to_string(left) +
-                                                 " training batches, wanted at least " +
-                                                 std::to_string(batchesPerStep_));
+  input_.startEpoch(progress);
+  const std::int64_t left = input_.batchesLeft();
+  // Of the rank that has most, and whether one does not know.
+  std::array<std::int64_t, 2> ofRanks{progress.stepInEpoch + left / batchesPerStep_,
+                                      input_.lengthIsKnown() ? 0 : 1};
+  state_.world().allreduce(ofRanks, ReduceOp::kMax);
+  state_.readsAhead = ofRanks[1] != 0;
+  if (state_.readsAhead) {
+    startReadingAhead();
+  } else if (ofRanks[0] == 0) {
+    throwNoStep(left, batchesPerStep_);
+  } else {
+    jobSteps_ = ofRanks[0];
   }
   epochStart_ = time_.seconds();
   epochSamples_ = 0;
@@ -58,10 +53,37 @@ void StepLoop::startEpoch() {
   context.batchesPerEpoch = jobSteps_ * batchesPerStep_;
 }
 
+void StepLoop::startReadingAhead() {
+  if (state_.parts().schedule) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "Trainer got a schedule of the learning rate, which follows the fraction of an "
+                "epoch, and a loader that does not know its length; expected one whose "
+                "BatchLoader::batches() is known, such as by TorchLoaderOptions::batches");
+  }
+  input_.readAhead();
+  state_.agreeOnInput(input_.hasStep());
+  if (epochIsDone() && state_.progress.stepInEpoch == 0) {
+    throwNoStep(input_.batchesAhead(), batchesPerStep_);
+  }
+}
+
+void StepLoop::checkInput() const {
+  const StepExchange::Input& input = state_.input();
+  if (state_.readsAhead && input.anyHasStep && !input.allHaveStep &&
+      !state_.options().unevenBatches) {
+    throw Error(ErrorCode::kRankMismatch,
+                "Trainer: the training data of some ranks ended after " +
+                    std::to_string(state_.progress.stepInEpoch) +
+                    " steps of the epoch, those of others did not; expected equally many batches "
+                    "on every rank, or TrainerOptions::unevenBatches");
+  }
+}
+
 void StepLoop::makeStep() {
+  checkInput();
   const Stopwatch::Scope timing(time_);
   TrainingProgress& progress = state_.progress;
-  const bool hasData = progress.stepInEpoch < ownSteps_;
+  const bool hasData = input_.hasStep();
   if (const auto& schedule = state_.parts().schedule) {
     const double fraction =
         static_cast<double>(progress.stepInEpoch) / static_cast<double>(jobSteps_);
@@ -70,8 +92,8 @@ void StepLoop::makeStep() {
   if (state_.options().unevenBatches) {
     step_.join(hasData);
   }
-  const bool endsEpoch = progress.stepInEpoch + 1 == jobSteps_;
-  step_.setKeepGradients(state_.options().histograms && endsEpoch);
+  const bool mayEndEpoch = state_.readsAhead || progress.stepInEpoch + 1 == jobSteps_;
+  step_.setKeepGradients(state_.options().histograms && mayEndEpoch);
   step_.begin();
   stepSamples_ = 0;
   for (std::int64_t i = 1; i <= batchesPerStep_; ++i) {
@@ -81,7 +103,11 @@ void StepLoop::makeStep() {
       learnFrom(batch);
     }
     if (endsStep) {
-      state_.postStep(step_.loss(), stepSamples_);
+      if (hasData && input_.readsAhead()) {
+        const auto timer = times_.time(StepPart::kInput);
+        input_.readAhead();
+      }
+      state_.postStep(step_.loss(), stepSamples_, input_.hasStep());
     }
     step_.exchange();
     noteBatch(endsStep);
@@ -95,23 +121,18 @@ void StepLoop::makeStep() {
     const auto timer = times_.time(StepPart::kWait);
     state_.agreeOnStep();
   }
+  if (state_.readsAhead && epochIsDone()) {
+    jobSteps_ = progress.stepInEpoch;
+  }
   log();
   times_.endStep(state_.progress.step);
 }
 
 void StepLoop::learnFrom(Batch& batch) {
-  bool hasNext = false;
   {
     const auto timer = times_.time(StepPart::kInput);
-    hasNext = train_.next(batch);
+    input_.next(batch);
     objective_.toDevice(batch);
-  }
-  if (!hasNext) {
-    throw Error(ErrorCode::kFailedPrecondition, "Trainer: the training data ended after " +
-                                                    std::to_string(state_.context.batchInEpoch) +
-                                                    " batches of the epoch, wanted " +
-                                                    std::to_string(ownSteps_ * batchesPerStep_) +
-                                                    " by what BatchLoader::batches() says");
   }
   state_.context.batch = &batch;
   state_.call(TrainerEvent::kBeforeBatch);
@@ -149,11 +170,12 @@ EpochStatus StepLoop::status(double samples) const {
   status.epoch = progress.epoch + 1;
   status.epochs = state_.options().epochs;
   status.step = progress.stepInEpoch;
-  status.steps = jobSteps_;
+  status.steps = jobSteps_ == 0 ? 0 : std::max(jobSteps_, progress.stepInEpoch);
   status.loss = state_.lossOfRanks().mean();
   status.seconds = time_.seconds() - epochStart_;
   status.samplesPerSecond = samples / status.seconds;
-  status.secondsLeft = status.seconds * static_cast<double>(jobSteps_ - progress.stepInEpoch) /
+  status.secondsLeft = status.seconds *
+                       static_cast<double>(std::max<std::int64_t>(0, status.steps - status.step)) /
                        static_cast<double>(progress.stepInEpoch);
   return status;
 }

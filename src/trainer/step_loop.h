@@ -7,6 +7,7 @@
 
 #include "trainer/progress_report.h"
 #include "trainer/run_state.h"
+#include "trainer/step_input.h"
 #include "trainer/step_log.h"
 #include "trainer/stopwatch.h"
 #include "trainer/train_step.h"
@@ -23,12 +24,19 @@ class StepLoop {
 
   /// Goes to where RunState::progress stands in its epoch. Collective.
   ///
-  /// @throws Error(kInvalidArgument) on every rank if no rank has the batches for a step.
+  /// @throws Error(kInvalidArgument) on every rank if no rank has the batches for a step, or there
+  ///         is a schedule of the learning rate and a rank does not know how many it has.
   void startEpoch();
 
-  bool epochIsDone() const { return state_.progress.stepInEpoch >= jobSteps_; }
+  bool epochIsDone() const {
+    return state_.readsAhead ? !state_.input().anyHasStep
+                             : state_.progress.stepInEpoch >= jobSteps_;
+  }
 
   /// Trains for one step and logs it. Collective.
+  ///
+  /// @throws Error(kRankMismatch) on every rank if some have no more batches, others have, and the
+  ///         options do not allow for it.
   void makeStep();
 
   /// Where the epoch stands. `samples` are those of all ranks.
@@ -37,9 +45,12 @@ class StepLoop {
 
   double seconds() const { return time_.seconds(); }
   std::int64_t steps() const { return steps_; }
+  /// 0 if it is not known yet.
   std::int64_t stepsPerEpoch() const { return jobSteps_; }
 
  private:
+  void startReadingAhead();
+  void checkInput() const;
   void learnFrom(Batch& batch);
   void noteBatch(bool endsStep);
   void log();
@@ -49,12 +60,12 @@ class StepLoop {
   TrainStep& step_;
   StragglerReport& times_;
   StepLog& log_;
-  BatchLoader& train_;
   std::int64_t batchesPerStep_;
+  StepInput input_;
 
-  // Of the epoch that is under way, what was before a resume included.
-  std::int64_t ownSteps_ = 0;
-  std::int64_t jobSteps_ = 0;  ///< Of the rank that has most.
+  /// In the epoch that is under way, those before a resume included, of the rank that has most.
+  /// Where a rank does not know its own: in the epoch before, or 0.
+  std::int64_t jobSteps_ = 0;
   // Of this rank and this process.
   double stepSamples_ = 0;
   double epochSamples_ = 0;

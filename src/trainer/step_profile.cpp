@@ -54,7 +54,7 @@ void StepProfile::finish() {
   finishBut(0);
 }
 
-OpProfiler& StepProfile::begin(const ProfilerOptions& options) {
+OpProfiler& StepProfile::begin(const OpProfilerOptions& options) {
   finishBut(1);
   return profilers_.emplace_back(options);
 }
@@ -67,16 +67,16 @@ void StepProfile::stop() {
 
 void StepProfile::finishBut(std::size_t newest) {
   while (profilers_.size() > newest) {
-    profilers_.front().flush();  // what failed has been told
+    static_cast<void>(profilers_.front().flush());  // What failed has been reported.
     profilers_.pop_front();
   }
 }
 
-ProfilerOptions StepProfile::commonOptions() const {
-  ProfilerOptions options;
+OpProfilerOptions StepProfile::commonOptions() const {
+  OpProfilerOptions options;
   options.firstStep = state_.progress.step;
   if (state_.world().isRoot()) {
-    options.writer = &state_.parts().writer;
+    options.writer = &state_.parts().writer.localWriter();
   }
   if (state_.world().size() > 1) {
     options.communicator = state_.parts().world;
@@ -85,7 +85,7 @@ ProfilerOptions StepProfile::commonOptions() const {
 }
 
 void StepProfile::profileSteps(std::int64_t skipped, std::int64_t steps) {
-  ProfilerOptions options = commonOptions();
+  OpProfilerOptions options = commonOptions();
   options.schedule.skipFirst = skipped;
   options.schedule.warmup = 1;
   options.schedule.active = steps;
@@ -107,7 +107,7 @@ void StepProfile::endSteps() {
 }
 
 void StepProfile::profileAlways() {
-  ProfilerOptions options = commonOptions();
+  OpProfilerOptions options = commonOptions();
   options.schedule.active = kStepsPerProfile;
   options.maxOverhead = state_.options().profilingShare;
   options.maxTraceSpans = 0;

@@ -33,10 +33,10 @@ class StepProfile {
   void profileAlways();
   void followTrigger();
   /// Collective, as the next two.
-  OpProfiler& begin(const ProfilerOptions& options);
+  OpProfiler& begin(const OpProfilerOptions& options);
   void stop();
   void finishBut(std::size_t newest);
-  ProfilerOptions commonOptions() const;
+  OpProfilerOptions commonOptions() const;
 
   RunState& state_;
   Stopwatch& loggingTime_;

@@ -75,9 +75,9 @@ void Trainer::on(TrainerEvent event, std::function<void(TrainingContext&)> funct
   impl_->parts.callbacks.add(event, std::move(function));
 }
 
-TrainingResult Trainer::fit(BatchLoader& train, BatchLoader& test) {
+TrainingResult Trainer::fit(BatchLoaderRef train, BatchLoaderRef test) {
   try {
-    return detail::TrainingRun(impl_->parts, train, test).run();
+    return detail::TrainingRun(impl_->parts, *train, *test).run();
   } catch (const Error& error) {
     throw impl_->parts.callbacks.explain(error);
   }

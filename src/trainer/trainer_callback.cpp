@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/trainer/trainer_callback.h"
 
-#include <algorithm>
-#include <string>
-
-#include "steptape/base/error.h"
+#include "trainer/metric_lookup.h"
 
 namespace steptape {
 
 double TrainingContext::metric(std::string_view name) const {
-  const auto found = std::find_if(metrics.begin(), metrics.end(),
-                                  [&](const MetricValue& metric) { return metric.name == name; });
-  if (found == metrics.end()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "TrainingContext: no metric " + std::string(name) + " was evaluated" +
-                    (metrics.empty() ? ", since there was no evaluation yet" : ""));
-  }
-  return found->value;
+  return detail::metricIn(metrics, name, "TrainingContext");
 }
 
 TrainerCallback::~TrainerCallback() = default;

@@ -1,7 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/trainer/training_result.h"
 
+#include "steptape/base/error.h"
+
+#include "trainer/metric_lookup.h"
+
 namespace steptape {
+
+double detail::metricIn(const std::vector<MetricValue>& metrics, std::string_view name,
+                        const char* who) {
+  std::string evaluated;
+  for (const MetricValue& metric : metrics) {
+    if (metric.name == name) {
+      return metric.value;
+    }
+    evaluated += (evaluated.empty() ? "" : ", ") + metric.name;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string(who) + ": no metric " + std::string(name) + " was evaluated" +
+                  (metrics.empty() ? ", since there was no evaluation yet"
+                                   : "; got " + evaluated +
+                                         ", expected one of these, or more in "
+                                         "TrainerOptions::metrics"));
+}
+
+double TrainingResult::metric(std::string_view name) const {
+  return detail::metricIn(metrics, name, "TrainingResult");
+}
 
 const char* stopReasonText(StopReason reason) {
   switch (reason) {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "steptape/parallel/broadcast.h"
+#include "steptape/parallel/parameters.h"
 #include "steptape/recipe/recipe.h"
 #include "steptape/recipe/run_description.h"
 
@@ -214,26 +214,18 @@ void TrainingRun::noteSpeed() {
   result_.trainingSeconds = loop_->seconds();
   result_.loggingSeconds = log_.time().seconds();
   if (loop_->steps() > 0) {
-    result_.secondsPerEpoch = result_.trainingSeconds *
-                              static_cast<double>(loop_->stepsPerEpoch()) /
-                              static_cast<double>(loop_->steps());
+    result_.secondsPerEpoch = loop_->stepsPerEpoch() > 0
+                                  ? result_.trainingSeconds *
+                                        static_cast<double>(loop_->stepsPerEpoch()) /
+                                        static_cast<double>(loop_->steps())
+                                  : std::numeric_limits<double>::quiet_NaN();
     result_.samplesPerSecond = jobSamples_ / result_.trainingSeconds;
   }
 }
 
 void TrainingRun::noteOutcome() {
-  const auto metric = [this](const char* name) {
-    for (const MetricValue& one : state_.context.metrics) {
-      if (one.name == name) {
-        return one.value;
-      }
-    }
-    return std::numeric_limits<double>::quiet_NaN();
-  };
   result_.epochs = state_.progress.epoch;
   result_.step = state_.progress.step;
-  result_.testLoss = metric("loss");
-  result_.testAccuracy = metric("accuracy");
   result_.metrics = state_.context.metrics;
   result_.bestValue = best_.best().value;
   result_.bestStep = best_.best().step;

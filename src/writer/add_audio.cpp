@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "steptape/summary/audio.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/audio/audio.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -19,18 +19,19 @@ void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, st
     return;
   }
   checkAudio(samples, options);
-  const auto wav = capture({samples}, [core = core_, name, options](const auto& views) {
-    WavFile file = encodeWav(views[0], options);
-    if (file.clipped > 0) {
-      core->reporter().reportOnce("clipped " + name,
-                                  "the sound \"" + name + "\" has " + std::to_string(file.clipped) +
-                                      " of " + std::to_string(views[0].numel()) +
-                                      " samples out of -1..1 or NaN; they are clipped");
-    }
-    return std::move(file.bytes);
-  });
+  const auto wav = detail::capture(
+      {samples}, [reporter = &core_->context().reporter(), name, options](const auto& views) {
+        WavFile file = encodeWav(views[0], options);
+        if (file.clipped > 0) {
+          reporter->reportOnce("clipped " + name,
+                               "the sound \"" + name + "\" has " + std::to_string(file.clipped) +
+                                   " of " + std::to_string(views[0].numel()) +
+                                   " samples out of -1..1 or NaN; they are clipped");
+        }
+        return std::move(file.bytes);
+      });
   core_->addValue(step, options.wallTime, samples.nbytes(),
-                  [name, wav, metadata = namesOf(options), form = core_->options().valueForm] {
+                  [name, wav, metadata = detail::namesOf(options)](ValueForm form) {
                     return audioValue(name, *wav(), metadata, form);
                   });
 }

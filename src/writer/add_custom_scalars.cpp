@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/summary/custom_scalars.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/plot/custom_scalars.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
@@ -21,7 +21,7 @@ void SummaryWriter::addCustomScalars(const CustomScalarsLayout& layout) {
   if (!core_->isActive()) {
     return;
   }
-  validateLayout(layout);
+  checkLayout(layout);
   core_->layout().add(layout);
   // A layout belongs to the run and to no step of it.
   core_->addValue(0, std::nullopt, encodeLayout(layout).size(),

@@ -3,12 +3,13 @@
 #include <string>
 #include <utility>
 
-#include "steptape/summary/embedding.h"
 #include "steptape/writer/summary_writer.h"
 
-#include "summary/embedding_config.h"
-#include "summary/sprite.h"
+#include "summary/embedding/embedding.h"
+#include "summary/embedding/embedding_config.h"
+#include "summary/embedding/sprite.h"
 #include "writer/capture.h"
+#include "writer/captured_value.h"
 #include "writer/projector_job.h"
 #include "writer/writer_core.h"
 
@@ -28,19 +29,21 @@ std::size_t bytesOf(const std::vector<std::vector<std::string>>& rows) {
 
 }  // namespace
 
-void SummaryWriter::addEmbedding(const TensorView& matrix, const EmbeddingOptions& options) {
-  const std::string tag = core_->validTag(options.tag);
+void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix, std::int64_t step,
+                                 const EmbeddingOptions& options) {
+  const std::string name = core_->validTag(tag);
   if (!core_->isActive()) {
     return;
   }
+  checkEmbeddingTag(name, step);
   checkEmbedding(matrix, options);
   // A view that is in flight owns its elements already.
-  CapturedEmbedding embedding{detail::embeddingName(tag, options.step),
-                              detail::embeddingDirectory(tag, options.step),
-                              matrix.isInFlight() ? matrix : matrix.copy(),
-                              {},
-                              {},
-                              0};
+  detail::CapturedEmbedding embedding{detail::embeddingName(name, step),
+                                      detail::embeddingDirectory(name, step),
+                                      matrix.isInFlight() ? matrix : matrix.copy(),
+                                      {},
+                                      {},
+                                      0};
   std::size_t bytes = matrix.nbytes();
   if (!options.metadata.empty()) {
     embedding.metadata.emplace(options.metadataHeader, options.metadata);
@@ -49,12 +52,19 @@ void SummaryWriter::addEmbedding(const TensorView& matrix, const EmbeddingOption
   if (options.labelImages) {
     const detail::SpriteGrid grid = detail::spriteGrid(*options.labelImages);
     embedding.spriteCell = grid.cell;
-    embedding.sprite = capture({*options.labelImages},
-                               [](const auto& views) { return spritePixels(views.front()); });
+    embedding.sprite = detail::capture(
+        {*options.labelImages}, [](const auto& views) { return spritePixels(views.front()); });
     bytes += static_cast<std::size_t>(grid.side() * grid.side() * options.labelImages->shape()[1]);
   }
-  auto job = std::make_shared<ProjectorJob>(core_->directory(), std::move(embedding));
-  core_->addFiles(bytes, [job](bool* again) { return job->writePiece(again); });
+  auto job =
+      std::make_shared<detail::ProjectorJob>(core_->context().directory(), std::move(embedding));
+  detail::CapturedValue files;
+  files.bytes = bytes;
+  // A piece at a time, so that the backend looks after scalars in between.
+  files.work = [job](const detail::CapturedValue::Place& place) {
+    return job->writePiece(place.again);
+  };
+  core_->handOver(std::move(files));
 }
 
 }  // namespace steptape

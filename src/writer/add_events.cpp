@@ -17,45 +17,46 @@ namespace {
 struct PayloadBytes {
   std::size_t operator()(std::monostate /*none*/) const { return 0; }
   std::size_t operator()(float /*scalar*/) const { return sizeof(float); }
-  std::size_t operator()(const Tensor& tensor) const {
+  std::size_t operator()(const event::Tensor& tensor) const {
     std::size_t bytes = tensor.content.size();
     for (const std::string& text : tensor.strings) {
       bytes += text.size();
     }
     return bytes;
   }
-  std::size_t operator()(const SummaryImage& image) const { return image.encoded.size(); }
-  std::size_t operator()(const SummaryAudio& audio) const { return audio.encoded.size(); }
-  std::size_t operator()(const SummaryHistogram& histogram) const {
+  std::size_t operator()(const event::SummaryImage& image) const { return image.encoded.size(); }
+  std::size_t operator()(const event::SummaryAudio& audio) const { return audio.encoded.size(); }
+  std::size_t operator()(const event::SummaryHistogram& histogram) const {
     return histogram.bucketLimits.size() * 2 * sizeof(double);
   }
-  std::size_t operator()(const FileVersion& version) const { return version.version.size(); }
-  std::size_t operator()(const GraphDef& graph) const { return graph.bytes.size(); }
-  std::size_t operator()(const MetaGraphDef& graph) const { return graph.bytes.size(); }
-  std::size_t operator()(const TaggedRunMetadata& run) const { return run.bytes.size(); }
-  std::size_t operator()(const SessionLog& log) const { return log.message.size(); }
-  std::size_t operator()(const Summary& summary) const {
+  std::size_t operator()(const event::FileVersion& version) const { return version.version.size(); }
+  std::size_t operator()(const event::GraphDef& graph) const { return graph.bytes.size(); }
+  std::size_t operator()(const event::MetaGraphDef& graph) const { return graph.bytes.size(); }
+  std::size_t operator()(const event::TaggedRunMetadata& run) const { return run.bytes.size(); }
+  std::size_t operator()(const event::SessionLog& log) const { return log.message.size(); }
+  std::size_t operator()(const event::Summary& summary) const {
     std::size_t bytes = 0;
-    for (const Value& value : summary.values) {
+    for (const event::Value& value : summary.values) {
       bytes += std::visit(*this, value.data);
     }
     return bytes;
   }
 };
 
-void handOver(WriterCore& core, Event::What what, std::int64_t step,
+void handOver(detail::WriterCore& core, event::Event::What what, std::int64_t step,
               std::optional<double> wallTime) {
   const std::size_t bytes = std::visit(PayloadBytes(), what);
   // Shared, because std::function must be able to copy what it holds.
-  auto shared = std::make_shared<Event::What>(std::move(what));
+  auto shared = std::make_shared<event::Event::What>(std::move(what));
   core.addEvent(step, wallTime, bytes, [shared] { return std::move(*shared); });
 }
 
 }  // namespace
 
-void SummaryWriter::addSummary(Summary summary, std::int64_t step, const ValueOptions& options) {
-  const SummaryMetadata names = namesOf(options);
-  for (Value& value : summary.values) {
+void SummaryWriter::addSummary(event::Summary summary, std::int64_t step,
+                               const ValueOptions& options) {
+  const event::SummaryMetadata names = detail::namesOf(options);
+  for (event::Value& value : summary.values) {
     value.tag = core_->validTag(value.tag);
     if (value.metadata && !names.displayName.empty()) {
       value.metadata->displayName = names.displayName;
@@ -67,9 +68,9 @@ void SummaryWriter::addSummary(Summary summary, std::int64_t step, const ValueOp
   handOver(*core_, std::move(summary), step, options.wallTime);
 }
 
-void SummaryWriter::addEvent(Event event) {
+void SummaryWriter::addEvent(event::Event event) {
   if (std::holds_alternative<std::monostate>(event.what) ||
-      std::holds_alternative<FileVersion>(event.what)) {
+      std::holds_alternative<event::FileVersion>(event.what)) {
     throw Error(
         ErrorCode::kInvalidArgument,
         "addEvent: got an event that is empty or a file's version, wanted one with content; "
@@ -79,7 +80,7 @@ void SummaryWriter::addEvent(Event event) {
   if (event.wallTime != 0) {
     options.wallTime = event.wallTime;
   }
-  if (auto* const summary = std::get_if<Summary>(&event.what)) {
+  if (auto* const summary = std::get_if<event::Summary>(&event.what)) {
     addSummary(std::move(*summary), event.step, options);
     return;
   }

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/summary/image.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/image/image.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
 
@@ -15,8 +15,8 @@ namespace steptape {
 namespace {
 
 /// Draws the figures, which may differ in size.
-Value drawnValue(const std::string& tag, const std::vector<CapturedFigure>& figures,
-                 const SummaryMetadata& metadata, ValueForm form) {
+event::Value drawnValue(const std::string& tag, const std::vector<CapturedFigure>& figures,
+                        const event::SummaryMetadata& metadata, ValueForm form) {
   int width = 0;
   int height = 0;
   std::vector<std::string> pngs;
@@ -47,8 +47,8 @@ void SummaryWriter::addFigures(std::string_view tag, std::vector<CapturedFigure>
   }
   core_->addValue(
       step, options.wallTime, bytes,
-      [name = std::move(name), figures = std::move(figures), metadata = namesOf(options),
-       form = core_->options().valueForm] { return drawnValue(name, figures, metadata, form); });
+      [name = std::move(name), figures = std::move(figures), metadata = detail::namesOf(options)](
+          ValueForm form) { return drawnValue(name, figures, metadata, form); });
 }
 
 }  // namespace steptape

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "steptape/event/graph.h"
-#include "steptape/summary/text.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/text.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
@@ -18,30 +18,30 @@ constexpr char kDescriptionTag[] = "graph/description";
 constexpr std::int64_t kGraphStep = 0;
 
 /// Memory that `graph` holds, roughly.
-std::size_t sizeOf(const Graph& graph) {
-  std::size_t bytes = graph.description.size() + graph.stats.size() * sizeof(GraphNodeStats);
-  for (const GraphNode& node : graph.nodes) {
-    bytes += sizeof(GraphNode) + node.name.size() + node.op.size() +
+std::size_t sizeOf(const event::Graph& graph) {
+  std::size_t bytes = graph.description.size() + graph.stats.size() * sizeof(event::GraphNodeStats);
+  for (const event::GraphNode& node : graph.nodes) {
+    bytes += sizeof(event::GraphNode) + node.name.size() + node.op.size() +
              node.inputs.size() * sizeof(std::string) +
-             node.attributes.size() * sizeof(std::pair<std::string, GraphAttribute>);
+             node.attributes.size() * sizeof(std::pair<std::string, event::GraphAttribute>);
   }
   return bytes;
 }
 
 }  // namespace
 
-void SummaryWriter::addGraph(const Graph& graph, const GraphOptions& options) {
+void SummaryWriter::addGraph(const event::Graph& graph, const GraphOptions& options) {
   if (!core_->isActive()) {
     return;
   }
-  checkGraph(graph);
-  const auto kept = std::make_shared<const Graph>(graph);
+  event::checkGraph(graph);
+  const auto kept = std::make_shared<const event::Graph>(graph);
   core_->addEvent(kGraphStep, options.wallTime, sizeOf(graph),
-                  [kept] { return Event::What(encodeGraph(*kept)); });
+                  [kept] { return event::Event::What(event::encodeGraph(*kept)); });
   if (!graph.stats.empty()) {
     core_->addEvent(kGraphStep, options.wallTime, 0,
                     [kept, tag = core_->validTag(options.sessionRun)] {
-                      return Event::What(encodeGraphStats(*kept, tag));
+                      return event::Event::What(event::encodeGraphStats(*kept, tag));
                     });
   }
   if (!graph.description.empty()) {
@@ -50,16 +50,16 @@ void SummaryWriter::addGraph(const Graph& graph, const GraphOptions& options) {
   }
 }
 
-void SummaryWriter::addGraphStats(std::vector<GraphNodeStats> stats,
+void SummaryWriter::addGraphStats(std::vector<event::GraphNodeStats> stats,
                                   const std::string& sessionRun) {
   if (!core_->isActive() || stats.empty()) {
     return;
   }
-  auto measured = std::make_shared<Graph>();
+  auto measured = std::make_shared<event::Graph>();
   measured->stats = std::move(stats);
   core_->addEvent(kGraphStep, std::nullopt, sizeOf(*measured),
                   [measured, tag = core_->validTag(sessionRun)] {
-                    return Event::What(encodeGraphStats(*measured, tag));
+                    return event::Event::What(event::encodeGraphStats(*measured, tag));
                   });
 }
 

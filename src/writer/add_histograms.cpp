@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "steptape/summary/histogram.h"
-#include "steptape/summary/tag.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/histogram/histogram.h"
+#include "summary/tag.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -15,13 +15,13 @@ namespace steptape {
 namespace {
 
 /// Reports, the first time that the histogram has values which no bucket can hold, how many.
-void noteNonFinite(const std::string& name, const HistogramData& data, WriterCore* core) {
+void noteNonFinite(const std::string& name, const HistogramData& data, detail::Reporter* reporter) {
   const std::uint64_t left = data.nanCount + data.posInfCount + data.negInfCount;
   if (left == 0) {
     return;
   }
   const auto all = left + static_cast<std::uint64_t>(data.raw.num);
-  core->reporter().reportOnce(
+  reporter->reportOnce(
       "not finite " + name,
       "the histogram \"" + name + "\" leaves out " + std::to_string(data.nanCount) + " NaN, " +
           std::to_string(data.posInfCount) + " +Inf and " + std::to_string(data.negInfCount) +
@@ -37,17 +37,17 @@ void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
     return;
   }
   checkHistogramBins(options.bins, options.maxBins);
-  const auto count = [core = core_, name, bins = options.bins,
+  const auto count = [reporter = &core_->context().reporter(), name, bins = options.bins,
                       maxBins = options.maxBins](const auto& views) {
     HistogramData data = computeHistogram(views.front(), bins, maxBins);
-    noteNonFinite(name, data, core.get());
+    noteNonFinite(name, data, reporter);
     return std::move(data.raw);
   };
-  const auto counted = capture({values}, count);
+  const auto counted = detail::capture({values}, count);
   // As many buckets as the default has at most; other bins have more in rare cases only.
   const std::size_t bytes = 2048 * sizeof(double);
   core_->addValue(step, options.wallTime, bytes,
-                  [name, counted, metadata = namesOf(options), form = core_->options().valueForm] {
+                  [name, counted, metadata = detail::namesOf(options)](ValueForm form) {
                     return histogramValue(name, *counted(), metadata, form);
                   });
 }
@@ -55,13 +55,12 @@ void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
 void SummaryWriter::addHistogramRaw(std::string_view tag, const HistogramRaw& histogram,
                                     std::int64_t step, const HistogramOptions& options) {
   const std::string name = core_->validTag(tag);
-  validateHistogram(histogram);
+  checkHistogram(histogram);
   const std::size_t bytes = sizeof(double) * 2 * histogram.bucketLimits.size();
-  core_->addValue(
-      step, options.wallTime, bytes,
-      [name, histogram, metadata = namesOf(options), form = core_->options().valueForm] {
-        return histogramValue(name, histogram, metadata, form);
-      });
+  core_->addValue(step, options.wallTime, bytes,
+                  [name, histogram, metadata = detail::namesOf(options)](ValueForm form) {
+                    return histogramValue(name, histogram, metadata, form);
+                  });
 }
 
 }  // namespace steptape

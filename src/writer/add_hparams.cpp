@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "steptape/summary/hparams.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/hparams.h"
+#include "writer/captured_value.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
@@ -21,6 +24,26 @@ std::vector<std::string> promisedMetrics(const HparamsOptions& options) {
   return tags;
 }
 
+/// A scalar at its series' last step, or at the step where this run began if it has none.
+void addScalarAtLastStep(detail::WriterCore& core, std::uint32_t series, double value,
+                         std::optional<double> wallTime) {
+  if (series == 0) {
+    return;
+  }
+  detail::CapturedValue captured;
+  captured.step = core.context().options().purgeStep.value_or(0);
+  captured.wallTime = wallTime;
+  captured.scalars = 1;
+  captured.order = detail::CapturedValue::Order::kInPlace;
+  captured.work = [series, value](const detail::CapturedValue::Place& place) {
+    detail::RegisteredSeries* const known = place.seriesOf(series);
+    known->stream->addScalarAtLastStep(&known->series, static_cast<float>(value), place.step,
+                                       place.wallTime, place.exact);
+    return Status();
+  };
+  core.handOver(std::move(captured));
+}
+
 }  // namespace
 
 void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metrics,
@@ -31,25 +54,26 @@ void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metr
   }
   if (core_->session().begin(promisedMetrics(options))) {
     try {
-      core_->addValues(0, options.wallTime, 0, [hparams, options, startTime = core_->startTime()] {
-        std::vector<Value> values;
-        if (options.experiment) {
-          values.push_back(hparamsExperimentValue(*options.experiment));
-        }
-        values.push_back(sessionStartValue(hparams, options.groupName, startTime));
-        return values;
-      });
+      core_->addValues(0, options.wallTime, 0,
+                       [hparams, options, startTime = core_->context().startTime()] {
+                         std::vector<event::Value> values;
+                         if (options.experiment) {
+                           values.push_back(hparamsExperimentValue(*options.experiment));
+                         }
+                         values.push_back(sessionStartValue(hparams, options.groupName, startTime));
+                         return values;
+                       });
     } catch (...) {
       core_->session().abandon();
       throw;
     }
   } else {
-    core_->reporter().reportOnce(
-        "addHparams() was called again for " + core_->directory() +
+    core_->context().reporter().reportOnce(
+        "addHparams() was called again for " + core_->context().directory() +
         ": TensorBoard keeps a run's first hyperparameters; only the metrics were taken");
   }
   for (const auto& [tag, value] : metrics) {
-    core_->addScalarAtLastStep(core_->series(tag), value, options.wallTime);
+    addScalarAtLastStep(*core_, core_->series().of(tag), value, options.wallTime);
   }
 }
 

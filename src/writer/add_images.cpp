@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/summary/boxes.h"
-#include "steptape/summary/image.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/image/boxes.h"
+#include "summary/image/image.h"
 #include "writer/capture.h"
 #include "writer/captured_pixels.h"
 #include "writer/value_names.h"
@@ -23,13 +23,13 @@ struct PixelsAndBoxes {
   std::vector<BoxCorners> boxes;
 };
 
-Value encodedValue(const std::string& name, const Pixels& pixels, const SummaryMetadata& names,
-                   ValueForm form) {
+event::Value encodedValue(const std::string& name, const Pixels& pixels,
+                          const event::SummaryMetadata& names, ValueForm form) {
   return imageValue(name, pixels.width, pixels.height, encodePng(pixels), names, form);
 }
 
-Value encodedValue(const std::string& name, const std::vector<Pixels>& images,
-                   const SummaryMetadata& names, ValueForm form) {
+event::Value encodedValue(const std::string& name, const std::vector<Pixels>& images,
+                          const event::SummaryMetadata& names, ValueForm form) {
   int width = 0;
   int height = 0;
   std::vector<std::string> pngs;
@@ -64,11 +64,11 @@ void SummaryWriter::addImage(std::string_view tag, const TensorView& pixels, std
     return;
   }
   checkImage(pixels, options.dataFormat);
-  const auto captured = capturePixels(
-      pixels, name, core_,
+  const auto captured = detail::capturePixels(
+      pixels, name, &core_->context().reporter(),
       [format = options.dataFormat](const TensorView& view) { return imagePixels(view, format); });
-  core_->addValue(step, options.wallTime, capturedBytes(pixels),
-                  [name, captured, names = namesOf(options), form = core_->options().valueForm] {
+  core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
+                  [name, captured, names = detail::namesOf(options)](ValueForm form) {
                     return encodedValue(name, *captured(), names, form);
                   });
 }
@@ -80,11 +80,11 @@ void SummaryWriter::addImages(std::string_view tag, const TensorView& pixels, st
     return;
   }
   checkImageGrid(pixels, options.dataFormat);
-  const auto captured = capturePixels(
-      pixels, name, core_,
+  const auto captured = detail::capturePixels(
+      pixels, name, &core_->context().reporter(),
       [format = options.dataFormat](const TensorView& view) { return imageGrid(view, format); });
-  core_->addValue(step, options.wallTime, capturedBytes(pixels),
-                  [name, captured, names = namesOf(options), form = core_->options().valueForm] {
+  core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
+                  [name, captured, names = detail::namesOf(options)](ValueForm form) {
                     return encodedValue(name, *captured(), names, form);
                   });
 }
@@ -96,23 +96,23 @@ void SummaryWriter::addImages(std::string_view tag, const std::vector<TensorView
     return;
   }
   checkImages(images, options.dataFormat);
-  const auto captured =
-      capture(images, [core = core_, name, format = options.dataFormat](const auto& views) {
-        std::vector<Pixels> all;
-        std::uint64_t nans = 0;
-        for (const TensorView& view : views) {
-          all.push_back(imagePixels(view, format));
-          nans += all.back().nanCount;
-        }
-        reportNans(name, nans, core.get());
-        return all;
-      });
+  const auto captured = detail::capture(images, [reporter = &core_->context().reporter(), name,
+                                                 format = options.dataFormat](const auto& views) {
+    std::vector<Pixels> all;
+    std::uint64_t nans = 0;
+    for (const TensorView& view : views) {
+      all.push_back(imagePixels(view, format));
+      nans += all.back().nanCount;
+    }
+    detail::reportNans(name, nans, reporter);
+    return all;
+  });
   std::size_t bytes = 0;
   for (const TensorView& image : images) {
-    bytes += capturedBytes(image);
+    bytes += detail::capturedBytes(image);
   }
   core_->addValue(step, options.wallTime, bytes,
-                  [name, captured, names = namesOf(options), form = core_->options().valueForm] {
+                  [name, captured, names = detail::namesOf(options)](ValueForm form) {
                     return encodedValue(name, *captured(), names, form);
                   });
 }
@@ -125,17 +125,18 @@ void SummaryWriter::addImageWithBoxes(std::string_view tag, const TensorView& pi
     return;
   }
   checkBoxes(pixels, boxes, options);
-  const auto captured = capture(
-      {pixels, boxes}, [core = core_, name, format = options.dataFormat](const auto& views) {
+  const auto captured =
+      detail::capture({pixels, boxes}, [reporter = &core_->context().reporter(), name,
+                                        format = options.dataFormat](const auto& views) {
         PixelsAndBoxes taken{imagePixels(views[0], format), boxCorners(views[1])};
-        reportNans(name, taken.pixels.nanCount, core.get());
+        detail::reportNans(name, taken.pixels.nanCount, reporter);
         return taken;
       });
-  core_->addValue(step, options.wallTime, capturedBytes(pixels),
-                  [name, captured, options, form = core_->options().valueForm] {
+  core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
+                  [name, captured, options](ValueForm form) {
                     const auto taken = captured();
                     return encodedValue(name, drawBoxes(taken->pixels, taken->boxes, options),
-                                        namesOf(options), form);
+                                        detail::namesOf(options), form);
                   });
 }
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/summary/mesh.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/plot/mesh.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -32,7 +32,7 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
   }
   const bool hasColors = options.colors.has_value();
   const bool hasFaces = options.faces.has_value();
-  const auto mesh = capture(std::move(views), [hasColors, hasFaces](const auto& captured) {
+  const auto mesh = detail::capture(std::move(views), [hasColors, hasFaces](const auto& captured) {
     MeshOptions parts;
     if (hasColors) {
       parts.colors = captured[1];
@@ -43,7 +43,7 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
     return meshTensors(captured[0], parts);
   });
   core_->addValues(step, options.wallTime, bytes,
-                   [name, mesh, config = options.configJson, metadata = namesOf(options)] {
+                   [name, mesh, config = options.configJson, metadata = detail::namesOf(options)] {
                      return meshValues(name, *mesh(), config, metadata);
                    });
 }

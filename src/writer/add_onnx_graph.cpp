@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/onnx_graph.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/graph/onnx_graph.h"
 #include "writer/writer_core.h"
 
 namespace steptape {

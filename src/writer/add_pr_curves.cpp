@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/summary/pr_curve.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/plot/pr_curve.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -32,7 +32,7 @@ void SummaryWriter::addPrCurve(std::string_view tag, const TensorView& labels,
     views.push_back(*options.weights);
   }
   const int thresholds = options.numThresholds;
-  const auto counts = capture(std::move(views), [thresholds](const auto& captured) {
+  const auto counts = detail::capture(std::move(views), [thresholds](const auto& captured) {
     PrCurveOptions counting;
     counting.numThresholds = thresholds;
     if (captured.size() > 2) {
@@ -41,9 +41,10 @@ void SummaryWriter::addPrCurve(std::string_view tag, const TensorView& labels,
     return computePrCurve(captured[0], captured[1], counting);
   });
   const std::size_t bytes = bytesOf(static_cast<std::size_t>(thresholds));
-  core_->addValue(step, options.wallTime, bytes, [name, counts, metadata = namesOf(options)] {
-    return prCurveValue(name, *counts(), metadata);
-  });
+  core_->addValue(step, options.wallTime, bytes,
+                  [name, counts, metadata = detail::namesOf(options)] {
+                    return prCurveValue(name, *counts(), metadata);
+                  });
 }
 
 void SummaryWriter::addPrCurveRaw(std::string_view tag, const PrCurveCounts& counts,
@@ -52,11 +53,12 @@ void SummaryWriter::addPrCurveRaw(std::string_view tag, const PrCurveCounts& cou
   if (!core_->isActive()) {
     return;
   }
-  validatePrCurve(counts);
+  checkPrCurve(counts);
   const std::size_t bytes = bytesOf(counts.truePositives.size());
-  core_->addValue(step, options.wallTime, bytes, [name, counts, metadata = namesOf(options)] {
-    return prCurveValue(name, counts, metadata);
-  });
+  core_->addValue(step, options.wallTime, bytes,
+                  [name, counts, metadata = detail::namesOf(options)] {
+                    return prCurveValue(name, counts, metadata);
+                  });
 }
 
 }  // namespace steptape

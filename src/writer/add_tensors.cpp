@@ -2,9 +2,9 @@
 #include <memory>
 #include <string>
 
-#include "steptape/summary/raw_tensor.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/tensor/raw_tensor.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -18,10 +18,12 @@ void SummaryWriter::addTensor(std::string_view tag, const TensorView& tensor, st
     return;
   }
   checkRawTensor(tensor);
-  const auto copy = capture({tensor}, [](const auto& views) { return rawTensor(views[0]); });
-  core_->addValue(
-      step, options.wallTime, tensor.nbytes(),
-      [name, copy, metadata = namesOf(options)] { return tensorValue(name, *copy(), metadata); });
+  const auto copy =
+      detail::capture({tensor}, [](const auto& views) { return rawTensor(views[0]); });
+  core_->addValue(step, options.wallTime, tensor.nbytes(),
+                  [name, copy, metadata = detail::namesOf(options)] {
+                    return tensorValue(name, *copy(), metadata);
+                  });
 }
 
 }  // namespace steptape

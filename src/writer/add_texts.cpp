@@ -3,34 +3,36 @@
 #include <string>
 #include <utility>
 
-#include "steptape/summary/text.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/text.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
 namespace {
 
-void addTable(WriterCore* core, std::string name, Tensor table, std::int64_t step,
+void addTable(detail::WriterCore* core, std::string name, event::Tensor table, std::int64_t step,
               const TextOptions& options) {
   std::size_t bytes = 0;
   for (const std::string& cell : table.strings) {
     bytes += cell.size();
   }
-  core->addValue(step, options.wallTime, bytes,
-                 [name = std::move(name), table = std::move(table), metadata = namesOf(options)] {
-                   return textTableValue(name, table, metadata);
-                 });
+  core->addValue(
+      step, options.wallTime, bytes,
+      [name = std::move(name), table = std::move(table), metadata = detail::namesOf(options)] {
+        return textTableValue(name, table, metadata);
+      });
 }
 
 }  // namespace
 
 void SummaryWriter::addText(std::string_view tag, std::string_view markdown, std::int64_t step,
                             const TextOptions& options) {
-  core_->addValue(step, options.wallTime, markdown.size(),
-                  [name = core_->validTag(tag), text = std::string(markdown),
-                   metadata = namesOf(options)] { return textValue(name, text, metadata); });
+  core_->addValue(
+      step, options.wallTime, markdown.size(),
+      [name = core_->validTag(tag), text = std::string(markdown),
+       metadata = detail::namesOf(options)] { return textValue(name, text, metadata); });
 }
 
 void SummaryWriter::addTextTable(std::string_view tag, const std::vector<std::string>& rows,

@@ -2,10 +2,10 @@
 #include <string>
 #include <utility>
 
-#include "steptape/summary/image.h"
-#include "steptape/summary/video.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/image/image.h"
+#include "summary/video/video.h"
 #include "writer/captured_pixels.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -19,17 +19,17 @@ void SummaryWriter::addVideo(std::string_view tag, const TensorView& frames, std
     return;
   }
   checkVideo(frames, options);
-  const auto captured = capturePixels(
-      frames, name, core_,
+  const auto captured = detail::capturePixels(
+      frames, name, &core_->context().reporter(),
       [format = options.dataFormat](const TensorView& view) { return videoFrames(view, format); });
-  core_->addValue(step, options.wallTime, capturedBytes(frames),
-                  [name, captured, options, form = core_->options().valueForm] {
+  core_->addValue(step, options.wallTime, detail::capturedBytes(frames),
+                  [name, captured, options](ValueForm form) {
                     const auto taken = captured();
                     std::string file = options.format == VideoFormat::kGif
                                            ? encodeGif(*taken, options.fps)
                                            : encodeApng(*taken, options.fps);
                     return imageValue(name, taken->width, taken->height, std::move(file),
-                                      namesOf(options), form);
+                                      detail::namesOf(options), form);
                   });
 }
 

@@ -10,11 +10,9 @@
 #include <thread>
 #include <utility>
 
-#include "writer/event_stream.h"
 #include "writer/terminate_handler.h"
-#include "writer/writer_core.h"
 
-namespace steptape {
+namespace steptape::detail {
 namespace {
 
 // A ring holds 10,900 scalars, so a thread may log two million a second between two looks.
@@ -32,7 +30,7 @@ std::atomic<Backend*> Backend::current_{nullptr};
 Backend& Backend::instance() {
   static const bool kPrepared = [] {
     pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
-    flushBeforeTerminate();
+    callBeforeTerminate([] { instance().flushAllBeforeAbort(); });
     return true;
   }();
   static_cast<void>(kPrepared);
@@ -50,19 +48,19 @@ Backend& Backend::instance() {
 
 Backend::Backend() : openFiles_(kOpenFiles), series_(1), pause_(kPause) {}
 
-void Backend::attach(std::shared_ptr<WriterCore> core) {
+void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort) {
   MutexLock lock(mutex_);
-  cores_.push_back(std::move(core));
+  clients_.push_back({std::move(run), std::move(beforeAbort)});
   try {
     if (!running_) {
       start();
     }
   } catch (const std::system_error& error) {
-    cores_.pop_back();
+    clients_.pop_back();
     throw Error(ErrorCode::kResourceExhausted,
                 std::string("SummaryWriter: cannot start the background thread: ") + error.what());
   } catch (...) {
-    cores_.pop_back();
+    clients_.pop_back();
     throw;
   }
 }
@@ -82,11 +80,11 @@ Backend::Requests Backend::makeRequest(Request what) {
   return one;
 }
 
-Status Backend::request(Requests one, const std::shared_ptr<WriterCore>& core,
+Status Backend::request(Requests one, const std::shared_ptr<Run>& run,
                         std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const std::shared_ptr<PendingRequest> request = one.front();
-  request->core = core;
+  request->run = run;
   MutexLock lock(mutex_);
   requests_.splice(requests_.end(), one);
   work_.notifyOne();
@@ -96,7 +94,7 @@ Status Backend::request(Requests one, const std::shared_ptr<WriterCore>& core,
                                    ? ": out of memory; not everything was written within "
                                    : ": the disk did not take everything within ";
       return {ErrorCode::kDeadlineExceeded,
-              core->directory() + what + std::to_string(timeout.count()) + " ms"};
+              run->context().directory() + what + std::to_string(timeout.count()) + " ms"};
     }
   }
   return request->result;
@@ -114,16 +112,17 @@ void Backend::flushAllBeforeAbort() {
     }
     std::this_thread::sleep_for(kBetweenTries);
   }
-  const std::vector<std::shared_ptr<WriterCore>> cores = cores_;
+  const std::vector<Client> clients = clients_;
   const bool isBackend = thread_ == std::this_thread::get_id();
   mutex_.unlock();
   if (isBackend) {
     return;  // nobody is left to write
   }
-  for (const auto& core : cores) {
-    core->endSession(SessionStatus::kFailure);
-    request(makeRequest(Request::kFlush), core,
-            std::min(core->options().flushTimeout, kLongestFlush));
+  for (const auto& [run, beforeAbort] : clients) {
+    beforeAbort();
+    // Nobody is left to read the result; onError was told.
+    static_cast<void>(request(makeRequest(Request::kFlush), run,
+                              std::min(run->context().options().flushTimeout, kLongestFlush)));
   }
 }
 
@@ -133,18 +132,29 @@ void Backend::wake() {
   work_.notifyOne();
 }
 
-void Backend::addProducer(std::shared_ptr<Producer> producer) {
-  MutexLock lock(mutex_);
-  producers_.push_back(std::move(producer));
+Producer& Backend::addProducer() {
+  auto producer = std::make_shared<Producer>();
+  {
+    MutexLock lock(mutex_);
+    producers_.push_back(producer);
+  }
+  return Producer::keep(std::move(producer));
 }
 
-std::uint32_t Backend::addSeries(EventStream* stream, std::string tag, std::string displayName,
-                                 std::string description) {
+std::uint32_t Backend::addSeries(std::unique_ptr<RegisteredSeries> series) {
   MutexLock lock(mutex_);
-  newSeries_.push_back(std::make_unique<ScalarSeries>(
-      lastSeries_ + 1, stream, std::move(tag), std::move(displayName), std::move(description),
-      stream->core().options().valueForm));
+  newSeries_.push_back(std::move(series));
   return ++lastSeries_;
+}
+
+std::vector<std::shared_ptr<Run>> Backend::runs() {
+  MutexLock lock(mutex_);
+  std::vector<std::shared_ptr<Run>> runs;
+  runs.reserve(clients_.size());
+  for (const Client& client : clients_) {
+    runs.push_back(client.run);
+  }
+  return runs;
 }
 
 void Backend::run() {
@@ -168,14 +178,14 @@ bool Backend::waitForWork(Requests* requests) {
   pause_ = idle_ && !isRetry ? std::min(pause_ * 2, kLongestPause) : kPause;
   MutexLock lock(mutex_);
   const auto deadline = std::chrono::steady_clock::now() + pause_;
-  while (!wake_ && (isRetry || (requests_.empty() && !cores_.empty()))) {
+  while (!wake_ && (isRetry || (requests_.empty() && !clients_.empty()))) {
     if (!work_.waitUntil(mutex_, deadline)) {
       break;
     }
   }
   wake_ = false;
   requests->splice(requests->end(), requests_);
-  if (requests->empty() && cores_.empty()) {
+  if (requests->empty() && clients_.empty()) {
     running_ = false;
     return false;
   }
@@ -191,7 +201,7 @@ void Backend::pass(Requests* requests) {
     PendingRequest* const request = requests->front().get();
     answer(request);
     // Before it is said to be done: a writer that is gone has nothing left that touches its files.
-    request->core.reset();
+    request->run.reset();
     {
       MutexLock lock(mutex_);
       request->done = true;
@@ -284,8 +294,8 @@ void Backend::encodeEntries() {
     if (!entry.isScalar()) {
       std::unique_ptr<CapturedValue> captured(entry.capturedValue());
       takeCaptured(std::move(captured), wallTime);
-    } else if (ScalarSeries* const series = series_[entry.series].get()) {
-      series->stream->addScalar(series, entry.value, entry.step(), wallTime, exact);
+    } else if (RegisteredSeries* const series = series_[entry.series].get()) {
+      series->add(entry.value, entry.step(), wallTime, exact);
     }
   }
   entries_.clear();
@@ -329,38 +339,33 @@ void Backend::encodeCaptured(bool everything) {
 }
 
 bool Backend::encode(CapturedValue* captured, double wallTime) noexcept {
-  WriterCore* const core = captured->core;
+  Run* const run = captured->run;
   bool again = false;
-  const CapturedValue::Place place{core->mainStream(),
+  const CapturedValue::Place place{run->mainStream(),
                                    &series_,
                                    captured->step,
                                    captured->wallTime.value_or(wallTime),
                                    captured->wallTime.has_value(),
                                    &again};
   try {
-    const Status status = captured->run(place);
+    const Status status = captured->work(place);
     if (!status.ok()) {
-      core->reporter().noteFailure(status);
+      run->context().reporter().noteFailure(status);
     } else if (again) {
       return true;
     }
   } catch (const std::exception& error) {
-    core->noteLost(error, captured->scalars, captured->values());
+    run->context().losses().countLost(error, captured->scalars, captured->values());
   }
-  core->releaseCaptured(captured->bytes);
+  run->context().memory().releaseCaptured(captured->bytes);
   return false;
 }
 
 void Backend::writeStreams() {
-  std::vector<std::shared_ptr<WriterCore>> cores;
-  {
-    MutexLock lock(mutex_);
-    cores = cores_;
-  }
   const auto now = std::chrono::steady_clock::now();
-  for (const auto& core : cores) {
-    const double wallTime = core->wallSeconds();
-    for (EventStream* stream : core->streams()) {
+  for (const std::shared_ptr<Run>& run : runs()) {
+    const double wallTime = run->context().wallSeconds();
+    for (EventStream* stream : run->streams()) {
       try {
         stream->finishAged(wallTime);
         stream->writeIfDue(now);
@@ -373,12 +378,12 @@ void Backend::writeStreams() {
 
 /// May be called again if it throws.
 void Backend::answer(PendingRequest* request) {
-  WriterCore* const core = request->core.get();
+  Run* const run = request->run.get();
   const auto now = std::chrono::steady_clock::now();
   if (request->what == Request::kFlush) {
     request->result = Status();  // of a pass that was not finished
   }
-  for (EventStream* stream : core->streams()) {
+  for (EventStream* stream : run->streams()) {
     Status status = stream->writeAll(now);
     if (!status.ok()) {
       request->result = std::move(status);
@@ -388,23 +393,23 @@ void Backend::answer(PendingRequest* request) {
     }
   }
   if (request->what == Request::kDetach) {
-    forget(core);
+    forget(run);
   }
-  Status earlier = core->reporter().takeFailure();
+  Status earlier = run->context().reporter().takeFailure();
   if (request->result.ok()) {
     request->result = std::move(earlier);
   }
 }
 
-void Backend::forget(WriterCore* core) {
+void Backend::forget(Run* run) {
   for (auto& series : series_) {
-    if (series && &series->stream->core() == core) {
+    if (series && &series->stream->context() == &run->context()) {
       series.reset();
     }
   }
   MutexLock lock(mutex_);
-  cores_.erase(std::find_if(cores_.begin(), cores_.end(),
-                            [core](const auto& known) { return known.get() == core; }));
+  clients_.erase(std::find_if(clients_.begin(), clients_.end(),
+                              [run](const Client& client) { return client.run.get() == run; }));
 }
 
 void Backend::beforeFork() {
@@ -423,11 +428,11 @@ void Backend::afterForkInChild() {
   // The thread is gone, whatever it was doing when the process was copied, and the files are the
   // parent's: everything stays as it lies, and what comes now goes to a new backend.
   if (Backend* const backend = current_.exchange(nullptr, std::memory_order_acq_rel)) {
-    for (const auto& core : backend->cores_) {
-      core->disown();
+    for (const Client& client : backend->clients_) {
+      client.run->context().disown();
     }
   }
   Producer::abandon();
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -12,22 +13,21 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/mutex.h"
 #include "steptape/base/status.h"
 
+#include "base/mutex.h"
+#include "writer/captured_value.h"
 #include "writer/event_file.h"
 #include "writer/producer.h"
-#include "writer/scalar_series.h"
+#include "writer/run.h"
+#include "writer/series_table.h"
 
-namespace steptape {
-
-class WriterCore;
-struct CapturedValue;
+namespace steptape::detail {
 
 /// The one background thread for all writers of the process.
 ///
 /// It looks into the callers' rings every few milliseconds, merges what lies there by time, and
-/// lets each run's EventStream encode and write it. It runs while there is a writer and is never
+/// lets the streams of each Run encode and write it. It runs while there is a writer and is never
 /// destroyed: writers with static storage still find it. A child made by fork() begins with a
 /// backend of its own.
 ///
@@ -39,20 +39,21 @@ class Backend {
  public:
   static Backend& instance();
 
-  /// Begins to serve `core`; starts the thread if it does not run.
+  /// Begins to serve `run`; starts the thread if it does not run.
+  /// @param beforeAbort Called by flushAllBeforeAbort() before it flushes the run.
   /// @throws Error(kResourceExhausted) if the system has no thread to give.
-  void attach(std::shared_ptr<WriterCore> core);
+  void attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort);
 
   enum class Request {
     kFlush,   ///< Everything that was logged before is in its file.
     kClose,   ///< Then the files are ended; what could not be written is dropped.
-    kDetach,  ///< Then the core is forgotten, with its series.
+    kDetach,  ///< Then the run is forgotten, with its series.
   };
   struct PendingRequest {
     explicit PendingRequest(Request asked) : what(asked) {}
 
     const Request what;
-    std::shared_ptr<WriterCore> core;
+    std::shared_ptr<Run> run;
     Status result;
     bool isShortOfMemory = false;
     bool done = false;
@@ -64,8 +65,7 @@ class Backend {
   /// Asks the thread and waits for it.
   /// @param one What makeRequest() made; it is queued whatever is thrown.
   /// @return kDeadlineExceeded if it did not get there by `timeout`; it still will.
-  Status request(Requests one, const std::shared_ptr<WriterCore>& core,
-                 std::chrono::milliseconds timeout);
+  Status request(Requests one, const std::shared_ptr<Run>& run, std::chrono::milliseconds timeout);
 
   /// Writes what every writer has logged, for a process that is about to be aborted.
   void flushAllBeforeAbort();
@@ -73,17 +73,27 @@ class Backend {
   /// Makes the thread look now: for a caller that waits for room.
   void wake();
 
-  void addProducer(std::shared_ptr<Producer> producer);
-  /// Registers a series and gives it its id.
-  std::uint32_t addSeries(EventStream* stream, std::string tag, std::string displayName,
-                          std::string description);
+  /// The calling thread's producer, which its first call registers.
+  static Producer& producer() {
+    Producer* const known = Producer::known();
+    return known != nullptr ? *known : instance().addProducer();
+  }
+  /// Registers a series. @return its number, which a ring's entries give.
+  std::uint32_t addSeries(std::unique_ptr<RegisteredSeries> series);
 
   /// Bounds the open event files of the process; for the thread's use only.
   OpenFiles* openFiles() { return &openFiles_; }
 
  private:
+  struct Client {
+    std::shared_ptr<Run> run;
+    std::function<void()> beforeAbort;
+  };
+
   Backend();
 
+  Producer& addProducer();
+  std::vector<std::shared_ptr<Run>> runs();
   void start() STEPTAPE_REQUIRES(mutex_);
   void run();
   bool waitForWork(Requests* requests);
@@ -100,7 +110,7 @@ class Backend {
   bool encode(CapturedValue* captured, double wallTime) noexcept;
   void writeStreams();
   void answer(PendingRequest* request);
-  void forget(WriterCore* core);
+  void forget(Run* run);
 
   // The lock is held from one call to the next, across the fork, which the analysis cannot follow.
   static void beforeFork() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
@@ -117,8 +127,8 @@ class Backend {
   bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
   Requests requests_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Producer>> producers_ STEPTAPE_GUARDED_BY(mutex_);
-  std::vector<std::shared_ptr<WriterCore>> cores_ STEPTAPE_GUARDED_BY(mutex_);
-  std::deque<std::unique_ptr<ScalarSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
+  std::vector<Client> clients_ STEPTAPE_GUARDED_BY(mutex_);
+  std::deque<std::unique_ptr<RegisteredSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
   std::uint32_t lastSeries_ STEPTAPE_GUARDED_BY(mutex_) = 0;
 
   // The thread's own.
@@ -137,4 +147,4 @@ class Backend {
   bool idle_ = true;  // the last pass found nothing
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

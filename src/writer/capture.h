@@ -9,7 +9,7 @@
 
 #include "steptape/summary/tensor_view.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 /// What a call has taken of its tensors; may be asked once, on the backend.
 template <typename Result>
@@ -43,4 +43,4 @@ auto capture(std::vector<TensorView> views, Work work) {
   });
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

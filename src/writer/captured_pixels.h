@@ -3,33 +3,32 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 
 #include "steptape/summary/tensor_view.h"
 
 #include "writer/capture.h"
-#include "writer/writer_core.h"
+#include "writer/reporter.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 /// Reports, once for each tag, that a picture had elements which are no colour.
-inline void reportNans(const std::string& tag, std::uint64_t nans, WriterCore* core) {
+inline void reportNans(const std::string& tag, std::uint64_t nans, Reporter* reporter) {
   if (nans > 0) {
-    core->reporter().reportOnce("NaN pixels " + tag,
-                                "the picture \"" + tag + "\" has " + std::to_string(nans) +
-                                    " elements that are NaN; they are shown as 0");
+    reporter->reportOnce("NaN pixels " + tag, "the picture \"" + tag + "\" has " +
+                                                  std::to_string(nans) +
+                                                  " elements that are NaN; they are shown as 0");
   }
 }
 
 /// Takes a tensor's pixels with `take(view)`, which counts NaNs.
+/// @param reporter Of the run that the picture is logged to, and lives as long.
 template <typename Take>
-auto capturePixels(const TensorView& view, const std::string& tag,
-                   const std::shared_ptr<WriterCore>& core, Take take) {
-  return capture({view}, [core, tag, take = std::move(take)](const auto& views) {
+auto capturePixels(const TensorView& view, const std::string& tag, Reporter* reporter, Take take) {
+  return capture({view}, [reporter, tag, take = std::move(take)](const auto& views) {
     auto pixels = take(views[0]);
-    reportNans(tag, pixels.nanCount, core.get());
+    reportNans(tag, pixels.nanCount, reporter);
     return pixels;
   });
 }
@@ -39,4 +38,4 @@ inline std::size_t capturedBytes(const TensorView& pixels) {
   return pixels.isInFlight() ? pixels.nbytes() : static_cast<std::size_t>(pixels.numel());
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -8,12 +8,10 @@
 
 #include "steptape/base/status.h"
 
-#include "writer/scalar_series.h"
+#include "writer/run.h"
+#include "writer/series_table.h"
 
-namespace steptape {
-
-class EventStream;
-class WriterCore;
+namespace steptape::detail {
 
 /// A histogram, image, text, ... as its caller captured it; encoded by the backend.
 struct CapturedValue {
@@ -30,23 +28,23 @@ struct CapturedValue {
     std::int64_t step;
     double wallTime;
     bool exact;   ///< The wall time is the caller's own.
-    bool* again;  ///< Set by `run` for more of the same later: rings must not wait for long work.
+    bool* again;  ///< Set by `work` for more of the same later: rings must not wait for long work.
 
     /// Null for 0, which is no series.
-    ScalarSeries* seriesOf(std::uint32_t id) const { return (*allSeries)[id].get(); }
+    RegisteredSeries* seriesOf(std::uint32_t id) const { return (*allSeries)[id].get(); }
   };
 
-  WriterCore* core = nullptr;
+  Run* run = nullptr;
   std::int64_t step = 0;
   std::optional<double> wallTime;  ///< The caller's; else the slot's ticks say when.
   std::size_t bytes = 0;           ///< What it holds in memory, for WriterOptions::queueBytes.
   std::size_t scalars = 0;         ///< How many it stands for; 0: it is one value of another kind.
   Order order = Order::kLate;
   /// The slow part, run on the backend, once unless it says otherwise and succeeds.
-  std::function<Status(const Place&)> run;
+  std::function<Status(const Place&)> work;
 
   /// What is counted if it is lost, beside `scalars`.
   std::size_t values() const { return scalars == 0 ? 1 : 0; }
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "record/event_file_name.h"
+#include "tfrecord/event_file_name.h"
 #include "writer/file_system.h"
 #include "writer/host_name.h"
 
-namespace steptape {
+namespace steptape::detail {
 namespace {
 
 constexpr std::string_view kPrefix = "events.out.tfevents.";
@@ -51,7 +51,7 @@ std::string nextEventFileName(const std::vector<std::string>& existing, double w
 
   std::string last;
   for (const std::string& name : existing) {
-    if (detail::isEventFileName(name)) {
+    if (isEventFileName(name)) {
       last = std::max(last, name);
     }
   }
@@ -82,7 +82,7 @@ Status EventFile::create(const std::string& directory, double wallTime, const st
     std::vector<std::string> names;
     error = files.list(directory, &names);
     if (error == 0) {
-      followsOthers_ = std::any_of(names.begin(), names.end(), detail::isEventFileName);
+      followsOthers_ = std::any_of(names.begin(), names.end(), isEventFileName);
       path = directory + "/" + nextEventFileName(names, wallTime, suffix);
       error = files.createExclusive(path, &descriptor);
     }
@@ -218,4 +218,4 @@ void OpenFiles::closed(EventFile* file) noexcept {
   file->place_.splice(file->place_.begin(), files_, file->inOpenFiles_);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -9,15 +9,13 @@
 #include <utility>
 #include <variant>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/record/record_format.h"
-
 #include "base/little_endian.h"
+#include "event/event_codec.h"
 #include "event/scalar_event_view.h"
-#include "record/open_record.h"
-#include "writer/writer_core.h"
+#include "tfrecord/open_record.h"
+#include "tfrecord/record_format.h"
 
-namespace steptape {
+namespace steptape::detail {
 namespace {
 
 // Large enough that a write(2) costs little per byte, small enough to stay in the second-level
@@ -26,10 +24,10 @@ constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 constexpr auto kFirstRetry = std::chrono::milliseconds(100);
 constexpr auto kLastRetry = std::chrono::milliseconds(5000);
 
-Event versionEvent(double wallTime) {
-  Event event;
+event::Event versionEvent(double wallTime) {
+  event::Event event;
   event.wallTime = wallTime;
-  event.what = FileVersion{"brain.Event:2"};
+  event.what = event::FileVersion{"brain.Event:2"};
   event.sourceWriter = "steptape";
   return event;
 }
@@ -38,8 +36,8 @@ constexpr std::uint64_t kHeadRecords = 2;
 
 /// Whether an event holds nothing but scalars, and how many values it counts as.
 bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
-  detail::ScalarEventView event(payload);
-  detail::ScalarView scalar;
+  ScalarEventView event(payload);
+  ScalarView scalar;
   while (event.next(&scalar)) {
     ++*values;
   }
@@ -49,34 +47,34 @@ bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
 }
 
 /// @throws std::bad_alloc, and has appended nothing then.
-void appendRecord(const Event& event, RecordBuffer* records) {
-  detail::OpenRecord record(records);
+void appendRecord(const event::Event& event, RecordBuffer* records) {
+  OpenRecord record(records);
   encodeEvent(event, record.payload());
   record.end();
 }
 
 /// TensorBoard's Python loader lets the first START of a run only arm it, and purges at later ones:
 /// so every file has one, and where nothing is to be purged its step lies beyond all steps.
-Event startEvent(double wallTime, std::int64_t purgeFrom) {
-  Event event;
+event::Event startEvent(double wallTime, std::int64_t purgeFrom) {
+  event::Event event;
   event.wallTime = wallTime;
   event.step = purgeFrom;
-  event.what = SessionLog{SessionLog::Status::kStart, "", ""};
+  event.what = event::SessionLog{event::SessionLog::Status::kStart, "", ""};
   return event;
 }
 
 }  // namespace
 
-EventStream::EventStream(WriterCore* core, std::string directory, OpenFiles* openFiles)
-    : core_(core),
+EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* openFiles)
+    : context_(context),
       directory_(std::move(directory)),
       openFiles_(openFiles),
-      coalesceSeconds_(std::chrono::duration<double>(core->options().coalesceWindow).count()),
-      purgeFrom_(core->options().purgeStep) {}
+      coalesceSeconds_(std::chrono::duration<double>(context->options().coalesceWindow).count()),
+      purgeFrom_(context->options().purgeStep) {}
 
 Status EventStream::create(double wallTime) {
   if (!file_.created()) {
-    Status made = file_.create(directory_, wallTime, core_->options().filenameSuffix);
+    Status made = file_.create(directory_, wallTime, context_->options().filenameSuffix);
     if (!made.ok()) {
       return made;
     }
@@ -100,12 +98,12 @@ Status EventStream::writeHead(double wallTime) {
     const std::int64_t purgeFrom =
         purgeFrom_.value_or(file_.followsOthers() ? std::numeric_limits<std::int64_t>::max() : 0);
     RecordBuffer head;
-    for (const Event& event : {versionEvent(wallTime), startEvent(wallTime, purgeFrom)}) {
+    for (const event::Event& event : {versionEvent(wallTime), startEvent(wallTime, purgeFrom)}) {
       appendRecord(event, &head);
     }
     head_ = head.take();
   }
-  std::list<WriterCore::File> made;
+  std::list<RunContext::File> made;
   made.push_back({file_.path(), directory_});
   Status status = file_.append(head_);
   if (!status.ok()) {
@@ -115,10 +113,10 @@ Status EventStream::writeHead(double wallTime) {
   purgeFrom_.reset();
   fileBegan_ = std::chrono::steady_clock::now();
   ++fileSerial_;
-  core_->noteFile(std::move(made));
-  core_->count(&WriterCore::Counters::files, 1);
-  core_->count(&WriterCore::Counters::events, kHeadRecords);
-  core_->count(&WriterCore::Counters::bytesWritten, head_.size());
+  context_->noteFile(std::move(made));
+  context_->counters().files.add(1);
+  context_->counters().events.add(kHeadRecords);
+  context_->counters().bytesWritten.add(head_.size());
   head_.clear();
   return {};
 }
@@ -139,18 +137,19 @@ void EventStream::describe(ScalarSeries* series) {
   }
 }
 
-void EventStream::addEvent(Event::What what, std::int64_t step, double wallTime, bool exact) {
+void EventStream::addEvent(event::Event::What what, std::int64_t step, double wallTime,
+                           bool exact) {
   finishEvent();
-  Event event;
+  event::Event event;
   event.wallTime = exact ? wallTime : monotonic(wallTime);
   event.step = step;
   event.what = std::move(what);
-  auto* const summary = std::get_if<Summary>(&event.what);
+  auto* const summary = std::get_if<event::Summary>(&event.what);
   const std::size_t values = summary != nullptr ? summary->values.size() : 1;
   const bool isFirst = pendingBytes() == 0;
   try {
     if (summary != nullptr) {
-      for (Value& value : summary->values) {
+      for (event::Value& value : summary->values) {
         describeOnce(&value);
         noteStep(value.tag, step);
       }
@@ -162,7 +161,7 @@ void EventStream::addEvent(Event::What what, std::int64_t step, double wallTime,
   }
   noteAppended(isFirst);
   bufferValues_ += values;
-  core_->count(&WriterCore::Counters::values, values);
+  context_->counters().values.add(values);
 }
 
 void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step,
@@ -178,11 +177,11 @@ void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::in
 }
 
 /// The descriptions that an event carries are not in the file: the tags' next values bring them.
-void EventStream::forgetDescriptions(const Summary* summary) noexcept {
+void EventStream::forgetDescriptions(const event::Summary* summary) noexcept {
   if (summary == nullptr) {
     return;
   }
-  for (const Value& value : summary->values) {
+  for (const event::Value& value : summary->values) {
     if (value.metadata) {
       described_.erase(value.tag);
     }
@@ -191,10 +190,10 @@ void EventStream::forgetDescriptions(const Summary* summary) noexcept {
 
 void EventStream::loseScalar(ScalarSeries* series, const std::exception& error) noexcept {
   series->describedInFile = 0;  // its description may be lost with it
-  core_->noteLost(error, 1, 0);
+  context_->losses().countLost(error, 1, 0);
 }
 
-void EventStream::describeOnce(Value* value) {
+void EventStream::describeOnce(event::Value* value) {
   if (value->metadata && !described_.emplace(value->tag, *value->metadata).second) {
     value->metadata.reset();
   }
@@ -215,9 +214,9 @@ void EventStream::noteStepBack(ScalarSeries* series, std::int64_t step) {
 }
 
 void EventStream::noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step) {
-  core_->count(&WriterCore::Counters::stepRegressions, 1);
+  context_->counters().stepRegressions.add(1);
   if (++stepsBack_[tag] == 1) {
-    core_->reporter().report(
+    context_->reporter().report(
         {ErrorCode::kInvalidArgument,
          "\"" + tag + "\" in " + directory_ + ": step " + std::to_string(step) +
              " came after step " + std::to_string(last) +
@@ -230,9 +229,9 @@ void EventStream::reportStepsBack() {
   while (!stepsBack_.empty()) {
     const auto& [tag, count] = *stepsBack_.begin();
     if (count > 1) {
-      core_->reporter().report({ErrorCode::kInvalidArgument, "\"" + tag + "\" in " + directory_ +
-                                                                 ": steps went back " +
-                                                                 std::to_string(count) + " times"});
+      context_->reporter().report(
+          {ErrorCode::kInvalidArgument, "\"" + tag + "\" in " + directory_ + ": steps went back " +
+                                            std::to_string(count) + " times"});
     }
     stepsBack_.erase(stepsBack_.begin());
   }
@@ -245,7 +244,7 @@ void EventStream::resume(std::int64_t step, double wallTime) {
     purgeFrom_ = step;
     return;
   }
-  addEvent(SessionLog{SessionLog::Status::kStart, "", ""}, step, wallTime, false);
+  addEvent(event::SessionLog{event::SessionLog::Status::kStart, "", ""}, step, wallTime, false);
 }
 
 void EventStream::finishAged(double now) {
@@ -261,14 +260,14 @@ void EventStream::finishEvent() {
   const bool isFirst = pendingBytes() == 0;
   const std::size_t scalars = encoder_.size();
   {
-    detail::OpenRecord record(&buffer_);
+    OpenRecord record(&buffer_);
     encoder_.appendTo(record.payload());
     record.end();
   }
   encoder_.clear();
   noteAppended(isFirst);
   bufferScalars_ += scalars;
-  core_->count(&WriterCore::Counters::scalars, scalars);
+  context_->counters().scalars.add(scalars);
   ++eventSerial_;
   eventEnd_ = eventWallTime_ - 1;
   if (buffer_.bytes().size() >= kChunkBytes && failures_ == 0) {
@@ -280,7 +279,7 @@ void EventStream::finishEvent() {
 /// any other.
 void EventStream::writeWhileCached() noexcept {
   try {
-    writeAll(std::chrono::steady_clock::now());
+    static_cast<void>(writeAll(std::chrono::steady_clock::now()));
   } catch (const std::exception&) {
     // Out of memory: writeIfDue() tries again.
   }
@@ -290,7 +289,7 @@ void EventStream::noteAppended(bool isFirst) {
   if (isFirst) {
     oldest_ = std::chrono::steady_clock::now();
   }
-  core_->count(&WriterCore::Counters::events, 1);
+  context_->counters().events.add(1);
 }
 
 void EventStream::sealBuffer() {
@@ -311,10 +310,11 @@ void EventStream::writeIfDue(TimePoint now) {
     return;
   }
   const bool any = pendingBytes() > 0 || encoder_.size() > 0;
-  const bool due = pendingBytes() >= kChunkBytes || now - oldest_ >= core_->options().flushPeriod;
+  const bool due =
+      pendingBytes() >= kChunkBytes || now - oldest_ >= context_->options().flushPeriod;
   if (any && due) {
     // The failure has been reported, and the next try is scheduled.
-    writeAll(now);
+    static_cast<void>(writeAll(now));
   }
 }
 
@@ -324,7 +324,7 @@ Status EventStream::writeAll(TimePoint now) {
     return {};
   }
   if (failures_ > 0) {
-    core_->count(&WriterCore::Counters::retries, 1);
+    context_->counters().retries.add(1);
   }
   Status status = ensureFile();
   if (status.ok()) {
@@ -346,7 +346,7 @@ Status EventStream::writeAll(TimePoint now) {
 }
 
 bool EventStream::rotationDue(TimePoint now) const {
-  const WriterOptions& options = core_->options();
+  const WriterOptions& options = context_->options();
   const bool large = options.maxFileBytes > 0 && file_.size() >= options.maxFileBytes;
   const bool old = options.maxFileAge.count() > 0 && now - fileBegan_ >= options.maxFileAge;
   return large || old;
@@ -365,13 +365,13 @@ Status EventStream::ensureFile() {
     return {};
   }
   if (deleted) {
-    core_->reporter().report(
+    context_->reporter().report(
         {ErrorCode::kIoError, file_.path() +
                                   " was deleted while the run was being written; what it held is "
                                   "lost, the run goes on in a new file"});
     file_.abandon();
   }
-  Status status = create(core_->wallSeconds());
+  Status status = create(context_->wallSeconds());
   if (status.ok()) {
     mustDescribeAgain_ = true;
   }
@@ -384,13 +384,13 @@ Status EventStream::writePending() {
     if (!status.ok()) {
       return status;
     }
-    core_->count(&WriterCore::Counters::bytesWritten, chunks_.front().bytes.size());
+    context_->counters().bytesWritten.add(chunks_.front().bytes.size());
     chunkBytes_ -= chunks_.front().bytes.size();
     chunks_.pop_front();
   }
   Status status = file_.append(buffer_.bytes());
   if (status.ok()) {
-    core_->count(&WriterCore::Counters::bytesWritten, buffer_.bytes().size());
+    context_->counters().bytesWritten.add(buffer_.bytes().size());
     buffer_.clear();
     bufferScalars_ = 0;
     bufferValues_ = 0;
@@ -404,20 +404,20 @@ void EventStream::noteFailure(const Status& status, TimePoint now) {
   retryAt_ = now + std::min<std::chrono::milliseconds>(kFirstRetry * (1 << doublings), kLastRetry);
   ++failures_;
   if (isFirst) {
-    core_->reporter().report(status);
+    context_->reporter().report(status);
   }
 }
 
 void EventStream::updateBacklog() {
-  while (failures_ > 0 && core_->options().overflow == OverflowPolicy::kDropOldest &&
-         pendingBytes() > core_->options().queueBytes && !chunks_.empty()) {
+  while (failures_ > 0 && context_->options().overflow == OverflowPolicy::kDropOldest &&
+         pendingBytes() > context_->options().queueBytes && !chunks_.empty()) {
     dropOldestChunk();
   }
   if (mustDescribeAgain_) {
     describeAgain();
   }
   const std::size_t backlog = failures_ > 0 ? pendingBytes() : 0;
-  core_->changeBacklog(knownBacklog_, backlog);
+  context_->changeBacklog(knownBacklog_, backlog);
   knownBacklog_ = backlog;
 }
 
@@ -428,7 +428,7 @@ void EventStream::dropOldestChunk() {
     sealBuffer();
     return;
   }
-  core_->countDropped(oldest->scalars, oldest->values);
+  context_->losses().countDropped(oldest->scalars, oldest->values);
   chunkBytes_ -= oldest->bytes.size();
   chunks_.erase(oldest);
   mustDescribeAgain_ = true;
@@ -459,12 +459,12 @@ void EventStream::describeAgain() {
 std::string EventStream::described(std::string_view records, const Metadata& metadata) {
   RecordBuffer result;
   while (!records.empty()) {
-    const std::uint64_t length = detail::loadLittleEndian64(records.data());
-    Event event;
+    const std::uint64_t length = loadLittleEndian64(records.data());
+    event::Event event;
     // Cannot fail: these bytes are our own.
     if (decodeEvent(records.substr(kHeaderBytes, length), &event).ok()) {
-      if (auto* const summary = std::get_if<Summary>(&event.what)) {
-        for (Value& value : summary->values) {
+      if (auto* const summary = std::get_if<event::Summary>(&event.what)) {
+        for (event::Value& value : summary->values) {
           const auto known = metadata.find(value.tag);
           if (known != metadata.end() && described_.insert(*known).second) {
             value.metadata = known->second;
@@ -487,7 +487,7 @@ void EventStream::keepWholeRecords() {
   Chunk& chunk = chunks_.front();
   std::string_view rest(chunk.bytes);
   while (rest.size() >= kFramingBytes) {
-    const std::uint64_t length = detail::loadLittleEndian64(rest.data());
+    const std::uint64_t length = loadLittleEndian64(rest.data());
     if (file_.partialBytes() < kFramingBytes + length) {
       return;
     }
@@ -519,9 +519,10 @@ void EventStream::close() {
   finishEvent();
   keepWholeRecords();
   for (const Chunk& chunk : chunks_) {
-    core_->countDropped(chunk.scalars, chunk.values);
+    context_->losses().countDropped(chunk.scalars, chunk.values);
   }
-  core_->countDropped(std::exchange(bufferScalars_, 0), std::exchange(bufferValues_, 0));
+  context_->losses().countDropped(std::exchange(bufferScalars_, 0),
+                                  std::exchange(bufferValues_, 0));
   buffer_.clear();
   chunks_.clear();
   chunkBytes_ = 0;
@@ -533,4 +534,4 @@ void EventStream::close() {
   reportStepsBack();
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -13,15 +13,13 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "steptape/event/scalar_event_encoder.h"
-#include "steptape/record/record_buffer.h"
-
+#include "event/scalar_event_encoder.h"
+#include "tfrecord/record_buffer.h"
 #include "writer/event_file.h"
+#include "writer/run_context.h"
 #include "writer/scalar_series.h"
 
-namespace steptape {
-
-class WriterCore;
+namespace steptape::detail {
 
 /// One run directory being written: coalesces scalars into events, encodes, and gets the bytes into
 /// the directory's event file however often the disk refuses.
@@ -34,10 +32,10 @@ class EventStream {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// @param openFiles Outlives the stream, as `core` does.
-  EventStream(WriterCore* core, std::string directory, OpenFiles* openFiles);
+  /// @param context Of the run that the stream belongs to; outlives it, as `openFiles` does.
+  EventStream(RunContext* context, std::string directory, OpenFiles* openFiles);
 
-  WriterCore& core() const { return *core_; }
+  const RunContext& context() const { return *context_; }
 
   /// Makes the file and writes its first two records, "brain.Event:2" and SessionLog START. Only a
   /// writer's constructor needs to call it: otherwise the first write does.
@@ -64,7 +62,7 @@ class EventStream {
 
   /// Adds an event of its own. A tag's metadata is written with its first value in a file only.
   /// @throws std::bad_alloc, and has added nothing then.
-  void addEvent(Event::What what, std::int64_t step, double wallTime, bool exact);
+  void addEvent(event::Event::What what, std::int64_t step, double wallTime, bool exact);
 
   /// Makes readers forget what came before this call at `step` or later.
   void resume(std::int64_t step, double wallTime);
@@ -89,7 +87,7 @@ class EventStream {
     std::uint64_t scalars = 0;
     std::uint64_t values = 0;
   };
-  using Metadata = std::unordered_map<std::string, SummaryMetadata>;  // by tag
+  using Metadata = std::unordered_map<std::string, event::SummaryMetadata>;  // by tag
 
   std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
   /// Time as the file tells it: never back, even if the clock was set.
@@ -126,8 +124,8 @@ class EventStream {
   [[gnu::noinline]] void loseScalar(ScalarSeries* series, const std::exception& error) noexcept;
   [[gnu::noinline]] void noteStepBack(ScalarSeries* series, std::int64_t step);
   void noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step);
-  void describeOnce(Value* value);
-  void forgetDescriptions(const Summary* summary) noexcept;
+  void describeOnce(event::Value* value);
+  void forgetDescriptions(const event::Summary* summary) noexcept;
   void noteStep(const std::string& tag, std::int64_t step);
   void reportStepsBack();
   void noteAppended(bool isFirst);
@@ -145,7 +143,7 @@ class EventStream {
   void describeAgain();
   std::string described(std::string_view records, const Metadata& metadata);
 
-  WriterCore* const core_;
+  RunContext* const context_;
   const std::string directory_;
   OpenFiles* const openFiles_;
   const double coalesceSeconds_;
@@ -180,7 +178,7 @@ class EventStream {
 
   int failures_ = 0;  // in a row
   TimePoint retryAt_;
-  std::size_t knownBacklog_ = 0;  // what core_ counts for this stream
+  std::size_t knownBacklog_ = 0;  // what context_ counts for this stream
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

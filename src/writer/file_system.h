@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace steptape {
+namespace steptape::detail {
 
 /// The system calls that the writer makes, and their errors: every method returns 0 or an errno.
 /// The one place where tests make a disk full, slow or gone.
@@ -46,4 +46,4 @@ class FileSystem {
   static void setForTesting(FileSystem* fileSystem);
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

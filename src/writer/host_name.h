@@ -5,9 +5,9 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 /// The host's name, fit for a file name: letters, digits, '-', '_' and '.' only.
 STEPTAPE_EXPORT const std::string& hostName();
 
-}  // namespace steptape
+}  // namespace steptape::detail

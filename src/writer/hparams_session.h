@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/mutex.h"
-#include "steptape/summary/hparams.h"
+#include "base/mutex.h"
+#include "summary/hparams.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 /// The session that a run's hyperparameters began: it has to be ended once, and to say how.
 ///
@@ -60,4 +60,4 @@ class HparamsSession {
   std::vector<std::string> metrics_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

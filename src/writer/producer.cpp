@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/producer.h"
 
-#include <memory>
 #include <utility>
 
-#include "writer/backend.h"
-
-namespace steptape {
+namespace steptape::detail {
 
 __thread Producer* Producer::ofThread_ = nullptr;
 
@@ -24,23 +21,18 @@ struct ProducerOfThread {
   }
 };
 
-Producer& Producer::create() {
-  static thread_local ProducerOfThread owner;
-  if (owner.ended) {
+Producer& Producer::keep(std::shared_ptr<Producer> producer) {
+  static thread_local ProducerOfThread first;
+  ProducerOfThread* owner = &first;
+  if (first.ended) {
     // The destructor of another thread-local object logs. What is first used now is destroyed
     // later.
     static thread_local ProducerOfThread late;
-    return own(&late);
+    owner = &late;
   }
-  return own(&owner);
-}
-
-Producer& Producer::own(ProducerOfThread* owner) {
-  auto producer = std::make_shared<Producer>();
-  Backend::instance().addProducer(producer);
   ofThread_ = producer.get();
   owner->producer = std::move(producer);
   return *ofThread_;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

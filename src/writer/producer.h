@@ -3,11 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "writer/scalar_ring.h"
 #include "writer/tag_cache.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 /// A thread that logs: its ring to the backend and what it remembers.
 struct Producer {
@@ -20,22 +21,16 @@ struct Producer {
   /// Set when the thread has ended: the backend frees the producer once the ring is empty.
   std::atomic<bool> ended{false};
 
-  /// The calling thread's producer; null before its first call.
+  /// The calling thread's producer; null before keep().
   static Producer* known() { return ofThread_; }
 
-  /// The calling thread's producer, made by its first call.
-  static Producer& current() {
-    Producer* const known = ofThread_;
-    return known != nullptr ? *known : create();
-  }
+  /// Makes `producer` the calling thread's, until the thread ends. REQUIRES: known() is null
+  static Producer& keep(std::shared_ptr<Producer> producer);
 
   /// In a child made by fork(): the calling thread's ring holds what its parent logged; leave it.
   static void abandon() { ofThread_ = nullptr; }
 
  private:
-  static Producer& create();
-  static Producer& own(struct ProducerOfThread* owner);
-
   // __thread, not thread_local: it cannot have a constructor, so that reading it needs no check for
   // one. initial-exec spares a call in shared builds; eight bytes fit into the space that every
   // process keeps for it.
@@ -43,4 +38,4 @@ struct Producer {
   friend struct ProducerOfThread;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -7,7 +7,7 @@
 
 #include "writer/file_system.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 ProjectorFile::ProjectorFile(std::string path) : path_(std::move(path)), part_(path_ + ".part") {}
 
@@ -75,4 +75,4 @@ void ProjectorFile::close() {
   }
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -6,7 +6,7 @@
 
 #include "steptape/base/status.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 /// A file that gets its name when it is whole, and then takes the place of one that has it.
 ///
@@ -36,4 +36,4 @@ class ProjectorFile {
   bool isThere_ = false;  // under the name part_
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

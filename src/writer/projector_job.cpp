@@ -7,7 +7,7 @@
 
 #include "writer/file_system.h"
 
-namespace steptape {
+namespace steptape::detail {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{64} << 10;
@@ -92,7 +92,7 @@ Status ProjectorJob::writeSprite() {
 }
 
 Status ProjectorJob::writeConfig() const {
-  detail::EmbeddingEntry entry;
+  EmbeddingEntry entry;
   entry.tensorName = embedding_.name;
   entry.tensorPath = embedding_.directory + "/" + kTensors;
   if (embedding_.metadata) {
@@ -109,7 +109,7 @@ Status ProjectorJob::writeConfig() const {
   if (error != 0 && error != ENOENT) {
     return systemError("cannot read " + path, error);
   }
-  const auto after = detail::withEmbedding(before, entry);
+  const auto after = withEmbedding(before, entry);
   if (!after) {
     return {ErrorCode::kDataLoss, path +
                                       " is not a projector's config in text format; it was left "
@@ -121,4 +121,4 @@ Status ProjectorJob::writeConfig() const {
   return status.ok() ? file.commit() : status;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -6,21 +6,21 @@
 #include <string>
 
 #include "steptape/base/status.h"
-#include "steptape/summary/image.h"
 
-#include "summary/embedding_config.h"
-#include "summary/embedding_tsv.h"
+#include "summary/embedding/embedding_config.h"
+#include "summary/embedding/embedding_tsv.h"
+#include "summary/image/image.h"
 #include "writer/capture.h"
 #include "writer/projector_file.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 /// What one call of addEmbedding() has captured.
 struct CapturedEmbedding {
   std::string name;       ///< What the projector offers.
   std::string directory;  ///< Within the run's.
   TensorView matrix;      ///< Owns its elements, which may still be in flight.
-  std::optional<detail::MetadataTsv> metadata;
+  std::optional<MetadataTsv> metadata;
   Captured<Pixels> sprite;  ///< Null: none.
   std::int64_t spriteCell = 0;
 };
@@ -57,9 +57,9 @@ class ProjectorJob {
   const std::string runDirectory_;
   CapturedEmbedding embedding_;
   Stage stage_ = Stage::kMatrix;
-  std::optional<detail::MatrixTsv> matrix_;
+  std::optional<MatrixTsv> matrix_;
   std::optional<ProjectorFile> file_;  // the one being written
   std::string piece_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <utility>
 
-namespace steptape {
+namespace steptape::detail {
 namespace {
 
 void printError(const Status& status) {
@@ -46,4 +46,4 @@ Status Reporter::takeFailure() {
   return std::exchange(failure_, Status());
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -5,10 +5,11 @@
 #include <string>
 #include <unordered_set>
 
-#include "steptape/base/mutex.h"
 #include "steptape/base/status.h"
 
-namespace steptape {
+#include "base/mutex.h"
+
+namespace steptape::detail {
 
 /// What a writer tells its user: by WriterOptions::onError, and as what flush() and close() return.
 ///
@@ -40,4 +41,4 @@ class Reporter {
   Status failure_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

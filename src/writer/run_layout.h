@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "steptape/base/mutex.h"
-#include "steptape/summary/custom_scalars.h"
+#include "base/mutex.h"
+#include "summary/plot/custom_scalars.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 /// The one custom-scalars layout of a run, which grows with each call: of several that are written
 /// TensorBoard shows the last.
@@ -32,4 +32,4 @@ class RunLayout {
   CustomScalarsLayout layout_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -11,21 +11,19 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/event/plugin_data.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/event/plugin_content.h"
+#include "steptape/tfrecord/record_reader.h"
 
 #include "base/replacement_file.h"
+#include "event/event_codec.h"
 #include "event/scalar_event_view.h"
 #include "event/scalar_json.h"
 #include "event/scalar_spool.h"
 #include "event/step_cuts.h"
-#include "writer/writer_core.h"
+#include "writer/run_context.h"
 
-namespace steptape {
+namespace steptape::detail {
 namespace {
-
-using detail::ScalarSpool;
 
 constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(ScalarSpool::Point);
 
@@ -56,21 +54,20 @@ Status forEachRecord(const std::string& path, const Take& take) {
 }
 
 bool isScalars(std::string_view payload) {
-  detail::ScalarEventView event(payload);
-  detail::ScalarView scalar;
+  ScalarEventView event(payload);
+  ScalarView scalar;
   while (event.next(&scalar)) {
   }
   return event.isWhole();
 }
 
-/// The number in a rank-0 DT_FLOAT tensor, the only form this writer gives scalars; or in the
-/// compatible form, which addSummary() writes if the caller wants it.
-std::optional<float> scalarOf(const Value& value) {
+/// The number in a `simple_value` or in a rank-0 DT_FLOAT tensor, the forms of WriterOptions.
+std::optional<float> scalarOf(const event::Value& value) {
   if (const auto* const number = std::get_if<float>(&value.data)) {
     return *number;
   }
-  const auto* const tensor = std::get_if<Tensor>(&value.data);
-  if (tensor == nullptr || tensor->type != TensorType::kFloat || !tensor->shape.empty() ||
+  const auto* const tensor = std::get_if<event::Tensor>(&value.data);
+  if (tensor == nullptr || tensor->type != event::TensorType::kFloat || !tensor->shape.empty() ||
       tensor->content.size() != sizeof(float)) {
     return std::nullopt;
   }
@@ -79,8 +76,8 @@ std::optional<float> scalarOf(const Value& value) {
   return number;
 }
 
-bool isOfScalarsPlugin(const Value& value) {
-  return value.metadata ? value.metadata->pluginName == kScalarsPlugin
+bool isOfScalarsPlugin(const event::Value& value) {
+  return value.metadata ? value.metadata->pluginName == event::kScalarsPlugin
                         : std::holds_alternative<float>(value.data);
 }
 
@@ -91,16 +88,16 @@ class CurveSorter {
       : directory_(std::move(directory)), spool_(spool) {}
 
   /// Notes what a file restarts. To be called for all files in the order of writing, before take().
-  Status scan(const WriterCore::File& file) {
+  Status scan(const RunContext::File& file) {
     const std::uint32_t number = scanned_++;
     return forEachRecord(file.path, [&](std::string_view payload, std::uint64_t offset) {
-      Event event;
+      event::Event event;
       if (isScalars(payload)) {
         return Status();
       }
       Status decoded = decodeEvent(payload, &event);
-      const auto* const log = std::get_if<SessionLog>(&event.what);
-      if (decoded.ok() && log != nullptr && log->status == SessionLog::Status::kStart) {
+      const auto* const log = std::get_if<event::SessionLog>(&event.what);
+      if (decoded.ok() && log != nullptr && log->status == event::SessionLog::Status::kStart) {
         restarts_[file.directory].add({number, offset}, event.step);
       }
       return decoded;
@@ -108,12 +105,12 @@ class CurveSorter {
   }
 
   /// To be called for the same files.
-  Status take(const WriterCore::File& file) {
+  Status take(const RunContext::File& file) {
     const std::uint32_t number = taken_++;
     return forEachRecord(file.path, [&](std::string_view payload, std::uint64_t offset) {
-      Event event;
+      event::Event event;
       Status status = decodeEvent(payload, &event);
-      const auto* const summary = std::get_if<Summary>(&event.what);
+      const auto* const summary = std::get_if<event::Summary>(&event.what);
       if (!status.ok() || summary == nullptr ||
           restarts_[file.directory].drops({number, offset}, event.step)) {
         return status;
@@ -126,7 +123,8 @@ class CurveSorter {
   }
 
  private:
-  Status takeValue(const std::string& directory, const Event& event, const Value& value) {
+  Status takeValue(const std::string& directory, const event::Event& event,
+                   const event::Value& value) {
     const std::optional<float> number = scalarOf(value);
     ScalarSpool::Series* const series = number ? seriesOf(directory, value) : nullptr;
     return series == nullptr ? Status()
@@ -134,7 +132,7 @@ class CurveSorter {
   }
 
   /// Null if the tag's first value says that it is none.
-  ScalarSpool::Series* seriesOf(const std::string& directory, const Value& value) {
+  ScalarSpool::Series* seriesOf(const std::string& directory, const event::Value& value) {
     const auto [it, isNew] = series_.try_emplace({directory, value.tag}, nullptr);
     if (isNew && isOfScalarsPlugin(value)) {
       // tensorboardX's keys: a curve of addScalars() is known by its directory.
@@ -148,19 +146,19 @@ class CurveSorter {
   ScalarSpool* const spool_;
   std::uint32_t scanned_ = 0;
   std::uint32_t taken_ = 0;
-  std::map<std::string, detail::StepCuts> restarts_;                            // by directory
+  std::map<std::string, StepCuts> restarts_;                                    // by directory
   std::map<std::pair<std::string, std::string>, ScalarSpool::Series*> series_;  // and tag
 };
 
-Status sortCurves(const WriterCore& core, ScalarSpool* spool) {
-  CurveSorter sorter(core.directory(), spool);
-  const std::vector<WriterCore::File> files = core.files();
-  for (const WriterCore::File& file : files) {
+Status sortCurves(const RunContext& run, ScalarSpool* spool) {
+  CurveSorter sorter(run.directory(), spool);
+  const std::vector<RunContext::File> files = run.files();
+  for (const RunContext::File& file : files) {
     if (Status status = sorter.scan(file); !status.ok()) {
       return status;
     }
   }
-  for (const WriterCore::File& file : files) {
+  for (const RunContext::File& file : files) {
     if (Status status = sorter.take(file); !status.ok()) {
       return status;
     }
@@ -169,11 +167,10 @@ Status sortCurves(const WriterCore& core, ScalarSpool* spool) {
 }
 
 Status writeJson(ScalarSpool* spool, const std::string& path) {
-  detail::ReplacementFile file(path);
+  ReplacementFile file(path);
   Status status = file.open();
   if (status.ok()) {
-    status = detail::writeScalarJson(
-        spool, [&](std::string_view text) { static_cast<void>(file.write(text)); });
+    status = writeScalarJson(spool, [&](std::string_view text) { file.write(text); });
   }
   if (status.ok()) {
     status = file.finish();  // with what writing met
@@ -183,10 +180,10 @@ Status writeJson(ScalarSpool* spool, const std::string& path) {
 
 }  // namespace
 
-Status exportScalars(const WriterCore& core, const std::string& path) {
+Status exportScalars(const RunContext& run, const std::string& path) {
   ScalarSpool spool(path + ".spool", kMaxPoints);
-  Status sorted = sortCurves(core, &spool);
+  Status sorted = sortCurves(run, &spool);
   return sorted.ok() ? writeJson(&spool, path) : sorted;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -5,12 +5,12 @@
 
 #include "steptape/base/status.h"
 
-namespace steptape {
+namespace steptape::detail {
 
-class WriterCore;
+class RunContext;
 
-/// Writes every scalar in the event files of `core` to `path`:
+/// Writes every scalar in the event files of `run` to `path`:
 /// SummaryWriter::exportScalarsToJson(). The file appears under its name only when it is complete.
-Status exportScalars(const WriterCore& core, const std::string& path);
+Status exportScalars(const RunContext& run, const std::string& path);
 
-}  // namespace steptape
+}  // namespace steptape::detail

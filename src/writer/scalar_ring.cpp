@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace steptape {
+namespace steptape::detail {
 void ScalarRing::pushBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
                            const BatchedScalar* scalars, std::size_t count) {
   std::uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -85,4 +85,4 @@ bool ScalarRing::tryDrain(std::uint64_t lastTicks, std::size_t enough,
   }
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

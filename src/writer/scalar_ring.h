@@ -7,13 +7,11 @@
 #include <cstring>
 #include <vector>
 
-#include "steptape/writer/step_batch.h"
+#include "steptape/writer/scalar_tag.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 struct CapturedValue;
-
-using detail::BatchedScalar;
 
 /// What the backend takes out of a ring: a scalar, or a captured value that it then owns.
 struct RingEntry {
@@ -156,4 +154,4 @@ class ScalarRing {
   alignas(64) std::atomic<std::uint64_t> words_[kWords];
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -10,8 +10,8 @@
 
 namespace steptape {
 
-StepBatch::StepBatch(WriterCore* core, std::int64_t step)
-    : core_(core), step_(step), ticks_(readTicks()), wallTime_(core->callerWallTime()) {}
+StepBatch::StepBatch(detail::WriterCore* core, std::int64_t step)
+    : core_(core), step_(step), ticks_(readTicks()), wallTime_(core->batchWallTime()) {}
 
 StepBatch::~StepBatch() {
   handOver();
@@ -22,20 +22,20 @@ void StepBatch::add(std::string_view tag, double value) {
 }
 
 std::uint32_t StepBatch::series(std::string_view tag) const {
-  return core_->series(tag);
+  return core_->series().of(tag);
 }
 
 void StepBatch::addInFlight(std::uint32_t series, TensorView value) {
   handOver();  // what was added before comes first
   std::optional<double> wallTime;
-  if (wallTime_ != RingEntry::kNoWallTime) {
-    wallTime = RingEntry::wallSeconds(wallTime_);
+  if (wallTime_ != detail::RingEntry::kNoWallTime) {
+    wallTime = detail::RingEntry::wallSeconds(wallTime_);
   }
   core_->addScalarInFlight(series, std::move(value), step_, wallTime);
 }
 
 void StepBatch::handOver() noexcept {
-  static_assert(kMaxScalars == ScalarRing::kMaxBatch);
+  static_assert(kMaxScalars == detail::ScalarRing::kMaxBatch);
   if (size_ == 0) {
     return;
   }
@@ -43,7 +43,7 @@ void StepBatch::handOver() noexcept {
   try {
     core_->addBatch(step_, ticks_, wallTime_, scalars_, count);
   } catch (const std::exception& error) {
-    core_->noteLost(error, count, 0);
+    core_->context().losses().countLost(error, count, 0);
   }
 }
 

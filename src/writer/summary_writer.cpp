@@ -5,7 +5,6 @@
 #include <exception>
 #include <utility>
 
-#include "writer/backend.h"
 #include "writer/host_name.h"
 #include "writer/scalar_json_export.h"
 #include "writer/writer_core.h"
@@ -22,24 +21,14 @@ std::string defaultLogDir(const WriterOptions& options) {
   localtime_r(&seconds, &local);
   char stamp[32];
   std::strftime(stamp, sizeof(stamp), "%b%d_%H-%M-%S", &local);
-  return "runs/" + std::string(stamp) + "_" + hostName() + options.comment;
+  return "runs/" + std::string(stamp) + "_" + detail::hostName() + options.comment;
 }
 
-std::shared_ptr<WriterCore> makeCore(std::string logDir, WriterOptions options) {
-  Backend& backend = Backend::instance();
-  auto core =
-      std::make_shared<WriterCore>(std::move(logDir), std::move(options), backend.openFiles());
-  if (core->enabled()) {
-    backend.attach(core);
-  }
-  return core;
-}
-
-void endSession(WriterCore& core) noexcept {
+void endSession(detail::WriterCore& core) noexcept {
   try {
     core.endSession(core.session().status());
   } catch (const std::exception& error) {
-    core.noteLost(error, 0, 1);
+    core.context().losses().countLost(error, 0, 1);
   }
 }
 
@@ -49,7 +38,7 @@ SummaryWriter::SummaryWriter() : SummaryWriter(WriterOptions()) {}
 
 SummaryWriter::SummaryWriter(WriterOptions options) {
   std::string logDir = options.enabled ? defaultLogDir(options) : std::string();
-  core_ = makeCore(std::move(logDir), std::move(options));
+  core_ = detail::WriterCore::create(std::move(logDir), std::move(options));
 }
 
 SummaryWriter::SummaryWriter(std::string logDir, WriterOptions options) {
@@ -57,7 +46,7 @@ SummaryWriter::SummaryWriter(std::string logDir, WriterOptions options) {
     throw Error(ErrorCode::kInvalidArgument,
                 "SummaryWriter: the log directory is empty; give one, or none for the default");
   }
-  core_ = makeCore(std::move(logDir), std::move(options));
+  core_ = detail::WriterCore::create(std::move(logDir), std::move(options));
 }
 
 SummaryWriter::SummaryWriter(SummaryWriter&&) noexcept = default;
@@ -76,7 +65,7 @@ SummaryWriter::~SummaryWriter() {
 }
 
 const std::string& SummaryWriter::logDir() const {
-  return core_->directory();
+  return core_->context().directory();
 }
 
 bool SummaryWriter::isEnabled() const {
@@ -84,7 +73,7 @@ bool SummaryWriter::isEnabled() const {
 }
 
 ScalarTag SummaryWriter::scalarTag(std::string_view tag, const ScalarOptions& options) {
-  return ScalarTag(core_->series(tag, &options));
+  return ScalarTag(core_->series().of(tag, &options));
 }
 
 void SummaryWriter::addScalar(ScalarTag tag, double value, std::int64_t step) {
@@ -92,12 +81,12 @@ void SummaryWriter::addScalar(ScalarTag tag, double value, std::int64_t step) {
 }
 
 void SummaryWriter::addScalar(std::string_view tag, double value, std::int64_t step) {
-  core_->addScalar(core_->series(tag), value, step);
+  core_->addScalar(core_->series().of(tag), value, step);
 }
 
 void SummaryWriter::addScalar(std::string_view tag, double value, std::int64_t step,
                               const ScalarOptions& options) {
-  core_->addScalarAt(core_->series(tag, &options), value, step, options.wallTime);
+  core_->addScalarAt(core_->series().of(tag, &options), value, step, options.wallTime);
 }
 
 StepBatch SummaryWriter::atStep(std::int64_t step) {
@@ -110,10 +99,30 @@ void SummaryWriter::addScalarInFlight(ScalarTag tag, TensorView value, std::int6
 }
 
 void SummaryWriter::addScalars(std::string_view mainTag,
+                               std::initializer_list<std::pair<std::string, ScalarValue>> values,
+                               std::int64_t step, const ScalarOptions& options) {
+  for (const auto& [name, value] : values) {
+    addSubRunScalar(mainTag, name, value, step, options);
+  }
+}
+
+void SummaryWriter::addSubRunScalar(std::string_view mainTag, std::string_view name,
+                                    const ScalarValue& value, std::int64_t step,
+                                    const ScalarOptions& options) {
+  const auto series = core_->series().ofSubRun(mainTag, name, options);
+  if (value.inFlight()) {
+    core_->addScalarInFlight(series, *value.inFlight(), step, options.wallTime);
+  } else {
+    core_->addScalarAt(series, value.number(), step, options.wallTime);
+  }
+}
+
+void SummaryWriter::addScalars(std::string_view mainTag,
                                const std::vector<std::pair<std::string, double>>& values,
                                std::int64_t step, const ScalarOptions& options) {
   for (const auto& [name, value] : values) {
-    core_->addScalarAt(core_->subRunSeries(mainTag, name, options), value, step, options.wallTime);
+    core_->addScalarAt(core_->series().ofSubRun(mainTag, name, options), value, step,
+                       options.wallTime);
   }
 }
 
@@ -131,15 +140,15 @@ void SummaryWriter::resume(std::int64_t step) {
 }
 
 WriterStats SummaryWriter::stats() const {
-  return core_->stats();
+  return core_->context().counters().stats();
 }
 
 Status SummaryWriter::exportScalarsToJson(const std::string& path) {
-  if (!core_->enabled()) {
+  if (!core_->context().options().enabled) {
     return {};
   }
   Status flushed = flush();
-  return flushed.ok() ? exportScalars(*core_, path) : flushed;
+  return flushed.ok() ? detail::exportScalars(core_->context(), path) : flushed;
 }
 
 }  // namespace steptape

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace steptape {
+namespace steptape::detail {
 
 /// A thread's memory of the tags it logged last: finds a tag's series without a lock.
 ///
@@ -101,4 +101,4 @@ class TagCache {
   std::array<Entry, 1 << kIndexBits> entries_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -5,18 +5,17 @@
 #include <cstdlib>
 #include <exception>
 
-#include "writer/backend.h"
-
-namespace steptape {
+namespace steptape::detail {
 namespace {
 
+void (*callFirst)() = nullptr;
 std::terminate_handler previousHandler = nullptr;
 
-[[noreturn]] void flushAndTerminate() {
-  // Several threads may come here, and flushing may lead here again.
+[[noreturn]] void callAndTerminate() {
+  // Several threads may come here, and the call may lead here again.
   static std::atomic<bool> entered{false};
   if (!entered.exchange(true)) {
-    Backend::instance().flushAllBeforeAbort();
+    callFirst();
   }
   if (previousHandler != nullptr) {
     previousHandler();
@@ -26,8 +25,9 @@ std::terminate_handler previousHandler = nullptr;
 
 }  // namespace
 
-void flushBeforeTerminate() {
-  previousHandler = std::set_terminate(&flushAndTerminate);
+void callBeforeTerminate(void (*function)()) {
+  callFirst = function;
+  previousHandler = std::set_terminate(&callAndTerminate);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace steptape {
+namespace steptape::detail {
 
-/// From now on std::terminate(), to which an exception that nobody catches leads, writes what all
-/// writers have logged before it ends the process as before.
+/// From now on std::terminate(), to which an exception that nobody catches leads, calls `function`
+/// once before it ends the process as before.
 ///
 /// @threads Not thread-safe: called once.
-void flushBeforeTerminate();
+void callBeforeTerminate(void (*function)());
 
-}  // namespace steptape
+}  // namespace steptape::detail

@@ -3,15 +3,15 @@
 
 #include "steptape/event/event.h"
 
-namespace steptape {
+namespace steptape::detail {
 
 /// The names that any call's options give to a tag.
 template <typename Options>
-SummaryMetadata namesOf(const Options& options) {
-  SummaryMetadata metadata;
+event::SummaryMetadata namesOf(const Options& options) {
+  event::SummaryMetadata metadata;
   metadata.displayName = options.displayName;
   metadata.description = options.description;
   return metadata;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail

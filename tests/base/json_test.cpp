@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 
+#include "base/json_text.h"
 #include "base/shortest_double.h"
 
 #include <gtest/gtest.h>
@@ -17,17 +18,8 @@
 namespace steptape {
 namespace {
 
-std::string jsonString(std::string_view text) {
-  std::string out;
-  appendJsonString(&out, text);
-  return out;
-}
-
-std::string jsonNumber(double value) {
-  std::string out;
-  appendJsonNumber(&out, value);
-  return out;
-}
+using detail::jsonNumber;
+using detail::jsonString;
 
 TEST(JsonString, QuotesText) {
   EXPECT_EQ(jsonString(""), R"("")");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/base/mutex.h"
+#include "base/mutex.h"
 
 #include <chrono>
 #include <thread>

@@ -5,11 +5,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <vector>
+
+#include "support/content_of.h"
 
 #include <gmock/gmock.h>
 
@@ -31,10 +32,7 @@ class ReplacementFileTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(root_); }
 
   std::string path(const std::string& name) const { return root_ + "/" + name; }
-  std::string contentOf(const std::string& name) const {
-    std::ifstream file(path(name));
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string contentOf(const std::string& name) const { return test::contentOf(path(name)); }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name)) << text;
   }
@@ -52,8 +50,8 @@ class ReplacementFileTest : public ::testing::Test {
 TEST_F(ReplacementFileTest, AppearsWhenItIsWhole) {
   ReplacementFile file(path("file"));
   ASSERT_TRUE(file.open().ok());
-  ASSERT_TRUE(file.write("con").ok());
-  ASSERT_TRUE(file.write("tent").ok());
+  file.write("con");
+  file.write("tent");
   ASSERT_TRUE(file.finish().ok());
   EXPECT_FALSE(fs::exists(path("file")));
   ASSERT_TRUE(file.appear(false).ok());
@@ -64,7 +62,7 @@ TEST_F(ReplacementFileTest, LeavesNothingBehindIfItNeverAppears) {
   {
     ReplacementFile file(path("file"));
     ASSERT_TRUE(file.open().ok());
-    ASSERT_TRUE(file.write("content").ok());
+    file.write("content");
     EXPECT_EQ(names().size(), 1u);
   }
   EXPECT_THAT(names(), IsEmpty());
@@ -111,8 +109,8 @@ TEST_F(ReplacementFileTest, SeveralOfTheSameNameDoNotMix) {
   ReplacementFile second(path("file"));
   ASSERT_TRUE(first.open().ok());
   ASSERT_TRUE(second.open().ok());
-  ASSERT_TRUE(first.write("first").ok());
-  ASSERT_TRUE(second.write("second").ok());
+  first.write("first");
+  second.write("second");
   ASSERT_TRUE(second.finish().ok());
   ASSERT_TRUE(second.appear(true).ok());
   EXPECT_EQ(contentOf("file"), "second");

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <memory>
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 

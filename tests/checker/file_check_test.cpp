@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "steptape/event/custom_scalars_layout.h"
-#include "steptape/record/crc32c.h"
 
 #include "base/little_endian.h"
 #include "reader/log_dir_fixture.h"
+#include "tfrecord/masked_crc32c.h"
 
 #include <gmock/gmock.h>
 
@@ -31,50 +31,51 @@ constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 /// with tensorboard-data-server 0.7.2, and with --load_fast=false.
 class FileCheck : public LogDirFixture {
  protected:
-  static Event version() {
-    Event event = eventAt(0, FileVersion{"brain.Event:2"});
+  static event::Event version() {
+    event::Event event = eventAt(0, event::FileVersion{"brain.Event:2"});
     event.wallTime = 900;
     return event;
   }
-  static Event scalar(std::int64_t step, const std::string& tag = "loss") {
-    return eventAt(step,
-                   Summary{{ofScalarsPlugin(tensorValue<float>(tag, TensorType::kFloat, {1}))}});
+  static event::Event scalar(std::int64_t step, const std::string& tag = "loss") {
+    return eventAt(
+        step,
+        event::Summary{{ofScalarsPlugin(tensorValue<float>(tag, event::TensorType::kFloat, {1}))}});
   }
-  static Event valueAt(std::int64_t step, Value value) {
-    return eventAt(step, Summary{{std::move(value)}});
+  static event::Event valueAt(std::int64_t step, event::Value value) {
+    return eventAt(step, event::Summary{{std::move(value)}});
   }
-  static Value ofPlugin(Value value, const std::string& plugin,
-                        DataClass dataClass = DataClass::kUnknown) {
+  static event::Value ofPlugin(event::Value value, const std::string& plugin,
+                               event::DataClass dataClass = event::DataClass::kUnknown) {
     value.metadata.emplace();
     value.metadata->pluginName = plugin;
     value.metadata->dataClass = dataClass;
     return value;
   }
-  static Value strings(const std::string& tag, std::vector<std::int64_t> shape,
-                       std::vector<std::string> elements) {
-    Tensor tensor;
-    tensor.type = TensorType::kString;
+  static event::Value strings(const std::string& tag, std::vector<std::int64_t> shape,
+                              std::vector<std::string> elements) {
+    event::Tensor tensor;
+    tensor.type = event::TensorType::kString;
     tensor.shape = std::move(shape);
     tensor.strings = std::move(elements);
-    return Value{tag, tensor, std::nullopt};
+    return event::Value{tag, tensor, std::nullopt};
   }
 
   CheckReport check(std::string_view bytes) const {
     return checkEventFile(writeBytes("events.out.tfevents.1", bytes));
   }
-  CheckReport check(std::vector<Event> events) const {
+  CheckReport check(std::vector<event::Event> events) const {
     events.insert(events.begin(), version());
     return check(framed(events));
   }
   /// The only finding in a file of `events`.
-  Finding only(std::vector<Event> events) const { return onlyOf(check(std::move(events))); }
+  Finding only(std::vector<event::Event> events) const { return onlyOf(check(std::move(events))); }
   static Finding onlyOf(const CheckReport& report) {
     EXPECT_EQ(report.findings.size(), 1u);
     return report.findings.empty() ? Finding() : report.findings.front();
   }
-  CheckReport checkFiles(const std::vector<std::vector<Event>>& files) const {
+  CheckReport checkFiles(const std::vector<std::vector<event::Event>>& files) const {
     RunFiles run;
-    for (const std::vector<Event>& events : files) {
+    for (const std::vector<event::Event>& events : files) {
       run.files.push_back(
           writeEvents("run/events.out.tfevents." + std::to_string(run.files.size()), events));
     }
@@ -204,10 +205,10 @@ TEST_F(FileCheck, NamesARecordThatHoldsNoEvent) {
 }
 
 TEST_F(FileCheck, NamesTextThatIsNotUtf8) {
-  Value described = ofScalarsPlugin(tensorValue<float>("x", TensorType::kFloat, {1}));
+  event::Value described = ofScalarsPlugin(tensorValue<float>("x", event::TensorType::kFloat, {1}));
   described.metadata->description = "\xff";
-  for (const Event& event :
-       {scalar(2, "\xff"), valueAt(2, described), eventAt(2, TaggedRunMetadata{"\xff", ""})}) {
+  for (const event::Event& event : {scalar(2, "\xff"), valueAt(2, described),
+                                    eventAt(2, event::TaggedRunMetadata{"\xff", ""})}) {
     const Finding finding = only({scalar(1), event, scalar(3)});
     EXPECT_EQ(finding.rule, "not-utf8");
     EXPECT_EQ(finding.offset, framed({version(), scalar(1)}).size());
@@ -216,7 +217,8 @@ TEST_F(FileCheck, NamesTextThatIsNotUtf8) {
 }
 
 TEST_F(FileCheck, NamesAWallTimeThatIsNoNumber) {
-  for (Event event : {scalar(2), simpleScalar("loss", 1, 2), eventAt(2, GraphDef())}) {
+  for (event::Event event :
+       {scalar(2), simpleScalar("loss", 1, 2), eventAt(2, event::GraphDef())}) {
     event.wallTime = std::nan("");
     const Finding finding = only({scalar(1), event, scalar(3)});
     EXPECT_EQ(finding.rule, "nan-wall-time");
@@ -226,7 +228,7 @@ TEST_F(FileCheck, NamesAWallTimeThatIsNoNumber) {
 }
 
 TEST_F(FileCheck, NamesAnInfiniteWallTime) {
-  Event event = scalar(2);
+  event::Event event = scalar(2);
   event.wallTime = -std::numeric_limits<double>::infinity();
   const Finding finding = only({scalar(1), event, scalar(3)});
   EXPECT_EQ(finding.rule, "infinite-wall-time");
@@ -241,8 +243,8 @@ TEST_F(FileCheck, NotesAFileWithoutAVersion) {
 }
 
 TEST_F(FileCheck, NamesATensorWithoutMetadata) {
-  const Event event = valueAt(1, tensorValue<float>("raw", TensorType::kFloat, {1}));
-  const Finding finding = only({event, valueAt(2, std::get<Summary>(event.what).values[0])});
+  const event::Event event = valueAt(1, tensorValue<float>("raw", event::TensorType::kFloat, {1}));
+  const Finding finding = only({event, valueAt(2, std::get<event::Summary>(event.what).values[0])});
   EXPECT_EQ(finding.rule, "no-metadata");
   EXPECT_EQ(finding.tag, "raw");
   EXPECT_EQ(finding.offset, framed({version()}).size());
@@ -253,27 +255,29 @@ TEST_F(FileCheck, NamesATensorWithoutMetadata) {
 }
 
 TEST_F(FileCheck, NamesAPluginWithoutADataClass) {
-  const Value value = tensorValue<float>("raw", TensorType::kFloat, {1});
+  const event::Value value = tensorValue<float>("raw", event::TensorType::kFloat, {1});
   const Finding finding = only({valueAt(1, ofPlugin(value, "mine"))});
   EXPECT_EQ(finding.rule, "unknown-plugin");
   EXPECT_THAT(finding.message, StartsWith("got plugin 'mine' and no data class"));
   EXPECT_EFFECTS(finding, kLoss, kLoss);
-  EXPECT_THAT(check({valueAt(1, ofPlugin(value, "mine", DataClass::kTensor))}).findings, IsEmpty());
+  EXPECT_THAT(check({valueAt(1, ofPlugin(value, "mine", event::DataClass::kTensor))}).findings,
+              IsEmpty());
 }
 
 TEST_F(FileCheck, NotesANameThatIsNotShown) {
-  Value value{"loss", 1.0F, SummaryMetadata()};
+  event::Value value{"loss", 1.0F, event::SummaryMetadata()};
   value.metadata->displayName = "Loss";
   const Finding finding = only({valueAt(1, value)});
   EXPECT_EQ(finding.rule, "unseen-name");
   EXPECT_EFFECTS(finding, kNote, kNone);
-  value.metadata->pluginName = kScalarsPlugin;
-  value.metadata->dataClass = DataClass::kScalar;
+  value.metadata->pluginName = event::kScalarsPlugin;
+  value.metadata->dataClass = event::DataClass::kScalar;
   EXPECT_THAT(check({valueAt(1, value)}).findings, IsEmpty());
 }
 
 TEST_F(FileCheck, NamesDoubleScalarsOnceForATag) {
-  const Value value = ofScalarsPlugin(tensorValue<double>("loss", TensorType::kDouble, {1}));
+  const event::Value value =
+      ofScalarsPlugin(tensorValue<double>("loss", event::TensorType::kDouble, {1}));
   const Finding finding = only({valueAt(1, value), valueAt(2, value), valueAt(3, value)});
   EXPECT_EQ(finding.rule, "double-scalar");
   EXPECT_EQ(finding.tag, "loss");
@@ -285,12 +289,12 @@ TEST_F(FileCheck, NamesDoubleScalarsOnceForATag) {
 }
 
 TEST_F(FileCheck, NamesValuesOfAnotherKindThanTheirTag) {
-  const Value number = tensorValue<float>("tag", TensorType::kFloat, {1});
-  const Value text = strings("tag", {}, {"x"});
-  for (const auto& [first, second] : std::vector<std::pair<Value, Value>>{
+  const event::Value number = tensorValue<float>("tag", event::TensorType::kFloat, {1});
+  const event::Value text = strings("tag", {}, {"x"});
+  for (const auto& [first, second] : std::vector<std::pair<event::Value, event::Value>>{
            {ofScalarsPlugin(number), text},
-           {ofPlugin(text, kTextPlugin), Value{"tag", 1.0F, {}}},
-           {ofPlugin(strings("tag", {1}, {"x"}), kAudioPlugin), number}}) {
+           {ofPlugin(text, event::kTextPlugin), event::Value{"tag", 1.0F, {}}},
+           {ofPlugin(strings("tag", {1}, {"x"}), event::kAudioPlugin), number}}) {
     const Finding finding = only({valueAt(1, first), valueAt(2, second)});
     EXPECT_EQ(finding.rule, "value-form");
     EXPECT_EFFECTS(finding, kLoss, kNote);
@@ -299,53 +303,55 @@ TEST_F(FileCheck, NamesValuesOfAnotherKindThanTheirTag) {
 
 TEST_F(FileCheck, NamesImagesOfAnotherRank) {
   const Finding matrix =
-      only({valueAt(1, ofPlugin(strings("i", {1, 3}, {"2", "2", "png"}), kImagesPlugin))});
+      only({valueAt(1, ofPlugin(strings("i", {1, 3}, {"2", "2", "png"}), event::kImagesPlugin))});
   EXPECT_EQ(matrix.rule, "image-rank");
   EXPECT_EQ(
       matrix.message,
       "got a tensor of DT_STRING and shape (1, 3), want a tensor of DT_STRING and rank 1: the "
       "fast data server leaves it out");
   EXPECT_EFFECTS(matrix, kLoss, kNone);
-  const Finding single = only({valueAt(1, ofPlugin(strings("i", {}, {"png"}), kImagesPlugin))});
+  const Finding single =
+      only({valueAt(1, ofPlugin(strings("i", {}, {"png"}), event::kImagesPlugin))});
   EXPECT_EQ(single.rule, "image-rank");
   EXPECT_EFFECTS(single, kLoss, kLoss);
   EXPECT_THAT(
-      check({valueAt(1, ofPlugin(strings("i", {3}, {"2", "2", "png"}), kImagesPlugin))}).findings,
+      check({valueAt(1, ofPlugin(strings("i", {3}, {"2", "2", "png"}), event::kImagesPlugin))})
+          .findings,
       IsEmpty());
 }
 
 TEST_F(FileCheck, NamesAudioWithLabelsIfItsDataClassIsSet) {
-  const Value value = strings("a", {1, 2}, {"wav", "label"});
+  const event::Value value = strings("a", {1, 2}, {"wav", "label"});
   const Finding finding =
-      only({valueAt(1, ofPlugin(value, kAudioPlugin, DataClass::kBlobSequence))});
+      only({valueAt(1, ofPlugin(value, event::kAudioPlugin, event::DataClass::kBlobSequence))});
   EXPECT_EQ(finding.rule, "audio-labels");
   EXPECT_EFFECTS(finding, kNone, kLoss);
-  EXPECT_THAT(check({valueAt(1, ofPlugin(value, kAudioPlugin))}).findings, IsEmpty());
+  EXPECT_THAT(check({valueAt(1, ofPlugin(value, event::kAudioPlugin))}).findings, IsEmpty());
 }
 
 TEST_F(FileCheck, NotesHistogramEdgesThatDoNotAscend) {
-  Value value = tensorValue<double>("h", TensorType::kDouble, {0, 1, 2, 1, 0.5, 3});
-  std::get<Tensor>(value.data).shape = {2, 3};
-  const Finding finding = only({valueAt(1, ofPlugin(value, kHistogramsPlugin))});
+  event::Value value = tensorValue<double>("h", event::TensorType::kDouble, {0, 1, 2, 1, 0.5, 3});
+  std::get<event::Tensor>(value.data).shape = {2, 3};
+  const Finding finding = only({valueAt(1, ofPlugin(value, event::kHistogramsPlugin))});
   EXPECT_EQ(finding.rule, "histogram-edges");
   EXPECT_THAT(finding.message, StartsWith("got edge 0.500000 after 1.000000"));
   EXPECT_EFFECTS(finding, kNote, kNote);
 
   // As torch 2.13 writes them: an empty bucket in front whose right edge is below the minimum.
-  const SummaryHistogram compatible{0.55, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {0, 1, 2}};
-  const Finding ofCompatible = only({valueAt(1, Value{"h", compatible, {}})});
+  const event::SummaryHistogram compatible{0.55, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {0, 1, 2}};
+  const Finding ofCompatible = only({valueAt(1, event::Value{"h", compatible, {}})});
   EXPECT_EQ(ofCompatible.rule, "histogram-edges");
   EXPECT_EFFECTS(ofCompatible, kNote, kNone);
 }
 
 TEST_F(FileCheck, NamesHistogramsThatAreNone) {
-  Value value = tensorValue<double>("h", TensorType::kDouble, {0, 1, 2, 1, 0.5, 3});
-  std::get<Tensor>(value.data).shape = {3, 2};
-  const Finding shape = only({valueAt(1, ofPlugin(value, kHistogramsPlugin))});
+  event::Value value = tensorValue<double>("h", event::TensorType::kDouble, {0, 1, 2, 1, 0.5, 3});
+  std::get<event::Tensor>(value.data).shape = {3, 2};
+  const Finding shape = only({valueAt(1, ofPlugin(value, event::kHistogramsPlugin))});
   EXPECT_EQ(shape.rule, "value-form");
   EXPECT_EFFECTS(shape, kLoss, kLoss);
-  const SummaryHistogram unequal{0, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {1, 2}};
-  const Finding counts = only({valueAt(1, Value{"h", unequal, {}})});
+  const event::SummaryHistogram unequal{0, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {1, 2}};
+  const Finding counts = only({valueAt(1, event::Value{"h", unequal, {}})});
   EXPECT_EQ(counts.rule, "value-form");
   EXPECT_THAT(counts.message, StartsWith("got a histo of 3 limits and 2 counts, want "));
 }
@@ -374,7 +380,7 @@ TEST_F(FileCheck, LetsAPointComeTwice) {
   EXPECT_THAT(check({simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 1)}).findings, IsEmpty());
   EXPECT_THAT(check({simpleScalar("loss", NAN, 1), simpleScalar("loss", NAN, 1)}).findings,
               IsEmpty());
-  const Value text = ofPlugin(strings("text", {}, {"x"}), kTextPlugin);
+  const event::Value text = ofPlugin(strings("text", {}, {"x"}), event::kTextPlugin);
   EXPECT_EQ(only({valueAt(1, text), valueAt(1, text)}).rule, "duplicate-step");
 }
 
@@ -386,9 +392,9 @@ TEST_F(FileCheck, KnowsThatThePythonLoaderDropsTooWithoutAVersion) {
 }
 
 TEST_F(FileCheck, LetsARestartOverwrite) {
-  const CheckReport report =
-      checkFiles({{version(), start(0), scalar(1), scalar(2), scalar(3)},
-                  {eventAt(200, FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
+  const CheckReport report = checkFiles(
+      {{version(), start(0), scalar(1), scalar(2), scalar(3)},
+       {eventAt(200, event::FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
   EXPECT_THAT(rulesOf(report), ElementsAre());
 }
 
@@ -397,9 +403,9 @@ TEST_F(FileCheck, NamesWhatGoesBackBehindARestart) {
 }
 
 TEST_F(FileCheck, NotesARestartThatThePythonLoaderTakesForTheStart) {
-  const CheckReport report =
-      checkFiles({{version(), scalar(1), scalar(2), scalar(3)},
-                  {eventAt(200, FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
+  const CheckReport report = checkFiles(
+      {{version(), scalar(1), scalar(2), scalar(3)},
+       {eventAt(200, event::FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
   const Finding finding = onlyOf(report);
   EXPECT_EQ(finding.rule, "no-first-start");
   EXPECT_EQ(finding.path, path("run/events.out.tfevents.1"));
@@ -407,7 +413,7 @@ TEST_F(FileCheck, NotesARestartThatThePythonLoaderTakesForTheStart) {
 }
 
 TEST_F(FileCheck, NotesFilesInAnotherOrderThanTheyWereWritten) {
-  Event later = version();
+  event::Event later = version();
   later.wallTime = 5000;
   const CheckReport report = checkFiles({{later, scalar(11)}, {version(), scalar(1, "other")}});
   const Finding finding = onlyOf(report);
@@ -417,7 +423,7 @@ TEST_F(FileCheck, NotesFilesInAnotherOrderThanTheyWereWritten) {
 }
 
 TEST_F(FileCheck, NamesARestartThatDropsWhatWasWrittenAfterIt) {
-  Event later = version();
+  event::Event later = version();
   later.wallTime = 5000;
   const CheckReport report =
       checkFiles({{later, start(3), scalar(3)}, {version(), start(0), scalar(1), scalar(2)}});
@@ -429,7 +435,7 @@ TEST_F(FileCheck, NamesARestartThatDropsWhatWasWrittenAfterIt) {
 TEST_F(FileCheck, NotesFilesThatWereWrittenAtOnce) {
   const CheckReport report =
       checkFiles({{version(), scalar(1), scalar(100)},
-                  {eventAt(50, FileVersion{"brain.Event:2"}), scalar(51, "other")}});
+                  {eventAt(50, event::FileVersion{"brain.Event:2"}), scalar(51, "other")}});
   const Finding finding = onlyOf(report);
   EXPECT_EQ(finding.rule, "written-at-once");
   EXPECT_EFFECTS(finding, kNone, kNote);
@@ -443,7 +449,7 @@ TEST_F(FileCheck, NamesALayoutThatLosesCharts) {
     }
     return valueAt(step, ofPlugin(strings("custom_scalars__config__", {},
                                           {encodeLayout(CustomScalarsLayout{{category}})}),
-                                  kCustomScalarsPlugin));
+                                  event::kCustomScalarsPlugin));
   };
   EXPECT_THAT(check({layoutAt(0, {"a"}), layoutAt(0, {"a", "b"})}).findings, IsEmpty());
   const Finding finding = only({layoutAt(0, {"a"}), layoutAt(0, {"b"})});
@@ -454,8 +460,8 @@ TEST_F(FileCheck, NamesALayoutThatLosesCharts) {
 
 TEST_F(FileCheck, NamesRunsWithAnotherExperiment) {
   const auto withExperiment = [this](const std::string& content) {
-    Value value{"_hparams_/experiment", std::monostate(), SummaryMetadata()};
-    value.metadata->pluginName = kHparamsPlugin;
+    event::Value value{"_hparams_/experiment", std::monostate(), event::SummaryMetadata()};
+    value.metadata->pluginName = event::kHparamsPlugin;
     value.metadata->pluginContent = content;
     return check({valueAt(0, value)});
   };

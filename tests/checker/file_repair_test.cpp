@@ -34,11 +34,6 @@ using ::testing::UnorderedElementsAre;
 
 class FileRepair : public LogDirFixture {
  protected:
-  std::string contentOf(const std::string& name) const {
-    std::ifstream file(path(name), std::ios::binary);
-    EXPECT_TRUE(file.good()) << name;
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(root_)) {
@@ -56,21 +51,21 @@ class FileRepair : public LogDirFixture {
     return contentOf("repaired");
   }
   static std::string points(std::int64_t from, std::int64_t to) {
-    std::vector<Event> events;
+    std::vector<event::Event> events;
     for (std::int64_t step = from; step < to; ++step) {
       events.push_back(simpleScalar("loss", 1, step));
     }
     return framed(events);
   }
-  static Event atWallTime(double wallTime, std::int64_t step) {
-    Event event = simpleScalar("loss", 1, step);
+  static event::Event atWallTime(double wallTime, std::int64_t step) {
+    event::Event event = simpleScalar("loss", 1, step);
     event.wallTime = wallTime;
     return event;
   }
   std::vector<double> wallTimesOf(const std::string& name) const {
     EventFileReader reader(path(name));
     std::vector<double> wallTimes;
-    for (Event event; reader.next(&event) == ReadOutcome::kRecord;) {
+    for (event::Event event; reader.next(&event) == ReadOutcome::kRecord;) {
       wallTimes.push_back(event.wallTime);
     }
     EXPECT_TRUE(reader.lastError().ok()) << reader.lastError().message();
@@ -194,7 +189,7 @@ TEST_F(FileRepair, CountsStepsBeyondTheLimit) {
 }
 
 TEST_F(FileRepair, RepairsMoreThanItWritesAtOnce) {
-  const std::string big = framed({eventAt(1, GraphDef{std::string(3'000'000, 'g')})});
+  const std::string big = framed({eventAt(1, event::GraphDef{std::string(3'000'000, 'g')})});
   RepairReport report;
   EXPECT_EQ(repaired(big + "damage" + points(0, 1000) + big, &report), big + points(0, 1000) + big);
 }

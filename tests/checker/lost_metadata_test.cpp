@@ -2,7 +2,6 @@
 // What a repair does with tags whose metadata was in a record that is damaged.
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -26,35 +25,33 @@ class LostMetadata : public LogDirFixture {
  protected:
   static constexpr char kDamage[] = "damage";
 
-  static Value bare(const std::string& tag) {
-    return tensorValue<float>(tag, TensorType::kFloat, {0.5F});
+  static event::Value bare(const std::string& tag) {
+    return tensorValue<float>(tag, event::TensorType::kFloat, {0.5F});
   }
-  static Value described(const std::string& tag, const std::string& displayName = {}) {
-    Value value = ofScalarsPlugin(bare(tag));
+  static event::Value described(const std::string& tag, const std::string& displayName = {}) {
+    event::Value value = ofScalarsPlugin(bare(tag));
     value.metadata->displayName = displayName;
-    value.metadata->dataClass = DataClass::kScalar;
+    value.metadata->dataClass = event::DataClass::kScalar;
     return value;
   }
-  static Value strings(const std::string& tag, std::vector<std::int64_t> shape,
-                       std::vector<std::string> texts) {
-    Tensor tensor;
-    tensor.type = TensorType::kString;
+  static event::Value strings(const std::string& tag, std::vector<std::int64_t> shape,
+                              std::vector<std::string> texts) {
+    event::Tensor tensor;
+    tensor.type = event::TensorType::kString;
     tensor.shape = std::move(shape);
     tensor.strings = std::move(texts);
     return {tag, std::move(tensor), {}};
   }
   template <typename Number>
-  static Value matrix(TensorType type, std::int64_t rows, const std::vector<Number>& numbers) {
-    Value value = tensorValue<Number>("tag", type, numbers);
-    std::get<Tensor>(value.data).shape = {rows, static_cast<std::int64_t>(numbers.size()) / rows};
+  static event::Value matrix(event::TensorType type, std::int64_t rows,
+                             const std::vector<Number>& numbers) {
+    event::Value value = tensorValue<Number>("tag", type, numbers);
+    std::get<event::Tensor>(value.data).shape = {rows,
+                                                 static_cast<std::int64_t>(numbers.size()) / rows};
     return value;
   }
-  static Event eventOf(std::int64_t step, std::vector<Value> values) {
-    return eventAt(step, Summary{std::move(values)});
-  }
-  std::string contentOf(const std::string& name) const {
-    std::ifstream file(path(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+  static event::Event eventOf(std::int64_t step, std::vector<event::Value> values) {
+    return eventAt(step, event::Summary{std::move(values)});
   }
   /// Repairs the file `name` to the file "repaired" beside it and gives what came out.
   std::string repaired(const std::string& name, RepairReport* report) const {
@@ -65,10 +62,10 @@ class LostMetadata : public LogDirFixture {
     return contentOf("repaired");
   }
   /// The metadata that a repair gives to `value`, whose tag nothing is known of.
-  SummaryMetadata guessed(const Value& value) const {
+  event::SummaryMetadata guessed(const event::Value& value) const {
     writeBytes("damaged", kDamage + framed({eventOf(1, {value})}));
     RepairReport report;
-    Event event;
+    event::Event event;
     const std::string bytes = repaired("damaged", &report);
     constexpr std::size_t kHeaderBytes = 12;
     constexpr std::size_t kFooterBytes = 4;
@@ -76,9 +73,9 @@ class LostMetadata : public LogDirFixture {
                                 kHeaderBytes, bytes.size() - kHeaderBytes - kFooterBytes),
                             &event)
                     .ok());
-    const Value& first = std::get<Summary>(event.what).values.at(0);
+    const event::Value& first = std::get<event::Summary>(event.what).values.at(0);
     EXPECT_EQ(report.tagsRestored, first.metadata ? 1u : 0u);
-    return first.metadata.value_or(SummaryMetadata());
+    return first.metadata.value_or(event::SummaryMetadata());
   }
 };
 
@@ -128,8 +125,8 @@ TEST_F(LostMetadata, IsThatOfAFileBesideTheLinkThatIsRepaired) {
 }
 
 TEST_F(LostMetadata, OfAnotherKindOfValueIsNotTaken) {
-  Value images = strings("loss", {2}, {"4", "3"});
-  images.metadata.emplace().pluginName = kImagesPlugin;
+  event::Value images = strings("loss", {2}, {"4", "3"});
+  images.metadata.emplace().pluginName = event::kImagesPlugin;
   writeEvents("events.out.tfevents.1", {eventOf(0, {images})});
   writeBytes("events.out.tfevents.2", kDamage + framed({eventOf(1, {bare("loss")})}));
   RepairReport report;
@@ -156,7 +153,7 @@ TEST_F(LostMetadata, IsAskedForBehindDamageOnly) {
 }
 
 TEST_F(LostMetadata, IsAddedBesideAWallTime) {
-  Event event = eventOf(1, {bare("loss")});
+  event::Event event = eventOf(1, {bare("loss")});
   event.wallTime = std::nan("");
   writeBytes("damaged", kDamage + framed({event, eventOf(2, {bare("loss")})}));
   RepairReport report;
@@ -177,7 +174,7 @@ TEST_F(LostMetadata, OfAValueThatShowsItselfIsNotAskedFor) {
 
 TEST_F(LostMetadata, ThatNobodyKnowsIsReported) {
   const std::string mesh =
-      framed({eventOf(1, {tensorValue<float>("m_VERTEX", TensorType::kFloat, {1, 2, 3})})});
+      framed({eventOf(1, {tensorValue<float>("m_VERTEX", event::TensorType::kFloat, {1, 2, 3})})});
   writeBytes("damaged", kDamage + mesh + mesh);
   RepairReport report;
   EXPECT_EQ(repaired("damaged", &report), mesh + mesh);
@@ -188,46 +185,47 @@ TEST_F(LostMetadata, ThatNobodyKnowsIsReported) {
 // The forms are those of docs/event_file_format.md.
 
 TEST_F(LostMetadata, OfAScalarIsGuessed) {
-  const SummaryMetadata metadata = guessed(bare("tag"));
+  const event::SummaryMetadata metadata = guessed(bare("tag"));
   EXPECT_EQ(metadata.pluginName, "scalars");
-  EXPECT_EQ(metadata.dataClass, DataClass::kScalar);
+  EXPECT_EQ(metadata.dataClass, event::DataClass::kScalar);
 }
 
 TEST_F(LostMetadata, OfAHistogramIsGuessed) {
-  const SummaryMetadata metadata =
-      guessed(matrix<double>(TensorType::kDouble, 2, {-1, 0, 3, 0, 2.5, 4}));
+  const event::SummaryMetadata metadata =
+      guessed(matrix<double>(event::TensorType::kDouble, 2, {-1, 0, 3, 0, 2.5, 4}));
   EXPECT_EQ(metadata.pluginName, "histograms");
-  EXPECT_EQ(metadata.dataClass, DataClass::kTensor);
-  EXPECT_EQ(guessed(matrix<double>(TensorType::kDouble, 2, {0, -1, 3, 0, 2.5, 4})).pluginName, "")
+  EXPECT_EQ(metadata.dataClass, event::DataClass::kTensor);
+  EXPECT_EQ(
+      guessed(matrix<double>(event::TensorType::kDouble, 2, {0, -1, 3, 0, 2.5, 4})).pluginName, "")
       << "edges that descend";
-  Value empty = tensorValue<double>("tag", TensorType::kDouble, {});
-  std::get<Tensor>(empty.data).shape = {0, 3};
+  event::Value empty = tensorValue<double>("tag", event::TensorType::kDouble, {});
+  std::get<event::Tensor>(empty.data).shape = {0, 3};
   EXPECT_EQ(guessed(empty).pluginName, "histograms") << "of no numbers";
 }
 
 TEST_F(LostMetadata, OfImagesIsGuessed) {
-  const SummaryMetadata metadata =
+  const event::SummaryMetadata metadata =
       guessed(strings("tag", {3}, {"4", "3", "\x89PNG\r\n\x1a\nand so on"}));
   EXPECT_EQ(metadata.pluginName, "images");
-  EXPECT_EQ(metadata.dataClass, DataClass::kBlobSequence);
+  EXPECT_EQ(metadata.dataClass, event::DataClass::kBlobSequence);
 }
 
 TEST_F(LostMetadata, OfAudioIsGuessed) {
   const std::string wav("RIFF\x24\0\0\0WAVEfmt ", 16);
-  const SummaryMetadata metadata = guessed(strings("tag", {1}, {wav}));
+  const event::SummaryMetadata metadata = guessed(strings("tag", {1}, {wav}));
   EXPECT_EQ(metadata.pluginName, "audio");
-  EXPECT_EQ(metadata.dataClass, DataClass::kBlobSequence);
-  EXPECT_EQ(metadata.pluginContent, audioPluginContent());
-  EXPECT_EQ(guessed(strings("tag", {1, 2}, {wav, "label"})).dataClass, DataClass::kUnknown)
+  EXPECT_EQ(metadata.dataClass, event::DataClass::kBlobSequence);
+  EXPECT_EQ(metadata.pluginContent, event::audioPluginContent());
+  EXPECT_EQ(guessed(strings("tag", {1, 2}, {wav, "label"})).dataClass, event::DataClass::kUnknown)
       << "the Python loader plays no clips with labels that have a class";
 }
 
 TEST_F(LostMetadata, OfTextsIsGuessed) {
-  for (const Value& value :
+  for (const event::Value& value :
        {strings("tag", {}, {"*text*"}), strings("tag", {1, 2}, {"a cell", "1\n2"})}) {
-    const SummaryMetadata metadata = guessed(value);
+    const event::SummaryMetadata metadata = guessed(value);
     EXPECT_EQ(metadata.pluginName, "text");
-    EXPECT_EQ(metadata.dataClass, DataClass::kTensor);
+    EXPECT_EQ(metadata.dataClass, event::DataClass::kTensor);
   }
   EXPECT_EQ(guessed(strings("tag", {},
                             {"\x0a\x03"
@@ -240,18 +238,21 @@ TEST_F(LostMetadata, OfTextsIsGuessed) {
 
 TEST_F(LostMetadata, OfAPrCurveIsGuessed) {
   const std::vector<float> rows = {2, 1, 1, 0, 0, 1, 0, 1, 0.5F, 1, 1, 0.5F};
-  const SummaryMetadata metadata = guessed(matrix<float>(TensorType::kFloat, 6, rows));
+  const event::SummaryMetadata metadata =
+      guessed(matrix<float>(event::TensorType::kFloat, 6, rows));
   EXPECT_EQ(metadata.pluginName, "pr_curves");
-  EXPECT_EQ(metadata.dataClass, DataClass::kTensor);
-  EXPECT_EQ(metadata.pluginContent, prCurvePluginContent(2));
-  EXPECT_EQ(guessed(matrix<float>(TensorType::kFloat, 6, std::vector<float>(12, 2))).pluginName, "")
+  EXPECT_EQ(metadata.dataClass, event::DataClass::kTensor);
+  EXPECT_EQ(metadata.pluginContent, event::prCurvePluginContent(2));
+  EXPECT_EQ(
+      guessed(matrix<float>(event::TensorType::kFloat, 6, std::vector<float>(12, 2))).pluginName,
+      "")
       << "a precision above 1";
 }
 
 TEST_F(LostMetadata, OfALayoutIsGuessedByItsTag) {
-  const SummaryMetadata metadata = guessed(strings("custom_scalars__config__", {}, {""}));
+  const event::SummaryMetadata metadata = guessed(strings("custom_scalars__config__", {}, {""}));
   EXPECT_EQ(metadata.pluginName, "custom_scalars");
-  EXPECT_EQ(metadata.dataClass, DataClass::kTensor);
+  EXPECT_EQ(metadata.dataClass, event::DataClass::kTensor);
 }
 
 }  // namespace

@@ -5,8 +5,11 @@
 
 #include "steptape/base/error.h"
 #include "steptape/data/batch_loader.h"
-#include "steptape/data/idx_file.h"
+#include "steptape/data/image_dataset.h"
 #include "steptape/testing/temp_dir.h"
+
+#include "support/content_of.h"
+#include "support/expect_error.h"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -16,6 +19,7 @@
 namespace steptape {
 namespace {
 
+using test::expectError;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -46,17 +50,6 @@ class DataFiles : public ::testing::Test {
     gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
     gzclose(file);
     return path(name);
-  }
-
-  template <typename Function>
-  void expectError(ErrorCode code, const std::string& message, Function&& function) {
-    try {
-      function();
-      FAIL() << "no error, wanted one with: " << message;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code);
-      EXPECT_THAT(error.what(), HasSubstr(message));
-    }
   }
 
   testing::TempDir dir_;
@@ -97,16 +90,14 @@ TEST_F(DataFiles, SayThatGzippedDataIsTruncated) {
     noise += static_cast<char>(i * i * 7919 % 251);
   }
   const std::string whole = writeGzip("whole.gz", idxHeader({static_cast<char>(200)}) + noise);
-  std::ifstream file(whole, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  std::string bytes = test::contentOf(whole);
   const std::string cut = write("cut.gz", bytes.substr(0, bytes.size() / 2));
   expectError(ErrorCode::kDataLoss, cut + " is truncated", [&] { loadIdx(cut); });
 }
 
 TEST_F(DataFiles, SayThatGzippedDataIsDamaged) {
   const std::string whole = writeGzip("whole.gz", idxHeader({3}) + "xyz");
-  std::ifstream file(whole, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  std::string bytes = test::contentOf(whole);
   bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);  // In the CRC-32.
   const std::string damaged = write("damaged.gz", bytes);
   expectError(ErrorCode::kDataLoss, damaged + " is damaged: ", [&] { loadIdx(damaged); });

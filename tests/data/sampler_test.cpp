@@ -6,7 +6,7 @@
 #include "steptape/data/batch_loader.h"
 #include "steptape/data/distributed_sampler.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/zeros.h>

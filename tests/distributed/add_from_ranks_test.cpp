@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "steptape/reader/values.h"
-#include "steptape/summary/image.h"
 
-#include "distributed/expect_error.h"
 #include "distributed/writer_on_ranks.h"
+#include "summary/image/image.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

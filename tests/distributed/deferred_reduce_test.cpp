@@ -11,8 +11,8 @@
 #include "steptape/distributed/distributed_writer.h"
 
 #include "distributed/writer_on_ranks.h"
+#include "writer/backend.h"
 #include "writer/deferred_scalars.h"
-#include "writer/producer.h"
 #include "writer/scalar_ring.h"
 
 #include <gmock/gmock.h>
@@ -21,6 +21,8 @@
 namespace steptape {
 namespace {
 
+using detail::Backend;
+using detail::ScalarRing;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
@@ -35,10 +37,11 @@ class DeferredReduce : public test::WriterOnRanks {
           writer.addReduced("metric" + std::to_string(metric), world.rank() + metric, step);
         }
         std::promise<void> go;
-        const std::uint64_t before = world.isRoot() ? stopBackend(writer, go.get_future()) : 0;
+        const std::uint64_t before =
+            world.isRoot() ? stopBackend(writer.localWriter(), go.get_future()) : 0;
         writer.reduce(step);
         if (world.isRoot()) {
-          words = Producer::current().ring.waiting() - before;
+          words = Backend::producer().ring.waiting() - before;
           go.set_value();
         }
       }
@@ -61,7 +64,7 @@ class DeferredReduce : public test::WriterOnRanks {
                                    shared->wait_for(std::chrono::seconds(30));
                                  });
     EXPECT_EQ(hasStopped.wait_for(std::chrono::seconds(30)), std::future_status::ready);
-    return Producer::current().ring.waiting();
+    return Backend::producer().ring.waiting();
   }
 };
 

@@ -5,12 +5,13 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "distributed/counting_communicator.h"
-#include "distributed/expect_error.h"
+#include "comm/counting_communicator.h"
 #include "distributed/writer_on_ranks.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -218,6 +219,16 @@ TEST_F(DistributedWriterTest, ReducesWithoutWritingWhenItIsNotEnabled) {
     expectError(ErrorCode::kRankMismatch, "reduces 'b' at step 2", [&] { writer.reduce(2); });
   });
   EXPECT_FALSE(std::filesystem::exists(logDir()));
+}
+
+// What takes a SummaryWriter& could not average: such code must name the writer it means.
+static_assert(!std::is_convertible_v<DistributedWriter&, SummaryWriter&>);
+static_assert(!std::is_constructible_v<SummaryWriter, DistributedWriter>);
+
+TEST(RankPolicy, NamesSubRunsThatSortByRank) {
+  EXPECT_EQ(rankRunName(3), "rank_00003");
+  EXPECT_EQ(rankRunName(12345), "rank_12345");
+  EXPECT_EQ(rankRunName(123456), "rank_123456");
 }
 
 }  // namespace

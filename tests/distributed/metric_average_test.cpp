@@ -7,7 +7,7 @@
 
 #include "steptape/testing/thread_communicator.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 
 #include "steptape/testing/thread_communicator.h"
 
-#include "distributed/counting_communicator.h"
-#include "distributed/expect_error.h"
+#include "comm/counting_communicator.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

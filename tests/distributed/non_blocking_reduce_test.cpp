@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/counting_communicator.h"
-#include "distributed/expect_error.h"
+#include "comm/counting_communicator.h"
 #include "distributed/writer_on_ranks.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,8 +81,8 @@ TEST_P(NonBlockingReduceOnRanks, WritesTheSameAsTheBlockingMode) {
 TEST_F(NonBlockingReduce, WritesAStepWhenTheNextOneIsReduced) {
   onRanks(2, [this](DistributedWriter& writer, Communicator& world) {
     train(writer, world, 2);
-    // A flush of the base class does not know of what is under way.
-    EXPECT_TRUE(writer.SummaryWriter::flush().ok());
+    // A flush of the local writer does not know of what is under way.
+    EXPECT_TRUE(writer.localWriter().flush().ok());
     if (world.isRoot()) {
       EXPECT_EQ(pointsOf().at("loss"), (Points{{0, 0.5F}}));
     }
@@ -106,7 +106,7 @@ TEST_F(NonBlockingReduce, WritesWhatIsUnderWayWhenFinished) {
     train(writer, world, 1);
     writer.finishReduce();
     writer.finishReduce();
-    EXPECT_TRUE(writer.SummaryWriter::flush().ok());
+    EXPECT_TRUE(writer.localWriter().flush().ok());
     if (world.isRoot()) {
       EXPECT_EQ(pointsOf().at("loss"), (Points{{0, 1.0F}}));
     }

@@ -26,8 +26,8 @@
 #include "steptape/testing/thread_communicator.h"
 
 #include "distributed/read_back.h"
-#include "record/event_file_name.h"
 #include "support/allocations.h"
+#include "tfrecord/event_file_name.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 

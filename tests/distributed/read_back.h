@@ -33,8 +33,8 @@ inline PointsByTag readPoints(const std::string& logDir, const std::string& name
 
 /// The values that are no scalars, in the run at `logDir` itself, by tag and in the order of
 /// writing.
-inline std::map<std::string, std::vector<Value>> readValues(const std::string& logDir) {
-  std::map<std::string, std::vector<Value>> valuesByTag;
+inline std::map<std::string, std::vector<event::Value>> readValues(const std::string& logDir) {
+  std::map<std::string, std::vector<event::Value>> valuesByTag;
   for (const RunFiles& run : listRuns(logDir)) {
     if (run.name != ".") {
       continue;

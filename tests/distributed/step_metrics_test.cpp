@@ -33,7 +33,7 @@ class StepMetricsTest : public ::testing::Test {
   }
   /// Weight and weighted sum by place, as they would be sent.
   static std::vector<double> sent(StepMetrics& step, std::size_t capacity) {
-    const Span<double> message = step.sumsMessage(0, capacity);
+    const ArrayView<double> message = step.sumsMessage(0, capacity);
     return {message.begin() + SumsMessage::at(0), message.end()};
   }
 
@@ -98,7 +98,7 @@ TEST_F(StepMetricsTest, ForgetsTheStepBeforeAndSendsNothingOfIt) {
 TEST_F(StepMetricsTest, SendsUnusedPlacesThatChangeNoResult) {
   StepMetrics step(layoutOf({metric("a")}));
   step.add(metric("a"), value(1), std::nullopt);
-  const Span<MetricMoments> message = step.momentsMessage(77, 3, 16);
+  const ArrayView<MetricMoments> message = step.momentsMessage(77, 3, 16);
   ASSERT_EQ(message.size(), 16U);
   EXPECT_EQ(message[0].min, 77);
   EXPECT_EQ(message[0].maxRank, 3);

@@ -11,10 +11,10 @@
 #include "steptape/reader/values.h"
 #include "steptape/testing/fake_clock.h"
 
-#include "distributed/counting_communicator.h"
-#include "distributed/expect_error.h"
+#include "comm/counting_communicator.h"
 #include "distributed/straggler_analysis.h"
 #include "distributed/writer_on_ranks.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ class StragglerReportTest : public test::WriterOnRanks {
     const auto valuesByTag = values();
     const auto report = valuesByTag.find("straggler/report");
     if (report != valuesByTag.end()) {
-      for (const Value& value : report->second) {
+      for (const event::Value& value : report->second) {
         TextValue text;
         decodeText(value, &text).throwIfError();
         found.push_back(text.strings.at(0));

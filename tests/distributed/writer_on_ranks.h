@@ -58,7 +58,7 @@ class WriterOnRanks : public ::testing::Test {
   PointsByTag pointsOf(const std::string& name = ".") const { return readPoints(logDir(), name); }
 
   /// The values that are no scalars, in the job's run, by tag and in the order of writing.
-  std::map<std::string, std::vector<Value>> values() const { return readValues(logDir()); }
+  std::map<std::string, std::vector<event::Value>> values() const { return readValues(logDir()); }
 
   RankPolicy policy_ = RankPolicy::kRootOnly;
   ReduceMode mode_ = ReduceMode::kBlocking;

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "steptape/event/event_codec.h"
+#include "event/event_codec.h"
 
 #include <gmock/gmock.h>
 
@@ -13,43 +13,43 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Value scalar(const std::string& tag) {
-  Tensor tensor;
-  tensor.type = TensorType::kFloat;
+event::Value scalar(const std::string& tag) {
+  event::Tensor tensor;
+  tensor.type = event::TensorType::kFloat;
   tensor.content.assign(4, '\0');
   return {tag, tensor, {}};
 }
 
-std::string encoded(const std::vector<Value>& values) {
-  Event event;
+std::string encoded(const std::vector<event::Value>& values) {
+  event::Event event;
   event.wallTime = 1.5;
   event.step = 7;
-  event.what = Summary{values};
+  event.what = event::Summary{values};
   std::string bytes;
   encodeEvent(event, &bytes);
   return bytes;
 }
 
-SummaryMetadata metadataOf(const std::string& plugin) {
-  SummaryMetadata metadata;
+event::SummaryMetadata metadataOf(const std::string& plugin) {
+  event::SummaryMetadata metadata;
   metadata.pluginName = plugin;
-  metadata.dataClass = DataClass::kScalar;
+  metadata.dataClass = event::DataClass::kScalar;
   return metadata;
 }
 
 /// The plugin of each value, "none" where there is no metadata.
 std::vector<std::string> pluginsOf(const std::string& bytes) {
-  Event event;
+  event::Event event;
   EXPECT_TRUE(decodeEvent(bytes, &event).ok());
   std::vector<std::string> plugins;
-  for (const Value& value : std::get<Summary>(event.what).values) {
+  for (const event::Value& value : std::get<event::Summary>(event.what).values) {
     plugins.push_back(value.metadata ? value.metadata->pluginName : "none");
   }
   return plugins;
 }
 
 TEST(AddMetadata, GivesWhatTheWriterWouldHaveWritten) {
-  Value described = scalar("loss");
+  event::Value described = scalar("loss");
   described.metadata = metadataOf("scalars");
   EXPECT_EQ(addMetadata(encoded({scalar("loss")}), {{"loss", metadataOf("scalars")}}),
             encoded({described}));
@@ -67,15 +67,16 @@ TEST(AddMetadata, LeavesAnEventWithoutTheTagAlone) {
 }
 
 TEST(AddMetadata, CompletesMetadataThatIsThere) {
-  Value value = scalar("loss");
+  event::Value value = scalar("loss");
   value.metadata.emplace().displayName = "Loss";
-  Event event;
+  event::Event event;
   ASSERT_TRUE(
       decodeEvent(addMetadata(encoded({value}), {{"loss", metadataOf("scalars")}}), &event).ok());
-  const SummaryMetadata& metadata = *std::get<Summary>(event.what).values.at(0).metadata;
+  const event::SummaryMetadata& metadata =
+      *std::get<event::Summary>(event.what).values.at(0).metadata;
   EXPECT_EQ(metadata.displayName, "Loss");
   EXPECT_EQ(metadata.pluginName, "scalars");
-  EXPECT_EQ(metadata.dataClass, DataClass::kScalar);
+  EXPECT_EQ(metadata.dataClass, event::DataClass::kScalar);
 }
 
 TEST(AddMetadata, KeepsFieldsItDoesNotKnow) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/event/event_codec.h"
+#include "event/event_codec.h"
 
 #include <string>
 
@@ -11,45 +11,46 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string encoded(const Event& event) {
+std::string encoded(const event::Event& event) {
   std::string bytes;
   encodeEvent(event, &bytes);
   return bytes;
 }
 
-Event decoded(const std::string& bytes) {
-  Event event;
+event::Event decoded(const std::string& bytes) {
+  event::Event event;
   const Status status = decodeEvent(bytes, &event);
   EXPECT_TRUE(status.ok()) << status.message();
   return event;
 }
 
-Event roundTrip(Event::What what) {
-  Event event;
+event::Event roundTrip(event::Event::What what) {
+  event::Event event;
   event.what = std::move(what);
   return decoded(encoded(event));
 }
 
 template <typename Data>
 Data roundTripData(Data data) {
-  Value value;
+  event::Value value;
   value.tag = "tag";
   value.data = std::move(data);
-  return std::get<Data>(std::get<Summary>(roundTrip(Summary{{value}}).what).values.at(0).data);
+  return std::get<Data>(
+      std::get<event::Summary>(roundTrip(event::Summary{{value}}).what).values.at(0).data);
 }
 
 // Bytes that TensorFlow wrote. @source tensorboard/data/server/tf_record.rs, test_success
 TEST(EventCodec, WritesAFileVersionAsTensorFlowDoes) {
   const std::string golden =
       std::string("\x09\x00\x00\x80\x38\x99\xd6\xd7\x41\x1a\x0d", 11) + "brain.Event:2";
-  const Event event = decoded(golden);
-  EXPECT_EQ(std::get<FileVersion>(event.what).version, "brain.Event:2");
+  const event::Event event = decoded(golden);
+  EXPECT_EQ(std::get<event::FileVersion>(event.what).version, "brain.Event:2");
   EXPECT_EQ(event.wallTime, 1'599'759'586.0);
   EXPECT_EQ(encoded(event), golden);
 }
 
 TEST(EventCodec, AppendsToWhatIsThere) {
-  Event event;
+  event::Event event;
   event.step = 1;
   std::string bytes = "kept";
   encodeEvent(event, &bytes);
@@ -57,11 +58,11 @@ TEST(EventCodec, AppendsToWhatIsThere) {
 }
 
 TEST(EventCodec, KeepsTimeStepAndWriter) {
-  Event event;
+  event::Event event;
   event.wallTime = 1'700'000'000.125;
   event.step = -5;
   event.sourceWriter = "steptape";
-  const Event back = decoded(encoded(event));
+  const event::Event back = decoded(encoded(event));
   EXPECT_EQ(back.wallTime, event.wallTime);
   EXPECT_EQ(back.step, -5);
   EXPECT_EQ(back.sourceWriter, "steptape");
@@ -69,59 +70,60 @@ TEST(EventCodec, KeepsTimeStepAndWriter) {
 }
 
 TEST(EventCodec, KeepsASessionLog) {
-  const SessionLog log =
-      std::get<SessionLog>(roundTrip(SessionLog{SessionLog::Status::kStart, "ckpt", "hello"}).what);
-  EXPECT_EQ(log.status, SessionLog::Status::kStart);
+  const event::SessionLog log = std::get<event::SessionLog>(
+      roundTrip(event::SessionLog{event::SessionLog::Status::kStart, "ckpt", "hello"}).what);
+  EXPECT_EQ(log.status, event::SessionLog::Status::kStart);
   EXPECT_EQ(log.checkpointPath, "ckpt");
   EXPECT_EQ(log.message, "hello");
 }
 
 TEST(EventCodec, KeepsGraphs) {
   const std::string bytes("\0\xff", 2);
-  EXPECT_EQ(std::get<GraphDef>(roundTrip(GraphDef{bytes}).what).bytes, bytes);
-  EXPECT_EQ(std::get<MetaGraphDef>(roundTrip(MetaGraphDef{bytes}).what).bytes, bytes);
+  EXPECT_EQ(std::get<event::GraphDef>(roundTrip(event::GraphDef{bytes}).what).bytes, bytes);
+  EXPECT_EQ(std::get<event::MetaGraphDef>(roundTrip(event::MetaGraphDef{bytes}).what).bytes, bytes);
   const auto metadata =
-      std::get<TaggedRunMetadata>(roundTrip(TaggedRunMetadata{"step1", bytes}).what);
+      std::get<event::TaggedRunMetadata>(roundTrip(event::TaggedRunMetadata{"step1", bytes}).what);
   EXPECT_EQ(metadata.tag, "step1");
   EXPECT_EQ(metadata.bytes, bytes);
 }
 
 TEST(EventCodec, KeepsMetadata) {
-  Value value;
-  value.metadata = SummaryMetadata{"images", std::string("\x10\0", 2), "Name", "What it is",
-                                   DataClass::kBlobSequence};
-  const Summary summary = std::get<Summary>(roundTrip(Summary{{value}}).what);
-  const SummaryMetadata& metadata = summary.values.at(0).metadata.value();
+  event::Value value;
+  value.metadata = event::SummaryMetadata{"images", std::string("\x10\0", 2), "Name", "What it is",
+                                          event::DataClass::kBlobSequence};
+  const event::Summary summary = std::get<event::Summary>(roundTrip(event::Summary{{value}}).what);
+  const event::SummaryMetadata& metadata = summary.values.at(0).metadata.value();
   EXPECT_EQ(metadata.pluginName, "images");
   EXPECT_EQ(metadata.pluginContent, std::string("\x10\0", 2));
   EXPECT_EQ(metadata.displayName, "Name");
   EXPECT_EQ(metadata.description, "What it is");
-  EXPECT_EQ(metadata.dataClass, DataClass::kBlobSequence);
+  EXPECT_EQ(metadata.dataClass, event::DataClass::kBlobSequence);
 }
 
 TEST(EventCodec, TellsNoMetadataFromEmptyMetadata) {
-  Value without;
-  Value empty;
+  event::Value without;
+  event::Value empty;
   empty.metadata.emplace();
-  const Summary summary = std::get<Summary>(roundTrip(Summary{{without, empty}}).what);
+  const event::Summary summary =
+      std::get<event::Summary>(roundTrip(event::Summary{{without, empty}}).what);
   EXPECT_FALSE(summary.values.at(0).metadata.has_value());
   EXPECT_TRUE(summary.values.at(1).metadata.has_value());
 }
 
 TEST(EventCodec, KeepsATensor) {
-  Tensor tensor;
-  tensor.type = TensorType::kInt16;
+  event::Tensor tensor;
+  tensor.type = event::TensorType::kInt16;
   tensor.shape = {1, 2};
   tensor.content = std::string("\1\0\2\0", 4);
-  const Tensor back = roundTripData(tensor);
-  EXPECT_EQ(back.type, TensorType::kInt16);
+  const event::Tensor back = roundTripData(tensor);
+  EXPECT_EQ(back.type, event::TensorType::kInt16);
   EXPECT_THAT(back.shape, ElementsAre(1, 2));
   EXPECT_EQ(back.content, tensor.content);
 }
 
 TEST(EventCodec, KeepsATensorOfStrings) {
-  Tensor tensor;
-  tensor.type = TensorType::kString;
+  event::Tensor tensor;
+  tensor.type = event::TensorType::kString;
   tensor.shape = {2};
   tensor.strings = {"one", std::string("\0\xff", 2)};
   EXPECT_EQ(roundTripData(tensor).strings, tensor.strings);
@@ -130,20 +132,20 @@ TEST(EventCodec, KeepsATensorOfStrings) {
 TEST(EventCodec, KeepsTheCompatibleForms) {
   EXPECT_EQ(roundTripData(0.0F), 0.0F);
 
-  const auto image = roundTripData(SummaryImage{2, 3, 4, "png"});
+  const auto image = roundTripData(event::SummaryImage{2, 3, 4, "png"});
   EXPECT_EQ(image.height, 2);
   EXPECT_EQ(image.width, 3);
   EXPECT_EQ(image.colorspace, 4);
   EXPECT_EQ(image.encoded, "png");
 
-  const auto audio = roundTripData(SummaryAudio{44100, 2, 10, "wav", "audio/wav"});
+  const auto audio = roundTripData(event::SummaryAudio{44100, 2, 10, "wav", "audio/wav"});
   EXPECT_EQ(audio.sampleRate, 44100);
   EXPECT_EQ(audio.numChannels, 2);
   EXPECT_EQ(audio.lengthFrames, 10);
   EXPECT_EQ(audio.encoded, "wav");
   EXPECT_EQ(audio.contentType, "audio/wav");
 
-  const auto histogram = roundTripData(SummaryHistogram{1, 2, 3, 4, 5, {1, 2}, {3, 0}});
+  const auto histogram = roundTripData(event::SummaryHistogram{1, 2, 3, 4, 5, {1, 2}, {3, 0}});
   EXPECT_EQ(histogram.min, 1);
   EXPECT_EQ(histogram.max, 2);
   EXPECT_EQ(histogram.num, 3);
@@ -154,9 +156,10 @@ TEST(EventCodec, KeepsTheCompatibleForms) {
 }
 
 TEST(EventCodec, ReadsATagThatIsNotUtf8) {
-  Value value;
+  event::Value value;
   value.tag = "loss\xff";
-  EXPECT_EQ(std::get<Summary>(roundTrip(Summary{{value}}).what).values.at(0).tag, "loss\xff");
+  EXPECT_EQ(std::get<event::Summary>(roundTrip(event::Summary{{value}}).what).values.at(0).tag,
+            "loss\xff");
 }
 
 TEST(EventCodec, SkipsFieldsItDoesNotKnow) {
@@ -164,7 +167,7 @@ TEST(EventCodec, SkipsFieldsItDoesNotKnow) {
 }
 
 TEST(EventCodec, RefusesWhatIsNoEvent) {
-  Event event;
+  event::Event event;
   const Status status = decodeEvent("\x10", &event);  // a step without its number
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);

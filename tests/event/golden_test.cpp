@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/record_reader.h"
+
+#include "event/event_codec.h"
 
 #include <gmock/gmock.h>
 
@@ -28,7 +29,7 @@ class GoldenFile : public ::testing::TestWithParam<const char*> {
     RecordReader reader(std::make_unique<FileByteSource>(path));
     std::string_view payload;
     while (reader.next(&payload) == ReadOutcome::kRecord) {
-      Event event;
+      event::Event event;
       const Status status = decodeEvent(payload, &event);
       ASSERT_TRUE(status.ok()) << status.message();
       events_.push_back(event);
@@ -38,9 +39,9 @@ class GoldenFile : public ::testing::TestWithParam<const char*> {
   }
 
   /// The only value of `tag`, checked for its step and time.
-  Value valueOf(const std::string& tag, std::int64_t step) const {
-    for (const Event& event : events_) {
-      const auto* summary = std::get_if<Summary>(&event.what);
+  event::Value valueOf(const std::string& tag, std::int64_t step) const {
+    for (const event::Event& event : events_) {
+      const auto* summary = std::get_if<event::Summary>(&event.what);
       if (summary != nullptr && summary->values.at(0).tag == tag && event.step == step) {
         EXPECT_EQ(event.wallTime,
                   tag == "loss/train" ? kWallTime + static_cast<double>(step) : kWallTime);
@@ -51,11 +52,11 @@ class GoldenFile : public ::testing::TestWithParam<const char*> {
     return {};
   }
 
-  std::vector<Event> events_;
+  std::vector<event::Event> events_;
 };
 
 TEST_P(GoldenFile, BeginsWithItsVersion) {
-  EXPECT_EQ(std::get<FileVersion>(events_.at(0).what).version, "brain.Event:2");
+  EXPECT_EQ(std::get<event::FileVersion>(events_.at(0).what).version, "brain.Event:2");
 }
 
 TEST_P(GoldenFile, HoldsItsScalars) {
@@ -66,7 +67,7 @@ TEST_P(GoldenFile, HoldsItsScalars) {
 }
 
 TEST_P(GoldenFile, HoldsItsHistogram) {
-  const auto histogram = std::get<SummaryHistogram>(valueOf("weights", 1).data);
+  const auto histogram = std::get<event::SummaryHistogram>(valueOf("weights", 1).data);
   EXPECT_EQ(histogram.min, -1);
   EXPECT_EQ(histogram.max, 2);
   EXPECT_EQ(histogram.num, 5);
@@ -76,7 +77,7 @@ TEST_P(GoldenFile, HoldsItsHistogram) {
 }
 
 TEST_P(GoldenFile, HoldsItsImage) {
-  const auto image = std::get<SummaryImage>(valueOf("sample", 2).data);
+  const auto image = std::get<event::SummaryImage>(valueOf("sample", 2).data);
   EXPECT_EQ(image.height, 2);
   EXPECT_EQ(image.width, 2);
   EXPECT_EQ(image.colorspace, 3);
@@ -84,9 +85,9 @@ TEST_P(GoldenFile, HoldsItsImage) {
 }
 
 TEST_P(GoldenFile, HoldsItsText) {
-  const Value value = valueOf("note/text_summary", 4);
+  const event::Value value = valueOf("note/text_summary", 4);
   EXPECT_EQ(value.metadata.value().pluginName, "text");
-  EXPECT_THAT(std::get<Tensor>(value.data).strings, ElementsAre("*markdown*"));
+  EXPECT_THAT(std::get<event::Tensor>(value.data).strings, ElementsAre("*markdown*"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Peers, GoldenFile,
@@ -98,14 +99,14 @@ class TorchFile : public GoldenFile {
 };
 
 TEST_F(TorchFile, HoldsANewStyleScalar) {
-  const auto tensor = std::get<Tensor>(valueOf("accuracy", 5).data);
-  EXPECT_EQ(tensor.type, TensorType::kFloat);
+  const auto tensor = std::get<event::Tensor>(valueOf("accuracy", 5).data);
+  EXPECT_EQ(tensor.type, event::TensorType::kFloat);
   EXPECT_EQ(tensor.content, std::string("\0\0\x40\x3f", 4));  // 0.75
 }
 
 TEST_F(TorchFile, HoldsADoubleScalar) {
-  const auto tensor = std::get<Tensor>(valueOf("precise", 6).data);
-  EXPECT_EQ(tensor.type, TensorType::kDouble);
+  const auto tensor = std::get<event::Tensor>(valueOf("precise", 6).data);
+  EXPECT_EQ(tensor.type, event::TensorType::kDouble);
   double value = 0;
   ASSERT_EQ(tensor.content.size(), sizeof value);
   std::memcpy(&value, tensor.content.data(), sizeof value);
@@ -113,7 +114,7 @@ TEST_F(TorchFile, HoldsADoubleScalar) {
 }
 
 TEST_F(TorchFile, HoldsItsAudio) {
-  const auto audio = std::get<SummaryAudio>(valueOf("tone", 8).data);
+  const auto audio = std::get<event::SummaryAudio>(valueOf("tone", 8).data);
   EXPECT_EQ(audio.sampleRate, 8000);
   EXPECT_EQ(audio.contentType, "audio/wav");
   EXPECT_THAT(audio.encoded, StartsWith("RIFF"));
@@ -125,7 +126,7 @@ class TensorboardXFile : public GoldenFile {
 };
 
 TEST_F(TensorboardXFile, HoldsItsDisplayName) {
-  const SummaryMetadata metadata = valueOf("named", 7).metadata.value();
+  const event::SummaryMetadata metadata = valueOf("named", 7).metadata.value();
   EXPECT_EQ(metadata.displayName, "Name");
   EXPECT_EQ(metadata.description, "What it is");
 }

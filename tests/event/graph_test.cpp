@@ -4,13 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -20,30 +21,30 @@ std::string bytes(const char (&literal)[kSize]) {
   return std::string(literal, kSize - 1);
 }
 
-Graph graphOfOne(GraphNode node) {
-  Graph graph;
+event::Graph graphOfOne(event::GraphNode node) {
+  event::Graph graph;
   graph.nodes = {std::move(node)};
   return graph;
 }
 
-std::string encodedAttribute(const std::string& key, GraphAttribute value) {
-  GraphNode node;
+std::string encodedAttribute(const std::string& key, event::GraphAttribute value) {
+  event::GraphNode node;
   node.attributes.emplace_back(key, std::move(value));
-  return encodeGraph(graphOfOne(std::move(node))).bytes;
+  return event::encodeGraph(graphOfOne(std::move(node))).bytes;
 }
 
 /// A graph of two nodes, of which the second reads the first.
-Graph chain() {
-  GraphNode weight;
+event::Graph chain() {
+  event::GraphNode weight;
   weight.name = "net/w";
   weight.op = "Parameter";
-  weight.outputType = TensorType::kFloat;
-  GraphNode product;
+  weight.outputType = event::TensorType::kFloat;
+  event::GraphNode product;
   product.name = "net/mm";
   product.op = "aten::mm";
   product.inputs = {"net/w"};
   product.device = "/device:CPU:0";
-  Graph graph;
+  event::Graph graph;
   graph.nodes = {weight, product};
   return graph;
 }
@@ -51,11 +52,11 @@ Graph chain() {
 // Golden bytes: the same message, made and serialized with the classes of
 // tensorboard.compat.proto, TensorBoard 2.21.
 TEST(GraphEncoder, WritesNodesAsTensorBoardsOwnClassesDo) {
-  Graph graph = chain();
+  event::Graph graph = chain();
   graph.nodes[1].inputs = {"net/w", "x:1"};
-  graph.nodes[1].outputShapes = {GraphShape{2, -1}, std::nullopt, GraphShape{}};
+  graph.nodes[1].outputShapes = {event::GraphShape{2, -1}, std::nullopt, event::GraphShape{}};
   EXPECT_EQ(
-      encodeGraph(graph).bytes,
+      event::encodeGraph(graph).bytes,
       bytes("\x0a\x1f\x0a\x05net/w\x12\x09Parameter*\x0b\x0a\x05"
             "dtype\x12\x02\x30\x01\x0a\x5c\x0a\x06net/mm\x12\x08"
             "aten::mm\x1a\x05net/w\x1a\x03x:1\"\x0d/device:CPU:0*-\x0a\x0e_output_shapes\x12\x1b"
@@ -71,7 +72,7 @@ TEST(GraphEncoder, WritesEachKindOfAttribute) {
               HasSubstr(bytes("\x0a\x01i\x12\x0b\x18\xfd\xff\xff\xff\xff\xff\xff\xff\xff\x01")));
   EXPECT_THAT(encodedAttribute("f", 0.5), HasSubstr(bytes("\x0a\x01\x66\x12\x05%\x00\x00\x00?")));
   EXPECT_THAT(encodedAttribute("b", true), HasSubstr(bytes("\x0a\x01\x62\x12\x02(\x01")));
-  EXPECT_THAT(encodedAttribute("t", TensorType::kInt32),
+  EXPECT_THAT(encodedAttribute("t", event::TensorType::kInt32),
               HasSubstr(bytes("\x0a\x01t\x12\x02\x30\x03")));
   EXPECT_THAT(encodedAttribute("l", std::vector<std::int64_t>{1, 300}),
               HasSubstr(bytes("\x0a\x01l\x12\x07\x0a\x05\x1a\x03\x01\xac\x02")));
@@ -82,19 +83,19 @@ TEST(GraphEncoder, WritesEachKindOfAttribute) {
 }
 
 TEST(GraphEncoder, RepairsWhatIsNotUtf8SinceReadersDropAWholeGraphForIt) {
-  GraphNode node;
+  event::GraphNode node;
   node.name = "caf\xe9";
   node.attributes.emplace_back("text", std::string("\xff"));
-  const std::string encoded = encodeGraph(graphOfOne(node)).bytes;
+  const std::string encoded = event::encodeGraph(graphOfOne(node)).bytes;
   EXPECT_THAT(encoded, HasSubstr("caf\xef\xbf\xbd"));
   EXPECT_THAT(encoded, Not(HasSubstr("\xff")));
 }
 
 // Golden bytes: as above, of a RunMetadata.
 TEST(GraphEncoder, WritesStatsAsTensorBoardsOwnClassesDo) {
-  Graph graph = chain();
+  event::Graph graph = chain();
   graph.stats = {{"net/mm", "/device:CPU:0", 1000, 7, 64}};
-  const TaggedRunMetadata metadata = encodeGraphStats(graph, "step1");
+  const event::TaggedRunMetadata metadata = event::encodeGraphStats(graph, "step1");
   EXPECT_EQ(metadata.tag, "step1");
   EXPECT_EQ(metadata.bytes, bytes("\x0a/\x0a-\x0a\x0d/device:CPU:0\x12\x1c\x0a\x06net/"
                                   "mm\x10\xe8\x07 \x07(\x07\x32\x0b\x0a\x07"
@@ -102,45 +103,45 @@ TEST(GraphEncoder, WritesStatsAsTensorBoardsOwnClassesDo) {
 }
 
 TEST(GraphEncoder, GathersTheStatsOfADevice) {
-  Graph graph = chain();
+  event::Graph graph = chain();
   graph.stats = {{"net/w", "/device:CUDA:0", 1, 1, 0},
                  {"net/mm", "/device:CPU:0", 1, 1, 0},
                  {"net/mm", "/device:CUDA:0", 1, 1, 0}};
-  const std::string encoded = encodeGraphStats(graph, "step1").bytes;
+  const std::string encoded = event::encodeGraphStats(graph, "step1").bytes;
   EXPECT_EQ(encoded.find("CUDA"), encoded.rfind("CUDA"));
   EXPECT_LT(encoded.rfind("net/mm"), encoded.size());
 }
 
 TEST(GraphCheck, AcceptsNumberedAndControlInputs) {
-  Graph graph = chain();
+  event::Graph graph = chain();
   graph.nodes[1].inputs = {"net/w", "net/w:3", "^net/w"};
-  EXPECT_NO_THROW(checkGraph(graph));
+  EXPECT_NO_THROW(event::checkGraph(graph));
 }
 
 TEST(GraphCheck, RefusesANodeWithoutAName) {
-  Graph graph = chain();
+  event::Graph graph = chain();
   graph.nodes[1].name.clear();
-  expectInvalidArgument([&] { checkGraph(graph); }, "graph: node 1 (aten::mm) has no name");
+  expectInvalidArgument([&] { event::checkGraph(graph); }, "graph: node 1 (aten::mm) has no name");
 }
 
 TEST(GraphCheck, RefusesTwoNodesOfOneName) {
-  Graph graph = chain();
+  event::Graph graph = chain();
   graph.nodes[1].name = "net/w";
-  expectInvalidArgument([&] { checkGraph(graph); },
+  expectInvalidArgument([&] { event::checkGraph(graph); },
                         "graph: two nodes are named \"net/w\", wanted unique names");
 }
 
 TEST(GraphCheck, RefusesAnEdgeFromNowhere) {
-  Graph graph = chain();
+  event::Graph graph = chain();
   graph.nodes[1].inputs = {"net/v:1"};
-  expectInvalidArgument([&] { checkGraph(graph); },
+  expectInvalidArgument([&] { event::checkGraph(graph); },
                         "graph: node \"net/mm\" reads \"net/v:1\", which no node makes");
 }
 
 TEST(GraphCheck, RefusesStatsOfANodeThatIsNotThere) {
-  Graph graph = chain();
+  event::Graph graph = chain();
   graph.stats = {{"net/add", "", 1, 1, 0}};
-  expectInvalidArgument([&] { checkGraph(graph); },
+  expectInvalidArgument([&] { event::checkGraph(graph); },
                         "graph: \"net/add\" was measured, but no node is named so");
 }
 

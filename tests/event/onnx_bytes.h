@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -38,11 +36,6 @@ inline std::string onnxValueInfo(std::string_view name, std::string_view shape) 
 
 inline std::string goldenModelPath(const std::string& name) {
   return STEPTAPE_SOURCE_DIR "/tests/golden/" + name;
-}
-
-inline std::string bytesOfFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace steptape

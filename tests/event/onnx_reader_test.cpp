@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 
 #include "steptape/base/error.h"
-#include "steptape/event/onnx.h"
 #include "steptape/testing/temp_dir.h"
 
+#include "event/onnx.h"
 #include "event/onnx_bytes.h"
+#include "support/content_of.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,6 +19,7 @@
 namespace steptape {
 namespace {
 
+using test::errorOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -30,18 +33,6 @@ const T& attribute(const OnnxNode& node, const std::string& name) {
     }
   }
   throw Error(ErrorCode::kInvalidArgument, "no attribute " + name);
-}
-
-/// What reading throws; fails the test if it throws nothing.
-template <typename Read>
-Error errorOf(Read&& read) {
-  try {
-    read();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing thrown";
-  return Error(ErrorCode::kInvalidArgument, "");
 }
 
 std::string parseError(const std::string& bytes) {
@@ -71,11 +62,11 @@ TEST(OnnxReader, ReadsAModelOfPyTorch) {
 
   ASSERT_EQ(model.graph.inputs.size(), 1U);
   EXPECT_EQ(model.graph.inputs[0].name, "image");
-  EXPECT_EQ(model.graph.inputs[0].type, TensorType::kFloat);
-  EXPECT_EQ(model.graph.inputs[0].shape, (GraphShape{-1, 3, 16, 16}));
+  EXPECT_EQ(model.graph.inputs[0].type, event::TensorType::kFloat);
+  EXPECT_EQ(model.graph.inputs[0].shape, (event::GraphShape{-1, 3, 16, 16}));
   EXPECT_EQ(model.graph.initializers[0].name, "conv1.weight");
-  EXPECT_EQ(model.graph.initializers[0].type, TensorType::kFloat);
-  EXPECT_EQ(model.graph.initializers[0].shape, (GraphShape{4, 3, 3, 3}));
+  EXPECT_EQ(model.graph.initializers[0].type, event::TensorType::kFloat);
+  EXPECT_EQ(model.graph.initializers[0].shape, (event::GraphShape{4, 3, 3, 3}));
 
   const OnnxNode& conv = model.graph.nodes[0];
   EXPECT_EQ(conv.name, "/conv1/Conv");
@@ -98,7 +89,7 @@ TEST(OnnxReader, ReadsTheGraphsWithinOperators) {
   ASSERT_EQ(body.graphs.size(), 1U);
   EXPECT_EQ(body.graphs[0].nodes.size(), 6U);
   EXPECT_EQ(body.graphs[0].inputs.size(), 3U);
-  EXPECT_EQ(body.graphs[0].inputs[1].type, TensorType::kBool);
+  EXPECT_EQ(body.graphs[0].inputs[1].type, event::TensorType::kBool);
 }
 
 TEST(OnnxReader, ReadsEveryKindOfAttribute) {
@@ -136,8 +127,8 @@ TEST(OnnxReader, TellsUnknownSizesFromUnknownRanks) {
                                bytesField(11, onnxValueInfo("scalar", "")) +
                                bytesField(13, bytesField(1, "rank") + bytesField(2, ""))),
                      "m");
-  EXPECT_EQ(model.graph.inputs.at(0).shape, (GraphShape{-1, 7}));
-  EXPECT_EQ(model.graph.inputs.at(1).shape, GraphShape{});
+  EXPECT_EQ(model.graph.inputs.at(0).shape, (event::GraphShape{-1, 7}));
+  EXPECT_EQ(model.graph.inputs.at(1).shape, event::GraphShape{});
   EXPECT_EQ(model.graph.valueInfos.at(0).shape, std::nullopt);
 }
 
@@ -178,13 +169,13 @@ TEST(OnnxReader, SkipsWeightsLargerThanProtocolBuffersCanRead) {
 
   ASSERT_EQ(model.graph.initializers.size(), 1U);
   EXPECT_EQ(model.graph.initializers[0].name, "w");
-  EXPECT_EQ(model.graph.initializers[0].shape, GraphShape{std::int64_t{kWeights}});
+  EXPECT_EQ(model.graph.initializers[0].shape, event::GraphShape{std::int64_t{kWeights}});
   EXPECT_EQ(model.producerName, "after the weights");
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 16 << 10) << "KiB";
 }
 
 TEST(OnnxReader, NoticesAModelThatIsCutOffAnywhere) {
-  const std::string whole = bytesOfFile(goldenModelPath("control_flow.onnx"));
+  const std::string whole = test::contentOf(goldenModelPath("control_flow.onnx"));
   ASSERT_GT(whole.size(), 1000U);
   EXPECT_NO_THROW(parseOnnxModel(whole, "m"));
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -197,7 +188,7 @@ TEST(OnnxReader, RefusesForeignFiles) {
   EXPECT_EQ(parseError("\x89PNG\r\n\x1A\n"),
             kRefusal + "got a value of 8 bytes where 6 are left at byte 2 of 8");
   EXPECT_EQ(parseError("# A text\n"), kRefusal + "got wire type 3 at byte 1 of 9");
-  EXPECT_EQ(parseError(bytesOfFile(goldenModelPath("torch.tfevents"))),
+  EXPECT_EQ(parseError(test::contentOf(goldenModelPath("torch.tfevents"))),
             kRefusal + "got a field numbered 0 at byte 3 of 920");
 }
 

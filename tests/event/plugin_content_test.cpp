@@ -14,81 +14,83 @@ namespace {
 // create_summary_metadata() of each plugin makes it.
 
 TEST(AudioPluginContent, SaysThatTheFileIsWav) {
-  EXPECT_EQ(audioPluginContent(), unhex("100b"));
+  EXPECT_EQ(event::audioPluginContent(), unhex("100b"));
 }
 
 TEST(DecodeAudioPluginContent, SaysWhetherTheFileIsWav) {
   bool isWav = false;
-  ASSERT_TRUE(decodeAudioPluginContent(unhex("100b"), &isWav).ok());
+  ASSERT_TRUE(event::decodeAudioPluginContent(unhex("100b"), &isWav).ok());
   EXPECT_TRUE(isWav);
-  ASSERT_TRUE(decodeAudioPluginContent("", &isWav).ok());
+  ASSERT_TRUE(event::decodeAudioPluginContent("", &isWav).ok());
   EXPECT_FALSE(isWav);
 }
 
 TEST(DecodeAudioPluginContent, SaysThatOtherBytesAreNoRecord) {
   bool isWav = false;
-  const Status status = decodeAudioPluginContent("\x10", &isWav);
+  const Status status = event::decodeAudioPluginContent("\x10", &isWav);
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
   EXPECT_EQ(status.message(),
             "not a record of the audio plugin: 1 bytes that are no AudioPluginData message");
 }
 
 TEST(PrCurvePluginContent, HoldsMoreThresholdsThanOneByteDoes) {
-  EXPECT_EQ(prCurvePluginContent(127), unhex("107f"));
-  EXPECT_EQ(prCurvePluginContent(201), unhex("10c901"));
+  EXPECT_EQ(event::prCurvePluginContent(127), unhex("107f"));
+  EXPECT_EQ(event::prCurvePluginContent(201), unhex("10c901"));
 }
 
 TEST(MeshPluginContent, HoldsTheBitsOfAllParts) {
-  MeshPluginData data;
+  event::MeshPluginData data;
   data.name = "cloud";
-  data.parts = {MeshPart::kVertex, MeshPart::kFace, MeshPart::kColor};
+  data.parts = {event::MeshPart::kVertex, event::MeshPart::kFace, event::MeshPart::kColor};
   data.shape = {1, 4, 3};
-  data.part = MeshPart::kVertex;
-  EXPECT_EQ(meshPluginContent(data), unhex("1205636c6f756418012a027b7d3203010403380e"));
-  data.part = MeshPart::kFace;
-  EXPECT_EQ(meshPluginContent(data), unhex("1205636c6f756418022a027b7d3203010403380e"));
-  data.part = MeshPart::kColor;
-  EXPECT_EQ(meshPluginContent(data), unhex("1205636c6f756418032a027b7d3203010403380e"));
+  data.part = event::MeshPart::kVertex;
+  EXPECT_EQ(event::meshPluginContent(data), unhex("1205636c6f756418012a027b7d3203010403380e"));
+  data.part = event::MeshPart::kFace;
+  EXPECT_EQ(event::meshPluginContent(data), unhex("1205636c6f756418022a027b7d3203010403380e"));
+  data.part = event::MeshPart::kColor;
+  EXPECT_EQ(event::meshPluginContent(data), unhex("1205636c6f756418032a027b7d3203010403380e"));
 }
 
 TEST(MeshPluginContent, HoldsTheShapeAndTheSettings) {
-  MeshPluginData data;
+  event::MeshPluginData data;
   data.name = "cloud";
-  data.parts = {MeshPart::kVertex};
+  data.parts = {event::MeshPart::kVertex};
   data.shape = {2, 300, 3};
   data.jsonConfig = R"({"a": 1})";
-  EXPECT_EQ(meshPluginContent(data),
+  EXPECT_EQ(event::meshPluginContent(data),
             unhex("1205636c6f756418012a087b2261223a20317d320402ac02033802"));
 }
 
 TEST(DecodeMeshPluginContent, ReadsWhatTensorBoardWrote) {
-  MeshPluginData data;
+  event::MeshPluginData data;
   // Of an earlier call.
   data.shape = {7};
-  data.parts = {MeshPart::kColor};
-  ASSERT_TRUE(
-      decodeMeshPluginContent(unhex("1205636c6f756418022a087b2261223a20317d32030102033806"), &data)
-          .ok());
+  data.parts = {event::MeshPart::kColor};
+  ASSERT_TRUE(event::decodeMeshPluginContent(
+                  unhex("1205636c6f756418022a087b2261223a20317d32030102033806"), &data)
+                  .ok());
   EXPECT_EQ(data.name, "cloud");
-  EXPECT_EQ(data.part, MeshPart::kFace);
-  EXPECT_EQ(data.parts, (std::vector<MeshPart>{MeshPart::kVertex, MeshPart::kFace}));
+  EXPECT_EQ(data.part, event::MeshPart::kFace);
+  EXPECT_EQ(data.parts,
+            (std::vector<event::MeshPart>{event::MeshPart::kVertex, event::MeshPart::kFace}));
   EXPECT_EQ(data.shape, (std::vector<std::int32_t>{1, 2, 3}));
   EXPECT_EQ(data.jsonConfig, R"({"a": 1})");
 }
 
 // TensorBoard's parse_plugin_metadata() gives these bytes the components 14, all three.
 TEST(DecodeMeshPluginContent, TakesAnOldRecordForAllParts) {
-  MeshPluginData data;
-  ASSERT_TRUE(decodeMeshPluginContent(unhex("1205636c6f756418013203010103"), &data).ok());
+  event::MeshPluginData data;
+  ASSERT_TRUE(event::decodeMeshPluginContent(unhex("1205636c6f756418013203010103"), &data).ok());
   EXPECT_EQ(data.parts,
-            (std::vector<MeshPart>{MeshPart::kVertex, MeshPart::kFace, MeshPart::kColor}));
+            (std::vector<event::MeshPart>{event::MeshPart::kVertex, event::MeshPart::kFace,
+                                          event::MeshPart::kColor}));
 }
 
 TEST(DecodeMeshPluginContent, SaysWhatIsNoRecord) {
-  MeshPluginData data;
-  EXPECT_EQ(decodeMeshPluginContent("\x12\x7f", &data).message(),
+  event::MeshPluginData data;
+  EXPECT_EQ(event::decodeMeshPluginContent("\x12\x7f", &data).message(),
             "not a record of the mesh plugin: 2 bytes that are no MeshPluginData message");
-  EXPECT_EQ(decodeMeshPluginContent("", &data).message(),
+  EXPECT_EQ(event::decodeMeshPluginContent("", &data).message(),
             "part of a mesh: got 0, wanted 1 (vertices), 2 (faces) or 3 (colors)");
 }
 

@@ -8,8 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-
+#include "event/event_codec.h"
 #include "event/scalar_event_view.h"
 
 namespace steptape {
@@ -20,31 +19,31 @@ bool hasSameBits(Number a, Number b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-inline bool isSameMetadata(const SummaryMetadata& a, const SummaryMetadata& b) {
+inline bool isSameMetadata(const event::SummaryMetadata& a, const event::SummaryMetadata& b) {
   return a.pluginName == b.pluginName && a.pluginContent == b.pluginContent &&
          a.displayName == b.displayName && a.description == b.description &&
          a.dataClass == b.dataClass;
 }
 
 /// How one scalar of the view differs from the decoded value; empty if it does not.
-inline std::string scalarDifference(const detail::ScalarView& scalar, const Value& value) {
+inline std::string scalarDifference(const detail::ScalarView& scalar, const event::Value& value) {
   if (scalar.tag != value.tag) {
     return "the tag";
   }
   if (scalar.hasMetadata != value.metadata.has_value()) {
     return "whether there is metadata";
   }
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   if (!decodeMetadata(scalar.metadata, &metadata).ok() ||
-      !isSameMetadata(metadata, value.metadata.value_or(SummaryMetadata()))) {
+      !isSameMetadata(metadata, value.metadata.value_or(event::SummaryMetadata()))) {
     return "the metadata";
   }
   if (!scalar.isTensor) {
     const auto* const number = std::get_if<float>(&value.data);
     return number != nullptr && hasSameBits(*number, scalar.value) ? "" : "the simple value";
   }
-  const auto* const tensor = std::get_if<Tensor>(&value.data);
-  if (tensor == nullptr || tensor->type != TensorType::kFloat || !tensor->shape.empty() ||
+  const auto* const tensor = std::get_if<event::Tensor>(&value.data);
+  if (tensor == nullptr || tensor->type != event::TensorType::kFloat || !tensor->shape.empty() ||
       tensor->content.size() != sizeof(float)) {
     return "that it is a rank-0 float tensor";
   }
@@ -78,7 +77,7 @@ inline std::string scalarDisagreement(std::string_view payload) {
   if (!walked.isWhole) {
     return "";
   }
-  Event event;
+  event::Event event;
   if (const Status status = decodeEvent(payload, &event); !status.ok()) {
     return "that it is an event: " + status.message();
   }
@@ -88,7 +87,7 @@ inline std::string scalarDisagreement(std::string_view payload) {
   if (walked.step != event.step) {
     return "the step";
   }
-  const auto* const summary = std::get_if<Summary>(&event.what);
+  const auto* const summary = std::get_if<event::Summary>(&event.what);
   if (summary == nullptr || summary->values.size() != walked.scalars.size()) {
     return "how many values there are";
   }

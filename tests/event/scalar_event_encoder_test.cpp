@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/event/scalar_event_encoder.h"
+#include "event/scalar_event_encoder.h"
 
 #include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/event/plugin_data.h"
-#include "steptape/record/record_buffer.h"
-#include "steptape/record/record_format.h"
+#include "steptape/event/plugin_content.h"
+
+#include "event/event_codec.h"
+#include "tfrecord/record_buffer.h"
+#include "tfrecord/record_format.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ struct Scalar {
   std::string tag;
   float value;
   bool withMetadata;
-  SummaryMetadata metadata = {};
+  event::SummaryMetadata metadata = {};
   ValueForm form = ValueForm::kCompatible;
 };
 
@@ -43,15 +44,15 @@ std::string encodedByHand(double wallTime, std::int64_t step, const std::vector<
 
 std::string encodedByProtobuf(double wallTime, std::int64_t step,
                               const std::vector<Scalar>& scalars) {
-  Summary summary;
+  event::Summary summary;
   for (const Scalar& scalar : scalars) {
-    Value value;
+    event::Value value;
     value.tag = scalar.tag;
     if (scalar.form == ValueForm::kCompatible) {
       value.data = scalar.value;
     } else {
-      Tensor tensor;
-      tensor.type = TensorType::kFloat;
+      event::Tensor tensor;
+      tensor.type = event::TensorType::kFloat;
       tensor.content.resize(sizeof(float));
       std::memcpy(tensor.content.data(), &scalar.value, sizeof(float));
       value.data = tensor;
@@ -60,12 +61,12 @@ std::string encodedByProtobuf(double wallTime, std::int64_t step,
         !scalar.metadata.displayName.empty() || !scalar.metadata.description.empty();
     if (scalar.withMetadata && (hasNames || scalar.form == ValueForm::kTensor)) {
       value.metadata = scalar.metadata;
-      value.metadata->pluginName = kScalarsPlugin;
-      value.metadata->dataClass = DataClass::kScalar;
+      value.metadata->pluginName = event::kScalarsPlugin;
+      value.metadata->dataClass = event::DataClass::kScalar;
     }
     summary.values.push_back(value);
   }
-  Event event;
+  event::Event event;
   event.wallTime = wallTime;
   event.step = step;
   event.what = summary;
@@ -156,7 +157,7 @@ TEST(ScalarEventEncoder, EncodesTagsOfEveryLengthLikeProtobuf) {
 }
 
 TEST(ScalarEventEncoder, EncodesMetadataLikeProtobuf) {
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "Loss";
   expectSameBytes(1e9, 1, {{"loss", 1, true, metadata}, {"loss", 2, false, metadata}});
   for (std::size_t length = 0; length < 300; ++length) {
@@ -194,7 +195,7 @@ TEST(ScalarEventEncoder, ForgetsTheLastEventWhenItBegins) {
 }
 
 TEST(ScalarEventEncoder, NeedsMetadataWithASimpleValueForItsNamesOnly) {
-  SummaryMetadata named;
+  event::SummaryMetadata named;
   named.description = "cross-entropy";
   EXPECT_FALSE(ScalarValueTemplate("loss").hasMetadata());
   EXPECT_TRUE(ScalarValueTemplate("loss", named).hasMetadata());

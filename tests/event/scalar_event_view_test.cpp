@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 
+#include "event/event_codec.h"
 #include "event/scalar_agreement.h"
 #include "event/wire_format.h"
 
@@ -186,7 +186,7 @@ TEST(ScalarEventView, LeavesSizesOfMoreThanFiveBytesToProtobufWhichRefusesThem) 
   const std::string four = std::string("\x84\x80\x80\x80\x80\x00", 6);
   const std::string payload = eventOf(Wire().raw("\x0a" + four + "loss").float32(kSimpleValue, 1));
   expectLeftToProtobuf(payload);
-  Event event;
+  event::Event event;
   EXPECT_FALSE(decodeEvent(payload, &event).ok());
 }
 
@@ -204,12 +204,12 @@ class RandomEvents {
   std::uint32_t below(std::uint32_t count) { return static_cast<std::uint32_t>(random_() % count); }
 
   std::string payload() {
-    Event event;
+    event::Event event;
     event.wallTime = oneOf<double>({0, 1.7e9, -1, std::numeric_limits<double>::quiet_NaN(),
                                     std::numeric_limits<double>::infinity()});
     event.step = oneOf<std::int64_t>({0, 1, -1, 1 << 20, std::numeric_limits<std::int64_t>::min(),
                                       std::numeric_limits<std::int64_t>::max()});
-    auto& summary = event.what.emplace<Summary>();
+    auto& summary = event.what.emplace<event::Summary>();
     for (std::uint32_t values = below(4); values > 0; --values) {
       summary.values.push_back(value());
     }
@@ -224,15 +224,15 @@ class RandomEvents {
     return choices.begin()[below(static_cast<std::uint32_t>(choices.size()))];
   }
 
-  Value value() {
-    Value value;
+  event::Value value() {
+    event::Value value;
     value.tag = oneOf<std::string>({"loss", "", "a/b", std::string(200, 't'), "\xff"});
     const float number = oneOf<float>({0, -0.0F, 1.5F, std::numeric_limits<float>::quiet_NaN()});
     if (below(2) == 0) {
       value.data = number;
     } else {
-      Tensor tensor;
-      tensor.type = below(8) == 0 ? TensorType::kInt32 : TensorType::kFloat;
+      event::Tensor tensor;
+      tensor.type = below(8) == 0 ? event::TensorType::kInt32 : event::TensorType::kFloat;
       tensor.content = littleEndian(number);
       if (below(8) == 0) {
         tensor.shape = {1};
@@ -245,13 +245,14 @@ class RandomEvents {
     return value;
   }
 
-  SummaryMetadata metadata() {
-    SummaryMetadata metadata;
-    metadata.pluginName = oneOf<std::string>({kScalarsPlugin, "", "images"});
+  event::SummaryMetadata metadata() {
+    event::SummaryMetadata metadata;
+    metadata.pluginName = oneOf<std::string>({event::kScalarsPlugin, "", "images"});
     metadata.pluginContent = oneOf<std::string>({"", "\x08\x01"});
     metadata.displayName = oneOf<std::string>({"", "Loss"});
     metadata.description = oneOf<std::string>({"", "*what it is*"});
-    metadata.dataClass = oneOf<DataClass>({DataClass::kUnknown, DataClass::kScalar});
+    metadata.dataClass =
+        oneOf<event::DataClass>({event::DataClass::kUnknown, event::DataClass::kScalar});
     return metadata;
   }
 

@@ -5,8 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-
+#include "event/event_codec.h"
 #include "event/wire_format.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +20,7 @@ using ::testing::IsEmpty;
 /// tensorflow/core/framework/tensor.proto.
 class TensorBytes {
  public:
-  TensorBytes& type(TensorType type) {
+  TensorBytes& type(event::TensorType type) {
     detail::appendVarintField(&bytes_, 1, static_cast<std::uint64_t>(type));
     return *this;
   }
@@ -60,14 +59,14 @@ class TensorBytes {
     return event;
   }
 
-  Tensor decoded() const {
-    Event result;
+  event::Tensor decoded() const {
+    event::Event result;
     const Status status = decodeEvent(event(), &result);
     EXPECT_TRUE(status.ok()) << status.message();
-    return std::get<Tensor>(std::get<Summary>(result.what).values.at(0).data);
+    return std::get<event::Tensor>(std::get<event::Summary>(result.what).values.at(0).data);
   }
   std::string failure() const {
-    Event result;
+    event::Event result;
     return decodeEvent(event(), &result).message();
   }
 
@@ -76,7 +75,7 @@ class TensorBytes {
 };
 
 template <typename T>
-std::vector<T> numbersOf(const Tensor& tensor) {
+std::vector<T> numbersOf(const event::Tensor& tensor) {
   std::vector<T> numbers(tensor.content.size() / sizeof(T));
   std::memcpy(numbers.data(), tensor.content.data(), tensor.content.size());
   return numbers;
@@ -93,44 +92,51 @@ constexpr std::uint32_t kUInt64Val = 17;
 
 TEST(TensorDecoding, TakesFloats) {
   TensorBytes bytes;
-  bytes.type(TensorType::kFloat).fixed<float>(kFloatVal, {0.75F});
+  bytes.type(event::TensorType::kFloat).fixed<float>(kFloatVal, {0.75F});
   EXPECT_THAT(numbersOf<float>(bytes.decoded()), ElementsAre(0.75F));
   EXPECT_THAT(bytes.decoded().shape, IsEmpty());
 }
 
 TEST(TensorDecoding, TakesDoubles) {
   TensorBytes bytes;
-  bytes.type(TensorType::kDouble).dimension(2).fixed<double>(kDoubleVal, {0.1, -2});
+  bytes.type(event::TensorType::kDouble).dimension(2).fixed<double>(kDoubleVal, {0.1, -2});
   EXPECT_THAT(numbersOf<double>(bytes.decoded()), ElementsAre(0.1, -2.0));
 }
 
 TEST(TensorDecoding, TakesIntegersOfEveryWidth) {
-  const auto tensor = [](TensorType type, std::uint32_t field) {
+  const auto tensor = [](event::TensorType type, std::uint32_t field) {
     return TensorBytes().type(type).dimension(2).varints(field, {1, 2}).decoded();
   };
-  EXPECT_THAT(numbersOf<std::int8_t>(tensor(TensorType::kInt8, kIntVal)), ElementsAre(1, 2));
-  EXPECT_THAT(numbersOf<std::uint8_t>(tensor(TensorType::kUInt8, kIntVal)), ElementsAre(1, 2));
-  EXPECT_THAT(numbersOf<std::int16_t>(tensor(TensorType::kInt16, kIntVal)), ElementsAre(1, 2));
-  EXPECT_THAT(numbersOf<std::uint16_t>(tensor(TensorType::kUInt16, kIntVal)), ElementsAre(1, 2));
-  EXPECT_THAT(numbersOf<std::int32_t>(tensor(TensorType::kInt32, kIntVal)), ElementsAre(1, 2));
-  EXPECT_THAT(numbersOf<std::uint32_t>(tensor(TensorType::kUInt32, kUInt32Val)), ElementsAre(1, 2));
-  EXPECT_THAT(numbersOf<std::int64_t>(tensor(TensorType::kInt64, kInt64Val)), ElementsAre(1, 2));
-  EXPECT_THAT(numbersOf<std::uint64_t>(tensor(TensorType::kUInt64, kUInt64Val)), ElementsAre(1, 2));
+  EXPECT_THAT(numbersOf<std::int8_t>(tensor(event::TensorType::kInt8, kIntVal)), ElementsAre(1, 2));
+  EXPECT_THAT(numbersOf<std::uint8_t>(tensor(event::TensorType::kUInt8, kIntVal)),
+              ElementsAre(1, 2));
+  EXPECT_THAT(numbersOf<std::int16_t>(tensor(event::TensorType::kInt16, kIntVal)),
+              ElementsAre(1, 2));
+  EXPECT_THAT(numbersOf<std::uint16_t>(tensor(event::TensorType::kUInt16, kIntVal)),
+              ElementsAre(1, 2));
+  EXPECT_THAT(numbersOf<std::int32_t>(tensor(event::TensorType::kInt32, kIntVal)),
+              ElementsAre(1, 2));
+  EXPECT_THAT(numbersOf<std::uint32_t>(tensor(event::TensorType::kUInt32, kUInt32Val)),
+              ElementsAre(1, 2));
+  EXPECT_THAT(numbersOf<std::int64_t>(tensor(event::TensorType::kInt64, kInt64Val)),
+              ElementsAre(1, 2));
+  EXPECT_THAT(numbersOf<std::uint64_t>(tensor(event::TensorType::kUInt64, kUInt64Val)),
+              ElementsAre(1, 2));
 }
 
 TEST(TensorDecoding, KeepsTheSignOfIntegers) {
   TensorBytes bytes;
-  bytes.type(TensorType::kInt8).varints(kIntVal, {-3});
+  bytes.type(event::TensorType::kInt8).varints(kIntVal, {-3});
   EXPECT_THAT(numbersOf<std::int8_t>(bytes.decoded()), ElementsAre(-3));
 }
 
 TEST(TensorDecoding, TakesBooleansAndHalves) {
   TensorBytes booleans;
-  booleans.type(TensorType::kBool).dimension(2).varints(kBoolVal, {1, 0});
+  booleans.type(event::TensorType::kBool).dimension(2).varints(kBoolVal, {1, 0});
   EXPECT_EQ(booleans.decoded().content, std::string("\1\0", 2));
 
   TensorBytes half;
-  half.type(TensorType::kHalf).varints(kHalfVal, {0x3c00});  // 1.0
+  half.type(event::TensorType::kHalf).varints(kHalfVal, {0x3c00});  // 1.0
   EXPECT_EQ(half.decoded().content, std::string("\0\x3c", 2));
 }
 
@@ -138,7 +144,7 @@ TEST(TensorDecoding, TakesBooleansAndHalves) {
 // -2.5 and 0 as torch.bfloat16; expected are the bits of the tensors themselves.
 TEST(TensorDecoding, TakesHalvesThatTorchStoredAsFloats) {
   TensorBytes half;
-  half.type(TensorType::kHalf)
+  half.type(event::TensorType::kHalf)
       .dimension(7)
       .varints(kHalfVal,
                {0x3f800000, 0xc0000000, 0, 0x33800000, 0x477fe000, 0x7f800000, 0x7fc00000});
@@ -146,37 +152,39 @@ TEST(TensorDecoding, TakesHalvesThatTorchStoredAsFloats) {
               ElementsAre(0x3c00, 0xc000, 0, 0x0001, 0x7bff, 0x7c00, 0x7e00));
 
   TensorBytes bfloat;
-  bfloat.type(TensorType::kBFloat16).dimension(3).varints(kHalfVal, {0x3f800000, 0xc0200000, 0});
+  bfloat.type(event::TensorType::kBFloat16)
+      .dimension(3)
+      .varints(kHalfVal, {0x3f800000, 0xc0200000, 0});
   EXPECT_THAT(numbersOf<std::uint16_t>(bfloat.decoded()), ElementsAre(0x3f80, 0xc020, 0));
 }
 
 TEST(TensorDecoding, TakesBytesThatTorchStoredAsWiderNumbers) {
   TensorBytes bytes;
-  bytes.type(TensorType::kUInt8).dimension(2).varints(kUInt32Val, {1, 255});
+  bytes.type(event::TensorType::kUInt8).dimension(2).varints(kUInt32Val, {1, 255});
   EXPECT_THAT(numbersOf<std::uint8_t>(bytes.decoded()), ElementsAre(1, 255));
 }
 
 TEST(TensorDecoding, RepeatsTheLastValueGiven) {
   TensorBytes bytes;
-  bytes.type(TensorType::kFloat).dimension(4).fixed<float>(kFloatVal, {1, 2});
+  bytes.type(event::TensorType::kFloat).dimension(4).fixed<float>(kFloatVal, {1, 2});
   EXPECT_THAT(numbersOf<float>(bytes.decoded()), ElementsAre(1, 2, 2, 2));
 }
 
 TEST(TensorDecoding, FillsWithZerosWhereNothingIsGiven) {
   TensorBytes bytes;
-  bytes.type(TensorType::kFloat).dimension(2);
+  bytes.type(event::TensorType::kFloat).dimension(2);
   EXPECT_THAT(numbersOf<float>(bytes.decoded()), ElementsAre(0, 0));
 }
 
 TEST(TensorDecoding, KeepsATensorWithoutElements) {
   TensorBytes bytes;
-  bytes.type(TensorType::kFloat).dimension(0);
+  bytes.type(event::TensorType::kFloat).dimension(0);
   EXPECT_THAT(bytes.decoded().shape, ElementsAre(0));
   EXPECT_EQ(bytes.decoded().content, "");
 }
 
 TEST(TensorDecoding, KeepsATypeItDoesNotKnow) {
-  constexpr auto kComplex64 = static_cast<TensorType>(8);
+  constexpr auto kComplex64 = static_cast<event::TensorType>(8);
   TensorBytes bytes;
   bytes.type(kComplex64).fixed<float>(9, {1, 2});
   EXPECT_EQ(bytes.decoded().type, kComplex64);
@@ -185,18 +193,20 @@ TEST(TensorDecoding, KeepsATypeItDoesNotKnow) {
 
 TEST(TensorDecoding, DoesNotAllocateForAHugeShape) {
   TensorBytes bytes;
-  bytes.type(TensorType::kFloat).dimension(std::int64_t{1} << 40).fixed<float>(kFloatVal, {1});
+  bytes.type(event::TensorType::kFloat)
+      .dimension(std::int64_t{1} << 40)
+      .fixed<float>(kFloatVal, {1});
   EXPECT_EQ(bytes.failure(),
             "tensor too large: got 1 values for 1099511627776 elements in tag 't'");
 }
 
 TEST(TensorDecoding, RefusesAShapeThatIsNone) {
   TensorBytes negative;
-  negative.type(TensorType::kFloat).dimension(-1);
+  negative.type(event::TensorType::kFloat).dimension(-1);
   EXPECT_EQ(negative.failure(), "tensor shape is not one: got dimension -1 in tag 't'");
 
   TensorBytes overflowing;
-  overflowing.type(TensorType::kFloat).dimension(std::int64_t{1} << 62).dimension(8);
+  overflowing.type(event::TensorType::kFloat).dimension(std::int64_t{1} << 62).dimension(8);
   EXPECT_EQ(overflowing.failure(), "tensor shape is not one: got dimension 8 in tag 't'");
 }
 

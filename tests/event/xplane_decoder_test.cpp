@@ -3,8 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/event/xplane.h"
 #include "steptape/wire/xplane.pb.h"
+
+#include "event/xplane.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

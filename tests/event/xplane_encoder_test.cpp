@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/event/xplane_encoder.h"
+#include "event/xplane_encoder.h"
 
 #include <cstdint>
 #include <limits>
@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/event/xplane.h"
 #include "steptape/wire/xplane.pb.h"
+
+#include "event/xplane.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,12 +10,14 @@
 #include "job.h"
 #include "process.h"
 #include "report.h"
+#include "support/content_of.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace {
 
+using steptape::test::contentOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -28,12 +28,6 @@ Measurement job(int ranks, double rate) {
   measured.ranks = ranks;
   measured.rate = rate;
   return measured;
-}
-
-std::string contentOf(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 TEST(ScalingStudy, ComparesWithTheFewestRanks) {

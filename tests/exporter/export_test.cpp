@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -17,6 +16,7 @@
 
 #include "exporter/media_files.h"
 #include "reader/log_dir_fixture.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 
@@ -54,34 +54,30 @@ class ExportTest : public LogDirFixture {
     return json;
   }
   /// A value of one string or more under the tag "tag".
-  static Value stringsOf(const char* plugin, std::vector<std::int64_t> shape,
-                         std::vector<std::string> strings) {
-    Tensor tensor;
-    tensor.type = TensorType::kString;
+  static event::Value stringsOf(const char* plugin, std::vector<std::int64_t> shape,
+                                std::vector<std::string> strings) {
+    event::Tensor tensor;
+    tensor.type = event::TensorType::kString;
     tensor.shape = std::move(shape);
     tensor.strings = std::move(strings);
     return ofPlugin(plugin, std::move(tensor));
   }
-  static Value ofPlugin(const char* plugin, Value::Data data, std::string content = "") {
-    Value value{"tag", std::move(data), SummaryMetadata()};
+  static event::Value ofPlugin(const char* plugin, event::Value::Data data,
+                               std::string content = "") {
+    event::Value value{"tag", std::move(data), event::SummaryMetadata()};
     value.metadata->pluginName = plugin;
     value.metadata->pluginContent = std::move(content);
     return value;
   }
   template <typename Number>
-  static Tensor numbers(TensorType type, std::vector<std::int64_t> shape,
-                        const std::vector<Number>& elements) {
-    Tensor tensor = std::get<Tensor>(tensorValue<Number>("", type, elements).data);
+  static event::Tensor numbers(event::TensorType type, std::vector<std::int64_t> shape,
+                               const std::vector<Number>& elements) {
+    event::Tensor tensor = std::get<event::Tensor>(tensorValue<Number>("", type, elements).data);
     tensor.shape = std::move(shape);
     return tensor;
   }
-  void writeValue(Value value) { writeEvents(kFile, {eventAt(1, Summary{{std::move(value)}})}); }
-  static std::string contentOf(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    EXPECT_TRUE(in.good()) << file;
-    std::ostringstream content;
-    content << in.rdbuf();
-    return content.str();
+  void writeValue(event::Value value) {
+    writeEvents(kFile, {eventAt(1, event::Summary{{std::move(value)}})});
   }
 
   ExportResult result_;
@@ -116,7 +112,7 @@ TEST_F(ExportTest, JsonKeepsTagsApartWhereARunHasMore) {
 }
 
 TEST_F(ExportTest, JsonOfMoreThanFitsIntoMemoryIsTheSame) {
-  std::vector<Event> events;
+  std::vector<event::Event> events;
   for (int i = 0; i < 800'000; ++i) {
     events.push_back(simpleScalar(i % 2 == 0 ? "even" : "odd", static_cast<float>(i), i));
   }
@@ -156,39 +152,39 @@ TEST_F(ExportTest, JsonlHasTexts) {
 }
 
 TEST_F(ExportTest, JsonlHasHistogramsOfBothForms) {
-  writeValue(
-      ofPlugin("histograms", numbers<double>(TensorType::kDouble, {2, 3}, {0, 0.5, 3, 0.5, 1, 4})));
+  writeValue(ofPlugin("histograms",
+                      numbers<double>(event::TensorType::kDouble, {2, 3}, {0, 0.5, 3, 0.5, 1, 4})));
   EXPECT_EQ(record().dump(), R"({"value":[[0,0.5,3],[0.5,1,4]]})");
-  SummaryHistogram compatible;
+  event::SummaryHistogram compatible;
   compatible.min = -1;
   compatible.max = 2;
   compatible.bucketLimits = {0, 1e300};
   compatible.bucketCounts = {3, 4};
-  writeValue(Value{"tag", compatible, std::nullopt});
+  writeValue(event::Value{"tag", compatible, std::nullopt});
   EXPECT_EQ(record().dump(), R"({"value":[[-1,0,3],[0,2,4]]})");
 }
 
 TEST_F(ExportTest, JsonlHasTensors) {
   writeValue(
-      ofPlugin("mine", numbers<std::int64_t>(TensorType::kInt64, {2, 1},
+      ofPlugin("mine", numbers<std::int64_t>(event::TensorType::kInt64, {2, 1},
                                              {std::numeric_limits<std::int64_t>::min(), 2})));
   EXPECT_EQ(record().dump(), R"({"dtype":"int64","shape":[2,1],"value":[-9223372036854775808,2]})");
   // 1, -2, the least number and infinity of binary16
-  writeValue(ofPlugin(
-      "mine", numbers<std::uint16_t>(TensorType::kHalf, {4}, {0x3c00, 0xc000, 0x0001, 0x7c00})));
+  writeValue(ofPlugin("mine", numbers<std::uint16_t>(event::TensorType::kHalf, {4},
+                                                     {0x3c00, 0xc000, 0x0001, 0x7c00})));
   EXPECT_EQ(record().dump(),
             R"({"dtype":"float16","shape":[4],"value":[1,-2,5.960464477539063e-08,"Infinity"]})");
-  writeValue(ofPlugin("mine", numbers<std::uint16_t>(TensorType::kBFloat16, {}, {0x3f80})));
+  writeValue(ofPlugin("mine", numbers<std::uint16_t>(event::TensorType::kBFloat16, {}, {0x3f80})));
   EXPECT_EQ(record().dump(), R"({"dtype":"bfloat16","shape":[],"value":1})");
-  writeValue(ofPlugin("mine", numbers<std::uint64_t>(TensorType::kUInt64, {1}, {~0ULL})));
+  writeValue(ofPlugin("mine", numbers<std::uint64_t>(event::TensorType::kUInt64, {1}, {~0ULL})));
   EXPECT_EQ(record().dump(), R"({"dtype":"uint64","shape":[1],"value":[18446744073709551615]})");
-  writeValue(ofPlugin("mine", numbers<char>(TensorType::kBool, {2}, {0, 1})));
+  writeValue(ofPlugin("mine", numbers<char>(event::TensorType::kBool, {2}, {0, 1})));
   EXPECT_EQ(record().dump(), R"({"dtype":"bool","shape":[2],"value":[false,true]})");
 }
 
 TEST_F(ExportTest, JsonlHasPrCurves) {
   const std::vector<float> rows = {1, 2, 3, 4, 5, 6, 7, 8, 0.5F, 1, 0.25F, 0};
-  writeValue(ofPlugin("pr_curves", numbers<float>(TensorType::kFloat, {6, 2}, rows)));
+  writeValue(ofPlugin("pr_curves", numbers<float>(event::TensorType::kFloat, {6, 2}, rows)));
   EXPECT_EQ(record()["value"],
             nlohmann::json::parse(R"({"true_positives":[1,2],"false_positives":[3,4],
                 "true_negatives":[5,6],"false_negatives":[7,8],"precision":[0.5,1],
@@ -230,14 +226,14 @@ TEST_F(ExportTest, JsonlHasLayouts) {
 }
 
 TEST_F(ExportTest, JsonlDescribesMeshesAndGraphs) {
-  MeshPluginData mesh;
+  event::MeshPluginData mesh;
   mesh.name = "cloud";
-  mesh.part = MeshPart::kColor;
-  writeValue(ofPlugin("mesh", numbers<char>(TensorType::kUInt8, {1, 1, 3}, {1, 2, 3}),
-                      meshPluginContent(mesh)));
+  mesh.part = event::MeshPart::kColor;
+  writeValue(ofPlugin("mesh", numbers<char>(event::TensorType::kUInt8, {1, 1, 3}, {1, 2, 3}),
+                      event::meshPluginContent(mesh)));
   EXPECT_EQ(record(), nlohmann::json::parse(R"({"mesh":"cloud","part":"colors",
                           "dtype":"uint8","shape":[1,1,3],"bytes":3})"));
-  writeEvents(kFile, {eventAt(0, GraphDef{"12345"})});
+  writeEvents(kFile, {eventAt(0, event::GraphDef{"12345"})});
   EXPECT_EQ(record().dump(), R"({"bytes":5})");
 }
 
@@ -245,13 +241,14 @@ TEST_F(ExportTest, JsonlDescribesImagesAndAudio) {
   writeValue(stringsOf("images", {3}, {"4", "2", "\x89PNG\r\n\x1a\n..."}));
   EXPECT_EQ(record(), nlohmann::json::parse(
                           R"({"width":4,"height":2,"images":[{"format":"png","bytes":11}]})"));
-  writeValue(Value{"tag", SummaryAudio{8000, 1, 5, "RIFF1234WAVE", "audio/wav"}, std::nullopt});
+  writeValue(event::Value{"tag", event::SummaryAudio{8000, 1, 5, "RIFF1234WAVE", "audio/wav"},
+                          std::nullopt});
   EXPECT_EQ(record(), nlohmann::json::parse(R"({"content_type":"audio/wav","sample_rate":8000,
                           "clips":[{"format":"wav","bytes":12}]})"));
 }
 
 TEST_F(ExportTest, JsonlShowsAValueThatIsNotOfItsPluginAsWhatItIs) {
-  writeValue(ofPlugin("histograms", numbers<float>(TensorType::kFloat, {2}, {1, 2})));
+  writeValue(ofPlugin("histograms", numbers<float>(event::TensorType::kFloat, {2}, {1, 2})));
   EXPECT_EQ(record().dump(), R"({"dtype":"float32","shape":[2],"value":[1,2]})");
   writeValue(ofPlugin("text", std::monostate()));
   EXPECT_EQ(record()["value"], nullptr);
@@ -259,9 +256,10 @@ TEST_F(ExportTest, JsonlShowsAValueThatIsNotOfItsPluginAsWhatItIs) {
 }
 
 TEST_F(ExportTest, MediaGoToFiles) {
-  writeEvents("r/events.out.tfevents.1",
-              {eventAt(7, Summary{{stringsOf("images", {4}, {"1", "1", "GIF8 one", "two"})}}),
-               eventAt(7, Summary{{stringsOf("images", {3}, {"1", "1", "three"})}})});
+  writeEvents(
+      "r/events.out.tfevents.1",
+      {eventAt(7, event::Summary{{stringsOf("images", {4}, {"1", "1", "GIF8 one", "two"})}}),
+       eventAt(7, event::Summary{{stringsOf("images", {3}, {"1", "1", "three"})}})});
   ExportOptions options;
   options.mediaDirectory = path("media");
   std::istringstream lines(exported(exportJsonl, options));
@@ -275,9 +273,9 @@ TEST_F(ExportTest, MediaGoToFiles) {
   ASSERT_THAT(files, SizeIs(3));
   EXPECT_THAT(files[0], StartsWith("media/"));
   EXPECT_THAT(files[0], ::testing::EndsWith("/tag/7_0.gif"));
-  EXPECT_EQ(contentOf(path(files[0])), "GIF8 one");
-  EXPECT_EQ(contentOf(path(files[1])), "two");
-  EXPECT_EQ(contentOf(path(files[2])), "three");
+  EXPECT_EQ(contentOf(files[0]), "GIF8 one");
+  EXPECT_EQ(contentOf(files[1]), "two");
+  EXPECT_EQ(contentOf(files[2]), "three");
   EXPECT_THAT(files[2], ::testing::EndsWith("/tag/7_2.bin"));
 }
 
@@ -285,13 +283,9 @@ TEST_F(ExportTest, MediaThatCannotBeWrittenEndTheExport) {
   writeValue(stringsOf("images", {3}, {"1", "1", "image"}));
   ExportOptions options;
   options.mediaDirectory = writeBytes("file", "");
-  try {
-    exported(exportJsonl, options);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kIoError);
-    EXPECT_THAT(error.what(), StartsWith("cannot create " + path("file") + "/"));
-  }
+  const Error error = test::errorOf([&] { exported(exportJsonl, options); });
+  EXPECT_EQ(error.code(), ErrorCode::kIoError);
+  EXPECT_THAT(error.what(), StartsWith("cannot create " + path("file") + "/"));
 }
 
 TEST_F(ExportTest, MediaForWhichThereIsNoRoomEndTheExportAndLeaveNoPartOfAFile) {
@@ -303,13 +297,9 @@ TEST_F(ExportTest, MediaForWhichThereIsNoRoomEndTheExportAndLeaveNoPartOfAFile) 
   std::filesystem::create_directories(directory);
   const std::string file = directory + "/1_0.bin";
   std::filesystem::create_symlink("/dev/full", file);
-  try {
-    exported(exportJsonl, options);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kIoError);
-    EXPECT_EQ(error.what(), "cannot write " + file + ": No space left on device");
-  }
+  const Error error = test::errorOf([&] { exported(exportJsonl, options); });
+  EXPECT_EQ(error.code(), ErrorCode::kIoError);
+  EXPECT_EQ(error.what(), "cannot write " + file + ": No space left on device");
   EXPECT_FALSE(std::filesystem::is_symlink(file));
 }
 
@@ -320,12 +310,8 @@ TEST_F(ExportTest, MediaInADirectoryThatTakesNoFilesEndTheExport) {
   const std::string file =
       options.mediaDirectory + "/" + detail::fileNameFrom(path("run")) + "/tag/1_0.bin";
   std::filesystem::create_directories(file);
-  try {
-    exported(exportJsonl, options);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.what(), "cannot write " + file + ": Is a directory");
-  }
+  const Error error = test::errorOf([&] { exported(exportJsonl, options); });
+  EXPECT_EQ(error.what(), "cannot write " + file + ": Is a directory");
 }
 
 TEST(MediaFileName, CannotLeaveItsDirectory) {
@@ -383,7 +369,7 @@ TEST_F(ExportTest, WideCsvKeepsTheValuesOfAStepThatCameAgain) {
 
 TEST_F(ExportTest, WideCsvOfMoreThanFitsIntoMemoryIsSorted) {
   constexpr int kPoints = 1'500'000;
-  std::vector<Event> events = {version()};
+  std::vector<event::Event> events = {version()};
   events.reserve(1 + kPoints);
   for (int i = 0; i < kPoints; ++i) {
     // Every step once, in an order that is not theirs: 7 and the number have no divisor in common.
@@ -461,17 +447,12 @@ TEST_F(ExportTest, EndsWithWhatTheSinkThrows) {
 }
 
 TEST_F(ExportTest, SaysWhyItsTemporaryFileCannotBeMade) {
-  std::vector<Event> events(800'000, simpleScalar("x", 1, 1));
+  std::vector<event::Event> events(800'000, simpleScalar("x", 1, 1));
   writeEvents(kFile, events);
   ExportOptions options;
   options.temporaryPrefix = path("absent/spool");
-  try {
-    exported(exportJson, options);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(),
-                HasSubstr("cannot create the temporary file " + path("absent/spool")));
-  }
+  const Error error = test::errorOf([&] { exported(exportJson, options); });
+  EXPECT_THAT(error.what(), HasSubstr("cannot create the temporary file " + path("absent/spool")));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 namespace steptape::test {
 

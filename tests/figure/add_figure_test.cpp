@@ -9,7 +9,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "figure/picture.h"
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 #include "writer/fake_device.h"
 #include "writer/run_contents.h"
 
@@ -18,6 +18,8 @@
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
+
 Figure example() {
   Figure figure;
   figure.line(std::vector<double>{1, 3, 2}).setTitle("Loss");
@@ -25,7 +27,7 @@ Figure example() {
 }
 
 /// Width, height and pictures of a value.
-std::vector<std::string> stringsOf(const Value& value) {
+std::vector<std::string> stringsOf(const event::Value& value) {
   ImageValue images;
   EXPECT_TRUE(decodeImages(value, &images).ok());
   std::vector<std::string> strings = {std::to_string(images.width), std::to_string(images.height)};
@@ -35,26 +37,26 @@ std::vector<std::string> stringsOf(const Value& value) {
 
 /// What `log` writes; fails the test unless it is one value.
 template <typename Log>
-Value writtenBy(Log&& log) {
+event::Value writtenBy(Log&& log) {
   const testing::TempDir directory;
   SummaryWriter writer(directory.path());
   log(&writer);
   EXPECT_TRUE(writer.close().ok());
-  std::vector<Value> values = valuesIn(directory.path());
+  std::vector<event::Value> values = valuesIn(directory.path());
   EXPECT_EQ(values.size(), 1U);
-  return values.empty() ? Value() : values.front();
+  return values.empty() ? event::Value() : values.front();
 }
 
 TEST(AddFigure, WritesAnImageThatTensorBoardShows) {
   FigureOptions options;
   options.displayName = "The loss";
   options.description = "of *training*";
-  const Value value =
+  const event::Value value =
       writtenBy([&](SummaryWriter* writer) { writer->addFigure("loss", example(), 7, options); });
   EXPECT_EQ(value.tag, "loss");
   ASSERT_TRUE(value.metadata.has_value());
   EXPECT_EQ(value.metadata->pluginName, "images");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kBlobSequence);
   EXPECT_EQ(value.metadata->displayName, "The loss");
   EXPECT_EQ(value.metadata->description, "of *training*");
   EXPECT_TRUE(stringsOf(value) ==
@@ -62,7 +64,7 @@ TEST(AddFigure, WritesAnImageThatTensorBoardShows) {
 }
 
 TEST(AddFigure, DrawsTheFigureAsItWasWhenItWasAdded) {
-  const Value value = writtenBy([](SummaryWriter* writer) {
+  const event::Value value = writtenBy([](SummaryWriter* writer) {
     Figure figure = example();
     writer->addFigure("loss", figure, 0);
     figure.setTitle("Changed").line(std::vector<double>{5, 6});
@@ -74,7 +76,7 @@ TEST(AddFigure, TakesSeveralFiguresAndTellsTheLargestSides) {
   CanvasOptions tall;
   tall.width = 200;
   tall.height = 700;
-  const Value value = writtenBy([&](SummaryWriter* writer) {
+  const event::Value value = writtenBy([&](SummaryWriter* writer) {
     writer->addFigure("both", std::vector<Figure>{example(), Figure(tall)}, 0);
   });
   const std::vector<std::string>& strings = stringsOf(value);
@@ -87,7 +89,8 @@ TEST(AddFigure, TakesSeveralFiguresAndTellsTheLargestSides) {
 
 TEST(AddFigure, TakesAGrid) {
   const FigureGrid grid({example(), example()});
-  const Value value = writtenBy([&](SummaryWriter* writer) { writer->addFigure("grid", grid, 0); });
+  const event::Value value =
+      writtenBy([&](SummaryWriter* writer) { writer->addFigure("grid", grid, 0); });
   EXPECT_TRUE(stringsOf(value) == (std::vector<std::string>{"960", "480", grid.render().bytes}));
 }
 
@@ -108,7 +111,7 @@ TEST(AddFigure, OfANotEnabledWriterDoesNothing) {
 
 TEST(AddFigure, WaitsForTensorsOnTheirWayFromADeviceInTheBackground) {
   FakeDevice device;
-  const Value value = writtenBy([&](SummaryWriter* writer) {
+  const event::Value value = writtenBy([&](SummaryWriter* writer) {
     Figure figure;
     figure.line(device.copy({1, 3, 2}, {3})).setTitle("Loss");
     writer->addFigure("loss", figure, 0);
@@ -128,7 +131,7 @@ TEST(AddFigure, ReportsATensorThatNeverComes) {
   Figure figure;
   figure.line(device.copy({1, 3, 2}, {3}));
   writer.addFigure("loss", figure, 0);
-  writer.close();
+  EXPECT_TRUE(writer.close().ok());
   EXPECT_THAT(errors, ::testing::ElementsAre(::testing::HasSubstr("the device was lost")));
   EXPECT_EQ(writer.stats().droppedValues, 1U);
 }

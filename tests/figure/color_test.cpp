@@ -6,10 +6,12 @@
 #include <string>
 
 #include "figure/colormap.h"
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape::figure {
 namespace {
+
+using test::expectInvalidArgument;
 
 /// 0xRRGGBB.
 unsigned rgb(const Color& color) {

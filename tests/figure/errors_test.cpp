@@ -5,10 +5,12 @@
 
 #include "steptape/figure.h"
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
+
+using test::expectInvalidArgument;
 
 const std::vector<double> kThree{1, 2, 3};
 const std::vector<double> kFour{1, 2, 3, 4};

@@ -2,10 +2,12 @@
 #include <vector>
 
 #include "figure/picture.h"
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
+
+using test::expectInvalidArgument;
 
 Figure barFigure(const std::string& color) {
   BarOptions options;

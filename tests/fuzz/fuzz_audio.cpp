@@ -4,11 +4,11 @@
 #include <string>
 
 #include "steptape/base/error.h"
-#include "steptape/summary/audio.h"
 
 #include "base/little_endian.h"
 #include "fuzz/fuzz_input.h"
 #include "fuzz/fuzz_tensor.h"
+#include "summary/audio/audio.h"
 
 namespace steptape {
 namespace {

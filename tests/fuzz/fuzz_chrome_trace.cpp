@@ -8,9 +8,9 @@
 
 #include "steptape/base/error.h"
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/chrome_trace.h"
 
 #include "fuzz/fuzz_input.h"
+#include "trace/chrome_trace.h"
 #include "trace/perfetto_rules.h"
 #include "trace/sample_trace.h"
 

@@ -5,18 +5,18 @@
 #include <string_view>
 
 #include "steptape/base/error.h"
-#include "steptape/event/event_codec.h"
 
+#include "event/event_codec.h"
 #include "event/scalar_agreement.h"
 #include "fuzz/fuzz_input.h"
 
 namespace steptape {
 namespace {
 
-void checkRoundTrip(const Event& event) {
+void checkRoundTrip(const event::Event& event) {
   std::string encoded;
   encodeEvent(event, &encoded);
-  Event again;
+  event::Event again;
   require(decodeEvent(encoded, &again).ok(), "an encoded event decodes");
   require(again.step == event.step, "the step comes back");
   require(hasSameBits(again.wallTime, event.wallTime), "the wall time comes back");
@@ -29,7 +29,7 @@ void checkRoundTrip(const Event& event) {
 void readEvent(std::string_view payload) {
   const std::string disagreement = scalarDisagreement(payload);
   require(disagreement.empty(), disagreement.c_str());
-  Event event;
+  event::Event event;
   if (decodeEvent(payload, &event).ok()) {
     checkRoundTrip(event);
   }

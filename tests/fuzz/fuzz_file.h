@@ -5,12 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/record/crc32c.h"
-#include "steptape/record/record_buffer.h"
-#include "steptape/record/record_format.h"
-
 #include "base/little_endian.h"
 #include "fuzz/fuzz_input.h"
+#include "tfrecord/masked_crc32c.h"
+#include "tfrecord/record_buffer.h"
+#include "tfrecord/record_format.h"
 
 namespace steptape {
 

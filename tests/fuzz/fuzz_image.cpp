@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/summary/boxes.h"
-#include "steptape/summary/image.h"
 
 #include "fuzz/fuzz_input.h"
 #include "fuzz/fuzz_tensor.h"
+#include "summary/image/boxes.h"
+#include "summary/image/image.h"
 
 namespace steptape {
 namespace {

@@ -3,10 +3,10 @@
 #include <string_view>
 
 #include "steptape/base/error.h"
-#include "steptape/base/utf8.h"
-#include "steptape/summary/onnx_graph.h"
 
+#include "base/utf8.h"
 #include "fuzz/fuzz_input.h"
+#include "summary/graph/onnx_graph.h"
 
 namespace steptape {
 namespace {
@@ -23,17 +23,17 @@ std::size_t operatorsOf(const OnnxGraph& graph) {
   return count;
 }
 
-void checkShown(const OnnxModel& model, const Graph& graph) {
+void checkShown(const OnnxModel& model, const event::Graph& graph) {
   require(graph.nodes.size() >= operatorsOf(model.graph), "every operator is a node");
-  for (const GraphNode& node : graph.nodes) {
+  for (const event::GraphNode& node : graph.nodes) {
     require(isValidUtf8(node.name), "names of nodes are UTF-8");
   }
   try {
-    checkGraph(graph);
+    event::checkGraph(graph);
   } catch (const Error& error) {
     require(false, error.what());
   }
-  require(!encodeGraph(graph).bytes.empty(), "a graph has an encoding");
+  require(!event::encodeGraph(graph).bytes.empty(), "a graph has an encoding");
 }
 
 void readModel(std::string_view bytes) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/record_reader.h"
 
 #include "fuzz/fuzz_file.h"
 

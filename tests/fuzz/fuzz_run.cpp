@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 #include "steptape/reader/run_reader.h"
 #include "steptape/testing/temp_dir.h"
 
+#include "event/event_codec.h"
 #include "event/scalar_agreement.h"
 #include "fuzz/fuzz_file.h"
 
@@ -19,10 +19,11 @@ namespace steptape {
 namespace {
 
 /// A value of the tag "a", "b" or "c", each with the values of one plugin.
-Value takeValue(FuzzInput* input) {
-  constexpr const char* kPlugins[] = {kScalarsPlugin, kImagesPlugin, kTextPlugin};
+event::Value takeValue(FuzzInput* input) {
+  constexpr const char* kPlugins[] = {event::kScalarsPlugin, event::kImagesPlugin,
+                                      event::kTextPlugin};
   const std::size_t tag = input->below(3);
-  Value value;
+  event::Value value;
   value.tag = std::string(1, static_cast<char>('a' + tag));
   if (tag == 0 && input->below(2) == 0) {
     value.data = static_cast<float>(input->byte());
@@ -31,8 +32,8 @@ Value takeValue(FuzzInput* input) {
   value.metadata.emplace();
   value.metadata->pluginName = kPlugins[tag];
   value.metadata->displayName = std::string(input->below(2), 'd');
-  Tensor tensor;
-  tensor.type = TensorType::kFloat;
+  event::Tensor tensor;
+  tensor.type = event::TensorType::kFloat;
   if (input->below(4) == 0) {
     tensor.shape = {static_cast<std::int64_t>(input->below(3))};
   }
@@ -44,16 +45,16 @@ Value takeValue(FuzzInput* input) {
   return value;
 }
 
-Event::What takeWhat(FuzzInput* input) {
+event::Event::What takeWhat(FuzzInput* input) {
   switch (input->below(8)) {
     case 0:
-      return SessionLog{static_cast<SessionLog::Status>(input->below(4)), "", ""};
+      return event::SessionLog{static_cast<event::SessionLog::Status>(input->below(4)), "", ""};
     case 1:
-      return FileVersion{input->below(2) == 0 ? "brain.Event:1" : "brain.Event:2"};
+      return event::FileVersion{input->below(2) == 0 ? "brain.Event:1" : "brain.Event:2"};
     case 2:
-      return GraphDef{std::string(1, static_cast<char>(input->byte()))};
+      return event::GraphDef{std::string(1, static_cast<char>(input->byte()))};
     default: {
-      Summary summary;
+      event::Summary summary;
       for (std::size_t values = input->below(4); values > 0; --values) {
         summary.values.push_back(takeValue(input));
       }
@@ -67,7 +68,7 @@ std::string takePayload(FuzzInput* input) {
   if (input->below(8) == 0) {
     return input->text();
   }
-  Event event;
+  event::Event event;
   event.wallTime = 1;
   event.step = std::int64_t{input->byte()} - 128;
   event.what = takeWhat(input);
@@ -114,7 +115,7 @@ void checkRun(RunReader* run, std::string_view lastFile) {
                 series.scalars.values.size() == series.scalars.steps.size(),
             "columns have one length");
     for (const ValueLocation& location : series.values) {
-      Value value;
+      event::Value value;
       require(run->value(location, &value).ok(), "a value is where its location says");
       require(value.tag == tag || !series.metadata.pluginName.compare(0, 5, kGraphsPlugin, 5),
               "a value has its tag");

@@ -5,27 +5,27 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/base/utf8.h"
-#include "steptape/event/event_codec.h"
-#include "steptape/summary/text.h"
 
+#include "base/utf8.h"
+#include "event/event_codec.h"
 #include "fuzz/fuzz_input.h"
+#include "summary/text.h"
 
 namespace steptape {
 namespace {
 
-Tensor throughAnEvent(const Value& value) {
-  Event event;
+event::Tensor throughAnEvent(const event::Value& value) {
+  event::Event event;
   event.wallTime = 1;
-  event.what = Summary{{value}};
+  event.what = event::Summary{{value}};
   std::string payload;
   encodeEvent(event, &payload);
-  Event decoded;
+  event::Event decoded;
   require(decodeEvent(payload, &decoded).ok(), "an encoded event decodes");
-  const Value& back = std::get<Summary>(decoded.what).values.at(0);
+  const event::Value& back = std::get<event::Summary>(decoded.what).values.at(0);
   require(back.tag == value.tag, "a tag comes back");
   require(back.metadata->pluginName == "text", "the plugin comes back");
-  return std::get<Tensor>(back.data);
+  return std::get<event::Tensor>(back.data);
 }
 
 std::vector<std::string> repaired(std::vector<std::string> texts) {
@@ -36,13 +36,13 @@ std::vector<std::string> repaired(std::vector<std::string> texts) {
 }
 
 void tryText(const std::string& text) {
-  const Tensor tensor = throughAnEvent(textValue("tag", text));
+  const event::Tensor tensor = throughAnEvent(textValue("tag", text));
   require(tensor.shape.empty(), "a text has rank 0");
   require(tensor.strings == repaired({text}), "a text comes back");
 }
 
 void tryTable(const std::vector<std::vector<std::string>>& rows) {
-  Tensor table;
+  event::Tensor table;
   try {
     table = textTable(rows);
   } catch (const Error&) {
@@ -52,7 +52,7 @@ void tryTable(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     cells.insert(cells.end(), row.begin(), row.end());
   }
-  const Tensor tensor = throughAnEvent(textTableValue("tag", table));
+  const event::Tensor tensor = throughAnEvent(textTableValue("tag", table));
   const auto rowCount = static_cast<std::int64_t>(rows.size());
   const auto columnCount = static_cast<std::int64_t>(rows.front().size());
   require(tensor.shape == std::vector<std::int64_t>{rowCount, columnCount},

@@ -6,10 +6,10 @@
 
 #include "steptape/base/error.h"
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/xplane_trace.h"
 
 #include "base/whole_file.h"
 #include "fuzz/fuzz_input.h"
+#include "trace/xplane_trace.h"
 
 namespace steptape {
 namespace {

@@ -17,9 +17,9 @@ from PIL import Image
 import screenshot
 from browser import Page
 from page_case import PageCase
+from patience import PATIENCE_SECONDS
 from tensorboard_server import TensorBoard
 
-RUN_SECONDS = 300
 RANKS = 4
 # As rank_writer logs them: with what means something in a regular expression.
 METRICS = ["loss/train", "loss/test [EMA.9]", "|gradient|^2+$"]
@@ -35,7 +35,7 @@ page = None
 
 def run_ranks(ranks, program, *arguments):
     subprocess.run([*shlex.split(os.environ["STEPTAPE_MPIEXEC"]), "-n", str(ranks),
-                    os.environ[program], *map(str, arguments)], check=True, timeout=RUN_SECONDS)
+                    os.environ[program], *map(str, arguments)], check=True, timeout=PATIENCE_SECONDS)
 
 
 def setUpModule():
@@ -89,7 +89,6 @@ class AllRanksCase(PageCase):
         """The steps and values of a curve."""
         points = tensorboard.get("plugin/scalars/scalars", run=run, tag=tag)
         return [step for _, step, _ in points], np.array([value for _, _, value in points])
-
 
 
 class MarginCharts(AllRanksCase):

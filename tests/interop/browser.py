@@ -11,9 +11,8 @@ import tempfile
 import time
 
 from owned_process import OwnedProcess
+from patience import PATIENCE_SECONDS
 
-COMMAND_SECONDS = 300
-WAIT_SECONDS = 300
 
 # TensorBoard's pages are web components and frames, into which querySelector() does not look. These
 # functions are there for every script.
@@ -108,7 +107,7 @@ class Page(OwnedProcess):
 
     def wait_for(self, script, what):
         """Waits until a script gives something true, and returns that."""
-        deadline = time.monotonic() + WAIT_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             result = self.evaluate(script)
             if result:
@@ -152,7 +151,7 @@ class Page(OwnedProcess):
     def screenshot(self, box=None):
         """The page as it looks, or a box (x, y, width, height) of it, as a PNG file's bytes."""
         clip = {"clip": dict(zip(("x", "y", "width", "height"), box), scale=1)} if box else {}
-        deadline = time.monotonic() + WAIT_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 return base64.b64decode(
@@ -174,7 +173,7 @@ class Page(OwnedProcess):
         if self._session:
             message["sessionId"] = self._session
         os.write(self._commands, json.dumps(message).encode() + b"\0")
-        deadline = time.monotonic() + COMMAND_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             answer = self._receive(deadline)
             if answer.get("id") != self._last_id:

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/trace/chrome_trace.h"
+
+#include "trace/chrome_trace.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -11,13 +11,13 @@ import unittest
 
 import ddp_tasks
 import torch
+from patience import PATIENCE_SECONDS
 
-RUN_SECONDS = 300
 PATHS = {"shared": "shared memory", "messages": "messages"}  # As GradientSync describes them.
 
 
 def run(command):
-    subprocess.run(command, check=True, timeout=RUN_SECONDS,
+    subprocess.run(command, check=True, timeout=PATIENCE_SECONDS,
                    env=dict(os.environ, OMP_NUM_THREADS="1"))
 
 

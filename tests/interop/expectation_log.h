@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/summary/image.h"
+#include "summary/image/image.h"
 
 /// Notes what a program logs, one JSON object a line, for a checker that then asks TensorBoard.
 ///

@@ -15,8 +15,8 @@ import torch.utils.tensorboard
 from tensorboard.backend.event_processing import event_accumulator, plugin_event_accumulator
 
 import writer_program
+from patience import PATIENCE_SECONDS
 
-EXPORT_SECONDS = 300
 STEPS = 300
 UNUSUAL = [0.1, -0.0, 1e-45, 3.4028234663852886e38, math.nan, math.inf, -math.inf]
 
@@ -40,7 +40,7 @@ class ExportTest(unittest.TestCase):
         """Gives the path of the exported file."""
         path = os.path.join(self.directory, "exported")
         subprocess.run([os.environ["STEPTAPE_TOOL"], "export", self.run, "--output", path,
-                        *arguments], check=True, timeout=EXPORT_SECONDS)
+                        *arguments], check=True, timeout=PATIENCE_SECONDS)
         return path
 
 

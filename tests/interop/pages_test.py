@@ -14,10 +14,10 @@ import screenshot
 from browser import Page
 from google.protobuf import text_format
 from page_case import PageCase
+from patience import PATIENCE_SECONDS
 from tensorboard.compat.proto import config_pb2
 from tensorboard_server import TensorBoard
 
-RUN_SECONDS = 300
 ONNX_MODEL = os.path.join(os.path.dirname(__file__), os.pardir, "golden", "resnet.onnx")
 
 url = None
@@ -32,7 +32,7 @@ def setUpModule():
     global url, page
     runs = unittest.enterModuleContext(tempfile.TemporaryDirectory())
     subprocess.run([os.environ["STEPTAPE_GALLERY"], os.path.join(runs, "gallery"),
-                    "--onnx", ONNX_MODEL], check=True, timeout=RUN_SECONDS)
+                    "--onnx", ONNX_MODEL], check=True, timeout=PATIENCE_SECONDS)
     url = unittest.enterModuleContext(TensorBoard(runs)).url
     page = unittest.enterModuleContext(Page(1400, 1000))
 

@@ -10,9 +10,8 @@ import time
 import peer_graph
 import peer_logs
 import peer_numbers
+from patience import PATIENCE_SECONDS
 from tensorboard_server import LOAD_SECONDS, TensorBoard, eventually
-
-WRITE_SECONDS = 300
 
 
 class Log:
@@ -51,7 +50,7 @@ class PeerComparison:
         peer_numbers.save(cls.arrays, folders["numbers"])
         subprocess.run([os.environ["STEPTAPE_PEER_WRITER"], folders["numbers"],
                         folders["steptape"], peer_graph.ONNX_FILE],
-                       check=True, timeout=WRITE_SECONDS)
+                       check=True, timeout=PATIENCE_SECONDS)
         with contextlib.redirect_stdout(None):  # they say which tags they rename
             peer_logs.TensorboardX(folders["tensorboardX"], cls.arrays).log_all()
             peer_logs.Torch(folders["torch"], cls.arrays).log_all()

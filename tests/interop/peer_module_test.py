@@ -15,7 +15,8 @@ import unittest
 
 import peer_graph
 import torch
-from peer_comparison import WRITE_SECONDS, Log
+from patience import PATIENCE_SECONDS
+from peer_comparison import Log
 from peer_graph_checks import graph
 from tensorboard_server import LOAD_SECONDS, eventually
 from torch.utils.tensorboard import SummaryWriter
@@ -34,7 +35,7 @@ class ModuleGraph:
         torch.jit.trace(model, x).save(module)
         folders = [os.path.join(directory, name) for name in ("steptape", "torch")]
         subprocess.run([os.environ["STEPTAPE_PEER_GRAPH_WRITER"], module, folders[0]], check=True,
-                       timeout=WRITE_SECONDS)
+                       timeout=PATIENCE_SECONDS)
         with SummaryWriter(folders[1]) as writer:
             writer.add_graph(model, x)
         cls.logs = [Log(folder, cls.fast) for folder in folders]

@@ -7,7 +7,8 @@ import os
 import shlex
 import subprocess
 
-RUN_SECONDS = 300
+from patience import PATIENCE_SECONDS
+
 RANKS = [0, 1]
 STEPS = [11, 12, 13]  # Those that the example profiles.
 
@@ -16,7 +17,7 @@ def train(log_dir, *options):
     subprocess.run([*shlex.split(os.environ["STEPTAPE_MPIEXEC"]), "-n", str(len(RANKS)),
                     os.environ["STEPTAPE_FASHION_MNIST"], "--model", "mlp", "--threads", "1",
                     "--max-steps", "20", "--log-dir", log_dir, "--progress", "none", *options],
-                   check=True, timeout=RUN_SECONDS)
+                   check=True, timeout=PATIENCE_SECONDS)
 
 
 class Summary:
@@ -40,6 +41,6 @@ class Summary:
 def summaries(path):
     """The Summary of each rank in a run or trace."""
     profile = subprocess.run([os.environ["STEPTAPE_TOOL"], "profile", path, "--json"], check=True,
-                             stdout=subprocess.PIPE, timeout=RUN_SECONDS)
+                             stdout=subprocess.PIPE, timeout=PATIENCE_SECONDS)
     traces = map(Summary, json.loads(profile.stdout)["traces"])
     return {summary.rank: summary for summary in traces}

@@ -11,7 +11,7 @@
 
 #include "steptape/base/error.h"
 #include "steptape/event/hparams_content.h"
-#include "steptape/event/plugin_data.h"
+#include "steptape/event/plugin_content.h"
 #include "steptape/reader/run_reader.h"
 #include "steptape/reader/values.h"
 
@@ -52,21 +52,22 @@ json numbersJson(const std::vector<double>& numbers) {
   return list;
 }
 
-json tensorJson(const steptape::Tensor& tensor) {
+json tensorJson(const steptape::event::Tensor& tensor) {
   return {{"type", tensor.type},
           {"shape", tensor.shape},
           {"content", bytesJson(tensor.content)},
           {"strings", bytesJson(tensor.strings)}};
 }
 
-json imagesJson(const steptape::Value& value) {
+json imagesJson(const steptape::event::Value& value) {
   steptape::ImageValue images;
   decodeImages(value, &images).throwIfError();
   return {
       {"width", images.width}, {"height", images.height}, {"encoded", bytesJson(images.encoded)}};
 }
 
-json audioJson(const steptape::Value& value, const steptape::SummaryMetadata& metadata) {
+json audioJson(const steptape::event::Value& value,
+               const steptape::event::SummaryMetadata& metadata) {
   steptape::AudioValue audio;
   decodeAudio(value, metadata, &audio).throwIfError();
   json object = {{"content_type", audio.contentType}, {"encoded", bytesJson(audio.encoded)}};
@@ -78,13 +79,13 @@ json audioJson(const steptape::Value& value, const steptape::SummaryMetadata& me
   return object;
 }
 
-json textJson(const steptape::Value& value) {
+json textJson(const steptape::event::Value& value) {
   steptape::TextValue text;
   decodeText(value, &text).throwIfError();
   return {{"shape", text.shape}, {"strings", bytesJson(text.strings)}};
 }
 
-json histogramJson(const steptape::Value& value) {
+json histogramJson(const steptape::event::Value& value) {
   steptape::HistogramValue histogram;
   decodeHistogram(value, &histogram).throwIfError();
   json rows = json::array();
@@ -94,7 +95,7 @@ json histogramJson(const steptape::Value& value) {
   return rows;
 }
 
-json prCurveJson(const steptape::Value& value) {
+json prCurveJson(const steptape::event::Value& value) {
   steptape::PrCurveValue curve;
   decodePrCurve(value, &curve).throwIfError();
   return {numbersJson(curve.truePositives), numbersJson(curve.falsePositives),
@@ -102,7 +103,8 @@ json prCurveJson(const steptape::Value& value) {
           numbersJson(curve.precision),     numbersJson(curve.recall)};
 }
 
-json meshJson(const steptape::Value& value, const steptape::SummaryMetadata& metadata) {
+json meshJson(const steptape::event::Value& value,
+              const steptape::event::SummaryMetadata& metadata) {
   steptape::MeshValue mesh;
   decodeMesh(value, metadata, &mesh).throwIfError();
   return {{"name", mesh.mesh.name},
@@ -113,7 +115,7 @@ json meshJson(const steptape::Value& value, const steptape::SummaryMetadata& met
           {"tensor", tensorJson(mesh.numbers)}};
 }
 
-json layoutJson(const steptape::Value& value) {
+json layoutJson(const steptape::event::Value& value) {
   steptape::CustomScalarsLayout layout;
   decodeLayout(value, &layout).throwIfError();
   json categories = json::array();
@@ -159,31 +161,34 @@ struct HparamsJson {
   }
 };
 
-json hparamsJson(const steptape::SummaryMetadata& metadata) {
+json hparamsJson(const steptape::event::SummaryMetadata& metadata) {
   steptape::HparamsContent content;
   decodeHparamsContent(metadata.pluginContent, &content).throwIfError();
   return std::visit(HparamsJson(), content);
 }
 
-json anyTensorJson(const steptape::Value& value) {
-  steptape::Tensor tensor;
-  decodeTensor(value, &tensor).throwIfError();
+json anyTensorJson(const steptape::event::Value& value) {
+  steptape::event::Tensor tensor;
+  steptape::decodeTensor(value, &tensor).throwIfError();
   return tensorJson(tensor);
 }
 
-json valueJson(const steptape::Value& value, const steptape::SummaryMetadata& metadata) {
-  static const std::map<std::string, std::function<json(const steptape::Value&)>> kJsonOf = {
-      {steptape::kImagesPlugin, imagesJson},        {steptape::kTextPlugin, textJson},
-      {steptape::kHistogramsPlugin, histogramJson}, {steptape::kPrCurvesPlugin, prCurveJson},
-      {steptape::kCustomScalarsPlugin, layoutJson},
+json valueJson(const steptape::event::Value& value,
+               const steptape::event::SummaryMetadata& metadata) {
+  static const std::map<std::string, std::function<json(const steptape::event::Value&)>> kJsonOf = {
+      {steptape::event::kImagesPlugin, imagesJson},
+      {steptape::event::kTextPlugin, textJson},
+      {steptape::event::kHistogramsPlugin, histogramJson},
+      {steptape::event::kPrCurvesPlugin, prCurveJson},
+      {steptape::event::kCustomScalarsPlugin, layoutJson},
   };
-  if (metadata.pluginName == steptape::kAudioPlugin) {
+  if (metadata.pluginName == steptape::event::kAudioPlugin) {
     return audioJson(value, metadata);
   }
-  if (metadata.pluginName == steptape::kMeshPlugin) {
+  if (metadata.pluginName == steptape::event::kMeshPlugin) {
     return meshJson(value, metadata);
   }
-  if (metadata.pluginName == steptape::kHparamsPlugin) {
+  if (metadata.pluginName == steptape::event::kHparamsPlugin) {
     return hparamsJson(metadata);
   }
   if (std::holds_alternative<std::monostate>(value.data)) {
@@ -201,7 +206,7 @@ json pointsJson(const steptape::RunReader& run, const steptape::TagSeries& serie
     points.push_back({scalars.steps[i], scalars.wallTimes[i], numberJson(scalars.values[i])});
   }
   for (const steptape::ValueLocation& location : series.values) {
-    steptape::Value value;
+    steptape::event::Value value;
     run.value(location, &value).throwIfError();
     points.push_back({location.step, location.wallTime, valueJson(value, series.metadata)});
   }

@@ -11,6 +11,7 @@ import subprocess
 
 import numpy as np
 from google.protobuf import json_format
+from patience import PATIENCE_SECONDS
 from tensorboard import data_compat
 from tensorboard.backend.event_processing import (data_ingester, event_accumulator,
                                                   plugin_event_accumulator)
@@ -22,7 +23,6 @@ from tensorboard.plugins.hparams import plugin_data_pb2 as hparams_pb2
 from tensorboard.plugins.mesh import metadata as mesh_metadata
 from tensorboard.util import tensor_util
 
-READ_SECONDS = 300
 # What its server keeps of each series.
 SAMPLED = {"size_guidance": data_ingester.DEFAULT_SIZE_GUIDANCE,
            "tensor_size_guidance": data_ingester.DEFAULT_TENSOR_SIZE_GUIDANCE}
@@ -33,7 +33,7 @@ UNREADABLE = "TensorBoard cannot read it"
 def dump(directory, purge, sampling="all"):
     """What RunReader reads."""
     command = [os.environ["STEPTAPE_READER_DUMP"], directory, purge, sampling]
-    text = subprocess.run(command, check=True, timeout=READ_SECONDS, stdout=subprocess.PIPE).stdout
+    text = subprocess.run(command, check=True, timeout=PATIENCE_SECONDS, stdout=subprocess.PIPE).stdout
     return json.loads(text)
 
 

@@ -11,9 +11,9 @@ import unittest
 import screenshot
 from browser import Page
 from page_case import PageCase
+from patience import PATIENCE_SECONDS
 from tensorboard_server import TensorBoard
 
-RUN_SECONDS = 300
 RANKS = [1, 2, 4]
 COLUMNS = ["ranks", "cell_updates_per_second", "speed-up", "efficiency", "wait", "input",
            "compute", "seconds"]
@@ -32,7 +32,7 @@ def setUpModule():
          "--rate-tag", "cell_updates_per_second", "--scaling", "strong", "--work", "64",
          "--log-dir", os.path.join(runs, "study"), "--", os.environ["STEPTAPE_METRIC_AVERAGING"],
          "--cells", "64", "--iterations", "100", "--tolerance", "0", "--log-dir", "{log_dir}"],
-        check=True, timeout=RUN_SECONDS, stdout=subprocess.PIPE, text=True).stdout
+        check=True, timeout=PATIENCE_SECONDS, stdout=subprocess.PIPE, text=True).stdout
     tensorboard = unittest.enterModuleContext(TensorBoard(runs))
     page = unittest.enterModuleContext(Page(1400, 1000))
 

@@ -13,11 +13,11 @@ import urllib.parse
 from PIL import Image
 
 from browser import Page
+from patience import PATIENCE_SECONDS
 from tensorboard_server import TensorBoard
 
 PAGES = ("timeseries", "scalars", "images", "histograms", "distributions", "text")
 SETTLED_SECONDS = 2
-SETTLE_DEADLINE_SECONDS = 300
 
 CLOSE_SETTINGS = """
 (function() {
@@ -46,7 +46,7 @@ def wait_until_drawn(page, moving=False):
 
     Of a page on which a video plays only the requests count.
     """
-    deadline = time.monotonic() + SETTLE_DEADLINE_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     last, since = None, 0.0
     while time.monotonic() < deadline:
         picture = page.screenshot()

@@ -76,14 +76,22 @@ class EventAccumulator(Scripts):
                     read = {point.step: same(point.value) for point in accumulator.Scalars(tag)}
                     self.assertEqual(read, self.points(run, tag, lines))
 
-    def test_finds_every_histogram(self):
-        for run, tags in self.series("histogram"):
+    def found(self, kind, listed, read):
+        """Yields what was logged of each value and what is read, once every tag and step is there."""
+        for run, tags in self.series(kind):
             accumulator = self.load(run)
-            self.assertEqual(set(accumulator.Tags()["histograms"]), set(tags))
+            self.assertEqual(set(accumulator.Tags()[listed]), set(tags))
             for tag, lines in tags.items():
-                for point in accumulator.Histograms(tag):
-                    with self.subTest(run=run, tag=tag, step=point.step):
-                        self.check_histogram(point.histogram_value, lines[point.step])
+                points = read(accumulator, tag)
+                self.assertEqual([point.step for point in points], list(lines))
+                for point in points:
+                    yield lines[point.step], point
+
+    def test_finds_every_histogram(self):
+        for line, point in self.found("histogram", "histograms",
+                                      event_accumulator.EventAccumulator.Histograms):
+            with self.subTest(run=line["run"], tag=line["tag"], step=point.step):
+                self.check_histogram(point.histogram_value, line)
 
     def check_histogram(self, histogram, line):
         values = np.array(writer_program.floats(line["values"]))
@@ -99,31 +107,17 @@ class EventAccumulator(Scripts):
             self.assertEqual(list(histogram.bucket), list(counts))
 
     def test_finds_every_image(self):
-        for run, tags in self.series("image"):
-            accumulator = self.load(run)
-            self.assertEqual(set(accumulator.Tags()["images"]), set(tags))
-            for tag, lines in tags.items():
-                points = accumulator.Images(tag)
-                self.assertEqual([point.step for point in points], list(lines))
-                for point in points:
-                    line = lines[point.step]
-                    self.assertEqual((point.width, point.height), (line["width"], line["height"]))
-                    with Image.open(io.BytesIO(point.encoded_image_string)) as decoded:
-                        self.assertEqual(decoded.tobytes(), bytes(map(int, line["pixels"])))
+        for line, point in self.found("image", "images", event_accumulator.EventAccumulator.Images):
+            self.assertEqual((point.width, point.height), (line["width"], line["height"]))
+            with Image.open(io.BytesIO(point.encoded_image_string)) as decoded:
+                self.assertEqual(decoded.tobytes(), bytes(map(int, line["pixels"])))
 
     def test_finds_every_sound(self):
-        for run, tags in self.series("sound"):
-            accumulator = self.load(run)
-            self.assertEqual(set(accumulator.Tags()["audio"]), set(tags))
-            for tag, lines in tags.items():
-                points = accumulator.Audio(tag)
-                self.assertEqual([point.step for point in points], list(lines))
-                for point in points:
-                    line = lines[point.step]
-                    self.assertEqual(point.sample_rate, line["rate"])
-                    self.assertEqual(point.length_frames, len(line["samples"]) / line["channels"])
-                    self.assertEqual(point.content_type, "audio/wav")
-                    writer_program.check_wav(self, point.encoded_audio_string, line)
+        for line, point in self.found("sound", "audio", event_accumulator.EventAccumulator.Audio):
+            self.assertEqual(point.sample_rate, line["rate"])
+            self.assertEqual(point.length_frames, len(line["samples"]) / line["channels"])
+            self.assertEqual(point.content_type, "audio/wav")
+            writer_program.check_wav(self, point.encoded_audio_string, line)
 
     def test_finds_every_text_among_the_tensors(self):
         for run, tags in self.series("text"):

@@ -16,9 +16,8 @@ import urllib.parse
 import urllib.request
 
 from owned_process import OwnedProcess
+from patience import PATIENCE_SECONDS
 
-START_SECONDS = 300
-REQUEST_SECONDS = 300
 LOAD_SECONDS = 120
 
 
@@ -63,7 +62,7 @@ class TensorBoard(OwnedProcess):
         self._scratch.cleanup()
 
     def _begin(self):
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
                 break
@@ -80,7 +79,7 @@ class TensorBoard(OwnedProcess):
         url = f"{self.url}/data/{path}"
         if query:
             url += "?" + urllib.parse.urlencode(query)
-        with urllib.request.urlopen(url, timeout=REQUEST_SECONDS) as response:
+        with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as response:
             data = response.read()
             # Plugins compress without being asked to.
             is_zipped = response.headers.get("Content-Encoding") == "gzip"

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include <steptape/trace/trace.h>
-#include <steptape/trace/xplane_trace.h>
 
 #include "trace/trace_builder.h"
+#include "trace/xplane_trace.h"
 
 namespace {
 

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import wave
 
-RUN_SECONDS = 300
+from patience import PATIENCE_SECONDS
 
 
 def path():
@@ -17,7 +17,7 @@ def path():
 
 
 def run(*arguments):
-    subprocess.run([path(), *map(str, arguments)], check=True, timeout=RUN_SECONDS)
+    subprocess.run([path(), *map(str, arguments)], check=True, timeout=PATIENCE_SECONDS)
 
 
 def floats(values):

@@ -12,10 +12,10 @@ import urllib.parse
 
 from browser import Page
 from page_case import PageCase
+from patience import PATIENCE_SECONDS
 from tensorboard_server import TensorBoard
 from xprof_run import XProfRun, rows_of
 
-RUN_SECONDS = 300
 HOST = "node1.example.org"
 RANKS = [f"{HOST}_rank00000", f"{HOST}_rank00001"]
 
@@ -42,7 +42,7 @@ def setUpModule():
                          ("devices", 2), ("ranks", 3)):
         subprocess.run([os.environ["STEPTAPE_TRACE_WRITER"], kind,
                         os.path.join(log_dir, f"{kind}{number}"), str(number)],
-                       check=True, timeout=RUN_SECONDS)
+                       check=True, timeout=PATIENCE_SECONDS)
     session, = os.listdir(os.path.join(log_dir, "job1/plugins/profile"))
     tensorboard = unittest.enterModuleContext(TensorBoard(log_dir))
 

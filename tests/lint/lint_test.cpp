@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proves from the sources that the layers of docs/architecture.md hold.
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -34,27 +36,28 @@ const SourceTree& everything() {
 const std::map<std::string, std::set<std::string>>& directDependencies() {
   static const std::map<std::string, std::set<std::string>> kLayers{
       {"base", {}},
-      {"recorder", {"base"}},
-      {"record", {"base"}},
+      {"span", {"base"}},
+      {"comm", {"span"}},
+      {"tfrecord", {"base"}},
       {"event", {"base"}},
       {"summary", {"event"}},
       {"figure", {"summary"}},
-      {"writer", {"record", "summary"}},
-      {"reader", {"record", "event"}},
+      {"writer", {"tfrecord", "summary"}},
+      {"reader", {"tfrecord", "event"}},
       {"exporter", {"reader"}},
       {"checker", {"reader"}},
-      {"trace", {"recorder", "event"}},
-      {"distributed", {"writer", "recorder"}},
+      {"trace", {"span", "event"}},
+      {"distributed", {"writer", "comm"}},
       {"profile", {"trace", "distributed"}},
       {"profile_figure", {"figure", "profile"}},
-      {"mpi", {"distributed"}},
+      {"mpi", {"comm"}},
+      {"testing", {"comm"}},
       {"torch", {"writer", "profile"}},
-      {"parallel", {"distributed"}},
-      {"data", {"distributed"}},
-      {"recipe", {"distributed"}},
+      {"parallel", {"comm"}},
+      {"data", {"comm"}},
+      {"recipe", {"comm"}},
       {"checkpoint", {"parallel", "recipe"}},
       {"trainer", {"checkpoint", "data", "torch"}},
-      {"testing", {"writer", "distributed"}},
       {"tools", {"exporter", "checker", "profile"}},
   };
   return kLayers;
@@ -145,10 +148,72 @@ TEST(Layers, NoIncludePointsUp) {
   EXPECT_GT(checked, 50) << "the includes were not found";
 }
 
+TEST(Layers, EachIsDescribedInTheReadmeOfTheRooms) {
+  const SourceTree readmes(STEPTAPE_SOURCE_DIR, {"src"}, {"README.md"});
+  std::set<std::string> described;
+  for (const Line& line : readmes.lines("src/README.md")) {
+    static const std::regex kRow(R"(^\| `(\w+)` \| .+ \| .+ \|$)");
+    std::smatch match;
+    if (std::regex_match(line.text, match, kRow)) {
+      described.insert(match[1]);
+    }
+  }
+  std::set<std::string> folders;
+  for (const std::string& file : library().files()) {
+    static const std::regex kFolder(R"(^src/(\w+)/)");
+    std::smatch match;
+    if (std::regex_search(file, match, kFolder)) {
+      folders.insert(match[1]);
+    }
+  }
+  EXPECT_EQ(described, folders);
+  std::set<std::string> drawn;
+  for (const auto& [layer, below] : directDependencies()) {
+    drawn.insert(layer);
+  }
+  drawn.erase("tools");
+  EXPECT_EQ(folders, drawn);
+}
+
+/// "writer/backend" for src/writer/backend.cpp, its header, and "writer/backend.h"; empty for what
+/// is not of the layer.
+std::string pieceIn(const std::string& layer, const std::string& path) {
+  const std::regex piece("^(?:include/steptape/|steptape/|src/|)(" + layer +
+                         R"(/\w+)\.(?:h|cpp)$)");
+  std::smatch match;
+  return std::regex_search(path, match, piece) ? std::string(match[1]) : "";
+}
+
+TEST(Layers, WriterPiecesIncludeOnlyPiecesBelow) {
+  std::map<std::string, std::set<std::string>> below;
+  for (const std::string& file : library().files()) {
+    const std::string piece = pieceIn("writer", file);
+    for (const Include& include : library().includes(file)) {
+      const std::string target = pieceIn("writer", include.target);
+      if (!piece.empty() && !target.empty() && target != piece) {
+        below[piece].insert(target);
+      }
+    }
+  }
+  EXPECT_GT(below.size(), 20U) << "the includes were not found";
+  // Remove what includes nothing that is left; a cycle and what includes it stay.
+  for (bool found = true; found;) {
+    found = false;
+    for (auto piece = below.begin(); piece != below.end();) {
+      const bool stands =
+          std::any_of(piece->second.begin(), piece->second.end(),
+                      [&below](const std::string& target) { return below.count(target) != 0; });
+      found = found || !stands;
+      piece = stands ? std::next(piece) : below.erase(piece);
+    }
+  }
+  EXPECT_THAT(below, IsEmpty());
+}
+
 TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
-  const std::set<std::string> core{"base",     "recorder", "record",      "event",
-                                   "summary",  "trace",    "writer",      "reader",
-                                   "exporter", "checker",  "distributed", "profile"};
+  const std::set<std::string> core{"base",    "span",        "comm",   "tfrecord", "event",
+                                   "summary", "trace",       "writer", "reader",   "exporter",
+                                   "checker", "distributed", "profile"};
   std::vector<std::string> foreign;
   std::set<std::string> umbrellas;
   for (const std::string& file : library().files()) {
@@ -241,6 +306,36 @@ TEST(Layers, CoreHeadersIncludeNoneOfTheDependencies) {
   EXPECT_THAT(heavy, IsEmpty());
 }
 
+/// The names of the calls that log, such as "addScalar", that a header declares.
+std::set<std::string> loggingCallsIn(const std::string& header) {
+  std::set<std::string> calls;
+  for (const Line& line : library().lines(header)) {
+    if (line.text == " private:") {
+      break;
+    }
+    static const std::regex kCall(R"(^  (?:void|ScalarTag|StepBatch) (\w+)\()");
+    std::smatch match;
+    if (std::regex_search(line.text, match, kCall)) {
+      calls.insert(match[1]);
+    }
+  }
+  return calls;
+}
+
+TEST(Sources, GiveADistributedWriterEveryCallOfASummaryWriter) {
+  const std::set<std::string> calls = loggingCallsIn("include/steptape/writer/summary_writer.h");
+  EXPECT_GT(calls.size(), 25U) << "the calls were not found";
+  std::vector<std::string> missing;
+  const std::set<std::string> distributed =
+      loggingCallsIn("include/steptape/distributed/distributed_writer.h");
+  for (const std::string& call : calls) {
+    if (distributed.count(call) == 0) {
+      missing.push_back(call);
+    }
+  }
+  EXPECT_THAT(missing, IsEmpty());
+}
+
 TEST(Sources, ReadTheWallClockInOnePlace) {
   std::vector<std::string> readers;
   bool found = false;
@@ -263,6 +358,9 @@ TEST(Sources, ReadTheWallClockInOnePlace) {
 TEST(Sources, NeverOpenANamespace) {
   std::vector<std::string> opened;
   for (const std::string& file : everything().files()) {
+    if (file.rfind("tests/install/", 0) == 0) {
+      continue;  // Programs as users write them.
+    }
     for (const Line& line : everything().lines(file)) {
       static const std::regex kUsing(R"(^\s*using namespace (?!.*literals;))");
       if (std::regex_search(line.text, kUsing)) {

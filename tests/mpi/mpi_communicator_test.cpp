@@ -12,10 +12,9 @@
 
 #include "steptape/distributed/metric_average.h"
 #include "steptape/mpi/environment.h"
-#include "steptape/mpi/world.h"
 
-#include "distributed/expect_error.h"
-#include "mpi/chunks.h"
+#include "mpi/collective_stages.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -159,7 +158,7 @@ TEST(MpiCommunicator, CombinesAGradientOfManyElements) {
   MpiCommunicator world(MPI_COMM_WORLD);
   constexpr std::size_t kSize = 1 << 20;
   std::vector<float> gradient = ramp(kSize, world.rank());
-  world.allreduce(Span<float>(gradient), ReduceOp::kMax);
+  world.allreduce(ArrayView<float>(gradient), ReduceOp::kMax);
   EXPECT_EQ(gradient, ramp(kSize, world.size() - 1));
 }
 
@@ -168,7 +167,7 @@ TEST(MpiCommunicator, TakesSeveralMpiCallsForMoreElementsThanOneTakes) {
   options.maxCount = 5;
   MpiCommunicator world(MPI_COMM_WORLD, options);
   std::vector<float> values = ramp(23, world.rank());
-  world.allreduce(Span<float>(values), ReduceOp::kMin);
+  world.allreduce(ArrayView<float>(values), ReduceOp::kMin);
   EXPECT_EQ(values, ramp(23, 0));
 
   std::vector<std::uint64_t> sent = {1, 2, 3};
@@ -198,7 +197,7 @@ TEST(MpiCommunicator, WorksOnAPartOfTheRanks) {
   {
     MpiCommunicator part(half);
     double ones[] = {1};
-    part.allreduce(Span<double>(ones), ReduceOp::kSum);
+    part.allreduce(ArrayView<double>(ones), ReduceOp::kSum);
     EXPECT_EQ(ones[0], part.size());
     EXPECT_EQ(part.size(), (world.size() + 1 - world.rank() % 2) / 2);
   }
@@ -221,7 +220,7 @@ TEST(MpiCommunicator, WaitsForARankThatIsLate) {
     if (world.rank() == late) {
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
     }
-    world.allreduce(Span<float>(values), ReduceOp::kMin);
+    world.allreduce(ArrayView<float>(values), ReduceOp::kMin);
     EXPECT_EQ(values, ramp(100000, 0));
   }
 }

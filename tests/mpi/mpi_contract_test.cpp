@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include "steptape/mpi/mpi_communicator.h"
-#include "steptape/recorder/collector.h"
+#include "steptape/span/span_collector.h"
 
-#include "distributed/collective_contract.h"
+#include "comm/collective_contract.h"
 
 #include <gtest/gtest.h>
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/distributed/clock_offset.h"
 #include "steptape/mpi/mpi_communicator.h"
 
-#include "distributed/span_recording.h"
+#include "comm/clock_offset.h"
+#include "comm/span_recording.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@
 #include "steptape/testing/fake_clock.h"
 #include "steptape/testing/temp_dir.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -185,7 +185,7 @@ TEST_F(MpiWriter, GathersTextsAndImagesOfTheProcesses) {
   reader.update();
   EXPECT_EQ(reader.tags().size(), static_cast<std::size_t>(world_->size() + 1));
   const std::string last = rankRunName(world_->size() - 1);
-  Value value;
+  event::Value value;
   reader.value(reader.tags().at("sample/" + last).values.at(0), &value).throwIfError();
   ImageValue image;
   decodeImages(value, &image).throwIfError();

@@ -17,7 +17,7 @@
 #include "steptape/mpi.h"
 #include "steptape/profile/profiler.h"
 
-#include "distributed/node_barrier.h"
+#include "comm/node_barrier.h"
 
 namespace {
 
@@ -77,7 +77,7 @@ void train(const Arguments& arguments, const steptape::mpi::Environment& environ
     profiling.schedule.active = 1;
     profiling.schedule.repeat = 1;
     profiling.communicator = world;
-    profiling.writer = world->isRoot() ? &writer : nullptr;
+    profiling.writer = world->isRoot() ? &writer.localWriter() : nullptr;
     profiler.emplace(profiling).step();
   }
   if (world->rank() == world->size() - 1) {

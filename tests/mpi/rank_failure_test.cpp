@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/distributed/rank_policy.h"
+#include "steptape/distributed/distributed_writer_options.h"
 #include "steptape/reader/run_files.h"
 #include "steptape/reader/scalar_series.h"
 #include "steptape/testing/temp_dir.h"

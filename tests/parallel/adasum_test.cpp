@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "parallel/adasum.h"
+#include "parallel/messages/adasum.h"
 
 #include <memory>
 #include <utility>

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/parallel/average_parameters.h"
-
 #include <string>
 #include <vector>
 
 #include "steptape/base/error.h"
+#include "steptape/parallel/parameters.h"
 #include "steptape/testing/thread_communicator.h"
 
-#include "distributed/expect_error.h"
 #include "parallel/small_model.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/parallel/broadcast.h"
-
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "steptape/base/error.h"
+#include "steptape/parallel/parameters.h"
 #include "steptape/testing/thread_communicator.h"
 
-#include "distributed/counting_communicator.h"
-#include "distributed/expect_error.h"
+#include "comm/counting_communicator.h"
+#include "parallel/model/tensor_broadcast.h"
 #include "parallel/small_model.h"
-#include "parallel/tensor_broadcast.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

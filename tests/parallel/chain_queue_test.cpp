@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "parallel/chain_queue.h"
+#include "parallel/messages/chain_queue.h"
 
 #include <optional>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
-#include "distributed/collective_call.h"
-#include "parallel/message_gradients.h"
+#include "comm/collective_call.h"
+#include "parallel/gradients/gradient_exchange.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -55,23 +55,27 @@ inline at::Tensor samplesOf(int rank, int step = 0) {
   return numbers({4, 3}, rank * 7 + step).to(at::kFloat);
 }
 
-/// Averages the gradients of slots as GradientSync does.
+/// Averages the gradients of slots by messages, as GradientSync does.
 class Exchange {
  public:
   Exchange(Slots& slots, const World& world, const GradientSyncOptions& options = {})
-      : slots_(slots), scale_(1.0 / world->size()), messages_(slots, world, options) {}
+      : slots_(slots),
+        scale_(1.0 / world->size()),
+        messages_(detail::makeMessageExchange(slots, world, options)) {}
 
   void operator()() {
     if (!isLaidOut_) {
       std::vector<std::size_t> all(slots_.size());
       std::iota(all.begin(), all.end(), std::size_t{0});
-      messages_.layOut(all);
+      std::string why;
+      messages_->layOut(all, why);
       isLaidOut_ = true;
     }
-    messages_.exchange(scale_);
-    messages_.setOverlapping(true);
+    messages_->collect(scale_);
+    messages_->distribute();
+    messages_->setOverlapping(true);
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-      if (messages_.stateOf(slot) == detail::GradientState::kNone) {
+      if (messages_->stateOf(slot) == detail::GradientState::kNone) {
         slots_[slot].parameter.mutable_grad().reset();
       } else {
         detail::showAsGradient(slots_[slot]);
@@ -79,13 +83,13 @@ class Exchange {
     }
   }
 
-  detail::MessageGradients& messages() { return messages_; }
+  detail::GradientExchange& messages() { return *messages_; }
 
  private:
   Slots& slots_;
   double scale_;
   bool isLaidOut_ = false;
-  detail::MessageGradients messages_;
+  std::unique_ptr<detail::GradientExchange> messages_;
 };
 
 inline void zeroGradients(const Slots& slots) {

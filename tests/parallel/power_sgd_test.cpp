@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "parallel/power_sgd.h"
+#include "parallel/messages/power_sgd.h"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "parallel/sparse_gradients.h"
+#include "parallel/gradients/sparse_gradients.h"
 
 #include <algorithm>
 

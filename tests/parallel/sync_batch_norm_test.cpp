@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/parallel/broadcast.h"
+#include "steptape/parallel/parameters.h"
 #include "steptape/testing/thread_communicator.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

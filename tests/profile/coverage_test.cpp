@@ -10,7 +10,7 @@ namespace {
 
 void add(Coverage& coverage, const std::vector<SpanRecord>& records,
          std::uint64_t windowStart = 0) {
-  coverage.add(Span<const SpanRecord>(records.data(), records.size()), windowStart);
+  coverage.add(ArrayView<const SpanRecord>(records.data(), records.size()), windowStart);
 }
 
 TEST(Coverage, CountsNestedSpansOnce) {

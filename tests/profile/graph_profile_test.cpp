@@ -9,10 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/record/record_reader.h"
 #include "steptape/testing/temp_dir.h"
+#include "steptape/tfrecord/record_reader.h"
 
+#include "event/event_codec.h"
 #include "profile/span_chain.h"
 
 #include <gmock/gmock.h>
@@ -56,16 +56,16 @@ class StepBuilder : public SpanChain {
   }
 };
 
-GraphNode nodeOf(const std::string& name, const std::string& op) {
-  GraphNode node;
+event::GraphNode nodeOf(const std::string& name, const std::string& op) {
+  event::GraphNode node;
   node.name = name;
   node.op = op;
   return node;
 }
 
 /// Two convolutions, each followed by what reads no parameters.
-Graph convolutions() {
-  Graph graph;
+event::Graph convolutions() {
+  event::Graph graph;
   graph.nodes = {nodeOf("input/x", "IO Node"),
                  nodeOf("Net/conv1[Conv2d]/weight", "Parameter"),
                  nodeOf("Net/conv1[Conv2d]/_convolution", "aten::_convolution"),
@@ -77,9 +77,9 @@ Graph convolutions() {
 }
 
 /// Microseconds by node.
-std::map<std::string, std::int64_t> micros(const std::vector<GraphNodeStats>& stats) {
+std::map<std::string, std::int64_t> micros(const std::vector<event::GraphNodeStats>& stats) {
   std::map<std::string, std::int64_t> byNode;
-  for (const GraphNodeStats& node : stats) {
+  for (const event::GraphNodeStats& node : stats) {
     byNode[node.name] = node.durationMicros;
   }
   return byNode;
@@ -147,7 +147,7 @@ TEST(ProfileGraph, DoesNotTakeTheLossForTheModel) {
 }
 
 TEST(ProfileGraph, TellsTheCallsOfALayerThatIsUsedTwiceApart) {
-  Graph graph;
+  event::Graph graph;
   graph.nodes = {nodeOf("Net/shared[Linear]/addmm_1", "aten::addmm"),
                  nodeOf("Net/shared[Linear]/addmm_2", "aten::addmm")};
   StepBuilder trace;
@@ -250,7 +250,7 @@ TEST(ProfileGraph, ShowsTheTimeOfAGradientAtTheOperatorThatItIsOf) {
 }
 
 TEST(ProfileGraph, ShowsTheTimeOfAGradientAtTheOperatorThatCalledTheOneItIsOf) {
-  Graph graph;
+  event::Graph graph;
   graph.nodes = {nodeOf("Net/fc[Linear]/linear", "aten::linear")};
   StepBuilder trace;
   trace.in("fc").call("aten::linear", 0, 12).call("aten::addmm", 1, 12, 5);
@@ -273,9 +273,9 @@ TEST(ProfileGraph, TellsTheMemoryThatACallKept) {
 }
 
 TEST(ProfileGraph, TakesTheMemoryOfTheGraphWhereNoneWasRecorded) {
-  Graph graph = convolutions();
-  graph.nodes[2].outputShapes = {GraphShape{2, 6, 10}};
-  graph.nodes[2].outputType = TensorType::kFloat;
+  event::Graph graph = convolutions();
+  graph.nodes[2].outputShapes = {event::GraphShape{2, 6, 10}};
+  graph.nodes[2].outputType = event::TensorType::kFloat;
   StepBuilder trace;
   trace.in("conv1").call("aten::_convolution", 0, 10);
   trace.stepAt(7, 0, 200);
@@ -303,9 +303,9 @@ std::vector<std::string> sessionRuns(const std::string& directory) {
     RecordReader reader(std::make_unique<FileByteSource>(entry.path().string()));
     std::string_view payload;
     while (reader.next(&payload) == ReadOutcome::kRecord) {
-      Event event;
+      event::Event event;
       decodeEvent(payload, &event).throwIfError();
-      if (const auto* const run = std::get_if<TaggedRunMetadata>(&event.what)) {
+      if (const auto* const run = std::get_if<event::TaggedRunMetadata>(&event.what)) {
         tags.push_back(run->tag);
       }
     }
@@ -322,7 +322,7 @@ TEST(AddGraphProfile, AddsASessionRunForEachDirection) {
   trace.stepAt(7, 0, 200);
   {
     SummaryWriter writer(directory.string());
-    const Graph graph = convolutions();
+    const event::Graph graph = convolutions();
     writer.addGraph(graph);
     addGraphProfile(writer, graph, trace.build(), 8);
   }

@@ -23,13 +23,14 @@ struct LoggedValues {
 /// Reads the event files that lie in `directory` itself.
 inline LoggedValues readLogged(const std::string& directory) {
   LoggedValues logged;
-  for (const Event& event : eventsIn(directory)) {
-    const auto* const summary = std::get_if<Summary>(&event.what);
-    for (const Value& value : summary != nullptr ? summary->values : std::vector<Value>{}) {
+  for (const event::Event& event : eventsIn(directory)) {
+    const auto* const summary = std::get_if<event::Summary>(&event.what);
+    for (const event::Value& value :
+         summary != nullptr ? summary->values : std::vector<event::Value>{}) {
       if (std::holds_alternative<float>(value.data)) {
         logged.scalars[{value.tag, event.step}] = scalarOf(value);
       } else {
-        logged.texts[{value.tag, event.step}] = std::get<Tensor>(value.data).strings.at(0);
+        logged.texts[{value.tag, event.step}] = std::get<event::Tensor>(value.data).strings.at(0);
       }
     }
   }

@@ -11,12 +11,12 @@
 #include <thread>
 
 #include "steptape/profile/profiler.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 #include "steptape/testing/temp_dir.h"
 #include "steptape/testing/thread_communicator.h"
-#include "steptape/trace/chrome_trace.h"
 
 #include "support/allocations.h"
+#include "trace/chrome_trace.h"
 
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ class ProfiledProgram {
       completeSteps_ += attempt([&] { profiler->step(); }) ? 1 : 0;
     }
     attempt([&] { profiler->table(); });
-    attempt([&] { profiler->flush(); });
+    attempt([&] { static_cast<void>(profiler->flush()); });
     hasStopped_ = attempt([&] { profiler->stop(); });
     failing
         ->stop();  // its writer's destructor would wait for memory, for WriterOptions::flushTimeout

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 
 std::vector<std::uint32_t> placesOf(const std::vector<SpanRecord>& records) {
-  return preorder(Span<const SpanRecord>(records.data(), records.size()));
+  return preorder(ArrayView<const SpanRecord>(records.data(), records.size()));
 }
 
 TEST(Preorder, PutsParentsBeforeTheirChildren) {

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "steptape/profile/profiler.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 
 #include "profile/record_builder.h"
 #include "support/allocations.h"

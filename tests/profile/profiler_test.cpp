@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 #include "steptape/testing/temp_dir.h"
 
 #include "profile/logged_values.h"

@@ -17,14 +17,14 @@
 
 #include "steptape/base/error.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/chrome_trace.h"
-#include "steptape/trace/xplane_trace.h"
 
 #include "base/whole_file.h"
 #include "profile/record_builder.h"
+#include "trace/chrome_trace.h"
 #include "trace/gunzip.h"
+#include "trace/xplane_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/profile/op_stats.h"
-#include "steptape/recorder/collector.h"
-#include "steptape/recorder/record.h"
+#include "steptape/span/span_collector.h"
+#include "steptape/span/span_record.h"
 
 namespace steptape {
 
@@ -22,7 +22,7 @@ inline SpanRecord span(std::string_view name, std::uint8_t depth, std::uint64_t 
 
 inline SpanBatch batch(const std::vector<SpanRecord>& records, std::uint64_t threadId = 1,
                        std::uint64_t dropped = 0) {
-  return {threadId, "", Span<const SpanRecord>(records.data(), records.size()), dropped};
+  return {threadId, "", ArrayView<const SpanRecord>(records.data(), records.size()), dropped};
 }
 
 /// What a TickConverter of this process makes of `ticks`.

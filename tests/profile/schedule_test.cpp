@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/schedule.h"
-
 #include <string>
 
 #include "steptape/base/error.h"
+#include "steptape/profile/profiler_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,11 +62,11 @@ TEST(ProfilerSchedule, IsOverBehindItsLastCycle) {
 }
 
 TEST(ProfilerSchedule, NamesTheFieldThatIsNegative) {
-  EXPECT_THAT([] { schedule(0, 1, -2, 3, 0).validate(); },
+  EXPECT_THAT([] { schedule(0, 1, -2, 3, 0).check(); },
               ThrowsMessage<Error>("ProfilerSchedule::warmup must be 0 or more, got -2"));
-  EXPECT_THAT([] { schedule(0, 1, 2, 3, -1).validate(); },
+  EXPECT_THAT([] { schedule(0, 1, 2, 3, -1).check(); },
               ThrowsMessage<Error>("ProfilerSchedule::repeat must be 0 or more, got -1"));
-  EXPECT_NO_THROW(schedule(0, 1, 2, 3, 4).validate());
+  EXPECT_NO_THROW(schedule(0, 1, 2, 3, 4).check());
 }
 
 }  // namespace

@@ -8,14 +8,14 @@
 #include "steptape/profile/folded_stacks.h"
 #include "steptape/profile/profiler.h"
 #include "steptape/profile/trace_summary.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/chrome_trace.h"
-#include "steptape/trace/xplane_trace.h"
 
 #include "profile/logged_values.h"
 #include "profile/span_chain.h"
-#include "recorder/thread_recorder.h"
+#include "span/thread_recorder.h"
+#include "trace/chrome_trace.h"
+#include "trace/xplane_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ TEST(SummarizeByStack, TellsCallsInDifferentZonesApart) {
 
 TEST(FoldedStacks, HaveTheSelfTimeOfEachPath) {
   const Trace trace = smallStep().build();
-  EXPECT_EQ(foldedStacks(Span<const Trace>(&trace, 1)),
+  EXPECT_EQ(foldedStacks(ArrayView<const Trace>(&trace, 1)),
             "engine: AddmmBackward0 10\n"
             "step 50\n"
             "step;aten::add_ 10\n"
@@ -162,7 +162,7 @@ TEST(FoldedStacks, AddUpAndNameTheRanks) {
   builder.op("aten::mm", 0, 1500).op("aten::mm", 2000, 3500).op("aten::add", 4000, 4400);
   std::vector<Trace> ranks(2, builder.build());
   ranks[1].rank = 1;
-  EXPECT_EQ(foldedStacks(Span<const Trace>(ranks.data(), ranks.size())),
+  EXPECT_EQ(foldedStacks(ArrayView<const Trace>(ranks.data(), ranks.size())),
             "rank 0;aten::mm 3\nrank 1;aten::mm 3\n");
 }
 
@@ -170,14 +170,14 @@ TEST(FoldedStacks, AreNotPartedByNames) {
   SpanChain builder;
   builder.span("a;b\nc", SpanKind::kZone, 0, 9000).op("d", 1000, 4000);
   const Trace trace = builder.build();
-  EXPECT_EQ(foldedStacks(Span<const Trace>(&trace, 1)), "a,b c 6\na,b c;d 3\n");
+  EXPECT_EQ(foldedStacks(ArrayView<const Trace>(&trace, 1)), "a,b c 6\na,b c;d 3\n");
 }
 
 TEST(FoldedStacks, CountNoDetachedSpan) {
   SpanChain builder;
   builder.span("allreduce", SpanKind::kCollective, 0, 9000, -1, kDetached).op("d", 1000, 4000);
   const Trace trace = builder.build();
-  EXPECT_EQ(foldedStacks(Span<const Trace>(&trace, 1)), "d 3\n");
+  EXPECT_EQ(foldedStacks(ArrayView<const Trace>(&trace, 1)), "d 3\n");
 }
 
 }  // namespace

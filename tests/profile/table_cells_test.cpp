@@ -28,5 +28,15 @@ TEST(TableCells, KeepWhatHasNoSpaceInOneLine) {
   EXPECT_EQ(brokenText(""), "");
 }
 
+TEST(TableCells, RoundHalfAwayFromZero) {
+  EXPECT_EQ(millisecondsText(1'234'500), "1.235");
+  EXPECT_EQ(millisecondsText(-1'234'500), "-1.235");
+  EXPECT_EQ(millisecondsText(-499), "0.000");
+  EXPECT_EQ(microsecondsText(7), "0.007");
+  EXPECT_EQ(megabytesText(-1'250'000), "-1.25");
+  EXPECT_EQ(percentText(1.0, 1000.0), "0.1");
+  EXPECT_EQ(percentText(1.0, 0.0), "0.0");
+}
+
 }  // namespace
 }  // namespace steptape::detail

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/trigger.h"
-
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +9,8 @@
 
 #include "steptape/base/error.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/profile/profiler_options.h"
+#include "steptape/span/zone.h"
 #include "steptape/testing/temp_dir.h"
 
 #include "profile/record_builder.h"

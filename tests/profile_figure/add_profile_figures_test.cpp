@@ -30,7 +30,7 @@ std::vector<std::string> imagesOf(Log&& log) {
   log(&writer);
   EXPECT_TRUE(writer.close().ok());
   std::vector<std::string> tags;
-  for (const Value& value : valuesIn(directory.path())) {
+  for (const event::Value& value : valuesIn(directory.path())) {
     if (value.metadata && value.metadata->pluginName == "images") {
       tags.push_back(value.tag);
     }
@@ -58,7 +58,7 @@ TEST(AddProfileFigures, HasNoTagOfTheTablesOfATrace) {
   addProfileFigures(writer, trace, 7);
   ASSERT_TRUE(writer.close().ok());
   std::map<std::string, std::set<std::string>> pluginsByTag;
-  for (const Value& value : valuesIn(directory.path())) {
+  for (const event::Value& value : valuesIn(directory.path())) {
     if (value.metadata) {
       pluginsByTag[value.tag].insert(value.metadata->pluginName);
     }

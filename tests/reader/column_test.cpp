@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/reader/column.h"
-
 #include <cstdint>
 #include <set>
 #include <vector>
+
+#include "steptape/reader/tag_series.h"
 
 #include <gmock/gmock.h>
 

@@ -64,7 +64,7 @@ TEST(TruncatedEventFile, GivesTheEventsInFrontOfTheCut) {
   const KnownFile& file = knownFile();
   for (std::size_t cut = 0; cut <= file.bytes.size(); cut += 997) {
     EventFileReader reader(std::make_unique<MemoryByteSource>(file.bytes.substr(0, cut)));
-    Event event;
+    event::Event event;
     std::int64_t step = 0;
     while (reader.next(&event) == ReadOutcome::kRecord) {
       ASSERT_EQ(event.step, step++) << "cut at " << cut;

@@ -2,13 +2,12 @@
 //
 // Lengths that lie, with good checksums of their own.
 
-#include "steptape/record/crc32c.h"
-#include "steptape/record/record_format.h"
-
 #include "base/little_endian.h"
 #include "reader/damaged_file.h"
 #include "reader/run_contents.h"
 #include "reader/run_fixture.h"
+#include "tfrecord/masked_crc32c.h"
+#include "tfrecord/record_format.h"
 
 namespace steptape {
 namespace {

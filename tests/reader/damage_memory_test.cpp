@@ -7,12 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "steptape/record/crc32c.h"
-#include "steptape/record/record_format.h"
-
 #include "base/little_endian.h"
 #include "event/wire_format.h"
 #include "reader/run_fixture.h"
+#include "tfrecord/masked_crc32c.h"
+#include "tfrecord/record_format.h"
 
 namespace steptape {
 namespace {
@@ -77,18 +76,18 @@ TEST_F(ReaderMemory, CountsWhatItMeansToCount) {
 
 TEST_F(ReaderMemory, OfOneLargeImageIsAtMostTwiceTheFile) {
   writeInChild([] {
-    SummaryImage image;
+    event::SummaryImage image;
     image.encoded.assign(static_cast<std::size_t>(200 * kMiB), 'x');
-    return framed({eventAt(1, Summary{{{"image", std::move(image), std::nullopt}}})});
+    return framed({eventAt(1, event::Summary{{{"image", std::move(image), std::nullopt}}})});
   });
   EXPECT_LE(peak(), 2 * fileBytes() + 16 * kMiB);
 }
 
 TEST_F(ReaderMemory, OfManyImagesIsSmall) {
   writeInChild([] {
-    SummaryImage image;
+    event::SummaryImage image;
     image.encoded.assign(static_cast<std::size_t>(kMiB), 'x');
-    const std::string one = framed({eventAt(1, Summary{{{"image", image, std::nullopt}}})});
+    const std::string one = framed({eventAt(1, event::Summary{{{"image", image, std::nullopt}}})});
     std::string bytes;
     for (int i = 0; i < 200; ++i) {
       bytes += one;

@@ -88,7 +88,7 @@ class HostilePayload : public RunFixture {
     return "not an event: " + std::to_string(payload.size()) +
            " bytes that are no tensorflow.Event message";
   }
-  static std::string payloadOf(const Event& event) {
+  static std::string payloadOf(const event::Event& event) {
     std::string payload;
     encodeEvent(event, &payload);
     return payload;
@@ -166,7 +166,7 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
     // Of large values only the place is noted; then it is reading them back that is refused.
     std::string refusal;
     if (run.damage().empty()) {
-      Value value;
+      event::Value value;
       refusal = run.value(run.tags().at("hostile").values.at(0), &value).message();
     } else {
       refusal = run.damage()[0].status.message();
@@ -206,9 +206,9 @@ TEST_F(HostilePayload, WhoseShapeAndContentDisagreeIsNoScalar) {
       eventOf(valueOf(bytesField(8, floatTensor(dimension(1000)) + bytesField(4, "1234567")))));
   EXPECT_EQ(run.tags().at("hostile").scalars.size(), 0u);
   ASSERT_THAT(run.tags().at("hostile").values, SizeIs(1));
-  Value value;
+  event::Value value;
   ASSERT_TRUE(run.value(run.tags().at("hostile").values[0], &value).ok());
-  EXPECT_EQ(std::get<Tensor>(value.data).content, "1234567");
+  EXPECT_EQ(std::get<event::Tensor>(value.data).content, "1234567");
 }
 
 TEST_F(HostilePayload, WithATagThatIsNoUtf8KeepsItsBytes) {
@@ -230,7 +230,7 @@ TEST_F(HostilePayload, WithATimeThatIsNoneKeepsIt) {
   for (const double time :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
         -std::numeric_limits<double>::max()}) {
-    Event event = simpleScalar("hostile", 0.5F, 2);
+    event::Event event = simpleScalar("hostile", 0.5F, 2);
     event.wallTime = time;
     const RunReader run = readAround(payloadOf(event));
     const double got = run.tags().at("hostile").scalars.wallTimes.at(0);
@@ -263,7 +263,7 @@ TEST_F(HostilePayload, WithMetadataThatIsNoneIsDamage) {
 TEST_F(HostilePayload, WithAVersionThatIsNoneChangesNothing) {
   for (const std::string version :
        {"", ":", "brain.Event:", "brain.Event:nan", "\xff:1e999", "2"}) {
-    EXPECT_THAT(readAround(payloadOf(eventAt(0, FileVersion{version}))).damage(), IsEmpty());
+    EXPECT_THAT(readAround(payloadOf(eventAt(0, event::FileVersion{version}))).damage(), IsEmpty());
   }
 }
 

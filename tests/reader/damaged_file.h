@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/record/record_buffer.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/record_reader.h"
+
+#include "event/event_codec.h"
+#include "tfrecord/record_buffer.h"
 
 namespace steptape {
 
@@ -31,13 +32,13 @@ inline KnownFile makeKnownFile(std::int64_t records) {
   KnownFile file;
   RecordBuffer buffer;
   for (std::int64_t step = 0; step < records; ++step) {
-    Event event;
+    event::Event event;
     event.wallTime = 1.7e9 + static_cast<double>(step);
     event.step = step;
-    Value value;
+    event::Value value;
     value.tag = std::string(static_cast<std::size_t>(1 + step % 7), 't');
     value.data = static_cast<float>(KnownFile::valueAt(step));
-    event.what = Summary{{value}};
+    event.what = event::Summary{{value}};
     std::string* const payload = buffer.beginRecord();
     encodeEvent(event, payload);
     buffer.endRecord();

@@ -25,7 +25,7 @@ TEST_F(EventFileReaderTest, ReadsEventsInOrder) {
   const std::string file =
       writeEvents("events", {simpleScalar("loss", 1, 5), simpleScalar("loss", 2, 6)});
   EventFileReader reader(file);
-  Event event;
+  event::Event event;
   ASSERT_EQ(reader.next(&event), ReadOutcome::kRecord);
   EXPECT_EQ(event.step, 5);
   ASSERT_EQ(reader.next(&event), ReadOutcome::kRecord);
@@ -38,7 +38,7 @@ TEST_F(EventFileReaderTest, FollowsAFileThatGrows) {
   const std::string bytes = framed({simpleScalar("loss", 1, 5)});
   const std::string file = writeBytes("events", bytes.substr(0, 20));
   EventFileReader reader(file);
-  Event event;
+  event::Event event;
   EXPECT_EQ(reader.next(&event), ReadOutcome::kTruncated);
   EXPECT_THAT(reader.lastError().message(), HasSubstr("record cut short"));
   writeBytes("events", bytes);
@@ -51,7 +51,7 @@ TEST_F(EventFileReaderTest, StopsAtARecordThatHoldsNoEvent) {
   buffer.append("\x10");  // a step without its number
   const std::string good = framed({simpleScalar("loss", 1, 5)});
   auto reader = readerOf(good + buffer.take() + good);
-  Event event;
+  event::Event event;
   ASSERT_EQ(reader->next(&event), ReadOutcome::kRecord);
   EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
   EXPECT_EQ(reader->lastError().message(),
@@ -65,7 +65,7 @@ TEST_F(EventFileReaderTest, StopsAtADamagedRecord) {
   std::string bytes = framed({simpleScalar("loss", 1, 5)});
   bytes.back() = static_cast<char>(~bytes.back());
   auto reader = readerOf(bytes);
-  Event event;
+  event::Event event;
   EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
   EXPECT_THAT(reader->lastError().message(), HasSubstr("data checksum mismatch"));
   EXPECT_EQ(reader->offset(), 0u);
@@ -78,7 +78,7 @@ TEST_F(EventFileReaderTest, GoesOnBehindDamageIfTold) {
   damaged.back() = static_cast<char>(~damaged.back());
   const std::string good = framed({simpleScalar("loss", 1, 5)});
   auto reader = readerOf(damaged + good + noEvent.take() + good);
-  Event event;
+  event::Event event;
   for (int i = 0; i < 2; ++i) {
     ASSERT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
     ASSERT_EQ(reader->skipDamage(), ReadOutcome::kRecord);
@@ -92,7 +92,7 @@ TEST_F(EventFileReaderTest, SearchesOnBehindDamageWhenTheFileHasGrown) {
   const std::string damage = "not a record at all";
   const std::string file = writeBytes("events", damage);
   EventFileReader reader(file);
-  Event event;
+  event::Event event;
   ASSERT_EQ(reader.next(&event), ReadOutcome::kCorrupt);
   ASSERT_EQ(reader.skipDamage(), ReadOutcome::kTruncated);
   writeBytes("events", damage + framed({simpleScalar("loss", 1, 5)}));

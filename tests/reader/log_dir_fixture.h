@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/event/event_codec.h"
-#include "steptape/event/plugin_data.h"
-#include "steptape/record/record_buffer.h"
+#include "steptape/event/plugin_content.h"
+
+#include "event/event_codec.h"
+#include "support/content_of.h"
+#include "tfrecord/record_buffer.h"
 
 #include <gtest/gtest.h>
 
@@ -46,56 +48,59 @@ class LogDirFixture : public ::testing::Test {
     EXPECT_TRUE(out.good()) << file;
     return file.string();
   }
-  std::string writeEvents(const std::string& name, const std::vector<Event>& events) const {
+  std::string writeEvents(const std::string& name, const std::vector<event::Event>& events) const {
     return writeBytes(name, framed(events));
   }
 
-  static std::string framed(const std::vector<Event>& events) {
+  std::string contentOf(const std::string& name) const { return test::contentOf(path(name)); }
+
+  static std::string framed(const std::vector<event::Event>& events) {
     RecordBuffer buffer;
-    for (const Event& event : events) {
+    for (const event::Event& event : events) {
       encodeEvent(event, buffer.beginRecord());
       buffer.endRecord();
     }
     return buffer.take();
   }
 
-  static Event eventAt(std::int64_t step, Event::What what) {
-    Event event;
+  static event::Event eventAt(std::int64_t step, event::Event::What what) {
+    event::Event event;
     event.wallTime = 1000.0 + static_cast<double>(step);
     event.step = step;
     event.what = std::move(what);
     return event;
   }
-  static Event version(const std::string& name = "brain.Event:2") {
-    return eventAt(0, FileVersion{name});
+  static event::Event version(const std::string& name = "brain.Event:2") {
+    return eventAt(0, event::FileVersion{name});
   }
-  static Event start(std::int64_t step) {
-    return eventAt(step, SessionLog{SessionLog::Status::kStart, "", ""});
+  static event::Event start(std::int64_t step) {
+    return eventAt(step, event::SessionLog{event::SessionLog::Status::kStart, "", ""});
   }
-  static Event simpleScalar(std::string tag, float number, std::int64_t step) {
-    Value value;
+  static event::Event simpleScalar(std::string tag, float number, std::int64_t step) {
+    event::Value value;
     value.tag = std::move(tag);
     value.data = number;
-    return eventAt(step, Summary{{value}});
+    return eventAt(step, event::Summary{{value}});
   }
   /// Of rank 0 for one number, else of rank 1.
   template <typename Number>
-  static Value tensorValue(std::string tag, TensorType type, const std::vector<Number>& numbers) {
-    Tensor tensor;
+  static event::Value tensorValue(std::string tag, event::TensorType type,
+                                  const std::vector<Number>& numbers) {
+    event::Tensor tensor;
     tensor.type = type;
     if (numbers.size() != 1) {
       tensor.shape = {static_cast<std::int64_t>(numbers.size())};
     }
     tensor.content.assign(reinterpret_cast<const char*>(numbers.data()),
                           numbers.size() * sizeof(Number));
-    Value value;
+    event::Value value;
     value.tag = std::move(tag);
     value.data = tensor;
     return value;
   }
-  static Value ofScalarsPlugin(Value value) {
+  static event::Value ofScalarsPlugin(event::Value value) {
     value.metadata.emplace();
-    value.metadata->pluginName = kScalarsPlugin;
+    value.metadata->pluginName = event::kScalarsPlugin;
     return value;
   }
 

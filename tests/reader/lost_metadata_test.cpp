@@ -16,7 +16,7 @@ using ::testing::Pair;
 class LostMetadataTest : public RunFixture {
  protected:
   /// Events with one byte of the second changed.
-  static std::string damaged(const std::vector<Event>& events) {
+  static std::string damaged(const std::vector<event::Event>& events) {
     std::string bytes = framed(events);
     const std::size_t second = framed({events[0]}).size();
     bytes[second + 20] = static_cast<char>(bytes[second + 20] ^ 1);
@@ -30,7 +30,7 @@ TEST_F(LostMetadataTest, LeavesNumbersScalars) {
                       tensorScalar("loss", 3, 3, false)}));
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(2, 2), Pair(3, 3)));
-  EXPECT_EQ(run.tags().at("loss").metadata.pluginName, kScalarsPlugin);
+  EXPECT_EQ(run.tags().at("loss").metadata.pluginName, event::kScalarsPlugin);
   EXPECT_THAT(run.tags().at("loss").values, IsEmpty());
   EXPECT_EQ(contentsOf(run), streamedContents(listRuns(root_).at(0), PurgePolicy::kRestarts));
 }
@@ -48,8 +48,8 @@ TEST_F(LostMetadataTest, IsForgottenWhenMetadataComesAllTheSame) {
   writeBytes(kFirst, damaged({version(), tensorScalar("x", 1, 1), tensorScalar("x", 2, 2, false)}));
   RunReader run = read();
   EXPECT_THAT(points(run, "x"), ElementsAre(Pair(2, 2)));
-  Event other = tensorScalar("x", 3, 3);
-  std::get<Summary>(other.what).values[0].metadata->pluginName = "mine";
+  event::Event other = tensorScalar("x", 3, 3);
+  std::get<event::Summary>(other.what).values[0].metadata->pluginName = "mine";
   append(kFirst, framed({other}));
   run.update();
   EXPECT_EQ(run.tags().at("x").metadata.pluginName, "mine");

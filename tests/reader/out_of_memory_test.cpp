@@ -55,7 +55,7 @@ class ReaderOutOfMemory : public RunFixture {
  protected:
   static std::string eventsOf(std::int64_t steps) {
     RecordBuffer records;
-    const auto append = [&](const Event& event) {
+    const auto append = [&](const event::Event& event) {
       encodeEvent(event, records.beginRecord());
       records.endRecord();
     };

@@ -19,7 +19,7 @@ class RandomRun : public RunFixture {
                                               PurgePolicy::kTensorBoardServer, PurgePolicy::kNone};
 
   /// Of few steps and tags, so that much of it drops something else.
-  Event randomEvent() {
+  event::Event randomEvent() {
     const auto step = static_cast<std::int64_t>(random_() % 12);
     const std::string tag = std::string("t") + static_cast<char>('0' + random_() % 4);
     switch (random_() % 18) {
@@ -33,17 +33,17 @@ class RandomRun : public RunFixture {
       case 4:
         return tensorScalar("new", static_cast<float>(random_() % 100), step, random_() % 3 == 0);
       case 5: {
-        Event event = textAt(step, "note", "text");
-        std::get<Summary>(event.what)
+        event::Event event = textAt(step, "note", "text");
+        std::get<event::Summary>(event.what)
             .values.push_back({tag, static_cast<float>(random_() % 100), std::nullopt});
         return event;
       }
       case 6:
-        return eventAt(step, GraphDef{"graph"});
+        return eventAt(step, event::GraphDef{"graph"});
       case 7: {
         // Metadata that names no plugin tells nothing.
-        Event event = tensorScalar("new", 1, step);
-        std::get<Summary>(event.what).values[0].metadata->pluginName.clear();
+        event::Event event = tensorScalar("new", 1, step);
+        std::get<event::Summary>(event.what).values[0].metadata->pluginName.clear();
         return event;
       }
       default:
@@ -51,7 +51,7 @@ class RandomRun : public RunFixture {
     }
   }
   std::string randomFile() {
-    std::vector<Event> events;
+    std::vector<event::Event> events;
     for (std::size_t i = random_() % 60; i > 0; --i) {
       events.push_back(randomEvent());
     }

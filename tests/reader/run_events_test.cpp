@@ -54,8 +54,9 @@ TEST_F(RunEventsTest, GivesTheValuesOfAllFilesInTheOrderOfWriting) {
 }
 
 TEST_F(RunEventsTest, GivesTimesAndExactNumbers) {
-  const Value value = ofScalarsPlugin(tensorValue<double>("x", TensorType::kDouble, {0.1}));
-  writeEvents(kFile, {eventAt(-7, Summary{{value}})});
+  const event::Value value =
+      ofScalarsPlugin(tensorValue<double>("x", event::TensorType::kDouble, {0.1}));
+  writeEvents(kFile, {eventAt(-7, event::Summary{{value}})});
   RunEvents run(listRuns(root_).at(0));
   RunValue got;
   ASSERT_TRUE(run.next(&got));
@@ -67,51 +68,52 @@ TEST_F(RunEventsTest, GivesTimesAndExactNumbers) {
 }
 
 TEST_F(RunEventsTest, GivesOtherValuesAsTheyAre) {
-  const Value tensor = tensorValue<float>("raw", TensorType::kFloat, {1, 2});
-  writeEvents(kFile, {eventAt(3, Summary{{tensor}})});
+  const event::Value tensor = tensorValue<float>("raw", event::TensorType::kFloat, {1, 2});
+  writeEvents(kFile, {eventAt(3, event::Summary{{tensor}})});
   RunEvents run(listRuns(root_).at(0));
   RunValue value;
   ASSERT_TRUE(run.next(&value));
   ASSERT_NE(value.data, nullptr);
-  EXPECT_THAT(std::get<Tensor>(value.data->data).shape, ElementsAre(2));
+  EXPECT_THAT(std::get<event::Tensor>(value.data->data).shape, ElementsAre(2));
 }
 
 TEST_F(RunEventsTest, KnowsWhatANumberIsFromTheFirstMetadataOfItsTag) {
-  Value histogram = tensorValue<float>("h", TensorType::kFloat, {1});
+  event::Value histogram = tensorValue<float>("h", event::TensorType::kFloat, {1});
   histogram.metadata.emplace();
   histogram.metadata->pluginName = "histograms";
-  const Value early = tensorValue<float>("early", TensorType::kFloat, {1});
-  const Value unknown = tensorValue<float>("unknown", TensorType::kFloat, {1});
-  writeEvents(kFile, {eventAt(1, Summary{{histogram, early, unknown}}),
-                      eventAt(2, Summary{{ofScalarsPlugin(early)}})});
+  const event::Value early = tensorValue<float>("early", event::TensorType::kFloat, {1});
+  const event::Value unknown = tensorValue<float>("unknown", event::TensorType::kFloat, {1});
+  writeEvents(kFile, {eventAt(1, event::Summary{{histogram, early, unknown}}),
+                      eventAt(2, event::Summary{{ofScalarsPlugin(early)}})});
   EXPECT_THAT(read(), ElementsAre("h@1", "early@1=1", "unknown@1", "early@2=1"));
 }
 
 TEST_F(RunEventsTest, GivesANumberOfAnUnknownPluginAsATensor) {
-  writeEvents(kFile,
-              {eventAt(1, Summary{{tensorValue<float>("unknown", TensorType::kFloat, {0.5F})}})});
+  writeEvents(kFile, {eventAt(1, event::Summary{{tensorValue<float>(
+                                     "unknown", event::TensorType::kFloat, {0.5F})}})});
   RunEvents run(listRuns(root_).at(0));
   RunValue value;
   ASSERT_TRUE(run.next(&value));
   ASSERT_NE(value.data, nullptr);
-  EXPECT_EQ(std::get<Tensor>(value.data->data).content, std::string("\0\0\0\x3f", 4));
+  EXPECT_EQ(std::get<event::Tensor>(value.data->data).content, std::string("\0\0\0\x3f", 4));
 }
 
 TEST_F(RunEventsTest, GivesGraphsWithTheNamesThatReadersKnow) {
-  writeEvents(kFile, {eventAt(0, GraphDef{"graph"}), eventAt(0, TaggedRunMetadata{"step1", "m"})});
+  writeEvents(kFile, {eventAt(0, event::GraphDef{"graph"}),
+                      eventAt(0, event::TaggedRunMetadata{"step1", "m"})});
   RunEvents run(listRuns(root_).at(0));
   RunValue value;
   ASSERT_TRUE(run.next(&value));
   EXPECT_EQ(run.tags()[value.tag].name, "__run_graph__");
   EXPECT_EQ(run.tags()[value.tag].metadata.pluginName, "graphs");
-  EXPECT_THAT(std::get<Tensor>(value.data->data).strings, ElementsAre("graph"));
+  EXPECT_THAT(std::get<event::Tensor>(value.data->data).strings, ElementsAre("graph"));
   ASSERT_TRUE(run.next(&value));
   EXPECT_EQ(run.tags()[value.tag].name, "step1");
 }
 
 TEST_F(RunEventsTest, DropsWhatARestartWritesAgain) {
   writeEvents(kFile, {start(0), simpleScalar("x", 1, 1), simpleScalar("x", 2, 2),
-                      simpleScalar("x", 3, 3), eventAt(9, GraphDef{"graph"})});
+                      simpleScalar("x", 3, 3), eventAt(9, event::GraphDef{"graph"})});
   writeEvents(kLaterFile, {start(2), simpleScalar("x", 20, 2)});
   EXPECT_THAT(read(), ElementsAre("x@1=1", "__run_graph__@9", "x@2=20"));
 }
@@ -256,21 +258,21 @@ TEST_F(RunEventsTest, LeavesOutTheTagsOfAFileThatIsReplacedBetweenThePasses) {
 }
 
 TEST_F(RunEventsTest, ListsNoTagOfAValueThatSaysNothing) {
-  const Value nothing{"nothing", std::monostate(), std::nullopt};
-  writeEvents(kFile, {eventAt(1, Summary{{nothing}}), simpleScalar("x", 1, 1)});
+  const event::Value nothing{"nothing", std::monostate(), std::nullopt};
+  writeEvents(kFile, {eventAt(1, event::Summary{{nothing}}), simpleScalar("x", 1, 1)});
   RunEvents run(listRuns(root_).at(0));
   ASSERT_THAT(run.tags(), SizeIs(1));
   EXPECT_EQ(run.tags()[0].name, "x");
 }
 
 TEST_F(RunEventsTest, GivesScalarsAndOtherValuesInTurn) {
-  Tensor text;
-  text.type = TensorType::kString;
+  event::Tensor text;
+  text.type = event::TensorType::kString;
   text.strings = {"text"};
-  Value note{"note", text, SummaryMetadata()};
-  note.metadata->pluginName = kTextPlugin;
-  writeEvents(kFile, {simpleScalar("x", 1, 1), eventAt(2, Summary{{note, note}}),
-                      simpleScalar("x", 3, 3), eventAt(4, Summary{{note}})});
+  event::Value note{"note", text, event::SummaryMetadata()};
+  note.metadata->pluginName = event::kTextPlugin;
+  writeEvents(kFile, {simpleScalar("x", 1, 1), eventAt(2, event::Summary{{note, note}}),
+                      simpleScalar("x", 3, 3), eventAt(4, event::Summary{{note}})});
   EXPECT_THAT(read(), ElementsAre("x@1=1", "note@2", "note@2", "x@3=3", "note@4"));
 }
 
@@ -286,12 +288,12 @@ TEST_F(RunEventsTest, LeavesOutWhatIsWrittenBetweenThePasses) {
 }
 
 TEST_F(RunEventsTest, CountsTheBytesOfBothPasses) {
-  std::vector<Event> events;
+  std::vector<event::Event> events;
   for (int i = 0; i < 40; ++i) {
-    Value value;
+    event::Value value;
     value.tag = "big";
-    value.data = SummaryImage{1, 1, 3, std::string(1 << 20, 'x')};
-    events.push_back(eventAt(i, Summary{{value}}));
+    value.data = event::SummaryImage{1, 1, 3, std::string(1 << 20, 'x')};
+    events.push_back(eventAt(i, event::Summary{{value}}));
   }
   const std::uint64_t size = std::filesystem::file_size(writeEvents(kFile, events));
   std::vector<std::uint64_t> reports;

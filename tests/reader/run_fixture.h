@@ -70,25 +70,25 @@ class RunFixture : public LogDirFixture {
   }
 
   /// As simpleScalar(), in the form that SummaryWriter writes; metadata with the tag's first value.
-  static Event tensorScalar(const std::string& tag, float number, std::int64_t step,
-                            bool withMetadata = true) {
-    Value value = tensorValue<float>(tag, TensorType::kFloat, {number});
+  static event::Event tensorScalar(const std::string& tag, float number, std::int64_t step,
+                                   bool withMetadata = true) {
+    event::Value value = tensorValue<float>(tag, event::TensorType::kFloat, {number});
     if (withMetadata) {
       value = ofScalarsPlugin(std::move(value));
     }
-    return eventAt(step, Summary{{std::move(value)}});
+    return eventAt(step, event::Summary{{std::move(value)}});
   }
-  static Event textAt(std::int64_t step, const std::string& tag, const std::string& text,
-                      bool withMetadata = true) {
-    Tensor tensor;
-    tensor.type = TensorType::kString;
+  static event::Event textAt(std::int64_t step, const std::string& tag, const std::string& text,
+                             bool withMetadata = true) {
+    event::Tensor tensor;
+    tensor.type = event::TensorType::kString;
     tensor.strings = {text};
-    Value value{tag, std::move(tensor), std::nullopt};
+    event::Value value{tag, std::move(tensor), std::nullopt};
     if (withMetadata) {
       value.metadata.emplace();
-      value.metadata->pluginName = kTextPlugin;
+      value.metadata->pluginName = event::kTextPlugin;
     }
-    return eventAt(step, Summary{{std::move(value)}});
+    return eventAt(step, event::Summary{{std::move(value)}});
   }
 
   void append(const std::string& name, std::string_view bytes) const {

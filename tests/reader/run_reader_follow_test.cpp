@@ -40,7 +40,7 @@ TEST_F(FollowTest, ReadsWhatWasAppended) {
 }
 
 TEST_F(FollowTest, ReadsNothingTwiceHoweverLongTheFile) {
-  std::vector<Event> events;
+  std::vector<event::Event> events;
   for (int step = 0; step < 20'000; ++step) {
     events.push_back(simpleScalar("loss", 1, step));
   }
@@ -147,7 +147,7 @@ TEST_F(FollowTest, KeepsThePointsOfAFileThatWasRemoved) {
   EXPECT_EQ(run.damage()[0].status.message(),
             "cannot open " + file + ": No such file or directory");
 
-  Value value;
+  event::Value value;
   const Status status = run.value(run.tags().at("note").values.at(0), &value);
   EXPECT_EQ(status.code(), ErrorCode::kIoError);
   EXPECT_EQ(status.message(), "cannot open " + file + ": No such file or directory");
@@ -182,7 +182,7 @@ TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
   const std::string text = framed({textAt(1, "note", "one")});
   const std::string file = writeBytes(kFirst, text);
   const RunReader run = read();
-  Value value;
+  event::Value value;
   const auto message = [&] {
     return run.value(run.tags().at("note").values.at(0), &value).message();
   };
@@ -196,10 +196,10 @@ TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
   writeBytes(kFirst, framed({textAt(2, "note", "two")}));
   EXPECT_EQ(message(), changed);
   // Another time, a shorter and a longer record, and none with that value.
-  Event later = textAt(1, "note", "one");
+  event::Event later = textAt(1, "note", "one");
   later.wallTime += 1;
-  for (const Event& other :
-       {later, textAt(1, "note", "on"), textAt(1, "note", "ones"), eventAt(1, GraphDef{"graph"})}) {
+  for (const event::Event& other : {later, textAt(1, "note", "on"), textAt(1, "note", "ones"),
+                                    eventAt(1, event::GraphDef{"graph"})}) {
     writeBytes(kFirst, framed({other}));
     EXPECT_EQ(message(), changed);
   }
@@ -208,9 +208,9 @@ TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
 }
 
 TEST_F(FollowTest, KnowsAReplacedFileThoughItsEventIsAsLongAndAsLate) {
-  Event event = textAt(1, "note", "one");
-  std::get<Summary>(event.what)
-      .values.push_back(std::get<Summary>(textAt(1, "other", "two").what).values.at(0));
+  event::Event event = textAt(1, "note", "one");
+  std::get<event::Summary>(event.what)
+      .values.push_back(std::get<event::Summary>(textAt(1, "other", "two").what).values.at(0));
   writeEvents(kFirst, {event});
   const RunReader run = read();
   const std::size_t size = framed({event}).size();
@@ -222,27 +222,27 @@ TEST_F(FollowTest, KnowsAReplacedFileThoughItsEventIsAsLongAndAsLate) {
   ASSERT_EQ(framed({textAt(1, "note", text)}).size(), size);
   writeEvents("another", {textAt(1, "note", text)});
   std::filesystem::rename(path("another"), path(kFirst));
-  Value value;
+  event::Value value;
   const Status status = run.value(run.tags().at("other").values.at(0), &value);
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
   EXPECT_EQ(status.message(), "the file has changed: no value 1 at offset 0 of " + path(kFirst));
 }
 
 TEST_F(FollowTest, ReadsBackAValueWithATimeThatIsNone) {
-  Event event = textAt(1, "note", "one");
+  event::Event event = textAt(1, "note", "one");
   event.wallTime = std::numeric_limits<double>::quiet_NaN();
   writeEvents(kFirst, {event});
   const RunReader run = read();
-  Value value;
+  event::Value value;
   EXPECT_EQ(run.value(run.tags().at("note").values.at(0), &value).message(), "");
 }
 
 TEST_F(FollowTest, ReadsNoMoreOfAFileThanTheRecordOfTheValue) {
-  const Event event = textAt(1, "note", "one");
+  const event::Event event = textAt(1, "note", "one");
   append(kFirst, framed({textAt(0, "note", std::string(100'000, 'x')), event}));
   append(kFirst, framed({textAt(2, "note", std::string(100'000, 'x'))}));
   const RunReader run = read();
-  Value value;
+  event::Value value;
   const std::uint64_t itself = bytesReadSoFar();
   const std::uint64_t before = bytesReadSoFar();
   ASSERT_TRUE(run.value(run.tags().at("note").values.at(1), &value).ok());

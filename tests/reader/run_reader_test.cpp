@@ -20,14 +20,14 @@ using ::testing::SizeIs;
 class RunReaderTest : public RunFixture {
  protected:
   /// The `index`-th value of `tag`, read back.
-  static Value valueOf(const RunReader& run, const std::string& tag, std::size_t index = 0) {
-    Value value;
+  static event::Value valueOf(const RunReader& run, const std::string& tag, std::size_t index = 0) {
+    event::Value value;
     const Status status = run.value(run.tags().at(tag).values.at(index), &value);
     EXPECT_TRUE(status.ok()) << status.message();
     return value;
   }
-  static std::string textOf(const Value& value) {
-    return std::get<Tensor>(value.data).strings.at(0);
+  static std::string textOf(const event::Value& value) {
+    return std::get<event::Tensor>(value.data).strings.at(0);
   }
 };
 
@@ -46,7 +46,7 @@ TEST_F(RunReaderTest, GivesScalarsAsColumns) {
   EXPECT_THAT(loss.scalars.steps, ElementsAre(1, 2));
   EXPECT_THAT(loss.scalars.values, ElementsAre(2, 1));
   EXPECT_THAT(loss.values, IsEmpty());
-  EXPECT_EQ(loss.metadata.pluginName, kScalarsPlugin);
+  EXPECT_EQ(loss.metadata.pluginName, event::kScalarsPlugin);
 }
 
 TEST_F(RunReaderTest, ReadsBothFormsOfScalarsOfOneTag) {
@@ -55,8 +55,9 @@ TEST_F(RunReaderTest, ReadsBothFormsOfScalarsOfOneTag) {
 }
 
 TEST_F(RunReaderTest, KeepsAllDigitsOfDoubles) {
-  const Value value = ofScalarsPlugin(tensorValue<double>("loss", TensorType::kDouble, {0.1}));
-  writeEvents(kFirst, {eventAt(1, Summary{{value}})});
+  const event::Value value =
+      ofScalarsPlugin(tensorValue<double>("loss", event::TensorType::kDouble, {0.1}));
+  writeEvents(kFirst, {eventAt(1, event::Summary{{value}})});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 0.1)));
 }
 
@@ -65,7 +66,7 @@ TEST_F(RunReaderTest, SaysWhereOtherValuesLieAndReadsThemBack) {
       writeEvents(kFirst, {textAt(1, "note", "first"), textAt(2, "note", "second", false)});
   const RunReader run = read();
   const TagSeries& note = run.tags().at("note");
-  EXPECT_EQ(note.metadata.pluginName, kTextPlugin);
+  EXPECT_EQ(note.metadata.pluginName, event::kTextPlugin);
   EXPECT_EQ(note.scalars.size(), 0u);
   ASSERT_THAT(note.values, SizeIs(2));
   EXPECT_EQ(note.values[1].step, 2);
@@ -77,9 +78,9 @@ TEST_F(RunReaderTest, SaysWhereOtherValuesLieAndReadsThemBack) {
 }
 
 TEST_F(RunReaderTest, ReadsBackTheRightOneOfSeveralValuesOfAnEvent) {
-  Event event = textAt(1, "a", "of a");
-  auto& values = std::get<Summary>(event.what).values;
-  values.push_back(std::get<Summary>(textAt(1, "b", "of b").what).values.at(0));
+  event::Event event = textAt(1, "a", "of a");
+  auto& values = std::get<event::Summary>(event.what).values;
+  values.push_back(std::get<event::Summary>(textAt(1, "b", "of b").what).values.at(0));
   writeEvents(kFirst, {event});
   const RunReader run = read();
   EXPECT_EQ(textOf(valueOf(run, "a")), "of a");
@@ -87,24 +88,26 @@ TEST_F(RunReaderTest, ReadsBackTheRightOneOfSeveralValuesOfAnEvent) {
 }
 
 TEST_F(RunReaderTest, GivesValuesWithoutMetadataThePluginThatShowsThem) {
-  writeEvents(kFirst, {eventAt(1, Summary{{{"image", SummaryImage{1, 1, 3, "png"}, std::nullopt},
-                                           {"histogram", SummaryHistogram(), std::nullopt},
-                                           {"audio", SummaryAudio(), std::nullopt},
-                                           {"scalar", 1.0F, std::nullopt}}})});
+  writeEvents(
+      kFirst,
+      {eventAt(1, event::Summary{{{"image", event::SummaryImage{1, 1, 3, "png"}, std::nullopt},
+                                  {"histogram", event::SummaryHistogram(), std::nullopt},
+                                  {"audio", event::SummaryAudio(), std::nullopt},
+                                  {"scalar", 1.0F, std::nullopt}}})});
   const RunReader run = read();
-  EXPECT_EQ(run.tags().at("image").metadata.pluginName, kImagesPlugin);
-  EXPECT_EQ(run.tags().at("histogram").metadata.pluginName, kHistogramsPlugin);
-  EXPECT_EQ(run.tags().at("audio").metadata.pluginName, kAudioPlugin);
-  EXPECT_EQ(run.tags().at("scalar").metadata.pluginName, kScalarsPlugin);
-  EXPECT_EQ(std::get<SummaryImage>(valueOf(run, "image").data).encoded, "png");
+  EXPECT_EQ(run.tags().at("image").metadata.pluginName, event::kImagesPlugin);
+  EXPECT_EQ(run.tags().at("histogram").metadata.pluginName, event::kHistogramsPlugin);
+  EXPECT_EQ(run.tags().at("audio").metadata.pluginName, event::kAudioPlugin);
+  EXPECT_EQ(run.tags().at("scalar").metadata.pluginName, event::kScalarsPlugin);
+  EXPECT_EQ(std::get<event::SummaryImage>(valueOf(run, "image").data).encoded, "png");
 }
 
 TEST_F(RunReaderTest, KeepsTheMetadataOfTheFirstValueOnly) {
-  Event first = tensorScalar("loss", 1, 1);
-  std::get<Summary>(first.what).values[0].metadata->displayName = "Loss";
-  Event later = tensorScalar("loss", 2, 2);
-  std::get<Summary>(later.what).values[0].metadata->displayName = "Another name";
-  std::get<Summary>(later.what).values[0].metadata->pluginName = kTextPlugin;
+  event::Event first = tensorScalar("loss", 1, 1);
+  std::get<event::Summary>(first.what).values[0].metadata->displayName = "Loss";
+  event::Event later = tensorScalar("loss", 2, 2);
+  std::get<event::Summary>(later.what).values[0].metadata->displayName = "Another name";
+  std::get<event::Summary>(later.what).values[0].metadata->pluginName = event::kTextPlugin;
   writeEvents(kFirst, {first});
   writeEvents(kSecond, {later});
   const RunReader run = read();
@@ -113,8 +116,8 @@ TEST_F(RunReaderTest, KeepsTheMetadataOfTheFirstValueOnly) {
 }
 
 TEST_F(RunReaderTest, GivesNoTagTheMetadataOfAnotherInItsEvent) {
-  Event event = simpleScalar("a", 1, 1);
-  auto& values = std::get<Summary>(event.what).values;
+  event::Event event = simpleScalar("a", 1, 1);
+  auto& values = std::get<event::Summary>(event.what).values;
   values[0].metadata.emplace();
   values[0].metadata->displayName = "the name of a";
   values.push_back({"b", 2.0F, std::nullopt});
@@ -138,8 +141,8 @@ TEST_F(RunReaderTest, CountsNumbersInFrontOfTheirTagsMetadataByIt) {
                        tensorScalar("loss", 2, 2, false), tensorScalar("raw", 5, 1, false)});
   RunReader run = read();
   EXPECT_EQ(steps(run, "loss"), (std::vector<std::int64_t>{1, 2}));
-  Event other = tensorScalar("raw", 6, 2);
-  std::get<Summary>(other.what).values[0].metadata->pluginName = "tensor";
+  event::Event other = tensorScalar("raw", 6, 2);
+  std::get<event::Summary>(other.what).values[0].metadata->pluginName = "tensor";
   writeEvents(kSecond, {version(), start(2), tensorScalar("loss", 20, 2), other});
   run.update();
   EXPECT_EQ(points(run, "loss"), (Points{{1, 1}, {2, 20}}));
@@ -149,8 +152,8 @@ TEST_F(RunReaderTest, CountsNumbersInFrontOfTheirTagsMetadataByIt) {
 }
 
 TEST_F(RunReaderTest, TakesATensorOfAnotherPluginForNoScalarThoughItIsOneNumber) {
-  Event event = tensorScalar("bias", 1, 1);
-  std::get<Summary>(event.what).values[0].metadata->pluginName = kHistogramsPlugin;
+  event::Event event = tensorScalar("bias", 1, 1);
+  std::get<event::Summary>(event.what).values[0].metadata->pluginName = event::kHistogramsPlugin;
   writeEvents(kFirst, {event, tensorScalar("bias", 2, 2, false)});
   const RunReader run = read();
   EXPECT_THAT(points(run, "bias"), IsEmpty());
@@ -173,8 +176,9 @@ TEST_F(RunReaderTest, TakesFilesInTheOrderOfTheirNames) {
 }
 
 TEST_F(RunReaderTest, ListsGraphsAndRunMetadataAsTags) {
-  writeEvents(kFirst, {eventAt(0, GraphDef{"a graph"}), eventAt(0, MetaGraphDef{"a meta graph"}),
-                       eventAt(5, TaggedRunMetadata{"step 5", "what it took"})});
+  writeEvents(kFirst, {eventAt(0, event::GraphDef{"a graph"}),
+                       eventAt(0, event::MetaGraphDef{"a meta graph"}),
+                       eventAt(5, event::TaggedRunMetadata{"step 5", "what it took"})});
   const RunReader run = read();
   EXPECT_EQ(run.tags().at(kRunGraphTag).metadata.pluginName, kGraphsPlugin);
   EXPECT_EQ(textOf(valueOf(run, kRunGraphTag)), "a graph");
@@ -219,7 +223,7 @@ TEST_F(RunReaderTest, RefusesToWorkWithoutAThread) {
 }
 
 TEST_F(RunReaderTest, GivesTheSameForAnyNumberOfThreads) {
-  std::vector<Event> events;
+  std::vector<event::Event> events;
   for (int step = 0; step < 30'000; ++step) {
     events.push_back(step % 1000 == 999 ? start(step - 10)
                                         : simpleScalar(step % 3 == 0 ? "a" : "b", 1, step));
@@ -269,7 +273,7 @@ TEST_F(PurgeTest, KeepsEveryPointIfTold) {
 }
 
 TEST_F(PurgeTest, DropsValuesOfEveryPluginButNoGraph) {
-  writeEvents(kFirst, {version("brain.Event:2"), eventAt(5, GraphDef{"graph"}),
+  writeEvents(kFirst, {version("brain.Event:2"), eventAt(5, event::GraphDef{"graph"}),
                        textAt(4, "note", "kept"), textAt(5, "note", "dropped"), start(5)});
   const RunReader run = read();
   EXPECT_THAT(steps(run, "note"), ElementsAre(4));
@@ -317,7 +321,7 @@ class SamplingTest : public RunFixture {
 };
 
 TEST_F(SamplingTest, KeepsAThousandScalarsAndTheLast) {
-  std::vector<Event> events;
+  std::vector<event::Event> events;
   for (int step = 0; step < 3000; ++step) {
     events.push_back(simpleScalar("loss", static_cast<float>(step), step));
   }
@@ -329,7 +333,7 @@ TEST_F(SamplingTest, KeepsAThousandScalarsAndTheLast) {
 }
 
 TEST_F(SamplingTest, KeepsTenTextsAndTheLast) {
-  std::vector<Event> events;
+  std::vector<event::Event> events;
   for (int step = 0; step < 50; ++step) {
     events.push_back(textAt(step, "note", "text"));
   }
@@ -340,13 +344,13 @@ TEST_F(SamplingTest, KeepsTenTextsAndTheLast) {
 }
 
 TEST_F(SamplingTest, KeepsTheSamePointsHoweverOftenItIsUpdated) {
-  std::vector<Event> events;
+  std::vector<event::Event> events;
   for (int step = 0; step < 3000; ++step) {
     events.push_back(simpleScalar("loss", static_cast<float>(step), step));
   }
   writeEvents(kFirst, {});
   RunReader run = readerOf(tensorBoard());
-  for (const Event& event : events) {
+  for (const event::Event& event : events) {
     append(kFirst, framed({event}));
     run.update();
   }

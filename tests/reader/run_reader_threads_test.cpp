@@ -38,9 +38,9 @@ struct Contents {
 
 class ThreadsTest : public RunFixture {
  protected:
-  static std::string framed(const std::vector<Event>& events) {
+  static std::string framed(const std::vector<event::Event>& events) {
     RecordBuffer records;
-    for (const Event& event : events) {
+    for (const event::Event& event : events) {
       encodeEvent(event, records.beginRecord());
       records.endRecord();
     }
@@ -57,7 +57,7 @@ class ThreadsTest : public RunFixture {
     return file;
   }
 
-  static Event textOf(std::string text) { return textAt(0, "text", std::move(text)); }
+  static event::Event textOf(std::string text) { return textAt(0, "text", std::move(text)); }
 
   Contents contents(int threads, PurgePolicy purge = PurgePolicy::kRestarts) const {
     RunReaderOptions options = purging(purge);
@@ -102,8 +102,8 @@ TEST_F(ThreadsTest, GiveTheSameWhereTheFirstMetadataLiesInTheMiddle) {
 
 TEST_F(ThreadsTest, GiveTheSameWhereATagChangesItsPlugin) {
   // The plugin of its first metadata holds, which chunks do not see.
-  Event first = tensorScalar("tag", 1, 0);
-  std::get<Summary>(first.what).values[0].metadata->pluginName = "mine";
+  event::Event first = tensorScalar("tag", 1, 0);
+  std::get<event::Summary>(first.what).values[0].metadata->pluginName = "mine";
   std::string file = framed({version(), first});
   for (std::int64_t step = 0; file.size() < kFileBytes; ++step) {
     file += framed({tensorScalar("tag", 2, step, step % 1000 == 0), simpleScalar("tag", 3, step)});

@@ -40,39 +40,43 @@ TEST_F(ScalarSeriesTest, ReadsSimpleValues) {
 }
 
 TEST_F(ScalarSeriesTest, ReadsTensorsOfTheScalarsPlugin) {
-  const Value first = ofScalarsPlugin(tensorValue<float>("loss", TensorType::kFloat, {2}));
-  const Value later = tensorValue<float>("loss", TensorType::kFloat, {1});
-  writeEvents(kFile, {eventAt(1, Summary{{first}}), eventAt(2, Summary{{later}})});
+  const event::Value first =
+      ofScalarsPlugin(tensorValue<float>("loss", event::TensorType::kFloat, {2}));
+  const event::Value later = tensorValue<float>("loss", event::TensorType::kFloat, {1});
+  writeEvents(kFile, {eventAt(1, event::Summary{{first}}), eventAt(2, event::Summary{{later}})});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 2), Pair(2, 1)));
 }
 
 TEST_F(ScalarSeriesTest, ReadsDoubles) {
-  const Value value = ofScalarsPlugin(tensorValue<double>("loss", TensorType::kDouble, {0.5}));
-  writeEvents(kFile, {eventAt(1, Summary{{value}})});
+  const event::Value value =
+      ofScalarsPlugin(tensorValue<double>("loss", event::TensorType::kDouble, {0.5}));
+  writeEvents(kFile, {eventAt(1, event::Summary{{value}})});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 0.5F)));
 }
 
 TEST_F(ScalarSeriesTest, ReadsAllScalarsOfOneEvent) {
-  const Value a = ofScalarsPlugin(tensorValue<float>("a", TensorType::kFloat, {1}));
-  const Value b = ofScalarsPlugin(tensorValue<float>("b", TensorType::kFloat, {2}));
-  writeEvents(kFile, {eventAt(7, Summary{{a, b}})});
+  const event::Value a = ofScalarsPlugin(tensorValue<float>("a", event::TensorType::kFloat, {1}));
+  const event::Value b = ofScalarsPlugin(tensorValue<float>("b", event::TensorType::kFloat, {2}));
+  writeEvents(kFile, {eventAt(7, event::Summary{{a, b}})});
   EXPECT_THAT(points("a"), ElementsAre(Pair(7, 1)));
   EXPECT_THAT(points("b"), ElementsAre(Pair(7, 2)));
 }
 
 TEST_F(ScalarSeriesTest, LeavesOutOtherPlugins) {
-  Value value = tensorValue<float>("histogram", TensorType::kFloat, {1});
+  event::Value value = tensorValue<float>("histogram", event::TensorType::kFloat, {1});
   value.metadata.emplace();
   value.metadata->pluginName = "histograms";
-  const Value unknown = tensorValue<float>("unknown", TensorType::kFloat, {1});
-  writeEvents(kFile, {eventAt(1, Summary{{value, unknown}})});
+  const event::Value unknown = tensorValue<float>("unknown", event::TensorType::kFloat, {1});
+  writeEvents(kFile, {eventAt(1, event::Summary{{value, unknown}})});
   EXPECT_THAT(read(), IsEmpty());
 }
 
 TEST_F(ScalarSeriesTest, LeavesOutTensorsThatAreNotOneNumber) {
-  const Value two = ofScalarsPlugin(tensorValue<float>("two", TensorType::kFloat, {1, 2}));
-  const Value none = ofScalarsPlugin(tensorValue<float>("none", TensorType::kFloat, {}));
-  writeEvents(kFile, {eventAt(1, Summary{{two, none}})});
+  const event::Value two =
+      ofScalarsPlugin(tensorValue<float>("two", event::TensorType::kFloat, {1, 2}));
+  const event::Value none =
+      ofScalarsPlugin(tensorValue<float>("none", event::TensorType::kFloat, {}));
+  writeEvents(kFile, {eventAt(1, event::Summary{{two, none}})});
   EXPECT_THAT(read(), IsEmpty());
 }
 
@@ -92,7 +96,7 @@ TEST_F(ScalarSeriesTest, DropsWhatARestartWritesAgain) {
 
 TEST_F(ScalarSeriesTest, KeepsPointsWhereASessionStops) {
   writeEvents(kFile, {simpleScalar("loss", 1, 1),
-                      eventAt(0, SessionLog{SessionLog::Status::kStop, "", ""})});
+                      eventAt(0, event::SessionLog{event::SessionLog::Status::kStop, "", ""})});
   EXPECT_THAT(points("loss"), SizeIs(1));
 }
 

@@ -15,24 +15,24 @@ using ::testing::Pair;
 
 class SeriesBatchTest : public RunFixture {
  protected:
-  static Value simpleNumber(const std::string& tag, float number) {
-    Value value;
+  static event::Value simpleNumber(const std::string& tag, float number) {
+    event::Value value;
     value.tag = tag;
     value.data = number;
     return value;
   }
-  static Value picture(const std::string& tag) {
-    Value value;
+  static event::Value picture(const std::string& tag) {
+    event::Value value;
     value.tag = tag;
-    value.data = SummaryImage{1, 1, 3, "PNG"};
+    value.data = event::SummaryImage{1, 1, 3, "PNG"};
     return value;
   }
 };
 
 TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhetherItsEventHasOtherValuesOrNot) {
-  writeEvents(kFirst, {eventAt(1, Summary{{simpleNumber("loss", 1), picture("sample")}}),
-                       eventAt(2, Summary{{simpleNumber("loss", 2), picture("sample")}}),
-                       eventAt(3, Summary{{simpleNumber("loss", 3)}})});
+  writeEvents(kFirst, {eventAt(1, event::Summary{{simpleNumber("loss", 1), picture("sample")}}),
+                       eventAt(2, event::Summary{{simpleNumber("loss", 2), picture("sample")}}),
+                       eventAt(3, event::Summary{{simpleNumber("loss", 3)}})});
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2), Pair(3, 3)));
   EXPECT_THAT(run.tags().at("loss").values, IsEmpty());
@@ -47,9 +47,10 @@ TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhereOnlyTheSecondSaysThatItIsOne) {
 }
 
 TEST_F(SeriesBatchTest, KeepsBothValuesOfATagInAnEventWhoseStepGoesBack) {
-  writeEvents(kFirst, {version("brain.Event:1"), simpleScalar("loss", 1, 1),
-                       simpleScalar("loss", 2, 2), simpleScalar("loss", 3, 3),
-                       eventAt(2, Summary{{simpleNumber("loss", 20), simpleNumber("loss", 21)}})});
+  writeEvents(kFirst,
+              {version("brain.Event:1"), simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 2),
+               simpleScalar("loss", 3, 3),
+               eventAt(2, event::Summary{{simpleNumber("loss", 20), simpleNumber("loss", 21)}})});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 1), Pair(2, 20), Pair(2, 21)));
 }
 

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-
 #include "base/unhex.h"
+#include "event/event_codec.h"
 
 #include <gmock/gmock.h>
 
@@ -29,27 +28,28 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// The only value of an event.
-Value valueOf(const std::string& eventInHex) {
-  Event event;
+event::Value valueOf(const std::string& eventInHex) {
+  event::Event event;
   const Status status = decodeEvent(unhex(eventInHex), &event);
   EXPECT_TRUE(status.ok()) << status.message();
-  return std::get<Summary>(event.what).values.at(0);
+  return std::get<event::Summary>(event.what).values.at(0);
 }
 
-Value ofTensor(TensorType type, std::vector<std::int64_t> shape, std::string content) {
-  Value value;
-  value.data = Tensor{type, std::move(shape), std::move(content), {}};
+event::Value ofTensor(event::TensorType type, std::vector<std::int64_t> shape,
+                      std::string content) {
+  event::Value value;
+  value.data = event::Tensor{type, std::move(shape), std::move(content), {}};
   return value;
 }
 
-Value ofStrings(std::vector<std::int64_t> shape, std::vector<std::string> strings) {
-  Value value;
-  value.data = Tensor{TensorType::kString, std::move(shape), "", std::move(strings)};
+event::Value ofStrings(std::vector<std::int64_t> shape, std::vector<std::string> strings) {
+  event::Value value;
+  value.data = event::Tensor{event::TensorType::kString, std::move(shape), "", std::move(strings)};
   return value;
 }
 
 template <typename Decoded>
-std::string failureOf(Status (*decode)(const Value&, Decoded*), const Value& value) {
+std::string failureOf(Status (*decode)(const event::Value&, Decoded*), const event::Value& value) {
   Decoded decoded;
   const Status status = decode(value, &decoded);
   EXPECT_FALSE(status.ok());
@@ -92,7 +92,7 @@ TEST(DecodeImages, ReadsSeveralOfAStepAndNone) {
 }
 
 TEST(DecodeImages, SaysWhatIsNone) {
-  EXPECT_EQ(failureOf(decodeImages, Value()), "images: got no data, wanted a tensor");
+  EXPECT_EQ(failureOf(decodeImages, event::Value()), "images: got no data, wanted a tensor");
   EXPECT_EQ(failureOf(decodeImages, ofStrings({1}, {"12"})),
             "images: got shape (1), wanted (n): width, height and the pictures");
   EXPECT_EQ(failureOf(decodeImages, ofStrings({2, 2}, {"1", "2", "3", "4"})),
@@ -101,7 +101,7 @@ TEST(DecodeImages, SaysWhatIsNone) {
             "width of images: got 4 bytes that are no decimal number, wanted pixels");
   EXPECT_EQ(failureOf(decodeImages, ofStrings({3}, {"12", "", "one"})),
             "height of images: got 0 bytes that are no decimal number, wanted pixels");
-  EXPECT_EQ(failureOf(decodeImages, ofTensor(TensorType::kUInt8, {3}, "abc")),
+  EXPECT_EQ(failureOf(decodeImages, ofTensor(event::TensorType::kUInt8, {3}, "abc")),
             "images: got element type 4, wanted strings, type 7");
 }
 
@@ -123,7 +123,7 @@ TEST(DecodeAudio, ReadsACompatibleClip) {
 }
 
 TEST(DecodeAudio, ReadsClipsWithoutTheirLabels) {
-  const Value value = valueOf(kMigratedAudio);
+  const event::Value value = valueOf(kMigratedAudio);
   AudioValue audio;
   ASSERT_TRUE(decodeAudio(value, value.metadata.value(), &audio).ok());
   EXPECT_THAT(audio.encoded, ElementsAre("WAV"));
@@ -147,7 +147,7 @@ TEST(DecodeAudio, SaysWhatIsNone) {
   AudioValue audio;
   EXPECT_EQ(decodeAudio(ofStrings({}, {"a"}), {}, &audio).message(),
             "audio: got shape (), wanted (clips) or (clips, 2): clip and label");
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.pluginContent = "\x10";
   EXPECT_EQ(decodeAudio(ofStrings({1}, {"a"}), metadata, &audio).message(),
             "not a record of the audio plugin: 1 bytes that are no AudioPluginData message");
@@ -194,18 +194,18 @@ TEST(DecodeHistogram, ReadsATensor) {
 TEST(DecodeHistogram, ReadsBinary32) {
   HistogramValue histogram;
   const std::string row = unhex("0000803f 00000040 00004040");
-  ASSERT_TRUE(decodeHistogram(ofTensor(TensorType::kFloat, {1, 3}, row), &histogram).ok());
+  ASSERT_TRUE(decodeHistogram(ofTensor(event::TensorType::kFloat, {1, 3}, row), &histogram).ok());
   EXPECT_THAT(histogram.buckets, ElementsAre(HistogramBucket{1, 2, 3}));
 }
 
 // The expected buckets are those of TensorBoard 2.21's data_compat.migrate_value().
 TEST(DecodeHistogram, GivesACompatibleOneFiniteEdges) {
-  SummaryHistogram compatible;
+  event::SummaryHistogram compatible;
   compatible.min = -1.5;
   compatible.max = 2.5;
   compatible.bucketLimits = {-2, -1, 0, 1, 2, std::numeric_limits<double>::max()};
   compatible.bucketCounts = {0, 1, 0, 3, 0, 2};
-  Value value;
+  event::Value value;
   value.data = compatible;
   HistogramValue histogram;
   ASSERT_TRUE(decodeHistogram(value, &histogram).ok());
@@ -215,8 +215,9 @@ TEST(DecodeHistogram, GivesACompatibleOneFiniteEdges) {
 }
 
 TEST(DecodeHistogram, KeepsTheExactNumbersOfACompatibleOne) {
-  Value value;
-  value.data = SummaryHistogram{0.1, 16777217, 16777217, 0, 0, {0.5, 1}, {16777216, 16777217}};
+  event::Value value;
+  value.data =
+      event::SummaryHistogram{0.1, 16777217, 16777217, 0, 0, {0.5, 1}, {16777216, 16777217}};
   HistogramValue histogram;
   ASSERT_TRUE(decodeHistogram(value, &histogram).ok());
   EXPECT_THAT(histogram.buckets, ElementsAre(HistogramBucket{0.1, 0.5, 16777216},
@@ -226,16 +227,16 @@ TEST(DecodeHistogram, KeepsTheExactNumbersOfACompatibleOne) {
 TEST(DecodeHistogram, HasNoBucketsWhereACompatibleOneCountedNothing) {
   HistogramValue histogram;
   histogram.buckets = {{1, 2, 3}};
-  Value value;
-  value.data = SummaryHistogram{0, 0, 0, 0, 0, {1, 2}, {0, 0}};
+  event::Value value;
+  value.data = event::SummaryHistogram{0, 0, 0, 0, 0, {1, 2}, {0, 0}};
   ASSERT_TRUE(decodeHistogram(value, &histogram).ok());
   EXPECT_THAT(histogram.buckets, IsEmpty());
 }
 
 TEST(DecodeHistogram, NeedsOnlyTheInnerLimitsOfACompatibleOne) {
   const auto compatible = [](std::vector<double> limits, std::vector<double> counts) {
-    Value value;
-    value.data = SummaryHistogram{1, 2, 0, 0, 0, std::move(limits), std::move(counts)};
+    event::Value value;
+    value.data = event::SummaryHistogram{1, 2, 0, 0, 0, std::move(limits), std::move(counts)};
     return value;
   };
   HistogramValue histogram;
@@ -249,20 +250,22 @@ TEST(DecodeHistogram, NeedsOnlyTheInnerLimitsOfACompatibleOne) {
 }
 
 TEST(DecodeHistogram, SaysWhatIsNone) {
-  EXPECT_EQ(failureOf(decodeHistogram, ofTensor(TensorType::kDouble, {3}, std::string(24, '\0'))),
-            "histogram: got shape (3), wanted (buckets, 3): left edge, right edge, count");
   EXPECT_EQ(
-      failureOf(decodeHistogram, ofTensor(TensorType::kDouble, {1, 4}, std::string(32, '\0'))),
-      "histogram: got shape (1, 4), wanted (buckets, 3): left edge, right edge, count");
-  EXPECT_EQ(failureOf(decodeHistogram, ofTensor(TensorType::kInt32, {1, 3}, std::string(12, '\0'))),
+      failureOf(decodeHistogram, ofTensor(event::TensorType::kDouble, {3}, std::string(24, '\0'))),
+      "histogram: got shape (3), wanted (buckets, 3): left edge, right edge, count");
+  EXPECT_EQ(failureOf(decodeHistogram,
+                      ofTensor(event::TensorType::kDouble, {1, 4}, std::string(32, '\0'))),
+            "histogram: got shape (1, 4), wanted (buckets, 3): left edge, right edge, count");
+  EXPECT_EQ(failureOf(decodeHistogram,
+                      ofTensor(event::TensorType::kInt32, {1, 3}, std::string(12, '\0'))),
             "histogram: got element type 3, wanted floats or doubles, type 1 or 2");
 }
 
 TEST(DecodeHistogram, DoesNotBelieveAShape) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
   const auto failure = [](std::vector<std::int64_t> shape, std::size_t bytes) {
-    return failureOf(decodeHistogram,
-                     ofTensor(TensorType::kDouble, std::move(shape), std::string(bytes, '\0')));
+    return failureOf(decodeHistogram, ofTensor(event::TensorType::kDouble, std::move(shape),
+                                               std::string(bytes, '\0')));
   };
   EXPECT_EQ(failure({2, 3}, 47),
             "histogram: got 47 bytes, wanted the elements of shape (2, 3) of 8 bytes each");
@@ -298,39 +301,40 @@ TEST(DecodePrCurve, ReadsSixRows) {
 }
 
 TEST(DecodePrCurve, SaysWhatIsNone) {
-  EXPECT_EQ(failureOf(decodePrCurve, ofTensor(TensorType::kFloat, {5, 1}, std::string(20, '\0'))),
-            "PR curve: got shape (5, 1), wanted (6, thresholds)");
+  EXPECT_EQ(
+      failureOf(decodePrCurve, ofTensor(event::TensorType::kFloat, {5, 1}, std::string(20, '\0'))),
+      "PR curve: got shape (5, 1), wanted (6, thresholds)");
   EXPECT_EQ(failureOf(decodePrCurve, valueOf(kSummaryAudio)),
             "PR curve: got the field audio, wanted a tensor");
 }
 
 TEST(DecodeMesh, ReadsAPart) {
   // torch 2.13, the vertices of mesh() of two points and their colors.
-  const Value value = valueOf(
+  const event::Value value = valueOf(
       "2a540a52 0a086d5f564552544558 422a 0801 120c 12020801 12020802 12020803 2a18"
       "00000000 0000803f 00000040 00004040 00008040 0000a040"
       "4a1a 0a18 0a046d657368 1210 12016d 1801 2a027b7d 3203010203 380a");
   MeshValue mesh;
   ASSERT_TRUE(decodeMesh(value, value.metadata.value(), &mesh).ok());
   EXPECT_EQ(mesh.mesh.name, "m");
-  EXPECT_EQ(mesh.mesh.part, MeshPart::kVertex);
-  EXPECT_THAT(mesh.mesh.parts, ElementsAre(MeshPart::kVertex, MeshPart::kColor));
+  EXPECT_EQ(mesh.mesh.part, event::MeshPart::kVertex);
+  EXPECT_THAT(mesh.mesh.parts, ElementsAre(event::MeshPart::kVertex, event::MeshPart::kColor));
   EXPECT_EQ(mesh.mesh.jsonConfig, "{}");
-  EXPECT_EQ(mesh.numbers.type, TensorType::kFloat);
+  EXPECT_EQ(mesh.numbers.type, event::TensorType::kFloat);
   EXPECT_THAT(mesh.numbers.shape, ElementsAre(1, 2, 3));
   EXPECT_EQ(mesh.numbers.content.size(), 24U);
 }
 
 TEST(DecodeMesh, SaysWhatIsNone) {
-  const auto failure = [](const Value& value) {
+  const auto failure = [](const event::Value& value) {
     MeshValue mesh;
-    return decodeMesh(value, SummaryMetadata(), &mesh).message();
+    return decodeMesh(value, event::SummaryMetadata(), &mesh).message();
   };
-  EXPECT_EQ(failure(ofTensor(TensorType::kUInt8, {1, 3}, "abc")),
+  EXPECT_EQ(failure(ofTensor(event::TensorType::kUInt8, {1, 3}, "abc")),
             "mesh: got shape (1, 3), wanted (batch, rows, 3)");
   EXPECT_EQ(failure(ofStrings({1, 1, 3}, {"a", "b", "c"})),
             "mesh: got element type 7, wanted numbers");
-  EXPECT_EQ(failure(ofTensor(TensorType::kUInt8, {1, 1, 3}, "abc")),
+  EXPECT_EQ(failure(ofTensor(event::TensorType::kUInt8, {1, 1, 3}, "abc")),
             "part of a mesh: got 0, wanted 1 (vertices), 2 (faces) or 3 (colors)");
 }
 
@@ -351,7 +355,7 @@ TEST(DecodeLayout, ReadsTheValueOfTheLayoutTag) {
 }
 
 TEST(DecodeLayout, SaysWhatIsNone) {
-  const auto failure = [](const Value& value) {
+  const auto failure = [](const event::Value& value) {
     CustomScalarsLayout layout;
     return decodeLayout(value, &layout).message();
   };
@@ -361,37 +365,37 @@ TEST(DecodeLayout, SaysWhatIsNone) {
 }
 
 TEST(DecodeTensor, ReadsAnyTypeOfAnyShape) {
-  Tensor tensor;
-  ASSERT_TRUE(decodeTensor(ofTensor(TensorType::kHalf, {1, 2}, "abcd"), &tensor).ok());
-  EXPECT_EQ(tensor.type, TensorType::kHalf);
+  event::Tensor tensor;
+  ASSERT_TRUE(decodeTensor(ofTensor(event::TensorType::kHalf, {1, 2}, "abcd"), &tensor).ok());
+  EXPECT_EQ(tensor.type, event::TensorType::kHalf);
   EXPECT_THAT(tensor.shape, ElementsAre(1, 2));
   EXPECT_EQ(tensor.content, "abcd");
   // The null tensor of the hparams plugin.
-  ASSERT_TRUE(decodeTensor(ofTensor(TensorType::kFloat, {0}, ""), &tensor).ok());
+  ASSERT_TRUE(decodeTensor(ofTensor(event::TensorType::kFloat, {0}, ""), &tensor).ok());
   EXPECT_THAT(tensor.shape, ElementsAre(0));
 }
 
 TEST(DecodeTensor, ReadsASimpleValue) {
-  Value value;
+  event::Value value;
   value.data = 0.5F;
-  Tensor tensor;
+  event::Tensor tensor;
   ASSERT_TRUE(decodeTensor(value, &tensor).ok());
-  EXPECT_EQ(tensor.type, TensorType::kFloat);
+  EXPECT_EQ(tensor.type, event::TensorType::kFloat);
   EXPECT_THAT(tensor.shape, IsEmpty());
   EXPECT_EQ(tensor.content, unhex("0000003f"));
 }
 
 TEST(DecodeTensor, LeavesATypeItDoesNotKnowAsItIs) {
-  constexpr auto kComplex64 = static_cast<TensorType>(8);
-  Tensor tensor;
+  constexpr auto kComplex64 = static_cast<event::TensorType>(8);
+  event::Tensor tensor;
   ASSERT_TRUE(decodeTensor(ofTensor(kComplex64, {1}, "abcdefgh"), &tensor).ok());
   EXPECT_EQ(tensor.content, "abcdefgh");
 }
 
 TEST(DecodeTensor, SaysWhereTheShapeLies) {
-  EXPECT_EQ(failureOf(decodeTensor, ofTensor(TensorType::kInt64, {2}, "abcdefgh")),
+  EXPECT_EQ(failureOf(decodeTensor, ofTensor(event::TensorType::kInt64, {2}, "abcdefgh")),
             "tensor: got 8 bytes, wanted the elements of shape (2) of 8 bytes each");
-  EXPECT_EQ(failureOf(decodeTensor, ofTensor(TensorType::kUInt8, {0, -1}, "")),
+  EXPECT_EQ(failureOf(decodeTensor, ofTensor(event::TensorType::kUInt8, {0, -1}, "")),
             "tensor: got 0 bytes, wanted the elements of shape (0, -1) of 1 bytes each");
   EXPECT_EQ(failureOf(decodeTensor, valueOf(kSummaryImage)),
             "tensor: got the field image, wanted a tensor");

@@ -6,7 +6,7 @@
 
 #include "steptape/base/error.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 #include <torch/nn/modules/linear.h>

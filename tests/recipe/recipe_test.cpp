@@ -13,7 +13,7 @@
 #include "steptape/recipe/run_description.h"
 #include "steptape/testing/thread_communicator.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/audio.h"
+#include "summary/audio/audio.h"
 
 #include <cstring>
 #include <limits>
 
 #include "base/unhex.h"
-#include "summary/error_matcher.h"
 #include "summary/special_values.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
+
+using test::expectInvalidArgument;
 
 template <typename Sample>
 std::vector<Sample> samplesOf(const WavFile& file, std::size_t headerBytes) {
@@ -221,8 +223,8 @@ TEST(AudioValue, IsAMessageWithTheRateFramesAndChannelsOfTheFile) {
       options.encoding = encoding;
       const WavFile file =
           encodeWav(TensorView(samples.data(), {12 / channels, channels}), options);
-      const Value value = audioValue("tone", file.bytes);
-      const auto& audio = std::get<SummaryAudio>(value.data);
+      const event::Value value = audioValue("tone", file.bytes);
+      const auto& audio = std::get<event::SummaryAudio>(value.data);
       EXPECT_EQ(audio.encoded, file.bytes);
       EXPECT_EQ(audio.contentType, "audio/wav");
       EXPECT_EQ(audio.sampleRate, 8000);
@@ -230,7 +232,7 @@ TEST(AudioValue, IsAMessageWithTheRateFramesAndChannelsOfTheFile) {
       EXPECT_EQ(audio.lengthFrames, 12 / channels);
       // What the fast data server would make application/octet-stream without.
       EXPECT_EQ(value.metadata->pluginContent, "\x10\x0b");
-      EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+      EXPECT_EQ(value.metadata->dataClass, event::DataClass::kBlobSequence);
     }
   }
 }
@@ -239,8 +241,8 @@ TEST(AudioValue, ClaimsNothingOfAFileThatItDoesNotKnow) {
   const std::string wav = encodeWav(std::vector<float>(3)).bytes;
   for (const std::string& bytes :
        {std::string(), std::string("wav bytes"), wav.substr(0, 12), wav.substr(0, 30)}) {
-    const Value value = audioValue("tone", bytes);
-    const auto& audio = std::get<SummaryAudio>(value.data);
+    const event::Value value = audioValue("tone", bytes);
+    const auto& audio = std::get<event::SummaryAudio>(value.data);
     EXPECT_EQ(audio.encoded, bytes);
     EXPECT_EQ(audio.sampleRate, 0) << bytes.size();
     EXPECT_EQ(audio.numChannels, 0) << bytes.size();
@@ -249,18 +251,18 @@ TEST(AudioValue, ClaimsNothingOfAFileThatItDoesNotKnow) {
 }
 
 TEST(AudioValue, IsOneBlobOfTheAudioPluginAsATensor) {
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "Tone";
   metadata.description = "440 Hz";
-  const Value value = audioValue("tone", "wav bytes", metadata, ValueForm::kTensor);
+  const event::Value value = audioValue("tone", "wav bytes", metadata, ValueForm::kTensor);
   EXPECT_EQ(value.tag, "tone");
-  const auto& tensor = std::get<Tensor>(value.data);
-  EXPECT_EQ(tensor.type, TensorType::kString);
+  const auto& tensor = std::get<event::Tensor>(value.data);
+  EXPECT_EQ(tensor.type, event::TensorType::kString);
   EXPECT_EQ(tensor.shape, std::vector<std::int64_t>{1});
   EXPECT_EQ(tensor.strings, std::vector<std::string>{"wav bytes"});
   EXPECT_EQ(value.metadata->pluginName, "audio");
   EXPECT_EQ(value.metadata->pluginContent, "\x10\x0b");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kBlobSequence);
   EXPECT_EQ(value.metadata->displayName, "Tone");
   EXPECT_EQ(value.metadata->description, "440 Hz");
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/boxes.h"
+#include "summary/image/boxes.h"
 
 #include <limits>
 #include <string>
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using Art = std::vector<std::string>;
 using Bytes = std::vector<std::uint8_t>;
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/custom_scalars.h"
+#include "summary/plot/custom_scalars.h"
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
+
+using test::expectInvalidArgument;
 
 CustomScalarsLayout layoutOf(std::vector<CustomScalarsCategory> categories) {
   return {std::move(categories)};
@@ -53,13 +55,13 @@ TEST(MergeLayout, MergesWhatOccursTwiceInOneCall) {
 }
 
 TEST(ValidateLayout, RejectsALayoutOfNothing) {
-  expectInvalidArgument([] { validateLayout({}); }, "custom scalars: the layout has no category");
+  expectInvalidArgument([] { checkLayout({}); }, "custom scalars: the layout has no category");
 }
 
 TEST(ValidateLayout, NamesTheCategoryWithoutACharts) {
   expectInvalidArgument(
       [] {
-        validateLayout(layoutOf({{"loss", {}}}));
+        checkLayout(layoutOf({{"loss", {}}}));
       },
       "custom scalars: category \"loss\" has no chart");
 }
@@ -67,7 +69,7 @@ TEST(ValidateLayout, NamesTheCategoryWithoutACharts) {
 TEST(ValidateLayout, NamesTheChartWithoutTags) {
   expectInvalidArgument(
       [] {
-        validateLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {})}}}));
+        checkLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {})}}}));
       },
       "custom scalars: chart \"train\" has no tags, wanted either tags or margins");
 }
@@ -77,7 +79,7 @@ TEST(ValidateLayout, NamesTheChartThatIsOfTwoKinds) {
   chart.margins.push_back({"v", "l", "u"});
   expectInvalidArgument(
       [&] {
-        validateLayout(layoutOf({{"loss", {chart}}}));
+        checkLayout(layoutOf({{"loss", {chart}}}));
       },
       "custom scalars: chart \"train\" has both tags and margins, wanted either tags or margins");
 }
@@ -85,12 +87,12 @@ TEST(ValidateLayout, NamesTheChartThatIsOfTwoKinds) {
 TEST(ValidateLayout, NamesTheChartWithAnEmptyTag) {
   expectInvalidArgument(
       [] {
-        validateLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {"a", ""})}}}));
+        checkLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {"a", ""})}}}));
       },
       "custom scalars: chart \"train\" has an empty tag");
   expectInvalidArgument(
       [] {
-        validateLayout(
+        checkLayout(
             layoutOf({{"loss", {CustomScalarsChart::margin("band", {"value", "", "upper"})}}}));
       },
       "custom scalars: chart \"band\" has an empty tag");
@@ -99,26 +101,26 @@ TEST(ValidateLayout, NamesTheChartWithAnEmptyTag) {
 TEST(ValidateLayout, RejectsTextsForWhichTensorBoardWouldRefuseTheLayout) {
   expectInvalidArgument(
       [] {
-        validateLayout(layoutOf({{"\xff", {lines("train", "a")}}}));
+        checkLayout(layoutOf({{"\xff", {lines("train", "a")}}}));
       },
       "custom scalars: category \"\xEF\xBF\xBD\" is not UTF-8");
   expectInvalidArgument(
       [] {
-        validateLayout(layoutOf({{"loss", {lines("\xff", "a")}}}));
+        checkLayout(layoutOf({{"loss", {lines("\xff", "a")}}}));
       },
       "custom scalars: chart \"\xEF\xBF\xBD\" is not UTF-8");
   expectInvalidArgument(
       [] {
-        validateLayout(layoutOf({{"loss", {lines("train", "\xff")}}}));
+        checkLayout(layoutOf({{"loss", {lines("train", "\xff")}}}));
       },
       "custom scalars: tag \"\xEF\xBF\xBD\" is not UTF-8");
 }
 
 TEST(CustomScalarsValue, IsTheLayoutUnderTensorBoardsTag) {
-  const Value value = customScalarsValue(layoutOf({{"loss", {lines("train", "a")}}}));
+  const event::Value value = customScalarsValue(layoutOf({{"loss", {lines("train", "a")}}}));
   EXPECT_EQ(value.tag, "custom_scalars__config__");
-  const auto& tensor = std::get<Tensor>(value.data);
-  EXPECT_EQ(tensor.type, TensorType::kString);
+  const auto& tensor = std::get<event::Tensor>(value.data);
+  EXPECT_EQ(tensor.type, event::TensorType::kString);
   EXPECT_TRUE(tensor.shape.empty());
   ASSERT_EQ(tensor.strings.size(), 1U);
   CustomScalarsLayout layout;
@@ -126,7 +128,7 @@ TEST(CustomScalarsValue, IsTheLayoutUnderTensorBoardsTag) {
   EXPECT_EQ(summaryOf(layout), "loss: train(a)");
   EXPECT_EQ(value.metadata->pluginName, "custom_scalars");
   EXPECT_EQ(value.metadata->pluginContent, "");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kTensor);
 }
 
 }  // namespace

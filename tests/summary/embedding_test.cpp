@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/embedding.h"
+#include "summary/embedding/embedding.h"
 
 #include <cmath>
 #include <cstdint>
@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "summary/embedding_config.h"
-#include "summary/embedding_text_format.h"
-#include "summary/embedding_tsv.h"
-#include "summary/error_matcher.h"
+#include "summary/embedding/embedding_config.h"
+#include "summary/embedding/embedding_text_format.h"
+#include "summary/embedding/embedding_tsv.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,6 +18,7 @@
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Le;
@@ -126,13 +127,11 @@ TEST(CheckEmbedding, RejectsMoreImagesThanTheProjectorCanLoad) {
 }
 
 TEST(CheckEmbedding, RejectsATagThatNoDirectoryCanHave) {
-  EmbeddingOptions options;
-  options.tag = std::string(100, '/');
-  expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
+  expectInvalidArgument([] { checkEmbeddingTag(std::string(100, '/'), 0); },
                         "embedding: the tag makes a directory's name of 300 bytes, wanted 255 at "
                         "most");
-  options.tag.clear();
-  EXPECT_THROW(checkEmbedding(kThreePoints, options), Error);
+  EXPECT_THROW(checkEmbeddingTag("", 0), Error);
+  EXPECT_NO_THROW(checkEmbeddingTag("last/layer", 7));
 }
 
 // The layout of tensorboardX 2.6.5's make_sprite().

@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/summary/video.h"
-
-#include "summary/error_matcher.h"
+#include "summary/video/video.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using Bytes = std::vector<std::uint8_t>;
 
 struct GifFrame {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "summary/histogram_bins.h"
+#include "summary/histogram/histogram_bins.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "summary/element.h"
+#include "base/element.h"
 #include "summary/type_names.h"
 
 #include <gtest/gtest.h>

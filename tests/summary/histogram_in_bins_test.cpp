@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "steptape/summary/histogram.h"
-
-#include "summary/error_matcher.h"
-#include "summary/histogram_rules.h"
+#include "summary/histogram/histogram.h"
+#include "summary/histogram/histogram_rules.h"
 #include "summary/special_values.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,6 +16,7 @@
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;

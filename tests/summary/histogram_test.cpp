@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/histogram.h"
+#include "summary/histogram/histogram.h"
 
 #include <limits>
 #include <numeric>

@@ -4,23 +4,23 @@
 #include <cstring>
 #include <limits>
 
-#include "steptape/summary/histogram.h"
-
-#include "summary/error_matcher.h"
+#include "summary/histogram/histogram.h"
 #include "summary/special_values.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using Row = std::array<double, 3>;
 using Rows = std::vector<Row>;
 
-Tensor tensorOf(const HistogramRaw& histogram) {
-  return std::get<Tensor>(histogramValue("h", histogram, {}, ValueForm::kTensor).data);
+event::Tensor tensorOf(const HistogramRaw& histogram) {
+  return std::get<event::Tensor>(histogramValue("h", histogram, {}, ValueForm::kTensor).data);
 }
 
 Rows rowsOf(const HistogramRaw& histogram) {
-  const Tensor tensor = tensorOf(histogram);
+  const event::Tensor tensor = tensorOf(histogram);
   Rows rows(tensor.content.size() / sizeof(Row));
   std::memcpy(rows.data(), tensor.content.data(), rows.size() * sizeof(Row));
   return rows;
@@ -38,17 +38,17 @@ HistogramRaw valid() {
 }
 
 TEST(HistogramValue, IsATensorOfTheHistogramPlugin) {
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "Weights";
   metadata.description = "of layer 1";
-  const Value value = histogramValue("w", valid(), metadata, ValueForm::kTensor);
+  const event::Value value = histogramValue("w", valid(), metadata, ValueForm::kTensor);
   EXPECT_EQ(value.tag, "w");
   EXPECT_EQ(value.metadata->pluginName, "histograms");
   EXPECT_EQ(value.metadata->pluginContent, "");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kTensor);
   EXPECT_EQ(value.metadata->displayName, "Weights");
   EXPECT_EQ(value.metadata->description, "of layer 1");
-  EXPECT_EQ(tensorOf(valid()).type, TensorType::kDouble);
+  EXPECT_EQ(tensorOf(valid()).type, event::TensorType::kDouble);
   EXPECT_EQ(tensorOf(valid()).shape, (std::vector<std::int64_t>{2, 3}));
 }
 
@@ -87,15 +87,15 @@ TEST(HistogramValue, NeverRunsBackwardsWhereMinAndMaxContradictTheLimits) {
   EXPECT_EQ(rowsOf(histogram), (Rows{{1, 1, 1}, {1, 3, 1}, {3, 3, 1}}));
 }
 
-SummaryHistogram compatible(const HistogramRaw& histogram) {
-  return std::get<SummaryHistogram>(histogramValue("h", histogram).data);
+event::SummaryHistogram compatible(const HistogramRaw& histogram) {
+  return std::get<event::SummaryHistogram>(histogramValue("h", histogram).data);
 }
 
 TEST(HistogramValue, IsAHistogramMessageThatTorchsReadersKnow) {
   HistogramRaw histogram = valid();
   histogram.sum = 15;
   histogram.sumSquares = 30;
-  const SummaryHistogram value = compatible(histogram);
+  const event::SummaryHistogram value = compatible(histogram);
   EXPECT_EQ(value.min, 0.5);
   EXPECT_EQ(value.max, 2.5);
   EXPECT_EQ(value.num, 10);
@@ -111,7 +111,7 @@ TEST(HistogramValue, LeavesOutEmptyBucketsAtBothEndsOfTheMessageToo) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits = {-1, 0, 1, 2, 3, 4};
   histogram.bucketCounts = {0, 0, 4, 0, 6, 0};
-  const SummaryHistogram value = compatible(histogram);
+  const event::SummaryHistogram value = compatible(histogram);
   EXPECT_EQ(value.bucketLimits, (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(value.bucketCounts, (std::vector<double>{4, 0, 6}));
 }
@@ -137,13 +137,13 @@ TEST(HistogramValue, OfNoValuesIsAMessageWithoutBuckets) {
 
 TEST(HistogramValue, HasMetadataWithAMessageForItsNamesOnly) {
   EXPECT_FALSE(histogramValue("h", valid()).metadata);
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "Weights";
-  const Value value = histogramValue("h", valid(), metadata);
+  const event::Value value = histogramValue("h", valid(), metadata);
   ASSERT_TRUE(value.metadata);
   EXPECT_EQ(value.metadata->displayName, "Weights");
   EXPECT_EQ(value.metadata->pluginName, "histograms");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kTensor);
 }
 
 // TensorBoard's Python loader reads the edges of a message in binary32.
@@ -153,9 +153,9 @@ TEST(HistogramValue, IsATensorWhereBinary32CannotHoldTheEdges) {
     histogram.min = min;
     histogram.max = max;
     histogram.bucketLimits = {limit, max};
-    const Value value = histogramValue("h", histogram);
-    EXPECT_EQ(value.metadata.has_value(), std::holds_alternative<Tensor>(value.data));
-    return std::holds_alternative<Tensor>(value.data);
+    const event::Value value = histogramValue("h", histogram);
+    EXPECT_EQ(value.metadata.has_value(), std::holds_alternative<event::Tensor>(value.data));
+    return std::holds_alternative<event::Tensor>(value.data);
   };
   EXPECT_FALSE(isTensor(1e8, 1e8 + 8, 1e8 + 16));
   EXPECT_TRUE(isTensor(1e8, 1e8 + 1, 1e8 + 16));
@@ -166,22 +166,22 @@ TEST(HistogramValue, IsATensorWhereBinary32CannotHoldTheEdges) {
 }
 
 TEST(ValidateHistogram, AcceptsWhatComputeHistogramGives) {
-  EXPECT_NO_THROW(validateHistogram(valid()));
-  EXPECT_NO_THROW(validateHistogram({}));
-  EXPECT_NO_THROW(validateHistogram(computeHistogram(std::vector<float>{-1e30F, 0, 1e30F}).raw));
+  EXPECT_NO_THROW(checkHistogram(valid()));
+  EXPECT_NO_THROW(checkHistogram({}));
+  EXPECT_NO_THROW(checkHistogram(computeHistogram(std::vector<float>{-1e30F, 0, 1e30F}).raw));
 }
 
 TEST(ValidateHistogram, AcceptsAnOpenLastBucket) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits.back() = kInfinity;
-  EXPECT_NO_THROW(validateHistogram(histogram));
+  EXPECT_NO_THROW(checkHistogram(histogram));
   EXPECT_EQ(rowsOf(histogram), (Rows{{0.5, 1, 4}, {1, 2.5, 6}}));
 }
 
 TEST(ValidateHistogram, NamesBothLengths) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits.push_back(4);
-  expectInvalidArgument([&] { validateHistogram(histogram); },
+  expectInvalidArgument([&] { checkHistogram(histogram); },
                         "histogram: got 3 bucketLimits and 2 bucketCounts, wanted as many of both: "
                         "the right edge and the count of each bucket");
 }
@@ -190,7 +190,7 @@ TEST(ValidateHistogram, NamesTheFirstEdgeThatDoesNotAscend) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits = {1, 2.5, 2.5, 0};
   histogram.bucketCounts = {1, 1, 1, 1};
-  expectInvalidArgument([&] { validateHistogram(histogram); },
+  expectInvalidArgument([&] { checkHistogram(histogram); },
                         "histogram: bucketLimits[2] is 2.5, wanted more than bucketLimits[1] is "
                         "2.5: edges must ascend");
 }
@@ -198,28 +198,28 @@ TEST(ValidateHistogram, NamesTheFirstEdgeThatDoesNotAscend) {
 TEST(ValidateHistogram, NamesAnEdgeThatIsNotANumber) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits[1] = std::nan("");
-  expectInvalidArgument([&] { validateHistogram(histogram); },
+  expectInvalidArgument([&] { checkHistogram(histogram); },
                         "histogram: bucketLimits[1] is nan, wanted a finite number");
 }
 
 TEST(ValidateHistogram, NamesAnInfiniteInnerEdge) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits[0] = -kInfinity;
-  expectInvalidArgument([&] { validateHistogram(histogram); },
+  expectInvalidArgument([&] { checkHistogram(histogram); },
                         "histogram: bucketLimits[0] is -inf, wanted a finite number");
 }
 
 TEST(ValidateHistogram, NamesANegativeCount) {
   HistogramRaw histogram = valid();
   histogram.bucketCounts[1] = -1;
-  expectInvalidArgument([&] { validateHistogram(histogram); },
+  expectInvalidArgument([&] { checkHistogram(histogram); },
                         "histogram: bucketCounts[1] is -1, wanted a finite number not below 0");
 }
 
 TEST(ValidateHistogram, NamesMinAndMaxTheWrongWayRound) {
   HistogramRaw histogram = valid();
   histogram.min = 3;
-  expectInvalidArgument([&] { validateHistogram(histogram); },
+  expectInvalidArgument([&] { checkHistogram(histogram); },
                         "histogram: min is 3 and max is 2.5, wanted finite numbers with min not "
                         "above max");
 }
@@ -227,7 +227,7 @@ TEST(ValidateHistogram, NamesMinAndMaxTheWrongWayRound) {
 TEST(ValidateHistogram, NamesAnInfiniteMaximum) {
   HistogramRaw histogram = valid();
   histogram.max = kInfinity;
-  expectInvalidArgument([&] { validateHistogram(histogram); },
+  expectInvalidArgument([&] { checkHistogram(histogram); },
                         "histogram: min is 0.5 and max is inf, wanted finite numbers with min not "
                         "above max");
 }

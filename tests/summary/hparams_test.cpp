@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/hparams.h"
+#include "summary/hparams.h"
 
 #include <limits>
 #include <string>
 
-#include "summary/error_matcher.h"
 #include "summary/special_values.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 
 namespace steptape {
 namespace {
+
+using test::expectInvalidArgument;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -31,20 +33,20 @@ HparamInfo interval(std::string name, double least, double largest) {
 }
 
 template <typename Content>
-Content contentOf(const Value& value) {
+Content contentOf(const event::Value& value) {
   HparamsContent content;
   const Status status = decodeHparamsContent(value.metadata->pluginContent, &content);
   EXPECT_TRUE(status.ok()) << status.message();
   return std::get<Content>(content);
 }
 
-void expectMetadataOnly(const Value& value, const std::string& tag) {
+void expectMetadataOnly(const event::Value& value, const std::string& tag) {
   EXPECT_EQ(value.tag, tag);
   ASSERT_TRUE(value.metadata.has_value());
   EXPECT_EQ(value.metadata->pluginName, "hparams");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
-  const auto& tensor = std::get<Tensor>(value.data);
-  EXPECT_EQ(tensor.type, TensorType::kFloat);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kTensor);
+  const auto& tensor = std::get<event::Tensor>(value.data);
+  EXPECT_EQ(tensor.type, event::TensorType::kFloat);
   EXPECT_EQ(tensor.shape, std::vector<std::int64_t>{0});
   EXPECT_EQ(tensor.content, "");
 }

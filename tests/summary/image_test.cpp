@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/image.h"
+#include "summary/image/image.h"
 
 #include <limits>
 #include <numeric>
 
-#include "summary/error_matcher.h"
 #include "summary/special_values.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes counting(std::size_t count) {
@@ -220,57 +221,58 @@ TEST_F(ImageGrid, RejectsASideThatNoImageHas) {
 }
 
 TEST(ImageValue, IsAMessageThatTorchsReadersKnow) {
-  const Value value = imageValue("sample", 28, 14, "png bytes");
-  const auto& image = std::get<SummaryImage>(value.data);
+  const event::Value value = imageValue("sample", 28, 14, "png bytes");
+  const auto& image = std::get<event::SummaryImage>(value.data);
   EXPECT_EQ(image.width, 28);
   EXPECT_EQ(image.height, 14);
   EXPECT_EQ(image.encoded, "png bytes");
   EXPECT_FALSE(value.metadata);
-  EXPECT_TRUE(std::holds_alternative<SummaryImage>(
+  EXPECT_TRUE(std::holds_alternative<event::SummaryImage>(
       imageValue("sample", 1, 1, std::vector<std::string>{"png"}).data));
 }
 
 TEST(ImageValue, SaysInTheMessageHowManyChannelsThePngHas) {
   for (const int channels : {1, 3, 4}) {
     Pixels pixels{1, 1, channels, std::vector<std::uint8_t>(static_cast<std::size_t>(channels))};
-    const Value value = imageValue("sample", 1, 1, encodePng(pixels));
-    EXPECT_EQ(std::get<SummaryImage>(value.data).colorspace, channels);
+    const event::Value value = imageValue("sample", 1, 1, encodePng(pixels));
+    EXPECT_EQ(std::get<event::SummaryImage>(value.data).colorspace, channels);
   }
 }
 
 TEST(ImageValue, HasMetadataWithAMessageForItsNamesOnly) {
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.description = "of the test set";
-  const Value value = imageValue("sample", 28, 14, "png bytes", metadata);
+  const event::Value value = imageValue("sample", 28, 14, "png bytes", metadata);
   ASSERT_TRUE(value.metadata);
   EXPECT_EQ(value.metadata->description, "of the test set");
   EXPECT_EQ(value.metadata->pluginName, "images");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kBlobSequence);
 }
 
 TEST(ImageValue, IsWidthHeightAndPngOfTheImagePlugin) {
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "Sample";
   metadata.description = "of the test set";
-  const Value value = imageValue("sample", 28, 14, "png bytes", metadata, ValueForm::kTensor);
+  const event::Value value =
+      imageValue("sample", 28, 14, "png bytes", metadata, ValueForm::kTensor);
   EXPECT_EQ(value.tag, "sample");
-  const auto& tensor = std::get<Tensor>(value.data);
-  EXPECT_EQ(tensor.type, TensorType::kString);
+  const auto& tensor = std::get<event::Tensor>(value.data);
+  EXPECT_EQ(tensor.type, event::TensorType::kString);
   EXPECT_EQ(tensor.shape, std::vector<std::int64_t>{3});
   EXPECT_EQ(tensor.strings, (std::vector<std::string>{"28", "14", "png bytes"}));
   EXPECT_EQ(value.metadata->pluginName, "images");
   EXPECT_EQ(value.metadata->pluginContent, "");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kBlobSequence);
   EXPECT_EQ(value.metadata->displayName, "Sample");
   EXPECT_EQ(value.metadata->description, "of the test set");
 }
 
 TEST(ImageValue, HoldsSeveralImagesOfOneStep) {
-  const Value value = imageValue("samples", 30, 20, {"first", "second", "third"});
-  const auto& tensor = std::get<Tensor>(value.data);
+  const event::Value value = imageValue("samples", 30, 20, {"first", "second", "third"});
+  const auto& tensor = std::get<event::Tensor>(value.data);
   EXPECT_EQ(tensor.shape, std::vector<std::int64_t>{5});
   EXPECT_EQ(tensor.strings, (std::vector<std::string>{"30", "20", "first", "second", "third"}));
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kBlobSequence);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kBlobSequence);
 }
 
 }  // namespace

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/mesh.h"
+#include "summary/plot/mesh.h"
 
 #include <cstring>
 #include <limits>
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using Shape = std::vector<std::int64_t>;
 
 template <typename T>
-std::vector<T> elementsOf(const Tensor& tensor) {
+std::vector<T> elementsOf(const event::Tensor& tensor) {
   std::vector<T> elements(tensor.content.size() / sizeof(T));
   std::memcpy(elements.data(), tensor.content.data(), tensor.content.size());
   return elements;
@@ -45,7 +46,7 @@ class Mesh : public ::testing::Test {
 
 TEST_F(Mesh, OfVerticesAloneIsAPointCloud) {
   const MeshTensors mesh = meshTensors(triangle_);
-  EXPECT_EQ(mesh.vertices.type, TensorType::kFloat);
+  EXPECT_EQ(mesh.vertices.type, event::TensorType::kFloat);
   EXPECT_EQ(mesh.vertices.shape, (Shape{1, 3, 3}));
   EXPECT_EQ(elementsOf<float>(mesh.vertices), coordinates_);
   EXPECT_FALSE(mesh.faces);
@@ -65,7 +66,7 @@ TEST_F(Mesh, ConvertsVerticesOfAnyTypeAndStrides) {
 TEST_F(Mesh, KeepsBytesAsColors) {
   const std::vector<std::uint8_t> colors = {0, 1, 2, 253, 254, 255, 128, 64, 32};
   const MeshTensors mesh = meshTensors(triangle_, withColors(TensorView(colors.data(), {1, 3, 3})));
-  EXPECT_EQ(mesh.colors->type, TensorType::kUInt8);
+  EXPECT_EQ(mesh.colors->type, event::TensorType::kUInt8);
   EXPECT_EQ(mesh.colors->shape, (Shape{1, 3, 3}));
   EXPECT_EQ(elementsOf<std::uint8_t>(*mesh.colors), colors);
 }
@@ -98,7 +99,7 @@ TEST_F(Mesh, NamesTheIntegerColorThatIsNoByte) {
 TEST_F(Mesh, StoresFacesAs32BitIntegers) {
   const std::vector<std::int64_t> faces = {0, 1, 2, 2, 1, 0};
   const MeshTensors mesh = meshTensors(triangle_, withFaces(TensorView(faces.data(), {1, 2, 3})));
-  EXPECT_EQ(mesh.faces->type, TensorType::kInt32);
+  EXPECT_EQ(mesh.faces->type, event::TensorType::kInt32);
   EXPECT_EQ(mesh.faces->shape, (Shape{1, 2, 3}));
   EXPECT_EQ(elementsOf<std::int32_t>(*mesh.faces), (std::vector<std::int32_t>{0, 1, 2, 2, 1, 0}));
 }
@@ -193,18 +194,18 @@ TEST_F(Mesh, IsAValueForEachPart) {
   const std::vector<int> faces = {0, 1, 2};
   MeshOptions options = withColors(triangle_);
   options.faces = TensorView(faces.data(), {1, 1, 3});
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "Cloud";
   metadata.description = "of points";
-  const std::vector<Value> values =
+  const std::vector<event::Value> values =
       meshValues("cloud", meshTensors(triangle_, options), "", metadata);
   ASSERT_EQ(values.size(), 3U);
   EXPECT_EQ(values[0].tag, "cloud_VERTEX");
   EXPECT_EQ(values[1].tag, "cloud_FACE");
   EXPECT_EQ(values[2].tag, "cloud_COLOR");
-  for (const Value& value : values) {
+  for (const event::Value& value : values) {
     EXPECT_EQ(value.metadata->pluginName, "mesh");
-    EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+    EXPECT_EQ(value.metadata->dataClass, event::DataClass::kTensor);
     EXPECT_EQ(value.metadata->displayName, "Cloud");
     EXPECT_EQ(value.metadata->description, "of points");
   }
@@ -217,7 +218,7 @@ TEST_F(Mesh, IsAValueForEachPart) {
 }
 
 TEST_F(Mesh, SaysWhichPartsItHas) {
-  const std::vector<Value> values =
+  const std::vector<event::Value> values =
       meshValues("cloud", meshTensors(triangle_, withColors(triangle_)), R"({"a": 1})");
   ASSERT_EQ(values.size(), 2U);
   EXPECT_EQ(values[1].tag, "cloud_COLOR");

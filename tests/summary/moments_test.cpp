@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "summary/moments.h"
+#include "summary/histogram/moments.h"
 
 #include <cmath>
 #include <vector>

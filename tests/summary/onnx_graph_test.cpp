@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/onnx_graph.h"
+#include "summary/graph/onnx_graph.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
 
-#include "summary/error_matcher.h"
-#include "summary/graph_names.h"
+#include "summary/graph/graph_names.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,33 +14,34 @@
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Graph goldenGraph(const std::string& name) {
-  Graph graph = onnxGraph(readOnnxModel(STEPTAPE_SOURCE_DIR "/tests/golden/" + name));
-  EXPECT_NO_THROW(checkGraph(graph));
+event::Graph goldenGraph(const std::string& name) {
+  event::Graph graph = onnxGraph(readOnnxModel(STEPTAPE_SOURCE_DIR "/tests/golden/" + name));
+  EXPECT_NO_THROW(event::checkGraph(graph));
   return graph;
 }
 
-const GraphNode& nodeOf(const Graph& graph, const std::string& name) {
+const event::GraphNode& nodeOf(const event::Graph& graph, const std::string& name) {
   const auto found = std::find_if(graph.nodes.begin(), graph.nodes.end(),
-                                  [&](const GraphNode& node) { return node.name == name; });
+                                  [&](const event::GraphNode& node) { return node.name == name; });
   if (found == graph.nodes.end()) {
     throw Error(ErrorCode::kInvalidArgument, "no node " + name);
   }
   return *found;
 }
 
-std::size_t countOp(const Graph& graph, const std::string& op) {
+std::size_t countOp(const event::Graph& graph, const std::string& op) {
   return static_cast<std::size_t>(
       std::count_if(graph.nodes.begin(), graph.nodes.end(),
-                    [&](const GraphNode& node) { return node.op == op; }));
+                    [&](const event::GraphNode& node) { return node.op == op; }));
 }
 
-std::vector<std::string> namesIn(const Graph& graph) {
+std::vector<std::string> namesIn(const event::Graph& graph) {
   std::vector<std::string> names;
-  for (const GraphNode& node : graph.nodes) {
+  for (const event::GraphNode& node : graph.nodes) {
     names.push_back(node.name);
   }
   return names;
@@ -60,7 +61,7 @@ OnnxModel modelOf(OnnxGraph graph) {
 
 // Counts as the package onnx 1.23.2 has them; see tests/golden/README.md.
 TEST(OnnxGraph, HasEveryNodeOfAResNet) {
-  const Graph graph = goldenGraph("resnet.onnx");
+  const event::Graph graph = goldenGraph("resnet.onnx");
   EXPECT_EQ(countOp(graph, "Initializer"), 22U);
   EXPECT_EQ(countOp(graph, "Input"), 1U);
   EXPECT_EQ(countOp(graph, "Output"), 1U);
@@ -68,7 +69,7 @@ TEST(OnnxGraph, HasEveryNodeOfAResNet) {
 }
 
 TEST(OnnxGraph, TurnsModulesIntoScopes) {
-  const Graph graph = goldenGraph("resnet.onnx");
+  const event::Graph graph = goldenGraph("resnet.onnx");
   EXPECT_THAT(nodeOf(graph, "layer1/layer1.0/relu/Relu").inputs,
               ElementsAre("layer1/layer1.0/conv1/Conv"));
   EXPECT_THAT(nodeOf(graph, "layer1/layer1.0/Add").inputs,
@@ -81,13 +82,14 @@ TEST(OnnxGraph, TurnsModulesIntoScopes) {
 }
 
 TEST(OnnxGraph, KeepsShapesTypesAndAttributes) {
-  const Graph graph = goldenGraph("resnet.onnx");
-  const GraphNode& weight = nodeOf(graph, "conv1/weight");
-  EXPECT_THAT(weight.outputShapes, ElementsAre(GraphShape{4, 3, 3, 3}));
-  EXPECT_EQ(weight.outputType, TensorType::kFloat);
-  EXPECT_THAT(nodeOf(graph, "input/image").outputShapes, ElementsAre(GraphShape{-1, 3, 16, 16}));
-  EXPECT_THAT(nodeOf(graph, "fc/Gemm").outputShapes, ElementsAre(GraphShape{-1, 10}));
-  const GraphNode& conv = nodeOf(graph, "conv1/Conv");
+  const event::Graph graph = goldenGraph("resnet.onnx");
+  const event::GraphNode& weight = nodeOf(graph, "conv1/weight");
+  EXPECT_THAT(weight.outputShapes, ElementsAre(event::GraphShape{4, 3, 3, 3}));
+  EXPECT_EQ(weight.outputType, event::TensorType::kFloat);
+  EXPECT_THAT(nodeOf(graph, "input/image").outputShapes,
+              ElementsAre(event::GraphShape{-1, 3, 16, 16}));
+  EXPECT_THAT(nodeOf(graph, "fc/Gemm").outputShapes, ElementsAre(event::GraphShape{-1, 10}));
+  const event::GraphNode& conv = nodeOf(graph, "conv1/Conv");
   EXPECT_THAT(conv.outputShapes, IsEmpty()) << "the file does not have it";
   ASSERT_EQ(conv.attributes.size(), 5U);
   EXPECT_EQ(conv.attributes[2].first, "kernel_shape");
@@ -95,7 +97,7 @@ TEST(OnnxGraph, KeepsShapesTypesAndAttributes) {
 }
 
 TEST(OnnxGraph, TurnsTheGraphsOfLoopsAndBranchesIntoScopes) {
-  const Graph graph = goldenGraph("control_flow.onnx");
+  const event::Graph graph = goldenGraph("control_flow.onnx");
   EXPECT_EQ(graph.nodes.size() - countOp(graph, "Input") - countOp(graph, "Output"), 12U);
   EXPECT_THAT(nodeOf(graph, "Loop/body/input/x.31").inputs, ElementsAre("input/x"));
   EXPECT_THAT(nodeOf(graph, "Loop/body/If/then_branch/Mul").inputs,
@@ -110,14 +112,14 @@ TEST(OnnxGraph, TurnsTheGraphsOfLoopsAndBranchesIntoScopes) {
 
 TEST(OnnxGraph, NumbersTheOutputsOfANode) {
   OnnxGraph graph;
-  graph.inputs = {{"x", TensorType::kFloat, GraphShape{4}}};
+  graph.inputs = {{"x", event::TensorType::kFloat, event::GraphShape{4}}};
   graph.nodes = {onnxNode("split", "Split", {"x", ""}, {"a", "", "c"}),
                  onnxNode("add", "Add", {"a", "c"}, {"y"})};
-  graph.valueInfos = {{"c", TensorType::kFloat, GraphShape{2}}};
-  const Graph shown = onnxGraph(modelOf(graph));
+  graph.valueInfos = {{"c", event::TensorType::kFloat, event::GraphShape{2}}};
+  const event::Graph shown = onnxGraph(modelOf(graph));
   EXPECT_THAT(nodeOf(shown, "split").inputs, ElementsAre("input/x"));
   EXPECT_THAT(nodeOf(shown, "split").outputShapes,
-              ElementsAre(std::nullopt, std::nullopt, GraphShape{2}));
+              ElementsAre(std::nullopt, std::nullopt, event::GraphShape{2}));
   EXPECT_THAT(nodeOf(shown, "add").inputs, ElementsAre("split", "split:2"));
 }
 
@@ -133,14 +135,14 @@ TEST(OnnxGraph, NamesNodesThatHaveNoName) {
 TEST(OnnxGraph, GivesEachNodeANameOfItsOwn) {
   OnnxGraph graph;
   // PyTorch's own reader shows an output and the node that makes it under one name.
-  graph.inputs = {{"x", TensorType::kFloat, GraphShape{}}};
-  graph.outputs = {{"y", TensorType::kFloat, GraphShape{}}};
-  graph.initializers = {{"y/w", TensorType::kFloat, GraphShape{}}};
+  graph.inputs = {{"x", event::TensorType::kFloat, event::GraphShape{}}};
+  graph.outputs = {{"y", event::TensorType::kFloat, event::GraphShape{}}};
+  graph.initializers = {{"y/w", event::TensorType::kFloat, event::GraphShape{}}};
   graph.nodes = {onnxNode("y", "Relu", {"x"}, {"b"}), onnxNode("/y", "Relu", {"b"}, {"c"}),
                  onnxNode("y/w", "Mul", {"c", "y/w"}, {"d"}),
                  onnxNode("output/y", "Neg", {"d"}, {"y"})};
-  const Graph shown = onnxGraph(modelOf(graph));
-  EXPECT_NO_THROW(checkGraph(shown));
+  const event::Graph shown = onnxGraph(modelOf(graph));
+  EXPECT_NO_THROW(event::checkGraph(shown));
   EXPECT_THAT(nodeOf(shown, "y_1").inputs, ElementsAre("y"));
   EXPECT_THAT(nodeOf(shown, "y/w").inputs, ElementsAre("y_1", "y/y/w"));
   EXPECT_THAT(nodeOf(shown, "output/y_1").inputs, ElementsAre("output/y"));
@@ -159,7 +161,7 @@ TEST(OnnxGraph, PutsAnInitializerWhereItIsRead) {
 
 TEST(OnnxGraph, ShowsAnInitializerThatIsAnInputAsWellOnce) {
   OnnxGraph graph;
-  graph.inputs = {{"w", TensorType::kFloat, GraphShape{2}}};
+  graph.inputs = {{"w", event::TensorType::kFloat, event::GraphShape{2}}};
   graph.initializers = graph.inputs;
   EXPECT_THAT(namesIn(onnxGraph(modelOf(graph))), ElementsAre("w"));
 }
@@ -169,7 +171,7 @@ TEST(OnnxGraph, NamesTheDomainOfForeignOperators) {
   graph.nodes = {onnxNode("a", "Gelu", {}, {}), onnxNode("b", "Gelu", {}, {})};
   graph.nodes[0].domain = "com.microsoft";
   graph.nodes[1].domain = "ai.onnx";
-  const Graph shown = onnxGraph(modelOf(graph));
+  const event::Graph shown = onnxGraph(modelOf(graph));
   EXPECT_EQ(nodeOf(shown, "a").op, "com.microsoft::Gelu");
   EXPECT_EQ(nodeOf(shown, "b").op, "Gelu");
 }

@@ -5,7 +5,7 @@
 #include <png.h>
 #include <string>
 
-#include "steptape/summary/image.h"
+#include "summary/image/image.h"
 
 #include <gtest/gtest.h>
 

@@ -7,11 +7,13 @@
 
 #include "steptape/summary/figure_traits.h"
 
-#include "summary/error_matcher.h"
 #include "summary/png_decoder.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
+
+using test::expectInvalidArgument;
 
 /// A file that libpng has written, 5 x 3 pixels.
 std::string filed() {

@@ -4,13 +4,14 @@
 #include <string_view>
 #include <tuple>
 
-#include "steptape/summary/image.h"
-
-#include "summary/error_matcher.h"
+#include "summary/image/image.h"
 #include "summary/png_decoder.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
+
+using test::expectInvalidArgument;
 
 void expectRoundTrip(const Pixels& pixels) {
   const Pixels decoded = decodePng(encodePng(pixels));

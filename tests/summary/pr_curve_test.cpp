@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/pr_curve.h"
+#include "summary/plot/pr_curve.h"
 
 #include <cstring>
 #include <limits>
 
-#include "summary/error_matcher.h"
 #include "summary/special_values.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using Numbers = std::vector<double>;
 
 PrCurveOptions thresholds(int count) {
@@ -191,43 +192,43 @@ PrCurveCounts counted() {
 TEST(ValidatePrCurve, NamesTheMemberOfAnotherLength) {
   PrCurveCounts counts = counted();
   counts.precision.pop_back();
-  expectInvalidArgument([&] { validatePrCurve(counts); },
+  expectInvalidArgument([&] { checkPrCurve(counts); },
                         "PR curve: got 2 truePositives and 1 precision, wanted as many of both");
 }
 
 TEST(ValidatePrCurve, RejectsFewerThanTwoThresholds) {
-  expectInvalidArgument([] { validatePrCurve({}); },
+  expectInvalidArgument([] { checkPrCurve({}); },
                         "PR curve: the number of truePositives is 0, wanted 2 to 89434794");
 }
 
 TEST(ValidatePrCurve, NamesTheElementThatIsNoCount) {
   PrCurveCounts counts = counted();
   counts.falseNegatives[1] = -1;
-  expectInvalidArgument([&] { validatePrCurve(counts); },
+  expectInvalidArgument([&] { checkPrCurve(counts); },
                         "PR curve: falseNegatives[1] is -1, wanted a number not below 0 that is "
                         "finite in binary32");
   counts = counted();
   counts.recall[0] = double{kNan};
-  expectInvalidArgument([&] { validatePrCurve(counts); },
+  expectInvalidArgument([&] { checkPrCurve(counts); },
                         "PR curve: recall[0] is nan, wanted a number not below 0 that is finite in "
                         "binary32");
 }
 
 TEST(PrCurveValue, HasARowForEachMemberInTensorBoardsOrder) {
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "PR";
   metadata.description = "of class 3";
-  const Value value = prCurveValue("pr", counted(), metadata);
+  const event::Value value = prCurveValue("pr", counted(), metadata);
   EXPECT_EQ(value.tag, "pr");
-  const auto& tensor = std::get<Tensor>(value.data);
-  EXPECT_EQ(tensor.type, TensorType::kFloat);
+  const auto& tensor = std::get<event::Tensor>(value.data);
+  EXPECT_EQ(tensor.type, event::TensorType::kFloat);
   EXPECT_EQ(tensor.shape, (std::vector<std::int64_t>{6, 2}));
   const std::vector<float> wanted = {2, 1, 3, 0, 0, 3, 0, 1, 0.4F, 1, 1, 0.5F};
   ASSERT_EQ(tensor.content.size(), wanted.size() * sizeof(float));
   EXPECT_EQ(std::memcmp(tensor.content.data(), wanted.data(), tensor.content.size()), 0);
   EXPECT_EQ(value.metadata->pluginName, "pr_curves");
   EXPECT_EQ(value.metadata->pluginContent, "\x10\x02");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kTensor);
   EXPECT_EQ(value.metadata->displayName, "PR");
   EXPECT_EQ(value.metadata->description, "of class 3");
 }

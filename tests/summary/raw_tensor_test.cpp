@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/raw_tensor.h"
+#include "summary/tensor/raw_tensor.h"
 
 #include <cstring>
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
+
+using test::expectInvalidArgument;
 
 template <typename T>
 std::string bytesOf(std::initializer_list<T> numbers) {
@@ -27,28 +29,28 @@ TEST(TensorTypeOf, HasTheNumbersOfTensorFlow) {
 
 TEST(RawTensor, KeepsShapeTypeAndBytes) {
   const std::vector<std::int16_t> numbers = {1, -2, 3, 4, 5, 6};
-  const Tensor tensor = rawTensor(TensorView(numbers.data(), {3, 2}));
-  EXPECT_EQ(tensor.type, TensorType::kInt16);
+  const event::Tensor tensor = rawTensor(TensorView(numbers.data(), {3, 2}));
+  EXPECT_EQ(tensor.type, event::TensorType::kInt16);
   EXPECT_EQ(tensor.shape, (std::vector<std::int64_t>{3, 2}));
   EXPECT_EQ(tensor.content, bytesOf<std::int16_t>({1, -2, 3, 4, 5, 6}));
 }
 
 TEST(RawTensor, CopiesATransposedViewInItsOwnOrder) {
   const std::vector<double> numbers = {1, 2, 3, 4, 5, 6};
-  const Tensor tensor = rawTensor(TensorView(numbers.data(), {2, 3}, {1, 2}));
+  const event::Tensor tensor = rawTensor(TensorView(numbers.data(), {2, 3}, {1, 2}));
   EXPECT_EQ(tensor.shape, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(tensor.content, bytesOf<double>({1, 3, 5, 2, 4, 6}));
 }
 
 TEST(RawTensor, TakesAScalar) {
   const float number = 7;
-  const Tensor tensor = rawTensor(TensorView(&number, {}));
+  const event::Tensor tensor = rawTensor(TensorView(&number, {}));
   EXPECT_TRUE(tensor.shape.empty());
   EXPECT_EQ(tensor.content, bytesOf<float>({7}));
 }
 
 TEST(RawTensor, TakesAnEmptyTensor) {
-  const Tensor tensor = rawTensor(TensorView(static_cast<const float*>(nullptr), {2, 0}));
+  const event::Tensor tensor = rawTensor(TensorView(static_cast<const float*>(nullptr), {2, 0}));
   EXPECT_EQ(tensor.shape, (std::vector<std::int64_t>{2, 0}));
   EXPECT_EQ(tensor.content, "");
 }
@@ -65,16 +67,16 @@ TEST(CheckRawTensor, RejectsWhatNoRecordHolds) {
 }
 
 TEST(TensorValue, IsOfThePluginThatTorchNames) {
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "Raw";
   metadata.description = "as it is";
   const std::vector<float> numbers = {1};
-  const Value value = tensorValue("raw", rawTensor(numbers), metadata);
+  const event::Value value = tensorValue("raw", rawTensor(numbers), metadata);
   EXPECT_EQ(value.tag, "raw");
-  EXPECT_EQ(std::get<Tensor>(value.data).content, bytesOf<float>({1}));
+  EXPECT_EQ(std::get<event::Tensor>(value.data).content, bytesOf<float>({1}));
   EXPECT_EQ(value.metadata->pluginName, "tensor");
   EXPECT_EQ(value.metadata->pluginContent, "");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kTensor);
   EXPECT_EQ(value.metadata->displayName, "Raw");
   EXPECT_EQ(value.metadata->description, "as it is");
 }

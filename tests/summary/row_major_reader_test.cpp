@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "summary/row_major_reader.h"
+#include "summary/tensor/row_major_reader.h"
 
 #include <numeric>
 

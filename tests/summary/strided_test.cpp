@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "summary/strided.h"
+#include "summary/tensor/strided.h"
 
 #include <cmath>
 #include <limits>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/tag.h"
+#include "summary/tag.h"
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
+
+using test::expectInvalidArgument;
 
 TEST(CheckTag, AcceptsAnyNameButTheEmptyOne) {
   EXPECT_NO_THROW(checkTag("loss/train"));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/summary/tensor_view.h"
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using Sizes = std::vector<std::int64_t>;
 
 constexpr float kData[24] = {};

@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/text.h"
+#include "summary/text.h"
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
+
 TEST(TextValue, IsAScalarStringOfTheTextPlugin) {
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "Notes";
   metadata.description = "what changed";
-  const Value value = textValue("note", "*markdown*", metadata);
+  const event::Value value = textValue("note", "*markdown*", metadata);
 
   EXPECT_EQ(value.tag, "note");
-  const auto& tensor = std::get<Tensor>(value.data);
-  EXPECT_EQ(tensor.type, TensorType::kString);
+  const auto& tensor = std::get<event::Tensor>(value.data);
+  EXPECT_EQ(tensor.type, event::TensorType::kString);
   EXPECT_TRUE(tensor.shape.empty());
   EXPECT_EQ(tensor.strings, std::vector<std::string>{"*markdown*"});
   EXPECT_EQ(value.metadata->pluginName, "text");
   EXPECT_EQ(value.metadata->pluginContent, "");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kTensor);
   EXPECT_EQ(value.metadata->displayName, "Notes");
   EXPECT_EQ(value.metadata->description, "what changed");
 }
 
 TEST(TextValue, ReplacesWhatIsNotUtf8) {
-  const Value value = textValue("note", "caf\xe9 \xF0\x9F\x98\x80");
-  EXPECT_EQ(std::get<Tensor>(value.data).strings,
+  const event::Value value = textValue("note", "caf\xe9 \xF0\x9F\x98\x80");
+  EXPECT_EQ(std::get<event::Tensor>(value.data).strings,
             std::vector<std::string>{"caf\xEF\xBF\xBD \xF0\x9F\x98\x80"});
 }
 
 TEST(TextTable, OfOneColumnHasRankOne) {
-  const Tensor table = textTable(std::vector<std::string>{"a", "b", "c"});
-  EXPECT_EQ(table.type, TensorType::kString);
+  const event::Tensor table = textTable(std::vector<std::string>{"a", "b", "c"});
+  EXPECT_EQ(table.type, event::TensorType::kString);
   EXPECT_EQ(table.shape, std::vector<std::int64_t>{3});
   EXPECT_EQ(table.strings, (std::vector<std::string>{"a", "b", "c"}));
 }
 
 TEST(TextTable, HoldsItsCellsRowByRow) {
-  const Tensor table = textTable({{"a", "b", "c"}, {"d", "e", "f"}});
-  EXPECT_EQ(table.type, TensorType::kString);
+  const event::Tensor table = textTable({{"a", "b", "c"}, {"d", "e", "f"}});
+  EXPECT_EQ(table.type, event::TensorType::kString);
   EXPECT_EQ(table.shape, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(table.strings, (std::vector<std::string>{"a", "b", "c", "d", "e", "f"}));
 }
@@ -61,18 +63,18 @@ TEST(TextTable, RejectsATableOfNothing) {
 }
 
 TEST(TextTableValue, IsATableOfTheTextPlugin) {
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   metadata.displayName = "Classes";
   metadata.description = "of the data";
-  const Value value =
+  const event::Value value =
       textTableValue("classes", textTable(std::vector<std::string>{"caf\xe9", "b"}), metadata);
   EXPECT_EQ(value.tag, "classes");
-  const auto& tensor = std::get<Tensor>(value.data);
+  const auto& tensor = std::get<event::Tensor>(value.data);
   EXPECT_EQ(tensor.shape, std::vector<std::int64_t>{2});
   EXPECT_EQ(tensor.strings, (std::vector<std::string>{"caf\xEF\xBF\xBD", "b"}));
   EXPECT_EQ(value.metadata->pluginName, "text");
   EXPECT_EQ(value.metadata->pluginContent, "");
-  EXPECT_EQ(value.metadata->dataClass, DataClass::kTensor);
+  EXPECT_EQ(value.metadata->dataClass, event::DataClass::kTensor);
   EXPECT_EQ(value.metadata->displayName, "Classes");
   EXPECT_EQ(value.metadata->description, "of the data");
 }

@@ -2,7 +2,7 @@
 // Compiled as C++20 for the designated initializers; the other files of this test are C++17.
 #include "steptape/summary/value_options.h"
 
-#include "steptape/summary/histogram.h"
+#include "summary/histogram/histogram.h"
 
 #include <gtest/gtest.h>
 

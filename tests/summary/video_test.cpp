@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/summary/video.h"
+#include "summary/video/video.h"
 
 #include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
 
-#include "summary/error_matcher.h"
-#include "summary/png_chunks.h"
+#include "summary/image/png_chunks.h"
 #include "summary/png_decoder.h"
+#include "support/expect_error.h"
 
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using Bytes = std::vector<std::uint8_t>;
 
 std::uint32_t bigEndian(std::string_view bytes) {

@@ -6,7 +6,7 @@
 #include "steptape/testing/fake_clock.h"
 #include "steptape/testing/temp_dir.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "steptape/distributed/rank_log.h"
+#include "steptape/comm/rank_log.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,10 +6,10 @@
 #include <string>
 #include <tuple>
 
-#include "steptape/recorder/collector.h"
+#include "steptape/span/span_collector.h"
 #include "steptape/testing/thread_communicator.h"
 
-#include "distributed/collective_contract.h"
+#include "comm/collective_contract.h"
 
 #include <gtest/gtest.h>
 

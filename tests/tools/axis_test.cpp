@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/axis.h"
+#include "tools/steptape/charts/axis.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/tick_labels.h"
+#include "tools/steptape/charts/tick_labels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/braille_canvas.h"
+#include "tools/steptape/charts/braille_canvas.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/chart.h"
+#include "tools/steptape/charts/chart.h"
 
 #include <cmath>
 #include <regex>
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "tools/screen_text.h"
-#include "tools/svg_chart.h"
-#include "tools/terminal_chart.h"
+#include "tools/steptape/charts/svg_chart.h"
+#include "tools/steptape/charts/terminal_chart.h"
+#include "tools/steptape/terminal/screen_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

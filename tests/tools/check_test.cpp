@@ -15,9 +15,9 @@ using ::testing::StartsWith;
 class Check : public ToolFixture {
  protected:
   /// A file that both readers show whole.
-  static std::vector<Event> goodEvents() {
-    return {eventAt(0, FileVersion{"brain.Event:2"}), start(0), simpleScalar("loss", 0.5F, 1),
-            simpleScalar("loss", 0.25F, 20)};
+  static std::vector<event::Event> goodEvents() {
+    return {eventAt(0, event::FileVersion{"brain.Event:2"}), start(0),
+            simpleScalar("loss", 0.5F, 1), simpleScalar("loss", 0.25F, 20)};
   }
 };
 
@@ -63,7 +63,7 @@ TEST_F(Check, TakesNotesForFine) {
 }
 
 TEST_F(Check, SaysWhichReaderIsAffectedAndHowOften) {
-  std::vector<Event> events = goodEvents();
+  std::vector<event::Event> events = goodEvents();
   events.push_back(simpleScalar("loss", 0, 20));
   events.push_back(simpleScalar("loss", 1, 20));
   writeEvents("runs/events.out.tfevents.1", events);
@@ -80,11 +80,11 @@ TEST_F(Check, SaysWhichReaderIsAffectedAndHowOften) {
 
 TEST_F(Check, ComparesRuns) {
   for (const std::string run : {"a", "b"}) {
-    Value value{"_hparams_/experiment", std::monostate(), SummaryMetadata()};
-    value.metadata->pluginName = kHparamsPlugin;
+    event::Value value{"_hparams_/experiment", std::monostate(), event::SummaryMetadata()};
+    value.metadata->pluginName = event::kHparamsPlugin;
     value.metadata->pluginContent = run;
-    std::vector<Event> events = goodEvents();
-    events.push_back(eventAt(0, Summary{{value}}));
+    std::vector<event::Event> events = goodEvents();
+    events.push_back(eventAt(0, event::Summary{{value}}));
     writeEvents("runs/" + run + "/events.out.tfevents.1", events);
   }
   const Outcome outcome = steptape("check runs");
@@ -95,7 +95,7 @@ TEST_F(Check, ComparesRuns) {
 }
 
 TEST_F(Check, PrintsJson) {
-  std::vector<Event> events = goodEvents();
+  std::vector<event::Event> events = goodEvents();
   events.push_back(simpleScalar("loss", 0, 20));
   writeEvents("runs/events.out.tfevents.1", events);
   const Outcome outcome = steptape("check --json runs");

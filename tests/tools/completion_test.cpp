@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/app.h"
-#include "tools/command_info.h"
-#include "tools/completion_script.h"
 #include "tools/program_info.h"
+#include "tools/steptape/app.h"
+#include "tools/steptape/help/command_info.h"
+#include "tools/steptape/help/completion_script.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>

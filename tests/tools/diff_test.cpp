@@ -18,22 +18,22 @@ using ::testing::StartsWith;
 
 class Diff : public ToolFixture {
  protected:
-  void writeRun(const std::string& run, const std::vector<Event>& events) const {
+  void writeRun(const std::string& run, const std::vector<event::Event>& events) const {
     writeEvents(run + "/events.out.tfevents.1", events);
   }
   json diffAsJson(const std::string& arguments = "") const {
     return json::parse(steptape("diff a b --json " + arguments).out);
   }
-  static Event textValue(const std::string& text, std::int64_t step) {
-    Tensor tensor;
-    tensor.type = TensorType::kString;
+  static event::Event textValue(const std::string& text, std::int64_t step) {
+    event::Tensor tensor;
+    tensor.type = event::TensorType::kString;
     tensor.strings = {text};
-    Value value;
+    event::Value value;
     value.tag = "note";
     value.data = tensor;
     value.metadata.emplace();
-    value.metadata->pluginName = kTextPlugin;
-    return eventAt(step, Summary{{value}});
+    value.metadata->pluginName = event::kTextPlugin;
+    return eventAt(step, event::Summary{{value}});
   }
 };
 
@@ -115,9 +115,10 @@ TEST_F(Diff, ComparesOtherPluginsByTheirData) {
 
 TEST_F(Diff, ComparesMetadata) {
   const auto described = [](const char* description) {
-    Value value = ofScalarsPlugin(tensorValue<float>("loss", TensorType::kFloat, {1}));
+    event::Value value =
+        ofScalarsPlugin(tensorValue<float>("loss", event::TensorType::kFloat, {1}));
     value.metadata->description = description;
-    return eventAt(0, Summary{{value}});
+    return eventAt(0, event::Summary{{value}});
   };
   writeRun("a", {described("mean")});
   writeRun("b", {described("sum")});

@@ -19,8 +19,8 @@ constexpr char kPng[] = "\x89PNG\r\n\x1a\n...";
 
 class Export : public ToolFixture {
  protected:
-  static Summary imageSummary() {
-    return Summary{{Value{"a/b", SummaryImage{1, 1, 3, kPng}, std::nullopt}}};
+  static event::Summary imageSummary() {
+    return event::Summary{{event::Value{"a/b", event::SummaryImage{1, 1, 3, kPng}, std::nullopt}}};
   }
   /// The paths of all files below `directory`, relative to it.
   std::set<std::string> filesBelow(const std::string& directory) const {

@@ -26,7 +26,7 @@ class Inspect : public ToolFixture {
   }
 };
 
-Event atTime(Event event, double wallTime) {
+event::Event atTime(event::Event event, double wallTime) {
   event.wallTime = wallTime;
   return event;
 }
@@ -78,11 +78,13 @@ TEST_F(Inspect, PassesOverTimesThatAreNaN) {
 }
 
 TEST_F(Inspect, ShowsOtherPluginsBelowScalars) {
-  Value image = tensorValue<char>("pictures", TensorType::kString, {});
-  std::get<Tensor>(image.data) = {TensorType::kString, {3}, "", {"28", "14", "\xff\xd8\xff"}};
+  event::Value image = tensorValue<char>("pictures", event::TensorType::kString, {});
+  std::get<event::Tensor>(image.data) = {
+      event::TensorType::kString, {3}, "", {"28", "14", "\xff\xd8\xff"}};
   image.metadata.emplace();
-  image.metadata->pluginName = kImagesPlugin;
-  writeEvents("events.out.tfevents.1", {eventAt(7, Summary{{image}}), simpleScalar("x", 1, 1)});
+  image.metadata->pluginName = event::kImagesPlugin;
+  writeEvents("events.out.tfevents.1",
+              {eventAt(7, event::Summary{{image}}), simpleScalar("x", 1, 1)});
   EXPECT_THAT(steptape("inspect .").out,
               HasSubstr("  x            1      1      1     1    1    1"
                         "  \u2584\n"

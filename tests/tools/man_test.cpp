@@ -5,10 +5,10 @@
 
 #include "steptape/base/version.h"
 
-#include "tools/app.h"
-#include "tools/command_info.h"
-#include "tools/man_page.h"
 #include "tools/program_info.h"
+#include "tools/steptape/app.h"
+#include "tools/steptape/help/command_info.h"
+#include "tools/steptape/help/man_page.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>

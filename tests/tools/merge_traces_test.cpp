@@ -6,7 +6,7 @@
 
 #include "steptape/base/error.h"
 
-#include "tools/trace_alignment.h"
+#include "tools/steptape/traces/trace_alignment.h"
 #include "tools/trace_fixture.h"
 
 #include <gmock/gmock.h>

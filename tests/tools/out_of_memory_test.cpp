@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "support/allocations.h"
-#include "tools/app.h"
-#include "tools/exit_code.h"
+#include "tools/steptape/app.h"
+#include "tools/steptape/exit_code.h"
 #include "tools/trace_fixture.h"
 
 #include <gmock/gmock.h>

@@ -21,7 +21,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 class Plot : public ToolFixture {
  protected:
   void writeLoss(const std::string& run, const std::vector<float>& values) const {
-    std::vector<Event> events;
+    std::vector<event::Event> events;
     for (std::size_t i = 0; i < values.size(); ++i) {
       events.push_back(simpleScalar("loss", values[i], static_cast<std::int64_t>(i)));
     }

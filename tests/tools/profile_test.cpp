@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "tools/profile_diff_text.h"
-#include "tools/profile_text.h"
-#include "tools/screen_text.h"
+#include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/traces/profile_diff_text.h"
+#include "tools/steptape/traces/profile_text.h"
 #include "tools/trace_fixture.h"
 
 #include <gmock/gmock.h>
@@ -55,13 +55,13 @@ TEST_F(Profile, ShowsWhatAStepIsMadeOf) {
   EXPECT_THAT(steptape("profile a.xplane.pb").out,
               HasSubstr("\n"
                         "  a step's   mean ms      %  min ms  max ms\n"
-                        "  input        1.000    6.2   1.000   1.000\n"
-                        "  forward      9.000   56.2   9.000   9.000\n"
+                        "  input        1.000    6.3   1.000   1.000\n"
+                        "  forward      9.000   56.3   9.000   9.000\n"
                         "  backward     3.000   18.8   3.000   3.000\n"
                         "  optimizer    0.000    0.0   0.000   0.000\n"
-                        "  transfer     1.000    6.2   1.000   1.000\n"
-                        "  wait         1.000    6.2   1.000   1.000\n"
-                        "  other        1.000    6.2   0.000   3.000\n"
+                        "  transfer     1.000    6.3   1.000   1.000\n"
+                        "  wait         1.000    6.3   1.000   1.000\n"
+                        "  other        1.000    6.3   0.000   3.000\n"
                         "  total       16.000  100.0  15.000  18.000\n"));
 }
 

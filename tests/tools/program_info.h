@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/app.h"
-#include "tools/command_info.h"
+#include "tools/steptape/app.h"
+#include "tools/steptape/help/command_info.h"
 
 namespace steptape::tools {
 

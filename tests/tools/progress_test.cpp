@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/progress.h"
+#include "tools/steptape/terminal/progress.h"
 
 #include <array>
 #include <chrono>

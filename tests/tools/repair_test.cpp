@@ -51,9 +51,9 @@ TEST_F(RepairCommand, SaysThatThereIsNothingToRepair) {
 }
 
 TEST_F(RepairCommand, SaysWhoseMetadataItRestored) {
-  const Value loss = tensorValue<float>("loss", TensorType::kFloat, {0.5F});
-  const Value mesh = tensorValue<float>("mesh", TensorType::kFloat, {1, 2, 3});
-  writeBytes("tfevents.1", "damage" + framed({eventAt(1, Summary{{loss, mesh}})}));
+  const event::Value loss = tensorValue<float>("loss", event::TensorType::kFloat, {0.5F});
+  const event::Value mesh = tensorValue<float>("mesh", event::TensorType::kFloat, {1, 2, 3});
+  writeBytes("tfevents.1", "damage" + framed({eventAt(1, event::Summary{{loss, mesh}})}));
   const Outcome outcome = steptape("repair tfevents.1 --output tfevents.2");
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_THAT(outcome.out,

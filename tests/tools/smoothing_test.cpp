@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/smoothing.h"
+#include "tools/steptape/charts/smoothing.h"
 
 #include <cmath>
 #include <cstddef>

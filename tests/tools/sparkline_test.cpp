@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/sparkline.h"
+#include "tools/steptape/charts/sparkline.h"
 
 #include <cmath>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/point_follower.h"
+#include "tools/steptape/runs/point_follower.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using tools::RunNews;
 
 class Follower : public LogDirFixture {
  protected:
-  void append(const std::string& file, const std::vector<Event>& events) const {
+  void append(const std::string& file, const std::vector<event::Event>& events) const {
     std::ofstream out(path(file), std::ios::binary | std::ios::app);
     out << framed(events);
     ASSERT_TRUE(out.good());
@@ -50,7 +50,7 @@ class Follower : public LogDirFixture {
     return runs;
   }
   /// As if the clock showed `wallTime`.
-  static Event at(double wallTime, Event event) {
+  static event::Event at(double wallTime, event::Event event) {
     event.wallTime = wallTime;
     return event;
   }

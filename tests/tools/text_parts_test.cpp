@@ -5,12 +5,12 @@
 #include <limits>
 #include <string>
 
-#include "tools/closest_name.h"
-#include "tools/human_text.h"
-#include "tools/json_text.h"
-#include "tools/name_filter.h"
-#include "tools/screen_text.h"
-#include "tools/table.h"
+#include "tools/steptape/help/closest_name.h"
+#include "tools/steptape/runs/name_filter.h"
+#include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/table.h"
+#include "tools/steptape/terminal/screen_text.h"
 
 #include <gtest/gtest.h>
 

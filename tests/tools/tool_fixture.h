@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <sys/wait.h>
 
@@ -32,14 +30,6 @@ class ToolFixture : public LogDirFixture {
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status)) << command;
     return {WEXITSTATUS(status), contentOf("stdout"), contentOf("stderr")};
-  }
-
-  std::string contentOf(const std::string& name) const {
-    std::ifstream file(path(name), std::ios::binary);
-    EXPECT_TRUE(file.good()) << name;
-    std::ostringstream content;
-    content << file.rdbuf();
-    return content.str();
   }
 
   /// Two points of "loss" and one of "accuracy".

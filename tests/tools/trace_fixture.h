@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "steptape/trace/chrome_trace.h"
-#include "steptape/trace/xplane_trace.h"
-
 #include "tools/tool_fixture.h"
+#include "trace/chrome_trace.h"
 #include "trace/trace_builder.h"
+#include "trace/xplane_trace.h"
 
 namespace steptape {
 
@@ -80,7 +79,7 @@ class TraceFixture : public ToolFixture {
     std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
     ChromeTraceOptions options;
     options.compress = name.back() == 'z';
-    writeChromeTrace(path(name), Span<const Trace>(&trace, 1), options).throwIfError();
+    writeChromeTrace(path(name), ArrayView<const Trace>(&trace, 1), options).throwIfError();
   }
 
  private:

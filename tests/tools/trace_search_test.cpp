@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/trace_search.h"
+#include "tools/steptape/traces/trace_search.h"
 
 #include <string>
 #include <vector>

@@ -6,8 +6,8 @@
 
 #include "steptape/base/version.h"
 
-#include "tools/app.h"
-#include "tools/command_info.h"
+#include "tools/steptape/app.h"
+#include "tools/steptape/help/command_info.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>

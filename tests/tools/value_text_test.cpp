@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/value_text.h"
+#include "tools/steptape/tables/value_text.h"
 
 #include <string>
 #include <utility>
@@ -8,7 +8,6 @@
 #include "steptape/event/custom_scalars_layout.h"
 #include "steptape/event/hparams_content.h"
 #include "steptape/event/plugin_content.h"
-#include "steptape/event/plugin_data.h"
 #include "steptape/reader/tag_series.h"
 
 #include "reader/log_dir_fixture.h"
@@ -23,41 +22,43 @@ using ::testing::StartsWith;
 /// Makes values as files hold them.
 class DescribeValue : public LogDirFixture {
  protected:
-  static std::string describe(const std::string& plugin, Value::Data data,
+  static std::string describe(const std::string& plugin, event::Value::Data data,
                               const std::string& content = "") {
-    Value value;
+    event::Value value;
     value.data = std::move(data);
-    return describeValue(value, {plugin, content, "", "", DataClass::kUnknown});
+    return describeValue(value, {plugin, content, "", "", event::DataClass::kUnknown});
   }
-  static Tensor strings(std::vector<std::string> elements) {
+  static event::Tensor strings(std::vector<std::string> elements) {
     const auto size = static_cast<std::int64_t>(elements.size());
-    return {TensorType::kString, {size}, "", std::move(elements)};
+    return {event::TensorType::kString, {size}, "", std::move(elements)};
   }
-  static Tensor text(std::string element) {
-    return {TensorType::kString, {}, "", {std::move(element)}};
+  static event::Tensor text(std::string element) {
+    return {event::TensorType::kString, {}, "", {std::move(element)}};
   }
   template <typename Number>
-  static Tensor numbers(TensorType type, std::vector<std::int64_t> shape,
-                        const std::vector<Number>& elements) {
-    Tensor tensor = std::get<Tensor>(tensorValue("", type, elements).data);
+  static event::Tensor numbers(event::TensorType type, std::vector<std::int64_t> shape,
+                               const std::vector<Number>& elements) {
+    event::Tensor tensor = std::get<event::Tensor>(tensorValue("", type, elements).data);
     tensor.shape = std::move(shape);
     return tensor;
   }
 };
 
 TEST_F(DescribeValue, NamesTheFormatOfImages) {
-  EXPECT_EQ(describe(kImagesPlugin, strings({"28", "14", "\x89PNG\r\n\x1a\n"})), "28x14 PNG");
-  EXPECT_EQ(describe(kImagesPlugin, strings({"28", "14", "\x89PNG\r\n\x1a\n....IHDR....acTL"})),
-            "28x14 animated PNG");
-  EXPECT_EQ(describe(kImagesPlugin, strings({"28", "14", "GIF89a"})), "28x14 GIF");
-  EXPECT_EQ(describe(kImagesPlugin, strings({"28", "14", "\xff\xd8\xff"})), "28x14 JPEG");
-  EXPECT_EQ(describe(kImagesPlugin, strings({"28", "14", "?"})), "28x14");
+  EXPECT_EQ(describe(event::kImagesPlugin, strings({"28", "14", "\x89PNG\r\n\x1a\n"})),
+            "28x14 PNG");
+  EXPECT_EQ(
+      describe(event::kImagesPlugin, strings({"28", "14", "\x89PNG\r\n\x1a\n....IHDR....acTL"})),
+      "28x14 animated PNG");
+  EXPECT_EQ(describe(event::kImagesPlugin, strings({"28", "14", "GIF89a"})), "28x14 GIF");
+  EXPECT_EQ(describe(event::kImagesPlugin, strings({"28", "14", "\xff\xd8\xff"})), "28x14 JPEG");
+  EXPECT_EQ(describe(event::kImagesPlugin, strings({"28", "14", "?"})), "28x14");
 }
 
 TEST_F(DescribeValue, CountsImages) {
-  EXPECT_EQ(describe(kImagesPlugin, strings({"2", "3", "GIF89a", "GIF89a"})),
+  EXPECT_EQ(describe(event::kImagesPlugin, strings({"2", "3", "GIF89a", "GIF89a"})),
             "2 images of 2x3 GIF");
-  EXPECT_EQ(describe(kImagesPlugin, SummaryImage{7, 5, 3, "GIF89a"}), "5x7 GIF");
+  EXPECT_EQ(describe(event::kImagesPlugin, event::SummaryImage{7, 5, 3, "GIF89a"}), "5x7 GIF");
 }
 
 TEST_F(DescribeValue, ReadsTheHeaderOfAWav) {
@@ -65,61 +66,68 @@ TEST_F(DescribeValue, ReadsTheHeaderOfAWav) {
   std::string wav("RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x02\0\x40\x1f\0\0\0\x7d\0\0\x04\0\x10\0",
                   36);
   wav += std::string("data\x80\xbb\0\0", 8);
-  EXPECT_EQ(describe(kAudioPlugin, strings({wav}), audioPluginContent()), "8000 Hz stereo, 1.5 s");
-  EXPECT_EQ(describe(kAudioPlugin, strings({"?", "?"}), audioPluginContent()),
+  EXPECT_EQ(describe(event::kAudioPlugin, strings({wav}), event::audioPluginContent()),
+            "8000 Hz stereo, 1.5 s");
+  EXPECT_EQ(describe(event::kAudioPlugin, strings({"?", "?"}), event::audioPluginContent()),
             "2 clips, audio/wav");
 }
 
 TEST_F(DescribeValue, TakesTheWordOfSummaryAudio) {
-  EXPECT_EQ(describe(kAudioPlugin, SummaryAudio{16000, 1, 8000, "?", "audio/ogg"}),
+  EXPECT_EQ(describe(event::kAudioPlugin, event::SummaryAudio{16000, 1, 8000, "?", "audio/ogg"}),
             "16000 Hz mono, 0.5 s");
 }
 
 TEST_F(DescribeValue, ShowsTheFirstLineOfAText) {
-  EXPECT_EQ(describe(kTextPlugin, text("short")), "\"short\"");
-  EXPECT_EQ(describe(kTextPlugin, text("# Title\nmore")), "\"# Title\" ...");
-  EXPECT_EQ(describe(kTextPlugin, strings({"a", "b"})), "table 2");
+  EXPECT_EQ(describe(event::kTextPlugin, text("short")), "\"short\"");
+  EXPECT_EQ(describe(event::kTextPlugin, text("# Title\nmore")), "\"# Title\" ...");
+  EXPECT_EQ(describe(event::kTextPlugin, strings({"a", "b"})), "table 2");
 }
 
 TEST_F(DescribeValue, SumsUpHistograms) {
-  EXPECT_EQ(describe(kHistogramsPlugin,
-                     numbers<double>(TensorType::kDouble, {2, 3}, {-1, 0, 3, 0, 2.5, 4})),
+  EXPECT_EQ(describe(event::kHistogramsPlugin,
+                     numbers<double>(event::TensorType::kDouble, {2, 3}, {-1, 0, 3, 0, 2.5, 4})),
             "-1 to 2.5, 7 numbers, 2 buckets");
-  EXPECT_EQ(describe(kHistogramsPlugin, numbers<double>(TensorType::kDouble, {0, 3}, {})), "empty");
+  EXPECT_EQ(
+      describe(event::kHistogramsPlugin, numbers<double>(event::TensorType::kDouble, {0, 3}, {})),
+      "empty");
 }
 
 TEST_F(DescribeValue, CountsThresholds) {
-  EXPECT_EQ(describe(kPrCurvesPlugin, numbers(TensorType::kFloat, {6, 5}, std::vector<float>(30))),
+  EXPECT_EQ(describe(event::kPrCurvesPlugin,
+                     numbers(event::TensorType::kFloat, {6, 5}, std::vector<float>(30))),
             "5 thresholds");
 }
 
 TEST_F(DescribeValue, NamesThePartOfAMesh) {
-  const std::string faces = meshPluginContent({"m", MeshPart::kFace, {MeshPart::kFace}, {1, 2, 3}});
-  EXPECT_EQ(
-      describe(kMeshPlugin, numbers(TensorType::kInt32, {1, 2, 3}, std::vector<int>(6)), faces),
-      "2 faces");
-  EXPECT_EQ(
-      describe(kMeshPlugin, numbers(TensorType::kInt32, {2, 1, 3}, std::vector<int>(6)), faces),
-      "2 x 1 faces");
+  const std::string faces =
+      event::meshPluginContent({"m", event::MeshPart::kFace, {event::MeshPart::kFace}, {1, 2, 3}});
+  EXPECT_EQ(describe(event::kMeshPlugin,
+                     numbers(event::TensorType::kInt32, {1, 2, 3}, std::vector<int>(6)), faces),
+            "2 faces");
+  EXPECT_EQ(describe(event::kMeshPlugin,
+                     numbers(event::TensorType::kInt32, {2, 1, 3}, std::vector<int>(6)), faces),
+            "2 x 1 faces");
 }
 
 TEST_F(DescribeValue, CountsCharts) {
   const CustomScalarsLayout layout{{{"a",
                                      {CustomScalarsChart::multiline("x", {"loss"}),
                                       CustomScalarsChart::multiline("y", {"loss"})}}}};
-  EXPECT_EQ(describe(kCustomScalarsPlugin, text(encodeLayout(layout))), "2 charts in 1 category");
+  EXPECT_EQ(describe(event::kCustomScalarsPlugin, text(encodeLayout(layout))),
+            "2 charts in 1 category");
 }
 
 TEST_F(DescribeValue, ShowsHyperparameters) {
   HparamsSessionStart start;
   start.hparams = {{"lr", 0.1}, {"opt", "sgd"}, {"amp", true}};
-  EXPECT_EQ(describe(kHparamsPlugin, {}, encodeHparamsContent(start)), "lr=0.1 opt=sgd amp=true");
-  EXPECT_EQ(describe(kHparamsPlugin, {},
+  EXPECT_EQ(describe(event::kHparamsPlugin, {}, encodeHparamsContent(start)),
+            "lr=0.1 opt=sgd amp=true");
+  EXPECT_EQ(describe(event::kHparamsPlugin, {},
                      encodeHparamsContent(HparamsSessionEnd{SessionStatus::kFailure, 0})),
             "failed");
   HparamsExperiment experiment;
   experiment.metrics = {{"accuracy"}};
-  EXPECT_EQ(describe(kHparamsPlugin, {}, encodeHparamsContent(experiment)),
+  EXPECT_EQ(describe(event::kHparamsPlugin, {}, encodeHparamsContent(experiment)),
             "0 hyperparameters, 1 metric");
 }
 
@@ -128,14 +136,16 @@ TEST_F(DescribeValue, TellsTheSizeOfAGraph) {
 }
 
 TEST_F(DescribeValue, ShowsTypeAndShapeOfOtherTensors) {
-  EXPECT_EQ(describe("tensor", numbers(TensorType::kInt32, {2, 3}, std::vector<int>(6))),
+  EXPECT_EQ(describe("tensor", numbers(event::TensorType::kInt32, {2, 3}, std::vector<int>(6))),
             "int32 2x3");
-  EXPECT_EQ(describe("mine", numbers<double>(TensorType::kDouble, {}, {1})), "float64 scalar");
+  EXPECT_EQ(describe("mine", numbers<double>(event::TensorType::kDouble, {}, {1})),
+            "float64 scalar");
 }
 
 TEST_F(DescribeValue, SaysWhatIsWrongWithAValueOfAnotherKind) {
-  EXPECT_THAT(describe(kImagesPlugin, strings({"28"})), StartsWith("not readable: images: got"));
-  EXPECT_THAT(describe(kHparamsPlugin, {}, "\xff"), StartsWith("not readable: "));
+  EXPECT_THAT(describe(event::kImagesPlugin, strings({"28"})),
+              StartsWith("not readable: images: got"));
+  EXPECT_THAT(describe(event::kHparamsPlugin, {}, "\xff"), StartsWith("not readable: "));
 }
 
 }  // namespace

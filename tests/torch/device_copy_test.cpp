@@ -96,6 +96,16 @@ TEST_F(DeviceTensorTest, AScalarIsLoggedWithTheValueItHadAndWithoutWaiting) {
   EXPECT_EQ(device_.copies(), 2);
 }
 
+TEST_F(DeviceTensorTest, CurvesOfOneChartAreLoggedWithTheValuesTheyHadAndWithoutWaiting) {
+  at::Tensor loss = torch::full({}, 0.5);
+  writer_.addScalars("loss", {{"train", loss}, {"test", 0.75}}, 1);
+  loss.fill_(0.25);  // the next step
+  finishAndFlush();
+  EXPECT_THAT(scalarsIn(dir_.string() + "/loss/train").at("loss"), ElementsAre(Pair(1, 0.5F)));
+  EXPECT_THAT(scalarsIn(dir_.string() + "/loss/test").at("loss"), ElementsAre(Pair(1, 0.75F)));
+  EXPECT_EQ(device_.copies(), 1);
+}
+
 TEST_F(DeviceTensorTest, AHistogramAnImageAndATensorAreTakenAsTheyWere) {
   at::Tensor tensor = torch::ones({3, 4, 5});
   writer_.addHistogram("histogram", tensor, 0);
@@ -103,11 +113,11 @@ TEST_F(DeviceTensorTest, AHistogramAnImageAndATensorAreTakenAsTheyWere) {
   writer_.addTensor("tensor", tensor, 0);
   tensor.zero_();
   finishAndFlush();
-  const std::vector<Value> values = valuesIn(dir_.string());
+  const std::vector<event::Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(3));
-  EXPECT_EQ(std::get<SummaryHistogram>(values[0].data).min, 1.0);
+  EXPECT_EQ(std::get<event::SummaryHistogram>(values[0].data).min, 1.0);
   EXPECT_EQ(values[1].tag, "image");
-  const auto& raw = std::get<Tensor>(values[2].data);
+  const auto& raw = std::get<event::Tensor>(values[2].data);
   EXPECT_THAT(raw.shape, ElementsAre(3, 4, 5));
   float element = 0;
   std::memcpy(&element, raw.content.data(), sizeof(element));

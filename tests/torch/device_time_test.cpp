@@ -8,9 +8,9 @@
 
 #include "steptape/testing/temp_dir.h"
 #include "steptape/torch/op_profiler.h"
-#include "steptape/trace/chrome_trace.h"
 
 #include "fake_device.h"
+#include "trace/chrome_trace.h"
 
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 
 #include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/torch.h>

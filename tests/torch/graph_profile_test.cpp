@@ -41,7 +41,7 @@ template <typename Model>
 Trace traceOfTraining(Model& model, const torch::Tensor& input) {
   torch::optim::SGD optimizer(model->parameters(), 0.01);
   Trace trace;
-  ProfilerOptions options;
+  OpProfilerOptions options;
   options.schedule.warmup = 1;
   options.schedule.active = kProfiledSteps;
   options.schedule.repeat = 1;
@@ -62,9 +62,10 @@ Trace traceOfTraining(Model& model, const torch::Tensor& input) {
   return trace;
 }
 
-std::map<std::string, GraphNodeStats> byNode(const std::vector<GraphNodeStats>& stats) {
-  std::map<std::string, GraphNodeStats> nodes;
-  for (const GraphNodeStats& node : stats) {
+std::map<std::string, event::GraphNodeStats> byNode(
+    const std::vector<event::GraphNodeStats>& stats) {
+  std::map<std::string, event::GraphNodeStats> nodes;
+  for (const event::GraphNodeStats& node : stats) {
     nodes[node.name] = node;
   }
   return nodes;
@@ -109,7 +110,7 @@ class GraphProfileOfTraining : public ::testing::Test {
   }
 
   UnevenNet model_;
-  Graph graph_;
+  event::Graph graph_;
   Trace trace_;
   GraphProfile profile_;
 };
@@ -119,7 +120,7 @@ TEST_F(GraphProfileOfTraining, GivesTwoLayersOfOneTypeTheirOwnTimes) {
   const auto backward = byNode(profile_.backward);
   const std::string small = "UnevenNet/small[Linear]/addmm";
   const std::string wide = "UnevenNet/wide[Sequential]/0[Linear]/addmm";
-  const auto micros = [](const GraphNodeStats& node) {
+  const auto micros = [](const event::GraphNodeStats& node) {
     return static_cast<double>(node.durationMicros);
   };
   EXPECT_NEAR(micros(forward.at(small)), microsOf("aten::addmm", "small"), 1);
@@ -149,9 +150,9 @@ TEST_F(GraphProfileOfTraining, FindsWhatReadsNoParametersAndNothingOfTheLoss) {
 TEST(GraphProfileOfModels, FindsEveryOperatorOfAResidualNetwork) {
   ResNet model;
   const torch::Tensor input = torch::randn({4, 3, 16, 16});
-  const Graph graph = graphOf(model, input);
+  const event::Graph graph = graphOf(model, input);
   const auto forward = byNode(profileGraph(graph, traceOfTraining(model, input)).forward);
-  for (const GraphNode& node : graph.nodes) {
+  for (const event::GraphNode& node : graph.nodes) {
     if (node.op.rfind("aten::", 0) == 0) {
       EXPECT_EQ(forward.count(node.name), 1U) << node.name << " " << node.op;
     }

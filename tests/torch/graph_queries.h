@@ -18,16 +18,16 @@ inline GraphOptions unmeasured() {
 
 /// What addGraph() would write, checked as it checks.
 template <typename Model, typename Input>
-Graph graphOf(Model& model, const Input& input, const GraphOptions& options = unmeasured()) {
-  Graph graph = GraphTraits<std::decay_t<Model>>::graph(model, input, options);
-  checkGraph(graph);
+event::Graph graphOf(Model& model, const Input& input, const GraphOptions& options = unmeasured()) {
+  event::Graph graph = GraphTraits<std::decay_t<Model>>::graph(model, input, options);
+  event::checkGraph(graph);
   return graph;
 }
 
 /// The names of the nodes of one kind, in the graph's order.
-inline std::vector<std::string> namesOf(const Graph& graph, const std::string& op) {
+inline std::vector<std::string> namesOf(const event::Graph& graph, const std::string& op) {
   std::vector<std::string> names;
-  for (const GraphNode& node : graph.nodes) {
+  for (const event::GraphNode& node : graph.nodes) {
     if (node.op == op) {
       names.push_back(node.name);
     }
@@ -36,12 +36,12 @@ inline std::vector<std::string> namesOf(const Graph& graph, const std::string& o
 }
 
 /// The node of a name that must be there.
-inline const GraphNode& nodeOf(const Graph& graph, const std::string& name) {
+inline const event::GraphNode& nodeOf(const event::Graph& graph, const std::string& name) {
   const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
-                                 [&](const GraphNode& each) { return each.name == name; });
+                                 [&](const event::GraphNode& each) { return each.name == name; });
   if (node == graph.nodes.end()) {
     std::string names;
-    for (const GraphNode& each : graph.nodes) {
+    for (const event::GraphNode& each : graph.nodes) {
       names += "\n  " + each.name + " (" + each.op + ")";
     }
     throw std::runtime_error("no node is named " + name + "; there are" + names);

@@ -33,9 +33,9 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::StartsWith;
 
-std::int64_t elementsOf(const Graph& graph) {
+std::int64_t elementsOf(const event::Graph& graph) {
   std::int64_t elements = 0;
-  for (const GraphNode& node : graph.nodes) {
+  for (const event::GraphNode& node : graph.nodes) {
     if (node.op == "Parameter") {
       std::int64_t size = 1;
       for (const std::int64_t dimension : node.outputShapes.at(0).value()) {
@@ -64,9 +64,9 @@ torch::Tensor pictures() {
 
 TEST(EagerGraph, HasTheModuleTreeForScopes) {
   LeNet net;
-  const Graph graph = graphOf(net, digits());
+  const event::Graph graph = graphOf(net, digits());
   std::set<std::string> scopes;
-  for (const GraphNode& node : graph.nodes) {
+  for (const event::GraphNode& node : graph.nodes) {
     scopes.insert(node.name.substr(0, node.name.rfind('/')));
   }
   EXPECT_THAT(scopes, ElementsAre("LeNet", "LeNet/conv1[Conv2d]", "LeNet/conv2[Conv2d]",
@@ -76,51 +76,51 @@ TEST(EagerGraph, HasTheModuleTreeForScopes) {
 
 TEST(EagerGraph, PutsAnOperatorIntoTheModuleWhoseParametersItReads) {
   LeNet net;
-  const Graph graph = graphOf(net, digits());
-  const GraphNode& product = nodeOf(graph, "LeNet/fc2[Linear]/addmm");
+  const event::Graph graph = graphOf(net, digits());
+  const event::GraphNode& product = nodeOf(graph, "LeNet/fc2[Linear]/addmm");
   EXPECT_EQ(product.op, "aten::addmm");
   EXPECT_THAT(product.inputs,
               ElementsAre("LeNet/fc2[Linear]/bias", "LeNet/relu_3", "LeNet/fc2[Linear]/t"));
-  EXPECT_THAT(product.outputShapes, ElementsAre(GraphShape{2, 10}));
-  EXPECT_EQ(product.outputType, TensorType::kFloat);
+  EXPECT_THAT(product.outputShapes, ElementsAre(event::GraphShape{2, 10}));
+  EXPECT_EQ(product.outputType, event::TensorType::kFloat);
   EXPECT_EQ(product.device, "/device:CPU:0");
 }
 
 TEST(EagerGraph, HasConstantsForAttributes) {
   LeNet net;
-  const Graph graph = graphOf(net, digits());
-  const GraphNode& pool = nodeOf(graph, "LeNet/max_pool_1");
+  const event::Graph graph = graphOf(net, digits());
+  const event::GraphNode& pool = nodeOf(graph, "LeNet/max_pool_1");
   EXPECT_EQ(pool.op, "aten::max_pool2d");
   EXPECT_THAT(pool.attributes,
-              Contains(Pair("kernel_size", GraphAttribute(std::vector<std::int64_t>{2}))));
-  EXPECT_THAT(pool.attributes, Contains(Pair("ceil_mode", GraphAttribute(false))));
+              Contains(Pair("kernel_size", event::GraphAttribute(std::vector<std::int64_t>{2}))));
+  EXPECT_THAT(pool.attributes, Contains(Pair("ceil_mode", event::GraphAttribute(false))));
   EXPECT_THAT(pool.inputs, ElementsAre("LeNet/relu_1"));
 }
 
 TEST(EagerGraph, HasAllParametersWithShapesAndTypes) {
   LeNet net;
   net.register_parameter("unused", torch::ones({5, 7}));
-  const Graph graph = graphOf(net, digits());
+  const event::Graph graph = graphOf(net, digits());
   EXPECT_EQ(namesOf(graph, "Parameter").size(), net.parameters().size());
   EXPECT_EQ(elementsOf(graph), elementsOf(net));
-  const GraphNode& weight = nodeOf(graph, "LeNet/conv2[Conv2d]/weight");
-  EXPECT_THAT(weight.outputShapes, ElementsAre(GraphShape{16, 6, 5, 5}));
-  EXPECT_EQ(weight.outputType, TensorType::kFloat);
-  EXPECT_THAT(nodeOf(graph, "LeNet/unused").outputShapes, ElementsAre(GraphShape{5, 7}));
+  const event::GraphNode& weight = nodeOf(graph, "LeNet/conv2[Conv2d]/weight");
+  EXPECT_THAT(weight.outputShapes, ElementsAre(event::GraphShape{16, 6, 5, 5}));
+  EXPECT_EQ(weight.outputType, event::TensorType::kFloat);
+  EXPECT_THAT(nodeOf(graph, "LeNet/unused").outputShapes, ElementsAre(event::GraphShape{5, 7}));
 }
 
 TEST(EagerGraph, HasInputsAndOutputs) {
   LeNet net;
-  const Graph graph = graphOf(net, digits());
-  EXPECT_THAT(nodeOf(graph, "input/0").outputShapes, ElementsAre(GraphShape{2, 1, 28, 28}));
-  const GraphNode& output = nodeOf(graph, "output/0");
+  const event::Graph graph = graphOf(net, digits());
+  EXPECT_THAT(nodeOf(graph, "input/0").outputShapes, ElementsAre(event::GraphShape{2, 1, 28, 28}));
+  const event::GraphNode& output = nodeOf(graph, "output/0");
   EXPECT_THAT(output.inputs, ElementsAre("LeNet/log_softmax"));
-  EXPECT_THAT(output.outputShapes, ElementsAre(GraphShape{2, 10}));
+  EXPECT_THAT(output.outputShapes, ElementsAre(event::GraphShape{2, 10}));
 }
 
 TEST(EagerGraph, StoresNoPayload) {
   torch::nn::Linear net(2000, 5000);
-  EXPECT_LT(encodeGraph(graphOf(net, torch::ones({1, 2000}))).bytes.size(), 2000U);
+  EXPECT_LT(event::encodeGraph(graphOf(net, torch::ones({1, 2000}))).bytes.size(), 2000U);
 }
 
 TEST(EagerGraph, StoresNoPayloadOfATensorThatIsNoParameterEither) {
@@ -128,17 +128,17 @@ TEST(EagerGraph, StoresNoPayloadOfATensorThatIsNoParameterEither) {
     torch::Tensor table = torch::ones({100, 100});
     torch::Tensor forward(const torch::Tensor& x) { return x.matmul(table) * 0.5; }
   } net;
-  const Graph graph = graphOf(net, torch::ones({1, 100}));
-  EXPECT_LT(encodeGraph(graph).bytes.size(), 2000U);
+  const event::Graph graph = graphOf(net, torch::ones({1, 100}));
+  EXPECT_LT(event::encodeGraph(graph).bytes.size(), 2000U);
   EXPECT_THAT(nodeOf(graph, "WithConstant/constant").outputShapes,
-              ElementsAre(GraphShape{100, 100}));
+              ElementsAre(event::GraphShape{100, 100}));
   EXPECT_THAT(nodeOf(graph, "WithConstant/mul").attributes,
-              Contains(Pair("other", GraphAttribute(0.5))));
+              Contains(Pair("other", event::GraphAttribute(0.5))));
 }
 
 TEST(EagerGraph, ShowsResidualBlocksAsScopesOfOneShape) {
   ResNet net;
-  const Graph graph = graphOf(net, pictures());
+  const event::Graph graph = graphOf(net, pictures());
   const std::string block = "ResNet/blocks[Sequential]/1[Block]";
   EXPECT_THAT(nodeOf(graph, block + "/bn1[BatchNorm2d]/batch_norm").inputs,
               Contains(block + "/conv1[Conv2d]/convolution"));
@@ -161,10 +161,11 @@ TEST(EagerGraph, TakesAModelByEachKindOfHandle) {
 
 TEST(EagerGraph, SpreadsATupleOverForwardsArguments) {
   TwoInputs net;
-  const Graph graph = graphOf(net, std::make_tuple(torch::ones({2, 3}), torch::ones({2, 4})));
+  const event::Graph graph =
+      graphOf(net, std::make_tuple(torch::ones({2, 3}), torch::ones({2, 4})));
   EXPECT_THAT(nodeOf(graph, "TwoInputs/bilinear[Bilinear]/bilinear").inputs,
               AllOf(Contains("input/0"), Contains("input/1")));
-  EXPECT_THAT(nodeOf(graph, "input/1").outputShapes, ElementsAre(GraphShape{2, 4}));
+  EXPECT_THAT(nodeOf(graph, "input/1").outputShapes, ElementsAre(event::GraphShape{2, 4}));
 }
 
 TEST(EagerGraph, GivesATupleWholeToAForwardThatWantsIt) {
@@ -173,22 +174,24 @@ TEST(EagerGraph, GivesATupleWholeToAForwardThatWantsIt) {
       return std::get<0>(pair) + std::get<1>(pair);
     }
   } net;
-  const Graph graph = graphOf(net, std::make_tuple(torch::ones({2}), torch::ones({2})));
+  const event::Graph graph = graphOf(net, std::make_tuple(torch::ones({2}), torch::ones({2})));
   EXPECT_THAT(nodeOf(graph, "TakesTuple/add").inputs, ElementsAre("input/0", "input/1"));
 }
 
 TEST(EagerGraph, NumbersTheOutputsOfAnOperator) {
   TwoInputs net;
-  const Graph graph = graphOf(net, std::make_tuple(torch::ones({2, 3}), torch::ones({2, 4})));
+  const event::Graph graph =
+      graphOf(net, std::make_tuple(torch::ones({2, 3}), torch::ones({2, 4})));
   EXPECT_THAT(nodeOf(graph, "output/1.0").inputs, ElementsAre("TwoInputs/chunk"));
   EXPECT_THAT(nodeOf(graph, "output/1.2").inputs, ElementsAre("TwoInputs/chunk:2"));
-  EXPECT_THAT(nodeOf(graph, "TwoInputs/chunk").outputShapes,
-              ElementsAre(GraphShape{2, 1}, GraphShape{2, 1}, GraphShape{2, 1}));
+  EXPECT_THAT(
+      nodeOf(graph, "TwoInputs/chunk").outputShapes,
+      ElementsAre(event::GraphShape{2, 1}, event::GraphShape{2, 1}, event::GraphShape{2, 1}));
 }
 
 TEST(EagerGraph, TakesAndReturnsDictionaries) {
   Dictionaries net;
-  const Graph graph =
+  const event::Graph graph =
       graphOf(net, Tensors{{"image", torch::ones({2, 3})}, {"mask", torch::ones({2, 2})}});
   EXPECT_THAT(nodeOf(graph, "Dictionaries/mul").inputs,
               ElementsAre("Dictionaries/fc[Linear]/addmm", "input/mask"));
@@ -198,7 +201,7 @@ TEST(EagerGraph, TakesAndReturnsDictionaries) {
 
 TEST(EagerGraph, NumbersTheCallsOfALoopAsTensorBoardFoldsThem) {
   Loop net(6);
-  const Graph graph = graphOf(net, torch::ones({1, 3}));
+  const event::Graph graph = graphOf(net, torch::ones({1, 3}));
   EXPECT_THAT(namesOf(graph, "aten::addmm"),
               ElementsAre("Loop/cell[Linear]/addmm_1", "Loop/cell[Linear]/addmm_2",
                           "Loop/cell[Linear]/addmm_3", "Loop/cell[Linear]/addmm_4",
@@ -208,7 +211,7 @@ TEST(EagerGraph, NumbersTheCallsOfALoopAsTensorBoardFoldsThem) {
 
 TEST(EagerGraph, NamesScopesByZones) {
   Attention net;
-  const Graph graph = graphOf(net, torch::ones({1, 4, 8}));
+  const event::Graph graph = graphOf(net, torch::ones({1, 4, 8}));
   EXPECT_EQ(nodeOf(graph, "Attention/attention/softmax").op, "aten::softmax");
   EXPECT_THAT(namesOf(graph, "aten::matmul"), AllOf(Contains("Attention/attention/matmul_1"),
                                                     Contains("Attention/attention/matmul_2"),
@@ -217,7 +220,7 @@ TEST(EagerGraph, NamesScopesByZones) {
 
 TEST(EagerGraph, PutsWholeModulesIntoTheZoneThatTheyRunIn) {
   Attention net;
-  const Graph graph = graphOf(net, torch::ones({1, 4, 8}));
+  const event::Graph graph = graphOf(net, torch::ones({1, 4, 8}));
   EXPECT_THAT(nodeOf(graph, "Attention/feed forward/relu").inputs,
               ElementsAre("Attention/feed forward/hidden[Linear]/add"));
   EXPECT_EQ(nodeOf(graph, "Attention/feed forward/out[Linear]/weight").op, "Parameter");
@@ -225,7 +228,7 @@ TEST(EagerGraph, PutsWholeModulesIntoTheZoneThatTheyRunIn) {
 
 TEST(EagerGraph, KeepsWhatRanInAZoneInTheModuleThatTheZoneIsAbout) {
   torch::nn::Sequential net(ZonedBlock(4), ZonedBlock(4));
-  const Graph graph = graphOf(net, torch::ones({1, 4, 8, 8}));
+  const event::Graph graph = graphOf(net, torch::ones({1, 4, 8, 8}));
   EXPECT_EQ(nodeOf(graph, "Sequential/0[ZonedBlock]/block/relu_2").op, "aten::relu");
   EXPECT_THAT(nodeOf(graph, "Sequential/1[ZonedBlock]/block/add").inputs,
               Contains("Sequential/0[ZonedBlock]/block/relu_2"));
@@ -246,7 +249,7 @@ TEST(EagerGraph, LeavesATrainedModelAndTheRandomNumbersAsTheyWere) {
   const torch::Tensor expected = torch::rand({3});
   torch::manual_seed(7);
   GraphOptions measured;
-  const Graph graph = graphOf(net, torch::rand({2, 3, 12, 12}), measured);
+  const event::Graph graph = graphOf(net, torch::rand({2, 3, 12, 12}), measured);
   torch::manual_seed(7);
   const torch::Tensor input = pictures();
   graphOf(net, input, measured);
@@ -287,15 +290,15 @@ TEST(EagerGraph, UndoesWhatForwardDoesToItsInputGradientsAndMode) {
 TEST(EagerGraph, MeasuresItsOperators) {
   LeNet net;
   GraphOptions measured;
-  const Graph graph = graphOf(net, digits(), measured);
+  const event::Graph graph = graphOf(net, digits(), measured);
   std::set<std::string> timed;
-  for (const GraphNodeStats& stats : graph.stats) {
+  for (const event::GraphNodeStats& stats : graph.stats) {
     EXPECT_GT(stats.durationMicros, 0);
     EXPECT_GT(stats.startMicros, 0);
     EXPECT_EQ(stats.device, "/device:CPU:0");
     timed.insert(stats.name);
   }
-  for (const GraphNode& node : graph.nodes) {
+  for (const event::GraphNode& node : graph.nodes) {
     const bool isOperator = node.op.rfind("aten::", 0) == 0;
     EXPECT_EQ(timed.count(node.name), isOperator ? 1U : 0U) << node.name;
   }
@@ -310,7 +313,7 @@ TEST(EagerGraph, TakesTimesOfAProfileInsteadOfMeasuring) {
   LeNet net;
   GraphOptions options;
   options.operatorTimes = {{"aten::addmm", std::chrono::milliseconds(3)}};
-  const Graph graph = graphOf(net, digits(), options);
+  const event::Graph graph = graphOf(net, digits(), options);
   ASSERT_EQ(graph.stats.size(), 2U);
   EXPECT_EQ(graph.stats[1].name, "LeNet/fc2[Linear]/addmm");
   EXPECT_EQ(graph.stats[1].durationMicros, 3000);
@@ -321,13 +324,13 @@ TEST(EagerGraph, TakesTimesOfAProfileInsteadOfMeasuring) {
 TEST(EagerGraph, RecordsAModelThatCannotBeTracedAndSaysSo) {
   Untraceable net;
   GraphOptions measured;
-  const Graph graph = graphOf(net, digits(), measured);
+  const event::Graph graph = graphOf(net, digits(), measured);
   EXPECT_THAT(graph.description, HasSubstr("this model does not like to be traced"));
   EXPECT_EQ(elementsOf(graph), elementsOf(net));
-  const GraphNode& linear = nodeOf(graph, "Untraceable/fc2[Linear]/addmm");
+  const event::GraphNode& linear = nodeOf(graph, "Untraceable/fc2[Linear]/addmm");
   EXPECT_THAT(linear.inputs, ElementsAre("Untraceable/fc2[Linear]/bias", "Untraceable/relu_3",
                                          "Untraceable/fc2[Linear]/t"));
-  EXPECT_THAT(linear.outputShapes, ElementsAre(GraphShape{2, 10}));
+  EXPECT_THAT(linear.outputShapes, ElementsAre(event::GraphShape{2, 10}));
   EXPECT_THAT(nodeOf(graph, "output/0").inputs, ElementsAre("Untraceable/log_softmax"));
   EXPECT_EQ(nodeOf(graph, "Untraceable/conv1[Conv2d]/conv2d").op, "aten::conv2d");
   EXPECT_GT(graph.stats.size(), 8U);
@@ -340,7 +343,7 @@ TEST(EagerGraph, RecordsAModelWhoseOutputItCannotSee) {
   struct ReturnsStruct : torch::nn::Module {
     Sum forward(const torch::Tensor& x) { return {x.sum()}; }
   } net;
-  const Graph graph = graphOf(net, torch::ones({3}));
+  const event::Graph graph = graphOf(net, torch::ones({3}));
   EXPECT_THAT(graph.description, HasSubstr("TensorTree"));
   EXPECT_THAT(nodeOf(graph, "ReturnsStruct/sum").inputs, ElementsAre("input/0"));
 }
@@ -352,11 +355,11 @@ TEST(AddGraph, WritesAModelsGraphWithItsStats) {
   writer.addGraph(net, digits());
   ASSERT_TRUE(writer.close().ok());
   std::vector<std::string> found;
-  for (const Event& event : eventsIn(dir.string())) {
-    if (const auto* graph = std::get_if<GraphDef>(&event.what)) {
+  for (const event::Event& event : eventsIn(dir.string())) {
+    if (const auto* graph = std::get_if<event::GraphDef>(&event.what)) {
       found.push_back("graph");
-      EXPECT_EQ(graph->bytes, encodeGraph(graphOf(net, digits())).bytes);
-    } else if (const auto* stats = std::get_if<TaggedRunMetadata>(&event.what)) {
+      EXPECT_EQ(graph->bytes, event::encodeGraph(graphOf(net, digits())).bytes);
+    } else if (const auto* stats = std::get_if<event::TaggedRunMetadata>(&event.what)) {
       found.push_back(stats->tag);
       EXPECT_THAT(stats->bytes, HasSubstr("LeNet/fc2[Linear]/addmm"));
     }

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "steptape/base/error.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 #include "steptape/testing/temp_dir.h"
 #include "steptape/torch/tensor_traits.h"
 

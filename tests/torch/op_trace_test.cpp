@@ -9,7 +9,7 @@
 
 #include "steptape/base/error.h"
 #include "steptape/profile/trace_summary.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 #include "steptape/torch/op_profiler.h"
 
 #include "profile/record_builder.h"
@@ -60,7 +60,7 @@ class TrainingLoop {
 };
 
 /// The trace of `steps` steps of a loop, recorded with `options`.
-Trace traceOf(TrainingLoop& loop, ProfilerOptions options, int steps = 2) {
+Trace traceOf(TrainingLoop& loop, OpProfilerOptions options, int steps = 2) {
   Trace trace;
   options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
   OpProfiler profiler(std::move(options));
@@ -74,8 +74,8 @@ Trace traceOf(TrainingLoop& loop, ProfilerOptions options, int steps = 2) {
   return trace;
 }
 
-ProfilerOptions withShapes() {
-  ProfilerOptions options;
+OpProfilerOptions withShapes() {
+  OpProfilerOptions options;
   options.shapes = true;
   return options;
 }
@@ -212,7 +212,7 @@ TEST(OpTrace, CountsOperatorsForTheModuleWhoseParametersTheyRead) {
 TEST(OpTrace, CountsBackwardOperatorsForTheZonesOfTheirForwardOnes) {
   TrainingLoop loop;
   Trace trace;
-  ProfilerOptions options;
+  OpProfilerOptions options;
   options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
   OpProfiler profiler(options);
   torch::Tensor loss;
@@ -234,7 +234,7 @@ TEST(OpTrace, CountsBackwardOperatorsForTheZonesOfTheirForwardOnes) {
 }
 
 TEST(OpTrace, SeesWhatIsAllocatedAndFreed) {
-  ProfilerOptions options;
+  OpProfilerOptions options;
   options.memory = true;
   Trace trace;
   options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
@@ -258,7 +258,7 @@ TEST(OpTrace, SeesWhatIsAllocatedAndFreed) {
 
 TEST(OpTrace, SaysWhenAnotherProfilerIsToldOfMemory) {
   std::string problem;
-  ProfilerOptions options;
+  OpProfilerOptions options;
   options.memory = true;
   options.onError = [&](const Status& status) { problem = status.message(); };
   kinetoProfile([&] {
@@ -271,7 +271,7 @@ TEST(OpTrace, SaysWhenAnotherProfilerIsToldOfMemory) {
 }
 
 TEST(OpTrace, KeepsTheThreadsOfAModelApart) {
-  ProfilerOptions options;
+  OpProfilerOptions options;
   Trace trace;
   options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
   {
@@ -304,9 +304,9 @@ TEST(OpProfilerSampling, SeesAboutThePartOfTheOperatorsThatWasAskedFor) {
 TEST(OpProfilerSampling, RefusesAnythingButAPowerOfTen) {
   OpProfilerOptions options;
   options.operatorSampling = 7;
-  EXPECT_THAT(
-      [&] { OpProfiler profiler(options); },
-      ThrowsMessage<Error>("ProfilerOptions::operatorSampling must be 1, 10, 100 or 1000, got 7"));
+  EXPECT_THAT([&] { OpProfiler profiler(options); },
+              ThrowsMessage<Error>(
+                  "OpProfilerOptions::operatorSampling must be 1, 10, 100 or 1000, got 7"));
 }
 
 }  // namespace

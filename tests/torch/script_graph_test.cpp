@@ -48,7 +48,7 @@ torch::jit::Module twoLayers() {
 
 TEST(ScriptGraph, HasTheScopesOfTheModulesThatWereCalled) {
   const torch::jit::Module net = twoLayers();
-  const Graph graph = graphOf(net, torch::ones({5, 3}));
+  const event::Graph graph = graphOf(net, torch::ones({5, 3}));
   EXPECT_THAT(namesOf(graph, "aten::linear"),
               ElementsAre("Net/first[Linear]/linear", "Net/body[Body]/second[Linear]/linear"));
   // Both read no parameters: a script says what an eager module cannot.
@@ -59,7 +59,7 @@ TEST(ScriptGraph, HasTheScopesOfTheModulesThatWereCalled) {
 
 TEST(ScriptGraph, HasParametersInputsAndOutputs) {
   const torch::jit::Module net = twoLayers();
-  const Graph graph = graphOf(net, torch::ones({5, 3}));
+  const event::Graph graph = graphOf(net, torch::ones({5, 3}));
   EXPECT_THAT(namesOf(graph, "Parameter"),
               UnorderedElementsAre("Net/first[Linear]/weight", "Net/first[Linear]/bias",
                                    "Net/body[Body]/second[Linear]/weight",
@@ -71,12 +71,13 @@ TEST(ScriptGraph, HasParametersInputsAndOutputs) {
 
 TEST(ScriptGraph, HasTheShapesOfOneForwardPass) {
   const torch::jit::Module net = twoLayers();
-  const Graph graph = graphOf(net, torch::ones({5, 3}));
-  EXPECT_THAT(nodeOf(graph, "input/x").outputShapes, ElementsAre(GraphShape{5, 3}));
-  EXPECT_THAT(nodeOf(graph, "Net/tanh").outputShapes, ElementsAre(GraphShape{5, 4}));
-  EXPECT_EQ(nodeOf(graph, "Net/tanh").outputType, TensorType::kFloat);
-  EXPECT_THAT(nodeOf(graph, "Net/body[Body]/relu").outputShapes, ElementsAre(GraphShape{5, 2}));
-  EXPECT_THAT(nodeOf(graph, "output/0").outputShapes, ElementsAre(GraphShape{5, 2}));
+  const event::Graph graph = graphOf(net, torch::ones({5, 3}));
+  EXPECT_THAT(nodeOf(graph, "input/x").outputShapes, ElementsAre(event::GraphShape{5, 3}));
+  EXPECT_THAT(nodeOf(graph, "Net/tanh").outputShapes, ElementsAre(event::GraphShape{5, 4}));
+  EXPECT_EQ(nodeOf(graph, "Net/tanh").outputType, event::TensorType::kFloat);
+  EXPECT_THAT(nodeOf(graph, "Net/body[Body]/relu").outputShapes,
+              ElementsAre(event::GraphShape{5, 2}));
+  EXPECT_THAT(nodeOf(graph, "output/0").outputShapes, ElementsAre(event::GraphShape{5, 2}));
 }
 
 TEST(ScriptGraph, IsTheSameAfterSavingAndLoading) {
@@ -84,15 +85,15 @@ TEST(ScriptGraph, IsTheSameAfterSavingAndLoading) {
   twoLayers().save(file);
   const torch::jit::Module loaded = torch::jit::load(file);
   const torch::jit::Module net = twoLayers();
-  EXPECT_EQ(encodeGraph(graphOf(loaded, torch::ones({5, 3}))).bytes,
-            encodeGraph(graphOf(net, torch::ones({5, 3}))).bytes);
+  EXPECT_EQ(event::encodeGraph(graphOf(loaded, torch::ones({5, 3}))).bytes,
+            event::encodeGraph(graphOf(net, torch::ones({5, 3}))).bytes);
 }
 
 TEST(ScriptGraph, MeasuresItsOperators) {
   const torch::jit::Module net = twoLayers();
-  const Graph graph = graphOf(net, torch::ones({5, 3}), GraphOptions());
+  const event::Graph graph = graphOf(net, torch::ones({5, 3}), GraphOptions());
   std::vector<std::string> timed;
-  for (const GraphNodeStats& stats : graph.stats) {
+  for (const event::GraphNodeStats& stats : graph.stats) {
     EXPECT_GT(stats.durationMicros, 0);
     timed.push_back(stats.name);
   }
@@ -109,13 +110,13 @@ TEST(ScriptGraph, HasScopesForBranches) {
       "  else:\n"
       "    y = torch.neg(x)\n"
       "  return torch.tanh(y)\n");
-  const Graph graph = graphOf(net, torch::ones({3}));
-  const GraphNode& branch = nodeOf(graph, "Net/if_1/If");
+  const event::Graph graph = graphOf(net, torch::ones({3}));
+  const event::GraphNode& branch = nodeOf(graph, "Net/if_1/If");
   EXPECT_EQ(branch.op, "prim::If");
   EXPECT_THAT(branch.inputs, Contains("Net/if_1/then/relu"));
   EXPECT_THAT(branch.inputs, Contains("Net/if_1/else/neg"));
   EXPECT_THAT(nodeOf(graph, "Net/tanh").inputs, ElementsAre("Net/if_1/If"));
-  EXPECT_THAT(nodeOf(graph, "Net/if_1/then/relu").outputShapes, ElementsAre(GraphShape{3}));
+  EXPECT_THAT(nodeOf(graph, "Net/if_1/then/relu").outputShapes, ElementsAre(event::GraphShape{3}));
   // Did not run.
   EXPECT_THAT(nodeOf(graph, "Net/if_1/else/neg").outputShapes, ElementsAre(std::nullopt));
 }
@@ -128,7 +129,7 @@ TEST(ScriptGraph, ShowsTheBodyOfALoopOnce) {
       "  for i in range(times):\n"
       "    x = torch.tanh(self.cell.forward(x))\n"
       "  return x\n");
-  const Graph graph = graphOf(net, std::make_tuple(torch::ones({1, 3}), std::int64_t{4}));
+  const event::Graph graph = graphOf(net, std::make_tuple(torch::ones({1, 3}), std::int64_t{4}));
   EXPECT_THAT(namesOf(graph, "aten::linear"), ElementsAre("Net/loop_1/body/cell[Linear]/linear"));
   EXPECT_THAT(nodeOf(graph, "Net/loop_1/Loop").inputs, Contains("Net/loop_1/body/tanh"));
   EXPECT_THAT(nodeOf(graph, "output/0").inputs, ElementsAre("Net/loop_1/Loop"));
@@ -143,7 +144,7 @@ TEST(ScriptGraph, TakesAndReturnsDictionariesAndTuples) {
   dictionary.insert("a", torch::ones({3}));
   const std::vector<c10::IValue> arguments{dictionary,
                                            std::make_tuple(torch::ones({1}), torch::ones({3}))};
-  const Graph graph = graphOf(net, arguments);
+  const event::Graph graph = graphOf(net, arguments);
   EXPECT_THAT(nodeOf(graph, "Net/add").inputs, ElementsAre("input/x.a", "input/y.1"));
   EXPECT_THAT(nodeOf(graph, "output/0.sum").inputs, ElementsAre("Net/add"));
   EXPECT_THAT(nodeOf(graph, "output/1").inputs, ElementsAre("input/y.0"));
@@ -152,8 +153,9 @@ TEST(ScriptGraph, TakesAndReturnsDictionariesAndTuples) {
 TEST(ScriptGraph, TakesDefaultsOfForwardsArguments) {
   torch::jit::Module net("Net");
   net.define("def forward(self, x, factor: float = 3.0):\n  return x * factor\n");
-  const Graph graph = graphOf(net, torch::ones({3}));
-  EXPECT_THAT(nodeOf(graph, "Net/mul").attributes, Contains(Pair("other", GraphAttribute(3.0))));
+  const event::Graph graph = graphOf(net, torch::ones({3}));
+  EXPECT_THAT(nodeOf(graph, "Net/mul").attributes,
+              Contains(Pair("other", event::GraphAttribute(3.0))));
 }
 
 TEST(ScriptGraph, LeavesBuffersAndRandomNumbersAsTheyWere) {
@@ -167,7 +169,7 @@ TEST(ScriptGraph, LeavesBuffersAndRandomNumbersAsTheyWere) {
   const torch::Tensor expected = torch::rand({2});
   const torch::Tensor input = torch::ones({4});
   torch::manual_seed(3);
-  const Graph graph = graphOf(net, input, GraphOptions());
+  const event::Graph graph = graphOf(net, input, GraphOptions());
   EXPECT_TRUE(torch::equal(torch::rand({2}), expected));
   EXPECT_EQ(net.attr("calls").toTensor().item<float>(), 0);
   EXPECT_EQ(nodeOf(graph, "Net/calls").op, "Buffer");

@@ -14,9 +14,10 @@
 
 #include "steptape/base/error.h"
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/chrome_trace.h"
 
 #include "support/allocations.h"
+#include "support/expect_error.h"
+#include "trace/chrome_trace.h"
 
 #include <gmock/gmock.h>
 #include <zlib.h>
@@ -101,13 +102,9 @@ class ChromeReaderMemory : public ::testing::TestWithParam<bool> {
     EXPECT_LT(peak_, kBound);
   }
   void expectError(const TextStream& text, const std::string& words) {
-    try {
-      read(text);
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(path_), HasSubstr(words)));
-    }
+    const Error error = test::errorOf([&] { read(text); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(path_), HasSubstr(words)));
     EXPECT_LT(peak_, kBound);
   }
 

@@ -2,15 +2,16 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "steptape/base/error.h"
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/chrome_trace.h"
 
+#include "support/content_of.h"
+#include "support/expect_error.h"
+#include "trace/chrome_trace.h"
 #include "trace/sample_trace.h"
 
 #include <gmock/gmock.h>
@@ -18,6 +19,7 @@
 namespace steptape {
 namespace {
 
+using test::errorOf;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
@@ -49,13 +51,10 @@ class ChromeReader : public ::testing::Test {
     return readChromeTrace(path_);
   }
   void expectError(const std::string& bytes, ErrorCode code, const std::string& words) {
-    try {
-      read(bytes);
-      ADD_FAILURE() << "no error for " << bytes.substr(0, 200);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code) << error.what();
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(path_), HasSubstr(words)));
-    }
+    SCOPED_TRACE(bytes.substr(0, 200));
+    const Error error = errorOf([&] { read(bytes); });
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(path_), HasSubstr(words)));
   }
 
   const testing::TempDir dir_;
@@ -241,12 +240,8 @@ TEST_F(ChromeReader, SaysThatThereAreNoEvents) {
 }
 
 TEST_F(ChromeReader, KeepsTheWordsOfAnErrorShort) {
-  try {
-    read("{\"traceEvents\": [\"" + std::string(1'000'000, 'x'));
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_LT(std::string(error.what()).size(), path_.size() + 400);
-  }
+  const Error error = errorOf([&] { read("{\"traceEvents\": [\"" + std::string(1'000'000, 'x')); });
+  EXPECT_LT(std::string(error.what()).size(), path_.size() + 400);
 }
 
 TEST_F(ChromeReader, RefusesTextsThatNestWithoutEndInsteadOfCrashing) {
@@ -256,8 +251,7 @@ TEST_F(ChromeReader, RefusesTextsThatNestWithoutEndInsteadOfCrashing) {
 
 TEST_F(ChromeReader, SaysThatAFileIsCut) {
   ASSERT_TRUE(writeChromeTrace(path_, trainingTrace().trace()).ok());
-  std::ifstream in(path_, std::ios::binary);
-  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  const std::string whole = test::contentOf(path_);
   for (const std::size_t size : {std::size_t{3}, whole.size() / 2, whole.size() - 20}) {
     EXPECT_THROW(read(whole.substr(0, size)), Error) << size;
   }
@@ -265,21 +259,16 @@ TEST_F(ChromeReader, SaysThatAFileIsCut) {
 
 TEST_F(ChromeReader, SaysThatGzipDataIsDamaged) {
   ASSERT_TRUE(writeChromeTrace(path_, trainingTrace().trace()).ok());
-  std::ifstream in(path_, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string bytes = test::contentOf(path_);
   bytes[bytes.size() - 8] ^= 1;  // of the checksum
   expectError(bytes, ErrorCode::kDataLoss, "incorrect data check");
 }
 
 TEST_F(ChromeReader, SaysThatThereIsNoFile) {
-  try {
-    readChromeTrace(dir_.string() + "/none");
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kIoError);
-    EXPECT_THAT(error.what(), AllOf(StartsWith("cannot open " + dir_.string() + "/none"),
-                                    HasSubstr("No such file")));
-  }
+  const Error error = errorOf([&] { readChromeTrace(dir_.string() + "/none"); });
+  EXPECT_EQ(error.code(), ErrorCode::kIoError);
+  EXPECT_THAT(error.what(), AllOf(StartsWith("cannot open " + dir_.string() + "/none"),
+                                  HasSubstr("No such file")));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <regex>
@@ -11,8 +10,9 @@
 #include <vector>
 
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/chrome_trace.h"
 
+#include "support/content_of.h"
+#include "trace/chrome_trace.h"
 #include "trace/gunzip.h"
 #include "trace/perfetto_rules.h"
 #include "trace/sample_trace.h"
@@ -31,21 +31,16 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-std::string bytesOf(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// The text of a trace's file, which is the same with compression and without.
 std::string writtenText(const std::vector<Trace>& processes) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json";
   ChromeTraceOptions options;
   EXPECT_TRUE(writeChromeTrace(path, processes, options).ok());
-  const std::string text = gunzipped(bytesOf(path));
+  const std::string text = gunzipped(test::contentOf(path));
   options.compress = false;
   EXPECT_TRUE(writeChromeTrace(path, processes, options).ok());
-  EXPECT_TRUE(bytesOf(path) == text);
+  EXPECT_TRUE(test::contentOf(path) == text);
   return text;
 }
 
@@ -325,7 +320,7 @@ TEST(ChromeWriter, PutsSeveralProcessesSideBySide) {
 
 TEST(ChromeWriter, RefusesToWriteNoProcess) {
   const testing::TempDir dir;
-  const Status status = writeChromeTrace(dir.string() + "/trace", Span<const Trace>());
+  const Status status = writeChromeTrace(dir.string() + "/trace", ArrayView<const Trace>());
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument);
   EXPECT_TRUE(fs::is_empty(dir.path()));
@@ -336,7 +331,7 @@ TEST(ChromeWriter, ReplacesAFileThatIsThere) {
   const std::string path = dir.string() + "/trace.json.gz";
   std::ofstream(path) << "old";
   ASSERT_TRUE(writeChromeTrace(path, Trace()).ok());
-  EXPECT_THAT(gunzipped(bytesOf(path)), HasSubstr("traceEvents"));
+  EXPECT_THAT(gunzipped(test::contentOf(path)), HasSubstr("traceEvents"));
 }
 
 TEST(ChromeWriter, SaysWhyItCannotWrite) {
@@ -377,7 +372,7 @@ TEST(ChromeWriter, LeavesNothingBehindOnAFullDisk) {
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.message(), "cannot write " + path + ": File too large");
   }
-  EXPECT_EQ(bytesOf(path), "old");
+  EXPECT_EQ(test::contentOf(path), "old");
   EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), fs::directory_iterator()), 1);
 }
 

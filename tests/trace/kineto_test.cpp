@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/chrome_trace.h"
 
+#include "trace/chrome_trace.h"
 #include "trace/sample_trace.h"
 
 #include <gmock/gmock.h>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/phrase_text.h"
 
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
@@ -12,6 +10,7 @@
 #include "steptape/base/json.h"
 #include "steptape/testing/temp_dir.h"
 
+#include "support/content_of.h"
 #include "trace/gunzip.h"
 
 #include <gtest/gtest.h>
@@ -27,11 +26,10 @@ std::string fileOf(bool compress, const std::function<void(PhraseText*)>& append
   EXPECT_TRUE(file.open().ok());
   PhraseText text(&file, compress);
   append(&text);
-  EXPECT_TRUE(text.finish().ok());
+  text.finish();
   EXPECT_TRUE(file.finish().ok());
   EXPECT_TRUE(file.appear(true).ok());
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return test::contentOf(path);
 }
 
 /// The text in the file, which is the same however it is written. `append` is called anew for each

@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/event/xplane.h"
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/xplane_trace.h"
 
 #include "base/whole_file.h"
+#include "event/xplane.h"
+#include "trace/xplane_trace.h"
 
 #include <gtest/gtest.h>
 

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/event/xplane_encoder.h"
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/xplane_trace.h"
 #include "steptape/wire/xplane.pb.h"
 
+#include "event/xplane_encoder.h"
+#include "support/expect_error.h"
 #include "trace/trace_builder.h"
+#include "trace/xplane_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,6 +22,7 @@
 namespace steptape {
 namespace {
 
+using test::expectError;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -70,15 +72,6 @@ class XPlaneReader : public ::testing::Test {
     std::ofstream file(path(), std::ios::binary);
     for (const std::string& piece : space.pieces()) {
       file << piece;
-    }
-  }
-  void expectRefusal(ErrorCode code, const std::string& message) const {
-    try {
-      readXPlane(path());
-      ADD_FAILURE() << "nothing thrown, wanted: " << message;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code);
-      EXPECT_THAT(error.what(), HasSubstr(message));
     }
   }
 
@@ -325,13 +318,15 @@ TEST_F(XPlaneReader, LeavesOutTimesThatAreNone) {
 
 TEST_F(XPlaneReader, RefusesOtherFiles) {
   std::ofstream(path()) << R"({"traceEvents": []})";
-  expectRefusal(ErrorCode::kInvalidArgument,
-                path() + " is no profile of XProf: xplane: 19 bytes are no XSpace message");
+  expectError(ErrorCode::kInvalidArgument,
+              path() + " is no profile of XProf: xplane: 19 bytes are no XSpace message",
+              [&] { readXPlane(path()); });
 }
 
 TEST_F(XPlaneReader, RefusesAnEmptyFile) {
   std::ofstream(path()) << "";
-  expectRefusal(ErrorCode::kInvalidArgument, path() + " is no profile of XProf: it has no planes");
+  expectError(ErrorCode::kInvalidArgument, path() + " is no profile of XProf: it has no planes",
+              [&] { readXPlane(path()); });
 }
 
 TEST_F(XPlaneReader, RefusesAnEventThatIsNone) {
@@ -339,7 +334,8 @@ TEST_F(XPlaneReader, RefusesAnEventThatIsNone) {
   const std::string line = "\x1a\x03" + event;
   const std::string plane = "\x0a\x05" + line;
   std::ofstream(path()) << plane;
-  expectRefusal(ErrorCode::kInvalidArgument, "1 bytes are no XEvent message");
+  expectError(ErrorCode::kInvalidArgument, "1 bytes are no XEvent message",
+              [&] { readXPlane(path()); });
 }
 
 TEST_F(XPlaneReader, SkipsWhatIsForXprofAlone) {
@@ -353,7 +349,8 @@ TEST_F(XPlaneReader, SkipsWhatIsForXprofAlone) {
 }
 
 TEST_F(XPlaneReader, SaysWhyItCannotRead) {
-  expectRefusal(ErrorCode::kIoError, "cannot read " + path() + ": No such file or directory");
+  expectError(ErrorCode::kIoError, "cannot read " + path() + ": No such file or directory",
+              [&] { readXPlane(path()); });
 }
 
 }  // namespace

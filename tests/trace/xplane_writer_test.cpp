@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/utf8.h"
 #include "steptape/testing/temp_dir.h"
-#include "steptape/trace/xplane_trace.h"
 
+#include "base/utf8.h"
 #include "trace/profile_file.h"
 #include "trace/trace_builder.h"
+#include "trace/xplane_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include "steptape/testing/thread_communicator.h"
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gtest/gtest.h>
 
@@ -80,6 +80,18 @@ TEST(StepExchange, FindsRanksInDifferentSteps) {
     test::expectError(ErrorCode::kRankMismatch, "the ranks are in different steps, from 10 to 11",
                       [&] { exchange.read(); });
   });
+}
+
+TEST(StepExchange, TellsWhetherSomeOrAllRanksHaveDataForOneMoreStep) {
+  for (const int ranksWithData : {0, 1, 2, 3}) {
+    runRanksShared(3, [&](const std::shared_ptr<Communicator>& world) {
+      StepExchange exchange(world);
+      exchange.post({}, 7, 0, 0, world->rank() < ranksWithData);
+      exchange.read();
+      EXPECT_EQ(exchange.input().anyHasStep, ranksWithData > 0);
+      EXPECT_EQ(exchange.input().allHaveStep, ranksWithData == 3);
+    });
+  }
 }
 
 TEST(StepExchange, AgreesWithItselfOnASingleRank) {

@@ -74,7 +74,10 @@ TEST_F(TrainingLog, HasTheGradientsNormWhereItIsLimited) {
 }
 
 TEST_F(TrainingLog, HasEveryMetricOfTheEvaluations) {
-  train([](Run& run) { run.options.evaluateEverySteps = 4; });
+  train([](Run& run) {
+    run.options.metrics = {accuracyMetric()};
+    run.options.evaluateEverySteps = 4;
+  });
   auto points = pointsOf();
   ASSERT_EQ(points["accuracy/test"].size(), 2U);
   EXPECT_EQ(points["accuracy/test"][0].first, 4);
@@ -89,7 +92,7 @@ TEST_F(TrainingLog, HasTheGradientsOfTheLastStepAlsoWhereRanksShareThem) {
       return output.sum();
     };
   });
-  const std::map<std::string, std::vector<Value>> values = readValues(logDir());
+  const std::map<std::string, std::vector<event::Value>> values = readValues(logDir());
   EXPECT_THAT(values, Contains(Key("parameters/fc.weight")));
   ASSERT_THAT(values, Contains(Key("gradients/fc.bias")));
   HistogramValue histogram;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 #include "trainer/training_fixture.h"
 
 namespace steptape::test {

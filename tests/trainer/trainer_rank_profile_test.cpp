@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "steptape/mpi/mpi_communicator.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 
 #include "profile/logged_values.h"
 #include "trainer/training_fixture.h"

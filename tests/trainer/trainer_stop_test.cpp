@@ -94,7 +94,7 @@ TEST_F(Callbacks, OfOneRankStopAllBehindTheSameStep) {
       const TrainingResult result = fit(world, run);
       EXPECT_EQ(result.step, 6);
       EXPECT_EQ(result.stoppedBy, StopReason::kCallback);
-      EXPECT_GT(result.testLoss, 0) << "it was not evaluated";
+      EXPECT_GT(result.metric("loss"), 0) << "it was not evaluated";
     });
   }
 }
@@ -335,7 +335,7 @@ TEST_F(Stopping, HappensWhenTheTimeIsOver) {
     const TrainingResult result = fit(world, options);
     EXPECT_EQ(result.stoppedBy, StopReason::kMaxSeconds);
     EXPECT_LE(result.step, 1);
-    EXPECT_GT(result.testLoss, 0) << "it was not evaluated";
+    EXPECT_GT(result.metric("loss"), 0) << "it was not evaluated";
   });
 }
 

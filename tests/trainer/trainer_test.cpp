@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Trainer learns, and how it judges it.
-#include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "trainer/training_fixture.h"
@@ -18,11 +19,12 @@ TEST_F(Training, LearnsOnEveryNumberOfRanks) {
     runRanksShared(ranks, [&](const World& world) {
       TrainerOptions options;
       options.epochs = 20;
+      options.metrics = {accuracyMetric()};
       const TrainingResult result = fit(world, options);
       EXPECT_EQ(result.epochs, 20);
       EXPECT_EQ(result.stoppedBy, StopReason::kEpochs);
-      EXPECT_EQ(result.testAccuracy, 1.0);
-      EXPECT_LT(result.testLoss, 0.3);
+      EXPECT_EQ(result.metric("accuracy"), 1.0);
+      EXPECT_LT(result.metric("loss"), 0.3);
       EXPECT_GT(result.samplesPerSecond, 0);
     });
   }
@@ -31,12 +33,13 @@ TEST_F(Training, LearnsOnEveryNumberOfRanks) {
 TEST_F(Training, JudgesEveryTestImageOnceWhateverTheNumberOfRanks) {
   TrainerOptions options;
   options.epochs = 0;  // Only evaluates.
+  options.metrics = {accuracyMetric()};
   const TrainingResult single = fit(oneRank(), options);
-  EXPECT_EQ(single.testAccuracy, 14.0 / 22.0);  // On three ranks: 0 of 8, 7 of 7 and 7 of 7.
+  EXPECT_EQ(single.metric("accuracy"), 14.0 / 22.0);  // On three ranks: 0 of 8, 7 of 7 and 7 of 7.
   runRanksShared(3, [&](const World& world) {
     const TrainingResult result = fit(world, options);
-    EXPECT_EQ(result.testAccuracy, single.testAccuracy);
-    EXPECT_NEAR(result.testLoss, single.testLoss, 1e-6);
+    EXPECT_EQ(result.metric("accuracy"), single.metric("accuracy"));
+    EXPECT_NEAR(result.metric("loss"), single.metric("loss"), 1e-6);
   });
 }
 
@@ -55,8 +58,18 @@ TEST_F(Training, AveragesMetricsOfTheCallerOverTheSamplesOfAllRanks) {
     EXPECT_EQ(result.metrics[0].name, "loss");
     EXPECT_EQ(result.metrics[1].name, "share_of_class_1");
     EXPECT_EQ(result.metrics[1].value, 8.0 / 22.0);  // Images 0, 3, ..., 21.
-    EXPECT_TRUE(std::isnan(result.testAccuracy)) << "nobody asked for it";
+    EXPECT_EQ(result.metric("share_of_class_1"), 8.0 / 22.0);
+    expectError(ErrorCode::kInvalidArgument,
+                "TrainingResult: no metric accuracy was evaluated; got loss, share_of_class_1",
+                [&] { result.metric("accuracy"); });
   });
+}
+
+TEST_F(Training, EvaluatesNothingButTheLossUnlessItIsTold) {
+  const TrainingResult result = fit(oneRank(), TrainerOptions());
+  ASSERT_EQ(result.metrics.size(), 1U);
+  EXPECT_EQ(result.metrics[0].name, "loss");
+  EXPECT_EQ(result.metrics[0].value, result.metric("loss"));
 }
 
 TEST_F(Training, RejectsMetricsThatCannotBeToldApart) {
@@ -287,6 +300,7 @@ TEST_F(Training, EvaluatesEveryFewStepsAndEpochs) {
   std::vector<std::int64_t> steps;
   Run run;
   run.options.epochs = 3;
+  run.options.metrics = {accuracyMetric()};
   run.options.evaluateEveryEpochs = 2;
   run.options.evaluateEverySteps = 5;
   run.prepare = [&](Trainer& trainer) {
@@ -312,6 +326,37 @@ TEST_F(Training, TrainsOnAfterAnEvaluationInTheMiddleOfAnEpoch) {
   EXPECT_EQ(modes, std::vector<bool>(11, true));
 }
 
+TEST_F(Training, KeepsModelCommunicatorAndCallbacksAlive) {
+  auto net = std::make_shared<SmallNet>();
+  auto world = oneRank();
+  auto callback = std::make_shared<TrainerCallback>();
+  const std::weak_ptr<void> kept[] = {net, world, callback};
+  const auto optimizer = momentumSgd(net->parameters());
+  DistributedWriter writer(logDir(), oneRank(), silent());
+  {
+    Trainer trainer(net, *optimizer, world, writer);
+    trainer.add(callback);
+    net = nullptr;
+    world = nullptr;
+    callback = nullptr;
+    for (const std::weak_ptr<void>& object : kept) {
+      EXPECT_FALSE(object.expired());
+    }
+  }
+  for (const std::weak_ptr<void>& object : kept) {
+    EXPECT_TRUE(object.expired());
+  }
+}
+
+template <typename Optimizer, typename Writer>
+inline constexpr bool kTrainsWith =
+    std::is_constructible_v<Trainer, std::shared_ptr<SmallNet>, Optimizer, World, Writer>;
+static_assert(kTrainsWith<torch::optim::SGD&, DistributedWriter&>);
+static_assert(!kTrainsWith<torch::optim::SGD, DistributedWriter&>,
+              "what must outlive the trainer is no temporary");
+static_assert(!kTrainsWith<torch::optim::SGD&, DistributedWriter>,
+              "what must outlive the trainer is no temporary");
+
 constexpr bool kHasFloat16OnCpu = TORCH_VERSION_MAJOR > 2 ||
                                   (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4);
 
@@ -326,6 +371,7 @@ TEST_P(MixedPrecision, LearnsInIt) {
   runRanksShared(2, [&](const World& world) {
     Run run;
     run.options.epochs = 20;
+    run.options.metrics = {accuracyMetric()};
     run.options.precision = GetParam();
     std::string types;
     run.prepare = [&](Trainer& trainer) {
@@ -333,7 +379,7 @@ TEST_P(MixedPrecision, LearnsInIt) {
         types = at::toString(context.module.parameters()[0].scalar_type());
       });
     };
-    EXPECT_EQ(fit(world, run).testAccuracy, 1.0);
+    EXPECT_EQ(fit(world, run).metric("accuracy"), 1.0);
     EXPECT_EQ(types, "Float") << "parameters keep their type";
   });
 }

@@ -12,7 +12,7 @@
 #include "steptape/testing/thread_communicator.h"
 #include <steptape/trainer.h>
 
-#include "distributed/expect_error.h"
+#include "support/expect_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -16,6 +15,8 @@
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/image/image.h"
+#include "support/content_of.h"
 #include "writer/fake_device.h"
 #include "writer/faulty_file_system.h"
 #include "writer/run_contents.h"
@@ -26,17 +27,12 @@
 namespace steptape {
 namespace {
 
+using detail::FileSystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file.is_open()) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class AddEmbeddingTest : public WriterFixture {
  protected:
@@ -52,7 +48,7 @@ class AddEmbeddingTest : public WriterFixture {
     std::sort(paths.begin(), paths.end());
     return paths;
   }
-  std::string text(const std::string& path) const { return contents(dir_.path() / path); }
+  std::string text(const std::string& path) const { return test::contentOf(dir_.path() / path); }
 
   const std::vector<float> values_ = {0.5F, 1.5F, -2.0F, 1e-3F};
   const TensorView matrix_{values_.data(), {2, 2}};
@@ -64,10 +60,8 @@ TEST_F(AddEmbeddingTest, WritesTheFilesAndNamesThem) {
   options.metadata = {{"cat", "1"}, {"dog", "2"}};
   options.metadataHeader = {"name", "class"};
   options.labelImages = TensorView(images.data(), {2, 1, 1, 1});
-  options.step = 7;
-  options.tag = "last/layer";
   SummaryWriter writer = open();
-  writer.addEmbedding(matrix_, options);
+  writer.addEmbedding("last/layer", matrix_, 7, options);
   expectOk(writer.close());
 
   EXPECT_THAT(files(),

@@ -6,7 +6,7 @@
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 #include "writer/run_contents.h"
 
 #include <gtest/gtest.h>
@@ -14,20 +14,22 @@
 namespace steptape {
 namespace {
 
-Graph smallGraph() {
-  GraphNode node;
+using test::expectInvalidArgument;
+
+event::Graph smallGraph() {
+  event::GraphNode node;
   node.name = "net/mm";
   node.op = "aten::mm";
-  node.outputShapes = {GraphShape{2, 3}};
-  Graph graph;
+  node.outputShapes = {event::GraphShape{2, 3}};
+  event::Graph graph;
   graph.nodes = {node};
   return graph;
 }
 
 template <typename What>
-std::vector<Event> eventsWith(const std::string& directory) {
-  std::vector<Event> found;
-  for (Event& event : eventsIn(directory)) {
+std::vector<event::Event> eventsWith(const std::string& directory) {
+  std::vector<event::Event> found;
+  for (event::Event& event : eventsIn(directory)) {
     if (std::holds_alternative<What>(event.what)) {
       found.push_back(std::move(event));
     }
@@ -43,17 +45,18 @@ TEST(AddGraph, WritesOneGraphDef) {
   writer.addGraph(smallGraph(), options);
   ASSERT_TRUE(writer.close().ok());
 
-  const std::vector<Event> graphs = eventsWith<GraphDef>(dir.string());
+  const std::vector<event::Event> graphs = eventsWith<event::GraphDef>(dir.string());
   ASSERT_EQ(graphs.size(), 1U);
   EXPECT_EQ(graphs[0].wallTime, 12.5);
-  EXPECT_EQ(std::get<GraphDef>(graphs[0].what).bytes, encodeGraph(smallGraph()).bytes);
-  EXPECT_TRUE(eventsWith<TaggedRunMetadata>(dir.string()).empty());
+  EXPECT_EQ(std::get<event::GraphDef>(graphs[0].what).bytes,
+            event::encodeGraph(smallGraph()).bytes);
+  EXPECT_TRUE(eventsWith<event::TaggedRunMetadata>(dir.string()).empty());
   EXPECT_TRUE(valuesIn(dir.string()).empty());
 }
 
 TEST(AddGraph, WritesStatsUnderTheNameOfTheSessionRun) {
   const testing::TempDir dir;
-  Graph graph = smallGraph();
+  event::Graph graph = smallGraph();
   graph.stats = {{"net/mm", "/device:CPU:0", 1000, 7, 64}};
   GraphOptions options;
   options.sessionRun = "warm";
@@ -61,38 +64,38 @@ TEST(AddGraph, WritesStatsUnderTheNameOfTheSessionRun) {
   writer.addGraph(graph, options);
   ASSERT_TRUE(writer.close().ok());
 
-  const std::vector<Event> stats = eventsWith<TaggedRunMetadata>(dir.string());
+  const std::vector<event::Event> stats = eventsWith<event::TaggedRunMetadata>(dir.string());
   ASSERT_EQ(stats.size(), 1U);
-  const auto& metadata = std::get<TaggedRunMetadata>(stats[0].what);
+  const auto& metadata = std::get<event::TaggedRunMetadata>(stats[0].what);
   EXPECT_EQ(metadata.tag, "warm");
-  EXPECT_EQ(metadata.bytes, encodeGraphStats(graph, "warm").bytes);
+  EXPECT_EQ(metadata.bytes, event::encodeGraphStats(graph, "warm").bytes);
 }
 
 TEST(AddGraph, WritesTheDescriptionAsAText) {
   const testing::TempDir dir;
-  Graph graph = smallGraph();
+  event::Graph graph = smallGraph();
   graph.description = "Found *by chance*.";
   SummaryWriter writer(dir.string());
   writer.addGraph(graph);
   ASSERT_TRUE(writer.close().ok());
 
-  const std::vector<Value> values = valuesIn(dir.string());
+  const std::vector<event::Value> values = valuesIn(dir.string());
   ASSERT_EQ(values.size(), 1U);
   EXPECT_EQ(values[0].tag, "graph/description");
   EXPECT_EQ(values[0].metadata->pluginName, "text");
-  EXPECT_EQ(std::get<Tensor>(values[0].data).strings,
+  EXPECT_EQ(std::get<event::Tensor>(values[0].data).strings,
             std::vector<std::string>{"Found *by chance*."});
 }
 
 TEST(AddGraph, RefusesABrokenGraphAndWritesNothing) {
   const testing::TempDir dir;
-  Graph graph = smallGraph();
+  event::Graph graph = smallGraph();
   graph.nodes[0].inputs = {"nowhere"};
   SummaryWriter writer(dir.string());
   expectInvalidArgument([&] { writer.addGraph(graph); },
                         "graph: node \"net/mm\" reads \"nowhere\", which no node makes");
   ASSERT_TRUE(writer.close().ok());
-  EXPECT_TRUE(eventsWith<GraphDef>(dir.string()).empty());
+  EXPECT_TRUE(eventsWith<event::GraphDef>(dir.string()).empty());
 }
 
 }  // namespace
@@ -109,8 +112,8 @@ struct Model {
 template <>
 struct steptape::GraphTraits<Model> {
   template <typename Input>
-  static Graph graph(const Model& model, const Input& input, const GraphOptions&) {
-    Graph graph;
+  static event::Graph graph(const Model& model, const Input& input, const GraphOptions&) {
+    event::Graph graph;
     for (int i = 0; i < model.nodes; ++i) {
       graph.nodes.emplace_back().name = input + std::to_string(i);
     }
@@ -126,9 +129,9 @@ TEST(AddGraph, TakesAModelThatHasGraphTraits) {
   SummaryWriter writer(dir.string());
   writer.addGraph(Model{2}, std::string("layer"));
   ASSERT_TRUE(writer.close().ok());
-  const std::vector<Event> graphs = eventsWith<GraphDef>(dir.string());
+  const std::vector<event::Event> graphs = eventsWith<event::GraphDef>(dir.string());
   ASSERT_EQ(graphs.size(), 1U);
-  EXPECT_NE(std::get<GraphDef>(graphs[0].what).bytes.find("layer1"), std::string::npos);
+  EXPECT_NE(std::get<event::GraphDef>(graphs[0].what).bytes.find("layer1"), std::string::npos);
 }
 
 TEST(AddGraph, DoesNotAskForTheGraphOfADisabledWriter) {

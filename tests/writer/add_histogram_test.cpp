@@ -6,7 +6,7 @@
 #include "steptape/reader/values.h"
 #include "steptape/writer/summary_writer.h"
 
-#include "summary/error_matcher.h"
+#include "support/expect_error.h"
 #include "writer/fake_device.h"
 #include "writer/run_contents.h"
 #include "writer/writer_fixture.h"
@@ -16,6 +16,7 @@
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -24,7 +25,7 @@ class AddHistogramTest : public WriterFixture {
  protected:
   /// Rows of left edge, right edge and count, one after the other, of the only value in the run.
   std::vector<double> buckets() const {
-    const std::vector<Value> values = valuesIn(dir_.string());
+    const std::vector<event::Value> values = valuesIn(dir_.string());
     EXPECT_THAT(values, SizeIs(1));
     HistogramValue histogram;
     EXPECT_TRUE(decodeHistogram(values.at(0), &histogram).ok());

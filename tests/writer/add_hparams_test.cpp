@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/summary/hparams.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/hparams.h"
 #include "writer/run_contents.h"
 #include "writer/writer_fixture.h"
 
@@ -29,7 +29,7 @@ class AddHparamsTest : public WriterFixture {
   /// What the run says to the hyperparameter page, by tag.
   std::map<std::string, HparamsContent> records() const {
     std::map<std::string, HparamsContent> records;
-    for (const Value& value : valuesIn(dir_.string())) {
+    for (const event::Value& value : valuesIn(dir_.string())) {
       if (value.metadata && value.metadata->pluginName == "hparams") {
         const Status status =
             decodeHparamsContent(value.metadata->pluginContent, &records[value.tag]);

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "steptape/reader/values.h"
-#include "steptape/summary/boxes.h"
-#include "steptape/summary/image.h"
-#include "steptape/summary/video.h"
 #include "steptape/writer/summary_writer.h"
 
-#include "summary/error_matcher.h"
+#include "summary/image/boxes.h"
+#include "summary/image/image.h"
+#include "summary/video/video.h"
+#include "support/expect_error.h"
 #include "writer/fake_device.h"
 #include "writer/run_contents.h"
 #include "writer/writer_fixture.h"
@@ -21,6 +21,7 @@
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using Strings = std::vector<std::string>;
 
 class AddImages : public WriterFixture {
@@ -38,7 +39,7 @@ class AddImages : public WriterFixture {
   /// Closes the writer and returns the width, the height and the files of the only value.
   Strings written(const std::string& tag) {
     EXPECT_TRUE(writer_.close().ok());
-    const std::vector<Value> values = valuesIn(dir_.string());
+    const std::vector<event::Value> values = valuesIn(dir_.string());
     EXPECT_EQ(values.size(), 1U);
     if (values.empty()) {
       return {};
@@ -47,7 +48,7 @@ class AddImages : public WriterFixture {
     return stringsOf(values[0]);
   }
 
-  static Strings stringsOf(const Value& value) {
+  static Strings stringsOf(const event::Value& value) {
     ImageValue images;
     EXPECT_TRUE(decodeImages(value, &images).ok());
     Strings strings = {std::to_string(images.width), std::to_string(images.height)};
@@ -149,10 +150,10 @@ TEST_F(AddImages, KeepsNamesAndWallTime) {
   options.description = "of the test set";
   writer_.addImage("sample", bytes({3, 4, 5}), 7, options);
   EXPECT_TRUE(writer_.close().ok());
-  const Event event = eventsIn(dir_.string()).back();
+  const event::Event event = eventsIn(dir_.string()).back();
   EXPECT_EQ(event.step, 7);
   EXPECT_EQ(event.wallTime, 12.5);
-  const Value& value = std::get<Summary>(event.what).values.at(0);
+  const event::Value& value = std::get<event::Summary>(event.what).values.at(0);
   EXPECT_EQ(value.metadata->displayName, "Sample");
   EXPECT_EQ(value.metadata->description, "of the test set");
 }

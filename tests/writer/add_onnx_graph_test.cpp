@@ -3,10 +3,11 @@
 #include <variant>
 
 #include "steptape/base/error.h"
-#include "steptape/summary/onnx_graph.h"
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "summary/graph/onnx_graph.h"
+#include "support/expect_error.h"
 #include "writer/run_contents.h"
 
 #include <gtest/gtest.h>
@@ -18,8 +19,8 @@ const std::string kModel = STEPTAPE_SOURCE_DIR "/tests/golden/resnet.onnx";
 
 std::vector<std::string> graphsIn(const std::string& directory) {
   std::vector<std::string> graphs;
-  for (const Event& event : eventsIn(directory)) {
-    if (const auto* graph = std::get_if<GraphDef>(&event.what)) {
+  for (const event::Event& event : eventsIn(directory)) {
+    if (const auto* graph = std::get_if<event::GraphDef>(&event.what)) {
       graphs.push_back(graph->bytes);
     }
   }
@@ -34,7 +35,7 @@ TEST(AddOnnxGraph, WritesTheGraphOfAFile) {
   writer.addOnnxGraph(kModel, options);
   ASSERT_TRUE(writer.close().ok());
   EXPECT_EQ(graphsIn(directory.string()),
-            std::vector<std::string>{encodeGraph(onnxGraph(readOnnxModel(kModel))).bytes});
+            std::vector<std::string>{event::encodeGraph(onnxGraph(readOnnxModel(kModel))).bytes});
   EXPECT_EQ(eventsIn(directory.string()).back().wallTime, 1700000000.5);
 }
 
@@ -42,15 +43,10 @@ TEST(AddOnnxGraph, WritesNothingOfAForeignFile) {
   const testing::TempDir directory;
   SummaryWriter writer(directory.string());
   const std::string foreign = STEPTAPE_SOURCE_DIR "/tests/golden/torch.tfevents";
-  try {
-    writer.addOnnxGraph(foreign);
-    ADD_FAILURE() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_EQ(std::string(error.what()), "onnx: \"" + foreign +
-                                             "\" is not an ONNX model, or cut off: got a field "
-                                             "numbered 0 at byte 3 of 920");
-  }
+  test::expectInvalidArgument([&] { writer.addOnnxGraph(foreign); },
+                              "onnx: \"" + foreign +
+                                  "\" is not an ONNX model, or cut off: got a field "
+                                  "numbered 0 at byte 3 of 920");
   ASSERT_TRUE(writer.close().ok());
   EXPECT_TRUE(graphsIn(directory.string()).empty());
   EXPECT_TRUE(valuesIn(directory.string()).empty());

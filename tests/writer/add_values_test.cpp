@@ -7,7 +7,8 @@
 #include "steptape/event/custom_scalars_layout.h"
 #include "steptape/writer/summary_writer.h"
 
-#include "summary/error_matcher.h"
+#include "summary/audio/audio.h"
+#include "support/expect_error.h"
 #include "writer/fake_device.h"
 #include "writer/run_contents.h"
 #include "writer/writer_fixture.h"
@@ -17,23 +18,24 @@
 namespace steptape {
 namespace {
 
+using test::expectInvalidArgument;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const Tensor& tensorOf(const Value& value) {
-  return std::get<Tensor>(value.data);
+const event::Tensor& tensorOf(const event::Value& value) {
+  return std::get<event::Tensor>(value.data);
 }
 
 /// The WAV file of a sound in the default form.
-const std::string& soundOf(const Value& value) {
-  return std::get<SummaryAudio>(value.data).encoded;
+const std::string& soundOf(const event::Value& value) {
+  return std::get<event::SummaryAudio>(value.data).encoded;
 }
 
 template <typename T>
-std::vector<T> elementsOf(const Value& value) {
+std::vector<T> elementsOf(const event::Value& value) {
   const std::string& content = tensorOf(value).content;
   std::vector<T> elements(content.size() / sizeof(T));
   std::memcpy(elements.data(), content.data(), content.size());
@@ -42,7 +44,7 @@ std::vector<T> elementsOf(const Value& value) {
 
 class AddValues : public WriterFixture {
  protected:
-  std::vector<Value> written(SummaryWriter* writer) {
+  std::vector<event::Value> written(SummaryWriter* writer) {
     expectOk(writer->close());
     return valuesIn(dir_.string());
   }
@@ -60,13 +62,13 @@ TEST_F(AddValues, AddAudioWritesAWavFile) {
   options.wallTime = 123.5;
   writer.addAudio("tone", TensorView(samples.data(), {2, 2}), 7, options);
 
-  const std::vector<Value> values = written(&writer);
+  const std::vector<event::Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(1));
   EXPECT_EQ(values[0].tag, "tone");
   EXPECT_EQ(values[0].metadata->displayName, "Tone");
   EXPECT_EQ(values[0].metadata->description, "440 Hz");
   EXPECT_EQ(soundOf(values[0]), encodeWav({samples.data(), {2, 2}}, options).bytes);
-  const Event event = eventsIn(dir_.string()).back();
+  const event::Event event = eventsIn(dir_.string()).back();
   EXPECT_EQ(event.step, 7);
   EXPECT_EQ(event.wallTime, 123.5);
 }
@@ -127,7 +129,7 @@ TEST_F(AddValues, AddTextTableTakesRowsAndColumns) {
   options.displayName = "Cells";
   writer.addTextTable("cells", cells, 0, options);
 
-  const std::vector<Value> values = written(&writer);
+  const std::vector<event::Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(2));
   EXPECT_THAT(tensorOf(values[0]).shape, ElementsAre(2));
   EXPECT_THAT(tensorOf(values[0]).strings, ElementsAre("one", "two"));
@@ -145,7 +147,7 @@ TEST_F(AddValues, AddTextTableTakesLiterals) {
   writer.addTextTable("texts", {{text, "b"}, {"c", text}}, 0);
   writer.addTextTable("texts", {text, "b", text}, 1);
 
-  const std::vector<Value> values = written(&writer);
+  const std::vector<event::Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(4));
   EXPECT_THAT(tensorOf(values[0]).shape, ElementsAre(2));
   EXPECT_THAT(tensorOf(values[0]).strings, ElementsAre("a", "b"));
@@ -163,9 +165,9 @@ TEST_F(AddValues, AddTensorHasTakenTheElementsWhenItReturns) {
   writer.addTensor("raw", TensorView(numbers.data(), {2, 3}, {1, 2}), 3, options);
   numbers.assign(numbers.size(), 0);
 
-  const std::vector<Value> values = written(&writer);
+  const std::vector<event::Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(1));
-  EXPECT_EQ(tensorOf(values[0]).type, TensorType::kInt32);
+  EXPECT_EQ(tensorOf(values[0]).type, event::TensorType::kInt32);
   EXPECT_THAT(tensorOf(values[0]).shape, ElementsAre(2, 3));
   EXPECT_THAT(elementsOf<std::int32_t>(values[0]), ElementsAre(1, 3, 5, 2, 4, 6));
   EXPECT_EQ(values[0].metadata->pluginName, "tensor");
@@ -183,7 +185,7 @@ TEST_F(AddValues, AddPrCurveCountsWithWeights) {
   options.displayName = "PR";
   writer.addPrCurve("pr", labels, predictions, 0, options);
 
-  const std::vector<Value> values = written(&writer);
+  const std::vector<event::Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(1));
   EXPECT_THAT(tensorOf(values[0]).shape, ElementsAre(6, 3));
   EXPECT_THAT(elementsOf<float>(values[0]),
@@ -195,7 +197,7 @@ TEST_F(AddValues, AddPrCurveCountsWithWeights) {
 TEST_F(AddValues, AddPrCurveRawWritesWhatWasCounted) {
   SummaryWriter writer = open();
   writer.addPrCurveRaw("pr", {{2, 1}, {3, 0}, {0, 3}, {0, 1}, {0.5, 1}, {1, 0.5}}, 4);
-  const std::vector<Value> values = written(&writer);
+  const std::vector<event::Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(1));
   EXPECT_THAT(elementsOf<float>(values[0]),
               ElementsAreArray({2.0F, 1.0F, 3.0F, 0.0F, 0.0F, 3.0F,  //
@@ -215,9 +217,9 @@ TEST_F(AddValues, AddMeshWritesItsPartsInOneEvent) {
   writer.addMesh("mesh", TensorView(vertices.data(), {3, 3}), 2, options);
   ASSERT_TRUE(writer.close().ok());
 
-  const Event event = eventsIn(dir_.string()).back();
+  const event::Event event = eventsIn(dir_.string()).back();
   EXPECT_EQ(event.step, 2);
-  const std::vector<Value> values = std::get<Summary>(event.what).values;
+  const std::vector<event::Value> values = std::get<event::Summary>(event.what).values;
   ASSERT_THAT(values, SizeIs(3));
   EXPECT_EQ(values[0].tag, "mesh_VERTEX");
   EXPECT_EQ(elementsOf<float>(values[0]), vertices);
@@ -225,7 +227,7 @@ TEST_F(AddValues, AddMeshWritesItsPartsInOneEvent) {
   EXPECT_THAT(elementsOf<std::int32_t>(values[1]), ElementsAre(0, 1, 2));
   EXPECT_EQ(values[2].tag, "mesh_COLOR");
   EXPECT_EQ(elementsOf<std::uint8_t>(values[2]), colors);
-  for (const Value& value : values) {
+  for (const event::Value& value : values) {
     EXPECT_THAT(value.metadata->pluginContent, HasSubstr(R"({"material": {}})"));
   }
 }
@@ -253,7 +255,7 @@ TEST_F(AddValues, TensorsInFlightAreTakenWhenTheyArrive) {
   faces = {-1, -1, -1};
   device_.finish();
 
-  const std::vector<Value> values = written(&writer);
+  const std::vector<event::Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(6));
   EXPECT_EQ(soundOf(values[0]), encodeWav(std::vector<float>{0.5F, 2}, audio).bytes);
   EXPECT_THAT(elementsOf<float>(values[1]), ElementsAre(7, 8));
@@ -279,7 +281,7 @@ TEST_F(AddValues, AWriterThatIsNotEnabledWritesNothing) {
 }
 
 /// The titles of the last layout in a run: "category/chart category/chart ...".
-std::string lastLayout(const std::vector<Value>& values) {
+std::string lastLayout(const std::vector<event::Value>& values) {
   CustomScalarsLayout layout;
   EXPECT_EQ(values.back().tag, "custom_scalars__config__");
   EXPECT_TRUE(decodeLayout(tensorOf(values.back()).strings.at(0), &layout).ok());
@@ -320,7 +322,7 @@ TEST_F(AddValues, TheLastLayoutHoldsTheChartsOfAllThreads) {
     thread.join();
   }
   CustomScalarsLayout layout;
-  const std::vector<Value> values = written(&writer);
+  const std::vector<event::Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(kThreads * kCharts));
   ASSERT_TRUE(decodeLayout(tensorOf(values.back()).strings.at(0), &layout).ok());
   ASSERT_THAT(layout.categories, SizeIs(1));

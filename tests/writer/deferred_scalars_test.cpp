@@ -39,8 +39,8 @@ class DeferredScalarsTest : public WriterFixture {
       }
     });
   }
-  std::vector<Event> events() const {
-    std::vector<Event> events = eventsOf(eventFilesIn(dir_.string()).back());
+  std::vector<event::Event> events() const {
+    std::vector<event::Event> events = eventsOf(eventFilesIn(dir_.string()).back());
     events.erase(events.begin(), events.begin() + 2);  // Version and start.
     return events;
   }
@@ -68,8 +68,8 @@ TEST_F(DeferredScalarsTest, LeaveWhatABatchLeaves) {
   }
   const std::vector<std::string> files = eventFilesIn(dir_.string());
   ASSERT_EQ(files.size(), 2U);
-  const std::vector<Event> batch = eventsOf(files[0]);
-  const std::vector<Event> deferred = eventsOf(files[1]);
+  const std::vector<event::Event> batch = eventsOf(files[0]);
+  const std::vector<event::Event> deferred = eventsOf(files[1]);
   ASSERT_EQ(batch.size(), 3U);
   ASSERT_EQ(deferred.size(), 3U);
   std::string batchBytes;
@@ -85,7 +85,7 @@ TEST_F(DeferredScalarsTest, KeepTheirPlaceAmongOtherScalars) {
   defer(writer, 1, 2);
   writer.addScalar("t0", 30, 3);
   expectOk(writer.close());
-  const std::vector<Event> all = events();
+  const std::vector<event::Event> all = events();
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[1].step, 2);
   EXPECT_EQ(writer.stats().stepRegressions, 0U);
@@ -97,7 +97,7 @@ TEST_F(DeferredScalarsTest, MayHaveWallTimesOfTheirOwn) {
   DeferredScalars::add(writer, 5, 1, 0,
                        [tag](DeferredScalars::Sink& sink) { sink.add(tag, 1, 1234.5); });
   expectOk(writer.close());
-  const std::vector<Event> all = events();
+  const std::vector<event::Event> all = events();
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].wallTime, 1234.5);
 }

@@ -15,6 +15,7 @@
 namespace steptape {
 namespace {
 
+using detail::ScalarRing;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -181,10 +182,10 @@ TEST_F(DiskTroubleTest, DescribesTagsAgainThatWereEncodedForADeletedFile) {
   writer_->addText("t", "second", 1);
   std::filesystem::remove_all(dir_.path());
   EXPECT_TRUE(writer_->flush().ok());
-  const std::vector<Value> values = valuesIn(dir_.string());
+  const std::vector<event::Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(11));
   int described = 0;
-  for (const Value& value : values) {
+  for (const event::Value& value : values) {
     described += value.metadata ? 1 : 0;
   }
   EXPECT_EQ(described, 2);

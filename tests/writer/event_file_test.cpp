@@ -5,7 +5,7 @@
 
 #include "steptape/testing/temp_dir.h"
 
-#include "record/event_file_name.h"
+#include "tfrecord/event_file_name.h"
 #include "writer/faulty_file_system.h"
 #include "writer/run_contents.h"
 
@@ -14,6 +14,9 @@
 namespace steptape {
 namespace {
 
+using detail::EventFile;
+using detail::nextEventFileName;
+using detail::OpenFiles;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;

@@ -17,7 +17,7 @@
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
-#include "record/event_file_name.h"
+#include "tfrecord/event_file_name.h"
 #include "writer/event_file.h"
 #include "writer/file_system.h"
 #include "writer/run_contents.h"
@@ -26,6 +26,9 @@
 
 namespace steptape {
 namespace {
+
+using detail::EventFile;
+using detail::FileSystem;
 
 enum class Call { kCreateDirectories, kList, kCreate, kOpen, kWrite, kTruncate, kRemove, kLinks };
 constexpr int kCalls = 8;
@@ -135,11 +138,11 @@ Found lookInto(const std::string& directory) {
     std::string_view payload;
     int events = 0;
     while (records.next(&payload) == ReadOutcome::kRecord) {
-      Event event;
+      event::Event event;
       EXPECT_TRUE(decodeEvent(payload, &event).ok());
       ++events;
-      if (const auto* summary = std::get_if<Summary>(&event.what)) {
-        for (const Value& value : summary->values) {
+      if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
+        for (const event::Value& value : summary->values) {
           ++found.points[{entry.path().parent_path().string() + " " + value.tag, event.step}];
         }
       }
@@ -185,7 +188,7 @@ class FailingCalls {
     if (mends) {
       disk_.mend();
     }
-    writer_->close();
+    static_cast<void>(writer_->close());  // Fails where the disk does.
     dropped_ = writer_->stats().droppedScalars;
     writer_.reset();
   }

@@ -14,10 +14,10 @@
 namespace steptape {
 
 /// The real file system until a test breaks it.
-class FaultyFileSystem final : public FileSystem {
+class FaultyFileSystem final : public detail::FileSystem {
  public:
-  FaultyFileSystem() { FileSystem::setForTesting(this); }
-  ~FaultyFileSystem() override { FileSystem::setForTesting(nullptr); }
+  FaultyFileSystem() { detail::FileSystem::setForTesting(this); }
+  ~FaultyFileSystem() override { detail::FileSystem::setForTesting(nullptr); }
 
   /// Writes fail with `error` from now on; 0 mends the disk.
   void breakWrites(int error) { writeError_ = error; }
@@ -40,14 +40,14 @@ class FaultyFileSystem final : public FileSystem {
     if (createError_ != 0) {
       return createError_;
     }
-    return noteOpened(FileSystem::createExclusive(path, descriptor));
+    return noteOpened(detail::FileSystem::createExclusive(path, descriptor));
   }
   int openToAppend(const std::string& path, int* descriptor) override {
-    return noteOpened(FileSystem::openToAppend(path, descriptor));
+    return noteOpened(detail::FileSystem::openToAppend(path, descriptor));
   }
   void close(int descriptor) override {
     --open_;
-    FileSystem::close(descriptor);
+    detail::FileSystem::close(descriptor);
   }
   int write(int descriptor, std::string_view bytes, std::size_t* written) override {
     ++writes_;
@@ -57,17 +57,18 @@ class FaultyFileSystem final : public FileSystem {
     *written = 0;
     if (writeError_ != 0) {
       if (tornBytes_ > 0) {
-        FileSystem::write(descriptor, bytes.substr(0, tornBytes_), written);
+        detail::FileSystem::write(descriptor, bytes.substr(0, tornBytes_), written);
       }
       return writeError_;
     }
-    return FileSystem::write(descriptor, bytes.substr(0, shortBytes_), written);
+    return detail::FileSystem::write(descriptor, bytes.substr(0, shortBytes_), written);
   }
   int rename(const std::string& from, const std::string& to) override {
-    return renameError_ != 0 ? renameError_.load() : FileSystem::rename(from, to);
+    return renameError_ != 0 ? renameError_.load() : detail::FileSystem::rename(from, to);
   }
   int truncate(int descriptor, std::uint64_t size) override {
-    return truncateError_ != 0 ? truncateError_.load() : FileSystem::truncate(descriptor, size);
+    return truncateError_ != 0 ? truncateError_.load()
+                               : detail::FileSystem::truncate(descriptor, size);
   }
 
  private:

@@ -3,7 +3,9 @@
 // Tensors that are on their way from a device while they are logged.
 #include <chrono>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "steptape/writer/summary_writer.h"
@@ -78,6 +80,17 @@ TEST_F(InFlightTest, ScalarsFromTheDeviceKeepTheirPlaceAmongTheOthers) {
   EXPECT_EQ(writer_.stats().stepRegressions, 0U);
 }
 
+TEST_F(InFlightTest, CurvesOfOneChartAreTakenWithoutWaitingForTheDevice) {
+  const DeviceScalar loss{&device_, 0.5F};
+  writer_.addScalars("loss", {{"train", loss}, {"test", 0.25}}, 1);
+  const std::vector<std::pair<std::string, DeviceScalar>> later{{"train", {&device_, 0.75F}}};
+  writer_.addScalars("loss", later, 2);
+  finishAndFlush();
+  EXPECT_THAT(scalarsIn(dir_.string() + "/loss/train").at("loss"),
+              ElementsAre(Pair(1, 0.5F), Pair(2, 0.75F)));
+  EXPECT_THAT(scalarsIn(dir_.string() + "/loss/test").at("loss"), ElementsAre(Pair(1, 0.25F)));
+}
+
 TEST_F(InFlightTest, ABatchTakesScalarsFromTheDevice) {
   {
     StepBatch batch = writer_.atStep(7);
@@ -106,9 +119,9 @@ TEST_F(InFlightTest, TheBackgroundThreadIsTheOneThatWaits) {
 TEST_F(InFlightTest, AHistogramIsCountedAfterItsElementsHaveArrived) {
   writer_.addHistogram("weights", device_.copy({1, 2, 3, 4}, {4}), 0);
   finishAndFlush();
-  const std::vector<Value> values = valuesIn(dir_.string());
+  const std::vector<event::Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(1));
-  EXPECT_EQ(std::get<SummaryHistogram>(values[0].data).min, 1);
+  EXPECT_EQ(std::get<event::SummaryHistogram>(values[0].data).min, 1);
 }
 
 TEST_F(InFlightTest, AValueThatNeverArrivesIsReportedAndCounted) {

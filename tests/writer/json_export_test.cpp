@@ -133,7 +133,7 @@ TEST_F(JsonExportTest, LeavesOutTensorsThatAreNoScalars) {
 }
 
 TEST_F(JsonExportTest, HoldsScalarsOfAddSummaryToo) {
-  Value value;
+  event::Value value;
   value.tag = "x";
   value.data = 0.5F;
   writer_.addSummary({{value}}, 3);

@@ -16,8 +16,8 @@
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
-#include "record/event_file_name.h"
 #include "support/allocations.h"
+#include "tfrecord/event_file_name.h"
 #include "writer/deferred_scalars.h"
 #include "writer/run_contents.h"
 
@@ -66,7 +66,7 @@ class LoggingProgram {
   }
   void close() {
     if (writer_) {
-      writer_->close();
+      static_cast<void>(writer_->close());  // Fails where memory was short.
       stats_ = writer_->stats();
       writer_.reset();
     }
@@ -95,16 +95,16 @@ class LoggingProgram {
         // Without its resume(), which is counted then, a run goes back.
         EXPECT_FALSE(finding.isLoss() && finding.rule != "step-goes-back") << finding.message;
       }
-      for (const Event& event : eventsOf(path)) {
-        if (const auto* summary = std::get_if<Summary>(&event.what)) {
-          for (const Value& value : summary->values) {
+      for (const event::Event& event : eventsOf(path)) {
+        if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
+          for (const event::Value& value : summary->values) {
             const bool isScalar = value.tag.rfind("scalar", 0) == 0;
             scalars += isScalar ? 1 : 0;
             values += isScalar ? 0 : 1;
           }
-        } else if (std::holds_alternative<SessionLog>(event.what)) {
+        } else if (std::holds_alternative<event::SessionLog>(event.what)) {
           ++starts;
-        } else if (!std::holds_alternative<FileVersion>(event.what)) {
+        } else if (!std::holds_alternative<event::FileVersion>(event.what)) {
           ++values;
         }
       }
@@ -216,7 +216,7 @@ void logValues(LoggingProgram& program) {
     writer.addCustomScalars(layout);
   });
   program.log(0, 1, [&] {
-    Graph graph;
+    event::Graph graph;
     graph.nodes.emplace_back();
     graph.nodes.back().name = "node";
     graph.nodes.back().op = "op";
@@ -242,7 +242,7 @@ void logHparams(LoggingProgram& program) {
 
 void logWithAResume(LoggingProgram& program) {
   program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 1, 7); });
-  program.log(0, 0, [&] { program.writer().flush(); });
+  program.log(0, 0, [&] { static_cast<void>(program.writer().flush()); });
   program.log(0, 1, [&] { program.writer().resume(5); });
   program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 2, 5); });
 }
@@ -251,7 +251,7 @@ void logIntoSeveralFiles(LoggingProgram& program) {
   for (std::int64_t step = 0; step < 3; ++step) {
     program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 1, step); });
     program.log(0, 1, [&] { program.writer().addText("t", "some words", step); });
-    program.writer().flush();  // and begins a new file
+    static_cast<void>(program.writer().flush());  // Begins a new file.
   }
 }
 

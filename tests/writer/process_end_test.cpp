@@ -57,7 +57,7 @@ TEST(ProcessEnd, AnExceptionThatNobodyCatchesLosesNothing) {
   EXPECT_EQ(WTERMSIG(status), SIGABRT);
   EXPECT_THAT(scalarsIn(dir.string()).at("a"), SizeIs(1000));
   HparamsContent end;
-  for (const Value& value : valuesIn(dir.string())) {
+  for (const event::Value& value : valuesIn(dir.string())) {
     if (value.tag == "_hparams_/session_end_info") {
       ASSERT_TRUE(decodeHparamsContent(value.metadata->pluginContent, &end).ok());
     }

@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/event/event_codec.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/record_reader.h"
 
-#include "record/event_file_name.h"
+#include "event/event_codec.h"
+#include "tfrecord/event_file_name.h"
 
 #include <gtest/gtest.h>
 
@@ -32,13 +32,13 @@ inline std::vector<std::string> eventFilesIn(const std::string& directory) {
 }
 
 /// Every event of one file; fails the test unless the file ends with a whole record.
-inline std::vector<Event> eventsOf(const std::string& path) {
-  std::vector<Event> events;
+inline std::vector<event::Event> eventsOf(const std::string& path) {
+  std::vector<event::Event> events;
   RecordReader records(std::make_unique<FileByteSource>(path));
   std::string_view payload;
   ReadOutcome outcome;
   while ((outcome = records.next(&payload)) == ReadOutcome::kRecord) {
-    Event event;
+    event::Event event;
     const Status status = decodeEvent(payload, &event);
     EXPECT_TRUE(status.ok()) << status.message();
     events.push_back(std::move(event));
@@ -48,10 +48,10 @@ inline std::vector<Event> eventsOf(const std::string& path) {
   return events;
 }
 
-inline std::vector<Event> eventsIn(const std::string& directory) {
-  std::vector<Event> events;
+inline std::vector<event::Event> eventsIn(const std::string& directory) {
+  std::vector<event::Event> events;
   for (const std::string& path : eventFilesIn(directory)) {
-    for (Event& event : eventsOf(path)) {
+    for (event::Event& event : eventsOf(path)) {
       events.push_back(std::move(event));
     }
   }
@@ -59,10 +59,10 @@ inline std::vector<Event> eventsIn(const std::string& directory) {
 }
 
 /// The values of every Summary, in file order.
-inline std::vector<Value> valuesIn(const std::string& directory) {
-  std::vector<Value> values;
-  for (const Event& event : eventsIn(directory)) {
-    if (const auto* summary = std::get_if<Summary>(&event.what)) {
+inline std::vector<event::Value> valuesIn(const std::string& directory) {
+  std::vector<event::Value> values;
+  for (const event::Event& event : eventsIn(directory)) {
+    if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
       values.insert(values.end(), summary->values.begin(), summary->values.end());
     }
   }
@@ -70,7 +70,7 @@ inline std::vector<Value> valuesIn(const std::string& directory) {
 }
 
 /// A scalar of the default form.
-inline float scalarOf(const Value& value) {
+inline float scalarOf(const event::Value& value) {
   return std::get<float>(value.data);
 }
 
@@ -78,9 +78,9 @@ inline float scalarOf(const Value& value) {
 using Curves = std::map<std::string, std::vector<std::pair<std::int64_t, float>>>;
 inline Curves scalarsIn(const std::string& directory) {
   Curves curves;
-  for (const Event& event : eventsIn(directory)) {
-    if (const auto* summary = std::get_if<Summary>(&event.what)) {
-      for (const Value& value : summary->values) {
+  for (const event::Event& event : eventsIn(directory)) {
+    if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
+      for (const event::Value& value : summary->values) {
         if (std::holds_alternative<float>(value.data)) {
           curves[value.tag].emplace_back(event.step, scalarOf(value));
         }

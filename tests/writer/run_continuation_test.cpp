@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs that go on: from an earlier step, in a further file, with steps that run backwards.
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <thread>
@@ -10,6 +8,7 @@
 
 #include "steptape/writer/summary_writer.h"
 
+#include "support/content_of.h"
 #include "writer/run_contents.h"
 #include "writer/writer_fixture.h"
 
@@ -30,8 +29,8 @@ class RunContinuationTest : public WriterFixture {
   /// Steps of the START records of one run, in the order in which readers meet them.
   static std::vector<std::int64_t> startsIn(const std::string& directory) {
     std::vector<std::int64_t> steps;
-    for (const Event& event : eventsIn(directory)) {
-      if (std::holds_alternative<SessionLog>(event.what)) {
+    for (const event::Event& event : eventsIn(directory)) {
+      if (std::holds_alternative<event::SessionLog>(event.what)) {
         steps.push_back(event.step);
       }
     }
@@ -67,13 +66,13 @@ TEST_F(RunContinuationTest, ResumeLiesBetweenWhatCameBeforeAndWhatComesAfter) {
   writer.addScalar("after", 1, 5);
   expectOk(writer.close());
   bool resumed = false;
-  for (const Event& event : eventsIn(dir_.string())) {
-    if (const auto* summary = std::get_if<Summary>(&event.what)) {
-      for (const Value& value : summary->values) {
+  for (const event::Event& event : eventsIn(dir_.string())) {
+    if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
+      for (const event::Value& value : summary->values) {
         EXPECT_EQ(value.tag, resumed ? "after" : "before");
       }
     }
-    resumed = resumed || (std::holds_alternative<SessionLog>(event.what) && event.step == 5);
+    resumed = resumed || (std::holds_alternative<event::SessionLog>(event.what) && event.step == 5);
   }
   EXPECT_TRUE(resumed);
 }
@@ -157,7 +156,7 @@ TEST_F(RunContinuationTest, EveryFileDescribesItsTagsAgain) {
     expectOk(writer.flush());
   }
   int described = 0;
-  for (const Value& value : valuesIn(dir_.string())) {
+  for (const event::Value& value : valuesIn(dir_.string())) {
     described += value.metadata.has_value() ? 1 : 0;
   }
   EXPECT_EQ(described, 6);
@@ -193,8 +192,7 @@ TEST_F(RunContinuationTest, TheExportReadsEveryFile) {
   ASSERT_THAT(eventFilesIn(dir_.string()), SizeIs(3));
   const std::string path = dir_.string() + "/scalars.json";
   expectOk(writer.exportScalarsToJson(path));
-  std::ifstream file(path);
-  const std::string json((std::istreambuf_iterator<char>(file)), {});
+  const std::string json = test::contentOf(path);
   for (const char* point : {", 0, 1]", ", 1, 1]", ", 2, 1]"}) {
     EXPECT_THAT(json, HasSubstr(point));
   }
@@ -204,25 +202,26 @@ class AddEventTest : public RunContinuationTest {};
 
 TEST_F(AddEventTest, ASummaryIsWrittenAsItIs) {
   SummaryWriter writer = open();
-  Value value;
+  event::Value value;
   value.tag = "mine";
-  Tensor tensor;
-  tensor.type = TensorType::kString;
+  event::Tensor tensor;
+  tensor.type = event::TensorType::kString;
   tensor.strings = {"content"};
   value.data = tensor;
-  value.metadata = SummaryMetadata{"my_plugin", "setting", "", "", DataClass::kTensor};
+  value.metadata =
+      event::SummaryMetadata{"my_plugin", "setting", "", "", event::DataClass::kTensor};
   ValueOptions options;
   options.wallTime = 1234.5;
   options.description = "what it is";
   writer.addSummary({{value}}, 3, options);
   expectOk(writer.flush());
-  const std::vector<Event> events = eventsIn(dir_.string());
+  const std::vector<event::Event> events = eventsIn(dir_.string());
   ASSERT_THAT(events, SizeIs(3));
   EXPECT_EQ(events[2].wallTime, 1234.5);
   EXPECT_EQ(events[2].step, 3);
-  const Value read = std::get<Summary>(events[2].what).values.at(0);
+  const event::Value read = std::get<event::Summary>(events[2].what).values.at(0);
   EXPECT_EQ(read.tag, "mine");
-  EXPECT_THAT(std::get<Tensor>(read.data).strings, ElementsAre("content"));
+  EXPECT_THAT(std::get<event::Tensor>(read.data).strings, ElementsAre("content"));
   EXPECT_EQ(read.metadata->pluginName, "my_plugin");
   EXPECT_EQ(read.metadata->pluginContent, "setting");
   EXPECT_EQ(read.metadata->description, "what it is");
@@ -230,25 +229,25 @@ TEST_F(AddEventTest, ASummaryIsWrittenAsItIs) {
 
 TEST_F(AddEventTest, AnEventKeepsItsWallTimeOrGetsTheCallsOwn) {
   SummaryWriter writer = open();
-  Event event;
+  event::Event event;
   event.wallTime = 99.5;
   event.step = 4;
-  event.what = TaggedRunMetadata{"step1", "bytes"};
+  event.what = event::TaggedRunMetadata{"step1", "bytes"};
   writer.addEvent(event);
   event.wallTime = 0;
   writer.addEvent(event);
   expectOk(writer.flush());
-  const std::vector<Event> events = eventsIn(dir_.string());
+  const std::vector<event::Event> events = eventsIn(dir_.string());
   ASSERT_THAT(events, SizeIs(4));
   EXPECT_EQ(events[2].wallTime, 99.5);
   EXPECT_GT(events[3].wallTime, 1.5e9);
-  EXPECT_EQ(std::get<TaggedRunMetadata>(events[3].what).bytes, "bytes");
+  EXPECT_EQ(std::get<event::TaggedRunMetadata>(events[3].what).bytes, "bytes");
 }
 
 TEST_F(AddEventTest, AnEventWithoutContentIsRefused) {
   SummaryWriter writer = open();
   try {
-    writer.addEvent(Event());
+    writer.addEvent(event::Event());
     FAIL() << "it was taken";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("empty"));

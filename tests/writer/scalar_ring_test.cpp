@@ -12,6 +12,11 @@
 namespace steptape {
 namespace {
 
+using detail::BatchedScalar;
+using detail::CapturedValue;
+using detail::RingEntry;
+using detail::ScalarRing;
+
 constexpr std::uint64_t kAnyTime = ~std::uint64_t{0};
 constexpr std::size_t kAnyNumber = ~std::size_t{0};
 constexpr std::uint64_t kCapacity = ScalarRing::kWords / ScalarRing::kEntryWords;

@@ -29,11 +29,11 @@ using SummaryWriterTest = WriterFixture;
 
 TEST_F(SummaryWriterTest, BeginsEachFileWithItsVersionAndAStart) {
   { SummaryWriter writer = open(); }
-  const std::vector<Event> events = eventsIn(dir_.string());
+  const std::vector<event::Event> events = eventsIn(dir_.string());
   ASSERT_THAT(events, SizeIs(2));
-  EXPECT_EQ(std::get<FileVersion>(events[0].what).version, "brain.Event:2");
+  EXPECT_EQ(std::get<event::FileVersion>(events[0].what).version, "brain.Event:2");
   EXPECT_EQ(events[0].sourceWriter, "steptape");
-  EXPECT_EQ(std::get<SessionLog>(events[1].what).status, SessionLog::Status::kStart);
+  EXPECT_EQ(std::get<event::SessionLog>(events[1].what).status, event::SessionLog::Status::kStart);
   EXPECT_EQ(events[1].step, 0);
 }
 
@@ -91,10 +91,10 @@ TEST_F(SummaryWriterTest, PutsTheScalarsOfABatchIntoOneEvent) {
     }
   }
   expectOk(writer.close());
-  const std::vector<Event> events = eventsIn(dir_.string());
+  const std::vector<event::Event> events = eventsIn(dir_.string());
   ASSERT_THAT(events, SizeIs(2 + 100));
   for (std::size_t i = 2; i < events.size(); ++i) {
-    EXPECT_THAT(std::get<Summary>(events[i].what).values, SizeIs(10));
+    EXPECT_THAT(std::get<event::Summary>(events[i].what).values, SizeIs(10));
     EXPECT_EQ(events[i].step, static_cast<std::int64_t>(i - 2));
   }
 }
@@ -129,7 +129,7 @@ TEST_F(SummaryWriterTest, KeepsAWallTimeOfTheCallersExactly) {
   options.wallTime = 1234.000002;
   writer.addScalar("b", 1, 7, options);
   expectOk(writer.close());
-  const std::vector<Event> events = eventsIn(dir_.string());
+  const std::vector<event::Event> events = eventsIn(dir_.string());
   ASSERT_THAT(events, SizeIs(4));
   EXPECT_EQ(events[2].wallTime, 1234.000001);
   EXPECT_EQ(events[3].wallTime, 1234.000002);
@@ -157,7 +157,7 @@ TEST_F(SummaryWriterTest, TellsTheTimeOfTheCallAndNeverGoesBack) {
   expectOk(writer.close());
   const double after = Clock::system().wallSeconds();
   double last = before;
-  for (const Event& event : eventsIn(dir_.string())) {
+  for (const event::Event& event : eventsIn(dir_.string())) {
     // The cycle counter's first calibration is good to a thousandth of the time since.
     EXPECT_GE(event.wallTime, last - 0.01);
     EXPECT_LE(event.wallTime, after + 0.01);
@@ -177,13 +177,13 @@ TEST_F(SummaryWriterTest, DescribesATagWithItsFirstValueInEachFileOnly) {
   writer.addScalar(loss, 1, 3);
   expectOk(writer.close());
 
-  const std::vector<Value> values = valuesIn(dir_.string());
+  const std::vector<event::Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(3));
   EXPECT_FALSE(values[1].metadata);
   for (const std::size_t first : {0U, 2U}) {
     ASSERT_TRUE(values[first].metadata);
     EXPECT_EQ(values[first].metadata->pluginName, "scalars");
-    EXPECT_EQ(values[first].metadata->dataClass, DataClass::kScalar);
+    EXPECT_EQ(values[first].metadata->dataClass, event::DataClass::kScalar);
     EXPECT_EQ(values[first].metadata->displayName, "Loss");
     EXPECT_EQ(values[first].metadata->description, "cross-entropy");
   }
@@ -195,7 +195,7 @@ TEST_F(SummaryWriterTest, WritesAScalarAsASimpleValueThatNeedsNoMetadata) {
   writer.addScalar("loss", 0.5, 1);
   writer.addScalar("loss", 0, 2);
   expectOk(writer.close());
-  const std::vector<Value> values = valuesIn(dir_.string());
+  const std::vector<event::Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(2));
   EXPECT_EQ(scalarOf(values[0]), 0.5F);
   EXPECT_EQ(scalarOf(values[1]), 0.0F);
@@ -214,10 +214,10 @@ TEST_F(SummaryWriterTest, WritesTensorsOnlyIfAskedTo) {
   writer.addVideo("video", TensorView(pixels.data(), {1, 1, 3, 2, 3}), 1);
   writer.addAudio("audio", std::vector<float>(8), 1);
   expectOk(writer.close());
-  const std::vector<Value> values = valuesIn(dir_.string());
+  const std::vector<event::Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(6));
-  for (const Value& value : values) {
-    EXPECT_TRUE(std::holds_alternative<Tensor>(value.data)) << value.tag;
+  for (const event::Value& value : values) {
+    EXPECT_TRUE(std::holds_alternative<event::Tensor>(value.data)) << value.tag;
     EXPECT_TRUE(value.metadata) << value.tag;
   }
 }
@@ -299,14 +299,14 @@ TEST_F(SummaryWriterTest, WritesHistogramsImagesAndTexts) {
   writer.addText("text", "**bold**", 6);
   expectOk(writer.close());
 
-  const std::vector<Value> values = valuesIn(dir_.string());
+  const std::vector<event::Value> values = valuesIn(dir_.string());
   ASSERT_THAT(values, SizeIs(3));
-  EXPECT_EQ(std::get<SummaryHistogram>(values[0].data).num, 3);
-  const auto& image = std::get<SummaryImage>(values[1].data);
+  EXPECT_EQ(std::get<event::SummaryHistogram>(values[0].data).num, 3);
+  const auto& image = std::get<event::SummaryImage>(values[1].data);
   EXPECT_EQ(image.width, 5);
   EXPECT_EQ(image.height, 2);
   EXPECT_THAT(image.encoded, StartsWith("\x89PNG"));
-  EXPECT_THAT(std::get<Tensor>(values[2].data).strings, ElementsAre("**bold**"));
+  EXPECT_THAT(std::get<event::Tensor>(values[2].data).strings, ElementsAre("**bold**"));
   EXPECT_EQ(writer.stats().values, 3U);
 }
 
@@ -320,8 +320,8 @@ TEST_F(SummaryWriterTest, HasTakenWhatItNeedsWhenACallReturns) {
   pixels.clear();
   pixels.shrink_to_fit();
   expectOk(writer.close());
-  const std::vector<Value> written = valuesIn(dir_.string());
-  EXPECT_EQ(std::get<SummaryHistogram>(written[0].data).min, 1);
+  const std::vector<event::Value> written = valuesIn(dir_.string());
+  EXPECT_EQ(std::get<event::SummaryHistogram>(written[0].data).min, 1);
 }
 
 TEST_F(SummaryWriterTest, TellsOnceOfValuesThatNoBucketCanHold) {
@@ -421,7 +421,7 @@ TEST_F(SummaryWriterTest, TakesTheTimeFromTheClockItIsGiven) {
   writer.addText("t", "x", 3);
   expectOk(writer.close());
   std::vector<double> times;
-  for (const Event& event : eventsIn(dir_.string())) {
+  for (const event::Event& event : eventsIn(dir_.string())) {
     times.push_back(event.wallTime);
   }
   EXPECT_THAT(times, ElementsAre(1000, 1000, 1000, 1005, 1005));

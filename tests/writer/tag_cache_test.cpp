@@ -10,6 +10,8 @@
 namespace steptape {
 namespace {
 
+using detail::TagCache;
+
 class TagCacheTest : public ::testing::Test {
  protected:
   void insert(const std::string& tag, std::uint32_t series, std::uint64_t writer = 1) {

@@ -12,11 +12,11 @@ namespace steptape {
 
 /// The result of work whose failure is an expected state, such as writing to a disk that fills up.
 ///
-/// Success is one null pointer: cheap to return and to copy. Ignoring one loses no failure of a
-/// writer: those are reported to WriterOptions::onError as well.
+/// Success is one null pointer: cheap to return and to copy. Compilers warn where one is dropped; a
+/// writer's failures are reported through WriterOptions::onError as well.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
-class STEPTAPE_EXPORT Status {
+class [[nodiscard]] STEPTAPE_EXPORT Status {
  public:
   /// Success.
   Status() = default;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 namespace torch::nn {
 class Module;

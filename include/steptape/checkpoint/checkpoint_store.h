@@ -9,7 +9,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/checkpoint/checkpoint.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 namespace steptape {
 

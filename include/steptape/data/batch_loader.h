@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "steptape/base/export.h"
@@ -20,8 +23,9 @@ struct Batch {
   std::int64_t size() const { return targets.size(0); }
 };
 
-/// Where a Trainer takes its batches from: this rank's share of a data set. Derive from it to train
-/// on other data than images.
+/// Where a Trainer takes its batches from: this rank's share of a data set. ImageLoader holds
+/// images in memory; for data sets and loaders of torch::data, <steptape/data/torch_data.h>. Derive
+/// from it for other sources.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT BatchLoader {
@@ -31,8 +35,15 @@ class STEPTAPE_EXPORT BatchLoader {
   BatchLoader& operator=(const BatchLoader&) = delete;
   virtual ~BatchLoader();
 
-  /// Batches in a whole epoch on this rank. In training all ranks must have equally many, unless
-  /// TrainerOptions::unevenBatches lets them differ.
+  /// Of batches(): only reading finds the end of an epoch.
+  static constexpr std::int64_t kUnknownBatches = -1;
+
+  /// Batches in a whole epoch on this rank, or kUnknownBatches. In training all ranks must have
+  /// equally many, unless TrainerOptions::unevenBatches lets them differ.
+  ///
+  /// If the number is unknown on any rank, every rank reads the batches of one step ahead. A
+  /// schedule of the learning rate, which follows fractions of an epoch, is then an error, and a
+  /// run resumes in the middle of an epoch only on the same number of ranks.
   virtual std::int64_t batches() const = 0;
 
   /// What decides the order of the samples. Kept in checkpoints: a run that goes on in the middle
@@ -56,6 +67,30 @@ class STEPTAPE_EXPORT BatchLoader {
 
   /// Fills `batch` with tensors of its own. @return false at the end of the epoch.
   virtual bool next(Batch& batch) = 0;
+};
+
+/// Specialize for the loader of another library to let Trainer::fit() take it:
+/// `static std::unique_ptr<BatchLoader> adapt(Loader&)`. <steptape/data/torch_data.h> does so for
+/// the data loaders of torch::data.
+template <typename Loader, typename = void>
+struct BatchLoaderTraits;
+
+/// Refers to a BatchLoader, or to a loader of another library through BatchLoaderTraits: what
+/// Trainer::fit() takes. The loader must outlive it.
+class BatchLoaderRef {
+ public:
+  BatchLoaderRef(BatchLoader& loader) : loader_(&loader) {}  // NOLINT(google-explicit-constructor)
+  template <typename Loader, typename Traits = BatchLoaderTraits<std::remove_cv_t<Loader>>,
+            typename = decltype(Traits::adapt(std::declval<Loader&>()))>
+  BatchLoaderRef(Loader& loader)  // NOLINT(google-explicit-constructor)
+      : adapter_(Traits::adapt(loader)), loader_(adapter_.get()) {}
+
+  BatchLoader& operator*() const { return *loader_; }
+  BatchLoader* operator->() const { return loader_; }
+
+ private:
+  std::unique_ptr<BatchLoader> adapter_;
+  BatchLoader* loader_;
 };
 
 /// Turns bytes 0..255 into what a network expects: (byte / 255 - mean) / std, channel by channel.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 namespace steptape {
 

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 #include "steptape/distributed/distributed_writer_options.h"
-#include "steptape/distributed/rank_policy.h"
-#include "steptape/distributed/reduced_options.h"
 #include "steptape/writer/summary_writer.h"
 
 namespace steptape {
 
-/// A SummaryWriter for a job of several ranks: logs the job's truth and not one rank's.
+/// Logs a job of several ranks: the job's truth and not one rank's.
 ///
 ///     steptape::DistributedWriter writer("runs/exp", world);
 ///     writer.addScalar("lr", lr, step);             // the root's own value
@@ -25,20 +28,24 @@ namespace steptape {
 ///     writer.addReduced("loss", loss, step, options);   // queued on every rank ...
 ///     writer.reduce(step);                              // ... averaged over all, in one allreduce
 ///
-/// Every call of SummaryWriter works on every rank, so that no `if (rank == 0)` is needed;
-/// RankPolicy says which of them are written. What the ranks averaged is written once, by the root.
+/// It has every call of SummaryWriter, and each works on every rank, so that no `if (rank == 0)` is
+/// needed; RankPolicy says which of them are written. What the ranks averaged is written once, by
+/// the root.
+///
+/// It is no SummaryWriter, because a SummaryWriter& could not average. Code that takes one, such as
+/// writeTraceSummary(), gets localWriter() or jobWriter(), which name whose values they log.
 ///
 /// The destructor starts no collective. It waits for other ranks only under
 /// ReduceMode::kNonBlocking, at most Communicator::timeout(), for those that have not come to the
 /// last reduce() yet. What was queued and not reduced is then lost, which is counted and told once
 /// to WriterOptions::onError.
 ///
-/// @threads addScalar() and the other calls of SummaryWriter: thread-safe, except addScalar() with
-///          a tag's name under RankPolicy::kReduced, and flush() and close() under
+/// @threads addScalar() and the other calls that SummaryWriter has: thread-safe, except addScalar()
+///          with a tag's name under RankPolicy::kReduced, and flush() and close() under
 ///          ReduceMode::kNonBlocking. These, addReduced(), reduce() and the other collectives,
 ///          construction, moving and destruction: not thread-safe, one thread at a time, the
 ///          communicator's.
-class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
+class STEPTAPE_EXPORT DistributedWriter {
  public:
   /// Opens the run. The root's `logDir` counts, so ranks may each put a time of their own in it.
   ///
@@ -130,7 +137,6 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
                         const TextFromRanksOptions& options = {});
 
   /// As SummaryWriter::addScalar(); under RankPolicy::kReduced as addReduced() with weight 1.
-  /// A ScalarTag, atStep() and a call through SummaryWriter& always mean this rank's own value.
   void addScalar(std::string_view tag, double value, std::int64_t step);
   void addScalar(std::string_view tag, double value, std::int64_t step,
                  const ScalarOptions& options);
@@ -140,10 +146,162 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
     if (rankPolicy() == RankPolicy::kReduced) {
       addScalar(tag, ScalarTraits<T>::value(value), step, options);
     } else {
-      SummaryWriter::addScalar(tag, value, step, options);
+      local_->addScalar(tag, value, step, options);
     }
   }
-  using SummaryWriter::addScalar;
+
+  // The other calls of SummaryWriter, as it documents them. They log this rank's own values under
+  // every policy.
+
+  ScalarTag scalarTag(std::string_view tag, const ScalarOptions& options = {}) {
+    return local_->scalarTag(tag, options);
+  }
+  void addScalar(ScalarTag tag, double value, std::int64_t step) {
+    local_->addScalar(tag, value, step);
+  }
+  template <typename T, typename = RequiresScalarTraits<T>>
+  void addScalar(ScalarTag tag, const T& value, std::int64_t step) {
+    local_->addScalar(tag, value, step);
+  }
+  StepBatch atStep(std::int64_t step) { return local_->atStep(step); }
+  void addScalars(std::string_view mainTag,
+                  std::initializer_list<std::pair<std::string, ScalarValue>> values,
+                  std::int64_t step, const ScalarOptions& options = {}) {
+    local_->addScalars(mainTag, values, step, options);
+  }
+  void addScalars(std::string_view mainTag,
+                  const std::vector<std::pair<std::string, double>>& values, std::int64_t step,
+                  const ScalarOptions& options = {}) {
+    local_->addScalars(mainTag, values, step, options);
+  }
+  template <typename T, typename = RequiresScalarTraits<T>>
+  void addScalars(std::string_view mainTag, const std::vector<std::pair<std::string, T>>& values,
+                  std::int64_t step, const ScalarOptions& options = {}) {
+    local_->addScalars(mainTag, values, step, options);
+  }
+  void addHistogram(std::string_view tag, const TensorView& values, std::int64_t step,
+                    const HistogramOptions& options = {}) {
+    local_->addHistogram(tag, values, step, options);
+  }
+  void addHistogramRaw(std::string_view tag, const HistogramRaw& histogram, std::int64_t step,
+                       const HistogramOptions& options = {}) {
+    local_->addHistogramRaw(tag, histogram, step, options);
+  }
+  void addImage(std::string_view tag, const TensorView& pixels, std::int64_t step,
+                const ImageOptions& options = {}) {
+    local_->addImage(tag, pixels, step, options);
+  }
+  void addImages(std::string_view tag, const TensorView& pixels, std::int64_t step,
+                 const ImagesOptions& options = {}) {
+    local_->addImages(tag, pixels, step, options);
+  }
+  void addImages(std::string_view tag, const std::vector<TensorView>& images, std::int64_t step,
+                 const ImageOptions& options = {}) {
+    local_->addImages(tag, images, step, options);
+  }
+  void addImageWithBoxes(std::string_view tag, const TensorView& pixels, const TensorView& boxes,
+                         std::int64_t step, const BoxOptions& options = {}) {
+    local_->addImageWithBoxes(tag, pixels, boxes, step, options);
+  }
+  template <typename Figure, typename = RequiresFigureTraits<Figure>>
+  void addFigure(std::string_view tag, const Figure& figure, std::int64_t step,
+                 const FigureOptions& options = {}) {
+    local_->addFigure(tag, figure, step, options);
+  }
+  template <typename Figure, typename = RequiresFigureTraits<Figure>>
+  void addFigure(std::string_view tag, const std::vector<Figure>& figures, std::int64_t step,
+                 const FigureOptions& options = {}) {
+    local_->addFigure(tag, figures, step, options);
+  }
+  void addVideo(std::string_view tag, const TensorView& frames, std::int64_t step,
+                const VideoOptions& options = {}) {
+    local_->addVideo(tag, frames, step, options);
+  }
+  void addAudio(std::string_view tag, const TensorView& samples, std::int64_t step,
+                const AudioOptions& options = {}) {
+    local_->addAudio(tag, samples, step, options);
+  }
+  void addText(std::string_view tag, std::string_view markdown, std::int64_t step,
+               const TextOptions& options = {}) {
+    local_->addText(tag, markdown, step, options);
+  }
+  void addTextTable(std::string_view tag, const std::vector<std::string>& rows, std::int64_t step,
+                    const TextOptions& options = {}) {
+    local_->addTextTable(tag, rows, step, options);
+  }
+  void addTextTable(std::string_view tag, const std::vector<std::vector<std::string>>& rows,
+                    std::int64_t step, const TextOptions& options = {}) {
+    local_->addTextTable(tag, rows, step, options);
+  }
+  void addTextTable(std::string_view tag, std::initializer_list<const char*> rows,
+                    std::int64_t step, const TextOptions& options = {}) {
+    local_->addTextTable(tag, rows, step, options);
+  }
+  void addTextTable(std::string_view tag, std::initializer_list<std::vector<std::string>> rows,
+                    std::int64_t step, const TextOptions& options = {}) {
+    local_->addTextTable(tag, rows, step, options);
+  }
+  void addTensor(std::string_view tag, const TensorView& tensor, std::int64_t step,
+                 const ValueOptions& options = {}) {
+    local_->addTensor(tag, tensor, step, options);
+  }
+  void addPrCurve(std::string_view tag, const TensorView& labels, const TensorView& predictions,
+                  std::int64_t step, const PrCurveOptions& options = {}) {
+    local_->addPrCurve(tag, labels, predictions, step, options);
+  }
+  void addPrCurveRaw(std::string_view tag, const PrCurveCounts& counts, std::int64_t step,
+                     const PrCurveOptions& options = {}) {
+    local_->addPrCurveRaw(tag, counts, step, options);
+  }
+  void addMesh(std::string_view tag, const TensorView& vertices, std::int64_t step,
+               const MeshOptions& options = {}) {
+    local_->addMesh(tag, vertices, step, options);
+  }
+  void addEmbedding(std::string_view tag, const TensorView& matrix, std::int64_t step,
+                    const EmbeddingOptions& options = {}) {
+    local_->addEmbedding(tag, matrix, step, options);
+  }
+  void addEmbedding(const TensorView& matrix, const EmbeddingOptions& options = {}) {
+    local_->addEmbedding(matrix, options);
+  }
+  void addCustomScalars(const CustomScalarsLayout& layout) { local_->addCustomScalars(layout); }
+  void addCustomScalarsMultilineChart(const std::vector<std::string>& tags,
+                                      const std::string& category = "default",
+                                      const std::string& title = "untitled") {
+    local_->addCustomScalarsMultilineChart(tags, category, title);
+  }
+  void addCustomScalarsMarginChart(const std::array<std::string, 3>& tags,
+                                   const std::string& category = "default",
+                                   const std::string& title = "untitled") {
+    local_->addCustomScalarsMarginChart(tags, category, title);
+  }
+  void addHparams(const Hparams& hparams, const HparamMetrics& metrics = {},
+                  const HparamsOptions& options = {}) {
+    local_->addHparams(hparams, metrics, options);
+  }
+  template <typename Model, typename Input,
+            typename Traits = RequiresGraphTraits<std::decay_t<Model>>>
+  void addGraph(Model&& model, const Input& input, const GraphOptions& options = {}) {
+    local_->addGraph(std::forward<Model>(model), input, options);
+  }
+  void addGraph(const event::Graph& graph, const GraphOptions& options = {}) {
+    local_->addGraph(graph, options);
+  }
+  void addGraphStats(std::vector<event::GraphNodeStats> stats, const std::string& sessionRun) {
+    local_->addGraphStats(std::move(stats), sessionRun);
+  }
+  void addOnnxGraph(const std::string& path, const GraphOptions& options = {}) {
+    local_->addOnnxGraph(path, options);
+  }
+  void addSummary(event::Summary summary, std::int64_t step, const ValueOptions& options = {}) {
+    local_->addSummary(std::move(summary), step, options);
+  }
+  void addEvent(event::Event event) { local_->addEvent(std::move(event)); }
+  void resume(std::int64_t step) { local_->resume(step); }
+  const std::string& logDir() const { return local_->logDir(); }
+  bool isEnabled() const { return local_->isEnabled(); }
+  WriterStats stats() const { return local_->stats(); }
+  Status exportScalarsToJson(const std::string& path) { return local_->exportScalarsToJson(path); }
 
   /// As SummaryWriter::flush(), for everything this rank writes: the points of a reduce() are on
   /// disk once the root has flushed.
@@ -157,10 +315,14 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
   /// As SummaryWriter::close(), for everything this rank writes; waits as flush() does.
   Status close();
 
-  /// The run that holds what the ranks averaged: this writer itself, or under RankPolicy::kPerRank
-  /// the job's beside the ranks' sub-runs. Not enabled on other ranks than the root. Its
-  /// addScalar() writes the root's own value under every policy. Lives as long as this writer,
-  /// which must not be moved meanwhile.
+  /// This rank's own run, for code that takes a SummaryWriter&: what is logged to it is this rank's
+  /// and never averaged. Not enabled where RankPolicy leaves this rank's calls out. Lives as long
+  /// as this writer, also when that is moved.
+  SummaryWriter& localWriter() { return *local_; }
+
+  /// The run that holds what the ranks averaged: localWriter(), or under RankPolicy::kPerRank the
+  /// job's beside the ranks' sub-runs. Not enabled on other ranks than the root. Its addScalar()
+  /// writes the root's own value under every policy. Lives as long as localWriter().
   SummaryWriter& jobWriter();
 
   const std::shared_ptr<Communicator>& communicator() const;
@@ -172,6 +334,7 @@ class STEPTAPE_EXPORT DistributedWriter : public SummaryWriter {
 
   class Impl;
   std::unique_ptr<Impl> impl_;
+  SummaryWriter* local_;  // Of impl_.
 };
 
 }  // namespace steptape

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 namespace steptape {
 namespace detail {

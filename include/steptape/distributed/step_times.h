@@ -8,7 +8,7 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/base/export.h"
-#include "steptape/recorder/zone.h"
+#include "steptape/span/zone.h"
 
 namespace steptape {
 

@@ -55,7 +55,7 @@ class STEPTAPE_EXPORT StragglerReport {
  public:
   /// Collective: the ranks tell each other their host names.
   ///
-  /// @param writer Must outlive this object, and not be moved meanwhile.
+  /// @param writer Must outlive this object.
   /// @throws Error(kInvalidArgument) if `everySteps` is less than 1 or the threshold is NaN.
   explicit StragglerReport(DistributedWriter& writer, const StragglerOptions& options = {});
   StragglerReport(const StragglerReport&) = delete;

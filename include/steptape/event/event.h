@@ -9,11 +9,12 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape {
+namespace steptape::event {
 
-// The contents of an event file as plain structs. Nothing here knows how they are encoded: see
-// event_codec.h. Field meanings are TensorFlow's, tensorflow/core/util/event.proto and
-// tensorflow/core/framework/summary.proto.
+// The contents of an event file as plain structs, in a namespace of their own, since a tensor, a
+// graph or a value is many things to a program that trains. Nothing here knows how they are
+// encoded: see src/event/event_codec.h. Field meanings are TensorFlow's,
+// tensorflow/core/util/event.proto and tensorflow/core/framework/summary.proto.
 
 /// What kind of series a tag is; TensorBoard's fast data server drops tags of unknown class.
 enum class DataClass : std::int32_t { kUnknown = 0, kScalar = 1, kTensor = 2, kBlobSequence = 3 };
@@ -42,7 +43,7 @@ STEPTAPE_EXPORT std::uint64_t bytesPerElement(TensorType type);
 
 /// Which plugin shows a tag, and how. Readers keep only a tag's first metadata in each file.
 struct SummaryMetadata {
-  std::string pluginName;     ///< Such as "scalars"; see plugin_data.h.
+  std::string pluginName;     ///< Such as "scalars"; see plugin_content.h.
   std::string pluginContent;  ///< The plugin's own serialized message; empty for most.
   std::string displayName;    ///< Shown instead of the tag where not empty.
   std::string description;    ///< Markdown beside the chart.
@@ -132,4 +133,4 @@ struct Event {
   std::string sourceWriter;  ///< Who wrote the file; only in its first record.
 };
 
-}  // namespace steptape
+}  // namespace steptape::event

@@ -12,7 +12,7 @@
 #include "steptape/base/export.h"
 #include "steptape/event/event.h"
 
-namespace steptape {
+namespace steptape::event {
 
 /// Sizes of a tensor's dimensions; -1 where one is not known.
 using GraphShape = std::vector<std::int64_t>;
@@ -89,4 +89,4 @@ STEPTAPE_EXPORT GraphDef encodeGraph(const Graph& graph);
 /// @source  tensorflow/core/protobuf/config.proto, tensorflow/core/framework/step_stats.proto
 STEPTAPE_EXPORT TaggedRunMetadata encodeGraphStats(const Graph& graph, std::string tag);
 
-}  // namespace steptape
+}  // namespace steptape::event

@@ -9,7 +9,20 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
-namespace steptape {
+namespace steptape::event {
+
+// Names that TensorBoard's plugins look for in SummaryMetadata::pluginName.
+// @source tensorboard/plugins/*/metadata.py at 2.21
+inline constexpr char kScalarsPlugin[] = "scalars";
+inline constexpr char kHistogramsPlugin[] = "histograms";
+inline constexpr char kImagesPlugin[] = "images";
+inline constexpr char kTextPlugin[] = "text";
+inline constexpr char kAudioPlugin[] = "audio";
+inline constexpr char kPrCurvesPlugin[] = "pr_curves";
+inline constexpr char kMeshPlugin[] = "mesh";
+inline constexpr char kCustomScalarsPlugin[] = "custom_scalars";
+inline constexpr char kHparamsPlugin[] = "hparams";
+inline constexpr char kTensorPlugin[] = "tensor";  // no page shows it; readers find it
 
 // What a plugin keeps in SummaryMetadata::pluginContent: its own serialized message. Plugins that
 // are not here keep nothing, or nothing but a version 0, which is no byte.
@@ -56,4 +69,4 @@ STEPTAPE_EXPORT std::string meshPluginContent(const MeshPluginData& data);
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Status decodeMeshPluginContent(std::string_view bytes, MeshPluginData* data);
 
-}  // namespace steptape
+}  // namespace steptape::event

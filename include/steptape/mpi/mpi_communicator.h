@@ -15,7 +15,7 @@
 #include <string>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 #include <mpi.h>
 

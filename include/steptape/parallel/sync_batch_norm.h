@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 #include <torch/nn/modules/batchnorm.h>
 

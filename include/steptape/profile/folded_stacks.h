@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "steptape/base/array_view.h"
 #include "steptape/base/export.h"
-#include "steptape/base/span.h"
 #include "steptape/trace/trace.h"
 
 namespace steptape {
@@ -23,6 +23,6 @@ namespace steptape {
 /// @return lines by path; empty for no spans.
 /// @threads Thread-safe.
 /// @source https://github.com/brendangregg/FlameGraph, stackcollapse.
-STEPTAPE_EXPORT std::string foldedStacks(Span<const Trace> processes);
+STEPTAPE_EXPORT std::string foldedStacks(ArrayView<const Trace> processes);
 
 }  // namespace steptape

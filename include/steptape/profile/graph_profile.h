@@ -23,9 +23,9 @@ struct GraphProfile {
   /// By node, what its calls took in a step, on average over the steps that have any, and the most
   /// bytes that one of them allocated and kept; where no memory was recorded, those of its output
   /// as the graph knows it.
-  std::vector<GraphNodeStats> forward;
+  std::vector<event::GraphNodeStats> forward;
   /// What the gradients of these calls took, under the names of the same nodes.
-  std::vector<GraphNodeStats> backward;
+  std::vector<event::GraphNodeStats> backward;
 };
 
 /// Finds the nodes of a graph in a trace: operators of the same name and module, in the same order.
@@ -38,12 +38,12 @@ struct GraphProfile {
 /// @param graph Of the model that was trained, whose scopes are modules such as "conv1[Conv2d]";
 ///              see modelGraph().
 /// @threads Thread-safe.
-STEPTAPE_EXPORT GraphProfile profileGraph(const Graph& graph, const Trace& trace,
+STEPTAPE_EXPORT GraphProfile profileGraph(const event::Graph& graph, const Trace& trace,
                                           const GraphProfileOptions& options = {});
 
 /// Adds a window of a profile to the run's graph, by which TensorBoard can colour its nodes:
 ///
-///     const steptape::Graph graph = steptape::modelGraph(model, input);
+///     const steptape::event::Graph graph = steptape::modelGraph(model, input);
 ///     writer.addGraph(graph);
 ///     options.onTrace = [graph](const steptape::Trace& trace, steptape::SummaryWriter* writer,
 ///                               std::int64_t step) {
@@ -56,7 +56,8 @@ STEPTAPE_EXPORT GraphProfile profileGraph(const Graph& graph, const Trace& trace
 /// backward". Nothing is added where no node was found.
 ///
 /// @threads Thread-safe.
-STEPTAPE_EXPORT void addGraphProfile(SummaryWriter& writer, const Graph& graph, const Trace& trace,
-                                     std::int64_t step, const GraphProfileOptions& options = {});
+STEPTAPE_EXPORT void addGraphProfile(SummaryWriter& writer, const event::Graph& graph,
+                                     const Trace& trace, std::int64_t step,
+                                     const GraphProfileOptions& options = {});
 
 }  // namespace steptape

@@ -10,8 +10,8 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/base/export.h"
-#include "steptape/recorder/collector.h"
-#include "steptape/recorder/record.h"
+#include "steptape/span/span_collector.h"
+#include "steptape/span/span_record.h"
 
 namespace steptape {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "steptape/base/array_view.h"
 #include "steptape/base/export.h"
-#include "steptape/base/span.h"
 #include "steptape/profile/op_stats.h"
 #include "steptape/profile/op_table.h"
 #include "steptape/profile/trace_summary.h"
@@ -36,7 +36,7 @@ struct RankedOpStats {
 /// @param traces Of the ranks of one job, in any order.
 /// @return the most mean self time first; empty for no traces.
 /// @threads Thread-safe.
-STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRanks(Span<const Trace> traces,
+STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRanks(ArrayView<const Trace> traces,
                                                           OpGrouping grouping = OpGrouping::kName);
 
 /// What a window of profiling found on one rank, small enough to be sent to another.
@@ -49,7 +49,8 @@ struct RankProfile {
 /// As above, of what was added up already.
 ///
 /// @param ranks All of the job, by rank.
-STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(Span<const RankProfile> ranks);
+STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(
+    ArrayView<const RankProfile> ranks);
 
 /// Logs what the ranks of a job found:
 ///
@@ -73,7 +74,7 @@ STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(Span<const Rank
 /// @param ranks All of the job, by rank; at least one.
 /// @param step  Of the table and the text; scalars lie at the steps that they are of.
 /// @threads Thread-safe.
-STEPTAPE_EXPORT void writeRankSummary(SummaryWriter& writer, Span<const RankProfile> ranks,
+STEPTAPE_EXPORT void writeRankSummary(SummaryWriter& writer, ArrayView<const RankProfile> ranks,
                                       std::int64_t step, const OpTableOptions& options = {});
 
 }  // namespace steptape

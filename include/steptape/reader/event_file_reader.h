@@ -8,8 +8,8 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/event/event.h"
-#include "steptape/record/byte_source.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/byte_source.h"
+#include "steptape/tfrecord/record_reader.h"
 
 namespace steptape {
 
@@ -36,7 +36,7 @@ class STEPTAPE_EXPORT EventFileReader {
   /// @param event Set for kRecord only; unspecified otherwise.
   /// @return kCorrupt also for a record with good checksums that holds no event. After kCorrupt
   ///         always kCorrupt, until skipDamage().
-  ReadOutcome next(Event* event);
+  ReadOutcome next(event::Event* event);
 
   /// Goes on behind damage, or behind a record that is cut short, at the next whole record.
   /// REQUIRES: next() gave kCorrupt or kTruncated.

@@ -18,7 +18,7 @@ namespace steptape {
 struct RunTag {
   std::string name;
   /// As TagSeries::metadata.
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
 };
 
 /// A value of a run, as RunEvents gives it.
@@ -30,7 +30,7 @@ struct RunValue {
   /// The value itself for every other plugin, and for what is under a tag of the plugin "scalars"
   /// and is no number; null for scalars. Graphs come as RunReader::value() gives them. Valid until
   /// the next call.
-  const Value* data = nullptr;
+  const event::Value* data = nullptr;
 };
 
 struct RunEventsOptions {

@@ -14,7 +14,7 @@
 #include "steptape/event/event.h"
 #include "steptape/reader/run_files.h"
 #include "steptape/reader/tag_series.h"
-#include "steptape/record/record_reader.h"
+#include "steptape/tfrecord/record_reader.h"
 
 namespace steptape {
 
@@ -113,7 +113,7 @@ class STEPTAPE_EXPORT RunReader {
   ///         now: length, checksums, step and time are compared.
   /// @threads May run concurrently with itself.
   /// @cost    Opens the file, reads the record of the event, and decodes it.
-  Status value(const ValueLocation& location, Value* value) const;
+  Status value(const ValueLocation& location, event::Value* value) const;
 
   const std::vector<std::string>& files() const;
   const std::string& name() const;

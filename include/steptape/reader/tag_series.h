@@ -3,12 +3,60 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
+#include "steptape/base/export.h"
 #include "steptape/event/event.h"
-#include "steptape/reader/column.h"
 
 namespace steptape {
+namespace detail {
+
+/// Memory for many numbers that are appended one by one while other columns grow as well.
+///
+/// What the system gives for large blocks begins at the same offset of a page each time, so that
+/// the ends of columns which grow alike compete for the same few lines of the cache: with ten tags
+/// it took 20 ns to append a point, and 11 ns to columns that begin at different lines.
+///
+/// @throws std::bad_alloc if there is none.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void* allocateColumn(std::size_t bytes);
+
+/// @param column What allocateColumn() gave for as many `bytes`.
+STEPTAPE_EXPORT void freeColumn(void* column, std::size_t bytes) noexcept;
+
+/// The allocator of Column.
+template <typename T>
+struct ColumnAllocator {
+  using value_type = T;
+
+  ColumnAllocator() = default;
+  template <typename U>
+  ColumnAllocator(const ColumnAllocator<U>& /*other*/) {}  // NOLINT(google-explicit-constructor)
+
+  T* allocate(std::size_t count) {
+    if (count > static_cast<std::size_t>(-1) / sizeof(T)) {
+      throw std::bad_alloc();
+    }
+    return static_cast<T*>(allocateColumn(count * sizeof(T)));
+  }
+  void deallocate(T* column, std::size_t count) noexcept { freeColumn(column, count * sizeof(T)); }
+};
+
+template <typename T, typename U>
+bool operator==(const ColumnAllocator<T>& /*a*/, const ColumnAllocator<U>& /*b*/) {
+  return true;
+}
+template <typename T, typename U>
+bool operator!=(const ColumnAllocator<T>& /*a*/, const ColumnAllocator<U>& /*b*/) {
+  return false;
+}
+
+}  // namespace detail
+
+/// A vector of up to millions of numbers, beside others of its kind.
+template <typename T>
+using Column = std::vector<T, detail::ColumnAllocator<T>>;
 
 /// The points of a scalar series as columns of equal length, in the order in which they were
 /// written, after what restarts purged.
@@ -37,7 +85,7 @@ struct TagSeries {
   /// "scalars", an `image` to "images", a `histo` to "histograms", an `audio` to "audio". In a run
   /// with damage, which may have taken the one value that had metadata, single numbers of a tag
   /// without any are scalars.
-  SummaryMetadata metadata;
+  event::SummaryMetadata metadata;
   ScalarColumns scalars;              ///< For the plugin "scalars", else empty.
   std::vector<ValueLocation> values;  ///< For every other plugin, else empty.
   /// The index of the first point that the last RunReader::update() added; size() if it added none.

@@ -41,7 +41,7 @@ struct ImageValue {
 
 /// @cost   Copies the files.
 /// @source tensorboard/plugins/image/summary.py and tensorboard/data_compat.py at 2.21
-STEPTAPE_EXPORT Status decodeImages(const Value& value, ImageValue* images);
+STEPTAPE_EXPORT Status decodeImages(const event::Value& value, ImageValue* images);
 
 /// Sounds of one step, of the plugin `audio`.
 struct AudioValue {
@@ -60,8 +60,8 @@ struct AudioValue {
 /// @param metadata TagSeries::metadata: only a tag's first value has the media type with it.
 /// @cost   Copies the files.
 /// @source tensorboard/plugins/audio/summary.py and tensorboard/dataclass_compat.py at 2.21
-STEPTAPE_EXPORT Status decodeAudio(const Value& value, const SummaryMetadata& metadata,
-                                   AudioValue* audio);
+STEPTAPE_EXPORT Status decodeAudio(const event::Value& value,
+                                   const event::SummaryMetadata& metadata, AudioValue* audio);
 
 /// Texts of one step, of the plugin `text`, in row-major order.
 struct TextValue {
@@ -70,7 +70,7 @@ struct TextValue {
 };
 
 /// @source tensorboard/plugins/text/summary_v2.py at 2.21
-STEPTAPE_EXPORT Status decodeText(const Value& value, TextValue* text);
+STEPTAPE_EXPORT Status decodeText(const event::Value& value, TextValue* text);
 
 /// How many numbers fell between two edges.
 struct HistogramBucket {
@@ -89,7 +89,7 @@ struct HistogramValue {
 ///
 /// @source tensorboard/plugins/histogram/summary_v2.py and tensorboard/data_compat.py at 2.21,
 ///         which rounds edges and counts of this form to binary32; here they stay exact.
-STEPTAPE_EXPORT Status decodeHistogram(const Value& value, HistogramValue* histogram);
+STEPTAPE_EXPORT Status decodeHistogram(const event::Value& value, HistogramValue* histogram);
 
 /// Counts and rates of one step at ascending thresholds, of the plugin `pr_curves`. All rows have
 /// the same length; thresholds are spread evenly over [0, 1].
@@ -103,27 +103,28 @@ struct PrCurveValue {
 };
 
 /// @source tensorboard/plugins/pr_curve/summary.py at 2.21
-STEPTAPE_EXPORT Status decodePrCurve(const Value& value, PrCurveValue* curve);
+STEPTAPE_EXPORT Status decodePrCurve(const event::Value& value, PrCurveValue* curve);
 
 /// One part of a mesh at one step, of the plugin `mesh`: a mesh is up to three series.
 struct MeshValue {
-  MeshPluginData mesh;  ///< Which part this is and of which mesh; its shape is the first step's.
-  Tensor numbers;       ///< Of shape (batch, rows, 3).
+  event::MeshPluginData
+      mesh;               ///< Which part this is and of which mesh; its shape is the first step's.
+  event::Tensor numbers;  ///< Of shape (batch, rows, 3).
 };
 
 /// @param metadata TagSeries::metadata, which says what the numbers are.
 /// @source tensorboard/plugins/mesh/summary.py at 2.21
-STEPTAPE_EXPORT Status decodeMesh(const Value& value, const SummaryMetadata& metadata,
+STEPTAPE_EXPORT Status decodeMesh(const event::Value& value, const event::SummaryMetadata& metadata,
                                   MeshValue* mesh);
 
 /// The layout of the custom-scalars page, of the plugin `custom_scalars`.
 ///
 /// @source tensorboard/plugins/custom_scalar/summary.py at 2.21
-STEPTAPE_EXPORT Status decodeLayout(const Value& value, CustomScalarsLayout* layout);
+STEPTAPE_EXPORT Status decodeLayout(const event::Value& value, CustomScalarsLayout* layout);
 
 /// The tensor of any plugin, as it is; a `simple_value` as one of rank 0.
 ///
 /// @param tensor Has as many elements as its shape says, unless Steptape does not know its type.
-STEPTAPE_EXPORT Status decodeTensor(const Value& value, Tensor* tensor);
+STEPTAPE_EXPORT Status decodeTensor(const event::Value& value, event::Tensor* tensor);
 
 }  // namespace steptape

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 #include "steptape/recipe/thread_options.h"  // IWYU pragma: export
 
 #include <c10/core/Device.h>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 namespace steptape {
 

@@ -56,11 +56,4 @@ struct FigureTraits<PngImage> {
 template <typename T>
 using RequiresFigureTraits = decltype(FigureTraits<T>::capture(std::declval<const T&>()));
 
-/// Options of addFigure().
-struct FigureOptions {
-  std::optional<double> wallTime = std::nullopt;
-  std::string displayName = {};
-  std::string description = {};
-};
-
 }  // namespace steptape

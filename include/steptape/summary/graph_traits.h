@@ -29,7 +29,8 @@ struct GraphOptions {
 ///     template <>
 ///     struct steptape::GraphTraits<MyModel> {
 ///       template <typename Input>
-///       static Graph graph(MyModel& model, const Input& input, const GraphOptions& options);
+///       static event::Graph graph(MyModel& model, const Input& input,
+///                                 const GraphOptions& options);
 ///     };
 ///
 /// It runs on the caller; what it throws comes out of addGraph(), and nothing is written.
@@ -46,7 +47,7 @@ using RequiresGraphTraits = GraphTraits<Model>;
 /// @throws as addGraph().
 template <typename Model, typename Input,
           typename Traits = RequiresGraphTraits<std::decay_t<Model>>>
-Graph modelGraph(Model&& model, const Input& input, const GraphOptions& options = {}) {
+event::Graph modelGraph(Model&& model, const Input& input, const GraphOptions& options = {}) {
   return Traits::graph(model, input, options);
 }
 

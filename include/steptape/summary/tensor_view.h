@@ -9,53 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "steptape/base/dtype.h"
 #include "steptape/base/export.h"
 
 namespace steptape {
-
-/// Element types that a TensorView can have.
-enum class DType : std::uint8_t {
-  kBool,
-  kUInt8,
-  kInt8,
-  kUInt16,
-  kInt16,
-  kUInt32,
-  kInt32,
-  kUInt64,
-  kInt64,
-  kFloat16,   ///< IEEE binary16.
-  kBFloat16,  ///< The upper half of an IEEE binary32.
-  kFloat32,
-  kFloat64,
-};
-
-/// Bytes of one element.
-STEPTAPE_EXPORT std::size_t dtypeSize(DType dtype) noexcept;
-/// Such as "float32".
-STEPTAPE_EXPORT const char* dtypeName(DType dtype) noexcept;
-
-/// The DType of the C++ type `T`; an overload set closed over the arithmetic types.
-template <typename T>
-constexpr DType dtypeOf() {
-  static_assert(std::is_arithmetic_v<T>, "a TensorView holds numbers");
-  if constexpr (std::is_same_v<T, bool>) {
-    return DType::kBool;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "long double has no TensorBoard form");
-    return sizeof(T) == 4 ? DType::kFloat32 : DType::kFloat64;
-  } else if constexpr (std::is_signed_v<T>) {
-    return sizeof(T) == 1   ? DType::kInt8
-           : sizeof(T) == 2 ? DType::kInt16
-           : sizeof(T) == 4 ? DType::kInt32
-                            : DType::kInt64;
-  } else {
-    return sizeof(T) == 1   ? DType::kUInt8
-           : sizeof(T) == 2 ? DType::kUInt16
-           : sizeof(T) == 4 ? DType::kUInt32
-                            : DType::kUInt64;
-  }
-}
 
 /// Elements that are on their way into main memory, such as a copy from a GPU that was queued.
 class STEPTAPE_EXPORT TensorArrival {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "steptape/base/export.h"
-#include "steptape/distributed/communicator.h"
+#include "steptape/comm/communicator.h"
 
 namespace steptape::detail {
 class GroupMap;

@@ -63,9 +63,10 @@ struct EagerModel {
   std::function<std::vector<NamedTensor>(const std::vector<at::Tensor>& inputs)> forward;
 };
 
-STEPTAPE_EXPORT Graph graphOf(const EagerModel& model, const GraphOptions& options);
-STEPTAPE_EXPORT Graph graphOf(const torch::jit::Module& module, std::vector<c10::IValue> arguments,
-                              const GraphOptions& options);
+STEPTAPE_EXPORT event::Graph graphOf(const EagerModel& model, const GraphOptions& options);
+STEPTAPE_EXPORT event::Graph graphOf(const torch::jit::Module& module,
+                                     std::vector<c10::IValue> arguments,
+                                     const GraphOptions& options);
 
 template <typename Model, typename... Arguments>
 using ForwardResult = decltype(std::declval<Model&>().forward(std::declval<Arguments>()...));
@@ -106,8 +107,8 @@ std::vector<NamedTensor> namedInputs(const Arguments& arguments) {
 /// @param module What parameters and the tree are asked of.
 /// @param model  What has forward(): the module itself, or its holder.
 template <typename Model, typename Input>
-Graph graphOfEager(torch::nn::Module& module, Model& model, const Input& input,
-                   const GraphOptions& options) {
+event::Graph graphOfEager(torch::nn::Module& module, Model& model, const Input& input,
+                          const GraphOptions& options) {
   const auto arguments = argumentsFor<Model>(input);
   using Arguments = std::decay_t<decltype(arguments)>;
   EagerModel eager;
@@ -147,7 +148,7 @@ std::vector<Value> scriptArguments(const std::tuple<Elements...>& input) {
 template <typename Model>
 struct GraphTraits<Model, std::enable_if_t<std::is_base_of_v<torch::nn::Module, Model>>> {
   template <typename Input>
-  static Graph graph(Model& model, const Input& input, const GraphOptions& options) {
+  static event::Graph graph(Model& model, const Input& input, const GraphOptions& options) {
     return detail::graphOfEager(model, model, input, options);
   }
 };
@@ -157,8 +158,8 @@ template <typename Model>
 struct GraphTraits<std::shared_ptr<Model>,
                    std::enable_if_t<std::is_base_of_v<torch::nn::Module, Model>>> {
   template <typename Input>
-  static Graph graph(const std::shared_ptr<Model>& model, const Input& input,
-                     const GraphOptions& options) {
+  static event::Graph graph(const std::shared_ptr<Model>& model, const Input& input,
+                            const GraphOptions& options) {
     return detail::graphOfEager(*model, *model, input, options);
   }
 };
@@ -168,7 +169,7 @@ template <typename Holder>
 struct GraphTraits<
     Holder, std::enable_if_t<std::is_base_of_v<torch::detail::ModuleHolderIndicator, Holder>>> {
   template <typename Input>
-  static Graph graph(const Holder& model, const Input& input, const GraphOptions& options) {
+  static event::Graph graph(const Holder& model, const Input& input, const GraphOptions& options) {
     const auto& module = model.ptr();
     return detail::graphOfEager(*module, *module, input, options);
   }
@@ -178,7 +179,7 @@ struct GraphTraits<
 template <typename Model>
 struct GraphTraits<Model, std::enable_if_t<std::is_same_v<Model, torch::nn::AnyModule>>> {
   template <typename Input>
-  static Graph graph(Model& model, const Input& input, const GraphOptions& options) {
+  static event::Graph graph(Model& model, const Input& input, const GraphOptions& options) {
     return detail::graphOfEager(*model.ptr(), model, input, options);
   }
 };
@@ -190,8 +191,8 @@ struct GraphTraits<Model, std::enable_if_t<std::is_same_v<Model, torch::nn::AnyM
 template <>
 struct GraphTraits<torch::jit::Module> {
   template <typename Input>
-  static Graph graph(const torch::jit::Module& module, const Input& input,
-                     const GraphOptions& options) {
+  static event::Graph graph(const torch::jit::Module& module, const Input& input,
+                            const GraphOptions& options) {
     return detail::graphOf(module, detail::scriptArguments(input), options);
   }
 };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/recorder/record.h"
+#include "steptape/span/span_record.h"
 
 namespace steptape {
 

@@ -19,11 +19,14 @@ struct MetricSum {
 
 /// Something by which a Trainer judges the model, besides the loss.
 ///
-///     steptape::EvaluationMetric error;
-///     error.name = "absolute_error";
+///     options.metrics = {steptape::accuracyMetric()};           // of a classifier
+///     options.metrics = {steptape::meanAbsoluteErrorMetric()};  // of a regression
+///
+///     steptape::EvaluationMetric error;  // one's own
+///     error.name = "squared_error";
 ///     error.higherIsBetter = false;
 ///     error.function = [](const at::Tensor& output, const at::Tensor& targets) {
-///       const at::Tensor errors = (output - targets).abs();
+///       const at::Tensor errors = (output - targets).square();
 ///       return steptape::MetricSum{errors.sum().item<double>(),
 ///                                  static_cast<double>(errors.numel())};
 ///     };
@@ -40,5 +43,11 @@ struct EvaluationMetric {
 ///
 /// @shape `output`: (n, classes). `targets`: (n), the numbers of the classes.
 STEPTAPE_EXPORT EvaluationMetric accuracyMetric();
+
+/// "mean_absolute_error": how far the output is from the targets, element by element.
+///
+/// @shape `output` and `targets`: the same. Otherwise fit() throws Error(kInvalidArgument), since
+///        (n, 1) and (n) would be compared each with each.
+STEPTAPE_EXPORT EvaluationMetric meanAbsoluteErrorMetric();
 
 }  // namespace steptape

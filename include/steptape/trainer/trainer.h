@@ -47,14 +47,17 @@ namespace steptape {
 /// written makes the steps that the first one would have made, to the last bit on the same number
 /// of ranks.
 ///
+/// Lifetimes follow from the types. The trainer keeps alive what it takes as a std::shared_ptr or a
+/// ModuleHolder, which is one: model, communicator, callbacks. It copies functions and options.
+/// What it takes by reference must outlive it: optimizer, writer; loaders must outlive fit().
+///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class STEPTAPE_EXPORT Trainer {
  public:
-  /// Keeps references to `optimizer` and `writer`, which must live as long as the trainer.
-  ///
   /// @param model     A torch::nn::ModuleHolder or std::shared_ptr whose forward() takes and
-  ///                  returns one tensor.
-  /// @param optimizer Made from the model's parameters.
+  ///                  returns one tensor. Kept alive.
+  /// @param optimizer Made from the model's parameters. Must outlive the trainer.
+  /// @param writer    Must outlive the trainer.
   /// @throws Error(kInvalidArgument) for options of the learning rate that do not go together.
   template <typename Model>
   Trainer(Model model, torch::optim::Optimizer& optimizer, std::shared_ptr<Communicator> world,
@@ -92,16 +95,21 @@ class STEPTAPE_EXPORT Trainer {
   /// ends that rank alone, and the others once they have waited for Communicator::timeout() or the
   /// launcher ends them.
   ///
+  ///     trainer.fit(train, test);  // ImageLoader, DatasetLoader, your own BatchLoader
+  ///     trainer.fit(*torch::data::make_data_loader(...), test);  // see steptape/data/torch_data.h
+  ///
   /// @param train Equally many batches on every rank, unless TrainerOptions::unevenBatches.
   /// @param test  Every sample on exactly one rank: DistributedSamplerOptions::evenShares = false.
   /// @throws Error(kRankMismatch) on every rank if the ranks differ in model, optimizer, options,
-  ///         number of batches or their seed, or, at the end, in parameters;
+  ///         number of batches or their seed, or, at the end, in parameters. The ranks
+  ///         compare BatchLoader::batches() before the first step; if that is unknown, they find a
+  ///         difference at the first step for which only some ranks have data;
   ///         Error(kFailedPrecondition) on every rank if a callback threw on one;
   ///         Error(kInvalidArgument) if options do not go together, or a checkpoint to resume was
   ///         made with another BatchLoader::seed() or, in the middle of an epoch and with a
   ///         BatchLoader that has no resumeEpoch(), on another number of ranks; otherwise as
   ///         CheckpointStore.
-  TrainingResult fit(BatchLoader& train, BatchLoader& test);
+  TrainingResult fit(BatchLoaderRef train, BatchLoaderRef test);
 
  private:
   class Impl;

@@ -33,11 +33,13 @@ struct STEPTAPE_EXPORT TrainingContext {
   DistributedWriter& writer;
   Communicator& world;
 
-  std::int64_t epoch = 0;            ///< Counted from 0.
-  std::int64_t step = 0;             ///< Steps done since the start of the run.
-  std::int64_t batchInEpoch = 0;     ///< Batches done of this epoch.
-  std::int64_t batchesPerEpoch = 0;  ///< On the rank that has most.
-  double learningRate = 0;           ///< Of the first parameter group.
+  std::int64_t epoch = 0;         ///< Counted from 0.
+  std::int64_t step = 0;          ///< Steps done since the start of the run.
+  std::int64_t batchInEpoch = 0;  ///< Batches done of this epoch.
+  /// On the rank that has most; 0 in the first epoch if a BatchLoader does not know, later as in
+  /// the epoch before.
+  std::int64_t batchesPerEpoch = 0;
+  double learningRate = 0;  ///< Of the first parameter group.
   /// This rank's, of the latest step; NaN before the first.
   double loss = std::numeric_limits<double>::quiet_NaN();
   /// What beforeBatch() may change; null outside of beforeBatch() and afterBatch().

@@ -10,13 +10,11 @@
 
 #include "steptape/base/export.h"
 #include "steptape/parallel/gradient_sync.h"
-#include "steptape/profile/trigger.h"
+#include "steptape/profile/profiler_options.h"
 #include "steptape/recipe/learning_rate_schedule.h"
 #include "steptape/recipe/run_description.h"
 #include "steptape/trace/trace.h"
 #include "steptape/trainer/evaluation_metric.h"
-#include "steptape/trainer/mixed_precision.h"
-#include "steptape/trainer/monitor_options.h"
 #include "steptape/trainer/training_result.h"
 #include "steptape/writer/summary_writer.h"
 
@@ -34,6 +32,50 @@ enum class ProgressStyle {
 
 /// The loss of a batch, averaged over its samples, as a tensor to call backward() on.
 using LossFunction = std::function<at::Tensor(const at::Tensor& output, const at::Tensor& targets)>;
+
+/// What the operators of the forward pass calculate in. Parameters, gradients and the optimizer's
+/// state keep the type of the model.
+enum class Precision {
+  kFull,  ///< The model's own type.
+  /// LibTorch's autocast to bfloat16, for matrix products and convolutions: float32's range, 8 bits
+  /// of precision. On a GPU with tensor cores a gain; on a CPU only where it has bfloat16
+  /// instructions (AVX512_BF16, AMX), and otherwise slower than kFull.
+  kBfloat16,
+  /// LibTorch's autocast to float16, with a scaled loss. For GPUs; on a CPU it is slow, and
+  /// LibTorch before 2.4 has none.
+  kFloat16,
+};
+
+/// How the loss is scaled under Precision::kFloat16, so that small gradients are not rounded to 0.
+///
+/// The gradients are divided by the scale once the ranks have averaged them, and before they are
+/// clipped. Where one is then infinite or NaN, the optimizer makes no step and the scale shrinks.
+/// All ranks see the same averages, so that all leave out the same step; it counts in every other
+/// way.
+///
+/// @source Micikevicius et al., "Mixed Precision Training", arXiv:1710.03740, section 3.2.
+struct LossScaleOptions {
+  double initial = 65536;
+  double growthFactor = 2;     ///< After growthSteps steps without an infinity.
+  double backoffFactor = 0.5;  ///< After a step with one.
+  std::int64_t growthSteps = 2000;
+};
+
+/// Which metric decides what the best model is, and when to stop.
+struct MonitorOptions {
+  /// "loss" or the name of one of TrainerOptions::metrics. Empty: none is watched.
+  std::string metric;
+  /// Stop after this many evaluations in a row without a better value. 0: never.
+  std::int64_t patience = 0;
+  /// Differences up to this are no improvement. NaN never is one.
+  double minDelta = 0;
+  /// Write `checkpoint_best.pt` beside the other checkpoints whenever the metric is better than
+  /// before.
+  bool keepBest = false;
+  /// End with that model and optimizer: the model is judged once more, and TrainingResult::metrics
+  /// are its own. Needs keepBest.
+  bool restoreBest = false;
+};
 
 /// How a Trainer trains. The same on every rank; fit() compares, and names what differs.
 struct TrainerOptions {
@@ -58,7 +100,8 @@ struct TrainerOptions {
 
   // What a step does.
 
-  /// Unset: the negative log-likelihood, for a model that ends in log_softmax.
+  /// Unset: the negative log-likelihood, for a classifier that ends in log_softmax, with the
+  /// numbers of the classes as targets.
   LossFunction loss;
 
   /// Multiply the optimizer's learning rate by the number of ranks, as scaleLearningRate(). Not
@@ -90,8 +133,9 @@ struct TrainerOptions {
 
   // Evaluation.
 
-  /// What to judge the model by, besides the loss, on every rank's share of the test data.
-  std::vector<EvaluationMetric> metrics = {accuracyMetric()};
+  /// What to judge the model by, besides the loss, on every rank's share of the test data. Such as
+  /// {accuracyMetric()}.
+  std::vector<EvaluationMetric> metrics;
 
   /// Evaluate behind every so many epochs. 0: only behind the last step, which is evaluated anyway.
   std::int64_t evaluateEveryEpochs = 1;

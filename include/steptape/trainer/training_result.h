@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "steptape/base/export.h"
@@ -29,13 +30,16 @@ struct MetricValue {
 };
 
 /// What came out of Trainer::fit(); the same on every rank but for the times.
-struct TrainingResult {
-  std::int64_t epochs = 0;      ///< Epochs that were finished, those before a resume included.
-  std::int64_t step = 0;        ///< Steps done since the start of the run.
-  double testLoss = 0;          ///< Of the last evaluation, over all ranks' samples.
-  double testAccuracy = 0;      ///< Fraction of all test samples that were classified correctly.
-  double trainingSeconds = 0;   ///< Time in training steps, logging included, evaluation not.
-  double secondsPerEpoch = 0;   ///< trainingSeconds, scaled to one whole epoch.
+///
+///     const steptape::TrainingResult result = trainer.fit(train, test);
+///     result.metric("loss");
+///     result.metric("accuracy");  // if TrainerOptions::metrics had it
+struct STEPTAPE_EXPORT TrainingResult {
+  std::int64_t epochs = 0;     ///< Epochs that were finished, those before a resume included.
+  std::int64_t step = 0;       ///< Steps done since the start of the run.
+  double trainingSeconds = 0;  ///< Time in training steps, logging included, evaluation not.
+  /// trainingSeconds, scaled to one whole epoch; NaN if its length was not known yet.
+  double secondsPerEpoch = 0;
   double samplesPerSecond = 0;  ///< Training samples of all ranks per second of trainingSeconds.
   double loggingSeconds = 0;    ///< Part of all time that this thread spent in the writer's calls.
 
@@ -43,8 +47,13 @@ struct TrainingResult {
   int signal = 0;  ///< The signal that stopped the run, or 0.
 
   /// Of the last evaluation: "loss", then TrainerOptions::metrics in their order. Empty if the run
-  /// was stopped before its first evaluation, and then testLoss and testAccuracy are NaN.
+  /// was stopped before its first evaluation.
   std::vector<MetricValue> metrics;
+  /// The value of `name` in `metrics`.
+  ///
+  /// @throws Error(kInvalidArgument) if it was not evaluated, naming those that were.
+  double metric(std::string_view name) const;
+
   /// The best value that the monitored metric had, and after which step. NaN and 0 without one.
   double bestValue = 0;
   std::int64_t bestStep = 0;

@@ -6,7 +6,13 @@
 namespace steptape {
 namespace detail {
 class DeferredScalars;
-}
+
+/// One scalar of a batch, as it travels.
+struct BatchedScalar {
+  std::uint32_t series;
+  float value;
+};
+}  // namespace detail
 
 /// A scalar series of one SummaryWriter, looked up once: the fast way to addScalar().
 ///
@@ -18,7 +24,6 @@ class ScalarTag {
 
  private:
   friend class detail::DeferredScalars;
-  friend class WriterCore;
   friend class StepBatch;
   friend class SummaryWriter;
   explicit ScalarTag(std::uint32_t id) : id_(id) {}

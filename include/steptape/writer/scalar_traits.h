@@ -44,4 +44,23 @@ std::optional<TensorView> scalarInFlight(const T& scalar) {
 template <typename T>
 using RequiresScalarTraits = decltype(ScalarTraits<T>::value(std::declval<const T&>()));
 
+/// A number, or any type with ScalarTraits, such as at::Tensor once <steptape/torch.h> is included.
+/// A value on a device is copied in the background: the caller does not wait for the device.
+class ScalarValue {
+ public:
+  ScalarValue(double value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+  /// @throws as ScalarTraits<T>.
+  template <typename T, typename = RequiresScalarTraits<T>>
+  ScalarValue(const T& scalar)  // NOLINT(google-explicit-constructor)
+      : inFlight_(scalarInFlight(scalar)), value_(inFlight_ ? 0 : ScalarTraits<T>::value(scalar)) {}
+
+  /// The number on its way from a device; nothing if number() is known.
+  const std::optional<TensorView>& inFlight() const { return inFlight_; }
+  double number() const { return value_; }
+
+ private:
+  std::optional<TensorView> inFlight_;
+  double value_ = 0;
+};
+
 }  // namespace steptape

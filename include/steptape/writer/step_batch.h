@@ -13,15 +13,9 @@
 
 namespace steptape {
 
-class WriterCore;
-
 namespace detail {
-/// One scalar of a batch, as it travels.
-struct BatchedScalar {
-  std::uint32_t series;
-  float value;
-};
-}  // namespace detail
+class WriterCore;
+}
 
 /// The scalars of one step, with one time stamp and in one Event. Made by SummaryWriter::atStep();
 /// what was added is handed over when the batch is destroyed, or before when it has grown to 64
@@ -55,7 +49,7 @@ class STEPTAPE_EXPORT StepBatch {
   friend class SummaryWriter;
   static constexpr std::size_t kMaxScalars = 64;
 
-  StepBatch(WriterCore* core, std::int64_t step);
+  StepBatch(detail::WriterCore* core, std::int64_t step);
   void add(std::uint32_t series, double value) {
     if (size_ == kMaxScalars) {
       handOver();
@@ -66,7 +60,7 @@ class STEPTAPE_EXPORT StepBatch {
   void addInFlight(std::uint32_t series, TensorView value);
   void handOver() noexcept;
 
-  WriterCore* core_;
+  detail::WriterCore* core_;
   std::int64_t step_;
   std::uint64_t ticks_;
   std::uint64_t wallTime_;

@@ -14,22 +14,13 @@
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
+#include "steptape/event/custom_scalars_layout.h"
 #include "steptape/event/event.h"
 #include "steptape/event/graph.h"
-#include "steptape/summary/audio.h"
-#include "steptape/summary/boxes.h"
-#include "steptape/summary/custom_scalars.h"
-#include "steptape/summary/embedding.h"
 #include "steptape/summary/figure_traits.h"
 #include "steptape/summary/graph_traits.h"
-#include "steptape/summary/histogram.h"
-#include "steptape/summary/hparams.h"
-#include "steptape/summary/image.h"
-#include "steptape/summary/mesh.h"
-#include "steptape/summary/pr_curve.h"
 #include "steptape/summary/tensor_view.h"
 #include "steptape/summary/value_options.h"
-#include "steptape/summary/video.h"
 #include "steptape/writer/scalar_tag.h"
 #include "steptape/writer/scalar_traits.h"
 #include "steptape/writer/step_batch.h"
@@ -37,10 +28,10 @@
 
 namespace steptape {
 
-class WriterCore;
 namespace detail {
 class DeferredScalars;
-}
+class WriterCore;
+}  // namespace detail
 
 /// Writes a run that TensorBoard shows.
 ///
@@ -56,8 +47,10 @@ class DeferredScalars;
 ///     caller -- 24-byte entry --> ring per thread --> backend thread --> encode --> CRC -->
 ///     write(2)
 ///
-/// In every `addX` the order is tag, value, step, options. Tags are written as given; '/' groups
-/// them in TensorBoard. Steps should not decrease per tag: TensorBoard's fast data server keeps
+/// In every `addX` the order is tag, value, step, options. What a run has once has no tag and no
+/// step: addCustomScalars(), addHparams(), addGraph() and addOnnxGraph(); addSummary() and
+/// addEvent() take structs that hold their tags. Tags are written as given; '/' groups them in
+/// TensorBoard. Steps should not decrease per tag: TensorBoard's fast data server keeps
 /// only the last value at a step and drops what a step back overtakes.
 ///
 /// Trouble in the background (a full disk) never comes out of an `addX`: it is counted in stats(),
@@ -138,10 +131,24 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// `<logDir>/<mainTag>/<name>`, as tensorboardX lays it out. Sub-runs share the background
   /// thread, and only a bounded number of their files is open at a time.
   ///
+  ///     writer.addScalars("loss", {{"train", trainLoss}, {"test", 0.25}}, step);
+  ///
+  /// A braced list takes numbers and, as addScalar() does, types with ScalarTraits, side by side.
+  ///
   /// @throws Error(kInvalidArgument) if `mainTag` or a name is empty or has a ".." component.
+  void addScalars(std::string_view mainTag,
+                  std::initializer_list<std::pair<std::string, ScalarValue>> values,
+                  std::int64_t step, const ScalarOptions& options = {});
   void addScalars(std::string_view mainTag,
                   const std::vector<std::pair<std::string, double>>& values, std::int64_t step,
                   const ScalarOptions& options = {});
+  template <typename T, typename = RequiresScalarTraits<T>>
+  void addScalars(std::string_view mainTag, const std::vector<std::pair<std::string, T>>& values,
+                  std::int64_t step, const ScalarOptions& options = {}) {
+    for (const auto& [name, value] : values) {
+      addSubRunScalar(mainTag, name, value, step, options);
+    }
+  }
 
   /// Records the distribution of `values`.
   ///
@@ -149,9 +156,12 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// WriterOptions::onError, once for each tag.
   ///
   /// @shape  Any, also empty; any strides; every element type.
-  /// @throws Error(kInvalidArgument) as checkHistogramBins() says of `options.bins` and `maxBins`.
-  /// @cost   Reduces to buckets on the calling thread, about 1.5 ns per element with the default
-  ///         bins, without a copy of the tensor; for other bins see computeHistogram(). A tensor in
+  /// @throws Error(kInvalidArgument) if `options.bins` names an unknown rule, counts none or more
+  ///         than HistogramBins::kMaxCount buckets, or has fewer than two edges or edges that do
+  ///         not ascend; if `maxBins` is negative.
+  /// @cost   Reduces to buckets on the calling thread, without a copy of the tensor: about 1.5 ns
+  ///         per element with the default bins; a count, "sturges", "rice" and "sqrt" 8 ns; edges a
+  ///         binary search each. The other rules copy the elements as doubles first. A tensor in
   ///         flight is reduced in the background.
   void addHistogram(std::string_view tag, const TensorView& values, std::int64_t step,
                     const HistogramOptions& options = {});
@@ -189,8 +199,10 @@ class STEPTAPE_EXPORT SummaryWriter {
   void addImages(std::string_view tag, const std::vector<TensorView>& images, std::int64_t step,
                  const ImageOptions& options = {});
 
-  /// Records an image with boxes drawn into it, and a label at each where labels are given, as
-  /// drawBoxes() draws them.
+  /// Records an image with boxes drawn into it, and a label at each where labels are given.
+  ///
+  /// Lines are two pixels wide and lie where tensorboardX and torch draw them, pixel by pixel. A
+  /// label stands above the bottom edge of its box, in a field of the box's colour.
   ///
   /// Units and cost are those of addImage(); drawing is in the background.
   ///
@@ -228,7 +240,8 @@ class STEPTAPE_EXPORT SummaryWriter {
   }
 
   /// Records a moving picture, which TensorBoard's image page plays: an animated PNG, or a GIF by
-  /// option. A batch is tiled to one picture, as videoFrames() says.
+  /// option. A batch is tiled to one picture, as tensorboardX tiles it: 2 videos side by side, 4 in
+  /// a square, 8 in two rows.
   ///
   /// @shape  "NTCHW" (default) or another order of these letters; without 'N' one video, without
   ///         'C' grey. 1, 3 or 4 channels; none empty; any strides.
@@ -243,8 +256,8 @@ class STEPTAPE_EXPORT SummaryWriter {
   ///
   /// @shape  (frames) or (frames, channels); (channels, frames) with `options.dataFormat = "CL"`.
   /// @units  Floats: -1..1. Samples beyond are clipped, which is told to WriterOptions::onError
-  ///         with their count, once for each tag. Integers of 16 and 32 bits and uint8 have their
-  ///         full range; see encodeWav().
+  ///         with their count, once for each tag. Integers have their full range: int16, int32, and
+  ///         uint8, whose silence is 128. Other integers have no agreed scale.
   /// @throws Error(kInvalidArgument) naming the shape, element type, data format or sample rate
   ///         that does not fit.
   /// @cost   Converts to the file's samples here, about 3 ns each.
@@ -315,21 +328,29 @@ class STEPTAPE_EXPORT SummaryWriter {
 
   /// Records points of a high-dimensional space for TensorBoard's projector, in files beside the
   /// event file: `<logDir>/<step>/<tag>/tensors.tsv`, `metadata.tsv` and `sprite.png`, the step
-  /// with five digits and the tag escaped, and an entry in `<logDir>/projector_config.pbtxt`. An
-  /// entry of the same tag and step is replaced, all others are kept, those of earlier processes as
-  /// well.
+  /// with five digits and the tag escaped, and an entry in `<logDir>/projector_config.pbtxt`, which
+  /// the projector offers as the data set `<tag>:<step>`. An entry of the same tag and step is
+  /// replaced, all others are kept, those of earlier processes as well.
   ///
   /// Each file gets its name when it is whole, and the entry comes last. A failure is reported and
   /// returned by the next flush() or close(); it is not tried again. One process at a time may
   /// record embeddings of a run.
   ///
-  /// @param matrix (points, dimensions) of any element type.
-  /// @throws Error(kInvalidArgument) as checkEmbedding() says.
+  /// @param matrix (points, dimensions) of any element type, neither of them 0.
+  /// @throws Error(kInvalidArgument) if the matrix has another rank or is empty, there is not one
+  ///         row of metadata or one image per point, the first row of metadata whose cells are not
+  ///         as many as the first one's, a title is missing, empty or there twice, or the tag is
+  ///         empty or too long for a directory's name.
   /// @cost   Copies the matrix, in its own element type, and the metadata, and turns the images
   ///         into bytes; a matrix in flight is not copied. Text is made in the background in pieces
   ///         of 64 KiB, between which scalars are looked after: 100,000 points of 128 dimensions
   ///         take about half a second and no more memory than their copy.
-  void addEmbedding(const TensorView& matrix, const EmbeddingOptions& options = {});
+  void addEmbedding(std::string_view tag, const TensorView& matrix, std::int64_t step,
+                    const EmbeddingOptions& options = {});
+  /// The same in tensorboardX's form, with tag and step among the options.
+  void addEmbedding(const TensorView& matrix, const EmbeddingOptions& options = {}) {
+    addEmbedding(options.tag, matrix, options.step, options);
+  }
 
   /// Says which scalars share a chart of the custom-scalars page. Several calls add up to one
   /// layout: a category of equal title is continued, a chart of equal title in it is replaced.
@@ -368,16 +389,16 @@ class STEPTAPE_EXPORT SummaryWriter {
     }
   }
   /// Records a graph that the caller has put together.
-  void addGraph(const Graph& graph, const GraphOptions& options = {});
+  void addGraph(const event::Graph& graph, const GraphOptions& options = {});
   /// Adds a further measurement to the run's graph, as GraphOptions::sessionRun, whose nodes it
   /// names. Does nothing if it is empty.
   ///
   /// @throws Error(kInvalidArgument) if `sessionRun` is empty.
-  void addGraphStats(std::vector<GraphNodeStats> stats, const std::string& sessionRun);
+  void addGraphStats(std::vector<event::GraphNodeStats> stats, const std::string& sessionRun);
   /// Records the graph of an ONNX file, with attributes and with what the file knows of shapes.
   ///
   /// Of its weights only names, types and shapes are read. Modules of a PyTorch export and the
-  /// bodies of loops and branches become scopes; see onnxGraph().
+  /// bodies of loops and branches become scopes.
   ///
   /// @throws Error(kIoError) naming the file and the system's reason if it cannot be read;
   ///         Error(kInvalidArgument) if it is no ONNX model, or cut off. Nothing is written then.
@@ -386,9 +407,9 @@ class STEPTAPE_EXPORT SummaryWriter {
   void addOnnxGraph(const std::string& path, const GraphOptions& options = {});
 
   /// Records values that none of the other calls makes, in one event.
-  void addSummary(Summary summary, std::int64_t step, const ValueOptions& options = {});
+  void addSummary(event::Summary summary, std::int64_t step, const ValueOptions& options = {});
   /// Records an event as it is; its wall time if that is not 0.
-  void addEvent(Event event);
+  void addEvent(event::Event event);
 
   /// Goes on from a checkpoint: what this run holds at `step` and later, sub-runs included, is
   /// forgotten by TensorBoard. Begins new event files; earlier ones stay as they are.
@@ -428,10 +449,12 @@ class STEPTAPE_EXPORT SummaryWriter {
 
   void addScalarInFlight(ScalarTag tag, TensorView value, std::int64_t step,
                          std::optional<double> wallTime);
+  void addSubRunScalar(std::string_view mainTag, std::string_view name, const ScalarValue& value,
+                       std::int64_t step, const ScalarOptions& options);
   void addFigures(std::string_view tag, std::vector<CapturedFigure> figures, std::int64_t step,
                   const FigureOptions& options);
 
-  std::shared_ptr<WriterCore> core_;
+  std::shared_ptr<detail::WriterCore> core_;
 };
 
 }  // namespace steptape

@@ -6,12 +6,18 @@
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
+#include <torch/types.h>
+
+// What many programs do: no name of ours may meet one of LibTorch's.
+using namespace steptape;
+using namespace torch;
 
 int main(int argc, char** argv) {
-  steptape::SummaryWriter writer(argc > 1 ? argv[1] : "runs");
+  SummaryWriter writer(argc > 1 ? argv[1] : "runs");
   writer.addScalar("loss", at::ones({}), 1);
-  writer.addHistogram("weights", at::randn({10, 10}), 1);
-  const steptape::Status status = writer.close();
+  const Tensor weights = at::randn({10, 10});
+  writer.addHistogram("weights", weights, 1);
+  const Status status = writer.close();
   std::cout << "closed: " << (status.ok() ? "ok" : status.message()) << '\n';
   return status.ok() ? 0 : 1;
 }

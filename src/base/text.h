@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace steptape::detail {
+
+// Small questions about text, and the small parts of messages.
+
+inline bool startsWith(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+inline bool endsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+/// The value of a hexadecimal digit in either case; -1 for any other character.
+constexpr int hexDigit(char c) {
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
+/// "1 file", "2 files".
+inline std::string counted(std::uint64_t count, const char* noun) {
+  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
+}
+
+/// "2, 3, 4" of any range of integers.
+template <typename Integers>
+std::string commaSeparated(const Integers& integers) {
+  std::string text;
+  for (const auto integer : integers) {
+    text += (text.empty() ? "" : ", ") + std::to_string(integer);
+  }
+  return text;
+}
+
+}  // namespace steptape::detail

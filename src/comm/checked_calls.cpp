@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/checked_calls.h"
+
+#include <cstdint>
+
+#include "steptape/base/error.h"
+
+#include "comm/grouped_elements.h"
+
+namespace steptape::detail {
+namespace {
+
+[[noreturn]] void refuse(const CollectiveCall& call, const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument, call.describe() + ": " + why);
+}
+
+bool isFloatingPoint(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32 ||
+         dtype == DType::kFloat64;
+}
+
+void checkReduction(const CollectiveCall& call) {
+  if (call.op == ReduceOp::kAverage && !isFloatingPoint(call.dtype)) {
+    refuse(call,
+           std::string("an average needs floating-point numbers, got ") + dtypeName(call.dtype));
+  }
+  if ((call.output == nullptr && call.count > 0) ||
+      (call.input == nullptr && call.inputCount > 0)) {
+    refuse(call, "the data is null");
+  }
+}
+
+bool overlap(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
+  const auto aBegin = reinterpret_cast<std::uintptr_t>(a);
+  const auto bBegin = reinterpret_cast<std::uintptr_t>(b);
+  return aBegin < bBegin + bBytes && bBegin < aBegin + aBytes;
+}
+
+bool overlap(const Elements& a, const Elements& b) {
+  return overlap(a.data(), a.bytes(), b.data(), b.bytes());
+}
+
+}  // namespace
+
+CollectiveCall callFor(CollectiveKind kind, const CollectiveOptions& options) {
+  CollectiveCall call;
+  call.kind = kind;
+  call.name = options.name;
+  call.compareRanks = options.compareRanks;
+  return call;
+}
+
+CollectiveCall allreduceCall(const Elements& data, ReduceOp op, const CollectiveOptions& options) {
+  CollectiveCall call = callFor(CollectiveKind::kAllreduce, options);
+  call.op = op;
+  call.dtype = data.dtype();
+  call.output = data.data();
+  call.count = data.count();
+  checkReduction(call);
+  return call;
+}
+
+CollectiveCall copyingAllreduceCall(const Elements& from, const Elements& to, ReduceOp op,
+                                    const CollectiveOptions& options) {
+  CollectiveCall call = allreduceCall(to, op, options);
+  if (from.dtype() != to.dtype() || from.count() != to.count()) {
+    refuse(call, "the input is " + std::to_string(from.count()) + " " + dtypeName(from.dtype()) +
+                     ", want the same");
+  }
+  if (from.data() == to.data()) {
+    return call;
+  }
+  if (overlap(from, to)) {
+    refuse(call, "input and output overlap");
+  }
+  call.input = from.data();
+  call.inputCount = from.count();
+  checkReduction(call);
+  return call;
+}
+
+CollectiveCall groupedAllreduceCall(const std::vector<Elements>& group, ReduceOp op,
+                                    const CollectiveOptions& options) {
+  const auto packed = std::make_shared<GroupedElements>(group);
+  CollectiveCall call = allreduceCall(packed->all(), op, options);
+  call.grouped = packed;
+  return call;
+}
+
+CollectiveCall momentsCall(ArrayView<MetricMoments> data, const CollectiveOptions& options) {
+  CollectiveCall call = callFor(CollectiveKind::kAllreduceMoments, options);
+  call.output = data.data();
+  call.count = data.size();
+  return call;
+}
+
+CollectiveCall copyingMomentsCall(ArrayView<const MetricMoments> from, ArrayView<MetricMoments> to,
+                                  const CollectiveOptions& options) {
+  CollectiveCall call = momentsCall(to, options);
+  if (from.size() != to.size()) {
+    refuse(call, "the input is " + std::to_string(from.size()) + " moments, want the same");
+  }
+  constexpr std::size_t kBytes = sizeof(MetricMoments);
+  if (overlap(from.data(), from.size() * kBytes, to.data(), to.size() * kBytes)) {
+    refuse(call, "input and output overlap");
+  }
+  call.input = from.data();
+  call.inputCount = from.size();
+  return call;
+}
+
+CollectiveCall reduceScatterCall(const Elements& from, const Elements& to, ReduceOp op,
+                                 const CollectiveOptions& options) {
+  CollectiveCall call = callFor(CollectiveKind::kReduceScatter, options);
+  call.op = op;
+  call.dtype = from.dtype();
+  call.input = from.data();
+  call.inputCount = from.count();
+  call.output = to.data();
+  call.count = to.count();
+  checkReduction(call);
+  if (from.dtype() != to.dtype()) {
+    refuse(call, std::string("the output is of ") + dtypeName(to.dtype()) + ", want the same");
+  }
+  if (overlap(from, to)) {
+    refuse(call, "input and output overlap");
+  }
+  return call;
+}
+
+CollectiveCall broadcastCall(void* data, std::size_t bytes, int root,
+                             const CollectiveOptions& options) {
+  CollectiveCall call = callFor(CollectiveKind::kBroadcast, options);
+  call.output = data;
+  call.count = bytes;
+  call.root = root;
+  return call;
+}
+
+CollectiveCall allgatherCall(std::string_view bytes, std::vector<std::string>& gathered,
+                             const CollectiveOptions& options) {
+  CollectiveCall call = callFor(CollectiveKind::kAllgather, options);
+  call.input = bytes.data();
+  call.inputCount = bytes.size();
+  call.fromRank = &gathered;
+  return call;
+}
+
+CollectiveCall alltoallCall(const std::vector<std::string>& toRank,
+                            std::vector<std::string>& fromRank, int size,
+                            const CollectiveOptions& options) {
+  CollectiveCall call = callFor(CollectiveKind::kAlltoall, options);
+  call.toRank = &toRank;
+  call.fromRank = &fromRank;
+  if (toRank.size() != static_cast<std::size_t>(size)) {
+    refuse(call, "got " + std::to_string(toRank.size()) +
+                     " entries, want one per rank: " + std::to_string(size));
+  }
+  return call;
+}
+
+}  // namespace steptape::detail

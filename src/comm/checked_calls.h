@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/base/array_view.h"
+#include "steptape/comm/collective.h"
+#include "steptape/comm/metric_moments.h"
+
+#include "comm/collective_call.h"
+
+namespace steptape::detail {
+
+// The arguments of Communicator's calls, checked, as a CollectiveCall. All throw
+// Error(kInvalidArgument) naming the call for arguments that are wrong on this rank already.
+
+/// A call of which only kind, name and comparison are set.
+CollectiveCall callFor(CollectiveKind kind, const CollectiveOptions& options);
+
+CollectiveCall allreduceCall(const Elements& data, ReduceOp op, const CollectiveOptions& options);
+/// In place if `from` and `to` are the same memory.
+CollectiveCall copyingAllreduceCall(const Elements& from, const Elements& to, ReduceOp op,
+                                    const CollectiveOptions& options);
+/// Packs the arrays of `group`, see GroupedElements.
+CollectiveCall groupedAllreduceCall(const std::vector<Elements>& group, ReduceOp op,
+                                    const CollectiveOptions& options);
+CollectiveCall momentsCall(ArrayView<MetricMoments> data, const CollectiveOptions& options);
+CollectiveCall copyingMomentsCall(ArrayView<const MetricMoments> from, ArrayView<MetricMoments> to,
+                                  const CollectiveOptions& options);
+CollectiveCall reduceScatterCall(const Elements& from, const Elements& to, ReduceOp op,
+                                 const CollectiveOptions& options);
+CollectiveCall broadcastCall(void* data, std::size_t bytes, int root,
+                             const CollectiveOptions& options);
+CollectiveCall allgatherCall(std::string_view bytes, std::vector<std::string>& gathered,
+                             const CollectiveOptions& options);
+/// @param size Of the group.
+CollectiveCall alltoallCall(const std::vector<std::string>& toRank,
+                            std::vector<std::string>& fromRank, int size,
+                            const CollectiveOptions& options);
+
+}  // namespace steptape::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/comm/collective.h"
+
+#include <exception>
+
+namespace steptape {
+
+detail::PendingCollective::~PendingCollective() = default;
+
+void detail::PendingCollective::waitForRanks() {}
+
+void detail::PendingCollective::reportDroppedErrorsTo(std::shared_ptr<std::string> report) {
+  droppedError_ = std::move(report);
+}
+
+void detail::PendingCollective::waitQuietly() noexcept {
+  try {
+    wait();
+  } catch (const std::exception& error) {
+    if (droppedError_) {
+      *droppedError_ = error.what();
+    }
+  }
+}
+
+CollectiveHandle& CollectiveHandle::operator=(CollectiveHandle&& other) noexcept {
+  if (this != &other) {
+    finish();
+    pending_ = std::move(other.pending_);
+  }
+  return *this;
+}
+
+CollectiveHandle::~CollectiveHandle() {
+  finish();
+}
+
+void CollectiveHandle::finish() noexcept {
+  if (pending_) {
+    pending_->waitQuietly();
+    pending_.reset();
+  }
+}
+
+bool CollectiveHandle::isDone() {
+  if (!pending_) {
+    return true;
+  }
+  // Taken out first: one that throws has ended too.
+  std::unique_ptr<detail::PendingCollective> pending = std::move(pending_);
+  if (pending->poll()) {
+    return true;
+  }
+  pending_ = std::move(pending);
+  return false;
+}
+
+void CollectiveHandle::wait() {
+  if (const std::unique_ptr<detail::PendingCollective> pending = std::move(pending_)) {
+    pending->wait();
+  }
+}
+
+}  // namespace steptape

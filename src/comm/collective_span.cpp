@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/collective_span.h"
+
+#include <utility>
+
+#include "comm/nested_span.h"
+
+namespace steptape::detail {
+namespace {
+
+/// Waits in two parts where the implementation can tell them apart, which it does by comparing the
+/// ranks; without that, a barrier is still known to be nothing but waiting.
+void waitInParts(const CollectiveCall& call, PendingCollective& pending) {
+  if (call.compareRanks || call.kind == CollectiveKind::kBarrier) {
+    const NestedSpan waiting(SpanKind::kWait, kWaitForRanks);
+    pending.waitForRanks();
+  }
+  pending.wait();
+}
+
+}  // namespace
+
+void CollectiveSpan::begin() noexcept {
+  if (!beginSpan(SpanKind::kCollective, collectiveSpanName(call_.kind), 0, SpanRecord::kNoPayload,
+                 this)) {
+    details_ = nullptr;
+  }
+}
+
+void CollectiveSpan::end() noexcept {
+  // First, so that the span does not time the search for its own details.
+  const std::uint64_t endTicks = readTicks();
+  if (ThreadRecorder* const recorder = currentRecorder) {
+    recorder->setDetails(this, details_->idOf(call_, hasSucceeded_));
+    recorder->end(this, endTicks);
+  }
+}
+
+void CollectiveSpan::waitFor(PendingCollective& pending) const {
+  if (details_ != nullptr) {
+    waitInParts(call_, pending);
+  } else {
+    pending.wait();
+  }
+}
+
+RecordedCollective::RecordedCollective(CollectiveDetails& details, const CollectiveCall& call)
+    : details_(details),
+      call_(call),
+      span_(beginDetached(SpanKind::kCollective, collectiveSpanName(call.kind),
+                          SpanRecord::kNoPayload)) {}
+
+RecordedCollective::~RecordedCollective() {
+  span_.payload = SpanRecord::payloadOf(-1, details_.idOf(call_, hasSucceeded_));
+  endDetached(span_);
+}
+
+bool RecordedCollective::follow(std::unique_ptr<PendingCollective> pending) {
+  pending_ = std::move(pending);
+  hasSucceeded_ = pending_ == nullptr;
+  return !hasSucceeded_;
+}
+
+bool RecordedCollective::poll() {
+  hasSucceeded_ = pending_->poll();
+  return hasSucceeded_;
+}
+
+void RecordedCollective::wait() {
+  const NestedSpan blocked(SpanKind::kCollective, collectiveWaitName(call_.kind));
+  waitInParts(call_, *pending_);
+  hasSucceeded_ = true;
+}
+
+}  // namespace steptape::detail

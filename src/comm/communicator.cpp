@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/comm/communicator.h"
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <unistd.h>
+#include <utility>
+
+#include "steptape/base/error.h"
+#include "steptape/comm/rank_log.h"
+
+#include "base/text.h"
+#include "comm/collective_details.h"
+#include "comm/private_node_memory.h"
+
+namespace steptape {
+namespace {
+
+std::string hostName() {
+  std::array<char, 256> name{};
+  // POSIX leaves a name that was cut without its terminator; the last byte stays ours.
+  if (gethostname(name.data(), name.size() - 1) != 0) {
+    return "unknown";
+  }
+  return name.data();
+}
+
+void checkRanks(const std::vector<int>& ranks, int size) {
+  std::vector<bool> isIn(static_cast<std::size_t>(size), false);
+  for (const int rank : ranks) {
+    if (rank < 0 || rank >= size) {
+      throw Error(ErrorCode::kInvalidArgument, "subgroup: " + std::to_string(rank) +
+                                                   " is not a rank: want 0 to " +
+                                                   std::to_string(size - 1));
+    }
+    if (isIn[static_cast<std::size_t>(rank)]) {
+      throw Error(ErrorCode::kInvalidArgument, "subgroup: rank " + std::to_string(rank) +
+                                                   " comes twice in " +
+                                                   detail::commaSeparated(ranks));
+    }
+    isIn[static_cast<std::size_t>(rank)] = true;
+  }
+}
+
+}  // namespace
+
+Communicator::Communicator()
+    : nodeName_(hostName()), droppedError_(std::make_shared<std::string>()) {}
+Communicator::~Communicator() = default;
+
+int Communicator::rank() const {
+  return 0;
+}
+int Communicator::size() const {
+  return 1;
+}
+int Communicator::localRank() const {
+  return 0;
+}
+int Communicator::localSize() const {
+  return 1;
+}
+int Communicator::crossRank() const {
+  return 0;
+}
+int Communicator::crossSize() const {
+  return 1;
+}
+const std::string& Communicator::nodeName() const {
+  return nodeName_;
+}
+bool Communicator::worksOnAnyThread() const {
+  return true;
+}
+
+std::shared_ptr<Communicator> Communicator::split(int color, int /*key*/) {
+  if (color < 0) {
+    return nullptr;
+  }
+  auto group = std::make_shared<Communicator>();
+  shareSettings(*group);
+  return group;
+}
+
+std::shared_ptr<Communicator> Communicator::subgroup(const std::vector<int>& ranks) {
+  checkRanks(ranks, size());
+  // Ranks with different lists would build groups that never meet: here they find out.
+  CollectiveOptions options;
+  options.name = "subgroup of ranks " + detail::commaSeparated(ranks);
+  barrier(options);
+  const auto at = std::find(ranks.begin(), ranks.end(), rank());
+  return at == ranks.end() ? split(-1, 0) : split(0, static_cast<int>(at - ranks.begin()));
+}
+
+std::shared_ptr<Communicator> Communicator::duplicate() {
+  return split(0, rank());
+}
+
+std::shared_ptr<NodeMemory> Communicator::allocateNodeMemory(std::size_t bytes, std::string* why) {
+  std::string failure;
+  std::shared_ptr<NodeMemory> memory = detail::PrivateNodeMemory::tryMake(bytes, failure);
+  if (!memory && why != nullptr) {
+    *why = "allocateNodeMemory: " + rankAndNode(rank(), nodeName()) + ": " + failure;
+  }
+  return memory;
+}
+
+void Communicator::setStallWarning(std::chrono::milliseconds after, StallListener listener) {
+  stallWarningAfter_ = after;
+  stallListener_ = std::move(listener);
+}
+
+void Communicator::warnOfStall(const std::string& warning) const {
+  if (stallListener_) {
+    stallListener_(warning);
+  } else {
+    logFromRank(*this, warning, std::cerr);
+  }
+}
+
+void Communicator::shareSettings(Communicator& child) const {
+  child.timeout_ = timeout_;
+  child.stallWarningAfter_ = stallWarningAfter_;
+  child.stallListener_ = stallListener_;
+}
+
+void Communicator::shareSettings(NodeMemory& memory) const {
+  memory.stallWarningAfter_ = stallWarningAfter_;
+  memory.stallListener_ = stallListener_;
+  if (!stallListener_) {
+    memory.stallListener_ = [prefix = rankPrefix(*this)](const std::string& warning) {
+      std::cerr << prefix + warning + "\n" << std::flush;
+    };
+  }
+}
+
+}  // namespace steptape

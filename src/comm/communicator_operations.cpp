@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// How Communicator starts a collective, once its arguments are checked.
+
+#include <new>
+#include <utility>
+
+#include "steptape/base/error.h"
+#include "steptape/comm/communicator.h"
+
+#include "comm/collective_call.h"
+#include "comm/collective_details.h"
+#include "comm/collective_span.h"
+#include "comm/grouped_elements.h"
+#include "comm/run_alone.h"
+
+namespace steptape {
+
+using detail::CollectiveCall;
+using detail::PendingCollective;
+
+std::unique_ptr<PendingCollective> Communicator::start(const CollectiveCall& call) {
+  throw Error(ErrorCode::kFailedPrecondition,
+              call.describe() + ": a communicator of several ranks must override start()");
+}
+
+std::unique_ptr<PendingCollective> Communicator::startOn(Communicator& other,
+                                                         const CollectiveCall& call) {
+  return other.beginPacked(call);
+}
+
+std::unique_ptr<PendingCollective> Communicator::beginPacked(const CollectiveCall& call) {
+  if (!droppedError_->empty()) {
+    const std::string dropped = std::exchange(*droppedError_, "");
+    throw Error(ErrorCode::kFailedPrecondition,
+                call.describe() +
+                    ": not started, because the error of a collective that nobody waited for was "
+                    "dropped: " +
+                    dropped);
+  }
+  if (size() == 1) {
+    runAlone(call);
+    return nullptr;
+  }
+  std::unique_ptr<PendingCollective> pending = start(call);
+  if (pending) {
+    pending->reportDroppedErrorsTo(droppedError_);
+  }
+  return pending;
+}
+
+std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& call) {
+  std::unique_ptr<PendingCollective> pending = beginPacked(call);
+  if (!pending || !call.grouped) {
+    return pending;
+  }
+  try {
+    auto grouped = std::make_unique<detail::GroupedCollective>(std::move(pending), call.grouped);
+    grouped->reportDroppedErrorsTo(droppedError_);
+    return grouped;
+  } catch (const std::bad_alloc&) {
+    pending->waitQuietly();  // it has the caller's memory
+    throw;
+  }
+}
+
+void Communicator::run(const CollectiveCall& call) {
+  detail::CollectiveSpan span(detailsWhileRecording(), call);
+  if (const std::unique_ptr<PendingCollective> pending = begin(call)) {
+    span.waitFor(*pending);
+  }
+  span.succeed();
+}
+
+CollectiveHandle Communicator::post(const CollectiveCall& call) {
+  detail::CollectiveDetails* const details = detailsWhileRecording();
+  if (details == nullptr) {
+    return CollectiveHandle(begin(call));
+  }
+  auto recorded = std::make_unique<detail::RecordedCollective>(*details, call);
+  if (!recorded->follow(begin(call))) {
+    return {};
+  }
+  recorded->reportDroppedErrorsTo(droppedError_);
+  return CollectiveHandle(std::move(recorded));
+}
+
+detail::CollectiveDetails* Communicator::detailsWhileRecording() {
+  if (detail::recordingSession.load(std::memory_order_relaxed) == 0) {
+    return nullptr;
+  }
+  if (!details_) {
+    details_ = std::make_unique<detail::CollectiveDetails>(rank(), size(), jobRanks_);
+  }
+  return details_.get();
+}
+
+}  // namespace steptape

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/element_reduction.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "comm/round_to_half.h"
+
+namespace steptape::detail {
+namespace {
+
+Float16 narrow(float value, Float16 /*type*/) {
+  return roundToFloat16(value);
+}
+BFloat16 narrow(float value, BFloat16 /*type*/) {
+  return roundToBFloat16(value);
+}
+
+/// For numbers; sums and products of integers wrap around, as MPI's do.
+template <typename T>
+T combine(T left, T right, ReduceOp op) {
+  // Unsigned, and at least as wide as int, because a signed overflow is undefined.
+  const auto wrap = [](T a, T b, auto calculate) {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+      return static_cast<T>(calculate(static_cast<Unsigned>(a), static_cast<Unsigned>(b)));
+    } else {
+      return calculate(a, b);
+    }
+  };
+  switch (op) {
+    case ReduceOp::kSum:
+    case ReduceOp::kAverage:
+      return wrap(left, right, [](auto a, auto b) { return a + b; });
+    case ReduceOp::kMin:
+      return std::min(left, right);
+    case ReduceOp::kMax:
+      return std::max(left, right);
+    case ReduceOp::kProduct:
+      return wrap(left, right, [](auto a, auto b) { return a * b; });
+  }
+  return left;
+}
+
+/// "or" for sum and maximum, "and" for product and minimum.
+Bool8 combine(Bool8 left, Bool8 right, ReduceOp op) {
+  const bool isAnd = op == ReduceOp::kProduct || op == ReduceOp::kMin;
+  const bool a = left.byte != 0;
+  const bool b = right.byte != 0;
+  return {static_cast<std::uint8_t>(isAnd ? a && b : a || b)};
+}
+
+template <typename T>
+void reduceAs(ArrayView<const void* const> parts, std::size_t count, ReduceOp op, T* result) {
+  constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+  const auto at = [&](std::size_t part, std::size_t i) {
+    const T element = static_cast<const T*>(parts[part])[i];
+    if constexpr (kIsHalf) {
+      return toFloat(element);
+    } else {
+      return element;
+    }
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    auto total = at(0, i);
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+      total = combine(total, at(part, i), op);
+    }
+    if constexpr (std::is_floating_point_v<decltype(total)>) {
+      if (op == ReduceOp::kAverage) {
+        total /= static_cast<decltype(total)>(parts.size());
+      }
+    }
+    if constexpr (kIsHalf) {
+      result[i] = narrow(total, T{});
+    } else {
+      result[i] = total;
+    }
+  }
+}
+
+template <typename T>
+void divideAs(T* data, std::size_t count, int divisor) {
+  std::for_each(data, data + count, [divisor](T& value) { value /= static_cast<T>(divisor); });
+}
+
+}  // namespace
+
+void reduceElements(ArrayView<const void* const> parts, std::size_t count, DType dtype, ReduceOp op,
+                    void* result) {
+  switch (dtype) {
+    case DType::kBool:
+      return reduceAs(parts, count, op, static_cast<Bool8*>(result));
+    case DType::kUInt8:
+      return reduceAs(parts, count, op, static_cast<std::uint8_t*>(result));
+    case DType::kInt8:
+      return reduceAs(parts, count, op, static_cast<std::int8_t*>(result));
+    case DType::kUInt16:
+      return reduceAs(parts, count, op, static_cast<std::uint16_t*>(result));
+    case DType::kInt16:
+      return reduceAs(parts, count, op, static_cast<std::int16_t*>(result));
+    case DType::kUInt32:
+      return reduceAs(parts, count, op, static_cast<std::uint32_t*>(result));
+    case DType::kInt32:
+      return reduceAs(parts, count, op, static_cast<std::int32_t*>(result));
+    case DType::kUInt64:
+      return reduceAs(parts, count, op, static_cast<std::uint64_t*>(result));
+    case DType::kInt64:
+      return reduceAs(parts, count, op, static_cast<std::int64_t*>(result));
+    case DType::kFloat16:
+      return reduceAs(parts, count, op, static_cast<Float16*>(result));
+    case DType::kBFloat16:
+      return reduceAs(parts, count, op, static_cast<BFloat16*>(result));
+    case DType::kFloat32:
+      return reduceAs(parts, count, op, static_cast<float*>(result));
+    case DType::kFloat64:
+      return reduceAs(parts, count, op, static_cast<double*>(result));
+  }
+}
+
+void divideElements(void* data, std::size_t count, DType dtype, int divisor) {
+  if (dtype == DType::kFloat32) {
+    divideAs(static_cast<float*>(data), count, divisor);
+  } else if (dtype == DType::kFloat64) {
+    divideAs(static_cast<double*>(data), count, divisor);
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "steptape/base/export.h"
+
+#include "comm/collective_call.h"
+#include "comm/group_map.h"
+
+namespace steptape::detail {
+
+// What all kinds of groups say of a collective that goes wrong.
+
+/// "ranks meet in different operations: rank 2 (node) is in barrier, wanted allgather as rank 0".
+///
+/// @param descriptionByRank What CollectiveCall::describe() says on each rank; they differ.
+STEPTAPE_EXPORT std::string mismatchText(const std::vector<std::string>& descriptionByRank,
+                                         const GroupMap& group);
+
+/// "reduceScatter(sum) of 12 float32: the ranks' parts have 11 elements together".
+STEPTAPE_EXPORT std::string partsMismatchText(const CollectiveCall& call, std::size_t total);
+
+/// "allreduce(sum) 'gradients' waits for 60 s for rank 3 (node7)".
+///
+/// @param what CollectiveCall::title(), where it is a collective that waits.
+STEPTAPE_EXPORT std::string stallText(const std::string& what,
+                                      std::chrono::steady_clock::duration waited,
+                                      const std::string& missing);
+
+/// "allreduce(sum) 'gradients' of 12 float32 did not end within 600 s on rank 0 (node1) of 4: rank
+/// 3 (node7) did not come".
+///
+/// @param missing Empty if all ranks have come.
+STEPTAPE_EXPORT std::string deadlineText(const CollectiveCall& call,
+                                         std::chrono::milliseconds timeout,
+                                         const std::string& missing, const GroupMap& group);
+
+}  // namespace steptape::detail

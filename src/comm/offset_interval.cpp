@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/offset_interval.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+namespace steptape::detail {
+
+OffsetInterval offsetInterval(const std::vector<BarrierTimes>& mine,
+                              const std::vector<BarrierTimes>& others) {
+  const BarrierTimes myLast = mine.back();
+  const std::int64_t othersEnd = others.back().left;
+  OffsetInterval interval{std::numeric_limits<std::int64_t>::min(),
+                          std::numeric_limits<std::int64_t>::max(), true};
+  // From the last one back, since the end is what is asked for. The last one alone is never empty:
+  // no clock here goes back, so that least <= greatest says no more than entered <= left, twice.
+  for (std::size_t round = mine.size(); round-- > 0;) {
+    const BarrierTimes& me = mine[round];
+    const BarrierTimes& other = others[round];
+    // How long ago this rank came, and at most how long ago the other one did: that left its last
+    // barrier not before this rank had come there.
+    const std::int64_t myAge = myLast.left - me.entered;
+    const std::int64_t otherAge = othersEnd - other.entered + (myLast.left - myLast.entered);
+    const std::int64_t least =
+        std::max(interval.least, other.entered - me.left - otherAge / kDriftDivisor);
+    const std::int64_t greatest =
+        std::min(interval.greatest, other.left - me.entered + myAge / kDriftDivisor);
+    if (least > greatest) {
+      interval.isSteady = false;
+      break;
+    }
+    interval.least = least;
+    interval.greatest = greatest;
+  }
+  return interval;
+}
+
+}  // namespace steptape::detail

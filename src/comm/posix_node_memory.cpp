@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/posix_node_memory.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <fcntl.h>
+#include <random>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "comm/agreed_node_memory.h"
+
+namespace steptape::detail {
+namespace {
+
+/// Why a system call failed, with the size where it matters.
+std::string systemFailure(const char* call, std::size_t bytes, int error) {
+  return std::string(call) + " of " + std::to_string(bytes) +
+         " bytes of shared memory: " + std::generic_category().message(error);
+}
+
+/// A file descriptor of a shared memory object.
+class SharedFile {
+ public:
+  SharedFile() = default;
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+  ~SharedFile() {
+    unlink();
+    if (descriptor_ >= 0) {
+      close(descriptor_);
+    }
+  }
+
+  /// Makes an object under a name of its own. @return why not; empty for success.
+  std::string create(std::size_t bytes) {
+    static std::atomic<unsigned> count{0};
+    std::random_device random;
+    name_ = "/steptape-" + std::to_string(getpid()) + "-" + std::to_string(count++) + "-" +
+            std::to_string(random());
+    ownsName_ = true;
+    descriptor_ = shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (descriptor_ < 0) {
+      ownsName_ = false;
+      return systemFailure("shm_open", bytes, errno);
+    }
+    if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+      return systemFailure("ftruncate", bytes, errno);
+    }
+    return lackOfRoom(bytes);
+  }
+
+  std::string open(const std::string& name, std::size_t bytes) {
+    name_ = name;
+    descriptor_ = shm_open(name_.c_str(), O_RDWR | O_CLOEXEC, 0);
+    return descriptor_ < 0 ? systemFailure("shm_open", bytes, errno) : "";
+  }
+
+  /// Takes the name back from the system; who has opened the object keeps it.
+  void unlink() {
+    if (std::exchange(ownsName_, false)) {
+      shm_unlink(name_.c_str());
+    }
+  }
+
+  /// Asked before pages are reserved, because filling almost all memory takes its time, and more
+  /// than the system can spare.
+  std::string lackOfRoom(std::size_t bytes) const {
+    struct statvfs room {};
+    // No blocks: a file system without a limit.
+    if (fstatvfs(descriptor_, &room) != 0 || room.f_blocks == 0) {
+      return "";
+    }
+    const std::size_t free = room.f_bavail * room.f_frsize;
+    return free >= bytes ? ""
+                         : std::to_string(bytes) + " bytes of shared memory: there is room for " +
+                               std::to_string(free);
+  }
+
+  const std::string& name() const { return name_; }
+  int descriptor() const { return descriptor_; }
+  int release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  std::string name_;
+  int descriptor_ = -1;
+  bool ownsName_ = false;
+};
+
+/// Takes pages from the system for this rank's part. @return why not; empty for success.
+std::string reserveOwnPart(int file, std::size_t bytes, const GroupMap& group) {
+  const std::size_t ranks = static_cast<std::size_t>(group.localSize());
+  const std::size_t rank = static_cast<std::size_t>(group.localRank());
+  const std::size_t begin = bytes / ranks * rank;
+  const std::size_t end = rank + 1 == ranks ? bytes : begin + bytes / ranks;
+  if (begin == end) {
+    return "";
+  }
+  int error = 0;
+  do {
+    error = posix_fallocate(file, static_cast<off_t>(begin), static_cast<off_t>(end - begin));
+  } while (error == EINTR);
+  return error == 0 ? "" : systemFailure("posix_fallocate", bytes, error);
+}
+
+#if defined(F_OFD_SETLK)
+struct flock byteOf(int localRank) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = localRank;
+  lock.l_len = 1;
+  return lock;
+}
+
+/// A lock that belongs to this rank's descriptor, also where ranks are threads of one process.
+void showPresence(int file, int localRank) {
+  struct flock lock = byteOf(localRank);
+  static_cast<void>(fcntl(file, F_OFD_SETLK, &lock));
+}
+
+bool isPresent(int file, int localRank) {
+  struct flock lock = byteOf(localRank);
+  return fcntl(file, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+#else
+void showPresence(int /*file*/, int /*localRank*/) {}
+bool isPresent(int /*file*/, int /*localRank*/) {
+  return true;
+}
+#endif
+
+/// Collective. @return the name under which the first rank of this rank's node made the object.
+std::string nameFromLeader(Communicator& communicator, const GroupMap& group,
+                           const std::string& own) {
+  CollectiveOptions options;
+  options.name = "allocateNodeMemory: name";
+  const std::vector<std::string> names = communicator.allgather(own, options);
+  return names[static_cast<std::size_t>(group.ranksOfNode().front())];
+}
+
+}  // namespace
+
+std::shared_ptr<NodeMemory> PosixNodeMemory::tryMake(
+    Communicator& communicator, const GroupMap& group, std::size_t bytes, std::string* why,
+    std::function<void(const std::string&)> onGivenUp) {
+  checkSameBytes(communicator, group, bytes);
+  // A file of no bytes cannot be mapped.
+  const std::size_t fileBytes = std::max<std::size_t>(bytes, 1);
+  const bool isLeader = group.localRank() == 0;
+  SharedFile file;
+  if (!agreeOnSuccess(communicator, group, isLeader ? file.create(fileBytes) : "", why)) {
+    return nullptr;
+  }
+  const std::string name = nameFromLeader(communicator, group, file.name());
+  std::string failure = isLeader ? "" : file.open(name, fileBytes);
+  if (failure.empty()) {
+    failure = reserveOwnPart(file.descriptor(), fileBytes, group);
+  }
+  void* data = MAP_FAILED;
+  if (failure.empty()) {
+    data = mmap(nullptr, fileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
+    failure = data == MAP_FAILED ? systemFailure("mmap", fileBytes, errno) : "";
+  }
+  std::shared_ptr<PosixNodeMemory> memory;
+  if (failure.empty()) {
+    showPresence(file.descriptor(), group.localRank());
+    memory.reset(new PosixNodeMemory(static_cast<std::byte*>(data), bytes, file.release(), group,
+                                     std::move(onGivenUp)));
+  }
+  const bool isShared = agreeOnSuccess(communicator, group, failure, why);
+  return isShared ? memory : nullptr;
+}
+
+PosixNodeMemory::PosixNodeMemory(std::byte* data, std::size_t bytes, int file, GroupMap group,
+                                 std::function<void(const std::string&)> onGivenUp)
+    : NodeMemory(data, bytes),
+      file_(file),
+      group_(std::move(group)),
+      onGivenUp_(std::move(onGivenUp)) {}
+
+PosixNodeMemory::~PosixNodeMemory() {
+  munmap(data(), std::max<std::size_t>(size(), 1));
+  close(file_);
+}
+
+void PosixNodeMemory::checkPeers() const {
+  for (int localRank = 0; localRank < group_.localSize(); ++localRank) {
+    if (localRank != group_.localRank() && !isPresent(file_, localRank)) {
+      throw Error(
+          ErrorCode::kDeadlineExceeded,
+          group_.nameOfLocal(localRank) + " has ended or let go of the memory that it shared");
+    }
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/element.h"
+
+namespace steptape::detail {
+
+/// The nearest bfloat16, ties to even; NaN stays NaN.
+inline BFloat16 roundToBFloat16(float value) {
+  const auto bits = bitCast<std::uint32_t>(value);
+  if ((bits & 0x7FFFFFFFU) > 0x7F800000U) {
+    // Kept quiet: cutting off the low half could leave an infinity.
+    return {static_cast<std::uint16_t>(bits >> 16 | 0x40U)};
+  }
+  const std::uint32_t isOdd = bits >> 16 & 1U;
+  return {static_cast<std::uint16_t>((bits + 0x7FFFU + isOdd) >> 16)};
+}
+
+/// The nearest binary16, ties to even; what is too large becomes infinity, NaN stays NaN.
+///
+/// @source IEEE 754-2019, section 4.3.1
+inline Float16 roundToFloat16(float value) {
+  const auto bits = bitCast<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  constexpr std::uint32_t kFirstThatIsInfinite = 0x477FF000U;  // 65520, half way to 2^16.
+  constexpr std::uint32_t kFirstNormal = 0x38800000U;          // 2^-14.
+  constexpr std::uint32_t kInfinity = 0x7F800000U;
+  if (magnitude >= kFirstThatIsInfinite) {
+    return {static_cast<std::uint16_t>(sign | (magnitude > kInfinity ? 0x7E00U : 0x7C00U))};
+  }
+  if (magnitude < kFirstNormal) {
+    // Beside 0.5 the last bit of a float is 2^-24, that of a subnormal binary16: the addition
+    // rounds to it, to nearest even as the processor does.
+    const float shifted = bitCast<float>(magnitude) + 0.5F;
+    return {static_cast<std::uint16_t>(sign | (bitCast<std::uint32_t>(shifted) - 0x3F000000U))};
+  }
+  constexpr std::uint32_t kBiasDifference = (127U - 15U) << 23;
+  const std::uint32_t isOdd = magnitude >> 13 & 1U;
+  return {static_cast<std::uint16_t>(sign | (magnitude - kBiasDifference + 0xFFFU + isOdd) >> 13)};
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "steptape/comm/communicator.h"
+
+#include <ATen/core/Tensor.h>
+
+namespace steptape::detail {
+
+/// What is kept of the batches for evaluation; undefined tensors: nothing.
+struct RunningStatistics {
+  at::Tensor mean;
+  at::Tensor variance;
+  double momentum = 0;  ///< The share of the newest batch.
+};
+
+/// Normalises `input` by mean and variance of all ranks' samples, and brings `running` up to date.
+/// Collective, and so is the backward pass.
+///
+/// @param weight,bias May be undefined.
+at::Tensor syncBatchNorm(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+                         double eps, const RunningStatistics& running,
+                         const std::shared_ptr<Communicator>& world);
+
+}  // namespace steptape::detail

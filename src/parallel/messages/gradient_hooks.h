@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "parallel/gradients/gradient_slots.h"
+
+namespace steptape::detail {
+
+/// Tells as backward() goes on which gradients are ready.
+///
+/// Not thread-safe: made and destroyed on one thread, not while backward() runs. The listener is
+/// called on the threads of backward(), one call at a time.
+class GradientHooks {
+ public:
+  /// Gets the index of a slot right after backward() has added to its parameter's `.grad`. What it
+  /// throws ends backward() and reaches its caller.
+  using Listener = std::function<void(std::size_t slot)>;
+
+  GradientHooks(const std::vector<GradientSlot>& slots, Listener listener);
+  GradientHooks(const GradientHooks&) = delete;
+  GradientHooks& operator=(const GradientHooks&) = delete;
+  /// Takes the hooks off.
+  ~GradientHooks();
+
+ private:
+  class Impl;
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace steptape::detail

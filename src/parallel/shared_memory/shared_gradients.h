@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "steptape/comm/communicator.h"
+
+#include "comm/node_barrier.h"
+#include "parallel/gradients/gradient_slots.h"
+#include "parallel/gradients/wire_buffer.h"
+#include "parallel/shared_memory/slice_update.h"
+
+namespace steptape::detail {
+
+/// A page of memory: what ranks that write side by side are kept apart by.
+constexpr std::size_t kPageBytes = 4096;
+
+/// The least multiple of `unit` that is not below `bytes`.
+constexpr std::size_t roundUp(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+/// Adds up the gradients of all ranks in memory that the ranks of a node share.
+///
+/// Each rank has an array of all gradients in that memory. The ranks of a node split the elements
+/// among themselves: rank r adds up the r-th part of all ranks' arrays, always in the order of the
+/// ranks.
+///
+///     rank 0's array  [ part 0 | part 1 ]        part 0 is added up by rank 0,
+///     rank 1's array  [ part 0 | part 1 ]        part 1 by rank 1
+///
+/// Where there are several nodes, the parts' sums go to the array of the node's first rank, and the
+/// first ranks of all nodes add these up by an allreduce, in 16 bits if told. What travels so is
+/// divided by the number of ranks, which keeps it in the range of the gradients.
+///
+/// An exchange is: gather(), then any of the calls up to finish(), the same on every rank. Between
+/// finish() and the next gather() each rank may write to its own array.
+///
+/// Not thread-safe: one thread at a time, the communicator's.
+class SharedGradients {
+ public:
+  /// Shares the memory and makes it the place of the slots' gradients. Collective.
+  ///
+  /// @param compression Between nodes; not kPowerSgd.
+  /// @return null on every rank if there is not enough: `why` says what is missing.
+  static std::unique_ptr<SharedGradients> create(std::vector<GradientSlot>& slots,
+                                                 std::vector<FlatArray> arrays,
+                                                 Compression compression, Communicator& world,
+                                                 std::string& why);
+
+  /// Brings in this rank's gradients and waits for those of the others. `request` is any small
+  /// number; requested() is then whether one rank of the node gave another than 0.
+  void gather(bool request);
+  bool requested() const { return requested_; }
+  /// Whether any rank has a gradient for the slot. Valid after gather().
+  GradientState stateOf(std::size_t slot) const;
+
+  /// Adds up this rank's part and returns the square of the sum's Euclidean norm over all elements,
+  /// the same on every rank. The sums are then in each rank's own array, times `scale`.
+  double sumAndNorm(double scale);
+  /// Makes the sums, times `scale`, the gradients in every rank's array.
+  void distribute(double scale);
+  /// What is left to add up to get the sums of an array, within part(): `scale` is not yet in it.
+  template <typename T>
+  ArraySum<T> remainingSum(std::size_t array, double scale) const;
+
+  /// The elements of an array that this rank adds up.
+  struct Range {
+    std::size_t begin;
+    std::size_t end;
+  };
+  Range part(std::size_t array) const;
+
+  /// Waits until all ranks of the node have come here. What they wrote before is then seen.
+  void meet(const char* what);
+  void finish() { meet("the update of the gradients"); }
+
+  const std::vector<FlatArray>& arrays() const { return arrays_; }
+  bool isNodeRoot() const { return localRank_ == 0; }
+  int nodes() const { return nodes_; }
+  /// Time spent in waiting for other ranks.
+  double waitSeconds() const { return static_cast<double>(waitNanos_) * 1e-9; }
+
+ private:
+  /// What a rank tells the others beside its gradients.
+  struct alignas(64) Notice {
+    double sumOfSquares;
+    std::uint32_t request;
+  };
+  /// Where the sums are, or what they are to be made of.
+  enum class Source { kAllRanks, kNodeRoot, kOwnPart };
+
+  SharedGradients(std::vector<GradientSlot>& slots, std::vector<FlatArray> arrays,
+                  Compression compression, Communicator& world);
+  void place(std::shared_ptr<NodeMemory> memory);
+  std::size_t bytesNeeded() const;
+  void combineStates();
+  void sumOverNodes();
+  void meet(const char* what, std::chrono::milliseconds timeout);
+
+  void* arrayOf(int localRank, std::size_t array) const;
+  Notice& noticeOf(int localRank) const;
+  GradientState* statesOf(int localRank) const;
+
+  std::vector<GradientSlot>& slots_;
+  std::vector<FlatArray> arrays_;
+  int localRank_;
+  int localSize_;
+  int nodes_;
+  std::chrono::milliseconds timeout_;
+  std::shared_ptr<Communicator> nodeRoots_;  // Null on other ranks, and where there is one node.
+  Compression compression_;
+  double nodeSumsDivisor_ = 1;
+  std::vector<CompressedBucket> nodeSums_;  // By array, where there are nodeRoots_.
+  std::shared_ptr<NodeMemory> memory_;
+  std::optional<NodeBarrier> barrier_;
+
+  // Offsets in the memory, in bytes.
+  std::size_t notices_ = 0;
+  std::size_t states_ = 0;
+  std::size_t gradients_ = 0;
+  std::size_t gradientBytes_ = 0;  // Of one rank.
+
+  // By source and array, the arrays to add up; and those of all ranks to write to.
+  std::vector<std::vector<const void*>> allRanks_;
+  Source source_ = Source::kAllRanks;
+  bool requested_ = false;
+  bool allDense_ = true;
+  std::vector<GradientState> combined_;  // Only where not all are dense.
+  std::int64_t waitNanos_ = 0;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/base/export.h"
+
+#include "base/mutex.h"
+#include "span/span_ring.h"
+
+namespace steptape::detail {
+
+/// What one thread has recorded in the current session.
+struct ThreadTrack {
+  ThreadTrack(std::uint64_t id, std::size_t capacity) : threadId(id), ring(capacity) {}
+
+  const std::uint64_t threadId;
+  std::string name;  // guarded by the registry's mutex
+  SpanRing ring;
+  std::atomic<bool> threadExited{false};
+};
+
+/// Number of the session that records now; 0 while recording is off.
+STEPTAPE_EXPORT extern std::atomic<std::uint32_t> recordingSession;
+
+/// Brings recording threads and the one SpanCollector together.
+///
+/// @threads Thread-safe.
+class STEPTAPE_EXPORT RecorderRegistry {
+ public:
+  static RecorderRegistry& instance();
+
+  /// Begins a session. @return its number, or 0 while another one is open.
+  std::uint32_t open(std::size_t recordsPerThread);
+  void close();
+
+  /// Adds the calling thread to `session`.
+  ///
+  /// @param track The thread's track of an earlier session, used again if it fits.
+  /// @param name  The thread's.
+  /// @return null if `session` is over.
+  std::shared_ptr<ThreadTrack> join(std::uint32_t session, std::shared_ptr<ThreadTrack> track,
+                                    const std::string& name);
+
+  std::vector<std::shared_ptr<ThreadTrack>> tracks();
+  void forget(const std::shared_ptr<ThreadTrack>& track);
+
+  void rename(ThreadTrack& track, const std::string& name);
+  std::string nameOf(const ThreadTrack& track);
+
+  /// How many records the threads of this session have pushed so far.
+  std::uint64_t countPushed();
+
+  /// Counts spans that no ring could count.
+  void countUnrecorded(std::uint64_t spans = 1) noexcept {
+    unrecorded_.fetch_add(spans, std::memory_order_relaxed);
+  }
+  std::uint64_t takeUnrecorded() noexcept {
+    return unrecorded_.exchange(0, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> unrecorded_{0};
+  Mutex mutex_;
+  bool open_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  std::uint32_t session_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  std::size_t recordsPerThread_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t pushedByForgotten_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  std::vector<std::shared_ptr<ThreadTrack>> tracks_ STEPTAPE_GUARDED_BY(mutex_);
+};
+
+}  // namespace steptape::detail

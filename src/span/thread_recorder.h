@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+
+#include "steptape/base/clock.h"
+#include "steptape/base/export.h"
+#include "steptape/span/span_record.h"
+
+#include "span/name_cache.h"
+#include "span/recorder_registry.h"
+
+// How a source of spans records them. Spans that begin and end on one thread nest; `owner` is the
+// address of the object whose lifetime a span is, and identifies it. Where an owner is not the
+// innermost one when it ends, those inside it are given up and counted as dropped; an end without a
+// begin does nothing, so sources can be switched on and off at any moment.
+//
+// While recording is off all of these do nothing but pop what began before.
+//
+// All is inline: a call across a library would cost as much as the rest of it.
+
+namespace steptape::detail {
+
+/// The spans that are open on one thread, and where its finished ones go.
+class ThreadRecorder {
+ public:
+  ThreadRecorder() = default;
+  ThreadRecorder(const ThreadRecorder&) = delete;
+  ThreadRecorder& operator=(const ThreadRecorder&) = delete;
+  ~ThreadRecorder() {
+    if (track_ != nullptr) {
+      track_->threadExited.store(true, std::memory_order_release);
+    }
+  }
+
+  std::uint32_t session() const noexcept { return session_; }
+  NameCache& names() noexcept { return names_; }
+
+  bool join(std::uint32_t session, const std::string& threadName);
+  void rename(const std::string& threadName);
+
+  bool begin(SpanKind kind, std::uint16_t nameId, std::uint16_t forwardThread,
+             std::uint64_t payload, const void* owner) noexcept {
+    if (depth_ == kMaxDepth) {
+      track_->ring.countDropped();
+      return false;
+    }
+    OpenSpan& span = open_[depth_];
+    const std::uint64_t nameBit = std::uint64_t{1} << (nameId % 64);
+    const std::uint64_t outerNames = depth_ == 0 ? 0 : open_[depth_ - 1].nameBits;
+    const bool nested = (outerNames & nameBit) != 0 && isOpen(nameId);
+    span.owner = owner;
+    span.nameBits = outerNames | nameBit;
+    span.payload = payload;
+    span.nameId = nameId;
+    span.forwardThread = forwardThread;
+    span.kind = kind;
+    span.flags = static_cast<std::uint8_t>(nested ? kNestedInItself : 0);
+    ++depth_;
+    span.startTicks = readTicks();  // last, so that a span does not time its own bookkeeping
+    return true;
+  }
+
+  void end(const void* owner, std::uint64_t endTicks) noexcept {
+    if ((depth_ == 0 || open_[depth_ - 1].owner != owner) && !giveUpInside(owner)) {
+      return;
+    }
+    const OpenSpan& span = open_[--depth_];
+    push({span.startTicks, endTicks, span.payload, span.nameId, span.forwardThread,
+          static_cast<std::uint8_t>(depth_), span.kind, span.flags, 0});
+  }
+
+  void setValue(const void* owner, double value) noexcept {
+    for (std::size_t i = depth_; i-- > 0;) {
+      if (open_[i].owner == owner) {
+        open_[i].payload = SpanRecord::payloadOf(value);
+        open_[i].flags |= kHasValue;
+        return;
+      }
+    }
+  }
+
+  void push(const SpanRecord& record) noexcept {
+    if (session_ == recordingSession.load(std::memory_order_relaxed)) {
+      track_->ring.push(record);
+    }
+  }
+
+  /// Details for the innermost open span. REQUIRES: `owner` is its owner.
+  void setDetails(const void* owner, std::uint32_t detailsId) noexcept {
+    if (depth_ != 0 && open_[depth_ - 1].owner == owner) {
+      OpenSpan& span = open_[depth_ - 1];
+      span.payload = (span.payload & SpanRecord::kNoPayload) | std::uint64_t{detailsId} << 32;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMaxDepth = 256;  // a record's depth has 8 bits
+
+  struct OpenSpan {
+    std::uint64_t startTicks;
+    std::uint64_t payload;
+    const void* owner;
+    /// A bit, chosen by number, for the name of this span and of each that encloses it.
+    std::uint64_t nameBits;
+    std::uint16_t nameId;
+    std::uint16_t forwardThread;
+    SpanKind kind;
+    std::uint8_t flags;
+  };
+
+  STEPTAPE_EXPORT bool isOpen(std::uint16_t nameId) const noexcept;
+
+  /// Makes the span of `owner` the innermost one. @return false if it is not open on this thread.
+  STEPTAPE_EXPORT bool giveUpInside(const void* owner) noexcept;
+
+  std::uint32_t session_ = 0;
+  std::size_t depth_ = 0;
+  std::shared_ptr<ThreadTrack> track_;
+  std::array<OpenSpan, kMaxDepth> open_;
+  NameCache names_;
+};
+
+/// The calling thread's recorder; null until it records. `__thread` promises what C++17 cannot,
+/// that no constructor runs, and the model that it is found without a call.
+STEPTAPE_EXPORT extern __thread ThreadRecorder* currentRecorder
+    __attribute__((tls_model("initial-exec")));
+
+/// Adds the thread to `session`. @return null if it cannot record.
+STEPTAPE_EXPORT ThreadRecorder* joinSession(std::uint32_t session) noexcept;
+
+/// The recorder with which the calling thread can record in `session`; null if there is none.
+inline ThreadRecorder* recorderFor(std::uint32_t session) noexcept {
+  if (session == 0) {
+    return nullptr;
+  }
+  ThreadRecorder* const recorder = currentRecorder;
+  return recorder != nullptr && recorder->session() == session ? recorder : joinSession(session);
+}
+
+inline ThreadRecorder* recorderForNow() noexcept {
+  return recorderFor(recordingSession.load(std::memory_order_relaxed));
+}
+
+/// @param name Any lifetime: it is compared with known names, and copied once if it is new.
+/// @return whether it is recorded.
+/// @cost About 10 ns with endSpan(), beyond two readings of the cycle counter.
+inline bool beginSpan(SpanKind kind, const char* name, std::uint16_t forwardThread,
+                      std::uint64_t payload, const void* owner) noexcept {
+  ThreadRecorder* const recorder = recorderForNow();
+  if (recorder == nullptr) {
+    return false;
+  }
+  const std::uint16_t nameId = recorder->names().idOf(kind, name);
+  return nameId != 0 && recorder->begin(kind, nameId, forwardThread, payload, owner);
+}
+
+inline void endSpan(const void* owner) noexcept {
+  const std::uint64_t endTicks = readTicks();  // first, as at the start last
+  if (ThreadRecorder* const recorder = currentRecorder) {
+    recorder->end(owner, endTicks);
+  }
+}
+
+/// Begins a span that nests in nothing and may end on another thread.
+///
+/// @return what endDetached() needs; its nameId is 0 if it is not recorded.
+STEPTAPE_EXPORT SpanRecord beginDetached(SpanKind kind, const char* name,
+                                         std::uint64_t payload) noexcept;
+STEPTAPE_EXPORT void endDetached(SpanRecord record) noexcept;
+
+}  // namespace steptape::detail

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "summary/image/boxes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "summary/image/bitmap_font.h"
+#include "summary/image/boxes_canvas.h"
+#include "summary/image/image_resize.h"
+#include "summary/image/png_chunks.h"
+#include "summary/reject.h"
+#include "summary/tensor/strided.h"
+
+namespace steptape {
+namespace {
+
+using detail::Canvas;
+using detail::Colour;
+
+std::size_t distinctCount(std::vector<std::string> labels) {
+  std::sort(labels.begin(), labels.end());
+  const auto end = std::unique(labels.begin(), labels.end());
+  return static_cast<std::size_t>(end - labels.begin());
+}
+
+void checkNumbers(std::size_t boxes, const BoxOptions& options) {
+  const std::size_t labels = options.labels.size();
+  if (labels != 0 && labels != boxes) {
+    detail::reject("boxes", std::to_string(labels) + " labels, wanted one for each of " +
+                                std::to_string(boxes) + " boxes, or none");
+  }
+  const std::size_t colors = options.colors.size();
+  if (colors == 0 || colors == boxes) {
+    return;
+  }
+  const std::size_t distinct = distinctCount(options.labels);
+  if (distinct == 0 || colors != distinct) {
+    detail::reject(
+        "boxes",
+        std::to_string(colors) + " colors, wanted one for each of " + std::to_string(boxes) +
+            " boxes" +
+            (distinct == 0 ? "" : " or of " + std::to_string(distinct) + " distinct labels") +
+            ", or none");
+  }
+}
+
+struct Size {
+  int width;
+  int height;
+};
+
+Size scaledSize(std::int64_t width, std::int64_t height, std::int64_t channels, double rescale) {
+  if (!(rescale > 0) || !std::isfinite(rescale)) {
+    detail::reject("boxes", "rescale is " + std::to_string(rescale) + ", wanted a positive number");
+  }
+  // Cut as the peers cut. More than 2^31 pixels a side no image has.
+  const auto scaled = [&](std::int64_t side) {
+    return static_cast<std::int64_t>(
+        std::min(static_cast<double>(side) * rescale, static_cast<double>(INT32_MAX)));
+  };
+  detail::checkPngSize(scaled(width), scaled(height), channels);
+  return {static_cast<int>(scaled(width)), static_cast<int>(scaled(height))};
+}
+
+void checkBoxesShape(const TensorView& boxes) {
+  if (boxes.rank() != 2 || boxes.shape()[1] != 4) {
+    detail::reject("boxes",
+                   "shape " + boxes.shapeString() + ", wanted (N, 4): left, top, right, bottom");
+  }
+}
+
+/// Grey pixels in colour, so that the boxes show theirs.
+Pixels inColour(Pixels image) {
+  if (image.channels != 1) {
+    return image;
+  }
+  Pixels colour{image.width, image.height, 3, {}, image.nanCount};
+  colour.data.reserve(image.data.size() * 3);
+  for (const std::uint8_t grey : image.data) {
+    colour.data.insert(colour.data.end(), 3, grey);
+  }
+  return colour;
+}
+
+/// The colour of every box.
+std::vector<Colour> coloursOf(std::size_t boxes, const BoxOptions& options) {
+  constexpr Colour kRed = {255, 0, 0};
+  if (options.colors.empty()) {
+    return std::vector<Colour>(boxes, kRed);
+  }
+  if (options.colors.size() == boxes) {
+    return options.colors;
+  }
+  std::vector<Colour> colours;
+  std::unordered_map<std::string, std::size_t> numbers;
+  for (const std::string& label : options.labels) {
+    colours.push_back(options.colors[numbers.emplace(label, numbers.size()).first->second]);
+  }
+  return colours;
+}
+
+/// Cut to an integer. Far outside the image the difference does not show.
+int cut(double coordinate) {
+  constexpr double kFar = 1e9;
+  return static_cast<int>(std::clamp(coordinate, -kFar, kFar));
+}
+
+/// -1, 0 or 1.
+int sign(int value) {
+  return (value > 0) - (value < 0);
+}
+
+/// An edge two pixels wide: its second line lies to the left of its direction as y points down,
+/// which for a box drawn counterclockwise is inside at the left and right, outside at the top and
+/// bottom. That is what Pillow makes of an even width.
+void drawEdge(int x0, int y0, int x1, int y1, Colour colour, Canvas* canvas) {
+  canvas->fill(x0, y0, x1 + sign(y1 - y0), y1 + sign(x1 - x0), colour);
+}
+
+void drawOutline(const BoxCorners& box, Colour colour, Canvas* canvas) {
+  const int left = cut(box[0]);
+  const int top = cut(box[1]);
+  const int right = cut(box[2]);
+  const int bottom = cut(box[3]);
+  drawEdge(left, top, left, bottom, colour, canvas);
+  drawEdge(left, bottom, right, bottom, colour, canvas);
+  drawEdge(right, bottom, right, top, colour, canvas);
+  drawEdge(right, top, left, top, colour, canvas);
+}
+
+void drawLabel(const std::string& label, const BoxCorners& box, Colour colour, Canvas* canvas) {
+  namespace font = detail::bitmap_font;
+  constexpr int kMargin = 1;
+  // More characters than this are wider than any image.
+  constexpr std::size_t kMaxLength = 1 << 20;
+  const int width = static_cast<int>(std::min(font::length(label), kMaxLength)) * font::kAdvance;
+  const int left = cut(box[0]);
+  const int bottom = cut(box[3]);
+  canvas->fill(left, bottom - font::kHeight - 2 * kMargin, left + width, bottom, colour);
+  canvas->write(label, left + kMargin, bottom - font::kHeight - kMargin, detail::inkOn(colour));
+}
+
+}  // namespace
+
+void checkBoxes(const TensorView& image, const TensorView& boxes, const BoxOptions& options) {
+  checkImage(image, options.dataFormat);
+  checkBoxesShape(boxes);
+  checkNumbers(static_cast<std::size_t>(boxes.shape()[0]), options);
+  const auto side = [&](char letter) {
+    const std::size_t i = options.dataFormat.find(letter);
+    return i == std::string::npos ? std::int64_t{1} : image.shape()[i];
+  };
+  scaledSize(side('W'), side('H'), std::max<std::int64_t>(side('C'), 3), options.rescale);
+}
+
+std::vector<BoxCorners> boxCorners(const TensorView& boxes) {
+  checkBoxesShape(boxes);
+  const std::vector<double> numbers = detail::rowMajorElements<double>(boxes);
+  std::vector<BoxCorners> corners(numbers.size() / 4);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (!std::isfinite(numbers[i])) {
+      constexpr const char* kNames[] = {"left", "top", "right", "bottom"};
+      detail::reject("boxes", std::string(kNames[i % 4]) + " of box " + std::to_string(i / 4) +
+                                  " is " + std::to_string(numbers[i]) + ", wanted a finite number");
+    }
+    corners[i / 4][i % 4] = numbers[i];
+  }
+  return corners;
+}
+
+Pixels drawBoxes(Pixels image, const std::vector<BoxCorners>& boxes, const BoxOptions& options) {
+  checkNumbers(boxes.size(), options);
+  const Size size = scaledSize(image.width, image.height, image.channels, options.rescale);
+  Pixels drawn = inColour(std::move(image));
+  Canvas canvas(&drawn);
+  const std::vector<Colour> colours = coloursOf(boxes.size(), options);
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    drawOutline(boxes[i], colours[i], &canvas);
+    if (!options.labels.empty() && !options.labels[i].empty()) {
+      drawLabel(options.labels[i], boxes[i], colours[i], &canvas);
+    }
+  }
+  return detail::resizeLanczos(std::move(drawn), size.width, size.height);
+}
+
+}  // namespace steptape

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "summary/image/image.h"
+
+namespace steptape::detail {
+
+/// Red, green and blue.
+using Colour = std::array<std::uint8_t, 3>;
+
+/// Black or white, whichever stands out more from `colour`.
+///
+/// @source The contrast ratio of WCAG 2.1, 1.4.3.
+Colour inkOn(Colour colour);
+
+/// Draws into an image with 3 or 4 channels, opaquely; what lies outside is clipped.
+///
+/// @threads Not thread-safe: one thread at a time.
+class Canvas {
+ public:
+  /// @param pixels Not owned; must outlive this.
+  explicit Canvas(Pixels* pixels) : pixels_(pixels) {}
+
+  /// Fills a rectangle, both corners included; they may be given in any order.
+  void fill(int x0, int y0, int x1, int y1, Colour colour);
+
+  /// Writes a line of text in the bitmap font, its upper left corner at (x, y).
+  void write(std::string_view text, int x, int y, Colour colour);
+
+ private:
+  void set(int x, int y, Colour colour);
+
+  Pixels* pixels_;
+};
+
+}  // namespace steptape::detail

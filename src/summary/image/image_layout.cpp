@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "summary/image/image_layout.h"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+
+#include "summary/image/color_math.h"
+#include "summary/reject.h"
+#include "summary/tensor/visit_elements.h"
+
+namespace steptape::detail {
+namespace {
+
+/// Whether `format` has every required letter and no other than these and the optional ones, none
+/// twice.
+bool isFormat(std::string_view format, const ImageFormat& rules) {
+  const auto count = [&](char letter) { return std::count(format.begin(), format.end(), letter); };
+  const auto isOnce = [&](char letter) { return count(letter) == 1; };
+  std::size_t known = 0;
+  for (const std::string_view letters : {rules.required, rules.optional}) {
+    known += static_cast<std::size_t>(std::count_if(letters.begin(), letters.end(), isOnce));
+  }
+  return known == format.size() &&
+         std::all_of(rules.required.begin(), rules.required.end(), isOnce);
+}
+
+Dimension dimensionOf(const TensorView& view, std::string_view format, char letter) {
+  const std::size_t i = format.find(letter);
+  return i == std::string_view::npos ? Dimension{1, 0}
+                                     : Dimension{view.shape()[i], view.strides()[i]};
+}
+
+std::uint8_t toByte(std::uint8_t value) {
+  return value;
+}
+
+std::uint8_t toByte(Bool8 value) {
+  return value.byte != 0 ? 255 : 0;
+}
+
+std::uint8_t toByte(float value) {
+  return colorByte(value);
+}
+std::uint8_t toByte(double value) {
+  return colorByte(static_cast<float>(value));
+}
+std::uint8_t toByte(Float16 value) {
+  return colorByte(toFloat(value));
+}
+std::uint8_t toByte(BFloat16 value) {
+  return colorByte(toFloat(value));
+}
+
+template <typename T>
+bool isNan(T value) {
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    return isNan(toFloat(value));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return value != value;
+  } else {
+    return false;
+  }
+}
+
+template <typename T>
+constexpr bool kIsPixel =
+    std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Bool8> || std::is_same_v<T, Float16> ||
+    std::is_same_v<T, BFloat16> || std::is_floating_point_v<T>;
+
+/// Converts elements that lie `from.stride` apart to bytes that lie `toStride` apart.
+template <typename T>
+std::uint64_t convertRun(const T* first, Dimension from, std::uint8_t* to, std::int64_t toStride) {
+  std::uint64_t nans = 0;
+  for (std::int64_t i = 0; i < from.size; ++i) {
+    const T element = first[i * from.stride];
+    nans += isNan(element) ? 1 : 0;
+    to[i * toStride] = toByte(element);
+  }
+  return nans;
+}
+
+template <typename T>
+std::uint64_t convertRow(const T* from, const ImageLayout& layout, std::uint8_t* to) {
+  const Dimension& columns = layout.columns;
+  const Dimension& channels = layout.channels;
+  const bool isInterleaved =
+      columns.stride == channels.size && (channels.stride == 1 || channels.size == 1);
+  if (isInterleaved) {
+    // Constant strides of 1, for the compiler to convert many at a time.
+    return convertRun(from, {columns.size * channels.size, 1}, to, 1);
+  }
+  std::uint64_t nans = 0;
+  for (std::int64_t c = 0; c < channels.size; ++c) {
+    nans += convertRun(from + c * channels.stride, columns, to + c, channels.size);
+  }
+  return nans;
+}
+
+}  // namespace
+
+ImageLayout imageLayout(const TensorView& view, std::string_view format, const ImageFormat& rules) {
+  if (!isFormat(format, rules)) {
+    reject(rules.call, "dataFormat is " + quoted(format) + ", wanted " + std::string(rules.wanted) +
+                           " in any order");
+  }
+  if (view.rank() != format.size()) {
+    reject(rules.call, "shape " + view.shapeString() + " has " + std::to_string(view.rank()) +
+                           " dimensions, wanted " + std::to_string(format.size()) +
+                           " for dataFormat " + quoted(format));
+  }
+  if (view.numel() == 0) {
+    reject(rules.call, "shape " + view.shapeString() + " has no pixels");
+  }
+  ImageLayout layout;
+  layout.images = dimensionOf(view, format, 'N');
+  layout.frames = dimensionOf(view, format, 'T');
+  layout.rows = dimensionOf(view, format, 'H');
+  layout.columns = dimensionOf(view, format, 'W');
+  layout.channels = dimensionOf(view, format, 'C');
+  const std::int64_t channels = layout.channels.size;
+  if (channels != 1 && channels != 3 && channels != 4) {
+    reject(rules.call, "shape " + view.shapeString() + " has " + std::to_string(channels) +
+                           " channels in dataFormat " + quoted(format) + ", wanted 1, 3 or 4");
+  }
+  visitElements(view, [&](const auto* data) {
+    if constexpr (!kIsPixel<std::remove_const_t<std::remove_pointer_t<decltype(data)>>>) {
+      // An integer of unknown scale: any guess would show some people a white or a black image.
+      reject(rules.call, "element type " + std::string(dtypeName(view.dtype())) +
+                             ", wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
+    }
+  });
+  return layout;
+}
+
+std::uint64_t copyTiles(const TensorView& view, const ImageLayout& layout, std::int64_t frame,
+                        const TileGrid& grid, std::uint8_t* to) {
+  const std::int64_t tileBytes = layout.columns.size * layout.channels.size;
+  const std::int64_t rowBytes = tileBytes * grid.columns;
+  std::uint64_t nans = 0;
+  visitElements(view, [&](const auto* data) {
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
+    if constexpr (kIsPixel<T>) {
+      for (std::int64_t i = 0; i < layout.images.size; ++i) {
+        const T* from = data + i * layout.images.stride + frame * layout.frames.stride;
+        std::uint8_t* row =
+            to + (i / grid.columns) * layout.rows.size * rowBytes + (i % grid.columns) * tileBytes;
+        for (std::int64_t y = 0; y < layout.rows.size; ++y, row += rowBytes) {
+          nans += convertRow(from + y * layout.rows.stride, layout, row);
+        }
+      }
+    }
+  });
+  return nans;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "steptape/summary/figure_traits.h"
+
+#include "base/text.h"
+#include "summary/image/png_chunks.h"
+#include "summary/reject.h"
+
+#include <zlib.h>
+
+namespace steptape {
+namespace {
+
+constexpr std::size_t kHeaderBytes = 13;
+/// Length, type and checksum of a chunk.
+constexpr std::size_t kChunkOverhead = 12;
+/// Of lengths and sides.
+constexpr std::uint32_t kLargest = 0x7FFFFFFF;
+
+std::uint32_t bigEndian(std::string_view bytes) {
+  std::uint32_t value = 0;
+  for (const char byte : bytes.substr(0, 4)) {
+    value = value << 8 | static_cast<unsigned char>(byte);
+  }
+  return value;
+}
+
+/// A chunk of a file, as views of its bytes.
+struct Chunk {
+  std::string_view type;
+  std::string_view data;
+  std::uint32_t crc;
+  std::size_t end;  ///< Where the next one begins.
+};
+
+Chunk chunkAt(std::string_view file, std::size_t at) {
+  const std::string_view rest = file.substr(at);
+  if (rest.size() < kChunkOverhead || bigEndian(rest) > rest.size() - kChunkOverhead) {
+    detail::reject("PNG", "the bytes end within a chunk, after " + std::to_string(file.size()) +
+                              " of them; wanted a whole file");
+  }
+  const std::size_t length = bigEndian(rest);
+  return {rest.substr(4, 4), rest.substr(8, length), bigEndian(rest.substr(8 + length)),
+          at + kChunkOverhead + length};
+}
+
+/// Width or height.
+int sideOf(std::string_view bytes) {
+  const std::uint32_t side = bigEndian(bytes);
+  if (side == 0 || side > kLargest) {
+    detail::reject("PNG", "a side has " + std::to_string(side) + " pixels, wanted 1 to 2147483647");
+  }
+  return static_cast<int>(side);
+}
+
+bool isHeader(const Chunk& chunk) {
+  if (chunk.type != "IHDR" || chunk.data.size() != kHeaderBytes) {
+    return false;
+  }
+  // The checksum is of the type, which precedes the data, as well.
+  const auto* typed = reinterpret_cast<const Bytef*>(chunk.type.data());
+  return crc32(0, typed, static_cast<uInt>(4 + kHeaderBytes)) == chunk.crc;
+}
+
+}  // namespace
+
+PngImage pngImage(std::string bytes) {
+  if (!detail::startsWith(bytes, detail::kPngSignature)) {
+    detail::reject("PNG", "the bytes do not begin with the signature of a PNG file");
+  }
+  Chunk chunk = chunkAt(bytes, detail::kPngSignature.size());
+  if (!isHeader(chunk)) {
+    detail::reject("PNG", "the first chunk is no intact header (IHDR)");
+  }
+  const int width = sideOf(chunk.data);
+  const int height = sideOf(chunk.data.substr(4));
+  while (chunk.type != "IEND") {
+    chunk = chunkAt(bytes, chunk.end);
+  }
+  return {width, height, std::move(bytes)};
+}
+
+CapturedFigure FigureTraits<PngImage>::capture(const PngImage& image) {
+  auto checked = std::make_shared<const PngImage>(pngImage(image.bytes));
+  CapturedFigure captured;
+  captured.bytes = checked->bytes.size();
+  captured.draw = [checked = std::move(checked)] { return *checked; };
+  return captured;
+}
+
+}  // namespace steptape

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "summary/plot/custom_scalars.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "steptape/event/plugin_content.h"
+
+#include "base/utf8.h"
+#include "summary/reject.h"
+
+namespace steptape {
+namespace {
+
+constexpr char kLayoutTag[] = "custom_scalars__config__";
+
+void checkUtf8(const char* what, const std::string& text) {
+  if (!isValidUtf8(text)) {
+    detail::reject("custom scalars",
+                   std::string(what) + " " + detail::quoted(text) + " is not UTF-8");
+  }
+}
+
+void checkTag(const CustomScalarsChart& chart, const std::string& tag) {
+  if (tag.empty()) {
+    detail::reject("custom scalars", "chart " + detail::quoted(chart.title) + " has an empty tag");
+  }
+  checkUtf8("tag", tag);
+}
+
+void checkChart(const CustomScalarsChart& chart) {
+  checkUtf8("chart", chart.title);
+  if (chart.tags.empty() == chart.margins.empty()) {
+    detail::reject("custom scalars",
+                   "chart " + detail::quoted(chart.title) + " has " +
+                       (chart.tags.empty() ? "no tags" : "both tags and margins") +
+                       ", wanted either tags or margins");
+  }
+  for (const std::string& tag : chart.tags) {
+    checkTag(chart, tag);
+  }
+  for (const auto& margin : chart.margins) {
+    for (const std::string& tag : margin) {
+      checkTag(chart, tag);
+    }
+  }
+}
+
+/// The item of that title, made at the end if there is none.
+template <typename Item>
+Item* findOrAdd(const std::string& title, std::vector<Item>* items) {
+  const auto known = std::find_if(items->begin(), items->end(),
+                                  [&](const Item& item) { return item.title == title; });
+  if (known != items->end()) {
+    return &*known;
+  }
+  items->emplace_back().title = title;
+  return &items->back();
+}
+
+}  // namespace
+
+void checkLayout(const CustomScalarsLayout& layout) {
+  if (layout.categories.empty()) {
+    detail::reject("custom scalars", "the layout has no category");
+  }
+  for (const CustomScalarsCategory& category : layout.categories) {
+    checkUtf8("category", category.title);
+    if (category.charts.empty()) {
+      detail::reject("custom scalars",
+                     "category " + detail::quoted(category.title) + " has no chart");
+    }
+    for (const CustomScalarsChart& chart : category.charts) {
+      checkChart(chart);
+    }
+  }
+}
+
+void mergeLayout(const CustomScalarsLayout& addition, CustomScalarsLayout* layout) {
+  for (const CustomScalarsCategory& category : addition.categories) {
+    CustomScalarsCategory* const known = findOrAdd(category.title, &layout->categories);
+    for (const CustomScalarsChart& chart : category.charts) {
+      *findOrAdd(chart.title, &known->charts) = chart;
+    }
+  }
+}
+
+event::Value customScalarsValue(const CustomScalarsLayout& layout) {
+  event::SummaryMetadata metadata;
+  metadata.pluginName = event::kCustomScalarsPlugin;
+  metadata.dataClass = event::DataClass::kTensor;
+  event::Tensor tensor;
+  tensor.type = event::TensorType::kString;
+  tensor.strings.push_back(encodeLayout(layout));
+  return {kLayoutTag, std::move(tensor), std::move(metadata)};
+}
+
+}  // namespace steptape

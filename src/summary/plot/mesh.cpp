@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "summary/plot/mesh.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "steptape/event/plugin_content.h"
+
+#include "base/utf8.h"
+#include "summary/image/color_math.h"
+#include "summary/reject.h"
+#include "summary/tensor/row_major_reader.h"
+
+namespace steptape {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+/// The shape of a part with its batch: (batch, rows, 3).
+Shape batchedShape(const char* part, const TensorView& view) {
+  Shape shape = view.shape();
+  if (shape.size() == 2) {
+    shape.insert(shape.begin(), 1);
+  }
+  if (shape.size() != 3 || shape[2] != 3) {
+    detail::reject("mesh", std::string(part) + " of shape " + view.shapeString() +
+                               ", wanted (batch, " + part + ", 3) or (" + part + ", 3)");
+  }
+  if (view.numel() == 0) {
+    detail::reject("mesh", "shape " + view.shapeString() + " has no " + part);
+  }
+  return shape;
+}
+
+bool isFloatingPoint(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32 ||
+         dtype == DType::kFloat64;
+}
+
+/// Whether the text is one `{...}` in which every bracket and string ends. TensorBoard hands it to
+/// the browser as it is; there a mesh with anything else shows nothing.
+bool isJsonObject(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos || text[begin] != '{') {
+    return false;
+  }
+  std::string closing;  // what the open brackets wait for
+  bool inString = false;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    const char c = text[i];
+    if (inString) {
+      inString = c != '"';
+      i += c == '\\' ? 1 : 0;
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '{' || c == '[') {
+      closing += c == '{' ? '}' : ']';
+    } else if (c == '}' || c == ']') {
+      if (closing.back() != c) {
+        return false;
+      }
+      closing.pop_back();
+      if (closing.empty()) {
+        return text.find_first_not_of(kSpace, i + 1) == std::string_view::npos;
+      }
+    }
+  }
+  return false;
+}
+
+void checkConfig(const std::string& json) {
+  if (!json.empty() && (!isValidUtf8(json) || !isJsonObject(json))) {
+    detail::reject("mesh",
+                   "configJson is " + replaceInvalidUtf8(json) + ", wanted a JSON object in UTF-8");
+  }
+}
+
+void checkColors(const TensorView& colors, const TensorView& vertices) {
+  if (batchedShape("colors", colors) != batchedShape("vertices", vertices)) {
+    detail::reject("mesh", "colors of shape " + colors.shapeString() +
+                               ", wanted the vertices' shape " + vertices.shapeString());
+  }
+}
+
+void checkFaces(const TensorView& faces, const TensorView& vertices) {
+  if (isFloatingPoint(faces.dtype()) || faces.dtype() == DType::kBool) {
+    detail::reject("mesh", "faces of element type " + std::string(dtypeName(faces.dtype())) +
+                               ", wanted an integer type");
+  }
+  const std::int64_t batch = batchedShape("vertices", vertices)[0];
+  if (batchedShape("faces", faces)[0] != batch) {
+    detail::reject("mesh", "faces of shape " + faces.shapeString() + ", wanted a batch of " +
+                               std::to_string(batch) + " as the vertices of shape " +
+                               vertices.shapeString());
+  }
+}
+
+/// Whether all parts together fit into one event.
+bool fitsRecord(const TensorView& vertices, const MeshOptions& options) {
+  // Not the product, which may overflow; the first condition keeps the sum small.
+  const std::int64_t faceElements = options.faces ? options.faces->numel() : 0;
+  if (std::max(vertices.numel(), faceElements) > detail::kMaxPayload / 4) {
+    return false;
+  }
+  const std::int64_t colorBytes = options.colors ? options.colors->numel() : 0;
+  return 4 * vertices.numel() + 4 * faceElements + colorBytes <= detail::kMaxPayload;
+}
+
+std::string position(const Shape& shape, std::int64_t index) {
+  const std::int64_t row = index / 3;
+  return "[" + std::to_string(row / shape[1]) + ", " + std::to_string(row % shape[1]) + ", " +
+         std::to_string(index % 3) + "]";
+}
+
+/// Converts the elements in row-major order, one block after the other, so that no second copy of
+/// the tensor is made on the way.
+///
+/// @param convert From a `Wide` and its index to an element of the tensor that is returned.
+template <typename Wide, typename Convert>
+event::Tensor converted(const TensorView& view, event::TensorType type, Shape shape,
+                        Convert&& convert) {
+  using Element = decltype(convert(Wide(), std::int64_t()));
+  event::Tensor tensor;
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  tensor.content.resize(static_cast<std::size_t>(view.numel()) * sizeof(Element));
+  char* to = tensor.content.data();
+  std::array<Wide, 1024> block;
+  detail::RowMajorReader<Wide> reader(view);
+  for (std::int64_t first = 0; first < view.numel(); first += std::int64_t{block.size()}) {
+    const auto count = std::min(view.numel() - first, std::int64_t{block.size()});
+    reader.read(block.data(), count);
+    for (std::int64_t i = 0; i < count; ++i, to += sizeof(Element)) {
+      const Element element = convert(block[static_cast<std::size_t>(i)], first + i);
+      std::memcpy(to, &element, sizeof(element));
+    }
+  }
+  return tensor;
+}
+
+event::Tensor vertexTensor(const TensorView& vertices) {
+  return converted<float>(vertices, event::TensorType::kFloat, batchedShape("vertices", vertices),
+                          [](float coordinate, std::int64_t) { return coordinate; });
+}
+
+/// A part of integers, which must all be 0 to `max`.
+template <typename Integer>
+event::Tensor integerTensor(const char* part, const TensorView& view, event::TensorType type,
+                            std::int64_t max) {
+  const Shape shape = batchedShape(part, view);
+  // Integers that binary64 rounds are out of range anyway.
+  return converted<double>(view, type, shape, [&](double number, std::int64_t index) {
+    if (!(number >= 0 && number <= static_cast<double>(max))) {
+      char text[32];
+      std::snprintf(text, sizeof(text), "%.0f", number);
+      detail::reject("mesh", part + position(shape, index) + " is " + text + ", wanted 0 to " +
+                                 std::to_string(max));
+    }
+    return static_cast<Integer>(number);
+  });
+}
+
+event::Tensor colorTensor(const TensorView& colors) {
+  if (!isFloatingPoint(colors.dtype()) && colors.dtype() != DType::kBool) {
+    return integerTensor<std::uint8_t>("colors", colors, event::TensorType::kUInt8, 255);
+  }
+  return converted<float>(colors, event::TensorType::kUInt8, batchedShape("colors", colors),
+                          [](float color, std::int64_t) { return detail::colorByte(color); });
+}
+
+const char* suffixOf(event::MeshPart part) {
+  switch (part) {
+    case event::MeshPart::kVertex:
+      return "_VERTEX";
+    case event::MeshPart::kFace:
+      return "_FACE";
+    case event::MeshPart::kColor:
+      return "_COLOR";
+  }
+  return "";
+}
+
+event::Value partValue(event::MeshPluginData data, event::MeshPart part, event::Tensor tensor,
+                       event::SummaryMetadata metadata) {
+  data.part = part;
+  data.shape.assign(tensor.shape.begin(), tensor.shape.end());
+  metadata.pluginName = event::kMeshPlugin;
+  metadata.pluginContent = event::meshPluginContent(data);
+  metadata.dataClass = event::DataClass::kTensor;
+  return {data.name + suffixOf(part), std::move(tensor), std::move(metadata)};
+}
+
+}  // namespace
+
+void checkMesh(const TensorView& vertices, const MeshOptions& options) {
+  batchedShape("vertices", vertices);
+  if (options.colors) {
+    checkColors(*options.colors, vertices);
+  }
+  if (options.faces) {
+    checkFaces(*options.faces, vertices);
+  }
+  if (!fitsRecord(vertices, options)) {
+    detail::reject("mesh", "vertices of shape " + vertices.shapeString() +
+                               " with their colors and faces have more than " +
+                               std::to_string(detail::kMaxPayload) +
+                               " bytes: a record is below 2 GiB");
+  }
+  checkConfig(options.configJson);
+}
+
+MeshTensors meshTensors(const TensorView& vertices, const MeshOptions& options) {
+  checkMesh(vertices, options);
+  MeshTensors mesh;
+  mesh.vertices = vertexTensor(vertices);
+  if (options.faces) {
+    mesh.faces = integerTensor<std::int32_t>("faces", *options.faces, event::TensorType::kInt32,
+                                             mesh.vertices.shape[1] - 1);
+  }
+  if (options.colors) {
+    mesh.colors = colorTensor(*options.colors);
+  }
+  return mesh;
+}
+
+std::vector<event::Value> meshValues(const std::string& tag, MeshTensors mesh,
+                                     const std::string& configJson,
+                                     const event::SummaryMetadata& metadata) {
+  std::vector<std::pair<event::MeshPart, event::Tensor>> parts;
+  parts.emplace_back(event::MeshPart::kVertex, std::move(mesh.vertices));
+  if (mesh.faces) {
+    parts.emplace_back(event::MeshPart::kFace, std::move(*mesh.faces));
+  }
+  if (mesh.colors) {
+    parts.emplace_back(event::MeshPart::kColor, std::move(*mesh.colors));
+  }
+
+  event::MeshPluginData data;
+  data.name = tag;
+  if (!configJson.empty()) {
+    data.jsonConfig = configJson;
+  }
+  for (const auto& part : parts) {
+    data.parts.push_back(part.first);
+  }
+  std::vector<event::Value> values;
+  values.reserve(parts.size());
+  for (auto& [part, tensor] : parts) {
+    values.push_back(partValue(data, part, std::move(tensor), metadata));
+  }
+  return values;
+}
+
+}  // namespace steptape

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "summary/video/gif_lzw.h"
+#include "summary/video/gif_palette.h"
+#include "summary/video/video.h"
+#include "summary/video/video_frames.h"
+
+namespace steptape {
+namespace {
+
+using detail::Area;
+using detail::IndexedPixels;
+
+void append16(std::int64_t value, std::string* gif) {
+  *gif += static_cast<char>(value & 0xFF);
+  *gif += static_cast<char>(value >> 8 & 0xFF);
+}
+
+void appendHeader(const Frames& frames, std::string* gif) {
+  using namespace std::string_view_literals;
+  *gif += "GIF89a";
+  append16(frames.width, gif);
+  append16(frames.height, gif);
+  *gif += "\0\0\0"sv;                                 // every frame has colours of its own
+  *gif += "\x21\xFF\x0BNETSCAPE2.0\x03\x01\0\0\0"sv;  // repeats for ever
+}
+
+/// Hundredths of a second for which frame `i` is shown: the sum of all is never off by more than
+/// half of one.
+std::int64_t delayOf(std::int64_t i, double fps) {
+  const auto time = [&](std::int64_t frame) {
+    return std::llround(static_cast<double>(frame) * 100 / fps);
+  };
+  return time(i + 1) - time(i);
+}
+
+/// How many bits a colour's number has; GIF wants two at least.
+int bitsFor(std::size_t colours) {
+  int bits = 2;
+  while ((std::size_t{1} << bits) < colours) {
+    ++bits;
+  }
+  return bits;
+}
+
+void appendControl(std::int64_t delay, int transparent, std::string* gif) {
+  constexpr int kKeep = 1 << 2;   // what the frame leaves behind stays
+  constexpr int kClear = 2 << 2;  // its pixels become transparent
+  *gif += "\x21\xF9\x04";
+  *gif += static_cast<char>(transparent < 0 ? kKeep : kClear | 1);
+  append16(delay, gif);
+  *gif += static_cast<char>(transparent < 0 ? 0 : transparent);
+  *gif += '\0';
+}
+
+void appendImage(const IndexedPixels& pixels, const Area& area, std::string* gif) {
+  constexpr int kOwnColours = 0x80;
+  const int bits = bitsFor(pixels.palette.size());
+  *gif += '\x2C';
+  for (const int number : {area.left, area.top, area.width, area.height}) {
+    append16(number, gif);
+  }
+  *gif += static_cast<char>(kOwnColours | (bits - 1));
+  for (const auto& colour : pixels.palette) {
+    gif->append(colour.begin(), colour.end());
+  }
+  gif->append(3 * ((std::size_t{1} << bits) - pixels.palette.size()), '\0');
+  detail::appendGifLzw(pixels.indices, bits, gif);
+}
+
+std::vector<std::uint8_t> cutOut(const Frames& frames, std::int64_t i, const Area& area) {
+  const std::size_t row =
+      static_cast<std::size_t>(area.width) * static_cast<std::size_t>(frames.channels);
+  std::vector<std::uint8_t> pixels;
+  pixels.reserve(row * static_cast<std::size_t>(area.height));
+  const std::uint8_t* from = detail::areaPixels(frames, i, area);
+  for (int y = 0; y < area.height; ++y, from += detail::rowBytes(frames)) {
+    pixels.insert(pixels.end(), from, from + row);
+  }
+  return pixels;
+}
+
+}  // namespace
+
+std::string encodeGif(const Frames& frames, double fps) {
+  detail::checkFrames(frames, fps);
+  detail::checkGifSize(frames.width, frames.height);
+  // A transparent pixel would show the frame below, so that such frames are cleared, and whole.
+  const bool hasAlpha = frames.channels == 4;
+  std::string gif;
+  appendHeader(frames, &gif);
+  for (std::int64_t i = 0; i < frames.count; ++i) {
+    const Area area =
+        i == 0 || hasAlpha ? detail::wholeArea(frames) : detail::changedArea(frames, i);
+    const IndexedPixels pixels = detail::quantize(cutOut(frames, i, area), frames.channels);
+    appendControl(delayOf(i, fps), pixels.transparent, &gif);
+    appendImage(pixels, area, &gif);
+  }
+  gif += '\x3B';
+  return gif;
+}
+
+}  // namespace steptape

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/crc32c.h"
+
+namespace steptape {
+
+/// A checksum as event files store it: rotated and offset, because the CRC of bytes that hold their
+/// own CRC is poor at finding damage.
+///
+/// A separate type, so that a masked checksum is never compared with an unmasked one.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+/// @source  docs/event_file_format.md, "Checksums"
+class MaskedCrc32c {
+ public:
+  /// Takes a value that is masked already, as read from a file; to mask one, use mask().
+  explicit constexpr MaskedCrc32c(std::uint32_t value) : value_(value) {}
+
+  static constexpr MaskedCrc32c mask(Crc32c crc) {
+    return MaskedCrc32c(((crc.value() >> 15) | (crc.value() << 17)) + kOffset);
+  }
+  constexpr Crc32c unmask() const {
+    const std::uint32_t rotated = value_ - kOffset;
+    return Crc32c((rotated >> 17) | (rotated << 15));
+  }
+
+  constexpr std::uint32_t value() const { return value_; }
+
+  /// Eight hexadecimal digits, such as "0x5794d08a".
+  std::string toString() const { return Crc32c(value_).toString(); }
+
+  friend constexpr bool operator==(MaskedCrc32c a, MaskedCrc32c b) { return a.value_ == b.value_; }
+  friend constexpr bool operator!=(MaskedCrc32c a, MaskedCrc32c b) { return a.value_ != b.value_; }
+
+ private:
+  static constexpr std::uint32_t kOffset = 0xa282ead8;
+
+  std::uint32_t value_;
+};
+
+/// The masked checksum of `bytes`, as a record's header and footer hold it; as extend().
+inline MaskedCrc32c maskedCrc32c(std::string_view bytes) {
+  return MaskedCrc32c::mask(crc32c(bytes));
+}
+
+}  // namespace steptape

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include "steptape/base/status.h"
+
+#include "writer/reporter.h"
+#include "writer/run_counters.h"
+
+namespace steptape::detail {
+
+/// Counts what a run loses, and reports each cause once until beginEpisode().
+///
+/// @threads Thread-safe.
+class LossLog {
+ public:
+  /// @param counters Outlives the log, as `reporter` does.
+  LossLog(const std::string& directory, RunCounters* counters, Reporter* reporter);
+
+  /// Counts points for which there was no room.
+  void countDropped(std::uint64_t scalars, std::uint64_t values) noexcept;
+  /// Counts points that `error` kept from being encoded, most often because memory ran out.
+  void countLost(const std::exception& error, std::uint64_t scalars, std::uint64_t values) noexcept;
+
+  /// Lets each cause be reported again.
+  void beginEpisode();
+
+  /// The result of a request for which there was no memory.
+  const Status& outOfMemory() const { return outOfMemory_; }
+
+ private:
+  void count(std::uint64_t scalars, std::uint64_t values) noexcept;
+
+  // Made beforehand: there may be no memory when they are needed.
+  const Status tooFast_;
+  const Status outOfMemory_;
+  RunCounters* const counters_;
+  Reporter* const reporter_;
+  std::atomic<bool> dropReported_{false};
+  std::atomic<bool> memoryReported_{false};
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "steptape/writer/writer_options.h"
+
+#include "base/mutex.h"
+#include "writer/event_file.h"
+#include "writer/event_stream.h"
+#include "writer/run_context.h"
+
+namespace steptape::detail {
+
+/// A run as the backend serves it: the streams of its directory and of its sub-runs, and what they
+/// share.
+///
+/// @threads Thread-safe, though the streams are the backend's.
+class Run {
+ public:
+  /// Makes the run's event file if it is enabled.
+  /// @param openFiles Outlives the run.
+  /// @throws Error(kIoError) if the directory or the file cannot be made.
+  Run(std::string directory, WriterOptions options, OpenFiles* openFiles);
+
+  RunContext& context() { return context_; }
+  const RunContext& context() const { return context_; }
+
+  /// The stream of the run's own directory.
+  EventStream* mainStream() const { return mainStream_; }
+  /// The stream of `directory`, made by the first call.
+  EventStream* subRunStream(const std::string& directory);
+  /// The streams made so far, the main one first; the pointers stay good as long as the run.
+  std::vector<EventStream*> streams();
+
+ private:
+  RunContext context_;
+  OpenFiles* const openFiles_;
+  EventStream* mainStream_ = nullptr;  // set by the constructor
+  mutable Mutex mutex_;
+  std::deque<EventStream> streams_ STEPTAPE_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, EventStream*> subRuns_ STEPTAPE_GUARDED_BY(mutex_);
+};
+
+}  // namespace steptape::detail

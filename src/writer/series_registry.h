@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "steptape/summary/value_options.h"
+
+#include "base/mutex.h"
+#include "writer/backend.h"
+#include "writer/reporter.h"
+#include "writer/run.h"
+#include "writer/tag_cache.h"
+
+namespace steptape::detail {
+
+/// `tag`, with what is not UTF-8 replaced, which is reported once for each tag.
+/// @throws Error(kInvalidArgument) if it is empty.
+std::string validTag(std::string_view tag, Reporter* reporter);
+
+/// The numbers of a run's scalar series, by their tags. The calling thread's cache knows most of
+/// them; the rest takes a lock.
+///
+/// @threads Thread-safe.
+class SeriesRegistry {
+ public:
+  /// @param run Outlives the registry.
+  explicit SeriesRegistry(Run* run);
+
+  /// The series of `tag` in the run's main directory, made by the first call; 0 if calls of the run
+  /// do nothing. @throws Error(kInvalidArgument) if `tag` is empty.
+  std::uint32_t of(std::string_view tag, const ScalarOptions* options = nullptr) {
+    Producer& producer = Backend::producer();
+    const std::uint64_t hash = TagCache::hash(tag);
+    const std::uint32_t known = producer.tags.find(serial_, tag, hash);
+    return known != 0 ? known : intern(tag, hash, options, &producer);
+  }
+  /// As of(), for the series `mainTag` of the sub-run `<directory>/<mainTag>/<name>`.
+  std::uint32_t ofSubRun(std::string_view mainTag, std::string_view name,
+                         const ScalarOptions& options);
+
+  /// Whether of() has made a series of `tag`.
+  bool has(std::string_view tag) const;
+
+ private:
+  std::uint32_t intern(std::string_view tag, std::uint64_t hash, const ScalarOptions* options,
+                       Producer* producer);
+  std::uint32_t add(EventStream* stream, std::string tag, const ScalarOptions& names);
+
+  const std::uint64_t serial_;
+  Run* const run_;
+  mutable Mutex mutex_;
+  // TagCache entries point at these keys, which live as long as the registry.
+  std::unordered_map<std::string, std::uint32_t> series_ STEPTAPE_GUARDED_BY(mutex_);  // by tag
+  // By main tag, '\0' and name.
+  std::unordered_map<std::string, std::uint32_t> subRunSeries_ STEPTAPE_GUARDED_BY(mutex_);
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "steptape/base/error.h"
+#include "steptape/parallel/gradient_sync.h"
+#include "steptape/testing/thread_communicator.h"
+
+#include "parallel/seeded_net.h"
+#include "support/expect_error.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+namespace steptape {
+namespace {
+
+using test::batchOf;
+using test::expectError;
+using test::lossOf;
+using test::SeededNet;
+using test::World;
+using testing::runRanksShared;
+
+TEST(GradientSync, RejectsComplexNumbers) {
+  torch::OrderedDict<std::string, at::Tensor> parameters;
+  parameters.insert("phase", torch::ones({2}, torch::kComplexFloat).requires_grad_());
+  expectError(ErrorCode::kInvalidArgument,
+              "cannot average the gradient of phase, which is ComplexFloat; wanted Float, Double, "
+              "Half or BFloat16",
+              [&] { GradientSync(parameters, std::make_shared<Communicator>()); });
+}
+
+TEST(GradientSync, RejectsAParameterThatIsGivenTwice) {
+  torch::OrderedDict<std::string, at::Tensor> parameters;
+  const at::Tensor tensor = torch::ones({2}).requires_grad_();
+  parameters.insert("a", tensor);
+  parameters.insert("b", tensor);
+  expectError(ErrorCode::kInvalidArgument, "got the parameter b twice",
+              [&] { GradientSync(parameters, std::make_shared<Communicator>()); });
+}
+
+TEST(GradientSync, RejectsOptionsOutOfRange) {
+  const auto reject = [](GradientSyncOptions options, const std::string& message) {
+    expectError(ErrorCode::kInvalidArgument, message, [&] {
+      GradientSync(SeededNet(1)->named_parameters(), std::make_shared<Communicator>(), options);
+    });
+  };
+  GradientSyncOptions options;
+  options.bucketBytes = 0;
+  reject(options, "got bucketBytes = 0, wanted a positive number");
+  options = {};
+  options.accumulationSteps = -1;
+  reject(options, "got accumulationSteps = -1, wanted a positive number");
+  options = {};
+  options.maxNorm = std::nan("");
+  reject(options, "got maxNorm = nan, wanted a positive number, or 0 for none");
+  options = {};
+  options.predivideFactor = 0;
+  reject(options, "got predivideFactor = 0");
+}
+
+TEST(GradientSync, TellsEveryRankWhichParameterDiffers) {
+  runRanksShared(3, [](const World& world) {
+    SeededNet net(1, world->rank() == 2 ? 4 : 3);
+    expectError(
+        ErrorCode::kRankMismatch,
+        "GradientSync: rank 2 has another model than rank 0: got first.weight: Float [5, 4] "
+        "with gradient, wanted first.weight: Float [5, 3] with gradient",
+        [&] { GradientSync(net->named_parameters(), world); });
+  });
+}
+
+TEST(GradientSync, TellsEveryRankWhichOptionDiffers) {
+  runRanksShared(3, [](const World& world) {
+    GradientSyncOptions options;
+    options.accumulationSteps = world->rank() == 1 ? 4 : 2;
+    expectError(ErrorCode::kRankMismatch,
+                "GradientSync: rank 1 has another option than rank 0: got accumulationSteps = 4, "
+                "wanted accumulationSteps = 2",
+                [&] { GradientSync(SeededNet(1)->named_parameters(), world, options); });
+  });
+}
+
+TEST(GradientSync, TellsEveryRankWhoseOptimizerDiffers) {
+  for (const bool useSharedMemory : {true, false}) {
+    runRanksShared(2, [&](const World& world) {
+      SeededNet net(1);
+      torch::optim::SGD optimizer(net->parameters(),
+                                  torch::optim::SGDOptions(world->isRoot() ? 0.5 : 0.25));
+      GradientSyncOptions options;
+      options.useSharedMemory = useSharedMemory;
+      GradientSync sync(net->named_parameters(), world, options);
+      lossOf(net, batchOf(world->rank())).backward();
+      expectError(ErrorCode::kRankMismatch,
+                  "GradientSync: rank 1 has another optimizer than rank 0: got group 0 lr = 0.25, "
+                  "wanted group 0 lr = 0.5",
+                  [&] { sync.step(optimizer); });
+    });
+  }
+}
+
+}  // namespace
+}  // namespace steptape

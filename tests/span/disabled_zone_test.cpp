@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#define STEPTAPE_DISABLE_ZONES
+#include "steptape/span/span_collector.h"
+#include "steptape/span/zone.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+// A static variable or a type of its own would not be allowed in here: the macro leaves nothing.
+constexpr int twice(int value) {
+  STEPTAPE_ZONE("twice");
+  return 2 * value;
+}
+
+TEST(DisabledZone, LeavesNothingToRecord) {
+  static_assert(twice(2) == 4, "evaluated by the compiler");
+  SpanCollector collector;
+  collector.startRecording();
+  EXPECT_EQ(twice(3), 6);
+  int batches = 0;
+  collector.drain([&](const SpanBatch&) { ++batches; });
+  EXPECT_EQ(batches, 0);
+}
+
+}  // namespace
+}  // namespace steptape

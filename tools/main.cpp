@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "tools/app.h"
-
-int main(int argc, char** argv) {
-  return steptape::tools::runTool(argc, argv);
-}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/app.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fmt/format.h>
+#include <new>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "steptape/base/version.h"
+
+#include "tools/steptape/commands/commands.h"
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/help/closest_name.h"
+#include "tools/steptape/help/help_text.h"
+#include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/terminal/standard_streams.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+constexpr char kFooter[] =
+    "Examples:\n"
+    "  steptape inspect runs\n"
+    "  steptape plot runs --tag loss\n"
+    "  steptape export runs --format csv --output scalars.csv\n"
+    "  steptape check runs && echo fine\n"
+    "  steptape profile runs/demo\n"
+    "  steptape inspect --help";
+
+std::vector<std::string> commandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+/// What is wrong with the word where a command should be; empty if it is one, or an option.
+std::string commandProblem(const CLI::App& app, const std::string& word) {
+  const std::vector<std::string> names = commandNames(app);
+  for (const std::string& name : names) {
+    if (word == name) {
+      return "";
+    }
+  }
+  if (word.empty() || word.front() == '-') {
+    return "";
+  }
+  const std::string closest = closestName(word, names);
+  return fmt::format("there is no command '{}'; {}", word,
+                     closest.empty() ? fmt::format("the commands are {}", fmt::join(names, ", "))
+                                     : fmt::format("the closest is '{}'", closest));
+}
+
+/// What is wrong with the call, which may quote any name.
+std::string usageMessage(const CLI::App* /*app*/, const CLI::Error& error) {
+  return shown(error.what(), terminalAt(STDERR_FILENO)) +
+         "\nRun with --help for more information.\n";
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> makeApp(int* exitCode) {
+  auto app = std::make_unique<CLI::App>("Looks into TensorBoard event files", "steptape");
+  // Before the commands, which inherit it.
+  app->formatter(std::make_shared<HelpFormatter>());
+  app->set_version_flag("--version", "steptape " STEPTAPE_VERSION, "Print the version and exit");
+  app->set_help_flag("-h,--help", "Print this help and exit");
+  app->failure_message(usageMessage);
+  app->require_subcommand(1);
+  app->footer(kFooter);
+  addInspectCommand(app.get(), exitCode);
+  addExportCommand(app.get(), exitCode);
+  addCheckCommand(app.get(), exitCode);
+  addRepairCommand(app.get(), exitCode);
+  addTailCommand(app.get(), exitCode);
+  addPlotCommand(app.get(), exitCode);
+  addDiffCommand(app.get(), exitCode);
+  addProfileCommand(app.get(), exitCode);
+  addMergeTracesCommand(app.get(), exitCode);
+  addCompletionCommand(app.get(), exitCode);
+  // Last: it knows the commands before it.
+  addManCommand(app.get(), exitCode);
+  return app;
+}
+
+int runApp(int argc, const char* const* argv) {
+  int exitCode = kExitFine;
+  const std::unique_ptr<CLI::App> app = makeApp(&exitCode);
+  if (argc > 1) {
+    if (const std::string problem = commandProblem(*app, argv[1]); !problem.empty()) {
+      printMessage("steptape: " + problem);
+      return kExitUsage;
+    }
+  }
+  try {
+    app->parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // --help and --version come here too, as errors with exit code 0.
+    return app->exit(error) == 0 ? kExitFine : kExitUsage;
+  }
+  return exitCode;
+}
+
+namespace {
+
+int runToolAndTell(int argc, const char* const* argv) {
+  try {
+    holdStandardStreams();
+    const int exitCode = runApp(argc, argv);
+    flushOutput();
+    return exitCode;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    printMessage(std::string("steptape: ") + error.what());
+    return kExitProblem;
+  }
+}
+
+void tellOutOfMemory() noexcept {
+  std::fputs("steptape: out of memory\n", stderr);
+}
+
+/// A terminate handler.
+[[noreturn]] void endForLackOfMemory() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) {
+      std::rethrow_exception(error);
+    }
+  } catch (const std::bad_alloc&) {
+    tellOutOfMemory();
+    std::_Exit(kExitProblem);
+  } catch (...) {
+  }
+  std::abort();
+}
+
+}  // namespace
+
+int runTool(int argc, const char* const* argv) noexcept {
+  // CLI11 copies texts in functions that are noexcept.
+  std::set_terminate(&endForLackOfMemory);
+  try {
+    return runToolAndTell(argc, argv);
+  } catch (const std::bad_alloc&) {
+    tellOutOfMemory();
+    return kExitProblem;
+  }
+}
+
+}  // namespace steptape::tools

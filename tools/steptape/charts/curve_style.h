@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+
+/// How the curves of a chart are told apart on a terminal: by colour, and by marks where there is
+/// no colour or not enough of them.
+class CurveStyle {
+ public:
+  CurveStyle(std::size_t curves, const Terminal& terminal);
+
+  /// Whether curves are lines of braille dots; else they are made of their marks.
+  bool hasLines() const { return terminal_.hasUtf8; }
+  bool hasMarks() const;
+  bool hasColor() const { return terminal_.hasColor; }
+  char markOf(std::size_t curve) const;
+
+  /// `text` in the colour of `curve`, if there is colour.
+  std::string painted(const std::string& text, std::size_t curve) const;
+  /// `text` in the colour of what lies behind the curves.
+  std::string faint(const std::string& text) const;
+  /// `text` as a heading.
+  std::string bold(const std::string& text) const;
+  /// What stands before the name of `curve` in a legend.
+  std::string sampleOf(std::size_t curve) const;
+
+ private:
+  std::string withCodes(const std::string& codes, const std::string& text) const;
+
+  std::size_t curves_;
+  Terminal terminal_;
+};
+
+}  // namespace steptape::tools

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "steptape/event/plugin_content.h"
+
+#include "tools/steptape/commands/commands.h"
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/runs/log_paths.h"
+#include "tools/steptape/runs/path_check.h"
+#include "tools/steptape/runs/run_diff.h"
+#include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/table.h"
+#include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+constexpr int kChartIndent = 2;
+
+struct DiffOptions {
+  std::string first;
+  std::string second;
+  NamePattern tag;
+  double tolerance = 0;
+  bool json = false;
+};
+
+/// The run that `path`, which stands for `argument`, names: of a directory with runs below it, its
+/// own.
+RunFiles oneRunAt(const std::string& path, const char* argument) {
+  const std::vector<RunFiles> runs = runsOf({path});
+  const auto own =
+      std::find_if(runs.begin(), runs.end(), [](const RunFiles& run) { return run.name == "."; });
+  if (own == runs.end() && runs.size() > 1) {
+    throw CLI::ValidationError(argument,
+                               fmt::format("{} holds {}; name one of them, such as {}", path,
+                                           counted(runs.size(), "run"), runs.front().directory));
+  }
+  return own == runs.end() ? runs.front() : *own;
+}
+
+std::string valueText(const std::optional<double>& value) {
+  return value ? shortNumber(*value) : "-";
+}
+
+std::string pointsText(const TagDiff& diff) {
+  const std::string first = fmt::to_string(diff.points[0]);
+  return diff.points[0] == diff.points[1] ? first : first + " / " + fmt::to_string(diff.points[1]);
+}
+
+std::string changeText(const TagDiff& diff) {
+  return diff.lastValues[0] && diff.lastValues[1]
+             ? fmt::format("{:+.3g}", *diff.lastValues[1] - *diff.lastValues[0])
+             : "-";
+}
+
+/// What the tags of one kind differ in: scalars have values to show, others have not.
+std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
+                            const Terminal& terminal) {
+  std::vector<TableColumn> columns{
+      {scalars ? "scalar" : "other tag", TableColumn::Align::kLeft}, {"points"}, {"first step"}};
+  if (scalars) {
+    columns.insert(columns.end(), {{"- there"}, {"+ there"}, {"- last"}, {"+ last"}, {"change"}});
+  }
+  for (const TagDiff& diff : tags) {
+    if ((diff.plugin == event::kScalarsPlugin) != scalars || !diff.parting) {
+      continue;
+    }
+    std::vector<std::string> cells{shown(diff.tag, terminal), pointsText(diff),
+                                   fmt::to_string(diff.parting->step)};
+    if (scalars) {
+      cells.insert(cells.end(), {valueText(diff.parting->values[0]),
+                                 valueText(diff.parting->values[1]), valueText(diff.lastValues[0]),
+                                 valueText(diff.lastValues[1]), changeText(diff)});
+    }
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      columns[i].cells.push_back(std::move(cells[i]));
+    }
+  }
+  return tableBelow(std::move(columns), {"points", "- there", "+ there", "change", "first step"},
+                    kChartIndent, terminal);
+}
+
+/// An indented line that fits the terminal.
+void printCut(const std::string& text, const Terminal& terminal) {
+  fmt::print("{:{}}{}\n", "", kChartIndent, cut(text, terminal.columns - kChartIndent, terminal));
+}
+
+void print(const RunDiff& diff, const std::array<std::string, 2>& names, const Terminal& terminal) {
+  if (diff.isSame()) {
+    fmt::print("no difference in {}\n", counted(diff.commonTags, "tag"));
+    return;
+  }
+  fmt::print("- {}\n+ {}\n{} in both, {} of them differ\n", shown(names[0], terminal),
+             shown(names[1], terminal), counted(diff.commonTags, "tag"), diff.tags.size());
+  for (std::size_t run = 0; run < 2; ++run) {
+    for (const std::string& tag : diff.onlyIn[run]) {
+      printCut(fmt::format("only in {}: {}", names[run], tag), terminal);
+    }
+  }
+  for (const TagDiff& one : diff.tags) {
+    for (const std::string& difference : one.metadata) {
+      printCut(fmt::format("{}: {}", one.tag, difference), terminal);
+    }
+  }
+  fmt::print("{}{}", differenceTable(diff.tags, true, terminal),
+             differenceTable(diff.tags, false, terminal));
+}
+
+std::string jsonOf(const std::optional<double>& value) {
+  return value ? jsonNumber(*value) : "null";
+}
+
+std::string jsonStrings(const std::vector<std::string>& texts) {
+  std::vector<std::string> strings;
+  strings.reserve(texts.size());
+  for (const std::string& text : texts) {
+    strings.push_back(jsonString(text));
+  }
+  return jsonShortArray(strings);
+}
+
+std::string jsonPair(const std::array<std::optional<double>, 2>& values) {
+  return jsonShortArray({jsonOf(values[0]), jsonOf(values[1])});
+}
+
+std::string tagJson(const TagDiff& diff) {
+  JsonObject json;
+  json.add("tag", jsonString(diff.tag))
+      .add("plugin", jsonString(diff.plugin))
+      .add("metadata", jsonStrings(diff.metadata))
+      .add("points",
+           jsonShortArray({fmt::to_string(diff.points[0]), fmt::to_string(diff.points[1])}))
+      .add("differing_points", fmt::to_string(diff.differingPoints))
+      .add("first_step", diff.parting ? fmt::to_string(diff.parting->step) : "null");
+  if (diff.parting) {
+    json.add("values_there", jsonPair(diff.parting->values));
+  }
+  return json.add("last_values", jsonPair(diff.lastValues)).toString();
+}
+
+void printJson(const RunDiff& diff, const std::array<std::string, 2>& names) {
+  std::vector<std::string> tags;
+  for (const TagDiff& one : diff.tags) {
+    tags.push_back(tagJson(one));
+  }
+  fmt::print("{}\n", JsonObject()
+                         .add("runs", jsonStrings({names[0], names[1]}))
+                         .add("same", jsonBool(diff.isSame()))
+                         .add("common_tags", fmt::to_string(diff.commonTags))
+                         .add("only_in_first", jsonStrings(diff.onlyIn[0]))
+                         .add("only_in_second", jsonStrings(diff.onlyIn[1]))
+                         .add("differing_tags", jsonArray(tags))
+                         .toString());
+}
+
+int compare(const DiffOptions& options) {
+  const std::vector<RunFiles> found{oneRunAt(options.first, "FIRST"),
+                                    oneRunAt(options.second, "SECOND")};
+  Progress progress("reading", totalBytes(found));
+  const RunReader first = readRun(found[0], &progress);
+  const RunReader second = readRun(found[1], &progress);
+  progress.clear();
+  const int problems = std::max(reportProblems(first.damage()), reportProblems(second.damage()));
+  const RunDiff diff = compareRuns(first, second, options.tag, options.tolerance);
+  const std::array<std::string, 2> names{found[0].directory, found[1].directory};
+  if (options.json) {
+    printJson(diff, names);
+  } else {
+    print(diff, names, terminalAt(STDOUT_FILENO));
+  }
+  return std::max(problems, diff.isSame() ? kExitFine : kExitProblem);
+}
+
+}  // namespace
+
+void addDiffCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command = app->add_subcommand("diff", "Show where two runs part");
+  const auto options = std::make_shared<DiffOptions>();
+  for (CLI::Option* option :
+       {command->add_option("FIRST", options->first, "A run's directory, or an event file"),
+        command->add_option("SECOND", options->second, "The run to compare it with")}) {
+    option->required();
+    expectPath(option, "event file");
+  }
+  addPatternOption(command, "--tag", &options->tag,
+                   "Only tags in which the regular expression is found");
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "Scalars count as the same up to this part of the larger one")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("RATIO")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON for programs instead of tables");
+  command->footer(
+      "Compares tags, their metadata, and their points by step; times are not compared.\n"
+      "\n"
+      "Exit codes: 0 no difference, 1 there is one or a file is damaged, 2 used wrongly.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape diff runs/before runs/after\n"
+      "  steptape diff runs/before runs/after --tag loss --tolerance 1e-6 --json");
+  command->callback([options, exitCode] { *exitCode = compare(*options); });
+}
+
+}  // namespace steptape::tools

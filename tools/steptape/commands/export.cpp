@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/exporter/export.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <vector>
+
+#include "tools/steptape/commands/commands.h"
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/runs/log_paths.h"
+#include "tools/steptape/runs/name_filter.h"
+#include "tools/steptape/terminal/output_file.h"
+#include "tools/steptape/terminal/progress.h"
+#include "tools/steptape/terminal/standard_streams.h"
+
+namespace steptape::tools {
+namespace {
+
+struct ExportArguments {
+  std::vector<std::string> paths;
+  NameFilter filter;
+  std::string format = "json";
+  std::string layout = "wide";
+  std::string output;
+  bool all = false;
+  ExportOptions options;
+};
+
+void checkArguments(const CLI::App& command, const ExportArguments& arguments) {
+  if (arguments.options.fromStep > arguments.options.toStep) {
+    throw CLI::ValidationError(
+        "--from",
+        fmt::format("{} is behind --to {}", arguments.options.fromStep, arguments.options.toStep));
+  }
+  if (command.count("--layout") > 0 && arguments.format != "csv") {
+    throw CLI::ValidationError("--layout", "only for --format csv");
+  }
+  if (command.count("--media") > 0 && arguments.format != "jsonl") {
+    throw CLI::ValidationError("--media", "only for --format jsonl");
+  }
+}
+
+ExportResult exportTo(const ExportSink& sink, const std::vector<RunFiles>& runs,
+                      const ExportArguments& arguments, const ExportOptions& options) {
+  if (arguments.format == "jsonl") {
+    return exportJsonl(runs, options, sink);
+  }
+  return arguments.format == "csv" ? exportCsv(runs, options, sink)
+                                   : exportJson(runs, options, sink);
+}
+
+int exportRuns(const ExportArguments& arguments) {
+  const std::vector<RunFiles> runs = selectRuns(runsOf(arguments.paths), arguments.filter.run);
+  Progress progress("exporting", 2 * totalBytes(runs));  // everything is read twice
+  OutputFile output(arguments.output);
+  ExportOptions options = arguments.options;
+  options.purge = arguments.all ? PurgePolicy::kNone : PurgePolicy::kRestarts;
+  options.csvLayout = arguments.layout == "long" ? CsvLayout::kLong : CsvLayout::kWide;
+  options.wantsTag = [&](std::string_view tag) { return arguments.filter.tag.isFoundIn(tag); };
+  const bool isOnScreen = arguments.output.empty() && isatty(STDOUT_FILENO) != 0;
+  if (!isOnScreen) {
+    options.onProgress = [&](std::uint64_t bytes) { progress.set(bytes); };
+  }
+  if (!arguments.output.empty()) {
+    options.temporaryPrefix = arguments.output + ".spool";  // where there is room for the output
+  }
+  const ExportResult result =
+      exportTo([&](std::string_view text) { output.write(text); }, runs, arguments, options);
+  output.finish();
+  progress.clear();
+  if (result.values == 0) {
+    printMessage("note: nothing to export");
+  }
+  return reportProblems(result.damage);
+}
+
+}  // namespace
+
+void addExportCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command = app->add_subcommand("export", "Write what runs hold for other programs");
+  const auto arguments = std::make_shared<ExportArguments>();
+  addPathsArgument(command, &arguments->paths);
+  command
+      ->add_option("--format", arguments->format,
+                   "json: scalars by curve; jsonl: everything, an object a line; csv: scalars as a "
+                   "table")
+      ->check(CLI::IsMember({"json", "jsonl", "csv"}))
+      ->capture_default_str();
+  command
+      ->add_option("--output", arguments->output,
+                   "The file to write, which appears when it is whole; standard output if left "
+                   "out")
+      ->type_name("FILE");
+  addFilterOptions(command, &arguments->filter);
+  command->add_option("--from", arguments->options.fromStep, "Only this step and later ones")
+      ->type_name("STEP");
+  command->add_option("--to", arguments->options.toStep, "Only this step and earlier ones")
+      ->type_name("STEP");
+  command
+      ->add_option("--layout", arguments->layout,
+                   "Of csv: a column for each tag (wide), or a line for each point (long)")
+      ->check(CLI::IsMember({"wide", "long"}))
+      ->capture_default_str();
+  command
+      ->add_option("--media", arguments->options.mediaDirectory,
+                   "With jsonl: write images and audio to files in this directory")
+      ->type_name("DIR");
+  command->add_flag("--all", arguments->all,
+                    "Export also the points that a restart has written again");
+  command->footer(
+      "json is {\"<run directory>/<tag>\": [[wall time, step, value], ...]}, as tensorboardX "
+      "writes it. In json and jsonl, NaN and infinities are the strings \"NaN\", \"Infinity\" and "
+      "\"-Infinity\".\n"
+      "\n"
+      "Examples:\n"
+      "  steptape export runs/demo --format json --output scalars.json\n"
+      "  steptape export runs --format csv --tag '^loss/' --from 1000 --output loss.csv\n"
+      "  steptape export runs --format jsonl --media pictures | jq -c 'select(.plugin == "
+      "\"images\")'");
+  command->callback([command, arguments, exitCode] {
+    checkArguments(*command, *arguments);
+    *exitCode = exportRuns(*arguments);
+  });
+}
+
+}  // namespace steptape::tools

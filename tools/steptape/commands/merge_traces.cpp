@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "tools/steptape/commands/commands.h"
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/tables/row_table.h"
+#include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/terminal/standard_streams.h"
+#include "tools/steptape/terminal/terminal.h"
+#include "tools/steptape/traces/profile_text.h"
+#include "tools/steptape/traces/trace_alignment.h"
+#include "tools/steptape/traces/trace_files.h"
+#include "tools/steptape/traces/trace_search.h"
+
+namespace steptape::tools {
+namespace {
+
+struct MergeOptions {
+  std::vector<std::string> paths;
+  std::string output;
+  std::string align = "none";
+  std::optional<std::int64_t> step;
+};
+
+void checkOptions(const MergeOptions& options) {
+  if (options.step && options.align != "step") {
+    throw CLI::ValidationError("--step", "only for --align step");
+  }
+  checkTraceOutput(options.output, 1);
+  if (traceFormOf(options.output) == TraceForm::kXPlane) {
+    throw CLI::ValidationError(
+        "--output", fmt::format("{} could hold one process only: want a name that ends in .json or "
+                                ".json.gz",
+                                options.output));
+  }
+}
+
+void print(const MergeOptions& options, const TraceSet& set,
+           const std::vector<std::int64_t>& shifts) {
+  const Terminal terminal = terminalAt(STDOUT_FILENO);
+  const std::vector<std::string> labels = set.longLabels();
+  fmt::print("{}", factLines({shown(options.output, terminal),
+                              fmt::format("{} processes", set.traces.size())},
+                             0, terminal));
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    rows.push_back(i);
+  }
+  fmt::print(
+      "{}",
+      tableBelow(
+          {wordColumn("process", rows, terminal, [&](std::size_t i) { return labels[i]; }),
+           numberColumn("begins at ms", rows,
+                        [&](std::size_t i) {
+                          return millisecondsText(set.traces[i].originNanos -
+                                                  set.traces.front().originNanos);
+                        }),
+           numberColumn("window ms", rows,
+                        [&](std::size_t i) { return millisecondsText(set.traces[i].duration); }),
+           numberColumn("shifted by ms", rows,
+                        [&](std::size_t i) { return millisecondsText(shifts[i]); })},
+          {"window ms", "begins at ms"}, kProfileIndent, terminal));
+}
+
+int merge(const MergeOptions& options) {
+  static const std::map<std::string, TraceAlignment> kAlignments{{"none", TraceAlignment::kNone},
+                                                                 {"start", TraceAlignment::kStart},
+                                                                 {"step", TraceAlignment::kStep}};
+  TraceSet set = readTraces(options.paths);
+  const std::vector<std::int64_t> shifts = align(&set, kAlignments.at(options.align), options.step);
+  writeTraces(options.output, set.traces);
+  print(options, set, shifts);
+  if (!haveCommonTime(set)) {
+    flushOutput();
+    printMessage(
+        "note: at no time were all of these recorded: their clocks differ, which --align step "
+        "mends, or they are of different windows");
+  }
+  return kExitFine;
+}
+
+}  // namespace
+
+void addMergeTracesCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command =
+      app->add_subcommand("merge-traces", "Put the traces of several ranks into one file");
+  const auto options = std::make_shared<MergeOptions>();
+  addTracesArgument(command, &options->paths);
+  command
+      ->add_option("--output", options->output,
+                   "The file to write, .json or .json.gz, which appears when it is whole")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("--align", options->align,
+                   "What happens at the same time: what did by the clocks of the traces, the begin "
+                   "of all windows, or the end of a step")
+      ->check(CLI::IsMember({"none", "start", "step"}))
+      ->capture_default_str();
+  command
+      ->add_option("--step", options->step,
+                   "With --align step: which one; the first that all traces have if left out")
+      ->type_name("STEP");
+  command->footer(
+      "Viewers such as Perfetto show a process for each rank. Ours are written with a clock that "
+      "all "
+      "ranks share; those of PyTorch have the clocks of their hosts, which --align step corrects: "
+      "where ranks wait for each other, as when they average gradients, they end a step together.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape merge-traces runs/demo --output merged.json.gz\n"
+      "  steptape merge-traces rank0.json rank1.json --output merged.json.gz --align step\n"
+      "  steptape merge-traces traces/*.pt.trace.json.gz --output m.json.gz --align step --step "
+      "12");
+  command->callback([options, exitCode] {
+    checkOptions(*options);
+    *exitCode = merge(*options);
+  });
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "tools/steptape/charts/chart.h"
+#include "tools/steptape/charts/smoothing.h"
+#include "tools/steptape/charts/svg_chart.h"
+#include "tools/steptape/charts/terminal_chart.h"
+#include "tools/steptape/charts/tick_labels.h"
+#include "tools/steptape/commands/commands.h"
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/runs/log_paths.h"
+#include "tools/steptape/terminal/output_file.h"
+#include "tools/steptape/terminal/standard_streams.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+struct PlotOptions {
+  std::vector<std::string> paths;
+  NameFilter filter;
+  AxisKind x = AxisKind::kSteps;
+  double smooth = 0;
+  bool isLogarithmic = false;
+  bool isAscii = false;
+  int width = 0;  // 0: the terminal's
+  int height = 0;
+  std::string svg;
+};
+
+/// What a clock can show; further away, a wall time is damage or a mistake.
+constexpr double kLastWallTime = 253'402'300'799;  // the end of the year 9999
+
+std::vector<double> xValuesOf(const ScalarColumns& scalars, AxisKind kind) {
+  if (kind == AxisKind::kSteps) {
+    return {scalars.steps.begin(), scalars.steps.end()};
+  }
+  std::vector<double> times(scalars.wallTimes.begin(), scalars.wallTimes.end());
+  for (double& time : times) {
+    time = time >= 0 && time <= kLastWallTime ? time : NAN;
+  }
+  if (kind == AxisKind::kDurations) {
+    const auto first =
+        std::find_if(times.begin(), times.end(), [](double time) { return std::isfinite(time); });
+    const double begin = first == times.end() ? 0 : *first;
+    for (double& time : times) {
+      time -= begin;
+    }
+  }
+  return times;
+}
+
+std::size_t leftOut(const Chart& chart, const std::vector<double>& x,
+                    const std::vector<double>& values) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    count += isDrawable(chart, x[i], values[i]) ? 0 : 1;
+  }
+  return count;
+}
+
+Curve curveOf(const RunReader& run, const ScalarColumns& scalars, const Chart& chart,
+              double smooth) {
+  const std::vector<double> values(scalars.values.begin(), scalars.values.end());
+  Curve curve;
+  curve.name = run.directory();
+  curve.x = xValuesOf(scalars, chart.xKind);
+  curve.y = smoothed(values, smooth);
+  curve.summary = fmt::format("{:.6g}", values.back());
+  if (smooth > 0) {
+    curve.summary += fmt::format(", smoothed {:.6g},", curve.y.back());
+    curve.raw = values;
+  }
+  curve.summary += fmt::format(" at step {}", scalars.steps.back());
+  if (const std::size_t count = leftOut(chart, curve.x, values); count > 0) {
+    curve.summary += fmt::format(
+        "; {} of {} left out: {}", count, curve.y.size(),
+        chart.yKind == AxisKind::kLogarithmic ? "not above 0 or not finite" : "not finite");
+  }
+  return curve;
+}
+
+Chart emptyChart(const std::string& tag, const PlotOptions& options) {
+  Chart chart;
+  chart.title = tag;
+  chart.xKind = options.x;
+  chart.yKind = options.isLogarithmic ? AxisKind::kLogarithmic : AxisKind::kNumbers;
+  switch (options.x) {
+    case AxisKind::kWallTimes:
+      chart.xName = "time";
+      break;
+    case AxisKind::kDurations:
+      chart.xName = "time since the run's first point";
+      break;
+    default:
+      chart.xName = "step";
+  }
+  return chart;
+}
+
+/// One chart for each tag.
+std::vector<Chart> chartsOf(const std::vector<RunReader>& runs, const PlotOptions& options) {
+  std::map<std::string, Chart> chartByTag;
+  for (const RunReader& run : runs) {
+    for (const auto& [tag, series] : run.tags()) {
+      if (series.scalars.size() == 0 || !options.filter.tag.isFoundIn(tag)) {
+        continue;
+      }
+      Chart& chart = chartByTag.try_emplace(tag, emptyChart(tag, options)).first->second;
+      chart.curves.push_back(curveOf(run, series.scalars, chart, options.smooth));
+    }
+  }
+  std::vector<Chart> charts;
+  charts.reserve(chartByTag.size());
+  for (auto& [tag, chart] : chartByTag) {
+    charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
+/// The day that a time axis does not name where all lies within it.
+void addDate(std::vector<Chart>* charts) {
+  for (Chart& chart : *charts) {
+    if (chart.xKind == AxisKind::kWallTimes) {
+      const Range range = extentOf(chart).x;
+      const std::string date = commonDate({range.min, range.max});
+      chart.xName += date.empty() ? "" : " on " + date;
+    }
+  }
+}
+
+/// The rows of each of `charts` charts on a terminal: its last one is for the prompt, and several
+/// share the others as long as they stay legible.
+int rowsOfEach(std::size_t charts, const Terminal& terminal) {
+  constexpr int kLegibleRows = 16;
+  const int free = terminal.rows - 1;
+  return std::max(free / static_cast<int>(charts), std::min(kLegibleRows, free));
+}
+
+void print(const std::vector<Chart>& charts, const PlotOptions& options) {
+  Terminal terminal = terminalAt(STDOUT_FILENO);
+  const int screenRows = terminal.rows;
+  terminal.hasUtf8 = terminal.hasUtf8 && !options.isAscii;
+  terminal.columns = options.width != 0 ? options.width : terminal.columns;
+  terminal.rows = options.height != 0 ? options.height : rowsOfEach(charts.size(), terminal);
+  for (const Chart& chart : charts) {
+    fmt::print("{}", drawChart(chart, terminal));
+  }
+  // Drawings may be a little lower than they were asked to be; what matters is many of them.
+  const std::size_t mostOnScreen = static_cast<std::size_t>(screenRows / kLeastChartRows);
+  if (terminal.isTerminal && charts.size() > mostOnScreen && options.filter.tag.text().empty()) {
+    flushOutput();
+    printMessage(fmt::format("note: these are {} charts; --tag chooses among them", charts.size()));
+  }
+}
+
+int plot(const PlotOptions& options) {
+  const std::vector<RunFiles> found = selectRuns(runsOf(options.paths), options.filter.run);
+  Progress progress("reading", totalBytes(found));
+  std::vector<RunReader> runs;
+  runs.reserve(found.size());
+  for (const RunFiles& run : found) {
+    runs.push_back(readRun(run, &progress));
+  }
+  progress.clear();
+  int exitCode = kExitFine;
+  for (const RunReader& run : runs) {
+    exitCode = std::max(exitCode, reportProblems(run.damage()));
+  }
+  std::vector<Chart> charts = chartsOf(runs, options);
+  if (charts.empty()) {
+    const std::string& pattern = options.filter.tag.text();
+    throw Error(ErrorCode::kIoError,
+                fmt::format("no scalar tag{}; 'steptape inspect' lists all tags",
+                            pattern.empty() ? "" : " in which '" + pattern + "' is found"));
+  }
+  addDate(&charts);
+  if (options.svg.empty()) {
+    print(charts, options);
+  } else {
+    OutputFile file(options.svg);
+    file.write(svgOf(charts));
+    file.finish();
+  }
+  return exitCode;
+}
+
+}  // namespace
+
+void addPlotCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command =
+      app->add_subcommand("plot", "Draw scalars as curves, in the terminal or as a picture");
+  const auto options = std::make_shared<PlotOptions>();
+  addPathsArgument(command, &options->paths);
+  addFilterOptions(command, &options->filter);
+  const std::map<std::string, AxisKind> xKinds{{"step", AxisKind::kSteps},
+                                               {"time", AxisKind::kWallTimes},
+                                               {"relative", AxisKind::kDurations}};
+  command
+      ->add_option("--x", options->x,
+                   "What the x axis counts: steps, the time of day, or the time since the run's "
+                   "first point")
+      ->transform(CLI::CheckedTransformer(xKinds, CLI::ignore_case))
+      ->type_name("step|time|relative")
+      ->default_str("step");
+  command
+      ->add_option("--smooth", options->smooth,
+                   "Smoothing as TensorBoard's, from 0 to 1; the values themselves remain visible "
+                   "behind it where there is colour")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("WEIGHT");
+  command->add_flag("--log", options->isLogarithmic, "A logarithmic y axis");
+  command->add_option("--width", options->width, "Columns; the terminal's if left out")
+      ->check(CLI::Range(kLeastChartColumns, 1000))
+      ->type_name("COLUMNS");
+  command->add_option("--height", options->height, "Rows of each chart")
+      ->check(CLI::Range(kLeastChartRows, 1000))
+      ->type_name("ROWS");
+  command->add_flag("--ascii", options->isAscii, "Only ASCII characters");
+  command->add_option("--svg", options->svg, "Write the charts to this file instead, as SVG");
+  command->footer(
+      "One chart for each tag, with a curve for each run.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape plot runs --tag loss\n"
+      "  steptape plot runs/a runs/b --tag '^loss/train$' --smooth 0.9 --log\n"
+      "  steptape plot runs --tag accuracy --svg accuracy.svg");
+  command->callback([options, exitCode] { *exitCode = plot(*options); });
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <fmt/format.h>
+#include <memory>
+#include <poll.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "tools/steptape/commands/commands.h"
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/runs/log_paths.h"
+#include "tools/steptape/runs/point_follower.h"
+#include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/terminal/standard_streams.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+struct TailOptions {
+  std::vector<std::string> paths;
+  NameFilter filter;
+  double interval = 1;
+  std::size_t lines = 10;
+  bool once = false;
+  bool json = false;
+};
+
+volatile std::sig_atomic_t wasInterrupted = 0;
+
+/// Ends the command between two batches instead of within one; a second signal ends it at once.
+void endOnInterrupt() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { wasInterrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  // Then writing fails, and says so.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+/// @return false if there is no reason to go on: a signal, or nobody reads the output any more.
+bool waitFor(double seconds) {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  const int ready = poll(&output, 1, static_cast<int>(std::ceil(seconds * 1000)));
+  return wasInterrupted == 0 && ready <= 0;
+}
+
+/// Prints points as lines whose columns are aligned as far as the widths are known.
+class PointPrinter {
+ public:
+  PointPrinter(bool json, const Terminal& terminal) : json_(json), terminal_(terminal) {}
+
+  /// @return false if nobody reads the output any more.
+  bool print(const std::vector<NewPoint>& points) {
+    for (const NewPoint& point : points) {
+      fmt::print("{}\n", json_ ? jsonLine(point) : line(point));
+    }
+    return std::fflush(stdout) == 0;
+  }
+
+ private:
+  static std::string jsonLine(const NewPoint& point) {
+    return JsonObject()
+        .add("wall_time", jsonNumber(point.wallTime))
+        .add("run", jsonString(*point.run))
+        .add("tag", jsonString(*point.tag))
+        .add("step", jsonInteger(point.step))
+        .add("value", jsonNumber(point.value))
+        .toString();
+  }
+
+  std::string line(const NewPoint& point) {
+    return humanTime(point.wallTime) + "  " + aligned(*point.run, &runColumns_) + "  " +
+           aligned(*point.tag, &tagColumns_) + "  " +
+           fmt::format("{:>8}  {:.6g}", point.step, point.value);
+  }
+
+  std::string aligned(const std::string& name, int* columns) const {
+    constexpr int kMost = 40;  // One long name must not push all others off the screen.
+    const std::string text = shown(name, terminal_);
+    const int width = columnsOf(text);
+    *columns = std::max(*columns, std::min(width, kMost));
+    return text + spaces(*columns - width);
+  }
+
+  bool json_;
+  Terminal terminal_;
+  int runColumns_ = 0;
+  int tagColumns_ = 0;
+};
+
+/// Tells people about what is no point.
+/// @return whether something is wrong.
+bool reportTrouble(const RunNews& news) {
+  for (const std::string& directory : news.restarted) {
+    printMessage("note: " + directory + " has restarted, and dropped points after its checkpoint");
+  }
+  return reportProblems(news.damage) != kExitFine;
+}
+
+int tail(const TailOptions& options) {
+  PointFollower runs(options.paths, options.filter);
+  RunNews news = runs.update(options.lines);
+  if (!runs.hasRuns()) {
+    const std::string message =
+        fmt::format("no event file in or below {}", fmt::join(options.paths, ", "));
+    if (options.once) {
+      throw Error(ErrorCode::kIoError, message);
+    }
+    printMessage("note: " + message + " yet; waiting");
+  }
+  bool hadTrouble = reportTrouble(news);
+  endOnInterrupt();
+  PointPrinter printer(options.json, terminalAt(STDOUT_FILENO));
+  while (printer.print(news.points) && !options.once && waitFor(options.interval)) {
+    news = runs.update();
+    hadTrouble = reportTrouble(news) || hadTrouble;
+  }
+  return hadTrouble ? kExitProblem : kExitFine;
+}
+
+}  // namespace
+
+void addTailCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command = app->add_subcommand("tail", "Follow the scalars of runs while they train");
+  const auto options = std::make_shared<TailOptions>();
+  addPathsArgument(command, &options->paths);
+  addFilterOptions(command, &options->filter);
+  command->add_option("--interval", options->interval, "Seconds between two looks at the files")
+      ->check(CLI::Range(0.05, 86400.0))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  command->add_option("--lines", options->lines, "How many of the last points to print first")
+      ->type_name("COUNT")
+      ->capture_default_str();
+  command->add_flag("--once", options->once, "Print these and exit");
+  command->add_flag("--json", options->json, "One JSON object a line, for programs");
+  command->footer(
+      "A line is: time, run, tag, step, value. New files and new runs are found by themselves.\n"
+      "Ends with Ctrl-C, or when nobody reads its output any more.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape tail runs\n"
+      "  steptape tail runs/demo --tag loss --interval 5\n"
+      "  steptape tail runs --lines 1 --once --tag '^accuracy$'");
+  command->callback([options, exitCode] { *exitCode = tail(*options); });
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/runs/log_paths.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "steptape/base/error.h"
+
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/runs/path_check.h"
+#include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/terminal/standard_streams.h"
+
+namespace steptape::tools {
+namespace {
+
+std::string gap(const Damage& problem) {
+  return problem.bytes == 0 ? "" : fmt::format(" ({} skipped)", counted(problem.bytes, "byte"));
+}
+
+}  // namespace
+
+void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
+  CLI::Option* const option =
+      command->add_option("PATH", *paths, "Log directories, runs or event files");
+  option->required();
+  expectPath(option, "event file");
+}
+
+std::vector<RunFiles> runsOf(const std::vector<std::string>& paths) {
+  std::map<std::string, RunFiles> runByDirectory;
+  for (const std::string& path : paths) {
+    std::vector<RunFiles> found = listRuns(path);
+    if (found.empty()) {
+      throw Error(ErrorCode::kIoError, "no event file in or below " + path);
+    }
+    for (RunFiles& run : found) {
+      RunFiles& merged = runByDirectory[run.directory];
+      run.files.insert(run.files.end(), merged.files.begin(), merged.files.end());
+      merged = std::move(run);
+    }
+  }
+  std::vector<RunFiles> runs;
+  for (auto& [directory, run] : runByDirectory) {
+    std::sort(run.files.begin(), run.files.end());
+    run.files.erase(std::unique(run.files.begin(), run.files.end()), run.files.end());
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+std::vector<RunFiles> selectRuns(std::vector<RunFiles> runs, const NamePattern& pattern) {
+  const std::size_t count = runs.size();
+  runs.erase(std::remove_if(runs.begin(), runs.end(),
+                            [&](const RunFiles& run) { return !pattern.isFoundIn(run.directory); }),
+             runs.end());
+  if (runs.empty()) {
+    throw Error(ErrorCode::kIoError,
+                fmt::format("none of {} matches --run {}", counted(count, "run"), pattern.text()));
+  }
+  return runs;
+}
+
+std::uint64_t totalBytes(const std::vector<RunFiles>& runs) {
+  std::uint64_t bytes = 0;
+  for (const RunFiles& run : runs) {
+    bytes += steptape::totalBytes(run);
+  }
+  return bytes;
+}
+
+RunReader readRun(const RunFiles& run, Progress* progress) {
+  RunReaderOptions options;
+  options.mayGrow = false;
+  options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const auto report = progress->part();
+  options.onProgress = report;
+  RunReader reader(run, std::move(options));
+  report(reader.update());
+  return reader;
+}
+
+int reportProblems(const std::vector<Damage>& problems) {
+  int exitCode = kExitFine;
+  for (const Damage& problem : problems) {
+    if (problem.outcome == ReadOutcome::kTruncated) {
+      printMessage(fmt::format("note: {}{}; the file is being written, or its writer was killed",
+                               problem.status.message(), gap(problem)));
+    } else {
+      printMessage(fmt::format("problem: {}{}", problem.status.message(), gap(problem)));
+      exitCode = kExitProblem;
+    }
+  }
+  return exitCode;
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/runs/name_filter.h"
+
+#include <CLI/CLI.hpp>
+
+namespace steptape::tools {
+
+NamePattern::NamePattern(const std::string& text)
+    : text_(text), regex_(std::regex(text, std::regex::ECMAScript | std::regex::optimize)) {}
+
+bool NamePattern::isFoundIn(std::string_view name) const {
+  // The standard library's search takes stack for each character: a tag in a damaged file could be
+  // long enough to use it up.
+  constexpr std::size_t kSearched = 4096;
+  name = name.substr(0, kSearched);
+  return !regex_ || std::regex_search(name.begin(), name.end(), *regex_);
+}
+
+void addPatternOption(CLI::App* command, const std::string& name, NamePattern* pattern,
+                      const std::string& description) {
+  const auto set = [name, pattern](const std::string& text) {
+    try {
+      *pattern = NamePattern(text);
+    } catch (const std::regex_error& error) {
+      throw CLI::ValidationError(name, "'" + text + "' is no regular expression: " + error.what());
+    }
+  };
+  command->add_option_function<std::string>(name, set, description)->type_name("RE");
+}
+
+void addFilterOptions(CLI::App* command, NameFilter* filter) {
+  addPatternOption(command, "--run", &filter->run,
+                   "Only runs in whose directory the regular expression is found");
+  addPatternOption(command, "--tag", &filter->tag,
+                   "Only tags in which the regular expression is found");
+}
+
+}  // namespace steptape::tools

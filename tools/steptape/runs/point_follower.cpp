@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/runs/point_follower.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+#include <thread>
+
+namespace steptape::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path canonical(const std::string& path) {
+  std::error_code error;
+  fs::path place = fs::weakly_canonical(path, error);
+  return error ? fs::path(path) : place;
+}
+
+/// Whether `place` is `directory` or lies below it.
+bool isWithin(const fs::path& place, const fs::path& directory) {
+  return std::mismatch(directory.begin(), directory.end(), place.begin(), place.end()).first ==
+         directory.end();
+}
+
+/// `paths` without those that lie below another or were given before.
+std::vector<std::string> outermost(const std::vector<std::string>& paths) {
+  std::vector<fs::path> places;
+  std::transform(paths.begin(), paths.end(), std::back_inserter(places), canonical);
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    bool isOutermost = true;
+    for (std::size_t j = 0; j < paths.size(); ++j) {
+      const bool isRepeated = places[i] == places[j] && j >= i;
+      isOutermost = isOutermost && (isRepeated || !isWithin(places[i], places[j]));
+    }
+    if (isOutermost) {
+      result.push_back(paths[i]);
+    }
+  }
+  return result;
+}
+
+/// Appends the points of a run's tag that are new, no more than the last `mostPoints`.
+void addPoints(const RunReader& run, const std::string& tag, const TagSeries& series,
+               std::size_t mostPoints, std::vector<NewPoint>* points) {
+  const ScalarColumns& scalars = series.scalars;
+  const std::size_t size = scalars.size();
+  for (std::size_t i = std::max(series.firstNew, size - std::min(size, mostPoints)); i < size;
+       ++i) {
+    points->push_back(
+        {scalars.wallTimes[i], &run.directory(), &tag, scalars.steps[i], scalars.values[i]});
+  }
+}
+
+}  // namespace
+
+PointFollower::PointFollower(const std::vector<std::string>& paths, NameFilter filter)
+    : filter_(std::move(filter)) {
+  RunReaderOptions options;
+  options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for (const std::string& path : outermost(paths)) {
+    logs_.emplace_back(path, options, [pattern = filter_.run](const RunFiles& run) {
+      return pattern.isFoundIn(run.directory);
+    });
+  }
+}
+
+RunNews PointFollower::update(std::size_t mostPoints) {
+  RunNews news;
+  for (LogDir& log : logs_) {
+    log.update();
+    for (const auto& [name, run] : log.runs()) {
+      addNews(run, mostPoints, &news);
+    }
+  }
+  std::stable_sort(news.points.begin(), news.points.end(),
+                   [](const NewPoint& a, const NewPoint& b) { return a.wallTime < b.wallTime; });
+  const std::size_t left = news.points.size() - std::min(news.points.size(), mostPoints);
+  news.points.erase(news.points.begin(), news.points.begin() + static_cast<std::ptrdiff_t>(left));
+  return news;
+}
+
+bool PointFollower::hasRuns() const {
+  return std::any_of(logs_.begin(), logs_.end(),
+                     [](const LogDir& log) { return !log.runs().empty(); });
+}
+
+void PointFollower::addNews(const RunReader& run, std::size_t mostPoints, RunNews* news) {
+  std::size_t& known = points_[&run];
+  std::size_t kept = 0;  // of those that were known
+  std::size_t total = 0;
+  for (const auto& [tag, series] : run.tags()) {
+    kept += series.firstNew;
+    total += series.size();
+    if (filter_.tag.isFoundIn(tag)) {
+      addPoints(run, tag, series, mostPoints, &news->points);
+    }
+  }
+  if (kept < known) {
+    news->restarted.push_back(run.directory());
+  }
+  known = total;
+  for (const Damage& damage : run.damage()) {
+    if (damage.outcome != ReadOutcome::kTruncated &&
+        damage_.emplace(damage.path, damage.offset).second) {
+      news->damage.push_back(damage);
+    }
+  }
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/reader/log_dir.h"
+
+#include "tools/steptape/runs/name_filter.h"
+
+namespace steptape::tools {
+
+/// A scalar of some run. The names are valid until the follower's next update().
+struct NewPoint {
+  double wallTime;
+  const std::string* run;  ///< Its directory.
+  const std::string* tag;
+  std::int64_t step;
+  double value;
+};
+
+/// What a look at the files brought.
+struct RunNews {
+  std::vector<NewPoint> points;        ///< In the order of their times.
+  std::vector<std::string> restarted;  ///< Directories of runs in which restarts dropped points.
+  std::vector<Damage> damage;          ///< But not of files that are just being written.
+};
+
+/// Follows the scalars of all runs at and below some paths, also of those that are yet to come.
+///
+/// Not thread-safe: one thread at a time.
+class PointFollower {
+ public:
+  /// @param paths One that lies below another is followed with that.
+  PointFollower(const std::vector<std::string>& paths, NameFilter filter);
+
+  /// Reads on.
+  ///
+  /// @param mostPoints Of more new points than this, only the last are told.
+  RunNews update(std::size_t mostPoints = std::numeric_limits<std::size_t>::max());
+
+  bool hasRuns() const;
+
+ private:
+  void addNews(const RunReader& run, std::size_t mostPoints, RunNews* news);
+
+  NameFilter filter_;
+  std::vector<LogDir> logs_;
+  std::map<const RunReader*, std::size_t> points_;          // of each run, when it was read last
+  std::set<std::pair<std::string, std::uint64_t>> damage_;  // that was told: path and offset
+};
+
+}  // namespace steptape::tools

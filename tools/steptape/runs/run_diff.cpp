@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/runs/run_diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+#include "event/event_codec.h"
+
+namespace steptape::tools {
+namespace {
+
+bool areSame(double a, double b, double tolerance) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) {
+    return true;
+  }
+  // Infinite where one of them is: nothing is near infinity.
+  return std::isfinite(a) && std::isfinite(b) &&
+         std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
+}
+
+/// A value's data by itself as bytes, whatever its time, tag and metadata.
+std::string payloadOf(const RunReader& run, const ValueLocation& location) {
+  event::Value value;
+  run.value(location, &value).throwIfError();
+  value.tag.clear();
+  value.metadata.reset();
+  event::Event event;
+  event.what = event::Summary{{std::move(value)}};
+  std::string bytes;
+  encodeEvent(event, &bytes);
+  return bytes;
+}
+
+void compareText(const char* what, const std::string& first, const std::string& second,
+                 std::vector<std::string>* differences) {
+  if (first != second) {
+    differences->push_back(fmt::format("{}: '{}', '{}'", what, first, second));
+  }
+}
+
+std::vector<std::string> compareMetadata(const event::SummaryMetadata& first,
+                                         const event::SummaryMetadata& second) {
+  std::vector<std::string> differences;
+  compareText("plugin", first.pluginName, second.pluginName, &differences);
+  compareText("display name", first.displayName, second.displayName, &differences);
+  compareText("description", first.description, second.description, &differences);
+  if (first.pluginName == second.pluginName && first.pluginContent != second.pluginContent) {
+    differences.emplace_back("the plugin's own data");
+  }
+  return differences;
+}
+
+void note(std::int64_t step, std::array<std::optional<double>, 2> values, TagDiff* diff) {
+  ++diff->differingPoints;
+  if (!diff->parting) {
+    diff->parting = Parting{step, values};
+  }
+}
+
+/// Walks two series by their steps, point by point where both have the step.
+///
+/// @param stepOf  (run, index) → step
+/// @param compare (first index, second index), called for points at the same step; notes what
+///                differs.
+/// @param alone   (run, index), called for a point that the other run lacks.
+template <typename StepOf, typename Compare, typename Alone>
+void walk(const std::array<std::size_t, 2>& points, StepOf stepOf, Compare compare, Alone alone) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < points[0] || j < points[1]) {
+    if (j == points[1] || (i < points[0] && stepOf(0, i) < stepOf(1, j))) {
+      alone(0, i++);
+    } else if (i == points[0] || stepOf(1, j) < stepOf(0, i)) {
+      alone(1, j++);
+    } else {
+      compare(i++, j++);
+    }
+  }
+}
+
+void compareScalars(const std::array<const ScalarColumns*, 2>& scalars, double tolerance,
+                    TagDiff* diff) {
+  const auto stepOf = [&](std::size_t run, std::size_t i) { return scalars[run]->steps[i]; };
+  walk(
+      diff->points, stepOf,
+      [&](std::size_t i, std::size_t j) {
+        const double a = scalars[0]->values[i];
+        const double b = scalars[1]->values[j];
+        if (!areSame(a, b, tolerance)) {
+          note(stepOf(0, i), {a, b}, diff);
+        }
+      },
+      [&](std::size_t run, std::size_t i) {
+        std::array<std::optional<double>, 2> values;
+        values[run] = scalars[run]->values[i];
+        note(stepOf(run, i), values, diff);
+      });
+  for (std::size_t run = 0; run < 2; ++run) {
+    if (scalars[run]->size() > 0) {
+      diff->lastValues[run] = scalars[run]->values.back();
+    }
+  }
+}
+
+void compareValues(const std::array<const RunReader*, 2>& runs,
+                   const std::array<const std::vector<ValueLocation>*, 2>& values, TagDiff* diff) {
+  const auto stepOf = [&](std::size_t run, std::size_t i) { return (*values[run])[i].step; };
+  walk(
+      diff->points, stepOf,
+      [&](std::size_t i, std::size_t j) {
+        if (payloadOf(*runs[0], (*values[0])[i]) != payloadOf(*runs[1], (*values[1])[j])) {
+          note(stepOf(0, i), {}, diff);
+        }
+      },
+      [&](std::size_t run, std::size_t i) { note(stepOf(run, i), {}, diff); });
+}
+
+std::vector<std::string> tagsOnlyIn(const RunReader& run, const RunReader& other,
+                                    const NamePattern& pattern) {
+  std::vector<std::string> tags;
+  for (const auto& [tag, series] : run.tags()) {
+    if (pattern.isFoundIn(tag) && other.tags().count(tag) == 0) {
+      tags.push_back(tag);
+    }
+  }
+  return tags;
+}
+
+}  // namespace
+
+RunDiff compareRuns(const RunReader& first, const RunReader& second, const NamePattern& tag,
+                    double tolerance) {
+  RunDiff result;
+  result.onlyIn = {tagsOnlyIn(first, second, tag), tagsOnlyIn(second, first, tag)};
+  for (const auto& [name, series] : first.tags()) {
+    const auto found = second.tags().find(name);
+    if (!tag.isFoundIn(name) || found == second.tags().end()) {
+      continue;
+    }
+    ++result.commonTags;
+    const TagSeries& other = found->second;
+    TagDiff diff;
+    diff.tag = name;
+    diff.plugin = series.metadata.pluginName;
+    diff.metadata = compareMetadata(series.metadata, other.metadata);
+    diff.points = {series.size(), other.size()};
+    if (diff.plugin != other.metadata.pluginName) {
+      // Points of different kinds have nothing to compare.
+    } else if (series.values.empty() && other.values.empty()) {
+      compareScalars({&series.scalars, &other.scalars}, tolerance, &diff);
+    } else {
+      compareValues({&first, &second}, {&series.values, &other.values}, &diff);
+    }
+    if (!diff.isSame()) {
+      result.tags.push_back(std::move(diff));
+    }
+  }
+  return result;
+}
+
+}  // namespace steptape::tools

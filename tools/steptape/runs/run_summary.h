@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "steptape/reader/run_reader.h"
+
+#include "tools/steptape/runs/name_filter.h"
+
+namespace steptape::tools {
+
+/// The numbers of a scalar series.
+struct ScalarSummary {
+  double first = 0;
+  double last = 0;
+  double least = 0;    ///< NaN only if there is no other value.
+  double largest = 0;  ///< As `least`.
+  std::size_t notFinite = 0;
+};
+
+/// From when to when values were logged; NaN if there is none with a time.
+struct TimeSpan {
+  double first = std::numeric_limits<double>::quiet_NaN();  ///< @units Seconds since 1970, UTC.
+  double last = std::numeric_limits<double>::quiet_NaN();   ///< @units Seconds since 1970, UTC.
+
+  bool isKnown() const { return first <= last; }
+};
+
+/// One tag of a run.
+struct TagSummary {
+  std::string tag;
+  const TagSeries* series = nullptr;  ///< The reader's; never empty.
+  std::int64_t firstStep = 0;         ///< Of the first point written.
+  std::int64_t lastStep = 0;
+  TimeSpan span;
+  std::optional<ScalarSummary> scalars;  ///< Of a scalar series.
+  std::string contents;                  ///< Of any other: its last value in words.
+
+  std::size_t points() const { return series->size(); }
+};
+
+struct FileSummary {
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::vector<Damage> damage;
+};
+
+/// All that `steptape inspect` tells of a run.
+struct RunSummary {
+  std::string directory;
+  std::vector<FileSummary> files;
+  std::vector<TagSummary> tags;  ///< In their order; those that the filter takes.
+  std::size_t points = 0;        ///< Of `tags`.
+  std::uint64_t bytes = 0;       ///< Of all files.
+  TimeSpan span;                 ///< Of all points of `tags`.
+};
+
+/// @param run Has been read. REQUIRES: outlives the result, unchanged.
+RunSummary summarize(const RunReader& run, const NamePattern& tags);
+
+}  // namespace steptape::tools

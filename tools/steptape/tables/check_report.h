@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "steptape/checker/file_check.h"
+#include "steptape/reader/run_files.h"
+
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+
+// What `steptape check` says, for people and for programs.
+
+/// One line: place, severity, rule, who is affected, and why.
+std::string findingLine(const Finding& finding, const Terminal& terminal);
+
+/// One line: what there is, and what each of TensorBoard's readers makes of it.
+std::string summaryLine(const RunFiles& run, const CheckReport& report, const Terminal& terminal);
+
+std::string findingJson(const Finding& finding);
+std::string runJson(const RunFiles& run, const CheckReport& report);
+
+}  // namespace steptape::tools

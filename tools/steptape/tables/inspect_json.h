@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "tools/steptape/runs/run_summary.h"
+
+namespace steptape::tools {
+
+/// One element of "runs" in what `steptape inspect --json` prints.
+std::string inspectJson(const RunSummary& run);
+
+}  // namespace steptape::tools

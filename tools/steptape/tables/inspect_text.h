@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "tools/steptape/runs/run_summary.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+
+/// What `steptape inspect` prints of a run: its files, a table of its scalars with their curves,
+/// and one of all other tags.
+std::string inspectText(const RunSummary& run, const Terminal& terminal);
+
+}  // namespace steptape::tools

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_text.h"
+
+namespace steptape::tools {
+
+// The parts of a command's `--json`, each a piece of valid JSON text that fits into the others:
+//
+//     JsonObject().add("run", jsonString(name)).add("points", jsonInteger(points)).toString()
+
+using detail::jsonNumber;
+using detail::jsonString;
+
+std::string jsonInteger(std::int64_t value);
+std::string jsonInteger(std::uint64_t value);
+
+std::string jsonBool(bool value);
+
+/// `values` as an array, each on a line of its own.
+std::string jsonArray(const std::vector<std::string>& values);
+
+/// `values` as an array on one line, for short ones such as a shape.
+std::string jsonShortArray(const std::vector<std::string>& values);
+
+/// An object, put together key by key, on one line.
+class JsonObject {
+ public:
+  /// @param value A piece of JSON.
+  JsonObject& add(std::string_view key, std::string_view value);
+
+  std::string toString() const { return text_ + '}'; }
+
+ private:
+  std::string text_ = "{";
+};
+
+}  // namespace steptape::tools

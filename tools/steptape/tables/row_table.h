@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/steptape/tables/table.h"
+#include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+
+// Tables of things that are all alike: a row for each, a column for each thing to tell of it.
+
+/// A column with numbers: what `text` says of each row.
+template <typename Row, typename Text>
+TableColumn numberColumn(const char* title, const std::vector<Row>& rows, Text text) {
+  TableColumn column{title};
+  for (const Row& row : rows) {
+    column.cells.push_back(text(row));
+  }
+  return column;
+}
+
+/// A column with words, which may be from files.
+template <typename Row, typename Text>
+TableColumn wordColumn(const char* title, const std::vector<Row>& rows, const Terminal& terminal,
+                       Text text) {
+  TableColumn column =
+      numberColumn(title, rows, [&](const Row& row) { return shown(text(row), terminal); });
+  column.align = TableColumn::Align::kLeft;
+  return column;
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/steptape/runs/run_summary.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+
+// The tables of `steptape inspect`. Lines fit a terminal; elsewhere nothing is shortened.
+
+inline constexpr int kInspectIndent = 2;
+
+/// The columns that a line may take.
+int lineColumns(const Terminal& terminal);
+
+/// Scalars: points, steps, values, a curve each. REQUIRES: not empty.
+std::string scalarTable(const std::vector<const TagSummary*>& tags, const Terminal& terminal);
+
+/// Tags of any other plugin. REQUIRES: not empty.
+std::string otherTable(const std::vector<const TagSummary*>& tags, const Terminal& terminal);
+
+}  // namespace steptape::tools

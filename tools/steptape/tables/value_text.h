@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "steptape/event/event.h"
+
+namespace steptape::tools {
+
+/// What `value`, which is no scalar, holds, in a few words: "28x28 PNG", "-1.2 to 3.4, 1000
+/// numbers, 30 buckets", "44100 Hz stereo WAV, 1.5 s".
+///
+/// @param metadata TagSeries::metadata.
+/// @return UTF-8 only as far as the file's own text is. "not readable: ..." if the value is not one
+///         of its plugin.
+std::string describeValue(const event::Value& value, const event::SummaryMetadata& metadata);
+
+}  // namespace steptape::tools

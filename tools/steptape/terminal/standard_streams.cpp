@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/terminal/standard_streams.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <poll.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "steptape/base/error.h"
+
+#include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+bool isPipeWithoutReader(int fd) {
+  pollfd output{fd, 0, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+}  // namespace
+
+void holdStandardStreams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
+      // Gets the lowest number that is free, which is `fd`, as those below it are taken.
+      open("/dev/null", O_RDONLY);
+    }
+  }
+}
+
+void flushOutput() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+    return;
+  }
+  // Zero if what failed was an earlier call.
+  const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
+  if (!isPipeWithoutReader(STDOUT_FILENO)) {
+    throw Error(ErrorCode::kIoError, "cannot write the output" + reason);
+  }
+}
+
+void printMessage(const std::string& text) {
+  // A failure is left alone: it could only be told here.
+  std::fputs((shown(text, terminalAt(STDERR_FILENO)) + '\n').c_str(), stderr);
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/traces/trace_files.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "steptape/base/error.h"
+
+#include "tools/steptape/runs/path_check.h"
+#include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/terminal/progress.h"
+#include "tools/steptape/terminal/standard_streams.h"
+#include "tools/steptape/traces/trace_search.h"
+#include "trace/chrome_trace.h"
+#include "trace/xplane_trace.h"
+
+namespace steptape::tools {
+namespace {
+
+/// A file to read; of a directory, other files there may have a newer trace of the same rank.
+struct WantedFile {
+  std::string path;
+  bool isNamed;
+};
+
+std::vector<WantedFile> filesOf(const std::vector<std::string>& paths) {
+  std::vector<WantedFile> files;
+  std::set<std::string> known;
+  const auto add = [&](const std::string& path, bool isNamed) {
+    if (known.insert(path).second) {
+      files.push_back({path, isNamed});
+    }
+  };
+  for (const std::string& path : paths) {
+    if (std::filesystem::is_directory(path)) {
+      for (const std::string& file : newestTraceFiles(path)) {
+        add(file, false);
+      }
+    } else if (traceFormOf(path) == TraceForm::kUnknown) {
+      throw CLI::ValidationError(
+          "TRACE",
+          fmt::format("{} is no trace by its name, which ends in {}", path, kTraceEndings));
+    } else {
+      add(path, true);
+    }
+  }
+  return files;
+}
+
+std::uint64_t sizeOf(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  return error ? 0 : bytes;
+}
+
+std::vector<Trace> readFile(const std::string& path) {
+  if (traceFormOf(path) == TraceForm::kXPlane) {
+    std::vector<Trace> traces;
+    traces.push_back(readXPlane(path));
+    return traces;
+  }
+  std::vector<Trace> traces = readChromeTrace(path);
+  if (traces.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, path + " has no spans");
+  }
+  return traces;
+}
+
+/// A trace with where it came from.
+struct ReadTrace {
+  Trace trace;
+  std::string file;
+  bool isNamed;
+};
+
+std::vector<ReadTrace> readAll(const std::vector<WantedFile>& files) {
+  std::uint64_t bytes = 0;
+  for (const WantedFile& file : files) {
+    bytes += sizeOf(file.path);
+  }
+  Progress progress("reading", bytes);
+  std::vector<ReadTrace> read;
+  std::size_t failures = 0;
+  for (const WantedFile& file : files) {
+    const auto report = progress.part();
+    try {
+      for (Trace& trace : readFile(file.path)) {
+        read.push_back({std::move(trace), file.path, file.isNamed});
+      }
+    } catch (const Error& error) {
+      if (files.size() == 1) {
+        throw;
+      }
+      progress.clear();
+      printMessage(fmt::format("problem: {}", error.what()));
+      ++failures;
+    }
+    report(sizeOf(file.path));
+  }
+  if (failures > 0) {
+    throw Error(ErrorCode::kDataLoss,
+                fmt::format("{} of {} cannot be read, and the others alone would mislead", failures,
+                            counted(files.size(), "trace")));
+  }
+  return read;
+}
+
+/// Of the traces that were found, not named, leaves those out of which a newer one has the same
+/// rank.
+void dropOutdated(std::vector<ReadTrace>* read) {
+  const std::vector<ReadTrace>& all = *read;
+  std::vector<bool> isOutdated;
+  for (const ReadTrace& one : all) {
+    const auto newer = std::find_if(all.begin(), all.end(), [&](const ReadTrace& other) {
+      return other.file != one.file && other.trace.rank == one.trace.rank &&
+             other.trace.originNanos > one.trace.originNanos;
+    });
+    isOutdated.push_back(!one.isNamed && newer != all.end());
+    if (isOutdated.back()) {
+      printMessage(fmt::format("note: {} left out: {} is newer and also of rank {}", one.file,
+                               newer->file, one.trace.rank));
+    }
+  }
+  std::vector<ReadTrace> kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!isOutdated[i]) {
+      kept.push_back(std::move((*read)[i]));
+    }
+  }
+  *read = std::move(kept);
+}
+
+void noteMissingRanks(const std::vector<Trace>& traces) {
+  int worldSize = 1;
+  std::set<int> ranks;
+  for (const Trace& trace : traces) {
+    worldSize = std::max(worldSize, trace.worldSize);
+    ranks.insert(trace.rank);
+  }
+  // One of many is looked at for its own sake.
+  if (traces.size() > 1 && ranks.size() < static_cast<std::size_t>(worldSize)) {
+    printMessage(
+        fmt::format("note: these are traces of {} of the job's {} ranks", ranks.size(), worldSize));
+  }
+}
+
+std::string processText(const Trace& trace) {
+  return fmt::format("process {}{}", trace.processId,
+                     trace.processName.empty() ? "" : fmt::format(" ({})", trace.processName));
+}
+
+}  // namespace
+
+std::vector<std::string> TraceSet::labels() const {
+  std::vector<std::string> labels;
+  for (const Trace& trace : traces) {
+    const auto twins = std::count_if(traces.begin(), traces.end(),
+                                     [&](const Trace& other) { return other.rank == trace.rank; });
+    if (trace.worldSize <= 1 && (twins > 1 || traces.size() == 1)) {
+      labels.push_back(fmt::format("process {}", trace.processId));
+    } else if (twins > 1) {
+      labels.push_back(fmt::format("rank {}, process {}", trace.rank, trace.processId));
+    } else {
+      labels.push_back(fmt::format("rank {}", trace.rank));
+    }
+  }
+  return labels;
+}
+
+std::vector<std::string> TraceSet::longLabels() const {
+  std::vector<std::string> labels;
+  for (const Trace& trace : traces) {
+    const std::string host = trace.hostName.empty() ? "" : " on " + trace.hostName;
+    labels.push_back(fmt::format("rank {}{}, {}", trace.rank, host, processText(trace)));
+  }
+  return labels;
+}
+
+void addTracesArgument(CLI::App* command, std::vector<std::string>* paths) {
+  CLI::Option* const option =
+      command->add_option("TRACE", *paths,
+                          "Traces of PyTorch's or our profiler (.json, .json.gz), profiles of "
+                          "XProf (.xplane.pb), or directories: the newest ones there");
+  option->required();
+  expectPath(option, "trace file");
+}
+
+TraceSet readTraces(const std::vector<std::string>& paths) {
+  std::vector<ReadTrace> read = readAll(filesOf(paths));
+  dropOutdated(&read);
+  std::stable_sort(read.begin(), read.end(), [](const ReadTrace& a, const ReadTrace& b) {
+    return a.trace.rank < b.trace.rank;
+  });
+  TraceSet set;
+  for (ReadTrace& one : read) {
+    set.traces.push_back(std::move(one.trace));
+    set.files.push_back(std::move(one.file));
+  }
+  noteMissingRanks(set.traces);
+  return set;
+}
+
+void checkTraceOutput(const std::string& path, std::size_t processes, const char* endings) {
+  const TraceForm form = traceFormOf(path);
+  if (form == TraceForm::kUnknown) {
+    throw CLI::ValidationError(
+        "--output", fmt::format("{} says no form: want a name that ends in {}", path, endings));
+  }
+  if (form == TraceForm::kXPlane && processes > 1) {
+    throw CLI::ValidationError(
+        "--output", fmt::format("{} would hold {} processes, and an .xplane.pb holds one: want "
+                                "one trace, or a name that ends in .json or .json.gz",
+                                path, processes));
+  }
+}
+
+void writeTraces(const std::string& path, const std::vector<Trace>& traces) {
+  const TraceForm form = traceFormOf(path);
+  if (form == TraceForm::kXPlane) {
+    writeXPlane(path, traces.front()).throwIfError();
+    return;
+  }
+  ChromeTraceOptions options;
+  options.compress = form == TraceForm::kCompressedJson;
+  writeChromeTrace(path, ArrayView<const Trace>(traces.data(), traces.size()), options)
+      .throwIfError();
+}
+
+}  // namespace steptape::tools
