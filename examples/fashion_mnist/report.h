@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <steptape/recipe/run_description.h>
+#include <steptape/recipe/recipe.h>
 #include <steptape/trainer/trainer_options.h>
 
 #include "options.h"

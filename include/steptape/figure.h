@@ -7,5 +7,4 @@
 //   figure.line(loss, {.label = "train"}).setTitle("Loss");
 //   writer.addFigure("loss", figure, step);
 #include "steptape/figure/figure.h"        // IWYU pragma: export
-#include "steptape/figure/figure_grid.h"   // IWYU pragma: export
 #include "steptape/figure/plot_options.h"  // IWYU pragma: export

@@ -21,7 +21,6 @@
 
 #include "steptape/base/signal_watch.h"               // IWYU pragma: export
 #include "steptape/checkpoint/checkpoint.h"           // IWYU pragma: export
-#include "steptape/checkpoint/checkpoint_store.h"     // IWYU pragma: export
 #include "steptape/comm/communicator.h"               // IWYU pragma: export
 #include "steptape/data/batch_loader.h"               // IWYU pragma: export
 #include "steptape/data/distributed_sampler.h"        // IWYU pragma: export
@@ -33,8 +32,6 @@
 #include "steptape/parallel/sync_batch_norm.h"        // IWYU pragma: export
 #include "steptape/recipe/learning_rate_schedule.h"   // IWYU pragma: export
 #include "steptape/recipe/recipe.h"                   // IWYU pragma: export
-#include "steptape/recipe/run_description.h"          // IWYU pragma: export
-#include "steptape/recipe/thread_options.h"           // IWYU pragma: export
 #include "steptape/torch/op_profiler.h"               // IWYU pragma: export
 #include "steptape/torch/tensor_traits.h"             // IWYU pragma: export
 #include "steptape/trainer/evaluation_metric.h"       // IWYU pragma: export

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/checkpoint/checkpoint_store.h"
-
 #include <sstream>
 #include <utility>
 
 #include "steptape/base/error.h"
+#include "steptape/checkpoint/checkpoint.h"
 
 #include "checkpoint/checkpoint_directory.h"
 #include "checkpoint/checkpoint_file.h"

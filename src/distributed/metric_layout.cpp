@@ -14,7 +14,7 @@ std::shared_ptr<const MetricLayout> MetricLayout::of(const std::vector<QueuedMet
                                                      const TagTable& tags) {
   auto layout = std::make_shared<MetricLayout>();
   for (const QueuedMetric& metric : queued) {
-    layout->metrics.push_back({metric.tagId, metric.statistics, tags.nameOf(metric.tagId)});
+    layout->metrics.push_back({tags.nameOf(metric.tagId), metric.statistics, metric.tagId});
   }
   std::sort(layout->metrics.begin(), layout->metrics.end(),
             [](const Metric& a, const Metric& b) { return a.tag < b.tag; });

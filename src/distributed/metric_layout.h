@@ -29,12 +29,6 @@ struct MetricLayout {
   /// In a note beside the bits of Statistic: the metric was queued.
   static constexpr std::uint8_t kQueued = 128;
 
-  struct Metric {
-    std::uint32_t tagId;
-    std::uint8_t statistics;
-    std::string tag;
-  };
-
   /// The layout of no metrics.
   static const std::shared_ptr<const MetricLayout>& none();
   static std::shared_ptr<const MetricLayout> of(const std::vector<QueuedMetric>& queued,

@@ -212,9 +212,7 @@ void MetricReducer::throwMismatch() {
   MetricSchema mine;
   mine.step = step_;
   mine.nodeName = communicator_->nodeName();
-  for (const MetricLayout::Metric& metric : layout_->metrics) {
-    mine.metrics.push_back({metric.tag, metric.statistics});
-  }
+  mine.metrics = layout_->metrics;
   const std::string bytes = mine.encode();
   // All ranks start anew, also those whose metrics wait for other steps.
   isUnderWay_ = false;

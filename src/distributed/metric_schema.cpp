@@ -47,10 +47,10 @@ std::string_view takeField(std::string_view& bytes) {
 }
 
 /// The metric of `schema` with this tag, or null.
-const MetricSchema::Metric* find(const MetricSchema& schema, const std::string& tag) {
+const Metric* find(const MetricSchema& schema, const std::string& tag) {
   const auto at = std::lower_bound(
       schema.metrics.begin(), schema.metrics.end(), tag,
-      [](const MetricSchema::Metric& metric, const std::string& key) { return metric.tag < key; });
+      [](const Metric& metric, const std::string& key) { return metric.tag < key; });
   return at != schema.metrics.end() && at->tag == tag ? &*at : nullptr;
 }
 
@@ -75,10 +75,10 @@ std::string activity(const MetricSchema& schema) {
 /// A metric that `has` has and `lacks` lacks or writes other statistics of; empty if there is none.
 std::string describeOneSided(const MetricSchema& has, const std::string& hasName,
                              const MetricSchema& lacks, const std::string& lacksName) {
-  for (const MetricSchema::Metric& metric : has.metrics) {
+  for (const Metric& metric : has.metrics) {
     const std::string subject =
         hasName + " reduces '" + metric.tag + "' at step " + std::to_string(has.step);
-    const MetricSchema::Metric* other = find(lacks, metric.tag);
+    const Metric* other = find(lacks, metric.tag);
     if (other == nullptr) {
       return subject + ", which " + lacksName + " does not";
     }

@@ -22,14 +22,16 @@ enum Statistic : std::uint8_t {
 /// Statistics that need MetricMoments; the others come from sums.
 constexpr std::uint8_t kNeedMoments = kMinimum | kMaximum | kDeviation | kArgmaxRank;
 
+/// A metric that all ranks reduce.
+struct Metric {
+  std::string tag;
+  std::uint8_t statistics;  ///< Bits of Statistic.
+  std::uint32_t tagId = 0;  ///< This rank's number of the tag; does not travel.
+};
+
 /// What one rank reduces at one step. Made only to explain a disagreement: agreement is found out
 /// from fingerprints.
 struct MetricSchema {
-  struct Metric {
-    std::string tag;
-    std::uint8_t statistics;
-  };
-
   std::int64_t step = 0;
   std::string nodeName;
   std::vector<Metric> metrics;  ///< Ascending by tag.

@@ -112,7 +112,7 @@ void ReducedLog::write(const ReducedRuns& runs) {
 void ReducedLog::writeRankValues(SummaryWriter& job, const MetricTotals& totals) {
   std::size_t next = 0;
   for (std::size_t place = 0; place < totals.layout->size(); ++place) {
-    const MetricLayout::Metric& metric = totals.layout->metrics[place];
+    const Metric& metric = totals.layout->metrics[place];
     if ((metric.statistics & kRankValues) == 0) {
       continue;
     }

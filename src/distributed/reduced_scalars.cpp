@@ -54,7 +54,7 @@ void ReducedScalars::describe(std::uint32_t tagId, const ReducedOptions& options
   optionsByTag_[tagId].description = options.description;
 }
 
-ScalarTag ReducedScalars::handleOf(SummaryWriter& writer, const MetricLayout::Metric& metric,
+ScalarTag ReducedScalars::handleOf(SummaryWriter& writer, const Metric& metric,
                                    std::size_t series) {
   if (metric.tagId >= seriesByTag_.size()) {
     seriesByTag_.resize(metric.tagId + std::size_t{1});
@@ -73,7 +73,7 @@ std::shared_ptr<const ReducedScalars::Points> ReducedScalars::pointsOf(SummaryWr
   static_assert(kStatistics.size() == kSeries);
   auto points = std::make_shared<Points>();
   for (std::uint32_t place = 0; place < layout.size(); ++place) {
-    const MetricLayout::Metric& metric = layout.metrics[place];
+    const Metric& metric = layout.metrics[place];
     for (std::uint32_t series = 0; series < kSeries; ++series) {
       const std::uint8_t bit = kStatistics[series].bit;
       if (bit == 0 || (of_ == Of::kJob && (bit & metric.statistics) != 0)) {

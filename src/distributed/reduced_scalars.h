@@ -51,7 +51,7 @@ class ReducedScalars {
   using Points = std::vector<Point>;
 
   std::shared_ptr<const Points> pointsOf(SummaryWriter& writer, const MetricLayout& layout);
-  ScalarTag handleOf(SummaryWriter& writer, const MetricLayout::Metric& metric, std::size_t series);
+  ScalarTag handleOf(SummaryWriter& writer, const Metric& metric, std::size_t series);
   ScalarOptions optionsOf(std::uint32_t tagId, std::size_t series) const;
   /// Puts the points into the ring itself, where that costs less than handing the totals over.
   ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/distributed/step_times.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "steptape/distributed/straggler_report.h"
 
 namespace steptape {
 

@@ -9,7 +9,6 @@
 
 #include "steptape/base/export.h"
 #include "steptape/event/event.h"
-#include "steptape/event/value_form.h"
 
 namespace steptape {
 

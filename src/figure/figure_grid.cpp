@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/figure/figure_grid.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
+
+#include "steptape/figure/figure.h"
 
 #include "figure/checks.h"
 #include "figure/model.h"

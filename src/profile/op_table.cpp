@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/op_table.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "steptape/profile/op_stats.h"
 
 #include "base/utf8.h"
 #include "profile/table_cells.h"
@@ -135,6 +135,16 @@ std::string shortened(const std::string& text) {
 }
 
 }  // namespace
+
+std::map<std::string, std::chrono::nanoseconds> operatorTimes(const OpProfile& profile) {
+  std::map<std::string, std::chrono::nanoseconds> times;
+  for (const OpStats& op : profile.operators) {
+    if (op.kind == SpanKind::kOperator && op.calls != 0) {
+      times[op.name] = op.total / static_cast<std::int64_t>(op.calls);
+    }
+  }
+  return times;
+}
 
 std::string opTable(const OpProfile& profile, const OpTableOptions& options) {
   Cells cells = cellsOf(profile, options);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/profile/op_table.h"
+#include "steptape/profile/op_stats.h"
 #include "steptape/profile/rank_summary.h"
 #include "steptape/profile/trace_summary.h"
 

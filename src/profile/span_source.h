@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/span/span_collector.h"
+#include "span/span_collector.h"
 
 namespace steptape::detail {
 

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/span/span_collector.h"
 #include "steptape/trace/trace.h"
+
+#include "span/span_collector.h"
 
 namespace steptape::detail {
 

@@ -13,11 +13,12 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/profile/op_stats.h"
-#include "steptape/span/span_collector.h"
 
 #include "base/mutex.h"
+#include "profile/op_stats_builder.h"
 #include "profile/span_source.h"
 #include "profile/trace_records.h"
+#include "span/span_collector.h"
 
 namespace steptape::detail {
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/recipe/run_description.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/recipe/thread_options.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <sched.h>
@@ -8,6 +6,7 @@
 #include <unistd.h>
 
 #include "steptape/base/error.h"
+#include "steptape/recipe/recipe.h"
 
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>

@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/span/span_collector.h"
-
 #include "base/mutex.h"
+#include "span/span_collector.h"
 
 #include <ATen/core/ivalue.h>
 #include <c10/core/Device.h>

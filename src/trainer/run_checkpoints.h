@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "steptape/checkpoint/checkpoint_store.h"
+#include "steptape/checkpoint/checkpoint.h"
 #include "steptape/data/batch_loader.h"
 
 #include "trainer/best_tracker.h"

@@ -5,7 +5,6 @@
 
 #include "steptape/base/error.h"
 #include "steptape/recipe/recipe.h"
-#include "steptape/recipe/run_description.h"
 
 #include "parallel/model/optimizer_archive.h"
 #include "parallel/model/tensor_schema.h"

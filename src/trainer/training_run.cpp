@@ -8,7 +8,6 @@
 
 #include "steptape/parallel/parameters.h"
 #include "steptape/recipe/recipe.h"
-#include "steptape/recipe/run_description.h"
 
 #include "trainer/run_setup.h"
 

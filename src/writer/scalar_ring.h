@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "steptape/writer/scalar_tag.h"
+#include "steptape/writer/scalar.h"
 
 namespace steptape::detail {
 

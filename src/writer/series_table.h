@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/event/value_form.h"
+#include "steptape/event/event.h"
 
 #include "writer/event_stream.h"
 #include "writer/scalar_series.h"

@@ -13,7 +13,6 @@
 #include "steptape/base/clock.h"
 #include "steptape/base/status.h"
 #include "steptape/event/event.h"
-#include "steptape/event/value_form.h"
 #include "steptape/summary/tensor_view.h"
 #include "steptape/writer/writer_options.h"
 

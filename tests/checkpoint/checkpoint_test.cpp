@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "steptape/checkpoint/checkpoint.h"
+
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 
 #include "steptape/base/error.h"
-#include "steptape/checkpoint/checkpoint_store.h"
 #include "steptape/parallel/parameters.h"
 #include "steptape/recipe/learning_rate_schedule.h"
 #include "steptape/testing/temp_dir.h"

@@ -9,9 +9,9 @@
 #include <pthread.h>
 
 #include "steptape/comm/communicator.h"
-#include "steptape/span/span_collector.h"
 
 #include "comm/node_barrier.h"
+#include "span/span_collector.h"
 #include "support/allocations.h"
 
 #include <gtest/gtest.h>

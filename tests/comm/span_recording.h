@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/span/span_collector.h"
 #include "steptape/span/zone.h"
+
+#include "span/span_collector.h"
 
 namespace steptape::test {
 

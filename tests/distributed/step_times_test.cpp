@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/distributed/step_times.h"
-
 #include <chrono>
 #include <memory>
 
+#include "steptape/distributed/straggler_report.h"
 #include "steptape/testing/fake_clock.h"
 
 #include <gmock/gmock.h>

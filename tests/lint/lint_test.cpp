@@ -239,6 +239,48 @@ TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
                                                 "steptape", "torch", "trainer"));
 }
 
+/// The public headers that a document names, such as <steptape/mpi.h>, in the form of files().
+std::set<std::string> headersNamedIn(const std::vector<Line>& document) {
+  static const std::regex kHeader(R"(<(steptape/[\w/]+\.h)>)");
+  std::set<std::string> headers;
+  for (const Line& line : document) {
+    for (std::sregex_iterator match(line.text.begin(), line.text.end(), kHeader), end; match != end;
+         ++match) {
+      headers.insert("include/" + (*match)[1].str());
+    }
+  }
+  return headers;
+}
+
+TEST(Layers, EachPublicHeaderIsInAnUmbrellaOrADocument) {
+  std::set<std::string> shown;
+  std::vector<std::string> headers;
+  for (const std::string& file : library().files()) {
+    if (!startsWith(file, "include/")) {
+      continue;
+    }
+    if (umbrellaName(file).empty()) {
+      headers.push_back(file);
+      continue;
+    }
+    for (const Include& include : library().transitiveIncludes(file)) {
+      shown.insert("include/" + include.target);
+    }
+  }
+  const SourceTree documents(STEPTAPE_SOURCE_DIR, {"docs"}, {".md"});
+  for (const std::string& document : documents.files()) {
+    shown.merge(headersNamedIn(documents.lines(document)));
+  }
+  std::vector<std::string> unseen;
+  for (const std::string& header : headers) {
+    if (shown.count(header) == 0) {
+      unseen.push_back(header);
+    }
+  }
+  EXPECT_THAT(unseen, IsEmpty()) << "a header that no user includes belongs in src";
+  EXPECT_GT(headers.size(), 50U) << "the headers were not found";
+}
+
 TEST(Layers, CairoProtobufMpiAndTorchStayInTheirFolders) {
   std::vector<std::string> torchFolders;
   for (const std::string& layer : torchLayers()) {

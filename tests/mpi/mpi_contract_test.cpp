@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include "steptape/mpi/mpi_communicator.h"
-#include "steptape/span/span_collector.h"
 
 #include "comm/collective_contract.h"
+#include "span/span_collector.h"
 
 #include <gtest/gtest.h>
 

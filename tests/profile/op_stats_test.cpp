@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/op_stats.h"
-
+#include "profile/op_stats_builder.h"
 #include "profile/record_builder.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +27,7 @@ class OpStatsTest : public ::testing::Test {
 
   static constexpr std::uint64_t kWindowStart = 100;
   static constexpr std::uint64_t kWindowEnd = 200;
-  OpStatsBuilder builder_{kWindowStart * kUnit};
+  detail::OpStatsBuilder builder_{kWindowStart * kUnit};
 };
 
 TEST_F(OpStatsTest, TakesTheTimeOfDirectChildrenFromTheirParentOnly) {

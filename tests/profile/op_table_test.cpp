@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/op_table.h"
-
+#include "steptape/profile/op_stats.h"
 #include "steptape/testing/temp_dir.h"
 
 #include "profile/logged_values.h"

@@ -8,8 +8,9 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/profile/op_stats.h"
-#include "steptape/span/span_collector.h"
 #include "steptape/span/span_record.h"
+
+#include "span/span_collector.h"
 
 namespace steptape {
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/recipe/run_description.h"
 #include "steptape/testing/thread_communicator.h"
 
 #include "support/expect_error.h"

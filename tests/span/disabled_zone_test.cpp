@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #define STEPTAPE_DISABLE_ZONES
-#include "steptape/span/span_collector.h"
 #include "steptape/span/zone.h"
+
+#include "span/span_collector.h"
 
 #include <gtest/gtest.h>
 

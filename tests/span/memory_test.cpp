@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
-#include "steptape/span/span_collector.h"
 #include "steptape/span/zone.h"
 
+#include "span/span_collector.h"
 #include "span/thread_recorder.h"
 #include "support/allocations.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/span/span_collector.h"
+#include "span/span_collector.h"
 
 #include <atomic>
 #include <map>

@@ -5,8 +5,9 @@
 #include <thread>
 #include <vector>
 
-#include "steptape/span/span_collector.h"
 #include "steptape/span/zone.h"
+
+#include "span/span_collector.h"
 
 #include <gmock/gmock.h>
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <tuple>
 
-#include "steptape/span/span_collector.h"
 #include "steptape/testing/thread_communicator.h"
 
 #include "comm/collective_contract.h"
+#include "span/span_collector.h"
 
 #include <gtest/gtest.h>
 

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "steptape/base/clock.h"
 #include "steptape/base/export.h"
-#include "steptape/span/span_collector.h"
 #include "steptape/span/span_record.h"
+#include "steptape/writer/summary_writer.h"
 
 namespace steptape {
 
@@ -58,34 +57,41 @@ struct OpProfile {
 STEPTAPE_EXPORT std::map<std::string, std::chrono::nanoseconds> operatorTimes(
     const OpProfile& profile);
 
-/// Adds up records while a window is open.
-///
-/// @threads Not thread-safe: one thread at a time.
-class STEPTAPE_EXPORT OpStatsBuilder {
- public:
-  /// Spans that began before `windowStartTicks` are not counted.
-  ///
-  /// @param sampling Of how many operators, backward nodes, scopes and calls on devices one was
-  ///                 recorded: each counts for as many, and its self time is the total one.
-  explicit OpStatsBuilder(std::uint64_t windowStartTicks, int sampling = 1);
-  ~OpStatsBuilder();
-  OpStatsBuilder(OpStatsBuilder&&) noexcept;
-  OpStatsBuilder& operator=(OpStatsBuilder&&) noexcept;
-
-  /// @cost A few nanoseconds per record; memory per name and per gap between spans, bounded.
-  void add(const SpanBatch& batch);
-
-  /// Leaves out what follows until resume(): nothing is recorded for a while.
-  void pause(std::uint64_t ticks);
-  /// As at the start of the window: spans that began before `ticks` are not counted.
-  void resume(std::uint64_t ticks);
-
-  /// @return what was added so far, for a window that ends at `windowEndTicks`.
-  OpProfile build(std::uint64_t windowEndTicks, const TickConverter& converter) const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
+/// How much of a profile is written.
+struct OpTableOptions {
+  std::size_t maxRows = 50;     ///< Operators in the table, the most self time first.
+  std::size_t maxScalars = 10;  ///< Operators that get a scalar.
 };
+
+/// Writes a profile as a Markdown table, followed by a line on how much of the window it covers,
+/// how many operators were left out, and what was lost:
+///
+///     | # | operator | kind | calls | self ms | self % | total ms | mean µs |
+///     | --- | --- | --- | --- | --- | --- | --- | --- |
+///     | 1 | `aten::mm` | operator | 7 | 1.234 | 61.7 | 1.250 | 178.571 |
+///
+///     Window of 2.500 ms, 81.3 % of it inside recorded spans.
+///
+/// Where they are known there are more columns: shapes, GFLOP/s of the total time, and MB of
+/// inputs.
+///
+/// @units  "self %" is of the self time of all operators and threads; "mean" is total by calls.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::string opTable(const OpProfile& profile, const OpTableOptions& options = {});
+
+/// The same for a terminal: columns are aligned, and long names cut at 60 characters.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::string opTableForConsole(const OpProfile& profile,
+                                              const OpTableOptions& options = {});
+
+/// Logs a profile: the table as the text `profile/operators`, and the self time of the slowest
+/// operators in milliseconds as the scalars `profile/self_ms/<operator>`, and where it was measured
+/// what recording cost, as the scalar `profile/overhead`, a share of 1. Where two operators differ
+/// in kind only, the later one's tag ends in its kind, as `profile/self_ms/step (zone)`.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT void writeOpStats(SummaryWriter& writer, const OpProfile& profile,
+                                  std::int64_t step, const OpTableOptions& options = {});
 
 }  // namespace steptape

@@ -10,9 +10,7 @@
 #include "steptape/base/status.h"
 #include "steptape/comm/communicator.h"
 #include "steptape/profile/op_stats.h"
-#include "steptape/profile/op_table.h"
 #include "steptape/profile/profiler_options.h"
-#include "steptape/span/span_collector.h"
 #include "steptape/trace/trace.h"
 #include "steptape/writer/summary_writer.h"
 

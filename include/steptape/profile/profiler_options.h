@@ -10,7 +10,6 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/comm/communicator.h"
-#include "steptape/span/span_collector.h"
 #include "steptape/trace/trace.h"
 #include "steptape/writer/summary_writer.h"
 
@@ -123,7 +122,7 @@ struct ProfilerOptions {
 
   /// Spans that a thread can record within 10 ms; more are dropped and counted. 32 bytes each, for
   /// every thread that records.
-  std::size_t recordsPerThread = SpanCollector::kDefaultRecordsPerThread;
+  std::size_t recordsPerThread = std::size_t{1} << 16;
 
   /// Spans of a window that go into its traces, the first ones; the others are counted there. All
   /// are in the table. 32 bytes each while the window is open, about 100 while it is written. 0: no

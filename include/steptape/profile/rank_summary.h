@@ -10,7 +10,6 @@
 #include "steptape/base/array_view.h"
 #include "steptape/base/export.h"
 #include "steptape/profile/op_stats.h"
-#include "steptape/profile/op_table.h"
 #include "steptape/profile/trace_summary.h"
 #include "steptape/trace/trace.h"
 #include "steptape/writer/summary_writer.h"

@@ -9,7 +9,6 @@
 
 #include "steptape/base/export.h"
 #include "steptape/profile/op_stats.h"
-#include "steptape/profile/op_table.h"
 #include "steptape/trace/trace.h"
 #include "steptape/writer/summary_writer.h"
 
@@ -23,8 +22,8 @@ enum class OpGrouping : std::uint8_t {
   kStack,   ///< Name and kind, and the zones and scopes around it.
 };
 
-/// Adds up the spans of a trace, as OpStatsBuilder does while they are recorded. Spans of devices
-/// count too.
+/// Adds up the spans of a trace, as a Profiler does while it records them. Spans of devices count
+/// too.
 ///
 /// For kModule a span belongs to the module whose parameters it reads, else to that of the span
 /// around it; a backward node to that of its forward operator. A row's name is the module, "(no

@@ -52,7 +52,7 @@ struct OpProfilerOptions {
 
   // As in ProfilerOptions.
   double maxOverhead = 0.0;
-  std::size_t recordsPerThread = SpanCollector::kDefaultRecordsPerThread;
+  std::size_t recordsPerThread = std::size_t{1} << 16;
   std::size_t maxTraceSpans = std::size_t{1} << 20;
   std::shared_ptr<Communicator> communicator = nullptr;
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =

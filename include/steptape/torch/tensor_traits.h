@@ -5,7 +5,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/summary/tensor_view.h"
-#include "steptape/writer/scalar_traits.h"
+#include "steptape/writer/scalar.h"
 
 #include <ATen/core/TensorBody.h>
 

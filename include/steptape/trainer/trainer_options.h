@@ -12,7 +12,7 @@
 #include "steptape/parallel/gradient_sync.h"
 #include "steptape/profile/profiler_options.h"
 #include "steptape/recipe/learning_rate_schedule.h"
-#include "steptape/recipe/run_description.h"
+#include "steptape/recipe/recipe.h"
 #include "steptape/trace/trace.h"
 #include "steptape/trainer/evaluation_metric.h"
 #include "steptape/trainer/training_result.h"

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "steptape/base/export.h"
-#include "steptape/writer/scalar_tag.h"
-#include "steptape/writer/scalar_traits.h"
+#include "steptape/writer/scalar.h"
 
 namespace steptape {
 

@@ -21,8 +21,7 @@
 #include "steptape/summary/graph_traits.h"
 #include "steptape/summary/tensor_view.h"
 #include "steptape/summary/value_options.h"
-#include "steptape/writer/scalar_tag.h"
-#include "steptape/writer/scalar_traits.h"
+#include "steptape/writer/scalar.h"
 #include "steptape/writer/step_batch.h"
 #include "steptape/writer/writer_options.h"
 

@@ -11,7 +11,7 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/base/status.h"
-#include "steptape/event/value_form.h"
+#include "steptape/event/event.h"
 
 namespace steptape {
 

@@ -7,7 +7,6 @@
 
 #include "steptape/base/export.h"
 #include "steptape/event/event.h"
-#include "steptape/event/value_form.h"
 #include "steptape/summary/tensor_view.h"
 #include "steptape/summary/value_options.h"
 

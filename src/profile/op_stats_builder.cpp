@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/op_stats.h"
+#include "profile/op_stats_builder.h"
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "profile/coverage.h"
 
-namespace steptape {
+namespace steptape::detail {
 namespace {
 
 bool slowerFirst(const OpStats& a, const OpStats& b) {
@@ -34,7 +34,7 @@ struct OpStatsBuilder::State {
   unsigned sampling = 1;
   std::vector<Tally> tallies;                              // by name
   std::unordered_map<std::uint64_t, OpenTicks> openTicks;  // by thread
-  detail::Coverage coverage;
+  Coverage coverage;
   std::uint64_t dropped = 0;
 
   /// Books `record` into its parent. @return its time without its children's.
@@ -154,14 +154,4 @@ OpProfile OpStatsBuilder::build(std::uint64_t windowEndTicks,
   return profile;
 }
 
-std::map<std::string, std::chrono::nanoseconds> operatorTimes(const OpProfile& profile) {
-  std::map<std::string, std::chrono::nanoseconds> times;
-  for (const OpStats& op : profile.operators) {
-    if (op.kind == SpanKind::kOperator && op.calls != 0) {
-      times[op.name] = op.total / static_cast<std::int64_t>(op.calls);
-    }
-  }
-  return times;
-}
-
-}  // namespace steptape
+}  // namespace steptape::detail
