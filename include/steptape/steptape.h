@@ -13,6 +13,7 @@
 //   distributed  DistributedWriter, metricAverage() and the Communicator behind them, which is
 //                serial unless <steptape/mpi.h> gives another
 //   profile      STEPTAPE_ZONE and Profiler
+#include "steptape/aggregate/aggregate.h"             // IWYU pragma: export
 #include "steptape/base/json.h"                       // IWYU pragma: export
 #include "steptape/base/version.h"                    // IWYU pragma: export
 #include "steptape/checker/file_check.h"              // IWYU pragma: export

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/rank_value_summaries.h"
 
-#include "steptape/base/json.h"
+#include "summary/tag.h"
 
 namespace steptape::detail {
-namespace {
-
-/// "/p50", "/p99.9": with the fewest digits that tell the number.
-std::string percentileSuffix(double percentile) {
-  std::string suffix = "/p";
-  appendJsonNumber(&suffix, percentile);
-  return suffix;
-}
-
-}  // namespace
 
 void RankValueSummaries::describe(std::uint32_t tagId, const ReducedOptions& options) {
   if (options.percentiles.empty() && !options.perRankHistogram) {

@@ -3,6 +3,8 @@
 
 #include "steptape/base/error.h"
 
+#include "base/shortest_double.h"
+
 namespace steptape {
 
 void checkTag(std::string_view tag) {
@@ -11,6 +13,12 @@ void checkTag(std::string_view tag) {
         ErrorCode::kInvalidArgument,
         "the tag is empty: wanted a name of at least one character, such as \"loss/train\"");
   }
+}
+
+std::string detail::percentileSuffix(double percentile) {
+  std::string suffix = "/p";
+  appendShortestDouble(&suffix, percentile);
+  return suffix;
 }
 
 }  // namespace steptape

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "steptape/base/export.h"
@@ -13,5 +14,15 @@ namespace steptape {
 /// @throws Error(kInvalidArgument) if `tag` is empty.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void checkTag(std::string_view tag);
+
+namespace detail {
+
+/// What the tag of a percentile ends in: "/p50", "/p99.9".
+///
+/// @param percentile From 0 to 100.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::string percentileSuffix(double percentile);
+
+}  // namespace detail
 
 }  // namespace steptape

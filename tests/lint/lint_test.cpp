@@ -46,6 +46,7 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"reader", {"tfrecord", "event"}},
       {"exporter", {"reader"}},
       {"checker", {"reader"}},
+      {"aggregate", {"reader", "writer"}},
       {"trace", {"span", "event"}},
       {"distributed", {"writer", "comm"}},
       {"profile", {"trace", "distributed"}},
@@ -58,7 +59,7 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"recipe", {"comm"}},
       {"checkpoint", {"parallel", "recipe"}},
       {"trainer", {"checkpoint", "data", "torch"}},
-      {"tools", {"exporter", "checker", "profile"}},
+      {"tools", {"exporter", "checker", "aggregate", "profile"}},
   };
   return kLayers;
 }
@@ -211,9 +212,9 @@ TEST(Layers, WriterPiecesIncludeOnlyPiecesBelow) {
 }
 
 TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
-  const std::set<std::string> core{"base",    "span",        "comm",   "tfrecord", "event",
-                                   "summary", "trace",       "writer", "reader",   "exporter",
-                                   "checker", "distributed", "profile"};
+  const std::set<std::string> core{"base",    "span",      "comm",        "tfrecord", "event",
+                                   "summary", "trace",     "writer",      "reader",   "exporter",
+                                   "checker", "aggregate", "distributed", "profile"};
   std::vector<std::string> foreign;
   std::set<std::string> umbrellas;
   for (const std::string& file : library().files()) {

@@ -82,6 +82,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addTailCommand(app.get(), exitCode);
   addPlotCommand(app.get(), exitCode);
   addDiffCommand(app.get(), exitCode);
+  addAggregateCommand(app.get(), exitCode);
   addProfileCommand(app.get(), exitCode);
   addMergeTracesCommand(app.get(), exitCode);
   addCompletionCommand(app.get(), exitCode);

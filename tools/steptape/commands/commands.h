@@ -11,6 +11,7 @@ namespace steptape::tools {
 // makeApp() calls them all.
 void addInspectCommand(CLI::App* app, int* exitCode);
 void addExportCommand(CLI::App* app, int* exitCode);
+void addAggregateCommand(CLI::App* app, int* exitCode);
 void addCheckCommand(CLI::App* app, int* exitCode);
 void addRepairCommand(CLI::App* app, int* exitCode);
 void addCompletionCommand(CLI::App* app, int* exitCode);

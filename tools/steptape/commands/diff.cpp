@@ -122,15 +122,6 @@ std::string jsonOf(const std::optional<double>& value) {
   return value ? jsonNumber(*value) : "null";
 }
 
-std::string jsonStrings(const std::vector<std::string>& texts) {
-  std::vector<std::string> strings;
-  strings.reserve(texts.size());
-  for (const std::string& text : texts) {
-    strings.push_back(jsonString(text));
-  }
-  return jsonShortArray(strings);
-}
-
 std::string jsonPair(const std::array<std::optional<double>, 2>& values) {
   return jsonShortArray({jsonOf(values[0]), jsonOf(values[1])});
 }

@@ -12,6 +12,7 @@
 
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/runs/path_check.h"
+#include "tools/steptape/runs/path_pattern.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
 
@@ -25,10 +26,11 @@ std::string gap(const Damage& problem) {
 }  // namespace
 
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
-  CLI::Option* const option =
-      command->add_option("PATH", *paths, "Log directories, runs or event files");
+  CLI::Option* const option = command->add_option_function<std::vector<std::string>>(
+      "PATH", [paths](const std::vector<std::string>& given) { *paths = replacePatterns(given); },
+      "Log directories, runs or event files, or patterns such as 'runs/seed_*'");
   option->required();
-  expectPath(option, "event file");
+  expectPathOrPattern(option, "event file");
 }
 
 std::vector<RunFiles> runsOf(const std::vector<std::string>& paths) {

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/file_kind.h"
+#include "tools/steptape/runs/path_pattern.h"
 
 namespace steptape::tools {
 namespace {
@@ -39,6 +40,19 @@ void addCheck(CLI::Option* option, const char* type, bool mayBeDirectory, bool m
 
 void expectPath(CLI::Option* option, const std::string& file) {
   addCheck(option, "PATH", true, true, "a directory or a regular " + file);
+}
+
+void expectPathOrPattern(CLI::Option* option, const std::string& file) {
+  const std::string expected = "a directory or a regular " + file;
+  const auto problemOfAny = [expected](const std::string& given) {
+    const std::vector<std::string> paths = replacePatterns({given});
+    std::string problem = paths.empty() ? problemOf(given, true, true, expected) : "";
+    for (std::size_t i = 0; i < paths.size() && problem.empty(); ++i) {
+      problem = problemOf(paths[i], true, true, expected);
+    }
+    return problem;
+  };
+  option->check(CLI::Validator(problemOfAny, "PATH"));
 }
 
 void expectFile(CLI::Option* option, const std::string& file) {

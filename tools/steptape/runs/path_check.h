@@ -16,7 +16,10 @@ namespace steptape::tools {
 /// @param file What a file should be, such as "event file".
 void expectPath(CLI::Option* option, const std::string& file);
 
-/// The same without directories.
+/// As expectPath(), or patterns of such paths; see path_pattern.h.
+void expectPathOrPattern(CLI::Option* option, const std::string& file);
+
+/// The same as expectPath() without directories.
 void expectFile(CLI::Option* option, const std::string& file);
 
 /// The same without files.

@@ -27,6 +27,15 @@ std::string jsonShortArray(const std::vector<std::string>& values) {
   return fmt::format("[{}]", fmt::join(values, ", "));
 }
 
+std::string jsonStrings(const std::vector<std::string>& texts) {
+  std::vector<std::string> strings;
+  strings.reserve(texts.size());
+  for (const std::string& text : texts) {
+    strings.push_back(jsonString(text));
+  }
+  return jsonShortArray(strings);
+}
+
 JsonObject& JsonObject::add(std::string_view key, std::string_view value) {
   text_ += text_.size() > 1 ? ", " : "";
   appendJsonString(&text_, key);

@@ -28,6 +28,9 @@ std::string jsonArray(const std::vector<std::string>& values);
 /// `values` as an array on one line, for short ones such as a shape.
 std::string jsonShortArray(const std::vector<std::string>& values);
 
+/// Texts as an array on one line.
+std::string jsonStrings(const std::vector<std::string>& texts);
+
 /// An object, put together key by key, on one line.
 class JsonObject {
  public:

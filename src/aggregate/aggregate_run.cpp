@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "steptape/aggregate/aggregate.h"
+#include "steptape/base/error.h"
+#include "steptape/reader/run_files.h"
+#include "steptape/writer/summary_writer.h"
+
+#include "aggregate/statistics.h"
+#include "base/text.h"
+
+namespace steptape {
+namespace {
+
+using detail::counted;
+using detail::Statistic;
+
+constexpr std::size_t kFewestRuns = 2;
+
+using RunsByTag = std::map<std::string, std::vector<const ScalarColumns*>>;
+
+RunsByTag runsByTag(const std::vector<RunReader>& runs, const AggregateOptions& options) {
+  RunsByTag byTag;
+  for (const RunReader& run : runs) {
+    for (const auto& [tag, series] : run.tags()) {
+      if (series.scalars.size() > 0) {
+        byTag[tag].push_back(&series.scalars);
+      }
+    }
+  }
+  for (auto tag = byTag.begin(); tag != byTag.end();) {
+    const bool isWanted = !options.wantsTag || options.wantsTag(tag->first);
+    tag = isWanted ? std::next(tag) : byTag.erase(tag);
+  }
+  return byTag;
+}
+
+void checkRuns(const std::vector<RunReader>& runs, const AggregateOptions& options) {
+  const std::size_t needed = std::max(kFewestRuns, options.minRuns);
+  if (runs.size() < needed) {
+    throw Error(ErrorCode::kInvalidArgument, "aggregate: got " + counted(runs.size(), "run") +
+                                                 "; expected at least " + std::to_string(needed));
+  }
+}
+
+void checkDirectory(const std::string& directory) {
+  const std::vector<std::string> files = listEventFiles(directory);
+  if (!files.empty()) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "aggregate: " + directory + " holds " + counted(files.size(), "event file") +
+                    "; expected a directory without any, since a run is aggregated once");
+  }
+}
+
+/// Loses nothing, however slow the disk is.
+WriterOptions patientOptions() {
+  WriterOptions options;
+  options.blockTimeout = std::chrono::hours(24);
+  options.flushTimeout = std::chrono::hours(24);
+  return options;
+}
+
+void write(SummaryWriter& writer, const AggregateSeries& series,
+           const std::vector<Statistic>& statistics) {
+  for (const Statistic& statistic : statistics) {
+    const std::string tag = series.tag + statistic.suffix;
+    ScalarOptions options;
+    for (const AggregatePoint& point : series.points) {
+      if (point.runs > 1 || !statistic.needsSeveralRuns) {
+        options.wallTime = point.wallTime;
+        writer.addScalar(tag, statistic.value(point), point.step, options);
+      }
+    }
+  }
+}
+
+void describe(SummaryWriter& writer, const std::vector<RunReader>& runs) {
+  std::vector<std::string> directories;
+  for (const RunReader& run : runs) {
+    directories.push_back(run.directory());
+  }
+  writer.addTextTable("aggregated runs", directories, 0);
+}
+
+}  // namespace
+
+AggregateResult aggregateRuns(const std::vector<RunReader>& runs, const std::string& directory,
+                              const AggregateOptions& options) {
+  checkRuns(runs, options);
+  const std::vector<Statistic> statistics = detail::statisticsOf(options);
+  AggregateResult result;
+  std::vector<std::string> tags;
+  const RunsByTag byTag = runsByTag(runs, options);
+  for (const auto& [tag, columns] : byTag) {
+    const bool hasEnough = columns.size() >= std::max(kFewestRuns, options.minRuns);
+    (hasEnough ? tags : result.tagsLeftOut).push_back(tag);
+  }
+  detail::checkNames(tags, statistics);
+  checkDirectory(directory);
+  SummaryWriter writer(directory, patientOptions());
+  describe(writer, runs);
+  writer.addCustomScalars(detail::bandCharts(tags, options));
+  for (const std::string& tag : tags) {
+    AggregateSeries series = aggregateScalars(byTag.at(tag), options);
+    series.tag = tag;
+    write(writer, series, statistics);
+    if (!series.points.empty()) {
+      series.points = {series.points.back()};
+    }
+    result.series.push_back(std::move(series));
+  }
+  writer.close().throwIfError();
+  return result;
+}
+
+}  // namespace steptape

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/statistics.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "steptape/base/error.h"
+
+#include "base/text.h"
+#include "summary/tag.h"
+
+namespace steptape::detail {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, "aggregate: " + message);
+}
+
+/// What the tags of the band's lower and upper curve end in.
+std::array<std::string, 2> bandSuffixes(const AggregateOptions& options) {
+  if (options.band == AggregateBand::kDeviation) {
+    return {"/lower", "/upper"};
+  }
+  if (options.band == AggregateBand::kPercentiles) {
+    const auto [least, most] =
+        std::minmax_element(options.percentiles.begin(), options.percentiles.end());
+    return {percentileSuffix(*least), percentileSuffix(*most)};
+  }
+  return {"/min", "/max"};
+}
+
+}  // namespace
+
+void checkPercentiles(const std::vector<double>& percentiles) {
+  for (const double percentile : percentiles) {
+    if (!(percentile >= 0 && percentile <= 100)) {
+      reject("got the percentile " + std::to_string(percentile) +
+             "; expected a number from 0 to 100");
+    }
+  }
+}
+
+std::vector<Statistic> statisticsOf(const AggregateOptions& options) {
+  checkPercentiles(options.percentiles);
+  if (options.band == AggregateBand::kPercentiles && options.percentiles.size() < 2) {
+    reject("got " + counted(options.percentiles.size(), "percentile") +
+           "; expected at least 2 for a band of percentiles");
+  }
+  std::vector<Statistic> statistics{
+      {"", [](const AggregatePoint& point) { return point.mean; }},
+      {"/std", [](const AggregatePoint& point) { return point.std; }, true},
+      {"/min", [](const AggregatePoint& point) { return point.min; }},
+      {"/max", [](const AggregatePoint& point) { return point.max; }}};
+  for (std::size_t i = 0; i < options.percentiles.size(); ++i) {
+    statistics.push_back({percentileSuffix(options.percentiles[i]),
+                          [i](const AggregatePoint& point) { return point.percentiles[i]; }});
+  }
+  if (options.band == AggregateBand::kDeviation) {
+    const auto [lower, upper] = bandSuffixes(options);
+    statistics.push_back(
+        {lower, [](const AggregatePoint& point) { return point.mean - point.std; }, true});
+    statistics.push_back(
+        {upper, [](const AggregatePoint& point) { return point.mean + point.std; }, true});
+  }
+  return statistics;
+}
+
+void checkNames(const std::vector<std::string>& tags, const std::vector<Statistic>& statistics) {
+  std::map<std::string, std::string> ownerByName;
+  for (const std::string& tag : tags) {
+    for (const Statistic& statistic : statistics) {
+      const auto [known, isNew] = ownerByName.emplace(tag + statistic.suffix, tag);
+      if (!isNew) {
+        reject("the name '" + known->first + "' is needed for '" + known->second + "' and for '" +
+               tag + "'; aggregate them apart");
+      }
+    }
+  }
+}
+
+CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,
+                               const AggregateOptions& options) {
+  CustomScalarsLayout layout;
+  if (options.band == AggregateBand::kNone) {
+    return layout;
+  }
+  const auto [lower, upper] = bandSuffixes(options);
+  std::map<std::string, std::vector<CustomScalarsChart>> chartsByCategory;
+  for (const std::string& tag : tags) {
+    // The category is the group in which the scalars page shows the tag.
+    chartsByCategory[tag.substr(0, tag.find('/'))].push_back(
+        CustomScalarsChart::margin(tag, {tag, tag + lower, tag + upper}));
+  }
+  for (auto& [category, charts] : chartsByCategory) {
+    layout.categories.push_back({category, std::move(charts)});
+  }
+  return layout;
+}
+
+}  // namespace steptape::detail

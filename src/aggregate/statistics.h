@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "steptape/aggregate/aggregate.h"
+#include "steptape/event/custom_scalars_layout.h"
+
+namespace steptape::detail {
+
+/// A curve that an aggregated tag gets.
+struct Statistic {
+  std::string suffix;  ///< Of its tag; empty for the mean.
+  std::function<double(const AggregatePoint&)> value;
+  bool needsSeveralRuns = false;  ///< Of a single run, there is no such value.
+};
+
+/// The mean first.
+///
+/// @throws Error(kInvalidArgument) as checkPercentiles(), or if the band needs percentiles and
+///         there are none.
+std::vector<Statistic> statisticsOf(const AggregateOptions& options);
+
+/// @throws Error(kInvalidArgument) if one of `percentiles` is not from 0 to 100.
+void checkPercentiles(const std::vector<double>& percentiles);
+
+/// @throws Error(kInvalidArgument) if a statistic of one of `tags` has the name of another one.
+void checkNames(const std::vector<std::string>& tags, const std::vector<Statistic>& statistics);
+
+/// A margin chart for each tag, in categories as the scalars page has them; none for kNone.
+CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,
+                               const AggregateOptions& options);
+
+}  // namespace steptape::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/tool_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Aggregate : public ToolFixture {
+ protected:
+  void writeRun(const std::string& run, float first, float last) const {
+    writeEvents(run + "/events.out.tfevents.1",
+                {simpleScalar("loss", first, 0), simpleScalar("loss", last, 10)});
+  }
+};
+
+TEST_F(Aggregate, ShowsTheLastStepOfEachScalar) {
+  writeRun("seed_1", 1, 0.5F);
+  writeRun("seed_2", 3, 1.5F);
+  const Outcome outcome = steptape("aggregate 'seed_*' --output mean");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+  EXPECT_EQ(outcome.out,
+            "mean: 1 scalar of 2 runs\n"
+            "\n"
+            "  scalar  runs  steps  left out  last step  mean     std  min  max\n"
+            "  loss       2      2         0         10     1  0.7071  0.5  1.5\n");
+}
+
+TEST_F(Aggregate, WritesARunThatTheToolReads) {
+  writeRun("seed_1", 1, 0.5F);
+  writeRun("seed_2", 3, 1.5F);
+  steptape("aggregate seed_1 seed_2 --output mean");
+  EXPECT_EQ(steptape("check mean").exitCode, 0);
+  const Outcome outcome = steptape("export mean --format csv --tag '^loss$'");
+  EXPECT_EQ(outcome.out, "step,loss\n0,2\n10,1\n");
+}
+
+TEST_F(Aggregate, JoinsRunsOfTheSameNameBelowSeveralPaths) {
+  for (const std::string seed : {"1", "2"}) {
+    writeRun("seed_" + seed + "/train", 1, 1);
+    writeRun("seed_" + seed + "/test", 2, 2);
+  }
+  const json groups = json::parse(steptape("aggregate 'seed_?' --output mean --json").out);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0]["output"], "mean/test");
+  EXPECT_THAT(groups[0]["runs"], ElementsAre("seed_1/test", "seed_2/test"));
+  EXPECT_EQ(groups[0]["scalars"][0]["last"]["mean"], 2);
+  EXPECT_EQ(groups[1]["output"], "mean/train");
+  EXPECT_EQ(groups[1]["scalars"][0]["last"]["mean"], 1);
+}
+
+TEST_F(Aggregate, JoinsAllRunsBelowOnePath) {
+  writeRun("runs/a", 1, 1);
+  writeRun("runs/b", 3, 3);
+  writeRun("runs/other", 100, 100);
+  const json groups = json::parse(steptape("aggregate runs --run '/[ab]$' --output m --json").out);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0]["output"], "m");
+  EXPECT_EQ(groups[0]["scalars"][0]["last"]["mean"], 2);
+}
+
+TEST_F(Aggregate, NamesRunsThatStandAlone) {
+  writeRun("seed_1/train", 1, 1);
+  writeRun("seed_2/train", 1, 1);
+  writeRun("seed_2/test", 1, 1);
+  const Outcome outcome = steptape("aggregate seed_1 seed_2 --output mean");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.error,
+              HasSubstr("note: left out, since no other run has its name: seed_2/test"));
+  EXPECT_FALSE(std::filesystem::exists(path("mean/test")));
+}
+
+TEST_F(Aggregate, RefusesOneRun) {
+  writeRun("seed_1", 1, 1);
+  const Outcome outcome = steptape("aggregate seed_1 --output mean");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("seed_1; expected at least 2"));
+  EXPECT_FALSE(std::filesystem::exists(path("mean")));
+}
+
+TEST_F(Aggregate, LeavesARunThatIsThereAlone) {
+  writeRun("seed_1", 1, 1);
+  writeRun("seed_2", 1, 1);
+  writeRun("mean", 7, 7);
+  const std::string before = contentOf("mean/events.out.tfevents.1");
+  const Outcome outcome = steptape("aggregate seed_1 seed_2 --output mean");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("mean holds 1 event file"));
+  EXPECT_EQ(contentOf("mean/events.out.tfevents.1"), before);
+}
+
+TEST_F(Aggregate, TakesAPatternThatNothingMatchesForAMistake) {
+  const Outcome outcome = steptape("aggregate 'seed_*' --output mean");
+  EXPECT_EQ(outcome.exitCode, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("cannot find seed_*"));
+}
+
+TEST_F(Aggregate, ReportsDamageAndGoesOn) {
+  writeRun("seed_1", 1, 0.5F);
+  writeBytes("seed_2/events.out.tfevents.1", damagedFile());
+  const Outcome outcome = steptape("aggregate seed_1 seed_2 --output mean --min-runs 1");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("problem: "));
+  EXPECT_THAT(outcome.out, HasSubstr("mean: 1 scalar of 2 runs"));
+}
+
+TEST_F(Aggregate, TakesPathsWithWildcardsAsTheyAre) {
+  writeRun("seed_[1]", 1, 1);
+  writeRun("seed_2", 3, 3);
+  EXPECT_THAT(steptape("aggregate 'seed_[1]' seed_2 --output mean").out,
+              HasSubstr("mean: 1 scalar of 2 runs"));
+}
+
+}  // namespace
+}  // namespace steptape

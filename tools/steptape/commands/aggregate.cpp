@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/aggregate/aggregate.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "tools/steptape/commands/commands.h"
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/runs/log_paths.h"
+#include "tools/steptape/runs/name_filter.h"
+#include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/table.h"
+#include "tools/steptape/terminal/progress.h"
+#include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/terminal/standard_streams.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+constexpr int kTableIndent = 2;
+
+struct AggregateArguments {
+  std::vector<std::string> paths;
+  NameFilter filter;
+  std::string output;
+  bool json = false;
+  AggregateOptions options;
+};
+
+/// Runs that belong together, and what became of them.
+struct Group {
+  std::string output;
+  std::vector<std::string> runs;
+  AggregateResult result;
+};
+
+/// By the name below their path: the parts of several runs that have the same name belong together.
+std::map<std::string, std::vector<RunFiles>> runsByName(const std::vector<std::string>& paths,
+                                                        const NamePattern& wanted) {
+  std::map<std::string, std::vector<RunFiles>> groups;
+  for (RunFiles& run : selectRuns(runsOf(paths), wanted)) {
+    const std::string name = paths.size() == 1 ? "." : run.name;
+    groups[name].push_back(std::move(run));
+  }
+  return groups;
+}
+
+std::string namesOf(const std::vector<RunFiles>& runs) {
+  std::vector<std::string> names;
+  for (const RunFiles& run : runs) {
+    names.push_back(run.directory);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// @param damage Gets what could not be read.
+Group aggregateGroup(const std::vector<RunFiles>& runs, std::string output,
+                     const AggregateOptions& options, Progress* progress,
+                     std::vector<Damage>* damage) {
+  Group group{std::move(output), {}, {}};
+  std::vector<RunReader> readers;
+  for (const RunFiles& run : runs) {
+    readers.push_back(readRun(run, progress));
+    group.runs.push_back(run.directory);
+    damage->insert(damage->end(), readers.back().damage().begin(), readers.back().damage().end());
+  }
+  group.result = aggregateRuns(readers, group.output, options);
+  return group;
+}
+
+std::vector<std::string> rowOf(const AggregateSeries& series, const Terminal& terminal) {
+  std::vector<std::string> cells{shown(series.tag, terminal), fmt::to_string(series.runs),
+                                 fmt::to_string(series.steps), fmt::to_string(series.stepsLeftOut)};
+  if (series.points.empty()) {
+    cells.resize(9, "-");
+    return cells;
+  }
+  const AggregatePoint& last = series.points.back();
+  cells.push_back(fmt::to_string(last.step));
+  for (const double value : {last.mean, last.std, last.min, last.max}) {
+    cells.push_back(shortNumber(value));
+  }
+  return cells;
+}
+
+void print(const Group& group, const Terminal& terminal) {
+  fmt::print("{}: {} of {}\n", shown(group.output, terminal),
+             counted(group.result.series.size(), "scalar"), counted(group.runs.size(), "run"));
+  std::vector<TableColumn> columns{{"scalar", TableColumn::Align::kLeft},
+                                   {"runs"},
+                                   {"steps"},
+                                   {"left out"},
+                                   {"last step"},
+                                   {"mean"},
+                                   {"std"},
+                                   {"min"},
+                                   {"max"}};
+  for (const AggregateSeries& series : group.result.series) {
+    std::vector<std::string> cells = rowOf(series, terminal);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      columns[i].cells.push_back(std::move(cells[i]));
+    }
+  }
+  fmt::print("{}", tableBelow(std::move(columns), {"left out", "min", "max", "runs", "std"},
+                              kTableIndent, terminal));
+  for (const std::string& tag : group.result.tagsLeftOut) {
+    fmt::print("  left out, since too few runs have it: {}\n", shown(tag, terminal));
+  }
+}
+
+std::string jsonOf(const AggregateSeries& series) {
+  JsonObject json;
+  json.add("tag", jsonString(series.tag))
+      .add("runs", fmt::to_string(series.runs))
+      .add("steps", fmt::to_string(series.steps))
+      .add("steps_left_out", fmt::to_string(series.stepsLeftOut));
+  if (!series.points.empty()) {
+    const AggregatePoint& last = series.points.back();
+    json.add("last", JsonObject()
+                         .add("step", jsonInteger(last.step))
+                         .add("runs", fmt::to_string(last.runs))
+                         .add("mean", jsonNumber(last.mean))
+                         .add("std", jsonNumber(last.std))
+                         .add("min", jsonNumber(last.min))
+                         .add("max", jsonNumber(last.max))
+                         .toString());
+  }
+  return json.toString();
+}
+
+std::string jsonOf(const Group& group) {
+  std::vector<std::string> series;
+  for (const AggregateSeries& one : group.result.series) {
+    series.push_back(jsonOf(one));
+  }
+  return JsonObject()
+      .add("output", jsonString(group.output))
+      .add("runs", jsonStrings(group.runs))
+      .add("scalars", jsonArray(series))
+      .add("tags_left_out", jsonStrings(group.result.tagsLeftOut))
+      .toString();
+}
+
+void print(const std::vector<Group>& groups, bool json) {
+  const Terminal terminal = terminalAt(STDOUT_FILENO);
+  std::vector<std::string> objects;
+  for (const Group& group : groups) {
+    if (json) {
+      objects.push_back(jsonOf(group));
+    } else {
+      print(group, terminal);
+    }
+  }
+  if (json) {
+    fmt::print("{}\n", jsonArray(objects));
+  }
+}
+
+int aggregate(const AggregateArguments& arguments) {
+  const auto runs = runsByName(arguments.paths, arguments.filter.run);
+  std::uint64_t bytes = 0;
+  for (const auto& [name, members] : runs) {
+    bytes += totalBytes(members);
+  }
+  Progress progress("aggregating", bytes);
+  AggregateOptions options = arguments.options;
+  options.wantsTag = [&](std::string_view tag) { return arguments.filter.tag.isFoundIn(tag); };
+  std::vector<Group> groups;
+  std::vector<Damage> damage;
+  std::vector<std::string> alone;
+  for (const auto& [name, members] : runs) {
+    if (members.size() == 1) {
+      alone.push_back(namesOf(members));
+      continue;
+    }
+    const std::string output = name == "." ? arguments.output : arguments.output + "/" + name;
+    groups.push_back(aggregateGroup(members, output, options, &progress, &damage));
+  }
+  progress.clear();
+  if (groups.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("got no two runs of one name, but {}; expected at least 2",
+                            fmt::join(alone, ", ")));
+  }
+  print(groups, arguments.json);
+  for (const std::string& run : alone) {
+    printMessage(fmt::format("note: left out, since no other run has its name: {}", run));
+  }
+  return reportProblems(damage);
+}
+
+const std::map<std::string, AggregateBand>& bandByName() {
+  static const std::map<std::string, AggregateBand> kBands{
+      {"none", AggregateBand::kNone},
+      {"min-max", AggregateBand::kMinMax},
+      {"std", AggregateBand::kDeviation},
+      {"percentiles", AggregateBand::kPercentiles}};
+  return kBands;
+}
+
+}  // namespace
+
+void addAggregateCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command =
+      app->add_subcommand("aggregate", "Write mean and spread of several runs as a run");
+  const auto arguments = std::make_shared<AggregateArguments>();
+  addPathsArgument(command, &arguments->paths);
+  command->add_option("--output", arguments->output, "The directory of the new run")
+      ->required()
+      ->type_name("DIR");
+  addFilterOptions(command, &arguments->filter);
+  command
+      ->add_option("--min-runs", arguments->options.minRuns,
+                   "A step counts if so many runs have it; all that have the tag if left out")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command->add_flag("--interpolate", arguments->options.interpolate,
+                    "Between two steps of a run, take the value on the line between them");
+  command
+      ->add_option("--percentiles", arguments->options.percentiles,
+                   "Which to write, besides mean, std, min and max")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 100.0))
+      ->type_name("LIST")
+      ->capture_default_str();
+  command
+      ->add_option_function<std::string>(
+          "--band",
+          [arguments](const std::string& name) { arguments->options.band = bandByName().at(name); },
+          "What TensorBoard's custom-scalars page draws around the mean")
+      ->check(CLI::IsMember({"none", "min-max", "std", "percentiles"}))
+      ->default_str("min-max");
+  command->add_flag("--json", arguments->json, "Print JSON for programs instead of a table");
+  command->footer(
+      "With several paths, runs of the same name below them are aggregated, each name into its "
+      "own directory below --output; with one path all runs are.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape aggregate 'runs/seed_*' --output runs/mean\n"
+      "  steptape aggregate 'runs/seed_*' --output runs/mean --tag '^loss' --band std\n"
+      "  steptape aggregate runs --run 'adam' --output runs/adam_mean --min-runs 3 --interpolate");
+  command->callback([arguments, exitCode] { *exitCode = aggregate(*arguments); });
+}
+
+}  // namespace steptape::tools
