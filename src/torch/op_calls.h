@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "torch/graph_draft.h"
-#include "torch/model_tree.h"
 
+#include <ATen/core/function_schema.h>
 #include <ATen/core/ivalue.h>
 
 namespace steptape {
@@ -24,20 +24,33 @@ struct OpCall {
 /// order of their starts.
 std::vector<OpCall> timedCalls(const std::function<void()>& pass);
 
-/// What an operator was called with, and what it returned.
-struct RecordedOp {
-  std::string name;
-  std::vector<std::string> argumentNames;
-  std::vector<c10::IValue> arguments;
-  std::vector<c10::IValue> results;
+/// An operator that is about to run.
+struct StartedOp {
+  c10::FunctionSchema schema;
+  std::vector<c10::IValue> arguments;  ///< One for each of the schema's.
   std::vector<OpenZone> zones;
 };
 
-/// Tells `sink` of each operator that `pass` calls on this thread, when it has returned; not of
-/// those inside others.
+/// Whether an operator writes to what it is given for `argument`.
+bool isWritten(const c10::Argument& argument);
+
+/// Hears of the operators that a pass calls, of none while another one runs.
+class OpListener {
+ public:
+  virtual void onStart(const StartedOp& op) = 0;
+  /// The operator that started last has returned `results`. Not called if it threw.
+  virtual void onReturn(const std::vector<c10::IValue>& results) = 0;
+
+ protected:
+  ~OpListener() = default;
+};
+
+/// Tells `listener` of each operator that `pass` calls on this thread, as LibTorch's tracer would
+/// record them: not of those inside another one, except for operators that the tracer looks into;
+/// not of those that neither return nor write to a tensor; not of those that make constants.
 ///
-/// @source ATen/record_function.h of LibTorch.
-void recordCalls(const std::function<void()>& pass,
-                 const std::function<void(const RecordedOp&)>& sink);
+/// @throws What `pass` or the listener throws; the listener hears of no further operator then.
+/// @source ATen/record_function.h, tools/autograd/gen_trace_type.py of LibTorch.
+void recordCalls(const std::function<void()>& pass, OpListener* listener);
 
 }  // namespace steptape
