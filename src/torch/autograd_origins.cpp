@@ -2,6 +2,7 @@
 #include "torch/autograd_origins.h"
 
 #include <string_view>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "torch/graph_scopes.h"
@@ -48,18 +49,35 @@ std::optional<FunctionCall> AutogradOrigins::callOf(const at::Tensor& tensor,
   if (call.name.empty()) {
     return std::nullopt;
   }
-  for (const autograd::Edge& read : node->next_edges()) {
-    if (const auto* leaf = dynamic_cast<const autograd::AccumulateGrad*>(read.function.get())) {
-      const std::vector<DraftEdge> edges = tensors.find(leaf->variable);
-      call.inputs.insert(call.inputs.end(), edges.begin(), edges.end());
-    } else if (read.is_valid()) {
+  call.inputs = inputsOf(*node, tensors);
+  return call;
+}
+
+std::vector<DraftEdge> AutogradOrigins::inputsOf(const autograd::Node& node,
+                                                 const TensorOrigins& tensors) const {
+  std::vector<DraftEdge> inputs;
+  std::vector<const autograd::Node*> unknown{&node};
+  std::unordered_set<const autograd::Node*> seen{&node};
+  while (!unknown.empty()) {
+    const autograd::Node& reader = *unknown.back();
+    unknown.pop_back();
+    for (const autograd::Edge& read : reader.next_edges()) {
+      if (!read.is_valid()) {
+        continue;
+      }
       const auto known = edges_.find(outputOf(*read.function, read.input_nr));
       if (known != edges_.end()) {
-        call.inputs.push_back(known->second);
+        inputs.push_back(known->second);
+      } else if (const auto* leaf =
+                     dynamic_cast<const autograd::AccumulateGrad*>(read.function.get())) {
+        const std::vector<DraftEdge> edges = tensors.find(leaf->variable);
+        inputs.insert(inputs.end(), edges.begin(), edges.end());
+      } else if (seen.insert(read.function.get()).second) {
+        unknown.push_back(read.function.get());
       }
     }
   }
-  return call;
+  return inputs;
 }
 
 }  // namespace steptape

@@ -43,6 +43,9 @@ class AutogradOrigins {
   /// A node, its number, as addresses are used again, and which of its outputs.
   using Output = std::tuple<const torch::autograd::Node*, std::uint64_t, std::size_t>;
 
+  /// What made the tensors that `node` reads. Nodes that no operator made are seen through.
+  std::vector<DraftEdge> inputsOf(const torch::autograd::Node& node,
+                                  const TensorOrigins& tensors) const;
   static Output outputOf(const torch::autograd::Node& node, std::size_t output);
 
   std::map<Output, DraftEdge> edges_;

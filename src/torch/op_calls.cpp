@@ -71,7 +71,8 @@ void endTimed(const at::RecordFunction&, at::ObserverContext* context) {
 bool holdsTensor(const c10::Type& type) {
   const auto inner = type.containedTypes();
   return type.kind() == c10::TypeKind::TensorType ||
-         std::any_of(inner.begin(), inner.end(), [](const auto& each) { return holdsTensor(*each); });
+         std::any_of(inner.begin(), inner.end(),
+                     [](const auto& each) { return holdsTensor(*each); });
 }
 
 /// Whether the tracer makes no node of an operator but looks at what it calls.

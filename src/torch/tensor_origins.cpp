@@ -88,8 +88,9 @@ void TensorOrigins::add(const at::Tensor& tensor, DraftEdge edge, bool isWrite) 
   held_.emplace_back(tensor.getIntrusivePtr());
   makers_[tensor.unsafeGetTensorImpl()] = edge;
   if (tensor.has_storage()) {
-    const auto [known, isNew] = storages_.try_emplace(
-        tensor.storage().unsafeGetStorageImpl(), Storage{tensor.storage().getWeakStorageImpl(), {}});
+    const auto [known, isNew] =
+        storages_.try_emplace(tensor.storage().unsafeGetStorageImpl(),
+                              Storage{tensor.storage().getWeakStorageImpl(), {}});
     known->second.origins.push_back({edge, TensorLayout(tensor), isWrite});
   }
 }

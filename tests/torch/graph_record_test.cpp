@@ -14,8 +14,10 @@
 #include "torch/graph_models.h"
 #include "torch/graph_queries.h"
 
+#include <ATen/autocast_mode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/library.h>
 #include <torch/torch.h>
 
 namespace steptape {
@@ -24,6 +26,8 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
 
 GraphOptions recorded() {
   GraphOptions options = unmeasured();
@@ -62,12 +66,9 @@ using Nodes = std::map<std::string, Described>;
 Nodes nodesOf(const event::Graph& graph) {
   Nodes nodes;
   for (const event::GraphNode& node : graph.nodes) {
-    nodes[node.name] = {node.op,
-                        node.inputs,
-                        node.device,
-                        node.outputShapes,
-                        node.outputType,
-                        {node.attributes.begin(), node.attributes.end()}};
+    nodes[node.name] = {node.op,         node.inputs,
+                        node.device,     node.outputShapes,
+                        node.outputType, {node.attributes.begin(), node.attributes.end()}};
   }
   return nodes;
 }
@@ -130,8 +131,8 @@ struct Transformer : torch::nn::Module {
   torch::nn::TransformerEncoderLayer layer{register_module(
       "layer", torch::nn::TransformerEncoderLayer(
                    torch::nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16)))};
-  torch::nn::LayerNorm norm{register_module("norm", torch::nn::LayerNorm(
-                                                        torch::nn::LayerNormOptions({8})))};
+  torch::nn::LayerNorm norm{
+      register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({8})))};
 
   torch::Tensor forward(const torch::Tensor& tokens) {
     const torch::Tensor mask = torch::ones({5, 5}).triu(1) == 1;
@@ -164,8 +165,8 @@ struct InPlace : torch::nn::Module {
     torch::Tensor y = relu->forward(fc->forward(x));
     y += 1;
     y.mul_(x);
-    torch::Tensor out = torch::empty_like(y);
-    torch::sub_out(out, y, x);
+    torch::Tensor out = torch::empty_like(x);
+    torch::sub_out(out, y.detach(), x);
     return y.clamp_min(0.5) + out;
   }
 };
@@ -180,8 +181,12 @@ struct Views : torch::nn::Module {
     const torch::Tensor y = x.view({2, -1, 3}).permute({1, 0, 2}).contiguous().reshape({-1, 3});
     const torch::Tensor z = y.index({Slice(0, 3), None, Slice(None, None, 2)}).to(torch::kDouble);
     const std::vector<torch::Tensor> parts = (y * scale).split(2, 0);
-    return {z.expand({3, 2, 2}), parts[1].t(), torch::cat({parts[0], parts[1]}, 1),
-            torch::stack(parts).sum({0, 1}), y.index({torch::tensor({0, 1})}), x};
+    return {z.expand({3, 2, 2}),
+            parts[1].t(),
+            torch::cat({parts[0], parts[1]}, 1),
+            torch::stack(parts).sum({0, 1}),
+            y.index({torch::tensor({0, 1})}),
+            x};
   }
 };
 
@@ -318,10 +323,64 @@ TEST(RecordedGraph, FollowsElementsWhereNoOperatorMadeTheTensor) {
               ElementsAre("Detached/exp"));
 }
 
+/// An operator that only writes, as extensions register them.
+void scale(at::Tensor tensor, double factor) {
+  tensor.mul_(factor);
+}
+TORCH_LIBRARY(steptape_test, library) {
+  library.def("scale_(Tensor(a!) tensor, float factor) -> ()", &scale);
+}
+
+TEST(RecordedGraph, ReadsWhatACustomOperatorHasWritten) {
+  struct Scaled : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) {
+      torch::Tensor y = x.exp();
+      static const auto op = c10::Dispatcher::singleton()
+                                 .findSchemaOrThrow("steptape_test::scale_", "")
+                                 .typed<void(at::Tensor, double)>();
+      op.call(y, 0.5);
+      return y.neg();
+    }
+  } net;
+  EXPECT_THAT(nodeOf(graphOf(net, torch::ones({3})), "Scaled/neg").inputs,
+              ElementsAre("Scaled/exp"));
+  const event::Graph graph = graphOf(net, torch::ones({3}), recorded());
+  const event::GraphNode& node = nodeOf(graph, "Scaled/scale");
+  EXPECT_EQ(node.op, "steptape_test::scale_");
+  EXPECT_THAT(node.inputs, ElementsAre("Scaled/exp"));
+  EXPECT_THAT(node.outputShapes, ElementsAre(event::GraphShape{3}));
+  EXPECT_THAT(node.attributes, Contains(Pair("factor", event::GraphAttribute(0.5))));
+  EXPECT_THAT(nodeOf(graph, "Scaled/neg").inputs, ElementsAre("Scaled/scale"));
+}
+
+/// Mixed precision on the CPU.
+struct Autocast {
+  Autocast() { c10::impl::tls_set_dispatch_key_excluded(c10::DispatchKey::AutocastCPU, false); }
+  ~Autocast() {
+    c10::impl::tls_set_dispatch_key_excluded(c10::DispatchKey::AutocastCPU, true);
+    at::autocast::clear_cache();
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+};
+
+TEST(RecordedGraph, HasNoCastsOfAutocast) {
+  struct Mixed : torch::nn::Module {
+    torch::nn::Linear fc{register_module("fc", torch::nn::Linear(3, 3))};
+    torch::Tensor forward(const torch::Tensor& x) { return fc->forward(x); }
+  } net;
+  const Autocast autocast;
+  const event::Graph traced = graphOf(net, torch::ones({2, 3}));
+  const event::Graph graph = graphOf(net, torch::ones({2, 3}), recorded());
+  EXPECT_THAT(namesOf(traced, "aten::to"), Not(IsEmpty()));
+  EXPECT_THAT(namesOf(graph, "aten::to"), IsEmpty());
+  EXPECT_EQ(nodeOf(graph, "Mixed/fc[Linear]/addmm").outputType, event::TensorType::kBFloat16);
+}
+
 /// Computes without operators.
 struct Halve : torch::autograd::Function<Halve> {
   static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& x) {
-    torch::Tensor half = torch::empty_like(x);
+    torch::Tensor half = torch::empty(x.sizes());
     std::transform(x.data_ptr<float>(), x.data_ptr<float>() + x.numel(), half.data_ptr<float>(),
                    [](float value) { return value / 2; });
     return half;
@@ -348,7 +407,8 @@ struct CustomFunctions : torch::nn::Module {
   torch::Tensor scale = register_parameter("scale", torch::ones({3}));
 
   torch::Tensor forward(const torch::Tensor& x) {
-    return Halve::apply(Double::apply(fc->forward(x))) * Halve::apply(scale);
+    const torch::Tensor y = Halve::apply(Double::apply(fc->forward(x)));
+    return y * Halve::apply(scale);
   }
 };
 
@@ -359,9 +419,9 @@ TEST(RecordedGraph, ConnectsCustomFunctionsByAutogradWhereOperatorsDoNot) {
               ElementsAre("CustomFunctions/Halve_1", "CustomFunctions/Halve_2"));
   EXPECT_THAT(namesOf(graph, "autograd::Double"), IsEmpty());
   EXPECT_THAT(nodeOf(graph, "CustomFunctions/Halve_1").inputs,
-              ElementsAre("CustomFunctions/empty_like_1", "CustomFunctions/fc[Linear]/mul"));
+              ElementsAre("CustomFunctions/empty_1", "CustomFunctions/fc[Linear]/addmm"));
   EXPECT_THAT(nodeOf(graph, "CustomFunctions/Halve_2").inputs,
-              ElementsAre("CustomFunctions/empty_like_2", "CustomFunctions/scale"));
+              ElementsAre("CustomFunctions/empty_2", "CustomFunctions/scale"));
 }
 
 TEST(RecordedGraph, HasTheNamesThatTheModelCallsOperatorsBy) {
