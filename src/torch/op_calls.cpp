@@ -11,7 +11,6 @@
 
 #include <ATen/core/jit_type.h>
 #include <ATen/record_function.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
 
 namespace steptape {
 namespace {
@@ -90,11 +89,6 @@ bool isSeenThrough(const c10::FunctionSchema& schema) {
           std::none_of(arguments.begin(), arguments.end(), &isWritten));
 }
 
-/// Whether LibTorch makes a constant here, such as torch::tensor({1, 2}), step by step.
-bool isMakingConstant() {
-  return c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Tracer);
-}
-
 /// Hands on the operators of the outermost level.
 class Recorder final : public detail::ZoneListener {
  public:
@@ -108,7 +102,7 @@ class Recorder final : public detail::ZoneListener {
     if (depth_ == 0) {
       // A range that the model named itself has no schema.
       const auto schema = function.operator_schema();
-      if (!schema || isMakingConstant() || isSeenThrough(*schema)) {
+      if (!schema || isSeenThrough(*schema)) {
         return nullptr;
       }
       results_ = schema->returns().size();

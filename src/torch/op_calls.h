@@ -34,22 +34,23 @@ struct StartedOp {
 /// Whether an operator writes to what it is given for `argument`.
 bool isWritten(const c10::Argument& argument);
 
-/// Hears of the operators that a pass calls, of none while another one runs.
+/// Receives the operators that a pass calls, one at a time.
 class OpListener {
  public:
   virtual void onStart(const StartedOp& op) = 0;
-  /// The operator that started last has returned `results`. Not called if it threw.
+  /// The operator that started last returned `results`. Not called for one that threw.
   virtual void onReturn(const std::vector<c10::IValue>& results) = 0;
 
  protected:
   ~OpListener() = default;
 };
 
-/// Tells `listener` of each operator that `pass` calls on this thread, as LibTorch's tracer would
-/// record them: not of those inside another one, except for operators that the tracer looks into;
-/// not of those that neither return nor write to a tensor; not of those that make constants.
+/// Reports to `listener` each operator that `pass` calls on this thread, at the level at which
+/// LibTorch's tracer records them: none that another operator calls, except where the tracer looks
+/// into that one, and none that neither returns a tensor nor writes to one.
 ///
-/// @throws What `pass` or the listener throws; the listener hears of no further operator then.
+/// @throws What `pass` throws, or else the first exception of the listener, which hears of no
+///         operator after that.
 /// @source ATen/record_function.h, tools/autograd/gen_trace_type.py of LibTorch.
 void recordCalls(const std::function<void()>& pass, OpListener* listener);
 

@@ -15,6 +15,7 @@
 #include "torch/graph_queries.h"
 
 #include <ATen/autocast_mode.h>
+#include <ATen/record_function.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/library.h>
@@ -174,13 +175,15 @@ struct InPlace : torch::nn::Module {
 struct Views : torch::nn::Module {
   torch::Tensor scale = register_buffer("scale", torch::ones({3}));
   torch::Tensor unread = register_buffer("unread", torch::ones({3}));
+  float offsets[3] = {1, 2, 3};
 
   std::vector<torch::Tensor> forward(const torch::Tensor& x) {
     using torch::indexing::None;
     using torch::indexing::Slice;
     const torch::Tensor y = x.view({2, -1, 3}).permute({1, 0, 2}).contiguous().reshape({-1, 3});
     const torch::Tensor z = y.index({Slice(0, 3), None, Slice(None, None, 2)}).to(torch::kDouble);
-    const std::vector<torch::Tensor> parts = (y * scale).split(2, 0);
+    const std::vector<torch::Tensor> parts =
+        (y * scale + torch::from_blob(offsets, {3})).split(2, 0);
     return {z.expand({3, 2, 2}),
             parts[1].t(),
             torch::cat({parts[0], parts[1]}, 1),
@@ -351,6 +354,22 @@ TEST(RecordedGraph, ReadsWhatACustomOperatorHasWritten) {
   EXPECT_THAT(node.outputShapes, ElementsAre(event::GraphShape{3}));
   EXPECT_THAT(node.attributes, Contains(Pair("factor", event::GraphAttribute(0.5))));
   EXPECT_THAT(nodeOf(graph, "Scaled/neg").inputs, ElementsAre("Scaled/scale"));
+}
+
+TEST(RecordedGraph, HasNoNodesForRangesAndForOperatorsThatFailed) {
+  struct Careful : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) {
+      RECORD_FUNCTION("careful", std::vector<c10::IValue>());
+      try {
+        return x.view({5}).neg();
+      } catch (const c10::Error&) {
+        return x.view({3}).neg();
+      }
+    }
+  } net;
+  const event::Graph graph = graphOf(net, torch::ones({1, 3}), recorded());
+  EXPECT_THAT(nodeOf(graph, "Careful/neg").inputs, ElementsAre("Careful/view"));
+  EXPECT_EQ(graph.nodes.size(), 4U);
 }
 
 /// Mixed precision on the CPU.
