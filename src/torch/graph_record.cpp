@@ -186,8 +186,9 @@ class GraphRecorder final : public OpListener {
       describeOutput(tensor, 0, &node);
       tensors_.addMade(tensor, append(std::move(node)));
     }
-    for (const DraftEdge& edge : tensors_.find(tensor)) {
-      autograd_.add(tensor, edge);
+    const std::vector<DraftEdge> made = tensors_.find(tensor);
+    if (!made.empty()) {
+      autograd_.add(tensor, made.front());
     }
   }
 

@@ -42,7 +42,7 @@ class TensorOrigins {
   /// Notes that `edge` wrote to the elements of `tensor`, which other tensors may share.
   void addWritten(const at::Tensor& tensor, DraftEdge edge) { add(tensor, edge, true); }
 
-  /// Whether a node is known to have made `tensor` itself, and not only what it shares elements with.
+  /// Whether the node that made `tensor` itself is known, rather than a tensor over its storage.
   bool isMade(const at::Tensor& tensor) const {
     return makers_.count(tensor.unsafeGetTensorImpl()) != 0;
   }

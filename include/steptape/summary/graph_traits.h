@@ -22,8 +22,8 @@ struct GraphOptions {
   /// What one call takes by operator, such as "aten::conv2d"; operatorTimes() takes it from a
   /// profile. If there is any, it is used, and nothing is measured.
   std::map<std::string, std::chrono::nanoseconds> operatorTimes = {};
-  /// Let LibTorch's tracer make the graph of an eager module where it can. False: record the
-  /// operators of one forward pass, as for a module that cannot be traced.
+  /// Use LibTorch's tracer for an eager module where it works. If false, record the operators of
+  /// one forward pass; <steptape/torch/graph.h> lists the differences.
   bool trace = true;
 };
 
