@@ -85,10 +85,11 @@ class GraphRecorder final : public OpListener {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       describeOutput(outputs[i], i, &node_);
     }
-    const DraftEdge made = append(std::move(node_));
+    const DraftEdge made = append(std::exchange(node_, DraftNode()));
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       addOrigin(outputs[i], {made.node, i});
     }
+    written_.clear();
   }
 
   void addOutput(const NamedTensor& output) {

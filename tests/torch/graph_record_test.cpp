@@ -187,7 +187,7 @@ struct Views : torch::nn::Module {
     return {z.expand({3, 2, 2}),
             parts[1].t(),
             torch::cat({parts[0], parts[1]}, 1),
-            torch::stack(parts).sum({0, 1}),
+            torch::stack(parts).sum(torch::IntArrayRef({0, 1})),
             y.index({torch::tensor({0, 1})}),
             x};
   }
