@@ -362,7 +362,7 @@ TEST(RecordedGraph, HasNoNodesForRangesAndForOperatorsThatFailed) {
       RECORD_FUNCTION("careful", std::vector<c10::IValue>());
       try {
         return x.view({5}).neg();
-      } catch (const c10::Error&) {
+      } catch (const std::exception&) {
         return x.view({3}).neg();
       }
     }
