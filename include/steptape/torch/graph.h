@@ -36,10 +36,11 @@ class Module;
 //   writer.addGraph(torch::jit::load("net.pt"), torch::ones({1, 3, 32, 32}));
 //
 // LibTorch's tracer traces an eager module: its forward() runs once, in the mode it is in (train()
-// or eval()), on copies of the input, and twice more to measure it. After that is as it was before: buffers such
-// as the running statistics of BatchNorm, gradients, train() flags, the random generators of the
-// devices that the model and its input are on, grad mode. What cannot be undone is what forward()
-// does elsewhere: parameters that it assigns to in place, generators and counters of its own.
+// or eval()), on copies of the input, and twice more to measure it. After that is as it was before:
+// buffers such as the running statistics of BatchNorm, gradients, train() flags, the random
+// generators of the devices that the model and its input are on, grad mode. What cannot be undone
+// is what forward() does elsewhere: parameters that it assigns to in place, generators and counters
+// of its own.
 //
 // Scopes are the module tree, each level "name[Type]". An operator belongs to the module whose
 // parameters it reads; one that reads none to the deepest scope that its neighbours share; a
