@@ -31,6 +31,7 @@ bool holds(const std::vector<at::Tensor>& tensors, const at::Tensor& tensor) {
 
 std::vector<std::size_t> nodesOf(const std::vector<DraftEdge>& edges) {
   std::vector<std::size_t> nodes;
+  nodes.reserve(edges.size());
   for (const DraftEdge& edge : edges) {
     nodes.push_back(edge.node);
   }

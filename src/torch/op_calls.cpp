@@ -76,14 +76,14 @@ bool holdsTensor(const c10::Type& type) {
 
 /// Whether the tracer makes no node of an operator but looks at what it calls.
 bool isSeenThrough(const c10::FunctionSchema& schema) {
-  static const std::unordered_set<std::string> names = {
+  static const std::unordered_set<std::string> kNames = {
       "aten::_coalesced",       "aten::conv1d",           "aten::conv2d",
       "aten::conv3d",           "aten::conv_transpose1d", "aten::conv_transpose2d",
       "aten::conv_transpose3d", "aten::convolution",      "aten::gru_cell",
       "aten::lstm_cell",        "aten::rnn_relu_cell",    "aten::rnn_tanh_cell"};
   const auto& results = schema.returns();
   const auto& arguments = schema.arguments();
-  return names.count(schema.name()) != 0 ||
+  return kNames.count(schema.name()) != 0 ||
          (std::none_of(results.begin(), results.end(),
                        [](const c10::Argument& each) { return holdsTensor(*each.type()); }) &&
           std::none_of(arguments.begin(), arguments.end(), &isWritten));
