@@ -2,11 +2,12 @@
 // Graphs of recorded operators, compared with those of LibTorch's tracer.
 
 #include <algorithm>
+#include <exception>
 #include <map>
-#include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "steptape/torch/graph.h"

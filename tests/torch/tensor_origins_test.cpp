@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch/tensor_origins.h"
 
+#include <cstdint>
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
