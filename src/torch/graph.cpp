@@ -2,6 +2,7 @@
 #include "steptape/torch/graph.h"
 
 #include <exception>
+#include <optional>
 
 #include "steptape/base/error.h"
 
@@ -14,7 +15,6 @@
 #include "torch/model_state.h"
 
 #include <c10/util/Exception.h>
-#include <torch/csrc/jit/frontend/tracer.h>
 
 namespace steptape::detail {
 namespace {
@@ -30,7 +30,7 @@ std::string messageOf(const std::exception& error) {
 }
 
 void requireNotTracing(const Scope& model) {
-  if (torch::jit::tracer::isTracing()) {
+  if (isTracing()) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "addGraph: " + model.front() + ": cannot be called while LibTorch is tracing");
   }
@@ -82,15 +82,20 @@ class EagerPasses {
     runAndRestore(*model_.module, tree_, inputs_, [&] { pass(copies); });
   }
 
-  /// The traced graph; else a recorded one, and in `*why` what the tracer said.
-  GraphDraft draft(std::string* why) const {
-    GraphDraft draft;
+  /// The traced graph; unset if it cannot be traced, for which `*why` is the tracer's reason.
+  std::optional<GraphDraft> traced(std::string* why) const {
     try {
+      GraphDraft draft;
       run([&](const auto& inputs) { draft = tracedGraph(model_, tree_, inputs); });
       return draft;
     } catch (const std::exception& error) {
       *why = messageOf(error);
+      return std::nullopt;
     }
+  }
+
+  GraphDraft recorded() const {
+    GraphDraft draft;
     try {
       run([&](const auto& inputs) { draft = recordedGraph(model_, tree_, inputs); });
     } catch (const std::exception& error) {
@@ -151,7 +156,11 @@ event::Graph graphOf(const EagerModel& model, const GraphOptions& options) {
   requireNotTracing(tree.root);
   const EagerPasses passes(model, tree);
   std::string whyNotTraced;
-  GraphDraft draft = passes.draft(&whyNotTraced);
+  std::optional<GraphDraft> traced;
+  if (options.trace && hasTracer()) {
+    traced = passes.traced(&whyNotTraced);
+  }
+  GraphDraft draft = traced ? std::move(*traced) : passes.recorded();
   event::Graph graph = finished(&draft);
   if (!whyNotTraced.empty()) {
     describe(&graph,

@@ -20,6 +20,9 @@ std::vector<std::string> textsOf(const c10::List<c10::IValue>& list) {
 }
 
 std::optional<event::GraphAttribute> attributeOfList(const c10::IValue& value) {
+  if (value.toList().empty()) {
+    return std::nullopt;
+  }
   if (value.isIntList()) {
     return value.toIntVector();
   }
@@ -161,6 +164,14 @@ DraftNode parameterNode(const ModelTensor& parameter) {
   if (parameter.isParameter) {
     node.attributes.emplace_back("requires_grad", parameter.tensor.requires_grad());
   }
+  return node;
+}
+
+DraftNode constantNode(const at::Tensor& tensor) {
+  DraftNode node;
+  node.op = "Const";
+  node.leaf = "constant";
+  describeOutput(tensor, 0, &node);
   return node;
 }
 

@@ -34,6 +34,8 @@ DraftNode inputNode(const NamedTensor& input);
 /// Output `name` of the model, made by `edge`, an output of `producer`.
 DraftNode outputNode(const std::string& name, DraftEdge edge, const DraftNode& producer);
 DraftNode parameterNode(const ModelTensor& parameter);
+/// A tensor that no operator made. TensorBoard draws it as a part of what reads it.
+DraftNode constantNode(const at::Tensor& tensor);
 /// @param kind As LibTorch names it: "aten::relu_" gives a node with the leaf "relu".
 DraftNode operatorNode(const std::string& kind);
 

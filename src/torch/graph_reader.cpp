@@ -146,8 +146,7 @@ DraftEdge GraphReader::append(DraftNode node) {
   return {draft_.nodes.size() - 1, 0};
 }
 
-DraftNode GraphReader::placed(jit::Node& source, const std::string& kind) {
-  DraftNode node = operatorNode(kind);
+DraftNode GraphReader::placed(jit::Node& source, DraftNode node) {
   place_(source, &node);
   node.zones.insert(node.zones.end(), control_.begin(), control_.end());
   return node;
@@ -198,11 +197,7 @@ void GraphReader::readConstant(jit::Node& node) {
     return;
   }
   if (value->isTensor() && value->toTensor().defined() && value->toTensor().dim() != 0) {
-    // TensorBoard draws a node of this kind as a part of what reads it. Its elements stay behind.
-    DraftNode constant = placed(node, "Const");
-    describeOutput(value->toTensor(), 0, &constant);
-    constant.leaf = "constant";
-    define(node.output(), Meaning::data(append(std::move(constant))));
+    define(node.output(), Meaning::data(append(placed(node, constantNode(value->toTensor())))));
   } else {
     define(node.output(), Meaning::constant(*value));
   }
@@ -328,7 +323,7 @@ void GraphReader::readLoop(jit::Node& node) {
 }
 
 void GraphReader::readOperator(jit::Node& node, const std::vector<Meaning>& alsoReads) {
-  DraftNode made = placed(node, node.kind().toQualString());
+  DraftNode made = placed(node, operatorNode(node.kind().toQualString()));
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     addArgument(argumentName(node, i), meaningOf(node.input(i)), &made);
   }

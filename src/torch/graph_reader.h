@@ -71,7 +71,7 @@ class GraphReader {
   void addArgument(const std::string& name, const Meaning& meaning, DraftNode* node);
   void addOutput(const std::string& name, const Meaning& meaning);
   Meaning parameter(std::size_t number);
-  DraftNode placed(torch::jit::Node& source, const std::string& kind);
+  DraftNode placed(torch::jit::Node& source, DraftNode node);
   DraftEdge append(DraftNode node);
 
   const ModelTree& tree_;

@@ -1,119 +1,235 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch/graph_record.h"
 
-#include <optional>
+#include <algorithm>
+#include <iterator>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "torch/autograd_origins.h"
+#include "torch/graph_liveness.h"
 #include "torch/graph_nodes.h"
 #include "torch/op_calls.h"
-
-#include <c10/core/TensorImpl.h>
-#include <c10/util/intrusive_ptr.h>
+#include "torch/tensor_origins.h"
 
 namespace steptape {
 namespace {
 
-/// Knows which output made a tensor.
-class Producers {
- public:
-  void add(const at::Tensor& tensor, DraftEdge edge) {
-    // A weak pointer lets the elements go and keeps the address from being used again.
-    seen_.emplace_back(tensor.getIntrusivePtr());
-    edges_[tensor.unsafeGetTensorImpl()] = edge;
-    if (tensor.has_storage()) {
-      storages_[tensor.storage().unsafeGetStorageImpl()] = edge;
-    }
+void appendTensors(const c10::IValue& value, std::vector<at::Tensor>* tensors) {
+  std::vector<NamedTensor> named;
+  TensorTree<c10::IValue>::collect(value, "", &named);
+  for (NamedTensor& each : named) {
+    tensors->push_back(std::move(each.tensor));
   }
+}
 
-  std::optional<DraftEdge> find(const at::Tensor& tensor) const {
-    const auto known = edges_.find(tensor.unsafeGetTensorImpl());
-    if (known != edges_.end()) {
-      return known->second;
-    }
-    // Another tensor over the same elements, such as detach() makes on the way.
-    const auto sharing = tensor.has_storage()
-                             ? storages_.find(tensor.storage().unsafeGetStorageImpl())
-                             : storages_.end();
-    return sharing == storages_.end() ? std::nullopt : std::optional(sharing->second);
+bool holds(const std::vector<at::Tensor>& tensors, const at::Tensor& tensor) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [&](const at::Tensor& each) { return each.is_same(tensor); });
+}
+
+std::vector<std::size_t> nodesOf(const std::vector<DraftEdge>& edges) {
+  std::vector<std::size_t> nodes;
+  nodes.reserve(edges.size());
+  for (const DraftEdge& edge : edges) {
+    nodes.push_back(edge.node);
   }
+  return nodes;
+}
 
- private:
-  std::vector<c10::weak_intrusive_ptr<at::TensorImpl, at::UndefinedTensorImpl>> seen_;
-  std::unordered_map<const at::TensorImpl*, DraftEdge> edges_;
-  std::unordered_map<const at::StorageImpl*, DraftEdge> storages_;
-};
+bool isOfModel(const DraftNode& node) {
+  return node.kind == DraftNode::Kind::kInput || node.kind == DraftNode::Kind::kParameter;
+}
 
-class GraphRecorder {
+/// Makes a draft of what happens.
+class GraphRecorder final : public OpListener {
  public:
   GraphRecorder(const detail::EagerModel& model, const ModelTree& tree,
                 const std::vector<at::Tensor>& inputs) {
     draft_.root = tree.root;
+    // All parameters, read or not: one that stands alone is worth seeing. Buffers when they are
+    // read.
     for (const ModelTensor& held : tree.tensors) {
+      noteStorage(held.tensor);
       if (held.isParameter) {
-        producers_.add(held.tensor, append(parameterNode(held)));
+        tensors_.addMade(held.tensor, append(parameterNode(held)));
       } else {
         unreadBuffers_.emplace(held.tensor.unsafeGetTensorImpl(), &held);
       }
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      producers_.add(inputs[i], append(inputNode({model.inputs[i].name, inputs[i]})));
+      noteStorage(inputs[i]);
+      tensors_.addMade(inputs[i], append(inputNode({model.inputs[i].name, inputs[i]})));
     }
   }
 
-  void add(const RecordedOp& op) {
-    DraftNode node = operatorNode(op.name);
-    node.zones = op.zones;
+  void onStart(const StartedOp& op) override {
+    node_ = operatorNode(op.schema.name());
+    node_.zones = op.zones;
+    written_.clear();
     for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-      const bool isNamed = i < op.argumentNames.size();
-      addArgument(isNamed ? op.argumentNames[i] : "input_" + std::to_string(i), op.arguments[i],
-                  &node);
+      addArgument(op.schema.arguments()[i], op.arguments[i]);
     }
-    std::vector<NamedTensor> results;
-    for (const c10::IValue& result : op.results) {
-      TensorTree<c10::IValue>::collect(result, "", &results);
+  }
+
+  void onReturn(const std::vector<c10::IValue>& results) override {
+    std::vector<at::Tensor> outputs;
+    for (const c10::IValue& result : results) {
+      appendTensors(result, &outputs);
     }
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      describeOutput(results[i].tensor, i, &node);
+    for (const at::Tensor& written : written_) {
+      if (!holds(outputs, written)) {
+        outputs.push_back(written);
+      }
     }
-    const DraftEdge made = append(std::move(node));
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      producers_.add(results[i].tensor, {made.node, i});
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      describeOutput(outputs[i], i, &node_);
     }
+    const DraftEdge made = append(std::exchange(node_, DraftNode()));
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      addOrigin(outputs[i], {made.node, i});
+    }
+    written_.clear();
   }
 
   void addOutput(const NamedTensor& output) {
-    if (const auto edge = producers_.find(output.tensor)) {
-      append(outputNode(output.name, *edge, draft_.nodes[edge->node]));
-    }
+    const std::vector<DraftEdge> edges = edgesOrConstant(output.tensor);
+    DraftNode node = outputNode(output.name, edges.front(), draft_.nodes[edges.front().node]);
+    node.inputs = edges;
+    needed_.push_back(append(std::move(node)).node);
+    hasOutputs_ = true;
   }
 
-  GraphDraft take() { return std::move(draft_); }
+  GraphDraft take() {
+    if (hasOutputs_) {
+      removeUnneeded();
+    }
+    return std::move(draft_);
+  }
 
  private:
-  void addArgument(const std::string& name, const c10::IValue& argument, DraftNode* node) {
-    std::vector<NamedTensor> tensors;
-    TensorTree<c10::IValue>::collect(argument, "", &tensors);
-    for (const NamedTensor& read : tensors) {
-      addIfBuffer(read.tensor);
-      if (const auto edge = producers_.find(read.tensor)) {
-        node->inputs.push_back(*edge);
-      }
+  void addArgument(const c10::Argument& argument, const c10::IValue& value) {
+    std::vector<at::Tensor> tensors;
+    appendTensors(value, &tensors);
+    for (const at::Tensor& tensor : tensors) {
+      addRead(value.isTensor() ? argument.name() : "", tensor);
     }
     if (tensors.empty()) {
-      if (auto attribute = attributeOf(name, argument)) {
-        node->attributes.emplace_back(name, std::move(*attribute));
-      }
+      addAttribute(argument.name(), value);
+    }
+    if (isWritten(argument)) {
+      written_.insert(written_.end(), tensors.begin(), tensors.end());
     }
   }
 
-  /// Buffers come when they are first read.
+  void addAttribute(const std::string& name, const c10::IValue& value) {
+    auto attribute = attributeOf(name, value);
+    if (attribute && !name.empty()) {
+      node_.attributes.emplace_back(name, std::move(*attribute));
+    }
+  }
+
+  /// Adds an edge, or an attribute for a number that no operator made.
+  void addRead(const std::string& name, const at::Tensor& tensor) {
+    if (tensor.dim() == 0 && edgesOf(tensor).empty()) {
+      addAttribute(name, tensor);
+      return;
+    }
+    const std::vector<DraftEdge> edges = edgesOrConstant(tensor);
+    node_.inputs.insert(node_.inputs.end(), edges.begin(), edges.end());
+  }
+
+  std::vector<DraftEdge> edgesOrConstant(const at::Tensor& tensor) {
+    std::vector<DraftEdge> edges = edgesOf(tensor);
+    if (edges.empty()) {
+      DraftNode node = constantNode(tensor);
+      node.zones = node_.zones;
+      edges.push_back(append(std::move(node)));
+      tensors_.addMade(tensor, edges.front());
+    }
+    return edges;
+  }
+
+  std::vector<DraftEdge> edgesOf(const at::Tensor& tensor) {
+    addIfBuffer(tensor);
+    addIfOfFunction(tensor);
+    std::vector<DraftEdge> edges = tensors_.find(tensor);
+    // torch::tensor({1, 2}) makes a tensor, fills it by an operator for each element, and returns
+    // another one with its elements.
+    if (!tensors_.isMade(tensor) && !dependOnModel(edges)) {
+      edges.clear();
+    }
+    return edges;
+  }
+
   void addIfBuffer(const at::Tensor& tensor) {
     const auto buffer = unreadBuffers_.find(tensor.unsafeGetTensorImpl());
     if (buffer != unreadBuffers_.end()) {
-      producers_.add(tensor, append(parameterNode(*buffer->second)));
+      tensors_.addMade(tensor, append(parameterNode(*buffer->second)));
       unreadBuffers_.erase(buffer);
     }
+  }
+
+  /// A custom function of autograd becomes a node where its operators do not lead to its inputs.
+  void addIfOfFunction(const at::Tensor& tensor) {
+    const auto call = autograd_.callOf(tensor, tensors_);
+    if (!call) {
+      return;
+    }
+    DraftNode node = operatorNode("autograd::" + call->name);
+    node.inputs = tensors_.find(tensor);
+    node.zones = node.inputs.empty() ? node.zones : draft_.nodes[node.inputs.front().node].zones;
+    const std::vector<bool> known = ancestors(draft_, nodesOf(node.inputs));
+    const std::size_t before = node.inputs.size();
+    std::copy_if(call->inputs.begin(), call->inputs.end(), std::back_inserter(node.inputs),
+                 [&](const DraftEdge& edge) { return !known[edge.node]; });
+    if (node.inputs.size() > before) {
+      describeOutput(tensor, 0, &node);
+      tensors_.addMade(tensor, append(std::move(node)));
+    }
+    const std::vector<DraftEdge> made = tensors_.find(tensor);
+    if (!made.empty()) {
+      autograd_.add(tensor, made.front());
+    }
+  }
+
+  void addOrigin(const at::Tensor& tensor, DraftEdge edge) {
+    autograd_.add(tensor, edge);
+    if (!holds(written_, tensor)) {
+      tensors_.addMade(tensor, edge);
+      return;
+    }
+    tensors_.addWritten(tensor, edge);
+    if (tensor.has_storage() && storages_.count(tensor.storage().unsafeGetStorageImpl()) != 0) {
+      needed_.push_back(edge.node);
+    }
+  }
+
+  void noteStorage(const at::Tensor& tensor) {
+    if (tensor.has_storage()) {
+      storages_.insert(tensor.storage().unsafeGetStorageImpl());
+    }
+  }
+
+  bool dependOnModel(const std::vector<DraftEdge>& edges) const {
+    const std::vector<bool> read = ancestors(draft_, nodesOf(edges));
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      if (read[i] && isOfModel(draft_.nodes[i])) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Operators that neither an output nor what outlives the pass depends on, as the tracer does.
+  void removeUnneeded() {
+    std::vector<bool> kept = ancestors(draft_, needed_);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      kept[i] = kept[i] || draft_.nodes[i].kind == DraftNode::Kind::kInput ||
+                draft_.nodes[i].op == "Parameter";
+    }
+    keepNodes(kept, &draft_);
   }
 
   DraftEdge append(DraftNode node) {
@@ -123,7 +239,13 @@ class GraphRecorder {
 
   GraphDraft draft_;
   std::unordered_map<const at::TensorImpl*, const ModelTensor*> unreadBuffers_;
-  Producers producers_;
+  std::unordered_set<const c10::StorageImpl*> storages_;  // that outlive the pass
+  TensorOrigins tensors_;
+  AutogradOrigins autograd_;
+  std::vector<std::size_t> needed_;
+  bool hasOutputs_ = false;
+  DraftNode node_;                   // of the operator that runs
+  std::vector<at::Tensor> written_;  // what it writes to
 };
 
 }  // namespace
@@ -132,8 +254,7 @@ GraphDraft recordedGraph(const detail::EagerModel& model, const ModelTree& tree,
                          const std::vector<at::Tensor>& inputs) {
   GraphRecorder recorder(model, tree, inputs);
   std::vector<NamedTensor> outputs;
-  recordCalls([&] { outputs = model.forward(inputs); },
-              [&](const RecordedOp& op) { recorder.add(op); });
+  recordCalls([&] { outputs = model.forward(inputs); }, &recorder);
   for (const NamedTensor& output : outputs) {
     recorder.addOutput(output);
   }

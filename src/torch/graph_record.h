@@ -10,9 +10,9 @@
 
 namespace steptape {
 
-/// Runs an eager model once, and connects the operators that it calls by the tensors that they hand
-/// on. For models that cannot be traced: what the tracer sees as one operator may be several here,
-/// and what is computed without operators is missing.
+/// Runs an eager model once, and connects the operators that it calls by the elements that they
+/// read and write. Needs no tracer. <steptape/torch/graph.h> lists where the result differs from
+/// tracedGraph().
 ///
 /// @param inputs Tensors of the forward pass, one for each of `model.inputs`.
 /// @throws What forward() throws.

@@ -8,8 +8,11 @@
 #include "torch/graph_reader.h"
 
 #include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/csrc/jit/ir/ir.h>
+
+// TorchScript is deprecated. The rest of Steptape does without its tracer.
+#if __has_include(<torch/csrc/jit/frontend/tracer.h>)
+#include <torch/csrc/jit/frontend/tracer.h>
 
 namespace steptape {
 namespace {
@@ -107,6 +110,14 @@ TracedCall traced(const detail::EagerModel& model, const ModelTree& tree,
 
 }  // namespace
 
+bool hasTracer() {
+  return true;
+}
+
+bool isTracing() {
+  return tracer::isTracing();
+}
+
 GraphDraft tracedGraph(const detail::EagerModel& model, const ModelTree& tree,
                        const std::vector<at::Tensor>& inputs) {
   const TracedCall trace = traced(model, tree, inputs);
@@ -132,3 +143,24 @@ GraphDraft tracedGraph(const detail::EagerModel& model, const ModelTree& tree,
 }
 
 }  // namespace steptape
+
+#else
+
+namespace steptape {
+
+bool hasTracer() {
+  return false;
+}
+
+bool isTracing() {
+  return false;
+}
+
+GraphDraft tracedGraph(const detail::EagerModel&, const ModelTree&,
+                       const std::vector<at::Tensor>&) {
+  throw std::logic_error("this LibTorch has no tracer");
+}
+
+}  // namespace steptape
+
+#endif

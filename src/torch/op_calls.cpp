@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch/op_calls.h"
 
+#include <algorithm>
 #include <exception>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 
 #include "span/zone_listener.h"
 
-#include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
 #include <ATen/record_function.h>
 
 namespace steptape {
@@ -65,39 +67,59 @@ void endTimed(const at::RecordFunction&, at::ObserverContext* context) {
   }
 }
 
-/// Hands on the outermost operators.
+bool holdsTensor(const c10::Type& type) {
+  const auto inner = type.containedTypes();
+  return type.kind() == c10::TypeKind::TensorType ||
+         std::any_of(inner.begin(), inner.end(),
+                     [](const auto& each) { return holdsTensor(*each); });
+}
+
+/// Whether the tracer makes no node of an operator but looks at what it calls.
+bool isSeenThrough(const c10::FunctionSchema& schema) {
+  static const std::unordered_set<std::string> kNames = {
+      "aten::_coalesced",       "aten::conv1d",           "aten::conv2d",
+      "aten::conv3d",           "aten::conv_transpose1d", "aten::conv_transpose2d",
+      "aten::conv_transpose3d", "aten::convolution",      "aten::gru_cell",
+      "aten::lstm_cell",        "aten::rnn_relu_cell",    "aten::rnn_tanh_cell"};
+  const auto& results = schema.returns();
+  const auto& arguments = schema.arguments();
+  return kNames.count(schema.name()) != 0 ||
+         (std::none_of(results.begin(), results.end(),
+                       [](const c10::Argument& each) { return holdsTensor(*each.type()); }) &&
+          std::none_of(arguments.begin(), arguments.end(), &isWritten));
+}
+
+/// Hands on the operators of the outermost level.
 class Recorder final : public detail::ZoneListener {
  public:
-  explicit Recorder(const std::function<void(const RecordedOp&)>& sink) : sink_(sink) {}
+  explicit Recorder(OpListener* listener) : listener_(listener) {}
 
   void onZoneBegin(const char* name) noexcept override { zones_.push_back({zoneEntries_++, name}); }
   void onZoneEnd() noexcept override { zones_.pop_back(); }
 
-  void begin(const at::RecordFunction& function) {
-    if (depth_++ != 0) {
-      return;
-    }
-    op_ = RecordedOp();
-    op_.name = function.name();
-    op_.zones = zones_;
-    if (const auto schema = function.operator_schema()) {
-      for (const c10::Argument& argument : schema->arguments()) {
-        op_.argumentNames.push_back(argument.name());
+  /// @return what end() is to be called with; null for what is seen through.
+  std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+    if (depth_ == 0) {
+      // A range that the model named itself has no schema.
+      const auto schema = function.operator_schema();
+      if (!schema || isSeenThrough(*schema)) {
+        return nullptr;
       }
+      results_ = schema->returns().size();
+      tell([&] {
+        const auto inputs = function.inputs();
+        listener_->onStart(
+            {*schema, std::vector<c10::IValue>(inputs.begin(), inputs.end()), zones_});
+      });
     }
-    op_.arguments.assign(function.inputs().begin(), function.inputs().end());
+    ++depth_;
+    return std::make_unique<Counted>();
   }
 
   void end(const at::RecordFunction& function) {
-    if (--depth_ == 0) {
-      op_.results = function.outputs();
-      // LibTorch would log an exception of a callback and go on.
-      try {
-        sink_(op_);
-      } catch (...) {
-        failure_ = std::current_exception();
-      }
-      op_ = RecordedOp();
+    // One that has thrown has no results.
+    if (--depth_ == 0 && function.outputs().size() == results_) {
+      tell([&] { listener_->onReturn(function.outputs()); });
     }
   }
 
@@ -108,25 +130,37 @@ class Recorder final : public detail::ZoneListener {
   }
 
  private:
-  const std::function<void(const RecordedOp&)>& sink_;
+  struct Counted : at::ObserverContext {};
+
+  /// LibTorch would log an exception of a callback and go on.
+  template <typename Tell>
+  void tell(const Tell& what) {
+    if (failure_) {
+      return;
+    }
+    try {
+      what();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+
+  OpListener* const listener_;
   std::size_t depth_ = 0;
+  std::size_t results_ = 0;  // how many the operator at depth 0 returns
   std::size_t zoneEntries_ = 0;
   std::vector<OpenZone> zones_;
-  RecordedOp op_;
   std::exception_ptr failure_;
 };
 
 thread_local Recorder* currentRecorder = nullptr;
 
 std::unique_ptr<at::ObserverContext> beginRecorded(const at::RecordFunction& function) {
-  if (currentRecorder != nullptr) {
-    currentRecorder->begin(function);
-  }
-  return nullptr;
+  return currentRecorder == nullptr ? nullptr : currentRecorder->begin(function);
 }
 
-void endRecorded(const at::RecordFunction& function, at::ObserverContext*) {
-  if (currentRecorder != nullptr) {
+void endRecorded(const at::RecordFunction& function, at::ObserverContext* context) {
+  if (currentRecorder != nullptr && context != nullptr) {
     currentRecorder->end(function);
   }
 }
@@ -141,12 +175,16 @@ std::vector<OpCall> timedCalls(const std::function<void()>& pass) {
   return calls;
 }
 
-void recordCalls(const std::function<void()>& pass,
-                 const std::function<void(const RecordedOp&)>& sink) {
-  Recorder recorder(sink);
+bool isWritten(const c10::Argument& argument) {
+  return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+}
+
+void recordCalls(const std::function<void()>& pass, OpListener* listener) {
+  Recorder recorder(listener);
   {
     const Current<Recorder> current(currentRecorder, &recorder);
     const detail::ListenToZones listening(&recorder);
+    const at::RecordFunctionGuard enabled;
     const ThreadCallback callback(at::RecordFunctionCallback(&beginRecorded, &endRecorded)
                                       .needsInputs(true)
                                       .needsOutputs(true));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TensorBoard shows the graph of a TorchScript file with torch's operators, scopes and edges.
+"""TensorBoard shows the graph of a module with torch's operators, scopes and edges.
 
 tensorboardX hands models to torch.
 """
@@ -42,12 +42,13 @@ class ModuleGraph:
         for log in cls.logs:
             cls.enterClassContext(log.server)
         loaded_by = time.monotonic() + LOAD_SECONDS
-        cls.ours, cls.theirs = ({node.name: node for node in cls.load(log, loaded_by)}
-                                for log in cls.logs)
+        cls.ours, cls.theirs = (cls.load(log, ".", loaded_by) for log in cls.logs)
+        cls.traced, cls.recorded = (cls.load(cls.logs[0], run, loaded_by)
+                                    for run in ("traced", "recorded"))
 
     @staticmethod
-    def load(log, loaded_by):
-        return eventually(lambda: graph(log, "."), loaded_by)
+    def load(log, run, loaded_by):
+        return {node.name: node for node in eventually(lambda: graph(log, run), loaded_by)}
 
     def operators(self, nodes):
         """The operators of LibTorch as (scope, kind), by their nodes' names.
@@ -105,6 +106,21 @@ class ModuleGraph:
         self.assertFalse([name for name, node in self.ours.items() if node.op.startswith("prim::")])
         self.assertTrue([name for name, node in self.theirs.items()
                          if node.op == "prim::Constant"])
+
+    def test_has_the_same_operators_when_recorded(self):
+        """LibTorch's C++ modules call t and addmm where torch's call linear.
+
+        They do not tell when one without parameters, such as ReLU, runs: it has no scope.
+        """
+        recorded, theirs = (collections.Counter(op for _, op in self.operators(nodes).values())
+                            for nodes in (self.recorded, self.theirs))
+        linear = theirs.pop("aten::linear")
+        self.assertEqual(recorded, theirs + collections.Counter({"aten::t": linear,
+                                                                 "aten::addmm": linear}))
+
+    def test_is_the_same_recorded_as_traced(self):
+        self.assertEqual(len(self.recorded), 18)
+        self.assertEqual(self.recorded, self.traced)
 
     def test_measures_the_operators(self):
         """torch writes an empty measurement."""

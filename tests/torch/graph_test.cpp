@@ -332,7 +332,7 @@ TEST(EagerGraph, RecordsAModelThatCannotBeTracedAndSaysSo) {
                                          "Untraceable/fc2[Linear]/t"));
   EXPECT_THAT(linear.outputShapes, ElementsAre(event::GraphShape{2, 10}));
   EXPECT_THAT(nodeOf(graph, "output/0").inputs, ElementsAre("Untraceable/log_softmax"));
-  EXPECT_EQ(nodeOf(graph, "Untraceable/conv1[Conv2d]/conv2d").op, "aten::conv2d");
+  EXPECT_EQ(nodeOf(graph, "Untraceable/conv1[Conv2d]/convolution").op, "aten::_convolution");
   EXPECT_GT(graph.stats.size(), 8U);
 }
 

@@ -22,6 +22,9 @@ struct GraphOptions {
   /// What one call takes by operator, such as "aten::conv2d"; operatorTimes() takes it from a
   /// profile. If there is any, it is used, and nothing is measured.
   std::map<std::string, std::chrono::nanoseconds> operatorTimes = {};
+  /// Use LibTorch's tracer for an eager module where it works. If false, record the operators of
+  /// one forward pass; <steptape/torch/graph.h> lists the differences.
+  bool trace = true;
 };
 
 /// Specialise for a model type to let addGraph(model, input) take it:

@@ -35,11 +35,12 @@ class Module;
 //   writer.addGraph(net, std::make_tuple(image, mask));          // net.forward(image, mask)
 //   writer.addGraph(torch::jit::load("net.pt"), torch::ones({1, 3, 32, 32}));
 //
-// An eager module is traced: its forward() runs once, in the mode it is in (train() or eval()), on
-// copies of the input, and twice more to measure it. After that is as it was before: buffers such
-// as the running statistics of BatchNorm, gradients, train() flags, the random generators of the
-// devices that the model and its input are on, grad mode. What cannot be undone is what forward()
-// does elsewhere: parameters that it assigns to in place, generators and counters of its own.
+// LibTorch's tracer traces an eager module: its forward() runs once, in the mode it is in (train()
+// or eval()), on copies of the input, and twice more to measure it. After that is as it was before:
+// buffers such as the running statistics of BatchNorm, gradients, train() flags, the random
+// generators of the devices that the model and its input are on, grad mode. What cannot be undone
+// is what forward() does elsewhere: parameters that it assigns to in place, generators and counters
+// of its own.
 //
 // Scopes are the module tree, each level "name[Type]". An operator belongs to the module whose
 // parameters it reads; one that reads none to the deepest scope that its neighbours share; a
@@ -48,9 +49,23 @@ class Module;
 // folds five or more into a series.
 //
 // Constants are attributes of the operator that reads them, as far as they are numbers, strings or
-// lists of such; of tensors only shape and type are kept. A model that cannot be traced is recorded
-// instead: the outermost operators of one forward pass, connected by the tensors they hand on;
-// Graph::description then says why.
+// lists of such; of tensors only shape and type are kept.
+//
+// Steptape records the operators of one forward pass instead if GraphOptions::trace is false, if
+// the tracer fails, or if LibTorch has no tracer. If it failed, Graph::description says why. The
+// recorded graph has the same nodes, names, scopes, edges, shapes and attributes, except:
+//
+//   - A write through a view, such as cache[0].copy_(x), has edges to what reads the whole tensor
+//     afterwards, and an operator that returns nothing to what reads the tensor that it wrote to.
+//     The tracer loses both.
+//   - x.data() is x. To the tracer it is a constant.
+//   - A torch::autograd::Function that computes without operators is a node, with edges from those
+//     of its inputs that require gradients. The tracer loses them.
+//   - Casts that autocast inserts are not shown.
+//   - An operator has the name that forward() calls it by: "aten::concat", where the tracer writes
+//     "aten::cat".
+//
+// Neither way shows operators on whose results no output and no buffer depends.
 
 namespace steptape {
 namespace detail {
