@@ -141,8 +141,16 @@ print(os.path.dirname(spec.origin) if spec and spec.origin else "")')
   [[ -n $package ]] && usable_torch_dir "$package"
 }
 
-# install_libtorch <version> <folder>: the wheel torch alone, and the CUDA runtime libraries that libtorch_cpu.so of a
-# CUDA build needs: a fifth of what Python downloads with it.
+# venv_torch_dir: that of the torch which the tests compare with, installed if it is not here yet
+venv_torch_dir() {
+  local missing
+  mapfile -t missing < <(missing_modules <(grep -E '^(torch==|numpy|setuptools)' "$requirements/tests.txt"))
+  if ((${#missing[@]})); then install_modules "${missing[@]}" || return 1; fi
+  python_torch_dir "$venv/bin/python3"
+}
+
+# install_libtorch <version> <folder>: the wheel torch without what Python needs of it, and, for a CUDA build, the
+# two CUDA libraries that its libtorch_cpu.so needs.
 install_libtorch() {
   local version=$1 folder=$2 runtime
   # No Python will import it, so that it need not be one for this Python.
@@ -152,7 +160,7 @@ install_libtorch() {
   mapfile -t runtime < <(sed -nE \
     -e 's/^Requires-Dist: cuda-toolkit\[.*\](==[0-9.]+).*/cuda-toolkit[cudart,cupti]\1/p' \
     -e 's/^Requires-Dist: (nvidia-cuda-(runtime|cupti)[^; ]*).*/\1/p' "$folder.part"/torch-*.dist-info/METADATA)
-  if [[ -n $(unloadable "$folder.part/torch/lib/libtorch_cpu.so") ]]; then
+  if ((${#runtime[@]})); then
     with_progress "installing what it needs of CUDA: ${runtime[*]}" "${install[@]}" "${runtime[@]}" || return 1
   fi
   mv "$folder.part" "$folder"
@@ -174,7 +182,6 @@ debian_torch_dir() { compgen -G '/usr/lib/*/cmake/Torch' | head -n 1; }
 user_torch_dir() {
   local prefix folder
   if [[ -n ${Torch_DIR:-} ]]; then
-    [[ -f $Torch_DIR/TorchConfig.cmake ]] || die "Torch_DIR=$Torch_DIR holds no TorchConfig.cmake"
     echo "$Torch_DIR"
     return
   fi
@@ -236,9 +243,6 @@ if ! has_new_cmake; then packages+=(cmake); fi
 if ((${#packages[@]})); then install_packages "${packages[@]}" || failed=1; fi
 
 mapfile -t modules < <(missing_modules "${python_requirements[@]}")
-if [[ $torch == python ]]; then
-  mapfile -t -O "${#modules[@]}" modules < <(missing_modules <(grep -E '^(torch==|numpy|setuptools)' "$requirements/tests.txt"))
-fi
 # An older release of the system ships an older CMake; pip has the current one.
 if ! has_new_cmake && ! can_install; then
   failed=1
@@ -249,13 +253,13 @@ if ((${#modules[@]})); then install_modules "${modules[@]}" || failed=1; fi
 
 case $torch in
   '' | debian) ;;
-  python) torch_dir=$(python_torch_dir "$venv/bin/python3" || true) ;;
+  python) torch_dir=$(venv_torch_dir || true) ;;
   *) torch_dir=$(wheel_torch_dir "$torch" || true) ;;
 esac
-# No wheel fits this machine, or what it is told of package indexes has none.
+# No wheel fits this machine, or its settings of pip exclude the release.
 if [[ -z $torch_dir && -z ${STEPTAPE_TORCH:-} ]]; then
-  torch_dir=$(python_torch_dir "$venv/bin/python3" || true)
-  if [[ -z $torch_dir ]]; then torch=debian; fi
+  say "LibTorch cannot be had from Python's packages here, see above: taking Debian's"
+  torch=debian
 fi
 if [[ $torch == debian ]]; then
   mapfile -t packages < <(missing_packages "${debian_torch_requirements[@]}")
