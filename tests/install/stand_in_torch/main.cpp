@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/torch.h>
-
 #include <cstdio>
 #include <string>
+
+#include <torch/torch.h>
 
 #if !defined(USE_DISTRIBUTED) || !defined(USE_RPC)
 #error the definitions that LibTorch exports are missing

@@ -6,8 +6,12 @@ const char* newest = "cpu";
 
 }  // namespace
 
-void registerDevice(const char* name) { newest = name; }
+void registerDevice(const char* name) {
+  newest = name;
+}
 
-const char* newestDevice() { return newest; }
+const char* newestDevice() {
+  return newest;
+}
 
 }  // namespace torch
