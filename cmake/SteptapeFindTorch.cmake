@@ -1,47 +1,218 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds LibTorch, proves that its headers and libraries belong together, and sets
-# STEPTAPE_TORCH_CXX11_ABI. Installed with the package. Link the target `torch`: TORCH_LIBRARIES also
-# holds paths of this machine, which an installed package must not name.
+# Finds LibTorch and declares steptape::libtorch from its headers and libraries. Installed with the package.
 #
-# Where only <torch>/share/cmake is on the prefix path, TorchConfig.cmake's find_library may take a
-# system libtorch.so under the wheel's headers. So <torch> itself goes on the path as well, and the
-# result is checked.
+# LibTorch's own TorchConfig.cmake is not used: that of a CUDA build, which `pip install torch` gives, stops
+# where there is no CUDA toolkit, though nothing in its headers or libraries needs one. The target has a name
+# of its own, so that a project may find_package(Torch), too, before or after.
+#
+# LibTorch is looked for where Torch_DIR points (the folder of TorchConfig.cmake, or the installation), in
+# CMAKE_PREFIX_PATH (as torch.utils.cmake_prefix_path prints it, too), and where the system has its headers.
+#
+# STEPTAPE_WITH_CUDA   ON links LibTorch's CUDA libraries, OFF does not, and AUTO does where they can be
+#                      loaded. Without them tensors live on the CPU.
+#
+# Sets, where LibTorch can be used:
+#   STEPTAPE_TORCH_ROOT           the installation, which has include/ and lib/
+#   STEPTAPE_TORCH_VERSION        such as 2.15.0
+#   STEPTAPE_TORCH_CXX_STANDARD   17 or 20: what its headers ask for
+#   STEPTAPE_TORCH_CXX11_ABI      0 or 1: the value of _GLIBCXX_USE_CXX11_ABI that it was compiled with
+#   STEPTAPE_TORCH_CUDA           whether its CUDA libraries are linked
+# and else STEPTAPE_TORCH_PROBLEM: what keeps it from being used, in one sentence.
 
-set(_steptape_prefix_path "${CMAKE_PREFIX_PATH}")
-string(REPLACE ":" ";" _steptape_env_prefixes "$ENV{CMAKE_PREFIX_PATH}")
-set(_steptape_torch_roots "")
-foreach(_steptape_prefix IN LISTS Torch_DIR CMAKE_PREFIX_PATH _steptape_env_prefixes)
-  foreach(_steptape_up IN ITEMS "." "../.." "../../..")
-    if(_steptape_prefix AND EXISTS "${_steptape_prefix}/${_steptape_up}/share/cmake/Torch/TorchConfig.cmake")
-      get_filename_component(_steptape_root "${_steptape_prefix}/${_steptape_up}" ABSOLUTE)
-      list(APPEND _steptape_torch_roots "${_steptape_root}")
+set(STEPTAPE_TORCH_OLDEST 1.13)
+
+# Sets <out> to the folder that holds LibTorch's include/, or to nothing.
+function(_steptape_find_torch_root out)
+  set(header torch/csrc/api/include/torch/torch.h)
+  set(include_dir NOTFOUND)
+  string(REPLACE ":" ";" prefixes "$ENV{CMAKE_PREFIX_PATH}")
+  list(PREPEND prefixes ${CMAKE_PREFIX_PATH})
+  if(Torch_DIR)
+    set(prefixes ${Torch_DIR})
+  endif()
+  foreach(prefix IN LISTS prefixes)
+    # <torch>/share/cmake/Torch in a wheel, /usr/lib/<architecture>/cmake/Torch in Debian.
+    foreach(up IN ITEMS . ../.. ../../.. ../../../..)
+      find_path(include_dir ${header} PATHS ${prefix}/${up}/include NO_DEFAULT_PATH NO_CACHE)
+    endforeach()
+  endforeach()
+  if(NOT Torch_DIR)
+    find_path(include_dir ${header} NO_CACHE)
+  endif()
+  set(root "")
+  if(include_dir)
+    get_filename_component(root ${include_dir}/.. ABSOLUTE)
+  endif()
+  set(${out} "${root}" PARENT_SCOPE)
+endfunction()
+
+# Only beside the headers: those of one LibTorch with the libraries of another link, and crash.
+function(_steptape_find_torch_library root name out)
+  set(library NOTFOUND)
+  find_library(library ${name}
+    PATHS ${root}/lib/${CMAKE_LIBRARY_ARCHITECTURE} ${root}/lib ${root}/lib64 NO_DEFAULT_PATH NO_CACHE)
+  if(NOT library)
+    set(library "")
+  endif()
+  set(${out} "${library}" PARENT_SCOPE)
+endfunction()
+
+# Sets <out> to the names of the libraries that <library> needs and the loader does not find.
+function(_steptape_find_unloadable library out)
+  set(missing "")
+  if(NOT CMAKE_CROSSCOMPILING)
+    execute_process(COMMAND ldd ${library} OUTPUT_VARIABLE loaded ERROR_QUIET)
+    string(REGEX MATCHALL "[^ \t\n]+ => not found" missing "${loaded}")
+    list(TRANSFORM missing REPLACE " => not found" "")
+    list(REMOVE_DUPLICATES missing)
+  endif()
+  list(JOIN missing " " missing)
+  set(${out} "${missing}" PARENT_SCOPE)
+endfunction()
+
+function(_steptape_read_torch_version root out)
+  set(version "")
+  foreach(header IN ITEMS torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
+    if(NOT version AND EXISTS ${root}/include/${header})
+      file(READ ${root}/include/${header} text)
+      if(text MATCHES "TORCH_VERSION_MAJOR +([0-9]+).*TORCH_VERSION_MINOR +([0-9]+).*TORCH_VERSION_PATCH +([0-9]+)")
+        set(version ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3})
+      endif()
     endif()
   endforeach()
-endforeach()
-list(REMOVE_DUPLICATES _steptape_torch_roots)
-list(PREPEND CMAKE_PREFIX_PATH ${_steptape_torch_roots})
-# The wheel's package warns, for every user, that it lacks the static kineto that it does not need.
-set(_steptape_log_level "${CMAKE_MESSAGE_LOG_LEVEL}")
-set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
-find_package(Torch QUIET)
-set(CMAKE_MESSAGE_LOG_LEVEL "${_steptape_log_level}")
-set(CMAKE_PREFIX_PATH "${_steptape_prefix_path}")
+  set(${out} "${version}" PARENT_SCOPE)
+endfunction()
 
-if(Torch_FOUND)
-  list(GET TORCH_INCLUDE_DIRS 0 _steptape_torch_include)
-  get_filename_component(_steptape_torch_root "${_steptape_torch_include}/.." REALPATH)
-  get_filename_component(_steptape_torch_library "${TORCH_LIBRARY}" REALPATH)
-  string(FIND "${_steptape_torch_library}" "${_steptape_torch_root}/" _steptape_torch_at)
-  if(NOT _steptape_torch_at EQUAL 0)
-    message(FATAL_ERROR
-      "LibTorch's headers and libraries come from two installations: headers ${_steptape_torch_include}, "
-      "library ${_steptape_torch_library}. Name one of them in Torch_DIR, and clear the CMake cache.")
+# torch/all.h refuses an older standard than LibTorch's headers need.
+function(_steptape_read_torch_standard root out)
+  set(standard 17)
+  file(STRINGS ${root}/include/torch/csrc/api/include/torch/all.h checks REGEX "__cplusplus < 20[0-9]+L")
+  if(checks MATCHES "__cplusplus < 20([0-9][0-9])" AND CMAKE_MATCH_1 GREATER standard)
+    set(standard ${CMAKE_MATCH_1})
   endif()
+  set(${out} ${standard} PARENT_SCOPE)
+endfunction()
 
-  # A build without the C++11 ABI would break every std::string in our interface.
-  if(TORCH_CXX_FLAGS MATCHES "_GLIBCXX_USE_CXX11_ABI=([01])")
-    set(STEPTAPE_TORCH_CXX11_ABI ${CMAKE_MATCH_1})
+# A constructor that takes a std::string tells by its name which std::string that is.
+function(_steptape_read_torch_abi c10 out)
+  file(STRINGS ${c10} constructors REGEX "^_ZN3c105ErrorC1E.*__cxx11" LIMIT_COUNT 1)
+  set(abi 0)
+  if(constructors)
+    set(abi 1)
+  endif()
+  set(${out} ${abi} PARENT_SCOPE)
+endfunction()
+
+# Sets <out> to the macros that LibTorch was compiled with and its headers ask for: some of their classes
+# have another layout without. Only its CMake package tells them.
+function(_steptape_read_torch_definitions root library out)
+  set(definitions "")
+  file(GLOB exports ${root}/share/cmake/Caffe2/Caffe2Targets.cmake ${root}/lib/*/cmake/Caffe2/Caffe2Targets.cmake)
+  foreach(export IN LISTS exports)
+    file(READ ${export} text)
+    if(text MATCHES "set_target_properties\\(${library} PROPERTIES[ \n]+INTERFACE_COMPILE_DEFINITIONS \"([A-Z0-9_;]+)\"")
+      list(APPEND definitions ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  set(${out} "${definitions}" PARENT_SCOPE)
+endfunction()
+
+# Sets <out> to the logging libraries which c10's headers call, in a LibTorch that was built to use them.
+function(_steptape_find_torch_logging root out)
+  set(libraries "")
+  if(EXISTS ${root}/include/c10/macros/cmake_macros.h)
+    file(STRINGS ${root}/include/c10/macros/cmake_macros.h macros REGEX "^#define C10_USE_")
+    foreach(name IN ITEMS glog gflags)
+      string(TOUPPER ${name} macro)
+      if("#define C10_USE_${macro}" IN_LIST macros)
+        list(APPEND libraries ${name})
+      endif()
+    endforeach()
+  endif()
+  set(${out} "${libraries}" PARENT_SCOPE)
+endfunction()
+
+# Sets <cuda> to libtorch_cuda.so if it is to be linked, and <problem> to why STEPTAPE_WITH_CUDA=ON cannot be.
+function(_steptape_find_torch_cuda root cuda problem)
+  set(library "")
+  set(missing "")
+  if(NOT STEPTAPE_WITH_CUDA STREQUAL "OFF")
+    _steptape_find_torch_library(${root} torch_cuda library)
+    if(library)
+      _steptape_find_unloadable(${library} missing)
+    endif()
+  endif()
+  set(${problem} "" PARENT_SCOPE)
+  if(STEPTAPE_WITH_CUDA STREQUAL "ON" AND NOT library)
+    set(${problem} "STEPTAPE_WITH_CUDA is ON and the LibTorch in ${root} is built without CUDA" PARENT_SCOPE)
+  elseif(STEPTAPE_WITH_CUDA STREQUAL "ON" AND missing)
+    set(${problem} "STEPTAPE_WITH_CUDA is ON and its CUDA libraries need what was not found: ${missing}" PARENT_SCOPE)
+  elseif(missing)
+    set(library "")
+  endif()
+  set(${cuda} "${library}" PARENT_SCOPE)
+endfunction()
+
+# _steptape_declare_torch(<libtorch_cpu.so> <libc10.so> <libtorch_cuda.so or nothing> <definitions>)
+function(_steptape_declare_torch cpu c10 cuda definitions)
+  _steptape_find_torch_logging(${STEPTAPE_TORCH_ROOT} logging)
+  set(include ${STEPTAPE_TORCH_ROOT}/include)
+  add_library(steptape::libtorch SHARED IMPORTED)
+  set_target_properties(steptape::libtorch PROPERTIES
+    IMPORTED_LOCATION ${cpu}
+    INTERFACE_INCLUDE_DIRECTORIES "${include};${include}/torch/csrc/api/include"
+    INTERFACE_COMPILE_DEFINITIONS "${definitions};_GLIBCXX_USE_CXX11_ABI=${STEPTAPE_TORCH_CXX11_ABI}"
+    INTERFACE_COMPILE_FEATURES cxx_std_${STEPTAPE_TORCH_CXX_STANDARD}
+    INTERFACE_LINK_LIBRARIES "${c10};${logging}")
+  if(cuda)
+    # Nothing calls it: its kernels register themselves when it is loaded, and a linker drops such libraries.
+    set_property(TARGET steptape::libtorch APPEND PROPERTY
+      INTERFACE_LINK_LIBRARIES "-Wl,--push-state,--no-as-needed,${cuda},--pop-state")
+  endif()
+endfunction()
+
+# _steptape_use_torch(<root>): declares steptape::libtorch, or sets STEPTAPE_TORCH_PROBLEM.
+macro(_steptape_use_torch root)
+  set(STEPTAPE_TORCH_ROOT "${root}")
+  _steptape_find_torch_library("${root}" torch_cpu _steptape_torch_cpu)
+  _steptape_find_torch_library("${root}" c10 _steptape_torch_c10)
+  _steptape_read_torch_version("${root}" STEPTAPE_TORCH_VERSION)
+  if(NOT _steptape_torch_cpu OR NOT _steptape_torch_c10)
+    set(STEPTAPE_TORCH_PROBLEM "the LibTorch in ${root} has headers, and no libtorch_cpu.so and libc10.so beside them")
+  elseif(STEPTAPE_TORCH_VERSION VERSION_LESS STEPTAPE_TORCH_OLDEST)
+    set(STEPTAPE_TORCH_PROBLEM
+      "the LibTorch in ${root} is ${STEPTAPE_TORCH_VERSION}, expected ${STEPTAPE_TORCH_OLDEST} or newer")
   else()
-    set(STEPTAPE_TORCH_CXX11_ABI 1)
+    _steptape_find_unloadable(${_steptape_torch_cpu} _steptape_torch_missing)
+    _steptape_find_torch_cuda("${root}" _steptape_torch_cuda STEPTAPE_TORCH_PROBLEM)
+    if(_steptape_torch_missing)
+      set(STEPTAPE_TORCH_PROBLEM
+        "the LibTorch in ${root} needs libraries that were not found: ${_steptape_torch_missing}. Install what its package requires")
+    endif()
+  endif()
+  if(NOT STEPTAPE_TORCH_PROBLEM)
+    _steptape_read_torch_standard("${root}" STEPTAPE_TORCH_CXX_STANDARD)
+    _steptape_read_torch_abi(${_steptape_torch_c10} STEPTAPE_TORCH_CXX11_ABI)
+    _steptape_read_torch_definitions("${root}" torch_cpu _steptape_torch_definitions)
+    set(STEPTAPE_TORCH_CUDA FALSE)
+    if(_steptape_torch_cuda)
+      set(STEPTAPE_TORCH_CUDA TRUE)
+      _steptape_read_torch_definitions("${root}" torch_cuda _steptape_cuda_definitions)
+      list(APPEND _steptape_torch_definitions ${_steptape_cuda_definitions})
+    endif()
+    _steptape_declare_torch(
+      ${_steptape_torch_cpu} ${_steptape_torch_c10} "${_steptape_torch_cuda}" "${_steptape_torch_definitions}")
+  endif()
+endmacro()
+
+if(NOT TARGET steptape::libtorch)
+  set(STEPTAPE_TORCH_PROBLEM "")
+  _steptape_find_torch_root(_steptape_torch_root)
+  if(_steptape_torch_root)
+    _steptape_use_torch("${_steptape_torch_root}")
+  elseif(Torch_DIR)
+    set(STEPTAPE_TORCH_PROBLEM "LibTorch was not found: Torch_DIR is ${Torch_DIR}, and no LibTorch holds that folder")
+  else()
+    set(STEPTAPE_TORCH_PROBLEM "LibTorch was not found. Set Torch_DIR or CMAKE_PREFIX_PATH")
   endif()
 endif()

@@ -77,28 +77,33 @@ jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
+# build_folder <preset>: a LibTorch that STEPTAPE_TORCH asks for has a folder of its own
+build_folder() { echo "$root/build/$1${STEPTAPE_TORCH:+-torch-$STEPTAPE_TORCH}"; }
+
 # configure <preset>
-# Configures build/<preset>, unless it is already configured for the same LibTorch, compiler and
+# Configures its build folder, unless that is already configured for the same LibTorch, compiler and
 # presets: ninja runs CMake again by itself when a CMakeLists.txt changed.
 configure() {
   local preset=$1 torch=${STEPTAPE_TORCH_DIR:-}
-  local folder=$root/build/$preset
-  local marker=$folder/configured_for wanted
+  local folder marker wanted
+  folder=$(build_folder "$preset")
+  marker=$folder/configured_for
   wanted="$torch $("${CXX:-c++}" --version | head -n 1) $(cksum <"$root/CMakePresets.json")"
   if [[ -f $folder/build.ninja && -f $marker && $(<"$marker") == "$wanted" ]]; then
     return
   fi
-  say "configuring build/$preset"
+  say "configuring ${folder#"$root"/}"
   # Fresh: what was found beside another LibTorch must not stay in the cache.
-  (cd "$root" && cmake --fresh --preset "$preset" -DTorch_DIR="$torch" >&2) || return 1
+  (cd "$root" && cmake --fresh --preset "$preset" -B "$folder" -DTorch_DIR="$torch" >&2) || return 1
   echo "$wanted" >"$marker"
 }
 
 # build <preset> [target ...]
 build() {
-  local preset=$1 targets=()
+  local folder targets=()
+  folder=$(build_folder "$1")
   shift
   if (($#)); then targets=(--target "$@"); fi
-  say "building build/$preset"
-  cmake --build "$root/build/$preset" --parallel "$(jobs)" "${targets[@]}" >&2
+  say "building ${folder#"$root"/}"
+  cmake --build "$folder" --parallel "$(jobs)" "${targets[@]}" >&2
 }

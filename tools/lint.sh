@@ -29,7 +29,8 @@ settings=$(tools/setup.sh --lint)
 eval "$settings"
 venv_bin=$(dirname "$STEPTAPE_PYTHON")
 readonly venv_bin
-readonly lint_build=$root/build/lint
+lint_build=$(build_folder lint)
+readonly lint_build
 readonly reports=$lint_build/reports
 readonly own_folders='(include|src|tools|tests|examples|benchmarks)'
 

@@ -12,6 +12,7 @@ eval "$settings"
 data=$(tools/get_data.sh)
 configure release
 build release fashion_mnist steptape
+programs=$(build_folder release)/bin
 
 # A second run gets a folder of its own, so that TensorBoard shows two curves and not one mixed one.
 log_dir=runs/fashion_mnist
@@ -20,9 +21,9 @@ if [[ -e $log_dir ]]; then log_dir=${log_dir}_$(date +%b%d_%H-%M-%S); fi
 say "training on 2 ranks into $log_dir"
 # Open MPI refuses root and more ranks than cores unless told; another MPI ignores these.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-mpiexec -n 2 build/release/bin/fashion_mnist \
+mpiexec -n 2 "$programs"/fashion_mnist \
   --data "$data" --epochs 1 --log-dir "$log_dir" --json "$@"
 
-build/release/bin/steptape inspect "$log_dir"
+"$programs"/steptape inspect "$log_dir"
 tensorboard=$(command -v tensorboard || echo "$(dirname "$STEPTAPE_PYTHON")/tensorboard")
 printf '\nLook at it:\n  %s --logdir runs\n' "${tensorboard#"$root"/}"

@@ -8,20 +8,20 @@
 # TensorBoard) and PATH. Messages go to stderr. Safe to run again: then it installs nothing.
 #
 # STEPTAPE_NO_INSTALL=1   only says what is missing and how to get it
-# STEPTAPE_TORCH=debian   takes Debian's libtorch-dev instead of looking for another LibTorch
+# STEPTAPE_TORCH=2.15.0   takes this release of LibTorch, of PyPI, instead of looking for another one; `debian`
+#                         takes Debian's libtorch-dev, `python` the torch of tools/requirements/tests.txt
 # Torch_DIR, CMAKE_PREFIX_PATH   your own LibTorch
+#
+# Without them it takes the torch of python3, whatever its build, and else installs a LibTorch.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-readonly torch_version=2.13.0
-# The tests know these viewers by what they show, which is documented nowhere.
-readonly xprof_version=2.24.2
-readonly hta_version=0.5.0
-# Another version of these finds something else to say.
-readonly clang_format_version=14.0.6
-readonly codespell_version=2.4.1
+# What is installed where there is no LibTorch: a value of STEPTAPE_TORCH.
+readonly default_torch=python
+readonly oldest_torch=1.13
 readonly cmake_version=3.24
 readonly venv=$root/.venv
+readonly requirements=$root/tools/requirements
 
 # Package, kind of probe, what is probed. Probing files instead of dpkg lets other systems and
 # programs installed by hand count.
@@ -84,53 +84,96 @@ missing_packages() {
   done
 }
 
-has_new_cmake() {
-  local found
-  found=$(cmake --version 2>/dev/null | awk 'NR == 1 {print $3}')
-  [[ -n $found && $(printf '%s\n' "$cmake_version" "$found" | sort -V | head -n 1) == "$cmake_version" ]]
-}
+# is_at_least <version> <oldest>
+is_at_least() { [[ -n $1 && $(printf '%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
 
-# missing_modules <python> <module> ...: one module a line; without importing them, which takes seconds
+has_new_cmake() { is_at_least "$(cmake --version 2>/dev/null | awk 'NR == 1 {print $3}')" "$cmake_version"; }
+
+# missing_modules <file of requirements> ...: the lines that .venv does not meet
 missing_modules() {
-  local python=$1
-  shift
-  if [[ ! -x $(command -v "$python") ]]; then
-    printf '%s\n' "$@"
+  if [[ ! -x $venv/bin/python3 ]]; then
+    grep --no-filename -v '^#' "$@"
     return
   fi
-  "$python" -c '
-import importlib.util, sys
-print("\n".join(m for m in sys.argv[1:] if importlib.util.find_spec(m) is None))' "$@"
+  "$venv/bin/python3" -c '
+import sys
+from importlib.metadata import PackageNotFoundError, version
+for line in "".join(open(name).read() for name in sys.argv[1:]).splitlines():
+  if line.startswith("#"):
+    continue
+  name, _, wanted = line.partition("==")
+  try:
+    found = version(name).partition("+")[0]
+  except PackageNotFoundError:
+    found = None
+  if found is None or wanted not in ("", found):
+    print(line)' "$@"
 }
 
-# has_module_version <package> <version>: whether .venv holds exactly this one
-has_module_version() { has_file "$venv/lib*/python3*/site-packages/${1//-/_}-$2.dist-info"; }
+# unloadable <library>: the libraries that it needs and that are not here, in one line
+unloadable() { { ldd "$1" 2>/dev/null || true; } | awk '/not found/ {printf "%s%s", separator, $1; separator = " "}'; }
 
-# has_cuda_toolkit: a whole one. LibTorch's CMake files want cuBLAS too, which a compiler alone lacks.
-has_cuda_toolkit() {
-  local nvcc folder
-  nvcc=$(command -v nvcc || true)
-  for folder in ${nvcc:+"$(dirname "$(readlink -f "$nvcc")")/.."} /usr/local/cuda; do
-    if [[ -x $folder/bin/nvcc ]] && has_file "$folder/lib*/libcublas.so*"; then return 0; fi
-  done
-  [[ -n $nvcc ]] && ldconfig -p 2>/dev/null | grep -q 'libcublas\.so'
+# usable_torch_dir <package torch>: prints the folder of its TorchConfig.cmake, or says why it cannot be used
+usable_torch_dir() {
+  local version missing
+  [[ -f $1/share/cmake/Torch/TorchConfig.cmake ]] || return 1
+  version=$(sed -n "s/^__version__ = '\([0-9.]*\).*/\1/p" "$1/version.py")
+  missing=$(unloadable "$1/lib/libtorch_cpu.so")
+  if ! is_at_least "$version" "$oldest_torch"; then
+    say "the torch $version in $1 is older than $oldest_torch: not used"
+  elif [[ -n $missing ]]; then
+    say "the torch in $1 lacks $missing: not used"
+  else
+    echo "$1/share/cmake/Torch"
+    return
+  fi
+  return 1
 }
 
-# torch_dir_of <python>: prints the folder of its torch's TorchConfig.cmake. Fails where there is
-# none, and where it is a CUDA build which needs a toolkit to compile against that is not here.
-torch_dir_of() {
-  local python=$1 package
-  [[ -x $(command -v "$python") ]] || return 1
-  package=$("$python" -c '
+# python_torch_dir <python>: that of the package torch which it would import
+python_torch_dir() {
+  local package
+  [[ -x $(command -v "$1") ]] || return 1
+  package=$("$1" -c '
 import importlib.util, os
 spec = importlib.util.find_spec("torch")
 print(os.path.dirname(spec.origin) if spec and spec.origin else "")')
-  [[ -n $package && -f $package/share/cmake/Torch/TorchConfig.cmake ]] || return 1
-  if grep -q "^cuda.*= '" "$package/version.py" && ! has_cuda_toolkit; then
-    say "the torch in $package is a CUDA build and there is no CUDA toolkit: not used"
-    return 1
+  [[ -n $package ]] && usable_torch_dir "$package"
+}
+
+# venv_torch_dir: that of the torch which the tests compare with, installed if it is not here yet
+venv_torch_dir() {
+  local missing
+  mapfile -t missing < <(missing_modules <(grep -E '^(torch==|numpy|setuptools)' "$requirements/tests.txt"))
+  if ((${#missing[@]})); then install_modules "${missing[@]}" || return 1; fi
+  python_torch_dir "$venv/bin/python3"
+}
+
+# install_libtorch <version> <folder>: the wheel torch without what Python needs of it, and, for a CUDA build, the
+# two CUDA libraries that its libtorch_cpu.so needs.
+install_libtorch() {
+  local version=$1 folder=$2 runtime
+  # No Python will import it, so that it need not be one for this Python.
+  local install=("$venv/bin/pip" install --no-input --python-version 3.12 --only-binary :all: --target "$folder.part")
+  rm -rf "$folder" "$folder.part"
+  with_progress "installing LibTorch $version into $folder" "${install[@]}" --no-deps "torch==$version" || return 1
+  mapfile -t runtime < <(sed -nE \
+    -e 's/^Requires-Dist: cuda-toolkit\[.*\](==[0-9.]+).*/cuda-toolkit[cudart,cupti]\1/p' \
+    -e 's/^Requires-Dist: (nvidia-cuda-(runtime|cupti)[^; ]*).*/\1/p' "$folder.part"/torch-*.dist-info/METADATA)
+  if ((${#runtime[@]})); then
+    with_progress "installing what it needs of CUDA: ${runtime[*]}" "${install[@]}" "${runtime[@]}" || return 1
   fi
-  echo "$package/share/cmake/Torch"
+  mv "$folder.part" "$folder"
+}
+
+# wheel_torch_dir <version>: that of a LibTorch of our own, installed if it is not here yet
+wheel_torch_dir() {
+  local folder=$root/.cache/libtorch-$1
+  if [[ ! -d $folder ]]; then
+    if [[ ${STEPTAPE_NO_INSTALL:-0} == 1 ]]; then return 1; fi
+    make_venv && mkdir -p "$root/.cache" && install_libtorch "$1" "$folder" || return 1
+  fi
+  usable_torch_dir "$folder/torch"
 }
 
 debian_torch_dir() { compgen -G '/usr/lib/*/cmake/Torch' | head -n 1; }
@@ -139,7 +182,6 @@ debian_torch_dir() { compgen -G '/usr/lib/*/cmake/Torch' | head -n 1; }
 user_torch_dir() {
   local prefix folder
   if [[ -n ${Torch_DIR:-} ]]; then
-    [[ -f $Torch_DIR/TorchConfig.cmake ]] || die "Torch_DIR=$Torch_DIR holds no TorchConfig.cmake"
     echo "$Torch_DIR"
     return
   fi
@@ -155,16 +197,15 @@ user_torch_dir() {
   return 1
 }
 
+make_venv() { [[ -x $venv/bin/pip ]] || with_progress "creating .venv" python3 -m venv "$venv"; }
+
 # install_modules <pip requirement> ...: into the project's own .venv
 install_modules() {
   if [[ ${STEPTAPE_NO_INSTALL:-0} == 1 ]]; then
     say "missing: Python packages $* (get them: python3 -m venv .venv && .venv/bin/pip install $*)"
     return 1
   fi
-  if [[ ! -x $venv/bin/pip ]]; then
-    with_progress "creating .venv" python3 -m venv "$venv" || return 1
-  fi
-  with_progress "installing Python packages: $*" "$venv/bin/pip" install --no-input "$@"
+  make_venv && with_progress "installing Python packages: $*" "$venv/bin/pip" install --no-input "$@"
 }
 
 with_tests=0
@@ -178,68 +219,56 @@ for argument in "$@"; do
 done
 
 failed=0
-requirements=("${build_requirements[@]}")
-modules=(tensorboard)
+system_requirements=("${build_requirements[@]}")
+python_requirements=("$requirements/viewer.txt")
 if ((with_tests)); then
-  requirements+=("${test_requirements[@]}")
-  modules+=(tensorboardX PIL hta numpy pandas setuptools tbparse tensorboard_reducer torch xprof)
+  system_requirements+=("${test_requirements[@]}")
+  python_requirements+=("$requirements/tests.txt")
 fi
-if ((with_lint)); then requirements+=("${lint_requirements[@]}"); fi
+if ((with_lint)); then
+  system_requirements+=("${lint_requirements[@]}")
+  python_requirements+=("$requirements/lint.txt")
+fi
 
+torch=${STEPTAPE_TORCH:-}
 torch_dir=
-if [[ ${STEPTAPE_TORCH:-} == debian ]]; then
-  requirements+=("${debian_torch_requirements[@]}")
-else
-  torch_dir=$(user_torch_dir || torch_dir_of python3 || torch_dir_of "$venv/bin/python3" || true)
+if [[ -z $torch ]]; then
+  torch_dir=$(user_torch_dir || python_torch_dir python3 || true)
+  if [[ -z $torch_dir ]]; then torch=$default_torch; fi
 fi
+if [[ $torch == debian ]]; then system_requirements+=("${debian_torch_requirements[@]}"); fi
 
-mapfile -t packages < <(missing_packages "${requirements[@]}")
+mapfile -t packages < <(missing_packages "${system_requirements[@]}")
 if ! has_new_cmake; then packages+=(cmake); fi
 if ((${#packages[@]})); then install_packages "${packages[@]}" || failed=1; fi
 
-if [[ ${STEPTAPE_TORCH:-} != debian && -z $torch_dir ]]; then
-  modules+=(torch numpy setuptools)
-fi
+mapfile -t modules < <(missing_modules "${python_requirements[@]}")
 # An older release of the system ships an older CMake; pip has the current one.
 if ! has_new_cmake && ! can_install; then
   failed=1
-elif ! has_new_cmake; then
+elif ! has_new_cmake && [[ ! -x $venv/bin/cmake ]]; then
   modules+=(cmake)
 fi
-mapfile -t modules < <(missing_modules "$venv/bin/python3" "${modules[@]}" | sort -u)
-pip_requirements=()
-for module in "${modules[@]}"; do
-  case $module in
-    '') ;;
-    PIL) pip_requirements+=(pillow) ;;
-    hta) pip_requirements+=("HolisticTraceAnalysis==$hta_version") ;;
-    tensorboard_reducer) pip_requirements+=(tensorboard-reducer) ;;
-    torch) pip_requirements+=("torch==$torch_version") ;;
-    xprof) pip_requirements+=("xprof==$xprof_version") ;;
-    *) pip_requirements+=("$module") ;;
-  esac
-done
-if ((with_lint)); then
-  if ! has_module_version clang-format "$clang_format_version"; then
-    pip_requirements+=("clang-format==$clang_format_version")
-  fi
-  if ! has_module_version codespell "$codespell_version"; then
-    pip_requirements+=("codespell==$codespell_version")
-  fi
-fi
-if ((${#pip_requirements[@]})); then install_modules "${pip_requirements[@]}" || failed=1; fi
+if ((${#modules[@]})); then install_modules "${modules[@]}" || failed=1; fi
 
-if [[ -z $torch_dir && ${STEPTAPE_TORCH:-} != debian ]]; then
-  torch_dir=$(torch_dir_of "$venv/bin/python3" || true)
+case $torch in
+  '' | debian) ;;
+  python) torch_dir=$(venv_torch_dir || true) ;;
+  *) torch_dir=$(wheel_torch_dir "$torch" || true) ;;
+esac
+# No wheel fits this machine, or its settings of pip exclude the release.
+if [[ -z $torch_dir && -z ${STEPTAPE_TORCH:-} ]]; then
+  say "LibTorch cannot be had from Python's packages here, see above: taking Debian's"
+  torch=debian
 fi
-# Asked for, or no wheel fits this machine.
-if [[ -z $torch_dir ]] && can_install; then
+if [[ $torch == debian ]]; then
   mapfile -t packages < <(missing_packages "${debian_torch_requirements[@]}")
-  if ((${#packages[@]})); then install_packages "${packages[@]}" || failed=1; fi
+  if ((${#packages[@]} == 0)) || { can_install && install_packages "${packages[@]}"; }; then
+    torch_dir=$(debian_torch_dir || true)
+  fi
 fi
-torch_dir=${torch_dir:-$(debian_torch_dir || true)}
 if [[ -z $torch_dir ]]; then
-  say "missing: LibTorch (get it: run tools/setup.sh where it may install, or set Torch_DIR to the share/cmake/Torch of one)"
+  say "missing: LibTorch ${STEPTAPE_TORCH:-} (get it: run tools/setup.sh where it may install, or set Torch_DIR to the share/cmake/Torch of one)"
   failed=1
 fi
 if ((failed)); then die "something is missing, see above"; fi

@@ -8,6 +8,7 @@
 #   tools/test.sh --sanitizers    the core under ASan+UBSan and under TSan
 #   tools/test.sh --all           the full build, with its benchmarks and each public header by itself,
 #                                 the core as shared libraries, and the sanitizers
+#   tools/test.sh --torch RELEASE every test of the full build on this LibTorch, such as 2.15.0 or `debian`
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
@@ -26,7 +27,8 @@ case ${1:-} in
     presets=(release core-shared asan tsan)
     release_targets+=(benchmarks all_verify_interface_header_sets)
     ;;
-  *) die "unknown argument '$1'; usage: tools/test.sh [--quick | --sanitizers | --all]" ;;
+  --torch) export STEPTAPE_TORCH=${2:?tools/test.sh --torch needs a release, such as 2.15.0, or debian} ;;
+  *) die "unknown argument '$1'; usage: tools/test.sh [--quick | --sanitizers | --all | --torch RELEASE]" ;;
 esac
 
 settings=$(tools/setup.sh --tests)
@@ -54,8 +56,9 @@ failed_tests() {
 # make_preset <preset> [target ...]: configures and builds; keeps what was said, except in a terminal, which
 # shows one changing line that a pipe would make a thousand.
 make_preset() {
-  local log=$root/build/$1/build.log
-  mkdir -p "$root/build/$1"
+  local log
+  log=$(build_folder "$1")/build.log
+  mkdir -p "${log%/*}"
   if [[ -t 2 ]]; then
     : >"$log"
     configure "$1" && build "$@"
@@ -71,7 +74,9 @@ failed_steps() {
 
 # run_preset <preset>: adds its tests to the counts; a build that fails is one failed test.
 run_preset() {
-  local preset=$1 start=$SECONDS log=$root/build/$1/tests.log
+  local preset=$1 start=$SECONDS folder log
+  folder=$(build_folder "$preset")
+  log=$folder/tests.log
   local targets=() arguments=("${ctest_arguments[@]}") summary total broken
   case $preset in
     release) targets=("${release_targets[@]}") ;;
@@ -79,17 +84,17 @@ run_preset() {
     asan | tsan) arguments=(--label-exclude slow) ;;
   esac
   if ! make_preset "$preset" "${targets[@]}"; then
-    say "build/$preset does not build"
-    { echo "$preset: does not build" && failed_steps "$root/build/$preset/build.log"; } >>"$failures"
+    say "${folder#"$root"/} does not build"
+    { echo "$preset: does not build" && failed_steps "$folder/build.log"; } >>"$failures"
     failed=$((failed + 1))
     return
   fi
   # One more than there are cores, because many tests wait: for a browser, for a rank, for a child.
-  ctest --preset "$preset" --parallel $(($(nproc) + 1)) "${arguments[@]}" | tee "$log" || true
+  ctest --preset "$preset" --test-dir "$folder" --parallel $(($(nproc) + 1)) "${arguments[@]}" | tee "$log" || true
   # "98% tests passed, 1 tests failed out of 57"; from CMake 4 on "100% tests passed out of 57".
   summary=$(grep -E '^[0-9]+% tests passed(, [0-9]+ tests failed)? out of [0-9]+$' "$log" || true)
   if [[ -z $summary ]]; then
-    say "ctest of build/$preset did not finish"
+    say "ctest of ${folder#"$root"/} did not finish"
     echo "$preset: ctest did not finish" >>"$failures"
     failed=$((failed + 1))
     return

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <torch/all.h>
+
+namespace torch {
+
+// Kernels register themselves when their library is loaded; nobody calls it.
+void registerDevice(const char* name);
+const char* newestDevice();
+
+}  // namespace torch
