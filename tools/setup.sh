@@ -182,7 +182,7 @@ requirements=("${build_requirements[@]}")
 modules=(tensorboard)
 if ((with_tests)); then
   requirements+=("${test_requirements[@]}")
-  modules+=(tensorboardX PIL hta numpy pandas setuptools tbparse tensorboard_reducer torch xprof)
+  modules+=(tensorboardX PIL hta numpy pandas setuptools tbparse tensorboard_reducer torch xprof yaml)
 fi
 if ((with_lint)); then requirements+=("${lint_requirements[@]}"); fi
 
@@ -215,6 +215,7 @@ for module in "${modules[@]}"; do
     hta) pip_requirements+=("HolisticTraceAnalysis==$hta_version") ;;
     tensorboard_reducer) pip_requirements+=(tensorboard-reducer) ;;
     torch) pip_requirements+=("torch==$torch_version") ;;
+    yaml) pip_requirements+=(PyYAML) ;;
     xprof) pip_requirements+=("xprof==$xprof_version") ;;
     *) pip_requirements+=("$module") ;;
   esac
