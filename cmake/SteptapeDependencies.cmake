@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds what the library links to. The order matters: see "Protocol Buffers before LibTorch" below.
 
+if(STEPTAPE_STATIC_TOOL)
+  set(ZLIB_USE_STATIC_LIBS ON)
+  set(Protobuf_USE_STATIC_LIBS ON)
+endif()
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)

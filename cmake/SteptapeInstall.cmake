@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # The installed package: one export set per component, the CMake config that joins them, and
-# pkg-config files. Install components: steptape_Runtime, steptape_Development, steptape_Tools.
+# pkg-config files. Install components: steptape_Tools, steptape_Runtime (shared libraries), steptape_Development
+# (core and testing), and steptape_figure_Development, steptape_mpi_Development, steptape_torch_Development.
 include(CMakePackageConfigHelpers)
 
 set(STEPTAPE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/steptape)
 get_property(STEPTAPE_COMPONENTS GLOBAL PROPERTY STEPTAPE_COMPONENTS)
 
 foreach(component IN LISTS STEPTAPE_COMPONENTS)
+  steptape_development_component(${component} development)
   install(EXPORT steptape-${component}
     FILE steptape-${component}-targets.cmake
     NAMESPACE steptape::
     DESTINATION ${STEPTAPE_CMAKE_DIR}
-    COMPONENT steptape_Development)
+    COMPONENT ${development})
 endforeach()
 
 configure_package_config_file(
@@ -52,7 +54,8 @@ function(steptape_install_pkg_config component)
   string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
   set(file ${PROJECT_BINARY_DIR}/package/steptape-${component}.pc)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/steptape.pc.in ${file} @ONLY)
-  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT steptape_Development)
+  steptape_development_component(${component} development)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${development})
 endfunction()
 
 steptape_install_pkg_config(core
@@ -72,7 +75,9 @@ if("figure" IN_LIST STEPTAPE_COMPONENTS)
 endif()
 
 if(TARGET steptape)
-  set_target_properties(steptape PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(steptape PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  endif()
   install(TARGETS steptape RUNTIME COMPONENT steptape_Tools)
 endif()
 if(TARGET steptape_help)

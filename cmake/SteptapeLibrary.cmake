@@ -36,6 +36,18 @@ if(DEFINED STEPTAPE_TORCH_CXX11_ABI)
   target_compile_definitions(steptape_build_flags INTERFACE _GLIBCXX_USE_CXX11_ABI=${STEPTAPE_TORCH_CXX11_ABI})
 endif()
 
+# Sets <out> to the install component for the headers, archives and package files of <component>. What
+# depends on a further library has an install component of its own, because packages are made of these.
+function(steptape_development_component component out)
+  if(component MATCHES "^(torch|trainer)$")
+    set(${out} steptape_torch_Development PARENT_SCOPE)
+  elseif(component MATCHES "^(figure|mpi)$")
+    set(${out} steptape_${component}_Development PARENT_SCOPE)
+  else()
+    set(${out} steptape_Development PARENT_SCOPE)
+  endif()
+endfunction()
+
 # Notes that <component> holds <target>: the installed package and pkg-config list both.
 function(steptape_register target component)
   set_property(GLOBAL APPEND PROPERTY STEPTAPE_${component}_TARGETS ${target})
@@ -44,11 +56,12 @@ function(steptape_register target component)
     set_property(GLOBAL APPEND PROPERTY STEPTAPE_COMPONENTS ${component})
   endif()
   if(STEPTAPE_INSTALL)
+    steptape_development_component(${component} development)
     install(TARGETS ${target} EXPORT steptape-${component}
       RUNTIME COMPONENT steptape_Runtime
-      LIBRARY COMPONENT steptape_Runtime NAMELINK_COMPONENT steptape_Development
-      ARCHIVE COMPONENT steptape_Development
-      FILE_SET HEADERS COMPONENT steptape_Development)
+      LIBRARY COMPONENT steptape_Runtime NAMELINK_COMPONENT ${development}
+      ARCHIVE COMPONENT ${development}
+      FILE_SET HEADERS COMPONENT ${development})
   endif()
 endfunction()
 

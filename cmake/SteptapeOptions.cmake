@@ -9,10 +9,12 @@ set(STEPTAPE_WITH_CUDA AUTO CACHE STRING "Link LibTorch's CUDA libraries: AUTO (
 set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_FIGURE STEPTAPE_WITH_CUDA PROPERTY STRINGS AUTO ON OFF)
 
 option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_FMT_HEADER_ONLY "Have the tool link no shared {fmt}" OFF)
 option(STEPTAPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_BUILD_BENCHMARKS "Have a target `benchmarks`, which builds the benchmark programs" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_STATIC_TOOL "Link the tool to no shared library; with STEPTAPE_FMT_HEADER_ONLY where {fmt} has no static one" OFF)
 option(STEPTAPE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 set(STEPTAPE_SANITIZE "" CACHE STRING "Sanitizers for our own targets, as -fsanitize= takes them: address,undefined or thread")
 option(STEPTAPE_FUZZ "Build the fuzz targets with libFuzzer, which Clang has, and none of the other tests" OFF)

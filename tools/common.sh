@@ -68,6 +68,9 @@ install_packages() {
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
 }
 
+# project_version: what project(VERSION) says, the only place that states it.
+project_version() { sed -n 's/^  VERSION \([0-9.]*\)$/\1/p' "$root/CMakeLists.txt"; }
+
 # jobs: how many compilers may run at once. A LibTorch translation unit takes about 2 GB.
 jobs() {
   local cores memory

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -D BUILD_DIR=... -D STAGE=... -P component_files.cmake
+#
+# Installs each of the components that packages are made of, by itself, and checks that no file is in two of
+# them, that together they are all that is installed, and that what needs a further library is with its own.
+include(${BUILD_DIR}/CPackConfig.cmake)
+file(REMOVE_RECURSE ${STAGE})
+
+# installed(<out> <folder> [--component <name>]): what lies in STAGE/<folder> after installing there
+function(installed out folder)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${STAGE}/${folder} ${ARGN}
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB_RECURSE files RELATIVE ${STAGE}/${folder} ${STAGE}/${folder}/*)
+  set(${out} "${files}" PARENT_SCOPE)
+endfunction()
+
+installed(everything all)
+set(packed "")
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  installed(files ${component} --component ${component})
+  if(NOT files)
+    message(FATAL_ERROR "${component} has no files")
+  endif()
+  foreach(file IN LISTS files)
+    if(file IN_LIST packed)
+      message(FATAL_ERROR "${file} is in ${component} and in another component")
+    endif()
+    if(file MATCHES "steptape[/_-](figure|mpi|torch|trainer)[./-]")
+      string(REPLACE trainer torch owner ${CMAKE_MATCH_1})
+      if(NOT component STREQUAL "steptape_${owner}_Development")
+        message(FATAL_ERROR "${file} is in ${component}, and not in steptape_${owner}_Development")
+      endif()
+    endif()
+  endforeach()
+  list(LENGTH files count)
+  message("${component}: ${count} files")
+  list(APPEND packed ${files})
+endforeach()
+
+set(missing ${everything})
+list(REMOVE_ITEM missing ${packed})
+if(missing)
+  message(FATAL_ERROR "in no package: ${missing}")
+endif()
+file(REMOVE_RECURSE ${STAGE})

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the static tool as root in a root directory that holds it and an event file, and nothing else: no shell,
+# no library, no /proc.
+#
+#   tests/packages/run_static_tool.sh <tarball>
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tools/common.sh
+source "$here/../../tools/common.sh"
+
+tarball=${1:?usage: tests/packages/run_static_tool.sh <tarball>}
+((EUID == 0)) || die "a bare system is a chroot, which needs root; got user $(id -un)"
+
+system=$(mktemp -d)
+trap 'rm -rf "$system"' EXIT
+mkdir "$system/unpacked"
+tar -C "$system/unpacked" -xzf "$tarball" --strip-components=1
+mv "$system/unpacked/bin/steptape" "$system/steptape"
+rm -r "$system/unpacked"
+cp "$root/tests/golden/torch.tfevents" "$system/torch.tfevents"
+
+# run <path in the root directory> [argument ...]: without this machine's environment
+run() { env -i "$(command -v chroot)" "$system" "$@"; }
+
+version=$(run /steptape --version)
+[[ ${tarball##*/} == "steptape-${version##* }-"* ]] ||
+  die "the static tool of ${tarball##*/} tells another version: got '$version'"
+run /steptape inspect /torch.tfevents | grep scalar >/dev/null ||
+  die "the static tool does not inspect tests/golden/torch.tfevents"
+run /steptape export /torch.tfevents --output /export.json ||
+  die "the static tool does not export tests/golden/torch.tfevents"
+say "the static tool runs in a bare system: $version"

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the core and the tool for AArch64 on a Debian of another architecture, and runs the core's tests in QEMU.
+# Arguments go to ctest:
+#
+#   tools/cross.sh                  all of them
+#   tools/cross.sh -R Crc32c        some of them
+#
+# Left out are tests that start the tool or Python: QEMU runs the program that it is given, and leaves those that
+# this one starts to the system, which has another processor.
+#
+# The libraries for AArch64 are unpacked from Debian's packages into build/sysroot/aarch64. This machine's own
+# packages stay as they are, but for the cross compiler and QEMU.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$root"
+
+readonly sysroot=$root/build/sysroot/aarch64
+readonly programs=(
+  base_test tfrecord_test event_test summary_test reader_test run_reader_test writer_test exporter_test
+  checker_test trace_test span_test comm_test distributed_test profile_test testing_test
+)
+readonly libraries=(
+  libc6-dev libstdc++-12-dev libprotobuf-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libfmt-dev
+  libgtest-dev libgmock-dev libpng-dev libjpeg-dev
+)
+
+# fill_sysroot: with the libraries and what they need, by an apt whose state lies beside it
+fill_sysroot() {
+  local state=$root/build/sysroot/apt archive link
+  rm -rf "$sysroot" "$state"
+  mkdir -p "$sysroot/usr/lib" "$state/lists/partial" "$state/archives/partial"
+  touch "$state/status"
+  # The packages know the folders that were merged into /usr by their old names.
+  ln -s usr/lib "$sysroot/lib"
+  local options=(
+    -q -y
+    -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Install-Recommends=false
+    -o "Dir::State::lists=$state/lists" -o "Dir::State::status=$state/status"
+    -o "Dir::Cache::archives=$state/archives" -o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache="
+    -o "APT::Sandbox::User=$(id -un)"
+  )
+  with_progress "fetching the package lists of arm64" apt-get "${options[@]}" update || return 1
+  with_progress "fetching the libraries for arm64" \
+    apt-get "${options[@]}" --download-only install "${libraries[@]}" || return 1
+  for archive in "$state"/archives/*.deb; do
+    dpkg-deb -x "$archive" "$sysroot" || return 1
+  done
+  rm -r "$state"
+  while IFS= read -r -d '' link; do
+    ln -sfnr "$sysroot$(readlink "$link")" "$link"
+  done < <(find "$sysroot" -type l -lname '/*' -print0)
+  touch "$sysroot/complete"
+}
+
+settings=$(tools/setup.sh)
+eval "$settings"
+missing=()
+command -v aarch64-linux-gnu-g++ >/dev/null || missing+=(g++-aarch64-linux-gnu)
+command -v qemu-aarch64 >/dev/null || missing+=(qemu-user)
+if ((${#missing[@]})); then install_packages "${missing[@]}" || die "something is missing, see above"; fi
+[[ -f $sysroot/complete ]] || fill_sysroot || die "no libraries for AArch64; delete build/sysroot to try again"
+
+CXX=aarch64-linux-gnu-g++ configure aarch64
+build aarch64 steptape "${programs[@]}"
+names=$(IFS='|' && echo "${programs[*]}")
+# A -R of the caller's replaces this one.
+ctest --preset aarch64 --parallel "$(nproc)" --tests-regex "^($names)\\." "$@"

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes what installs without a compiler, in build/packages:
+#
+#   tools/package.sh                Debian packages for this machine's release, and the static tool
+#   tools/package.sh --deb          the Debian packages alone
+#   tools/package.sh --static       the static tool alone, a tarball for every Linux of this architecture
+#   tools/package.sh --test         both, read by lintian and used in a clean system: as root, some minutes
+#
+# DEBFULLNAME and DEBEMAIL name who publishes the Debian packages.
+# STEPTAPE_TORCH=none leaves out libsteptape-torch-dev, which needs Debian's libtorch-dev.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$root"
+
+readonly output=$root/build/packages
+with_deb=1
+with_static=1
+with_test=0
+case ${1:-} in
+  '') ;;
+  --deb) with_static=0 ;;
+  --static) with_deb=0 ;;
+  --test) with_test=1 ;;
+  *) die "unknown argument '$1'; usage: tools/package.sh [--deb | --static | --test]" ;;
+esac
+
+# Packages are for what the archive has: any other LibTorch is no dependency that they could name.
+settings=$(STEPTAPE_TORCH=${STEPTAPE_TORCH:-debian} tools/setup.sh)
+eval "$settings"
+
+# Files carry the date of the commit, so that the same commit gives the same packages.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+export SOURCE_DATE_EPOCH
+
+# The tag asks for the bug in Debian's tracker by which a package asks for its place in Debian's archive; these
+# packages are for our own page.
+readonly suppressed_tags=initial-upload-closes-no-bugs
+
+# Debian's own flags, without debug information, which a consumer of static archives would link.
+debian_flags() { DEB_CXXFLAGS_STRIP=-g dpkg-buildflags --get "$1"; }
+
+build_deb() {
+  local torch=-DTorch_DIR=$STEPTAPE_TORCH_DIR
+  if [[ ${STEPTAPE_TORCH:-} == none ]]; then torch=-DSTEPTAPE_WITH_TORCH=OFF; fi
+  say "configuring build/deb"
+  CXXFLAGS="$(debian_flags CXXFLAGS) $(debian_flags CPPFLAGS)" LDFLAGS=$(debian_flags LDFLAGS) \
+    cmake --fresh --preset deb "$torch" >&2
+  build deb
+  rm -f "$output"/*.deb
+  with_progress "packing" cpack --config build/deb/CPackConfig.cmake -B "$output"
+  rm -r "$output/_CPack_Packages"
+}
+
+build_static_tool() {
+  local name stage
+  cmake --fresh --preset static-tool >&2
+  build static-tool
+  name=steptape-$(project_version)-linux-$(uname -m)
+  stage=$(mktemp -d)
+  cmake --install build/static-tool --component steptape_Tools --strip --prefix "$stage/$name" >&2
+  cp LICENSE "$stage/$name"
+  rm -f "$output"/*.tar.gz
+  tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
+    -c "$name" | gzip -9n >"$output/$name.tar.gz"
+  rm -r "$stage"
+}
+
+mkdir -p "$output"
+if ((with_deb)); then build_deb; fi
+if ((with_static)); then build_static_tool; fi
+mapfile -t made < <(compgen -G "$output/*.deb"; compgen -G "$output/*.tar.gz")
+tools/bill_of_materials.py "$(project_version)" \
+  "$output/steptape-$(project_version)-linux-$(uname -m).cdx.json" "${made[@]}"
+ls -l "$output" >&2
+
+if ((with_test)); then
+  command -v lintian >/dev/null || install_packages lintian || die "no lintian"
+  say "reading the packages (lintian)"
+  lintian --allow-root --fail-on error,warning --suppress-tags "$suppressed_tags" "$output"/*.deb >&2
+  tests/packages/run_static_tool.sh "$output"/steptape-*.tar.gz
+  tests/packages/run_in_clean_system.sh "$output"
+fi
