@@ -5,7 +5,9 @@
 set(STEPTAPE_WITH_MPI AUTO CACHE STRING "Build the mpi component: AUTO, ON (an error if MPI is absent) or OFF")
 set(STEPTAPE_WITH_TORCH AUTO CACHE STRING "Build the torch and trainer components: AUTO, ON or OFF")
 set(STEPTAPE_WITH_FIGURE AUTO CACHE STRING "Build the figure component: AUTO, ON (an error if Cairo is absent) or OFF")
-set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_FIGURE PROPERTY STRINGS AUTO ON OFF)
+set(STEPTAPE_BUILD_PYTHON OFF CACHE STRING "Build the Python package: AUTO (if nanobind is there), ON (an error if it is absent) or OFF")
+set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_FIGURE STEPTAPE_BUILD_PYTHON
+  PROPERTY STRINGS AUTO ON OFF)
 
 option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
