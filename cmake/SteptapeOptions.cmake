@@ -6,10 +6,13 @@ set(STEPTAPE_WITH_MPI AUTO CACHE STRING "Build the mpi component: AUTO, ON (an e
 set(STEPTAPE_WITH_TORCH AUTO CACHE STRING "Build the torch and trainer components: AUTO, ON or OFF")
 set(STEPTAPE_WITH_FIGURE AUTO CACHE STRING "Build the figure component: AUTO, ON (an error if Cairo is absent) or OFF")
 set(STEPTAPE_BUILD_PYTHON OFF CACHE STRING "Build the Python package: AUTO (if nanobind is there), ON (an error if it is absent) or OFF")
+set(STEPTAPE_PROTOBUF_SOURCE system CACHE STRING
+  "Protocol Buffers: system, or to link a private copy the folder that holds google/protobuf of a release 3.21, or fetch (by pip)")
 set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_FIGURE STEPTAPE_BUILD_PYTHON
   PROPERTY STRINGS AUTO ON OFF)
 
 option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_FMT_HEADER_ONLY "Have the tool link no shared {fmt}" OFF)
 option(STEPTAPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_BUILD_BENCHMARKS "Have a target `benchmarks`, which builds the benchmark programs" ${PROJECT_IS_TOP_LEVEL})

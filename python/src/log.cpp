@@ -40,7 +40,7 @@ class Reporter {
 
  private:
   const nb::object& progress_;
-  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kReportPeriod;
+  std::chrono::steady_clock::time_point next_;
 };
 
 std::function<bool(const RunFiles& run)> wantsByName(nb::object wants) {

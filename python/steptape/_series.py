@@ -59,7 +59,8 @@ class Series:
 
     @property
     def kind(self) -> str:
-        """"scalars", "images", "audio", "histograms", "text", "hparams", or "tensors" for any other."""
+        """"scalars", "images", "audio", "histograms", "text", "hparams", "graphs",
+        "graph_tagged_run_metadata", or "tensors" for any other."""
         return kind_of(self._native)
 
     @property
@@ -94,7 +95,7 @@ class Series:
     @property
     def values(self):
         """Scalars: a read-only float64 array. Other kinds: LazyValues of Image, Audio, Histogram, str
-        (or an array of them), dict for hparams, and numpy arrays for tensors.
+        (or an array of them), dict for hparams, bytes for graphs, and numpy arrays for tensors.
 
         Arrays share the memory of the read: none of them is a copy, and each keeps all of it alive.
         """

@@ -114,7 +114,13 @@ def text(series: _core.Series, index: int):
     """A str, or an array of them where the writer gave several."""
     shape, encoded = _core.text(series, index)
     texts = [each.decode("utf-8", "replace") for each in encoded]
-    return object_array(texts, shape) if shape else texts[0]
+    return texts[0] if len(texts) == 1 else object_array(texts, shape)
+
+
+def message(series: _core.Series, index: int) -> bytes:
+    """A serialized GraphDef, MetaGraphDef or RunMetadata."""
+    *_, strings = _core.tensor(series, index)
+    return strings[0]
 
 
 def hparams(series: _core.Series, _index: int):
@@ -129,4 +135,4 @@ def object_array(items, shape) -> np.ndarray:
 
 # What reads a value of each kind.
 READERS = {"images": image, "audio": audio, "histograms": histogram, "text": text, "hparams": hparams,
-           "tensors": tensor}
+           "graphs": message, "graph_tagged_run_metadata": message, "tensors": tensor}
