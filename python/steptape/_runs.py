@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -27,7 +27,33 @@ class Damage:
     message: str
 
 
-class Run(Scalars, Mapping):
+class Names:
+    """The calls of a mapping from names. Not a collections.abc.Mapping: polars would take one for a dict
+    of columns, and read no Arrow stream from it."""
+
+    def __getitem__(self, name: str) -> Any:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    def __contains__(self, name: object) -> bool:
+        raise NotImplementedError
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default
+
+    def keys(self) -> list[str]:
+        return list(self)
+
+    def values(self) -> list[Any]:
+        return [self[name] for name in self]
+
+    def items(self) -> list[tuple[str, Any]]:
+        return [(name, self[name]) for name in self]
+
+
+class Run(Scalars, Names):
     """The tags of one run: a mapping from tag to Series, in the order of the tags."""
 
     def __init__(self, native: _core.Run, wants: Optional[Wants]):
@@ -71,6 +97,9 @@ class Run(Scalars, Mapping):
     def __getitem__(self, tag: str) -> Series:
         return Series(self._series[tag])
 
+    def __contains__(self, tag: object) -> bool:
+        return tag in self._series
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._series)
 
@@ -81,7 +110,7 @@ class Run(Scalars, Mapping):
         return f"<steptape.Run {self.name!r}: {len(self)} tags>"
 
 
-class Runs(Scalars, Mapping):
+class Runs(Scalars, Names):
     """What read() returns: a mapping from a run's name to Run, in the order of the names.
 
     It does not change when the files grow. All of it may be used by several threads at once.
@@ -106,6 +135,9 @@ class Runs(Scalars, Mapping):
 
     def __getitem__(self, name: str) -> Run:
         return self._runs[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._runs
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._runs)

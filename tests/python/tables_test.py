@@ -71,7 +71,8 @@ class Tables(unittest.TestCase):
         self.assertFalse(any(field.nullable for field in table.schema))
 
     def test_polars(self):
-        table = self.runs.to_polars()
+        table = polars.DataFrame(self.runs)
+        self.assertTrue(table.equals(self.runs.to_polars()))
         self.check({name: table[name].to_numpy() for name in table.columns})
 
     def test_duckdb(self):
@@ -90,7 +91,8 @@ class Tables(unittest.TestCase):
         del capsule
 
     def test_every_stream_starts_anew(self):
-        self.assertEqual(pyarrow.table(self.runs), pyarrow.table(self.runs))
+        run = self.runs["restarts"]  # which has no NaN
+        self.assertEqual(pyarrow.table(run), pyarrow.table(run))
 
     def test_a_stream_outlives_its_log(self):
         runs = steptape.read(os.path.join(self.log_dir, "restarts"))
