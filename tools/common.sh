@@ -78,13 +78,14 @@ jobs() {
 }
 
 # configure <preset>
-# Configures build/<preset>, unless it is already configured for the same LibTorch, compiler and
-# presets: ninja runs CMake again by itself when a CMakeLists.txt changed.
+# Configures build/<preset>, unless it is already configured for the same LibTorch, compiler, nanobind
+# and presets: ninja runs CMake again by itself when a CMakeLists.txt changed.
 configure() {
   local preset=$1 torch=${STEPTAPE_TORCH_DIR:-}
   local folder=$root/build/$preset
   local marker=$folder/configured_for wanted
   wanted="$torch $("${CXX:-c++}" --version | head -n 1) $(cksum <"$root/CMakePresets.json")"
+  wanted+=" $(compgen -G "$root/.venv/lib/python3*/site-packages/nanobind-*.dist-info" || true)"
   if [[ -f $folder/build.ninja && -f $marker && $(<"$marker") == "$wanted" ]]; then
     return
   fi

@@ -183,6 +183,7 @@ modules=(tensorboard)
 if ((with_tests)); then
   requirements+=("${test_requirements[@]}")
   modules+=(tensorboardX PIL hta numpy pandas setuptools tbparse tensorboard_reducer torch xprof)
+  modules+=(nanobind scikit_build_core duckdb polars pyarrow)
 fi
 if ((with_lint)); then requirements+=("${lint_requirements[@]}"); fi
 
@@ -212,6 +213,7 @@ for module in "${modules[@]}"; do
   case $module in
     '') ;;
     PIL) pip_requirements+=(pillow) ;;
+    scikit_build_core) pip_requirements+=(scikit-build-core) ;;
     hta) pip_requirements+=("HolisticTraceAnalysis==$hta_version") ;;
     tensorboard_reducer) pip_requirements+=(tensorboard-reducer) ;;
     torch) pip_requirements+=("torch==$torch_version") ;;

@@ -218,6 +218,7 @@ class Threads(Trouble):
         sys.setswitchinterval(1000)
         self.inside = threading.Event()
         self.log = _core.Log(os.fsencode(self.log_dir), wants=lambda _: self.inside.set() or True)
+        self.addCleanup(delattr, self, "log")  # A cycle that Python's collector does not see.
 
     def update_beside(self, work):
         """Updates the log; `work` runs on another thread as soon as the GIL is free."""
