@@ -7,6 +7,7 @@
 // every producer and consumer declares for itself.
 // @source https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): the names of the specification.
 
 struct ArrowSchema {
   const char* format;
@@ -40,4 +41,6 @@ struct ArrowArrayStream {
   void (*release)(ArrowArrayStream* self);
   void* private_data;
 };
+
+// NOLINTEND(readability-identifier-naming)
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "new_column.h"
 
 namespace steptape::python {
 namespace {
@@ -132,14 +133,8 @@ std::unique_ptr<ArrowArray> makeStrings(const std::shared_ptr<const Utf8Strings>
                    {strings});
 }
 
-/// Room for numbers that are all set before they are read.
 template <typename T>
-std::shared_ptr<T[]> uninitialized(std::size_t count) {
-  return std::shared_ptr<T[]>(new T[count]);
-}
-
-template <typename T>
-std::unique_ptr<ArrowArray> makeNumbers(std::size_t length, const std::shared_ptr<T[]>& numbers,
+std::unique_ptr<ArrowArray> makeNumbers(std::size_t length, std::shared_ptr<T[]> numbers,
                                         std::unique_ptr<ArrowArray> dictionary = nullptr) {
   return makeArray(length, {numbers.get()}, {numbers}, std::move(dictionary));
 }
@@ -164,11 +159,11 @@ class Stream {
 
  private:
   void exportRows(std::size_t count, ArrowArray* batch) const {
-    const auto runs = uninitialized<std::int32_t>(count);
-    const auto tags = uninitialized<std::int32_t>(count);
-    const auto steps = uninitialized<std::int64_t>(count);
-    const auto wallTimes = uninitialized<double>(count);
-    const auto values = uninitialized<double>(count);
+    const std::shared_ptr<std::int32_t[]> runs = newColumn<std::int32_t>(count);
+    const std::shared_ptr<std::int32_t[]> tags = newColumn<std::int32_t>(count);
+    const std::shared_ptr<std::int64_t[]> steps = newColumn<std::int64_t>(count);
+    const std::shared_ptr<double[]> wallTimes = newColumn<double>(count);
+    const std::shared_ptr<double[]> values = newColumn<double>(count);
     table_->copy<std::int32_t>(
         row_, count, {runs.get(), tags.get(), steps.get(), wallTimes.get(), values.get()});
     auto parts = std::make_unique<ArrayParts>();

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The long table as numpy columns and as an Arrow stream.
+#include <algorithm>
 #include <cstdint>
+#include <future>
 #include <limits>
 #include <memory>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "arrow_stream.h"
 #include "bindings.h"
 #include "gil.h"
+#include "new_column.h"
 #include "table.h"
 
 namespace steptape::python {
@@ -21,36 +25,49 @@ struct TableHandle {
   std::shared_ptr<const Table> table;
 };
 
-/// A column for numpy that is not yet filled.
 template <typename T>
-struct NewColumn {
-  explicit NewColumn(std::size_t rows) : numbers(new T[rows]), size(rows) {}
+nb::object toArray(NewColumn<T> column, std::size_t rows) {
+  T* const data = column.release();
+  const nb::capsule owner(data, [](void* owned) noexcept { FreeNumbers()(owned); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(data, {rows}, owner));
+}
 
-  nb::object release() {
-    T* const data = numbers.release();
-    const nb::capsule owner(data, [](void* owned) noexcept { delete[] static_cast<T*>(owned); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(data, {size}, owner));
+/// Copies the whole table on as many threads as pay.
+template <typename Code>
+void copyAll(const Table& table, Table::Columns<Code> to) {
+  constexpr std::size_t kRowsOfAThread = std::size_t{1} << 20;
+  constexpr std::size_t kMostThreads = 4;  // More wait for memory.
+  const std::size_t processors = std::max(std::thread::hardware_concurrency(), 1U);
+  const std::size_t threads =
+      std::min({table.rows() / kRowsOfAThread + 1, processors, kMostThreads});
+  const std::size_t rows = table.rows() / threads + 1;
+  std::vector<std::future<void>> helpers;
+  for (std::size_t begin = rows; begin < table.rows(); begin += rows) {
+    // Without a thread to spare, get() does the work.
+    helpers.push_back(
+        std::async([&table, begin, rows, to] { table.copy(begin, rows, to.from(begin)); }));
   }
-
-  std::unique_ptr<T[]> numbers;
-  std::size_t size;
-};
+  table.copy(0, rows, to);
+  for (std::future<void>& helper : helpers) {
+    helper.get();
+  }
+}
 
 template <typename Code>
 nb::tuple columnsWithCodes(const Table& table) {
-  NewColumn<Code> runs(table.rows());
-  NewColumn<Code> tags(table.rows());
-  NewColumn<std::int64_t> steps(table.rows());
-  NewColumn<double> wallTimes(table.rows());
-  NewColumn<double> values(table.rows());
+  const std::size_t rows = table.rows();
+  auto runs = newColumn<Code>(rows);
+  auto tags = newColumn<Code>(rows);
+  auto steps = newColumn<std::int64_t>(rows);
+  auto wallTimes = newColumn<double>(rows);
+  auto values = newColumn<double>(rows);
   {
     const nb::gil_scoped_release release;
-    table.copy<Code>(0, table.rows(),
-                     {runs.numbers.get(), tags.numbers.get(), steps.numbers.get(),
-                      wallTimes.numbers.get(), values.numbers.get()});
+    table.copy<Code>(0, rows, {runs.get(), tags.get(), steps.get(), wallTimes.get(), values.get()});
   }
-  return nb::make_tuple(runs.release(), tags.release(), steps.release(), wallTimes.release(),
-                        values.release());
+  return nb::make_tuple(toArray(std::move(runs), rows), toArray(std::move(tags), rows),
+                        toArray(std::move(steps), rows), toArray(std::move(wallTimes), rows),
+                        toArray(std::move(values), rows));
 }
 
 /// The columns with the smallest codes that all names fit into, which pandas would make of others.

@@ -27,6 +27,11 @@ class Table {
     std::int64_t* steps;
     double* wallTimes;
     double* values;
+
+    /// The same places from `row` on.
+    Columns from(std::size_t row) const {
+      return {runs + row, tags + row, steps + row, wallTimes + row, values + row};
+    }
   };
 
   /// @param series Those that are not scalars are left out.

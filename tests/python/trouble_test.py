@@ -57,12 +57,12 @@ class Paths(Trouble):
             self.assertEqual(len(steptape.read(self.log_dir, run="resnet")), 0)
 
     def test_names_that_are_not_utf_8_are_read(self):
-        encoded = os.path.join(os.fsencode(self.log_dir), b"caf\xe9")
+        encoded = os.path.join(os.fsencode(self.log_dir), b"run\xe9")
         logs.one_run(os.fsdecode(encoded))
         runs = steptape.read(self.log_dir)
-        self.assertEqual([os.fsencode(name) for name in runs], [b"caf\xe9"])
+        self.assertEqual([os.fsencode(name) for name in runs], [b"run\xe9"])
         self.assertEqual(len(steptape.read(os.fsdecode(encoded))), 1)
-        self.assertEqual(set(runs.to_arrow()["run"].to_pylist()), {"caf\ufffd"})
+        self.assertEqual(set(runs.to_arrow()["run"].to_pylist()), {"run\ufffd"})
 
     def test_wrong_arguments_say_what_was_expected(self):
         logs.one_run(self.log_dir)
