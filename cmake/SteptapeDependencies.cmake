@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds what the library links to. The order matters: see "Protocol Buffers before LibTorch" below.
+# Finds what the library links to. The order matters: Protocol Buffers comes before LibTorch; see
+# SteptapeSystemProtobuf.cmake.
 
 if(STEPTAPE_STATIC_TOOL)
   set(ZLIB_USE_STATIC_LIBS ON)
@@ -12,21 +13,10 @@ find_package(ZLIB REQUIRED)
 # Headers that src/trace alone includes: what is installed needs them no more.
 find_package(nlohmann_json REQUIRED)
 
-# Protocol Buffers before LibTorch, and with every LibTorch prefix hidden: LibTorch's wheel ships
-# google/protobuf headers of another version, and what protoc generated does not compile against them.
-include(SteptapeFindProtobuf)
-if(NOT Protobuf_FOUND OR NOT TARGET protobuf::protoc)
-  message(FATAL_ERROR "Protocol Buffers was not found. Install it: apt-get install protobuf-compiler libprotobuf-dev")
-endif()
-# protoc counts its releases as 25.1 where the C++ headers of the same release say 4.25.1.
-get_target_property(_steptape_protoc protobuf::protoc LOCATION)
-execute_process(COMMAND ${_steptape_protoc} --version OUTPUT_VARIABLE _steptape_protoc_version)
-if(NOT _steptape_protoc_version MATCHES "libprotoc ([0-9.]+)" OR NOT Protobuf_VERSION MATCHES "(^|\\.)${CMAKE_MATCH_1}$")
-  string(STRIP "${_steptape_protoc_version}" _steptape_protoc_version)
-  message(FATAL_ERROR
-    "protoc and the headers of Protocol Buffers differ: ${_steptape_protoc} is '${_steptape_protoc_version}', "
-    "the headers are ${Protobuf_VERSION} in ${Protobuf_INCLUDE_DIRS}. "
-    "Name one installation in Protobuf_ROOT, and clear the CMake cache.")
+if(STEPTAPE_PROTOBUF_SOURCE STREQUAL "system")
+  include(SteptapeSystemProtobuf)
+else()
+  include(SteptapeBuildProtobuf)
 endif()
 
 set(STEPTAPE_HAVE_MPI FALSE)

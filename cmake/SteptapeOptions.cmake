@@ -6,7 +6,11 @@ set(STEPTAPE_WITH_MPI AUTO CACHE STRING "Build the mpi component: AUTO, ON (an e
 set(STEPTAPE_WITH_TORCH AUTO CACHE STRING "Build the torch and trainer components: AUTO, ON or OFF")
 set(STEPTAPE_WITH_FIGURE AUTO CACHE STRING "Build the figure component: AUTO, ON (an error if Cairo is absent) or OFF")
 set(STEPTAPE_WITH_CUDA AUTO CACHE STRING "Link LibTorch's CUDA libraries: AUTO (where they can be loaded), ON or OFF")
-set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_FIGURE STEPTAPE_WITH_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(STEPTAPE_BUILD_PYTHON OFF CACHE STRING "Build the Python package: AUTO (if nanobind is there), ON (an error if it is absent) or OFF")
+set(STEPTAPE_PROTOBUF_SOURCE system CACHE STRING
+  "Protocol Buffers: system, or to link a private copy the folder that holds google/protobuf of a release 3.21, or fetch (by pip)")
+set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_FIGURE STEPTAPE_WITH_CUDA STEPTAPE_BUILD_PYTHON
+  PROPERTY STRINGS AUTO ON OFF)
 
 option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_FMT_HEADER_ONLY "Have the tool link no shared {fmt}" OFF)

@@ -84,14 +84,15 @@ jobs() {
 build_folder() { echo "$root/build/$1${STEPTAPE_TORCH:+-torch-$STEPTAPE_TORCH}"; }
 
 # configure <preset>
-# Configures its build folder, unless that is already configured for the same LibTorch, compiler and
-# presets: ninja runs CMake again by itself when a CMakeLists.txt changed.
+# Configures its build folder, unless that is already configured for the same LibTorch, compiler,
+# nanobind and presets: ninja runs CMake again by itself when a CMakeLists.txt changed.
 configure() {
   local preset=$1 torch=${STEPTAPE_TORCH_DIR:-}
   local folder marker wanted
   folder=$(build_folder "$preset")
   marker=$folder/configured_for
   wanted="$torch $("${CXX:-c++}" --version | head -n 1) $(cksum <"$root/CMakePresets.json")"
+  wanted+=" $(compgen -G "$root/.venv/lib/python3*/site-packages/nanobind-*.dist-info" || true)"
   if [[ -f $folder/build.ninja && -f $marker && $(<"$marker") == "$wanted" ]]; then
     return
   fi

@@ -32,7 +32,7 @@ readonly venv_bin
 lint_build=$(build_folder lint)
 readonly lint_build
 readonly reports=$lint_build/reports
-readonly own_folders='(include|src|tools|tests|examples|benchmarks)'
+readonly own_folders='(include|src|tools|python|tests|examples|benchmarks)'
 
 # tracked <pattern> ...: the project's files, also those not yet committed, each ended by a NUL
 tracked() {
@@ -66,7 +66,7 @@ check_spelling() {
 units() {
   awk -F '"' '
     $2 == "command" {torch = /torch\/csrc\/api\/include/}
-    $2 == "file" && $4 !~ /_verify_interface_header_sets|\/(steptape_proto|peer_event)\.dir\// {print $4, torch + 0}
+    $2 == "file" && $4 !~ /_verify_interface_header_sets|\/(steptape_proto|peer_event)\.dir\/|\/nanobind/ {print $4, torch + 0}
   ' "$lint_build/compile_commands.json"
 }
 
@@ -103,7 +103,7 @@ changed_units() {
 # chosen_units: one a line, the slowest kind first
 chosen_units() {
   case $scope in
-    core) units | awk -v "root=$root" '$2 == 0 && $1 ~ "^" root "/(build/lint/)?(src|tools)/" {print $1}' ;;
+    core) units | awk -v "root=$root" '$2 == 0 && $1 ~ "^" root "/(build/lint/)?(src|tools|python)/" {print $1}' ;;
     since) changed_units ;;
     all) units | sort -s -r -k 2 | cut -d ' ' -f 1 ;;
   esac

@@ -21,6 +21,9 @@ constexpr std::uint64_t kLargeRunBytes = 8 << 20;
 
 constexpr std::chrono::milliseconds kProgressPeriod{100};
 
+// Ends a helper's reading after `onProgress` has thrown on the caller's thread.
+struct Canceled : std::exception {};
+
 }  // namespace
 
 struct LogDir::State {
@@ -53,6 +56,7 @@ struct LogDir::State {
   std::atomic<std::uint64_t> bytes = 0;  // read by this update()
   std::uint64_t reportedBytes = 0;       // of these, for onProgress
   std::thread::id caller;                // of this update()
+  std::atomic<bool> isCanceled = false;  // this update(), by onProgress
 };
 
 std::vector<LogDir::State::NewRun> LogDir::State::findNewRuns() {
@@ -152,13 +156,21 @@ void LogDir::State::count(std::size_t number, std::uint64_t runBytes) {
   bytes += runBytes - std::exchange(followed[number].bytes, runBytes);
   if (std::this_thread::get_id() == caller) {
     reportProgress();
+  } else if (isCanceled) {
+    throw Canceled();
   }
 }
 
 void LogDir::State::reportProgress() {
   const std::uint64_t now = bytes;
-  if (options.onProgress && now != std::exchange(reportedBytes, now)) {
+  if (!options.onProgress || now == std::exchange(reportedBytes, now)) {
+    return;
+  }
+  try {
     options.onProgress(now);
+  } catch (...) {
+    isCanceled = true;
+    throw;
   }
 }
 
@@ -181,6 +193,7 @@ std::uint64_t LogDir::update() {
   state.caller = std::this_thread::get_id();
   state.bytes = 0;
   state.reportedBytes = 0;
+  state.isCanceled = false;
   // Little is new in runs that are known: starting threads would take longer than reading it.
   const std::size_t firstSideBySide = state.addNewRuns();
   for (std::size_t i = 0; i < firstSideBySide; ++i) {

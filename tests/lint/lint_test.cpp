@@ -20,14 +20,15 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 const SourceTree& library() {
-  static const SourceTree kTree(STEPTAPE_SOURCE_DIR, {"include", "src", "tools"}, {".h", ".cpp"});
+  static const SourceTree kTree(STEPTAPE_SOURCE_DIR, {"include", "src", "tools", "python"},
+                                {".h", ".cpp"});
   return kTree;
 }
 
 const SourceTree& everything() {
   static const SourceTree kTree(
       STEPTAPE_SOURCE_DIR,
-      {"include", "src", "proto", "tools", "tests", "examples", "benchmarks", "cmake"},
+      {"include", "src", "proto", "tools", "python", "tests", "examples", "benchmarks", "cmake"},
       {".h", ".cpp", ".proto", ".cmake", "CMakeLists.txt", ".in", ".sh", ".py"});
   return kTree;
 }
@@ -60,6 +61,7 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"checkpoint", {"parallel", "recipe"}},
       {"trainer", {"checkpoint", "data", "torch"}},
       {"tools", {"exporter", "checker", "aggregate", "profile"}},
+      {"python", {"reader"}},
   };
   return kLayers;
 }
@@ -104,6 +106,7 @@ std::string restrictedDependency(const std::string& header) {
   static const std::regex kProtobuf(R"(^google/protobuf/|\.pb\.h$)");
   static const std::regex kMpi(R"(^mpi\.h$)");
   static const std::regex kTorch(R"(^(torch|ATen|c10)/)");
+  static const std::regex kNanobind(R"(^nanobind/|^Python\.h$)");
   if (std::regex_search(header, kProtobuf)) {
     return "protobuf";
   }
@@ -112,6 +115,9 @@ std::string restrictedDependency(const std::string& header) {
   }
   if (std::regex_search(header, kCairo)) {
     return "Cairo";
+  }
+  if (std::regex_search(header, kNanobind)) {
+    return "nanobind";
   }
   return std::regex_search(header, kTorch) ? "LibTorch" : "";
 }
@@ -173,6 +179,7 @@ TEST(Layers, EachIsDescribedInTheReadmeOfTheRooms) {
     drawn.insert(layer);
   }
   drawn.erase("tools");
+  drawn.erase("python");
   EXPECT_EQ(folders, drawn);
 }
 
@@ -282,7 +289,7 @@ TEST(Layers, EachPublicHeaderIsInAnUmbrellaOrADocument) {
   EXPECT_GT(headers.size(), 50U) << "the headers were not found";
 }
 
-TEST(Layers, CairoProtobufMpiAndTorchStayInTheirFolders) {
+TEST(Layers, CairoNanobindProtobufMpiAndTorchStayInTheirFolders) {
   std::vector<std::string> torchFolders;
   for (const std::string& layer : torchLayers()) {
     torchFolders.push_back("src/" + layer + "/");
@@ -293,6 +300,7 @@ TEST(Layers, CairoProtobufMpiAndTorchStayInTheirFolders) {
       {"protobuf", {"src/event/"}},
       {"MPI", {"src/mpi/", "include/steptape/mpi/"}},
       {"LibTorch", torchFolders},
+      {"nanobind", {"python/src/"}},
   };
   std::vector<std::string> strays;
   std::set<std::string> seen;
@@ -313,10 +321,10 @@ TEST(Layers, CairoProtobufMpiAndTorchStayInTheirFolders) {
     }
   }
   EXPECT_THAT(strays, IsEmpty());
-  EXPECT_THAT(seen, ::testing::ElementsAre("Cairo", "LibTorch", "MPI", "protobuf"));
+  EXPECT_THAT(seen, ::testing::ElementsAre("Cairo", "LibTorch", "MPI", "nanobind", "protobuf"));
 }
 
-TEST(Layers, NoTranslationUnitSeesTwoOfCairoProtobufMpiAndTorch) {
+TEST(Layers, NoTranslationUnitSeesTwoOfCairoNanobindProtobufMpiAndTorch) {
   std::vector<std::string> mixed;
   for (const std::string& file : library().files()) {
     std::set<std::string> seen;

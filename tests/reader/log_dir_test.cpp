@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -259,6 +260,26 @@ TEST_F(LogDirTest, ReportsTheProgressOfAllRunsOnTheCallersThread) {
   append("large/events.out.tfevents.1", more);
   log.update();
   EXPECT_THAT(reported, ElementsAre(more.size()));
+}
+
+TEST_F(LogDirTest, EndsAnUpdateWhenOnProgressThrowsAndReadsTheRestInTheNext) {
+  writeManyRuns();
+  LogDir whole(root_);
+  whole.update();
+  for (const int threads : {1, kThreads}) {
+    bool isCanceled = true;
+    RunReaderOptions options = onThreads(threads);
+    options.onProgress = [&](std::uint64_t /*bytes*/) {
+      if (isCanceled) {
+        throw std::runtime_error("canceled");
+      }
+    };
+    LogDir log(root_, options);
+    EXPECT_THROW(log.update(), std::runtime_error);
+    isCanceled = false;
+    EXPECT_GT(log.update(), 0U);
+    EXPECT_EQ(losses(log), losses(whole));
+  }
 }
 
 TEST_F(LogDirTest, GoesOnAfterItWasMoved) {

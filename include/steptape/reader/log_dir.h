@@ -56,7 +56,8 @@ class STEPTAPE_EXPORT LogDir {
   /// threads.
   ///
   /// @return the bytes read; 0 if there was nothing new.
-  /// @throws std::bad_alloc; the next call then reads the runs that are not whole again.
+  /// @throws std::bad_alloc, and what `onProgress` throws, once all threads have stopped. The next
+  ///         call then reads the runs that are not whole again.
   /// @cost   Lists every directory below `path` and asks for the size of every event file, however
   ///         little is new: some 20 us for a run of one file on a local disk.
   std::uint64_t update();

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace steptape::python {
+
+namespace nb = nanobind;
+using nb::literals::operator""_a;
+
+// Each adds its part to the module `steptape._core`.
+void bindErrors(nb::module_& module);
+void bindLog(nb::module_& module);
+void bindValues(nb::module_& module);
+void bindTable(nb::module_& module);
+
+}  // namespace steptape::python

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steptape's errors as Python's exceptions.
+#include <exception>
+
+#include "steptape/base/error.h"
+
+#include "bindings.h"
+
+namespace steptape::python {
+namespace {
+
+PyObject* exceptionFor(ErrorCode code, PyObject* dataError) {
+  switch (code) {
+    case ErrorCode::kDataLoss:
+      return dataError;
+    case ErrorCode::kIoError:
+      return PyExc_OSError;
+    default:
+      return PyExc_ValueError;
+  }
+}
+
+}  // namespace
+
+void bindErrors(nb::module_& module) {
+  // Lives as long as the interpreter, as the translator does.
+  static PyObject* const kDataError = PyErr_NewExceptionWithDoc(
+      "steptape.DataError", "Bytes of an event file are not what its tag says they are.",
+      PyExc_ValueError, nullptr);
+  module.attr("DataError") = nb::borrow(kDataError);
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void* /*payload*/) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      PyErr_SetString(exceptionFor(error.code(), kDataError), error.what());
+    }
+  });
+}
+
+}  // namespace steptape::python

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nanobind/nanobind.h>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "steptape/reader/log_dir.h"
+
+namespace steptape::python {
+
+namespace nb = nanobind;
+
+/// A log directory that several Python threads may use.
+///
+/// @threads Thread-safe. Every call that waits for another thread does so without the GIL.
+class Log {
+ public:
+  /// @param wants Called with a run's name; None: all runs are read.
+  Log(std::string path, RunReaderOptions options, nb::object wants);
+
+  /// As LogDir::update(), without the GIL. Signals are looked at meanwhile, so that Ctrl-C ends it.
+  ///
+  /// @param progress Called with the bytes read so far, some times a second; may be None.
+  /// @return the bytes read.
+  /// @throws nb::python_error that a signal's handler or `progress` raised, Error(kIoError) if the
+  ///         directory cannot be read.
+  std::uint64_t update(const nb::object& progress);
+
+  /// Reads a value of `run` back from its file, without the GIL.
+  ///
+  /// @throws Error(kIoError) or Error(kDataLoss) as RunReader::value().
+  event::Value value(const RunReader& run, const ValueLocation& location) const;
+
+  /// REQUIRES: no update() runs at the same time.
+  const std::map<std::string, RunReader>& runs() const { return dir_.runs(); }
+
+ private:
+  mutable std::shared_mutex mutex_;  // Never locked by a thread that holds the GIL.
+  std::function<void(std::uint64_t bytes)> onProgress_;  // of the update() under way
+  LogDir dir_;
+};
+
+/// A series of a run, at the time of the last update().
+///
+/// @threads Thread-compatible: const calls may run concurrently.
+struct Series {
+  std::shared_ptr<Log> log;
+  const RunReader* run;
+  std::string tag;
+  std::shared_ptr<const TagSeries> points;  ///< The log's own, or a copy of what was new.
+
+  const std::string& plugin() const { return points->metadata.pluginName; }
+  bool isScalar() const;
+};
+
+/// A run of a log.
+struct Run {
+  std::shared_ptr<Log> log;
+  const RunReader* reader;
+};
+
+std::vector<Run> runsOf(const std::shared_ptr<Log>& log);
+std::vector<Series> seriesOf(const Run& run);
+
+/// Reads what is new, and copies it: what update() returns stays as it is in later calls.
+std::vector<Series> readNew(const std::shared_ptr<Log>& log, const nb::object& progress);
+
+}  // namespace steptape::python

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads TensorBoard event files as numpy columns, pandas, polars and Arrow tables.
+
+    import steptape
+
+    runs = steptape.read("runs")               # every run below the directory
+    loss = runs["exp1"]["loss"]                # a Series: one tag of one run
+    loss.steps, loss.wall_times, loss.values   # numpy columns
+    runs.to_pandas()                           # run, tag, step, wall_time, value
+    runs.to_pandas(pivot=True)                 # one column for each tag
+
+read() reads whatever is intact of a damaged file and warns of the rest. follow() gives what a running
+job adds. Images, audio, histograms, tensors and texts are read from their files when you ask for them.
+
+steptape.compat has EventAccumulator and tbparse.SummaryReader under their own names: change one import.
+`python -m steptape` starts the command-line tool, as `steptape` does.
+"""
+
+from ._core import DataError, __version__
+from ._follow import Follower, follow
+from ._read import DamageWarning, EmptyLogWarning, read
+from ._runs import Damage, Run, Runs
+from ._series import Series
+from ._values import Audio, Histogram, Image
+
+__all__ = ["Audio", "Damage", "DamageWarning", "DataError", "EmptyLogWarning", "Follower", "Histogram",
+           "Image", "Run", "Runs", "Series", "follow", "read", "__version__"]

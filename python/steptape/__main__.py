@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts the command-line tool that came with the package: `python -m steptape inspect runs`."""
+
+import os
+import shutil
+import sys
+import sysconfig
+
+
+def tool():
+    """The path of the tool, that of this Python's environment first; None if there is none."""
+    for scheme in (None, f"{os.name}_user"):
+        folder = sysconfig.get_path("scripts", scheme) if scheme else sysconfig.get_path("scripts")
+        path = os.path.join(folder, "steptape")
+        if os.access(path, os.X_OK):
+            return path
+    return shutil.which("steptape")
+
+
+def main():
+    path = tool()
+    if path is None:
+        sys.exit("python -m steptape: got no program 'steptape' in "
+                 f"{sysconfig.get_path('scripts')} or on PATH; expected it beside the package. "
+                 "Install the wheel: pip install --force-reinstall steptape")
+    os.execv(path, ["steptape", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

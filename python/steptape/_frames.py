@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scalars as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
+
+import numpy as np
+
+from . import _core
+from ._optional import require
+from ._series import to_datetime
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class Scalars:
+    """Something whose scalars are one long table: run, tag, step, wall_time and value.
+
+    Whatever reads the Arrow C stream interface takes it as it is: `polars.DataFrame(runs)`,
+    `duckdb.sql("select * from runs")`, `pyarrow.table(runs)`.
+    """
+
+    def _scalars(self) -> Sequence[_core.Series]:
+        raise NotImplementedError
+
+    def to_pandas(self, pivot: bool = False, datetimes: bool = False) -> pandas.DataFrame:
+        """The scalars as a pandas.DataFrame.
+
+        Long form: a row for each point, with the columns run and tag (categories), step (int64),
+        wall_time (float64, seconds since 1970 UTC) and value (float64), runs and tags in their order.
+
+        pivot: wide form instead: a row for each run and step, a column for each tag, NaN where a tag has
+            no value. Of several values at one step the last is taken, as in TensorBoard.
+        datetimes: wall_time as datetime64[ns]; not for the wide form, which has no times.
+        """
+        pandas = require("pandas", "pandas", "to_pandas()")
+        if pivot:
+            return wide(pandas, self._scalars())
+        return long(pandas, _core.Table(list(self._scalars())), datetimes)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The long form as a pyarrow.Table; run and tag are dictionaries."""
+        return require("pyarrow", "pyarrow", "to_arrow()").table(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The long form as a polars.DataFrame; run and tag are categories."""
+        return require("polars", "polars", "to_polars()").DataFrame(self)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """A capsule of the Arrow C stream interface, with the long form. Every call starts anew."""
+        return _core.Table(list(self._scalars())).arrow_stream()
+
+
+def long(pandas, table: _core.Table, datetimes: bool):
+    runs, tags, steps, wall_times, values = table.columns()
+
+    def category(codes, names):
+        return pandas.Categorical.from_codes(codes, pandas.Index(names, dtype=object), validate=False)
+
+    return pandas.DataFrame({
+        "run": category(runs, table.run_names),
+        "tag": category(tags, table.tag_names),
+        "step": steps,
+        "wall_time": to_datetime(wall_times) if datetimes else wall_times,
+        "value": values,
+    }, copy=False)
+
+
+def wide(pandas, scalars: Sequence[_core.Series]):
+    by_run: dict[str, list[_core.Series]] = {}
+    for series in scalars:
+        by_run.setdefault(series.run, []).append(series)
+    steps = {run: np.unique(np.concatenate([each.steps for each in group]))
+             for run, group in by_run.items()}
+    ends = np.cumsum([len(each) for each in steps.values()], dtype=int)
+    rows = int(ends[-1]) if len(ends) else 0
+    columns = {series.tag: np.full(rows, np.nan) for series in scalars}
+    for (run, group), end in zip(by_run.items(), ends):
+        begin = end - len(steps[run])
+        for series in group:
+            columns[series.tag][begin + np.searchsorted(steps[run], series.steps)] = series.scalar_values
+    codes = np.repeat(np.arange(len(steps)), [len(each) for each in steps.values()])
+    return pandas.DataFrame({
+        "run": pandas.Categorical.from_codes(codes, pandas.Index(list(steps), dtype=object)),
+        "step": np.concatenate(list(steps.values())) if steps else np.empty(0, np.int64),
+        **columns,
+    }, copy=False)

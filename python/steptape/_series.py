@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One tag of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _core, _values
+
+
+class LazyValues(Sequence):
+    """Values that are read from their file when they are asked for: by index, slice or iteration.
+
+    Nothing is kept: asking twice reads twice. Reading a value opens the file and decodes its record.
+    Raises OSError if the file is gone, DataError if it holds something else now.
+    """
+
+    def __init__(self, native: _core.Series, reader: Callable[[_core.Series, int], Any]):
+        self._native = native
+        self._reader = reader
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        position = index + len(self) if index < 0 else index
+        if not 0 <= position < len(self):
+            raise IndexError(f"value {index} of '{self._native.tag}': expected one of {len(self)}")
+        return self._reader(self._native, position)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} values, read when asked for>"
+
+
+class Series:
+    """All values of one tag in one run, in the order in which they were written.
+
+    A restarted run has no values that the restart took back; see read().
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _core.Series):
+        self._native = native
+
+    @property
+    def run(self) -> str:
+        """The run's name: its directory below the log directory, "." for that itself."""
+        return self._native.run
+
+    @property
+    def tag(self) -> str:
+        return self._native.tag
+
+    @property
+    def kind(self) -> str:
+        """"scalars", "images", "audio", "histograms", "text", "hparams", "graphs",
+        "graph_tagged_run_metadata", or "tensors" for any other."""
+        return kind_of(self._native)
+
+    @property
+    def plugin(self) -> str:
+        """The name of TensorBoard's plugin that shows the tag, such as "scalars" or "pr_curves"."""
+        return self._native.plugin
+
+    @property
+    def display_name(self) -> str:
+        return self._native.display_name
+
+    @property
+    def description(self) -> str:
+        """Markdown that TensorBoard shows beside the chart; mostly empty."""
+        return self._native.description
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Read-only int64."""
+        return self._native.steps
+
+    @property
+    def wall_times(self) -> np.ndarray:
+        """Seconds since 1970-01-01 UTC: read-only float64, which resolves 240 ns today."""
+        return self._native.wall_times
+
+    @property
+    def times(self) -> np.ndarray:
+        """wall_times as datetime64[ns], in UTC; a copy."""
+        return to_datetime(self.wall_times)
+
+    @property
+    def values(self):
+        """Scalars: a read-only float64 array. Other kinds: LazyValues of Image, Audio, Histogram, str
+        (or an array of them), dict for hparams, bytes for graphs, and numpy arrays for tensors.
+
+        Arrays share the memory of the read: none of them is a copy, and each keeps all of it alive.
+        """
+        if self._native.is_scalar:
+            return self._native.scalar_values
+        return LazyValues(self._native, _values.READERS[self.kind])
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"<steptape.Series {self.run!r} {self.tag!r}: {len(self)} {self.kind}>"
+
+
+def kind_of(native: _core.Series) -> str:
+    if native.is_scalar:
+        return "scalars"
+    return native.plugin if native.plugin in _values.READERS else "tensors"
+
+
+def to_datetime(seconds: np.ndarray) -> np.ndarray:
+    return np.rint(seconds * 1e9).astype("int64").view("datetime64[ns]")

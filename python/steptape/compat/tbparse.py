@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tbparse's SummaryReader over Steptape's reader.
+
+    from steptape.compat.tbparse import SummaryReader
+
+    SummaryReader("runs", pivot=True, extra_columns={"dir_name"}).scalars
+
+Names, arguments, columns and the order of rows are those of tbparse 0.0.9; tag, dir_name and file_name
+are categories. Every event file is read for itself, so that a restart takes back values of its own file
+only. Scalars and histograms that were written as tensors are among `scalars` and `histograms`; tbparse
+has them among `tensors`. Pictures need Pillow, and nothing needs TensorFlow.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import Iterator, NamedTuple, Optional
+
+import numpy as np
+
+from .. import _core, _values
+from .._filters import default_threads
+from .._optional import require
+from .._series import kind_of
+
+ALL_EVENT_TYPES = {"scalars", "tensors", "histograms", "images", "audio", "hparams", "text"}
+ALL_EXTRA_COLUMNS = {"dir_name", "file_name", "wall_time", "min", "max", "num", "sum", "sum_squares",
+                     "width", "height", "content_type", "length_frames", "sample_rate"}
+# Those that say where a row comes from, in the order in which rows are sorted.
+PLACES = ("dir_name", "file_name")
+TORCH_TEXT = "/text_summary"
+
+
+class File(NamedTuple):
+    """An event file, and its series of each kind."""
+
+    dir_name: str
+    file_name: str
+    series: list[_core.Series]
+
+
+class SummaryReader:
+    """Reads an event file, or all that lie in a directory and below it, into a DataFrame for each kind."""
+
+    def __init__(self, log_path, *, pivot: bool = False, extra_columns: Optional[set] = None,
+                 event_types: Optional[set] = None):
+        """pivot: one column for each tag; a list where a tag has several values at one step.
+
+        extra_columns: some of ALL_EXTRA_COLUMNS. event_types: some of ALL_EVENT_TYPES, all by default.
+        Raises ValueError if there is no such path, KeyError for a name that is not known.
+        """
+        self.log_path = os.fspath(log_path)
+        self._pivot = pivot
+        self._extra = check("columns entries", extra_columns or set(), ALL_EXTRA_COLUMNS)
+        self._event_types = check("event types", event_types or ALL_EVENT_TYPES, ALL_EVENT_TYPES)
+        if not os.path.exists(self.log_path):
+            raise ValueError(f"File or directory not found: {self.log_path}")
+        self._files = [read_file(self.log_path, path) for path in event_files(self.log_path)]
+
+    @property
+    def scalars(self):
+        return self.get_events("scalars")
+
+    @property
+    def tensors(self):
+        return self.get_events("tensors")
+
+    @property
+    def histograms(self):
+        return self.get_events("histograms")
+
+    @property
+    def images(self):
+        """`value`: pixels, height x width x channels; needs Pillow."""
+        return self.get_events("images")
+
+    @property
+    def audio(self):
+        """`value`: samples from -1 to 1, frames x channels, of WAV files."""
+        return self.get_events("audio")
+
+    @property
+    def hparams(self):
+        return self.get_events("hparams")
+
+    @property
+    def text(self):
+        return self.get_events("text")
+
+    @property
+    def tags(self) -> dict[str, list[str]]:
+        """The tags of each kind."""
+        return {kind: self.get_tags(kind) for kind in ALL_EVENT_TYPES}
+
+    def get_tags(self, event_type: Optional[str] = None):
+        """The tags of one kind, or a dict of all."""
+        if event_type is None:
+            return self.tags
+        self._check_type(event_type)
+        if event_type == "hparams":
+            return list(dict.fromkeys(name for _, series in self._of_kind("hparams")
+                                      for name in _core.session_hparams(series) or {}))
+        return list(dict.fromkeys(name_of(series) for _, series in self._of_kind(event_type)))
+
+    def get_events(self, event_type: str):
+        """A pandas.DataFrame of one kind; empty if there is none. Reads values from the files."""
+        self._check_type(event_type)
+        if event_type not in self._event_types:
+            raise ValueError(f"event_type is ignored by user: {event_type}")
+        pandas = require("pandas", "pandas", "SummaryReader")
+        if event_type == "scalars":
+            rows = scalar_rows(self._of_kind("scalars"))
+        elif event_type == "hparams":
+            rows = hparam_rows(self._of_kind("hparams"))
+        else:
+            rows = value_rows(self._of_kind(event_type), COLUMNS_OF[event_type])
+        if len(rows.tags) == 0:
+            return pandas.DataFrame()
+        wanted = [name for name in rows.values
+                  if name not in ALL_EXTRA_COLUMNS or name in self._extra]
+        rows.values = {name: rows.values[name] for name in wanted}
+        rows.sort([place for place in PLACES if place in self._extra], by_tag=not self._pivot)
+        shape = wide if self._pivot else long
+        return shape(pandas, rows, [name for name in ("wall_time", *PLACES) if name in self._extra])
+
+    def _check_type(self, event_type: str) -> None:
+        if event_type not in ALL_EVENT_TYPES:
+            raise ValueError(f"Unknown event_type: {event_type}")
+
+    def _of_kind(self, kind: str) -> list[tuple[File, _core.Series]]:
+        return [(file, series) for file in self._files for series in file.series
+                if kind_of(series) == kind]
+
+    def __repr__(self) -> str:
+        return f"SummaryReader(log_path='{self.log_path}')"
+
+
+def check(what: str, names: set, known: set) -> set:
+    if not isinstance(names, set):
+        raise ValueError(f"{what}: got {type(names)}, expected a set")
+    if names - known:
+        raise KeyError(f"Invalid {what}: {names - known}")
+    return set(names)
+
+
+def event_files(path: str) -> Iterator[str]:
+    """In the order of tbparse: directory by directory, sorted by name."""
+    if os.path.isfile(path):
+        yield path
+        return
+    for name in sorted(os.listdir(path)):
+        below = os.path.join(path, name)
+        if os.path.isdir(below) or "tfevents" in name:
+            yield from event_files(below)
+
+
+def read_file(log_path: str, path: str) -> File:
+    log = _core.Log(os.fsencode(path), threads=default_threads())
+    log.update()
+    directory = os.path.relpath(os.path.dirname(path), log_path) if path != log_path else "."
+    series = [each for run in log.runs() for each in run.series()]
+    return File("" if directory == "." else directory, os.path.basename(path), series)
+
+
+def name_of(series: _core.Series) -> str:
+    return series.tag.removesuffix(TORCH_TEXT) if series.plugin == "text" else series.tag
+
+
+class Rows:
+    """Columns of equal length, a row for each value. Names are there once; `tags` and `files` number
+    them. steps and wall_times are None for what has none."""
+
+    def __init__(self, pairs, names: list[str], tags: np.ndarray, files: np.ndarray,
+                 steps: Optional[np.ndarray], wall_times: Optional[np.ndarray], values: dict):
+        self.files_by_number = [file for file, _ in pairs]
+        self.names = names
+        self.tags = tags
+        self.files = files
+        self.steps = steps
+        self.wall_times = wall_times
+        self.values = values
+
+    def place(self, column: str) -> tuple[np.ndarray, list[str]]:
+        """The number of each row's dir_name or file_name, and the names."""
+        return numbered([getattr(file, column) for file in self.files_by_number], self.files)
+
+    def sort(self, places: list[str], by_tag: bool) -> None:
+        """By places, tag if `by_tag`, and step; what is equal stays in order."""
+        keys = [self.place(place)[0] for place in places]
+        keys += [self.tags] if by_tag else []
+        keys += [self.steps] if self.steps is not None else []
+        if not keys or is_sorted(keys):
+            return
+        order = np.lexsort(keys[::-1])
+        self.tags, self.files = self.tags[order], self.files[order]
+        if self.steps is not None:
+            self.steps, self.wall_times = self.steps[order], self.wall_times[order]
+        self.values = {name: column[order] for name, column in self.values.items()}
+
+
+def numbered(names: list[str], rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Numbers names by their order; `rows` has an index into `names` for each row."""
+    distinct = sorted(set(names))
+    numbers = {name: i for i, name in enumerate(distinct)}
+    return np.array([numbers[name] for name in names], dtype=rows.dtype)[rows], distinct
+
+
+def is_sorted(keys: list[np.ndarray]) -> bool:
+    """Whether rows ascend by the keys, the first of which counts most."""
+    equal = np.ones(max(len(keys[0]) - 1, 0), dtype=bool)
+    for key in keys:
+        before, after = key[:-1], key[1:]
+        if np.any(equal & (before > after)):
+            return False
+        equal &= before == after
+    return True
+
+
+def scalar_rows(pairs) -> Rows:
+    table = _core.Table([series for _, series in pairs])
+    _, tags, steps, wall_times, values = table.columns()
+    tags, names = numbered(table.tag_names, tags)
+    files = np.repeat(np.arange(len(pairs)), [len(series) for _, series in pairs])
+    return Rows(pairs, names, tags, files, steps, wall_times, {"value": values})
+
+
+def value_rows(pairs, columns_of) -> Rows:
+    counts = [len(series) for _, series in pairs]
+    files = np.repeat(np.arange(len(pairs)), counts)
+    tags, names = numbered([name_of(series) for _, series in pairs], files)
+    cells = [columns_of(series, i) for _, series in pairs for i in range(len(series))]
+    empty = [np.empty(0, np.int64)]
+    return Rows(pairs, names, tags, files,
+                np.concatenate([series.steps for _, series in pairs] or empty),
+                np.concatenate([series.wall_times for _, series in pairs] or empty),
+                {name: column([each[name] for each in cells]) for name in (cells[0] if cells else ())})
+
+
+def hparam_rows(pairs) -> Rows:
+    found = [(i, name, value) for i, (_, series) in enumerate(pairs)
+             for name, value in (_core.session_hparams(series) or {}).items()]
+    tags, names = numbered([name for _, name, _ in found], np.arange(len(found)))
+    files = np.array([i for i, _, _ in found], dtype=np.int64)
+    return Rows(pairs, names, tags, files, None, None, {"value": column([value for *_, value in found])})
+
+
+def column(cells: list) -> np.ndarray:
+    """Numbers as numbers, all else as objects."""
+    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in cells):
+        return np.array(cells)
+    return _values.object_array(cells, (len(cells),))
+
+
+def tensor_columns(series: _core.Series, index: int) -> dict:
+    array = _values.tensor(series, index)
+    return {"value": array.item() if array.shape == () else array}
+
+
+def histogram_columns(series: _core.Series, index: int) -> dict:
+    fields = _core.histogram_fields(series, index)
+    if fields is None:
+        left, right, counts = _core.histogram(series, index)
+        limits, counts = np.append(left[:1], right), np.insert(counts, 0, 0.0)
+        low, high = (limits[0], limits[-1]) if len(limits) else (np.nan, np.nan)
+        fields = (low, high, counts.sum(), np.nan, np.nan, limits, counts)
+    low, high, num, total, squares, limits, counts = fields
+    return {"counts": counts, "limits": limits, "max": high, "min": low, "num": num, "sum": total,
+            "sum_squares": squares}
+
+
+def image_columns(series: _core.Series, index: int) -> dict:
+    image = _values.image(series, index)
+    pixels = [image.decode(i) for i in range(len(image.encoded))]
+    pixels = [each[..., np.newaxis] if each.ndim == 2 else each for each in pixels]
+    return {"value": pixels[0] if len(pixels) == 1 else np.stack(pixels), "height": image.height,
+            "width": image.width}
+
+
+def audio_columns(series: _core.Series, index: int) -> dict:
+    audio = _values.audio(series, index)
+    sounds = [audio.decode(i) for i in range(len(audio.encoded))]
+    samples = [each for each, _ in sounds]
+    return {"value": samples[0] if len(samples) == 1 else np.stack(samples),
+            "content_type": audio.content_type, "length_frames": len(samples[0]),
+            "sample_rate": sounds[0][1]}
+
+
+def text_columns(series: _core.Series, index: int) -> dict:
+    return {"value": _values.text(series, index)}
+
+
+COLUMNS_OF = {"tensors": tensor_columns, "histograms": histogram_columns, "images": image_columns,
+              "audio": audio_columns, "text": text_columns}
+
+
+def category(pandas, codes: np.ndarray, names: list[str]):
+    return pandas.Categorical.from_codes(codes, pandas.Index(names, dtype=object), validate=False)
+
+
+def ends(pandas, rows: Rows, extra: list[str]) -> dict:
+    """The columns that come last."""
+    return {name: rows.wall_times if name == "wall_time" else category(pandas, *rows.place(name))
+            for name in extra if name != "wall_time" or rows.wall_times is not None}
+
+
+def long(pandas, rows: Rows, extra: list[str]):
+    steps = {} if rows.steps is None else {"step": rows.steps}
+    return pandas.DataFrame({**steps, "tag": category(pandas, rows.tags, rows.names), **rows.values,
+                             **ends(pandas, rows, extra)}, copy=False)
+
+
+def wide(pandas, rows: Rows, extra: list[str]):
+    """REQUIRES: rows are sorted by what makes a row of the result."""
+    places = {name: rows.place(name) for name in extra if name != "wall_time"}
+    keys = [codes for codes, _ in places.values()]
+    keys += [rows.steps] if rows.steps is not None else []
+    is_first = np.ones(len(rows.tags), dtype=bool)
+    if keys:
+        is_first[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    else:
+        is_first[1:] = False
+    row = np.cumsum(is_first) - 1
+    steps = {} if rows.steps is None else {"step": rows.steps[is_first]}
+    columns = {}
+    for number, tag in sorted(enumerate(rows.names), key=lambda each: each[1]):
+        of_tag = rows.tags == number
+        for name, cells in rows.values.items():
+            key = tag if name == "value" else f"{tag}/{name}"
+            columns[key] = merged(row[of_tag], cells[of_tag], row[-1] + 1)
+    if "wall_time" in extra and rows.wall_times is not None:
+        columns["wall_time"] = merged(row, rows.wall_times, row[-1] + 1)
+    columns.update((name, category(pandas, codes[is_first], names))
+                   for name, (codes, names) in places.items())
+    return pandas.DataFrame({**steps, **columns})
+
+
+def merged(row: np.ndarray, cells: np.ndarray, rows: int) -> np.ndarray:
+    """A cell for each row: NaN where there is none, a list where there are several; NaN counts as none."""
+    if cells.dtype != object:
+        is_number = ~np.isnan(cells)
+        row, cells = row[is_number], cells[is_number]
+    if len(np.unique(row)) == len(row):
+        target = np.full(rows, np.nan, dtype=cells.dtype if cells.dtype == object else np.float64)
+        target[row] = cells
+        return target
+    target = np.full(rows, np.nan, dtype=object)
+    for number, group in itertools.groupby(zip(row.tolist(), cells.tolist()), key=lambda each: each[0]):
+        values = [cell for _, cell in group]
+        target[number] = values[0] if len(values) == 1 else values
+    return target

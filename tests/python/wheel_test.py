@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel, installed into an environment of its own, where there is no compiler.
+
+    wheel_test.py [WHEEL]
+
+Without WHEEL it packs what the build has made: STEPTAPE_PYTHON_PACKAGE and STEPTAPE_TOOL.
+"""
+
+import contextlib
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from importlib import util
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+QUIET = {"capture_output": True, "text": True}
+
+
+def pip(*arguments):
+    return subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments], **QUIET)
+
+
+def pack(folder):
+    """A wheel by the project's pyproject.toml, of what is built already."""
+    settings = [f"cmake.source-dir={ROOT}/tests/python/packing", f"build-dir={folder}/build",
+                f"cmake.define.STEPTAPE_PYTHON_PACKAGE={os.environ['STEPTAPE_PYTHON_PACKAGE']}",
+                f"cmake.define.STEPTAPE_TOOL={os.environ['STEPTAPE_TOOL']}"]
+    done = pip("wheel", ROOT, "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder,
+               *(each for setting in settings for each in ("-C", setting)))
+    if done.returncode != 0:
+        raise RuntimeError(f"pip wheel failed:\n{done.stdout}{done.stderr}")
+    (wheel,) = glob.glob(f"{folder}/steptape-*.whl")
+    return wheel
+
+
+def link_package(name, into):
+    """Installs a package of this environment into another one of the same Python, for no download."""
+    origin = os.path.dirname(util.find_spec(name).origin)
+    for path in (origin, f"{origin}.libs"):
+        if os.path.exists(path):
+            os.symlink(path, os.path.join(into, os.path.basename(path)))
+
+
+class Wheel(unittest.TestCase):
+    wheel = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        if cls.wheel is None:
+            cls.wheel = pack(cls.folder)
+        cls.environment = os.path.join(cls.folder, "environment")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", cls.environment], check=True)
+        cls.python = os.path.join(cls.environment, "bin", "python")
+        done = pip("--python", cls.python, "install", "--no-deps", "--no-index", cls.wheel)
+        if done.returncode != 0:
+            raise RuntimeError(f"pip install failed:\n{done.stdout}{done.stderr}")
+        (cls.packages,) = glob.glob(f"{cls.environment}/lib/python3*/site-packages")
+        link_package("numpy", cls.packages)
+        os.makedirs(os.path.join(cls.folder, "runs", "exp"))
+        shutil.copy(os.path.join(ROOT, "tests", "golden", "torch.tfevents"),
+                    os.path.join(cls.folder, "runs", "exp", "events.out.tfevents.1700000000.torch"))
+
+    def run_here(self, *command, **options):
+        """Runs a program of the environment. PATH has nothing else."""
+        environment = {"PATH": os.path.join(self.environment, "bin"), "LC_ALL": "C.UTF-8"}
+        done = subprocess.run(command, env=environment, cwd=self.folder, **QUIET, **options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_brings_the_tool(self):
+        tool = os.path.join(self.environment, "bin", "steptape")
+        version = self.run_here(tool, "--version")
+        self.assertRegex(version, r"\d+\.\d+\.\d+")
+        self.assertEqual(self.run_here(self.python, "-m", "steptape", "--version"), version)
+        self.assertIn(self.run_here(self.python, "-c", "import steptape; print(steptape.__version__)"),
+                      version)
+        self.assertRegex(self.run_here(tool, "inspect", "runs"), r"loss/train +3 +0\.\.2")
+
+    def test_reads_with_numpy_alone(self):
+        printed = self.run_here(self.python, "-c", """
+import steptape
+runs = steptape.read("runs")
+print(runs["exp"]["loss/train"].steps, runs["exp"]["loss/train"].values[0])
+try:
+    runs.to_pandas()
+except ImportError as error:
+    print(error)
+""")
+        self.assertEqual(printed, "[0 1 2] 1.0\nto_pandas() needs pandas, which is not installed here. "
+                                  "Install it: pip install pandas\n")
+
+    def test_runs_the_lines_of_its_documentation(self):
+        with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as document:
+            (lines,) = re.findall(r"```python\n(.*?)```", document.read(), re.DOTALL)
+        with self.pandas():
+            printed = self.run_here(self.python, "-W", "error", "-c", lines)
+        self.assertIn("<steptape.Runs: 1 runs, 10 values> ['exp']", printed)
+        self.assertIn("2 0.333333", printed)
+
+    @contextlib.contextmanager
+    def pandas(self):
+        """pandas and what it needs: all packages of this environment, after those of the wheel's."""
+        path = os.path.join(self.packages, "others.pth")
+        with open(path, "w", encoding="utf-8") as others:
+            others.write(os.path.dirname(os.path.dirname(util.find_spec("pandas").origin)) + "\n")
+        yield
+        os.remove(path)
+
+    def test_an_older_python_is_refused_with_the_reason(self):
+        done = pip("install", "--dry-run", "--no-deps", "--no-index", "--target", self.folder,
+                   "--python-version", "3.9", "--only-binary=:all:", self.wheel)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("is not a supported wheel on this platform", done.stderr)
+        with zipfile.ZipFile(self.wheel) as archive:
+            (metadata,) = [name for name in archive.namelist() if name.endswith("METADATA")]
+            self.assertIn("\nRequires-Python: >=3.10\n", archive.read(metadata).decode())
+
+    def test_is_typed(self):
+        with zipfile.ZipFile(self.wheel) as archive:
+            self.assertLessEqual({"steptape/py.typed", "steptape/_core.pyi"}, set(archive.namelist()))
+
+    def test_shows_other_libraries_nothing_but_its_entry(self):
+        (module,) = glob.glob(f"{self.packages}/steptape/_core*.so")
+        symbols = subprocess.run(["nm", "-D", "--defined-only", module], check=True, **QUIET).stdout
+        self.assertEqual([line.split()[-1] for line in symbols.splitlines()], ["PyInit__core"])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        Wheel.wheel = os.path.abspath(sys.argv.pop())
+    unittest.main()

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the wheel of the Python package, and tests it in an environment without a compiler. The last line
+# on stdout is its path.
+#
+#   tools/wheel.sh [PYTHON]     PYTHON: python3 by default; from 3.12 on the wheel serves all later versions
+#
+# auditwheel, where it is installed, says which systems the wheel runs on and names it after them;
+# abi3audit proves that it uses only the stable ABI.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$root"
+
+(($# <= 1)) || die "got $# arguments; usage: tools/wheel.sh [PYTHON]"
+python=${1:-python3}
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+  die "got $("$python" --version), expected Python 3.10 or later"
+readonly folder=$root/build/wheel
+rm -rf "$folder/built" "$folder/repaired" "$folder/environment"
+mkdir -p "$folder"
+
+"$python" -m venv "$folder/environment"
+venv_python=$folder/environment/bin/python
+with_progress "installing numpy and pandas for the test" \
+  "$venv_python" -m pip install --no-input --upgrade pip numpy pandas
+with_progress "building the wheel" \
+  "$venv_python" -m pip wheel "$root" --no-deps --wheel-dir "$folder/built" -C "build-dir=$folder/{wheel_tag}"
+wheel=$(echo "$folder"/built/steptape-*.whl)
+
+if command -v auditwheel >/dev/null; then
+  auditwheel show "$wheel" >&2
+  auditwheel repair "$wheel" --wheel-dir "$folder/repaired" >&2
+  wheel=$(echo "$folder"/repaired/steptape-*.whl)
+fi
+if command -v abi3audit >/dev/null && [[ $wheel == *-abi3-* ]]; then
+  abi3audit --strict "$wheel" >&2
+fi
+"$venv_python" -B "$root/tests/python/wheel_test.py" "$wheel" >&2
+echo "$wheel"
