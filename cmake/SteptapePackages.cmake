@@ -67,7 +67,7 @@ if(STEPTAPE_HAVE_MPI)
 endif()
 
 if(STEPTAPE_HAVE_TORCH)
-  steptape_same_minor(torch libtorch-dev ${Torch_VERSION})
+  steptape_same_minor(torch libtorch-dev ${STEPTAPE_TORCH_VERSION})
   steptape_add_package(steptape_torch_Development libsteptape-torch-dev
     SECTION libdevel
     SUMMARY "TensorBoard event files from C++ - LibTorch"

@@ -9,7 +9,8 @@
 #
 # STEPTAPE_NO_INSTALL=1   only says what is missing and how to get it
 # STEPTAPE_TORCH=2.15.0   takes this release of LibTorch, of PyPI, instead of looking for another one; `debian`
-#                         takes Debian's libtorch-dev, `python` the torch of tools/requirements/tests.txt
+#                         takes Debian's libtorch-dev, `python` the torch of tools/requirements/tests.txt, and
+#                         `none` looks for no LibTorch
 # Torch_DIR, CMAKE_PREFIX_PATH   your own LibTorch
 #
 # Without them it takes the torch of python3, whatever its build, and else installs a LibTorch.
@@ -252,7 +253,7 @@ fi
 if ((${#modules[@]})); then install_modules "${modules[@]}" || failed=1; fi
 
 case $torch in
-  '' | debian) ;;
+  '' | debian | none) ;;
   python) torch_dir=$(venv_torch_dir || true) ;;
   *) torch_dir=$(wheel_torch_dir "$torch" || true) ;;
 esac
@@ -267,7 +268,7 @@ if [[ $torch == debian ]]; then
     torch_dir=$(debian_torch_dir || true)
   fi
 fi
-if [[ -z $torch_dir ]]; then
+if [[ -z $torch_dir && $torch != none ]]; then
   say "missing: LibTorch ${STEPTAPE_TORCH:-} (get it: run tools/setup.sh where it may install, or set Torch_DIR to the share/cmake/Torch of one)"
   failed=1
 fi
