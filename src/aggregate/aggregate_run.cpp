@@ -79,6 +79,7 @@ void write(SummaryWriter& writer, const AggregateSeries& series,
 
 void describe(SummaryWriter& writer, const std::vector<RunReader>& runs) {
   std::vector<std::string> directories;
+  directories.reserve(runs.size());
   for (const RunReader& run : runs) {
     directories.push_back(run.directory());
   }

@@ -137,6 +137,7 @@ AggregateSeries aggregateScalars(const std::vector<const ScalarColumns*>& runs,
                                  const AggregateOptions& options) {
   detail::checkPercentiles(options.percentiles);
   std::vector<Track> tracks;
+  tracks.reserve(runs.size());
   for (const ScalarColumns* run : runs) {
     tracks.emplace_back(pointsByStep(*run));
   }

@@ -64,8 +64,8 @@ struct RunReaderOptions {
   bool mayGrow = true;
   /// The most threads that one update() uses, the caller's included. REQUIRES: at least 1.
   int threads = 1;
-  /// Called on the thread of update() now and then, with the bytes that this update() has read. What
-  /// it throws cancels that update(), which rethrows it.
+  /// Called on the thread of update() now and then, with the bytes that this update() has read.
+  /// What it throws cancels that update(), which rethrows it.
   std::function<void(std::uint64_t bytes)> onProgress;
 };
 
@@ -93,7 +93,8 @@ class STEPTAPE_EXPORT RunReader {
   /// directory. Does not throw for what the files hold: see damage().
   ///
   /// @return the bytes read; 0 if there was nothing new.
-  /// @throws std::bad_alloc, and what `onProgress` throws; the next call then reads everything again.
+  /// @throws std::bad_alloc, and what `onProgress` throws; the next call then reads everything
+  ///         again.
   std::uint64_t update();
 
   /// By tag; references stay valid until the next update().

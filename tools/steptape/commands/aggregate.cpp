@@ -57,14 +57,6 @@ std::map<std::string, std::vector<RunFiles>> runsByName(const std::vector<std::s
   return groups;
 }
 
-std::string namesOf(const std::vector<RunFiles>& runs) {
-  std::vector<std::string> names;
-  for (const RunFiles& run : runs) {
-    names.push_back(run.directory);
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 /// @param damage Gets what could not be read.
 Group aggregateGroup(const std::vector<RunFiles>& runs, std::string output,
                      const AggregateOptions& options, Progress* progress,
@@ -182,7 +174,7 @@ int aggregate(const AggregateArguments& arguments) {
   std::vector<std::string> alone;
   for (const auto& [name, members] : runs) {
     if (members.size() == 1) {
-      alone.push_back(namesOf(members));
+      alone.push_back(members.front().directory);
       continue;
     }
     const std::string output = name == "." ? arguments.output : arguments.output + "/" + name;
