@@ -43,8 +43,9 @@ class AggregateRuns : public LogDirFixture {
     return tags;
   }
   std::vector<float> written(const std::string& tag) const {
+    const ScalarsByTag scalars = readScalars(path("mean"));
     std::vector<float> values;
-    for (const ScalarPoint& point : readScalars(path("mean")).at(tag)) {
+    for (const ScalarPoint& point : scalars.at(tag)) {
       values.push_back(point.value);
     }
     return values;
