@@ -18,7 +18,10 @@ namespace {
 using detail::counted;
 using detail::Statistic;
 
-constexpr std::size_t kFewestRuns = 2;
+/// Of one run alone there is nothing to aggregate.
+std::size_t fewestRuns(const AggregateOptions& options) {
+  return std::max<std::size_t>(2, options.minRuns);
+}
 
 using RunsByTag = std::map<std::string, std::vector<const ScalarColumns*>>;
 
@@ -39,10 +42,10 @@ RunsByTag runsByTag(const std::vector<RunReader>& runs, const AggregateOptions& 
 }
 
 void checkRuns(const std::vector<RunReader>& runs, const AggregateOptions& options) {
-  const std::size_t needed = std::max(kFewestRuns, options.minRuns);
-  if (runs.size() < needed) {
+  if (runs.size() < fewestRuns(options)) {
     throw Error(ErrorCode::kInvalidArgument, "aggregate: got " + counted(runs.size(), "run") +
-                                                 "; expected at least " + std::to_string(needed));
+                                                 "; expected at least " +
+                                                 std::to_string(fewestRuns(options)));
   }
 }
 
@@ -96,7 +99,7 @@ AggregateResult aggregateRuns(const std::vector<RunReader>& runs, const std::str
   std::vector<std::string> tags;
   const RunsByTag byTag = runsByTag(runs, options);
   for (const auto& [tag, columns] : byTag) {
-    const bool hasEnough = columns.size() >= std::max(kFewestRuns, options.minRuns);
+    const bool hasEnough = columns.size() >= fewestRuns(options);
     (hasEnough ? tags : result.tagsLeftOut).push_back(tag);
   }
   detail::checkNames(tags, statistics);

@@ -89,8 +89,7 @@ CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,
   const auto [lower, upper] = bandSuffixes(options);
   std::map<std::string, std::vector<CustomScalarsChart>> chartsByCategory;
   for (const std::string& tag : tags) {
-    // The category is the group in which the scalars page shows the tag.
-    chartsByCategory[tag.substr(0, tag.find('/'))].push_back(
+    chartsByCategory[groupOf(tag)].push_back(
         CustomScalarsChart::margin(tag, {tag, tag + lower, tag + upper}));
   }
   for (auto& [category, charts] : chartsByCategory) {

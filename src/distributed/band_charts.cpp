@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "base/utf8.h"
+#include "summary/tag.h"
 
 namespace steptape::detail {
 
@@ -16,10 +17,8 @@ void BandCharts::want(std::uint32_t tagId, const std::string& tag) {
   }
   // As the writer stores the tag: a layout that is not UTF-8 is refused as a whole.
   const std::string name = replaceInvalidUtf8(tag);
-  // The category is the group in which the scalars page shows the tag.
   added_.categories.push_back(
-      {name.substr(0, name.find('/')),
-       {CustomScalarsChart::margin(name, {name, name + "/min", name + "/max"})}});
+      {groupOf(name), {CustomScalarsChart::margin(name, {name, name + "/min", name + "/max"})}});
   isKnown_[tagId] = true;
 }
 

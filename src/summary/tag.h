@@ -17,6 +17,11 @@ STEPTAPE_EXPORT void checkTag(std::string_view tag);
 
 namespace detail {
 
+/// The group in which TensorBoard's scalars page shows `tag`: what precedes its first '/'.
+inline std::string groupOf(std::string_view tag) {
+  return std::string(tag.substr(0, tag.find('/')));
+}
+
 /// What the tag of a percentile ends in: "/p50", "/p99.9".
 ///
 /// @param percentile From 0 to 100.

@@ -6,6 +6,7 @@
 #include <system_error>
 
 namespace steptape::tools {
+namespace {
 
 std::vector<std::string> pathsMatching(const std::string& pattern) {
   ::glob_t found{};
@@ -16,6 +17,8 @@ std::vector<std::string> pathsMatching(const std::string& pattern) {
   ::globfree(&found);
   return paths;
 }
+
+}  // namespace
 
 std::vector<std::string> replacePatterns(const std::vector<std::string>& paths) {
   std::vector<std::string> replaced;
