@@ -49,6 +49,14 @@ void checkRuns(const std::vector<RunReader>& runs, const AggregateOptions& optio
   }
 }
 
+void checkTags(const std::vector<std::string>& tags, const AggregateOptions& options) {
+  if (tags.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "aggregate: got no scalar tag that " +
+                                                 std::to_string(fewestRuns(options)) +
+                                                 " runs have; expected at least 1");
+  }
+}
+
 void checkDirectory(const std::string& directory) {
   const std::vector<std::string> files = listEventFiles(directory);
   if (!files.empty()) {
@@ -102,11 +110,14 @@ AggregateResult aggregateRuns(const std::vector<RunReader>& runs, const std::str
     const bool hasEnough = columns.size() >= fewestRuns(options);
     (hasEnough ? tags : result.tagsLeftOut).push_back(tag);
   }
+  checkTags(tags, options);
   detail::checkNames(tags, statistics);
   checkDirectory(directory);
   SummaryWriter writer(directory, patientOptions());
   describe(writer, runs);
-  writer.addCustomScalars(detail::bandCharts(tags, options));
+  if (options.band != AggregateBand::kNone) {
+    writer.addCustomScalars(detail::bandCharts(tags, options));
+  }
   for (const std::string& tag : tags) {
     AggregateSeries series = aggregateScalars(byTag.at(tag), options);
     series.tag = tag;

@@ -82,16 +82,13 @@ void checkNames(const std::vector<std::string>& tags, const std::vector<Statisti
 
 CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,
                                const AggregateOptions& options) {
-  CustomScalarsLayout layout;
-  if (options.band == AggregateBand::kNone) {
-    return layout;
-  }
   const auto [lower, upper] = bandSuffixes(options);
   std::map<std::string, std::vector<CustomScalarsChart>> chartsByCategory;
   for (const std::string& tag : tags) {
     chartsByCategory[groupOf(tag)].push_back(
         CustomScalarsChart::margin(tag, {tag, tag + lower, tag + upper}));
   }
+  CustomScalarsLayout layout;
   for (auto& [category, charts] : chartsByCategory) {
     layout.categories.push_back({category, std::move(charts)});
   }

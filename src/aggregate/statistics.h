@@ -30,7 +30,9 @@ void checkPercentiles(const std::vector<double>& percentiles);
 /// @throws Error(kInvalidArgument) if a statistic of one of `tags` has the name of another one.
 void checkNames(const std::vector<std::string>& tags, const std::vector<Statistic>& statistics);
 
-/// A margin chart for each tag, in categories as the scalars page has them; none for kNone.
+/// A margin chart for each tag, in categories as the scalars page has them.
+///
+/// REQUIRES: a band other than kNone.
 CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,
                                const AggregateOptions& options);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,6 +153,24 @@ TEST_F(AggregateRuns, ChartsABandOfTheOuterPercentiles) {
   aggregate();
   EXPECT_THAT(writtenLayout().categories.at(0).charts.at(0).margins,
               ElementsAre(ElementsAre("loss/train", "loss/train/p5", "loss/train/p95")));
+}
+
+TEST_F(AggregateRuns, ChartsNothingWithoutABand) {
+  addTwoRuns();
+  options_.band = AggregateBand::kNone;
+  aggregate();
+  EXPECT_THAT(written("loss/train"), ElementsAre(2, 1));
+  RunReader run(listRuns(path("mean")).front());
+  run.update();
+  EXPECT_EQ(run.tags().count("custom_scalars__config__"), 0U);
+}
+
+TEST_F(AggregateRuns, RefusesRunsWithoutACommonTag) {
+  addRun({simpleScalar("a", 1, 0)});
+  addRun({simpleScalar("b", 1, 0)});
+  test::expectError(ErrorCode::kInvalidArgument, "got no scalar tag that 2 runs have",
+                    [this] { aggregate(); });
+  EXPECT_FALSE(std::filesystem::exists(path("mean")));
 }
 
 TEST_F(AggregateRuns, RefusesABandOfOnePercentile) {

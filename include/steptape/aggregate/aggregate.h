@@ -89,8 +89,8 @@ struct AggregateResult {
 ///                  AggregateOptions::minRuns says.
 /// @param directory Of the new run; is made, and must hold no event file.
 /// @throws Error(kInvalidArgument) if there are fewer than two runs, more are needed than there
-///         are, a percentile is not from 0 to 100 or is missing for the band, or a tag of the runs
-///         is also the name of a statistic;
+///         are, no tag counts, a percentile is not from 0 to 100 or is missing for the band, or a
+///         tag of the runs is also the name of a statistic;
 ///         Error(kFailedPrecondition) if `directory` holds event files;
 ///         Error(kIoError) if it cannot be written.
 /// @threads Thread-safe, if the directories differ.
