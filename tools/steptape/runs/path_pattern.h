@@ -6,9 +6,8 @@
 
 namespace steptape::tools {
 
-/// Replaces each pattern among `paths`, such as "runs/seed_*", by the paths that match, in the order
-/// of their names: what sh(1) does where a pattern is not quoted. A path that is there is no pattern,
-/// whatever characters it has.
+/// Replaces each pattern among `paths`, such as "runs/seed_*", by the paths that match, ordered by
+/// name, as sh(1) replaces patterns that are not quoted. A path that is there is no pattern.
 std::vector<std::string> replacePatterns(const std::vector<std::string>& paths);
 
 }  // namespace steptape::tools
