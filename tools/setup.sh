@@ -13,16 +13,17 @@
 #                         `none` looks for no LibTorch
 # Torch_DIR, CMAKE_PREFIX_PATH   your own LibTorch
 #
-# Without them it takes the torch of python3, whatever its build, and else installs a LibTorch.
+# Without them it takes the torch of python3, whatever its build, and else installs a LibTorch: the release of
+# tools/requirements/libtorch.txt, alone, without what Python needs of it.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# What is installed where there is no LibTorch: a value of STEPTAPE_TORCH.
-readonly default_torch=python
 readonly oldest_torch=1.13
 readonly cmake_version=3.24
 readonly venv=$root/.venv
 readonly requirements=$root/tools/requirements
+default_torch=$(sed -n 's/^torch==//p' "$requirements/libtorch.txt")
+readonly default_torch
 
 # Package, kind of probe, what is probed. Probing files instead of dpkg lets other systems and
 # programs installed by hand count.
@@ -258,6 +259,10 @@ case $torch in
   *) torch_dir=$(wheel_torch_dir "$torch" || true) ;;
 esac
 # No wheel fits this machine, or its settings of pip exclude the release.
+if [[ -z $torch_dir && -z ${STEPTAPE_TORCH:-} ]]; then
+  say "LibTorch $torch cannot be had here, see above: taking the torch that the tests compare with"
+  torch_dir=$(venv_torch_dir || true)
+fi
 if [[ -z $torch_dir && -z ${STEPTAPE_TORCH:-} ]]; then
   say "LibTorch cannot be had from Python's packages here, see above: taking Debian's"
   torch=debian
