@@ -71,7 +71,7 @@ def parse():
 
 
 def load(directory):
-    """The training images, normalised once: there shall be no input pipeline to speak of."""
+    """The training images, normalized once: there shall be no input pipeline to speak of."""
     def read(name, header_bytes):
         with gzip.open(os.path.join(directory, name)) as file:
             return torch.from_numpy(np.frombuffer(file.read(), np.uint8, offset=header_bytes).copy())

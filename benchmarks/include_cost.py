@@ -7,7 +7,7 @@
 Compiles a file that includes one header, and a file that includes only the standard and third-party
 headers which that header and those of Steptape below it name. The difference is what our own
 declarations add. Each time is the least of several rounds of CPU time of the whole compiler process,
-with the flags of an optimised build; the empty file is subtracted from the rest. A build folder is
+with the flags of an optimized build; the empty file is subtracted from the rest. A build folder is
 needed for its compile_commands.json, which names the compiler and the folders of other libraries.
 """
 

@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
 
   auto pixels = readIdx(arguments.data + "/train-images-idx3-ubyte.gz", 16, kImages * 28 * 28);
   auto classes = readIdx(arguments.data + "/train-labels-idx1-ubyte.gz", 8, kImages);
-  // Normalised once, outside of what is timed: the floor shall have no input pipeline to speak of.
+  // Normalized once, outside of what is timed: the floor shall have no input pipeline to speak of.
   const torch::Tensor images = torch::from_blob(pixels.data(), {kImages, 1, 28, 28}, torch::kByte)
                                    .to(torch::kFloat)
                                    .div_(255)

@@ -33,10 +33,10 @@ Pixels photograph() {
   std::size_t i = 0;
   for (int y = 0; y < pixels.height; ++y) {
     for (int x = 0; x < pixels.width; ++x) {
-      const double grey = grain(random) + ((x / 100 + y / 80) % 2) * 30 * std::sin((x + y) / 13.0);
+      const double gray = grain(random) + ((x / 100 + y / 80) % 2) * 30 * std::sin((x + y) / 13.0);
       for (int c = 0; c < 3; ++c) {
-        const double colour = 60 * std::sin(x / 90.0 + c) + 50 * std::cos(y / 70.0 - 0.7 * c);
-        const double value = 128 + colour + grey + 0.5 * grain(random);
+        const double color = 60 * std::sin(x / 90.0 + c) + 50 * std::cos(y / 70.0 - 0.7 * c);
+        const double value = 128 + color + gray + 0.5 * grain(random);
         pixels.data[i++] = static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0));
       }
     }
@@ -64,9 +64,9 @@ Pixels plot() {
   }
   std::mt19937 random(7);
   for (int i = 0; i < 3000; ++i) {  // as much detail as a title and labels have
-    const auto grey = static_cast<std::uint8_t>(random());
+    const auto gray = static_cast<std::uint8_t>(random());
     const int x = 60 + static_cast<int>(random() % 200);
-    paint(x, 10 + static_cast<int>(random() % 12), grey, grey, grey);
+    paint(x, 10 + static_cast<int>(random() % 12), gray, gray, gray);
   }
   return pixels;
 }
@@ -90,7 +90,7 @@ Pixels clothes(const std::string& directory) {
   return steptape::imageGrid(steptape::TensorView(bytes.data() + kHeader, shape), "NHW");
 }
 
-int pngColour(int channels) {
+int pngColor(int channels) {
   return channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB;
 }
 
@@ -106,7 +106,7 @@ std::string encodeWithLibpng(const Pixels& pixels) {
   png_set_compression_level(png, 1);
   png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
   png_set_IHDR(png, info, static_cast<png_uint_32>(pixels.width),
-               static_cast<png_uint_32>(pixels.height), 8, pngColour(pixels.channels),
+               static_cast<png_uint_32>(pixels.height), 8, pngColor(pixels.channels),
                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, info);
   const std::size_t rowBytes = static_cast<std::size_t>(pixels.width) * pixels.channels;
@@ -158,6 +158,6 @@ int main(int argc, char** argv) {
     std::puts("\nFashion-MNIST is not there: apt-get install dataset-fashion-mnist");
     return 0;
   }
-  compare("1024 clothes of Fashion-MNIST, 224 x 3584, grey", grid, 1.5);
+  compare("1024 clothes of Fashion-MNIST, 224 x 3584, gray", grid, 1.5);
   return 0;
 }

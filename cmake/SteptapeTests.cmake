@@ -34,7 +34,7 @@ if(TARGET steptape)
   add_dependencies(quick_tests steptape)
 endif()
 
-# Test code runs once for each time that it is compiled: optimising it takes longer than it saves. The
+# Test code runs once for each time that it is compiled: optimizing it takes longer than it saves. The
 # libraries under test have the flags of the build type.
 add_library(steptape_test_flags INTERFACE)
 target_link_libraries(steptape_test_flags INTERFACE steptape_build_flags)

@@ -46,7 +46,7 @@ auto onAllRanks(steptape::Communicator& world, const Work& work, const std::stri
   return std::move(*result);
 }
 
-/// What main() of an example does: initialises MPI, reads the command line, and calls `run`.
+/// What main() of an example does: initializes MPI, reads the command line, and calls `run`.
 ///
 /// The root prints help, usage errors and AgreedFailures, once for all ranks. Any other exception
 /// may be one rank's alone: it ends the whole job, so that no rank waits for it.

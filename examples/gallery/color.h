@@ -9,8 +9,8 @@
 /// Red, green and blue, each 0 to 1.
 using Color = std::array<float, 3>;
 
-/// A colour of a palette that goes round once as `t` goes from 0 to 1: three cosines, each `shift`
-/// behind the other. A third of a turn gives the rainbow, less the colours of dusk.
+/// A color of a palette that goes round once as `t` goes from 0 to 1: three cosines, each `shift`
+/// behind the other. A third of a turn gives the rainbow, less the colors of dusk.
 inline Color paletteColor(double t, double shift = 1.0 / 3) {
   Color color;
   for (std::size_t channel = 0; channel < color.size(); ++channel) {

@@ -20,7 +20,7 @@ std::string htmlName(const std::array<float, 3>& rgb) {
 std::string strongestChannel(const std::array<float, 3>& rgb) {
   const auto [least, most] = std::minmax_element(rgb.begin(), rgb.end());
   if (*most - *least < 0.01F) {
-    return "grey";
+    return "gray";
   }
   constexpr std::array<const char*, 3> kNames = {"red", "green", "blue"};
   return kNames[static_cast<std::size_t>(most - rgb.begin())];
@@ -28,7 +28,7 @@ std::string strongestChannel(const std::array<float, 3>& rgb) {
 
 }  // namespace
 
-/// The cube of colours: each point a colour, shown by a thumbnail of it.
+/// The cube of colors: each point a color, shown by a thumbnail of it.
 void logEmbedding(steptape::SummaryWriter& writer) {
   constexpr int kLevels = 7;
   constexpr int kPoints = kLevels * kLevels * kLevels;

@@ -10,7 +10,7 @@
 
 namespace {
 
-/// How soon the points of the plane run away under z -> z^2 + c, as colours: (3, size, size).
+/// How soon the points of the plane run away under z -> z^2 + c, as colors: (3, size, size).
 std::vector<float> juliaSet(int size, std::complex<double> c) {
   constexpr int kMostTurns = 120;
   const std::size_t area = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
@@ -28,7 +28,7 @@ std::vector<float> juliaSet(int size, std::complex<double> c) {
     if (turns == kMostTurns) {
       continue;  // Black: it stays.
     }
-    // The fraction of a turn makes the colours flow into each other.
+    // The fraction of a turn makes the colors flow into each other.
     const double smooth = turns + 1 - std::log2(std::log(std::abs(z)));
     const Color color = paletteColor(0.3 + std::sqrt(std::max(smooth, 0.0)) / 7, 0.12);
     for (std::size_t channel = 0; channel < 3; ++channel) {

@@ -15,14 +15,14 @@
 /// The temperature of a square plate whose upper edge is kept at 1 and whose other edges at 0:
 /// Laplace's equation on a grid, by Jacobi iterations. Plain MPI that knows nothing of logging.
 ///
-/// The grid's rows are dealt to the ranks in blocks. Each rank keeps a copy of its neighbours' rows
+/// The grid's rows are dealt to the ranks in blocks. Each rank keeps a copy of its neighbors' rows
 /// next to its own (the halo) and gets them anew in every iteration.
 class HeatSolver {
  public:
   /// @param cells Inner cells to a side; at least as many as there are ranks.
   HeatSolver(std::int64_t cells, MPI_Comm communicator);
 
-  /// Gets the neighbours' rows.
+  /// Gets the neighbors' rows.
   void exchangeHalo();
 
   /// Makes one iteration with the halo that there is. @return the sum of the squared residuals of

@@ -8,7 +8,7 @@
 namespace steptape::detail {
 
 // A CRC instruction takes three cycles, but one can start in each cycle: three chains over three
-// neighbouring blocks run at the speed of one, and zeroByteShift() joins them.
+// neighboring blocks run at the speed of one, and zeroByteShift() joins them.
 // @source V. Gopal et al., "Fast CRC Computation for iSCSI Polynomial Using CRC32 Instruction",
 //         Intel, 2011
 

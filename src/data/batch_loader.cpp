@@ -105,7 +105,7 @@ bool ImageLoader::next(Batch& batch) {
   batch.targets = at::empty({count}, at::kLong);
   const std::vector<std::int64_t>& indices = sampler_.indices();
   const auto* pixels = images.data_ptr<std::uint8_t>();
-  // Gathers and normalises in one pass: as tensor operations this would be four.
+  // Gathers and normalizes in one pass: as tensor operations this would be four.
   float* to = batch.inputs.data_ptr<float>();
   std::int64_t* target = batch.targets.data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < count; ++i, ++position_) {

@@ -61,7 +61,7 @@ std::vector<std::int64_t> DistributedSampler::order(std::int64_t epoch) const {
     return samples;
   }
   // Fisher and Yates, written out because std::shuffle differs between standard libraries. The
-  // remainder favours some indices by less than their number in 2^64.
+  // remainder favors some indices by less than their number in 2^64.
   std::mt19937_64 random(options_.seed + static_cast<std::uint64_t>(epoch));
   for (std::size_t i = samples.size() - 1; i > 0; --i) {
     std::swap(samples[i], samples[random() % (i + 1)]);

@@ -135,7 +135,7 @@ class MetricReducer {
   bool isUnderWay_ = false;
   Stage stage_ = Stage::kWait;
   bool fitted_ = true;          // The message had room for the schema when it was sent.
-  bool sentRankValues_ = true;  // They travelled beside it where they had to.
+  bool sentRankValues_ = true;  // They traveled beside it where they had to.
   std::int64_t step_ = 0;
   double fingerprint_ = 0;
   StepMetrics taken_;

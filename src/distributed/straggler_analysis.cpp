@@ -55,7 +55,7 @@ void addSpread(StepBatch* batch, const std::string& prefix, const PartSpread& sp
 
 }  // namespace
 
-StragglerAnalysis analyseStragglers(const std::vector<TimedPart>& parts,
+StragglerAnalysis analyzeStragglers(const std::vector<TimedPart>& parts,
                                     const std::vector<PartSeconds>& secondsByRank) {
   StragglerAnalysis analysis;
   std::vector<double> workByRank(secondsByRank.size());

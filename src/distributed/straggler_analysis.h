@@ -39,7 +39,7 @@ using PartSeconds = std::vector<double>;
 
 /// @param parts         At least one of them is work.
 /// @param secondsByRank Of a step, for each rank; at least one.
-STEPTAPE_EXPORT StragglerAnalysis analyseStragglers(const std::vector<TimedPart>& parts,
+STEPTAPE_EXPORT StragglerAnalysis analyzeStragglers(const std::vector<TimedPart>& parts,
                                                     const std::vector<PartSeconds>& secondsByRank);
 
 /// Adds, as milliseconds and ranks:

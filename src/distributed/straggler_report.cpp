@@ -108,7 +108,7 @@ void StragglerReport::write() {
   for (const std::string& bytes : nanosByRank_) {
     secondsByRank.push_back(decode(bytes, options_.everySteps));
   }
-  const detail::StragglerAnalysis analysis = detail::analyseStragglers(timedParts(), secondsByRank);
+  const detail::StragglerAnalysis analysis = detail::analyzeStragglers(timedParts(), secondsByRank);
   {
     StepBatch batch = writer_.atStep(gatheredStep_);
     detail::addStragglers(&batch, kPrefix, analysis);

@@ -158,7 +158,7 @@ void Canvas::trace(const std::vector<Point>& line) {
 
 void Canvas::strokeCrisply(Point from, Point to, const Stroke& stroke) {
   const double pixels = std::max(1.0, std::round(stroke.width * pixelsPerPoint_));
-  // A line an odd number of pixels wide is centred on a pixel, an even one between two.
+  // A line an odd number of pixels wide is centered on a pixel, an even one between two.
   const double shift = std::fmod(pixels, 2) / 2;
   if (from.x == to.x) {
     from.x = to.x = std::round(from.x - shift) + shift;

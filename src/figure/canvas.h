@@ -15,8 +15,8 @@
 
 namespace steptape::figure {
 
-/// How a text is set. It is centred vertically on its point by the height of its capitals, so that
-/// neighbours share a baseline whatever letters they have.
+/// How a text is set. It is centered vertically on its point by the height of its capitals, so that
+/// neighbors share a baseline whatever letters they have.
 struct TextStyle {
   double size = 10;  ///< In points.
   Color color = kInk;

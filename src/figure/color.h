@@ -6,7 +6,7 @@
 
 namespace steptape::figure {
 
-/// An sRGB colour; each part from 0 to 1.
+/// An sRGB color; each part from 0 to 1.
 struct Color {
   double red = 0;
   double green = 0;
@@ -22,20 +22,20 @@ inline constexpr Color kAxisColor{0.4, 0.4, 0.4, 1};
 /// Of the lines behind the plots.
 inline constexpr Color kGridColor{0.91, 0.91, 0.91, 1};
 
-/// The colour of the `index`-th plot; begins anew after eight.
+/// The color of the `index`-th plot; begins anew after eight.
 Color cycleColor(int index);
 
-/// A light colour that depends on nothing but the name; dark text is legible on it.
+/// A light color that depends on nothing but the name; dark text is legible on it.
 Color colorOfName(std::string_view name);
 
 /// @param text As plot_options.h says of `color`.
-/// @throws Error(kInvalidArgument) with `where` and `text` if it names no colour.
+/// @throws Error(kInvalidArgument) with `where` and `text` if it names no color.
 Color parseColor(std::string_view text, const std::string& where);
 
 /// @throws Error(kInvalidArgument) with `where` unless `opacity` is 0 to 1.
 Color withOpacity(Color color, double opacity, const std::string& where);
 
-/// How light a colour appears, 0 to 1.
+/// How light a color appears, 0 to 1.
 ///
 /// @source WCAG 2.1, "relative luminance".
 double relativeLuminance(const Color& color);

@@ -13,7 +13,7 @@ namespace steptape::figure {
 namespace {
 
 // viridis and magma: every tenth part of the maps by Smith, van der Walt and Firing, as
-// https://cran.r-project.org/package=viridisLite gives them for 11 colours (CC0).
+// https://cran.r-project.org/package=viridisLite gives them for 11 colors (CC0).
 constexpr std::array<unsigned, 11> kViridis{0x440154, 0x482576, 0x414487, 0x35608D,
                                             0x2A788E, 0x21908C, 0x22A884, 0x43BF71,
                                             0x7AD151, 0xBBDF27, 0xFDE725};

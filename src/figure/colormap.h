@@ -10,7 +10,7 @@
 
 namespace steptape::figure {
 
-/// Turns numbers into colours.
+/// Turns numbers into colors.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class Colormap {
@@ -19,7 +19,7 @@ class Colormap {
   /// @throws Error(kInvalidArgument) with `where`, the name and the known ones.
   Colormap(std::string_view name, const std::string& where);
 
-  /// The colour at `fraction`, which is clamped to 0..1: between two of the published colours it is
+  /// The color at `fraction`, which is clamped to 0..1: between two of the published colors it is
   /// interpolated linearly.
   Color at(double fraction) const;
 

@@ -7,7 +7,7 @@
 
 namespace steptape::figure {
 
-/// The points that make a line look as if all were drawn: of neighbours in one column of pixels the
+/// The points that make a line look as if all were drawn: of neighbors in one column of pixels the
 /// first, the lowest, the highest and the last, in their order. Gaps are kept.
 ///
 /// @source Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014.

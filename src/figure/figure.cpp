@@ -13,7 +13,7 @@ namespace {
 
 using figure::Color;
 
-/// The colour that a plot asks for, or the next one.
+/// The color that a plot asks for, or the next one.
 Color colorFor(const std::string& color, const std::string& where, FigureModel* model) {
   return color.empty() ? figure::cycleColor(model->nextColor) : figure::parseColor(color, where);
 }

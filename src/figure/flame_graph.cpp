@@ -101,7 +101,7 @@ class FlameDrawing : public Drawing {
   static constexpr double kHighest = 16;
 
   static void drawBlock(const PlacedBlock& block, Rect rect, Canvas* canvas) {
-    // A gap to the neighbours, where that leaves enough of the block.
+    // A gap to the neighbors, where that leaves enough of the block.
     constexpr double kLeastForGap = 4;
     rect.width -= rect.width >= kLeastForGap ? 1 : 0;
     rect.height -= rect.height >= kLeastForGap ? 1 : 0;

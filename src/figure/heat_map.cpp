@@ -29,8 +29,8 @@ struct CellSpan {
   std::int64_t last = 0;
 };
 
-/// The cells that each of `pixels` pixels along an axis shows: the one at its centre, or, where the
-/// cells are smaller, all whose centres it covers.
+/// The cells that each of `pixels` pixels along an axis shows: the one at its center, or, where the
+/// cells are smaller, all whose centers it covers.
 std::vector<CellSpan> spansOf(const AxisRange& range, double pixels, bool fromTheEnd,
                               std::int64_t cells) {
   std::vector<CellSpan> spans;

@@ -32,7 +32,7 @@ std::string integerText(int value) {
   return (value < 0 ? kMinus : "") + std::to_string(std::abs(value));
 }
 
-std::vector<Tick> labelled(const std::vector<double>& values, const std::vector<Label>& labels) {
+std::vector<Tick> labeled(const std::vector<double>& values, const std::vector<Label>& labels) {
   std::vector<Tick> ticks;
   for (std::size_t i = 0; i < values.size(); ++i) {
     ticks.push_back({values[i], labels[i]});
@@ -57,7 +57,7 @@ Ticks powerTicks(const AxisRange& range, int maxCount) {
     labels.push_back({"10", integerText(static_cast<int>(std::lround(std::log10(value))))});
   }
   Ticks ticks;
-  ticks.major = labelled(values, labels);
+  ticks.major = labeled(values, labels);
   if (every > 1) {
     ticks.minor = decades(range.min, range.max, {1}, 1);
   } else if (powers <= 6) {
@@ -110,12 +110,12 @@ Ticks ticksFor(const AxisRange& range, int maxCount, double minStep) {
     }
     const std::vector<double> values = decades(range.min, range.max, {1, 2, 5}, 1);
     if (values.size() >= 2 && values.size() <= static_cast<std::size_t>(maxCount)) {
-      return {labelled(values, numberLabels(values)),
+      return {labeled(values, numberLabels(values)),
               decades(range.min, range.max, {3, 4, 6, 7, 8, 9}, 1)};
     }
   }
   const std::vector<double> values = linearTicks(range.min, range.max, maxCount, minStep);
-  return {labelled(values, numberLabels(values)), {}};
+  return {labeled(values, numberLabels(values)), {}};
 }
 
 }  // namespace steptape::figure

@@ -66,25 +66,25 @@ void abortJob(const char* why) noexcept {
 }  // namespace
 
 Environment::Environment(int& argc, char**& argv, const EnvironmentOptions& options) {
-  initialise(&argc, &argv, options);
+  initialize(&argc, &argv, options);
 }
 
 Environment::Environment(const EnvironmentOptions& options) {
-  initialise(nullptr, nullptr, options);
+  initialize(nullptr, nullptr, options);
 }
 
-void Environment::initialise(int* argc, char*** argv, const EnvironmentOptions& options) {
+void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& options) {
   exceptionsAtStart_ = std::uncaught_exceptions();
-  int isFinalised = 0;
-  MPI_Finalized(&isFinalised);
-  if (isFinalised != 0) {
+  int isFinalized = 0;
+  MPI_Finalized(&isFinalized);
+  if (isFinalized != 0) {
     throw Error(ErrorCode::kFailedPrecondition,
-                "mpi::Environment: MPI was finalised already and cannot be initialised again");
+                "mpi::Environment: MPI was finalized already and cannot be initialized again");
   }
-  int isInitialised = 0;
-  MPI_Initialized(&isInitialised);
+  int isInitialized = 0;
+  MPI_Initialized(&isInitialized);
   int provided = MPI_THREAD_SINGLE;
-  if (isInitialised == 0) {
+  if (isInitialized == 0) {
     const ThreadLevel asked = std::max(options.threadLevel, options.preferredThreadLevel);
     MPI_Init_thread(argc, argv, toMpi(asked), &provided);
     ownsMpi_ = true;

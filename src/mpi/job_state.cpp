@@ -38,11 +38,11 @@ StuckReason& stuckReason() {
 }  // namespace
 
 bool isMpiRunning() {
-  int isInitialised = 0;
-  int isFinalised = 0;
-  MPI_Initialized(&isInitialised);
-  MPI_Finalized(&isFinalised);
-  return isInitialised != 0 && isFinalised == 0 && !isEnding;
+  int isInitialized = 0;
+  int isFinalized = 0;
+  MPI_Initialized(&isInitialized);
+  MPI_Finalized(&isFinalized);
+  return isInitialized != 0 && isFinalized == 0 && !isEnding;
 }
 
 // The two count and look in opposite orders, so that of a thread that begins and MPI_Finalize() at
@@ -71,7 +71,7 @@ void requireMpi(const char* caller) {
   if (!isMpiRunning()) {
     throw Error(ErrorCode::kFailedPrecondition,
                 std::string(caller) +
-                    ": MPI is not initialised, or finalised already; keep a "
+                    ": MPI is not initialized, or finalized already; keep a "
                     "steptape::mpi::Environment alive in main()");
   }
 }

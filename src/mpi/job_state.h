@@ -5,7 +5,7 @@
 
 namespace steptape::mpi::detail {
 
-/// Whether MPI may be called: it is initialised and is not being finalised.
+/// Whether MPI may be called: it is initialized and is not being finalized.
 bool isMpiRunning();
 
 /// While one lives its thread may call MPI, if it says so: MPI_Finalize() waits for its end,

@@ -51,7 +51,7 @@ void MpiCollective::advance() {
   } else {
     engine_->queue.breakUp(
         ErrorCode::kFailedPrecondition,
-        "MPI was finalised with " + collective_->call().describe() + " under way");
+        "MPI was finalized with " + collective_->call().describe() + " under way");
   }
 }
 

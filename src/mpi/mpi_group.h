@@ -37,7 +37,7 @@ class MpiGroup {
   MpiGroup(MPI_Comm data, GroupMap map, const MpiCommunicatorOptions& options);
   MpiGroup(const MpiGroup&) = delete;
   MpiGroup& operator=(const MpiGroup&) = delete;
-  /// Frees the handles, unless MPI is finalised already or may still use them.
+  /// Frees the handles, unless MPI is finalized already or may still use them.
   ~MpiGroup();
 
   MPI_Comm data() const { return data_; }

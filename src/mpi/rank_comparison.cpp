@@ -16,7 +16,7 @@ constexpr std::size_t kDescriptionBytes = 512;
 }  // namespace
 
 void RankComparison::post(MpiGroup& group, const CollectiveCall& call, std::uint64_t sequence) {
-  // An odd factor loses nothing: neighbouring numbers become far ones.
+  // An odd factor loses nothing: neighboring numbers become far ones.
   const std::uint64_t fingerprint = call.fingerprint() ^ (sequence * 0x9E3779B97F4A7C15U);
   message_ = ComparedMessage(call, fingerprint);
   group.check(MPI_Iallreduce(MPI_IN_PLACE, &message_, 1, group.comparisonType(),

@@ -68,7 +68,7 @@ class OverheadGovernor {
   double lastCostNanos_ = 0.0;
   std::int64_t recordedInARow_ = 0;
   double lastUnrecordedNanos_ = 0.0;  // 0: there was none
-  // Of recorded steps to the last one that was not: neighbours, since a machine's speed drifts by
+  // Of recorded steps to the last one that was not: neighbors, since a machine's speed drifts by
   // more than recording costs.
   Latest differences_;
 };

@@ -80,14 +80,14 @@ std::vector<StepSummaryPart> comparedParts() {
   return parts;
 }
 
-StragglerAnalysis analyse(const std::vector<PartSeconds>& secondsByRank) {
+StragglerAnalysis analyze(const std::vector<PartSeconds>& secondsByRank) {
   std::vector<TimedPart> parts;
   for (const StepSummaryPart& part : comparedParts()) {
     const bool isWork = part.nanos != &StepSummary::transfer && part.nanos != &StepSummary::wait &&
                         part.nanos != &StepSummary::total;
     parts.push_back({part.name, isWork});
   }
-  return detail::analyseStragglers(parts, secondsByRank);
+  return detail::analyzeStragglers(parts, secondsByRank);
 }
 
 PartSeconds secondsOf(const StepSummary& step) {
@@ -130,13 +130,13 @@ void writeStragglers(SummaryWriter& writer, ArrayView<const RankProfile> ranks, 
   std::vector<PartSeconds> meanByRank;
   for (const auto& [number, secondsByRank] : steps) {
     StepBatch batch = writer.atStep(number);
-    detail::addStragglers(&batch, kPrefix, analyse(secondsByRank));
+    detail::addStragglers(&batch, kPrefix, analyze(secondsByRank));
     addTo(&meanByRank, secondsByRank, 1.0 / static_cast<double>(steps.size()));
   }
   if (steps.empty()) {
     return;
   }
-  const StragglerAnalysis overall = analyse(meanByRank);
+  const StragglerAnalysis overall = analyze(meanByRank);
   if (overall.slowdown > kToldSlowdown) {
     std::vector<std::string> nodeByRank;
     for (const RankProfile& rank : ranks) {

@@ -12,7 +12,7 @@
 namespace steptape {
 namespace {
 
-/// A part of a step, in the order in which they are stacked; its colour is the same in every
+/// A part of a step, in the order in which they are stacked; its color is the same in every
 /// figure.
 struct Part {
   const char* name;

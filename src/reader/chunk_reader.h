@@ -49,7 +49,7 @@ class ChunkReader {
   Chunk* next();
 
  private:
-  // Threads write to neighbouring slots at every event: no cache line may belong to two of them.
+  // Threads write to neighboring slots at every event: no cache line may belong to two of them.
   static constexpr std::size_t kCacheLinesBytes = 128;
   struct alignas(kCacheLinesBytes) Slot {
     Chunk chunk;

@@ -44,7 +44,7 @@ class NameCache {
   std::array<std::unordered_map<std::string_view, std::uint16_t>, kSpanKinds> ids_;
 };
 
-/// The colour that a zone was given, as 0xRRGGBB; 0: none.
+/// The color that a zone was given, as 0xRRGGBB; 0: none.
 STEPTAPE_EXPORT std::uint32_t spanColor(std::uint16_t nameId);
 /// @param rgb 0: leaves it as it is.
 void setSpanColor(std::uint16_t nameId, std::uint32_t rgb) noexcept;

@@ -75,7 +75,7 @@ class SpanRing {
  private:
   static constexpr std::size_t kPrefetch = 8;
 
-  const std::unique_ptr<SpanRecord[]> slots_;  // left uninitialised: pages are touched when used
+  const std::unique_ptr<SpanRecord[]> slots_;  // left uninitialized: pages are touched when used
   const std::size_t capacity_;
   // The two sides write to cache lines of their own.
   alignas(64) std::atomic<std::uint64_t> head_{0};

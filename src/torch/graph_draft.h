@@ -34,7 +34,7 @@ struct DraftNode {
   Kind kind = Kind::kOperator;
   std::string op;    ///< GraphNode::op
   std::string leaf;  ///< Last part of the name; parameters, inputs and outputs keep it as it is.
-  /// Unset for an operator that reads no parameters: its neighbours decide.
+  /// Unset for an operator that reads no parameters: its neighbors decide.
   std::optional<Scope> scope;
   /// The zones around an operator, the outermost first.
   std::vector<OpenZone> zones;

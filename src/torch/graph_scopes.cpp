@@ -48,8 +48,8 @@ void takeScopesOfParameters(GraphDraft* draft) {
   }
 }
 
-/// For each operator that has no scope yet: the deepest one that its neighbours share.
-std::vector<MaybeScope> scopesSharedByNeighbours(const GraphDraft& draft) {
+/// For each operator that has no scope yet: the deepest one that its neighbors share.
+std::vector<MaybeScope> scopesSharedByNeighbors(const GraphDraft& draft) {
   const std::vector<DraftNode>& nodes = draft.nodes;
   // What comes from before is known once all producers are, and they come first; what comes from
   // behind likewise, in the other direction.
@@ -149,7 +149,7 @@ std::string shortTypeName(std::string_view type) {
 void inferScopes(GraphDraft* draft) {
   takeScopesOfParameters(draft);
   const ScopesOfZones zones(*draft);
-  const std::vector<MaybeScope> shared = scopesSharedByNeighbours(*draft);
+  const std::vector<MaybeScope> shared = scopesSharedByNeighbors(*draft);
   for (std::size_t i = 0; i < draft->nodes.size(); ++i) {
     DraftNode& node = draft->nodes[i];
     if (node.kind == Kind::kOperator && !node.scope) {

@@ -21,7 +21,7 @@ std::string shortTypeName(std::string_view type);
 /// Gives every operator a scope.
 ///
 /// One that reads parameters, or what was computed of parameters only, has the scope of their
-/// module, or the deepest that they share. Any other has the deepest scope that its neighbours
+/// module, or the deepest that they share. Any other has the deepest scope that its neighbors
 /// share: those that made its inputs, and those that read its outputs. A model's inputs and outputs
 /// belong to the root. Where a zone was open, operators with parameters inside it tell its scope,
 /// which none of the others leaves.

@@ -17,7 +17,7 @@ struct Outcome {
   at::Tensor loss;
 };
 
-/// The function that is minimised: the model's forward pass and the loss, on the run's device and
+/// The function that is minimized: the model's forward pass and the loss, on the run's device and
 /// in its precision.
 ///
 /// Not thread-safe: one thread at a time.

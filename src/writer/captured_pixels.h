@@ -13,7 +13,7 @@
 
 namespace steptape::detail {
 
-/// Reports, once for each tag, that a picture had elements which are no colour.
+/// Reports, once for each tag, that a picture had elements which are no color.
 inline void reportNans(const std::string& tag, std::uint64_t nans, Reporter* reporter) {
   if (nans > 0) {
     reporter->reportOnce("NaN pixels " + tag, "the picture \"" + tag + "\" has " +

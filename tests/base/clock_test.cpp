@@ -40,7 +40,7 @@ TEST(Clock, RoundsItsSecondsToNanosecondsWhereItHasNoBetter) {
   EXPECT_EQ(clock.wallNanos(), 1'250'000'000);
   clock.wall = -1.25;
   EXPECT_EQ(clock.wallNanos(), -1'250'000'000);
-  // Neighbouring doubles of today stay as far apart as they are.
+  // Neighboring doubles of today stay as far apart as they are.
   clock.wall = 1.7e9 + 0x1p-22;
   EXPECT_EQ(clock.wallNanos(), 1'700'000'000'000'000'238);
 }

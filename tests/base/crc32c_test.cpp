@@ -62,7 +62,7 @@ TEST_P(Crc32cImplementations, GiveTheVectorsOfRfc3720) {
   EXPECT_EQ(crc(descending), 0x113fdb5c);
 }
 
-TEST_P(Crc32cImplementations, GiveTheCheckValueOfTheCatalogue) {
+TEST_P(Crc32cImplementations, GiveTheCheckValueOfTheCatalog) {
   EXPECT_EQ(crc("123456789"), 0xe3069283);
 }
 

@@ -162,7 +162,7 @@ std::uint16_t bitsOf(float value, DType dtype) {
 
 void halvesAreAddedInFloat32(Communicator& world) {
   for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
-    // The first number of which every second whole neighbour is missing.
+    // The first number of which every second whole neighbor is missing.
     const float large = dtype == DType::kFloat16 ? 2048 : 256;
     Halves data{std::vector<std::uint16_t>(13, bitsOf(world.isRoot() ? large : 1, dtype)), dtype};
     world.allreduce(data.elements(), ReduceOp::kSum);

@@ -16,7 +16,7 @@ BFloat16 rounded(float value, BFloat16 /*type*/) {
   return roundToBFloat16(value);
 }
 
-/// Every number of a type of 16 bits, its neighbour, and what lies between them; `infinity` are the
+/// Every number of a type of 16 bits, its neighbor, and what lies between them; `infinity` are the
 /// bits of that.
 template <typename Half>
 void expectRoundsToNearestEven(std::uint16_t infinity) {

@@ -43,10 +43,10 @@ class AddFromRanks : public test::WriterOnRanks {
   }
 };
 
-/// A grey image of `width` pixels of one row, all of value `grey`.
-struct GreyRow {
-  GreyRow(int width, int grey)
-      : pixels(static_cast<std::size_t>(width), static_cast<std::uint8_t>(grey)) {}
+/// A gray image of `width` pixels of one row, all of value `gray`.
+struct GrayRow {
+  GrayRow(int width, int gray)
+      : pixels(static_cast<std::size_t>(width), static_cast<std::uint8_t>(gray)) {}
   TensorView view() const {
     return {pixels.data(), {1, 1, static_cast<std::int64_t>(pixels.size())}};
   }
@@ -72,7 +72,7 @@ TEST_P(AddFromRanksOnRanks, WritesTheTextsOfAllRanksOnTheRoot) {
 
 TEST_P(AddFromRanksOnRanks, WritesImagesThatDifferInSize) {
   onRanks(GetParam(), [](DistributedWriter& writer, Communicator& world) {
-    const GreyRow row(world.rank() + 1, 10 * world.rank());
+    const GrayRow row(world.rank() + 1, 10 * world.rank());
     writer.addImageFromRanks("sample", row.view(), 3);
   });
   const std::map<std::string, ImageValue> found = images();
@@ -81,7 +81,7 @@ TEST_P(AddFromRanksOnRanks, WritesImagesThatDifferInSize) {
     const ImageValue& image = found.at("sample/" + rankRunName(rank));
     EXPECT_EQ(image.width, rank + 1);
     EXPECT_EQ(image.height, 1);
-    EXPECT_THAT(image.encoded, ElementsAre(GreyRow(rank + 1, 10 * rank).png()));
+    EXPECT_THAT(image.encoded, ElementsAre(GrayRow(rank + 1, 10 * rank).png()));
   }
 }
 
@@ -99,7 +99,7 @@ TEST_F(AddFromRanks, DoesNotLookAtTheImagesOfOtherRanks) {
     ImageFromRanksOptions options;
     options.ranks = {1};
     const std::vector<float> noImage{1, 2, 3};
-    const GreyRow row(4, 100);
+    const GrayRow row(4, 100);
     writer.addImageFromRanks("sample", world.isRoot() ? TensorView(noImage) : row.view(), 3,
                              options);
   });
@@ -134,7 +134,7 @@ TEST_F(AddFromRanks, WritesIntoTheJobsRunBesideTheRanksOwn) {
 TEST_F(AddFromRanks, ThrowsOnEveryRankIfTheImageOfOneDoesNotFitAndGoesOn) {
   onRanks(3, [](DistributedWriter& writer, Communicator& world) {
     const std::vector<float> noImage{1, 2, 3};
-    const GreyRow row(4, 100);
+    const GrayRow row(4, 100);
     expectError(ErrorCode::kInvalidArgument, "rank 1 (" + world.nodeName() + "): ", [&] {
       writer.addImageFromRanks("sample", world.rank() == 1 ? TensorView(noImage) : row.view(), 3);
     });

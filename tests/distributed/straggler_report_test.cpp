@@ -224,13 +224,13 @@ TEST_F(StragglerReportTest, RefusesOptionsThatMakeNoSense) {
   });
 }
 
-detail::StragglerAnalysis analyse(const std::vector<detail::PartSeconds>& secondsByRank) {
-  return detail::analyseStragglers({{"input", true}, {"forward", true}, {"wait", false}},
+detail::StragglerAnalysis analyze(const std::vector<detail::PartSeconds>& secondsByRank) {
+  return detail::analyzeStragglers({{"input", true}, {"forward", true}, {"wait", false}},
                                    secondsByRank);
 }
 
 TEST(StragglerAnalysis, ComparesTwoRanksWithTheFasterOne) {
-  const detail::StragglerAnalysis analysis = analyse({{0.001, 0, 0.002}, {0.003, 0, 0}});
+  const detail::StragglerAnalysis analysis = analyze({{0.001, 0, 0.002}, {0.003, 0, 0}});
   EXPECT_EQ(analysis.work.slowestRank, 1);
   EXPECT_DOUBLE_EQ(analysis.slowdown, 3);
 }
@@ -238,7 +238,7 @@ TEST(StragglerAnalysis, ComparesTwoRanksWithTheFasterOne) {
 TEST(StragglerAnalysis, NamesThePartThatLosesMostAndNotTheLongestOne) {
   const detail::PartSeconds normal{0.001, 0.200, 0.050};
   const detail::PartSeconds slow{0.051, 0.210, 0};
-  const detail::StragglerAnalysis analysis = analyse({normal, slow, normal});
+  const detail::StragglerAnalysis analysis = analyze({normal, slow, normal});
   EXPECT_EQ(analysis.work.slowestRank, 1);
   EXPECT_EQ(analysis.parts[analysis.slowestPart].part.name, std::string("input"));
 }
@@ -246,18 +246,18 @@ TEST(StragglerAnalysis, NamesThePartThatLosesMostAndNotTheLongestOne) {
 TEST(StragglerAnalysis, DoesNotTakeWaitingForWork) {
   const detail::PartSeconds waiting{0, 0.001, 5};
   const detail::PartSeconds working{0, 0.002, 0};
-  const detail::StragglerAnalysis analysis = analyse({waiting, working, waiting});
+  const detail::StragglerAnalysis analysis = analyze({waiting, working, waiting});
   EXPECT_EQ(analysis.work.slowestRank, 1);
   EXPECT_DOUBLE_EQ(analysis.slowdown, 2);
   EXPECT_EQ(analysis.parts[analysis.slowestPart].part.name, std::string("forward"));
 }
 
 TEST(StragglerAnalysis, FindsNobodySlowWhereNobodyWorks) {
-  EXPECT_EQ(analyse({{0, 0, 0}, {0, 0, 0}}).slowdown, 1);
+  EXPECT_EQ(analyze({{0, 0, 0}, {0, 0, 0}}).slowdown, 1);
 }
 
 TEST(StragglerAnalysis, FindsOneRankAloneAsFastAsTheMedian) {
-  EXPECT_EQ(analyse({{0.1, 0, 0}}).slowdown, 1);
+  EXPECT_EQ(analyze({{0.1, 0, 0}}).slowdown, 1);
 }
 
 }  // namespace

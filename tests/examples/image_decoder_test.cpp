@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoder of imagenet_benchmark. The images are by Pillow 13.0.0 with libjpeg-turbo 3.2.0,
-// which also said what colours they decode to:
+// which also said what colors they decode to:
 //
 //   halves.jpg, halves.png   24 x 16, the left half (200, 40, 60), the right half (30, 60, 180)
-//   grey.jpg                 8 x 8, one channel, 77
+//   gray.jpg                 8 x 8, one channel, 77
 //   cmyk.jpg                 8 x 8, Adobe's inverted CMYK of (100, 150, 200)
 //   plain.jpg                64 x 64, (90, 120, 150)
 #include "image_decoder.h"
@@ -59,7 +59,7 @@ std::string failure(const Action& action) {
   return ElementsAre(closeTo(red), closeTo(green), closeTo(blue));
 }
 
-TEST(ImageDecoder, ReadsColourJpegAndPngAlike) {
+TEST(ImageDecoder, ReadsColorJpegAndPngAlike) {
   for (const char* name : {"halves.jpg", "halves.png"}) {
     const RgbImage image = decodeImage(imagePath(name), kWhole);
     ASSERT_EQ(image.width, 24u) << name;
@@ -71,8 +71,8 @@ TEST(ImageDecoder, ReadsColourJpegAndPngAlike) {
   }
 }
 
-TEST(ImageDecoder, MakesColourOfGreyAndOfInvertedCmyk) {
-  EXPECT_THAT(pixel(decodeImage(imagePath("grey.jpg"), kWhole), 3, 3), near(77, 77, 77));
+TEST(ImageDecoder, MakesColorOfGrayAndOfInvertedCmyk) {
+  EXPECT_THAT(pixel(decodeImage(imagePath("gray.jpg"), kWhole), 3, 3), near(77, 77, 77));
   EXPECT_THAT(pixel(decodeImage(imagePath("cmyk.jpg"), kWhole), 3, 3), near(100, 150, 200));
 }
 

@@ -27,7 +27,7 @@ expect_benchmark(2 alexnet 61100840 --image-size 64)
 # A folder of images, where the decoders are built in.
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/images/halves.jpg ${CMAKE_CURRENT_LIST_DIR}/images/halves.png
   DESTINATION ${WORK_DIR}/images/halves)
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/images/grey.jpg ${CMAKE_CURRENT_LIST_DIR}/images/cmyk.jpg
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/images/gray.jpg ${CMAKE_CURRENT_LIST_DIR}/images/cmyk.jpg
   ${CMAKE_CURRENT_LIST_DIR}/images/plain.jpg DESTINATION ${WORK_DIR}/images/others)
 run_example(2 --data images --image-size 32 --log-dir folder ${short})
 read_scalars(folder)

@@ -83,8 +83,8 @@ expect("${CALLS}" "^aprun -n 8 -N 4 -cc depth -d 16 -j 1 -e OMP_NUM_THREADS=16 -
 
 # At the time limit the signal reaches the ranks, which end in order; then the job is requeued.
 stand_in(srun "touch started" "i=0"
-  "while [ ! -e signalled ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done")
-stand_in(scancel "touch signalled")
+  "while [ ! -e signaled ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done")
+stand_in(scancel "touch signaled")
 run_job(0 "bash '${jobs}/slurm.sh' & job=$!; while [ ! -e started ]; do sleep 0.1; done; kill -TERM $job; wait $job")
 expect("${CALLS}" "\nscancel --signal=TERM 17\nscontrol requeue 17\n$")
 

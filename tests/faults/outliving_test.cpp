@@ -41,9 +41,9 @@ TEST_P(Outliving, AnMpiOfSomebodyElseIsHarmless) {
 TEST_P(Outliving, MpiIsAnErrorForWhatNeedsTheOtherRanks) {
   const JobEnd end = run(STEPTAPE_MPIEXEC " -n 2", "mpi=own use=yes");
   EXPECT_EQ(end.exitCode, 0) << end.output;
-  for (const char* line : {"save refused: [^\n]*MPI is not initialised, or finalised already",
-                           "fit refused: [^\n]*MPI is not initialised, or finalised already",
-                           "reduce refused: [^\n]*since MPI was finalised with [^\n]* under way"}) {
+  for (const char* line : {"save refused: [^\n]*MPI is not initialized, or finalized already",
+                           "fit refused: [^\n]*MPI is not initialized, or finalized already",
+                           "reduce refused: [^\n]*since MPI was finalized with [^\n]* under way"}) {
     EXPECT_THAT(end.output, ::testing::ContainsRegex(line));
   }
   EXPECT_THAT(end.output, HasSubstr("rank 0 is done"));

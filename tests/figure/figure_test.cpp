@@ -431,7 +431,7 @@ TEST(Limits, CutWhatLiesOutside) {
 TEST(Grid, CanBeSwitchedOff) {
   const Rgb grid{232, 232, 232};
   EXPECT_GT(Picture(Figure()).count(grid), 1000);
-  // The edges of letters may have the same colour.
+  // The edges of letters may have the same color.
   EXPECT_LT(Picture(Figure().setGrid(false)).count(grid), 50);
 }
 
@@ -452,7 +452,7 @@ TEST(Dpi, MakesTextAndLinesLarger) {
               2 * Picture(usual.line(flat, redLine())).boxOf(kRed).height(), 2);
 }
 
-Figure labelled(std::vector<double> y) {
+Figure labeled(std::vector<double> y) {
   LineOptions options;
   options.label = "HHHHHHHH";
   options.color = "#ff0000";
@@ -465,28 +465,28 @@ Figure labelled(std::vector<double> y) {
   return figure;
 }
 
-/// The grey of the legend's border.
+/// The gray of the legend's border.
 constexpr Rgb kBorder{204, 204, 204};
 
 TEST(Legend, AppearsOnceSomethingHasALabel) {
   EXPECT_EQ(Picture(Figure().setGrid(false)).count(kBorder), 0);
-  EXPECT_GT(Picture(labelled({0, 1, 2, 3, 4})).count(kBorder), 200);
+  EXPECT_GT(Picture(labeled({0, 1, 2, 3, 4})).count(kBorder), 200);
 }
 
 TEST(Legend, CanBeHidden) {
-  EXPECT_EQ(Picture(labelled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kNone)).count(kBorder), 0);
+  EXPECT_EQ(Picture(labeled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kNone)).count(kBorder), 0);
 }
 
 TEST(Legend, AvoidsWhatIsDrawn) {
-  const Picture rising(labelled({0, 1, 2, 3, 4}));
+  const Picture rising(labeled({0, 1, 2, 3, 4}));
   EXPECT_LT(rising.boxOf(kBorder).right, rising.width() / 2);
-  const Picture falling(labelled({4, 3, 2, 1, 0}));
+  const Picture falling(labeled({4, 3, 2, 1, 0}));
   EXPECT_GT(falling.boxOf(kBorder).left, falling.width() / 2);
 }
 
 TEST(Legend, LiesInTheCornerAskedFor) {
   const auto box = [](LegendPlace place) {
-    return Picture(labelled({0, 1, 2, 3, 4}).setLegend(place)).boxOf(kBorder);
+    return Picture(labeled({0, 1, 2, 3, 4}).setLegend(place)).boxOf(kBorder);
   };
   EXPECT_GT(box(LegendPlace::kUpperRight).left, 320);
   EXPECT_LT(box(LegendPlace::kUpperRight).bottom, 240);
@@ -499,7 +499,7 @@ TEST(Legend, LiesInTheCornerAskedFor) {
 }
 
 TEST(Legend, LiesBesideTheAxesIfAskedFor) {
-  const Picture beside(labelled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kBeside));
+  const Picture beside(labeled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kBeside));
   const Box legend = beside.boxOf(kBorder);
   EXPECT_LT(legend.right, beside.width());
   for (int x = legend.left - 8; x < legend.left; ++x) {

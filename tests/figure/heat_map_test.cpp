@@ -22,7 +22,7 @@ Rgb level(int value) {
 }
 
 TEST(HeatMap, HasItsFirstRowAtTheTop) {
-  // Every second of viridis' eleven published colours, which no text has.
+  // Every second of viridis' eleven published colors, which no text has.
   const std::vector<int> numbers{0, 1, 2, 3, 4, 5};
   HeatMapOptions options;
   options.colorbar = false;
@@ -81,7 +81,7 @@ TEST(HeatMap, OfEqualNumbersHasOneColor) {
 }
 
 TEST(HeatMap, ShowsTheMeanWhereCellsAreSmallerThanPixels) {
-  // A checkerboard of 0 and 1 is grey from afar.
+  // A checkerboard of 0 and 1 is gray from afar.
   constexpr std::int64_t kSide = 4000;
   std::vector<std::uint8_t> numbers(kSide * kSide);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -105,7 +105,7 @@ TEST(HeatMap, CanHaveSquareCells) {
 }
 
 TEST(HeatMap, HasAColorbarFromTheLeastToTheLargestColor) {
-  // One number only: all other colours are those of the colorbar.
+  // One number only: all other colors are those of the colorbar.
   const std::vector<double> numbers{0.5};
   HeatMapOptions options = gray();
   options.colorbar = true;
@@ -123,7 +123,7 @@ TEST(HeatMap, HasAColorbarFromTheLeastToTheLargestColor) {
 
 class ConfusionMatrix : public ::testing::Test {
  protected:
-  /// Two classes; the cells' colours are white and black.
+  /// Two classes; the cells' colors are white and black.
   static Figure figure(std::vector<std::int64_t> counts, bool normalize = false) {
     ConfusionMatrixOptions options;
     options.colormap = "gray_r";

@@ -18,7 +18,7 @@ inline constexpr Rgb kRed{255, 0, 0};
 inline constexpr Rgb kLime{0, 255, 0};
 inline constexpr Rgb kWhitePixel{255, 255, 255};
 
-/// The smallest rectangle that holds all pixels of a colour; right and bottom are excluded.
+/// The smallest rectangle that holds all pixels of a color; right and bottom are excluded.
 struct Box {
   int left = 0;
   int top = 0;
@@ -50,7 +50,7 @@ class Picture {
     return {pixels_.data[i], pixels_.data[i + 1], pixels_.data[i + 2]};
   }
 
-  /// How many pixels have exactly this colour.
+  /// How many pixels have exactly this color.
   int count(const Rgb& color) const {
     int count = 0;
     for (int y = 0; y < height(); ++y) {
@@ -61,7 +61,7 @@ class Picture {
     return count;
   }
 
-  /// Where the colour is; fails the test if it is nowhere.
+  /// Where the color is; fails the test if it is nowhere.
   Box boxOf(const Rgb& color) const {
     Box box{width(), height(), 0, 0};
     for (int y = 0; y < height(); ++y) {
@@ -72,7 +72,7 @@ class Picture {
         }
       }
     }
-    EXPECT_GT(box.right, box.left) << "the colour is not in the picture";
+    EXPECT_GT(box.right, box.left) << "the color is not in the picture";
     return box;
   }
 

@@ -101,7 +101,7 @@ TEST(NumberLabels, WriteWhatIsVeryLargeOrSmallWithAPowerOfTen) {
   EXPECT_THAT(texts(numberLabels({5e19, 1e20})), ElementsAre("0.5\u00D710^20", "1.0\u00D710^20"));
 }
 
-TEST(NumberLabels, TellApartNeighboursFarFromZero) {
+TEST(NumberLabels, TellApartNeighborsFarFromZero) {
   EXPECT_THAT(texts(numberLabels({1000000.5, 1000001})), ElementsAre("1.0000005M", "1.0000010M"));
 }
 

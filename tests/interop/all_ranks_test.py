@@ -132,8 +132,8 @@ class MarginCharts(AllRanksCase):
     def test_the_page_draws_each_with_its_band(self):
         self.show("custom_scalars", *METRICS)
         for index in range(len(METRICS)):
-            # The band is a paler shade of the line's colour, and much wider.
-            self.eventually(lambda: self.assert_coloured("vz-line-chart2", 1500, index))
+            # The band is a paler shade of the line's color, and much wider.
+            self.eventually(lambda: self.assert_colored("vz-line-chart2", 1500, index))
         self.assertNotIn("do not match", self.page.text())
 
 
@@ -149,7 +149,7 @@ class RankValues(AllRanksCase):
             self.assertAlmostEqual(buckets[0][0], least[step], places=6)
             self.assertAlmostEqual(buckets[-1][1], greatest[step], places=6)
         self.show("histograms", "loss/train/ranks", tags="ranks")
-        self.eventually(lambda: self.assert_coloured("vz-histogram-timeseries", 2000))
+        self.eventually(lambda: self.assert_colored("vz-histogram-timeseries", 2000))
 
     def test_images_of_chosen_ranks_say_whose_they_are(self):
         tags = tensorboard.get("plugin/images/tags")["job"]
@@ -230,7 +230,7 @@ class Stragglers(AllRanksCase):
         self.show("scalars", "straggler/slowdown", "straggler/slowest_rank",
                   tags="straggler/slow")
         for index in range(2):
-            self.eventually(lambda: self.assert_coloured("vz-line-chart2", 100, index))
+            self.eventually(lambda: self.assert_colored("vz-line-chart2", 100, index))
         self.show("text", "straggler/report", tags="straggler")
         self.page.wait_for_text(f"rank 2 ({socket.gethostname()}) needs ")
 

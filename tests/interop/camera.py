@@ -37,11 +37,11 @@ class Camera:
         return self._page.screenshot([round(x) for x in (left, top, right - left, bottom - top)])
 
 
-def take_pictures(camera, prefix, sizes, true_colour=()):
+def take_pictures(camera, prefix, sizes, true_color=()):
     """The main program: takes the pictures of a Camera's methods, as <prefix>_<method>.png.
 
-    sizes are those of the window where they are not the usual ones, and true_colour names the
-    pictures with shades that 256 colours would break into bands.
+    sizes are those of the window where they are not the usual ones, and true_color names the
+    pictures with shades that 256 colors would break into bands.
     """
     names = [name for name in vars(camera) if not name.startswith("_")]
     parser = argparse.ArgumentParser(description=camera.__doc__)
@@ -55,5 +55,5 @@ def take_pictures(camera, prefix, sizes, true_colour=()):
                 picture = getattr(camera(page, tensorboard.url), name)()
             path = os.path.join(arguments.folder, f"{prefix}_{name}.png")
             with open(path, "wb") as png:
-                png.write(picture if name in true_colour else screenshot.small_png(picture))
+                png.write(picture if name in true_color else screenshot.small_png(picture))
             print(path)

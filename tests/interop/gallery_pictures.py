@@ -11,7 +11,7 @@ from camera import Camera, take_pictures
 
 SIZES = {"text": (1000, 1000), "custom_scalars": (1600, 1000), "figures": (1800, 1300),
          "graph": (1100, 1400), "projector": (1440, 860)}  # Of the window.
-TRUE_COLOUR = ("images", "meshes", "projector")  # Shades that 256 colours would break into bands.
+TRUE_COLOR = ("images", "meshes", "projector")  # Shades that 256 colors would break into bands.
 
 
 class GalleryCamera(Camera):
@@ -82,4 +82,4 @@ class GalleryCamera(Camera):
 
 
 if __name__ == "__main__":
-    take_pictures(GalleryCamera, "gallery", SIZES, TRUE_COLOUR)
+    take_pictures(GalleryCamera, "gallery", SIZES, TRUE_COLOR)

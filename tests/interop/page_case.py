@@ -26,8 +26,8 @@ class PageCase(unittest.TestCase):
         with Image.open(io.BytesIO(self.page.screenshot(box))) as picture:
             return np.array(picture.convert("RGB")).astype(int)
 
-    def assert_coloured(self, element, least, index=0):
-        """Axes, grids and text are grey; what runs draw is not, though one run's colour is slate."""
+    def assert_colored(self, element, least, index=0):
+        """Axes, grids and text are gray; what runs draw is not, though one run's color is slate."""
         pixels = self.picture_of(element, index)
-        coloured = np.count_nonzero(pixels.max(axis=2) - pixels.min(axis=2) > 30)
-        self.assertGreaterEqual(coloured, least)
+        colored = np.count_nonzero(pixels.max(axis=2) - pixels.min(axis=2) > 30)
+        self.assertGreaterEqual(colored, least)

@@ -58,10 +58,10 @@ class GalleryCase(PageCase):
         self.page.open(f"{url}/#graphs")
         self.page.click("tf-graph-controls >> paper-item", run)
 
-    def assert_all_coloured(self, path, number, least):
+    def assert_all_colored(self, path, number, least):
         """There are enough such elements, and something is drawn in each."""
         for index in range(number):
-            self.eventually(lambda: self.assert_coloured(path, least, index))
+            self.eventually(lambda: self.assert_colored(path, least, index))
 
     def assert_image_sizes(self, path, *expected):
         """The browser has decoded images of these widths and heights."""
@@ -80,21 +80,21 @@ class Pages(GalleryCase):
     def test_time_series_shows_curves_histograms_and_images(self):
         self.show("timeseries", "accuracy/test", "julia", "two dice",
                   tags="accuracy/test|loss/test|julia|dice")
-        self.assert_all_coloured("line-chart", 2, 300)
-        self.assert_all_coloured("tb-histogram", 1, 1000)
+        self.assert_all_colored("line-chart", 2, 300)
+        self.assert_all_colored("tb-histogram", 1, 1000)
         self.assert_image_sizes("image-card img", "256x256")
 
     def test_scalars_shows_curves_with_their_names(self):
         self.show("scalars", "Training loss", "loss/test", tags="loss")
-        self.assert_all_coloured("vz-line-chart2", 2, 200)
+        self.assert_all_colored("vz-line-chart2", 2, 200)
 
     def test_scalars_shows_curves_of_sub_runs_in_one_chart(self):
         self.show("scalars", "gallery/waves/damped", "gallery/waves/sin", tags="waves")
-        self.assert_all_coloured("vz-line-chart2", 1, 400)
+        self.assert_all_colored("vz-line-chart2", 1, 400)
 
     def test_custom_scalars_shows_bands_and_lines(self):
         self.show("custom_scalars", "Training", "Return", "Both losses", "Accuracy")
-        self.assert_all_coloured("vz-line-chart2", 3, 200)
+        self.assert_all_colored("vz-line-chart2", 3, 200)
 
     def test_images_shows_images_grids_boxes_and_videos(self):
         self.show("images", tags="julia|batch|sizes|boxes|rings")
@@ -112,11 +112,11 @@ class Pages(GalleryCase):
 
     def test_distributions_shows_bands(self):
         self.show("distributions", "weights/drifting", "weights/narrowing", tags="weights")
-        self.assert_all_coloured("vz-distribution-chart", 2, 5000)
+        self.assert_all_colored("vz-distribution-chart", 2, 5000)
 
     def test_histograms_shows_slices(self):
         self.show("histograms", "activations", "two dice", tags="activations|dice")
-        self.assert_all_coloured("vz-histogram-timeseries", 2, 2000)
+        self.assert_all_colored("vz-histogram-timeseries", 2, 2000)
 
     def test_text_shows_markdown_and_tables(self):
         self.show("text", tags="notes|samples")
@@ -130,7 +130,7 @@ class Pages(GalleryCase):
 
     def test_pr_curves_shows_curves(self):
         self.show("pr_curves", "cats", "dogs", "counted")
-        self.assert_all_coloured("vz-line-chart2", 3, 200)
+        self.assert_all_colored("vz-line-chart2", 3, 200)
 
     def test_hparams_compares_trials(self):
         self.show("hparams")
@@ -144,14 +144,14 @@ class Pages(GalleryCase):
 
     def test_mesh_draws_a_mesh_and_a_point_cloud(self):
         self.show("mesh", "knot", "lorenz")
-        self.assert_all_coloured("tf-mesh-loader >> canvas", 2, 5000)
+        self.assert_all_colored("tf-mesh-loader >> canvas", 2, 5000)
 
     def test_projector_shows_points_as_thumbnails(self):
         self.show("projector")
         self.page.click("paper-item", "colors:00000 343x3")
         for text in ("Points: 343", "Dimension: 3"):
             self.page.wait_for_text(text)
-        self.assert_all_coloured("#scatter >> canvas", 1, 5000)
+        self.assert_all_colored("#scatter >> canvas", 1, 5000)
 
     def test_graphs_shows_scopes_of_a_graph_put_together_by_hand(self):
         self.show_graph("gallery/graph_by_hand")
@@ -187,42 +187,42 @@ class TorchPages(GalleryCase):
             {"ResNet/layer1[Sequential]/0[Block]", "ResNet/layer1[Sequential]/1[Block]"},
             self.shown_nodes()))
 
-    def choose_colour(self, name):
+    def choose_color(self, name):
         button = f"findAll('paper-radio-button').find(e => textOf(e).includes('{name}'))"
         self.page.wait_for(f"{button} && !{button}.disabled", name)
         self.page.evaluate(f"{button}.click()")
 
     def fill(self, node):
-        """The colour of a node, as three numbers."""
+        """The color of a node, as three numbers."""
         path = f'g.node[data-name="{node}"] > .nodeshape > rect'
         return self.page.all(path, "getComputedStyle(e).fill.match(/\\d+/g).map(Number)")[0]
 
     def assert_reddish(self, node):
-        """It is grey where TensorBoard knows of no times."""
+        """It is gray where TensorBoard knows of no times."""
         def check():
             red, green, _ = self.fill(node)
             self.assertGreater(red, green)
 
         self.eventually(check)
 
-    def test_graphs_colours_modules_by_measured_time(self):
+    def test_graphs_colors_modules_by_measured_time(self):
         self.show_graph("gallery")
         self.page.click("tf-graph-controls >> paper-item", "step1")
-        self.choose_colour("Compute time")
+        self.choose_color("Compute time")
         self.assert_reddish("ResNet")
 
-    def test_graphs_colours_modules_by_a_profile_of_training(self):
-        for session, colour in (("profile step 4", "Compute time"), ("profile step 4", "Memory"),
+    def test_graphs_colors_modules_by_a_profile_of_training(self):
+        for session, color in (("profile step 4", "Compute time"), ("profile step 4", "Memory"),
                                 ("profile step 4 backward", "Compute time")):
-            with self.subTest(session=session, colour=colour):
+            with self.subTest(session=session, color=color):
                 self.show_graph("gallery")
                 self.page.click("tf-graph-controls >> paper-item", session)
-                self.choose_colour(colour)
+                self.choose_color(color)
                 self.assert_reddish("ResNet")
                 self.expand("ResNet")
                 self.eventually(lambda: self.assertIn("ResNet/layer1[Sequential]",
                                                       self.shown_nodes()))
-                # The stages differ, and so do their colours.
+                # The stages differ, and so do their colors.
                 self.eventually(lambda: self.assertNotEqual(
                     self.fill("ResNet/layer1[Sequential]"), self.fill("ResNet/fc[Linear]")))
 

@@ -93,7 +93,7 @@ class Peer:
 
         for layout in ("CHW", "HWC", "CWH", "HW", "WH"):
             add(f"layout/{layout}", layout.lower(), layout)
-        for name in ("grey", "rgba", "levels", "too_bright", "all_levels"):
+        for name in ("gray", "rgba", "levels", "too_bright", "all_levels"):
             add(name, name)
 
     def image_batches(self, writer):

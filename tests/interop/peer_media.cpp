@@ -19,7 +19,7 @@ void logImages(steptape::SummaryWriter& writer, const PeerNumbers& numbers) {
   add("layout/CWH", "cwh", "CWH");
   add("layout/HW", "hw", "HW");
   add("layout/WH", "wh", "WH");
-  for (const std::string name : {"grey", "rgba", "levels", "too_bright", "all_levels"}) {
+  for (const std::string name : {"gray", "rgba", "levels", "too_bright", "all_levels"}) {
     add(name, name);
   }
 }

@@ -42,7 +42,7 @@ class ImageChecks:
     def test_images(self):
         for layout in ("CHW", "HWC", "CWH", "HW", "WH"):
             self.assert_same_pixels("images", f"layout/{layout}")
-        for tag in ("grey", "rgba", "levels"):
+        for tag in ("gray", "rgba", "levels"):
             self.assert_same_pixels("images", tag)
 
     def test_image_steps_and_times(self):
@@ -52,9 +52,9 @@ class ImageChecks:
 
         self.assert_same(fetch)
 
-    def test_grey_images_stay_grey(self):
+    def test_gray_images_stay_gray(self):
         def check():
-            for tag in ("grey", "layout/HW", "layout/WH"):
+            for tag in ("gray", "layout/HW", "layout/WH"):
                 self.assertEqual(mode(self.image(self.steptape, "images", tag)), "L")
                 for peer in self.peers:
                     self.assertEqual(mode(self.image(peer, "images", tag)), "RGB")

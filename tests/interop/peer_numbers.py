@@ -77,7 +77,7 @@ def images(rng):
         "cwh": np.ascontiguousarray(rgb.transpose(0, 2, 1)),
         "hw": rgb[0],
         "wh": np.ascontiguousarray(rgb[0].T),
-        "grey": rgb[:1],
+        "gray": rgb[:1],
         "rgba": rng.random((4, HEIGHT, WIDTH), dtype=np.float32),
         "levels": rng.integers(0, 256, size=(3, HEIGHT, WIDTH)).astype(np.uint8),
         "too_bright": (4 * rgb - 2).astype(np.float32),

@@ -42,7 +42,7 @@ class MeshChecks:
     TAGS = ("cloud", "colored", "fractions", "whole")
 
     def parts(self, log, tag):
-        """What the page is told of each part, by its type: 1 vertices, 2 faces, 3 colours."""
+        """What the page is told of each part, by its type: 1 vertices, 2 faces, 3 colors."""
         parts = log.get("mesh", "meshes", run="meshes", tag=tag, sample=0)
         return {part.pop("content_type"): part for part in parts}
 

@@ -34,7 +34,7 @@ steptape::ReducedOptions withBand(double weight) {
   return options;
 }
 
-/// Rings around a centre that is another one on each rank.
+/// Rings around a center that is another one on each rank.
 std::vector<float> rings(int rank) {
   std::vector<float> pixels;
   for (std::int64_t y = 0; y < kSide; ++y) {

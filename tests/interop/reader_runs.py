@@ -122,7 +122,7 @@ def new_style(log_dir):
             histogram_summary.histogram_pb("no histogram", []).value[0],
             tensor("image", [b"40", b"30"] + [b"PNG"] * step,
                    image_metadata.create_summary_metadata("Pictures", "*two*")),
-            tensor("labelled audio", [[b"RIFF a", b"label"], [b"RIFF b", b""]],
+            tensor("labeled audio", [[b"RIFF a", b"label"], [b"RIFF b", b""]],
                    audio_metadata.create_summary_metadata(
                        None, None, encoding=audio_metadata.Encoding.Value("WAV"))),
             tensor("audio", [b"RIFF"], metadata_of(

@@ -93,7 +93,7 @@ class ScalingStudy(StudyCase):
         self.show("scalars", "scaling/efficiency", "scaling/speed_up",
                   tags="scaling/(eff|speed)")
         for index in range(2):
-            self.eventually(lambda: self.assert_coloured("vz-line-chart2", 100, index))
+            self.eventually(lambda: self.assert_colored("vz-line-chart2", 100, index))
 
     def test_the_page_shows_the_terminals_table(self):
         self.show("text", "scaling/table", "Strong scaling, work in total: 64", tags="scaling")
@@ -114,7 +114,7 @@ class StudyFigures(StudyCase):
             ["480x360", "480x360"]))
         for index in range(2):
             # At least the bar of one rank, which is 100 %.
-            self.eventually(lambda: self.assert_coloured("tf-image-loader >> img", 1000, index))
+            self.eventually(lambda: self.assert_colored("tf-image-loader >> img", 1000, index))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def wait_until_drawn(page, moving=False):
 
 
 def small_png(data):
-    """The same picture with at most 256 colours, enough for charts: a third of the bytes."""
+    """The same picture with at most 256 colors, enough for charts: a third of the bytes."""
     picture = Image.open(io.BytesIO(data)).convert("RGB").quantize(256)
     out = io.BytesIO()
     picture.save(out, "PNG", optimize=True)

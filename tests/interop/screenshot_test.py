@@ -35,18 +35,18 @@ class Screenshot(PageCase):
     def test_shows_a_curve(self):
         self.show("timeseries", "by/name")
         # A line two pixels wide that crosses most of a chart.
-        self.eventually(lambda: self.assert_coloured("line-chart", 2 * 200))
+        self.eventually(lambda: self.assert_colored("line-chart", 2 * 200))
 
     def test_shows_a_histogram(self):
         self.show("timeseries", "wave")
-        self.eventually(lambda: self.assert_coloured("tb-histogram", 2000))
+        self.eventually(lambda: self.assert_colored("tb-histogram", 2000))
 
     def test_shows_an_image(self):
         self.show("timeseries", "channels/3")
 
         def check():
             pixels = self.picture_of("image-card img").reshape(-1, 3)
-            # 144 pixels, each of its own colour.
+            # 144 pixels, each of its own color.
             self.assertGreaterEqual(len(np.unique(pixels, axis=0)), 100)
 
         self.eventually(check)

@@ -242,7 +242,7 @@ class Pages(PageCase):
             [row for row in self.page.all("#heading_content") if row], 2 * rows))
         # The second drawing is that of the rows, the first one that of the time axis.
         self.eventually(
-            lambda: self.assert_coloured("canvas.drawing-container-canvas", 20_000, index=1))
+            lambda: self.assert_colored("canvas.drawing-container-canvas", 20_000, index=1))
 
     def test_memory_profile_shows_the_peak(self):
         self.show("job1", "memory_profile", HOST)

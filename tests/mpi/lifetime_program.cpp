@@ -21,7 +21,7 @@ void work(Communicator& world) {
   std::cout << "rank " << world.rank() << " of " << ones[0] << " is done" << std::endl;
 }
 
-/// Communicators, memory and handles that are destroyed after MPI was finalised.
+/// Communicators, memory and handles that are destroyed after MPI was finalized.
 struct Survivors {
   std::shared_ptr<Communicator> world;
   std::shared_ptr<Communicator> part;

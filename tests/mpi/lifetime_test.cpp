@@ -32,7 +32,7 @@ TEST(Lifetime, OfMpiMayEndBeforeThatOfItsUsers) {
   const JobEnd job = test::runJob(onTwoRanks("outlives MPI"));
   EXPECT_EQ(job.exitCode, 0) << job.output;
   EXPECT_THAT(job.output,
-              HasSubstr("refused: barrier: MPI is not initialised, or finalised already"));
+              HasSubstr("refused: barrier: MPI is not initialized, or finalized already"));
 }
 
 TEST(Lifetime, NeedsNoLauncher) {

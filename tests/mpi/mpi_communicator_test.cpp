@@ -248,9 +248,9 @@ TEST(Environment, LeavesAnMpiThatIsRunningToItsOwner) {
     // What the first one asked for by default.
     EXPECT_EQ(second.threadLevel(), mpi::ThreadLevel::kMultiple);
   }
-  int isFinalised = 0;
-  MPI_Finalized(&isFinalised);
-  EXPECT_EQ(isFinalised, 0);
+  int isFinalized = 0;
+  MPI_Finalized(&isFinalized);
+  EXPECT_EQ(isFinalized, 0);
 }
 
 }  // namespace

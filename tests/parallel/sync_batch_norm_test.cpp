@@ -153,7 +153,7 @@ TEST(SyncBatchNorm, IsBatchNormInEvaluation) {
   });
 }
 
-TEST(SyncBatchNorm, RejectsWhatItCannotNormalise) {
+TEST(SyncBatchNorm, RejectsWhatItCannotNormalize) {
   runRanksShared(2, [](const World& world) {
     SyncBatchNorm layer(torch::nn::BatchNormOptions(4), world);
     expectError(ErrorCode::kInvalidArgument,

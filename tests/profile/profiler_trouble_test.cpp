@@ -132,7 +132,7 @@ TEST(ProfilerTrouble, WritesTheTraceOfAWindowWhoseCallbackThrows) {
   options.schedule.repeat = 2;
   options.onTrace = [](const Trace&, SummaryWriter*, std::int64_t step) {
     if (step == 1) {
-      throw std::runtime_error("no colours left");
+      throw std::runtime_error("no colors left");
     }
     throw 42;  // NOLINT: whatever it is
   };
@@ -143,7 +143,7 @@ TEST(ProfilerTrouble, WritesTheTraceOfAWindowWhoseCallbackThrows) {
     profiler.step();
   }
   const Status status = profiler.flush();
-  EXPECT_EQ(status.message(), "ProfilerOptions::onTrace threw: no colours left");
+  EXPECT_EQ(status.message(), "ProfilerOptions::onTrace threw: no colors left");
   EXPECT_THAT(told, ElementsAre(status.message(),
                                 "ProfilerOptions::onTrace threw: an exception that is no "
                                 "std::exception"));

@@ -150,7 +150,7 @@ TEST_F(WriteRankSummary, TellsWhatIsNotInTheTable) {
                     HasSubstr("**Rank 2 dropped 5 spans.**")));
 }
 
-TEST_F(WriteRankSummary, IsTheSameOfProfilesThatTravelled) {
+TEST_F(WriteRankSummary, IsTheSameOfProfilesThatTraveled) {
   std::vector<RankProfile> ranks = jobWithASlowRank();
   ranks[1].steps[0].other = -5;  // overlapping spans may leave less than nothing
   ranks[1].profile.dropped = 3;

@@ -67,7 +67,7 @@ TEST(FlameGraphOfTrace, PutsSmallBlocksTogether) {
   }
   const Picture picture(flameGraph(builder.build()));
   const Box large = picture.boxOf(colorOf("large"));
-  // Not boxOf(): the edges of letters are grey, too.
+  // Not boxOf(): the edges of letters are gray, too.
   int x = large.right + 1;
   while (picture.at(x, large.top) == kOther) {
     ++x;

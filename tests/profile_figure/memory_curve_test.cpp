@@ -65,7 +65,7 @@ TEST(MemoryCurve, DrawsEachTypeOfDevice) {
   both.memory.back().deviceType = 1;
   const int alone = curveOf(trace()).count({0xE6, 0x9F, 0x00});
   EXPECT_EQ(alone, 0);
-  // The third of the cycle: markers take no colour of it.
+  // The third of the cycle: markers take no color of it.
   EXPECT_GT(curveOf(both).count({0xD5, 0x5E, 0x00}), 50);
 }
 

@@ -26,7 +26,7 @@ Trace trace(int steps) {
   return builder.build();
 }
 
-/// Without the legend, whose keys have the same colours.
+/// Without the legend, whose keys have the same colors.
 Picture breakdownOf(const Trace& trace) {
   return Picture(stepBreakdown(trace).setLegend(LegendPlace::kNone));
 }
@@ -48,7 +48,7 @@ TEST(StepBreakdown, StacksThePartsOfAStep) {
   EXPECT_EQ(forward.left, input.left);
   EXPECT_EQ(forward.right, input.right);
   EXPECT_NEAR(forward.height(), 3 * input.height(), 3);
-  // Not boxOf(): the edges of letters are grey, too.
+  // Not boxOf(): the edges of letters are gray, too.
   int other = 0;
   while (picture.at(forward.centerX(), forward.top - 1 - other) == kOtherTime) {
     ++other;

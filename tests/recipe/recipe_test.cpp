@@ -162,7 +162,7 @@ TEST(Tf32, IsSwitchedForMatrixProductsAndConvolutions) {
   EXPECT_EQ(describeTf32(), "matrix products off, convolutions off");
 }
 
-TEST(RankSeed, DiffersBetweenRanksAndNeighbouringSeeds) {
+TEST(RankSeed, DiffersBetweenRanksAndNeighboringSeeds) {
   std::set<std::uint64_t> seeds;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     for (int rank = 0; rank < 20; ++rank) {

@@ -22,7 +22,7 @@ Pixels filled(int width, int height, int channels, std::uint8_t value) {
   return pixels;
 }
 
-std::array<std::uint8_t, 3> colourAt(const Pixels& pixels, int x, int y) {
+std::array<std::uint8_t, 3> colorAt(const Pixels& pixels, int x, int y) {
   const std::size_t i =
       (static_cast<std::size_t>(y) * pixels.width + x) * static_cast<std::size_t>(pixels.channels);
   return {pixels.data[i], pixels.data[i + 1], pixels.data[i + 2]};
@@ -34,10 +34,10 @@ Art artOf(const Pixels& pixels) {
   for (int y = 0; y < pixels.height; ++y) {
     std::string row;
     for (int x = 0; x < pixels.width; ++x) {
-      const auto colour = colourAt(pixels, x, y);
-      row += colour == std::array<std::uint8_t, 3>{255, 0, 0} ? '#'
-             : colour == std::array<std::uint8_t, 3>{0, 0, 0} ? '.'
-                                                              : '?';
+      const auto color = colorAt(pixels, x, y);
+      row += color == std::array<std::uint8_t, 3>{255, 0, 0} ? '#'
+             : color == std::array<std::uint8_t, 3>{0, 0, 0} ? '.'
+                                                             : '?';
     }
     art.push_back(row);
   }
@@ -90,11 +90,11 @@ TEST(DrawBoxes, KeepsAnImageWithoutBoxes) {
   EXPECT_EQ(drawBoxes(image, {}).data, image.data);
 }
 
-TEST(DrawBoxes, MakesAGreyImageColoured) {
+TEST(DrawBoxes, MakesAGrayImageColored) {
   const Pixels pixels = drawBoxes(filled(kWidth, kHeight, 1, 40), {{3, 2, 10, 7}});
   EXPECT_EQ(pixels.channels, 3);
-  EXPECT_EQ(colourAt(pixels, 0, 0), (std::array<std::uint8_t, 3>{40, 40, 40}));
-  EXPECT_EQ(colourAt(pixels, 3, 2), (std::array<std::uint8_t, 3>{255, 0, 0}));
+  EXPECT_EQ(colorAt(pixels, 0, 0), (std::array<std::uint8_t, 3>{40, 40, 40}));
+  EXPECT_EQ(colorAt(pixels, 3, 2), (std::array<std::uint8_t, 3>{255, 0, 0}));
 }
 
 TEST(DrawBoxes, DrawsOpaquelyIntoATransparentImage) {
@@ -142,8 +142,8 @@ TEST(DrawBoxes, ClipsALabel) {
   BoxOptions options;
   options.labels = {"a label that is far longer than its image"};
   const Pixels pixels = drawBoxes(filled(20, 16, 3, 255), {{-3, 1, 17, 4}}, options);
-  EXPECT_EQ(colourAt(pixels, 19, 4), (std::array<std::uint8_t, 3>{255, 0, 0}));
-  EXPECT_EQ(colourAt(pixels, 19, 6), (std::array<std::uint8_t, 3>{255, 255, 255}));
+  EXPECT_EQ(colorAt(pixels, 19, 4), (std::array<std::uint8_t, 3>{255, 0, 0}));
+  EXPECT_EQ(colorAt(pixels, 19, 6), (std::array<std::uint8_t, 3>{255, 255, 255}));
 }
 
 TEST(DrawBoxes, LeavesAnEmptyLabelOut) {
@@ -154,31 +154,31 @@ TEST(DrawBoxes, LeavesAnEmptyLabelOut) {
             drawBoxes(image, {{3, 2, 10, 7}}).data);
 }
 
-TEST(DrawBoxes, GivesEveryBoxItsColour) {
+TEST(DrawBoxes, GivesEveryBoxItsColor) {
   BoxOptions options;
   options.colors = {{1, 2, 3}, {4, 5, 6}};
   const Pixels pixels = drawBoxes(filled(20, 20, 3, 0), {{2, 3, 5, 5}, {9, 9, 15, 15}}, options);
-  EXPECT_EQ(colourAt(pixels, 2, 3), (std::array<std::uint8_t, 3>{1, 2, 3}));
-  EXPECT_EQ(colourAt(pixels, 9, 9), (std::array<std::uint8_t, 3>{4, 5, 6}));
+  EXPECT_EQ(colorAt(pixels, 2, 3), (std::array<std::uint8_t, 3>{1, 2, 3}));
+  EXPECT_EQ(colorAt(pixels, 9, 9), (std::array<std::uint8_t, 3>{4, 5, 6}));
 }
 
-TEST(DrawBoxes, GivesEveryDistinctLabelItsColour) {
+TEST(DrawBoxes, GivesEveryDistinctLabelItsColor) {
   BoxOptions options;
   options.labels = {"dog", "cat", "dog"};
   options.colors = {{1, 2, 3}, {4, 5, 6}};
   const std::vector<BoxCorners> boxes = {{0, 15, 9, 18}, {12, 15, 19, 18}, {24, 15, 29, 18}};
   const Pixels pixels = drawBoxes(filled(40, 24, 3, 0), boxes, options);
-  EXPECT_EQ(colourAt(pixels, 0, 18), (std::array<std::uint8_t, 3>{1, 2, 3}));
-  EXPECT_EQ(colourAt(pixels, 12, 18), (std::array<std::uint8_t, 3>{4, 5, 6}));
-  EXPECT_EQ(colourAt(pixels, 24, 18), (std::array<std::uint8_t, 3>{1, 2, 3}));
+  EXPECT_EQ(colorAt(pixels, 0, 18), (std::array<std::uint8_t, 3>{1, 2, 3}));
+  EXPECT_EQ(colorAt(pixels, 12, 18), (std::array<std::uint8_t, 3>{4, 5, 6}));
+  EXPECT_EQ(colorAt(pixels, 24, 18), (std::array<std::uint8_t, 3>{1, 2, 3}));
 }
 
-TEST(DrawBoxes, WritesWhiteOnADarkColour) {
+TEST(DrawBoxes, WritesWhiteOnADarkColor) {
   BoxOptions options;
   options.labels = {"L"};
   options.colors = {{0, 0, 90}};
   const Pixels pixels = drawBoxes(filled(20, 16, 3, 0), {{2, 1, 17, 13}}, options);
-  EXPECT_EQ(colourAt(pixels, 3, 3), (std::array<std::uint8_t, 3>{255, 255, 255}));
+  EXPECT_EQ(colorAt(pixels, 3, 3), (std::array<std::uint8_t, 3>{255, 255, 255}));
 }
 
 Pixels ramp(int width, int height, int channels) {
@@ -202,12 +202,12 @@ TEST(DrawBoxes, EnlargesLikePillow) {
   EXPECT_EQ(pixels.height, 8);
   Bytes red;
   for (int x = 0; x < 10; ++x) {
-    red.push_back(colourAt(pixels, x, 0)[0]);
+    red.push_back(colorAt(pixels, x, 0)[0]);
   }
   EXPECT_EQ(red, (Bytes{0, 0, 2, 10, 15, 21, 26, 34, 40, 43}));
   red.clear();
   for (int x = 0; x < 10; ++x) {
-    red.push_back(colourAt(pixels, x, 7)[0]);
+    red.push_back(colorAt(pixels, x, 7)[0]);
   }
   EXPECT_EQ(red, (Bytes{185, 188, 194, 202, 207, 213, 218, 226, 232, 235}));
 }
@@ -217,7 +217,7 @@ TEST(DrawBoxes, ShrinksLikePillow) {
             (Bytes{42, 46, 50, 70, 74, 78, 158, 162, 166, 186, 190, 194}));
 }
 
-TEST(DrawBoxes, WeighsColoursWithTheirAlphaLikePillow) {
+TEST(DrawBoxes, WeighsColorsWithTheirAlphaLikePillow) {
   EXPECT_EQ(drawBoxes(ramp(4, 4, 4), {}, rescaled(0.5)).data,
             (Bytes{51, 55, 60, 55, 81, 84, 87, 85, 168, 172, 175, 179, 198, 203, 207, 209}));
 }
@@ -278,7 +278,7 @@ TEST_F(CheckBoxes, RejectsAnotherNumberOfLabels) {
       "boxes: 1 labels, wanted one for each of 2 boxes, or none");
 }
 
-TEST_F(CheckBoxes, RejectsAnotherNumberOfColours) {
+TEST_F(CheckBoxes, RejectsAnotherNumberOfColors) {
   BoxOptions options;
   options.colors = {{1, 2, 3}};
   expectInvalidArgument(

@@ -150,7 +150,7 @@ TEST(SpritePixels, StaySquareWhereTheLastRowsAreEmpty) {
   EXPECT_THAT(sprite.data, ElementsAre(9, 9, 9, 9, 9, 0, 0, 0, 0));
 }
 
-TEST(SpritePixels, CentreImagesThatAreNotSquare) {
+TEST(SpritePixels, CenterImagesThatAreNotSquare) {
   const std::vector<std::uint8_t> images = {1, 2, 3};
   EXPECT_THAT(spritePixels(TensorView(images.data(), {1, 1, 1, 3})).data,
               ElementsAre(0, 0, 0, 1, 2, 3, 0, 0, 0));

@@ -21,7 +21,7 @@ struct GifFrame {
   int top = 0;
   int width = 0;
   int height = 0;
-  std::size_t colours = 0;
+  std::size_t colors = 0;
   Bytes shown;  ///< The whole picture, RGB, as a player shows it; transparent pixels are 1, 2, 3.
 };
 
@@ -32,7 +32,7 @@ class GifReader {
     EXPECT_EQ(text(6), "GIF89a");
     width_ = number();
     height_ = number();
-    EXPECT_EQ(byte(), 0) << "a global table of colours";
+    EXPECT_EQ(byte(), 0) << "a global table of colors";
     at_ += 2;
     const std::size_t area = static_cast<std::size_t>(width_) * height_;
     for (std::size_t i = 0; i < area; ++i) {
@@ -94,8 +94,8 @@ class GifReader {
     frame->height = number();
     const int flags = byte();
     EXPECT_EQ(flags & 0x80, 0x80);
-    frame->colours = std::size_t{2} << (flags & 7);
-    const std::string palette = text(3 * frame->colours);
+    frame->colors = std::size_t{2} << (flags & 7);
+    const std::string palette = text(3 * frame->colors);
     const int bits = byte();
     const Bytes indices = decompress(blocks(), bits);
     ASSERT_EQ(indices.size(), static_cast<std::size_t>(frame->width) * frame->height);
@@ -175,7 +175,7 @@ TEST(EncodeGif, RepeatsForEver) {
   EXPECT_TRUE(GifReader(encodeGif(blank(3, 2, 3, 2), 8)).repeatsForEver());
 }
 
-TEST(EncodeGif, KeepsUpTo256ColoursExactly) {
+TEST(EncodeGif, KeepsUpTo256ColorsExactly) {
   Frames frames = blank(16, 16, 3, 1);
   for (std::size_t i = 0; i < 256; ++i) {
     frames.data[3 * i] = static_cast<std::uint8_t>(i);
@@ -185,7 +185,7 @@ TEST(EncodeGif, KeepsUpTo256ColoursExactly) {
   EXPECT_EQ(framesOf(frames).at(0).shown, frames.data);
 }
 
-TEST(EncodeGif, KeepsEveryGrey) {
+TEST(EncodeGif, KeepsEveryGray) {
   Frames frames = blank(32, 8, 1, 1);
   Bytes wanted;
   for (std::size_t i = 0; i < 256; ++i) {
@@ -195,11 +195,11 @@ TEST(EncodeGif, KeepsEveryGrey) {
   EXPECT_EQ(framesOf(frames).at(0).shown, wanted);
 }
 
-TEST(EncodeGif, HasATableNoLargerThanItsColours) {
-  EXPECT_EQ(framesOf(blank(3, 2, 3, 1)).at(0).colours, 4U);
+TEST(EncodeGif, HasATableNoLargerThanItsColors) {
+  EXPECT_EQ(framesOf(blank(3, 2, 3, 1)).at(0).colors, 4U);
   Frames frames = blank(5, 1, 1, 1);
   frames.data = {1, 2, 3, 4, 5};
-  EXPECT_EQ(framesOf(frames).at(0).colours, 8U);
+  EXPECT_EQ(framesOf(frames).at(0).colors, 8U);
 }
 
 // More strings than the table of 4096 codes holds: the encoder must begin anew, several times.
@@ -229,7 +229,7 @@ TEST(EncodeGif, EndsAtAnyNumberOfPixels) {
   }
 }
 
-TEST(EncodeGif, JoinsColoursThatAreNear) {
+TEST(EncodeGif, JoinsColorsThatAreNear) {
   Frames frames = blank(64, 64, 3, 1);
   for (std::size_t i = 0; i < 64 * 64; ++i) {
     frames.data[3 * i] = static_cast<std::uint8_t>(i % 64 * 4);
@@ -237,16 +237,16 @@ TEST(EncodeGif, JoinsColoursThatAreNear) {
     frames.data[3 * i + 2] = 50;
   }
   const Bytes shown = framesOf(frames).at(0).shown;
-  std::set<std::vector<std::uint8_t>> colours;
+  std::set<std::vector<std::uint8_t>> colors;
   double error = 0;
   for (std::size_t i = 0; i < shown.size(); i += 3) {
-    colours.insert({shown[i], shown[i + 1], shown[i + 2]});
+    colors.insert({shown[i], shown[i + 1], shown[i + 2]});
     for (std::size_t c = 0; c < 3; ++c) {
       error = std::max(error, std::abs(static_cast<double>(shown[i + c]) - frames.data[i + c]));
     }
   }
-  EXPECT_EQ(colours.size(), 256U);
-  // 256 colours on a square of 256 x 256 shades are 16 apart.
+  EXPECT_EQ(colors.size(), 256U);
+  // 256 colors on a square of 256 x 256 shades are 16 apart.
   EXPECT_LE(error, 16);
 }
 

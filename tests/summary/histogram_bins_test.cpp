@@ -56,7 +56,7 @@ void expectSameCounts(const std::vector<Float>& values) {
   }
 }
 
-/// As many neighbours of `value` on either side, and itself.
+/// As many neighbors of `value` on either side, and itself.
 template <typename Float>
 void appendAround(double value, std::vector<Float>* out) {
   const Float infinity = std::numeric_limits<Float>::infinity();
@@ -77,7 +77,7 @@ class SlotTableTest : public ::testing::Test {};
 using Floats = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(SlotTableTest, Floats, TypeNames);
 
-TYPED_TEST(SlotTableTest, CountsEveryLimitAndItsNeighboursLikeASearch) {
+TYPED_TEST(SlotTableTest, CountsEveryLimitAndItsNeighborsLikeASearch) {
   const UpperBound reference;
   std::vector<TypeParam> values;
   for (const double limit : reference.limits()) {

@@ -237,7 +237,7 @@ TEST(HistogramInBins, OfAStridedViewIsThatOfItsElements) {
   }
 }
 
-TEST(MaxBins, JoinsNeighboursAndLosesNoValue) {
+TEST(MaxBins, JoinsNeighborsAndLosesNoValue) {
   const std::vector<double> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const HistogramRaw raw = computeHistogram(values, 10, 4).raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(3, 3, 3, 2));

@@ -25,7 +25,7 @@ class ImagePixels : public ::testing::Test {
   TensorView bytes(std::vector<std::int64_t> shape) const {
     return TensorView(bytes_.data(), std::move(shape));
   }
-  static Bytes grey(const std::vector<float>& values) {
+  static Bytes gray(const std::vector<float>& values) {
     return imagePixels(TensorView(values.data(), {1, static_cast<std::int64_t>(values.size())}),
                        "HW")
         .data;
@@ -49,7 +49,7 @@ TEST_F(ImagePixels, KeepsChannelsGivenLast) {
   EXPECT_EQ(pixels.data, counting(8));
 }
 
-TEST_F(ImagePixels, TakesTwoDimensionsAsGrey) {
+TEST_F(ImagePixels, TakesTwoDimensionsAsGray) {
   const Pixels pixels = imagePixels(bytes({2, 3}), "HW");
   EXPECT_EQ(pixels.channels, 1);
   EXPECT_EQ(pixels.data, counting(6));
@@ -71,11 +71,11 @@ TEST_F(ImagePixels, RepeatsAStrideOfZero) {
 
 // 0.5 * 255 = 127.5 and 0.999 * 255 = 254.745, cut as numpy's astype(uint8) cuts them.
 TEST_F(ImagePixels, ScalesAndCutsFloats) {
-  EXPECT_EQ(grey({0, 0.5F, 0.999F, 1}), (Bytes{0, 127, 254, 255}));
+  EXPECT_EQ(gray({0, 0.5F, 0.999F, 1}), (Bytes{0, 127, 254, 255}));
 }
 
 TEST_F(ImagePixels, ClampsFloatsAndMakesNanBlack) {
-  EXPECT_EQ(grey({-0.5F, 1.5F, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}),
+  EXPECT_EQ(gray({-0.5F, 1.5F, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}),
             (Bytes{0, 255, 255, 0, 0}));
 }
 

@@ -222,7 +222,7 @@ TEST_F(Mesh, SaysWhichPartsItHas) {
       meshValues("cloud", meshTensors(triangle_, withColors(triangle_)), R"({"a": 1})");
   ASSERT_EQ(values.size(), 2U);
   EXPECT_EQ(values[1].tag, "cloud_COLOR");
-  // The bits of vertices, 2, and of colours, 8.
+  // The bits of vertices, 2, and of colors, 8.
   EXPECT_EQ(values[0].metadata->pluginContent,
             "\x12\x05"
             "cloud\x18\x01*\x08{\"a\": 1}2\x03\x01\x03\x03"

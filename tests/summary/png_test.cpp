@@ -51,7 +51,7 @@ Pixels photo(int width, int height, int channels) {
   return pixels;
 }
 
-/// Few colours in columns, rows and blocks: what None, Sub and Up win on.
+/// Few colors in columns, rows and blocks: what None, Sub and Up win on.
 Pixels chart(int width, int height, int channels) {
   Pixels pixels = blank(width, height, channels);
   std::size_t i = 0;
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(AllChannelsAndShapes, PngRoundTrip,
 TEST(EncodePng, BeginsWithTheSignatureAndEndsWithTheEndChunk) {
   using namespace std::string_view_literals;
   const std::string png = encodePng(blank(2, 1, 1));
-  // The first 33 bytes of any 2 x 1 grey PNG: PNG (Third Edition) 5.2 and 11.2.1; CRC by libpng.
+  // The first 33 bytes of any 2 x 1 gray PNG: PNG (Third Edition) 5.2 and 11.2.1; CRC by libpng.
   EXPECT_EQ(png.substr(0, 29), "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x01\x08\0\0\0\0"sv);
   EXPECT_EQ(png.substr(png.size() - 12), "\0\0\0\0IEND\xae\x42\x60\x82"sv);
 }

@@ -82,7 +82,7 @@ std::vector<Bytes> play(const std::string& apng) {
   return frames;
 }
 
-/// A grey video of one pixel a frame.
+/// A gray video of one pixel a frame.
 Frames pixelVideo(const Bytes& values) {
   return {1, 1, 1, static_cast<std::int64_t>(values.size()), values};
 }
@@ -111,7 +111,7 @@ std::vector<Bytes> split(const Frames& frames) {
   return parts;
 }
 
-// The grids: tensorboardX 2.6.5, utils._prepare_video() of videos that are one grey pixel each.
+// The grids: tensorboardX 2.6.5, utils._prepare_video() of videos that are one gray pixel each.
 TEST(VideoFrames, TileABatchLikeTensorboardX) {
   const Bytes values = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const auto tiled = [&](std::int64_t videos) {
@@ -140,14 +140,14 @@ TEST(VideoFrames, TakeTheDimensionsInAnyOrder) {
   EXPECT_EQ(videoFrames(planes, "NTCHW").data, values);
   const TensorView channelsFirst(values.data(), {3, 2, 2, 2}, {1, 12, 6, 3});
   EXPECT_EQ(videoFrames(channelsFirst, "CTHW").data, values);
-  const Frames grey = videoFrames(TensorView(values.data(), {2, 4, 3}), "THW");
-  EXPECT_EQ(grey.count, 2);
-  EXPECT_EQ(grey.channels, 1);
-  EXPECT_EQ(grey.data, values);
+  const Frames gray = videoFrames(TensorView(values.data(), {2, 4, 3}), "THW");
+  EXPECT_EQ(gray.count, 2);
+  EXPECT_EQ(gray.channels, 1);
+  EXPECT_EQ(gray.data, values);
 }
 
 TEST(VideoFrames, TileEachFrameOfItsOwnTime) {
-  // Two grey videos of three frames of one pixel.
+  // Two gray videos of three frames of one pixel.
   const Bytes values = {1, 2, 3, 11, 12, 13};
   EXPECT_EQ(videoFrames(TensorView(values.data(), {2, 3, 1, 1}), "NTHW").data,
             (Bytes{1, 11, 2, 12, 3, 13}));

@@ -41,7 +41,7 @@ TEST(RecordBuffer, TakesAnEmptyPayload) {
   EXPECT_EQ(buffer.records(), 1u);
 }
 
-TEST(RecordBuffer, LeavesNoTraceOfACancelledRecord) {
+TEST(RecordBuffer, LeavesNoTraceOfACanceledRecord) {
   RecordBuffer buffer;
   buffer.append(goldenVersionPayload());
   buffer.beginRecord()->append("half a payl");

@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A line break and what would then be a line of its own, a tab, a colour, DEL, C1, the end of a
+// A line break and what would then be a line of its own, a tab, a color, DEL, C1, the end of a
 // paragraph, and marks of direction.
 const std::string kStrange = "x\nINJECTED\t\x1b[31m\x7f\u009b\u2029\u061c\u200f\u202e\u2067y";
 constexpr char kShown[] = R"(x\nINJECTED\t\x1b[31m\x7f\u009b\u2029\u061c\u200f\u202e\u2067y)";

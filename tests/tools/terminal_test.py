@@ -37,7 +37,7 @@ class RealTerminal(unittest.TestCase):
 
 class Plot(RealTerminal):
     def plot(self, arguments="", **options):
-        """The lines of the chart of "loss" with the shell waiting below, and the same with colours."""
+        """The lines of the chart of "loss" with the shell waiting below, and the same with colors."""
         with self.terminal(**options) as terminal:
             terminal.run(f"{TOOL} plot runs --tag loss {arguments}")
             lines = terminal.wait_for(r"at step 999$")

@@ -25,7 +25,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Convolution, normalisation and linear layers with their training step, the same every time.
+/// Convolution, normalization and linear layers with their training step, the same every time.
 class TrainingLoop {
  public:
   explicit TrainingLoop(int batchSize = 6) {

@@ -100,7 +100,7 @@ TEST(TensorTraits, MakesASparseTensorDense) {
   EXPECT_EQ(at<float>(view, {1, 1}), 0.0F);
 }
 
-TEST(TensorTraits, DequantisesAQuantisedTensor) {
+TEST(TensorTraits, DequantizesAQuantizedTensor) {
   const torch::Tensor tensor = torch::tensor({0.5F, 1.0F});
   const TensorView view = torch::quantize_per_tensor(tensor, 0.5, 0, torch::kQInt8);
   EXPECT_EQ(view.dtype(), DType::kFloat32);

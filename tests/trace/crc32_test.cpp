@@ -24,7 +24,7 @@ std::string randomBytes(std::size_t size) {
   return bytes;
 }
 
-TEST(Crc32, GivesTheCheckValueOfTheCatalogue) {
+TEST(Crc32, GivesTheCheckValueOfTheCatalog) {
   EXPECT_EQ(extendCrc32(0, "123456789", 9), 0xcbf43926);
 }
 

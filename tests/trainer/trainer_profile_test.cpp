@@ -115,7 +115,7 @@ TEST_F(TrainingProfile, EndsAloneWhenTheFunctionThatGetsItThrows) {
   run.options.profiledSteps = 2;
   run.options.epochs = 3;
   run.options.onTrace = [](const Trace&, SummaryWriter*, std::int64_t) {
-    throw std::runtime_error("no colours left");
+    throw std::runtime_error("no colors left");
   };
   const TrainingResult result = fit(oneRank(), run);
   EXPECT_EQ(result.epochs, 3);

@@ -58,7 +58,7 @@ TEST_F(AddHistogramTest, CountsBetweenEdgesAndBesideThem) {
   EXPECT_THAT(buckets(), ElementsAre(-3, 0, 1, 0, 1, 1, 1, 10, 2, 10, 20, 1));
 }
 
-TEST_F(AddHistogramTest, CountsByARuleAndJoinsNeighbours) {
+TEST_F(AddHistogramTest, CountsByARuleAndJoinsNeighbors) {
   HistogramOptions options;
   options.bins = "sqrt";
   options.maxBins = 2;

@@ -169,10 +169,10 @@ TEST_F(AddImages, ReportsNanOncePerTagWithItsCount) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float pixels[] = {nan, 0.5F, nan, 1};
   const float fewer[] = {nan, 0.5F, 0, 1};
-  ImageOptions grey;
-  grey.dataFormat = "HW";
-  writer_.addImage("a", TensorView(pixels, {2, 2}), 1, grey);
-  writer_.addImage("a", TensorView(fewer, {2, 2}), 2, grey);
+  ImageOptions gray;
+  gray.dataFormat = "HW";
+  writer_.addImage("a", TensorView(pixels, {2, 2}), 1, gray);
+  writer_.addImage("a", TensorView(fewer, {2, 2}), 2, gray);
   VideoOptions video;
   video.dataFormat = "THW";
   writer_.addVideo("b", TensorView(fewer, {1, 2, 2}), 1, video);
@@ -185,9 +185,9 @@ TEST_F(AddImages, ReportsNanOncePerTagWithItsCount) {
 
 TEST_F(AddImages, WaitsForElementsOnTheBackendOnly) {
   const std::vector<float> values = {0, 0.25F, 0.5F, 1};
-  ImageOptions grey;
-  grey.dataFormat = "HW";
-  writer_.addImage("sample", device_.copy(values, {2, 2}), 7, grey);
+  ImageOptions gray;
+  gray.dataFormat = "HW";
+  writer_.addImage("sample", device_.copy(values, {2, 2}), 7, gray);
   device_.finish();
   EXPECT_EQ(written("sample"),
             (Strings{"2", "2", encodePng(imagePixels(TensorView(values.data(), {2, 2}), "HW"))}));

@@ -16,7 +16,7 @@ enum class ErrorCode {
   kDeadlineExceeded,    ///< A bounded wait ran out. The work may still be done later.
   kResourceExhausted,   ///< A queue or memory limit was reached and data was dropped.
   kRankMismatch,        ///< Ranks disagree; every rank gets the same error.
-  kFailedPrecondition,  ///< The call does not fit the state: not initialised, already running.
+  kFailedPrecondition,  ///< The call does not fit the state: not initialized, already running.
 };
 
 /// The name of `code` without the `k`, such as "InvalidArgument".

@@ -76,7 +76,7 @@ struct CheckReport {
 ///
 /// @threads Thread-safe.
 /// @cost    One pass; memory for each tag, for `maxFindings`, and for the longest record.
-/// @source  tensorboard 2.21 and tensorboard-data-server 0.7.2, whose behaviour the rules were
+/// @source  tensorboard 2.21 and tensorboard-data-server 0.7.2, whose behavior the rules were
 ///          checked against; docs/tool.md lists them
 STEPTAPE_EXPORT CheckReport checkRun(const RunFiles& run, const CheckOptions& options = {});
 

@@ -27,7 +27,7 @@ STEPTAPE_EXPORT at::Tensor loadIdx(const std::string& path);
 /// Which part of a data set: what a model learns from, or what it is judged by.
 enum class Split { kTrain, kTest };
 
-/// Labelled images that lie in memory as bytes, as they came from disk.
+/// Labeled images that lie in memory as bytes, as they came from disk.
 ///
 /// Copies share the tensors, so a data set is cheap to pass by value.
 ///

@@ -58,7 +58,7 @@ STEPTAPE_EXPORT GraphNodeStats graphNodeStats(const GraphNode& node, std::int64_
 /// A computation as TensorBoard's graph page shows it.
 struct Graph {
   std::vector<GraphNode> nodes;
-  /// Measured times and memory, by which TensorBoard can colour the nodes; may be empty.
+  /// Measured times and memory, by which TensorBoard can color the nodes; may be empty.
   std::vector<GraphNodeStats> stats;
   /// How the graph was found, in Markdown; empty if there is nothing to say.
   std::string description;
@@ -83,7 +83,7 @@ STEPTAPE_EXPORT GraphDef encodeGraph(const Graph& graph);
 
 /// Encodes the stats as a tensorflow.RunMetadata under `tag`, the name of the session run in
 /// TensorBoard's graph page. Its devices are those of the stats; TensorBoard offers "Compute time"
-/// and "Memory" as colours for nodes of devices named like "/device:CPU:0".
+/// and "Memory" as colors for nodes of devices named like "/device:CPU:0".
 ///
 /// @threads Thread-safe.
 /// @source  tensorflow/core/protobuf/config.proto, tensorflow/core/framework/step_stats.proto

@@ -51,7 +51,7 @@ class STEPTAPE_EXPORT Figure {
 
   // --- Plots -------------------------------------------------------------------------------------
   // All throw Error(kInvalidArgument) for lengths that differ, another number of dimensions, and
-  // colours, markers, styles or colormaps that do not exist. All cost one copy of the numbers.
+  // colors, markers, styles or colormaps that do not exist. All cost one copy of the numbers.
 
   /// Joins points by a line. A line of very many points keeps the extremes of each column of pixels
   /// (M4; Jugel et al., VLDB 2014), so that it looks as if all were drawn.
@@ -89,10 +89,10 @@ class STEPTAPE_EXPORT Figure {
   Figure& horizontalLine(double y, const RuleOptions& options = {});
   Figure& verticalLine(double x, const RuleOptions& options = {});
 
-  /// Writes `text` at a point of the axes, vertically centred on it.
+  /// Writes `text` at a point of the axes, vertically centered on it.
   Figure& text(double x, double y, std::string text, const AnnotationOptions& options = {});
 
-  /// Draws a matrix as coloured cells, its first row at the top; cell (row, column) is centred at
+  /// Draws a matrix as colored cells, its first row at the top; cell (row, column) is centered at
   /// x = column, y = row. Where there are more cells than pixels, a pixel shows their mean.
   ///
   /// @shape  (rows, columns), with as many labels, if there are any.
@@ -109,7 +109,7 @@ class STEPTAPE_EXPORT Figure {
 
   /// Draws a tree from the top down: each block lies below its parent, and is as wide as its share
   /// of the whole. Names are shortened to the width of their block, or left out; so are blocks that
-  /// are narrower than a pixel. A name has the same colour in every picture.
+  /// are narrower than a pixel. A name has the same color in every picture.
   ///
   /// @param blocks Those of the first row, from left to right.
   /// @throws Error(kInvalidArgument) naming the block whose `self` is negative or not finite.

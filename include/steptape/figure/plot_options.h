@@ -15,9 +15,9 @@ namespace steptape {
 // The same everywhere:
 //   label  Named in the legend; empty: not in the legend.
 //   color  "#rrggbb", "#rrggbbaa", "#rgb", a name ("black", "white", "gray", "red", "green",
-//          "blue", "orange", "purple", "cyan", "yellow"), or "C0" to "C7", the colours that plots
+//          "blue", "orange", "purple", "cyan", "yellow"), or "C0" to "C7", the colors that plots
 //          take in turn when this is empty. They are those of Okabe and Ito, which people with any
-//          form of colour blindness tell apart (https://jfly.uni-koeln.de/color/), ordered by
+//          form of color blindness tell apart (https://jfly.uni-koeln.de/color/), ordered by
 //          contrast.
 // Lengths are in points, 1/72 inch; CanvasOptions::dpi makes pixels of them.
 //
@@ -124,8 +124,8 @@ struct AnnotationOptions {
 /// Options of Figure::heatMap().
 struct HeatMapOptions {
   std::string colormap = "viridis";
-  std::optional<double> min = std::nullopt;  ///< Value of the first colour; unset: the least one.
-  std::optional<double> max = std::nullopt;  ///< Value of the last colour; unset: the largest one.
+  std::optional<double> min = std::nullopt;  ///< Value of the first color; unset: the least one.
+  std::optional<double> max = std::nullopt;  ///< Value of the last color; unset: the largest one.
   bool colorbar = true;
   std::string colorbarLabel = {};
   bool squareCells = false;               ///< Leaves room beside the map rather than stretch cells.

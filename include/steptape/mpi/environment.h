@@ -12,12 +12,12 @@ namespace steptape::mpi {
 /// Which threads of a rank may call MPI; the names and the order are MPI's.
 enum class ThreadLevel {
   kSingle,      ///< The rank has one thread.
-  kFunneled,    ///< Several threads, of which the one that initialised MPI calls it.
+  kFunneled,    ///< Several threads, of which the one that initialized MPI calls it.
   kSerialized,  ///< Any thread, one at a time.
   kMultiple,    ///< Any thread at any time; some MPIs get slower.
 };
 
-/// How an Environment initialises MPI.
+/// How an Environment initializes MPI.
 struct EnvironmentOptions {
   /// The least that is needed. The library itself gets on with kFunneled: its background threads
   /// never call MPI.
@@ -30,8 +30,8 @@ struct EnvironmentOptions {
   ThreadLevel preferredThreadLevel = ThreadLevel::kMultiple;
 };
 
-/// MPI, for the scope of the object: initialises it only if nobody has, and finalises only what it
-/// initialised. Make one at the top of main(), before anything that talks to other ranks.
+/// MPI, for the scope of the object: initializes it only if nobody has, and finalizes only what it
+/// initialized. Make one at the top of main(), before anything that talks to other ranks.
 ///
 ///     int main(int argc, char** argv) {
 ///       steptape::mpi::Environment environment(argc, argv);
@@ -47,19 +47,19 @@ struct EnvironmentOptions {
 /// for all ranks, and the others may be waiting for this one in another operation. So an exception
 /// that is caught outside of the scope ends the whole job, with exit code 1, and its text is not
 /// printed, because a destructor cannot know it; abort() prints it. In a program whose MPI somebody
-/// else initialised, ending it is theirs.
+/// else initialized, ending it is theirs.
 ///
 /// @threads Not thread-safe: the thread that calls MPI.
 class STEPTAPE_EXPORT Environment {
  public:
   /// @param argc,argv As main() got them; MPI may take out arguments of its own.
-  /// @throws Error(kFailedPrecondition) if MPI was finalised already, or if it gives less than
+  /// @throws Error(kFailedPrecondition) if MPI was finalized already, or if it gives less than
   ///         `options.threadLevel`. A foreign MPI_Init() of level kSingle is enough for kFunneled.
   Environment(int& argc, char**& argv, const EnvironmentOptions& options = {});
   explicit Environment(const EnvironmentOptions& options = {});
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
-  /// Finalises or aborts, as above. Never throws.
+  /// Finalizes or aborts, as above. Never throws.
   ~Environment();
 
   /// Prints the rank and `why` to stderr and ends the job on all ranks with exit code 1. For a
@@ -70,11 +70,11 @@ class STEPTAPE_EXPORT Environment {
   /// What MPI gives; may be more than was asked.
   ThreadLevel threadLevel() const { return threadLevel_; }
 
-  /// Whether this object initialised MPI, and so will finalise it.
+  /// Whether this object initialized MPI, and so will finalize it.
   bool ownsMpi() const { return ownsMpi_; }
 
  private:
-  void initialise(int* argc, char*** argv, const EnvironmentOptions& options);
+  void initialize(int* argc, char*** argv, const EnvironmentOptions& options);
 
   ThreadLevel threadLevel_ = ThreadLevel::kSingle;
   bool ownsMpi_ = false;
@@ -86,7 +86,7 @@ class STEPTAPE_EXPORT Environment {
 /// The first call is a collective, with the bound of MpiCommunicatorOptions::timeout; later calls
 /// return the same communicator at no cost. May outlive MPI_Finalize, but not work after it.
 ///
-/// @throws Error(kFailedPrecondition) if MPI is not initialised or finalised already;
+/// @throws Error(kFailedPrecondition) if MPI is not initialized or finalized already;
 ///         Error(kDeadlineExceeded) if a rank does not come.
 /// @threads Not thread-safe: the thread that calls MPI.
 STEPTAPE_EXPORT std::shared_ptr<Communicator> world();

@@ -67,11 +67,11 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
  public:
   /// Duplicates `parent`, three times; it stays the caller's. Collective.
   ///
-  /// @throws Error(kFailedPrecondition) if MPI is not initialised or finalised already;
+  /// @throws Error(kFailedPrecondition) if MPI is not initialized or finalized already;
   ///         Error(kInvalidArgument) if `options.maxCount` is out of range;
   ///         Error(kDeadlineExceeded) if a rank does not come.
   explicit MpiCommunicator(MPI_Comm parent, const MpiCommunicatorOptions& options = {});
-  /// Frees the duplicates, unless MPI is finalised already.
+  /// Frees the duplicates, unless MPI is finalized already.
   ~MpiCommunicator() override;
 
   int rank() const override;
@@ -83,7 +83,7 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
   const std::string& nodeName() const override;
 
   std::shared_ptr<Communicator> split(int color, int key) override;
-  /// Whether MPI was initialised at MPI_THREAD_MULTIPLE.
+  /// Whether MPI was initialized at MPI_THREAD_MULTIPLE.
   bool worksOnAnyThread() const override;
   /// POSIX shared memory, whose pages are reserved at once: too little room in /dev/shm is a
   /// refusal here, not a crash at the first touch.

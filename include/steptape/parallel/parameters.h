@@ -34,7 +34,7 @@ STEPTAPE_EXPORT void broadcastParameters(torch::nn::Module& module, Communicator
 ///         groups or parameters differ from the root's; Error(kInvalidArgument) on every rank, with
 ///         the words of LibTorch, if the state cannot be saved or loaded.
 /// @threads Not thread-safe: one thread at a time, the communicator's.
-/// @cost   The state is serialised on the root and read back on the others.
+/// @cost   The state is serialized on the root and read back on the others.
 STEPTAPE_EXPORT void broadcastOptimizerState(torch::optim::Optimizer& optimizer,
                                              Communicator& world, int root = 0);
 

@@ -13,7 +13,7 @@
 
 namespace steptape {
 
-/// Batch normalisation over the samples of all ranks: in training, mean and variance are those of
+/// Batch normalization over the samples of all ranks: in training, mean and variance are those of
 /// the ranks' batches put together, and so are the gradients. With small batches per rank the
 /// statistics of one rank alone would be too noisy.
 ///
@@ -79,7 +79,7 @@ TORCH_MODULE(SyncBatchNorm);
 struct SyncBatchNormConversion {
   std::vector<std::string> converted;
   /// BatchNorm layers that are members of a class of their own, where only that class can replace
-  /// them. They still normalise by the samples of their rank.
+  /// them. They still normalize by the samples of their rank.
   std::vector<std::string> left;
 };
 

@@ -41,7 +41,7 @@ struct GraphProfile {
 STEPTAPE_EXPORT GraphProfile profileGraph(const event::Graph& graph, const Trace& trace,
                                           const GraphProfileOptions& options = {});
 
-/// Adds a window of a profile to the run's graph, by which TensorBoard can colour its nodes:
+/// Adds a window of a profile to the run's graph, by which TensorBoard can color its nodes:
 ///
 ///     const steptape::event::Graph graph = steptape::modelGraph(model, input);
 ///     writer.addGraph(graph);

@@ -51,7 +51,7 @@ struct OpProfile {
 };
 
 /// What one call of each operator took from begin to end, on average; without backward functions,
-/// zones and scopes. For GraphOptions::operatorTimes, which colours a graph by a profile.
+/// zones and scopes. For GraphOptions::operatorTimes, which colors a graph by a profile.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::map<std::string, std::chrono::nanoseconds> operatorTimes(

@@ -57,7 +57,7 @@ STEPTAPE_EXPORT std::string describeTf32();
 STEPTAPE_EXPORT std::uint64_t seedRank(std::uint64_t seed, const Communicator& world);
 
 /// The seed of a rank. Mixed thoroughly, so that neither the ranks of one run nor those of runs
-/// with neighbouring seeds draw the same numbers.
+/// with neighboring seeds draw the same numbers.
 ///
 /// @source Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014:
 ///         the output function of SplitMix64 with Stafford's variant 13 of the constants.

@@ -94,7 +94,7 @@ STEPTAPE_EXPORT void setThreadName(const char* name);
 /// Profiler or OpProfiler collects them. Equal names are one row of its table.
 ///
 ///     STEPTAPE_ZONE("name")                          the usual one
-///     STEPTAPE_COLORED_ZONE("name", 0xRRGGBB)        drawn in a colour of yours
+///     STEPTAPE_COLORED_ZONE("name", 0xRRGGBB)        drawn in a color of yours
 ///     STEPTAPE_INPUT_ZONE("name")                    loads data: viewers count it as such
 ///     STEPTAPE_NAMED_ZONE(zone, "name")              a Zone& `zone`, for zone.setValue(rows)
 ///

@@ -39,7 +39,7 @@ struct CapturedFigure {
   std::size_t bytes = 0;  ///< Memory that `draw` holds.
 };
 
-/// Specialise for a type to let addFigure() take it: `static CapturedFigure capture(const T&)`,
+/// Specialize for a type to let addFigure() take it: `static CapturedFigure capture(const T&)`,
 /// which takes what it needs; <steptape/figure.h> does so for steptape::Figure.
 template <typename T>
 struct FigureTraits;

@@ -16,7 +16,7 @@ namespace steptape {
 struct GraphOptions {
   std::optional<double> wallTime = std::nullopt;  ///< As in value_options.h.
   /// Run the model twice more, and measure each operator in the second of these passes: TensorBoard
-  /// can colour the graph by it.
+  /// can color the graph by it.
   bool measure = true;
   std::string sessionRun = "step1";  ///< Name of the measurement in TensorBoard's menu.
   /// What one call takes by operator, such as "aten::conv2d"; operatorTimes() takes it from a
@@ -27,7 +27,7 @@ struct GraphOptions {
   bool trace = true;
 };
 
-/// Specialise for a model type to let addGraph(model, input) take it:
+/// Specialize for a model type to let addGraph(model, input) take it:
 ///
 ///     template <>
 ///     struct steptape::GraphTraits<MyModel> {

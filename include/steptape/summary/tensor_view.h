@@ -27,7 +27,7 @@ class STEPTAPE_EXPORT TensorArrival {
   virtual void wait() = 0;
 };
 
-/// Specialise for a tensor type of another library to let every call that takes a TensorView take
+/// Specialize for a tensor type of another library to let every call that takes a TensorView take
 /// that type too: `static TensorView view(const T&)`. The view's `owner` keeps alive what it needs.
 template <typename T>
 struct TensorTraits;

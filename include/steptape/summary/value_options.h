@@ -95,7 +95,7 @@ struct HistogramOptions {
   std::string displayName = {};
   std::string description = {};
   HistogramBins bins = {};  ///< Not used by addHistogramRaw().
-  /// At most this many buckets: neighbours are joined. 0: as many as `bins` gives. Not used by
+  /// At most this many buckets: neighbors are joined. 0: as many as `bins` gives. Not used by
   /// addHistogramRaw().
   int maxBins = 0;
 };
@@ -106,7 +106,7 @@ struct ImageOptions {
   std::string displayName = {};
   std::string description = {};
   /// Order of the dimensions: "CHW", "HWC", "HW" or any other order of these letters; without a 'C'
-  /// the image is grey.
+  /// the image is gray.
   std::string dataFormat = "CHW";
 };
 
@@ -116,7 +116,7 @@ struct ImagesOptions {
   std::string displayName = {};
   std::string description = {};
   /// Order of the dimensions: "NCHW", "NHWC", "NHW" or any other order of these letters; without a
-  /// 'C' the images are grey.
+  /// 'C' the images are gray.
   std::string dataFormat = "NCHW";
 };
 
@@ -134,8 +134,8 @@ struct BoxOptions {
 
 /// The file format of a video; TensorBoard's image page plays both.
 enum class VideoFormat {
-  kApng,  ///< Animated PNG: true colour, lossless.
-  kGif,   ///< 256 colours a frame; for viewers that know no animated PNG.
+  kApng,  ///< Animated PNG: true color, lossless.
+  kGif,   ///< 256 colors a frame; for viewers that know no animated PNG.
 };
 
 /// Options of addVideo().
@@ -144,7 +144,7 @@ struct VideoOptions {
   std::string displayName = {};
   std::string description = {};
   /// Order of the dimensions: "NTCHW" or any other order of these letters; without an 'N' it is one
-  /// video, without a 'C' a grey one.
+  /// video, without a 'C' a gray one.
   std::string dataFormat = "NTCHW";
   double fps = 4;  ///< Frames a second, 0.01 to 1000.
   VideoFormat format = VideoFormat::kApng;
@@ -197,7 +197,7 @@ struct MeshOptions {
   std::optional<double> wallTime = std::nullopt;
   std::string displayName = {};  ///< TensorBoard's mesh page shows the tag all the same.
   std::string description = {};
-  /// A colour for each vertex, in the vertices' shape; white without.
+  /// A color for each vertex, in the vertices' shape; white without.
   std::optional<TensorView> colors = std::nullopt;
   /// (batch, faces, 3), or (faces, 3): triangles of vertex numbers. A point cloud without.
   std::optional<TensorView> faces = std::nullopt;
@@ -217,7 +217,7 @@ struct EmbeddingOptions {
   /// the projector would take it for the first point's label.
   std::vector<std::string> metadataHeader = {};
   /// A thumbnail per row of the matrix: (N, C, H, W) with 1, 3 or 4 channels, as addImages() takes
-  /// them. Where H and W differ, the images are centred on squares.
+  /// them. Where H and W differ, the images are centered on squares.
   std::optional<TensorView> labelImages = std::nullopt;
   // Of addEmbedding(matrix, options) only.
   std::int64_t step = 0;

@@ -14,7 +14,7 @@
 namespace steptape {
 namespace detail {
 
-/// A length and the stored checksum of it that was found good. Neighbouring records often have the
+/// A length and the stored checksum of it that was found good. Neighboring records often have the
 /// same length, and then the same checksum of it.
 struct KnownLength {
   std::uint64_t length = ~std::uint64_t{0};  ///< At first one that no record has.

@@ -43,7 +43,7 @@ class Module;
 // of its own.
 //
 // Scopes are the module tree, each level "name[Type]". An operator belongs to the module whose
-// parameters it reads; one that reads none to the deepest scope that its neighbours share; a
+// parameters it reads; one that reads none to the deepest scope that its neighbors share; a
 // STEPTAPE_ZONE in forward() is a scope of its name inside the deepest scope that everything in it
 // shares. Operators that repeat in a scope, as those of a loop do, are numbered, and TensorBoard
 // folds five or more into a series.

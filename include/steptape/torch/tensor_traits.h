@@ -26,7 +26,7 @@ struct STEPTAPE_EXPORT TensorTraits<at::Tensor> {
   /// @cost    None that depends on the size for a strided tensor in main memory: no copy. Of a
   ///          strided tensor on another device a copy to page-locked memory is queued behind the
   ///          work that this thread has queued there, and the view is in flight: the background
-  ///          thread waits for it, the caller does not. A sparse, quantised, mkldnn or lazily
+  ///          thread waits for it, the caller does not. A sparse, quantized, mkldnn or lazily
   ///          negated tensor is made dense first, in a copy, and waited for.
   static TensorView view(const at::Tensor& tensor);
 };

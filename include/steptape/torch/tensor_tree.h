@@ -49,7 +49,7 @@ class TensorCursor {
 ///
 /// Known are tensors and c10::IValue, std::vector, std::array, std::pair, std::tuple,
 /// std::optional, std::map, std::unordered_map, c10::List and c10::Dict of what is known, nested at
-/// will. Any other type counts as one without tensors; specialise for a struct of your own that has
+/// will. Any other type counts as one without tensors; specialize for a struct of your own that has
 /// some:
 ///
 ///     template <>

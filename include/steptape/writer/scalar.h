@@ -49,7 +49,7 @@ inline constexpr bool
         true;
 }  // namespace detail
 
-/// Specialise for a type of another library that holds one number to let addScalar() take it:
+/// Specialize for a type of another library that holds one number to let addScalar() take it:
 /// `static double value(const T&)`. <steptape/torch.h> does so for at::Tensor.
 ///
 /// Where a number may lie on a device, whose queue the caller should not wait for, add

@@ -201,15 +201,15 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// Records an image with boxes drawn into it, and a label at each where labels are given.
   ///
   /// Lines are two pixels wide and lie where tensorboardX and torch draw them, pixel by pixel. A
-  /// label stands above the bottom edge of its box, in a field of the box's colour.
+  /// label stands above the bottom edge of its box, in a field of the box's color.
   ///
   /// Units and cost are those of addImage(); drawing is in the background.
   ///
-  /// @param pixels As for addImage(); a grey image becomes RGB.
+  /// @param pixels As for addImage(); a gray image becomes RGB.
   /// @param boxes  (N, 4) of any element type, rows of left, top, right, bottom in pixels of
   ///               `pixels`; what lies outside the image is clipped.
   /// @throws Error(kInvalidArgument) as addImage(), or for boxes of another shape, a coordinate
-  ///         that is NaN or infinite, labels or colours of another number, or a `rescale` that
+  ///         that is NaN or infinite, labels or colors of another number, or a `rescale` that
   ///         leaves no pixels. (A coordinate on a device is looked at in the background: then such
   ///         an image is dropped, counted, and told to WriterOptions::onError.)
   void addImageWithBoxes(std::string_view tag, const TensorView& pixels, const TensorView& boxes,
@@ -243,7 +243,7 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// a square, 8 in two rows.
   ///
   /// @shape  "NTCHW" (default) or another order of these letters; without 'N' one video, without
-  ///         'C' grey. 1, 3 or 4 channels; none empty; any strides.
+  ///         'C' gray. 1, 3 or 4 channels; none empty; any strides.
   /// @units  As addImage().
   /// @throws Error(kInvalidArgument) naming the shape, format, element type, size or frame rate
   ///         that does not fit.
@@ -320,7 +320,7 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// @param vertices Coordinates; stored in binary32.
   /// @shape  (batch, vertices, 3), or (vertices, 3) for one. The batch of a tag should not change.
   /// @throws Error(kInvalidArgument) naming the shape or element type of a part that does not fit
-  ///         the others, or the first vertex number or integer colour out of range, with its index.
+  ///         the others, or the first vertex number or integer color out of range, with its index.
   /// @cost   Copies the parts in the element types of the file, about 1 ns an element.
   void addMesh(std::string_view tag, const TensorView& vertices, std::int64_t step,
                const MeshOptions& options = {});

@@ -157,12 +157,12 @@ class SyncBatchNormFunction : public torch::autograd::Function<SyncBatchNormFunc
     const at::Tensor& inverseStd = saved[3];
     const at::Tensor x = input.to(computeType(input));
     const at::Tensor dy = gradients[0].to(x.scalar_type());
-    const at::Tensor centred = x - perChannel(mean, x);
+    const at::Tensor centered = x - perChannel(mean, x);
     const at::Tensor sumDy = dy.sum(sampleDimensions(dy));
-    const at::Tensor sumDyCentred = (dy * centred).sum(sampleDimensions(dy));
+    const at::Tensor sumDyCentered = (dy * centered).sum(sampleDimensions(dy));
 
     // Both sums of all ranks, in one array.
-    const at::Tensor sums = forExchange(at::cat({sumDy, sumDyCentred}));
+    const at::Tensor sums = forExchange(at::cat({sumDy, sumDyCentered}));
     worldOf(*context).allreduce(
         ArrayView<double>(sums.data_ptr<double>(), static_cast<std::size_t>(sums.numel())),
         ReduceOp::kSum, named("SyncBatchNorm backward"));
@@ -170,10 +170,10 @@ class SyncBatchNormFunction : public torch::autograd::Function<SyncBatchNormFunc
     const std::int64_t channels = x.size(1);
     const at::Tensor meanDy = means.narrow(0, 0, channels);
     const at::Tensor slope = means.narrow(0, channels, channels) * inverseStd.square();
-    const at::Tensor dx = (dy - perChannel(meanDy, x) - centred * perChannel(slope, x)) *
+    const at::Tensor dx = (dy - perChannel(meanDy, x) - centered * perChannel(slope, x)) *
                           perChannel(inverseStd * weight.to(x.scalar_type()), x);
     return {dx.to(input.scalar_type()),
-            (sumDyCentred * inverseStd).to(weight.scalar_type()),
+            (sumDyCentered * inverseStd).to(weight.scalar_type()),
             sumDy.to(weight.scalar_type()),
             at::Tensor(),
             at::Tensor(),

@@ -16,7 +16,7 @@ struct RunningStatistics {
   double momentum = 0;  ///< The share of the newest batch.
 };
 
-/// Normalises `input` by mean and variance of all ranks' samples, and brings `running` up to date.
+/// Normalizes `input` by mean and variance of all ranks' samples, and brings `running` up to date.
 /// Collective, and so is the backward pass.
 ///
 /// @param weight,bias May be undefined.

@@ -42,7 +42,7 @@ at::ScalarType compressedType(at::ScalarType type, Compression compression) {
   return type;
 }
 
-at::Tensor travelling(const at::Tensor& memory, Compression compression) {
+at::Tensor traveling(const at::Tensor& memory, Compression compression) {
   const at::ScalarType type = compressedType(memory.scalar_type(), compression);
   return type == memory.scalar_type() ? memory
                                       : at::empty_like(memory, memory.options().dtype(type));
@@ -96,7 +96,7 @@ void WireBuffer::copy(const at::Tensor& from, const at::Tensor& to) {
 }
 
 CompressedBucket::CompressedBucket(at::Tensor memory, Compression compression)
-    : memory_(std::move(memory)), wire_(travelling(memory_, compression)) {}
+    : memory_(std::move(memory)), wire_(traveling(memory_, compression)) {}
 
 void CompressedBucket::compress() {
   if (!wire_.tensor().is_same(memory_)) {

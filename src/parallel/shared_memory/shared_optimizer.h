@@ -63,7 +63,7 @@ class SharedOptimizer {
     std::vector<at::Tensor> state;  ///< In the shared memory; empty before its first step.
     std::int64_t steps = 0;
   };
-  /// Neighbours in an array which are updated alike.
+  /// Neighbors in an array which are updated alike.
   struct Run {
     std::size_t begin;
     std::size_t end;

@@ -37,7 +37,7 @@ class STEPTAPE_EXPORT MatrixTsv {
 /// titles first if there are several columns.
 ///
 /// The projector's page leaves out lines that are blank, which would give every later point the
-/// label of its neighbour: a row without anything to see gets a zero-width space.
+/// label of its neighbor: a row without anything to see gets a zero-width space.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT MetadataTsv {

@@ -50,7 +50,7 @@ STEPTAPE_EXPORT HistogramData computeHistogram(const TensorView& values);
 ///
 /// @param bins    See HistogramBins; the default is computeHistogram(values).
 /// @param maxBins At most this many buckets; 0: as many as `bins` gives. Where there are more, each
-///                bucket of the result is ceil(buckets / maxBins) neighbours joined, the last one
+///                bucket of the result is ceil(buckets / maxBins) neighbors joined, the last one
 ///                what is left: counts add up, and edges are some of those that were there.
 /// @throws  Error(kInvalidArgument) as checkHistogramBins().
 /// @threads Thread-safe.

@@ -192,7 +192,7 @@ HistogramData countInBins(const TensorView& values, const HistogramBins& bins) {
   return result;
 }
 
-void joinNeighbours(std::size_t maxBins, HistogramRaw* raw) {
+void joinNeighbors(std::size_t maxBins, HistogramRaw* raw) {
   const std::size_t buckets = raw->bucketCounts.size();
   if (maxBins == 0 || buckets <= maxBins) {
     return;
@@ -233,7 +233,7 @@ HistogramData computeHistogram(const TensorView& values, const HistogramBins& bi
   const auto* rule = std::get_if<std::string>(&bins.choice());
   const bool isDefault = rule != nullptr && *rule == "tensorflow";
   HistogramData data = isDefault ? computeHistogram(values) : countInBins(values, bins);
-  joinNeighbours(static_cast<std::size_t>(maxBins), &data.raw);
+  joinNeighbors(static_cast<std::size_t>(maxBins), &data.raw);
   return data;
 }
 

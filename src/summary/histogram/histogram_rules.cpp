@@ -54,7 +54,7 @@ double standardDeviation(const std::vector<double>& values, double mean) {
       meanOf(values, [mean](double value) { return (value - mean) * (value - mean); }));
 }
 
-/// The quantile between two neighbours by linear interpolation; reorders the values.
+/// The quantile between two neighbors by linear interpolation; reorders the values.
 double quantile(double fraction, std::vector<double>* values) {
   const double position = fraction * static_cast<double>(values->size() - 1);
   const auto below = static_cast<std::size_t>(position);

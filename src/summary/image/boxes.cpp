@@ -18,7 +18,7 @@ namespace steptape {
 namespace {
 
 using detail::Canvas;
-using detail::Colour;
+using detail::Color;
 
 std::size_t distinctCount(std::vector<std::string> labels) {
   std::sort(labels.begin(), labels.end());
@@ -72,34 +72,34 @@ void checkBoxesShape(const TensorView& boxes) {
   }
 }
 
-/// Grey pixels in colour, so that the boxes show theirs.
-Pixels inColour(Pixels image) {
+/// Gray pixels in color, so that the boxes show theirs.
+Pixels inColor(Pixels image) {
   if (image.channels != 1) {
     return image;
   }
-  Pixels colour{image.width, image.height, 3, {}, image.nanCount};
-  colour.data.reserve(image.data.size() * 3);
-  for (const std::uint8_t grey : image.data) {
-    colour.data.insert(colour.data.end(), 3, grey);
+  Pixels color{image.width, image.height, 3, {}, image.nanCount};
+  color.data.reserve(image.data.size() * 3);
+  for (const std::uint8_t gray : image.data) {
+    color.data.insert(color.data.end(), 3, gray);
   }
-  return colour;
+  return color;
 }
 
-/// The colour of every box.
-std::vector<Colour> coloursOf(std::size_t boxes, const BoxOptions& options) {
-  constexpr Colour kRed = {255, 0, 0};
+/// The color of every box.
+std::vector<Color> colorsOf(std::size_t boxes, const BoxOptions& options) {
+  constexpr Color kRed = {255, 0, 0};
   if (options.colors.empty()) {
-    return std::vector<Colour>(boxes, kRed);
+    return std::vector<Color>(boxes, kRed);
   }
   if (options.colors.size() == boxes) {
     return options.colors;
   }
-  std::vector<Colour> colours;
+  std::vector<Color> colors;
   std::unordered_map<std::string, std::size_t> numbers;
   for (const std::string& label : options.labels) {
-    colours.push_back(options.colors[numbers.emplace(label, numbers.size()).first->second]);
+    colors.push_back(options.colors[numbers.emplace(label, numbers.size()).first->second]);
   }
-  return colours;
+  return colors;
 }
 
 /// Cut to an integer. Far outside the image the difference does not show.
@@ -116,22 +116,22 @@ int sign(int value) {
 /// An edge two pixels wide: its second line lies to the left of its direction as y points down,
 /// which for a box drawn counterclockwise is inside at the left and right, outside at the top and
 /// bottom. That is what Pillow makes of an even width.
-void drawEdge(int x0, int y0, int x1, int y1, Colour colour, Canvas* canvas) {
-  canvas->fill(x0, y0, x1 + sign(y1 - y0), y1 + sign(x1 - x0), colour);
+void drawEdge(int x0, int y0, int x1, int y1, Color color, Canvas* canvas) {
+  canvas->fill(x0, y0, x1 + sign(y1 - y0), y1 + sign(x1 - x0), color);
 }
 
-void drawOutline(const BoxCorners& box, Colour colour, Canvas* canvas) {
+void drawOutline(const BoxCorners& box, Color color, Canvas* canvas) {
   const int left = cut(box[0]);
   const int top = cut(box[1]);
   const int right = cut(box[2]);
   const int bottom = cut(box[3]);
-  drawEdge(left, top, left, bottom, colour, canvas);
-  drawEdge(left, bottom, right, bottom, colour, canvas);
-  drawEdge(right, bottom, right, top, colour, canvas);
-  drawEdge(right, top, left, top, colour, canvas);
+  drawEdge(left, top, left, bottom, color, canvas);
+  drawEdge(left, bottom, right, bottom, color, canvas);
+  drawEdge(right, bottom, right, top, color, canvas);
+  drawEdge(right, top, left, top, color, canvas);
 }
 
-void drawLabel(const std::string& label, const BoxCorners& box, Colour colour, Canvas* canvas) {
+void drawLabel(const std::string& label, const BoxCorners& box, Color color, Canvas* canvas) {
   namespace font = detail::bitmap_font;
   constexpr int kMargin = 1;
   // More characters than this are wider than any image.
@@ -139,8 +139,8 @@ void drawLabel(const std::string& label, const BoxCorners& box, Colour colour, C
   const int width = static_cast<int>(std::min(font::length(label), kMaxLength)) * font::kAdvance;
   const int left = cut(box[0]);
   const int bottom = cut(box[3]);
-  canvas->fill(left, bottom - font::kHeight - 2 * kMargin, left + width, bottom, colour);
-  canvas->write(label, left + kMargin, bottom - font::kHeight - kMargin, detail::inkOn(colour));
+  canvas->fill(left, bottom - font::kHeight - 2 * kMargin, left + width, bottom, color);
+  canvas->write(label, left + kMargin, bottom - font::kHeight - kMargin, detail::inkOn(color));
 }
 
 }  // namespace
@@ -174,13 +174,13 @@ std::vector<BoxCorners> boxCorners(const TensorView& boxes) {
 Pixels drawBoxes(Pixels image, const std::vector<BoxCorners>& boxes, const BoxOptions& options) {
   checkNumbers(boxes.size(), options);
   const Size size = scaledSize(image.width, image.height, image.channels, options.rescale);
-  Pixels drawn = inColour(std::move(image));
+  Pixels drawn = inColor(std::move(image));
   Canvas canvas(&drawn);
-  const std::vector<Colour> colours = coloursOf(boxes.size(), options);
+  const std::vector<Color> colors = colorsOf(boxes.size(), options);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
-    drawOutline(boxes[i], colours[i], &canvas);
+    drawOutline(boxes[i], colors[i], &canvas);
     if (!options.labels.empty() && !options.labels[i].empty()) {
-      drawLabel(options.labels[i], boxes[i], colours[i], &canvas);
+      drawLabel(options.labels[i], boxes[i], colors[i], &canvas);
     }
   }
   return detail::resizeLanczos(std::move(drawn), size.width, size.height);

@@ -22,7 +22,7 @@ using BoxCorners = std::array<double, 4>;
 /// elements may still be in flight.
 ///
 /// @throws  Error(kInvalidArgument) as checkImage(), or if the boxes are not (N, 4), the labels or
-///          colours are not as many as they must be, or `rescale` is not positive or makes an image
+///          colors are not as many as they must be, or `rescale` is not positive or makes an image
 ///          without pixels or one that encodePng() does not take.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void checkBoxes(const TensorView& image, const TensorView& boxes,
@@ -41,12 +41,12 @@ STEPTAPE_EXPORT std::vector<BoxCorners> boxCorners(const TensorView& boxes);
 /// Lines are two pixels wide and lie where tensorboardX and torch draw them, pixel by pixel: a
 /// coordinate is cut to an integer, the left edge goes to the right of it, the top edge above it,
 /// and so on round. What lies outside the image is clipped. A label stands in a filled field of
-/// the box's colour above its bottom edge, in black, or in white where that reads better; the font
+/// the box's color above its bottom edge, in black, or in white where that reads better; the font
 /// is fixed, and shows a hollow box for what is not ASCII. Scaling is Pillow's LANCZOS.
 ///
-/// @param image A grey image becomes RGB.
+/// @param image A gray image becomes RGB.
 /// @param boxes Later ones cover earlier ones.
-/// @throws  Error(kInvalidArgument) as checkBoxes() does for numbers of labels and colours and for
+/// @throws  Error(kInvalidArgument) as checkBoxes() does for numbers of labels and colors and for
 ///          `rescale`.
 /// @threads Thread-safe.
 /// @cost    A few ns a pixel of the lines; with another scale than 1, 20 to 50 ns a pixel of the

@@ -10,12 +10,12 @@
 namespace steptape::detail {
 
 /// Red, green and blue.
-using Colour = std::array<std::uint8_t, 3>;
+using Color = std::array<std::uint8_t, 3>;
 
-/// Black or white, whichever stands out more from `colour`.
+/// Black or white, whichever stands out more from `color`.
 ///
 /// @source The contrast ratio of WCAG 2.1, 1.4.3.
-Colour inkOn(Colour colour);
+Color inkOn(Color color);
 
 /// Draws into an image with 3 or 4 channels, opaquely; what lies outside is clipped.
 ///
@@ -26,13 +26,13 @@ class Canvas {
   explicit Canvas(Pixels* pixels) : pixels_(pixels) {}
 
   /// Fills a rectangle, both corners included; they may be given in any order.
-  void fill(int x0, int y0, int x1, int y1, Colour colour);
+  void fill(int x0, int y0, int x1, int y1, Color color);
 
   /// Writes a line of text in the bitmap font, its upper left corner at (x, y).
-  void write(std::string_view text, int x, int y, Colour colour);
+  void write(std::string_view text, int x, int y, Color color);
 
  private:
-  void set(int x, int y, Colour colour);
+  void set(int x, int y, Color color);
 
   Pixels* pixels_;
 };

@@ -52,17 +52,17 @@ Pixels tile(const TensorView& view, const ImageLayout& layout) {
 
 /// How TensorFlow numbers what the pixels of a PNG hold; other files are taken for RGB.
 std::int32_t colorspaceOf(std::string_view file) {
-  constexpr std::int32_t kGrey = 1;
-  constexpr std::int32_t kGreyAlpha = 2;
+  constexpr std::int32_t kGray = 1;
+  constexpr std::int32_t kGrayAlpha = 2;
   constexpr std::int32_t kRgb = 3;
   constexpr std::int32_t kRgba = 4;
   constexpr std::size_t kColorType = 25;  // in the header chunk, which comes first
   const bool isPng = detail::startsWith(file, "\x89PNG") && file.size() > kColorType;
   switch (isPng ? file[kColorType] : 2) {
     case 0:
-      return kGrey;
+      return kGray;
     case 4:
-      return kGreyAlpha;
+      return kGrayAlpha;
     case 6:
       return kRgba;
     default:

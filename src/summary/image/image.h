@@ -17,7 +17,7 @@ namespace steptape {
 struct Pixels {
   int width = 0;
   int height = 0;
-  int channels = 0;                ///< 1: grey, 3: RGB, 4: RGB and alpha.
+  int channels = 0;                ///< 1: gray, 3: RGB, 4: RGB and alpha.
   std::vector<std::uint8_t> data;  ///< Row by row, channels interleaved: (height, width, channels).
   std::uint64_t nanCount = 0;      ///< Elements of the tensor that were NaN and are 0 here.
 };
@@ -37,7 +37,7 @@ STEPTAPE_EXPORT void checkImage(const TensorView& image, std::string_view dataFo
 ///
 /// @param image      One image.
 /// @param dataFormat The order of its dimensions: "CHW", "HWC", "HW" or any other order of these
-///                   letters; without a 'C' the image is grey.
+///                   letters; without a 'C' the image is gray.
 /// @shape   Three dimensions with 1, 3 or 4 channels, or two; none empty; any strides.
 /// @units   uint8: 0..255, taken as it is. Floating point: 0..1, times 255 in binary32, clamped to
 ///          0..255 and cut to an integer. Bool: 0 and 255. Other integers have no scale that is
@@ -57,7 +57,7 @@ STEPTAPE_EXPORT void checkImageGrid(const TensorView& images, std::string_view d
 ///
 /// @param images     N images of one size.
 /// @param dataFormat The order of the dimensions: "NCHW", "NHWC", "NHW" or any other order of these
-///                   letters; without a 'C' the images are grey.
+///                   letters; without a 'C' the images are gray.
 /// Units, errors, thread rule and cost are those of imagePixels().
 STEPTAPE_EXPORT Pixels imageGrid(const TensorView& images, std::string_view dataFormat);
 

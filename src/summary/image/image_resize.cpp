@@ -122,9 +122,9 @@ Pixels resizeColumns(Pixels image, int height) {
   return result;
 }
 
-/// Replaces every colour of an image with alpha by `change(colour, alpha)`.
+/// Replaces every color of an image with alpha by `change(color, alpha)`.
 template <typename Change>
-void changeColours(Pixels* image, Change change) {
+void changeColors(Pixels* image, Change change) {
   for (std::size_t i = 0; i < image->data.size(); i += 4) {
     for (std::size_t c = 0; c < 3; ++c) {
       image->data[i + c] =
@@ -141,12 +141,12 @@ Pixels resizeLanczos(Pixels image, int width, int height) {
     return image;
   }
   if (hasAlpha) {
-    changeColours(&image, [](int colour, int alpha) { return (colour * alpha + 127) / 255; });
+    changeColors(&image, [](int color, int alpha) { return (color * alpha + 127) / 255; });
   }
   image = resizeColumns(resizeRows(std::move(image), width), height);
   if (hasAlpha) {
-    changeColours(&image, [](int colour, int alpha) {
-      return alpha == 0 ? colour : std::min(255 * colour / alpha, 255);
+    changeColors(&image, [](int color, int alpha) {
+      return alpha == 0 ? color : std::min(255 * color / alpha, 255);
     });
   }
   return image;

@@ -10,7 +10,7 @@ namespace steptape::detail {
 ///
 /// The pixels are those of Pillow's LANCZOS, which tensorboardX and torch use. (Pillow 13 takes the
 /// columns of images that shrink and are twice as tall as wide first, which changes a few pixels.)
-/// Colours are weighted with their alpha.
+/// Colors are weighted with their alpha.
 ///
 /// @cost   Some 6 multiplications a pixel, channel and direction; more where the image shrinks.
 /// @source C. E. Duchon, "Lanczos Filtering in One and Two Dimensions", 1979.

@@ -51,14 +51,14 @@ void appendPngChunk(std::string_view type, std::string_view data, std::string* p
 }
 
 void appendPngHeader(int width, int height, int channels, std::string* png) {
-  constexpr char kGrey = 0;
+  constexpr char kGray = 0;
   constexpr char kRgb = 2;
   constexpr char kRgbAndAlpha = 6;
   const std::size_t start = beginPngChunk("IHDR", png);
   appendBigEndian32(static_cast<std::uint32_t>(width), png);
   appendBigEndian32(static_cast<std::uint32_t>(height), png);
   *png += '\x08';  // bits a channel
-  *png += channels == 1 ? kGrey : channels == 3 ? kRgb : kRgbAndAlpha;
+  *png += channels == 1 ? kGray : channels == 3 ? kRgb : kRgbAndAlpha;
   png->append(3, '\0');  // deflate, the five basic filters, not interlaced
   finishPngChunk(start, png);
 }

@@ -13,13 +13,13 @@ struct PngRows {
   std::size_t count;          ///< Rows.
   std::size_t bytes;          ///< Of a row.
   std::size_t stride;         ///< Bytes from a row to the next.
-  std::size_t pixelBytes;     ///< Of a pixel: the distance to its left neighbour.
+  std::size_t pixelBytes;     ///< Of a pixel: the distance to its left neighbor.
 };
 
 /// Filters rows of one PNG image, each with the filter that promises the fewest bytes.
 ///
 /// The choice is the one that the PNG specification suggests, the least sum of absolute
-/// differences, made anew every few rows: neighbouring rows are much alike, and to choose costs
+/// differences, made anew every few rows: neighboring rows are much alike, and to choose costs
 /// five times as much as to filter.
 ///
 /// @threads Not thread-safe: one thread at a time.

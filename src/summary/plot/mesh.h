@@ -34,13 +34,13 @@ STEPTAPE_EXPORT void checkMesh(const TensorView& vertices, const MeshOptions& op
 /// @param vertices Coordinates, of any element type; converted to binary32. NaN is kept, though
 ///                 a browser then shows nothing of that mesh.
 /// @param options  `colors` and `faces` are used.
-/// @shape   Vertices and colours (batch, vertices, 3), or (vertices, 3) for one; faces (batch,
+/// @shape   Vertices and colors (batch, vertices, 3), or (vertices, 3) for one; faces (batch,
 ///          faces, 3), or (faces, 3) for one; any strides.
-/// @units   Colours: integers 0..255, or floating point 0..1, converted as addImage() does: times
+/// @units   Colors: integers 0..255, or floating point 0..1, converted as addImage() does: times
 ///          255, clamped and cut, NaN to 0; bool: 0 and 255. Faces: integers below the number of
 ///          vertices.
 /// @throws  Error(kInvalidArgument) as checkMesh(); or naming the first vertex number or integer
-///          colour out of range, with its index.
+///          color out of range, with its index.
 /// @threads Thread-safe.
 /// @cost    One pass over each part and one allocation, about 1 ns an element.
 STEPTAPE_EXPORT MeshTensors meshTensors(const TensorView& vertices,

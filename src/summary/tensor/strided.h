@@ -20,7 +20,7 @@ struct Dimension {
   std::int64_t stride;
 };
 
-/// The view's dimensions, largest stride first, neighbours merged where one continues the other: a
+/// The view's dimensions, largest stride first, neighbors merged where one continues the other: a
 /// contiguous tensor has one, also when its dimensions are permuted. At least one dimension.
 ///
 /// Walking them visits every element once, but in no particular order.

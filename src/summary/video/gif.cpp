@@ -25,7 +25,7 @@ void appendHeader(const Frames& frames, std::string* gif) {
   *gif += "GIF89a";
   append16(frames.width, gif);
   append16(frames.height, gif);
-  *gif += "\0\0\0"sv;                                 // every frame has colours of its own
+  *gif += "\0\0\0"sv;                                 // every frame has colors of its own
   *gif += "\x21\xFF\x0BNETSCAPE2.0\x03\x01\0\0\0"sv;  // repeats for ever
 }
 
@@ -38,10 +38,10 @@ std::int64_t delayOf(std::int64_t i, double fps) {
   return time(i + 1) - time(i);
 }
 
-/// How many bits a colour's number has; GIF wants two at least.
-int bitsFor(std::size_t colours) {
+/// How many bits a color's number has; GIF wants two at least.
+int bitsFor(std::size_t colors) {
   int bits = 2;
-  while ((std::size_t{1} << bits) < colours) {
+  while ((std::size_t{1} << bits) < colors) {
     ++bits;
   }
   return bits;
@@ -58,15 +58,15 @@ void appendControl(std::int64_t delay, int transparent, std::string* gif) {
 }
 
 void appendImage(const IndexedPixels& pixels, const Area& area, std::string* gif) {
-  constexpr int kOwnColours = 0x80;
+  constexpr int kOwnColors = 0x80;
   const int bits = bitsFor(pixels.palette.size());
   *gif += '\x2C';
   for (const int number : {area.left, area.top, area.width, area.height}) {
     append16(number, gif);
   }
-  *gif += static_cast<char>(kOwnColours | (bits - 1));
-  for (const auto& colour : pixels.palette) {
-    gif->append(colour.begin(), colour.end());
+  *gif += static_cast<char>(kOwnColors | (bits - 1));
+  for (const auto& color : pixels.palette) {
+    gif->append(color.begin(), color.end());
   }
   gif->append(3 * ((std::size_t{1} << bits) - pixels.palette.size()), '\0');
   detail::appendGifLzw(pixels.indices, bits, gif);

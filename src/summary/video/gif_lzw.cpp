@@ -56,10 +56,10 @@ class BlockWriter {
   int pendingBits_ = 0;
 };
 
-/// The code of each known string of colours, by the code of all but its last and by that.
+/// The code of each known string of colors, by the code of all but its last and by that.
 class StringTable {
  public:
-  static constexpr std::uint32_t kUnknown = 0;  // the code of a colour, never of a longer string
+  static constexpr std::uint32_t kUnknown = 0;  // the code of a color, never of a longer string
 
   StringTable() { clear(); }
 

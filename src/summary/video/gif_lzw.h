@@ -7,7 +7,7 @@
 
 namespace steptape::detail {
 
-/// Compresses a GIF image's colour numbers: the code size, the data in blocks, and the empty block
+/// Compresses a GIF image's color numbers: the code size, the data in blocks, and the empty block
 /// behind them.
 ///
 /// @param indices  At least one; each below 2^`bits`.

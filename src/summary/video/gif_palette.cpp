@@ -8,18 +8,18 @@
 namespace steptape::detail {
 namespace {
 
-using Colour = std::array<std::uint8_t, 3>;
+using Color = std::array<std::uint8_t, 3>;
 
-constexpr std::size_t kMaxColours = 256;
+constexpr std::size_t kMaxColors = 256;
 constexpr std::uint8_t kOpaque = 128;
-/// A histogram's cell joins colours that agree in these upper bits of each channel.
+/// A histogram's cell joins colors that agree in these upper bits of each channel.
 constexpr int kCellBits = 5;
 constexpr std::size_t kCells = std::size_t{1} << (3 * kCellBits);
 
-/// Calls `visit(pixel number, colour)` for every pixel that is not transparent until it returns
+/// Calls `visit(pixel number, color)` for every pixel that is not transparent until it returns
 /// false.
 template <typename Visit>
-bool forEachColour(const std::vector<std::uint8_t>& pixels, int channels, Visit visit) {
+bool forEachColor(const std::vector<std::uint8_t>& pixels, int channels, Visit visit) {
   const auto stride = static_cast<std::size_t>(channels);
   const std::size_t green = stride == 1 ? 0 : 1;
   const std::size_t blue = stride == 1 ? 0 : 2;
@@ -27,42 +27,42 @@ bool forEachColour(const std::vector<std::uint8_t>& pixels, int channels, Visit 
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint8_t* const pixel = pixels.data() + i * stride;
     const bool isVisible = stride < 4 || pixel[3] >= kOpaque;
-    if (isVisible && !visit(i, Colour{pixel[0], pixel[green], pixel[blue]})) {
+    if (isVisible && !visit(i, Color{pixel[0], pixel[green], pixel[blue]})) {
       return false;
     }
   }
   return true;
 }
 
-std::uint32_t packed(Colour colour) {
-  return std::uint32_t{colour[0]} << 16 | std::uint32_t{colour[1]} << 8 | colour[2];
+std::uint32_t packed(Color color) {
+  return std::uint32_t{color[0]} << 16 | std::uint32_t{color[1]} << 8 | color[2];
 }
 
-/// Fills in palette and indices unless there are more than `maxColours` colours.
-bool indexExactly(const std::vector<std::uint8_t>& pixels, int channels, std::size_t maxColours,
+/// Fills in palette and indices unless there are more than `maxColors` colors.
+bool indexExactly(const std::vector<std::uint8_t>& pixels, int channels, std::size_t maxColors,
                   IndexedPixels* result) {
   std::unordered_map<std::uint32_t, std::uint8_t> numbers;
-  std::optional<Colour> last;  // neighbours are often alike
+  std::optional<Color> last;  // neighbors are often alike
   std::uint8_t number = 0;
-  return forEachColour(pixels, channels, [&](std::size_t i, Colour colour) {
-    if (colour != last) {
+  return forEachColor(pixels, channels, [&](std::size_t i, Color color) {
+    if (color != last) {
       const auto next = static_cast<std::uint8_t>(numbers.size());
-      const auto [entry, isNew] = numbers.emplace(packed(colour), next);
-      if (isNew && numbers.size() > maxColours) {
+      const auto [entry, isNew] = numbers.emplace(packed(color), next);
+      if (isNew && numbers.size() > maxColors) {
         return false;
       }
       if (isNew) {
-        result->palette.push_back(colour);
+        result->palette.push_back(color);
       }
       number = entry->second;
-      last = colour;
+      last = color;
     }
     result->indices[i] = number;
     return true;
   });
 }
 
-/// Colours of a histogram that are alike.
+/// Colors of a histogram that are alike.
 struct Cell {
   std::uint64_t count = 0;
   std::array<std::uint64_t, 3> sums{};
@@ -72,14 +72,14 @@ struct Cell {
   }
 };
 
-std::size_t cellOf(Colour colour) {
+std::size_t cellOf(Color color) {
   constexpr int kDropped = 8 - kCellBits;
-  return static_cast<std::size_t>(colour[0] >> kDropped) << (2 * kCellBits) |
-         static_cast<std::size_t>(colour[1] >> kDropped) << kCellBits |
-         static_cast<std::size_t>(colour[2] >> kDropped);
+  return static_cast<std::size_t>(color[0] >> kDropped) << (2 * kCellBits) |
+         static_cast<std::size_t>(color[1] >> kDropped) << kCellBits |
+         static_cast<std::size_t>(color[2] >> kDropped);
 }
 
-/// Cells that become one colour: a range of the list of cells.
+/// Cells that become one color: a range of the list of cells.
 struct Box {
   std::size_t begin;
   std::size_t end;
@@ -127,7 +127,7 @@ std::size_t sortAndFindMedian(const std::vector<Cell>& histogram, const Box& box
   return middle + 1;
 }
 
-/// Cuts the box whose colours are hurt most, again and again.
+/// Cuts the box whose colors are hurt most, again and again.
 std::vector<Box> cutBoxes(const std::vector<Cell>& histogram, std::size_t maxBoxes,
                           std::vector<std::uint16_t>* cells) {
   std::vector<Box> boxes = {boxOf(histogram, *cells, 0, cells->size())};
@@ -146,9 +146,9 @@ std::vector<Box> cutBoxes(const std::vector<Cell>& histogram, std::size_t maxBox
   return boxes;
 }
 
-Colour meanOf(const std::vector<Cell>& histogram, const std::vector<std::uint16_t>& cells,
-              const Box& box) {
-  Colour mean{};
+Color meanOf(const std::vector<Cell>& histogram, const std::vector<std::uint16_t>& cells,
+             const Box& box) {
+  Color mean{};
   for (std::size_t channel = 0; channel < 3; ++channel) {
     std::uint64_t sum = 0;
     for (std::size_t i = box.begin; i < box.end; ++i) {
@@ -159,14 +159,14 @@ Colour meanOf(const std::vector<Cell>& histogram, const std::vector<std::uint16_
   return mean;
 }
 
-void indexByMedianCut(const std::vector<std::uint8_t>& pixels, int channels, std::size_t maxColours,
+void indexByMedianCut(const std::vector<std::uint8_t>& pixels, int channels, std::size_t maxColors,
                       IndexedPixels* result) {
   std::vector<Cell> histogram(kCells);
-  forEachColour(pixels, channels, [&](std::size_t, Colour colour) {
-    Cell& cell = histogram[cellOf(colour)];
+  forEachColor(pixels, channels, [&](std::size_t, Color color) {
+    Cell& cell = histogram[cellOf(color)];
     ++cell.count;
     for (std::size_t channel = 0; channel < 3; ++channel) {
-      cell.sums[channel] += colour[channel];
+      cell.sums[channel] += color[channel];
     }
     return true;
   });
@@ -176,7 +176,7 @@ void indexByMedianCut(const std::vector<std::uint8_t>& pixels, int channels, std
       cells.push_back(static_cast<std::uint16_t>(i));
     }
   }
-  const std::vector<Box> boxes = cutBoxes(histogram, maxColours, &cells);
+  const std::vector<Box> boxes = cutBoxes(histogram, maxColors, &cells);
   std::vector<std::uint8_t> numbers(kCells);
   result->palette.clear();
   for (const Box& box : boxes) {
@@ -186,13 +186,13 @@ void indexByMedianCut(const std::vector<std::uint8_t>& pixels, int channels, std
       numbers[cells[i]] = number;
     }
   }
-  forEachColour(pixels, channels, [&](std::size_t i, Colour colour) {
-    result->indices[i] = numbers[cellOf(colour)];
+  forEachColor(pixels, channels, [&](std::size_t i, Color color) {
+    result->indices[i] = numbers[cellOf(color)];
     return true;
   });
 }
 
-/// Gives the transparent pixels a colour of their own, behind the others.
+/// Gives the transparent pixels a color of their own, behind the others.
 void indexTransparent(const std::vector<std::uint8_t>& pixels, IndexedPixels* result) {
   result->transparent = static_cast<int>(result->palette.size());
   result->palette.push_back({0, 0, 0});
@@ -208,9 +208,9 @@ void indexTransparent(const std::vector<std::uint8_t>& pixels, IndexedPixels* re
 IndexedPixels quantize(const std::vector<std::uint8_t>& pixels, int channels) {
   IndexedPixels result;
   result.indices.resize(pixels.size() / static_cast<std::size_t>(channels));
-  const std::size_t maxColours = channels == 4 ? kMaxColours - 1 : kMaxColours;
-  if (!indexExactly(pixels, channels, maxColours, &result)) {
-    indexByMedianCut(pixels, channels, maxColours, &result);
+  const std::size_t maxColors = channels == 4 ? kMaxColors - 1 : kMaxColors;
+  if (!indexExactly(pixels, channels, maxColors, &result)) {
+    indexByMedianCut(pixels, channels, maxColors, &result);
   }
   if (channels == 4) {
     indexTransparent(pixels, &result);

@@ -8,14 +8,14 @@
 
 namespace steptape::detail {
 
-/// Pixels as numbers of colours.
+/// Pixels as numbers of colors.
 struct IndexedPixels {
   std::vector<std::array<std::uint8_t, 3>> palette;  ///< At most 256.
   std::vector<std::uint8_t> indices;
-  int transparent = -1;  ///< The colour that stands for nothing, or -1.
+  int transparent = -1;  ///< The color that stands for nothing, or -1.
 };
 
-/// Finds 256 colours for pixels, exactly if there are no more; else by median cut of a histogram
+/// Finds 256 colors for pixels, exactly if there are no more; else by median cut of a histogram
 /// with 32 steps a channel. Pixels of 4 channels are transparent where alpha is below 128.
 ///
 /// @param pixels  `channels` bytes each, 1, 3 or 4.

@@ -17,7 +17,7 @@ namespace steptape {
 struct Frames {
   int width = 0;
   int height = 0;
-  int channels = 0;                     ///< 1: grey, 3: RGB, 4: RGB and alpha.
+  int channels = 0;                     ///< 1: gray, 3: RGB, 4: RGB and alpha.
   std::int64_t count = 0;               ///< At least 1.
   std::vector<std::uint8_t> data = {};  ///< (count, height, width, channels).
   std::uint64_t nanCount = 0;           ///< Elements that were NaN and are 0 here.
@@ -38,7 +38,7 @@ STEPTAPE_EXPORT void checkVideo(const TensorView& video, const VideoOptions& opt
 /// (transparent where there is an alpha channel).
 ///
 /// @param dataFormat The order of the dimensions: "NTCHW" or any other order of these letters;
-///                   without an 'N' it is one video, without a 'C' a grey one.
+///                   without an 'N' it is one video, without a 'C' a gray one.
 /// @shape   T frames of H x W pixels, C of 1, 3 or 4 channels; none empty; any strides.
 /// @units   As imagePixels(), NaN included.
 /// @throws  Error(kInvalidArgument) as checkVideo().
@@ -59,7 +59,7 @@ STEPTAPE_EXPORT std::string encodeApng(const Frames& frames, double fps);
 
 /// Compresses frames to an animated GIF that repeats for ever.
 ///
-/// A frame of at most 256 colours keeps them; of others colours that are near each other are joined
+/// A frame of at most 256 colors keeps them; of others colors that are near each other are joined
 /// by median cut. Times are rounded to hundredths of a second such that their sum never drifts: 8
 /// frames a second last 13, 12, 13, 12, ... Browsers slow what is faster than 50 frames a second
 /// down. Alpha is cut to opaque or transparent.

@@ -8,8 +8,8 @@
 
 namespace steptape::tools {
 
-/// How the curves of a chart are told apart on a terminal: by colour, and by marks where there is
-/// no colour or not enough of them.
+/// How the curves of a chart are told apart on a terminal: by color, and by marks where there is
+/// no color or not enough of them.
 class CurveStyle {
  public:
   CurveStyle(std::size_t curves, const Terminal& terminal);
@@ -20,9 +20,9 @@ class CurveStyle {
   bool hasColor() const { return terminal_.hasColor; }
   char markOf(std::size_t curve) const;
 
-  /// `text` in the colour of `curve`, if there is colour.
+  /// `text` in the color of `curve`, if there is color.
   std::string painted(const std::string& text, std::size_t curve) const;
-  /// `text` in the colour of what lies behind the curves.
+  /// `text` in the color of what lies behind the curves.
   std::string faint(const std::string& text) const;
   /// `text` as a heading.
   std::string bold(const std::string& text) const;

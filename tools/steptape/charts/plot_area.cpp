@@ -15,7 +15,7 @@ int dotAt(double position) {
   return static_cast<int>(std::lround(position));
 }
 
-/// A point without neighbours: one dot would be overlooked.
+/// A point without neighbors: one dot would be overlooked.
 void drawAlone(const Place& place, BrailleCanvas* canvas) {
   const int x = std::clamp(dotAt(place.x), 0, canvas->dotsAcross() - 2);
   const int y = std::clamp(dotAt(place.y), 0, canvas->dotsDown() - 2);
@@ -50,7 +50,7 @@ int middleRow(const BrailleCanvas& canvas, int column) {
 PlotArea::PlotArea(const Chart& chart, const Axes& axes, int columns, int rows,
                    const CurveStyle& style)
     : columns_(columns), rows_(rows), style_(style) {
-  // Without colour the values behind a curve could not be told from it.
+  // Without color the values behind a curve could not be told from it.
   for (std::size_t i = 0; style.hasColor() && i < chart.curves.size(); ++i) {
     addLayer(chart, axes, i, chart.curves[i].raw, true);
   }

@@ -29,7 +29,7 @@ constexpr double kLegendGap = 12;   // between name and summary
 /// teal, brown, pink.
 constexpr std::array<const char*, 8> kColors{"#1f77b4", "#d9690a", "#2a8f2a", "#d6275a",
                                              "#8250c4", "#0f8f8f", "#8c564b", "#d157a6"};
-/// Of the curves that share a colour with an earlier one.
+/// Of the curves that share a color with an earlier one.
 constexpr std::array<const char*, 4> kDashes{"", "6 3", "2 3", "8 3 2 3"};
 
 /// Text for XML, which forbids some characters and gives others a meaning.

@@ -8,9 +8,9 @@
 
 namespace steptape::tools {
 
-/// Draws `chart` as text: title, curves of braille dots between labelled axes, legend.
+/// Draws `chart` as text: title, curves of braille dots between labeled axes, legend.
 ///
-/// Curves differ by colour; where there is none, or not enough, by marks on them. Without UTF-8 all
+/// Curves differ by color; where there is none, or not enough, by marks on them. Without UTF-8 all
 /// is ASCII, and curves are made of their marks.
 ///
 /// @param terminal Its size is the drawing's, but for lines that the legend does not need; at least

@@ -218,7 +218,7 @@ void addPlotCommand(CLI::App* app, int* exitCode) {
   command
       ->add_option("--smooth", options->smooth,
                    "Smoothing as TensorBoard's, from 0 to 1; the values themselves remain visible "
-                   "behind it where there is colour")
+                   "behind it where there is color")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("WEIGHT");
   command->add_flag("--log", options->isLogarithmic, "A logarithmic y axis");

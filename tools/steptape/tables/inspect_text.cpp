@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kFewestNameColumns = 16;
 
-/// The first line, its name bold where there is colour; two where one is too narrow.
+/// The first line, its name bold where there is color; two where one is too narrow.
 std::string titleLine(const RunSummary& run, const Terminal& terminal) {
   const std::string counts =
       fmt::format("{}, {}, {}, {}", counted(run.files.size(), "file"), humanBytes(run.bytes),
