@@ -6,10 +6,14 @@ import json
 import math
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import pandas
+import pyarrow
+import pyarrow.feather
+import pyarrow.parquet
 import tensorboardX
 import torch.utils.tensorboard
 from tensorboard.backend.event_processing import event_accumulator, plugin_event_accumulator
@@ -40,8 +44,15 @@ class ExportTest(unittest.TestCase):
         """Gives the path of the exported file."""
         path = os.path.join(self.directory, "exported")
         subprocess.run([os.environ["STEPTAPE_TOOL"], "export", self.run, "--output", path,
-                        *arguments], check=True, timeout=PATIENCE_SECONDS)
+                        *arguments], check=True, timeout=PATIENCE_SECONDS,
+                       env={**os.environ, "STEPTAPE_PYTHON": sys.executable})
         return path
+
+    def columns(self, file_format, *arguments):
+        """The exported Parquet or Arrow file, as pyarrow reads it."""
+        path = self.export("--format", file_format, *arguments)
+        return pyarrow.parquet.read_table(path) if file_format == "parquet" else \
+            pyarrow.feather.read_table(path)
 
 
 class Scalars:
@@ -100,6 +111,31 @@ class Scalars:
                              [(step, value) for step, _, value in self.curves[tag]])
 
 
+    def test_long_columns(self):
+        for file_format in ("parquet", "arrow"):
+            table = self.columns(file_format, "--layout", "long")
+            self.assertEqual(dict(zip(table.column_names, table.schema.types)),
+                             {"run": pyarrow.string(), "tag": pyarrow.string(),
+                              "step": pyarrow.int64(), "wall_time": pyarrow.float64(),
+                              "value": pyarrow.float64()})
+            self.assertEqual(table["run"].unique().to_pylist(), [self.run])
+            curves = {}
+            for row in table.to_pylist():
+                curves.setdefault(row["tag"], []).append(
+                    (row["step"], row["wall_time"], row["value"]))
+            self.assertEqual({tag: same(points) for tag, points in curves.items()}, self.curves)
+
+    def test_wide_columns(self):
+        for file_format in ("parquet", "arrow"):
+            table = self.columns(file_format)
+            self.assertEqual(table.column_names, ["step", *sorted(self.curves)])
+            for tag, points in self.curves.items():
+                rows = zip(table["step"].to_pylist(), table[tag].to_pylist())
+                self.assertEqual([(step, repr(value)) for step, value in rows
+                                  if value is not None],
+                                 [(step, value) for step, _, value in points])
+
+
 class TensorboardX(Scalars, ExportTest):
     writer = tensorboardX.SummaryWriter
 
@@ -120,6 +156,34 @@ class Restarts(ExportTest):
             (points,) = json.load(file).values()
         self.assertEqual([(step, value) for _, step, value in points],
                          [(point.step, point.value) for point in kept.Scalars("loss")])
+
+
+class Columns(ExportTest):
+    POINTS = 300_000  # More than one block of what the tool passes on.
+
+    def test_hold_what_csv_holds(self):
+        writer_program.run("curves", "compatible", self.run, 3, self.POINTS // 3)
+        csv = pandas.read_csv(self.export("--format", "csv", "--layout", "long"))
+        self.assertEqual(len(csv), self.POINTS)
+        for file_format in ("parquet", "arrow"):
+            table = self.columns(file_format, "--layout", "long").to_pandas()
+            pandas.testing.assert_frame_equal(table, csv, check_dtype=False, check_exact=True)
+
+    def test_keep_tags_that_are_called_like_a_column_or_break_a_line(self):
+        with torch.utils.tensorboard.SummaryWriter(self.run) as writer:
+            writer.add_scalar("step", 0.5, 7, 1.7e9)
+            writer.add_scalar("two\nlines", 1.5, 7, 1.7e9)
+        table = self.columns("arrow")
+        self.assertEqual(table.column_names, ["step", "step", "two\nlines"])
+        self.assertEqual([column.to_pylist() for column in table.columns], [[7], [0.5], [1.5]])
+
+    def test_are_there_without_a_row(self):
+        with tensorboardX.SummaryWriter(self.run) as writer:
+            writer.add_text("text", "no scalar", 0)
+        for file_format in ("parquet", "arrow"):
+            table = self.columns(file_format, "--layout", "long")
+            self.assertEqual(table.column_names, ["run", "tag", "step", "wall_time", "value"])
+            self.assertEqual(len(table), 0)
 
 
 class SteptapeWriter(ExportTest):

@@ -177,9 +177,9 @@ TEST_F(Export, RefusesABadRegularExpression) {
 TEST_F(Export, RefusesOptionsThatDoNotFit) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
   const std::pair<const char*, const char*> kCalls[] = {
-      {"--format xml", "xml not in {json,jsonl,csv}"},
+      {"--format xml", "xml not in {json,jsonl,csv,parquet,arrow}"},
       {"--from 2 --to 1", "--from: 2 is behind --to 1"},
-      {"--format json --layout long", "--layout: only for --format csv"},
+      {"--format json --layout long", "--layout: only for --format csv, parquet and arrow"},
       {"--format csv --media m", "--media: only for --format jsonl"},
       {"--from one", "--from"},
   };
@@ -189,6 +189,56 @@ TEST_F(Export, RefusesOptionsThatDoNotFit) {
     EXPECT_EQ(outcome.out, "") << options;
     EXPECT_THAT(outcome.error, HasSubstr(message));
   }
+}
+
+/// A Python for --format parquet that does what a shell script says.
+class ExportColumns : public Export {
+ protected:
+  Outcome exportBy(const std::string& script) {
+    writeBytes("runs/events.out.tfevents.1", smallFile());
+    writeBytes("python", "#!/bin/sh\n" + script + "\n");
+    std::filesystem::permissions(path("python"), std::filesystem::perms::owner_all);
+    return run("env STEPTAPE_PYTHON=./python '" STEPTAPE_TOOL
+               "' export runs --format parquet --output scalars.parquet");
+  }
+};
+
+TEST_F(ExportColumns, GoThroughPythonAsCsv) {
+  EXPECT_EQ(exportBy("echo \"$3\"; cat").exitCode, 0);
+  EXPECT_EQ(contentOf("scalars.parquet"), std::string("parquet\n") + kSmallFileCsv);
+}
+
+TEST_F(ExportColumns, LeaveNoFileWithoutPython) {
+  writeBytes("runs/events.out.tfevents.1", smallFile());
+  const Outcome without = run("env STEPTAPE_PYTHON=./python '" STEPTAPE_TOOL
+                              "' export runs --format arrow --output scalars.arrow");
+  EXPECT_EQ(without.exitCode, 1);
+  EXPECT_THAT(without.error, HasSubstr("--format arrow: cannot start ./python: No such file"));
+  EXPECT_FALSE(std::filesystem::exists(path("scalars.arrow")));
+}
+
+TEST_F(ExportColumns, SayHowToGetPyarrow) {
+  const Outcome outcome = exportBy("exit 69");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.error,
+              HasSubstr("got ./python without pyarrow; expected a Python that has it: "
+                        "./python -m pip install pyarrow"));
+  EXPECT_FALSE(std::filesystem::exists(path("scalars.parquet")));
+}
+
+TEST_F(ExportColumns, LeaveNoFileIfPythonFails) {
+  const Outcome outcome = exportBy("cat; exit 3");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("./python ended with exit code 3; expected 0"));
+  EXPECT_FALSE(std::filesystem::exists(path("scalars.parquet")));
+}
+
+TEST_F(ExportColumns, GiveTheReasonForWhichAFileCannotBeWritten) {
+  exportBy("cat");
+  const Outcome outcome = run("env STEPTAPE_PYTHON=./python '" STEPTAPE_TOOL
+                              "' export runs --format parquet --output /dev/full");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.error, "steptape: cannot write /dev/full: No space left on device\n");
 }
 
 }  // namespace

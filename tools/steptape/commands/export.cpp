@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tools/steptape/columnar/column_file.h"
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/runs/log_paths.h"
@@ -30,22 +31,46 @@ struct ExportArguments {
   ExportOptions options;
 };
 
+bool isColumnar(const std::string& format) {
+  return format == "parquet" || format == "arrow";
+}
+
+bool isOnScreen(const ExportArguments& arguments) {
+  return arguments.output.empty() && isatty(STDOUT_FILENO) != 0;
+}
+
 void checkArguments(const CLI::App& command, const ExportArguments& arguments) {
   if (arguments.options.fromStep > arguments.options.toStep) {
     throw CLI::ValidationError(
         "--from",
         fmt::format("{} is behind --to {}", arguments.options.fromStep, arguments.options.toStep));
   }
-  if (command.count("--layout") > 0 && arguments.format != "csv") {
-    throw CLI::ValidationError("--layout", "only for --format csv");
+  if (command.count("--layout") > 0 && arguments.format != "csv" && !isColumnar(arguments.format)) {
+    throw CLI::ValidationError("--layout", "only for --format csv, parquet and arrow");
   }
   if (command.count("--media") > 0 && arguments.format != "jsonl") {
     throw CLI::ValidationError("--media", "only for --format jsonl");
   }
+  if (isColumnar(arguments.format) && isOnScreen(arguments)) {
+    throw CLI::ValidationError(
+        "--output",
+        "got none; expected a file, because a terminal cannot show --format " + arguments.format);
+  }
+}
+
+ExportResult exportColumns(const ExportSink& sink, const std::vector<RunFiles>& runs,
+                           const std::string& format, const ExportOptions& options) {
+  ColumnFile file(format, sink);
+  ExportResult result = exportCsv(runs, options, [&](std::string_view csv) { file.write(csv); });
+  file.finish();
+  return result;
 }
 
 ExportResult exportTo(const ExportSink& sink, const std::vector<RunFiles>& runs,
                       const ExportArguments& arguments, const ExportOptions& options) {
+  if (isColumnar(arguments.format)) {
+    return exportColumns(sink, runs, arguments.format, options);
+  }
   if (arguments.format == "jsonl") {
     return exportJsonl(runs, options, sink);
   }
@@ -61,8 +86,7 @@ int exportRuns(const ExportArguments& arguments) {
   options.purge = arguments.all ? PurgePolicy::kNone : PurgePolicy::kRestarts;
   options.csvLayout = arguments.layout == "long" ? CsvLayout::kLong : CsvLayout::kWide;
   options.wantsTag = [&](std::string_view tag) { return arguments.filter.tag.isFoundIn(tag); };
-  const bool isOnScreen = arguments.output.empty() && isatty(STDOUT_FILENO) != 0;
-  if (!isOnScreen) {
+  if (!isOnScreen(arguments)) {
     options.onProgress = [&](std::uint64_t bytes) { progress.set(bytes); };
   }
   if (!arguments.output.empty()) {
@@ -86,9 +110,9 @@ void addExportCommand(CLI::App* app, int* exitCode) {
   addPathsArgument(command, &arguments->paths);
   command
       ->add_option("--format", arguments->format,
-                   "json: scalars by curve; jsonl: everything, an object a line; csv: scalars as a "
-                   "table")
-      ->check(CLI::IsMember({"json", "jsonl", "csv"}))
+                   "json: scalars by curve; jsonl: everything, an object a line; csv, parquet, "
+                   "arrow: scalars as a table, the last two by a Python with pyarrow")
+      ->check(CLI::IsMember({"json", "jsonl", "csv", "parquet", "arrow"}))
       ->capture_default_str();
   command
       ->add_option("--output", arguments->output,
@@ -102,7 +126,7 @@ void addExportCommand(CLI::App* app, int* exitCode) {
       ->type_name("STEP");
   command
       ->add_option("--layout", arguments->layout,
-                   "Of csv: a column for each tag (wide), or a line for each point (long)")
+                   "Of a table: a column for each tag (wide), or a row for each point (long)")
       ->check(CLI::IsMember({"wide", "long"}))
       ->capture_default_str();
   command

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <thread>
+
+namespace steptape::tools {
+
+/// Turns the CSV of exportCsv() into a Parquet or an Arrow file:
+///
+///     ColumnFile file("parquet", [&](std::string_view bytes) { output.write(bytes); });
+///     exportCsv(runs, options, [&](std::string_view csv) { file.write(csv); });
+///     file.finish();
+///
+/// A Python with pyarrow does it, as a child process: $STEPTAPE_PYTHON, else the python3 beside this
+/// program, which is the one of its virtual environment, else the first in PATH. The C++ library of
+/// Arrow is in no release of Debian, and would be larger than the rest of the tool.
+///
+/// Not thread-safe: one thread at a time.
+class ColumnFile {
+ public:
+  /// Takes the file piece by piece, on a thread of its own, until finish() returns.
+  using Sink = std::function<void(std::string_view bytes)>;
+
+  /// Starts the child.
+  ///
+  /// @param format "parquet" or "arrow".
+  /// @throws Error(kIoError) if there is no such Python.
+  ColumnFile(const std::string& format, Sink sink);
+  ColumnFile(const ColumnFile&) = delete;
+  ColumnFile& operator=(const ColumnFile&) = delete;
+  /// Ends the child; what came out of it is no whole file unless finish() has returned.
+  ~ColumnFile();
+
+  /// @throws as finish(), if the child takes no more.
+  void write(std::string_view csv);
+
+  /// Waits for the end of the file.
+  ///
+  /// @throws what the sink threw; Error(kIoError) if that Python has no pyarrow, or failed.
+  void finish();
+
+ private:
+  void start();
+  void passOn();
+  void closeInput();
+  int waitForEnd();
+
+  std::string format_;
+  Sink sink_;
+  std::string python_;
+  pid_t child_ = 0;  // 0: none, or it has ended
+  int input_ = -1;
+  int output_ = -1;
+  std::thread reader_;
+  std::exception_ptr sinkError_;  // of the reader, until it is joined
+};
+
+}  // namespace steptape::tools

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns the CSV of `steptape export`, on standard input, into a Parquet or an Arrow file, on standard output.
+
+    python3 csv_to_columns.py parquet|arrow
+
+Memory: a few blocks of the input, whatever its size. The program `steptape` has this script in it.
+"""
+
+import csv
+import io
+import os
+import sys
+
+# The folder that `python3 -c` puts first: a csv.py of the user is not Python's.
+sys.path[:] = [folder for folder in sys.path if folder]
+
+NO_PYARROW = 69  # EX_UNAVAILABLE of sysexits.h
+NOT_WRITTEN = 74  # EX_IOERR
+try:
+    import pyarrow
+    import pyarrow.csv
+    import pyarrow.ipc
+    import pyarrow.parquet
+except ImportError:
+    sys.exit(NO_PYARROW)
+
+LONG = ["run", "tag", "step", "wall_time", "value"]
+TEXT_COLUMNS = 2  # of LONG
+BLOCK_BYTES = 8 << 20
+LONGEST_NUMBER = 26  # characters of a double, and the comma
+
+
+class Sink(io.RawIOBase):
+    """Standard output that knows how far it has come, as a pipe does not."""
+
+    def __init__(self):
+        super().__init__()
+        self._bytes = 0
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        sys.stdout.buffer.write(data)
+        self._bytes += len(data)
+        return len(data)
+
+    def tell(self):
+        return self._bytes
+
+    def flush(self):
+        sys.stdout.buffer.flush()
+
+
+def titles(lines):
+    """Those of the columns; reads no further than the line of titles."""
+    csv.field_size_limit(sys.maxsize)
+    return next(csv.reader(iter(lambda: lines.readline().decode(), "")))
+
+
+def schema_of(names):
+    types = [pyarrow.float64()] * len(names)
+    types[names.index("step")] = pyarrow.int64()
+    if names == LONG:
+        types[:TEXT_COLUMNS] = [pyarrow.string()] * TEXT_COLUMNS
+    return pyarrow.schema(list(zip(names, types)))
+
+
+def batches(lines, schema):
+    """The rows, block by block."""
+    if not lines.peek(1):
+        return
+    # Columns are told apart by their place: a tag may be called "step", too.
+    places = [str(place) for place in range(len(schema))]
+    reader = pyarrow.csv.open_csv(
+        lines,
+        pyarrow.csv.ReadOptions(column_names=places,
+                                block_size=BLOCK_BYTES + LONGEST_NUMBER * len(places)),
+        pyarrow.csv.ParseOptions(newlines_in_values=True),
+        pyarrow.csv.ConvertOptions(column_types=dict(zip(places, schema.types)), null_values=[""]))
+    for batch in reader:
+        yield pyarrow.RecordBatch.from_arrays(batch.columns, schema=schema)
+
+
+def main(file_format):
+    lines = sys.stdin.buffer
+    schema = schema_of(titles(lines))
+    if file_format == "parquet":
+        writer = pyarrow.parquet.ParquetWriter(Sink(), schema, compression="zstd")
+    else:
+        options = pyarrow.ipc.IpcWriteOptions(compression="lz4")
+        writer = pyarrow.ipc.new_file(Sink(), schema, options=options)
+    with writer:
+        for batch in batches(lines, schema):
+            writer.write_batch(batch)
+    sys.stdout.buffer.flush()
+
+
+try:
+    main(sys.argv[1])
+except BrokenPipeError:
+    os._exit(NOT_WRITTEN)  # The program knows why it reads no more.
