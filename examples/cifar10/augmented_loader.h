@@ -9,11 +9,11 @@
 
 #include <torch/torch.h>
 
-/// Moves every image by up to kMargin pixels in each direction, filling up with zeros, and mirrors
-/// half of them, anew in every epoch.
+/// Shifts every image by up to kMargin pixels in each direction, padding with zeros, and mirrors
+/// half of the images. The choices differ in every epoch.
 ///
-/// What is drawn depends on seed, rank, epoch and batch alone: a resumed run sees the images that
-/// it would have seen.
+/// The choices depend on seed, rank, epoch and batch only, so a resumed run sees the same images as
+/// a run that was never stopped.
 class AugmentedLoader final : public steptape::BatchLoader {
  public:
   static constexpr std::int64_t kMargin = 4;

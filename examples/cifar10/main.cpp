@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains ResNet-20 on CIFAR-10 as its paper does: augmented images, weight decay, a learning rate
-// that warms up, is scaled by the ranks and falls twice; checkpoints, a time limit, and going on
-// where a job ended.
+// Trains ResNet-20 on CIFAR-10 as its paper does, with augmented images and weight decay. The
+// learning rate is scaled by the number of ranks, warms up, and falls twice. The program writes
+// checkpoints, stops at a time limit, and resumes where the last job ended.
 //
 //   tools/get_data.sh cifar10
 //   mpiexec -n 2 cifar10 --checkpoint-dir checkpoints --log-dir runs/cifar10 --resume
 //   tensorboard --logdir runs
 //
-// 164 epochs are a day on two cores; --synthetic needs no data, and --batch-size 16 --epochs 1
-// learns these images in a minute. The scripts in ../jobs start this program.
+// 164 epochs take a day on two cores. --synthetic needs no data: with --batch-size 16 --epochs 1
+// the network learns those images in a minute. The scripts in ../jobs start this program.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -34,7 +34,7 @@ using example::World;
 constexpr std::int64_t kTestBatchSize = 500;
 constexpr std::int64_t kShownImages = 32;
 constexpr std::int64_t kSyntheticImages = 2000;
-/// The paper's, for which --lr is.
+/// The batch size of the paper, to which --lr refers.
 constexpr double kReferenceBatchSize = 128;
 
 struct Options {
@@ -72,7 +72,7 @@ steptape::TrainerOptions trainerOptions(const Options& options, int ranks) {
   steptape::LearningRateOptions rate;
   rate.scale = ranks;
   rate.warmUpEpochs = options.warmUp;
-  // Where the paper has them: after 32,000 and 48,000 of 64,000 steps.
+  // As in the paper: after 32,000 and 48,000 of 64,000 steps.
   const auto epochs = static_cast<double>(options.epochs);
   rate.milestones = {epochs / 2, epochs * 3 / 4};
 
@@ -94,13 +94,13 @@ steptape::TrainerOptions trainerOptions(const Options& options, int ranks) {
   return trainer;
 }
 
-/// The rate for the batch of one rank, by the linear scaling rule: with a small batch the paper's
-/// rate lets the network diverge.
+/// The learning rate for the batch of one rank, by the linear scaling rule. With a small batch the
+/// network diverges at the paper's rate.
 double baseRate(const Options& options) {
   return options.lr * static_cast<double>(options.batchSize) / kReferenceBatchSize;
 }
 
-/// Where a run that goes on will start.
+/// Returns the checkpoint to resume from, if there is one.
 std::optional<steptape::FoundCheckpoint> findCheckpoint(const Options& options,
                                                         const World& world) {
   if (!options.resume) {
@@ -151,7 +151,8 @@ void train(const Options& options, const World& world) {
   const auto checkpoint = findCheckpoint(options, world);
   steptape::DistributedWriterOptions writerOptions;
   if (checkpoint) {
-    // What the earlier job logged after its checkpoint is logged again, so TensorBoard forgets it.
+    // This job logs again what the earlier job logged after its checkpoint; TensorBoard discards
+    // the older points.
     writerOptions.writer.purgeStep = checkpoint->progress.writerStep + 1;
   }
   steptape::DistributedWriter writer(options.logDir, world, writerOptions);
@@ -177,23 +178,26 @@ int main(int argc, char** argv) {
   example::CommandLine line(
       "Trains ResNet-20 on CIFAR-10, on every rank of an MPI job.\n\n"
       "  mpiexec -n 2 cifar10 [options]\n");
-  line.add("data", options.data, "DIR", "CIFAR-10's binary files");
+  line.add("data", options.data, "DIR", "directory of CIFAR-10's binary files");
   line.add("synthetic", options.synthetic, "train on generated images, which need no files");
   line.add("epochs", options.epochs, "N", "passes over the training images", 1);
-  line.add("max-steps", options.maxSteps, "N", "stop after N steps in all; 0: no limit");
+  line.add("max-steps", options.maxSteps, "N",
+           "stop after N steps since the start of the run; 0: no limit");
   line.add("max-seconds", options.maxSeconds, "X", "stop after X seconds; 0: no limit");
   line.add("batch-size", options.batchSize, "N", "images per step on each rank", 1);
   line.add("lr", options.lr, "X",
-           "learning rate for 128 images a step; scaled by the images of all ranks");
-  line.add("warm-up", options.warmUp, "X", "epochs in which the rate rises to that");
-  line.add("weight-decay", options.weightDecay, "X", "of all parameters");
-  line.add("seed", options.seed, "N", "decides initial weights, order and augmentation");
+           "learning rate for a step of 128 images; scaled by the images per step of all ranks");
+  line.add("warm-up", options.warmUp, "X",
+           "epochs in which the learning rate rises to its full value");
+  line.add("weight-decay", options.weightDecay, "X", "weight decay of all parameters");
+  line.add("seed", options.seed, "N", "seed of initial weights, order and augmentation");
   line.add("threads", options.threads, "N",
-           "LibTorch's per rank; 0: this rank's part of the cores");
-  line.add("log-dir", options.logDir, "DIR", "where TensorBoard is to look");
+           "LibTorch's threads per rank; 0: this rank's share of the cores");
+  line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   line.add("checkpoint-dir", options.checkpointDir, "DIR",
-           "checkpoints after epochs and at the end");
-  line.add("checkpoint-steps", options.checkpointSteps, "N", "and after every N steps; 0: not");
-  line.add("resume", options.resume, "go on from the newest checkpoint, if there is one");
+           "write checkpoints here after every epoch and at the end");
+  line.add("checkpoint-steps", options.checkpointSteps, "N",
+           "also write checkpoints after every N steps; 0: off");
+  line.add("resume", options.resume, "resume from the newest checkpoint, if there is one");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { train(options, world); });
 }

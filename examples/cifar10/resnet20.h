@@ -5,9 +5,9 @@
 
 #include <torch/torch.h>
 
-/// Two 3x3 convolutions and a way around them. Where the block halves the image and has more
-/// channels, the way around takes every second pixel and appends channels of zeros, so that it
-/// needs no parameters: "option A" of the paper.
+/// Two 3x3 convolutions and a shortcut. If the block halves the image and adds channels, the
+/// shortcut takes every second pixel and appends channels of zeros. It needs no parameters: "option
+/// A" of the paper.
 struct ResidualBlockImpl : torch::nn::Module {
   ResidualBlockImpl(std::int64_t in, std::int64_t out, std::int64_t stride)
       : addedChannels(out - in),

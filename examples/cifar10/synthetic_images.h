@@ -7,8 +7,8 @@
 
 #include <torch/torch.h>
 
-/// Images of CIFAR-10's shape for a try without data: each class is a coarse pattern of colors
-/// under noise, which a network learns in a few steps.
+/// Generates images of CIFAR-10's shape. Each class is a coarse pattern of colors with noise, which
+/// a network learns in a few steps.
 inline steptape::ImageDataset syntheticImages(std::int64_t count, std::uint64_t seed) {
   auto patternsOfAllSets = at::make_generator<at::CPUGeneratorImpl>(1);
   const torch::Tensor patterns =

@@ -18,14 +18,14 @@ std::string shortest(double value) {
 }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& got,
-                         const std::string& wanted) {
-  throw UsageError(what + ": got '" + got + "', wanted " + wanted);
+                         const std::string& expected) {
+  throw UsageError(what + ": got '" + got + "'; expected " + expected);
 }
 
 double number(const std::string& what, const std::string& text, double least) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value >= least)) {  // NaN, too, is not at least anything.
+  if (text.empty() || *end != '\0' || !(value >= least)) {  // Also refuses NaN.
     refuse(what, text, "a number of at least " + shortest(least));
   }
   return value;
@@ -92,7 +92,7 @@ bool CommandLine::parse(int argc, const char* const* argv) {
       continue;
     }
     if (rest_ == nullptr) {
-      throw UsageError("unexpected argument " + argument);
+      throw UsageError("got argument '" + argument + "'; expected an option");
     }
     rest_->assign(argv + (argument == "--" ? next : next - 1), argv + argc);
     break;
@@ -105,7 +105,7 @@ void CommandLine::take(const std::string& argument, int argc, const char* const*
   const Option& option = find(argument.substr(0, equals));
   if (option.placeholder.empty()) {
     if (equals != std::string::npos) {
-      throw UsageError("--" + option.name + " takes no value");
+      throw UsageError("--" + option.name + ": got a value; expected none");
     }
     option.set("");
   } else if (equals != std::string::npos) {
@@ -113,7 +113,7 @@ void CommandLine::take(const std::string& argument, int argc, const char* const*
   } else if (next < argc) {
     option.set(argv[next++]);
   } else {
-    throw UsageError("no value for --" + option.name);
+    throw UsageError("--" + option.name + ": got no value; expected " + option.placeholder);
   }
 }
 
@@ -138,7 +138,7 @@ std::string CommandLine::help() const {
         option.defaultText.empty() ? "" : "  [" + option.defaultText + "]";
     appendLine("  --" + option.name + value, option.meaning + byDefault);
   }
-  appendLine("  --help", "print this");
+  appendLine("  --help", "print this help");
   return text;
 }
 

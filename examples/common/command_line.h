@@ -9,7 +9,7 @@
 
 namespace example {
 
-/// A command line that cannot be understood; what() says why.
+/// An invalid command line; what() is the message for the user.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -24,11 +24,12 @@ struct UsageError : std::runtime_error {
 /// @threads Not thread-safe: one thread at a time.
 class CommandLine {
  public:
-  /// @param summary What --help prints above the options.
+  /// @param summary The text that --help prints above the options.
   explicit CommandLine(std::string summary) : summary_(std::move(summary)) {}
 
-  // Each names an option, the variable that it sets, which holds the default and outlives this
-  // object, what stands for the value in --help, and what it means. Numbers have a least value.
+  // Adds one option: its name, the variable that it sets, and the placeholder and the meaning that
+  // --help prints. The variable holds the default and must outlive this object. `least` is the
+  // smallest number allowed.
   void add(std::string name, std::string& value, std::string placeholder, std::string meaning);
   void add(std::string name, std::int64_t& value, std::string placeholder, std::string meaning,
            std::int64_t least = 0);
@@ -36,21 +37,22 @@ class CommandLine {
            double least = 0);
   void add(std::string name, bool& value, std::string meaning);
 
-  /// Takes what follows the options, or a `--`. Without it, that is an error.
+  /// Collects the arguments after the options or after `--`. Without this call they are an error.
   void addRest(std::vector<std::string>& rest) { rest_ = &rest; }
 
-  /// Sets the variables. @return false if --help was among the options.
+  /// Sets the variables.
   ///
-  /// @throws UsageError
+  /// @return false if --help is one of the options.
+  /// @throws UsageError if an option is unknown or its value is invalid.
   bool parse(int argc, const char* const* argv);
 
-  /// The summary and a line for each option, with its default.
+  /// Returns the summary and one line for each option, with its default.
   std::string help() const;
 
  private:
   struct Option {
     std::string name;
-    std::string placeholder;  ///< Empty: takes no value.
+    std::string placeholder;  ///< Empty: the option has no value.
     std::string meaning;
     std::string defaultText;
     std::function<void(const std::string&)> set;
@@ -63,12 +65,12 @@ class CommandLine {
   std::vector<std::string>* rest_ = nullptr;
 };
 
-/// The parts of "a,b,c"; none of "".
+/// Splits "a,b,c" into its parts; empty parts are skipped.
 std::vector<std::string> splitList(const std::string& text, char separator = ',');
 
-/// `text` as a whole number of at least `least`.
+/// Parses `text` as a whole number of at least `least`.
 ///
-/// @throws UsageError that begins with `what`
+/// @throws UsageError that begins with `what` if it is none.
 std::int64_t wholeNumber(const std::string& what, const std::string& text, std::int64_t least);
 
 }  // namespace example

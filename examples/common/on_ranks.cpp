@@ -32,7 +32,7 @@ int runOnRanks(int argc, char** argv, CommandLine& line,
       }
       return 0;
     } catch (const UsageError& error) {
-      // All ranks have the same command line and come here together.
+      // All ranks have the same command line, so all of them get here.
       steptape::logFromRoot(*world, program + ": " + error.what() + "; see --help\n", std::cerr);
       return kExitUsage;
     } catch (const AgreedFailure& error) {

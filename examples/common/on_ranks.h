@@ -16,18 +16,20 @@ namespace example {
 
 using World = std::shared_ptr<steptape::Communicator>;
 
-/// A failure that every rank knows of, so that all can end in order; what() is for the user.
+/// A failure that every rank knows, so that all ranks can end in order; what() is the message for
+/// the user.
 struct AgreedFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Has every rank do something that may fail on some of them, such as reading a file, before any of
-/// them goes on to a collective in which it would wait for those that failed.
+/// Runs `work` on every rank, such as reading a file, and finds out whether it failed on any.
+///
+/// Without this, the other ranks would wait in their next collective for a rank that failed.
 ///
 /// Collective.
 ///
-/// @param advice Follows the message of a failure: how to get the file.
-/// @return what `work` returned.
+/// @param advice Appended to the message of a failure, such as how to get the file.
+/// @return the result of `work`.
 /// @throws AgreedFailure on every rank, with the message of the first rank that failed.
 template <typename Work>
 auto onAllRanks(steptape::Communicator& world, const Work& work, const std::string& advice = "") {
@@ -46,13 +48,13 @@ auto onAllRanks(steptape::Communicator& world, const Work& work, const std::stri
   return std::move(*result);
 }
 
-/// What main() of an example does: initializes MPI, reads the command line, and calls `run`.
+/// The main() of an example: initializes MPI, parses the command line, and calls `run`.
 ///
-/// The root prints help, usage errors and AgreedFailures, once for all ranks. Any other exception
-/// may be one rank's alone: it ends the whole job, so that no rank waits for it.
+/// The root prints help, usage errors and AgreedFailures once for all ranks. Any other exception
+/// may occur on one rank only. It ends the whole job, so that no rank waits for that one.
 ///
-/// @param line `parse()` is called on it.
-/// @return the exit code: 0 fine, 1 failed, 2 used wrongly.
+/// @param line The options; this function calls its parse().
+/// @return the exit code: 0 for success, 1 for a failure, 2 for an invalid command line.
 int runOnRanks(int argc, char** argv, CommandLine& line,
                const std::function<void(const World& world)>& run);
 

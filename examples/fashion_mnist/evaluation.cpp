@@ -24,7 +24,7 @@ const std::vector<std::string>& classNames() {
   return kNames;
 }
 
-/// What the network makes of all test images.
+/// The network's predictions for all test images.
 struct Predictions {
   torch::Tensor probabilities;  // (images, classes)
   torch::Tensor features;       // (images, width of the last layer)
@@ -66,7 +66,7 @@ void logCurves(steptape::DistributedWriter& writer, const Predictions& predictio
                const torch::Tensor& labels, std::int64_t step) {
   for (std::size_t i = 0; i < classNames().size(); ++i) {
     const auto number = static_cast<std::int64_t>(i);
-    // Rounding leaves some probabilities a little above 1.
+    // Rounding makes some probabilities slightly greater than 1.
     writer.addPrCurve("classes/" + classNames()[i], labels == number,
                       predictions.probabilities.select(1, number).clamp(0, 1), step);
   }

@@ -10,12 +10,13 @@
 #include "network.h"
 #include "options.h"
 
-/// Logs, on the rank that writes, what the trained network makes of the test images: a confusion
-/// matrix, a precision-recall curve for each class, and the last layer's input of some images for
-/// the projector. Does nothing on the other ranks.
+/// Evaluates the trained network on the test images and logs a confusion matrix, a precision-recall
+/// curve for each class, and the last layer's input of some images for the projector.
+///
+/// Does nothing on the ranks that do not write.
 void logEvaluation(steptape::DistributedWriter& writer, Classifier& model,
                    const steptape::ImageDataset& test, std::int64_t step);
 
-/// Logs what the run was given and what came out, by which TensorBoard compares runs.
+/// Logs the hyperparameters and the results of the run, by which TensorBoard compares runs.
 void logHyperparameters(steptape::DistributedWriter& writer, const Options& options, int ranks,
                         const steptape::TrainingResult& result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a small network on real images, on every rank of a job, and logs it. Copy it to start
-// from.
+// Trains a small network on real images, on every rank of a job, and logs the training. Copy it as
+// a starting point.
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -39,7 +39,8 @@ struct Data {
   steptape::ImageDataset test;
 };
 
-/// The data set, or nothing on every rank if one of them cannot read it; the root says why.
+/// Loads the data set. Returns nothing on every rank if one of them cannot read it; the root prints
+/// the reason.
 std::optional<Data> loadOnAllRanks(const std::string& directory, steptape::Communicator& world) {
   std::optional<Data> data;
   std::string problem;
@@ -86,7 +87,7 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   return trainer;
 }
 
-/// What a profile shows besides its tables: the model's graph by the time of each layer, and
+/// Logs what a profile shows besides its tables: the time of each layer on the model's graph, and
 /// figures.
 void logProfile(const steptape::event::Graph& graph, const steptape::Trace& trace,
                 steptape::SummaryWriter* writer, std::int64_t step) {
@@ -102,7 +103,8 @@ steptape::DistributedWriter openWriter(const Options& options, const World& worl
   steptape::DistributedWriterOptions writer;
   writer.writer.enabled = options.log;
   if (options.resume) {
-    // What the earlier run logged after its checkpoint is logged again, so TensorBoard forgets it.
+    // This run logs again what the earlier run logged after its checkpoint; TensorBoard discards
+    // the older points.
     if (const auto found = steptape::CheckpointStore(options.checkpointDir, world).findNewest()) {
       writer.writer.purgeStep = found->progress.writerStep + 1;
     }
@@ -110,7 +112,7 @@ steptape::DistributedWriter openWriter(const Options& options, const World& worl
   return {options.logDir.empty() ? defaultLogDir() : options.logDir, world, writer};
 }
 
-/// The images that the network is judged by, and what it computes: its graph.
+/// Logs the images that the network is evaluated on, and its graph.
 steptape::event::Graph logSetup(steptape::DistributedWriter& writer,
                                 const std::shared_ptr<Classifier>& model,
                                 const steptape::ImageDataset& test) {
@@ -134,7 +136,7 @@ int run(const Options& options, const World& world) {
     return kExitFailure;
   }
 
-  // The same weights everywhere, then random numbers of its own for each rank's dropout.
+  // The same weights on all ranks, then different random numbers for the dropout of each rank.
   torch::manual_seed(options.seed);
   const std::shared_ptr<Classifier> model = makeClassifier(options.model);
   steptape::seedRank(options.seed, *world);
@@ -160,14 +162,14 @@ int run(const Options& options, const World& world) {
                                std::int64_t step) { logProfile(graph, trace, ofProfile, step); };
   steptape::Trainer trainer(model, optimizer, world, writer, configured);
   const steptape::TrainingResult result = trainer.fit(train, test);
-  if (result.stoppedBy != steptape::StopReason::kSignal) {  // Else there is no time left.
+  if (result.stoppedBy != steptape::StopReason::kSignal) {  // After a signal there is no time left.
     logEvaluation(writer, *model, data->test, result.step);
     logHyperparameters(writer, options, world->size(), result);
   }
 
   writer.close().throwIfError();
   if (world->isRoot() && options.log) {
-    // Beside the run's directory: HolisticTraceAnalysis takes every .json file in it for a trace.
+    // Next to the run's directory: HolisticTraceAnalysis treats every .json file in it as a trace.
     writer.exportScalarsToJson(writer.logDir() + ".json").throwIfError();
   }
   if (options.json) {
@@ -191,7 +193,7 @@ int main(int argc, char** argv) {
     }
     return run(options, world);
   } catch (const UsageError& error) {
-    // All ranks have the same command line and come here together.
+    // All ranks have the same command line, so all of them get here.
     steptape::logFromRoot(*world, std::string("fashion_mnist: ") + error.what() + "; see --help\n",
                           std::cerr);
     return kExitUsage;

@@ -7,13 +7,13 @@
 
 #include <torch/torch.h>
 
-/// A network that sorts images of 28 x 28 pixels into ten classes.
+/// A network that classifies images of 28 x 28 pixels into ten classes.
 struct Classifier : torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& images) { return classify(features(images)); }
 
-  /// What the last layer decides by: (n, 1, 28, 28) -> (n, width of that layer).
+  /// The input of the last layer: (n, 1, 28, 28) -> (n, width of that layer).
   virtual torch::Tensor features(const torch::Tensor& images) = 0;
-  /// The classes' log-probabilities, (n, 10).
+  /// The log-probabilities of the classes, (n, 10).
   virtual torch::Tensor classify(const torch::Tensor& features) = 0;
 };
 
@@ -67,7 +67,8 @@ struct Perceptron final : Classifier {
   torch::nn::Linear fc2;
 };
 
-/// @param name "cnn", the network of the well-known examples, or "mlp", the perceptron.
+/// @param name "cnn" for Network or "mlp" for Perceptron.
+/// @throws std::invalid_argument for another name.
 inline std::shared_ptr<Classifier> makeClassifier(const std::string& name) {
   if (name == "cnn") {
     return std::make_shared<NetworkImpl>();
@@ -75,5 +76,5 @@ inline std::shared_ptr<Classifier> makeClassifier(const std::string& name) {
   if (name == "mlp") {
     return std::make_shared<Perceptron>();
   }
-  throw std::invalid_argument("unknown network " + name + ", wanted cnn or mlp");
+  throw std::invalid_argument("network: got '" + name + "'; expected cnn or mlp");
 }

@@ -9,14 +9,18 @@
 
 namespace {
 
-/// Reads the whole of `text` as a number in [least, greatest].
-double parseNumber(const char* option, const std::string& text, double least, double greatest) {
+constexpr double kHuge = std::numeric_limits<double>::max();
+
+[[noreturn]] void refuse(const char* option, const std::string& got, const std::string& expected) {
+  throw UsageError(std::string("--") + option + ": got '" + got + "'; expected " + expected);
+}
+
+/// Parses all of `text` as a number from 0 to `greatest`, which is 1 or kHuge.
+double parseNumber(const char* option, const std::string& text, double greatest) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value >= least && value <= greatest)) {
-    throw UsageError(std::string("--") + option + ": got '" + text +
-                     "', wanted a number of at least " +
-                     std::to_string(static_cast<long long>(least)));
+  if (text.empty() || *end != '\0' || !(value >= 0 && value <= greatest)) {
+    refuse(option, text, greatest == kHuge ? "a number of at least 0" : "a number from 0 to 1");
   }
   return value;
 }
@@ -25,24 +29,23 @@ std::int64_t parseInteger(const char* option, const std::string& text, std::int6
   char* end = nullptr;
   const long long value = std::strtoll(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || value < least) {
-    throw UsageError(std::string("--") + option + ": got '" + text +
-                     "', wanted a whole number of at least " + std::to_string(least));
+    refuse(option, text, "a whole number of at least " + std::to_string(least));
   }
   return value;
 }
 
-/// The value that `text` stands for among `names`.
+/// Returns the value that `names` has for `text`.
 template <typename Value>
 Value parseName(const char* option, const std::string& text,
                 const std::vector<std::pair<std::string, Value>>& names) {
-  std::string wanted;
+  std::string expected;
   for (const auto& [name, value] : names) {
     if (text == name) {
       return value;
     }
-    wanted += (wanted.empty() ? "" : ", ") + name;
+    expected += (expected.empty() ? "" : ", ") + name;
   }
-  throw UsageError(std::string("--") + option + ": got '" + text + "', wanted one of " + wanted);
+  refuse(option, text, "one of " + expected);
 }
 
 steptape::ProgressStyle parseProgress(const std::string& text) {
@@ -94,7 +97,6 @@ constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
                                {nullptr, 0, nullptr, 0}};
 
 void apply(Options& options, int letter, const std::string& value) {
-  constexpr double kHuge = std::numeric_limits<double>::max();
   switch (letter) {
     // clang-format off
     case 'd': options.data = value; break;
@@ -102,9 +104,9 @@ void apply(Options& options, int letter, const std::string& value) {
     case 'e': options.epochs = parseInteger("epochs", value, 1); break;
     case 'b': options.batchSize = parseInteger("batch-size", value, 1); break;
     case 'a': options.accumulate = parseInteger("accumulate", value, 1); break;
-    case 'l': options.lr = parseNumber("lr", value, 0, kHuge); break;
-    case 'm': options.momentum = parseNumber("momentum", value, 0, 1); break;
-    case 'C': options.clip = parseNumber("clip", value, 0, kHuge); break;
+    case 'l': options.lr = parseNumber("lr", value, kHuge); break;
+    case 'm': options.momentum = parseNumber("momentum", value, 1); break;
+    case 'C': options.clip = parseNumber("clip", value, kHuge); break;
     case 'z': options.compression = parseCompression(value); break;
     case 's': options.seed = static_cast<std::uint64_t>(parseInteger("seed", value, 0)); break;
     case 'o': options.logDir = value; break;
@@ -113,9 +115,9 @@ void apply(Options& options, int letter, const std::string& value) {
     case 'r': options.resume = true; break;
     case 't': options.threads = static_cast<int>(parseInteger("threads", value, 1)); break;
     case 'x': options.maxSteps = parseInteger("max-steps", value, 1); break;
-    case 'T': options.maxSeconds = parseNumber("max-seconds", value, 0, kHuge); break;
+    case 'T': options.maxSeconds = parseNumber("max-seconds", value, kHuge); break;
     case 'P': options.patience = parseInteger("patience", value, 1); break;
-    case 'O': options.profilingShare = parseNumber("profile", value, 0, 1); break;
+    case 'O': options.profilingShare = parseNumber("profile", value, 1); break;
     case 'F': options.profileFile = value; break;
     case 'p': options.progress = parseProgress(value); break;
     case 'n': options.log = false; break;
@@ -130,18 +132,19 @@ void apply(Options& options, int letter, const std::string& value) {
 
 Options parseOptions(int argc, char** argv) {
   Options options;
-  opterr = 0;  // Every rank parses; one of them prints.
+  opterr = 0;  // Every rank parses; only the root prints.
   optind = 1;
   int letter = 0;
   while ((letter = getopt_long(argc, argv, ":", kOptions, nullptr)) != -1) {
     if (letter == '?' || letter == ':') {
-      throw UsageError(std::string(letter == ':' ? "no value for " : "unknown option ") +
-                       argv[optind - 1]);
+      const std::string argument = argv[optind - 1];
+      throw UsageError(letter == ':' ? argument + ": got no value; expected one"
+                                     : "unknown option " + argument);
     }
     apply(options, letter, optarg == nullptr ? "" : optarg);
   }
   if (optind < argc) {
-    throw UsageError(std::string("unexpected argument ") + argv[optind]);
+    throw UsageError(std::string("got argument '") + argv[optind] + "'; expected an option");
   }
   if (options.checkpointDir.empty() && (options.resume || options.checkpointSteps > 0)) {
     throw UsageError(std::string(options.resume ? "--resume" : "--checkpoint-steps") +
@@ -156,31 +159,32 @@ const char* usage() {
   fashion_mnist [options]
   mpiexec -n 2 fashion_mnist --epochs 3 --log-dir runs/fashion
 
-  --data DIR            the data set's IDX files  [/usr/share/datasets/fashion-mnist]
-  --model NAME          cnn, or mlp: a perceptron 784-256-10  [cnn]
+  --data DIR            directory of the IDX files  [/usr/share/datasets/fashion-mnist]
+  --model NAME          cnn, or mlp for a perceptron 784-256-10  [cnn]
   --epochs N            passes over the training images  [1]
   --batch-size N        images per batch on each rank  [64]
-  --accumulate N        batches that each step learns from  [1]
+  --accumulate N        batches per step  [1]
   --lr X                learning rate for one rank, multiplied by the number of ranks  [0.01]
-  --momentum X          of SGD  [0.5]
-  --clip X              limit of the gradients' norm; 0: none  [0]
-  --compression NAME    none, fp16, bf16 or powersgd: how gradients travel  [none]
-  --seed N              decides initial weights, order of images and dropout  [1]
-  --log-dir DIR         where TensorBoard is to look  [runs/<date>_<host>]
-  --checkpoint-dir DIR  write a checkpoint after every epoch and at the end, also when the run is
-                        stopped by SIGTERM or SIGUSR1
-  --checkpoint-steps N  and after every N steps
-  --resume              go on from the newest checkpoint, at the same step
-  --threads N           LibTorch's threads per rank  [this rank's part of the cores]
-  --max-steps N         stop after N steps in all
-  --max-seconds X       stop after so many seconds
+  --momentum X          momentum of SGD, from 0 to 1  [0.5]
+  --clip X              upper bound of the gradients' norm; 0: no limit  [0]
+  --compression NAME    none, fp16, bf16 or powersgd: compression of gradients in messages  [none]
+  --seed N              seed of initial weights, order of images and dropout  [1]
+  --log-dir DIR         log directory for TensorBoard  [runs/fashion_mnist_<date>]
+  --checkpoint-dir DIR  write a checkpoint after every epoch and at the end, also when SIGTERM or
+                        SIGUSR1 stops the run
+  --checkpoint-steps N  also write a checkpoint after every N steps
+  --resume              resume from the newest checkpoint, at the same step
+  --threads N           LibTorch's threads per rank  [this rank's share of the cores]
+  --max-steps N         stop after N steps since the start of the run
+  --max-seconds X       stop after X seconds
   --patience N          stop after N epochs without a better accuracy
-  --profile X           time operators during the whole run, at X of its time, such as 0.01  [0]
-  --profile-file FILE   profile a few steps in all detail whenever FILE appears or is touched, as
-                        SIGUSR2 makes any rank do
+  --profile X           profile operators during the whole run, at no more than this share of its
+                        time, such as 0.01  [0: off]
+  --profile-file FILE   profile a few steps in full detail when FILE appears or is touched; SIGUSR2
+                        to any rank does the same
   --progress STYLE      auto, bar, lines or none  [auto]
   --no-log              write no event files
-  --json                print the result as one last line of JSON
-  --help                print this
+  --json                print the result as one line of JSON at the end
+  --help                print this help
 )";
 }

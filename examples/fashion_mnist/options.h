@@ -7,7 +7,7 @@
 
 #include <steptape/trainer/trainer_options.h>
 
-/// What the command line says.
+/// The options of the command line.
 struct Options {
   std::string data = "/usr/share/datasets/fashion-mnist";
   std::string model = "cnn";
@@ -19,7 +19,7 @@ struct Options {
   double clip = 0;
   steptape::Compression compression = steptape::Compression::kNone;
   std::uint64_t seed = 1;
-  std::string logDir;  ///< Empty: a new directory under runs/.
+  std::string logDir;  ///< Empty: a new directory in runs/.
   std::string checkpointDir;
   std::int64_t checkpointSteps = 0;
   bool resume = false;
@@ -35,13 +35,15 @@ struct Options {
   bool help = false;
 };
 
-/// A command line that cannot be understood; what() says why.
+/// An invalid command line; what() is the message for the user.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// @throws UsageError
+/// Parses the command line.
+///
+/// @throws UsageError if an option is unknown, or its value is invalid.
 Options parseOptions(int argc, char** argv);
 
-/// What --help prints.
+/// The text that --help prints.
 const char* usage();

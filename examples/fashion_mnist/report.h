@@ -10,16 +10,16 @@
 
 #include <torch/nn/module.h>
 
-/// A new directory for every start: "runs/fashion_mnist_2026-01-31_12-00-00".
+/// Returns a new directory for each start, such as "runs/fashion_mnist_2026-01-31_12-00-00".
 std::string defaultLogDir();
 
-/// What the command line decided besides TrainerOptions.
+/// Describes the options of the command line that are not in TrainerOptions.
 steptape::DescriptionRows describeOptions(const Options& options);
 
-/// The CRC-32C of all parameters, by which runs with the same outcome are known.
+/// Returns a hash of all parameters. Runs with equal results have equal hashes.
 std::string parametersChecksum(const torch::nn::Module& module);
 
-/// The result as one line of JSON for programs, each metric as "test_<name>"; NaN and infinities
-/// become strings.
+/// Returns the result as one line of JSON, each metric as "test_<name>". NaN and infinities become
+/// strings.
 std::string resultJson(const steptape::TrainingResult& result, int ranks, const std::string& logDir,
                        const std::string& checksum);

@@ -22,10 +22,10 @@ void logSounds(steptape::SummaryWriter& writer) {
   std::vector<float> stereo;  // (frames, channels)
   for (int frame = 0; frame < kFrames; ++frame) {
     const double seconds = static_cast<double>(frame) / kSampleRate;
-    // Its frequency rises from 200 to 1400 Hz; the phase is the integral of that.
+    // The frequency rises from 200 to 1400 Hz; the phase is the integral of the frequency.
     const double phase = 200 * seconds + 300 * seconds * seconds;
     chirp.push_back(static_cast<float>(loudness(frame, kFrames) * std::sin(kTurn * phase)));
-    // A fifth, one tone on each side.
+    // A fifth, with one tone on each channel.
     for (const double frequency : {220.0, 330.0}) {
       stereo.push_back(
           static_cast<float>(loudness(frame, kFrames) * std::sin(kTurn * frequency * seconds)));

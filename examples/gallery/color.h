@@ -6,11 +6,12 @@
 
 #include "turn.h"
 
-/// Red, green and blue, each 0 to 1.
+/// Red, green and blue, each from 0 to 1.
 using Color = std::array<float, 3>;
 
-/// A color of a palette that goes round once as `t` goes from 0 to 1: three cosines, each `shift`
-/// behind the other. A third of a turn gives the rainbow, less the colors of dusk.
+/// Returns a color of a cyclic palette, which repeats when `t` goes from 0 to 1. Each channel is a
+/// cosine, shifted by `shift` from the channel before it. A shift of 1/3 gives a rainbow; smaller
+/// ones give softer colors.
 inline Color paletteColor(double t, double shift = 1.0 / 3) {
   Color color;
   for (std::size_t channel = 0; channel < color.size(); ++channel) {

@@ -33,7 +33,7 @@ void logHistograms(steptape::SummaryWriter& writer) {
   }
 }
 
-/// What two dice show: counted by the caller, bucket by bucket.
+/// Sums of two dice: the caller has counted each bucket.
 void logCountedHistogram(steptape::SummaryWriter& writer) {
   writer.addHistogramRaw(
       "two dice",

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// As in HTML, such as "#ff8000".
+/// Returns the color in HTML notation, such as "#ff8000".
 std::string htmlName(const std::array<float, 3>& rgb) {
   std::array<char, 8> text{};
   std::snprintf(text.data(), text.size(), "#%02x%02x%02x", static_cast<unsigned>(255 * rgb[0]),
@@ -28,7 +28,7 @@ std::string strongestChannel(const std::array<float, 3>& rgb) {
 
 }  // namespace
 
-/// The cube of colors: each point a color, shown by a thumbnail of it.
+/// The cube of colors: each point is a color, with a thumbnail of that color.
 void logEmbedding(steptape::SummaryWriter& writer) {
   constexpr int kLevels = 7;
   constexpr int kPoints = kLevels * kLevels * kLevels;

@@ -5,8 +5,8 @@
 
 #include <steptape/steptape.h>
 
-// Each function logs one family of values and stands for itself: copy what you need. The numbers
-// are made up on the spot, so that none of them needs a data set or a training.
+// Each function logs one kind of value and works on its own: copy what you need. The functions
+// generate their numbers, so that they need no data set and no training.
 
 void logScalars(steptape::SummaryWriter& writer);
 void logSharedCharts(steptape::SummaryWriter& writer);
@@ -32,13 +32,13 @@ void logCountedPrCurve(steptape::SummaryWriter& writer);
 void logEmbedding(steptape::SummaryWriter& writer);
 void logGraph(steptape::SummaryWriter& writer);
 
-/// A study of several runs, each in a directory of its own below `logDir`.
+/// A study of several runs, each in its own directory below `logDir`.
 void logHparamStudy(const std::string& logDir);
 
-/// With the component `figure`.
+/// Needs the component `figure`.
 void logFigures(steptape::SummaryWriter& writer);
 
-/// With LibTorch.
+/// Needs LibTorch.
 void logModuleGraph(steptape::SummaryWriter& writer);
-/// With LibTorch. Real images; `directory` holds Fashion-MNIST's IDX files.
+/// Needs LibTorch. Logs real images; `directory` contains Fashion-MNIST's IDX files.
 void logFashion(steptape::SummaryWriter& writer, const std::string& directory);

@@ -5,7 +5,7 @@
 
 #include "gallery.h"
 
-/// An attention head, put together by hand: '/' in a name opens a scope that the page folds.
+/// An attention head, built node by node. A '/' in a name starts a scope, which the page can fold.
 void logGraph(steptape::SummaryWriter& writer) {
   steptape::event::Graph graph;
   const auto add = [&](const std::string& name, const std::string& op,

@@ -6,7 +6,7 @@
 
 namespace {
 
-/// Stands for a training: SGD likes large learning rates here, Adam small ones.
+/// Replaces a training. Here SGD works best with large learning rates, Adam with small ones.
 double accuracyAfter(int epoch, double learningRate, bool adam) {
   const double distance = std::log10(learningRate) - (adam ? -3 : -1.5);
   return (0.95 - 0.08 * distance * distance) * (1 - std::exp(-(epoch + 1) / 5.0));
@@ -14,7 +14,7 @@ double accuracyAfter(int epoch, double learningRate, bool adam) {
 
 }  // namespace
 
-/// One run per trial: the page compares them all.
+/// One run for each trial; the page compares all of them.
 void logHparamStudy(const std::string& logDir) {
   constexpr int kEpochs = 20;
   int trial = 0;

@@ -10,9 +10,9 @@
 
 namespace {
 
-/// How soon the points of the plane run away under z -> z^2 + c, as colors: (3, size, size).
+/// Colors each point of the plane by how soon z -> z^2 + c diverges from it: (3, size, size).
 std::vector<float> juliaSet(int size, std::complex<double> c) {
-  constexpr int kMostTurns = 120;
+  constexpr int kMaxIterations = 120;
   const std::size_t area = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
   std::vector<float> pixels(3 * area);
   for (std::size_t i = 0; i < area; ++i) {
@@ -20,16 +20,16 @@ std::vector<float> juliaSet(int size, std::complex<double> c) {
     const std::size_t row = i / width;
     std::complex<double> z(3.0 * static_cast<double>(i % width) / size - 1.5,
                            3.0 * static_cast<double>(row) / size - 1.5);
-    int turns = 0;
-    while (std::norm(z) < 100 && turns < kMostTurns) {
+    int iterations = 0;
+    while (std::norm(z) < 100 && iterations < kMaxIterations) {
       z = z * z + c;
-      ++turns;
+      ++iterations;
     }
-    if (turns == kMostTurns) {
-      continue;  // Black: it stays.
+    if (iterations == kMaxIterations) {
+      continue;  // Black: it does not diverge.
     }
-    // The fraction of a turn makes the colors flow into each other.
-    const double smooth = turns + 1 - std::log2(std::log(std::abs(z)));
+    // The fraction of an iteration makes the transitions between colors smooth.
+    const double smooth = iterations + 1 - std::log2(std::log(std::abs(z)));
     const Color color = paletteColor(0.3 + std::sqrt(std::max(smooth, 0.0)) / 7, 0.12);
     for (std::size_t channel = 0; channel < 3; ++channel) {
       pixels[channel * area + i] = color[channel];
@@ -49,7 +49,7 @@ struct Ball {
   int radius;
 };
 
-/// Balls in front of a sky, lit from the upper left: (height, width, 3).
+/// Draws balls against a sky, lit from the upper left: (height, width, 3).
 std::vector<std::uint8_t> drawBalls(int width, int height, const std::vector<Ball>& balls) {
   std::vector<std::uint8_t> pixels;
   for (int i = 0; i < width * height; ++i) {
@@ -101,7 +101,7 @@ void logBoxes(steptape::SummaryWriter& writer) {
                             .colors = {{255, 214, 0}, {0, 229, 255}, {118, 255, 3}}});
 }
 
-/// Rings from two sources that run through each other.
+/// Rings from two sources that pass through each other.
 void logVideos(steptape::SummaryWriter& writer) {
   constexpr int kFrames = 24;
   constexpr int kSize = 96;

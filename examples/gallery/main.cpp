@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs one of everything that TensorBoard shows. Each family has a file of its own here; copy from
-// them.
+// Logs one value of every kind that TensorBoard shows. Each kind has its own file in this
+// directory; copy what you need.
 #include <exception>
 #include <filesystem>
 #include <getopt.h>
@@ -16,17 +16,16 @@ namespace {
 constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
 
-constexpr char kUsage[] = R"(Logs one of everything that TensorBoard shows.
+constexpr char kUsage[] = R"(Logs one value of every kind that TensorBoard shows.
 
   gallery [options] [LOGDIR]
   tensorboard --logdir runs
 
-LOGDIR is runs/gallery unless given.
-
-  --data DIR   Fashion-MNIST's IDX files, for real images; needs LibTorch
-               [/usr/share/datasets/fashion-mnist, where that is there]
-  --onnx FILE  also show the graph of an ONNX model
-  --help       print this
+  LOGDIR       log directory  [runs/gallery]
+  --data DIR   directory of Fashion-MNIST's IDX files, for real images; needs LibTorch
+               [/usr/share/datasets/fashion-mnist if it exists]
+  --onnx FILE  also log the graph of an ONNX model
+  --help       print this help
 )";
 
 struct Options {
@@ -50,7 +49,7 @@ Options parseOptions(int argc, char** argv) {
       case 'd': options.data = optarg; break;
       case 'o': options.onnx = optarg; break;
       case 'h': options.help = true; break;
-      default: options.valid = false; break;  // getopt_long() has said why.
+      default: options.valid = false; break;  // getopt_long() has printed the reason.
         // clang-format on
     }
   }
@@ -61,7 +60,7 @@ Options parseOptions(int argc, char** argv) {
   return options;
 }
 
-/// What needs no other library than core.
+/// Logs everything that needs core only.
 void logCore(steptape::SummaryWriter& writer) {
   logScalars(writer);
   logSharedCharts(writer);
@@ -93,7 +92,7 @@ void logWithTorch(steptape::SummaryWriter& writer, const Options& options) {
 }
 #endif
 
-/// TensorBoard shows one graph of each run.
+/// Each graph gets its own run, because TensorBoard shows one graph of a run.
 void logMoreGraphs(const Options& options) {
   steptape::SummaryWriter byHand(options.logDir + "/graph_by_hand");
   logGraph(byHand);
@@ -106,7 +105,7 @@ void logMoreGraphs(const Options& options) {
 void logEverything(const Options& options) {
 #ifndef GALLERY_HAS_TORCH
   if (!options.data.empty()) {
-    throw std::invalid_argument("--data needs LibTorch, and this was built without");
+    throw std::invalid_argument("--data needs LibTorch; this program was built without it");
   }
 #endif
   steptape::SummaryWriter writer(options.logDir);

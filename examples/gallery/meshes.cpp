@@ -9,19 +9,19 @@
 
 namespace {
 
-constexpr int kSegments = 240;  // along the knot
-constexpr int kSides = 20;      // around its tube
+constexpr int kSegments = 240;  // Along the knot.
+constexpr int kSides = 20;      // Around its tube.
 
 using Point = std::array<double, 3>;
 
-/// A trefoil knot, `t` from 0 to 1.
+/// A point of a trefoil knot; `t` goes from 0 to 1.
 Point knot(double t) {
   const double radius = 2 + std::cos(3 * kTurn * t);
   return {radius * std::cos(2 * kTurn * t), radius * std::sin(2 * kTurn * t),
           1.3 * std::sin(3 * kTurn * t)};
 }
 
-/// A point of the tube around the knot, `t` along it and `angle` around it.
+/// A point of the tube around the knot, at `t` along the knot and at `angle` around it.
 Point tubePoint(double t, double angle, double thickness) {
   const Point center = knot(t);
   const Point ahead = knot(t + 1e-3);
@@ -29,8 +29,8 @@ Point tubePoint(double t, double angle, double thickness) {
   for (std::size_t i = 0; i < 3; ++i) {
     tangent[i] = ahead[i] - center[i];
   }
-  // Two directions across the tube: `outward` from the axis, made square to the tangent, and the
-  // cross product of both.
+  // Two directions across the tube: `outward` from the axis, made perpendicular to the tangent, and
+  // the cross product of both.
   const double length = std::hypot(tangent[0], tangent[1], tangent[2]);
   Point outward = {center[0], center[1], 0};
   const double along = (outward[0] * tangent[0] + outward[1] * tangent[1]) / (length * length);
@@ -49,8 +49,8 @@ Point tubePoint(double t, double angle, double thickness) {
   return point;
 }
 
-/// Two triangles for each field of the net of `kSegments` by `kSides` vertices, which is closed
-/// both ways.
+/// Two triangles for each cell of the grid of `kSegments` by `kSides` vertices. The grid is closed
+/// in both directions.
 std::vector<std::int32_t> netFaces() {
   std::vector<std::int32_t> faces;
   for (int segment = 0; segment < kSegments; ++segment) {
@@ -67,7 +67,7 @@ std::vector<std::int32_t> netFaces() {
 
 }  // namespace
 
-/// A knot along which a swelling runs from step to step.
+/// A knot with a swelling that moves along it from step to step.
 void logMesh(steptape::SummaryWriter& writer) {
   const std::vector<std::int32_t> faces = netFaces();
   for (std::int64_t step = 0; step < 8; ++step) {
@@ -88,7 +88,7 @@ void logMesh(steptape::SummaryWriter& writer) {
   }
 }
 
-/// Where a point goes under Lorenz's equations.
+/// The path of a point under Lorenz's equations.
 void logPointCloud(steptape::SummaryWriter& writer) {
   constexpr int kPoints = 12'000;
   constexpr double kSeconds = 0.005;

@@ -8,14 +8,14 @@
 
 namespace {
 
-/// A few steps of training under a profiler, whose times go to the nodes of the graph.
+/// Profiles a few training steps and logs their times on the nodes of the graph.
 void profileTraining(steptape::SummaryWriter& writer, ResNet& model,
                      const steptape::event::Graph& graph) {
   steptape::OpProfilerOptions options;
   options.schedule.warmup = 1;
   options.schedule.active = 3;
   options.schedule.repeat = 1;
-  options.shapes = true;  // tells modules
+  options.shapes = true;  // Assigns operators to modules.
   options.memory = true;
   options.onTrace = [&](const steptape::Trace& trace, steptape::SummaryWriter*, std::int64_t step) {
     steptape::addGraphProfile(writer, graph, trace, step);

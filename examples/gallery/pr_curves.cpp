@@ -6,7 +6,7 @@
 
 #include "gallery.h"
 
-/// Two classifiers that learn to tell, one faster than the other.
+/// Two classifiers that improve with the steps, one faster than the other.
 void logPrCurves(steptape::SummaryWriter& writer) {
   std::mt19937 random(6);
   std::normal_distribution<float> noise;

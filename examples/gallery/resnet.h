@@ -7,7 +7,7 @@
 
 #include <torch/torch.h>
 
-/// Two convolutions and what goes past them (He et al., Deep Residual Learning, 2016).
+/// Two convolutions and a shortcut (He et al., Deep Residual Learning, 2016).
 struct BlockImpl : torch::nn::Module {
   BlockImpl(std::int64_t channelsIn, std::int64_t channels, std::int64_t stride)
       : conv1(register_module("conv1", convolution(channelsIn, channels, 3, stride))),
@@ -22,7 +22,7 @@ struct BlockImpl : torch::nn::Module {
   }
 
   torch::Tensor forward(const torch::Tensor& x) {
-    // Keeps the sum and the last relu, which have no parameters, with the block.
+    // Puts the sum and the last relu, which have no parameters, into the block's scope.
     STEPTAPE_ZONE("residual");
     torch::Tensor y = torch::relu(bn1->forward(conv1->forward(x)));
     y = bn2->forward(conv2->forward(y));
@@ -39,11 +39,11 @@ struct BlockImpl : torch::nn::Module {
   torch::nn::BatchNorm2d bn1;
   torch::nn::Conv2d conv2;
   torch::nn::BatchNorm2d bn2;
-  torch::nn::Sequential downsample = nullptr;  ///< Where the number of channels changes.
+  torch::nn::Sequential downsample = nullptr;  ///< Empty if the number of channels does not change.
 };
 TORCH_MODULE(Block);
 
-/// A ResNet of two stages.
+/// A ResNet with two stages.
 ///
 ///     (n, 3, 32, 32) -> conv1 -> maxpool -> layer1 -> layer2 -> average -> fc -> (n, 10)
 struct ResNetImpl : torch::nn::Module {

@@ -13,14 +13,14 @@ void logScalars(steptape::SummaryWriter& writer) {
   std::normal_distribution<double> noise(0, 0.03);
   for (std::int64_t step = 0; step < 300; ++step) {
     const double loss = 2.3 * std::exp(-static_cast<double>(step) / 60);
-    auto batch = writer.atStep(step);  // one time stamp and one record for all of them
+    auto batch = writer.atStep(step);  // One wall time and one record for all.
     batch.add(train, loss + 0.1 + noise(random));
     batch.add(test, loss + 0.25 + noise(random) / 2);
     batch.add("accuracy/test", 1 - 0.4 * loss + noise(random) / 4);
   }
 }
 
-/// Several curves in one chart: each becomes a sub-run.
+/// Several curves in one chart; each becomes a sub-run.
 void logSharedCharts(steptape::SummaryWriter& writer) {
   for (std::int64_t step = 0; step < 200; ++step) {
     const double x = static_cast<double>(step) / 16;
@@ -29,7 +29,7 @@ void logSharedCharts(steptape::SummaryWriter& writer) {
   }
 }
 
-/// Charts put together for the page "Custom Scalars".
+/// Charts for the page "Custom Scalars".
 void logCustomCharts(steptape::SummaryWriter& writer) {
   std::mt19937 random(2);
   std::normal_distribution<double> noise(0, 2);
@@ -46,5 +46,5 @@ void logCustomCharts(steptape::SummaryWriter& writer) {
       {{{"Training",
          {Chart::margin("Return", {"return/mean", "return/lowest", "return/highest"}),
           Chart::multiline("Both losses", {"loss/train", "loss/test"})}}}});
-  writer.addCustomScalarsMultilineChart({"accuracy/test"}, "Training", "Accuracy");  // one more
+  writer.addCustomScalarsMultilineChart({"accuracy/test"}, "Training", "Accuracy");  // Adds one.
 }

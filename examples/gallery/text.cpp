@@ -22,7 +22,7 @@ void logTexts(steptape::SummaryWriter& writer) {
                       0);
 }
 
-/// No page shows it: for programs that read the event file.
+/// No page shows a tensor; it is for programs that read the event file.
 void logTensor(steptape::SummaryWriter& writer) {
   const std::array<std::int32_t, 6> values = {1, 2, 3, 4, 5, 6};
   writer.addTensor("raw", {values.data(), {2, 3}}, 0);

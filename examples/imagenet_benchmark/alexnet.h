@@ -6,13 +6,13 @@
 #include <torch/torch.h>
 
 /// AlexNet with one column: 61,100,840 parameters for 1000 classes. Most of them are in the fully
-/// connected layers, which makes it a test of the exchange of gradients.
+/// connected layers, so the exchange of gradients takes a large part of a step.
 ///
 ///     (n, 3, 224, 224) -> 5 convolutions -> 6 x 6 means -> fc 9216:4096 -> fc 4096:4096 -> fc
 ///     :classes
 ///
 /// @source Krizhevsky, "One weird trick for parallelizing convolutional neural networks",
-///         arXiv:1404.5997; layers as torchvision has them.
+///         arXiv:1404.5997; layers as in torchvision.
 struct AlexNetImpl : torch::nn::Module {
   explicit AlexNetImpl(std::int64_t classes = 1000)
       : features(register_module(

@@ -47,7 +47,7 @@ ByteBatch ImageBatches::read(const std::vector<std::int64_t>& indices) const {
   std::atomic<std::size_t> nextImage{0};
   const auto decode = [&] {
     for (std::size_t i = nextImage++; i < indices.size(); i = nextImage++) {
-      // The crop is seven eighths of the side.
+      // cropAndScale() takes 7/8 of the shorter side.
       const RgbImage image = decodeImage(folder_.path(indices[i]), imageSize_ * 8 / 7);
       cropAndScale(image, imageSize_, &batch.pixels[i * bytes]);
     }

@@ -9,22 +9,24 @@
 
 #include "image_folder.h"
 
-/// Images and their classes, ready for a network but for the scaling of the bytes.
+/// Images and their classes. The pixels are bytes, not yet normalized.
 struct ByteBatch {
   std::vector<std::uint8_t> pixels;  ///< (n, 3, size, size)
   std::vector<std::int64_t> labels;  ///< (n)
 };
 
-/// Reads this rank's images, one batch ahead of the caller, epoch after epoch without end.
+/// Reads this rank's images, one batch ahead of the caller, in an endless sequence of epochs.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class ImageBatches {
  public:
   /// @param folder  Must outlive this object.
-  /// @param workers Threads that decode.
+  /// @param workers Number of threads that decode.
   ImageBatches(const ImageFolder& folder, steptape::DistributedSampler sampler,
                std::int64_t batchSize, std::int64_t imageSize, std::int64_t workers);
 
+  /// Returns the next batch.
+  ///
   /// @throws std::runtime_error naming a file that cannot be read.
   ByteBatch next();
 
@@ -40,5 +42,5 @@ class ImageBatches {
   std::int64_t workers_;
   std::int64_t epoch_ = 0;
   std::size_t position_ = 0;
-  std::future<ByteBatch> ahead_;  // Last: its end waits for threads that use the members above.
+  std::future<ByteBatch> ahead_;  // Last: its destructor waits for users of the members above.
 };

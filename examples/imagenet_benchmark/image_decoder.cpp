@@ -30,7 +30,7 @@ std::string extensionOf(const std::string& path) {
 }
 
 #ifdef IMAGENET_BENCHMARK_WITH_JPEG
-/// libjpeg is C: out of an error it must be left by a jump.
+/// libjpeg is C; after an error the only way out of it is a jump.
 struct JpegErrors : jpeg_error_mgr {
   std::jmp_buf toCaller;
   char message[JMSG_LENGTH_MAX];
@@ -42,7 +42,7 @@ void leaveDecoder(j_common_ptr common) {
   std::longjmp(errors->toCaller, 1);
 }
 
-/// A few of ImageNet's files are in the inverted CMYK that Adobe's programs write.
+/// A few of ImageNet's files have the inverted CMYK that Adobe's programs write.
 void cmykToRgb(const std::vector<std::uint8_t>& cmyk, std::uint8_t* rgb, std::size_t width) {
   for (std::size_t x = 0; x < width; ++x) {
     for (std::size_t c = 0; c < 3; ++c) {
@@ -62,14 +62,14 @@ void readRows(jpeg_decompress_struct& info, RgbImage& image, std::vector<std::ui
   }
 }
 
-/// @param image,cmyk Belong to the caller: the jump would not destroy them here.
-/// @return whether it was read; if not, `errors.message` says why.
+/// @param image,cmyk Owned by the caller, because the jump would not destroy local variables.
+/// @return whether the image was read; if not, `errors.message` is the reason.
 bool decodeJpeg(std::FILE* file, std::size_t leastSide, RgbImage& image,
                 std::vector<std::uint8_t>& cmyk, JpegErrors& errors) {
   jpeg_decompress_struct info{};
   info.err = jpeg_std_error(&errors);
   errors.error_exit = leaveDecoder;
-  errors.output_message = [](j_common_ptr) {};  // Of warnings: odd files are common.
+  errors.output_message = [](j_common_ptr) {};  // Slightly invalid files are common.
   jpeg_create_decompress(&info);
   if (setjmp(errors.toCaller) != 0) {
     jpeg_destroy_decompress(&info);
@@ -124,7 +124,7 @@ RgbImage readPng(const std::string& path) {
   }
   png.format = PNG_FORMAT_RGB;
   RgbImage image{png.width, png.height, std::vector<std::uint8_t>(PNG_IMAGE_SIZE(png))};
-  const png_color white{255, 255, 255};  // Behind what is transparent.
+  const png_color white{255, 255, 255};  // The background of transparent pixels.
   if (png_image_finish_read(&png, &white, image.pixels.data(), 0, nullptr) == 0) {
     fail(path, png.message);
   }
@@ -149,7 +149,7 @@ void cropAndScale(const RgbImage& image, std::size_t size, std::uint8_t* out) {
   const std::size_t side = std::max<std::size_t>(1, std::min(image.width, image.height) * 7 / 8);
   const std::size_t left = (image.width - side) / 2;
   const std::size_t top = (image.height - side) / 2;
-  // The pixels [from(i), to(i)) of the crop belong to pixel i; at least one, where it is enlarged.
+  // Pixel i covers the pixels [from(i), to(i)) of the crop; at least one if the crop is enlarged.
   const auto from = [&](std::size_t i) { return i * side / size; };
   const auto to = [&](std::size_t i) { return std::max((i + 1) * side / size, from(i) + 1); };
   for (std::size_t y = 0; y < size; ++y) {

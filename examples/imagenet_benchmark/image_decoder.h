@@ -13,20 +13,21 @@ struct RgbImage {
   std::vector<std::uint8_t> pixels;
 };
 
-/// Reads a JPEG or PNG file, whichever its name says.
+/// Reads a JPEG or PNG file; the extension of its name selects the format.
 ///
-/// @param leastSide A JPEG may come smaller than it is, with no side shorter than this: its decoder
-///                  then does only a part of the work.
+/// @param leastSide A JPEG may be decoded at a reduced size, which is faster. No side of the result
+///                  is shorter than this unless the image itself is.
 /// @throws std::runtime_error naming the file if it cannot be read, or if this program was built
 ///         without a decoder for it.
 /// @threads Thread-safe.
 RgbImage decodeImage(const std::string& path, std::size_t leastSide);
 
-/// Whether `path` has an ending that decodeImage() knows: .jpg, .jpeg or .png, in any case.
+/// Whether decodeImage() knows the extension of `path`: .jpg, .jpeg or .png, in upper or lower
+/// case.
 bool isImage(const std::string& path);
 
-/// Takes the middle of an image, seven eighths of its shorter side, and scales it to a square, each
-/// pixel the mean of those that it covers: what networks for ImageNet are tested with.
+/// Crops the center of an image, 7/8 of its shorter side, and scales it to a square. Each pixel is
+/// the mean of the pixels that it covers. Networks for ImageNet are tested with such crops.
 ///
 /// @param out `3 * size * size` bytes, plane by plane: red, green, blue.
 void cropAndScale(const RgbImage& image, std::size_t size, std::uint8_t* out);

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The order of a directory's entries differs between file systems; the ranks' must not.
+/// File systems list a directory in different orders; all ranks need the same order.
 std::vector<fs::path> sortedEntries(const fs::path& directory) {
   std::vector<fs::path> entries;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
@@ -36,7 +36,7 @@ ImageFolder::ImageFolder(const std::string& directory) {
     }
   }
   if (images_.empty()) {
-    throw std::runtime_error("no images in " + directory +
-                             "; wanted class/name.jpg or class/name.png");
+    throw std::runtime_error("image folder " + directory +
+                             ": got no images; expected class/name.jpg or class/name.png");
   }
 }

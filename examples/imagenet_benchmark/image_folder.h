@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-/// The images of a folder that has a folder for each class: `class/name.jpg`, as ImageNet's
-/// training images are unpacked.
+/// The images of a folder with one subfolder for each class, `class/name.jpg`: the layout of
+/// ImageNet's training images.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class ImageFolder {
  public:
-  /// Classes are numbered in the order of their names, from 0.
+  /// Lists the images. Classes are numbered from 0, in the order of their names.
   ///
-  /// @throws std::runtime_error if there is no such folder, or no image in it.
+  /// @throws std::runtime_error if the folder does not exist or contains no image.
   explicit ImageFolder(const std::string& directory);
 
   std::int64_t size() const { return static_cast<std::int64_t>(images_.size()); }

@@ -15,7 +15,7 @@
 
 #include <torch/torch.h>
 
-/// The same random batch again and again, or an endless stream of files.
+/// An endless input: the same random batch each time, or the images of a folder.
 class Input {
  public:
   Input(const Options& options, steptape::Communicator& world, torch::Device device)
@@ -50,8 +50,9 @@ class Input {
   static ImageFolder openFolder(const std::string& path) {
     ImageFolder folder(path);
     if (folder.classes() > kClasses) {
-      throw std::runtime_error(path + " has " + std::to_string(folder.classes()) +
-                               " folders; wanted at most " + std::to_string(kClasses) + " classes");
+      throw std::runtime_error("image folder " + path + ": got " +
+                               std::to_string(folder.classes()) + " classes; expected at most " +
+                               std::to_string(kClasses));
     }
     return folder;
   }
@@ -61,7 +62,7 @@ class Input {
   steptape::Batch synthetic_;
   std::optional<ImageFolder> folder_;
   std::unique_ptr<ImageBatches> batches_;
-  // Of ImageNet's pixels.
+  // Mean and standard deviation of ImageNet's pixels.
   torch::Tensor mean_ = torch::tensor({0.485, 0.456, 0.406}).view({3, 1, 1}).to(device_);
   torch::Tensor std_ = torch::tensor({0.229, 0.224, 0.225}).view({3, 1, 1}).to(device_);
 };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how many images per second AlexNet or ResNet-50 learns from, on all ranks of a job: what
-// other frameworks' synthetic benchmarks measure, with a training loop of its own made of
-// Steptape's parts.
+// Measures how many images per second AlexNet or ResNet-50 learns from, on all ranks of a job, as
+// the synthetic benchmarks of other frameworks do. The training loop uses the parts of Steptape,
+// without Trainer.
 //
 //   mpiexec -n 4 imagenet_benchmark --model resnet50 --batch-size 32
 //   mpiexec -n 4 imagenet_benchmark --data imagenet/train --workers 4    # class/name.jpg
 //   tensorboard --logdir runs
 //
-// An iteration is a number of steps that is timed as a whole; the result is mean and standard
-// deviation over the iterations. With --data the time for reading shows in `straggler/input`.
+// An iteration is a number of steps that are timed together. The result is the mean and the
+// standard deviation over the iterations. With --data, `straggler/input` shows the time for
+// reading.
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -42,10 +43,10 @@ torch::nn::AnyModule makeModel(const std::string& name) {
   if (name == "resnet50") {
     return torch::nn::AnyModule(ResNet50(kClasses));
   }
-  throw example::UsageError("--model: got '" + name + "', wanted alexnet or resnet50");
+  throw example::UsageError("--model: got '" + name + "'; expected alexnet or resnet50");
 }
 
-/// Forward, backward, exchange and update, with the times of each.
+/// Runs forward, backward, exchange and update, and times each of them.
 class TrainingStep {
  public:
   TrainingStep(torch::nn::AnyModule model, const World& world, const Options& options)
@@ -71,7 +72,7 @@ class TrainingStep {
       const auto timer = straggler.time(StepPart::kBackward);
       optimizer_.zero_grad();
       loss.backward();
-      countWaiting(straggler);  // Of buckets that were exchanged meanwhile.
+      countWaiting(straggler);  // For buckets that were exchanged during backward().
     }
     {
       const auto timer = straggler.time(StepPart::kOptimizer);
@@ -123,7 +124,7 @@ MeanAndStd meanAndStd(const std::vector<double>& values) {
   return result;
 }
 
-/// Seconds that this rank needs for an iteration.
+/// Runs one iteration. Returns the seconds that this rank needed.
 double timeIteration(TrainingStep& training, Input& input, steptape::StragglerReport& straggler,
                      const Options& options, std::int64_t firstStep, torch::Tensor& loss) {
   const auto start = std::chrono::steady_clock::now();
@@ -227,20 +228,21 @@ void run(const Options& options, const World& world) {
 int main(int argc, char** argv) {
   Options options;
   example::CommandLine line(
-      "Measures training of networks for ImageNet on all ranks of an MPI job.\n\n"
+      "Measures the training of networks for ImageNet on all ranks of an MPI job.\n\n"
       "  mpiexec -n 4 imagenet_benchmark [options]\n");
   line.add("model", options.model, "NAME", "alexnet or resnet50");
   line.add("batch-size", options.batchSize, "N", "images per step on each rank", 1);
-  line.add("image-size", options.imageSize, "N", "pixels to a side; at least 63 for alexnet", 32);
-  line.add("warmup", options.warmup, "N", "steps before the time is taken");
-  line.add("iterations", options.iterations, "N", "how often the time is taken", 1);
-  line.add("steps", options.steps, "N", "of an iteration", 1);
-  line.add("fp16-allreduce", options.fp16Allreduce, "exchange gradients as float16");
-  line.add("data", options.data, "DIR", "a folder of class/name.jpg; without it: random images");
+  line.add("image-size", options.imageSize, "N",
+           "height and width in pixels; at least 63 for alexnet", 32);
+  line.add("warmup", options.warmup, "N", "steps before the measurement");
+  line.add("iterations", options.iterations, "N", "number of measurements", 1);
+  line.add("steps", options.steps, "N", "steps per iteration", 1);
+  line.add("fp16-allreduce", options.fp16Allreduce, "send gradients as float16");
+  line.add("data", options.data, "DIR", "folder with class/name.jpg; empty: random images");
   line.add("workers", options.workers, "N", "threads that read images, on each rank", 1);
   line.add("threads", options.threads, "N",
-           "LibTorch's per rank; 0: this rank's part of the cores");
-  line.add("log-dir", options.logDir, "DIR", "where TensorBoard is to look");
+           "LibTorch's threads per rank; 0: this rank's share of the cores");
+  line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   line.add("json", options.json, "print the result as one line of JSON");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { run(options, world); });
 }

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-/// ImageNet's.
+/// The number of classes of ImageNet.
 inline constexpr std::int64_t kClasses = 1000;
 
-/// What the command line says.
+/// The options of the command line.
 struct Options {
   std::string model = "resnet50";
   std::int64_t batchSize = 32;

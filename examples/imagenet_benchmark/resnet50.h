@@ -5,8 +5,8 @@
 
 #include <torch/torch.h>
 
-/// A 1x1 convolution that narrows, a 3x3 one, a 1x1 one that widens, each with BatchNorm, and a way
-/// around them.
+/// A 1x1 convolution that reduces the channels, a 3x3 one, a 1x1 one that expands the channels,
+/// each with BatchNorm, and a shortcut.
 struct BottleneckImpl : torch::nn::Module {
   static constexpr std::int64_t kExpansion = 4;
 
@@ -25,8 +25,8 @@ struct BottleneckImpl : torch::nn::Module {
   }
 
   torch::Tensor forward(const torch::Tensor& input) {
-    const torch::Tensor around = shortcut.is_empty() ? input : shortcut->forward(input);
-    return torch::relu(main->forward(input) + around);
+    const torch::Tensor skipped = shortcut.is_empty() ? input : shortcut->forward(input);
+    return torch::relu(main->forward(input) + skipped);
   }
 
   static torch::nn::Conv2d conv(std::int64_t in, std::int64_t out, std::int64_t kernel,
@@ -37,7 +37,7 @@ struct BottleneckImpl : torch::nn::Module {
   static torch::nn::ReLU relu() { return torch::nn::ReLU(torch::nn::ReLUOptions(true)); }
 
   torch::nn::Sequential main;
-  torch::nn::Sequential shortcut{nullptr};  ///< Empty: the input as it is.
+  torch::nn::Sequential shortcut{nullptr};  ///< Empty: the identity.
 };
 TORCH_MODULE(Bottleneck);
 
@@ -47,7 +47,7 @@ TORCH_MODULE(Bottleneck);
 ///                      -> fc 2048:classes
 ///
 /// @source He, Zhang, Ren, Sun, "Deep Residual Learning for Image Recognition", CVPR 2016, table 1;
-///         as in torchvision, the 3x3 convolution of a bottleneck has the stride ("version 1.5").
+///         the 3x3 convolution of a bottleneck has the stride, as in torchvision ("version 1.5").
 struct ResNet50Impl : torch::nn::Module {
   explicit ResNet50Impl(std::int64_t classes = 1000)
       : stem(register_module(

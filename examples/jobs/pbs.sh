@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Trains on CPUs of a PBS Pro cluster, and goes on in a new job where the time limit ended this one.
+# Trains on CPUs of a PBS Pro cluster, and continues in a new job after the time limit.
 #
 #   tools/get_data.sh cifar10              # on the login node, which has internet
-#   qsub examples/jobs/pbs.sh              # from the folder that holds build/ and data/
+#   qsub examples/jobs/pbs.sh              # from the directory with build/ and data/
 #
-# Look at it while it runs, from your own computer, and open http://localhost:6006 there:
+# To watch the run, start this on your own computer and open http://localhost:6006 there:
 #
 #   ssh -L 6006:localhost:6006 you@login-node tensorboard --logdir FOLDER/runs --port 6006
 #
@@ -21,17 +21,18 @@ cd "$PBS_O_WORKDIR"
 program=${PROGRAM:-build/release/bin/cifar10}
 data=${DATA:-data/cifar-10-batches-bin}
 run=${RUN:-runs/cifar10}
-# PBS leaves a few seconds between SIGTERM and the end, too few for a checkpoint: the program stops by
-# itself, two minutes before the walltime above.
+# PBS leaves a few seconds between SIGTERM and the end, too few for a checkpoint. The program therefore
+# stops two minutes before the walltime above.
 seconds=${SECONDS_TO_RUN:-3480}
 
 if [[ ! -f $data/test_batch.bin ]]; then
-  echo "no CIFAR-10 in $data; on the login node run: tools/get_data.sh cifar10" >&2
+  echo "DATA: got $data, without test_batch.bin; expected CIFAR-10's binary files;" \
+    "on the login node run: tools/get_data.sh cifar10" >&2
   exit 1
 fi
 
-# ompthreads above sets OMP_NUM_THREADS on the first node; the launcher hands it on. Intel's OpenMP
-# binds threads to cores, and lets them sleep at once when they wait.
+# ompthreads above sets OMP_NUM_THREADS on the first node; the launcher forwards it. The KMP_ variables
+# make Intel's OpenMP bind threads to cores, and make waiting threads sleep at once.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-8}
 export KMP_AFFINITY=granularity=fine,compact,1,0
 export KMP_BLOCKTIME=0
@@ -45,6 +46,6 @@ mpiexec -n "$ranks" --map-by "slot:PE=$OMP_NUM_THREADS" --bind-to core \
   --max-seconds "$seconds" "$@"
 
 if ((SECONDS - started >= seconds)); then
-  echo "out of time: goes on in a new job"
+  echo "time limit reached: continuing in a new job"
   qsub "${JOB_SCRIPT:-examples/jobs/pbs.sh}"
 fi

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures training on GPUs of a Slurm cluster: one rank for each GPU.
+# Measures training on GPUs of a Slurm cluster, with one rank for each GPU.
 #
 #   sbatch examples/jobs/slurm_gpu.sh --model resnet50 --batch-size 128
 #
-# The TensorBoard tunnel is in slurm.sh.
+# slurm.sh shows how to open TensorBoard from your own computer.
 #
 #SBATCH --job-name=steptape-gpu
 #SBATCH --nodes=2
@@ -18,10 +18,10 @@ set -euo pipefail
 program=${PROGRAM:-build/release/bin/imagenet_benchmark}
 run=${RUN:-runs/imagenet_$SLURM_JOB_ID}
 
-# For the operators that stay on the CPU and for reading images.
+# Threads for reading images and for operators on the CPU.
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 
-# All GPUs of a node are visible to each of its ranks, which choose by their local rank. --gpus-per-task
-# would leave each rank one that all of them call cuda:0, which works, too.
+# Each rank sees all GPUs of its node and chooses one by its local rank. --gpus-per-task also works: each
+# rank then sees one GPU, as cuda:0.
 srun --cpu-bind=cores --cpus-per-task="$SLURM_CPUS_PER_TASK" \
   "$program" --log-dir "$run" --image-size 224 "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures how a program scales from 1 to 16 ranks, within one allocation.
+# Measures how a program scales from 1 to 16 ranks in one allocation.
 #
 #   sbatch examples/jobs/slurm_scaling.sh
 #
@@ -15,6 +15,6 @@ set -euo pipefail
 folder=${PROGRAMS:-build/release/bin}
 run=${RUN:-runs/scaling_$SLURM_JOB_ID}
 
-# --exact: a step takes only what its ranks need, so that the number of ranks is what differs.
+# --exact gives a job step only the cores that its ranks need, so that only the number of ranks differs.
 "$folder/scaling_study" --ranks 1,2,4,8,16 --threads "$SLURM_CPUS_PER_TASK" --log-dir "$run" \
   --launcher "srun --exact --cpu-bind=cores --cpus-per-task=$SLURM_CPUS_PER_TASK -n {ranks}" "$@"

@@ -50,7 +50,7 @@ double HeatSolver::relax() {
       squares += residual * residual;
     }
   }
-  // The edges are the same in both; the halo is overwritten by the next exchange.
+  // Both have the same edges; the next exchange overwrites the halo.
   now_.swap(next_);
   return squares;
 }

@@ -12,21 +12,23 @@
 #endif
 #include <mpi.h>
 
-/// The temperature of a square plate whose upper edge is kept at 1 and whose other edges at 0:
-/// Laplace's equation on a grid, by Jacobi iterations. Plain MPI that knows nothing of logging.
+/// Computes the temperature of a square plate whose upper edge is kept at 1 and whose other edges
+/// are kept at 0: Laplace's equation on a grid, by Jacobi iterations. Uses MPI only and logs
+/// nothing.
 ///
-/// The grid's rows are dealt to the ranks in blocks. Each rank keeps a copy of its neighbors' rows
-/// next to its own (the halo) and gets them anew in every iteration.
+/// Each rank owns a block of rows. It also keeps a copy of the adjacent rows of its neighbors, the
+/// halo, and updates it in every iteration.
 class HeatSolver {
  public:
-  /// @param cells Inner cells to a side; at least as many as there are ranks.
+  /// @param cells Inner cells on each side; at least the number of ranks.
   HeatSolver(std::int64_t cells, MPI_Comm communicator);
 
-  /// Gets the neighbors' rows.
+  /// Updates the halo with the rows of the neighbors.
   void exchangeHalo();
 
-  /// Makes one iteration with the halo that there is. @return the sum of the squared residuals of
-  /// this rank's cells, before the iteration.
+  /// Makes one iteration with the current halo.
+  ///
+  /// @return the sum of the squared residuals of this rank's cells, before the iteration.
   double relax();
 
   std::int64_t cells() const { return cells_; }
@@ -47,6 +49,6 @@ class HeatSolver {
   std::int64_t rows_ = 0;
   int rankAbove_ = MPI_PROC_NULL;
   int rankBelow_ = MPI_PROC_NULL;
-  std::vector<double> now_;   ///< (rows + 2, cells + 2): with halo and edges.
-  std::vector<double> next_;  ///< As now_.
+  std::vector<double> now_;   ///< (rows + 2, cells + 2), with halo and edges.
+  std::vector<double> next_;  ///< The same shape.
 };

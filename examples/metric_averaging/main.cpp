@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A solver in plain MPI, without LibTorch, that logs what all its ranks saw: how to put Steptape
-// into a simulation of your own.
+// A solver in plain MPI, without LibTorch, that logs metrics over all ranks. It shows how to add
+// Steptape to a simulation.
 //
 //   mpiexec -n 4 metric_averaging --cells 512 --iterations 2000
 //   tensorboard --logdir runs
 //
-// In TensorBoard: `residual` with its band over the ranks on the page Custom Scalars;
-// `iteration_ms` with the rank that was slowest; `straggler/*`; and the temperature of the plate as
-// an image.
+// TensorBoard then shows:
+//
+// - `residual` with its band over the ranks, on the page Custom Scalars;
+// - `iteration_ms` with the slowest rank, and `straggler/*`;
+// - the temperature of the plate, as an image.
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -42,7 +44,7 @@ double secondsSince(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-/// The root gets all ranks' rows and writes them as one image.
+/// Gathers the rows of all ranks on the root, which writes them as one image.
 void logField(steptape::DistributedWriter& writer, const HeatSolver& solver,
               steptape::Communicator& world, std::int64_t step) {
   const std::vector<float> own = solver.field();
@@ -61,7 +63,7 @@ void logField(steptape::DistributedWriter& writer, const HeatSolver& solver,
   }
 }
 
-/// What is logged of an iteration, besides its parts' times.
+/// Logs an iteration, except the times of its parts.
 void logIteration(steptape::DistributedWriter& writer, const HeatSolver& solver, double squares,
                   double milliseconds, std::int64_t step) {
   const double cells = static_cast<double>(solver.rows() * solver.cells());
@@ -73,14 +75,14 @@ void logIteration(steptape::DistributedWriter& writer, const HeatSolver& solver,
   steptape::ReducedOptions time;
   time.min = time.max = time.std = time.argmaxRank = true;
   writer.addReduced("iteration_ms", milliseconds, step, time);
-  writer.reduce(step);  // One allreduce, which travels while the next iterations compute.
+  writer.reduce(step);  // One allreduce, during the next iterations.
 }
 
 void run(const Options& options, const World& world) {
   if (options.cells < world->size()) {
     throw example::UsageError("--cells: got " + std::to_string(options.cells) +
-                              ", wanted at least one row for each of the " +
-                              std::to_string(world->size()) + " ranks");
+                              "; expected at least " + std::to_string(world->size()) +
+                              ", one row for each rank");
   }
   steptape::DistributedWriterOptions writerOptions;
   writerOptions.reduceMode = steptape::ReduceMode::kNonBlocking;
@@ -112,7 +114,7 @@ void run(const Options& options, const World& world) {
       continue;
     }
     logIteration(writer, solver, squares, 1e3 * secondsSince(begin), step);
-    // The same on every rank, so that all stop at the same iteration.
+    // Equal on all ranks, so all of them stop at the same iteration.
     const auto timer = straggler.time(StepPart::kWait);
     residual = std::sqrt(steptape::metricAverage(
         *world, squares, static_cast<double>(solver.rows() * solver.cells())));
@@ -139,12 +141,13 @@ void run(const Options& options, const World& world) {
 int main(int argc, char** argv) {
   Options options;
   example::CommandLine line(
-      "Solves Laplace's equation on all ranks of an MPI job and logs what they saw.\n\n"
+      "Solves Laplace's equation on all ranks of an MPI job and logs metrics over the ranks.\n\n"
       "  mpiexec -n 4 metric_averaging [options]\n");
-  line.add("cells", options.cells, "N", "cells of the plate to a side", 1);
-  line.add("iterations", options.iterations, "N", "most iterations", 1);
-  line.add("tolerance", options.tolerance, "X", "stop at this root mean square of the residuals");
-  line.add("log-every", options.logEvery, "N", "iterations from one logged step to the next", 1);
-  line.add("log-dir", options.logDir, "DIR", "where TensorBoard is to look");
+  line.add("cells", options.cells, "N", "cells on each side of the plate", 1);
+  line.add("iterations", options.iterations, "N", "maximum number of iterations", 1);
+  line.add("tolerance", options.tolerance, "X",
+           "stop when the root mean square of the residuals is smaller");
+  line.add("log-every", options.logEvery, "N", "iterations between logged steps", 1);
+  line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { run(options, world); });
 }

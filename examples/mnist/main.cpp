@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest complete program: a network, an optimizer, and a Trainer that does the rest.
+// The smallest training program: a network, an optimizer, and a Trainer that does the rest.
 //
 //   tools/get_data.sh mnist
 //   mpiexec -n 2 mnist --epochs 3
@@ -33,7 +33,7 @@ void train(const Options& options, const World& world) {
         return std::pair{steptape::loadMnist(options.data, steptape::Split::kTrain),
                          steptape::loadMnist(options.data, steptape::Split::kTest)};
       },
-      "MNIST itself, on a machine with internet: tools/get_data.sh mnist");
+      "Get MNIST on a machine with internet: tools/get_data.sh mnist");
   steptape::DistributedSamplerOptions inOrder;
   inOrder.shuffle = false;
   inOrder.evenShares = false;  // Every test image counts once.
@@ -60,8 +60,8 @@ void train(const Options& options, const World& world) {
 int main(int argc, char** argv) {
   Options options;
   example::CommandLine line("Trains a network of two layers on MNIST.\n\n  mnist [options]\n");
-  line.add("data", options.data, "DIR", "MNIST's four files");
-  line.add("log-dir", options.logDir, "DIR", "where TensorBoard is to look");
+  line.add("data", options.data, "DIR", "directory of MNIST's four files");
+  line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   line.add("epochs", options.epochs, "N", "passes over the training images", 1);
   return example::runOnRanks(argc, argv, line, [&](const World& world) { train(options, world); });
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a network whose parts lie on different devices, for networks that are too large for one;
-// and several copies of it, one on each rank, whose gradients are averaged.
+// Trains a network whose parts are on different devices, for networks that are too large for one
+// device. Each rank has a copy of the network, and the ranks average the gradients.
 //
 //   model_parallel --devices cuda:0,cuda:1 --micro-batches 4
-//   model_parallel --devices cpu,cpu                             # shows that it works
+//   model_parallel --devices cpu,cpu                             # runs without a GPU
 //   mpiexec -n 2 model_parallel --devices cuda:0,cuda:1,cuda:2,cuda:3 --parts 2
 //   tensorboard --logdir runs
 //
-// With more devices than parts the ranks of a node share them: the first rank takes the first
-// devices.
+// If there are more devices than parts, the ranks of a node divide them: the first rank takes the
+// first devices.
 #include <iostream>
 #include <string>
 #include <utility>
@@ -58,7 +58,7 @@ Data load(const Options& options) {
             steptape::loadMnist(options.data, steptape::Split::kTest)};
   }
   const auto images = [](std::int64_t count) {
-    // Rows are brighter where the label says: something to learn.
+    // The label selects the rows that are bright, so there is something to learn.
     const torch::Tensor labels = torch::arange(count) % 10;
     torch::Tensor pixels = torch::zeros({count, 10, 2, 28});
     pixels.index_put_({torch::arange(count), labels}, 255);
@@ -71,7 +71,7 @@ Data load(const Options& options) {
 
 using Link = std::vector<torch::nn::AnyModule>;
 
-/// A network for images of 28 x 28 as a chain, which may be cut between any two links.
+/// A network for images of 28 x 28 pixels, as a chain that can be divided between any two links.
 std::vector<Link> links() {
   using torch::nn::AnyModule;
   const auto convolution = [](std::int64_t in, std::int64_t out) {
@@ -94,12 +94,14 @@ torch::Device parseDevice(const std::string& name) {
     const torch::Device device(name);
     const auto found = static_cast<c10::DeviceIndex>(torch::cuda::device_count());
     if (!device.is_cpu() && device.index() >= found) {
-      throw example::UsageError("--devices: got " + name + ", and this node has " +
+      throw example::UsageError("--devices: got '" + name +
+                                "'; expected a device of this node, which has " +
                                 std::to_string(found) + " CUDA devices");
     }
     return device;
   } catch (const c10::Error&) {
-    throw example::UsageError("--devices: got '" + name + "', wanted such as cpu or cuda:0");
+    throw example::UsageError("--devices: got '" + name +
+                              "'; expected a device such as cpu or cuda:0");
   }
 }
 
@@ -109,9 +111,10 @@ std::vector<torch::Device> devicesOfRank(const Options& options, const World& wo
   const std::size_t parts =
       options.parts == 0 ? names.size() : static_cast<std::size_t>(options.parts);
   if (names.empty() || names.size() % parts != 0 || parts > links().size()) {
-    throw example::UsageError("--devices: got " + std::to_string(names.size()) +
-                              ", wanted one or several for each of up to " +
-                              std::to_string(links().size()) + " parts");
+    throw example::UsageError(
+        "--devices: got " + std::to_string(names.size()) + " for " + std::to_string(parts) +
+        " parts; expected a multiple of the number of parts, which is at most " +
+        std::to_string(links().size()));
   }
   const std::size_t first = static_cast<std::size_t>(world->localRank()) * parts % names.size();
   std::vector<torch::Device> devices;
@@ -234,17 +237,17 @@ void run(const Options& options, const World& world) {
 int main(int argc, char** argv) {
   Options options;
   example::CommandLine line(
-      "Trains a network whose parts lie on different devices, a copy on each rank.\n\n"
+      "Trains a network whose parts are on different devices, with a copy on each rank.\n\n"
       "  mpiexec -n 2 model_parallel [options]\n");
-  line.add("data", options.data, "DIR", "MNIST's or Fashion-MNIST's four files");
+  line.add("data", options.data, "DIR", "directory of the four files of MNIST or Fashion-MNIST");
   line.add("synthetic", options.synthetic, "train on generated images, which need no files");
-  line.add("devices", options.devices, "LIST", "such as cuda:0,cuda:1");
-  line.add("parts", options.parts, "N", "of the network; 0: as many as devices");
-  line.add("micro-batches", options.microBatches, "N", "into which a batch is cut", 1);
+  line.add("devices", options.devices, "LIST", "devices of the parts, such as cuda:0,cuda:1");
+  line.add("parts", options.parts, "N", "number of parts of the network; 0: one for each device");
+  line.add("micro-batches", options.microBatches, "N", "number of pieces of a batch", 1);
   line.add("batch-size", options.batchSize, "N", "images per step on each rank", 1);
   line.add("lr", options.lr, "X", "learning rate");
   line.add("epochs", options.epochs, "N", "passes over the training images", 1);
   line.add("max-steps", options.maxSteps, "N", "stop after N steps; 0: no limit");
-  line.add("log-dir", options.logDir, "DIR", "where TensorBoard is to look");
+  line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { run(options, world); });
 }

@@ -12,8 +12,8 @@
 
 #include <torch/torch.h>
 
-/// Some layers of a network on a device of their own, with an optimizer of their own, and in step
-/// with the same part on the other ranks.
+/// Some layers of a network on one device, with their own optimizer. The ranks average the
+/// gradients of the same part.
 class Part {
  public:
   Part(torch::nn::Sequential layers, torch::Device device, double lr, const example::World& world)
@@ -24,7 +24,7 @@ class Part {
                                                      torch::optim::SGDOptions(lr).momentum(0.9));
     steptape::GradientSyncOptions options;
     // Backward passes through different devices run on different threads, in an order that differs
-    // from rank to rank: the exchange follows when all have ended.
+    // between ranks. The exchange therefore starts after all of them have ended.
     options.overlap = false;
     sync_ = std::make_unique<steptape::GradientSync>(layers_->named_parameters(), world, options);
   }
@@ -53,13 +53,13 @@ class Part {
   std::unique_ptr<steptape::GradientSync> sync_;
 };
 
-/// Sends a batch through all parts, one behind the other.
+/// Sends a batch through all parts, one after the other.
 ///
-/// The batch is cut into micro-batches: while one is in the second part, the next is in the first.
-/// A GPU works on what it was given while the host goes on, so that all parts compute at once; CPUs
-/// take turns.
+/// The batch is divided into micro-batches: while one is in the second part, the next is in the
+/// first. GPUs compute while the host continues, so all parts compute at the same time; CPUs take
+/// turns.
 ///
-/// @return the last part's output, on its device.
+/// @return the output of the last part, on its device.
 /// @source Huang et al., "GPipe", arXiv:1811.06965, section 2.
 inline torch::Tensor forwardThrough(std::vector<Part>& parts, const torch::Tensor& batch,
                                     std::int64_t microBatches) {

@@ -65,7 +65,7 @@ double medianOfMember(const std::vector<Measurement>& jobs, double Measurement::
   return median(std::move(values));
 }
 
-/// Of the run itself: sub-runs, such as those of single ranks, are not the job.
+/// Reads the scalars of the run itself. Sub-runs, such as those of single ranks, are left out.
 steptape::ScalarsByTag scalarsOf(const std::string& logDir) {
   for (const steptape::RunFiles& run : steptape::listRuns(logDir)) {
     if (run.name == ".") {
@@ -90,7 +90,8 @@ std::vector<std::string> fillIn(std::vector<std::string> parts, int ranks, std::
 Measurement runJob(const JobTemplate& job, int ranks, std::int64_t work,
                    const std::string& logDir) {
   if (std::filesystem::exists(logDir)) {
-    throw std::runtime_error(logDir + " exists already; choose another --log-dir");
+    throw std::runtime_error("directory of the job " + logDir +
+                             ": got an existing one; expected a new one; choose another --log-dir");
   }
   std::filesystem::create_directories(logDir);
   std::vector<std::string> command = job.launcher;
@@ -99,22 +100,23 @@ Measurement runJob(const JobTemplate& job, int ranks, std::int64_t work,
   const ProcessEnd end =
       runProcess(fillIn(std::move(command), ranks, work, logDir), output, job.timeLimit);
   if (end.timedOut || end.exitCode != 0) {
-    const std::string how = end.timedOut ? "took longer than the time limit"
-                                         : "ended with exit code " + std::to_string(end.exitCode);
-    throw std::runtime_error("the job with {ranks} = " + std::to_string(ranks) + " " + how + "; " +
-                             output + " ends with:\n" + endOfFile(output));
+    const std::string got = end.timedOut ? "no exit within the time limit"
+                                         : "exit code " + std::to_string(end.exitCode);
+    throw std::runtime_error("job with {ranks} = " + std::to_string(ranks) + ": got " + got +
+                             "; expected exit code 0; " + output + " ends with:\n" +
+                             endOfFile(output));
   }
 
   const steptape::ScalarsByTag scalars = scalarsOf(logDir);
   Measurement measured;
   measured.ranks = ranks;
   measured.seconds = end.seconds;
-  // The first points, in which memory is allocated and caches fill, do not decide.
+  // The median ignores the first points, in which memory is allocated and caches fill.
   measured.rate = median(valuesOf(scalars, job.rateTag));
   if (!(measured.rate > 0)) {
-    throw std::runtime_error("the job with {ranks} = " + std::to_string(ranks) +
-                             " logged no scalar '" + job.rateTag + "' in " + logDir +
-                             "; see --rate-tag");
+    throw std::runtime_error("job with {ranks} = " + std::to_string(ranks) + ": got no scalar '" +
+                             job.rateTag + "' in " + logDir +
+                             "; expected the work per second; see --rate-tag");
   }
   const double waitMs = sumOf(valuesOf(scalars, "straggler/wait/mean_ms"));
   const double workMs = sumOf(valuesOf(scalars, "straggler/work/mean_ms"));
@@ -132,7 +134,7 @@ Measurement medianOf(const std::vector<Measurement>& jobs) {
                                       &Measurement::waitShare, &Measurement::inputShare}) {
     result.*member = medianOfMember(jobs, member);
   }
-  // A median of its own would not make the sum 1.
+  // With a median for each share the sum would not be 1.
   result.computeShare = 1 - result.waitShare - result.inputShare;
   return result;
 }

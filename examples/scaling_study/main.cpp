@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program on 1, 2, 4, ... ranks and shows how it scales: speed-up and efficiency, and where
-// the time goes when the curve flattens.
+// Runs a program on 1, 2, 4, ... ranks and shows how it scales: speed-up, efficiency, and where the
+// time goes.
 //
 //   scaling_study --ranks 1,2,4                        # ResNet-50 of imagenet_benchmark
 //   scaling_study --ranks 1,2,4 --scaling strong --work 64
@@ -9,7 +9,7 @@
 //   salloc -n 16 scaling_study --ranks 1,2,4,8,16 --launcher "srun -n {ranks}"
 //   tensorboard --logdir runs
 //
-// Needs neither MPI nor LibTorch itself: it starts the jobs and reads their event files.
+// It needs neither MPI nor LibTorch, because it only starts jobs and reads their event files.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -45,7 +45,7 @@ struct Options {
   std::vector<std::string> program;
 };
 
-/// 1, 2, 4, ... as far as the job's allocation or, without one, this machine's cores go.
+/// Returns 1, 2, 4, ... up to the tasks of the Slurm job, or else up to the cores of this machine.
 std::vector<int> defaultRanks() {
   int most = static_cast<int>(std::thread::hardware_concurrency());
   if (const char* tasks = std::getenv("SLURM_NTASKS"); tasks != nullptr) {
@@ -64,17 +64,18 @@ std::vector<int> parseRanks(const std::string& text) {
     counts.push_back(static_cast<int>(example::wholeNumber("--ranks", part, 1)));
   }
   if (!std::is_sorted(counts.begin(), counts.end(), std::less_equal<>())) {
-    throw example::UsageError("--ranks: got '" + text + "', wanted numbers that ascend");
+    throw example::UsageError("--ranks: got '" + text + "'; expected increasing numbers");
   }
   return counts.empty() ? defaultRanks() : counts;
 }
 
-/// The benchmark that is built beside this program.
+/// The benchmark in the directory of this program.
 std::vector<std::string> defaultProgram() {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const std::string benchmark = folder / "imagenet_benchmark";
   if (!std::filesystem::exists(benchmark)) {
-    throw example::UsageError("no program to run, and no " + benchmark);
+    throw example::UsageError("PROGRAM: got none, and there is no " + benchmark +
+                              "; expected a program after --");
   }
   return {benchmark, "--model",   "resnet50", "--image-size", "64", "--batch-size",
           "{work}",  "--warmup",  "3",        "--iterations", "5",  "--steps",
@@ -83,25 +84,26 @@ std::vector<std::string> defaultProgram() {
 
 void check(const Options& options) {
   if (options.scaling != "weak" && options.scaling != "strong") {
-    throw example::UsageError("--scaling: got '" + options.scaling + "', wanted weak or strong");
+    throw example::UsageError("--scaling: got '" + options.scaling + "'; expected weak or strong");
   }
   const bool takesLogDir = std::any_of(
       options.program.begin(), options.program.end(),
       [](const std::string& argument) { return argument.find("{log_dir}") != std::string::npos; });
   if (!takesLogDir) {
-    throw example::UsageError("the program's arguments need a {log_dir}, where it is to log");
+    throw example::UsageError(
+        "PROGRAM: got no {log_dir} in its arguments; expected one, as its log directory");
   }
 }
 
-/// What {work} is on so many ranks.
+/// Returns the value of {work} for this number of ranks.
 std::int64_t workOfRank(const Options& options, int ranks) {
   if (options.scaling == "weak") {
     return options.work;
   }
   if (options.work % ranks != 0) {
     throw example::UsageError("--work: got " + std::to_string(options.work) +
-                              ", which cannot be shared evenly by " + std::to_string(ranks) +
-                              " ranks");
+                              "; expected a multiple of " + std::to_string(ranks) +
+                              ", the number of ranks");
   }
   return options.work / ranks;
 }
@@ -113,9 +115,9 @@ std::vector<Measurement> measure(const Options& options, const std::vector<int>&
   job.rateTag = options.rateTag;
   job.timeLimit = std::chrono::seconds(options.timeLimit);
   for (const int ranks : counts) {
-    workOfRank(options, ranks);  // Before anything takes time.
+    workOfRank(options, ranks);  // Checks the options before the first job.
   }
-  // Round by round, so that a machine that gets slower meanwhile does so for all.
+  // Each round runs all numbers of ranks, so a machine that gets slower affects all of them.
   std::vector<std::vector<Measurement>> jobs(counts.size());
   for (std::int64_t round = 1; round <= options.rounds; ++round) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -141,7 +143,7 @@ void run(Options& options) {
   }
   check(options);
   const std::vector<int> counts = parseRanks(options.ranks);
-  // Equally many threads in every rank: LibTorch would give a single rank all cores.
+  // The same number of threads in every rank; LibTorch would give a single rank all cores.
   setenv("OMP_NUM_THREADS", std::to_string(options.threads).c_str(), 1);
 
   const std::vector<Scaling> study = compare(measure(options, counts));
@@ -168,19 +170,21 @@ int main(int argc, char** argv) {
   example::CommandLine line(
       "Runs a program on 1, 2, 4, ... ranks and shows speed-up, efficiency and lost time.\n\n"
       "  scaling_study [options] [-- PROGRAM ARGUMENT...]\n\n"
-      "In PROGRAM's arguments {log_dir} is where it is to log, {work} the work of a rank, {ranks}\n"
-      "the number of ranks. It logs its work per second as a scalar; where it also logs the\n"
-      "straggler/ scalars, the shares of time are shown. By default: imagenet_benchmark with\n"
-      "ResNet-50.\n");
-  line.add("ranks", options.ranks, "LIST", "such as 1,2,4; by default up to the cores there are");
-  line.add("scaling", options.scaling, "KIND", "weak: fixed work on each rank; strong: in total");
-  line.add("work", options.work, "N", "that work, such as a batch size", 1);
-  line.add("rounds", options.rounds, "N", "jobs for each number of ranks; the median counts", 1);
-  line.add("threads", options.threads, "N", "OMP_NUM_THREADS of a rank", 1);
-  line.add("rate-tag", options.rateTag, "TAG", "the program's scalar that has its work per second");
-  line.add("launcher", options.launcher, "COMMAND", "how to start a job");
-  line.add("log-dir", options.logDir, "DIR", "where TensorBoard is to look");
-  line.add("time-limit", options.timeLimit, "SECONDS", "for one job", 1);
+      "The arguments of PROGRAM may contain {log_dir}, its log directory, {work}, the work of a\n"
+      "rank, and {ranks}, the number of ranks. {log_dir} is required. PROGRAM must log its work\n"
+      "per second as a scalar. If it also logs the straggler/ scalars, the table shows where the\n"
+      "time goes. The default is imagenet_benchmark with ResNet-50.\n");
+  line.add("ranks", options.ranks, "LIST",
+           "such as 1,2,4; empty: 1, 2, 4, ... up to the number of cores");
+  line.add("scaling", options.scaling, "KIND",
+           "weak: --work is for each rank; strong: --work is for all");
+  line.add("work", options.work, "N", "the work, such as a batch size", 1);
+  line.add("rounds", options.rounds, "N", "jobs for each number of ranks; the median is shown", 1);
+  line.add("threads", options.threads, "N", "OMP_NUM_THREADS of each rank", 1);
+  line.add("rate-tag", options.rateTag, "TAG", "tag of the scalar with the work per second");
+  line.add("launcher", options.launcher, "COMMAND", "command that starts a job");
+  line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
+  line.add("time-limit", options.timeLimit, "SECONDS", "time limit for one job", 1);
   line.add("json", options.json, "print the table as one line of JSON");
   line.addRest(options.program);
   try {

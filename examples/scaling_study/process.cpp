@@ -24,7 +24,7 @@ pid_t start(const std::vector<std::string>& command, const std::string& outputPa
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& argument : command) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));  // POSIX's type; it does not write.
+    arguments.push_back(const_cast<char*>(argument.c_str()));  // POSIX's type; never written to.
   }
   arguments.push_back(nullptr);
 
@@ -44,7 +44,7 @@ pid_t start(const std::vector<std::string>& command, const std::string& outputPa
   return process;
 }
 
-/// The status of waitpid(), or nothing at `deadline`.
+/// Returns the status of waitpid(), or nothing if `deadline` passes first.
 std::optional<int> waitUntil(pid_t process, SteadyClock::time_point deadline) {
   while (true) {
     int status = 0;

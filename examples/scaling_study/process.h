@@ -7,15 +7,15 @@
 
 /// How a program ended.
 struct ProcessEnd {
-  int exitCode = 0;  ///< 128 + the signal's number, as shells have it, for one that a signal ended.
+  int exitCode = 0;  ///< 128 + the signal's number if a signal ended it, as in shells.
   bool timedOut = false;
   double seconds = 0;
 };
 
-/// Runs a program to its end, with its standard output and errors in `outputPath`.
+/// Runs a program until it ends, with its standard output and standard error in `outputPath`.
 ///
-/// @param command   The program, looked up in PATH, and its arguments.
-/// @param timeLimit Then it is told to end, by SIGTERM, and a little later killed.
+/// @param command   The program, which is found by PATH, and its arguments.
+/// @param timeLimit After it the program gets SIGTERM, and SIGKILL 10 seconds later.
 /// @throws std::system_error if it cannot be started.
 ProcessEnd runProcess(const std::vector<std::string>& command, const std::string& outputPath,
                       std::chrono::seconds timeLimit);

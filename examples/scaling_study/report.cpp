@@ -29,7 +29,7 @@ std::string percent(double share) {
   return std::isnan(share) ? "-" : number(100 * share, 1) + " %";
 }
 
-/// Of all tables; the first row is the heading.
+/// The rows of all tables; the first one is the heading.
 std::vector<Row> tableRows(const std::vector<Scaling>& study, const std::string& rateTag) {
   std::vector<Row> rows = {
       {"ranks", rateTag, "speed-up", "efficiency", "wait", "input", "compute", "seconds"}};
@@ -62,7 +62,7 @@ std::string markdownTable(const std::vector<Row>& rows) {
 }
 
 #ifdef SCALING_STUDY_WITH_FIGURES
-/// A chart with a place for each number of ranks, as large as TensorBoard shows it.
+/// A chart with one position for each number of ranks, in the size that TensorBoard shows.
 steptape::Figure chart(const std::string& title, const std::string& yLabel) {
   steptape::CanvasOptions canvas;
   canvas.width = 480;
@@ -97,7 +97,7 @@ void logSpeedUp(steptape::SummaryWriter& writer, const std::vector<Scaling>& stu
   writer.addFigure("scaling/speed_up_against_ideal", figure, study.back().job.ranks);
 }
 
-/// Nothing where the program does not log where its time goes.
+/// Does nothing if the program does not log where its time goes.
 void logShares(steptape::SummaryWriter& writer, const std::vector<Scaling>& study) {
   if (std::all_of(study.begin(), study.end(),
                   [](const Scaling& entry) { return std::isnan(entry.job.waitShare); })) {
@@ -118,7 +118,7 @@ void logShares(steptape::SummaryWriter& writer, const std::vector<Scaling>& stud
   addBars("computing", &Measurement::computeShare);
   addBars("input", &Measurement::inputShare);
   addBars("waiting for other ranks", &Measurement::waitShare);
-  figure.setYLimits(0, 145);  // Above 100 % is the legend.
+  figure.setYLimits(0, 145);  // Leaves room for the legend above 100 %.
   figure.setLegend(steptape::LegendPlace::kUpperRight);
   writer.addFigure("scaling/where_the_time_goes", figure, study.back().job.ranks);
 }

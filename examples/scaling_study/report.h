@@ -8,27 +8,30 @@
 
 #include "job.h"
 
-/// A measurement against that of the fewest ranks.
+/// A measurement compared with the one on the fewest ranks.
 struct Scaling {
   Measurement job;
   double speedUp = 1;
   double efficiency = 1;  ///< speedUp / ranks: 1 is ideal.
 };
 
-/// @param jobs In ascending order of ranks, none empty. Where the first is not on one rank, it
-///             counts as ideal.
+/// Compares each measurement with the first one.
+///
+/// @param jobs Not empty, in increasing order of ranks. If the first has several ranks, its
+///             speed-up counts as ideal.
 std::vector<Scaling> compare(const std::vector<Measurement>& jobs);
 
-/// For a terminal; columns are aligned.
+/// Returns a table with aligned columns, for a terminal.
 std::string consoleTable(const std::vector<Scaling>& study, const std::string& rateTag);
 
-/// The same as one line of JSON.
+/// Returns the same numbers as one line of JSON.
 std::string jsonLine(const std::vector<Scaling>& study);
 
-/// Writes scalars under `scaling/` with the number of ranks as their step, the table as text and,
-/// with component `figure`, speed-up against ideal and where the time went.
+/// Logs the study: scalars under `scaling/` with the number of ranks as their step, and the table
+/// as a text. With the component `figure` it adds charts of the speed-up and of where the time
+/// goes.
 ///
-/// @param title   For the figure: short.
-/// @param setting What was measured, under the title.
+/// @param title   Short title of the figure.
+/// @param setting What was measured, shown after the title.
 void logStudy(steptape::SummaryWriter& writer, const std::vector<Scaling>& study,
               const std::string& rateTag, const std::string& title, const std::string& setting);

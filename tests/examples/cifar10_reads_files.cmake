@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Files of CIFAR-10's size: 10,000 records of a label and 3072 bytes, here all 0.
+# Files of CIFAR-10's size: 10,000 records of a label and 3072 bytes. All bytes are 0.
 include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
 
 foreach(name IN ITEMS data_batch_1 data_batch_2 data_batch_3 data_batch_4 data_batch_5 test_batch)

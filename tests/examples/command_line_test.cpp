@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A program with an option of every kind.
+/// A program with one option of each type.
 class Program : public ::testing::Test {
  protected:
   Program() {
@@ -54,7 +54,7 @@ TEST_F(Program, KeepsItsDefaults) {
   EXPECT_FALSE(resume_);
 }
 
-TEST_F(Program, TakesValuesBehindAnOptionOrAnEqualsSign) {
+TEST_F(Program, AcceptsValuesAfterASpaceOrAnEqualsSign) {
   EXPECT_TRUE(parse({"--data", "a=b", "--epochs=7", "--lr", "1e-3", "--resume"}));
   EXPECT_EQ(data_, "a=b");
   EXPECT_EQ(epochs_, 7);
@@ -62,15 +62,16 @@ TEST_F(Program, TakesValuesBehindAnOptionOrAnEqualsSign) {
   EXPECT_TRUE(resume_);
 }
 
-TEST_F(Program, SaysWhatIsWrong) {
+TEST_F(Program, NamesTheOptionAndWhatIsExpected) {
   EXPECT_EQ(refusal({"--bogus"}), "unknown option --bogus");
-  EXPECT_EQ(refusal({"--epochs"}), "no value for --epochs");
-  EXPECT_EQ(refusal({"--epochs", "0"}), "--epochs: got '0', wanted a whole number of at least 1");
-  EXPECT_EQ(refusal({"--epochs", "2x"}), "--epochs: got '2x', wanted a whole number of at least 1");
-  EXPECT_EQ(refusal({"--epochs="}), "--epochs: got '', wanted a whole number of at least 1");
-  EXPECT_EQ(refusal({"--lr", "nan"}), "--lr: got 'nan', wanted a number of at least 0");
-  EXPECT_EQ(refusal({"--resume=yes"}), "--resume takes no value");
-  EXPECT_EQ(refusal({"surprise"}), "unexpected argument surprise");
+  EXPECT_EQ(refusal({"--epochs"}), "--epochs: got no value; expected N");
+  EXPECT_EQ(refusal({"--epochs", "0"}), "--epochs: got '0'; expected a whole number of at least 1");
+  EXPECT_EQ(refusal({"--epochs", "2x"}),
+            "--epochs: got '2x'; expected a whole number of at least 1");
+  EXPECT_EQ(refusal({"--epochs="}), "--epochs: got ''; expected a whole number of at least 1");
+  EXPECT_EQ(refusal({"--lr", "nan"}), "--lr: got 'nan'; expected a number of at least 0");
+  EXPECT_EQ(refusal({"--resume=yes"}), "--resume: got a value; expected none");
+  EXPECT_EQ(refusal({"surprise"}), "got argument 'surprise'; expected an option");
 }
 
 TEST_F(Program, ShowsItsOptionsAndTheirDefaults) {
@@ -82,10 +83,10 @@ TEST_F(Program, ShowsItsOptionsAndTheirDefaults) {
             "  --epochs N              passes  [3]\n"
             "  --lr X                  learning rate  [0.5]\n"
             "  --resume                go on\n"
-            "  --help                  print this\n");
+            "  --help                  print this help\n");
 }
 
-TEST_F(Program, HandsOnWhatFollowsTheOptions) {
+TEST_F(Program, CollectsTheArgumentsAfterTheOptions) {
   line_.addRest(rest_);
   EXPECT_TRUE(parse({"--epochs", "2", "--", "train", "--epochs", "5"}));
   EXPECT_THAT(rest_, ElementsAre("train", "--epochs", "5"));
@@ -94,7 +95,7 @@ TEST_F(Program, HandsOnWhatFollowsTheOptions) {
   EXPECT_EQ(epochs_, 2);
 }
 
-TEST(SplitList, LeavesOutEmptyParts) {
+TEST(SplitList, SkipsEmptyParts) {
   EXPECT_THAT(splitList("1,2,4"), ElementsAre("1", "2", "4"));
   EXPECT_THAT(splitList("mpiexec  -n 2", ' '), ElementsAre("mpiexec", "-n", "2"));
   EXPECT_THAT(splitList(""), IsEmpty());

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of examples share. They get PROGRAM, STEPTAPE (the tool), MPIEXEC, SOURCE_DIR and
-# WORK_DIR, and start jobs with run_ranks() and expect_failure().
+# Shared by the tests of the examples. They get PROGRAM, STEPTAPE (the tool), MPIEXEC, SOURCE_DIR
+# and WORK_DIR, and start jobs with run_ranks() and expect_failure().
 include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
 
-# run_example(<ranks> <argument>...): as run_ranks(), must succeed.
+# run_example(<ranks> <argument>...): run_ranks() that must succeed.
 function(run_example ranks)
   run_ranks(${ranks} ${ARGN})
   if(NOT STATUS EQUAL 0)
@@ -12,7 +12,7 @@ function(run_example ranks)
   set(OUTPUT "${OUTPUT}" PARENT_SCOPE)
 endfunction()
 
-# run_tool(<argument>...): sets OUTPUT to what the tool prints.
+# run_tool(<argument>...): sets OUTPUT to the output of the tool.
 function(run_tool)
   execute_process(
     COMMAND ${STEPTAPE} ${ARGN}
@@ -24,7 +24,7 @@ function(run_tool)
   set(OUTPUT "${output}" PARENT_SCOPE)
 endfunction()
 
-# read_scalars(<run>): sets SCALARS to all its curves, and RUN.
+# read_scalars(<run>): sets SCALARS to all scalars of the run, and RUN.
 function(read_scalars run)
   run_tool(check ${run})
   run_tool(export ${run})
@@ -32,15 +32,15 @@ function(read_scalars run)
   set(RUN ${run} PARENT_SCOPE)
 endfunction()
 
-# expect_points(<tag> <operator> <count>): of the run that was read.
+# expect_points(<tag> <operator> <count>): checks the number of points in the run that was read.
 function(expect_points tag operator count)
   string(JSON got ERROR_VARIABLE error LENGTH "${SCALARS}" ${RUN}/${tag})
   if(error OR NOT "${got}" ${operator} "${count}")
-    message(FATAL_ERROR "${RUN}/${tag}: got ${got} points, wanted ${operator} ${count}")
+    message(FATAL_ERROR "${RUN}/${tag}: got ${got} points, expected ${operator} ${count}")
   endif()
 endfunction()
 
-# get_value(<variable> <tag>): the last value.
+# get_value(<variable> <tag>): sets the variable to the last value.
 function(get_value variable tag)
   string(JSON count LENGTH "${SCALARS}" ${RUN}/${tag})
   math(EXPR last "${count} - 1")
@@ -48,22 +48,22 @@ function(get_value variable tag)
   set(${variable} ${value} PARENT_SCOPE)
 endfunction()
 
-# expect_value(<tag> <operator> <value>): of the last value.
+# expect_value(<tag> <operator> <value>): checks the last value.
 function(expect_value tag operator value)
   get_value(got ${tag})
   if(NOT "${got}" ${operator} "${value}")
-    message(FATAL_ERROR "${RUN}/${tag}: got ${got}, wanted ${operator} ${value}")
+    message(FATAL_ERROR "${RUN}/${tag}: got ${got}, expected ${operator} ${value}")
   endif()
 endfunction()
 
-# expect_text(<text> <regular expression>)
+# expect_text(<text> <regular expression>): checks that the text matches.
 function(expect_text text expression)
   if(NOT "${text}" MATCHES "${expression}")
-    message(FATAL_ERROR "wanted '${expression}' in:\n${text}")
+    message(FATAL_ERROR "expected '${expression}' in:\n${text}")
   endif()
 endfunction()
 
-# expect_tag(<run> <tag> <plugin>): one that is no scalar.
+# expect_tag(<run> <tag> <plugin>): checks for a tag that is not a scalar.
 function(expect_tag run tag plugin)
   run_tool(inspect ${run})
   expect_text("${OUTPUT}" "\n +${tag} +[0-9]+ +[0-9.]+ +${plugin} ")

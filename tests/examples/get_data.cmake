@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the script does without the internet: it finds what is there, says how to get what is not, and
-# refuses what a mirror got wrong.
+# Runs the script without internet: it finds data that exists, says how to get missing data, and
+# refuses damaged files of a mirror.
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})
 
 # get_data(<status> <part of the output> [NAME=value ...] -- <argument>...)
-function(get_data wanted_status wanted)
+function(get_data expected_status expected)
   execute_process(
     COMMAND env -u SLURM_JOB_ID -u PBS_JOBID -u COBALT_JOBID ${ARGN}
     WORKING_DIRECTORY ${WORK_DIR}
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  string(FIND "${output}" "${wanted}" at)
-  if(NOT status EQUAL wanted_status OR at EQUAL -1)
+  string(FIND "${output}" "${expected}" at)
+  if(NOT status EQUAL expected_status OR at EQUAL -1)
     message(FATAL_ERROR "${ARGN}: got exit code ${status} and\n${output}\n"
-                        "wanted ${wanted_status} and: ${wanted}")
+                        "expected ${expected_status} and: ${expected}")
   endif()
 endfunction()
 set(script ${SOURCE_DIR}/tools/get_data.sh)
@@ -33,10 +33,10 @@ get_data(1 "error: could not fetch ${mirror}/cifar-10-binary.tar.gz"
   STEPTAPE_CIFAR10_URL=${mirror} ${script} cifar10 pictures)
 file(GLOB left ${WORK_DIR}/digits/* ${WORK_DIR}/pictures/*)
 if(left)
-  message(FATAL_ERROR "left behind: ${left}")
+  message(FATAL_ERROR "files remain: ${left}")
 endif()
 
-# Plain or gzipped, what is there is taken as it is.
+# Existing files are used as they are, plain or gzipped.
 foreach(name IN ITEMS train-images-idx3-ubyte train-labels-idx1-ubyte.gz t10k-images-idx3-ubyte
                       t10k-labels-idx1-ubyte.gz)
   file(WRITE ${WORK_DIR}/digits/${name} "")

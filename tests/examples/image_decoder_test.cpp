@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder of imagenet_benchmark. The images are by Pillow 13.0.0 with libjpeg-turbo 3.2.0,
-// which also said what colors they decode to:
+// The decoder of imagenet_benchmark. Pillow 13.0.0 with libjpeg-turbo 3.2.0 made the images, and
+// decoded the colors to expect:
 //
 //   halves.jpg, halves.png   24 x 16, the left half (200, 40, 60), the right half (30, 60, 180)
 //   gray.jpg                 8 x 8, one channel, 77
@@ -41,7 +41,7 @@ std::array<int, 3> pixel(const RgbImage& image, std::size_t x, std::size_t y) {
   return {rgb[0], rgb[1], rgb[2]};
 }
 
-/// What decodeImage() or ImageFolder says of something that it cannot read.
+/// Returns the error message of `action`.
 template <typename Action>
 std::string failure(const Action& action) {
   try {
@@ -59,7 +59,7 @@ std::string failure(const Action& action) {
   return ElementsAre(closeTo(red), closeTo(green), closeTo(blue));
 }
 
-TEST(ImageDecoder, ReadsColorJpegAndPngAlike) {
+TEST(ImageDecoder, ReadsTheSameColorsFromJpegAndPng) {
   for (const char* name : {"halves.jpg", "halves.png"}) {
     const RgbImage image = decodeImage(imagePath(name), kWhole);
     ASSERT_EQ(image.width, 24u) << name;
@@ -71,12 +71,12 @@ TEST(ImageDecoder, ReadsColorJpegAndPngAlike) {
   }
 }
 
-TEST(ImageDecoder, MakesColorOfGrayAndOfInvertedCmyk) {
+TEST(ImageDecoder, ConvertsGrayAndInvertedCmykToRgb) {
   EXPECT_THAT(pixel(decodeImage(imagePath("gray.jpg"), kWhole), 3, 3), near(77, 77, 77));
   EXPECT_THAT(pixel(decodeImage(imagePath("cmyk.jpg"), kWhole), 3, 3), near(100, 150, 200));
 }
 
-TEST(ImageDecoder, DecodesNoMoreOfAJpegThanIsNeeded) {
+TEST(ImageDecoder, DecodesAJpegAtTheSmallestSufficientSize) {
   const RgbImage eighth = decodeImage(imagePath("plain.jpg"), 8);
   EXPECT_EQ(eighth.width, 8u);
   EXPECT_THAT(pixel(eighth, 7, 7), near(90, 120, 150));
@@ -100,9 +100,9 @@ TEST(ImageDecoder, NamesAFileThatItCannotRead) {
               HasSubstr("cannot read the image " + cut + ": "));
 }
 
-TEST(CropAndScale, TakesTheMiddleOfTheLongerSideAndMostOfTheShorter) {
-  // 8 x 16 pixels, each row with its number: of 7/8, the rows from 4 and the columns from 0 are
-  // left.
+TEST(CropAndScale, CropsSevenEighthsAroundTheCenter) {
+  // 8 x 16 pixels, each with the number of its row. The crop of 7 x 7 pixels starts at row 4 and
+  // column 0.
   RgbImage image{8, 16, std::vector<std::uint8_t>(3 * 8 * 16)};
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
     image.pixels[i] = static_cast<std::uint8_t>(i / (3 * 8));
@@ -113,7 +113,7 @@ TEST(CropAndScale, TakesTheMiddleOfTheLongerSideAndMostOfTheShorter) {
   EXPECT_THAT(std::vector<std::uint8_t>(square.end() - 7, square.end()), Each(10));
 }
 
-TEST(CropAndScale, AveragesWhatAPixelCovers) {
+TEST(CropAndScale, AveragesTheCoveredPixels) {
   // The crop of 16 x 16 is 14 x 14: a chessboard of 0 and 200 becomes an even 100.
   RgbImage image{16, 16, std::vector<std::uint8_t>(3 * 16 * 16)};
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
@@ -126,14 +126,14 @@ TEST(CropAndScale, AveragesWhatAPixelCovers) {
   EXPECT_THAT(square, Each(100));
 }
 
-TEST(CropAndScale, EnlargesBySharingPixels) {
+TEST(CropAndScale, RepeatsPixelsToEnlarge) {
   const RgbImage image{1, 1, {10, 20, 30}};
   std::vector<std::uint8_t> square(3 * 2 * 2);
   cropAndScale(image, 2, square.data());
   EXPECT_THAT(square, ElementsAre(10, 10, 10, 10, 20, 20, 20, 20, 30, 30, 30, 30));
 }
 
-TEST(ImageFolder, NumbersClassesByName) {
+TEST(ImageFolder, NumbersClassesInTheOrderOfTheirNames) {
   const steptape::testing::TempDir folder;
   for (const char* file : {"zebra/b.JPG", "zebra/a.png", "cat/1.jpeg", "cat/notes.txt"}) {
     const std::filesystem::path path = folder.path() / file;
@@ -152,10 +152,11 @@ TEST(ImageFolder, NumbersClassesByName) {
   EXPECT_EQ(images.label(2), 1);
 }
 
-TEST(ImageFolder, SaysThatThereIsNothingInIt) {
+TEST(ImageFolder, ReportsAFolderWithoutImages) {
   const steptape::testing::TempDir folder;
   EXPECT_EQ(failure([&] { ImageFolder images(folder.string()); }),
-            "no images in " + folder.string() + "; wanted class/name.jpg or class/name.png");
+            "image folder " + folder.string() +
+                ": got no images; expected class/name.jpg or class/name.png");
   EXPECT_THAT(failure([] { ImageFolder images("no/such/folder"); }), HasSubstr("no/such/folder"));
 }
 

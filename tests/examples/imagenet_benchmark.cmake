@@ -3,7 +3,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
 
 set(short --batch-size 2 --warmup 1 --iterations 2 --steps 1 --json)
 
-# Parameters as torchvision 0.28 counts them.
+# The numbers of parameters are those of torchvision 0.28.
 function(expect_benchmark ranks model parameters)
   run_example(${ranks} --model ${model} --log-dir ${model}_${ranks} ${short} ${ARGN})
   string(STRIP "${OUTPUT}" JSON)
@@ -24,7 +24,7 @@ expect_benchmark(1 resnet50 25557032 --image-size 32)
 expect_benchmark(2 resnet50 25557032 --image-size 32 --fp16-allreduce)
 expect_benchmark(2 alexnet 61100840 --image-size 64)
 
-# A folder of images, where the decoders are built in.
+# A folder of images; needs the decoders.
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/images/halves.jpg ${CMAKE_CURRENT_LIST_DIR}/images/halves.png
   DESTINATION ${WORK_DIR}/images/halves)
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/images/gray.jpg ${CMAKE_CURRENT_LIST_DIR}/images/cmyk.jpg
@@ -41,6 +41,6 @@ endif()
 expect_text("${ERRORS}" "cannot read the image broken/class/image.jpg: ")
 
 run_ranks(2 --model vgg)
-expect_failure(2 "imagenet_benchmark: --model: got 'vgg', wanted alexnet or resnet50; see --help")
+expect_failure(2 "imagenet_benchmark: --model: got 'vgg'; expected alexnet or resnet50; see --help")
 run_ranks(2 --data no/such/folder --log-dir none ${short})
 expect_failure(1 "no/such/folder")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The job scripts, with stand-ins for the schedulers' programs that note how they were called.
+# Runs the job scripts with fake scheduler programs, which record how they were called.
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR}/bin)
 set(jobs ${SOURCE_DIR}/examples/jobs)
@@ -18,11 +18,12 @@ foreach(script IN LISTS scripts)
   endif()
   get_filename_component(name ${script} NAME)
   if(NOT readme MATCHES "`${name}`")
-    message(FATAL_ERROR "README.md does not tell of ${name}")
+    message(FATAL_ERROR "README.md does not mention ${name}")
   endif()
 endforeach()
 
-# stand_in(<program> <line>...): a program that notes its arguments in calls.txt, and then does more.
+# stand_in(<program> <line>...): creates a program that appends its arguments to calls.txt, and then
+# runs the lines.
 function(stand_in program)
   list(JOIN ARGN "\n" more)
   set(path ${WORK_DIR}/bin/${program})
@@ -30,8 +31,8 @@ function(stand_in program)
   file(CHMOD ${path} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endfunction()
 
-# run_job(<exit code> <shell command>): with the stand-ins; sets CALLS and OUTPUT.
-function(run_job wanted command)
+# run_job(<exit code> <shell command>): runs it with the fake programs; sets CALLS and OUTPUT.
+function(run_job expected command)
   file(REMOVE ${WORK_DIR}/calls.txt)
   file(WRITE ${WORK_DIR}/nodes "a\na\nb\nb\n")
   execute_process(
@@ -41,8 +42,8 @@ function(run_job wanted command)
       bash -c "${command}"
     WORKING_DIRECTORY ${WORK_DIR}
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT status EQUAL wanted)
-    message(FATAL_ERROR "${command}: got exit code ${status}, wanted ${wanted}\n${output}")
+  if(NOT status EQUAL expected)
+    message(FATAL_ERROR "${command}: got exit code ${status}, expected ${expected}\n${output}")
   endif()
   set(calls "")
   if(EXISTS ${WORK_DIR}/calls.txt)
@@ -54,7 +55,7 @@ endfunction()
 
 function(expect text expression)
   if(NOT "${text}" MATCHES "${expression}")
-    message(FATAL_ERROR "wanted '${expression}' in:\n${text}")
+    message(FATAL_ERROR "expected '${expression}' in:\n${text}")
   endif()
 endfunction()
 
@@ -62,7 +63,7 @@ foreach(program IN ITEMS srun scancel scontrol mpiexec qsub aprun)
   stand_in(${program})
 endforeach()
 
-# Without data no job is started, and the user is told where to get it.
+# Without data the script starts no job, and says how to get the data.
 foreach(script IN ITEMS slurm pbs cobalt)
   run_job(1 "bash '${jobs}/${script}.sh'")
   expect("${CALLS}" "^$")
@@ -81,19 +82,20 @@ expect("${CALLS}" "\nqsub examples/jobs/pbs.sh\n$")
 run_job(0 "bash '${jobs}/cobalt.sh'")
 expect("${CALLS}" "^aprun -n 8 -N 4 -cc depth -d 16 -j 1 -e OMP_NUM_THREADS=16 -e KMP_AFFINITY=none -e KMP_BLOCKTIME=0 ")
 
-# At the time limit the signal reaches the ranks, which end in order; then the job is requeued.
+# At the time limit the script forwards the signal to the ranks; after they have ended it requeues the
+# job.
 stand_in(srun "touch started" "i=0"
   "while [ ! -e signaled ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done")
 stand_in(scancel "touch signaled")
 run_job(0 "bash '${jobs}/slurm.sh' & job=$!; while [ ! -e started ]; do sleep 0.1; done; kill -TERM $job; wait $job")
 expect("${CALLS}" "\nscancel --signal=TERM 17\nscontrol requeue 17\n$")
 
-# A job that fails is not tried again and again.
+# A job that fails is not requeued.
 stand_in(srun "exit 3")
 run_job(3 "bash '${jobs}/slurm.sh'")
 expect("${CALLS}" "^srun [^\n]*\n$")
 
-# The study gets its launcher as one argument.
+# scaling_study gets its launcher as one argument.
 file(MAKE_DIRECTORY ${WORK_DIR}/programs)
 stand_in(scaling_study)
 file(RENAME ${WORK_DIR}/bin/scaling_study ${WORK_DIR}/programs/scaling_study)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
 
-# The field is the same however it is dealt to the ranks; sums in another order round otherwise.
+# The field does not depend on the number of ranks; sums in another order are rounded differently.
 foreach(ranks IN ITEMS 1 2 3)
   set(run run_${ranks})
   run_example(${ranks} --cells 50 --iterations 45 --tolerance 0 --log-dir ${run})
@@ -18,15 +18,15 @@ foreach(ranks IN ITEMS 1 2 3)
   get_value(residual residual)
   string(SUBSTRING ${residual} 0 7 residual)
   if(ranks EQUAL 1)
-    set(wanted ${residual})
-  elseif(NOT residual STREQUAL wanted)
-    message(FATAL_ERROR "residual: got ${residual} on ${ranks} ranks, wanted ${wanted} as on one")
+    set(expected ${residual})
+  elseif(NOT residual STREQUAL expected)
+    message(FATAL_ERROR "residual: got ${residual} on ${ranks} ranks, expected ${expected} as on one")
   endif()
-  # All heat comes from above, where the first rank is.
+  # All heat comes from the upper edge, which belongs to the first rank.
   if(ranks EQUAL 3)
     get_value(least residual/min)
     if(NOT least LESS residual)
-      message(FATAL_ERROR "residual/min: got ${least}, wanted less than the mean ${residual}")
+      message(FATAL_ERROR "residual/min: got ${least}, expected less than the mean ${residual}")
     endif()
   endif()
   expect_tag(${run} temperature images)
@@ -39,6 +39,6 @@ expect_text("${OUTPUT}" "iterations 10, residual 0.00")
 run_ranks(2 --bogus)
 expect_failure(2 "metric_averaging: unknown option --bogus; see --help")
 run_ranks(2 --cells 1)
-expect_failure(2 "metric_averaging: --cells: got 1, wanted at least one row for each of the 2 ranks")
+expect_failure(2 "metric_averaging: --cells: got 1; expected at least 2, one row for each rank")
 run_example(2 --help)
 expect_text("${OUTPUT}" "--iterations N")

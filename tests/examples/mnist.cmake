@@ -8,7 +8,7 @@ foreach(ranks IN ITEMS 1 2)
   math(EXPR steps "(60000 / ${ranks} + 63) / 64")
   expect_points(loss/train EQUAL ${steps})
   expect_points(accuracy/test EQUAL 1)
-  # Guesses reach 0.1; how far an epoch leads depends on the processor, by its instruction set.
+  # Guessing reaches 0.1. The accuracy after an epoch depends on the processor's instruction set.
   expect_value(accuracy/test GREATER 0.5)
 endforeach()
 
@@ -16,4 +16,4 @@ run_ranks(2 --data ${WORK_DIR})
 expect_failure(1 "mnist: data set not found: no train-images-idx3-ubyte or ")
 expect_text("${ERRORS}" "tools/get_data.sh mnist")
 run_ranks(2 --epochs 0)
-expect_failure(2 "mnist: --epochs: got '0', wanted a whole number of at least 1; see --help")
+expect_failure(2 "mnist: --epochs: got '0'; expected a whole number of at least 1; see --help")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# However the network is cut, and the batches, it learns the same; only sums are rounded otherwise.
+# The network learns the same however it and its batches are divided; only rounding differs.
 include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
 
 set(short --synthetic --batch-size 16 --max-steps 20)
@@ -17,11 +17,11 @@ function(train_in_parts run ranks)
 endfunction()
 
 train_in_parts(whole 1 --devices cpu)
-set(wanted ${LOSS})
+set(expected ${LOSS})
 train_in_parts(halves 1 --devices cpu,cpu)
-expect_text("${LOSS}" "^${wanted}$")
+expect_text("${LOSS}" "^${expected}$")
 train_in_parts(micro 1 --devices cpu,cpu,cpu --micro-batches 4)
-expect_text("${LOSS}" "^${wanted}$")
+expect_text("${LOSS}" "^${expected}$")
 
 train_in_parts(ranks 2 --devices cpu,cpu,cpu,cpu --parts 2)
 run_tool(inspect ranks)
@@ -30,8 +30,8 @@ foreach(rank IN ITEMS 0 1)
 endforeach()
 
 run_ranks(2 ${short} --devices cpu,nonsense)
-expect_failure(2 "model_parallel: --devices: got 'nonsense', wanted such as cpu or cuda:0")
+expect_failure(2 "model_parallel: --devices: got 'nonsense'; expected a device such as cpu or cuda:0")
 run_ranks(2 ${short} --devices cpu,cuda:99)
-expect_failure(2 "--devices: got cuda:99, and this node has ")
+expect_failure(2 "--devices: got 'cuda:99'; expected a device of this node, which has ")
 run_ranks(2 ${short} --devices cpu,cpu,cpu --parts 2)
-expect_failure(2 "--devices: got 3, wanted one or several for each of up to 6 parts")
+expect_failure(2 "--devices: got 3 for 2 parts; expected a multiple of the number of parts, which is at most 6")

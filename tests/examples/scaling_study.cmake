@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A study of the solver of metric_averaging, on 1 and 2 ranks.
+# Studies the solver of metric_averaging on 1 and 2 ranks.
 include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
 
 # study(<argument>...): sets STATUS, OUTPUT and ERRORS.
@@ -37,7 +37,7 @@ expect_value(scaling/input_share EQUAL 0)
 expect_value(scaling/wait_share GREATER 0)
 string(JSON step GET "${SCALARS}" study/scaling/efficiency 1 1)
 if(NOT step EQUAL 2)
-  message(FATAL_ERROR "step of the last point: got ${step}, wanted the number of ranks, 2")
+  message(FATAL_ERROR "step of the last point: got ${step}, expected the number of ranks, 2")
 endif()
 expect_tag(study scaling/table text)
 
@@ -54,14 +54,14 @@ run_tool(inspect strong/ranks_2/round_1)
 expect_text("${OUTPUT}" " 5x5 PNG")
 
 study(--ranks 1,2 --log-dir study ${solver})
-expect_failure(1 "scaling_study: study/ranks_1/round_1 exists already; choose another --log-dir")
+expect_failure(1 "scaling_study: directory of the job study/ranks_1/round_1: got an existing one; expected a new one; choose another --log-dir")
 study(--ranks 2,1 --log-dir other ${solver})
-expect_failure(2 "scaling_study: --ranks: got '2,1', wanted numbers that ascend; see --help")
+expect_failure(2 "scaling_study: --ranks: got '2,1'; expected increasing numbers; see --help")
 study(--ranks 2 --scaling strong --work 3 --log-dir other ${solver})
-expect_failure(2 "--work: got 3, which cannot be shared evenly by 2 ranks")
+expect_failure(2 "--work: got 3; expected a multiple of 2, the number of ranks")
 study(--scaling sideways --log-dir other ${solver})
-expect_failure(2 "--scaling: got 'sideways', wanted weak or strong")
+expect_failure(2 "--scaling: got 'sideways'; expected weak or strong")
 study(--log-dir other -- ${SOLVER})
-expect_failure(2 "the program's arguments need a {log_dir}, where it is to log")
+expect_failure(2 "PROGRAM: got no {log_dir} in its arguments; expected one, as its log directory")
 study(--ranks 1 --log-dir failing -- ${SOLVER} --log-dir {log_dir} --bogus)
-expect_failure(1 "scaling_study: the job with {ranks} = 1 ended with exit code 2")
+expect_failure(1 "scaling_study: job with {ranks} = 1: got exit code 2; expected exit code 0")

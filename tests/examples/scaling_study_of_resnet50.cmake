@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the study runs when it is told nothing: the benchmark that lies beside it.
+# Without a program the study runs the benchmark in its own directory.
 include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
 
 execute_process(
@@ -13,6 +13,6 @@ foreach(i IN ITEMS 0 1)
   string(JSON wait GET "${JSON}" ${i} wait_share)
   string(JSON compute GET "${JSON}" ${i} compute_share)
   if(NOT compute GREATER 0 OR NOT wait GREATER_EQUAL 0)
-    message(FATAL_ERROR "wanted shares of the time in ${JSON}")
+    message(FATAL_ERROR "expected shares of the time in ${JSON}")
   endif()
 endforeach()

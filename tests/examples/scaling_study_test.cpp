@@ -40,14 +40,14 @@ TEST(ScalingStudy, ComparesWithTheFewestRanks) {
   EXPECT_DOUBLE_EQ(study[2].efficiency, 0.6);
 }
 
-TEST(ScalingStudy, TakesTheFewestRanksForIdealWhereNoneRanAlone) {
+TEST(ScalingStudy, TreatsTheFewestRanksAsIdealWithoutAJobOnOneRank) {
   const std::vector<Scaling> study = compare({job(4, 100), job(8, 150)});
   EXPECT_DOUBLE_EQ(study[0].speedUp, 4);
   EXPECT_DOUBLE_EQ(study[1].speedUp, 6);
   EXPECT_DOUBLE_EQ(study[1].efficiency, 0.75);
 }
 
-TEST(ScalingStudy, TakesMediansOfRounds) {
+TEST(ScalingStudy, ReportsTheMedianOfTheRounds) {
   Measurement slow = job(2, 10);
   slow.seconds = 9;
   slow.waitShare = 0.5;
@@ -65,7 +65,7 @@ TEST(ScalingStudy, TakesMediansOfRounds) {
   EXPECT_EQ(medianOf({slow, fast}).rate, 21);
 }
 
-TEST(ScalingStudy, HasSharesThatAddUpToTheWholeAlsoInTheMedian) {
+TEST(ScalingStudy, SharesOfTheMedianAddUpToOne) {
   const auto shares = [](double wait, double input) {
     Measurement measured = job(2, 10);
     measured.waitShare = wait;
@@ -73,14 +73,14 @@ TEST(ScalingStudy, HasSharesThatAddUpToTheWholeAlsoInTheMedian) {
     measured.computeShare = 1 - wait - input;
     return measured;
   };
-  // The medians of each share alone: 0.2, 0.3 and 0.4.
+  // The separate medians of the shares would be 0.2, 0.3 and 0.4.
   const Measurement median = medianOf({shares(0.1, 0.3), shares(0.2, 0.4), shares(0.7, 0)});
   EXPECT_EQ(median.waitShare, 0.2);
   EXPECT_EQ(median.inputShare, 0.3);
   EXPECT_DOUBLE_EQ(median.computeShare, 0.5);
 }
 
-TEST(ScalingStudy, AlignsTheTableAndLeavesOutWhatIsUnknown) {
+TEST(ScalingStudy, AlignsTheTableAndShowsADashForUnknownValues) {
   Measurement first = job(1, 50);
   first.seconds = 12.34;
   Measurement second = job(16, 700);
@@ -101,7 +101,7 @@ TEST(ScalingStudy, WritesJson) {
             R"("input_share":"NaN","compute_share":"NaN","seconds":2.5}])");
 }
 
-TEST(ScalingStudy, FillsInPlaceholdersWhereverTheyStand) {
+TEST(ScalingStudy, ReplacesPlaceholdersEverywhere) {
   EXPECT_THAT(fillIn({"srun", "-n{ranks}", "--out={log_dir}/{work}_{work}"}, 4, 8, "runs/x"),
               ElementsAre("srun", "-n4", "--out=runs/x/8_8"));
 }
@@ -115,20 +115,20 @@ TEST(Process, KeepsOutputErrorsAndExitCode) {
   EXPECT_EQ(contentOf(output), "out\nerr\n");
 }
 
-TEST(Process, TellsASignalByItsNumber) {
+TEST(Process, ReportsASignalAs128PlusItsNumber) {
   const steptape::testing::TempDir folder;
   EXPECT_EQ(runProcess({"sh", "-c", "kill -9 $$"}, folder.string() + "/output.txt", 60s).exitCode,
             128 + 9);
 }
 
-TEST(Process, EndsWhatTakesTooLong) {
+TEST(Process, TerminatesAProgramAtTheTimeLimit) {
   const steptape::testing::TempDir folder;
   const ProcessEnd end = runProcess({"sleep", "600"}, folder.string() + "/output.txt", 0s);
   EXPECT_TRUE(end.timedOut);
   EXPECT_EQ(end.exitCode, 128 + 15);
 }
 
-TEST(Process, SaysWhichProgramThereIsNot) {
+TEST(Process, NamesAProgramThatDoesNotExist) {
   const steptape::testing::TempDir folder;
   try {
     runProcess({"no_such_program"}, folder.string() + "/output.txt", 60s);
@@ -138,7 +138,7 @@ TEST(Process, SaysWhichProgramThereIsNot) {
   }
 }
 
-TEST(ScalingStudy, TellsWhyAJobFailed) {
+TEST(ScalingStudy, ReportsExitCodeAndOutputOfAFailedJob) {
   const steptape::testing::TempDir folder;
   JobTemplate failing;
   failing.launcher = {"env"};
@@ -149,7 +149,8 @@ TEST(ScalingStudy, TellsWhyAJobFailed) {
     runJob(failing, 2, 1, folder.string() + "/run");
     FAIL() << "the job did not fail";
   } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), StartsWith("the job with {ranks} = 2 ended with exit code 7; "));
+    EXPECT_THAT(error.what(),
+                StartsWith("job with {ranks} = 2: got exit code 7; expected exit code 0; "));
     EXPECT_THAT(error.what(), HasSubstr("no more memory"));
   }
 }
@@ -164,12 +165,12 @@ TEST(ScalingStudy, NamesTheScalarThatAJobDidNotLog) {
   const std::string run = folder.string() + "/run";
   try {
     runJob(silent, 1, 1, run);
-    FAIL() << "a job without a rate counted";
+    FAIL() << "a job without a rate was accepted";
   } catch (const std::runtime_error& error) {
-    EXPECT_EQ(error.what(),
-              "the job with {ranks} = 1 logged no scalar 'rate' in " + run + "; see --rate-tag");
+    EXPECT_EQ(error.what(), "job with {ranks} = 1: got no scalar 'rate' in " + run +
+                                "; expected the work per second; see --rate-tag");
   }
-  EXPECT_THROW(runJob(silent, 1, 1, run), std::runtime_error) << "the folder is not new any more";
+  EXPECT_THROW(runJob(silent, 1, 1, run), std::runtime_error) << "the folder exists";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A run in three jobs, as a batch system cuts it: a warning signal to the launcher, which passes it
-# on to all ranks; SIGTERM to one of the ranks; a time limit.
+# One run in three jobs, stopped in the ways of a batch system: a warning signal to the launcher,
+# which forwards it to all ranks; SIGTERM to one rank; a time limit.
 include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
 
 set(common --synthetic --batch-size 16 --epochs 10 --warm-up 1)
@@ -9,8 +9,7 @@ set(parts ${common} --log-dir parts --checkpoint-dir checkpoints --checkpoint-st
 file(WRITE ${WORK_DIR}/rank.sh [[echo $$ > rank.$$.pid
 exec "$@"
 ]])
-# stop.sh <signal> <file that holds the pid> <command>...: sends it once there is a checkpoint
-# beyond those that there were.
+# stop.sh <signal> <file with the pid> <command>...: sends the signal after a new checkpoint.
 file(WRITE ${WORK_DIR}/stop.sh [[signal=$1
 whom=$2
 shift 2
@@ -33,7 +32,7 @@ kill -$signal $(cat $1)
 wait $job
 ]])
 
-# stop_at_signal(<signal> <its name> <file that holds the pid>): sets STEP, where the job stopped.
+# stop_at_signal(<signal> <its name> <file with the pid>): sets STEP to the step of the stop.
 function(stop_at_signal signal name whom)
   execute_process(
     COMMAND sh stop.sh ${signal} ${whom} ${MPIEXEC} -n 2 sh rank.sh ${PROGRAM} ${parts}
@@ -42,17 +41,17 @@ function(stop_at_signal signal name whom)
   file(READ ${WORK_DIR}/stopped.out output)
   file(READ ${WORK_DIR}/stopped.err errors)
   if(NOT status EQUAL 0)
-    message(FATAL_ERROR "exit code ${status} after ${signal}, wanted 0\n${output}\n${errors}")
+    message(FATAL_ERROR "exit code ${status} after ${signal}, expected 0\n${output}\n${errors}")
   endif()
   expect_stop("${output}" ${name})
   set(STEP ${STEP} PARENT_SCOPE)
 endfunction()
 
-# expect_stop(<output> <why>): sets STEP.
-function(expect_stop output why)
+# expect_stop(<output> <reason>): sets STEP.
+function(expect_stop output reason)
   set(file "checkpoints/checkpoint_([0-9]+).pt")
-  if(NOT output MATCHES "stopped at step ([0-9]+) by ${why}; checkpoint: ${file}")
-    message(FATAL_ERROR "did not say where it stopped:\n${output}")
+  if(NOT output MATCHES "stopped at step ([0-9]+) by ${reason}; checkpoint: ${file}")
+    message(FATAL_ERROR "the output does not name the step:\n${output}")
   endif()
   if(NOT CMAKE_MATCH_1 EQUAL CMAKE_MATCH_2)
     message(FATAL_ERROR "stopped at step ${CMAKE_MATCH_1} with the checkpoint of ${CMAKE_MATCH_2}")
@@ -80,10 +79,10 @@ foreach(tag IN ITEMS loss/train learning_rate)
   math(EXPR last "${STEP} - 1")
   foreach(point RANGE ${last})
     foreach(part IN ITEMS 1 2)  # Step and value; the time differs.
-      string(JSON wanted GET "${whole}" whole/${tag} ${point} ${part})
+      string(JSON expected GET "${whole}" whole/${tag} ${point} ${part})
       string(JSON got GET "${SCALARS}" parts/${tag} ${point} ${part})
-      if(NOT got STREQUAL wanted)
-        message(FATAL_ERROR "${tag}, point ${point}: got ${got}, wanted ${wanted} as in one job")
+      if(NOT got STREQUAL expected)
+        message(FATAL_ERROR "${tag}, point ${point}: got ${got}, expected ${expected} as in one job")
       endif()
     endforeach()
   endforeach()
