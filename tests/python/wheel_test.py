@@ -53,7 +53,9 @@ class Wheel(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        folder = tempfile.TemporaryDirectory()  # Python 3.10 has no enterClassContext().
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
         if cls.wheel is None:
             cls.wheel = pack(cls.folder)
         cls.environment = os.path.join(cls.folder, "environment")
