@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TensorBoard shows what all ranks of a job saw, and which of them was slow."""
+"""TensorBoard shows the values of all ranks of a job, and which rank was slow."""
 
 import io
 import os
@@ -110,12 +110,12 @@ class MarginCharts(AllRanksCase):
         self.assertEqual(steps[1:], steps[:1] * 2, "the page draws nothing where steps differ")
         return [np.array([value for _, _, value in curve]) for curve in events], steps[0]
 
-    def test_there_is_one_for_each_metric_in_the_category_of_its_tag(self):
+    def test_each_metric_has_a_chart_in_the_category_of_its_tag(self):
         self.assertEqual({title: category for title, (category, _) in self.charts().items()},
                          {"loss/train": "loss", "loss/test [EMA.9]": "loss",
                           "|gradient|^2+$": "|gradient|^2+$"})
 
-    def test_the_band_is_what_the_ranks_themselves_logged(self):
+    def test_the_band_matches_what_the_ranks_logged(self):
         for metric in METRICS:
             with self.subTest(metric):
                 (mean, least, greatest), steps = self.series(metric)
@@ -151,7 +151,7 @@ class RankValues(AllRanksCase):
         self.show("histograms", "loss/train/ranks", tags="ranks")
         self.eventually(lambda: self.assert_colored("vz-histogram-timeseries", 2000))
 
-    def test_images_of_chosen_ranks_say_whose_they_are(self):
+    def test_images_of_chosen_ranks_name_their_rank(self):
         tags = tensorboard.get("plugin/images/tags")["job"]
         self.assertEqual(sorted(tags), ["sample/rank_00000", "sample/rank_00002"])
         for rank in (0, 2):
@@ -169,7 +169,7 @@ class RankValues(AllRanksCase):
         with Image.open(io.BytesIO(data)) as picture:
             return np.array(picture)
 
-    def test_texts_of_chosen_ranks_say_whose_they_are(self):
+    def test_texts_of_chosen_ranks_name_their_rank(self):
         tags = tensorboard.get("plugin/text/tags")["job"]
         self.assertEqual(sorted(tags), ["files/rank_00001", "files/rank_00003"])
         for rank in (1, 3):
@@ -209,19 +209,19 @@ class Stragglers(AllRanksCase):
     def test_names_the_slower_of_two(self):
         self.assert_named("slow_of_two")
 
-    def test_says_nobody_to_be_slow_because_he_waits(self):
+    def test_does_not_blame_a_rank_that_waits(self):
         # Those who wait, wait longer than they work.
         self.assertTrue((self.slow_points("slow_input", "wait/mean_ms") > 20).all())
         tags = tensorboard.get("plugin/scalars/tags")["slow_input"]
         self.assertIn("straggler/wait/max_ms", tags)
         self.assertNotIn("straggler/wait/slowest_rank", tags)
 
-    def test_names_nobody_where_all_are_equal(self):
+    def test_names_no_rank_if_all_are_equal(self):
         steps, slowdowns = self.points("equal", "straggler/slowdown")
         self.assertEqual((steps, list(slowdowns)), (STEPS, [1] * 6))
         self.assertNotIn("equal", tensorboard.get("plugin/text/tags"))
 
-    def test_says_nobody_to_be_slow_in_a_part_that_nobody_has(self):
+    def test_names_no_rank_for_a_part_that_no_rank_has(self):
         tags = tensorboard.get("plugin/scalars/tags")["slow_input"]
         self.assertIn("straggler/optimizer/max_ms", tags)
         self.assertNotIn("straggler/optimizer/slowest_rank", tags)

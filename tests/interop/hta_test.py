@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""HolisticTraceAnalysis finds its way about the traces of a job of two ranks.
+"""HolisticTraceAnalysis reads the traces of a job of two ranks.
 
     hta_test.py [folder]
 

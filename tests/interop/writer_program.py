@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ program under test, interop_writer, and what it says it logged."""
+"""Runs interop_writer, the C++ program under test, and reads the list of what it logged."""
 
 import collections
 import io
