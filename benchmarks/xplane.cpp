@@ -24,8 +24,8 @@ constexpr std::int64_t kSpans = 1'000'000;
 constexpr std::int64_t kSpansPerStep = 1000;
 constexpr std::int64_t kNames = 100;
 
-/// Steps of operators of 10 us. Every second operator is inside the one before it. The first half of
-/// a step is forward, and every fifth of its operators has a backward node in the second half.
+/// Steps of operators of 10 us. Every second operator is inside the one before it. The first half
+/// of a step is forward, and every fifth of its operators has a backward node in the second half.
 steptape::Trace makeTrace() {
   using steptape::SpanKind;
   steptape::Trace trace;
