@@ -21,9 +21,9 @@ from patience import PATIENCE_SECONDS
 from tensorboard_server import TensorBoard
 
 RANKS = 4
-# As rank_writer logs them: with what means something in a regular expression.
+# The tags of rank_writer, with characters that are special in a regular expression.
 METRICS = ["loss/train", "loss/test [EMA.9]", "|gradient|^2+$"]
-# Of the runs of slow ranks: ranks, the slow one, and the part in which it is.
+# The runs with slow ranks: number of ranks, the slow rank, and the part in which it is slow.
 SLOW = {"slow_input": (4, 2, "input"), "slow_forward": (3, 0, "forward"),
         "slow_of_two": (2, 1, "input")}
 STEPS = [5, 10, 15, 20, 25, 30]  # At which rank_writer gathers the times.
@@ -51,7 +51,7 @@ def setUpModule():
 
 
 def wait_until_loaded():
-    """Fails until the last of what each run holds is there."""
+    """Fails until the last value of each run is loaded."""
     texts = tensorboard.get("plugin/text/tags")
     assert "files/rank_00003" in texts.get("job", []), texts
     curves = [(run, "straggler/slowdown", len(STEPS)) for run in ("equal", *SLOW)]
@@ -62,7 +62,7 @@ def wait_until_loaded():
 
 
 def texts_of(server, run, tag):
-    """The texts by their steps, without what marks them up."""
+    """Returns the texts by step, without markup."""
     texts = server.get("plugin/text/text", run=run, tag=tag)
     return {text["step"]: re.sub("<.*?>", "", text["text"]).strip() for text in texts}
 
@@ -155,7 +155,7 @@ class RankValues(AllRanksCase):
         tags = tensorboard.get("plugin/images/tags")["job"]
         self.assertEqual(sorted(tags), ["sample/rank_00000", "sample/rank_00002"])
         for rank in (0, 2):
-            # The rings of a rank lie around a point of its own in the first row.
+            # In the first row, the rings of each rank surround its own point.
             x, y = np.meshgrid(np.arange(48), np.arange(48))
             rings = 0.5 + 0.5 * np.sin(np.hypot(x - 12 * rank, y) / 3)
             np.testing.assert_allclose(self.image(f"sample/rank_{rank:05}"), 255 * rings, atol=1)
@@ -210,7 +210,7 @@ class Stragglers(AllRanksCase):
         self.assert_named("slow_of_two")
 
     def test_does_not_blame_a_rank_that_waits(self):
-        # Those who wait, wait longer than they work.
+        # The waiting ranks wait longer than they work.
         self.assertTrue((self.slow_points("slow_input", "wait/mean_ms") > 20).all())
         tags = tensorboard.get("plugin/scalars/tags")["slow_input"]
         self.assertIn("straggler/wait/max_ms", tags)

@@ -50,7 +50,7 @@ def flipped(data, offset):
 
 
 class Damage:
-    """A file with a bad spot, and what is intact of it."""
+    """A file with a damaged spot, and its intact parts."""
 
     def __init__(self, rule, damage):
         self.rule = rule
@@ -76,7 +76,7 @@ def flip_value(records):
 
 
 def zero_page(records):
-    """What a network file system leaves where a write did not arrive: 4 KiB of zeros."""
+    """4 KiB of zeros, as a network file system leaves them if a write did not arrive."""
     data = b"".join(records)
     begin = 8192
     lost = {step for step in range(STEPS)
@@ -204,7 +204,7 @@ class LostMetadata(unittest.TestCase):
     Another file of the run "told" describes a tag again; of the run "guessed" there is none.
     """
 
-    # What each kind of value is, without a word that says so.
+    # Values of each kind without metadata that names the kind.
     VALUES = {
         "scalars": np.float32(0.5),
         "histograms": np.array([[-1, 0, 3], [0, 2.5, 4]]),

@@ -35,7 +35,7 @@ def check_wav(case, data, line):
 
 
 class Expectations:
-    """What was logged: for each kind, a dict from (run, tag) to the lines about it, by step."""
+    """The logged values: for each kind, a dict from (run, tag) to its lines, by step."""
 
     def __init__(self, file_name):
         self._kinds = collections.defaultdict(lambda: collections.defaultdict(dict))

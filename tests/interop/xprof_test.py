@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""XProf, TensorBoard's profile page, shows what is in our profiles."""
+"""XProf, TensorBoard's profile page, shows the contents of our profiles."""
 
 import collections
 import json
@@ -218,7 +218,7 @@ class Tools(unittest.TestCase):
 
 
 class Pages(PageCase):
-    """What is drawn. Charts come from a server of Google's: without a network they are missing."""
+    """The drawn pages. Charts load from a Google server, so they are missing without a network."""
 
     def setUp(self):
         self.page = self.enterContext(Page(1400, 1000))

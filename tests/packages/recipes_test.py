@@ -62,7 +62,7 @@ class Recipes(unittest.TestCase):
     def test_each_named_option_exists(self):
         named = {}
         for path in recipes() + [ROOT / "CMakePresets.json"]:
-            # A variable of the environment is none of CMake's; the scripts that read it are ours.
+            # Environment variables are not CMake options; our scripts read them.
             text = re.sub(r"STEPTAPE_TORCH\b", "", read(path))
             for option in re.findall(r"\bSTEPTAPE_[A-Z_]+", text):
                 named.setdefault(option, path)
