@@ -170,7 +170,7 @@ class Server(Runs, unittest.TestCase):
         for tag in unreadable:
             self.assertEqual(ours[tag]["points"][0][2]["content"], self.arrays[tag].tobytes().hex())
 
-    def test_differs_in_what_no_writer_should_write(self):
+    def test_differs_for_events_that_no_writer_should_write(self):
         directory = self.path("oddities")
         ours = reader_oracle.dump(directory, "server")["tags"]
         theirs = reader_oracle.server(directory, **reader_oracle.ALL)

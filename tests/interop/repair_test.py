@@ -157,16 +157,16 @@ class Repair(unittest.TestCase):
                 self.assertEqual((finding["offset"], finding["rule"]), (damage.offset, damage.rule))
                 self.assertEqual(finding["fast_data_server"], "loss")
 
-    def test_check_finds_nothing_in_what_was_repaired(self):
+    def test_check_finds_nothing_in_repaired_files(self):
         result = tool("check", "--json", self.repaired)
         self.assertEqual(result.returncode, 0, result.stderr)
         for run in json.loads(result.stdout)["runs"]:
             self.assertEqual(run["findings"], [])
 
-    def test_the_fast_data_server_shows_every_intact_point_of_what_was_repaired(self):
+    def test_the_fast_data_server_shows_every_intact_point_of_repaired_files(self):
         self.check_repaired(fast=True)
 
-    def test_the_python_loader_shows_every_intact_point_of_what_was_repaired(self):
+    def test_the_python_loader_shows_every_intact_point_of_repaired_files(self):
         self.check_repaired(fast=False)
 
     def check_repaired(self, fast):
