@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a profiler that runs all the time costs the training of the Fashion-MNIST example's network.
+// The cost of a permanently running profiler in training the Fashion-MNIST example's network.
 //
 //   always_on_benchmark [rounds] [cnn|mlp]
 //
-// Steps with the profiler and steps that LibTorch hides from it take turns in one training, since a
-// machine's speed drifts by more than what is looked for between one second and the next.
+// Steps with the profiler and steps that LibTorch hides from it take turns in one training, because
+// within seconds a machine's speed drifts by more than the cost that is measured.
 #include <cstdio>
 #include <cstdlib>
 #include <malloc.h>

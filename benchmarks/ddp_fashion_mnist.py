@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains as examples/fashion_mnist does, with PyTorch's DistributedDataParallel and its writer.
+"""Trains the network of examples/fashion_mnist with PyTorch's DistributedDataParallel and its writer.
 
     .venv/bin/python3 benchmarks/ddp_fashion_mnist.py [--model cnn|mlp] [--max-steps 200]
 
-Two processes over gloo, one thread each; rank 0 logs its loss in every step. Prints the seconds of
-an epoch as one line of JSON: those of the steps that were made, scaled to all of them.
+Two processes over gloo, one thread each. Rank 0 logs its loss at every step. Prints the seconds per epoch as one
+line of JSON, scaled from the steps that were made to all steps of an epoch.
 """
 import argparse
 import gzip

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to average the gradients of two ranks and make a step of SGD with them:
+// The cost of averaging the gradients of two ranks and making a step of SGD with them:
 //
 //     mpiexec -n 2 --bind-to core gradients_benchmark
 //
-// against packing the gradients into one buffer, MPI_Allreduce, unpacking, SGD, which is Horovod's
-// way; and against one MPI_Allreduce in place and SGD. Every gradient is written anew before each
-// exchange: what a rank has just written is not in the other rank's cache. All variants take turns
-// in one process; quote a ratio from at least five launches whose controls hold.
+// compared with Horovod's way (packing the gradients into one buffer, MPI_Allreduce, unpacking,
+// SGD) and with one MPI_Allreduce in place and SGD. Every gradient is written again before each
+// exchange, because freshly written data is not in the other rank's cache. All variants take turns
+// in one process. Quote a ratio from at least five launches whose controls hold.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -27,7 +27,7 @@ namespace {
 constexpr float kLearningRate = 1e-6F;
 constexpr std::size_t kTensors = 8;
 
-/// Parameters and gradients as backward() leaves them: tensors of their own.
+/// Parameters and gradients as backward() leaves them: separate tensors.
 struct Tensors {
   explicit Tensors(std::size_t elements) {
     for (std::size_t i = 0; i < kTensors; ++i) {
@@ -86,7 +86,7 @@ class FusionBuffer {
   std::vector<float> buffer_;
 };
 
-/// One MPI_Allreduce of gradients that lie one behind the other, SGD.
+/// One MPI_Allreduce of contiguous gradients, SGD.
 class InPlace {
  public:
   explicit InPlace(std::size_t elements) : parameters_(elements, 1.0F), gradient_(elements) {}

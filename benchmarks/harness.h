@@ -14,18 +14,18 @@ struct Variant {
   std::function<double()> run;
 };
 
-/// The costs of one variant, a number a round.
+/// The costs of one variant, one number per round.
 using Costs = std::vector<double>;
 
-/// Runs every variant once a round, in an order that is drawn anew, for `rounds` rounds after one
-/// that does not count. Machines drift by tens of percent within seconds: what ran side by side in
-/// a round can be compared, and nothing else; and what ran just before is felt, so that it must not
-/// be the same in every round.
+/// Runs every variant once per round in random order, for `rounds` rounds after one warm-up round.
+///
+/// Machines drift by tens of percent within seconds, so only variants of one round are comparable.
+/// A variant also affects the next one, so the order changes in every round.
 std::vector<Costs> takeTurns(const std::vector<Variant>& variants, int rounds);
 
 double median(Costs costs);
 
-/// The median of the rounds' ratios, and the bounds between which it lies with 95 % confidence.
+/// The median of the rounds' ratios and its 95 % confidence interval.
 struct Ratio {
   double median;
   double low;
@@ -34,23 +34,23 @@ struct Ratio {
 /// @source Bootstrap percentile interval with 2000 resamples of a fixed seed.
 Ratio ratio(const Costs& numerator, const Costs& denominator);
 
-/// Prints a table row: what was compared, its ratio with bounds, and whether the bound that counts
-/// keeps the target.
+/// Print a title or a table row: what was compared, its ratio with bounds, and whether the worse
+/// bound meets the target.
 void printTitle(const std::string& title);
 void printCosts(const std::string& name, const Costs& costs, const std::string& unit);
 void printControl(const std::string& name, const Ratio& control, double tolerance);
 void printAtMost(const std::string& name, const Ratio& measured, double target);
 void printAtLeast(const std::string& name, const Ratio& measured, double target);
 
-/// Keeps the compiler from leaving out what made `value`.
+/// Keeps the compiler from removing the code that computes `value`.
 template <typename T>
 inline void keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
-/// Nanoseconds of the steady clock.
+/// The steady clock in nanoseconds.
 double nowNanos();
-/// User and system CPU seconds of all threads of this process so far.
+/// User and system CPU time of all threads of this process so far, in seconds.
 double cpuSeconds();
 
 }  // namespace benchmark

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The most memory that our reader takes for a file of images, which is far larger.
+"""Measures the peak memory of Steptape's reader for a file of images that is far larger.
 
     benchmarks/image_memory.py build/release/bin/reading_benchmark
 
-The file holds 2 GiB of images of 200 KB to 1 MB. A process reads it, and then every image of it,
-one after the other; its peak resident memory is compared with that of the same program reading
-nothing. TMPDIR says where the file lies until the end.
+The file holds 2 GiB of images of 200 KB to 1 MB each. A process reads the file and then each image. The script
+compares its peak resident memory with that of the same program reading nothing. TMPDIR selects the folder of the
+file, which is removed at the end.
 """
 
 import argparse
@@ -19,7 +19,7 @@ MOST_MEBIBYTES = 64
 
 
 def peak(program, *arguments):
-    """The peak memory in MiB, and how many images were read."""
+    """Returns the peak memory in MiB and the number of images read."""
     output = subprocess.run([program, "--peak", *arguments], check=True, capture_output=True,
                             text=True).stdout
     peak_bytes, images = map(int, output.split())
@@ -40,7 +40,7 @@ def main():
         for threads in 1, 2:
             reading, images = peak(program, path, str(threads))
             verdict = "within" if reading - nothing <= MOST_MEBIBYTES else "MISSES"
-            print(f"  {f'beside it, {images} images of {size:.0f} MiB, threads: {threads}':52}"
+            print(f"  {f'more for {images} images of {size:.0f} MiB, threads: {threads}':52}"
                   f" {reading - nothing:10.2f}  {verdict} {MOST_MEBIBYTES}")
 
 

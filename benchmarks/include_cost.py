@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each public header costs whoever includes it.
+"""Measures what including each public header costs.
 
     python3 benchmarks/include_cost.py build/release [--rounds 5] [--markdown] [HEADER ...]
 
-Compiles a file that includes one header, and a file that includes only the standard and third-party
-headers which that header and those of Steptape below it name. The difference is what our own
-declarations add. Each time is the least of several rounds of CPU time of the whole compiler process,
-with the flags of an optimized build; the empty file is subtracted from the rest. A build folder is
-needed for its compile_commands.json, which names the compiler and the folders of other libraries.
+For each header, it compiles one file that includes the header, and one file that includes only the standard and
+third-party headers that the header needs, directly or through other headers of Steptape. The difference is the cost
+of Steptape's own declarations. Each figure is the minimum CPU time of the compiler process over several rounds, with
+the flags of an optimized build, minus the time of an empty file. The build folder's compile_commands.json names the
+compiler and the folders of other libraries.
 """
 
 import argparse
@@ -113,7 +113,7 @@ def report(headers, needed, least, markdown):
         rows.append((header, total, others, total - others))
     rows.sort(key=lambda row: -row[3])
     if markdown:
-        print("| header | seconds in all | of what it must include | of its own |\n|---|---|---|---|")
+        print("| header | CPU seconds, total | headers of other libraries | its own declarations |\n|---|---|---|---|")
         for header, total, others, own in rows:
             print(f"| `{header}` | {total:.2f} | {others:.2f} | {own:.2f} |")
     else:

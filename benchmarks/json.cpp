@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a line of JSON costs: exportJsonl() and exportJson() of a file of scalars, from the file to
-// the last line, with all checksums and both passes, against one pass with this library's
+// The cost of a line of JSON: exportJsonl() and exportJson() of a file of scalars, from the file to
+// the last line, with all checksums and both passes, compared with one pass with this library's
 // RecordReader and protobuf's MessageToJsonString().
 //
 //   build/release/bin/json_benchmark
@@ -44,7 +44,7 @@ double wallTimeOf(int event) {
   return 1.7e9 + event * 0.0312345;
 }
 
-/// A `simple_value` an event, as most writers do: what costs most a scalar.
+/// One `simple_value` per event, as most writers do: the most expensive form per scalar.
 void writeEvents(const std::string& path) {
   steptape::RecordBuffer records;
   for (int i = 0; i < kEvents; ++i) {
@@ -76,7 +76,7 @@ double exportNanos(Export exportRuns, const std::string& path) {
   return seconds * 1e9 / static_cast<double>(result.values);
 }
 
-/// Each event read, parsed and, if wanted, printed by protobuf, as a loop over a file does it.
+/// Each event read, parsed and optionally printed by protobuf, in a plain loop over the file.
 double peerNanos(const std::string& path, bool prints) {
   steptape::RecordReader records(std::make_unique<steptape::FileByteSource>(path));
   std::string_view payload;
@@ -129,7 +129,7 @@ int main() {
       {"exportJson()", [&] { return exportNanos(steptape::exportJson, path); }},
       {"RunEvents", [&] { return readNanos(path); }}};
   const auto costs = benchmark::takeTurns(variants, kRounds);
-  benchmark::printTitle("An event with one scalar as JSON, nanoseconds of CPU");
+  benchmark::printTitle("An event with one scalar as JSON, nanoseconds of CPU time");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");
   }

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast TensorBoard's loaders and scripts read our event files, in both forms, against torch's.
+"""Measures how fast TensorBoard's loaders and scripts read our event files, in both forms, compared with torch's.
 
     benchmarks/load_time.py build/release/bin/interop_writer
 
-The files hold 10 curves, written as values of the compatible form, as tensors, and by
-torch.utils.tensorboard: one event a step in ours, one a scalar in torch's. EventFileLoader is
-TensorBoard's loader in Python, EventAccumulator what scripts call; the data server, TensorBoard's
-default, is timed from the start of its process until it serves the last point of a larger run. The
-rounds alternate, and each is timed twice on the compatible form: the ratio of these two says how
-much of a ratio is noise.
+The files hold 10 curves, written in the compatible form, as tensors, and by torch.utils.tensorboard. Our files have
+one event per step, torch's have one per scalar. EventFileLoader is TensorBoard's loader in Python. EventAccumulator
+is the class that scripts call. The data server, TensorBoard's default, is timed from the start of its process until
+it serves the last point of a larger run. The variants take turns. The compatible form is timed twice per round: the
+ratio of the two shows the noise in the other ratios.
 """
 
 import argparse
@@ -75,7 +74,7 @@ def compare(title, directory, cost, rounds):
     costs = take_turns(
         {name: lambda run=run: cost(os.path.join(directory, run)) for name, run in runs.items()},
         rounds)
-    print_medians(f"{title}: microseconds a scalar", costs, scale=1e6)
+    print_medians(f"{title}: microseconds per scalar", costs, scale=1e6)
     report("compatible / again", costs["compatible"], costs[AGAIN], control=(0.9, 1.1))
     report("torch / compatible", costs["torch"], costs["compatible"], at_least=1)
 
@@ -88,7 +87,7 @@ def main():
     program = os.path.abspath(arguments.interop_writer)
     with tempfile.TemporaryDirectory() as small, tempfile.TemporaryDirectory() as large:
         write_runs(program, small, STEPS)
-        print("Bytes a scalar")
+        print("Bytes per scalar")
         for run in sorted(os.listdir(small)):
             size = os.path.getsize(event_file(os.path.join(small, run))) / (TAGS * STEPS)
             print(f"  {run:52} {size:10.1f}")

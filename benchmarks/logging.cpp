@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What logging costs: the calling thread's latency per scalar against the floor of a ring and a
-// cycle counter, all threads' CPU per event against a plain protobuf loop, bytes per scalar, and a
-// writer's life. Every figure is a ratio of what ran side by side; see harness.h.
+// The cost of logging: latency per scalar on the calling thread, compared with the minimum of a
+// ring and a cycle counter; CPU time of all threads per event, compared with a plain protobuf loop;
+// bytes per scalar; and the life of a writer. Every figure is a ratio of variants that ran in
+// turns; see harness.h.
 //
 //   build/release/bin/logging_benchmark
 #include <algorithm>
@@ -35,8 +36,8 @@ constexpr int kCallsPerBurst = 20;
 constexpr auto kBetweenBursts =
     100;  // microseconds: a training step's worth of doing something else
 
-/// The least that handing 32 stamped bytes to another thread can cost: what the writer is measured
-/// by.
+/// The minimum cost of handing 32 bytes with a time stamp to another thread: the baseline of the
+/// writer.
 class FloorRing {
  public:
   FloorRing() : consumer_([this] { consume(); }) {}
@@ -139,7 +140,7 @@ void callLatency() {
          });
        }}};
   const auto costs = benchmark::takeTurns(variants, kRounds);
-  benchmark::printTitle("The calling thread, bursts of 20, p50, nanoseconds a scalar");
+  benchmark::printTitle("The calling thread, bursts of 20, median, nanoseconds per scalar");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");
   }
@@ -231,7 +232,7 @@ void cpuPerEvent() {
       {"the same again (A/A)", plain},
       {"SummaryWriter::addScalar(handle)", ours}};
   const auto costs = benchmark::takeTurns(variants, 11);
-  benchmark::printTitle("CPU of all threads until the file is written, nanoseconds a scalar");
+  benchmark::printTitle("CPU time of all threads until the file is written, ns per scalar");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");
   }
@@ -252,7 +253,7 @@ void bytesPerScalar() {
   writer.close().throwIfError();
   const double bytes = static_cast<double>(writer.stats().bytesWritten) /
                        static_cast<double>(writer.stats().scalars);
-  benchmark::printTitle("Bytes a scalar, 10 tags of 9 letters a step");
+  benchmark::printTitle("Bytes per scalar, 10 tags of 9 letters per step");
   benchmark::printAtMost("bytes", {bytes, bytes, bytes}, 27);
 }
 
@@ -269,7 +270,7 @@ void writersLife() {
          return (benchmark::nowNanos() - start) * 1e-6;
        }}};
   const auto costs = benchmark::takeTurns(variants, 101);
-  benchmark::printTitle("A writer's life, milliseconds");
+  benchmark::printTitle("Construct a writer, log one scalar, destroy the writer, milliseconds");
   benchmark::Costs one(costs[0].size(), 1.0);
   benchmark::printAtMost(variants[0].name, benchmark::ratio(costs[0], one), 1);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What it costs to average metrics over ranks: one batched DistributedWriter::reduce() against one
-// allreduce per metric, and what the non-blocking mode leaves on the training thread beside the
-// post of one MPI_Iallreduce. Every figure is a ratio of what ran side by side, of the slower rank;
-// see harness.h. The place of the two processes changes all of them: start it five times or more.
+// The cost of averaging metrics over ranks: one batched DistributedWriter::reduce() compared with
+// one allreduce per metric, and the cost of the non-blocking mode on the training thread compared
+// with starting one MPI_Iallreduce. Every figure is a ratio of variants that ran in turns, on the
+// slower rank; see harness.h. All figures depend on the cores of the two processes: run it at least
+// five times.
 //
 //   mpiexec -n 2 --bind-to core build/release/bin/metrics_benchmark
 #include <cstddef>

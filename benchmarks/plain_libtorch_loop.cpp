@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training costs without Steptape: a network (--model cnn or mlp) and the batches of
-// examples/fashion_mnist in a plain LibTorch loop, with nothing logged and nothing sent. The
-// example's epoch on n ranks is to be compared with n of these side by side, each on its n-th of
-// the images (--shards n).
+// The cost of training without Steptape: a network (--model cnn or mlp) and the batches of
+// examples/fashion_mnist in a plain LibTorch loop without logging or communication. Compare the
+// example's epoch on n ranks with n of these at the same time, each on 1/n of the images
+// (--shards n).
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -67,7 +67,7 @@ std::vector<std::uint8_t> readIdx(const std::string& path, int headerBytes, std:
       gzread(file, header.data(), static_cast<unsigned>(headerBytes)) == headerBytes &&
       gzread(file, bytes.data(), static_cast<unsigned>(count)) == static_cast<int>(count);
   if (!whole) {
-    std::fprintf(stderr, "cannot read %s\n", path.c_str());
+    std::fprintf(stderr, "cannot read %s; expected a file of Fashion-MNIST\n", path.c_str());
     std::exit(1);
   }
   gzclose(file);

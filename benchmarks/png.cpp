@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What encodePng() costs beside libpng at its fastest level with the filter Sub, in one program.
+// The cost of encodePng(), compared with libpng at its fastest level with the filter Sub.
 //
 //   png_benchmark [directory of the Fashion-MNIST files]
 #include <algorithm>
@@ -25,7 +25,7 @@ Pixels blank(int width, int height, int channels, std::uint8_t value) {
   return pixels;
 }
 
-/// Shapes with soft and hard edges, and a sensor's grain.
+/// Shapes with soft and hard edges, and the noise of a sensor.
 Pixels photograph() {
   Pixels pixels = blank(640, 480, 3, 0);
   std::mt19937 random(7);
@@ -129,7 +129,7 @@ double nanosPerByte(const Pixels& pixels, Encode encode) {
   return (benchmark::cpuSeconds() - start) * 1e9 / bytes;
 }
 
-/// @param target How many times libpng's speed is wanted.
+/// @param target The minimum speed, in multiples of libpng's.
 void compare(const std::string& name, const Pixels& pixels, double target) {
   const auto libpng = [&] { return nanosPerByte(pixels, encodeWithLibpng); };
   const auto ours = [&] { return nanosPerByte(pixels, steptape::encodePng); };
@@ -151,8 +151,8 @@ void compare(const std::string& name, const Pixels& pixels, double target) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  compare("A photograph's like, 640 x 480, RGB", photograph(), 1.5);
-  compare("A plot's like, 640 x 480, RGB", plot(), 0.95);
+  compare("Like a photograph, 640 x 480, RGB", photograph(), 1.5);
+  compare("Like a plot, 640 x 480, RGB", plot(), 0.95);
   const Pixels grid = clothes(argc > 1 ? argv[1] : "/usr/share/datasets/fashion-mnist");
   if (grid.data.empty()) {
     std::puts("\nFashion-MNIST is not there: apt-get install dataset-fashion-mnist");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording an operator of LibTorch, a zone and a trace cost, beside LibTorch's own Kineto, in
-// one program.
+// The cost of recording an operator of LibTorch, a zone and a trace, compared with LibTorch's own
+// Kineto in one program.
 //
 //   profiler_benchmark [rounds]
 #include <cstdio>
@@ -41,7 +41,7 @@ double addLoop(int operators) {
   return (benchmark::nowNanos() - start) / operators;
 }
 
-/// The same in caches that hold nothing of what ran before.
+/// The same with caches that hold no data of the previous variant.
 double warmLoop() {
   addLoop(kOperators / 10);
   return addLoop(kOperators);
@@ -51,8 +51,8 @@ std::unique_ptr<at::ObserverContext> doNothing(const at::RecordFunction&) {
   return nullptr;
 }
 
-/// Two readings of the cycle counter and the store of a record: what no hook that times can do
-/// without.
+/// Two readings of the cycle counter and the store of a record: the minimum for any hook that
+/// measures time.
 struct FloorRecord {
   std::uint64_t start;
   std::uint64_t end;
@@ -189,7 +189,7 @@ void measureHooks(int rounds) {
                             {"Kineto with shapes", [] { return withKineto(true); }},
                             {"none again", warmLoop}},
                            rounds);
-  benchmark::printTitle("an add_ of one element, ns of the calling thread");
+  benchmark::printTitle("add_ of one element, ns on the calling thread");
   const char* const names[] = {"none",     "empty callback",       "floor",
                                "steptape", "steptape with shapes", "steptape, 1 % of operators",
                                "Kineto",   "Kineto with shapes"};
@@ -215,7 +215,7 @@ void measureTraces(int rounds) {
                             {"Kineto with shapes", [&] { return traceByKineto(path, true); }},
                             {"none again", [] { return addLoop(kTracedOperators); }}},
                            rounds);
-  benchmark::printTitle("the same with the trace in its file, ns an operator");
+  benchmark::printTitle("the same, trace written to its file included, ns per operator");
   const char* const names[] = {"none", "steptape", "Kineto", "steptape with shapes",
                                "Kineto with shapes"};
   for (std::size_t i = 0; i < 5; ++i) {

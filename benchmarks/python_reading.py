@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long it takes to read scalars into a pandas.DataFrame: Steptape, EventAccumulator and tbparse.
+"""Measures reading scalars into a pandas.DataFrame with Steptape, EventAccumulator and tbparse.
 
     PYTHONPATH=build/release/python benchmarks/python_reading.py build/release/bin/interop_writer
 
-All read 3,000,000 scalars, 10 tags in one file in the form of torch.utils.tensorboard, into a long table
-of tag, step, wall time and value. What counts is the time that a person waits, on an idle machine;
-Steptape uses all of its processors. --cpu counts the CPU time of all threads instead. The rounds
-alternate and take a minute each. Then the peak memory of a process is compared with its table's.
+All read 3,000,000 scalars, 10 tags in one file in the form of torch.utils.tensorboard, into a long table of tag,
+step, wall time and value. The figure is wall time on an idle machine, on which Steptape uses all processors. --cpu
+measures the CPU time of all threads instead. The variants take turns, and a round takes a minute. At the end the
+script compares the peak memory of a process with the size of its table.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def compare(log_dir, rounds):
     seconds = take_turns({name: lambda read=read: seconds_a_scalar(read, log_dir)
                           for name, read in readers.items()}, rounds)
     first, again, drop_in, accumulator, reader = seconds.values()
-    print_medians("Nanoseconds a scalar", seconds, scale=1e9)
+    print_medians("Nanoseconds per scalar", seconds, scale=1e9)
     report("ours / again", first, again, control=(0.9, 1.1))
     report("EventAccumulator / ours", accumulator, first, at_least=400)
     report("tbparse / ours", reader, first, at_least=250)

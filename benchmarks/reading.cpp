@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading event files costs, beside what it must cost and beside a reader as others build it.
+// The cost of reading event files, compared with the minimum and with a reader as others build it.
 //
 //   reading_benchmark                          4,000,000 scalars, and 1 GiB of large tensors
 //   reading_benchmark PATH [THREADS]           reads all runs below PATH, prints seconds and points

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long our reader takes for an event file, against TensorBoard's Python loader.
+"""Measures reading an event file with Steptape, compared with TensorBoard's Python loader.
 
     benchmarks/reading.py build/release/bin/reading_benchmark
 
-Our reader reads 4,000,000 scalars in the form of torch.utils.tensorboard, one an event, as far as
-they come from one file written once; TensorBoard's EventFileLoader reads the first 100,000 of the
-same bytes, since it is thousands of times slower. Both check all checksums. The rounds alternate.
+Steptape reads 4,000,000 scalars in the form of torch.utils.tensorboard, one per event, from one file that was written
+once. TensorBoard's EventFileLoader reads the first 100,000 of the same bytes, because it is about a thousand times
+slower. Both check all checksums. The variants take turns.
 """
 
 import argparse
@@ -24,7 +24,7 @@ EVENTS, PREFIX_EVENTS = 4_000_000, 100_000
 
 
 def prefix(path, events, to):
-    """Copies the version event and `events` more."""
+    """Copies the version event and the next `events` events."""
     with open(path, "rb") as source, open(to, "wb") as target:
         for _ in range(1 + events):
             header = source.read(12)
@@ -64,7 +64,7 @@ def main():
             "TensorBoard's": lambda: their_seconds(beginning),
         }, arguments.rounds)
     ours, again, theirs = seconds.values()
-    print_medians("Nanoseconds a scalar", seconds, scale=1e9)
+    print_medians("Nanoseconds per scalar", seconds, scale=1e9)
     report("ours / again", ours, again, control=(0.9, 1.1))
     report("TensorBoard's / ours", theirs, ours, at_least=1500)
 

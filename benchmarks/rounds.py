@@ -6,9 +6,9 @@ import statistics
 
 
 def take_turns(variants, rounds):
-    """Calls every variant once a round, in an order that is drawn anew, after one that does not count.
+    """Calls every variant once per round in random order, after one warm-up call of each.
 
-    variants: by name, functions that return a cost. Returns the costs by name, one a round.
+    variants: functions that return a cost, by name. Returns one cost per round, by name.
     """
     names = list(variants)
     costs = {name: [] for name in names}
@@ -30,10 +30,9 @@ def print_medians(title, costs, scale=1):
 
 
 def report(name, numerator, denominator, at_most=None, at_least=None, control=None):
-    """Prints the median of the rounds' ratios with its 95 % bounds, and whether it keeps the target
-    by the bound that counts.
+    """Prints the median of the rounds' ratios, its 95 % bounds, and whether the worse bound meets the target.
 
-    One of the last three is given. control: what the median of an A/A control may lie between.
+    Pass exactly one of at_most, at_least and control. control: the range allowed for the median of an A/A control.
     """
     ratios = [a / b for a, b in zip(numerator, denominator)]
     chooser = random.Random(1)

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What two ranks lose against two trainings of one rank each, as ratios of runs that take turns.
+"""Measures the efficiency of two ranks compared with two independent trainings of one rank each.
 
     python3 benchmarks/scaling.py build/release [--rounds 11]
 
-The efficiency of two ranks is what they train a second, over what two independent trainings of one
-rank do at the same time: with the other core equally busy, memory and clock are as fast for one as
-for the other. Each process has one thread, on a core of its own. ResNet-50 computes much for few
-parameters; AlexNet on small images has 60 million parameters, nearly all in its last layers, as VGG
-has. Quote a ratio only from a run whose control holds.
+The efficiency is the throughput of two ranks divided by that of two independent trainings that run at the same time.
+In both cases both cores are busy, so memory and clock are equally fast. Each process has one thread on its own core.
+ResNet-50 computes much per parameter. AlexNet on small images has 60 million parameters, nearly all in its last
+layers, like VGG. The variants take turns. Quote a ratio only from a run whose control holds.
 """
 import argparse
 import json
@@ -18,7 +17,7 @@ import tempfile
 
 from rounds import print_medians, report, take_turns
 
-# The arguments of imagenet_benchmark, and the efficiency to reach.
+# The arguments of imagenet_benchmark and the target efficiency.
 NETWORKS = {
     "resnet50": (["--image-size", "64", "--batch-size", "32"], 0.97),
     "alexnet": (["--image-size", "64", "--batch-size", "16"], 0.85),
@@ -42,7 +41,7 @@ def compare(name, command, rounds, target):
         "2 ranks": lambda: two_ranks(command),
     }, rounds)
     alone, again, together = rates.values()
-    print_medians(f"Images a second, {name}", rates)
+    print_medians(f"Images per second, {name}", rates)
     report("two trainings / two trainings again", alone, again, control=(0.67, 1.5))
     report("2 ranks / two trainings", together, alone, at_least=target)
 

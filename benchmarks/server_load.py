@@ -1,24 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long our reader takes to have a log directory in memory, against TensorBoard's data server.
+"""Measures loading a log directory into memory with Steptape, compared with TensorBoard's data server.
 
     benchmarks/server_load.py build/release/bin/reading_benchmark
 
-The directory holds a run of 4,000,000 scalars and 20 of 100,000, in the form of
-torch.utils.tensorboard, on 10 tags. Both are timed from the start of their process: ours until it
-says that every point of every run is in memory, the server in Rust (tensorboard_data_server) until
-it has served the last point of every run, for which it is asked every 25 ms. They do not do the
-same:
+The directory holds a run of 4,000,000 scalars and 20 runs of 100,000, in the form of torch.utils.tensorboard, on
+10 tags. Both programs are timed from the start of their process: Steptape until it reports that every point of every
+run is in memory, the server in Rust (tensorboard_data_server) until it has served the last point of every run, which
+the script requests every 25 ms. The programs differ:
 
-- The server keeps 1000 points of a tag, chosen at random, unless told to keep all of them; ours
-  keeps all.
-- The server checks no checksums unless told to; ours checks them all.
-- The server reads runs side by side, on a thread for each core, but one run on one thread. Ours is
-  timed on one thread and on two.
+- By default the server keeps 1000 random points of a tag. Steptape keeps all points.
+- By default the server checks no checksums. Steptape checks all.
+- The server reads runs in parallel, on one thread per core, but each run on one thread. Steptape is timed on one
+  thread and on two.
 
-So the server is timed with the options that TensorBoard gives it, with all points, and with
-checksums too: only the last leaves as much in memory, as well checked, as ours. How long it takes
-to start and to answer is timed as well, on an empty directory. The rounds alternate.
+The server is therefore timed three times: with the options that TensorBoard passes, with all points, and with all
+points and checksums. Only the last does the same work as Steptape. The time in which the server starts and answers is
+measured on an empty directory. The variants take turns.
 """
 
 import argparse
@@ -161,7 +159,7 @@ def main():
                 lambda: server_seconds(folder, scalars, ALL_POINTS, CHECKSUMS),
         }, arguments.rounds)
 
-    print_medians("Milliseconds until all points are there", seconds, scale=1e3)
+    print_medians("Milliseconds until all points are loaded", seconds, scale=1e3)
     for name in "ours, one thread", "server":
         report(f"{name} / again", seconds[name], seconds[f"{name}, again (A/A)"],
                control=(0.9, 1.1))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an event of a Chrome trace costs: writeChromeTrace() of a million operators, compressed and
-// not, against zlib at its fastest on the same text, and against libdeflate where it is installed;
-// and how much memory and disk it takes.
+// The cost of an event of a Chrome trace: writeChromeTrace() of a million operators, compressed and
+// not, compared with zlib at its fastest level on the same text, and with libdeflate if it is
+// installed; also memory and file size.
 //
 //   build/release/bin/trace_benchmark
 #include <algorithm>
@@ -33,8 +33,8 @@ constexpr int kRounds = 11;
 constexpr std::size_t kOperators = 1'000'000;
 constexpr int kLayers = 30;
 
-/// A convolutional network in training: each layer calls operators within operators, with the
-/// shapes that it has, forward in order and backward in reverse.
+/// A training of a convolutional network: each layer calls nested operators with its own shapes,
+/// forward in order and backward in reverse order.
 class TrainingLoop {
  public:
   TrainingLoop() {

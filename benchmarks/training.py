@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What training on two ranks costs, as ratios of runs that take turns.
+"""Measures the cost of training on two ranks, as ratios of runs that take turns.
 
     .venv/bin/python3 benchmarks/training.py build/release [--model cnn] [--rounds 11] [--steps 469]
 
-For each network, every round runs in an order that is drawn anew: two plain LibTorch loops side by side,
-twice (the A/A control), the example on 2 ranks with all its logging and with --no-log, and PyTorch's
-DistributedDataParallel with a line in its log each step. Each gives the seconds of an epoch as it
-took its steps. Quote a ratio only from a run whose control holds.
+For each network, every round runs these variants in random order: two plain LibTorch loops at the same time, without
+communication or logging, twice (the A/A control); the example on 2 ranks with full logging; the same with --no-log;
+and PyTorch's DistributedDataParallel, which logs one scalar per step. Each reports the seconds per epoch, scaled from
+its steps. Quote a ratio only from a run whose control holds.
 """
 import argparse
 import json
@@ -19,7 +19,7 @@ import tempfile
 
 from rounds import print_medians, report, take_turns
 
-# What the ratios of an epoch with logging may be at most.
+# The upper limits of the ratios for an epoch with logging.
 TARGETS = {
     "cnn": {"plain": 1.10, "silent": 1.01, "ddp": 0.70},
     "mlp": {"plain": 1.50, "ddp": 0.30},  # Its steps are too short for a bound on logging alone.
@@ -46,7 +46,7 @@ def compare(model, arguments, folder):
     }
     seconds = take_turns(variants, arguments.rounds)
     plain, again, logged, silent, peer = seconds.values()
-    print_medians(f"Seconds of an epoch, {model}", seconds)
+    print_medians(f"Seconds per epoch, {model}", seconds)
     targets = TARGETS[model]
     report("plain / plain again", plain, again, control=(0.67, 1.5))
     report("2 ranks / two plain loops", logged, plain, at_most=targets["plain"])
@@ -54,7 +54,7 @@ def compare(model, arguments, folder):
     if "silent" in targets:
         report("2 ranks / 2 ranks --no-log", logged, silent, at_most=targets["silent"])
     share = statistics.median(example.logging_shares)
-    print(f"  {'of the epoch, spent in logging calls':52} {100 * share:10.3f} %")
+    print(f"  {'share of the epoch spent in logging calls':52} {100 * share:10.3f} %")
 
 
 def parse():

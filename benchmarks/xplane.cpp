@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a span costs in a profile for XProf: writeXPlane() and readXPlane() of a million operators,
-// against Protocol Buffers' own messages for the same events.
+// The cost of a span in a profile for XProf: writeXPlane() and readXPlane() of a million operators,
+// compared with Protocol Buffers' own messages for the same events.
 //
 //   build/release/bin/xplane_benchmark
 #include <cstdint>
@@ -24,8 +24,8 @@ constexpr std::int64_t kSpans = 1'000'000;
 constexpr std::int64_t kSpansPerStep = 1000;
 constexpr std::int64_t kNames = 100;
 
-/// Steps of operators 10 us long, of which each second one lies in the one before it. The first
-/// half of a step is forward, where each fifth operator has a backward node in the second half.
+/// Steps of operators of 10 us. Every second operator is inside the one before it. The first half
+/// of a step is forward, and every fifth of its operators has a backward node in the second half.
 steptape::Trace makeTrace() {
   using steptape::SpanKind;
   steptape::Trace trace;

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Builds Protocol Buffers' lite runtime from STEPTAPE_PROTOBUF_SOURCE, as a static library whose symbols
-# nothing else in the process sees, and declares steptape::protobuf and protobuf::protoc. Distributions'
-# static libraries cannot go into a Python module: they are not compiled as position-independent code.
+# Builds the lite runtime of Protocol Buffers from STEPTAPE_PROTOBUF_SOURCE, as a static library whose symbols
+# nothing else in the process sees, and declares steptape::protobuf and protobuf::protoc. A Python module cannot
+# link a distribution's static libraries: they are not position-independent code.
 #
-# STEPTAPE_PROTOBUF_SOURCE is the folder that holds google/protobuf, of a release 21 (C++ 3.21): the last
-# that stands on nothing but the standard library.
+# STEPTAPE_PROTOBUF_SOURCE is the folder that holds google/protobuf of release 21 (C++ 3.21), the last release
+# that depends only on the standard library.
 
-# Fetches that source by pip, for a wheel whose builder has named none. grpcio-tools carries the whole of
-# it in its source distribution.
+# Fetches that source with pip if the builder of a wheel named none. The source distribution of grpcio-tools
+# contains all of it.
 function(steptape_fetch_protobuf out)
   set(package grpcio-tools==1.51.3)
   set(folder ${PROJECT_BINARY_DIR}/protobuf_source)
@@ -25,18 +25,17 @@ function(steptape_fetch_protobuf out)
     file(GLOB archive ${folder}/grpcio*tools-*.tar.gz)
     if(NOT result EQUAL 0 OR NOT archive)
       message(FATAL_ERROR
-        "The wheel links Protocol Buffers privately, and fetching its source failed: pip download ${package} "
-        "gave ${result}, expected 0.\n${error}\n"
-        "Name a folder that holds google/protobuf of a release 3.21: "
-        "pip wheel . -C cmake.define.STEPTAPE_PROTOBUF_SOURCE=FOLDER; or link this machine's shared library, "
-        "for this machine only: -C cmake.define.STEPTAPE_PROTOBUF_SOURCE=system")
+        "Source of Protocol Buffers: pip download ${package}: got exit code ${result}; expected 0.\n${error}\n"
+        "The wheel links a private copy. Either pass a folder that holds google/protobuf of a 3.21 release: "
+        "pip wheel . -C cmake.define.STEPTAPE_PROTOBUF_SOURCE=FOLDER. Or link the shared library of this "
+        "machine, for a wheel that works only here: -C cmake.define.STEPTAPE_PROTOBUF_SOURCE=system")
     endif()
     file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${folder} PATTERNS */third_party/protobuf/src/*)
   endif()
   set(${out} ${source} PARENT_SCOPE)
 endfunction()
 
-# steptape_protobuf_sources(<out> <folder> ...): the sources below google/protobuf that are no tests
+# steptape_protobuf_sources(<out> <folder> ...): the sources below google/protobuf, without tests
 function(steptape_protobuf_sources out)
   set(found "")
   foreach(folder IN LISTS ARGN)
@@ -64,7 +63,7 @@ function(steptape_find_protoc out)
   set(${out} FALSE PARENT_SCOPE)
   if(STEPTAPE_PROTOC)
     execute_process(COMMAND ${STEPTAPE_PROTOC} --version OUTPUT_VARIABLE version ERROR_QUIET)
-    # A compiler of one 3.21 fits the library of any other.
+    # Every protoc 3.21 fits every library 3.21.
     if(version MATCHES "libprotoc (3\\.)?21\\.")
       set(${out} TRUE PARENT_SCOPE)
     endif()
@@ -76,12 +75,12 @@ if(STEPTAPE_PROTOBUF_SOURCE STREQUAL "fetch")
 endif()
 set(header ${STEPTAPE_PROTOBUF_SOURCE}/google/protobuf/stubs/common.h)
 if(NOT EXISTS ${header})
-  message(FATAL_ERROR "STEPTAPE_PROTOBUF_SOURCE: got ${STEPTAPE_PROTOBUF_SOURCE}, which holds no "
+  message(FATAL_ERROR "STEPTAPE_PROTOBUF_SOURCE: got ${STEPTAPE_PROTOBUF_SOURCE}, without "
                       "google/protobuf/stubs/common.h; expected the folder src of Protocol Buffers 3.21")
 endif()
 file(STRINGS ${header} version REGEX "#define GOOGLE_PROTOBUF_VERSION 3021[0-9]+")
 if(NOT version)
-  message(FATAL_ERROR "STEPTAPE_PROTOBUF_SOURCE: got another release in ${STEPTAPE_PROTOBUF_SOURCE}, expected 3.21")
+  message(FATAL_ERROR "STEPTAPE_PROTOBUF_SOURCE: got another release in ${STEPTAPE_PROTOBUF_SOURCE}; expected 3.21")
 endif()
 
 set(lite
@@ -99,7 +98,7 @@ if(has_protoc)
   add_executable(protobuf::protoc IMPORTED)
   set_target_properties(protobuf::protoc PROPERTIES IMPORTED_LOCATION ${STEPTAPE_PROTOC})
 else()
-  # The generator of C++ alone: the others of protoc would take as long again to compile.
+  # Only the C++ generator: protoc's other generators would double the compile time.
   steptape_protobuf_sources(full . io stubs compiler compiler/cpp)
   steptape_protobuf_library(steptape_protobuf_full ${full})
   file(WRITE ${PROJECT_BINARY_DIR}/protoc_main.cpp [[

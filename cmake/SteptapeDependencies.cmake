@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds what the library links to. The order matters: Protocol Buffers comes before LibTorch; see
+# Finds the libraries that Steptape links to. The order matters: Protocol Buffers comes before LibTorch. See
 # SteptapeSystemProtobuf.cmake.
 
 if(STEPTAPE_STATIC_TOOL)
@@ -10,7 +10,7 @@ endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
-# Headers that src/trace alone includes: what is installed needs them no more.
+# Only src/trace includes these headers, so the installed package does not need them.
 find_package(nlohmann_json REQUIRED)
 
 if(STEPTAPE_PROTOBUF_SOURCE STREQUAL "system")
@@ -24,7 +24,8 @@ if(NOT STEPTAPE_WITH_MPI STREQUAL "OFF")
   find_package(MPI COMPONENTS CXX)
   set(STEPTAPE_HAVE_MPI ${MPI_CXX_FOUND})
   if(STEPTAPE_WITH_MPI STREQUAL "ON" AND NOT STEPTAPE_HAVE_MPI)
-    message(FATAL_ERROR "STEPTAPE_WITH_MPI is ON but no MPI was found. Install one: apt-get install libopenmpi-dev openmpi-bin")
+    message(FATAL_ERROR "STEPTAPE_WITH_MPI: got ON, and no MPI was found; expected an installed MPI. "
+                        "Install one (apt-get install libopenmpi-dev openmpi-bin), or set STEPTAPE_WITH_MPI to AUTO or OFF.")
   endif()
 endif()
 add_feature_info(mpi STEPTAPE_HAVE_MPI "MpiCommunicator (STEPTAPE_WITH_MPI)")
@@ -36,9 +37,10 @@ if(NOT STEPTAPE_WITH_TORCH STREQUAL "OFF")
     set(STEPTAPE_HAVE_TORCH TRUE)
     message(STATUS "LibTorch ${STEPTAPE_TORCH_VERSION} in ${STEPTAPE_TORCH_ROOT}, C++${STEPTAPE_TORCH_CXX_STANDARD}")
   elseif(STEPTAPE_WITH_TORCH STREQUAL "ON")
-    message(FATAL_ERROR "STEPTAPE_WITH_TORCH is ON but ${STEPTAPE_TORCH_PROBLEM}, or run tools/setup.sh")
+    message(FATAL_ERROR "STEPTAPE_WITH_TORCH: got ON, and no LibTorch can be used: ${STEPTAPE_TORCH_PROBLEM}. "
+                        "Or run tools/setup.sh, or set STEPTAPE_WITH_TORCH to AUTO or OFF.")
   else()
-    message(STATUS "Without LibTorch: ${STEPTAPE_TORCH_PROBLEM}")
+    message(STATUS "Building without LibTorch: ${STEPTAPE_TORCH_PROBLEM}")
   endif()
 endif()
 add_feature_info(torch STEPTAPE_HAVE_TORCH "LibTorch tensors, operator profiles and the trainer (STEPTAPE_WITH_TORCH)")
@@ -50,7 +52,8 @@ if(NOT STEPTAPE_WITH_FIGURE STREQUAL "OFF")
   if(TARGET steptape::cairo)
     set(STEPTAPE_HAVE_FIGURE TRUE)
   elseif(STEPTAPE_WITH_FIGURE STREQUAL "ON")
-    message(FATAL_ERROR "STEPTAPE_WITH_FIGURE is ON but Cairo was not found. Install it: apt-get install libcairo2-dev pkg-config")
+    message(FATAL_ERROR "STEPTAPE_WITH_FIGURE: got ON, and Cairo was not found; expected Cairo 1.10 or later. "
+                        "Install it (apt-get install libcairo2-dev pkg-config), or set STEPTAPE_WITH_FIGURE to AUTO or OFF.")
   endif()
 endif()
 add_feature_info(figure STEPTAPE_HAVE_FIGURE "Figures drawn by Cairo (STEPTAPE_WITH_FIGURE)")

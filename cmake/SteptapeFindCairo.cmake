@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds Cairo with pkg-config, since it ships no CMake package, and declares steptape::cairo. Installed
-# with the package: a static archive leaves the link to Cairo to its consumer.
+# Finds Cairo with pkg-config, because Cairo has no CMake package, and declares steptape::cairo. Installed with
+# the package, because a static archive leaves linking Cairo to its consumer.
 if(NOT TARGET steptape::cairo)
   find_package(PkgConfig QUIET)
   if(PkgConfig_FOUND)
-    # 1.10 is the first whose stride and image formats are as we use them; every system has a later one.
+    # The first release with the stride and image formats that figures use. Every supported system has a later one.
     pkg_check_modules(STEPTAPE_CAIRO QUIET IMPORTED_TARGET cairo>=1.10)
   endif()
   if(TARGET PkgConfig::STEPTAPE_CAIRO)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds Protocol Buffers beside, never inside, a LibTorch, and declares steptape::protobuf.
-# Installed with the package, because consumers meet the same traps:
+# Finds Protocol Buffers outside of any LibTorch, and declares steptape::protobuf. Installed with the package,
+# because consumers have the same two problems:
 #
-# - LibTorch's wheel ships google/protobuf headers without the library that fits them, so every
-#   prefix that holds a TorchConfig.cmake is hidden while Protocol Buffers is looked up;
-# - its package declares an empty protobuf::libprotobuf where none exists yet, so that name is
-#   trusted only if something real stands behind it.
+# - LibTorch's wheel ships google/protobuf headers without the matching library, so the search for Protocol
+#   Buffers hides every prefix that holds a TorchConfig.cmake;
+# - LibTorch's package declares an empty protobuf::libprotobuf if there is none yet, so that target counts only
+#   if it is a real library.
 
 function(steptape_hide_torch_prefixes prefixes out)
   set(kept "")
@@ -18,7 +18,7 @@ function(steptape_hide_torch_prefixes prefixes out)
   set(${out} "${kept}" PARENT_SCOPE)
 endfunction()
 
-# A macro, so that the variables of FindProtobuf reach the caller.
+# A macro, so that FindProtobuf's variables reach the caller.
 macro(steptape_find_protobuf)
   set(_steptape_prefix_path "${CMAKE_PREFIX_PATH}")
   set(_steptape_env_prefix_path "$ENV{CMAKE_PREFIX_PATH}")
@@ -27,7 +27,7 @@ macro(steptape_find_protobuf)
   steptape_hide_torch_prefixes("${_steptape_env_prefixes}" _steptape_env_prefixes)
   string(REPLACE ";" ":" ENV{CMAKE_PREFIX_PATH} "${_steptape_env_prefixes}")
 
-  # From protobuf 22 on only its own config knows that it needs abseil; Debian's 3.21 has none.
+  # From protobuf 22 on, only its own config links abseil. Debian's 3.21 has no config.
   find_package(Protobuf QUIET CONFIG)
   if(NOT Protobuf_FOUND)
     find_package(Protobuf QUIET MODULE)
@@ -42,7 +42,7 @@ if(NOT TARGET steptape::protobuf)
   if(TARGET protobuf::libprotobuf)
     get_target_property(_steptape_protobuf_type protobuf::libprotobuf TYPE)
     if(_steptape_protobuf_type STREQUAL "INTERFACE_LIBRARY")
-      # LibTorch's empty stand-in, which also keeps find_package(Protobuf) from declaring the real one.
+      # LibTorch's empty target, which also keeps find_package(Protobuf) from declaring the real one.
       find_library(STEPTAPE_PROTOBUF_LIBRARY protobuf)
       mark_as_advanced(STEPTAPE_PROTOBUF_LIBRARY)
       if(STEPTAPE_PROTOBUF_LIBRARY)

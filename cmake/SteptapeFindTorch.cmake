@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds LibTorch and declares steptape::libtorch from its headers and libraries. Installed with the package.
 #
-# LibTorch's own TorchConfig.cmake is not used: that of a CUDA build, which `pip install torch` gives, stops
-# where there is no CUDA toolkit, though nothing in its headers or libraries needs one. The target has a name
-# of its own, so that a project may find_package(Torch), too, before or after.
+# LibTorch's own TorchConfig.cmake is not used: that of a CUDA build, which `pip install torch` installs, fails
+# without a CUDA toolkit, although nothing in its headers or libraries needs one. The target has its own name,
+# so that a project may also call find_package(Torch), before or after.
 #
-# LibTorch is looked for where Torch_DIR points (the folder of TorchConfig.cmake, or the installation), in
-# CMAKE_PREFIX_PATH (as torch.utils.cmake_prefix_path prints it, too), and where the system has its headers.
+# The search looks in Torch_DIR (the folder of TorchConfig.cmake, or the installation), in CMAKE_PREFIX_PATH
+# (also as torch.utils.cmake_prefix_path prints it), and in the system's include folders.
 #
-# STEPTAPE_WITH_CUDA   ON links LibTorch's CUDA libraries, OFF does not, and AUTO does where they can be
+# STEPTAPE_WITH_CUDA   ON links LibTorch's CUDA libraries, OFF does not, and AUTO links them if they can be
 #                      loaded. Without them tensors live on the CPU.
 #
-# Sets, where LibTorch can be used:
+# Sets, if LibTorch can be used:
 #   STEPTAPE_TORCH_ROOT           the installation, which has include/ and lib/
 #   STEPTAPE_TORCH_VERSION        such as 2.15.0
-#   STEPTAPE_TORCH_CXX_STANDARD   17 or 20: what its headers ask for
+#   STEPTAPE_TORCH_CXX_STANDARD   17 or 20: the oldest standard that its headers accept
 #   STEPTAPE_TORCH_CXX11_ABI      0 or 1: the value of _GLIBCXX_USE_CXX11_ABI that it was compiled with
 #   STEPTAPE_TORCH_CUDA           whether its CUDA libraries are linked
-# and else STEPTAPE_TORCH_PROBLEM: what keeps it from being used, in one sentence.
+# and otherwise STEPTAPE_TORCH_PROBLEM: why it cannot be used, in one sentence.
 
 set(STEPTAPE_TORCH_OLDEST 1.13)
 
@@ -46,7 +46,7 @@ function(_steptape_find_torch_root out)
   set(${out} "${root}" PARENT_SCOPE)
 endfunction()
 
-# Only beside the headers: those of one LibTorch with the libraries of another link, and crash.
+# Looks only next to the headers: headers of one LibTorch with libraries of another link, and crash.
 function(_steptape_find_torch_library root name out)
   set(library NOTFOUND)
   find_library(library ${name}
@@ -83,7 +83,7 @@ function(_steptape_read_torch_version root out)
   set(${out} "${version}" PARENT_SCOPE)
 endfunction()
 
-# torch/all.h refuses an older standard than LibTorch's headers need.
+# torch/all.h rejects standards older than LibTorch's headers need.
 function(_steptape_read_torch_standard root out)
   set(standard 17)
   file(STRINGS ${root}/include/torch/csrc/api/include/torch/all.h checks REGEX "__cplusplus < 20[0-9]+L")
@@ -93,7 +93,7 @@ function(_steptape_read_torch_standard root out)
   set(${out} ${standard} PARENT_SCOPE)
 endfunction()
 
-# A constructor that takes a std::string tells by its name which std::string that is.
+# The mangled name of a constructor that takes a std::string shows which std::string it is.
 function(_steptape_read_torch_abi c10 out)
   file(STRINGS ${c10} constructors REGEX "^_ZN3c105ErrorC1E.*__cxx11" LIMIT_COUNT 1)
   set(abi 0)
@@ -103,8 +103,8 @@ function(_steptape_read_torch_abi c10 out)
   set(${out} ${abi} PARENT_SCOPE)
 endfunction()
 
-# Sets <out> to the macros that LibTorch was compiled with and its headers ask for: some of their classes
-# have another layout without. Only its CMake package tells them.
+# Sets <out> to the macros that LibTorch was compiled with and that its headers test: without them some classes
+# have another layout. Only LibTorch's CMake package names them.
 function(_steptape_read_torch_definitions root library out)
   set(definitions "")
   file(GLOB exports ${root}/share/cmake/Caffe2/Caffe2Targets.cmake ${root}/lib/*/cmake/Caffe2/Caffe2Targets.cmake)
@@ -117,7 +117,7 @@ function(_steptape_read_torch_definitions root library out)
   set(${out} "${definitions}" PARENT_SCOPE)
 endfunction()
 
-# Sets <out> to the logging libraries which c10's headers call, in a LibTorch that was built to use them.
+# Sets <out> to the logging libraries that c10's headers call, if LibTorch was built to use them.
 function(_steptape_find_torch_logging root out)
   set(libraries "")
   if(EXISTS ${root}/include/c10/macros/cmake_macros.h)
@@ -132,7 +132,7 @@ function(_steptape_find_torch_logging root out)
   set(${out} "${libraries}" PARENT_SCOPE)
 endfunction()
 
-# Sets <cuda> to libtorch_cuda.so if it is to be linked, and <problem> to why STEPTAPE_WITH_CUDA=ON cannot be.
+# Sets <cuda> to libtorch_cuda.so if it should be linked, and <problem> to why STEPTAPE_WITH_CUDA=ON is impossible.
 function(_steptape_find_torch_cuda root cuda problem)
   set(library "")
   set(missing "")
@@ -144,9 +144,9 @@ function(_steptape_find_torch_cuda root cuda problem)
   endif()
   set(${problem} "" PARENT_SCOPE)
   if(STEPTAPE_WITH_CUDA STREQUAL "ON" AND NOT library)
-    set(${problem} "STEPTAPE_WITH_CUDA is ON and the LibTorch in ${root} is built without CUDA" PARENT_SCOPE)
+    set(${problem} "STEPTAPE_WITH_CUDA: got ON; expected AUTO or OFF, because the LibTorch in ${root} is built without CUDA" PARENT_SCOPE)
   elseif(STEPTAPE_WITH_CUDA STREQUAL "ON" AND missing)
-    set(${problem} "STEPTAPE_WITH_CUDA is ON and its CUDA libraries need what was not found: ${missing}" PARENT_SCOPE)
+    set(${problem} "STEPTAPE_WITH_CUDA: got ON, and the CUDA libraries of LibTorch need libraries that were not found: ${missing}" PARENT_SCOPE)
   elseif(missing)
     set(library "")
   endif()
@@ -165,7 +165,7 @@ function(_steptape_declare_torch cpu c10 cuda definitions)
     INTERFACE_COMPILE_FEATURES cxx_std_${STEPTAPE_TORCH_CXX_STANDARD}
     INTERFACE_LINK_LIBRARIES "${c10};${logging}")
   if(cuda)
-    # Nothing calls it: its kernels register themselves when it is loaded, and a linker drops such libraries.
+    # Nothing calls this library: its kernels register themselves on load. A linker would drop it.
     set_property(TARGET steptape::libtorch APPEND PROPERTY
       INTERFACE_LINK_LIBRARIES "-Wl,--push-state,--no-as-needed,${cuda},--pop-state")
   endif()
@@ -178,10 +178,10 @@ macro(_steptape_use_torch root)
   _steptape_find_torch_library("${root}" c10 _steptape_torch_c10)
   _steptape_read_torch_version("${root}" STEPTAPE_TORCH_VERSION)
   if(NOT _steptape_torch_cpu OR NOT _steptape_torch_c10)
-    set(STEPTAPE_TORCH_PROBLEM "the LibTorch in ${root} has headers, and no libtorch_cpu.so and libc10.so beside them")
+    set(STEPTAPE_TORCH_PROBLEM "the LibTorch in ${root}: got headers only; expected libtorch_cpu.so and libc10.so in its lib folder")
   elseif(STEPTAPE_TORCH_VERSION VERSION_LESS STEPTAPE_TORCH_OLDEST)
     set(STEPTAPE_TORCH_PROBLEM
-      "the LibTorch in ${root} is ${STEPTAPE_TORCH_VERSION}, expected ${STEPTAPE_TORCH_OLDEST} or newer")
+      "the LibTorch in ${root}: got version ${STEPTAPE_TORCH_VERSION}; expected ${STEPTAPE_TORCH_OLDEST} or later")
   else()
     _steptape_find_unloadable(${_steptape_torch_cpu} _steptape_torch_missing)
     _steptape_find_torch_cuda("${root}" _steptape_torch_cuda STEPTAPE_TORCH_PROBLEM)
@@ -211,7 +211,7 @@ if(NOT TARGET steptape::libtorch)
   if(_steptape_torch_root)
     _steptape_use_torch("${_steptape_torch_root}")
   elseif(Torch_DIR)
-    set(STEPTAPE_TORCH_PROBLEM "LibTorch was not found: Torch_DIR is ${Torch_DIR}, and no LibTorch holds that folder")
+    set(STEPTAPE_TORCH_PROBLEM "LibTorch was not found: Torch_DIR: got ${Torch_DIR}; expected the folder share/cmake/Torch of a LibTorch")
   else()
     set(STEPTAPE_TORCH_PROBLEM "LibTorch was not found. Set Torch_DIR or CMAKE_PREFIX_PATH")
   endif()

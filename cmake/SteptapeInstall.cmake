@@ -36,11 +36,11 @@ install(
   DESTINATION ${STEPTAPE_CMAKE_DIR}
   COMPONENT steptape_Development)
 
-# Writes steptape-<component>.pc. LibTorch has no .pc file, so neither have torch and trainer.
+# Writes steptape-<component>.pc. LibTorch has no .pc file, so torch and trainer have none either.
 function(steptape_install_pkg_config component)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION;REQUIRES;REQUIRES_PRIVATE" "")
   get_property(targets GLOBAL PROPERTY STEPTAPE_${component}_TARGETS)
-  # Layers are declared bottom up; a static link line names the user of a symbol first.
+  # Layers are declared from bottom to top. A static link line names the user of a symbol before its definition.
   list(REVERSE targets)
   set(libraries "")
   foreach(target IN LISTS targets)
@@ -49,7 +49,7 @@ function(steptape_install_pkg_config component)
       string(APPEND libraries " -l${target}")
     endif()
   endforeach()
-  # Relative to the file itself, so that the installed tree can be moved.
+  # Relative to the .pc file, so that the installed tree can be moved.
   file(RELATIVE_PATH to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
   string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
   set(file ${PROJECT_BINARY_DIR}/package/steptape-${component}.pc)

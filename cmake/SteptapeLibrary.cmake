@@ -2,14 +2,14 @@
 # steptape_add_library(<layer> COMPONENT <component> [HEADERS ...] [GENERATED_HEADERS ...]
 #                      [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
 #
-# Declares one layer: target steptape_<layer>, alias steptape::<layer>, public headers checked to
-# compile on their own, hidden visibility, and the export set of its component. HEADERS are relative
+# Declares one layer: the target steptape_<layer>, its alias steptape::<layer>, public headers that are checked to
+# compile on their own, hidden visibility, and its component's export set. HEADERS are relative
 # to include/, GENERATED_HEADERS to include/ in the build folder.
-# Link the steptape:: aliases only: a typo then fails when configuring.
+# Link only the steptape:: aliases: a typo is then an error at configuration.
 #
 # steptape_add_interface(<name> COMPONENT <component> [HEADERS ...] [PUBLIC ...])
 #
-# Declares an umbrella target that only collects layers, such as steptape::core.
+# Declares a target without code that collects layers, such as steptape::core.
 
 add_library(steptape_build_flags INTERFACE)
 target_compile_features(steptape_build_flags INTERFACE cxx_std_17)
@@ -21,7 +21,7 @@ target_compile_options(steptape_build_flags INTERFACE
 if(STEPTAPE_SANITIZE)
   target_compile_options(steptape_build_flags INTERFACE
     -fsanitize=${STEPTAPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-    # GCC's own instrumentation makes it see paths that the code has not; the release build warns.
+    # GCC's instrumentation causes false warnings about paths that do not exist. The release build still warns.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(steptape_build_flags INTERFACE -fsanitize=${STEPTAPE_SANITIZE})
 endif()
@@ -29,15 +29,15 @@ if(STEPTAPE_FUZZ)
   target_compile_options(steptape_build_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(STEPTAPE_TORCH_CXX_STANDARD GREATER_EQUAL 20)
-  # GCC 12 sees overlapping copies in C++20's `"text" + std::string()` (GCC bug 105651).
+  # GCC 12 reports overlapping copies in C++20's `"text" + std::string()` (GCC bug 105651).
   target_compile_options(steptape_build_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 endif()
 if(DEFINED STEPTAPE_TORCH_CXX11_ABI)
   target_compile_definitions(steptape_build_flags INTERFACE _GLIBCXX_USE_CXX11_ABI=${STEPTAPE_TORCH_CXX11_ABI})
 endif()
 
-# Sets <out> to the install component for the headers, archives and package files of <component>. What
-# depends on a further library has an install component of its own, because packages are made of these.
+# Sets <out> to the install component for the headers, archives and package files of <component>. Components that
+# depend on another library have their own install component, because each becomes a package.
 function(steptape_development_component component out)
   if(component MATCHES "^(torch|trainer)$")
     set(${out} steptape_torch_Development PARENT_SCOPE)
@@ -48,7 +48,7 @@ function(steptape_development_component component out)
   endif()
 endfunction()
 
-# Notes that <component> holds <target>: the installed package and pkg-config list both.
+# Records that <component> contains <target>, for the installed package and pkg-config.
 function(steptape_register target component)
   set_property(GLOBAL APPEND PROPERTY STEPTAPE_${component}_TARGETS ${target})
   get_property(components GLOBAL PROPERTY STEPTAPE_COMPONENTS)
@@ -89,7 +89,7 @@ function(steptape_add_library layer)
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON
-    # Shared layers lie side by side; LibTorch and MPI stay where they were found.
+    # Shared layers are in one folder. LibTorch and MPI stay where they were found.
     INSTALL_RPATH "$ORIGIN"
     INSTALL_RPATH_USE_LINK_PATH ON
     VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL}

@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every switch of the build, all prefixed so that they never collide when Steptape is embedded.
-# Developer switches follow PROJECT_IS_TOP_LEVEL: a project that embeds Steptape sees the libraries only.
+# Every build option, with a prefix so that none collides when Steptape is embedded. Options for developers
+# default to PROJECT_IS_TOP_LEVEL: a project that embeds Steptape builds only the libraries.
 
-set(STEPTAPE_WITH_MPI AUTO CACHE STRING "Build the mpi component: AUTO, ON (an error if MPI is absent) or OFF")
+set(STEPTAPE_WITH_MPI AUTO CACHE STRING "Build the mpi component: AUTO, ON (an error without MPI) or OFF")
 set(STEPTAPE_WITH_TORCH AUTO CACHE STRING "Build the torch and trainer components: AUTO, ON or OFF")
-set(STEPTAPE_WITH_FIGURE AUTO CACHE STRING "Build the figure component: AUTO, ON (an error if Cairo is absent) or OFF")
-set(STEPTAPE_WITH_CUDA AUTO CACHE STRING "Link LibTorch's CUDA libraries: AUTO (where they can be loaded), ON or OFF")
-set(STEPTAPE_BUILD_PYTHON OFF CACHE STRING "Build the Python package: AUTO (if nanobind is there), ON (an error if it is absent) or OFF")
+set(STEPTAPE_WITH_FIGURE AUTO CACHE STRING "Build the figure component: AUTO, ON (an error without Cairo) or OFF")
+set(STEPTAPE_WITH_CUDA AUTO CACHE STRING "Link LibTorch's CUDA libraries: AUTO (if they can be loaded), ON or OFF")
+set(STEPTAPE_BUILD_PYTHON OFF CACHE STRING "Build the Python package: AUTO (if nanobind is found), ON (an error without it) or OFF")
 set(STEPTAPE_PROTOBUF_SOURCE system CACHE STRING
-  "Protocol Buffers: system, or to link a private copy the folder that holds google/protobuf of a release 3.21, or fetch (by pip)")
+  "Protocol Buffers: system; or, to link a private copy, the folder that holds google/protobuf of a 3.21 release, or fetch (by pip)")
 set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_FIGURE STEPTAPE_WITH_CUDA STEPTAPE_BUILD_PYTHON
   PROPERTY STRINGS AUTO ON OFF)
 
 option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})
-option(STEPTAPE_FMT_HEADER_ONLY "Have the tool link no shared {fmt}" OFF)
+option(STEPTAPE_FMT_HEADER_ONLY "Build {fmt} into the tool instead of linking its shared library" OFF)
 option(STEPTAPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
-option(STEPTAPE_BUILD_BENCHMARKS "Have a target `benchmarks`, which builds the benchmark programs" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_BUILD_BENCHMARKS "Add the target `benchmarks`, which builds the benchmark programs" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
-option(STEPTAPE_STATIC_TOOL "Link the tool to no shared library; with STEPTAPE_FMT_HEADER_ONLY where {fmt} has no static one" OFF)
+option(STEPTAPE_STATIC_TOOL "Link the tool without shared libraries; add STEPTAPE_FMT_HEADER_ONLY if {fmt} has no static library" OFF)
 option(STEPTAPE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
-set(STEPTAPE_SANITIZE "" CACHE STRING "Sanitizers for our own targets, as -fsanitize= takes them: address,undefined or thread")
-option(STEPTAPE_FUZZ "Build the fuzz targets with libFuzzer, which Clang has, and none of the other tests" OFF)
+set(STEPTAPE_SANITIZE "" CACHE STRING "Sanitizers for Steptape's targets, in the form of -fsanitize=: address,undefined or thread")
+option(STEPTAPE_FUZZ "Build only the fuzz targets of the tests, with Clang's libFuzzer" OFF)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 
-# All programs in one known folder, which the scripts in tools/ and the documents name.
+# One folder for all programs, which the scripts in tools/ and the documents name.
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endif()
@@ -36,7 +36,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(STEPTAPE_CCACHE ccache)
   mark_as_advanced(STEPTAPE_CCACHE)
   if(STEPTAPE_CCACHE)
-    # A cache that cannot be written to would fail every compiler call.
+    # Every compiler call would fail with a cache that is not writable.
     file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/ccache_probe.cpp "int probe;\n")
     execute_process(
       COMMAND ${STEPTAPE_CCACHE} ${CMAKE_CXX_COMPILER} -c ccache_probe.cpp -o ccache_probe.o
@@ -46,12 +46,12 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
       set(CMAKE_CXX_COMPILER_LAUNCHER ${STEPTAPE_CCACHE})
     else()
       string(STRIP "${_steptape_ccache_error}" _steptape_ccache_error)
-      message(STATUS "Building without ccache, which fails here: ${_steptape_ccache_error} (set CCACHE_DIR to a folder of yours)")
+      message(STATUS "Building without ccache, which failed: ${_steptape_ccache_error}. Set CCACHE_DIR to a writable folder.")
     endif()
   endif()
 endif()
 
-# A program on LibTorch takes the default linker two seconds, and these one.
+# The default linker takes two seconds for a program on LibTorch, these take one.
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_LINKER_TYPE AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld=")
   include(CheckLinkerFlag)
   foreach(linker IN ITEMS lld mold)

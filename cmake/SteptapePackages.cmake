@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Debian packages, one per install component: what `cpack -G DEB` makes in a build of the preset `deb`.
+# Debian packages, one per install component. `cpack -G DEB` makes them in a build of the preset `deb`.
 # tools/package.sh configures, builds, packs and tests them.
 
 # steptape_add_package(<install component> <package> SECTION <section> SUMMARY <line> TEXT <line> ...
 #                      [DEPENDS <package> ...])
-# DEPENDS is for what dpkg-shlibdeps cannot see: a static archive names no library.
+# DEPENDS lists dependencies that dpkg-shlibdeps cannot see: a static archive names no library.
 function(steptape_add_package component package)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "SECTION;SUMMARY" "TEXT;DEPENDS")
   string(TOUPPER ${component} name)
@@ -17,8 +17,8 @@ function(steptape_add_package component package)
   set(CPACK_DEBIAN_${name}_DESCRIPTION "${arg_SUMMARY}\n${text}" PARENT_SCOPE)
 endfunction()
 
-# steptape_same_minor(<out> <package> <version>): the package in any patch release of the version's minor
-# release, which is what archives compiled against it can be linked with.
+# steptape_same_minor(<out> <package> <version>): any patch release of the version's minor release. Archives
+# compiled against one of them link with all of them.
 function(steptape_same_minor out package version)
   string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" minor "${version}")
   math(EXPR next "${CMAKE_MATCH_2} + 1")
@@ -77,7 +77,7 @@ if(STEPTAPE_HAVE_TORCH)
     DEPENDS ${same_version} ${torch})
 endif()
 
-# Whoever publishes a package signs for it, through the variables that Debian's own tools read.
+# The publisher of a package is its contact, through the variables that Debian's own tools read.
 set(CPACK_PACKAGE_CONTACT "Unpublished build <unpublished@steptape.invalid>")
 if(NOT "$ENV{DEBFULLNAME}" STREQUAL "" AND NOT "$ENV{DEBEMAIL}" STREQUAL "")
   set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
@@ -86,17 +86,17 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(CPACK_STRIP_FILES ON)
-# Each package says all of what it is itself.
+# Each package has its own summary.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SOURCE steptape)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Other umasks would make folders that dpkg's would not.
+# Without this, the builder's umask would set the permissions of folders.
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-# What Debian's policy asks for besides, of the staged files of each package.
+# Adds the other files that Debian's policy requires to the staged files of each package.
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/debian/add_documents.cmake)
 set(CPACK_STEPTAPE_SOURCE_DIR ${PROJECT_SOURCE_DIR})
 include(CPack)

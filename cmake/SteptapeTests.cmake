@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # steptape_add_test(<name> SOURCES ... [LINK ...] [ONE_PROCESS] [OPTIMIZED]
 #                   [COUNTS_ALLOCATIONS])
-#   A Google Test program; each TEST is a ctest of its own, named <name>.<Suite>.<Case>. ONE_PROCESS: the
-#   program is one ctest, for programs that take longer to start than a test takes: LibTorch is 0.4 s.
-#   OPTIMIZED: the test's own code takes long.
-#   COUNTS_ALLOCATIONS: it has the operator new of tests/support/allocations.h. Sanitizers have one of their
-#   own; a build with them leaves the program out.
+#   A Google Test program. Each TEST is one ctest, named <name>.<Suite>.<Case>.
+#   ONE_PROCESS: the whole program is one ctest. For programs that take longer to start than a test takes
+#   (LibTorch: 0.4 s).
+#   OPTIMIZED: compiles the test's own code optimized, because it takes long.
+#   COUNTS_ALLOCATIONS: replaces operator new with that of tests/support/allocations.h. Builds with sanitizers,
+#   which have their own, omit the program.
 # steptape_add_mpi_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
-#   The program is run once per rank count under mpiexec, oversubscribed where needed; its main()
-#   is tests/mpi/mpi_test_main.cpp, where any rank's failure fails the test.
+#   Runs the program under mpiexec once per rank count, oversubscribed if needed. Its main() is
+#   tests/mpi/mpi_test_main.cpp: if one rank fails, the test fails.
 
 find_package(GTest QUIET)
 if(NOT GTest_FOUND)
@@ -18,24 +19,24 @@ if(NOT GTest_FOUND)
 endif()
 include(GoogleTest)
 
-# Open MPI refuses root and more ranks than cores unless told; other MPIs ignore these.
+# By default Open MPI rejects root and more ranks than cores. Other MPIs ignore these variables.
 set(STEPTAPE_MPI_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1)
 
-# Side by side, ctest starts what has more cost first: jobs of several ranks, which need cores that are free
-# at once, and then tests that mostly wait, for a browser or for ranks that are late, which run beside these.
+# ctest starts tests with a higher cost first: jobs of several ranks, which need several free cores at once, and
+# then tests that mostly wait, for a browser or for late ranks, and can run next to the jobs.
 set(STEPTAPE_COST_OF_JOB 2000)
 set(STEPTAPE_COST_OF_WAITING 1000)
 
-# What tests without the label `slow` need, and every program whose tests ctest finds by running it:
-# tools/test.sh --quick builds no more.
+# Builds what tests without the label `slow` need, and every program that ctest runs to discover its tests.
+# tools/test.sh --quick builds only this target.
 add_custom_target(quick_tests)
 if(TARGET steptape)
   add_dependencies(quick_tests steptape)
 endif()
 
-# Test code runs once for each time that it is compiled: optimizing it takes longer than it saves. The
-# libraries under test have the flags of the build type.
+# Test code usually runs once per compilation, so optimizing it takes longer than it saves. The libraries under
+# test keep the flags of the build type.
 add_library(steptape_test_flags INTERFACE)
 target_link_libraries(steptape_test_flags INTERFACE steptape_build_flags)
 target_compile_options(steptape_test_flags INTERFACE -O0)
@@ -48,7 +49,7 @@ function(steptape_test_program target)
   endif()
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gmock ${flags})
-  # src/ as well: internals such as rings and encoders have tests of their own.
+  # src/ too: internals such as rings and encoders have their own tests.
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE
     STEPTAPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STEPTAPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
@@ -68,9 +69,9 @@ function(steptape_add_test name)
     set(optimized OPTIMIZED)
   endif()
   steptape_test_program(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main ${optimized})
-  # Tests fork while threads run and start threads in the child, which TSan refuses unless told.
+  # Tests fork while threads run and start threads in the child, which TSan rejects by default.
   set(properties ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
-  # These go over every allocation, or over more than fits into memory.
+  # These tests visit every allocation, or data larger than memory.
   if(arg_COUNTS_ALLOCATIONS)
     list(APPEND properties LABELS slow)
   endif()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
-# What the scripts beside this file share. Source it; it defines functions and $root, the project's folder.
+# Shared by the scripts in this folder. Source it: it defines functions and $root, the project's folder.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 fashion_mnist_dir=/usr/share/datasets/fashion-mnist
 
-# Messages go to stderr: stdout is for what a script returns.
+# Messages go to stderr, because stdout is for a script's result.
 say() { printf '[steptape] %s\n' "$*" >&2; }
 die() {
   say "error: $*"
@@ -13,7 +13,7 @@ die() {
 }
 
 # with_progress <what> <command> [argument ...]
-# Runs a long command quietly and shows that it is alive; its output appears only when it fails.
+# Runs a long command quietly and shows progress. Its output appears only if it fails.
 with_progress() {
   local what=$1 start=$SECONDS log status=0 elapsed
   shift
@@ -21,7 +21,7 @@ with_progress() {
   say "$what ..."
   "$@" >"$log" 2>&1 &
   local pid=$!
-  # A background job of a script ignores Ctrl-C, so it is handed on.
+  # A background job of a script ignores Ctrl-C, so the trap forwards it.
   trap 'kill "$pid" 2>/dev/null; rm -f "$log"; exit 130' INT TERM
   while kill -0 "$pid" 2>/dev/null; do
     sleep 1
@@ -42,36 +42,36 @@ with_progress() {
   return "$status"
 }
 
-# can_install: whether packages may be installed here, as root or through sudo.
+# can_install: whether packages can be installed, as root or through sudo
 can_install() {
   [[ ${STEPTAPE_NO_INSTALL:-0} != 1 ]] && command -v apt-get >/dev/null &&
     { ((EUID == 0)) || command -v sudo >/dev/null; }
 }
 
 # install_packages <package> ...
-# Installs Debian packages, or says in one line for each what is missing and how to get it.
+# Installs Debian packages, or prints for each missing one how to install it.
 install_packages() {
   local package sudo=()
   if ! can_install; then
     for package in "$@"; do
-      say "missing: $package (get it: apt-get install $package)"
+      say "missing: $package (install it: apt-get install $package)"
     done
     return 1
   fi
   if ((EUID != 0)); then
     sudo=(sudo)
-    sudo -v || return 1  # Asks for the password now, before anything is drawn over the question.
+    sudo -v || return 1  # Asks for the password now, before the progress line would overwrite the prompt.
   fi
   with_progress "updating the package lists" "${sudo[@]}" apt-get -q update ||
-    say "could not update the package lists; trying with those at hand"
+    say "could not update the package lists; using the existing ones"
   with_progress "installing $# packages: $*" \
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
 }
 
-# project_version: what project(VERSION) says, the only place that states it.
+# project_version: the version in project(VERSION), the only place that states it
 project_version() { sed -n 's/^  VERSION \([0-9.]*\)$/\1/p' "$root/CMakeLists.txt"; }
 
-# jobs: how many compilers may run at once. A LibTorch translation unit takes about 2 GB.
+# jobs: how many compilers to run at once; a translation unit with LibTorch takes about 2 GB
 jobs() {
   local cores memory
   cores=$(nproc)
@@ -80,26 +80,26 @@ jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
-# build_folder <preset>: a LibTorch that STEPTAPE_TORCH asks for has a folder of its own
+# build_folder <preset>: each LibTorch that STEPTAPE_TORCH selects has its own folder
 build_folder() { echo "$root/build/$1${STEPTAPE_TORCH:+-torch-$STEPTAPE_TORCH}"; }
 
 # configure <preset>
-# Configures its build folder, unless that is already configured for the same LibTorch, compiler,
-# nanobind and presets: ninja runs CMake again by itself when a CMakeLists.txt changed.
+# Configures the preset's build folder, unless it is already configured for the same LibTorch, compiler, nanobind
+# and presets. If a CMakeLists.txt changes, ninja runs CMake again.
 configure() {
   local preset=$1 torch=${STEPTAPE_TORCH_DIR:-}
-  local folder marker wanted
+  local folder marker expected
   folder=$(build_folder "$preset")
   marker=$folder/configured_for
-  wanted="$torch $("${CXX:-c++}" --version | head -n 1) $(cksum <"$root/CMakePresets.json")"
-  wanted+=" $(compgen -G "$root/.venv/lib/python3*/site-packages/nanobind-*.dist-info" || true)"
-  if [[ -f $folder/build.ninja && -f $marker && $(<"$marker") == "$wanted" ]]; then
+  expected="$torch $("${CXX:-c++}" --version | head -n 1) $(cksum <"$root/CMakePresets.json")"
+  expected+=" $(compgen -G "$root/.venv/lib/python3*/site-packages/nanobind-*.dist-info" || true)"
+  if [[ -f $folder/build.ninja && -f $marker && $(<"$marker") == "$expected" ]]; then
     return
   fi
   say "configuring ${folder#"$root"/}"
-  # Fresh: what was found beside another LibTorch must not stay in the cache.
+  # --fresh: results found with another LibTorch must not stay in the cache.
   (cd "$root" && cmake --fresh --preset "$preset" -B "$folder" -DTorch_DIR="$torch" >&2) || return 1
-  echo "$wanted" >"$marker"
+  echo "$expected" >"$marker"
 }
 
 # build <preset> [target ...]

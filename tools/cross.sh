@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the core and the tool for AArch64 on a Debian of another architecture, and runs the core's tests in QEMU.
-# Arguments go to ctest:
+# Arguments are passed to ctest:
 #
-#   tools/cross.sh                  all of them
-#   tools/cross.sh -R Crc32c        some of them
+#   tools/cross.sh                  all tests
+#   tools/cross.sh -R Crc32c        some tests
 #
-# Left out are tests that start the tool or Python: QEMU runs the program that it is given, and leaves those that
-# this one starts to the system, which has another processor.
+# It omits tests that start the tool or Python: QEMU runs only the given program. The system, which has another
+# processor, would run the programs that it starts.
 #
-# The libraries for AArch64 are unpacked from Debian's packages into build/sysroot/aarch64. This machine's own
-# packages stay as they are, but for the cross compiler and QEMU.
+# The libraries for AArch64 are unpacked from Debian's packages into build/sysroot/aarch64. On this machine only the
+# cross compiler and QEMU are installed.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
@@ -25,13 +25,13 @@ readonly libraries=(
   libgtest-dev libgmock-dev libpng-dev libjpeg-dev
 )
 
-# fill_sysroot: with the libraries and what they need, by an apt whose state lies beside it
+# fill_sysroot: unpacks the libraries and their dependencies, by an apt with its own state in build/sysroot/apt
 fill_sysroot() {
   local state=$root/build/sysroot/apt archive link
   rm -rf "$sysroot" "$state"
   mkdir -p "$sysroot/usr/lib" "$state/lists/partial" "$state/archives/partial"
   touch "$state/status"
-  # The packages know the folders that were merged into /usr by their old names.
+  # The packages use the old names of folders that were merged into /usr.
   ln -s usr/lib "$sysroot/lib"
   local options=(
     -q -y
@@ -58,11 +58,11 @@ eval "$settings"
 missing=()
 command -v aarch64-linux-gnu-g++ >/dev/null || missing+=(g++-aarch64-linux-gnu)
 command -v qemu-aarch64 >/dev/null || missing+=(qemu-user)
-if ((${#missing[@]})); then install_packages "${missing[@]}" || die "something is missing, see above"; fi
-[[ -f $sysroot/complete ]] || fill_sysroot || die "no libraries for AArch64; delete build/sysroot to try again"
+if ((${#missing[@]})); then install_packages "${missing[@]}" || die "cross compiler or QEMU: not installed; see the missing packages above"; fi
+[[ -f $sysroot/complete ]] || fill_sysroot || die "libraries for AArch64: could not be fetched, see above; delete build/sysroot and run again"
 
 CXX=aarch64-linux-gnu-g++ configure aarch64
 build aarch64 steptape "${programs[@]}"
 names=$(IFS='|' && echo "${programs[*]}")
-# A -R of the caller's replaces this one.
+# The caller's -R overrides this one.
 ctest --preset aarch64 --parallel "$(nproc)" --tests-regex "^($names)\\." "$@"

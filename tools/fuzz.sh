@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Looks for inputs that break a reader: runs each fuzz target of tests/fuzz by libFuzzer, one after the other.
+# Searches for inputs that break a reader: runs each fuzz target of tests/fuzz with libFuzzer, one after another.
 #
 #   tools/fuzz.sh [SECONDS]     for each target (default: 60)
 #
-# What was found is in build/fuzz/found/<target>, and an input that crashes in build/fuzz/crashes. Later runs go
-# on from there. Add an input that crashed to tests/fuzz/corpus/<target>: every test run then replays it.
+# New inputs are in build/fuzz/found/<target>, and later runs continue from them. Inputs that crash a reader are in
+# build/fuzz/crashes. Add such an input to tests/fuzz/corpus/<target>: every test run then replays it.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
 seconds=${1:-60}
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || die "got '$seconds' seconds, expected a positive integer; usage: tools/fuzz.sh [SECONDS]"
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || die "SECONDS: got '$seconds'; expected a positive integer; usage: tools/fuzz.sh [SECONDS]"
 
 settings=$(tools/setup.sh)
 eval "$settings"
-command -v clang++ >/dev/null || install_packages clang || die "libFuzzer needs clang, see above"
-# Debian has Clang's runtime in a package of its own.
+command -v clang++ >/dev/null || install_packages clang || die "libFuzzer: got no clang++; install the package above"
+# In Debian, Clang's runtime is a separate package.
 has_libfuzzer() { [[ -n $(compgen -G "$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a") ]]; }
-has_libfuzzer || install_packages "libclang-rt-$(clang++ -dumpversion | cut -d . -f 1)-dev" || die "no libFuzzer, see above"
+has_libfuzzer || install_packages "libclang-rt-$(clang++ -dumpversion | cut -d . -f 1)-dev" || die "libFuzzer: not found; install the package above"
 configure fuzz
 build fuzz
 

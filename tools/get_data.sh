@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Gets a data set for the examples, and prints the folder that holds it:
+# Fetches a data set for the examples and prints its folder:
 #
 #   tools/get_data.sh [fashion-mnist|mnist|cifar10] [FOLDER]
 #
@@ -8,10 +8,10 @@
 #   mnist           60,000 + 10,000 digits, 12 MB, into FOLDER or data/mnist
 #   cifar10         50,000 + 10,000 images, 162 MB, into FOLDER or data/cifar-10-batches-bin
 #
-# Run it where there is internet, such as on a cluster's login node, before the job: inside a job of
-# Slurm, PBS or Cobalt it only looks whether the files are there. Safe to run again.
+# Run it before the job, on a machine with internet access, such as a cluster's login node. Inside a job of Slurm,
+# PBS or Cobalt it only checks that the files exist. It is safe to run again.
 #
-# STEPTAPE_OFFLINE=1          never uses the network; 0: does so inside a job, too
+# STEPTAPE_OFFLINE=1          never uses the network; 0: uses it inside a job too
 # STEPTAPE_MNIST_URL=...      a mirror of the folder of MNIST's four files
 # STEPTAPE_CIFAR10_URL=...    a mirror of the folder of cifar-10-binary.tar.gz
 set -euo pipefail
@@ -20,7 +20,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 readonly mnist_url=${STEPTAPE_MNIST_URL:-https://ossci-datasets.s3.amazonaws.com/mnist}
 readonly cifar10_url=${STEPTAPE_CIFAR10_URL:-https://www.cs.toronto.edu/~kriz}
 
-# File and MD5 sum, as the data sets' own pages give them.
+# File and MD5 sum, from the data sets' own pages.
 readonly mnist_files=(
   'train-images-idx3-ubyte.gz f68b3c2dcbeaaa9fbdd348bbdeb94873'
   'train-labels-idx1-ubyte.gz d53e105ee54ea40749a09fcbcd1e9432'
@@ -37,7 +37,7 @@ is_offline() {
   esac
 }
 
-# download <url> <file> <MD5 sum>: the file is whole and right, or not there.
+# download <url> <file> <MD5 sum>: leaves the complete, correct file or none
 download() {
   local url=$1 file=$2 sum=$3 part=$2.part got
   if command -v curl >/dev/null; then
@@ -45,12 +45,12 @@ download() {
   elif command -v wget >/dev/null; then
     with_progress "fetching $url" wget -q -O "$part" "$url"
   else
-    die "fetching needs curl or wget (get one: apt-get install curl)"
+    die "fetching $url: got neither curl nor wget; install one: apt-get install curl"
   fi || die "could not fetch $url"
   got=$(md5sum "$part" | cut -d ' ' -f 1)
   if [[ $got != "$sum" ]]; then
     rm -f "$part"
-    die "$url: got MD5 sum $got, wanted $sum"
+    die "$url: got MD5 sum $got; expected $sum"
   fi
   mv "$part" "$file"
 }
@@ -58,7 +58,7 @@ download() {
 # require_network <what> <folder> <command>
 require_network() {
   if is_offline; then
-    die "no $1 in $2, and jobs (or STEPTAPE_OFFLINE=1) fetch nothing; on a machine with internet run: $3"
+    die "$1: no files in $2, and jobs and STEPTAPE_OFFLINE=1 fetch nothing; on a machine with internet access run: $3"
   fi
   mkdir -p "$2"
 }
@@ -67,9 +67,9 @@ get_fashion_mnist() {
   local first_file=$fashion_mnist_dir/train-images-idx3-ubyte.gz
   if [[ ! -f $first_file ]]; then
     install_packages dataset-fashion-mnist ||
-      die "no Fashion-MNIST in $fashion_mnist_dir; install the package dataset-fashion-mnist, or pass --data a folder with the four IDX files"
+      die "Fashion-MNIST: no files in $fashion_mnist_dir; install the package dataset-fashion-mnist, or pass a folder with the four IDX files as --data"
   fi
-  [[ -f $first_file ]] || die "the package dataset-fashion-mnist has no $first_file"
+  [[ -f $first_file ]] || die "package dataset-fashion-mnist: expected $first_file, which does not exist"
   echo "$fashion_mnist_dir"
 }
 
@@ -92,7 +92,7 @@ get_cifar10() {
     read -r name sum <<<"$cifar10_file"
     archive=$folder/$name
     download "$cifar10_url/$name" "$archive" "$sum"
-    # Moved when all are there: an interrupted tar leaves no half file that looks like a whole one.
+    # Moved once all files exist: an interrupted tar leaves no incomplete file that looks complete.
     mkdir -p "$folder/part"
     tar -xzf "$archive" -C "$folder/part" --strip-components=1
     mv "$folder"/part/* "$folder"
@@ -105,5 +105,5 @@ case ${1:-fashion-mnist} in
   fashion-mnist) get_fashion_mnist ;;
   mnist) get_mnist "${2:-}" ;;
   cifar10) get_cifar10 "${2:-}" ;;
-  *) die "unknown data set '$1'; usage: tools/get_data.sh [fashion-mnist|mnist|cifar10] [FOLDER]" ;;
+  *) die "data set: got '$1'; expected fashion-mnist, mnist or cifar10; usage: tools/get_data.sh [fashion-mnist|mnist|cifar10] [FOLDER]" ;;
 esac

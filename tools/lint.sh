@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Proves how the code reads. Every check runs; the last line counts them: "N passed, N failed".
+# Checks format, style, locks, scripts and spelling. It runs every check; the last line counts them:
+# "N passed, N failed".
 #
-#   tools/lint.sh                  clang-tidy over the libraries without LibTorch, and over the tool
-#   tools/lint.sh --since COMMIT   clang-tidy over the units that hold a file which differs from COMMIT
-#   tools/lint.sh --all            clang-tidy over every unit: LibTorch's libraries, programs and tests too
+#   tools/lint.sh                  clang-tidy over the libraries without LibTorch, and the tool
+#   tools/lint.sh --since COMMIT   clang-tidy over the units with a file that differs from COMMIT
+#   tools/lint.sh --all            clang-tidy over every unit: also the libraries on LibTorch, programs and tests
 #
-# A unit is what CMake compiles at once: all sources of a library or program, so that clang-tidy
-# reads each header once for each of these.
+# A unit holds all sources that CMake compiles together: those of one library or program. clang-tidy thus reads each
+# header once per library or program.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
@@ -19,10 +20,10 @@ case ${1:-} in
   '') ;;
   --since)
     scope=since
-    since=$(git rev-parse --verify --quiet "${2:-}^{commit}") || die "no commit '${2:-}'; $usage"
+    since=$(git rev-parse --verify --quiet "${2:-}^{commit}") || die "--since: got '${2:-}'; expected a commit; $usage"
     ;;
   --all) scope=all ;;
-  *) die "unknown argument '$1'; $usage" ;;
+  *) die "argument: got '$1'; expected --since COMMIT or --all; $usage" ;;
 esac
 
 settings=$(tools/setup.sh --lint)
@@ -34,7 +35,7 @@ readonly lint_build
 readonly reports=$lint_build/reports
 readonly own_folders='(include|src|tools|python|tests|examples|benchmarks)'
 
-# tracked <pattern> ...: the project's files, also those not yet committed, each ended by a NUL
+# tracked <pattern> ...: the project's files, uncommitted ones included, separated by NUL
 tracked() {
   local file
   while IFS= read -r -d '' file; do
@@ -46,7 +47,7 @@ check_format() {
   tracked '*.cpp' '*.h' | xargs -0 "$venv_bin/clang-format" --dry-run -Werror >&2
 }
 
-# clang-format leaves comments as they are. In characters, which only some locales count.
+# clang-format does not wrap comments. UTF-8, so that grep counts characters and not bytes.
 check_comment_width() {
   local long
   long=$(tracked '*.cpp' '*.h' | LC_ALL=C.UTF-8 xargs -0 grep -nHE '^.{101,}$' |
@@ -79,8 +80,8 @@ sources_of() {
   fi
 }
 
-# changed_units: the units that hold a file which differs from $since. A header belongs to the units
-# that have sources in its folder.
+# changed_units: the units with a file that differs from $since. A header belongs to the units that have sources in
+# its folder.
 changed_units() {
   local file unit torch changed
   changed=$(
@@ -100,7 +101,7 @@ changed_units() {
   done < <(units)
 }
 
-# chosen_units: one a line, the slowest kind first
+# chosen_units: one per line, the slowest kind first
 chosen_units() {
   case $scope in
     core) units | awk -v "root=$root" '$2 == 0 && $1 ~ "^" root "/(build/lint/)?(src|tools|python)/" {print $1}' ;;
@@ -109,7 +110,7 @@ chosen_units() {
   esac
 }
 
-# tidy_unit <unit>: leaves what clang-tidy says in $reports
+# tidy_unit <unit>: writes clang-tidy's output to $reports
 tidy_unit() {
   local name=${1#"$root"/} checks=
   name=${name#build/lint/}
@@ -126,29 +127,29 @@ tidy_units() {
   xargs -d '\n' -n 1 -P "$(jobs)" bash -c "tidy_unit \"\$1\"" tidy_unit <<<"$1"
 }
 
-# Clang's warnings come with it, and so its thread-safety analysis of the core's mutexes.
+# clang-tidy also reports Clang's warnings, including the thread-safety analysis of the core's mutexes.
 check_tidy() {
   local chosen
-  # The messages that Protocol Buffers generate are included, but not ours to mend.
+  # The units include headers that protoc generates.
   configure lint && build lint steptape_proto benchmarks/peer_event.pb.h || return 1
   chosen=$(chosen_units)
   if [[ -z $chosen ]]; then
-    say "no unit holds a file that differs from $since"
+    say "no unit has a file that differs from $since"
     return
   fi
   rm -rf "$reports"
   mkdir -p "$reports"
   with_progress "clang-tidy over $(wc -l <<<"$chosen") units" tidy_units "$chosen" && return
-  # A header's defect is found in each unit that includes it.
+  # Each unit that includes a header reports the header's defects.
   cat "$reports"/* | grep -E ': (fatal )?error: ' | sort -u >&2 || true
-  say "build/lint/reports holds all that clang-tidy says"
+  say "build/lint/reports has the complete output of clang-tidy"
   return 1
 }
 
 passed=0
 failed=0
 
-# check <what> <how to mend it> <function>
+# check <what> <how to fix it> <function>
 check() {
   local start=$SECONDS
   say "checking $1"
@@ -162,14 +163,14 @@ check() {
 }
 
 check 'format (clang-format)' \
-  "mend it: git ls-files '*.cpp' '*.h' | xargs .venv/bin/clang-format -i" check_format
+  "fix: git ls-files '*.cpp' '*.h' | xargs .venv/bin/clang-format -i" check_format
 check 'width of comments (at most 100 columns)' \
-  'mend it: wrap the lines above by hand' check_comment_width
+  'fix: wrap the lines above by hand' check_comment_width
 check 'shell scripts (shellcheck)' \
-  'mend it: shellcheck -f diff -x -P SCRIPTDIR FILE | git apply mends some findings' check_shell
+  'fix: shellcheck -f diff -x -P SCRIPTDIR FILE | git apply fixes some findings' check_shell
 check 'spelling (codespell)' \
-  'mend it: .venv/bin/codespell -w FILE; words of the code go into .codespellrc' check_spelling
+  'fix: .venv/bin/codespell -w FILE; add words of the code to .codespellrc' check_spelling
 check 'code and its locks (clang-tidy, thread-safety analysis)' \
-  'mend it: clang-tidy -p build/lint --fix UNIT mends some findings; .clang-tidy lists the checks' check_tidy
+  'fix: clang-tidy -p build/lint --fix UNIT fixes some findings; .clang-tidy lists the checks' check_tidy
 echo "$passed passed, $failed failed"
 ((failed == 0))

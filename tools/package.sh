@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes what installs without a compiler, in build/packages:
+# Makes packages that install without a compiler, in build/packages:
 #
 #   tools/package.sh                Debian packages for this machine's release, and the static tool
 #   tools/package.sh --deb          the Debian packages alone
 #   tools/package.sh --static       the static tool alone, a tarball for every Linux of this architecture
-#   tools/package.sh --test         both, read by lintian and used in a clean system: as root, some minutes
+#   tools/package.sh --test         both, checked by lintian and used in a clean system; needs root, takes minutes
 #
-# DEBFULLNAME and DEBEMAIL name who publishes the Debian packages.
-# STEPTAPE_TORCH=none leaves out libsteptape-torch-dev, which needs Debian's libtorch-dev.
+# DEBFULLNAME and DEBEMAIL name the publisher of the Debian packages.
+# STEPTAPE_TORCH=none omits libsteptape-torch-dev, which needs Debian's libtorch-dev.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
@@ -22,22 +22,21 @@ case ${1:-} in
   --deb) with_static=0 ;;
   --static) with_deb=0 ;;
   --test) with_test=1 ;;
-  *) die "unknown argument '$1'; usage: tools/package.sh [--deb | --static | --test]" ;;
+  *) die "argument: got '$1'; expected --deb, --static or --test; usage: tools/package.sh [--deb | --static | --test]" ;;
 esac
 
-# Packages are for what the archive has: any other LibTorch is no dependency that they could name.
+# Packages may depend only on packages of Debian's archive, so they need its LibTorch.
 settings=$(STEPTAPE_TORCH=${STEPTAPE_TORCH:-debian} tools/setup.sh)
 eval "$settings"
 
-# Files carry the date of the commit, so that the same commit gives the same packages.
+# Files have the date of the commit, so that the same commit gives the same packages.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 
-# The tag asks for the bug in Debian's tracker by which a package asks for its place in Debian's archive; these
-# packages are for our own page.
+# This tag requires the bug by which a package enters Debian's archive. These packages are not meant for the archive.
 readonly suppressed_tags=initial-upload-closes-no-bugs
 
-# Debian's own flags, without debug information, which a consumer of static archives would link.
+# Debian's own flags without debug information, which would end up in programs that link the static archives.
 debian_flags() { DEB_CXXFLAGS_STRIP=-g dpkg-buildflags --get "$1"; }
 
 build_deb() {
@@ -75,8 +74,8 @@ tools/bill_of_materials.py "$(project_version)" \
 ls -l "$output" >&2
 
 if ((with_test)); then
-  command -v lintian >/dev/null || install_packages lintian || die "no lintian"
-  say "reading the packages (lintian)"
+  command -v lintian >/dev/null || install_packages lintian || die "lintian: not installed; install the package above"
+  say "checking the packages (lintian)"
   lintian --allow-root --fail-on error,warning --suppress-tags "$suppressed_tags" "$output"/*.deb >&2
   tests/packages/run_static_tool.sh "$output"/steptape-*.tar.gz
   tests/packages/run_in_clean_system.sh "$output"

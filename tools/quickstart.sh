@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # From a fresh machine to a trained network in TensorBoard: sets up, builds Release, trains the
-# Fashion-MNIST example for one epoch on two MPI ranks, and prints how to look at it.
-# Arguments are handed to the example, such as --epochs 3.
+# Fashion-MNIST example for one epoch on two MPI ranks, and prints the command that shows it.
+# Arguments are passed to the example, for example --epochs 3.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
@@ -14,12 +14,12 @@ configure release
 build release fashion_mnist steptape
 programs=$(build_folder release)/bin
 
-# A second run gets a folder of its own, so that TensorBoard shows two curves and not one mixed one.
+# A second run gets its own folder, so that TensorBoard shows two curves instead of one mixed curve.
 log_dir=runs/fashion_mnist
 if [[ -e $log_dir ]]; then log_dir=${log_dir}_$(date +%b%d_%H-%M-%S); fi
 
 say "training on 2 ranks into $log_dir"
-# Open MPI refuses root and more ranks than cores unless told; another MPI ignores these.
+# By default Open MPI rejects root and more ranks than cores. Other MPIs ignore these variables.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 mpiexec -n 2 "$programs"/fashion_mnist \
   --data "$data" --epochs 1 --log-dir "$log_dir" --json "$@"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Completes a folder of files to publish: writes SHA256SUMS of all, and notes.md, the release's part of CHANGELOG.md.
+# Completes a folder of files to publish: adds SHA256SUMS, and notes.md with the release's part of CHANGELOG.md.
 #
-#   tools/release.sh TAG FOLDER     TAG is v<version>, which must be CMakeLists.txt's
+#   tools/release.sh TAG FOLDER     TAG is v<version>, with the version of CMakeLists.txt
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
@@ -14,7 +14,7 @@ version=$(project_version)
 [[ $tag == "v$version" ]] || die "the tag and CMakeLists.txt differ: got '$tag', expected 'v$version'"
 [[ -n $(compgen -G "$folder/*") ]] || die "no files to publish in '$folder'"
 
-# From the version's heading to the next.
+# From the version's heading to the next heading.
 notes=$(awk -v heading="## $version" '
   /^## / {inside = ($0 == heading || index($0, heading " ") == 1); next}
   inside

@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing to build, run, test (--tests) and lint (--lint), and prints the settings to use it:
+# Installs the missing packages to build, run, test (--tests) and lint (--lint), and prints the settings to use them:
 #
 #   eval "$(tools/setup.sh [--tests] [--lint])"
 #
-# sets STEPTAPE_TORCH_DIR (the folder of TorchConfig.cmake), STEPTAPE_PYTHON (a Python that has
-# TensorBoard) and PATH. Messages go to stderr. Safe to run again: then it installs nothing.
+# sets STEPTAPE_TORCH_DIR (the folder of TorchConfig.cmake), STEPTAPE_PYTHON (a Python with TensorBoard) and PATH.
+# Messages go to stderr. It is safe to run again: the second run installs nothing.
 #
-# STEPTAPE_NO_INSTALL=1   only says what is missing and how to get it
-# STEPTAPE_TORCH=2.15.0   takes this release of LibTorch, of PyPI, instead of looking for another one; `debian`
-#                         takes Debian's libtorch-dev, `python` the torch of tools/requirements/tests.txt, and
-#                         `none` looks for no LibTorch
+# STEPTAPE_NO_INSTALL=1   only prints what is missing and how to install it
+# STEPTAPE_TORCH=2.15.0   installs this LibTorch release from PyPI and uses it. `debian`: Debian's libtorch-dev;
+#                         `python`: the torch of tools/requirements/tests.txt; `none`: no LibTorch
 # Torch_DIR, CMAKE_PREFIX_PATH   your own LibTorch
 #
-# Without them it takes the torch of python3, whatever its build, and else installs a LibTorch: the release of
-# tools/requirements/libtorch.txt, alone, without what Python needs of it.
+# Default: the torch of python3, whatever its build. If there is none, the script installs the LibTorch release of
+# tools/requirements/libtorch.txt, without its Python dependencies.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -25,8 +24,8 @@ readonly requirements=$root/tools/requirements
 default_torch=$(sed -n 's/^torch==//p' "$requirements/libtorch.txt")
 readonly default_torch
 
-# Package, kind of probe, what is probed. Probing files instead of dpkg lets other systems and
-# programs installed by hand count.
+# Package, kind of probe, argument of the probe. Probing files instead of dpkg also finds programs of other systems
+# and programs that were installed by hand.
 readonly build_requirements=(
   'build-essential command g++'
   'ninja-build command ninja'
@@ -53,7 +52,7 @@ readonly test_requirements=(
   'fonts-liberation file /usr/share/fonts/*/*'
   'tmux command tmux'
 )
-# clang-tidy of the clang++ beside it: it reads the headers that its compiler ships.
+# clang-tidy must match clang++, because it reads the headers of its compiler.
 readonly lint_requirements=(
   'clang command clang++'
   'clang-tidy command clang-tidy'
@@ -74,10 +73,10 @@ has_header() {
   return 1
 }
 
-# Debian's python3 cannot make a virtual environment without a further package.
+# Debian's python3 needs another package to create a virtual environment.
 has_venv() { [[ -x $root/$1/bin/pip ]] || python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
-# missing_packages <requirement> ...: one package a line
+# missing_packages <requirement> ...: one package per line
 missing_packages() {
   local requirement package kind probe
   for requirement in "$@"; do
@@ -91,7 +90,7 @@ is_at_least() { [[ -n $1 && $(printf '%s\n' "$2" "$1" | sort -V | head -n 1) == 
 
 has_new_cmake() { is_at_least "$(cmake --version 2>/dev/null | awk 'NR == 1 {print $3}')" "$cmake_version"; }
 
-# missing_modules <file of requirements> ...: the lines that .venv does not meet
+# missing_modules <file of requirements> ...: the lines that .venv does not satisfy
 missing_modules() {
   if [[ ! -x $venv/bin/python3 ]]; then
     grep --no-filename -v '^#' "$@"
@@ -103,28 +102,28 @@ from importlib.metadata import PackageNotFoundError, version
 for line in "".join(open(name).read() for name in sys.argv[1:]).splitlines():
   if line.startswith("#"):
     continue
-  name, _, wanted = line.partition("==")
+  name, _, expected = line.partition("==")
   try:
     found = version(name).partition("+")[0]
   except PackageNotFoundError:
     found = None
-  if found is None or wanted not in ("", found):
+  if found is None or expected not in ("", found):
     print(line)' "$@"
 }
 
-# unloadable <library>: the libraries that it needs and that are not here, in one line
+# unloadable <library>: its dependencies that the loader does not find, in one line
 unloadable() { { ldd "$1" 2>/dev/null || true; } | awk '/not found/ {printf "%s%s", separator, $1; separator = " "}'; }
 
-# usable_torch_dir <package torch>: prints the folder of its TorchConfig.cmake, or says why it cannot be used
+# usable_torch_dir <package torch>: prints the folder of its TorchConfig.cmake, or reports why it cannot be used
 usable_torch_dir() {
   local version missing
   [[ -f $1/share/cmake/Torch/TorchConfig.cmake ]] || return 1
   version=$(sed -n "s/^__version__ = '\([0-9.]*\).*/\1/p" "$1/version.py")
   missing=$(unloadable "$1/lib/libtorch_cpu.so")
   if ! is_at_least "$version" "$oldest_torch"; then
-    say "the torch $version in $1 is older than $oldest_torch: not used"
+    say "torch in $1: got version $version; expected $oldest_torch or later; not used"
   elif [[ -n $missing ]]; then
-    say "the torch in $1 lacks $missing: not used"
+    say "torch in $1: libraries were not found: $missing; not used"
   else
     echo "$1/share/cmake/Torch"
     return
@@ -151,11 +150,11 @@ venv_torch_dir() {
   python_torch_dir "$venv/bin/python3"
 }
 
-# install_libtorch <version> <folder>: the wheel torch without what Python needs of it, and, for a CUDA build, the
-# two CUDA libraries that its libtorch_cpu.so needs.
+# install_libtorch <version> <folder>: installs the wheel torch without its Python dependencies, and for a CUDA build
+# also the two CUDA libraries that its libtorch_cpu.so needs.
 install_libtorch() {
   local version=$1 folder=$2 runtime
-  # No Python will import it, so that it need not be one for this Python.
+  # Python never imports it, so it need not match this Python.
   local install=("$venv/bin/pip" install --no-input --python-version 3.12 --only-binary :all: --target "$folder.part")
   rm -rf "$folder" "$folder.part"
   with_progress "installing LibTorch $version into $folder" "${install[@]}" --no-deps "torch==$version" || return 1
@@ -163,12 +162,12 @@ install_libtorch() {
     -e 's/^Requires-Dist: cuda-toolkit\[.*\](==[0-9.]+).*/cuda-toolkit[cudart,cupti]\1/p' \
     -e 's/^Requires-Dist: (nvidia-cuda-(runtime|cupti)[^; ]*).*/\1/p' "$folder.part"/torch-*.dist-info/METADATA)
   if ((${#runtime[@]})); then
-    with_progress "installing what it needs of CUDA: ${runtime[*]}" "${install[@]}" "${runtime[@]}" || return 1
+    with_progress "installing the CUDA libraries that it needs: ${runtime[*]}" "${install[@]}" "${runtime[@]}" || return 1
   fi
   mv "$folder.part" "$folder"
 }
 
-# wheel_torch_dir <version>: that of a LibTorch of our own, installed if it is not here yet
+# wheel_torch_dir <version>: the folder of our own LibTorch, which it installs if needed
 wheel_torch_dir() {
   local folder=$root/.cache/libtorch-$1
   if [[ ! -d $folder ]]; then
@@ -180,7 +179,7 @@ wheel_torch_dir() {
 
 debian_torch_dir() { compgen -G '/usr/lib/*/cmake/Torch' | head -n 1; }
 
-# user_torch_dir: the LibTorch that the user named
+# user_torch_dir: the folder of the LibTorch that the user named
 user_torch_dir() {
   local prefix folder
   if [[ -n ${Torch_DIR:-} ]]; then
@@ -204,7 +203,7 @@ make_venv() { [[ -x $venv/bin/pip ]] || with_progress "creating .venv" python3 -
 # install_modules <pip requirement> ...: into the project's own .venv
 install_modules() {
   if [[ ${STEPTAPE_NO_INSTALL:-0} == 1 ]]; then
-    say "missing: Python packages $* (get them: python3 -m venv .venv && .venv/bin/pip install $*)"
+    say "missing: Python packages $* (install them: python3 -m venv .venv && .venv/bin/pip install $*)"
     return 1
   fi
   make_venv && with_progress "installing Python packages: $*" "$venv/bin/pip" install --no-input "$@"
@@ -216,7 +215,7 @@ for argument in "$@"; do
   case $argument in
     --tests) with_tests=1 ;;
     --lint) with_lint=1 ;;
-    *) die "unknown argument '$argument'; usage: tools/setup.sh [--tests] [--lint]" ;;
+    *) die "argument: got '$argument'; expected --tests or --lint; usage: tools/setup.sh [--tests] [--lint]" ;;
   esac
 done
 
@@ -245,7 +244,7 @@ if ! has_new_cmake; then packages+=(cmake); fi
 if ((${#packages[@]})); then install_packages "${packages[@]}" || failed=1; fi
 
 mapfile -t modules < <(missing_modules "${python_requirements[@]}")
-# An older release of the system ships an older CMake; pip has the current one.
+# Older systems have an older CMake. pip has the current one.
 if ! has_new_cmake && ! can_install; then
   failed=1
 elif ! has_new_cmake && [[ ! -x $venv/bin/cmake ]]; then
@@ -258,13 +257,13 @@ case $torch in
   python) torch_dir=$(venv_torch_dir || true) ;;
   *) torch_dir=$(wheel_torch_dir "$torch" || true) ;;
 esac
-# No wheel fits this machine, or its settings of pip exclude the release.
+# No wheel matches this machine, or pip's settings exclude the release.
 if [[ -z $torch_dir && -z ${STEPTAPE_TORCH:-} ]]; then
-  say "LibTorch $torch cannot be had here, see above: taking the torch that the tests compare with"
+  say "LibTorch $torch could not be installed, see above; using the torch of tools/requirements/tests.txt"
   torch_dir=$(venv_torch_dir || true)
 fi
 if [[ -z $torch_dir && -z ${STEPTAPE_TORCH:-} ]]; then
-  say "LibTorch cannot be had from Python's packages here, see above: taking Debian's"
+  say "LibTorch could not be installed from Python packages, see above; using Debian's"
   torch=debian
 fi
 if [[ $torch == debian ]]; then
@@ -274,10 +273,10 @@ if [[ $torch == debian ]]; then
   fi
 fi
 if [[ -z $torch_dir && $torch != none ]]; then
-  say "missing: LibTorch ${STEPTAPE_TORCH:-} (get it: run tools/setup.sh where it may install, or set Torch_DIR to the share/cmake/Torch of one)"
+  say "missing: LibTorch ${STEPTAPE_TORCH:-} (run tools/setup.sh where it may install, or set Torch_DIR to the folder share/cmake/Torch of a LibTorch)"
   failed=1
 fi
-if ((failed)); then die "something is missing, see above"; fi
+if ((failed)); then die "packages are missing; install those listed above and run again"; fi
 
 path=$PATH
 if ! has_new_cmake; then path=$venv/bin:$PATH; fi

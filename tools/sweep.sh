@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests of build/release under conditions of other machines: other instruction sets, one
-# core, a busy machine, and another user with another language in another folder. Takes hours.
+# Runs the tests of build/release under the conditions of other machines: other instruction sets, one core, a busy
+# machine, and another user with another language in another folder. It takes hours.
 #
 #   tools/sweep.sh                      every condition
-#   tools/sweep.sh busy one-core        some of them; --list names all
+#   tools/sweep.sh busy one-core        some conditions; --list prints all
 #   STEPTAPE_SWEEP_TESTS='-R torch_'    arguments for ctest, to run some tests only
 #
-# Root is needed for `stranger`, which adds a user. The last line counts conditions.
+# `stranger` adds a user and needs root. The last line counts conditions.
 set -euo pipefail
 # shellcheck source=tools/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -16,12 +16,12 @@ cd "$root"
 readonly conditions=(aten-default aten-avx2 onednn-sse41 onednn-avx2 one-core busy stranger)
 read -r -a chosen_tests <<<"${STEPTAPE_SWEEP_TESTS:-}"
 
-# run_tests <environment or command> ...: ctest under it.
+# run_tests <command or environment> ...: runs ctest under it
 run_tests() {
   "$@" ctest --preset release "${chosen_tests[@]}"
 }
 
-# While all cores have something else to do.
+# Runs the tests while every core is busy.
 run_busy() {
   local spinners=() status=0
   for ((i = 0; i < $(nproc); ++i)); do
@@ -34,11 +34,11 @@ run_busy() {
   return "$status"
 }
 
-# A clone in a folder with a space and an umlaut, built and tested by a user without rights, in a
-# Turkish locale, where "i" has another capital, and a time zone of odd minutes.
+# Builds and tests a clone in a folder with a space and an umlaut, as a user without privileges, in a Turkish locale,
+# in which "i" has another capital, and in a time zone that is not a whole hour from UTC.
 run_stranger() {
   local user=steptape-stranger home folder settings
-  ((EUID == 0)) || die "'stranger' adds a user, which needs root"
+  ((EUID == 0)) || die "stranger: got user $(id -un); expected root, because it adds a user"
   if ! locale -a | grep -qi '^tr_TR.utf-\?8$'; then
     install_packages locales && localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 || return 1
   fi
@@ -50,7 +50,7 @@ run_stranger() {
   mkdir -p "${folder%/*}"
   git clone -q "$root" "$folder" || return 1
   chown -R "$user": "${folder%/*}"
-  # Where this machine gets its packages from stays as it is.
+  # Keeps this machine's sources of packages.
   settings=$(compgen -e | grep -E '^(PIP|SSL|REQUESTS)_|_proxy$' | paste -s -d , || true)
   su - "$user" ${settings:+-w "$settings"} -s /bin/bash -c "cd '$folder' && export LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 \
     TZ=Asia/Kathmandu && time tools/quickstart.sh && time tools/test.sh"
@@ -65,7 +65,7 @@ run_condition() {
     one-core) run_tests taskset -c 0 ;;
     busy) run_busy ;;
     stranger) run_stranger ;;
-    *) die "unknown condition '$1'; --list names all" ;;
+    *) die "condition: got '$1'; expected one that --list prints" ;;
   esac
 }
 
@@ -73,13 +73,13 @@ if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${conditions[@]}"
   exit
 fi
-wanted=("$@")
-if ((${#wanted[@]} == 0)); then wanted=("${conditions[@]}"); fi
+chosen=("$@")
+if ((${#chosen[@]} == 0)); then chosen=("${conditions[@]}"); fi
 
 mkdir -p build/sweep
 passed=0
 failed=0
-for condition in "${wanted[@]}"; do
+for condition in "${chosen[@]}"; do
   log=build/sweep/$condition.log
   start=$SECONDS
   if (run_condition "$condition") >"$log" 2>&1; then

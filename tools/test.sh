@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up, builds and runs the tests. Ends with what the failed ones said and a line that counts them all:
+# Sets up, builds and runs the tests. It ends with the output of failed tests and a line that counts all:
 # "N passed, N failed".
 #
 #   tools/test.sh                 every test of the full build
@@ -28,7 +28,7 @@ case ${1:-} in
     release_targets+=(benchmarks all_verify_interface_header_sets)
     ;;
   --torch) export STEPTAPE_TORCH=${2:?tools/test.sh --torch needs a release, such as 2.15.0, or debian} ;;
-  *) die "unknown argument '$1'; usage: tools/test.sh [--quick | --sanitizers | --all | --torch RELEASE]" ;;
+  *) die "argument: got '$1'; expected --quick, --sanitizers, --all or --torch RELEASE; usage: tools/test.sh [--quick | --sanitizers | --all | --torch RELEASE]" ;;
 esac
 
 settings=$(tools/setup.sh --tests)
@@ -39,7 +39,7 @@ failed=0
 failures=$(mktemp)
 trap 'rm -f "$failures"' EXIT
 
-# failed_tests <log of ctest>: each failed test's line and the last of what it said
+# failed_tests <log of ctest>: the line and the end of the output of each failed test
 failed_tests() {
   awk -v most=60 '
     function tell(   i) {
@@ -53,8 +53,8 @@ failed_tests() {
   ' "$1"
 }
 
-# make_preset <preset> [target ...]: configures and builds; keeps what was said, except in a terminal, which
-# shows one changing line that a pipe would make a thousand.
+# make_preset <preset> [target ...]: configures and builds. It keeps the output, except in a terminal: there ninja
+# updates one line, which would become a thousand lines in a pipe.
 make_preset() {
   local log
   log=$(build_folder "$1")/build.log
@@ -67,12 +67,12 @@ make_preset() {
   fi
 }
 
-# failed_steps <log of a build>: what compilers and linkers found wrong, and where
+# failed_steps <log of a build>: the errors of compilers and linkers
 failed_steps() {
   grep -E -A 2 '(^|: )(fatal )?error: |^CMake Error|undefined reference' "$1" | cut -c 1-400 | head -n 40 || true
 }
 
-# run_preset <preset>: adds its tests to the counts; a build that fails is one failed test.
+# run_preset <preset>: adds its tests to the counts. A failed build counts as one failed test.
 run_preset() {
   local preset=$1 start=$SECONDS folder log
   folder=$(build_folder "$preset")
@@ -80,7 +80,7 @@ run_preset() {
   local targets=() arguments=("${ctest_arguments[@]}") summary total broken
   case $preset in
     release) targets=("${release_targets[@]}") ;;
-    # The slow tests look at files and packages, which a sanitizer does not change.
+    # The slow tests check files and packages, which sanitizers do not affect.
     asan | tsan) arguments=(--label-exclude slow) ;;
   esac
   if ! make_preset "$preset" "${targets[@]}"; then
@@ -105,7 +105,7 @@ run_preset() {
   passed=$((passed + total - broken))
   failed=$((failed + broken))
   if ((broken > 0)); then
-    say "$preset: these failed; all they said is in $log"
+    say "$preset: tests failed; $log has their complete output"
     { echo "$preset:" && failed_tests "$log"; } >>"$failures"
   fi
   say "$preset: $((total - broken)) passed, $broken failed, in $((SECONDS - start)) s"

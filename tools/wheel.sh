@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the wheel of the Python package, and tests it in an environment without a compiler. The last line
-# on stdout is its path.
+# Builds the wheel of the Python package and tests it in an environment without a compiler. The last line on
+# stdout is the wheel's path.
 #
-#   tools/wheel.sh [PYTHON]     PYTHON: python3 by default; from 3.12 on the wheel serves all later versions
+#   tools/wheel.sh [PYTHON]     default: python3; from 3.12 on, the wheel works with all later versions
 #
-# auditwheel, where it is installed, says which systems the wheel runs on and names it after them;
-# abi3audit proves that it uses only the stable ABI.
+# If auditwheel is installed, it determines on which systems the wheel runs and renames the wheel accordingly.
+# If abi3audit is installed, it checks that the wheel uses only the stable ABI.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
-(($# <= 1)) || die "got $# arguments; usage: tools/wheel.sh [PYTHON]"
+(($# <= 1)) || die "arguments: got $#; expected at most one; usage: tools/wheel.sh [PYTHON]"
 python=${1:-python3}
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
-  die "got $("$python" --version), expected Python 3.10 or later"
+  die "$python: got $("$python" --version); expected Python 3.10 or later"
 readonly folder=$root/build/wheel
 rm -rf "$folder/built" "$folder/repaired" "$folder/environment"
 mkdir -p "$folder"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conan 2 recipe of the checkout that it lies in:
+"""Conan 2 recipe of the checkout that contains it:
 
     conan create packaging/conan
 
@@ -102,7 +102,7 @@ class SteptapeConan(ConanFile):
         rmdir(self, os.path.join(self.package_folder, "share"))
 
     def package_info(self):
-        # Steptape's own package files declare its targets, and find what each component links to.
+        # Steptape's own package files declare its targets and find each component's dependencies.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = [os.path.join("lib", "cmake", "steptape")]
         self.cpp_info.libs = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by CPack on the staged files: gives each package its copyright and changelogs, and compresses these and
-# the man pages without a time stamp, as Debian's policy has it.
+# CPack runs this on the staged files. It adds the copyright file and changelogs to each package, and compresses the
+# changelogs and man pages without a time stamp, as Debian's policy requires.
 
 find_program(gzip gzip REQUIRED)
 
@@ -11,7 +11,7 @@ function(compress)
   endforeach()
 endfunction()
 
-# The date of SOURCE_DATE_EPOCH where that is set.
+# The date of SOURCE_DATE_EPOCH if it is set.
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)

@@ -22,9 +22,12 @@ struct Subtree {
 }  // namespace
 
 std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records) {
-  // The spans inside of one lie right in front of it, so that they end at the same place in both
-  // orders: the first of them, or the span itself, stands where as many stand before it as ended
-  // before all of them, and as many as are around it.
+  //   time ───────────────────────▶      arrival (by end)               b    d    c    a    e
+  //                                      spans that ended before the
+  //   a ├─────────────────┤  e ├──┤        first one inside this span   0    1    1    0    4
+  //   b   ├──┤                           + spans around it              1    2    1    0    0
+  //   c         ├───────┤                = place (by start)             1    3    2    0    4
+  //   d           ├──┤                     parents come first           a    b    c    d    e
   std::vector<std::uint32_t> places(records.size(), kNowhere);
   std::vector<Subtree> ended;
   std::uint32_t count = 0;
@@ -41,7 +44,7 @@ std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records) {
     ++count;
     places[i] = count - subtree.spans;
   }
-  // From the back, each span finds those around it that are there.
+  // Backward, each span finds the spans around it that were recorded.
   std::vector<const SpanRecord*> around;
   for (std::size_t i = records.size(); i-- > 0;) {
     if (places[i] == kNowhere) {

@@ -18,9 +18,9 @@ function(get_data expected_status expected)
 endfunction()
 set(script ${SOURCE_DIR}/tools/get_data.sh)
 
-get_data(1 "unknown data set 'faces'; usage: " ${script} faces)
+get_data(1 "data set: got 'faces'; expected fashion-mnist, mnist or cifar10; usage: " ${script} faces)
 foreach(job IN ITEMS SLURM_JOB_ID=7 PBS_JOBID=7 COBALT_JOBID=7 STEPTAPE_OFFLINE=1)
-  get_data(1 "no MNIST in digits, and jobs (or STEPTAPE_OFFLINE=1) fetch nothing; on a machine with internet run: tools/get_data.sh mnist digits"
+  get_data(1 "MNIST: no files in digits, and jobs and STEPTAPE_OFFLINE=1 fetch nothing; on a machine with internet access run: tools/get_data.sh mnist digits"
     ${job} ${script} mnist digits)
   get_data(1 "run: tools/get_data.sh cifar10 pictures" ${job} ${script} cifar10 pictures)
 endforeach()

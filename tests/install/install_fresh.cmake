@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs BUILD_DIR into an empty PREFIX and checks that what is installed can be moved: its CMake
-# and pkg-config files name no folder of this machine's build. With HAS_TOOL the tool must be there,
-# and what shells and man(1) want of it.
+# Installs BUILD_DIR into an empty PREFIX and checks that the installation can be moved: its CMake and pkg-config
+# files name no folder of this build. With HAS_TOOL it must contain the tool, its shell completions and its man pages.
 file(REMOVE_RECURSE ${PREFIX})
 execute_process(
   COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${PREFIX}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TensorBoard shows what all ranks of a job saw, and which of them was slow."""
+"""TensorBoard shows the values of all ranks of a job, and which rank was slow."""
 
 import io
 import os
@@ -21,9 +21,9 @@ from patience import PATIENCE_SECONDS
 from tensorboard_server import TensorBoard
 
 RANKS = 4
-# As rank_writer logs them: with what means something in a regular expression.
+# The tags of rank_writer, with characters that are special in a regular expression.
 METRICS = ["loss/train", "loss/test [EMA.9]", "|gradient|^2+$"]
-# Of the runs of slow ranks: ranks, the slow one, and the part in which it is.
+# The runs with slow ranks: number of ranks, the slow rank, and the part in which it is slow.
 SLOW = {"slow_input": (4, 2, "input"), "slow_forward": (3, 0, "forward"),
         "slow_of_two": (2, 1, "input")}
 STEPS = [5, 10, 15, 20, 25, 30]  # At which rank_writer gathers the times.
@@ -51,7 +51,7 @@ def setUpModule():
 
 
 def wait_until_loaded():
-    """Fails until the last of what each run holds is there."""
+    """Fails until the last value of each run is loaded."""
     texts = tensorboard.get("plugin/text/tags")
     assert "files/rank_00003" in texts.get("job", []), texts
     curves = [(run, "straggler/slowdown", len(STEPS)) for run in ("equal", *SLOW)]
@@ -62,7 +62,7 @@ def wait_until_loaded():
 
 
 def texts_of(server, run, tag):
-    """The texts by their steps, without what marks them up."""
+    """Returns the texts by step, without markup."""
     texts = server.get("plugin/text/text", run=run, tag=tag)
     return {text["step"]: re.sub("<.*?>", "", text["text"]).strip() for text in texts}
 
@@ -110,12 +110,12 @@ class MarginCharts(AllRanksCase):
         self.assertEqual(steps[1:], steps[:1] * 2, "the page draws nothing where steps differ")
         return [np.array([value for _, _, value in curve]) for curve in events], steps[0]
 
-    def test_there_is_one_for_each_metric_in_the_category_of_its_tag(self):
+    def test_each_metric_has_a_chart_in_the_category_of_its_tag(self):
         self.assertEqual({title: category for title, (category, _) in self.charts().items()},
                          {"loss/train": "loss", "loss/test [EMA.9]": "loss",
                           "|gradient|^2+$": "|gradient|^2+$"})
 
-    def test_the_band_is_what_the_ranks_themselves_logged(self):
+    def test_the_band_matches_what_the_ranks_logged(self):
         for metric in METRICS:
             with self.subTest(metric):
                 (mean, least, greatest), steps = self.series(metric)
@@ -151,11 +151,11 @@ class RankValues(AllRanksCase):
         self.show("histograms", "loss/train/ranks", tags="ranks")
         self.eventually(lambda: self.assert_colored("vz-histogram-timeseries", 2000))
 
-    def test_images_of_chosen_ranks_say_whose_they_are(self):
+    def test_images_of_chosen_ranks_name_their_rank(self):
         tags = tensorboard.get("plugin/images/tags")["job"]
         self.assertEqual(sorted(tags), ["sample/rank_00000", "sample/rank_00002"])
         for rank in (0, 2):
-            # The rings of a rank lie around a point of its own in the first row.
+            # In the first row, the rings of each rank surround its own point.
             x, y = np.meshgrid(np.arange(48), np.arange(48))
             rings = 0.5 + 0.5 * np.sin(np.hypot(x - 12 * rank, y) / 3)
             np.testing.assert_allclose(self.image(f"sample/rank_{rank:05}"), 255 * rings, atol=1)
@@ -169,7 +169,7 @@ class RankValues(AllRanksCase):
         with Image.open(io.BytesIO(data)) as picture:
             return np.array(picture)
 
-    def test_texts_of_chosen_ranks_say_whose_they_are(self):
+    def test_texts_of_chosen_ranks_name_their_rank(self):
         tags = tensorboard.get("plugin/text/tags")["job"]
         self.assertEqual(sorted(tags), ["files/rank_00001", "files/rank_00003"])
         for rank in (1, 3):
@@ -209,19 +209,19 @@ class Stragglers(AllRanksCase):
     def test_names_the_slower_of_two(self):
         self.assert_named("slow_of_two")
 
-    def test_says_nobody_to_be_slow_because_he_waits(self):
-        # Those who wait, wait longer than they work.
+    def test_does_not_blame_a_rank_that_waits(self):
+        # The waiting ranks wait longer than they work.
         self.assertTrue((self.slow_points("slow_input", "wait/mean_ms") > 20).all())
         tags = tensorboard.get("plugin/scalars/tags")["slow_input"]
         self.assertIn("straggler/wait/max_ms", tags)
         self.assertNotIn("straggler/wait/slowest_rank", tags)
 
-    def test_names_nobody_where_all_are_equal(self):
+    def test_names_no_rank_if_all_are_equal(self):
         steps, slowdowns = self.points("equal", "straggler/slowdown")
         self.assertEqual((steps, list(slowdowns)), (STEPS, [1] * 6))
         self.assertNotIn("equal", tensorboard.get("plugin/text/tags"))
 
-    def test_says_nobody_to_be_slow_in_a_part_that_nobody_has(self):
+    def test_names_no_rank_for_a_part_that_no_rank_has(self):
         tags = tensorboard.get("plugin/scalars/tags")["slow_input"]
         self.assertIn("straggler/optimizer/max_ms", tags)
         self.assertNotIn("straggler/optimizer/slowest_rank", tags)

@@ -14,8 +14,8 @@ from owned_process import OwnedProcess
 from patience import PATIENCE_SECONDS
 
 
-# TensorBoard's pages are web components and frames, into which querySelector() does not look. These
-# functions are there for every script.
+# TensorBoard's pages are web components and frames, which querySelector() does not search. Every script can use
+# these functions.
 FUNCTIONS = """
 function childrenOf(node) {
   const frame = node.contentDocument ? [node.contentDocument] : [];
@@ -94,7 +94,7 @@ class Page(OwnedProcess):
         self._profile.cleanup()
 
     def open(self, url):
-        # A new address that differs behind '#' only would not load the page anew.
+        # An address that differs only after '#' would not reload the page.
         self._call("Page.navigate", url="about:blank")
         self._errors.clear()
         self._call("Page.navigate", url=url)
@@ -123,8 +123,8 @@ class Page(OwnedProcess):
     def text(self):
         return " ".join(self.evaluate("textOf(document)").split())
 
-    # A path is a CSS selector that is looked for everywhere, also within components, or several with
-    # '>>' between them, each looked for below what the one before it has found.
+    # A path is a CSS selector, which is searched everywhere, components included, or several selectors
+    # joined by '>>', each of which is searched below the match of the previous one.
 
     def all(self, path, expression="textOf(e).trim()"):
         """What an expression gives for each element `e` at a path."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `steptape check` says of a run's files and layouts is what the real TensorBoard does."""
+"""`steptape check` reports of a run's files and layouts what the real TensorBoard does with them."""
 
 import json
 import os
@@ -105,7 +105,7 @@ class Experiments(CheckedRuns):
         self.assertTrue(shown.get("metricInfos"))
         return [info["name"]["tag"] for info in shown["metricInfos"]]
 
-    def test_one_run_s_is_shown_for_all(self):
+    def test_one_experiment_is_shown_for_all_runs(self):
         for name in "abc":
             Run(self.directory, name).file(version(0), event(0, experiment(name)))
         self.assertEqual(self.effects(), {"experiment-conflict": ("loss", "loss")})
@@ -124,7 +124,7 @@ class Experiments(CheckedRuns):
 
 
 class FileOrder(CheckedRuns):
-    def test_a_file_out_of_order_costs_nothing_by_itself(self):
+    def test_a_file_out_of_order_alone_loses_nothing(self):
         run = Run(self.directory, "run")
         run.file(version(100), *points("late", range(10, 20)))
         run.file(version(0), *points("early", range(10)))
@@ -141,7 +141,7 @@ class FileOrder(CheckedRuns):
         self.assert_shown(True, loss=range(10))
         self.assert_shown(False, loss=[*range(10, 20), *range(10)])
 
-    def test_a_restart_in_such_a_file_drops_what_was_written_after_it(self):
+    def test_a_restart_in_a_file_out_of_order_drops_later_points(self):
         run = Run(self.directory, "run")
         run.file(version(100), start(0), *points("loss", range(10, 20)))
         run.file(version(0), start(15), *points("other", range(5)))

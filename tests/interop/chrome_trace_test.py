@@ -18,7 +18,7 @@ from torch import profiler
 
 COPY = os.environ["STEPTAPE_CHROME_TRACE_COPY"]
 
-# Numbers of an event in its file, and the arrow's end that every operator is given.
+# The numbers of an event in its file, and the arrow's end that every operator gets.
 DERIVED = {"External id", "Ev Idx", "Record function id", "Python id", "Python parent id"}
 OURS = {"kind"}
 
@@ -56,7 +56,7 @@ def is_span(event):
 
 
 def spans(events):
-    """Every span as what can be compared; the asynchronous ones from their begin and end."""
+    """Returns every span in a comparable form, asynchronous spans from their begin and end events."""
     ends = {event["id"]: event for event in events if event["ph"] == "e"}
     found = []
     for event in events:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ddp_twin.cpp and ddp_peer.py both train: a small network, from given weights, on given data.
+"""The tasks that ddp_twin.cpp and ddp_peer.py both train: a small network with given weights and data.
 
 A task is a file of torch.save(), so that both begin with the same bits.
 """
@@ -14,7 +14,7 @@ STEPS = 20
 BATCH = 8
 CLASSES = 10
 
-# What holds for a task that does not say otherwise.
+# The defaults of a task.
 DEFAULTS = {
     "optimizer": "sgd",
     "lr": 0.05,

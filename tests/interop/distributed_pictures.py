@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the pictures of docs/distributed.md: TensorBoard showing what all ranks saw.
+"""Takes the pictures of docs/distributed.md: TensorBoard with the values of all ranks.
 
     bin=build/release/bin
     mpiexec -n 4 $bin/fashion_mnist --model mlp --max-steps 100 --log-dir runs/fashion

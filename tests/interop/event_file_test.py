@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a killed process leaves, and how many bytes a scalar takes."""
+"""The event file of a killed process is readable, and a scalar takes few bytes."""
 
 import glob
 import os
@@ -56,7 +56,7 @@ class ScalarBytes(EventFileTest):
         writer_program.run("curves", form, self.log_dir, self.TAGS, self.STEPS)
         return os.path.getsize(self.event_file()) / (self.TAGS * self.STEPS)
 
-    def test_are_at_most_22_at_ten_tags_a_step(self):
+    def test_are_at_most_22_at_ten_tags_per_step(self):
         self.assertLessEqual(self.bytes_of("compatible"), 22)
 
     def test_are_at_most_27_as_tensors(self):

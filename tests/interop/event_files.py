@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Event files as TensorBoard's own loader reads them, for what no page shows."""
+"""Event files as TensorBoard's own loader reads them, for data that no page shows."""
 
 import glob
 import os

@@ -11,7 +11,7 @@
 
 #include "summary/image/image.h"
 
-/// Notes what a program logs, one JSON object a line, for a checker that then asks TensorBoard.
+/// Writes what a program logs, one JSON object per line, for a checker that compares TensorBoard.
 ///
 /// @threads Thread-safe.
 class ExpectationLog {
@@ -20,7 +20,7 @@ class ExpectationLog {
 
   /// A run that TensorBoard lists although it holds no value.
   void run(std::string_view run);
-  /// @param wallTime Where the caller gave one; else any time while the program ran is right.
+  /// @param wallTime The caller's, if any; otherwise any time while the program ran is right.
   void scalar(std::string_view run, std::string_view tag, std::int64_t step, double value,
               std::optional<double> wallTime = std::nullopt);
   void names(std::string_view run, std::string_view tag, std::string_view displayName,

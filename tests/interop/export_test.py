@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`steptape export` gives Python what TensorBoard's EventAccumulator reads of the same files."""
+"""`steptape export` writes the same data that TensorBoard's EventAccumulator reads from the files."""
 
 import json
 import math

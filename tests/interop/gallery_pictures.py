@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the pictures of docs/gallery.md: TensorBoard's pages, showing what the gallery logged.
+"""Takes the pictures of docs/gallery.md: TensorBoard's pages with the values of the gallery.
 
     build/release/bin/gallery runs/gallery    # with LibTorch, the component figure and Fashion-MNIST
     tests/interop/gallery_pictures.py runs docs/images
@@ -74,7 +74,7 @@ class GalleryCamera(Camera):
             screenshot.wait_until_drawn(self._page)  # Until then it moves.
             self._page.double_click(f'g.node[data-name="{scope}"]')
         screenshot.wait_until_drawn(self._page)
-        # Takes away the red frame of the selected node, and the overview.
+        # Removes the red frame of the selected node, and the overview.
         self._page.evaluate("findAll('#svg')[0].dispatchEvent(new MouseEvent('click'))")
         self._page.evaluate("findAll('tf-graph-minimap')[0].style.display = 'none'")
         self._page.evaluate("findAll('tf-graph-scene')[0].fit()")

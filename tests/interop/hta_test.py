@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""HolisticTraceAnalysis finds its way about the traces of a job of two ranks.
+"""HolisticTraceAnalysis reads the traces of a job of two ranks.
 
     hta_test.py [folder]
 
@@ -96,7 +96,7 @@ class HolisticTraceAnalysis(unittest.TestCase):
     def test_finds_the_steps(self):
         steps = sorted(self.traces[0].steps)
         self.assertGreater(len(steps), 2)
-        # It leaves out the last one by default.
+        # By default HolisticTraceAnalysis omits the last step.
         self.assertEqual(list(TraceAnalysis(trace_dir=folder).get_profiler_steps()), steps[:-1])
         self.assertEqual(self.labeled("all").iterations(), steps)
 
@@ -109,7 +109,7 @@ class HolisticTraceAnalysis(unittest.TestCase):
             self.assertEqual(dict(operators["counts"]),
                              {name: calls for name, (calls, _) in expected.items()})
             for name, (calls, time) in expected.items():
-                # It rounds times to whole microseconds, at both ends of a call.
+                # HolisticTraceAnalysis rounds both ends of a call to whole microseconds.
                 self.assertAlmostEqual(operators["total_duration"][name], time, msg=name,
                                        delta=2 * calls * MICROSECOND)
 

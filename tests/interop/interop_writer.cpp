@@ -298,7 +298,7 @@ void logFromThreads(const Target& target) {
   }
 }
 
-/// Histograms, images and sounds whose first file is of the other form.
+/// Histograms, images and audio whose first file has the other form.
 void logMixedForms(const Target& target) {
   const std::string run = "mixed";
   for (std::int64_t step = 0; step < 6; ++step) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of TensorBoard's pages in a browser have in common."""
+"""The base class of tests of TensorBoard's pages in a browser."""
 
 import io
 import time

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each page of TensorBoard shows what the gallery logged for it, in a real browser."""
+"""In a real browser, each page of TensorBoard shows the gallery's values."""
 
 import collections
 import os

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a test waits for what a free machine does within seconds."""
+"""Time limits of tests for events that an idle machine produces within seconds."""
 
 PATIENCE_SECONDS = 300

@@ -34,7 +34,7 @@ class Log:
 
 
 class PeerComparison:
-    """What the tests of each kind of value build on; `fast` names TensorBoard's loader.
+    """The base of the tests of each kind of value. `fast` selects TensorBoard's loader.
 
     self.steptape, self.tensorboardx and self.torch are Logs with the same runs and tags.
     """

@@ -27,8 +27,8 @@ class Net(torch.nn.Module):
         return self.head((x * (x + 1)).mean((2, 3)))
 
 
-# The peers take the graph that the package onnx reads from a file. As much of it as they look at is
-# read here without that package. Field numbers:
+# The peers take the graph that the package onnx reads from a file. This module reads the parts that they use,
+# without that package. Field numbers:
 # https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 PACKAGE = "peer_onnx"
 INTEGER, FLOAT = Field.TYPE_INT64, Field.TYPE_FLOAT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What peer_writer.cpp logs, logged by tensorboardX or by torch.utils.tensorboard."""
+"""Logs the values of peer_writer.cpp with tensorboardX or torch.utils.tensorboard."""
 
 import os
 

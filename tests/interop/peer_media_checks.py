@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images, videos and sounds, as the peers' or better in the ways that the checks state."""
+"""Images, videos and audio: equal to the peers', or better as the checks state."""
 
 import io
 import wave
@@ -61,7 +61,7 @@ class ImageChecks:
 
         self.eventually(check)
 
-    def test_images_that_are_too_bright(self):
+    def test_images_out_of_range(self):
         """Steptape and torch clip, tensorboardX wraps round."""
         self.assert_same_pixels("images", "too_bright", [self.torch])
         values = self.arrays["too_bright"].transpose(1, 2, 0)

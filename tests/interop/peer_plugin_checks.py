@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PR curves, meshes, layouts, trials and embeddings, as the peers' or better as stated."""
+"""PR curves, meshes, layouts, trials and embeddings: equal to the peers', or better as the checks state."""
 
 import io
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TensorBoard shows of Steptape what it shows of tensorboardX and of torch.utils.tensorboard.
+"""TensorBoard shows Steptape's files like those of tensorboardX and torch.utils.tensorboard.
 
 Each value is written by all three from the same numbers, and what a TensorBoard serves of it is
 compared. Where it differs, the checks say how exactly; docs/compatibility.md has the list.

@@ -174,7 +174,7 @@ class HistogramChecks:
 
         self.eventually(check)
 
-    def test_histogram_of_what_lies_far_out(self):
+    def test_histogram_of_outliers(self):
         def check():
             ((_, _, ours),) = self.histograms(self.steptape, "far_out")
             self.assertEqual(sum(count for _, _, count in ours), 3)
@@ -186,7 +186,7 @@ class HistogramChecks:
 
         self.eventually(check)
 
-    def test_histogram_of_what_is_not_finite(self):
+    def test_histogram_of_nonfinite_values(self):
         def check():
             ((_, _, ours),) = self.histograms(self.steptape, "not_finite")
             self.assertEqual((ours[0][0], ours[-1][1]), (1, 3))

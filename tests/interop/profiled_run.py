@@ -21,7 +21,7 @@ def train(log_dir, *options):
 
 
 class Summary:
-    """What `steptape profile --json` says of one rank."""
+    """The output of `steptape profile --json` for one rank."""
 
     def __init__(self, trace):
         self._trace = trace

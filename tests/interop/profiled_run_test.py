@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Viewers show what two ranks of a real training did, and agree with `steptape profile`."""
+"""Viewers show a real training of two ranks and agree with `steptape profile`."""
 
 import collections
 import glob
@@ -39,7 +39,7 @@ def setUpModule():
 
 
 class InHolisticTraceAnalysis(hta_test.HolisticTraceAnalysis):
-    """What it finds in every job's traces, and what ours says of ranks and steps."""
+    """The viewer's findings in every job's traces, and those of `steptape profile` about ranks and steps."""
 
     def events(self, rank, name):
         """The spans of a name: for each step (begin, end), by time."""
@@ -78,7 +78,7 @@ class InHolisticTraceAnalysis(hta_test.HolisticTraceAnalysis):
                 sum(times), MILLISECOND * summaries[rank].total_ms["wait for ranks"],
                 delta=ROUNDING * len(times), msg=rank)
 
-    # Before the optimizer's step all gradients must be there, and after it all parameters.
+    # All gradients must be complete before the optimizer's step, all parameters after it.
     def test_sees_no_rank_go_on_before_the_others_have_come(self):
         waits = [self.events(rank, "wait for ranks") for rank in RANKS]
         for step in STEPS:
@@ -145,7 +145,7 @@ class InXProf(unittest.TestCase):
 
 
 class PageOfRun(unittest.TestCase):
-    """What somebody finds who opens a page of TensorBoard, without a filter or a click."""
+    """TensorBoard's pages as they open, without a filter or a click."""
 
     def open(self, name):
         tensorboard = self.enterContext(TensorBoard(log_dir))

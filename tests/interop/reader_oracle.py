@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What TensorBoard's accumulators read of a run, in the words of reader_dump.cpp.
+"""Reads a run with TensorBoard's accumulators, in the format of reader_dump.cpp.
 
 A run is a dict from tag to {"plugin", "display_name", "description", "points"}, each point
 [step, wall time, value].
@@ -23,7 +23,7 @@ from tensorboard.plugins.hparams import plugin_data_pb2 as hparams_pb2
 from tensorboard.plugins.mesh import metadata as mesh_metadata
 from tensorboard.util import tensor_util
 
-# What its server keeps of each series.
+# The number of points that TensorBoard's server keeps per series.
 SAMPLED = {"size_guidance": data_ingester.DEFAULT_SIZE_GUIDANCE,
            "tensor_size_guidance": data_ingester.DEFAULT_TENSOR_SIZE_GUIDANCE}
 ALL = {"size_guidance": plugin_event_accumulator.STORE_EVERYTHING_SIZE_GUIDANCE}
@@ -31,14 +31,14 @@ UNREADABLE = "TensorBoard cannot read it"
 
 
 def dump(directory, purge, sampling="all"):
-    """What RunReader reads."""
+    """Returns what RunReader reads from the run."""
     command = [os.environ["STEPTAPE_READER_DUMP"], directory, purge, sampling]
     text = subprocess.run(command, check=True, timeout=PATIENCE_SECONDS, stdout=subprocess.PIPE).stdout
     return json.loads(text)
 
 
 def server(directory, **options):
-    """What TensorBoard's server reads in Python."""
+    """Returns what TensorBoard's Python server reads from the run."""
     accumulator = plugin_event_accumulator.EventAccumulator(directory, **options).Reload()
     run = {}
     for tag in accumulator.Tags()["tensors"]:
@@ -60,7 +60,7 @@ def graph(directory):
 
 
 def accumulator(directory):
-    """What the class EventAccumulator reads: {kind: {tag: points}}, kinds of the compatible form apart."""
+    """Returns what EventAccumulator reads: {kind: {tag: points}}, with separate kinds for the compatible form."""
     run = event_accumulator.EventAccumulator(
         directory, size_guidance=event_accumulator.STORE_EVERYTHING_SIZE_GUIDANCE).Reload()
     tags = run.Tags()

@@ -148,7 +148,7 @@ def new_style(log_dir):
 
 
 def graphs(log_dir):
-    """Graphs and what their nodes took, and then a restart."""
+    """Graphs with the cost of their nodes, then a restart."""
     def graph(content):
         return event_pb2.Event(wall_time=BEGAN, graph_def=content)
 
@@ -181,7 +181,7 @@ def large(log_dir):
 
 
 def oddities(log_dir):
-    """What no writer should write."""
+    """Events that no writer should write."""
     no_plugin = summary_pb2.SummaryMetadata(display_name="Name")
     Run(log_dir, "oddities").file(
         version(2),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""RunReader reads what TensorBoard's own accumulators read: same tags, points and values.
+"""RunReader reads the same tags, points and values as TensorBoard's own accumulators.
 
 Runs of tensorboardX and torch.utils.tensorboard with every plugin, and such as TensorFlow leaves:
 both forms, restarts, steps that go back, more points than are kept. Where the two differ, the
@@ -32,7 +32,7 @@ def normal(value):
 
 
 def comparable(got, wanted):
-    """A value that we read, without what TensorBoard has not."""
+    """Returns a value of RunReader without the parts that TensorBoard lacks."""
     if isinstance(wanted, dict) and "rounded_rows" in wanted:
         return {"rounded_rows": reader_oracle.rounded(got)}
     if isinstance(wanted, dict) and isinstance(got, dict):
@@ -55,7 +55,7 @@ def without_graphs(run):
 
 
 class Runs:
-    """The runs, and what the tests of both accumulators build on."""
+    """The runs, and the base of the tests of both accumulators."""
 
     maxDiff = 4000
 
@@ -91,7 +91,7 @@ class Runs:
 
 
 class Server(Runs, unittest.TestCase):
-    """Against what TensorBoard's server loads, where its loader is the one in Python."""
+    """Compares with TensorBoard's server and its Python loader."""
 
     def check(self, directory, purge, sampling, **options):
         ours = reader_oracle.dump(directory, purge, sampling)
@@ -170,7 +170,7 @@ class Server(Runs, unittest.TestCase):
         for tag in unreadable:
             self.assertEqual(ours[tag]["points"][0][2]["content"], self.arrays[tag].tobytes().hex())
 
-    def test_differs_in_what_no_writer_should_write(self):
+    def test_differs_for_events_that_no_writer_should_write(self):
         directory = self.path("oddities")
         ours = reader_oracle.dump(directory, "server")["tags"]
         theirs = reader_oracle.server(directory, **reader_oracle.ALL)

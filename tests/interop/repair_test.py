@@ -50,7 +50,7 @@ def flipped(data, offset):
 
 
 class Damage:
-    """A file with a bad spot, and what is intact of it."""
+    """A file with a damaged spot, and its intact parts."""
 
     def __init__(self, rule, damage):
         self.rule = rule
@@ -76,7 +76,7 @@ def flip_value(records):
 
 
 def zero_page(records):
-    """What a network file system leaves where a write did not arrive: 4 KiB of zeros."""
+    """4 KiB of zeros, as a network file system leaves them if a write did not arrive."""
     data = b"".join(records)
     begin = 8192
     lost = {step for step in range(STEPS)
@@ -157,16 +157,16 @@ class Repair(unittest.TestCase):
                 self.assertEqual((finding["offset"], finding["rule"]), (damage.offset, damage.rule))
                 self.assertEqual(finding["fast_data_server"], "loss")
 
-    def test_check_finds_nothing_in_what_was_repaired(self):
+    def test_check_finds_nothing_in_repaired_files(self):
         result = tool("check", "--json", self.repaired)
         self.assertEqual(result.returncode, 0, result.stderr)
         for run in json.loads(result.stdout)["runs"]:
             self.assertEqual(run["findings"], [])
 
-    def test_the_fast_data_server_shows_every_intact_point_of_what_was_repaired(self):
+    def test_the_fast_data_server_shows_every_intact_point_of_repaired_files(self):
         self.check_repaired(fast=True)
 
-    def test_the_python_loader_shows_every_intact_point_of_what_was_repaired(self):
+    def test_the_python_loader_shows_every_intact_point_of_repaired_files(self):
         self.check_repaired(fast=False)
 
     def check_repaired(self, fast):
@@ -204,7 +204,7 @@ class LostMetadata(unittest.TestCase):
     Another file of the run "told" describes a tag again; of the run "guessed" there is none.
     """
 
-    # What each kind of value is, without a word that says so.
+    # Values of each kind without metadata that names the kind.
     VALUES = {
         "scalars": np.float32(0.5),
         "histograms": np.array([[-1, 0, 3], [0, 2.5, 4]]),

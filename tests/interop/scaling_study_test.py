@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TensorBoard shows what the example scaling_study has found, as the terminal does."""
+"""TensorBoard and the terminal show the same results of the example scaling_study."""
 
 import os
 import re

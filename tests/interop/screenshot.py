@@ -27,14 +27,14 @@ CLOSE_SETTINGS = """
   return Boolean(close);
 })()
 """
-# TensorBoard fetches in several rounds, the later ones when it knows what is in sight.
+# TensorBoard fetches data in several rounds, the later ones once it knows which charts are visible.
 REQUESTS = "performance.getEntriesByType('resource').length"
 
 
 def show(page, url, name, tags, smoothing=0):
     """Opens TensorBoard's page `name` with the tags that match a regular expression unfolded."""
     tags = urllib.parse.quote(tags)
-    # The newer pages read their state before the '#', the older ones behind it.
+    # The newer pages read their state before the '#', the older ones after it.
     page.open(f"{url}/?tagFilter={tags}&smoothing={smoothing}"
               f"#{name}&tagFilter={tags}&_smoothingWeight={smoothing}")
     if name == "timeseries":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What was logged is drawn on TensorBoard's pages, in a real browser."""
+"""In a real browser, TensorBoard's pages draw the logged values."""
 
 import os
 import shutil

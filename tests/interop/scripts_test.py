@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What people's scripts read of our files: event accumulators, tbparse, tensorboard-reducer, and a
+"""Scripts of users read our files: event accumulators, tbparse, tensorboard-reducer, and a
 reader that knows the format's definition only."""
 
 import io
@@ -23,7 +23,7 @@ from tensorboard.util import tensor_util
 import writer_program
 
 ALL = {kind: 0 for kind in ("scalars", "histograms", "images", "audio", "tensors")}
-# Whose first file is not of the form that is asked for.
+# Runs whose first file does not have the requested form.
 OTHER_FORM = {"resumed_in_the_other_form", "mixed"}
 
 
@@ -126,7 +126,7 @@ class EventAccumulator(Scripts):
 
 
 class EventAccumulatorOfTensors(Scripts):
-    """Of the tensor form it lists nothing but tensors, which is why that is not the default."""
+    """It lists the tensor form only as tensors, which is why that form is not the default."""
 
     form = "tensor"
 

@@ -52,7 +52,7 @@ class TensorBoard(OwnedProcess):
                    "--load_fast", "true" if fast else "false", "--reload_interval", "1",
                    "--samples_per_plugin",
                    "scalars=100000000,images=1000,histograms=1000,text=1000"]
-        # A session of its own, so that the data server it starts ends with it.
+        # Its own session, so that the data server that it starts ends with it.
         self._process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT,
                                          env={**os.environ, "TMPDIR": self._scratch.name},
                                          start_new_session=True, preexec_fn=_die_with_parent)
@@ -81,7 +81,7 @@ class TensorBoard(OwnedProcess):
             url += "?" + urllib.parse.urlencode(query)
         with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as response:
             data = response.read()
-            # Plugins compress without being asked to.
+            # Plugins compress even if the request does not ask for it.
             is_zipped = response.headers.get("Content-Encoding") == "gzip"
             return gzip.decompress(data) if is_zipped else data
 
@@ -94,7 +94,7 @@ class TensorBoard(OwnedProcess):
 
 
 def eventually(check, deadline):
-    """Calls check() until it raises no AssertionError, and returns what it returns.
+    """Calls check() until it raises no AssertionError, and returns its result.
 
     Raises the last AssertionError when check() still fails at the deadline, in time.monotonic().
     """

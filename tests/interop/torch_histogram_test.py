@@ -17,7 +17,7 @@ RUN = "histograms"
 
 
 def logged_histograms(file_name):
-    """Yields (tag, step, values) for what torch can write too.
+    """Yields (tag, step, values) for every histogram that torch can write too.
 
     It refuses empty input, does not count what lies beyond its outermost limits, and makes every
     edge NaN where one value is.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ program under test, interop_writer, and what it says it logged."""
+"""Runs interop_writer, the C++ program under test, and reads the list of what it logged."""
 
 import collections
 import io
@@ -35,7 +35,7 @@ def check_wav(case, data, line):
 
 
 class Expectations:
-    """What was logged: for each kind, a dict from (run, tag) to the lines about it, by step."""
+    """The logged values: for each kind, a dict from (run, tag) to its lines, by step."""
 
     def __init__(self, file_name):
         self._kinds = collections.defaultdict(lambda: collections.defaultdict(dict))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""XProf, TensorBoard's profile page, shows what is in our profiles."""
+"""XProf, TensorBoard's profile page, shows the contents of our profiles."""
 
 import collections
 import json
@@ -77,7 +77,7 @@ class Tools(unittest.TestCase):
         self.assertEqual([row["stepnum"] for row in rows], ["11", "12", "13", "14", "15"])
         self.assert_times(rows, "stepTimeMs", 11, 12, 13, 14, 15)
 
-    def test_overview_tells_loading_and_host_time_from_the_rest(self):
+    def test_overview_separates_loading_and_host_time(self):
         rows = self.run_in("job1").steps()
         # Loading counts as such also where an operator runs in it; zones count as nothing.
         self.assert_times(rows, "infeedTimeMs", 2, 2, 2, 2, 2)
@@ -97,7 +97,7 @@ class Tools(unittest.TestCase):
                        if table and "input_conclusion" in (table.get("p") or {})]
         self.assertIn("NOT input-bound", conclusion)
 
-    def test_overview_says_what_was_dropped(self):
+    def test_overview_reports_dropped_spans(self):
         messages = {row["message"] for table in self.run_in("job2").get("overview_page") if table
                     for row in rows_of(table) if "message" in row}
         what = "dropped 3 spans: the profile does not show all that happened"
@@ -158,7 +158,7 @@ class Tools(unittest.TestCase):
         # 2.2 ms into the fourth step, after a millisecond and steps of 10, 11 and 12.
         self.assertEqual(int(summary["peakStatsTimePs"]), 36_200_000_000)
 
-    def test_memory_profile_shows_who_allocates_and_when(self):
+    def test_memory_profile_shows_allocations_by_operator_and_time(self):
         cpu = self.run_in("job1").memory(HOST)
         self.assertEqual(len(cpu["sampledTimelineSnapshots"]), 2 * STEPS)
         peak, = cpu["memoryProfileSnapshots"]
@@ -206,7 +206,7 @@ class Tools(unittest.TestCase):
         self.assertEqual(counter["name"], "Memory in use")
         self.assertEqual(counter["entries"][:2], [[3200, 3 << 20], [5700, 1 << 20]])
 
-    def test_trace_viewer_shows_arguments_of_what_is_clicked(self):
+    def test_trace_viewer_shows_the_arguments_of_a_clicked_span(self):
         job = self.run_in("job1")
         addmm = next(event for event in job.trace(HOST) if event["name"] == "aten::addmm")
         clicked = job.trace(HOST, event_name="aten::addmm", start_time_ms=addmm["ts"] / 1000,
@@ -218,7 +218,7 @@ class Tools(unittest.TestCase):
 
 
 class Pages(PageCase):
-    """What is drawn. Charts come from a server of Google's: without a network they are missing."""
+    """The drawn pages. Charts load from a Google server, so they are missing without a network."""
 
     def setUp(self):
         self.page = self.enterContext(Page(1400, 1000))

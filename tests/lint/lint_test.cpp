@@ -155,7 +155,7 @@ TEST(Layers, NoIncludePointsUp) {
   EXPECT_GT(checked, 50) << "the includes were not found";
 }
 
-TEST(Layers, EachIsDescribedInTheReadmeOfTheRooms) {
+TEST(Layers, EachIsDescribedInSrcReadme) {
   const SourceTree readmes(STEPTAPE_SOURCE_DIR, {"src"}, {"README.md"});
   std::set<std::string> described;
   for (const Line& line : readmes.lines("src/README.md")) {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -D BUILD_DIR=... -D STAGE=... -P component_files.cmake
 #
-# Installs each of the components that packages are made of, by itself, and checks that no file is in two of
-# them, that together they are all that is installed, and that what needs a further library is with its own.
+# Installs each component that becomes a package separately. It checks that no file is in two components, that the
+# components together are the whole installation, and that files which need another library are in its component.
 include(${BUILD_DIR}/CPackConfig.cmake)
 file(REMOVE_RECURSE ${STAGE})
 
-# installed(<out> <folder> [--component <name>]): what lies in STAGE/<folder> after installing there
+# installed(<out> <folder> [--component <name>]): the files in STAGE/<folder> after installing there
 function(installed out folder)
   execute_process(
     COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${STAGE}/${folder} ${ARGN}

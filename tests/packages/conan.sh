@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the Conan recipe with its test_package, where `conan` is installed (pip install "conan>=2"). It needs no
-# remote: the profile says that this system's own packages are the required ones.
+# Runs the Conan recipe with its test_package. Needs `conan` (pip install "conan>=2") and no remote: the profile
+# declares this system's own packages as the requirements.
 #
-#   tests/packages/conan.sh [-o 'steptape/*:shared=True' ...]     options go to `conan create`
+#   tests/packages/conan.sh [-o 'steptape/*:shared=True' ...]     options are passed to `conan create`
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tools/common.sh
 source "$here/../../tools/common.sh"
 
-command -v conan >/dev/null || die 'no conan (get it: pip install "conan>=2")'
+command -v conan >/dev/null || die 'conan: not installed; install it: pip install "conan>=2"'
 CONAN_HOME=$(mktemp -d)
 export CONAN_HOME
 trap 'rm -rf "$CONAN_HOME"' EXIT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the recipes of packaging/ against the project: what they name exists, and their version is its."""
+"""Checks the recipes of packaging/: everything they name exists, and their version is the project's."""
 import json
 import pathlib
 import re
@@ -59,10 +59,10 @@ def spack_package():
 
 
 class Recipes(unittest.TestCase):
-    def test_each_option_that_one_names_exists(self):
+    def test_each_named_option_exists(self):
         named = {}
         for path in recipes() + [ROOT / "CMakePresets.json"]:
-            # A variable of the environment is none of CMake's; the scripts that read it are ours.
+            # Environment variables are not CMake options; our scripts read them.
             text = re.sub(r"STEPTAPE_TORCH\b", "", read(path))
             for option in re.findall(r"\bSTEPTAPE_[A-Z_]+", text):
                 named.setdefault(option, path)
@@ -75,12 +75,12 @@ class Recipes(unittest.TestCase):
         named = [version for text in texts for version in re.findall(r"\bsteptape@([0-9.]+)", text)]
         self.assertEqual(named, [project_version()] * 2)
 
-    def test_each_script_that_one_names_exists(self):
+    def test_each_named_script_exists(self):
         named = {script for path in recipes() for script in re.findall(r"\b(?:tools|tests)/[\w/]+\.(?:sh|py)", read(path))}
         self.assertGreater(len(named), 3)
         self.assertEqual([name for name in sorted(named) if not (ROOT / name).is_file()], [])
 
-    def test_those_that_nobody_has_run_say_so_at_their_top(self):
+    def test_recipes_that_were_never_run_say_so_at_the_top(self):
         for path in (VCPKG / "portfile.cmake", SPACK, *(PACKAGING / "container").iterdir()):
             with self.subTest(path.name):
                 self.assertIn("Not run so far", "".join(read(path).splitlines(keepends=True)[:3]))
@@ -118,7 +118,7 @@ class Spack(unittest.TestCase):
 
 
 class Citation(unittest.TestCase):
-    def test_it_has_what_the_format_demands(self):
+    def test_it_has_the_fields_that_the_format_requires(self):
         citation = yaml.safe_load(read(ROOT / "CITATION.cff"))
         self.assertEqual(citation["cff-version"], "1.2.0")
         self.assertGreaterEqual(set(citation), {"authors", "message", "title"})

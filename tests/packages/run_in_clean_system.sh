@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs use_packages.sh in a minimal system of this machine's own release, which has nothing but the archive's
-# packages and those in <folder>:
+# Runs use_packages.sh in a minimal system of this machine's release, which has only the archive's packages and those
+# in <folder>:
 #
 #   tests/packages/run_in_clean_system.sh <folder with .deb files>
 #
-# Needs root, debootstrap and a network. STEPTAPE_DEBIAN_MIRROR names another mirror than debootstrap's own.
+# Needs root, debootstrap and network access. STEPTAPE_DEBIAN_MIRROR overrides debootstrap's default mirror.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tools/common.sh
 source "$here/../../tools/common.sh"
 
 packages=${1:?usage: tests/packages/run_in_clean_system.sh <folder with .deb files>}
-((EUID == 0)) || die "a clean system is a chroot, which needs root; got user $(id -un)"
-command -v debootstrap >/dev/null || die "no debootstrap (get it: apt-get install debootstrap)"
+((EUID == 0)) || die "user: got $(id -un); expected root, because a clean system is a chroot"
+command -v debootstrap >/dev/null || die "debootstrap: not installed; install it: apt-get install debootstrap"
 # shellcheck source=/dev/null
 source /etc/os-release
 
 system=$(mktemp -d)
-# Its mounts are those of the namespace below and end with it.
+# The mounts belong to the namespace below and end with it.
 trap 'rm -rf --one-file-system "$system"' EXIT
 
 options=(--variant=minbase)

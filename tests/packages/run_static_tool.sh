@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the static tool as root in a root directory that holds it and an event file, and nothing else: no shell,
-# no library, no /proc.
+# Runs the static tool as root in a root directory with only the tool and an event file: no shell, no library, no
+# /proc.
 #
 #   tests/packages/run_static_tool.sh <tarball>
 set -euo pipefail
@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source "$here/../../tools/common.sh"
 
 tarball=${1:?usage: tests/packages/run_static_tool.sh <tarball>}
-((EUID == 0)) || die "a bare system is a chroot, which needs root; got user $(id -un)"
+((EUID == 0)) || die "user: got $(id -un); expected root, because a bare system is a chroot"
 
 system=$(mktemp -d)
 trap 'rm -rf "$system"' EXIT
@@ -25,7 +25,7 @@ run() { env -i "$(command -v chroot)" "$system" "$@"; }
 
 version=$(run /steptape --version)
 [[ ${tarball##*/} == "steptape-${version##* }-"* ]] ||
-  die "the static tool of ${tarball##*/} tells another version: got '$version'"
+  die "static tool: got version '$version'; expected that of ${tarball##*/}"
 run /steptape inspect /torch.tfevents | grep scalar >/dev/null ||
   die "the static tool does not inspect tests/golden/torch.tfevents"
 run /steptape export /torch.tfevents --output /export.json ||

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages in /test, uses what each is for, and removes them. Each line that it prints names
-# what was shown; the first that fails ends it. run_in_clean_system.sh runs it in a chroot.
+# Installs the Debian packages in /test, uses each one for its purpose, and removes them. It prints one line per
+# successful check and stops at the first failure. run_in_clean_system.sh runs it in a chroot.
 set -euo pipefail
 cd /test
 export DEBIAN_FRONTEND=noninteractive
-# Open MPI refuses root and more ranks than cores unless told.
+# By default Open MPI rejects root and more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
 shown=0
@@ -23,16 +23,16 @@ shows() {
 }
 
 install() { apt-get -q install -y --no-install-recommends "$@"; }
-# our_packages: those that are installed, or whose configuration is
+# our_packages: our packages that are installed, or whose configuration files are
 our_packages() { dpkg-query -W -f '${Package}\n' '*steptape*' 2>/dev/null || true; }
 our_files() { find / -xdev -path /test -prune -o -iname '*steptape*' -print; }
-# reads <text> <command> ...: the command's output has the text
+# reads <text> <command> ...: checks that the command's output contains the text
 reads() {
   local text=$1
   shift
   "$@" | tee /dev/stderr | grep -F "$text" >/dev/null
 }
-# fails <text> <command> ...: the command fails and says the text, wherever its lines break
+# fails <text> <command> ...: checks that the command fails and prints the text, wherever its lines break
 fails() {
   local text=$1 output
   shift
@@ -41,7 +41,7 @@ fails() {
   tr -s ' \n' ' ' <<<"$output" | grep -F "$text" >/dev/null
 }
 
-# builds <project>: tests/install/<project>, by CMake
+# builds <project>: builds tests/install/<project> with CMake
 builds() {
   cmake -S "install/$1" -B "build/$1" && cmake --build "build/$1"
 }

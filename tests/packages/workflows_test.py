@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the workflows and forms for GitHub: they cannot run here, but all that they name can be looked up."""
+"""Checks GitHub's workflows and forms: they cannot run here, but everything they name must exist."""
 import json
 import pathlib
 import re
@@ -44,15 +44,15 @@ def all_commands():
 
 
 class Workflows(unittest.TestCase):
-    def test_there_are_some(self):
+    def test_workflows_exist(self):
         self.assertGreater(len(workflows()), 4)
 
-    def test_each_may_only_read_unless_a_job_says_more(self):
+    def test_permissions_are_read_only_by_default(self):
         for path in workflows():
             with self.subTest(path.name):
                 self.assertEqual(parse(path)["permissions"], {"contents": "read"})
 
-    def test_only_a_tag_lets_a_job_write(self):
+    def test_only_jobs_for_a_tag_may_write(self):
         for path in workflows():
             workflow = parse(path)
             for name, job in workflow["jobs"].items():
@@ -60,7 +60,7 @@ class Workflows(unittest.TestCase):
                     with self.subTest(f"{path.name}, {name}"):
                         self.assertEqual(triggers(workflow), {"push": {"tags": ["v*"]}})
 
-    def test_each_job_ends_after_a_time(self):
+    def test_each_job_has_a_time_limit(self):
         for path in workflows():
             for name, job in parse(path)["jobs"].items():
                 with self.subTest(f"{path.name}, {name}"):
@@ -88,7 +88,7 @@ class Workflows(unittest.TestCase):
             for action, commit in re.findall(r"uses: ([^@\s]+)@(\w+)", path.read_text(encoding="utf-8")):
                 self.assertEqual(versions.setdefault(action, commit), commit, action)
 
-    def test_each_named_script_exists_and_knows_the_option(self):
+    def test_each_named_script_exists_and_accepts_the_option(self):
         named = []
         for workflow, command in all_commands():
             for script, option in re.findall(r"(?<!\S)((?:tools|tests)/[\w/.-]+)(?: (--[\w-]+))?", command):
@@ -113,7 +113,7 @@ class Workflows(unittest.TestCase):
 
 
 class Forms(unittest.TestCase):
-    def test_issue_forms_have_what_github_demands(self):
+    def test_issue_forms_have_the_fields_that_github_requires(self):
         forms = [path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml"]
         self.assertGreater(len(forms), 1)
         for path in forms:
@@ -125,7 +125,7 @@ class Forms(unittest.TestCase):
                 for field in form["body"]:
                     self.assertIn(field["type"], ("markdown", "input", "textarea", "dropdown", "checkboxes"))
 
-    def test_dependabot_looks_after_the_actions(self):
+    def test_dependabot_updates_the_actions(self):
         settings = parse(GITHUB / "dependabot.yml")
         self.assertEqual(settings["version"], 2)
         self.assertIn("github-actions", [update["package-ecosystem"] for update in settings["updates"]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Not run so far: vcpkg's own downloads were out of reach. tests/packages/recipes_test.py compares its options and
+# Not run so far: vcpkg's downloads were not reachable. tests/packages/recipes_test.py compares its options and
 # version with the project's.
 #
 #   vcpkg install steptape --overlay-ports=packaging/vcpkg

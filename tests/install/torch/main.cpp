@@ -8,7 +8,7 @@
 #include <ATen/ops/randn.h>
 #include <torch/types.h>
 
-// What many programs do: no name of ours may meet one of LibTorch's.
+// Many programs do this, so no name of Steptape may collide with one of LibTorch.
 using namespace steptape;
 using namespace torch;
 

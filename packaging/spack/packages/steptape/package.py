@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Not run so far: Spack was out of reach. tests/packages/recipes_test.py compares its options and version with the
-# project's. It builds the checkout that it lies in:
+# Not run so far: Spack was not reachable. tests/packages/recipes_test.py compares its options and version with the
+# project's. It builds the checkout that contains it:
 #
 #   spack repo add packaging/spack && spack dev-build steptape@0.1.0 +mpi
 from spack.package import *

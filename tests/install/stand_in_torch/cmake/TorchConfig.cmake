@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-message(FATAL_ERROR "a CUDA build's package wants a CUDA toolkit")
+message(FATAL_ERROR "CUDA build: got no CUDA toolkit; expected one")
