@@ -4,6 +4,7 @@
 
 #include "steptape/wire/xplane.pb.h"
 
+#include "base/got_expected.h"
 #include "event/parse_message.h"
 #include "event/wire_fields.h"
 #include "event/xplane.h"
@@ -38,8 +39,9 @@ bool parseAllBut(std::uint64_t field, std::string_view bytes, Message* message,
 }
 
 Status refusal(const char* message, std::string_view bytes) {
-  return Status(ErrorCode::kDataLoss, std::string("xplane: ") + std::to_string(bytes.size()) +
-                                          " bytes are no " + message + " message");
+  return Status(ErrorCode::kDataLoss,
+                "xplane: " + detail::gotExpected(std::to_string(bytes.size()) + " other bytes",
+                                                 std::string("a message ") + message));
 }
 
 XStat decode(const wire::XStat& proto) {

@@ -14,8 +14,8 @@
 
 namespace steptape::detail {
 
-/// Says that the file has only `got` bytes by now, of which `want` were read before.
-Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t want);
+/// The failure of a file with `got` bytes, of which `expected` were read before.
+Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t expected);
 
 /// One file of a run and how far it was read. Open only while it is read: a log directory may have
 /// more files than a process may open.

@@ -6,9 +6,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/event/plugin_content.h"
 
+#include "base/got_expected.h"
 #include "reader/chunk_reader.h"
 #include "reader/read_progress.h"
 #include "reader/restart_rule.h"
@@ -201,9 +201,8 @@ void RunReader::State::take(std::string_view payload, detail::RunFile* file, std
 RunReader::RunReader(RunFiles run, RunReaderOptions options)
     : state_(std::make_unique<State>(std::move(run), std::move(options))) {
   if (state_->options.threads < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "RunReaderOptions::threads: got " +
-                                                 std::to_string(state_->options.threads) +
-                                                 ", want at least 1");
+    detail::reject(std::to_string(state_->options.threads), "at least 1",
+                   "RunReaderOptions::threads");
   }
 }
 

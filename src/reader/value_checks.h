@@ -15,7 +15,7 @@ namespace steptape::detail {
 // What decoding a value needs to know before it believes what a file says. `what` names the kind of
 // value in messages, such as "image".
 
-Status unexpected(const char* what, const std::string& got, const std::string& wanted);
+Status unexpected(const char* what, const std::string& got, const std::string& expected);
 
 /// As "(2, 3)".
 STEPTAPE_EXPORT std::string shapeText(const std::vector<std::int64_t>& shape);

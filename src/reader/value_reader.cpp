@@ -11,6 +11,7 @@
 #include "steptape/tfrecord/byte_source.h"
 #include "steptape/tfrecord/record_reader.h"
 
+#include "base/got_expected.h"
 #include "event/event_codec.h"
 #include "reader/event_values.h"
 #include "tfrecord/record_format.h"
@@ -42,9 +43,12 @@ bool isSameTime(double a, double b) {
 }
 
 Status hasChanged(const std::string& path, const ValueLocation& location) {
-  return Status(ErrorCode::kDataLoss, "the file has changed: no value " +
-                                          std::to_string(location.index) + " at offset " +
-                                          std::to_string(location.offset) + " of " + path);
+  return Status(
+      ErrorCode::kDataLoss,
+      "the file has changed: " +
+          gotExpected(
+              "another record at offset " + std::to_string(location.offset) + " of " + path,
+              "value " + std::to_string(location.index) + " of the event that was read there"));
 }
 
 Status readEvent(const std::string& path, const ValueLocation& location, event::Event* event) {

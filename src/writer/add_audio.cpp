@@ -6,6 +6,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/audio/audio.h"
+#include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -18,9 +19,10 @@ void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, st
   if (!core_->isActive()) {
     return;
   }
-  checkAudio(samples, options);
+  const detail::CallSite site("addAudio", name);
+  site.run([&] { checkAudio(samples, options); });
   const auto wav = detail::capture(
-      {samples}, [reporter = &core_->context().reporter(), name, options](const auto& views) {
+      {samples}, site, [reporter = &core_->context().reporter(), name, options](const auto& views) {
         WavFile file = encodeWav(views[0], options);
         if (file.clipped > 0) {
           reporter->reportOnce("clipped " + name,

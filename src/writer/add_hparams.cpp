@@ -8,6 +8,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/hparams.h"
+#include "writer/call_site.h"
 #include "writer/captured_value.h"
 #include "writer/writer_core.h"
 
@@ -48,7 +49,7 @@ void addScalarAtLastStep(detail::WriterCore& core, std::uint32_t series, double 
 
 void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metrics,
                                const HparamsOptions& options) {
-  checkHparams(hparams, metrics, options);
+  detail::CallSite("addHparams").run([&] { checkHparams(hparams, metrics, options); });
   if (!core_->isActive()) {
     return;
   }

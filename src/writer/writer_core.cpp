@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 namespace steptape::detail {
 namespace {
@@ -17,11 +17,10 @@ std::uint64_t bitsOf(double wallTime) {
   return bits;
 }
 
-/// A NaN here makes TensorBoard's fast data server give up the whole file.
+/// TensorBoard's fast data server stops reading a file at a wall time of NaN.
 void checkWallTime(double wallTime) {
   if (!std::isfinite(wallTime)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "wallTime: got " + std::to_string(wallTime) + ", want finite seconds since 1970");
+    reject(std::to_string(wallTime), "finite seconds since 1970", "wallTime");
   }
 }
 

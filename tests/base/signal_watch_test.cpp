@@ -77,7 +77,7 @@ TEST(SignalWatch, KeepsCatchingUntilTheLastObjectHasGone) {
 TEST(SignalWatch, RejectsWhatCannotBeCaught) {
   for (const int signal : {SIGKILL, SIGSTOP, 0, -1, 100000}) {
     test::expectError(ErrorCode::kInvalidArgument,
-                      "SignalWatch got the signal " + std::to_string(signal) + ", wanted one that",
+                      "SignalWatch: got signal " + std::to_string(signal) + "; expected one that",
                       [&] {
                         const SignalWatch signals({SIGTERM, signal});
                       });

@@ -163,7 +163,8 @@ TEST_F(FileCheck, NamesALengthThatNoRecordHas) {
   EXPECT_EQ(finding.rule, "record-too-long");
   EXPECT_EQ(finding.offset, before.size());
   EXPECT_EQ(finding.bytes, sizeof header);
-  EXPECT_THAT(finding.message, HasSubstr("got 4611686018427387904 bytes, want at most 2147483647"));
+  EXPECT_THAT(finding.message,
+              HasSubstr("got 4611686018427387904 bytes; expected at most 2147483647"));
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
 
@@ -199,7 +200,7 @@ TEST_F(FileCheck, NamesARecordThatHoldsNoEvent) {
   EXPECT_EQ(finding.bytes, 17u);
   EXPECT_EQ(
       finding.message,
-      "not an event: 1 bytes that are no tensorflow.Event message: the fast data server shows "
+      "record: got 1 other bytes; expected a tensorflow.Event message: the fast data server shows "
       "nothing of the file from here on, the Python loader nothing more of any run");
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
@@ -248,9 +249,10 @@ TEST_F(FileCheck, NamesATensorWithoutMetadata) {
   EXPECT_EQ(finding.rule, "no-metadata");
   EXPECT_EQ(finding.tag, "raw");
   EXPECT_EQ(finding.offset, framed({version()}).size());
-  EXPECT_EQ(finding.message,
-            "got no plugin with the tag's first value, want one that TensorBoard knows: no page "
-            "shows the tag");
+  EXPECT_EQ(
+      finding.message,
+      "got no plugin with the tag's first value; expected one that TensorBoard knows: no page "
+      "shows the tag");
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
 
@@ -283,7 +285,7 @@ TEST_F(FileCheck, NamesDoubleScalarsOnceForATag) {
   EXPECT_EQ(finding.tag, "loss");
   EXPECT_EQ(finding.count, 3u);
   EXPECT_EQ(finding.message,
-            "got a tensor of DT_DOUBLE and shape (), want DT_FLOAT and shape (): the fast data "
+            "got a tensor of DT_DOUBLE and shape (); expected DT_FLOAT and shape (): the fast data "
             "server leaves it out");
   EXPECT_EFFECTS(finding, kLoss, kNone);
 }
@@ -307,7 +309,7 @@ TEST_F(FileCheck, NamesImagesOfAnotherRank) {
   EXPECT_EQ(matrix.rule, "image-rank");
   EXPECT_EQ(
       matrix.message,
-      "got a tensor of DT_STRING and shape (1, 3), want a tensor of DT_STRING and rank 1: the "
+      "got a tensor of DT_STRING and shape (1, 3); expected a tensor of DT_STRING and rank 1: the "
       "fast data server leaves it out");
   EXPECT_EFFECTS(matrix, kLoss, kNone);
   const Finding single =
@@ -353,7 +355,7 @@ TEST_F(FileCheck, NamesHistogramsThatAreNone) {
   const event::SummaryHistogram unequal{0, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {1, 2}};
   const Finding counts = only({valueAt(1, event::Value{"h", unequal, {}})});
   EXPECT_EQ(counts.rule, "value-form");
-  EXPECT_THAT(counts.message, StartsWith("got a histo of 3 limits and 2 counts, want "));
+  EXPECT_THAT(counts.message, StartsWith("got a histo of 3 limits and 2 counts; expected "));
 }
 
 TEST_F(FileCheck, NamesStepsThatGoBack) {
@@ -363,7 +365,7 @@ TEST_F(FileCheck, NamesStepsThatGoBack) {
   EXPECT_EQ(finding.count, 2u);
   EXPECT_EQ(finding.offset, framed({version(), scalar(1), scalar(5)}).size());
   EXPECT_EQ(finding.message,
-            "got step 3 after step 5, want a greater one: the fast data server drops what was "
+            "got step 3 after step 5; expected a greater one: the fast data server drops what was "
             "written before at step 3 and later");
   EXPECT_EFFECTS(finding, kLoss, kNone);
 }
@@ -470,7 +472,7 @@ TEST_F(FileCheck, NamesRunsWithAnotherExperiment) {
   const std::vector<Finding> conflicts = findExperimentConflicts(reports);
   ASSERT_EQ(conflicts.size(), 1u);
   EXPECT_EQ(conflicts[0].rule, "experiment-conflict");
-  EXPECT_THAT(conflicts[0].message, HasSubstr("want the same in all runs"));
+  EXPECT_THAT(conflicts[0].message, HasSubstr("expected the same in all runs"));
   EXPECT_EFFECTS(conflicts[0], kLoss, kLoss);
 }
 

@@ -95,8 +95,9 @@ TEST_F(FileRepair, LeavesDamageOut) {
   EXPECT_EQ(report.steps[0].kind, RepairStep::Kind::kLeftOut);
   EXPECT_EQ(report.steps[0].offset, before.size());
   EXPECT_EQ(report.steps[0].bytes, damaged.size());
-  EXPECT_THAT(report.steps[0].why,
-              ::testing::MatchesRegex("data checksum mismatch: got 0x[0-9a-f]+, want 0x[0-9a-f]+"));
+  EXPECT_THAT(
+      report.steps[0].why,
+      ::testing::MatchesRegex("data checksum mismatch: got 0x[0-9a-f]+; expected 0x[0-9a-f]+"));
 }
 
 TEST_F(FileRepair, LeavesATornTailOut) {
@@ -114,7 +115,7 @@ TEST_F(FileRepair, LeavesOutWhatIsNoEvent) {
   RepairReport report;
   EXPECT_EQ(repaired(points(0, 1) + record + illFormed + points(1, 2), &report), points(0, 2));
   ASSERT_EQ(report.steps.size(), 2u);
-  EXPECT_EQ(report.steps[0].why, "not an event: 1 bytes that are no tensorflow.Event message");
+  EXPECT_EQ(report.steps[0].why, "record: got 1 other bytes; expected a tensorflow.Event message");
   EXPECT_EQ(report.steps[1].why, "text that is not UTF-8");
   EXPECT_EQ(report.bytesLeftOut, record.size() + illFormed.size());
 }
@@ -169,8 +170,9 @@ TEST_F(FileRepair, RefusesAFileWithoutAnIntactRecord) {
                                   : repairEventFile(input, path("repaired"), {}, &report);
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
-    EXPECT_THAT(status.message(), AllOf(StartsWith("cannot repair "),
-                                        EndsWith("picture.png: not one record of it is intact")));
+    EXPECT_THAT(status.message(),
+                AllOf(StartsWith("cannot repair "),
+                      EndsWith("picture.png: got no intact record; expected an event file")));
     EXPECT_EQ(report.bytesLeftOut, 17u);
   }
   EXPECT_THAT(names(), ElementsAre("picture.png"));
@@ -201,7 +203,7 @@ TEST_F(FileRepair, RefusesAnOutputThatIsThere) {
   const Status status = repairEventFile(input, path("repaired"), {}, &report);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(status.message(), "cannot write " + path("repaired") + ": it is there already");
+  EXPECT_EQ(status.message(), "cannot write " + path("repaired") + ": the file exists");
   EXPECT_EQ(contentOf("repaired"), "precious");
   EXPECT_THAT(names(), UnorderedElementsAre("damaged", "repaired"));
 }
@@ -218,7 +220,7 @@ TEST_F(FileRepair, RefusesTheInputAsOutput) {
       FAIL() << "overwrote its input as " << output;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-      EXPECT_THAT(error.what(), HasSubstr("the output is the input: got "));
+      EXPECT_THAT(error.what(), HasSubstr(" as the output; expected another file"));
     }
   }
   EXPECT_EQ(contentOf("damaged"), "x" + points(0, 1));
@@ -326,7 +328,8 @@ TEST_F(FileRepair, InPlaceRefusesAFileThatGrows) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
-            "cannot repair " + input + " in place: it grew meanwhile, so its writer is at work");
+            "cannot repair " + input +
+                " in place: the file grew during the repair; end its writer first");
   EXPECT_EQ(contentOf("tfevents"), bytes + "still writing");
   EXPECT_THAT(names(), ElementsAre("tfevents"));
 }

@@ -171,7 +171,7 @@ TEST(EventCodec, RefusesWhatIsNoEvent) {
   const Status status = decodeEvent("\x10", &event);  // a step without its number
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
-  EXPECT_EQ(status.message(), "not an event: 1 bytes that are no tensorflow.Event message");
+  EXPECT_EQ(status.message(), "record: got 1 other bytes; expected a tensorflow.Event message");
 }
 
 }  // namespace

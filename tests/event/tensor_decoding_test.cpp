@@ -196,18 +196,19 @@ TEST(TensorDecoding, DoesNotAllocateForAHugeShape) {
   bytes.type(event::TensorType::kFloat)
       .dimension(std::int64_t{1} << 40)
       .fixed<float>(kFloatVal, {1});
-  EXPECT_EQ(bytes.failure(),
-            "tensor too large: got 1 values for 1099511627776 elements in tag 't'");
+  EXPECT_EQ(
+      bytes.failure(),
+      "tensor: got 1 values; expected at most the 1099511627776 elements of the shape in tag 't'");
 }
 
 TEST(TensorDecoding, RefusesAShapeThatIsNone) {
   TensorBytes negative;
   negative.type(event::TensorType::kFloat).dimension(-1);
-  EXPECT_EQ(negative.failure(), "tensor shape is not one: got dimension -1 in tag 't'");
+  EXPECT_EQ(negative.failure(), "tensor shape: got dimension -1; expected 0 or more in tag 't'");
 
   TensorBytes overflowing;
   overflowing.type(event::TensorType::kFloat).dimension(std::int64_t{1} << 62).dimension(8);
-  EXPECT_EQ(overflowing.failure(), "tensor shape is not one: got dimension 8 in tag 't'");
+  EXPECT_EQ(overflowing.failure(), "tensor shape: got dimension 8; expected 0 or more in tag 't'");
 }
 
 }  // namespace

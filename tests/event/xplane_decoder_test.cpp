@@ -128,16 +128,16 @@ TEST(XPlaneDecoder, RefusesWhatIsNoSpace) {
   const Status text = decodeXSpace("{\"traceEvents\": []}", &space);
   ASSERT_FALSE(text.ok());
   EXPECT_EQ(text.code(), ErrorCode::kDataLoss);
-  EXPECT_EQ(text.message(), "xplane: 19 bytes are no XSpace message");
+  EXPECT_EQ(text.message(), "xplane: got 19 other bytes; expected a message XSpace");
 
   const Status plane = decodeXSpace(std::string("\x0a\x03\x1a\x09q", 5), &space);
   ASSERT_FALSE(plane.ok());
-  EXPECT_THAT(plane.message(), HasSubstr("3 bytes are no XPlane message"));
+  EXPECT_THAT(plane.message(), HasSubstr("got 3 other bytes; expected a message XPlane"));
 
   XEvent event;
   const Status status = decodeXEvent(std::string("\x22\x09", 2), &event);
   ASSERT_FALSE(status.ok());
-  EXPECT_THAT(status.message(), HasSubstr("no XEvent message"));
+  EXPECT_THAT(status.message(), HasSubstr("expected a message XEvent"));
 }
 
 // The plane is the first field: wherever it is cut, it is not whole.

@@ -98,7 +98,7 @@ TEST(AddFigure, RejectsAnEmptyList) {
   const testing::TempDir directory;
   SummaryWriter writer(directory.path());
   expectInvalidArgument([&] { writer.addFigure("loss", std::vector<Figure>(), 0); },
-                        "figure \"loss\": there are none, wanted at least one");
+                        "addFigure \"loss\": got no figures; expected at least one");
 }
 
 TEST(AddFigure, OfANotEnabledWriterDoesNothing) {

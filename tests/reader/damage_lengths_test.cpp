@@ -69,7 +69,7 @@ TEST_F(LyingLength, IsReportedAsWhatItSays) {
   writeBytes(kFirst, one_ + header(kMaxPayloadBytes + 1) + two_);
   EXPECT_THAT(read().damage(),
               ElementsAre(IsDamage(one_.size(), kHeaderBytes,
-                                   "record too long: got 2147483648 bytes, want at most "
+                                   "record too long: got 2147483648 bytes; expected at most "
                                    "2147483647 at offset " +
                                        std::to_string(one_.size()) + " of " + path(kFirst))));
 }

@@ -85,8 +85,8 @@ class HostilePayload : public RunFixture {
     EXPECT_THAT(run.tags(), SizeIs(1));
   }
   static std::string notAnEvent(const std::string& payload) {
-    return "not an event: " + std::to_string(payload.size()) +
-           " bytes that are no tensorflow.Event message";
+    return "record: got " + std::to_string(payload.size()) +
+           " other bytes; expected a tensorflow.Event message";
   }
   static std::string payloadOf(const event::Event& event) {
     std::string payload;
@@ -172,7 +172,7 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
       refusal = run.damage()[0].status.message();
     }
     EXPECT_THAT(refusal, ::testing::AllOf(::testing::StartsWith(message),
-                                          ::testing::HasSubstr(" bytes of memory, want at most "
+                                          ::testing::HasSubstr(" bytes of memory; expected at most "
                                                                "134217728")));
     const RunContents events = streamed();
     EXPECT_THAT(events.scalars.at("loss"), SizeIs(2));

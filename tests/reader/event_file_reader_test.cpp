@@ -55,7 +55,7 @@ TEST_F(EventFileReaderTest, StopsAtARecordThatHoldsNoEvent) {
   ASSERT_EQ(reader->next(&event), ReadOutcome::kRecord);
   EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
   EXPECT_EQ(reader->lastError().message(),
-            "not an event: 1 bytes that are no tensorflow.Event message at offset " +
+            "record: got 1 other bytes; expected a tensorflow.Event message at offset " +
                 std::to_string(good.size()) + " of run/events");
   EXPECT_EQ(reader->offset(), good.size());
   EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);

@@ -213,7 +213,7 @@ TEST_F(LogDirTest, RefusesOptionsThatNoReaderTakes) {
     FAIL() << "took 0 threads";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_STREQ(error.what(), "RunReaderOptions::threads: got 0, want at least 1");
+    EXPECT_STREQ(error.what(), "RunReaderOptions::threads: got 0; expected at least 1");
   }
 }
 

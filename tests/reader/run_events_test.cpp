@@ -221,9 +221,9 @@ TEST_F(RunEventsTest, ReportsAFileThatBecomesShorterBetweenThePasses) {
     ASSERT_THAT(run.damage(), SizeIs(1));
     EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
     EXPECT_EQ(run.damage()[0].offset, left.size());
-    EXPECT_EQ(run.damage()[0].status.message(), "file became shorter: got " +
-                                                    std::to_string(left.size()) + " bytes, want " +
-                                                    std::to_string(both.size()) + " of " + file);
+    EXPECT_EQ(run.damage()[0].status.message(),
+              "file became shorter: got " + std::to_string(left.size()) + " bytes; expected " +
+                  std::to_string(both.size()) + " of " + file);
   }
 }
 

@@ -163,7 +163,7 @@ TEST_F(FollowTest, KeepsThePointsOfAFileThatBecameShorterAndSaysSo) {
   ASSERT_THAT(run.damage(), SizeIs(1));
   EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
   EXPECT_EQ(run.damage()[0].status.message(),
-            "file became shorter: got 5 bytes, want " + std::to_string(size) + " of " + file);
+            "file became shorter: got 5 bytes; expected " + std::to_string(size) + " of " + file);
 }
 
 TEST_F(FollowTest, GoesOnWhenAFileThatCouldNotBeReadIsThereAgain) {

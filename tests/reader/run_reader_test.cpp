@@ -218,7 +218,7 @@ TEST_F(RunReaderTest, RefusesToWorkWithoutAThread) {
     FAIL() << "no thread is enough";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_STREQ(error.what(), "RunReaderOptions::threads: got 0, want at least 1");
+    EXPECT_STREQ(error.what(), "RunReaderOptions::threads: got 0; expected at least 1");
   }
 }
 

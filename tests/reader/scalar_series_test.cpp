@@ -153,7 +153,9 @@ TEST_F(ScalarSeriesTest, WantsExactlyOneRun) {
     FAIL() << "merged two runs";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_EQ(error.what(), "not one run: got 2 below " + root_);
+    EXPECT_EQ(error.what(),
+              "readScalars \"" + root_ +
+                  "\": got 2 runs; expected one event file or the directory of one run");
   }
 }
 

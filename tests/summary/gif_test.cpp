@@ -289,7 +289,7 @@ TEST(EncodeGif, CutsAlphaToTransparentOrOpaque) {
 TEST(EncodeGif, RejectsWhatIsTooWide) {
   Frames frames{65536, 1, 1, 1, Bytes(65536)};
   expectInvalidArgument([&] { encodeGif(frames, 8); },
-                        "video: a GIF of 65536 x 1 pixels, wanted at most 65535 a side");
+                        "got a GIF of 65536 x 1 pixels; expected at most 65535 pixels to a side");
 }
 
 }  // namespace

@@ -271,15 +271,15 @@ TEST(MaxBins, KeepsBucketsThatAreFewEnough) {
 TEST(CheckHistogramBins, NamesTheRulesThatThereAre) {
   expectInvalidArgument(
       [] { checkHistogramBins("freedman"); },
-      "histogram: bins is \"freedman\", wanted one of \"tensorflow\", \"auto\", \"fd\", "
-      "\"sturges\", \"doane\", \"scott\", \"rice\", \"sqrt\", a count, or edges");
+      "got bins = \"freedman\"; expected one of \"tensorflow\", \"auto\", \"fd\", \"sturges\", "
+      "\"doane\", \"scott\", \"rice\", \"sqrt\", a count, or edges");
 }
 
 TEST(CheckHistogramBins, RejectsCountsOutOfRange) {
   expectInvalidArgument([] { checkHistogramBins(0); },
-                        "histogram: bins is 0, wanted a count from 1 to 65536");
+                        "got bins = 0; expected a count from 1 to 65536");
   expectInvalidArgument([] { checkHistogramBins(65'537); },
-                        "histogram: bins is 65537, wanted a count from 1 to 65536");
+                        "got bins = 65537; expected a count from 1 to 65536");
 }
 
 TEST(CheckHistogramBins, RejectsEdgesThatDoNotAscend) {
@@ -287,25 +287,25 @@ TEST(CheckHistogramBins, RejectsEdgesThatDoNotAscend) {
       [] {
         checkHistogramBins({0.0, 2.0, 2.0});
       },
-      "histogram: bins[2] is 2.000000 after 2.000000: edges must ascend");
+      "got bins[2] = 2.000000 after 2.000000; expected increasing edges");
   expectInvalidArgument([] { checkHistogramBins(std::vector<double>{1.0}); },
-                        "histogram: bins has 1 edges, wanted at least 2");
+                        "got 1 edges in bins; expected at least 2");
   expectInvalidArgument(
       [] {
         checkHistogramBins({0.0, kInfinity});
       },
-      "histogram: bins[1] is inf, wanted a finite number: values outside of the edges are counted "
-      "in any case");
+      "got bins[1] = inf; expected a finite number; values outside the edges are counted in any "
+      "case");
 }
 
 TEST(CheckHistogramBins, RejectsANegativeLimit) {
   expectInvalidArgument([] { checkHistogramBins("fd", -1); },
-                        "histogram: maxBins is -1, wanted 0 (no limit) or more");
+                        "got maxBins = -1; expected 0 (no limit) or more");
 }
 
 TEST(CheckHistogramBins, IsAskedBeforeAnElementIsRead) {
   expectInvalidArgument([] { computeHistogram(std::vector<float>{}, 0); },
-                        "histogram: bins is 0, wanted a count from 1 to 65536");
+                        "got bins = 0; expected a count from 1 to 65536");
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ TEST(CheckRawTensor, RejectsWhatNoRecordHolds) {
       [&] {
         checkRawTensor(TensorView(&number, {INT64_C(1) << 20, 256}, {0, 0}));
       },
-      "tensor: shape (1048576, 256) of float64 has more than 2146435072 bytes: a record is below "
-      "2 GiB");
+      "got shape (1048576, 256) of float64; expected at most 2146435072 bytes, since a record is "
+      "below 2 GiB");
 }
 
 TEST(TensorValue, IsOfThePluginThatTorchNames) {

@@ -71,7 +71,7 @@ TEST(TensorView, RejectsANegativeDimension) {
       [] {
         TensorView(kData, {2, -1});
       },
-      "tensor of shape (2, -1): a dimension is negative");
+      "TensorView: got shape (2, -1); expected dimensions of 0 or more");
 }
 
 TEST(TensorView, RejectsAnotherNumberOfStrides) {
@@ -79,12 +79,12 @@ TEST(TensorView, RejectsAnotherNumberOfStrides) {
       [] {
         TensorView(kData, {2, 3}, {1});
       },
-      "tensor of shape (2, 3): got 1 strides, wanted 2");
+      "TensorView: got 1 strides for shape (2, 3); expected 2");
 }
 
 TEST(TensorView, RejectsNullDataWithElements) {
   expectInvalidArgument([] { TensorView(static_cast<const float*>(nullptr), {2}); },
-                        "tensor of shape (2): the data pointer is null");
+                        "TensorView: got a null data pointer for shape (2); expected the elements");
 }
 
 TEST(TensorView, RejectsMoreElementsThanCanBeCounted) {
@@ -92,7 +92,7 @@ TEST(TensorView, RejectsMoreElementsThanCanBeCounted) {
       [] {
         TensorView(kData, {INT64_C(1) << 32, INT64_C(1) << 32});
       },
-      "tensor of shape (4294967296, 4294967296): more than 2^63 - 1 elements");
+      "TensorView: got shape (4294967296, 4294967296); expected at most 2^63 - 1 elements");
 }
 
 TEST(DType, KnowsItsSizeAndName) {

@@ -88,8 +88,9 @@ TEST_F(AddHistogramTest, WritesNothingOfWhatItRejects) {
   SummaryWriter writer = open();
   EXPECT_THROW(writer.addHistogram("h", std::vector<float>{1}, 0, options), Error);
   options.bins = {1.0, 1.0};
-  expectInvalidArgument([&] { writer.addHistogram("h", std::vector<float>{1}, 0, options); },
-                        "histogram: bins[1] is 1.000000 after 1.000000: edges must ascend");
+  expectInvalidArgument(
+      [&] { writer.addHistogram("h", std::vector<float>{1}, 0, options); },
+      "addHistogram \"h\": got bins[1] = 1.000000 after 1.000000; expected increasing edges");
   ASSERT_TRUE(writer.close().ok());
   EXPECT_THAT(valuesIn(dir_.string()), IsEmpty());
 }

@@ -331,14 +331,14 @@ TEST_F(AddValues, TheLastLayoutHoldsTheChartsOfAllThreads) {
 
 TEST_F(AddValues, ShorthandsRejectEmptyTags) {
   SummaryWriter writer = open();
-  expectInvalidArgument([&] { writer.addCustomScalarsMultilineChart({}); },
-                        "custom scalars: chart \"untitled\" has no tags, wanted either tags or "
-                        "margins");
+  expectInvalidArgument(
+      [&] { writer.addCustomScalarsMultilineChart({}); },
+      "addCustomScalars: got neither tags nor margins in chart \"untitled\"; expected one of them");
   expectInvalidArgument(
       [&] {
         writer.addCustomScalarsMarginChart({"mean", "min", ""});
       },
-      "custom scalars: chart \"untitled\" has an empty tag");
+      "addCustomScalars: got an empty tag in chart \"untitled\"; expected a tag");
   EXPECT_THAT(written(&writer), IsEmpty());
 }
 

@@ -23,10 +23,9 @@ struct ImageLayout {
 
 /// Which letters a call's dataFormat has.
 struct ImageFormat {
-  std::string_view call;      ///< What error messages begin with.
-  std::string_view required;  ///< Letters that must be there.
-  std::string_view optional;  ///< Letters that may be there.
-  std::string_view wanted;    ///< Both, in words.
+  std::string_view required;
+  std::string_view optional;
+  std::string_view expected;  ///< Both, in the words of error messages.
 };
 
 /// @throws Error(kInvalidArgument) naming the format, shape, channels or element type that does not
