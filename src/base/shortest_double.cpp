@@ -66,7 +66,7 @@ char* writeWallTime(char* out, double value) {
     decimals = decimalsOf(fraction, units);
   }
   char* const point = std::to_chars(out, out + 10, bits >> kFractionBits).ptr;
-  // With a leading 1, which gives way to the point, the zeros behind it are written too.
+  // A leading 1, which the point then overwrites, makes to_chars() write leading zeros.
   out = std::to_chars(point, point + 8, units + decimals).ptr;
   *point = '.';
   while (out[-1] == '0') {

@@ -13,7 +13,7 @@
 namespace steptape {
 namespace {
 
-/// A signal that somebody waits for.
+/// A signal that SignalWatch objects watch.
 struct Caught {
   int users = 0;
   struct sigaction before {};  ///< Set while users > 0.

@@ -33,7 +33,7 @@ class StepCuts {
     while (next_ < cuts_.size() && cuts_[next_].position <= position) {
       ++next_;
     }
-    // Of those behind it, the next one has the earliest step.
+    // Of the later ones, the next one has the smallest step.
     return next_ < cuts_.size() && step >= cuts_[next_].step;
   }
 

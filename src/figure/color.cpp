@@ -47,7 +47,7 @@ constexpr std::array<std::pair<std::string_view, Color>, 11> kNames{{{"black", k
                                                                      {"cyan", kCyan},
                                                                      {"yellow", kYellow}}};
 
-/// Parses the digits behind '#'; false unless there are 3, 6 or 8.
+/// Parses the digits after '#'; false unless there are 3, 6 or 8.
 bool parseHex(std::string_view digits, Color* color) {
   const std::size_t perPart = digits.size() == 3 ? 1 : 2;
   if (digits.size() != 3 && digits.size() != 6 && digits.size() != 8) {

@@ -31,8 +31,8 @@ Color colorOf(const FlameBlock& block) {
                              : parseColor(block.color, "Figure::flameGraph");
 }
 
-/// The blocks from the top down and from the left to the right, each in front of those in it. What
-/// a block has itself lies to the right of its children.
+/// Returns the blocks from top to bottom and from left to right, each before its children. The
+/// `self` of a block is to the right of its children.
 std::vector<PlacedBlock> place(const std::vector<FlameBlock>& roots) {
   struct OpenBlock {
     const std::vector<FlameBlock>* children;

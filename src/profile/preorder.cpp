@@ -8,12 +8,12 @@ bool nests(const SpanRecord& record) {
   return record.kind != SpanKind::kMemory && (record.flags & kDetached) == 0;
 }
 
-/// Depths alone would give the children of a parent that is missing to its next sibling.
+/// Depth alone would assign the children of a missing parent to its next sibling.
 bool isInside(const SpanRecord& inner, const SpanRecord& outer) {
   return inner.depth > outer.depth && inner.startTicks >= outer.startTicks;
 }
 
-/// A span that has ended, and how many there are in it and itself.
+/// A span that has ended, and the number of spans in its subtree, including itself.
 struct Subtree {
   const SpanRecord* root;
   std::uint32_t spans;
@@ -22,9 +22,9 @@ struct Subtree {
 }  // namespace
 
 std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records) {
-  // The spans inside of one lie right in front of it, so that they end at the same place in both
-  // orders: the first of them, or the span itself, stands where as many stand before it as ended
-  // before all of them, and as many as are around it.
+  //   records   . . . [ spans inside s ] s      `count` nested spans up to s
+  //   preorder  . . . s [ spans inside s ]      place of s = count - size of its subtree,
+  //                                             plus the number of spans around s
   std::vector<std::uint32_t> places(records.size(), kNowhere);
   std::vector<Subtree> ended;
   std::uint32_t count = 0;
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records) {
     ++count;
     places[i] = count - subtree.spans;
   }
-  // From the back, each span finds those around it that are there.
+  // Backward, each span comes after the spans around it. Missing parents do not count.
   std::vector<const SpanRecord*> around;
   for (std::size_t i = records.size(); i-- > 0;) {
     if (places[i] == kNowhere) {

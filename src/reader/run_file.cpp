@@ -64,7 +64,7 @@ bool RunFile::nextBehindDamage(std::string_view* payload) {
   }
 }
 
-/// Goes on behind the damage. @return false if no whole record is there, for now.
+/// Continues after the damage. @return false if there is no whole record yet.
 bool RunFile::passDamage() {
   const std::uint64_t from = std::max(reader_->offset(), searched_->offset + 1);
   const ReadOutcome outcome = reader_->findRecord(from);

@@ -20,8 +20,8 @@
 namespace steptape {
 namespace {
 
-// So many points that a batch costs little beside them, so few that they stay in the second-level
-// cache until they are put behind the others.
+// Enough points that the cost of a batch is negligible, and few enough that they stay in the
+// second-level cache until they are appended to the columns.
 constexpr std::size_t kBatchPoints = 8192;
 
 // From here on it pays to look at the beginning of a file first, and to use several threads.
@@ -72,8 +72,8 @@ struct RunReader::State {
   bool isHalfRead = false;  // an update() has thrown, or is under way
 };
 
-/// Adds the files of the run that are new. They sort behind those that are known, or belong to a
-/// program that writes at the same time; either way they come last.
+/// Adds new files of the run at the end: their names sort after those of known files, unless
+/// several programs write at the same time.
 void RunReader::State::addFiles() {
   if (run.isWholeDirectory) {
     for (std::string& path : listEventFiles(run.directory)) {

@@ -19,7 +19,7 @@
 namespace steptape::detail {
 namespace {
 
-/// A file up to the end of one record, so that nothing behind it is read.
+/// A file up to the end of one record, so that no later bytes are read.
 class UpToRecord final : public ByteSource {
  public:
   UpToRecord(const std::string& path, const ValueLocation& location)

@@ -16,9 +16,9 @@ namespace steptape::detail {
 /// A histogram, image, text, ... as its caller captured it; encoded by the backend.
 struct CapturedValue {
   enum class Order {
-    kLate,     ///< After the scalars that lie behind it, since it may take its time.
-    kInPlace,  ///< Before the scalars that lie behind it.
-    kBarrier,  ///< Also behind all values that were captured before it.
+    kLate,     ///< After later scalars, because encoding may take long.
+    kInPlace,  ///< Before later scalars.
+    kBarrier,  ///< Before later scalars, and after all values captured earlier.
   };
 
   /// When and at which step the value was logged, and the stream of the run's main directory.

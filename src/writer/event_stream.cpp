@@ -80,7 +80,7 @@ Status EventStream::create(double wallTime) {
     }
     head_.clear();
   }
-  // A file whose head is not whole is none: nobody could read it.
+  // A file without a whole first record is not readable.
   try {
     Status status = writeHead(wallTime);
     if (!status.ok()) {
@@ -434,8 +434,8 @@ void EventStream::dropOldestChunk() {
   mustDescribeAgain_ = true;
 }
 
-/// Readers need a tag's metadata with its first value in a file. What waits was encoded behind
-/// values that are gone: puts it in again. Once more, if it throws.
+/// Adds the metadata of tags to the waiting events again, because the events that contained it are
+/// lost: readers need it with the first value in a file. Call it again if it throws.
 void EventStream::describeAgain() {
   finishEvent();
   sealBuffer();

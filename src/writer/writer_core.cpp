@@ -219,7 +219,7 @@ void WriterCore::detach() noexcept {
     static_cast<void>(Backend::instance().request(std::move(detachRequest_), sharedRun(),
                                                   context().options().flushTimeout));
   } catch (const std::bad_alloc&) {
-    // Only for the words of the result, which nobody reads: it is asked for.
+    // Only the message of the ignored result is lost: the request has been made.
   }
 }
 

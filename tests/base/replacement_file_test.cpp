@@ -58,7 +58,7 @@ TEST_F(ReplacementFileTest, AppearsWhenItIsWhole) {
   EXPECT_EQ(contentOf("file"), "content");
 }
 
-TEST_F(ReplacementFileTest, LeavesNothingBehindIfItNeverAppears) {
+TEST_F(ReplacementFileTest, RemovesItsTemporaryFileIfItNeverAppears) {
   {
     ReplacementFile file(path("file"));
     ASSERT_TRUE(file.open().ok());

@@ -168,7 +168,7 @@ TEST_F(FileCheck, NamesALengthThatNoRecordHas) {
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
 
-TEST_F(FileCheck, TakesATornTailForANote) {
+TEST_F(FileCheck, RatesAnIncompleteLastRecordAsANote) {
   const std::string bytes = framed({version(), scalar(1), scalar(2)});
   const Finding finding = onlyOf(check(std::string_view(bytes).substr(0, bytes.size() - 1)));
   EXPECT_EQ(finding.rule, "cut-short");
@@ -178,7 +178,7 @@ TEST_F(FileCheck, TakesATornTailForANote) {
   EXPECT_EFFECTS(finding, kNote, kNote);
 }
 
-TEST_F(FileCheck, NamesATornRecordWithOthersBehindIt) {
+TEST_F(FileCheck, NamesAnIncompleteRecordBeforeOthers) {
   const std::string before = framed({version(), scalar(1)});
   const std::string torn =
       framed({valueAt(2, strings("text", {}, {std::string(5000, 'x')}))}).substr(0, 100);
@@ -190,7 +190,7 @@ TEST_F(FileCheck, NamesATornRecordWithOthersBehindIt) {
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
 
-TEST_F(FileCheck, NamesARecordThatHoldsNoEvent) {
+TEST_F(FileCheck, NamesARecordThatIsNotAnEvent) {
   RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
   const std::string before = framed({version(), scalar(1)});
@@ -346,7 +346,7 @@ TEST_F(FileCheck, NotesHistogramEdgesThatDoNotAscend) {
   EXPECT_EFFECTS(ofCompatible, kNote, kNone);
 }
 
-TEST_F(FileCheck, NamesHistogramsThatAreNone) {
+TEST_F(FileCheck, NamesInvalidHistograms) {
   event::Value value = tensorValue<double>("h", event::TensorType::kDouble, {0, 1, 2, 1, 0.5, 3});
   std::get<event::Tensor>(value.data).shape = {3, 2};
   const Finding shape = only({valueAt(1, ofPlugin(value, event::kHistogramsPlugin))});
@@ -378,7 +378,7 @@ TEST_F(FileCheck, NamesStepsThatComeTwice) {
   EXPECT_EFFECTS(finding, kLoss, kNone);
 }
 
-TEST_F(FileCheck, LetsAPointComeTwice) {
+TEST_F(FileCheck, AcceptsARepeatedPoint) {
   EXPECT_THAT(check({simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 1)}).findings, IsEmpty());
   EXPECT_THAT(check({simpleScalar("loss", NAN, 1), simpleScalar("loss", NAN, 1)}).findings,
               IsEmpty());
@@ -386,25 +386,25 @@ TEST_F(FileCheck, LetsAPointComeTwice) {
   EXPECT_EQ(only({valueAt(1, text), valueAt(1, text)}).rule, "duplicate-step");
 }
 
-TEST_F(FileCheck, KnowsThatThePythonLoaderDropsTooWithoutAVersion) {
+TEST_F(FileCheck, ReportsThatThePythonLoaderDiscardsWithoutAVersion) {
   const CheckReport report = check(framed({scalar(1), scalar(5), scalar(3)}));
   EXPECT_THAT(rulesOf(report), ElementsAre("no-file-version", "step-goes-back"));
   EXPECT_EFFECTS(report.findings[1], kLoss, kLoss);
   EXPECT_EFFECTS(report, kLoss, kLoss);
 }
 
-TEST_F(FileCheck, LetsARestartOverwrite) {
+TEST_F(FileCheck, AcceptsPointsThatARestartOverwrites) {
   const CheckReport report = checkFiles(
       {{version(), start(0), scalar(1), scalar(2), scalar(3)},
        {eventAt(200, event::FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
   EXPECT_THAT(rulesOf(report), ElementsAre());
 }
 
-TEST_F(FileCheck, NamesWhatGoesBackBehindARestart) {
+TEST_F(FileCheck, NamesStepsThatDecreaseAfterARestart) {
   EXPECT_EQ(only({start(0), scalar(1), scalar(5), start(4), scalar(2)}).rule, "step-goes-back");
 }
 
-TEST_F(FileCheck, NotesARestartThatThePythonLoaderTakesForTheStart) {
+TEST_F(FileCheck, NotesARestartThatTheReaderTreatsAsTheStart) {
   const CheckReport report = checkFiles(
       {{version(), scalar(1), scalar(2), scalar(3)},
        {eventAt(200, event::FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
@@ -414,7 +414,7 @@ TEST_F(FileCheck, NotesARestartThatThePythonLoaderTakesForTheStart) {
   EXPECT_EFFECTS(finding, kNone, kNote);
 }
 
-TEST_F(FileCheck, NotesFilesInAnotherOrderThanTheyWereWritten) {
+TEST_F(FileCheck, NotesFilesWhoseNamesDoNotSortByTime) {
   event::Event later = version();
   later.wallTime = 5000;
   const CheckReport report = checkFiles({{later, scalar(11)}, {version(), scalar(1, "other")}});
@@ -434,7 +434,7 @@ TEST_F(FileCheck, NamesARestartThatDropsWhatWasWrittenAfterIt) {
   EXPECT_EFFECTS(report.findings[2], kLoss, kNone);
 }
 
-TEST_F(FileCheck, NotesFilesThatWereWrittenAtOnce) {
+TEST_F(FileCheck, NotesFilesThatWereWrittenAtTheSameTime) {
   const CheckReport report =
       checkFiles({{version(), scalar(1), scalar(100)},
                   {eventAt(50, event::FileVersion{"brain.Event:2"}), scalar(51, "other")}});
@@ -490,7 +490,7 @@ TEST_F(FileCheck, CountsFindingsBeyondTheLimit) {
   EXPECT_EFFECTS(report, kLoss, kLoss);
 }
 
-TEST_F(FileCheck, SaysHowFarItIs) {
+TEST_F(FileCheck, ReportsItsProgress) {
   const std::string bytes = framed({version(), scalar(1)});
   std::uint64_t reported = 0;
   CheckOptions options;

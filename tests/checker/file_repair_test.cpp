@@ -107,7 +107,7 @@ TEST_F(FileRepair, LeavesATornTailOut) {
   EXPECT_EQ(report.bytesKept + report.bytesLeftOut, bytes.size() - 1);
 }
 
-TEST_F(FileRepair, LeavesOutWhatIsNoEvent) {
+TEST_F(FileRepair, LeavesOutRecordsThatAreNotEvents) {
   RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
   const std::string record = noEvent.take();
@@ -120,7 +120,7 @@ TEST_F(FileRepair, LeavesOutWhatIsNoEvent) {
   EXPECT_EQ(report.bytesLeftOut, record.size() + illFormed.size());
 }
 
-TEST_F(FileRepair, GivesAnEventTheTimeOfTheOneBefore) {
+TEST_F(FileRepair, GivesAnEventTheTimeOfThePreviousOne) {
   const std::string before = framed({atWallTime(10, 0), atWallTime(11, 1)});
   const std::string bytes =
       before + framed({atWallTime(std::nan(""), 2), atWallTime(HUGE_VAL, 3), atWallTime(12, 4)});
@@ -196,7 +196,7 @@ TEST_F(FileRepair, RepairsMoreThanItWritesAtOnce) {
   EXPECT_EQ(repaired(big + "damage" + points(0, 1000) + big, &report), big + points(0, 1000) + big);
 }
 
-TEST_F(FileRepair, RefusesAnOutputThatIsThere) {
+TEST_F(FileRepair, RefusesAnExistingOutput) {
   const std::string input = writeBytes("damaged", points(0, 1));
   writeBytes("repaired", "precious");
   RepairReport report;
@@ -226,7 +226,7 @@ TEST_F(FileRepair, RefusesTheInputAsOutput) {
   EXPECT_EQ(contentOf("damaged"), "x" + points(0, 1));
 }
 
-TEST_F(FileRepair, SaysWhatCannotBeReadOrWritten) {
+TEST_F(FileRepair, NamesTheFileThatItCannotReadOrWrite) {
   RepairReport report;
   const Status absent = repairEventFile(path("absent"), path("repaired"), {}, &report);
   ASSERT_FALSE(absent.ok());
@@ -238,7 +238,7 @@ TEST_F(FileRepair, SaysWhatCannotBeReadOrWritten) {
   EXPECT_THAT(names(), ElementsAre("damaged"));
 }
 
-TEST_F(FileRepair, LeavesNothingBehindOnAFullDisk) {
+TEST_F(FileRepair, RemovesItsTemporaryFileOnAFullDisk) {
   const std::string input = writeBytes("damaged", points(0, 1000));
   // Past the limit write() fails with EFBIG instead of ending the process.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -82,7 +82,7 @@ TEST(GraphEncoder, WritesEachKindOfAttribute) {
               HasSubstr(bytes("\x0a\x01l\x12\x09\x0a\x07\x12\x01\x61\x12\x02\x62\x63")));
 }
 
-TEST(GraphEncoder, RepairsWhatIsNotUtf8SinceReadersDropAWholeGraphForIt) {
+TEST(GraphEncoder, ReplacesInvalidUtf8ForWhichReadersDiscardTheGraph) {
   event::GraphNode node;
   node.name = "caf\xe9";
   node.attributes.emplace_back("text", std::string("\xff"));

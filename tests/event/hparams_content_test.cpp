@@ -91,7 +91,7 @@ TEST(HparamsContent, DecodesAnExperiment) {
   EXPECT_EQ(experiment.metrics[0].description, "ce");
 }
 
-TEST(HparamsContent, RefusesWhatIsNoRecord) {
+TEST(HparamsContent, RejectsOtherBytes) {
   HparamsContent content;
   EXPECT_EQ(decodeHparamsContent("\x12\x7F", &content).message(),
             "hparams record: got 2 other bytes; expected an HParamsPluginData message");

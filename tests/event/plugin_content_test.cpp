@@ -78,7 +78,7 @@ TEST(DecodeMeshPluginContent, ReadsWhatTensorBoardWrote) {
 }
 
 // TensorBoard's parse_plugin_metadata() gives these bytes the components 14, all three.
-TEST(DecodeMeshPluginContent, TakesAnOldRecordForAllParts) {
+TEST(DecodeMeshPluginContent, TreatsAnOldRecordAsAllParts) {
   event::MeshPluginData data;
   ASSERT_TRUE(event::decodeMeshPluginContent(unhex("1205636c6f756418013203010103"), &data).ok());
   EXPECT_EQ(data.parts,
@@ -86,7 +86,7 @@ TEST(DecodeMeshPluginContent, TakesAnOldRecordForAllParts) {
                                           event::MeshPart::kColor}));
 }
 
-TEST(DecodeMeshPluginContent, SaysWhatIsNoRecord) {
+TEST(DecodeMeshPluginContent, ReportsOtherBytes) {
   event::MeshPluginData data;
   EXPECT_EQ(event::decodeMeshPluginContent("\x12\x7f", &data).message(),
             "mesh record: got 2 other bytes; expected a message MeshPluginData");

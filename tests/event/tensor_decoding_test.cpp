@@ -201,7 +201,7 @@ TEST(TensorDecoding, DoesNotAllocateForAHugeShape) {
       "tensor: got 1 values; expected at most the 1099511627776 elements of the shape in tag 't'");
 }
 
-TEST(TensorDecoding, RefusesAShapeThatIsNone) {
+TEST(TensorDecoding, RejectsAnInvalidShape) {
   TensorBytes negative;
   negative.type(event::TensorType::kFloat).dimension(-1);
   EXPECT_EQ(negative.failure(), "tensor shape: got dimension -1; expected 0 or more in tag 't'");

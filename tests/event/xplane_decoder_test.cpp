@@ -117,13 +117,13 @@ TEST(XPlaneDecoder, ForgetsWhatAnEventHeldBefore) {
   EXPECT_TRUE(event.stats.empty());
 }
 
-TEST(XPlaneDecoder, KnowsNoTextOfANumberOrAnUnknownName) {
+TEST(XPlaneDecoder, HasNoTextForANumberOrAnUnknownName) {
   XPlane plane;
   EXPECT_EQ(plane.text({1, std::int64_t{5}}), "");
   EXPECT_EQ(plane.text({1, XStatReference{5}}), "");
 }
 
-TEST(XPlaneDecoder, RefusesWhatIsNoSpace) {
+TEST(XPlaneDecoder, RejectsOtherBytes) {
   XSpace space;
   const Status text = decodeXSpace("{\"traceEvents\": []}", &space);
   ASSERT_FALSE(text.ok());

@@ -87,7 +87,7 @@ TEST(AddFigure, TakesSeveralFiguresAndTellsTheLargestSides) {
   EXPECT_EQ(decodePng(strings[3]).height, 700);
 }
 
-TEST(AddFigure, TakesAGrid) {
+TEST(AddFigure, AcceptsAGrid) {
   const FigureGrid grid({example(), example()});
   const event::Value value =
       writtenBy([&](SummaryWriter* writer) { writer->addFigure("grid", grid, 0); });
@@ -120,7 +120,7 @@ TEST(AddFigure, WaitsForTensorsOnTheirWayFromADeviceInTheBackground) {
   EXPECT_TRUE(stringsOf(value)[2] == example().render().bytes);
 }
 
-TEST(AddFigure, ReportsATensorThatNeverComes) {
+TEST(AddFigure, ReportsATensorThatNeverArrives) {
   const testing::TempDir directory;
   std::vector<std::string> errors;
   WriterOptions options;

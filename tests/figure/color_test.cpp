@@ -25,7 +25,7 @@ TEST(ParseColor, ReadsHexadecimalDigits) {
   EXPECT_DOUBLE_EQ(parseColor("#00000033", "test").alpha, 0.2);
 }
 
-TEST(ParseColor, KnowsNamesAndTheCycle) {
+TEST(ParseColor, ReadsNamesAndTheCycle) {
   EXPECT_EQ(rgb(parseColor("black", "test")), 0U);
   EXPECT_EQ(rgb(parseColor("C1", "test")), rgb(cycleColor(1)));
   EXPECT_EQ(rgb(cycleColor(8)), rgb(cycleColor(0)));

@@ -101,7 +101,7 @@ TEST(FigureErrors, LimitsAscend) {
                         "numbers, the first less than the second");
 }
 
-TEST(FigureErrors, LogarithmicAxesHavePositiveLimitsWhateverComesFirst) {
+TEST(FigureErrors, RejectNonPositiveLimitsOfLogarithmicAxesInAnyOrder) {
   expectInvalidArgument([] { Figure().setXLimits(0, 1).setXScale(AxisScale::kLog); },
                         "Figure::setXScale: got the lower limit 0.000000; expected a positive one "
                         "on a logarithmic axis");

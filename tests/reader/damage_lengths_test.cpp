@@ -96,7 +96,7 @@ TEST_F(LyingLength, OfEveryRecordInAFileLeavesNothingAndEnds) {
   EXPECT_THAT(run.damage(), ElementsAre(IsDamage(0, file.bytes.size(), "record cut short")));
 }
 
-TEST_F(LyingLength, BehindTheFirstRecordOfALargeFileMakesNoRoomForMillionsOfOthers) {
+TEST_F(LyingLength, AfterTheFirstRecordOfALargeFileReservesNoMemory) {
   // What a large file begins with shows how much is to come: here one point in 50 bytes.
   std::string many;
   for (int step = 0; step < 200'000; ++step) {

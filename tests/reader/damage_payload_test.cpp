@@ -189,7 +189,7 @@ TEST_F(HostilePayload, OfManyHugeTensorsWithoutValuesIsRefusedAsAWhole) {
                "tensor too large: got 0 values for 12582912 elements in tag 'hostile'");
 }
 
-TEST_F(HostilePayload, WithAShapeThatIsNoneIsDamage) {
+TEST_F(HostilePayload, WithAnInvalidShapeIsDamage) {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();  // 2^63 as unsigned
   expectDamage(eventOfTensor(floatTensor(dimension(-1))),
                "tensor shape is not one: got dimension -1 in tag 'hostile'");
@@ -226,7 +226,7 @@ TEST_F(HostilePayload, WithATagOfMegabytesOrNoneIsRead) {
               ElementsAre(Pair(2, 0.5)));
 }
 
-TEST_F(HostilePayload, WithATimeThatIsNoneKeepsIt) {
+TEST_F(HostilePayload, WithANonFiniteTimeKeepsIt) {
   for (const double time :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
         -std::numeric_limits<double>::max()}) {
@@ -254,13 +254,13 @@ TEST_F(HostilePayload, OfARestartAtTheFirstStepThereIsDropsEverything) {
   EXPECT_THAT(points("loss"), ElementsAre(Pair(2, 2)));
 }
 
-TEST_F(HostilePayload, WithMetadataThatIsNoneIsDamage) {
+TEST_F(HostilePayload, WithInvalidMetadataIsDamage) {
   const std::string payload =
       eventOf(valueOf(std::string("\x15\0\0\0\0", 5) + bytesField(9, "\x0a\x05x")));
   expectDamage(payload, notAnEvent(payload));
 }
 
-TEST_F(HostilePayload, WithAVersionThatIsNoneChangesNothing) {
+TEST_F(HostilePayload, WithAnInvalidVersionChangesNothing) {
   for (const std::string version :
        {"", ":", "brain.Event:", "brain.Event:nan", "\xff:1e999", "2"}) {
     EXPECT_THAT(readAround(payloadOf(eventAt(0, event::FileVersion{version}))).damage(), IsEmpty());

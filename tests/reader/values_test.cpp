@@ -91,7 +91,7 @@ TEST(DecodeImages, ReadsSeveralOfAStepAndNone) {
   EXPECT_THAT(images.encoded, IsEmpty());
 }
 
-TEST(DecodeImages, SaysWhatIsNone) {
+TEST(DecodeImages, ReportsInvalidValues) {
   EXPECT_EQ(failureOf(decodeImages, event::Value()), "images: got no data; expected a tensor");
   EXPECT_EQ(failureOf(decodeImages, ofStrings({1}, {"12"})),
             "images: got shape (1); expected (n): width, height and the images");
@@ -143,7 +143,7 @@ TEST(DecodeAudio, ReadsClipsWithoutLabelsOfAnyNumber) {
   EXPECT_THAT(audio.encoded, IsEmpty());
 }
 
-TEST(DecodeAudio, SaysWhatIsNone) {
+TEST(DecodeAudio, ReportsInvalidValues) {
   AudioValue audio;
   EXPECT_EQ(decodeAudio(ofStrings({}, {"a"}), {}, &audio).message(),
             "audio: got shape (); expected (clips) or (clips, 2): clip and label");
@@ -170,7 +170,7 @@ TEST(DecodeText, ReadsOneTextAndATable) {
   EXPECT_THAT(text.strings, ElementsAre("a", "b", "c", "d"));
 }
 
-TEST(DecodeText, SaysWhatIsNone) {
+TEST(DecodeText, ReportsInvalidValues) {
   EXPECT_EQ(failureOf(decodeText, valueOf(kSummaryImage)),
             "text: got the field image; expected a tensor");
   EXPECT_EQ(failureOf(decodeText, ofStrings({2}, {"a"})),
@@ -249,7 +249,7 @@ TEST(DecodeHistogram, NeedsOnlyTheInnerLimitsOfACompatibleOne) {
             "histogram: got 1 limits; expected one for each of 3 buckets");
 }
 
-TEST(DecodeHistogram, SaysWhatIsNone) {
+TEST(DecodeHistogram, ReportsInvalidValues) {
   EXPECT_EQ(
       failureOf(decodeHistogram, ofTensor(event::TensorType::kDouble, {3}, std::string(24, '\0'))),
       "histogram: got shape (3); expected (buckets, 3): left edge, right edge, count");
@@ -261,7 +261,7 @@ TEST(DecodeHistogram, SaysWhatIsNone) {
             "histogram: got element type 3; expected floats or doubles, type 1 or 2");
 }
 
-TEST(DecodeHistogram, DoesNotBelieveAShape) {
+TEST(DecodeHistogram, ChecksTheShapeAgainstTheData) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
   const auto failure = [](std::vector<std::int64_t> shape, std::size_t bytes) {
     return failureOf(decodeHistogram, ofTensor(event::TensorType::kDouble, std::move(shape),
@@ -300,7 +300,7 @@ TEST(DecodePrCurve, ReadsSixRows) {
   EXPECT_THAT(curve.recall, ElementsAre(1, 0.25));
 }
 
-TEST(DecodePrCurve, SaysWhatIsNone) {
+TEST(DecodePrCurve, ReportsInvalidValues) {
   EXPECT_EQ(
       failureOf(decodePrCurve, ofTensor(event::TensorType::kFloat, {5, 1}, std::string(20, '\0'))),
       "PR curve: got shape (5, 1); expected (6, thresholds)");
@@ -325,7 +325,7 @@ TEST(DecodeMesh, ReadsAPart) {
   EXPECT_EQ(mesh.numbers.content.size(), 24U);
 }
 
-TEST(DecodeMesh, SaysWhatIsNone) {
+TEST(DecodeMesh, ReportsInvalidValues) {
   const auto failure = [](const event::Value& value) {
     MeshValue mesh;
     return decodeMesh(value, event::SummaryMetadata(), &mesh).message();
@@ -354,7 +354,7 @@ TEST(DecodeLayout, ReadsTheValueOfTheLayoutTag) {
   EXPECT_THAT(layout.categories[0].charts[0].tags, ElementsAre("a"));
 }
 
-TEST(DecodeLayout, SaysWhatIsNone) {
+TEST(DecodeLayout, ReportsInvalidValues) {
   const auto failure = [](const event::Value& value) {
     CustomScalarsLayout layout;
     return decodeLayout(value, &layout).message();

@@ -87,14 +87,14 @@ TEST(EncodeWav, RoundsFloatsToTheNearestSample) {
   EXPECT_EQ(file.clipped, 0U);
 }
 
-TEST(EncodeWav, ClipsAndCountsWhatIsOutOfRange) {
+TEST(EncodeWav, ClipsAndCountsSamplesOutOfRange) {
   const std::vector<float> samples = {1.0001F, -7, kInfinity, -kInfinity, kNan, 1};
   const WavFile file = encodeWav(samples);
   EXPECT_EQ(pcmOf(file), (Pcm{32767, -32767, 32767, -32767, 0, 32767}));
   EXPECT_EQ(file.clipped, 5U);
 }
 
-TEST(EncodeWav, KeepsLoudFloatsAndClipsWhatIsNotFinite) {
+TEST(EncodeWav, KeepsLoudFloatsAndClipsNonFiniteSamples) {
   const std::vector<double> samples = {2.5, -0.1, double{kNan}, 1e300, -double{kInfinity}};
   const WavFile file = encodeWav(samples, floatOptions());
   EXPECT_EQ(floatsOf(file), (std::vector<float>{2.5F, -0.1F, 0, 1, -1}));
@@ -163,7 +163,7 @@ TEST(CheckAudio, RejectsAShapeOfAnotherRank) {
       "got shape (); expected (frames) or (frames, channels) for dataFormat \"LC\"");
 }
 
-TEST(CheckAudio, RejectsSilenceOfNoLength) {
+TEST(CheckAudio, RejectsAudioWithoutSamples) {
   expectInvalidArgument([] { checkAudio(std::vector<float>()); },
                         "got shape (0); expected at least one sample");
 }

@@ -116,7 +116,7 @@ TEST(DrawBoxes, WritesALabelAboveTheBottomEdge) {
                  "????????????????????"}));
 }
 
-TEST(DrawBoxes, ShowsABoxForWhatIsNotAscii) {
+TEST(DrawBoxes, DrawsABoxForANonAsciiCharacter) {
   BoxOptions options;
   options.labels = {"\xC3\xA9"};  // one character of two bytes
   const Pixels accent = drawBoxes(filled(20, 16, 3, 255), {{2, 1, 17, 13}}, options);
@@ -230,7 +230,7 @@ TEST(BoxCorners, AreTakenFromAnyElementType) {
             (std::vector<BoxCorners>{{1, 2, 3, 4}, {5, 6, 7, 8}}));
 }
 
-TEST(BoxCorners, RejectsWhatIsNotFinite) {
+TEST(BoxCorners, RejectsNonFiniteCoordinates) {
   const float nan[] = {0, 0, 1, 1, 0, 0, std::numeric_limits<float>::quiet_NaN(), 1};
   expectInvalidArgument(
       [&] {

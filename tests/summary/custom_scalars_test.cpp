@@ -54,7 +54,7 @@ TEST(MergeLayout, MergesWhatOccursTwiceInOneCall) {
   EXPECT_EQ(summaryOf(layout), "loss: train(c) test(d); speed: steps(b)");
 }
 
-TEST(ValidateLayout, RejectsALayoutOfNothing) {
+TEST(ValidateLayout, RejectsALayoutWithoutCategories) {
   expectInvalidArgument([] { checkLayout({}); },
                         "got a layout without categories; expected at least one");
 }

@@ -27,11 +27,11 @@ using ::testing::SizeIs;
 const std::vector<float> kSix = {0, 1, 2, 3, 4, 5};
 const TensorView kThreePoints(kSix.data(), {3, 2});
 
-TEST(CheckEmbedding, TakesAMatrixAlone) {
+TEST(CheckEmbedding, AcceptsAMatrixAlone) {
   EXPECT_NO_THROW(checkEmbedding(kThreePoints, {}));
 }
 
-TEST(CheckEmbedding, RejectsWhatIsNoMatrix) {
+TEST(CheckEmbedding, RejectsAnotherRankAndAnEmptyMatrix) {
   expectInvalidArgument(
       [] { checkEmbedding(kSix, {}); },
       "got a matrix of shape (6); expected (points, dimensions), neither of them 0");
@@ -60,7 +60,7 @@ TEST(CheckEmbedding, RejectsRaggedLabels) {
                         "got no cells in row 0 of metadata; expected at least one");
 }
 
-TEST(CheckEmbedding, WantsATitlePerColumn) {
+TEST(CheckEmbedding, RequiresATitlePerColumn) {
   EmbeddingOptions options;
   options.metadata = {{"a", "1"}, {"b", "2"}, {"c", "3"}};
   expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
@@ -77,7 +77,7 @@ TEST(CheckEmbedding, WantsATitlePerColumn) {
   EXPECT_NO_THROW(checkEmbedding(kThreePoints, options));
 }
 
-TEST(CheckEmbedding, RejectsTitlesOfNothing) {
+TEST(CheckEmbedding, RejectsTitlesWithoutMetadata) {
   EmbeddingOptions options;
   options.metadataHeader = {"name"};
   expectInvalidArgument(
@@ -215,13 +215,13 @@ TEST(MatrixTsv, HasEveryElementType) {
   EXPECT_EQ(tsv(TensorView(&half, DType::kBFloat16, {1, 1}, {})), "0.125\n");
 }
 
-TEST(MatrixTsv, NamesWhatIsNotFiniteAsPythonReadsIt) {
+TEST(MatrixTsv, WritesNonFiniteNumbersAsPythonReadsThem) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const std::vector<double> values = {-std::nan(""), kInf, -kInf};
   EXPECT_EQ(tsv(TensorView(values.data(), {1, 3})), "nan\tinf\t-inf\n");
 }
 
-TEST(MatrixTsv, ComesInPiecesThatMakeUpTheText) {
+TEST(MatrixTsv, IsWrittenInPiecesOfTheWholeText) {
   std::vector<std::size_t> pieces;
   EXPECT_EQ(whole(detail::MatrixTsv(kThreePoints), 3, &pieces), "0\t1\n2\t3\n4\t5\n");
   EXPECT_THAT(pieces, SizeIs(3));
@@ -290,7 +290,7 @@ TEST(EmbeddingConfig, NamesTheFilesOfAnEmbedding) {
 )");
 }
 
-TEST(EmbeddingConfig, KeepsWhatIsThere) {
+TEST(EmbeddingConfig, KeepsExistingEntries) {
   const std::string before =
       "# made by hand\nmodel_checkpoint_path: \"m.ckpt\"\n"
       "embeddings < tensor_name: 'b' bookmarks_path: \"}\" >";
@@ -308,7 +308,7 @@ TEST(EmbeddingConfig, LeavesOneEntryOfAName) {
   EXPECT_EQ(detail::withEmbedding(kEntryA + kEntryA, entry("a")), kEntryA + "\n");
 }
 
-TEST(EmbeddingConfig, LeavesWhatItCannotReadAlone) {
+TEST(EmbeddingConfig, KeepsAFileThatItCannotRead) {
   for (const std::string broken : {"embeddings {", "embeddings { tensor_name: \"a }", "}",
                                    "embeddings", "[1]", "a: [1", "a: \"x\ny\""}) {
     EXPECT_EQ(detail::withEmbedding(broken, entry("a")), std::nullopt) << broken;

@@ -181,7 +181,7 @@ TEST(HistogramInBins, PutsAValueOnAnEdgeIntoTheBucketOnItsRight) {
 }
 
 // numpy drops -5 and 99, and its len(values) is what tensorboardX calls num.
-TEST(HistogramInBins, CountsWhatIsOutsideOfTheEdgesBesideThem) {
+TEST(HistogramInBins, CountsValuesOutsideTheEdgesInOuterBuckets) {
   const std::vector<double> values = {1, 2, 2, 3, 4, -5, 99, 98};
   const HistogramRaw raw = computeHistogram(values, {1.0, 2.0, 3.5, 4.0}).raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(1, 1, 3, 1, 2));
@@ -203,7 +203,7 @@ TEST(HistogramInBins, PutsEqualValuesIntoOneBucket) {
   EXPECT_THAT(raw.bucketLimits, ElementsAre(0.5));
 }
 
-TEST(HistogramInBins, OfNothingFiniteIsEmpty) {
+TEST(HistogramInBins, IsEmptyWithoutFiniteValues) {
   EXPECT_THAT(computeHistogram(std::vector<float>{}, "fd").raw.bucketCounts, IsEmpty());
   const HistogramData data =
       computeHistogram(std::vector<double>{std::nan(""), kInfinity, -kInfinity, -kInfinity}, 10);
@@ -213,7 +213,7 @@ TEST(HistogramInBins, OfNothingFiniteIsEmpty) {
   EXPECT_EQ(data.negInfCount, 2U);
 }
 
-TEST(HistogramInBins, LetsNoInfinityStretchTheBuckets) {
+TEST(HistogramInBins, IgnoresInfinitiesForTheRange) {
   const HistogramRaw raw =
       computeHistogram(std::vector<double>{0, kInfinity, 4, std::nan(""), 1}, "rice").raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(2, 0, 1));

@@ -172,7 +172,7 @@ TEST_F(Mesh, RejectsWhatNoRecordHolds) {
   expectInvalidArgument([&] { checkMesh(vertices, withColors(vertices)); }, message);
 }
 
-TEST_F(Mesh, TakesAJsonObjectAsSettings) {
+TEST_F(Mesh, AcceptsAJsonObjectAsSettings) {
   for (const char* json : {"", "{}", " {\"camera\": {\"cls\": \"PerspectiveCamera\"}}\n",
                            R"({"a": "}\"]", "b": [1]})"}) {
     EXPECT_NO_THROW(checkMesh(triangle_, withConfig(json))) << json;

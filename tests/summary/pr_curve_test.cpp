@@ -110,7 +110,7 @@ TEST_F(PrCurve, HasNoUpperBoundOfThresholdsAsThePeersHave) {
   EXPECT_EQ(counts.falsePositives[501], 0);
 }
 
-TEST_F(PrCurve, OfNothingIsZero) {
+TEST_F(PrCurve, IsZeroWithoutValues) {
   const PrCurveCounts counts =
       computePrCurve(std::vector<int>(), std::vector<float>(), thresholds(3));
   EXPECT_EQ(counts.truePositives, (Numbers{0, 0, 0}));
@@ -142,7 +142,7 @@ TEST_F(PrCurve, NamesTheLabelThatIsNaN) {
       "got labels[1] = nan; expected a truth value");
 }
 
-TEST_F(PrCurve, NamesTheWeightThatIsNone) {
+TEST_F(PrCurve, NamesTheInvalidWeight) {
   PrCurveOptions options;
   const Numbers negative = {1, 1, 1, 1, 1, -2, 1, 1};
   options.weights = negative;

@@ -36,7 +36,7 @@ TEST(TensorView, TellsTheBytesOfItsElementsLaidOutDensely) {
   EXPECT_EQ(TensorView(kData, {3, 0}).nbytes(), 0U);
 }
 
-TEST(TensorView, TakesAVectorAsRankOne) {
+TEST(TensorView, ViewsAVectorAsRankOne) {
   const std::vector<std::int64_t> values = {1, 2, 3};
   const TensorView view = values;
   EXPECT_EQ(view.shape(), (Sizes{3}));
@@ -95,7 +95,7 @@ TEST(TensorView, RejectsMoreElementsThanCanBeCounted) {
       "TensorView: got shape (4294967296, 4294967296); expected at most 2^63 - 1 elements");
 }
 
-TEST(DType, KnowsItsSizeAndName) {
+TEST(DType, HasASizeAndAName) {
   EXPECT_EQ(dtypeSize(DType::kBool), 1U);
   EXPECT_EQ(dtypeSize(DType::kBFloat16), 2U);
   EXPECT_EQ(dtypeSize(DType::kUInt32), 4U);

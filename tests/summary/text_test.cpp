@@ -26,7 +26,7 @@ TEST(TextValue, IsAScalarStringOfTheTextPlugin) {
   EXPECT_EQ(value.metadata->description, "what changed");
 }
 
-TEST(TextValue, ReplacesWhatIsNotUtf8) {
+TEST(TextValue, ReplacesInvalidUtf8) {
   const event::Value value = textValue("note", "caf\xe9 \xF0\x9F\x98\x80");
   EXPECT_EQ(std::get<event::Tensor>(value.data).strings,
             std::vector<std::string>{"caf\xEF\xBF\xBD \xF0\x9F\x98\x80"});
@@ -54,7 +54,7 @@ TEST(TextTable, NamesTheFirstRowOfAnotherLength) {
       "got 1 cells in row 2; expected 3");
 }
 
-TEST(TextTable, RejectsATableOfNothing) {
+TEST(TextTable, RejectsATableWithoutCells) {
   expectInvalidArgument([] { textTable(std::vector<std::string>()); },
                         "got no rows; expected at least one");
   expectInvalidArgument([] { textTable(std::vector<std::vector<std::string>>()); },

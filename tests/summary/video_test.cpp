@@ -166,7 +166,7 @@ void check(std::vector<std::int64_t> shape, const VideoOptions& options) {
   checkVideo(TensorView(kMemory.data(), std::move(shape), strides), options);
 }
 
-TEST(CheckVideo, TakesAVideoOfEitherFormat) {
+TEST(CheckVideo, AcceptsEitherFormat) {
   VideoOptions options;
   EXPECT_NO_THROW(check({1, 2, 3, 4, 5}, options));
   options.format = VideoFormat::kGif;

@@ -118,7 +118,7 @@ TEST_F(RecordReaderTest, ReadsManyRecordsAcrossItsBuffer) {
   EXPECT_EQ(read(), "<truncated>");
 }
 
-TEST_F(RecordReaderTest, GoesOnWhenTheFileHasGrown) {
+TEST_F(RecordReaderTest, ContinuesAfterTheFileGrew) {
   write("one");
   EXPECT_EQ(read(), "one");
   EXPECT_EQ(read(), "<truncated>");
@@ -148,7 +148,7 @@ TEST_F(RecordReaderTest, WaitsForTheRestOfARecordCutAtAnyByte) {
   }
 }
 
-TEST_F(RecordReaderTest, SaysWhatACutRecordLacks) {
+TEST_F(RecordReaderTest, ReportsTheBytesThatATruncatedRecordLacks) {
   write("one");
   writeRaw(framed("second").substr(0, kHeaderBytes + 2));
   read();
@@ -271,7 +271,7 @@ TEST_F(RecordReaderTest, PutsAwkwardPiecesTogether) {
   }
 }
 
-TEST_F(RecordReaderTest, ReportsAnIoErrorAndGoesOnWhenItHasPassed) {
+TEST_F(RecordReaderTest, ReportsAnIoErrorAndContinuesAfterIt) {
   AwkwardByteSource source(framed("one") + framed("two"), 10);
   RecordReader reader(&source);
   EXPECT_EQ(readFrom(reader), "one");

@@ -229,7 +229,7 @@ TEST_F(EmbeddingDiskTroubleTest, KeepsTheOldFilesWhereTheNewOnesCannotBeWritten)
   EXPECT_THAT(files(), SizeIs(2));
 }
 
-TEST_F(EmbeddingDiskTroubleTest, GoesOnAfterShortWrites) {
+TEST_F(EmbeddingDiskTroubleTest, ContinuesAfterShortWrites) {
   disk_.shortenWrites(5);
   SummaryWriter writer = open();
   writer.addEmbedding(matrix_);
@@ -306,7 +306,7 @@ class SlowDisk final : public FileSystem {
   bool isFree_ = false;
 };
 
-TEST_F(AddEmbeddingTest, LetsOtherWritersWriteBetweenThePieces) {
+TEST_F(AddEmbeddingTest, YieldsToOtherWritersBetweenThePieces) {
   SlowDisk disk;
   const testing::TempDir otherDir;
   WriterOptions options;

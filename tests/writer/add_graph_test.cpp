@@ -125,7 +125,7 @@ struct steptape::GraphTraits<Model> {
 namespace steptape {
 namespace {
 
-TEST(AddGraph, TakesAModelThatHasGraphTraits) {
+TEST(AddGraph, AcceptsAModelWithGraphTraits) {
   const testing::TempDir dir;
   SummaryWriter writer(dir.string());
   writer.addGraph(Model{2}, std::string("layer"));

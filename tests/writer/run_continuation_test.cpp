@@ -57,7 +57,7 @@ TEST_F(RunContinuationTest, ResumePurgesTheMainRunAndEverySubRun) {
   EXPECT_THAT(scalarsIn(dir_.string()).at("loss"), SizeIs(12));
 }
 
-TEST_F(RunContinuationTest, ResumeLiesBetweenWhatCameBeforeAndWhatComesAfter) {
+TEST_F(RunContinuationTest, ResumeSeparatesEarlierFromLaterPoints) {
   SummaryWriter writer = open();
   writer.addText("before", "text", 9);
   writer.addScalar("before", 1, 9);
@@ -108,7 +108,7 @@ TEST_F(RunContinuationTest, AStepBackIsReportedOncePerTagAndCounted) {
   EXPECT_THAT(reports()[2], AllOf(HasSubstr("\"loss\""), HasSubstr("went back 2 times")));
 }
 
-TEST_F(RunContinuationTest, APurgeStepGoesIntoTheFirstFileOfEveryRunOnly) {
+TEST_F(RunContinuationTest, APurgeStepIsWrittenToTheFirstFileOfEveryRunOnly) {
   WriterOptions options;
   options.purgeStep = 80;
   options.maxFileBytes = 1;

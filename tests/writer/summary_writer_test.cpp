@@ -148,7 +148,7 @@ TEST_F(SummaryWriterTest, RefusesAWallTimeThatKillsTheFileForTensorBoard) {
       Error);
 }
 
-TEST_F(SummaryWriterTest, TellsTheTimeOfTheCallAndNeverGoesBack) {
+TEST_F(SummaryWriterTest, RecordsTheTimeOfTheCallWhichNeverDecreases) {
   const double before = Clock::system().wallSeconds();
   SummaryWriter writer = open();
   for (std::int64_t step = 0; step < 1000; ++step) {
@@ -283,7 +283,7 @@ TEST_F(SummaryWriterTest, RefusesAnEmptyTagInEveryCall) {
   EXPECT_THROW(writer.addText("", "x", 0), Error);
 }
 
-TEST_F(SummaryWriterTest, ReplacesWhatIsNotUtf8InATagAndSaysSoOnce) {
+TEST_F(SummaryWriterTest, ReplacesInvalidUtf8InATagAndReportsItOnce) {
   SummaryWriter writer = open();
   writer.addScalar("caf\xe9", 1, 0);
   writer.addScalar("caf\xe9", 2, 1);
@@ -312,7 +312,7 @@ TEST_F(SummaryWriterTest, WritesHistogramsImagesAndTexts) {
   EXPECT_EQ(writer.stats().values, 3U);
 }
 
-TEST_F(SummaryWriterTest, HasTakenWhatItNeedsWhenACallReturns) {
+TEST_F(SummaryWriterTest, HasCopiedItsArgumentsWhenACallReturns) {
   SummaryWriter writer = open();
   std::vector<float> values{1, 1, 1};
   writer.addHistogram("histogram", values, 0);
@@ -394,7 +394,7 @@ TEST_F(SummaryWriterTest, GivesTwoWritersOfOneDirectoryAFileEach) {
   EXPECT_THAT(scalarsIn(dir_.string()), SizeIs(2));
 }
 
-TEST_F(SummaryWriterTest, GoesOnAfterAMove) {
+TEST_F(SummaryWriterTest, WorksAfterAMove) {
   SummaryWriter writer = open();
   const ScalarTag tag = writer.scalarTag("a");
   SummaryWriter moved = std::move(writer);

@@ -39,7 +39,8 @@ class STEPTAPE_EXPORT ByteSource {
 class STEPTAPE_EXPORT FileByteSource final : public ByteSource {
  public:
   /// @throws Error(kIoError) with the path and the operating system's error message if the file
-  ///         cannot be opened, or with its kind if it is not a regular file. Never waits for a FIFO.
+  ///         cannot be opened, or with its kind if it is not a regular file. Never waits for a
+  ///         FIFO.
   explicit FileByteSource(const std::string& path);
   ~FileByteSource() override;
 

@@ -68,7 +68,7 @@ Area changedArea(const Frames& frames, std::int64_t i) {
     --end;
   }
   std::size_t first = row;
-  std::size_t last = 0;  // one behind
+  std::size_t last = 0;  // past the end
   for (int y = top; y < end; ++y) {
     const std::uint8_t* const before = frameRow(frames, i - 1, y);
     const std::uint8_t* const now = frameRow(frames, i, y);
