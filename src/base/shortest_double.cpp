@@ -43,7 +43,8 @@ bool isWallTime(double value) {
   return value > 0x1p30 && value < 0x1p31 && value != std::floor(value);
 }
 
-/// The nearest decimal fraction of so many units to `fraction`, of units of 2^-22.
+/// Returns the decimal fraction, in the given units, that is nearest to `fraction` (in units of
+/// 2^-22).
 std::uint64_t decimalsOf(std::uint64_t fraction, std::uint64_t units) {
   return (fraction * units + (std::uint64_t{1} << (kFractionBits - 1))) >> kFractionBits;
 }

@@ -14,7 +14,7 @@
 namespace steptape {
 namespace {
 
-// Honest writers store a tensor of this size as bytes, and hold no event of so many small objects.
+// Normal writers store a tensor of this size as bytes, and write no event of so many small objects.
 constexpr std::uint64_t kMaxRepeatedBytes = 64 << 20;
 constexpr std::uint64_t kMaxObjectBytes = 128 << 20;
 

@@ -11,7 +11,7 @@
 
 namespace steptape::detail {
 
-/// One scalar of an event, where it lies in the payload.
+/// One scalar of an event, as a view into the payload.
 struct ScalarView {
   std::string_view tag;
   float value = 0;

@@ -21,7 +21,7 @@ constexpr std::uint64_t kEventsField = 4;
 /// Parses a message but for a repeated field that holds most of its bytes, which stay where they
 /// are.
 ///
-/// @return false if `bytes` are no such message.
+/// @return false if `bytes` is not such a message.
 template <typename Message>
 bool parseAllBut(std::uint64_t field, std::string_view bytes, Message* message,
                  std::vector<std::string_view>* found) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user writes onto a chart: straight lines across the axes, and texts.
+// Annotations of a chart: straight lines across the axes, and texts.
 #include <algorithm>
 #include <utility>
 

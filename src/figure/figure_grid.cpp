@@ -12,7 +12,7 @@
 
 namespace steptape {
 
-/// What a FigureGrid holds; never changes.
+/// The contents of a FigureGrid; immutable.
 struct FigureGridModel {
   std::vector<std::shared_ptr<const FigureModel>> figures;
   FigureGridOptions options;

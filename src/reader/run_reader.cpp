@@ -96,7 +96,7 @@ std::uint64_t RunReader::State::readFile(std::uint32_t number) {
   const std::uint64_t begin = file.offset();
   progress.beginFile(begin);
   if (file.bytesLeft() >= kLargeFileBytes) {
-    // What the file begins with shows how long the rest will be, and which tags are scalars.
+    // The begin of the file shows the average record size, and which tags are scalars.
     store.append(&batch);
     const std::size_t scalarsBefore = countScalars();
     readRecords(&file, number, begin + kFirstBytes);

@@ -27,7 +27,7 @@ struct StepBack {
   std::uint32_t file;
 };
 
-/// What a stretch of a file holds under one tag.
+/// The points of one tag in a stretch of a file.
 struct TagBatch {
   /// What the tag's values are. Its first metadata says so, which may lie before the stretch: while
   /// the kind is unknown, numbers go into both columns.

@@ -26,9 +26,9 @@ void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, st
         WavFile file = encodeWav(views[0], options);
         if (file.clipped > 0) {
           reporter->reportOnce("clipped " + name,
-                               "the sound \"" + name + "\" has " + std::to_string(file.clipped) +
+                               "addAudio \"" + name + "\": got " + std::to_string(file.clipped) +
                                    " of " + std::to_string(views[0].numel()) +
-                                   " samples out of -1..1 or NaN; they are clipped");
+                                   " samples outside -1..1 or NaN; they are clipped");
         }
         return std::move(file.bytes);
       });

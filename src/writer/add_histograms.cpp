@@ -15,18 +15,18 @@
 namespace steptape {
 namespace {
 
-/// Reports, the first time that the histogram has values which no bucket can hold, how many.
+/// Reports the number of NaN and infinite values, once for each tag.
 void noteNonFinite(const std::string& name, const HistogramData& data, detail::Reporter* reporter) {
   const std::uint64_t left = data.nanCount + data.posInfCount + data.negInfCount;
   if (left == 0) {
     return;
   }
   const auto all = left + static_cast<std::uint64_t>(data.raw.num);
-  reporter->reportOnce(
-      "not finite " + name,
-      "the histogram \"" + name + "\" leaves out " + std::to_string(data.nanCount) + " NaN, " +
-          std::to_string(data.posInfCount) + " +Inf and " + std::to_string(data.negInfCount) +
-          " -Inf of " + std::to_string(all) + " values; later ones of this tag are not reported");
+  reporter->reportOnce("not finite " + name,
+                       "addHistogram \"" + name + "\": left out " + std::to_string(data.nanCount) +
+                           " NaN, " + std::to_string(data.posInfCount) + " +Inf and " +
+                           std::to_string(data.negInfCount) + " -Inf of " + std::to_string(all) +
+                           " values; further ones of this tag are not reported");
 }
 
 }  // namespace

@@ -70,8 +70,9 @@ void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metr
     }
   } else {
     core_->context().reporter().reportOnce(
-        "addHparams() was called again for " + core_->context().directory() +
-        ": TensorBoard keeps a run's first hyperparameters; only the metrics were taken");
+        "addHparams: got another call for " + core_->context().directory() +
+        "; expected one: TensorBoard keeps the first hyperparameters of a run, only the metrics "
+        "were recorded");
   }
   for (const auto& [tag, value] : metrics) {
     addScalarAtLastStep(*core_, core_->series().of(tag), value, options.wallTime);

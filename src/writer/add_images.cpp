@@ -18,7 +18,7 @@
 namespace steptape {
 namespace {
 
-/// What is drawn into an image on the backend.
+/// The data from which the backend draws an image.
 struct PixelsAndBoxes {
   Pixels pixels;
   std::vector<BoxCorners> boxes;

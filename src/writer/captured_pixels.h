@@ -17,9 +17,8 @@ namespace steptape::detail {
 /// Reports, once for each tag, that an image has NaN elements.
 inline void reportNans(const std::string& tag, std::uint64_t nans, Reporter* reporter) {
   if (nans > 0) {
-    reporter->reportOnce("NaN pixels " + tag, "the picture \"" + tag + "\" has " +
-                                                  std::to_string(nans) +
-                                                  " elements that are NaN; they are shown as 0");
+    reporter->reportOnce("NaN pixels " + tag, "image \"" + tag + "\": got " + std::to_string(nans) +
+                                                  " NaN elements; they are shown as 0");
   }
 }
 

@@ -17,7 +17,7 @@ namespace steptape::detail {
 
 /// What one call of addEmbedding() has captured.
 struct CapturedEmbedding {
-  std::string name;       ///< What the projector offers.
+  std::string name;       ///< The name in the projector.
   std::string directory;  ///< Within the run's.
   TensorView matrix;      ///< Owns its elements, which may still be in flight.
   std::optional<MetadataTsv> metadata;

@@ -43,8 +43,7 @@ std::string validTag(std::string_view tag, Reporter* reporter) {
     return std::string(tag);
   }
   std::string valid = replaceInvalidUtf8(tag);
-  reporter->reportOnce("the tag \"" + valid +
-                       "\" was not UTF-8; what is not was replaced by U+FFFD");
+  reporter->reportOnce("tag \"" + valid + "\": got invalid UTF-8, which is replaced by U+FFFD");
   return valid;
 }
 

@@ -171,10 +171,9 @@ void WriterCore::endSession(SessionStatus status) {
   }
   for (const std::string& tag : *promised) {
     if (!series_.has(tag)) {
-      context().reporter().report(
-          {ErrorCode::kInvalidArgument, "the metric \"" + tag +
-                                            "\" of addHparams() was never logged in " +
-                                            context().directory() + "; its column stays empty"});
+      context().reporter().report({ErrorCode::kInvalidArgument,
+                                   "addHparams: the metric \"" + tag + "\" was never logged in " +
+                                       context().directory() + "; its column stays empty"});
     }
   }
   addValue(0, std::nullopt, 0,
@@ -200,7 +199,9 @@ Status WriterCore::flush() {
   }
   if (!isActive()) {
     return {ErrorCode::kFailedPrecondition,
-            "this process was forked: the run " + context().directory() + " belongs to its parent"};
+            "SummaryWriter::flush: got a call in a child of fork(); expected one in the parent, to "
+            "which the run " +
+                context().directory() + " belongs"};
   }
   Status status = request(Backend::Request::kFlush);
   context().losses().beginEpisode();

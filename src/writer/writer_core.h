@@ -98,7 +98,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
   // --- What belongs to the run as a whole --------------------------------------------------------
 
-  /// What the custom-scalars page shows of this run.
+  /// The layout of the custom-scalars page of this run.
   RunLayout& layout() { return layout_; }
   /// Where this run's session for the hyperparameter page stands.
   HparamsSession& session() { return session_; }

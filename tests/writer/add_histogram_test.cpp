@@ -76,10 +76,10 @@ TEST_F(AddHistogramTest, TellsOnceHowManyValuesNoBucketCanHold) {
   writer.addHistogram("other", std::vector<float>{-kInfinity}, 1);
   ASSERT_TRUE(writer.close().ok());
   EXPECT_THAT(reports(),
-              ElementsAre("the histogram \"h\" leaves out 1 NaN, 2 +Inf and 1 -Inf of 5 values; "
-                          "later ones of this tag are not reported",
-                          "the histogram \"other\" leaves out 0 NaN, 0 +Inf and 1 -Inf of 1 "
-                          "values; later ones of this tag are not reported"));
+              ElementsAre("addHistogram \"h\": left out 1 NaN, 2 +Inf and 1 -Inf of 5 values; "
+                          "further ones of this tag are not reported",
+                          "addHistogram \"other\": left out 0 NaN, 0 +Inf and 1 -Inf of 1 "
+                          "values; further ones of this tag are not reported"));
 }
 
 TEST_F(AddHistogramTest, WritesNothingOfWhatItRejects) {

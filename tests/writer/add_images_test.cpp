@@ -177,9 +177,8 @@ TEST_F(AddImages, ReportsNanOncePerTagWithItsCount) {
   video.dataFormat = "THW";
   writer_.addVideo("b", TensorView(fewer, {1, 2, 2}), 1, video);
   EXPECT_TRUE(writer_.close().ok());
-  EXPECT_EQ(reports(),
-            (Strings{"the picture \"a\" has 2 elements that are NaN; they are shown as 0",
-                     "the picture \"b\" has 1 elements that are NaN; they are shown as 0"}));
+  EXPECT_EQ(reports(), (Strings{"image \"a\": got 2 NaN elements; they are shown as 0",
+                                "image \"b\": got 1 NaN elements; they are shown as 0"}));
   EXPECT_EQ(valuesIn(dir_.string()).size(), 3U);
 }
 

@@ -83,8 +83,8 @@ TEST_F(AddValues, AddAudioReportsClippingOnceForEachTagWithItsCount) {
   writer.addAudio("c", louder, 0);
   EXPECT_THAT(
       reports(),
-      ElementsAre("the sound \"a\" has 2 of 4 samples out of -1..1 or NaN; they are clipped",
-                  "the sound \"c\" has 4 of 4 samples out of -1..1 or NaN; they are "
+      ElementsAre("addAudio \"a\": got 2 of 4 samples outside -1..1 or NaN; they are clipped",
+                  "addAudio \"c\": got 4 of 4 samples outside -1..1 or NaN; they are "
                   "clipped"));
 }
 

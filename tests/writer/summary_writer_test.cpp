@@ -289,8 +289,9 @@ TEST_F(SummaryWriterTest, ReplacesInvalidUtf8InATagAndReportsItOnce) {
   writer.addScalar("caf\xe9", 2, 1);
   expectOk(writer.flush());
   EXPECT_THAT(scalarsIn(dir_.string()).at("caf\xef\xbf\xbd"), SizeIs(2));
-  EXPECT_THAT(reports(), ElementsAre("the tag \"caf\xef\xbf\xbd\" was not UTF-8; what is not was "
-                                     "replaced by U+FFFD"));
+  EXPECT_THAT(
+      reports(),
+      ElementsAre("tag \"caf\xef\xbf\xbd\": got invalid UTF-8, which is replaced by U+FFFD"));
 }
 
 TEST_F(SummaryWriterTest, WritesHistogramsImagesAndTexts) {
@@ -332,8 +333,8 @@ TEST_F(SummaryWriterTest, TellsOnceOfValuesThatNoBucketCanHold) {
   writer.addHistogram("h", std::vector<float>{1, nan}, 0);
   writer.addHistogram("h", std::vector<float>{1, nan}, 1);
   expectOk(writer.flush());
-  EXPECT_THAT(reports(), ElementsAre("the histogram \"h\" leaves out 1 NaN, 0 +Inf and 0 -Inf of 2 "
-                                     "values; later ones of this tag are not reported"));
+  EXPECT_THAT(reports(), ElementsAre("addHistogram \"h\": left out 1 NaN, 0 +Inf and 0 -Inf of 2 "
+                                     "values; further ones of this tag are not reported"));
   EXPECT_THAT(valuesIn(dir_.string()), SizeIs(2));
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using detail::Dimension;
 
-/// A sound whatever the order of its dimensions.
+/// Audio in any order of dimensions.
 struct Layout {
   Dimension frames{1, 0};
   Dimension channels{1, 0};

@@ -43,7 +43,7 @@ bool isFloatingPoint(DType dtype) {
 }
 
 /// Whether the text is one `{...}` in which every bracket and string ends. TensorBoard hands it to
-/// the browser as it is; there a mesh with anything else shows nothing.
+/// the browser unchanged, which shows no mesh for any other text.
 bool isJsonObject(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kSpace);

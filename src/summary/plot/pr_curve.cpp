@@ -108,7 +108,7 @@ std::vector<double> fillBuckets(const TensorView& labels, const TensorView& pred
   return buckets;
 }
 
-/// Of the false (0) or true (1) elements, those that reach each threshold.
+/// Counts the false (0) or true (1) elements that reach each threshold.
 std::vector<double> reaching(const std::vector<double>& buckets, std::size_t truth) {
   std::vector<double> counts(buckets.size() / 2);
   double sum = 0;
@@ -119,7 +119,7 @@ std::vector<double> reaching(const std::vector<double>& buckets, std::size_t tru
   return counts;
 }
 
-/// What the first threshold's count has more than each one's.
+/// Returns the difference of the first threshold's count to each count.
 std::vector<double> missingFromFirst(const std::vector<double>& counts) {
   std::vector<double> missing;
   missing.reserve(counts.size());
