@@ -28,7 +28,7 @@ using ExportSink = std::function<void(std::string_view text)>;
 /// The layout of exportCsv().
 enum class CsvLayout {
   /// The column `step` and a column for each tag, in ascending order; a row for each step, in
-  /// ascending order. With several runs, a column is named `<run's directory>/<tag>`. Several
+  /// ascending order. With several runs, a column is named `<run directory>/<tag>`. Several
   /// values of a tag at one step take several rows, in the order of writing.
   kWide,
   /// The columns run, tag, step, wall_time and value; a row for each point, in the order of
@@ -47,8 +47,8 @@ struct ExportOptions {
   CsvLayout csvLayout = CsvLayout::kWide;
   /// The directory to which exportJsonl() writes images and audio, as
   /// `<run>/<tag>/<step>_<n>.<format>`; empty: they are not written. Created if needed. In names,
-  /// ASCII characters other than letters, digits, `_`, `-` and `.` become `%` and two digits, so
-  /// that no path leaves the directory.
+  /// ASCII characters other than letters, digits, `_`, `-` and `.` become a percent sign
+  /// and two digits, so that no path leaves the directory.
   std::string mediaDirectory;
   /// The beginning of the path of the temporary file that JSON and wide CSV need for many points,
   /// of 24 bytes a point; empty: a file in the system's temporary directory.
@@ -70,7 +70,7 @@ struct ExportResult {
 ///     "runs/demo/loss": [[1700000000.5, 1, 0.5], [1700000001.5, 20, 0.25]]
 ///     }
 ///
-/// The keys, in ascending order, are `<run's directory>/<tag>`. A curve of
+/// The keys, in ascending order, are `<run directory>/<tag>`. A curve of
 /// SummaryWriter::addScalars() has its own run `<directory>/<tag>/<curve>`, which is its key. NaN
 /// and infinities are the strings "NaN", "Infinity" and "-Infinity". For a run of one writer the
 /// text is byte for byte that of SummaryWriter::exportScalarsToJson().
