@@ -47,8 +47,8 @@ struct ExportOptions {
   CsvLayout csvLayout = CsvLayout::kWide;
   /// The directory to which exportJsonl() writes images and audio, as
   /// `<run>/<tag>/<step>_<n>.<format>`; empty: they are not written. Created if needed. In names,
-  /// ASCII characters other than letters, digits, `_`, `-` and `.` become a percent sign
-  /// and two digits, so that no path leaves the directory.
+  /// ASCII characters other than letters, digits, underscores, hyphens and periods become a percent
+  /// sign and two digits, so that no path leaves the directory.
   std::string mediaDirectory;
   /// The beginning of the path of the temporary file that JSON and wide CSV need for many points,
   /// of 24 bytes a point; empty: a file in the system's temporary directory.
