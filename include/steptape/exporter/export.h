@@ -46,7 +46,7 @@ struct ExportOptions {
   std::int64_t toStep = std::numeric_limits<std::int64_t>::max();
   CsvLayout csvLayout = CsvLayout::kWide;
   /// The directory to which exportJsonl() writes images and audio, as
-  /// `<run>/<tag>/<step>_<n>.<format>`; empty: they are not written. Created if needed. In names,
+  /// `RUN/TAG/STEP_N.FORMAT`; empty: they are not written. Created if needed. In names,
   /// ASCII characters other than letters, digits, underscores, hyphens and periods become a percent
   /// sign and two digits, so that no path leaves the directory.
   std::string mediaDirectory;
