@@ -19,10 +19,11 @@ Status expand(const Values& values, std::uint64_t elements, std::uint64_t* repea
   const auto given = static_cast<std::uint64_t>(values.size());
   if (given < elements) {
     if (elements > *repeatable / sizeof(T)) {
-      return Status(ErrorCode::kDataLoss,
-                    "tensor: " + detail::gotExpected(std::to_string(given) + " values",
-                                                     "at most the " + std::to_string(elements) +
-                                                         " elements of the shape"));
+      return Status(
+          ErrorCode::kDataLoss,
+          "tensor too large: " +
+              detail::gotExpected(std::to_string(given) + " values",
+                                  "one for each of " + std::to_string(elements) + " elements"));
     }
     *repeatable -= elements * sizeof(T);
   }

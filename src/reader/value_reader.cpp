@@ -43,12 +43,11 @@ bool isSameTime(double a, double b) {
 }
 
 Status hasChanged(const std::string& path, const ValueLocation& location) {
-  return Status(
-      ErrorCode::kDataLoss,
-      "the file has changed: " +
-          gotExpected(
-              "another record at offset " + std::to_string(location.offset) + " of " + path,
-              "value " + std::to_string(location.index) + " of the event that was read there"));
+  return Status(ErrorCode::kDataLoss,
+                "the file has changed: " +
+                    gotExpected("no value " + std::to_string(location.index) + " at offset " +
+                                    std::to_string(location.offset) + " of " + path,
+                                "the value that was read there"));
 }
 
 Status readEvent(const std::string& path, const ValueLocation& location, event::Event* event) {

@@ -198,7 +198,7 @@ TEST(TensorDecoding, DoesNotAllocateForAHugeShape) {
       .fixed<float>(kFloatVal, {1});
   EXPECT_EQ(
       bytes.failure(),
-      "tensor: got 1 values; expected at most the 1099511627776 elements of the shape in tag 't'");
+      "tensor too large: got 1 values; expected one for each of 1099511627776 elements in tag 't'");
 }
 
 TEST(TensorDecoding, RejectsAnInvalidShape) {

@@ -57,7 +57,7 @@ TEST_F(LyingLength, IsWaitedForWhileTheFileMayGrow) {
   ASSERT_THAT(run.damage(), SizeIs(1));
   EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kTruncated);
   EXPECT_THAT(run.damage()[0].status.message(),
-              AllOf(HasSubstr("record cut short: got"), HasSubstr("want 100016")));
+              AllOf(HasSubstr("record cut short: got"), HasSubstr("expected 100016")));
 
   // When so much has come, it turns out to be a lie.
   append(kFirst, std::string(100'000, 'x'));

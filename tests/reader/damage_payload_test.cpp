@@ -113,10 +113,11 @@ TEST_F(HostilePayload, ThatIsNoMessageIsDamage) {
 TEST_F(HostilePayload, ThatIsNoMessageSeveralTimesIsOneGap) {
   const std::string record = recordOf("\x10");
   writeBytes(kFirst, before_ + record + record + record + before_ + record + before_);
-  EXPECT_THAT(
-      read().damage(),
-      ElementsAre(IsDamage(before_.size(), 3 * record.size(), "not an event"),
-                  IsDamage(2 * before_.size() + 3 * record.size(), record.size(), "not an event")));
+  EXPECT_THAT(read().damage(),
+              ElementsAre(IsDamage(before_.size(), 3 * record.size(),
+                                   "other bytes; expected a tensorflow.Event message"),
+                          IsDamage(2 * before_.size() + 3 * record.size(), record.size(),
+                                   "other bytes; expected a tensorflow.Event message")));
 }
 
 TEST_F(HostilePayload, ThatIsEmptyIsAnEventWithoutContent) {
@@ -186,19 +187,22 @@ TEST_F(HostilePayload, OfManyHugeTensorsWithoutValuesIsRefusedAsAWhole) {
   const std::string tensor = valueOf(bytesField(8, floatTensor(dimension(12 << 20))));
   EXPECT_THAT(readAround(eventOf(tensor)).damage(), IsEmpty());
   expectDamage(eventOf(repeated(tensor, 100)),
-               "tensor too large: got 0 values for 12582912 elements in tag 'hostile'");
+               "tensor too large: got 0 values; expected one for each of 12582912 elements in tag "
+               "'hostile'");
 }
 
 TEST_F(HostilePayload, WithAnInvalidShapeIsDamage) {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();  // 2^63 as unsigned
   expectDamage(eventOfTensor(floatTensor(dimension(-1))),
-               "tensor shape is not one: got dimension -1 in tag 'hostile'");
-  expectDamage(eventOfTensor(floatTensor(dimension(kMin))),
-               "tensor shape is not one: got dimension -9223372036854775808 in tag 'hostile'");
+               "tensor shape: got dimension -1; expected 0 or more in tag 'hostile'");
+  expectDamage(
+      eventOfTensor(floatTensor(dimension(kMin))),
+      "tensor shape: got dimension -9223372036854775808; expected 0 or more in tag 'hostile'");
   expectDamage(eventOfTensor(floatTensor(repeated(dimension(std::int64_t{1} << 32), 3))),
-               "tensor shape is not one: got dimension 4294967296 in tag 'hostile'");
+               "tensor shape: got dimension 4294967296; expected 0 or more in tag 'hostile'");
   expectDamage(eventOfTensor(floatTensor(dimension(std::numeric_limits<std::int64_t>::max()))),
-               "tensor too large: got 0 values for 9223372036854775807 elements in tag 'hostile'");
+               "tensor too large: got 0 values; expected one for each of 9223372036854775807 "
+               "elements in tag 'hostile'");
 }
 
 TEST_F(HostilePayload, WhoseShapeAndContentDisagreeIsNoScalar) {

@@ -188,7 +188,8 @@ TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
   };
   writeBytes(kFirst, std::string(text.size(), 'x'));
   EXPECT_THAT(message(), HasSubstr("length checksum mismatch"));
-  const std::string changed = "the file has changed: no value 0 at offset 0 of " + file;
+  const std::string changed = "the file has changed: got no value 0 at offset 0 of " + file +
+                              "; expected the value that was read there";
   writeBytes(kFirst, "");
   EXPECT_EQ(message(), changed);
   writeBytes(kFirst, text.substr(0, text.size() - 1));
@@ -225,7 +226,8 @@ TEST_F(FollowTest, DetectsAReplacedFileOfEqualSizeAndTime) {
   event::Value value;
   const Status status = run.value(run.tags().at("other").values.at(0), &value);
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
-  EXPECT_EQ(status.message(), "the file has changed: no value 1 at offset 0 of " + path(kFirst));
+  EXPECT_EQ(status.message(), "the file has changed: got no value 1 at offset 0 of " +
+                                  path(kFirst) + "; expected the value that was read there");
 }
 
 TEST_F(FollowTest, ReadsBackAValueWithANonFiniteTime) {
