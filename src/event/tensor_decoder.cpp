@@ -87,8 +87,8 @@ Status decodeShape(const wire::TensorShapeProto& proto, event::Tensor* tensor,
         __builtin_mul_overflow(*elements, static_cast<std::uint64_t>(dimension.size()), elements)) {
       return Status(
           ErrorCode::kDataLoss,
-          "tensor shape: " +
-              detail::gotExpected("dimension " + std::to_string(dimension.size()), "0 or more"));
+          "tensor shape: " + detail::gotExpected("dimension " + std::to_string(dimension.size()),
+                                                 "0 or more, and fewer than 2^64 elements"));
     }
   }
   return Status();

@@ -204,11 +204,15 @@ TEST(TensorDecoding, DoesNotAllocateForAHugeShape) {
 TEST(TensorDecoding, RejectsAnInvalidShape) {
   TensorBytes negative;
   negative.type(event::TensorType::kFloat).dimension(-1);
-  EXPECT_EQ(negative.failure(), "tensor shape: got dimension -1; expected 0 or more in tag 't'");
+  EXPECT_EQ(negative.failure(),
+            "tensor shape: got dimension -1; expected 0 or more, and fewer than 2^64 elements in "
+            "tag 't'");
 
   TensorBytes overflowing;
   overflowing.type(event::TensorType::kFloat).dimension(std::int64_t{1} << 62).dimension(8);
-  EXPECT_EQ(overflowing.failure(), "tensor shape: got dimension 8; expected 0 or more in tag 't'");
+  EXPECT_EQ(
+      overflowing.failure(),
+      "tensor shape: got dimension 8; expected 0 or more, and fewer than 2^64 elements in tag 't'");
 }
 
 }  // namespace

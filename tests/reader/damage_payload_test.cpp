@@ -194,12 +194,14 @@ TEST_F(HostilePayload, OfManyHugeTensorsWithoutValuesIsRefusedAsAWhole) {
 TEST_F(HostilePayload, WithAnInvalidShapeIsDamage) {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();  // 2^63 as unsigned
   expectDamage(eventOfTensor(floatTensor(dimension(-1))),
-               "tensor shape: got dimension -1; expected 0 or more in tag 'hostile'");
-  expectDamage(
-      eventOfTensor(floatTensor(dimension(kMin))),
-      "tensor shape: got dimension -9223372036854775808; expected 0 or more in tag 'hostile'");
+               "tensor shape: got dimension -1; expected 0 or more, and fewer than 2^64 elements "
+               "in tag 'hostile'");
+  expectDamage(eventOfTensor(floatTensor(dimension(kMin))),
+               "tensor shape: got dimension -9223372036854775808; expected 0 or more, and fewer "
+               "than 2^64 elements in tag 'hostile'");
   expectDamage(eventOfTensor(floatTensor(repeated(dimension(std::int64_t{1} << 32), 3))),
-               "tensor shape: got dimension 4294967296; expected 0 or more in tag 'hostile'");
+               "tensor shape: got dimension 4294967296; expected 0 or more, and fewer than 2^64 "
+               "elements in tag 'hostile'");
   expectDamage(eventOfTensor(floatTensor(dimension(std::numeric_limits<std::int64_t>::max()))),
                "tensor too large: got 0 values; expected one for each of 9223372036854775807 "
                "elements in tag 'hostile'");
