@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Training jobs of several ranks, over MPI:
+/// Component `mpi`: training jobs of several ranks.
 ///
 ///     #include <steptape/mpi.h>
 ///     #include <steptape/steptape.h>
@@ -12,12 +12,12 @@
 ///       steptape::DistributedWriter writer("runs/exp", world);
 ///       for (std::int64_t step = 0; step < 100; ++step) {
 ///         writer.addReduced("loss", train(step), step);   // queued on every rank
-///         writer.reduce(step);                            // averaged over all, in one allreduce
-///       }
+///         writer.reduce(step);                            // averaged over all ranks, in one
+///       allreduce }
 ///     }
 ///
-/// Needs no <mpi.h>. A program that has communicators of its own includes
-/// <steptape/mpi/mpi_communicator.h>, the one header that does.
+/// Does not include `<mpi.h>`. To use your own MPI communicators, include
+/// `<steptape/mpi/mpi_communicator.h>`, the only header that does.
 
 #include "steptape/comm/communicator.h"
 #include "steptape/comm/rank_log.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Timing zones for any C++ program, with no LibTorch. Component `core`.
+// Component `core`: timing zones for any C++ program, without LibTorch.
 //
 //   steptape::Profiler profiler;
 //   {

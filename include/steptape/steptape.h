@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Everything of the component `core`: event files without LibTorch and without MPI.
+// Component `core`: event files, without LibTorch and MPI.
 //
 //   steptape::SummaryWriter writer("runs/demo");
 //   for (int step = 0; step < 100; ++step) {
 //     writer.addScalar("loss", 1.0 / (step + 1), step);
 //   }
 //
-//   writer       SummaryWriter: what each addX() can do, guarantees and costs
-//   reader       event files back as events and series
-//   distributed  DistributedWriter, metricAverage() and the Communicator behind them, which is
-//                serial unless <steptape/mpi.h> gives another
+//   writer       SummaryWriter and its addX() calls
+//   reader       reads event files as events and series
+//   distributed  DistributedWriter, metricAverage() and Communicator; the default communicator is
+//                serial, and <steptape/mpi.h> has one for MPI
 //   profile      STEPTAPE_ZONE and Profiler
 #include "steptape/aggregate/aggregate.h"             // IWYU pragma: export
 #include "steptape/base/json.h"                       // IWYU pragma: export

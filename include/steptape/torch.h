@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Component `torch`: every addX() of <steptape/steptape.h> takes an at::Tensor as well, addGraph()
-// takes models, and OpProfiler times LibTorch's operators.
+// Component `torch`: every addX() of <steptape/steptape.h> also takes an at::Tensor, addGraph()
+// takes models, and OpProfiler measures the operators of LibTorch.
 //
 //   writer.addScalar("loss", loss, step);
 //   writer.addHistogram("conv1/weight", model->conv1->weight, step);
 //   writer.addGraph(model, images);
 //   steptape::OpProfiler profiler;
 //
-// Of LibTorch it includes tensors only, since <torch/nn/module.h> takes ten seconds to compile:
-// include what defines your model, such as <torch/torch.h>, yourself.
+// It includes only the tensors of LibTorch, because <torch/nn/module.h> takes ten seconds to
+// compile. Include the headers of your model, such as <torch/torch.h>, yourself.
 #include "steptape/steptape.h"             // IWYU pragma: export
 #include "steptape/torch/graph.h"          // IWYU pragma: export
 #include "steptape/torch/op_profiler.h"    // IWYU pragma: export

@@ -49,7 +49,7 @@ class Track {
     return at_ < points_.size() ? std::optional(points_[at_].step) : std::nullopt;
   }
 
-  /// The point at `step`, which is passed with it. REQUIRES: `step` is not behind nextStep().
+  /// Returns the point at `step`, and moves past it. REQUIRES: `step` is at most nextStep().
   std::optional<Point> pass(std::int64_t step, bool interpolate) {
     if (at_ < points_.size() && points_[at_].step == step) {
       return points_[at_++];

@@ -15,7 +15,7 @@ namespace steptape::detail {
 struct Statistic {
   std::string suffix;  ///< Of its tag; empty for the mean.
   std::function<double(const AggregatePoint&)> value;
-  bool needsSeveralRuns = false;  ///< Of a single run, there is no such value.
+  bool needsSeveralRuns = false;  ///< Whether a single run has no such value.
 };
 
 /// The mean first.

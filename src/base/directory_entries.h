@@ -8,7 +8,7 @@
 
 namespace steptape::detail {
 
-/// What a directory holds.
+/// The entries of a directory.
 struct DirectoryEntry {
   std::string name;
   bool isDirectory = false;  ///< Or a link to one.

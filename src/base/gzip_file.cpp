@@ -8,6 +8,8 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
+
 #include <zlib.h>
 
 namespace steptape::detail {
@@ -39,9 +41,9 @@ void GzipFile::readExactly(void* data, std::size_t size) {
   while (done < size) {
     const std::size_t got = readSome(bytes + done, size - done);
     if (got == 0) {
-      throw Error(ErrorCode::kDataLoss, path_ + " is truncated: it ends after " +
-                                            std::to_string(offset_) + " bytes, wanted " +
-                                            std::to_string(offset_ + (size - done)));
+      throw Error(ErrorCode::kDataLoss, path_ + " is truncated: " +
+                                            gotExpected(std::to_string(offset_) + " bytes",
+                                                        std::to_string(offset_ + (size - done))));
     }
     done += got;
   }
@@ -50,8 +52,10 @@ void GzipFile::readExactly(void* data, std::size_t size) {
 void GzipFile::expectEnd() {
   std::uint8_t byte = 0;
   if (readSome(&byte, 1) != 0) {
-    throw Error(ErrorCode::kDataLoss, path_ + " goes on after its last element, wanted its end " +
-                                          "after " + std::to_string(offset_ - 1) + " bytes");
+    throw Error(ErrorCode::kDataLoss,
+                path_ + ": " +
+                    gotExpected("bytes after the last element",
+                                "the end after " + std::to_string(offset_ - 1) + " bytes"));
   }
 }
 

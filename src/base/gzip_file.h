@@ -37,7 +37,7 @@ class STEPTAPE_EXPORT GzipFile {
   ///         if the system cannot read it.
   void readExactly(void* data, std::size_t size);
 
-  /// @throws Error(kDataLoss) if the file goes on.
+  /// @throws Error(kDataLoss) if there are more bytes.
   void expectEnd();
 
  private:

@@ -22,7 +22,7 @@ std::string reason(int error) {
 }
 
 Status alreadyThere(const std::string& path) {
-  return Status(ErrorCode::kFailedPrecondition, "cannot write " + path + ": it is there already");
+  return Status(ErrorCode::kFailedPrecondition, "cannot write " + path + ": the file exists");
 }
 
 /// Makes a file of a name that none has yet. mkstemp(3) would deny it to all but the user, and what

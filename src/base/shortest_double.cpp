@@ -43,7 +43,8 @@ bool isWallTime(double value) {
   return value > 0x1p30 && value < 0x1p31 && value != std::floor(value);
 }
 
-/// The nearest decimal fraction of so many units to `fraction`, of units of 2^-22.
+/// Returns the decimal fraction, in the given units, that is nearest to `fraction` (in units of
+/// 2^-22).
 std::uint64_t decimalsOf(std::uint64_t fraction, std::uint64_t units) {
   return (fraction * units + (std::uint64_t{1} << (kFractionBits - 1))) >> kFractionBits;
 }
@@ -66,7 +67,7 @@ char* writeWallTime(char* out, double value) {
     decimals = decimalsOf(fraction, units);
   }
   char* const point = std::to_chars(out, out + 10, bits >> kFractionBits).ptr;
-  // With a leading 1, which gives way to the point, the zeros behind it are written too.
+  // A leading 1, which the point then overwrites, makes to_chars() write leading zeros.
   out = std::to_chars(point, point + 8, units + decimals).ptr;
   *point = '.';
   while (out[-1] == '0') {

@@ -8,7 +8,7 @@
 namespace steptape::detail {
 
 /// Writes the fewest digits that give the finite `value` back; 24 characters at most.
-/// @return behind the last.
+/// @return the end of the text.
 STEPTAPE_EXPORT char* writeShortestDouble(char* out, double value);
 
 /// Appends the fewest digits that give the finite `value` back.

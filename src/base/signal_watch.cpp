@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 namespace steptape {
 namespace {
 
-/// A signal that somebody waits for.
+/// A signal that SignalWatch objects watch.
 struct Caught {
   int users = 0;
   struct sigaction before {};  ///< Set while users > 0.
@@ -40,10 +40,9 @@ void noteSignal(int signal, siginfo_t* info, void* context) {
 
 void checkCanBeCaught(int signal) {
   if (signal <= 0 || signal >= NSIG || signal == SIGKILL || signal == SIGSTOP) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "SignalWatch got the signal " + std::to_string(signal) +
-                    ", wanted one that can be caught, such as SIGTERM (" + std::to_string(SIGTERM) +
-                    ")");
+    detail::reject("signal " + std::to_string(signal),
+                   "one that can be caught, such as SIGTERM (" + std::to_string(SIGTERM) + ")",
+                   "SignalWatch");
   }
 }
 

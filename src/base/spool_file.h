@@ -25,7 +25,7 @@ class STEPTAPE_EXPORT SpoolFile {
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;
 
-  /// Writes behind everything that is there.
+  /// Appends to the file.
   /// @param offset Set to where the bytes lie.
   Status append(const void* bytes, std::size_t size, std::uint64_t* offset);
 

@@ -12,7 +12,7 @@ struct Sequence {
   bool isValid;
 };
 
-// How a character goes on after its first byte. Only the second byte has a range of its own.
+// The continuation bytes of a character. Only the second byte has a separate range.
 struct Continuation {
   std::size_t bytes;  // 0: no character starts so
   unsigned char secondMin = 0x80;

@@ -163,13 +163,15 @@ class RunCheck {
 
   void takeWallTime(double wallTime) {
     if (std::isnan(wallTime)) {
-      findings_.add(kNanWallTime, place_,
-                    "got wall time NaN, want a number: the fast data server shows nothing of the "
-                    "file from here on");
+      findings_.add(
+          kNanWallTime, place_,
+          "got wall time NaN; expected a number: the fast data server shows nothing of the "
+          "file from here on");
     } else if (std::isinf(wallTime)) {
-      findings_.add(kInfiniteWallTime, place_,
-                    "got an infinite wall time, want a finite one: the fast data server leaves the "
-                    "event out");
+      findings_.add(
+          kInfiniteWallTime, place_,
+          "got an infinite wall time; expected a finite one: the fast data server leaves the "
+          "event out");
     } else {
       file_.latestTime = file_.hasEvent ? std::max(file_.latestTime, wallTime) : wallTime;
     }
@@ -178,9 +180,10 @@ class RunCheck {
   void beginFile(double wallTime) {
     file_.begin = std::isfinite(wallTime) ? wallTime : latestBegin_.value_or(0);
     if (!hasVersion_) {
-      findings_.add(kNoFileVersion, place_,
-                    "got no file version in the first record, want one: the Python loader takes a "
-                    "step that goes back for a restart");
+      findings_.add(
+          kNoFileVersion, place_,
+          "got no file version in the first record; expected one: the Python loader takes a "
+          "step that goes back for a restart");
     }
     if (latestBegin_ && file_.begin < *latestBegin_) {
       file_.isMisplaced = true;
@@ -210,11 +213,11 @@ class RunCheck {
       return;
     }
     if (isFirst) {
-      findings_.add(kNoFirstStart, place_,
-                    "got the run's first SessionLog START after values at step " +
-                        std::to_string(step) +
-                        " and later, want one before all values: the Python loader keeps what this "
-                        "restart should drop");
+      findings_.add(
+          kNoFirstStart, place_,
+          "got the run's first SessionLog START after values at step " + std::to_string(step) +
+              " and later; expected one before all values: the Python loader keeps what this "
+              "restart should drop");
     }
     tags_.takeRestart(step);
   }
@@ -265,7 +268,7 @@ std::vector<Finding> findExperimentConflicts(const std::vector<CheckReport>& rep
       findings.add(kExperimentConflict, {report.experiment->path, report.experiment->offset, 0},
                    "got another experiment record than at offset " + std::to_string(first->offset) +
                        " of " + first->path +
-                       ", want the same in all runs: TensorBoard takes any one of them");
+                       "; expected the same in all runs: TensorBoard takes any one of them");
     }
   }
   return std::move(found.findings);

@@ -10,6 +10,7 @@
 #include "steptape/reader/run_files.h"
 #include "steptape/tfrecord/byte_source.h"
 
+#include "base/got_expected.h"
 #include "base/replacement_file.h"
 #include "checker/intact_copy.h"
 
@@ -58,7 +59,8 @@ Status copyIntact(const std::string& input, const std::string& output, const Rep
     }
     if (status.ok() && report->recordsKept == 0 && report->bytesLeftOut > 0) {
       status = Status(ErrorCode::kDataLoss,
-                      "cannot repair " + input + ": not one record of it is intact");
+                      "cannot repair " + input + ": " +
+                          detail::gotExpected("no intact record", "an event file"));
     }
     return status.ok() ? file->finish() : status;
   } catch (const Error& error) {
@@ -101,12 +103,10 @@ Status repairEventFile(const std::string& input, const std::string& output,
   std::error_code error;
   const bool isThere = fs::exists(output, error);
   if (isThere && fs::equivalent(input, output, error)) {
-    throw Error(ErrorCode::kInvalidArgument, "the output is the input: got " + output +
-                                                 " for both, want another file for the output");
+    detail::reject("the input " + output + " as the output", "another file", "repairEventFile");
   }
   if (isThere && !options.overwrite) {
-    return Status(ErrorCode::kFailedPrecondition,
-                  "cannot write " + output + ": it is there already");
+    return Status(ErrorCode::kFailedPrecondition, "cannot write " + output + ": the file exists");
   }
   unsigned permissions = 0;
   if (Status status = permissionsOf(input, &permissions); !status.ok()) {
@@ -138,9 +138,9 @@ Status repairEventFileInPlace(const std::string& path, const RepairOptions& opti
   }
   // What its writer writes from now on would go to the file that is kept.
   if (error || fs::file_size(target, error) != size || error) {
-    return Status(ErrorCode::kFailedPrecondition, "cannot repair " + path +
-                                                      " in place: it grew meanwhile, so its writer "
-                                                      "is at work");
+    return Status(ErrorCode::kFailedPrecondition,
+                  "cannot repair " + path +
+                      " in place: the file grew during the repair; end its writer first");
   }
   if (report->isUnchanged()) {
     return Status();

@@ -6,7 +6,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Finds where `source` ends, at `from` or behind it.
+/// Finds the end of `source`, which is at or after `from`.
 Status findEnd(const ByteSource& source, std::uint64_t from, std::uint64_t* end) {
   std::array<char, 64 * 1024> passed;
   std::size_t got = 0;

@@ -11,7 +11,7 @@
 
 namespace steptape::detail {
 
-/// Divides a file that nobody writes any more into whole records and the bytes between them:
+/// Divides a finished file into whole records and the bytes between them:
 ///
 ///     RecordWalk walk(&source);
 ///     RecordWalk::Stretch stretch;
@@ -51,8 +51,8 @@ class RecordWalk {
   /// The message of status() without these. REQUIRES: the stretch is kDamage or kTail.
   std::string problem() const;
 
-  /// Whether the damage began as a record that the bytes behind it do not complete, not with a
-  /// wrong checksum. REQUIRES: the stretch is kDamage.
+  /// Whether the damage begins with an incomplete record, rather than with a wrong checksum.
+  /// REQUIRES: the stretch is kDamage.
   bool isCutShort() const { return isCutShort_; }
 
  private:

@@ -124,7 +124,7 @@ void TagCheck::checkStep(const std::string& tag, std::int64_t step, const TagSta
                        isPurged ? ReaderEffect::kLoss : ReaderEffect::kNone};
   findings_->addForTag(rule, place, tag, [&] {
     return "got step " + std::to_string(step) + " after step " + std::to_string(*state.lastStep) +
-           ", want a greater one: the fast data server drops what was written before at step " +
+           "; expected a greater one: the fast data server drops what was written before at step " +
            std::to_string(step) + (isDuplicate ? "" : " and later") +
            (isPurged ? ", and so does the Python loader, as the file names no version" : "");
   });

@@ -9,6 +9,7 @@
 
 #include "steptape/event/plugin_content.h"
 
+#include "base/got_expected.h"
 #include "event/value_metadata.h"
 #include "reader/value_checks.h"
 
@@ -84,9 +85,9 @@ std::string formText(const event::Value::Data& data) {
   return std::visit(Text(), data);
 }
 
-FormProblem formProblem(const CheckRule& rule, const event::Value& value, const std::string& wanted,
-                        const std::string& consequence) {
-  return {rule, "got " + formText(value.data) + ", want " + wanted + ": " + consequence};
+FormProblem formProblem(const CheckRule& rule, const event::Value& value,
+                        const std::string& expected, const std::string& consequence) {
+  return {rule, gotExpected(formText(value.data), expected) + ": " + consequence};
 }
 
 std::optional<FormProblem> checkScalar(const event::Value& value) {
@@ -95,12 +96,12 @@ std::optional<FormProblem> checkScalar(const event::Value& value) {
       (tensor != nullptr && tensor->type == event::TensorType::kFloat && tensor->shape.empty())) {
     return std::nullopt;
   }
-  constexpr char kWanted[] = "DT_FLOAT and shape ()";
+  constexpr char kExpected[] = "DT_FLOAT and shape ()";
   if (tensor != nullptr && tensor->type == event::TensorType::kDouble && tensor->shape.empty()) {
-    return formProblem({"double-scalar", kLoss, kNone}, value, kWanted,
+    return formProblem({"double-scalar", kLoss, kNone}, value, kExpected,
                        "the fast data server leaves it out");
   }
-  return formProblem({"value-form", kLoss, kNote}, value, kWanted,
+  return formProblem({"value-form", kLoss, kNote}, value, kExpected,
                      "the fast data server leaves it out");
 }
 
@@ -145,7 +146,7 @@ std::optional<FormProblem> checkHistogram(const event::Value& value) {
       return FormProblem{{"histogram-edges", kNote, isCompatible ? kNone : kNote},
                          "got edge " + std::to_string(edges[i]) + " after " +
                              std::to_string(edges[i - 1]) +
-                             ", want ascending edges: a bucket is drawn backwards"};
+                             "; expected increasing edges: a bucket is drawn backwards"};
     }
   }
   return std::nullopt;
@@ -181,14 +182,14 @@ std::optional<FormProblem> checkBlobs(const event::Value& value, const TagKind& 
                                          "the Python loader does not play it")
                            : std::optional<FormProblem>();
   }
-  constexpr char kWanted[] = "a tensor of DT_STRING and rank 1";
+  constexpr char kExpected[] = "a tensor of DT_STRING and rank 1";
   if (kind.plugin == event::kImagesPlugin && isStrings) {
-    return rank == 0 ? formProblem({"image-rank", kLoss, kLoss}, value, kWanted,
+    return rank == 0 ? formProblem({"image-rank", kLoss, kLoss}, value, kExpected,
                                    "neither reader shows it")
-                     : formProblem({"image-rank", kLoss, kNone}, value, kWanted,
+                     : formProblem({"image-rank", kLoss, kNone}, value, kExpected,
                                    "the fast data server leaves it out");
   }
-  return formProblem({"value-form", kLoss, kNote}, value, kWanted,
+  return formProblem({"value-form", kLoss, kNote}, value, kExpected,
                      "the fast data server leaves it out");
 }
 
@@ -214,17 +215,19 @@ TagKind kindOf(const event::Value& value) {
 std::optional<FormProblem> checkKind(const event::Value& value, const TagKind& kind) {
   if (!isKnown(kind.dataClass)) {
     const bool isUnnamed = kind.plugin.empty();
-    return FormProblem{{isUnnamed ? "no-metadata" : "unknown-plugin", kLoss, kLoss},
-                       (isUnnamed ? "got no plugin with the tag's first value"
-                                  : "got plugin '" + kind.plugin + "' and no data class") +
-                           std::string(", want one that TensorBoard knows: no page shows the tag")};
+    return FormProblem{
+        {isUnnamed ? "no-metadata" : "unknown-plugin", kLoss, kLoss},
+        (isUnnamed ? "got no plugin with the tag's first value"
+                   : "got plugin '" + kind.plugin + "' and no data class") +
+            std::string("; expected one that TensorBoard knows: no page shows the tag")};
   }
   if (detail::pluginOfField(value.data) != nullptr && !kind.isDeclared && value.metadata &&
       detail::hasNames(*value.metadata)) {
-    return FormProblem{{"unseen-name", kNote, kNone},
-                       "got " + formText(value.data) +
-                           " with a display name or description, want a tensor or a data class: "
-                           "the fast data server shows neither"};
+    return FormProblem{
+        {"unseen-name", kNote, kNone},
+        "got " + formText(value.data) +
+            " with a display name or description; expected a tensor or a data class: "
+            "the fast data server shows neither"};
   }
   return std::nullopt;
 }

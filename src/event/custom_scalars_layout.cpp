@@ -5,6 +5,7 @@
 
 #include "steptape/wire/plugins.pb.h"
 
+#include "base/got_expected.h"
 #include "event/parse_message.h"
 
 namespace steptape {
@@ -61,8 +62,9 @@ Status decodeLayout(std::string_view bytes, CustomScalarsLayout* layout) {
   wire::Layout proto;
   if (!detail::parseMessage(bytes, &proto)) {
     return Status(ErrorCode::kDataLoss,
-                  "not a layout of custom scalars: " + std::to_string(bytes.size()) +
-                      " bytes that are no tensorboard.Layout message");
+                  "custom-scalars layout: " +
+                      detail::gotExpected(std::to_string(bytes.size()) + " other bytes",
+                                          "a tensorboard.Layout message"));
   }
   layout->categories.clear();
   for (const wire::Category& category : proto.category()) {

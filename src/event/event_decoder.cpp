@@ -5,6 +5,7 @@
 
 #include "steptape/wire/event.pb.h"
 
+#include "base/got_expected.h"
 #include "event/event_codec.h"
 #include "event/object_bytes.h"
 #include "event/parse_message.h"
@@ -13,7 +14,7 @@
 namespace steptape {
 namespace {
 
-// Honest writers store a tensor of this size as bytes, and hold no event of so many small objects.
+// Normal writers store a tensor of this size as bytes, and write no event of so many small objects.
 constexpr std::uint64_t kMaxRepeatedBytes = 64 << 20;
 constexpr std::uint64_t kMaxObjectBytes = 128 << 20;
 
@@ -128,14 +129,16 @@ Status decodeEvent(std::string_view payload, event::Event* event) {
   if (payload.size() > kUncheckedBytes) {
     if (const std::uint64_t bytes = detail::objectBytes(payload); bytes > kMaxObjectBytes) {
       return Status(ErrorCode::kDataLoss,
-                    "event of too many small parts: got " + std::to_string(bytes) +
-                        " bytes of memory, want at most " + std::to_string(kMaxObjectBytes));
+                    "event of too many small parts: " +
+                        detail::gotExpected(std::to_string(bytes) + " bytes of memory",
+                                            "at most " + std::to_string(kMaxObjectBytes)));
     }
   }
   wire::Event proto;
   if (!detail::parseMessage(payload, &proto)) {
-    return Status(ErrorCode::kDataLoss, "not an event: " + std::to_string(payload.size()) +
-                                            " bytes that are no tensorflow.Event message");
+    return Status(ErrorCode::kDataLoss,
+                  "record: " + detail::gotExpected(std::to_string(payload.size()) + " other bytes",
+                                                   "a tensorflow.Event message"));
   }
   event->wallTime = proto.wall_time();
   event->step = proto.step();
@@ -147,8 +150,8 @@ Status decodeMetadata(std::string_view bytes, event::SummaryMetadata* metadata) 
   wire::SummaryMetadata proto;
   if (!detail::parseMessage(bytes, &proto)) {
     return Status(ErrorCode::kDataLoss,
-                  "not metadata: " + std::to_string(bytes.size()) +
-                      " bytes that are no tensorflow.SummaryMetadata message");
+                  "metadata: " + detail::gotExpected(std::to_string(bytes.size()) + " other bytes",
+                                                     "a tensorflow.SummaryMetadata message"));
   }
   *metadata = metadataOf(proto);
   return Status();

@@ -2,9 +2,9 @@
 #include <string>
 #include <variant>
 
-#include "steptape/base/error.h"
 #include "steptape/wire/event.pb.h"
 
+#include "base/got_expected.h"
 #include "event/event_codec.h"
 
 namespace steptape {
@@ -102,9 +102,7 @@ struct WhatEncoder {
 template <typename Message>
 void append(const Message& message, const char* name, std::string* out) {
   if (!message.AppendToString(out)) {
-    throw Error(ErrorCode::kInvalidArgument, std::string(name) + " of " +
-                                                 std::to_string(message.ByteSizeLong()) +
-                                                 " bytes cannot be stored, wanted less than 2 GiB");
+    detail::reject(std::to_string(message.ByteSizeLong()) + " bytes", "less than 2 GiB", name);
   }
 }
 

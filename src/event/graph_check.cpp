@@ -3,16 +3,17 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "steptape/base/error.h"
 #include "steptape/event/graph.h"
+
+#include "base/got_expected.h"
 
 namespace steptape::event {
 namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "graph: " + what);
+[[noreturn]] void refuse(const std::string& got, const std::string& expected) {
+  detail::reject(got, expected, "graph");
 }
 
 bool isNumber(std::string_view text) {
@@ -35,10 +36,10 @@ Names namesOfNodes(const Graph& graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const std::string& name = graph.nodes[i].name;
     if (name.empty()) {
-      refuse("node " + std::to_string(i) + " (" + graph.nodes[i].op + ") has no name");
+      refuse("node " + std::to_string(i) + " (" + graph.nodes[i].op + ") without a name", "a name");
     }
     if (!names.insert(name).second) {
-      refuse("two nodes are named \"" + name + "\", wanted unique names");
+      refuse("two nodes named " + detail::quoted(name), "unique names");
     }
   }
   return names;
@@ -51,13 +52,14 @@ void checkGraph(const Graph& graph) {
   for (const GraphNode& node : graph.nodes) {
     for (const std::string& input : node.inputs) {
       if (names.count(producer(input)) == 0) {
-        refuse("node \"" + node.name + "\" reads \"" + input + "\", which no node makes");
+        refuse("input " + detail::quoted(input) + " of node " + detail::quoted(node.name),
+               "the name of a node");
       }
     }
   }
   for (const GraphNodeStats& stats : graph.stats) {
     if (names.count(stats.name) == 0) {
-      refuse("\"" + stats.name + "\" was measured, but no node is named so");
+      refuse("a measurement of " + detail::quoted(stats.name), "the name of a node");
     }
   }
 }

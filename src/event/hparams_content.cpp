@@ -5,6 +5,7 @@
 
 #include "steptape/wire/hparams.pb.h"
 
+#include "base/got_expected.h"
 #include "event/parse_message.h"
 
 namespace steptape {
@@ -144,8 +145,8 @@ HparamsSessionStart decode(const wire::HParamsSessionStart& proto) {
   return start;
 }
 
-Status refusal(const std::string& what) {
-  return Status(ErrorCode::kDataLoss, "not a record of the hparams plugin: " + what);
+Status refusal(const std::string& got, const std::string& expected) {
+  return Status(ErrorCode::kDataLoss, "hparams record: " + detail::gotExpected(got, expected));
 }
 
 }  // namespace
@@ -160,10 +161,10 @@ std::string encodeHparamsContent(const HparamsContent& content) {
 Status decodeHparamsContent(std::string_view bytes, HparamsContent* content) {
   wire::HParamsPluginData proto;
   if (!detail::parseMessage(bytes, &proto)) {
-    return refusal(std::to_string(bytes.size()) + " bytes that are no HParamsPluginData message");
+    return refusal(std::to_string(bytes.size()) + " other bytes", "an HParamsPluginData message");
   }
   if (proto.version() != kVersion) {
-    return refusal("got version " + std::to_string(proto.version()) + ", wanted 0");
+    return refusal("version " + std::to_string(proto.version()), "0");
   }
   switch (proto.data_case()) {
     case wire::HParamsPluginData::kExperiment:
@@ -179,7 +180,7 @@ Status decodeHparamsContent(std::string_view bytes, HparamsContent* content) {
     case wire::HParamsPluginData::DATA_NOT_SET:
       break;
   }
-  return refusal("it holds neither an experiment nor a session");
+  return refusal("neither an experiment nor a session", "one of them");
 }
 
 }  // namespace steptape

@@ -21,7 +21,7 @@ struct LargeValueView {
 /// Walks over the values of an event without looking at their data, which may be megabytes: as
 /// ScalarEventView otherwise.
 ///
-/// What the data holds is not checked: decoding a value that it found may still fail.
+/// The data is not checked: decoding a value that it found may still fail.
 class LargeValuesView {
  public:
   explicit LargeValuesView(std::string_view payload) : isGood_(event_.take(payload)) {}
@@ -29,7 +29,7 @@ class LargeValuesView {
   double wallTime() const { return event_.wallTime; }
   std::int64_t step() const { return event_.step; }
 
-  /// @return false at the end, and at what is no such value.
+  /// @return false at the end, and at any other value.
   bool next(LargeValueView* value) {
     if (!isGood_ || event_.values.isAtEnd()) {
       return false;

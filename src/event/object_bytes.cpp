@@ -7,7 +7,7 @@
 namespace steptape::detail {
 namespace {
 
-// What a message or an element takes in Protocol Buffers' form and in ours together, rounded up.
+// The memory of a message or an element, in Protocol Buffers' form plus ours, rounded up.
 constexpr std::uint64_t kValueBytes = 1024;
 constexpr std::uint64_t kStringBytes = 96;
 constexpr std::uint64_t kDimensionBytes = 80;

@@ -67,7 +67,7 @@ struct OnnxModel {
 
 /// Reads an ONNX file, all but the elements of its tensors.
 ///
-/// Weights are skipped where they lie and never loaded, whatever their size; neither are doc
+/// Weights are skipped and never loaded, whatever their size; neither are doc
 /// strings, metadata and the bodies of functions.
 ///
 /// @throws  Error(kIoError) with the path and the system's reason if there is no such file, or it

@@ -10,6 +10,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
 #include "event/wire_format.h"
 
 namespace steptape::detail {
@@ -166,7 +167,7 @@ class Filter {
                  std::string* out) {
     if (field.keep != Keep::kNumber && wireType != kLengthDelimited) {
       refuse("field " + std::to_string(field.number) + " of wire type " + std::to_string(wireType) +
-             ", wanted " + std::to_string(kLengthDelimited));
+             " instead of " + std::to_string(kLengthDelimited));
     }
     charge(field.keep == Keep::kNumber ? kOnnxNumberBytes : kMessageBytes);
     if (wireType == kVarint) {
@@ -184,7 +185,7 @@ class Filter {
         break;
       case Keep::kName:
         if (bytes > kMaxNameBytes) {
-          refuse("a name of " + std::to_string(bytes) + " bytes, wanted at most " +
+          refuse("a name of " + std::to_string(bytes) + " bytes, more than " +
                  std::to_string(kMaxNameBytes));
         }
         copyText(field.number, bytes, out);
@@ -253,9 +254,9 @@ class Filter {
   void charge(std::uint64_t bytes) {
     kept_ += bytes;
     if (kept_ > kMaxStructureBytes) {
-      throw Error(ErrorCode::kInvalidArgument, "onnx: \"" + name_ + "\" has more than " +
-                                                   std::to_string(kMaxStructureBytes >> 20) +
-                                                   " MiB besides its tensors");
+      const std::string mebibytes = std::to_string(kMaxStructureBytes >> 20) + " MiB";
+      detail::reject("more than " + mebibytes + " besides the tensors", "at most " + mebibytes,
+                     where());
     }
   }
 
@@ -280,25 +281,25 @@ class Filter {
   }
 
   void readExactly(char* data, std::uint64_t bytes) {
-    const auto wanted = static_cast<std::streamsize>(bytes);
-    if (in_.sgetn(data, wanted) != wanted) {
+    const auto size = static_cast<std::streamsize>(bytes);
+    if (in_.sgetn(data, size) != size) {
       failToRead();
     }
     position_ += bytes;
   }
 
   [[noreturn]] void refuse(const std::string& found) const {
-    const std::string where =
-        " at byte " + std::to_string(position_) + " of " + std::to_string(size_);
-    throw Error(ErrorCode::kInvalidArgument,
-                "onnx: \"" + name_ + "\" is not an ONNX model, or cut off: got " + found + where);
+    detail::reject(found + " at byte " + std::to_string(position_) + " of " + std::to_string(size_),
+                   "a whole ONNX model", where());
   }
 
   [[noreturn]] void failToRead() const {
-    throw Error(ErrorCode::kIoError, "onnx: cannot read \"" + name_ + "\" beyond byte " +
+    throw Error(ErrorCode::kIoError, where() + ": cannot read the file after byte " +
                                          std::to_string(position_) + " of " +
                                          std::to_string(size_));
   }
+
+  std::string where() const { return "addOnnxGraph \"" + name_ + "\""; }
 
   std::streambuf& in_;
   const std::uint64_t size_;

@@ -14,7 +14,7 @@ namespace steptape::detail {
 /// @return an encoded wire::OnnxModel.
 /// @throws Error(kInvalidArgument) with the offset where the bytes are no ONNX model;
 ///         Error(kIoError) if `in` ends early.
-/// @cost   What is kept in memory are the fields of proto/steptape/wire/onnx.proto.
+/// @cost   Keeps only the fields of proto/steptape/wire/onnx.proto in memory.
 std::string keepOnnxStructure(std::istream* in, std::uint64_t size, const std::string& name);
 
 }  // namespace steptape::detail

@@ -8,6 +8,7 @@
 #include "steptape/base/error.h"
 #include "steptape/wire/onnx.pb.h"
 
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "event/onnx.h"
 #include "event/onnx_filter.h"
@@ -167,28 +168,25 @@ OnnxGraph decode(const wire::OnnxGraph& proto) {
   return graph;
 }
 
-/// Any bytes that happen to be well-formed get here: a file of another format, or an empty one.
+/// Rejects well-formed messages that are not ONNX models, such as an empty file.
 void checkIsModel(const wire::OnnxModel& proto, const std::string& name) {
-  const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "onnx: \"" + name + "\" is not an ONNX model, or cut off: " + what);
-  };
+  const std::string where = "addOnnxGraph \"" + name + "\"";
   if (proto.ir_version() <= 0) {
-    refuse("got IR version " + std::to_string(proto.ir_version()) + ", wanted at least 1");
+    detail::reject("IR version " + std::to_string(proto.ir_version()), "a whole ONNX model", where);
   }
   if (!proto.has_graph()) {
-    refuse("it has no graph");
+    detail::reject("no graph", "a whole ONNX model", where);
   }
   if (proto.ir_version() >= kFirstVersionWithOpsets && proto.opset_import().empty()) {
-    refuse("it names no operator set");
+    detail::reject("no operator set", "a whole ONNX model", where);
   }
 }
 
 OnnxModel readModel(std::istream* in, std::uint64_t size, const std::string& name) {
   wire::OnnxModel proto;
   if (!proto.ParseFromString(detail::keepOnnxStructure(in, size, name))) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "onnx: \"" + name + "\" is not an ONNX model: a list of numbers is damaged");
+    detail::reject("a damaged list of numbers", "a whole ONNX model",
+                   "addOnnxGraph \"" + name + "\"");
   }
   checkIsModel(proto, name);
   OnnxModel model;
@@ -207,16 +205,19 @@ OnnxModel readModel(std::istream* in, std::uint64_t size, const std::string& nam
 
 OnnxModel readOnnxModel(const std::string& path) {
   const auto refuse = [&](const std::string& reason) {
-    throw Error(ErrorCode::kIoError, "onnx: cannot read \"" + path + "\": " + reason);
+    throw Error(ErrorCode::kIoError,
+                "addOnnxGraph \"" + path + "\": cannot read the file: " + reason);
   };
   std::error_code error;
-  // Opening a pipe would wait for whoever writes to it.
+  // Opening a pipe would wait for its writer.
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (error) {
     refuse(error.message());
   }
   if (!std::filesystem::is_regular_file(status)) {
-    refuse(std::filesystem::is_directory(status) ? "it is a directory" : "it is not a file");
+    refuse(detail::gotExpected(
+        std::filesystem::is_directory(status) ? "a directory" : "a special file",
+        "a regular file"));
   }
   const std::uint64_t size = std::filesystem::file_size(path, error);
   std::ifstream in(path, std::ios::binary);

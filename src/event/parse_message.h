@@ -8,7 +8,7 @@ namespace steptape::detail {
 
 /// Parses a Protocol Buffers message, whose functions take no size above an int's.
 ///
-/// @return false if `bytes` is no such message; `*message` is then unspecified.
+/// @return false if `bytes` is not such a message; `*message` is then unspecified.
 template <typename Message>
 bool parseMessage(std::string_view bytes, Message* message) {
   return bytes.size() <= std::numeric_limits<int>::max() &&

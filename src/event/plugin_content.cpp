@@ -6,6 +6,7 @@
 
 #include "steptape/wire/plugins.pb.h"
 
+#include "base/got_expected.h"
 #include "event/parse_message.h"
 
 namespace steptape::event {
@@ -21,9 +22,10 @@ std::uint32_t componentOf(MeshPart part) {
 }
 
 Status notContentOf(const char* plugin, std::string_view bytes, const char* message) {
-  return Status(ErrorCode::kDataLoss, std::string("not a record of the ") + plugin +
-                                          " plugin: " + std::to_string(bytes.size()) +
-                                          " bytes that are no " + message + " message");
+  return Status(ErrorCode::kDataLoss,
+                std::string(plugin) + " record: " +
+                    detail::gotExpected(std::to_string(bytes.size()) + " other bytes",
+                                        std::string("a message ") + message));
 }
 
 }  // namespace
@@ -71,9 +73,10 @@ Status decodeMeshPluginContent(std::string_view bytes, MeshPluginData* data) {
   data->name = proto.name();
   data->part = static_cast<MeshPart>(proto.content_type());
   if (std::find(std::begin(kMeshParts), std::end(kMeshParts), data->part) == std::end(kMeshParts)) {
-    return Status(ErrorCode::kDataLoss, "part of a mesh: got " +
-                                            std::to_string(proto.content_type()) +
-                                            ", wanted 1 (vertices), 2 (faces) or 3 (colors)");
+    return Status(
+        ErrorCode::kDataLoss,
+        "mesh record: " + detail::gotExpected("part " + std::to_string(proto.content_type()),
+                                              "1 (vertices), 2 (faces) or 3 (colors)"));
   }
   data->parts.clear();
   for (const MeshPart part : kMeshParts) {

@@ -11,7 +11,7 @@
 
 namespace steptape::detail {
 
-/// One scalar of an event, where it lies in the payload.
+/// One scalar of an event, as a view into the payload.
 struct ScalarView {
   std::string_view tag;
   float value = 0;
@@ -54,8 +54,8 @@ class ScalarEventView {
     return isGood_;
   }
 
-  /// The bytes of the scalar that next() gave in front of its value, if the value is at its end;
-  /// else empty. They are the same for all scalars of a tag that a program writes.
+  /// The bytes before the value of the scalar that next() returned, if the value is at its end;
+  /// else empty. They are the same for all scalars of a tag from one writer.
   std::string_view form() const { return form_; }
 
   /// Whether the event was scalars from its first byte to its last. REQUIRES: next() gave false.

@@ -13,7 +13,7 @@ struct ScalarSpool::Series {
   };
 
   std::vector<Extent> spilled;
-  std::vector<Point> points;  // behind the spilled ones
+  std::vector<Point> points;  // after the spilled ones
 };
 
 ScalarSpool::ScalarSpool(std::string prefix, std::size_t maxPoints)

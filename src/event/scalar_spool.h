@@ -29,7 +29,7 @@ class STEPTAPE_EXPORT ScalarSpool {
   };
   struct Series;
 
-  /// @param prefix Of the temporary file; as SpoolFile.
+  /// @param prefix The prefix of the temporary file, as for SpoolFile.
   /// @param maxPoints How many points to hold in memory.
   ScalarSpool(std::string prefix, std::size_t maxPoints);
   ~ScalarSpool();

@@ -8,7 +8,7 @@
 
 namespace steptape::detail {
 
-/// Where an event lies in its run: the number of its file, and its offset there.
+/// The position of an event in its run: the number of its file, and the offset there.
 using EventPosition = std::pair<std::uint32_t, std::uint64_t>;
 
 /// Places from which on a program wrote steps anew: each drops what lies before it and has its step
@@ -33,7 +33,7 @@ class StepCuts {
     while (next_ < cuts_.size() && cuts_[next_].position <= position) {
       ++next_;
     }
-    // Of those behind it, the next one has the earliest step.
+    // Of the later ones, the next one has the smallest step.
     return next_ < cuts_.size() && step >= cuts_[next_].step;
   }
 

@@ -44,7 +44,7 @@ enum WireKey : unsigned char {
 struct SummaryEvent {
   double wallTime = 0;
   std::int64_t step = 0;
-  WireCursor values;  ///< What is left of the summary.
+  WireCursor values;  ///< The rest of the summary.
 
   /// @return false unless the payload is these fields, each at most once, in the order of their
   ///         numbers.

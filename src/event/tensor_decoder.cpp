@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/got_expected.h"
 #include "event/half_bits.h"
 
 namespace steptape::detail {
@@ -18,9 +19,11 @@ Status expand(const Values& values, std::uint64_t elements, std::uint64_t* repea
   const auto given = static_cast<std::uint64_t>(values.size());
   if (given < elements) {
     if (elements > *repeatable / sizeof(T)) {
-      return Status(ErrorCode::kDataLoss, "tensor too large: got " + std::to_string(given) +
-                                              " values for " + std::to_string(elements) +
-                                              " elements");
+      return Status(
+          ErrorCode::kDataLoss,
+          "tensor too large: " +
+              detail::gotExpected(std::to_string(given) + " values",
+                                  "one for each of " + std::to_string(elements) + " elements"));
     }
     *repeatable -= elements * sizeof(T);
   }
@@ -82,8 +85,10 @@ Status decodeShape(const wire::TensorShapeProto& proto, event::Tensor* tensor,
     tensor->shape.push_back(dimension.size());
     if (dimension.size() < 0 ||
         __builtin_mul_overflow(*elements, static_cast<std::uint64_t>(dimension.size()), elements)) {
-      return Status(ErrorCode::kDataLoss,
-                    "tensor shape is not one: got dimension " + std::to_string(dimension.size()));
+      return Status(
+          ErrorCode::kDataLoss,
+          "tensor shape: " + detail::gotExpected("dimension " + std::to_string(dimension.size()),
+                                                 "0 or more, and fewer than 2^64 elements"));
     }
   }
   return Status();

@@ -14,7 +14,7 @@ namespace steptape::detail {
 /// A writer may leave out values: the last one given then stands for the rest, and zero where none
 /// is given.
 ///
-/// @param proto      What is large is moved out of it.
+/// @param proto      Large fields are moved out of it.
 /// @param repeatable The bytes that left-out values may still take in the event's tensors; a few
 ///                   bytes of a damaged or hostile file can announce any number of them.
 /// @return kDataLoss if the shape is not one, or if left-out values take more than `*repeatable`.

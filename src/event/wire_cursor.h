@@ -30,7 +30,7 @@ class WireCursor {
     return true;
   }
 
-  /// Passes over `form` and the number behind it, if both come next.
+  /// Skips `form` and the number after it, if both come next.
   bool skipFloat32(std::string_view form) {
     const std::size_t bytes = form.size() + sizeof(float);
     if (remaining() < bytes || !isEqual(next_, form.data(), form.size())) {
@@ -40,7 +40,7 @@ class WireCursor {
     return true;
   }
 
-  /// Takes the number behind `form`. REQUIRES: skipFloat32() would pass over both.
+  /// Reads the number after `form`. REQUIRES: skipFloat32() would skip both.
   float takeFloat32(std::string_view form) {
     next_ += form.size();
     return takeFloat32();

@@ -80,7 +80,7 @@ struct XSpace {
 /// Decodes a file, all but its events.
 ///
 /// @param bytes Must outlive `*space`.
-/// @return kDataLoss if `bytes` are no such message; `*space` is then unspecified.
+/// @return kDataLoss if `bytes` is not such a message; `*space` is then unspecified.
 /// @threads Thread-safe.
 /// @cost    16 bytes an event beside the bytes.
 /// @source  tsl/profiler/protobuf/xplane.proto of OpenXLA
@@ -89,7 +89,7 @@ STEPTAPE_EXPORT Status decodeXSpace(std::string_view bytes, XSpace* space);
 /// Decodes one of XLine::events. An event that says how often something happened instead of when
 /// has the offset 0.
 ///
-/// @return kDataLoss if it is no such message; `*event` is then unspecified.
+/// @return kDataLoss if it is not such a message; `*event` is then unspecified.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Status decodeXEvent(std::string_view bytes, XEvent* event);
 

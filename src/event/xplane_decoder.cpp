@@ -4,6 +4,7 @@
 
 #include "steptape/wire/xplane.pb.h"
 
+#include "base/got_expected.h"
 #include "event/parse_message.h"
 #include "event/wire_fields.h"
 #include "event/xplane.h"
@@ -20,7 +21,7 @@ constexpr std::uint64_t kEventsField = 4;
 /// Parses a message but for a repeated field that holds most of its bytes, which stay where they
 /// are.
 ///
-/// @return false if `bytes` are no such message.
+/// @return false if `bytes` is not such a message.
 template <typename Message>
 bool parseAllBut(std::uint64_t field, std::string_view bytes, Message* message,
                  std::vector<std::string_view>* found) {
@@ -38,8 +39,9 @@ bool parseAllBut(std::uint64_t field, std::string_view bytes, Message* message,
 }
 
 Status refusal(const char* message, std::string_view bytes) {
-  return Status(ErrorCode::kDataLoss, std::string("xplane: ") + std::to_string(bytes.size()) +
-                                          " bytes are no " + message + " message");
+  return Status(ErrorCode::kDataLoss,
+                "xplane: " + detail::gotExpected(std::to_string(bytes.size()) + " other bytes",
+                                                 std::string("a message ") + message));
 }
 
 XStat decode(const wire::XStat& proto) {

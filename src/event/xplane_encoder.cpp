@@ -100,7 +100,7 @@ XLineEncoder::XLineEncoder(std::int64_t id, std::string_view name) {
   used_ = chunk_.size();
 }
 
-/// Where the next bytes go, of which there are so many at most.
+/// The destination and the most number of the next bytes.
 char* XLineEncoder::room(std::size_t bytes) {
   if (chunk_.size() - used_ < bytes) {
     chunk_.resize(std::max(2 * chunk_.size(), used_ + bytes));

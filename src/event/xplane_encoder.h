@@ -92,7 +92,7 @@ class STEPTAPE_EXPORT XPlaneEncoder {
   struct Names;
 
   std::string head_;
-  std::vector<std::string> lines_;  // in pieces, one behind the other
+  std::vector<std::string> lines_;  // in consecutive pieces
   std::size_t lineBytes_ = 0;
   std::unique_ptr<Names> names_;
 };
@@ -104,13 +104,13 @@ class STEPTAPE_EXPORT XSpaceEncoder {
  public:
   void addPlane(XPlaneEncoder plane);
 
-  /// What the page shows as a message. REQUIRES: behind the planes.
+  /// Adds a message for the page. REQUIRES: all planes are written.
   void addWarning(std::string_view text);
 
-  /// REQUIRES: behind the warnings; once at most, more XProf does not take.
+  /// REQUIRES: all warnings are written. Call it once at most: XProf reads only one.
   void addHostName(std::string_view name);
 
-  /// The file, in parts: one behind the other they are its bytes.
+  /// The file, in consecutive parts.
   const std::vector<std::string>& pieces() const { return pieces_; }
 
  private:

@@ -47,7 +47,7 @@ inline void appendJsonIntegers(const std::vector<std::int64_t>& integers, Export
                  [&](std::int64_t each) { appendJsonInteger(&out->text(), each); });
 }
 
-/// Appends `"key":"text"`; `before` goes in front of it, such as a comma.
+/// Appends `"key":"text"`; `before` comes first, such as a comma.
 inline void appendJsonMember(std::string_view before, std::string_view key, std::string_view text,
                              ExportText* out) {
   out->text().append(before).append("\"").append(key).append("\":");

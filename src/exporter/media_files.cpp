@@ -34,7 +34,7 @@ bool isPlain(unsigned char c) {
               "cannot write " + path + ": " + std::generic_category().message(error));
 }
 
-/// Leaves no part of a file behind.
+/// Removes the partial file.
 void writeFile(const std::string& path, std::string_view bytes) {
   std::FILE* const file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) {

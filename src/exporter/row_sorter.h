@@ -34,7 +34,7 @@ struct Cell {
 ///          stretch while they are merged.
 class RowSorter {
  public:
-  /// @param prefix Of the temporary file; as SpoolFile.
+  /// @param prefix The prefix of the temporary file, as for SpoolFile.
   RowSorter(std::string prefix, std::size_t maxCells);
 
   Status add(const Cell& cell);

@@ -10,6 +10,7 @@
 #include "steptape/reader/tag_series.h"
 #include "steptape/reader/values.h"
 
+#include "base/got_expected.h"
 #include "exporter/content_json.h"
 #include "exporter/json_parts.h"
 #include "exporter/tensor_json.h"
@@ -169,8 +170,9 @@ Status appendGraph(const event::Value& value, const Context& to) {
   event::Tensor graph;
   Status status = decodeTensor(value, &graph);
   if (status.ok() && graph.strings.size() != 1) {
-    status = Status(ErrorCode::kDataLoss,
-                    "graph: got " + std::to_string(graph.strings.size()) + " strings, wanted 1");
+    status = Status(
+        ErrorCode::kDataLoss,
+        "graph: " + detail::gotExpected(std::to_string(graph.strings.size()) + " strings", "1"));
   }
   if (status.ok()) {
     to.out->text() += "\"bytes\":";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user writes onto a chart: straight lines across the axes, and texts.
+// Annotations of a chart: straight lines across the axes, and texts.
 #include <algorithm>
 #include <utility>
 
-#include "figure/checks.h"
+#include "base/got_expected.h"
 #include "figure/plots.h"
 
 namespace steptape::figure {
@@ -108,7 +108,7 @@ class Annotation : public Plot {
 
 PlotPtr rulePlot(double at, Direction direction, const RuleOptions& options) {
   const std::string where =
-      direction == Direction::kHorizontal ? "figure: horizontalLine" : "figure: verticalLine";
+      direction == Direction::kHorizontal ? "Figure::horizontalLine" : "Figure::verticalLine";
   LegendKey key;
   key.label = options.label;
   key.stroke = makeStroke(parseColor(options.color, where), options.width, options.style, where);
@@ -116,10 +116,10 @@ PlotPtr rulePlot(double at, Direction direction, const RuleOptions& options) {
 }
 
 PlotPtr annotation(double x, double y, std::string text, const AnnotationOptions& options) {
-  const std::string where = "figure: text";
+  const std::string where = "Figure::text";
   constexpr double kLargest = 200;
   if (!(options.size > 0 && options.size <= kLargest)) {
-    reject(where, "size is " + std::to_string(options.size) + ", wanted more than 0, at most 200");
+    detail::reject("size = " + std::to_string(options.size), "more than 0, at most 200", where);
   }
   TextStyle style;
   style.size = options.size;

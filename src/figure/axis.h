@@ -13,7 +13,7 @@
 
 namespace steptape::figure {
 
-/// What the plots need of one axis.
+/// The requirements of the plots for one axis.
 class AxisData {
  public:
   /// Notes a number; one that is not finite is left out.
@@ -56,7 +56,7 @@ class AxisData {
   std::vector<std::string> categories_;
 };
 
-/// An axis as it is drawn.
+/// The drawing of an axis.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 struct AxisRange {

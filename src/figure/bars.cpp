@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/got_expected.h"
 #include "figure/checks.h"
 #include "figure/numbers.h"
 #include "figure/plots.h"
@@ -170,12 +171,12 @@ class HistogramPlot : public Plot {
 void checkEdges(const std::vector<double>& edges, const std::string& where) {
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (!std::isfinite(edges[i]) || (i > 0 && edges[i] <= edges[i - 1])) {
-      reject(where, "edges[" + std::to_string(i) + "] is " + std::to_string(edges[i]) +
-                        ", wanted a finite number above the one before it");
+      detail::reject("edges[" + std::to_string(i) + "] = " + std::to_string(edges[i]),
+                     "finite, increasing edges", where);
     }
   }
   if (edges.size() == 1) {
-    reject(where, "edges has 1 entry, wanted at least 2");
+    detail::reject("1 edge", "at least 2", where);
   }
 }
 
@@ -183,12 +184,12 @@ void checkEdges(const std::vector<double>& edges, const std::string& where) {
 
 PlotPtr barPlot(const TensorView& heights, const BarOptions& options, const Color& color,
                 int index) {
-  const std::string where = "figure: bar";
+  const std::string where = "Figure::bar";
   checkRank1(heights, "heights", where);
   checkCount(options.labels.size(), heights.numel(), "labels", "bar", where);
   checkCount(options.bottom.size(), heights.numel(), "bottom", "bar", where);
   if (!(options.width > 0 && options.width <= 1)) {
-    reject(where, "width is " + std::to_string(options.width) + ", wanted more than 0, at most 1");
+    detail::reject("width = " + std::to_string(options.width), "more than 0, at most 1", where);
   }
   LegendKey key;
   key.label = options.label;
@@ -199,9 +200,9 @@ PlotPtr barPlot(const TensorView& heights, const BarOptions& options, const Colo
 PlotPtr histogramPlot(const TensorView& values, const HistogramPlotOptions& options,
                       const Color& color) {
   constexpr int kMostBins = 10000;
-  const std::string where = "figure: histogram";
+  const std::string where = "Figure::histogram";
   if (options.bins < 1 || options.bins > kMostBins) {
-    reject(where, "bins is " + std::to_string(options.bins) + ", wanted 1 to 10000");
+    detail::reject("bins = " + std::to_string(options.bins), "1 to 10000", where);
   }
   checkEdges(options.edges, where);
   LegendKey key;

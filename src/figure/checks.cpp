@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "figure/checks.h"
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 namespace steptape::figure {
 
-void reject(const std::string& where, const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, where + ": " + what);
-}
-
 void checkRank1(const TensorView& view, const std::string& name, const std::string& where) {
   if (view.rank() != 1) {
-    reject(where, name + " has shape " + view.shapeString() + ", wanted one dimension");
+    detail::reject(name + " of shape " + view.shapeString(), "one dimension", where);
   }
 }
 
@@ -20,16 +16,17 @@ void checkEqualLengths(const TensorView& a, const std::string& aName, const Tens
   checkRank1(a, aName, where);
   checkRank1(b, bName, where);
   if (a.numel() != b.numel()) {
-    reject(where, aName + " has " + std::to_string(a.numel()) + " elements and " + bName + " has " +
-                      std::to_string(b.numel()) + ", wanted equally many");
+    detail::reject(std::to_string(a.numel()) + " elements in " + aName + " and " +
+                       std::to_string(b.numel()) + " in " + bName,
+                   "equally many", where);
   }
 }
 
-void checkCount(std::size_t count, std::int64_t wanted, const std::string& name,
+void checkCount(std::size_t count, std::int64_t expected, const std::string& name,
                 const std::string& what, const std::string& where) {
-  if (count != 0 && static_cast<std::int64_t>(count) != wanted) {
-    reject(where, name + " has " + std::to_string(count) + " entries, wanted " +
-                      std::to_string(wanted) + ", one for each " + what);
+  if (count != 0 && static_cast<std::int64_t>(count) != expected) {
+    detail::reject(std::to_string(count) + " " + name,
+                   std::to_string(expected) + ", one for each " + what, where);
   }
 }
 

@@ -9,18 +9,16 @@
 
 namespace steptape::figure {
 
-// What plots ask of their arguments. `where` begins the message, such as "figure: line".
-
-[[noreturn]] void reject(const std::string& where, const std::string& what);
+// Checks of the arguments of plots. Error messages begin with `where`, such as "Figure::line".
 
 /// @throws Error(kInvalidArgument) unless `view`, called `name`, has rank 1.
 void checkRank1(const TensorView& view, const std::string& name, const std::string& where);
-/// @throws Error(kInvalidArgument) unless both are equally long.
+/// @throws Error(kInvalidArgument) unless both have rank 1 and the same length.
 void checkEqualLengths(const TensorView& a, const std::string& aName, const TensorView& b,
                        const std::string& bName, const std::string& where);
-/// @throws Error(kInvalidArgument) unless the list `name` is empty or has `wanted` entries, one per
-///         `what`.
-void checkCount(std::size_t count, std::int64_t wanted, const std::string& name,
+/// @throws Error(kInvalidArgument) unless the list `name` is empty or has `expected` entries, one
+///         per `what`.
+void checkCount(std::size_t count, std::int64_t expected, const std::string& name,
                 const std::string& what, const std::string& where);
 
 }  // namespace steptape::figure

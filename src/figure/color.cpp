@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/fnv.h"
+#include "base/got_expected.h"
 #include "base/text.h"
-#include "figure/checks.h"
 #include "figure/geometry.h"
 #include "summary/image/color_math.h"
 
@@ -47,7 +47,7 @@ constexpr std::array<std::pair<std::string_view, Color>, 11> kNames{{{"black", k
                                                                      {"cyan", kCyan},
                                                                      {"yellow", kYellow}}};
 
-/// Parses the digits behind '#'; false unless there are 3, 6 or 8.
+/// Parses the digits after '#'; false unless there are 3, 6 or 8.
 bool parseHex(std::string_view digits, Color* color) {
   const std::size_t perPart = digits.size() == 3 ? 1 : 2;
   if (digits.size() != 3 && digits.size() != 6 && digits.size() != 8) {
@@ -121,13 +121,13 @@ Color parseColor(std::string_view text, const std::string& where) {
       return named;
     }
   }
-  reject(where, "color is \"" + std::string(text) +
-                    "\", wanted such as \"#1f77b4\", \"C0\" to \"C7\" or \"red\"");
+  detail::reject("color = " + detail::quoted(text),
+                 "a color such as \"#1f77b4\", \"C0\" to \"C7\" or \"red\"", where);
 }
 
 Color withOpacity(Color color, double opacity, const std::string& where) {
   if (!(opacity >= 0 && opacity <= 1)) {
-    reject(where, "opacity is " + std::to_string(opacity) + ", wanted 0 to 1");
+    detail::reject("opacity = " + std::to_string(opacity), "0 to 1", where);
   }
   color.alpha *= opacity;
   return color;

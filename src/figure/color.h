@@ -19,7 +19,7 @@ inline constexpr Color kWhite{1, 1, 1, 1};
 inline constexpr Color kInk{0.15, 0.15, 0.15, 1};
 /// Of axes and ticks.
 inline constexpr Color kAxisColor{0.4, 0.4, 0.4, 1};
-/// Of the lines behind the plots.
+/// The color of the grid lines.
 inline constexpr Color kGridColor{0.91, 0.91, 0.91, 1};
 
 /// The color of the `index`-th plot; begins anew after eight.

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/got_expected.h"
 #include "base/text.h"
-#include "figure/checks.h"
 
 namespace steptape::figure {
 namespace {
@@ -59,8 +59,8 @@ Colormap::Colormap(std::string_view name, const std::string& where) {
     }
     known += (known.empty() ? "\"" : ", \"") + std::string(candidate) + "\"";
   }
-  reject(where, "colormap is \"" + std::string(name) + "\", wanted one of " + known +
-                    ", with \"_r\" to reverse it");
+  detail::reject("colormap = " + detail::quoted(name),
+                 "one of " + known + ", with \"_r\" to reverse it", where);
 }
 
 Color Colormap::at(double fraction) const {

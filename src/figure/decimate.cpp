@@ -11,7 +11,7 @@
 namespace steptape::figure {
 namespace {
 
-/// Appends what is kept of line[first, last), which lies in one column.
+/// Appends the kept points of line[first, last), which is in one column of pixels.
 void appendColumn(const std::vector<Point>& line, std::size_t first, std::size_t last,
                   std::vector<Point>* kept) {
   std::size_t lowest = first;

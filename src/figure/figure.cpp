@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "figure/checks.h"
+#include "base/got_expected.h"
 #include "figure/model.h"
 #include "figure/render.h"
 
@@ -27,15 +27,15 @@ void add(figure::PlotPtr plot, const std::string& chosen, const Color& color, Fi
 
 void checkLimits(double min, double max, const std::string& where) {
   if (!std::isfinite(min) || !std::isfinite(max) || min >= max) {
-    figure::reject(where, "the limits are " + std::to_string(min) + " and " + std::to_string(max) +
-                              ", wanted finite numbers, the first below the second");
+    detail::reject("the limits " + std::to_string(min) + " and " + std::to_string(max),
+                   "finite numbers, the first less than the second", where);
   }
 }
 
 void checkScale(AxisScale scale, const FigureModel::Limits& limits, const std::string& where) {
   if (scale == AxisScale::kLog && limits && limits->first <= 0) {
-    figure::reject(where, "the lower limit is " + std::to_string(limits->first) +
-                              ", wanted a positive one on a logarithmic axis");
+    detail::reject("the lower limit " + std::to_string(limits->first),
+                   "a positive one on a logarithmic axis", where);
   }
 }
 
@@ -52,7 +52,7 @@ PngImage draw(const FigureModel& model) {
 Figure::Figure() : Figure(CanvasOptions()) {}
 
 Figure::Figure(CanvasOptions options) : model_(std::make_unique<FigureModel>()) {
-  figure::checkCanvas(options.width, options.height, options.dpi, "figure");
+  figure::checkCanvas(options.width, options.height, options.dpi, "Figure");
   model_->canvas = std::move(options);
 }
 
@@ -68,25 +68,25 @@ Figure& Figure::operator=(Figure&& other) noexcept = default;
 Figure::~Figure() = default;
 
 Figure& Figure::line(const TensorView& x, const TensorView& y, const LineOptions& options) {
-  const Color color = colorFor(options.color, "figure: line", model_.get());
+  const Color color = colorFor(options.color, "Figure::line", model_.get());
   add(figure::linePlot(x, y, options, color), options.color, color, model_.get());
   return *this;
 }
 
 Figure& Figure::line(const TensorView& y, const LineOptions& options) {
-  const Color color = colorFor(options.color, "figure: line", model_.get());
+  const Color color = colorFor(options.color, "Figure::line", model_.get());
   add(figure::linePlot(std::nullopt, y, options, color), options.color, color, model_.get());
   return *this;
 }
 
 Figure& Figure::scatter(const TensorView& x, const TensorView& y, const ScatterOptions& options) {
-  const Color color = colorFor(options.color, "figure: scatter", model_.get());
+  const Color color = colorFor(options.color, "Figure::scatter", model_.get());
   add(figure::scatterPlot(x, y, options, color), options.color, color, model_.get());
   return *this;
 }
 
 Figure& Figure::bar(const TensorView& heights, const BarOptions& options) {
-  const Color color = colorFor(options.color, "figure: bar", model_.get());
+  const Color color = colorFor(options.color, "Figure::bar", model_.get());
   const bool isStacked = !options.bottom.empty() && model_->barPlots > 0;
   const int place = model_->barPlots - (isStacked ? 1 : 0);
   add(figure::barPlot(heights, options, color, place), options.color, color, model_.get());
@@ -95,7 +95,7 @@ Figure& Figure::bar(const TensorView& heights, const BarOptions& options) {
 }
 
 Figure& Figure::histogram(const TensorView& values, const HistogramPlotOptions& options) {
-  const Color color = colorFor(options.color, "figure: histogram", model_.get());
+  const Color color = colorFor(options.color, "Figure::histogram", model_.get());
   add(figure::histogramPlot(values, options, color), options.color, color, model_.get());
   return *this;
 }
@@ -104,7 +104,7 @@ Figure& Figure::fillBetween(const TensorView& x, const TensorView& lower, const 
                             const BandOptions& options) {
   const Color color = options.color.empty()
                           ? model_->lastColor
-                          : figure::parseColor(options.color, "figure: fillBetween");
+                          : figure::parseColor(options.color, "Figure::fillBetween");
   model_->plots.push_back(figure::bandPlot(x, lower, upper, options, color));
   return *this;
 }
@@ -161,27 +161,27 @@ Figure& Figure::setYLabel(std::string label) {
 }
 
 Figure& Figure::setXLimits(double min, double max) {
-  checkLimits(min, max, "figure: setXLimits");
-  checkScale(model_->xScale, std::pair(min, max), "figure: setXLimits");
+  checkLimits(min, max, "Figure::setXLimits");
+  checkScale(model_->xScale, std::pair(min, max), "Figure::setXLimits");
   model_->xLimits = std::pair(min, max);
   return *this;
 }
 
 Figure& Figure::setYLimits(double min, double max) {
-  checkLimits(min, max, "figure: setYLimits");
-  checkScale(model_->yScale, std::pair(min, max), "figure: setYLimits");
+  checkLimits(min, max, "Figure::setYLimits");
+  checkScale(model_->yScale, std::pair(min, max), "Figure::setYLimits");
   model_->yLimits = std::pair(min, max);
   return *this;
 }
 
 Figure& Figure::setXScale(AxisScale scale) {
-  checkScale(scale, model_->xLimits, "figure: setXScale");
+  checkScale(scale, model_->xLimits, "Figure::setXScale");
   model_->xScale = scale;
   return *this;
 }
 
 Figure& Figure::setYScale(AxisScale scale) {
-  checkScale(scale, model_->yLimits, "figure: setYScale");
+  checkScale(scale, model_->yLimits, "Figure::setYScale");
   model_->yScale = scale;
   return *this;
 }

@@ -6,13 +6,13 @@
 
 #include "steptape/figure/figure.h"
 
-#include "figure/checks.h"
+#include "base/got_expected.h"
 #include "figure/model.h"
 #include "figure/render.h"
 
 namespace steptape {
 
-/// What a FigureGrid holds; never changes.
+/// The contents of a FigureGrid; immutable.
 struct FigureGridModel {
   std::vector<std::shared_ptr<const FigureModel>> figures;
   FigureGridOptions options;
@@ -65,12 +65,12 @@ PngImage draw(const FigureGridModel& model) {
 }  // namespace
 
 FigureGrid::FigureGrid(const std::vector<Figure>& figures, FigureGridOptions options) {
-  const std::string where = "figure grid";
+  const std::string where = "FigureGrid";
   if (figures.empty()) {
-    figure::reject(where, "there are no figures, wanted at least one");
+    detail::reject("no figures", "at least one", where);
   }
   if (options.columns < 1) {
-    figure::reject(where, "columns is " + std::to_string(options.columns) + ", wanted at least 1");
+    detail::reject("columns = " + std::to_string(options.columns), "at least 1", where);
   }
   figure::checkCanvas(options.width, options.height, options.dpi, where);
   FigureGridModel model;
@@ -81,11 +81,11 @@ FigureGrid::FigureGrid(const std::vector<Figure>& figures, FigureGridOptions opt
   }
   const figure::Rect cell = cellOf(model, 0, titleHeight(model.options));
   if (cell.width < kLeastCell || cell.height < kLeastCell) {
-    figure::reject(where, std::to_string(figures.size()) + " figures in " +
-                              std::to_string(model.options.columns) + " columns have " +
-                              std::to_string(static_cast<int>(cell.width)) + " x " +
-                              std::to_string(static_cast<int>(cell.height)) +
-                              " pixels each, wanted at least 64 on either side");
+    detail::reject(std::to_string(static_cast<int>(cell.width)) + " x " +
+                       std::to_string(static_cast<int>(cell.height)) + " pixels for each of " +
+                       std::to_string(figures.size()) + " figures in " +
+                       std::to_string(model.options.columns) + " columns",
+                   "at least 64 pixels to a side", where);
   }
   model_ = std::make_shared<const FigureGridModel>(std::move(model));
 }

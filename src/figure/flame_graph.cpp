@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "figure/checks.h"
+#include "base/got_expected.h"
 #include "figure/plots.h"
 
 namespace steptape::figure {
@@ -20,19 +20,19 @@ struct PlacedBlock {
 
 void checkSelf(const FlameBlock& block) {
   if (!std::isfinite(block.self) || block.self < 0) {
-    reject("figure: flameGraph", "self of block \"" + block.name + "\" is " +
-                                     std::to_string(block.self) +
-                                     ", wanted a finite number that is not negative");
+    detail::reject(
+        "self of block " + detail::quoted(block.name) + " = " + std::to_string(block.self),
+        "a finite number, 0 or more", "Figure::flameGraph");
   }
 }
 
 Color colorOf(const FlameBlock& block) {
   return block.color.empty() ? colorOfName(block.name)
-                             : parseColor(block.color, "figure: flameGraph");
+                             : parseColor(block.color, "Figure::flameGraph");
 }
 
-/// The blocks from the top down and from the left to the right, each in front of those in it. What
-/// a block has itself lies to the right of its children.
+/// Returns the blocks from top to bottom and from left to right, each before its children. The
+/// `self` of a block is to the right of its children.
 std::vector<PlacedBlock> place(const std::vector<FlameBlock>& roots) {
   struct OpenBlock {
     const std::vector<FlameBlock>* children;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/got_expected.h"
 #include "figure/checks.h"
 #include "figure/numbers.h"
 #include "figure/plots.h"
@@ -181,7 +182,7 @@ class HeatMapPlot : public Plot {
   HeatMapPlot(const TensorView& matrix, HeatMapOptions options)
       : matrix_(keep(matrix)),
         options_(std::move(options)),
-        colormap_(options_.colormap, "figure: heatMap") {}
+        colormap_(options_.colormap, "Figure::heatMap") {}
 
   std::size_t bytes() const override { return matrix_.nbytes(); }
 
@@ -233,7 +234,7 @@ class ConfusionMatrixPlot : public Plot {
         classNames_(std::move(classNames)),
         normalize_(options.normalize),
         showColorbar_(options.colorbar),
-        colormap_(options.colormap, "figure: confusionMatrix") {
+        colormap_(options.colormap, "Figure::confusionMatrix") {
     // More are numbered as any axis is.
     constexpr std::int64_t kMostNumbered = 20;
     const std::int64_t classes = counts.shape()[0];
@@ -268,31 +269,32 @@ class ConfusionMatrixPlot : public Plot {
 }  // namespace
 
 PlotPtr heatMapPlot(const TensorView& matrix, const HeatMapOptions& options) {
-  const std::string where = "figure: heatMap";
+  const std::string where = "Figure::heatMap";
   if (matrix.rank() != 2 || matrix.numel() == 0) {
-    reject(where, "matrix has shape " + matrix.shapeString() +
-                      ", wanted (rows, columns), neither of them 0");
+    detail::reject("a matrix of shape " + matrix.shapeString(),
+                   "(rows, columns), neither of them 0", where);
   }
   checkCount(options.xLabels.size(), matrix.shape()[1], "xLabels", "column", where);
   checkCount(options.yLabels.size(), matrix.shape()[0], "yLabels", "row", where);
   for (const std::optional<double>& limit : {options.min, options.max}) {
     if (limit && !std::isfinite(*limit)) {
-      reject(where, "a limit is " + std::to_string(*limit) + ", wanted a finite number");
+      detail::reject("the limit " + std::to_string(*limit), "a finite number", where);
     }
   }
   if (options.min && options.max && !(*options.min < *options.max)) {
-    reject(where, "min is " + std::to_string(*options.min) + " and max is " +
-                      std::to_string(*options.max) + ", wanted min below max");
+    detail::reject(
+        "min = " + std::to_string(*options.min) + " and max = " + std::to_string(*options.max),
+        "min less than max", where);
   }
   return std::make_shared<HeatMapPlot>(matrix, options);
 }
 
 PlotPtr confusionMatrixPlot(const TensorView& counts, const std::vector<std::string>& classNames,
                             const ConfusionMatrixOptions& options) {
-  const std::string where = "figure: confusionMatrix";
+  const std::string where = "Figure::confusionMatrix";
   if (counts.rank() != 2 || counts.shape()[0] != counts.shape()[1] || counts.numel() == 0) {
-    reject(where, "counts has shape " + counts.shapeString() +
-                      ", wanted as many rows as columns, and at least one");
+    detail::reject("counts of shape " + counts.shapeString(),
+                   "as many rows as columns, at least one", where);
   }
   checkCount(classNames.size(), counts.shape()[0], "classNames", "class", where);
   return std::make_shared<ConfusionMatrixPlot>(counts, classNames, options);

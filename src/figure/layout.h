@@ -16,7 +16,7 @@ struct AxisMarks {
   bool areTilted = false;  ///< Set at 45 degrees, because they are too wide.
 };
 
-/// What the plots of a figure need, before there are places for it.
+/// The requirements of the plots of a figure, before the layout.
 struct Contents {
   AxisData x;
   AxisData y;

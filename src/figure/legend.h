@@ -9,7 +9,7 @@
 
 namespace steptape::figure {
 
-/// What the names of some plots look like, and where they go.
+/// The layout of the names of plots in a legend.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class Legend {

@@ -13,7 +13,7 @@
 
 namespace steptape {
 
-/// What a Figure holds. Copies share the plots.
+/// The contents of a Figure. Copies share the plots.
 struct FigureModel {
   using Limits = std::optional<std::pair<double, double>>;
 
@@ -29,7 +29,7 @@ struct FigureModel {
   std::vector<figure::PlotPtr> plots;
   int nextColor = 0;
   int barPlots = 0;                                 ///< That stand side by side.
-  figure::Color lastColor = figure::cycleColor(0);  ///< Of the plot added last.
+  figure::Color lastColor = figure::cycleColor(0);  ///< Color of the last plot.
 };
 
 }  // namespace steptape

@@ -13,7 +13,7 @@
 
 namespace steptape::figure {
 
-/// What a legend shows beside a name.
+/// The symbol beside a name in a legend.
 struct LegendKey {
   std::string label;
   std::optional<Stroke> stroke;  ///< A piece of line.
@@ -21,7 +21,7 @@ struct LegendKey {
   std::optional<Color> patch;  ///< A filled rectangle.
 };
 
-/// What a colorbar explains.
+/// The range and colors of a colorbar.
 struct Colorbar {
   Colormap colormap;
   double min;
@@ -42,9 +42,9 @@ class Drawing {
   virtual void draw(const Frame& frame, Canvas* canvas) const = 0;
 };
 
-/// What the plots of a figure know of each other.
+/// State that the plots of a figure share.
 struct PlotGroup {
-  int barPlots = 0;  ///< Bars of so many plots stand side by side.
+  int barPlots = 0;  ///< Number of bar plots side by side.
 };
 
 /// One plot of a figure, as it was given. Never changes, so that figures and threads share it.

@@ -156,7 +156,7 @@ class BandPlot : public Plot {
 
 PlotPtr linePlot(const std::optional<TensorView>& x, const TensorView& y,
                  const LineOptions& options, const Color& color) {
-  const std::string where = "figure: line";
+  const std::string where = "Figure::line";
   if (x) {
     checkEqualLengths(*x, "x", y, "y", where);
   } else {
@@ -173,7 +173,7 @@ PlotPtr linePlot(const std::optional<TensorView>& x, const TensorView& y,
 
 PlotPtr scatterPlot(const TensorView& x, const TensorView& y, const ScatterOptions& options,
                     const Color& color) {
-  const std::string where = "figure: scatter";
+  const std::string where = "Figure::scatter";
   checkEqualLengths(x, "x", y, "y", where);
   LegendKey key;
   key.label = options.label;
@@ -183,7 +183,7 @@ PlotPtr scatterPlot(const TensorView& x, const TensorView& y, const ScatterOptio
 
 PlotPtr bandPlot(const TensorView& x, const TensorView& lower, const TensorView& upper,
                  const BandOptions& options, const Color& color) {
-  const std::string where = "figure: fillBetween";
+  const std::string where = "Figure::fillBetween";
   checkEqualLengths(x, "x", lower, "lower", where);
   checkEqualLengths(x, "x", upper, "upper", where);
   LegendKey key;

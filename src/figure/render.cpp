@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "figure/checks.h"
+#include "base/got_expected.h"
 #include "figure/layout.h"
 #include "figure/legend.h"
 #include "summary/image/image.h"
@@ -256,11 +256,12 @@ void checkCanvas(int width, int height, double dpi, const std::string& where) {
   constexpr int kLeast = 64;
   constexpr int kMost = 8192;
   if (std::min(width, height) < kLeast || std::max(width, height) > kMost) {
-    reject(where, "the size is " + std::to_string(width) + " x " + std::to_string(height) +
-                      " pixels, wanted 64 to 8192 on either side");
+    detail::reject(
+        "a size of " + std::to_string(width) + " x " + std::to_string(height) + " pixels",
+        "64 to 8192 pixels to a side", where);
   }
   if (!(dpi >= 20 && dpi <= 1200)) {
-    reject(where, "dpi is " + std::to_string(dpi) + ", wanted 20 to 1200");
+    detail::reject("dpi = " + std::to_string(dpi), "20 to 1200", where);
   }
 }
 

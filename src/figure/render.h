@@ -16,7 +16,7 @@ inline constexpr double kTickSize = 9;
 /// Draws a figure into `cell`, whose parts are whole numbers; its own size is not used.
 void drawFigure(const FigureModel& model, const Rect& cell, Canvas* canvas);
 
-/// What was drawn, as a file.
+/// Returns the drawing as a file.
 PngImage encoded(Canvas* canvas);
 
 /// Checks the size of a picture.

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "figure/checks.h"
+#include "base/got_expected.h"
 
 namespace steptape::figure {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 void checkLength(double length, const std::string& name, const std::string& where) {
   constexpr double kLargest = 1000;
   if (!(length > 0 && length <= kLargest)) {
-    reject(where, name + " is " + std::to_string(length) + ", wanted more than 0, at most 1000");
+    detail::reject(name + " = " + std::to_string(length), "more than 0, at most 1000", where);
   }
 }
 
@@ -32,7 +32,7 @@ Stroke makeStroke(const Color& color, double width, std::string_view style,
   if (style == "-.") {
     return {color, width, DashStyle::kDashDotted};
   }
-  reject(where, "style is \"" + std::string(style) + R"(", wanted "-", "--", ":" or "-.")");
+  detail::reject("style = " + detail::quoted(style), R"("-", "--", ":" or "-.")", where);
 }
 
 Marker makeMarker(std::string_view name, double size, const Color& color,
@@ -49,8 +49,7 @@ Marker makeMarker(std::string_view name, double size, const Color& color,
                      : name == "x" ? MarkerShape::kCross
                                    : MarkerShape::kNone;
   if (shape == MarkerShape::kNone) {
-    reject(where,
-           "marker is \"" + std::string(name) + R"(", wanted "o", "s", "^", "D", "+" or "x")");
+    detail::reject("marker = " + detail::quoted(name), R"("o", "s", "^", "D", "+" or "x")", where);
   }
   return {shape, size, color};
 }

@@ -32,7 +32,7 @@ struct Ticks {
 
 /// Round numbers from `min` to `max`, both included: multiples of 1, 2 or 5 times a power of ten.
 ///
-/// @param maxCount At most so many, the more the better; at least 2.
+/// @param maxCount The most ticks, at least 2; the result has as many as possible.
 /// @param minStep  Their least distance; 1 for axes that count.
 /// @source Heckbert, "Nice Numbers for Graph Labels", Graphics Gems, 1990.
 std::vector<double> linearTicks(double min, double max, int maxCount, double minStep = 0);
@@ -46,7 +46,7 @@ std::vector<Label> numberLabels(const std::vector<double>& values);
 /// The marks of an axis of numbers: powers of ten on a logarithmic one, with 2 and 5 between them
 /// where they are few, and round numbers where there is not even one.
 ///
-/// @param maxCount At most so many are named; at least 2.
+/// @param maxCount The most labels, at least 2.
 Ticks ticksFor(const AxisRange& range, int maxCount, double minStep = 0);
 
 }  // namespace steptape::figure

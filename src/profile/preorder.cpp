@@ -8,12 +8,12 @@ bool nests(const SpanRecord& record) {
   return record.kind != SpanKind::kMemory && (record.flags & kDetached) == 0;
 }
 
-/// Depths alone would give the children of a parent that is missing to its next sibling.
+/// Depth alone would assign the children of a missing parent to its next sibling.
 bool isInside(const SpanRecord& inner, const SpanRecord& outer) {
   return inner.depth > outer.depth && inner.startTicks >= outer.startTicks;
 }
 
-/// A span that has ended, and how many there are in it and itself.
+/// A span that has ended, and the number of spans in its subtree, including itself.
 struct Subtree {
   const SpanRecord* root;
   std::uint32_t spans;
@@ -22,12 +22,9 @@ struct Subtree {
 }  // namespace
 
 std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records) {
-  //   time ───────────────────────▶      arrival (by end)               b    d    c    a    e
-  //                                      spans that ended before the
-  //   a ├─────────────────┤  e ├──┤        first one inside this span   0    1    1    0    4
-  //   b   ├──┤                           + spans around it              1    2    1    0    0
-  //   c         ├───────┤                = place (by start)             1    3    2    0    4
-  //   d           ├──┤                     parents come first           a    b    c    d    e
+  //   records   . . . [ spans inside s ] s      `count` nested spans up to s
+  //   preorder  . . . s [ spans inside s ]      place of s = count - size of its subtree,
+  //                                             plus the number of spans around s
   std::vector<std::uint32_t> places(records.size(), kNowhere);
   std::vector<Subtree> ended;
   std::uint32_t count = 0;
@@ -44,7 +41,7 @@ std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records) {
     ++count;
     places[i] = count - subtree.spans;
   }
-  // Backward, each span finds the spans around it that were recorded.
+  // Backward, each span comes after the spans around it. Missing parents do not count.
   std::vector<const SpanRecord*> around;
   for (std::size_t i = records.size(); i-- > 0;) {
     if (places[i] == kNowhere) {

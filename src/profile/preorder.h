@@ -9,14 +9,19 @@
 
 namespace steptape::detail {
 
-/// Where each record of a thread belongs if parents are to come before their children: records come
-/// in the order in which spans ended, which has them the other way round.
+/// Returns the place of each record of a thread in preorder: parents before their children. Records
+/// arrive in the order in which spans ended, where children come first.
 ///
-/// Detached spans and memory nest in nothing; they get kNowhere. Parents may be missing, as those
-/// that were dropped or outlasted the window are.
+///     time ------------------>         records    b  d  c  a
+///     [a ------------------]           places     1  3  2  0
+///        [b ---]  [c ----]             preorder   a  b  c  d
+///                   [d ]
 ///
-/// @return by record; a permutation of 0, 1, ... without gaps.
-/// @cost   Linear, where sorting by time would cost as much as writing the trace.
+/// Detached spans and memory are in no span; their place is kNowhere. Parents may be missing: they
+/// were discarded, or they outlasted the window.
+///
+/// @return one place per record; without kNowhere, a permutation of 0, 1, ...
+/// @cost   Linear. Sorting by time would cost as much as writing the trace.
 std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records);
 
 inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};

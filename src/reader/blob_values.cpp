@@ -16,8 +16,8 @@ Status parseSize(const std::string& text, const char* what, std::int64_t* size) 
   const char* const end = text.data() + text.size();
   const auto [next, error] = std::from_chars(text.data(), end, *size);
   if (error != std::errc() || next != end) {
-    return unexpected(what, std::to_string(text.size()) + " bytes that are no decimal number",
-                      "pixels");
+    return unexpected(what, std::to_string(text.size()) + " other bytes",
+                      "a decimal number of pixels");
   }
   return Status();
 }
@@ -43,7 +43,7 @@ Status decodeImages(const event::Value& value, ImageValue* images) {
   const std::vector<std::string>& strings = tensor->strings;
   if (tensor->shape.size() != 1 || strings.size() < 2) {
     return unexpected("images", "shape " + detail::shapeText(tensor->shape),
-                      "(n): width, height and the pictures");
+                      "(n): width, height and the images");
   }
   if (Status status = parseSize(strings[0], "width of images", &images->width); !status.ok()) {
     return status;

@@ -9,8 +9,8 @@
 namespace steptape::detail {
 namespace {
 
-// Long enough that finding its first record and handing it over cost nothing beside it, short
-// enough that what it holds stays in the cache until it is put behind the others.
+// Long enough that finding its first record and passing it on cost little, and short enough that
+// its points stay in the cache until they are appended to the columns.
 constexpr std::uint64_t kChunkBytes = 1 << 20;
 constexpr std::uint64_t kNotRead = ~std::uint64_t{0};  // where no event begins
 
@@ -89,7 +89,7 @@ bool ChunkReader::canTake() const {
   return taken_ < std::min(chunks_, given_ + slots_.size());
 }
 
-/// Reads the next chunk that nobody has taken, without the lock.
+/// Reads the next free chunk, without the lock.
 void ChunkReader::take(std::unique_lock<std::mutex>* lock) {
   const std::size_t number = taken_++;
   Slot& slot = slotOf(number);

@@ -39,7 +39,7 @@ class ChunkReader {
 
   /// @param source Outlives this object.
   /// @param file   Its number in the run.
-  /// @param known  What is known of the run's tags.
+  /// @param known  The known tags of the run.
   ChunkReader(const ByteSource* source, std::uint64_t begin, std::uint64_t end, std::uint32_t file,
               const SeriesBatch& known, int threads);
   /// Waits for the threads, which finish the chunk that they have.

@@ -7,7 +7,7 @@
 
 namespace steptape::detail {
 
-/// Says of the events of a run, which it is told in their order, whether they drop others.
+/// Decides whether an event of a run, given in order, discards earlier points.
 ///
 /// Files since `brain.Event:2` have START events for that. In older ones a step that goes back
 /// tells it, and a START means nothing. A version holds until a file says another; until the first

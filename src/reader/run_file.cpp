@@ -8,11 +8,15 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
+
 namespace steptape::detail {
 
-Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t want) {
-  return Status(ErrorCode::kIoError, "file became shorter: got " + std::to_string(got) +
-                                         " bytes, want " + std::to_string(want) + " of " + path);
+Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t expected) {
+  return Status(ErrorCode::kIoError,
+                "file became shorter: " +
+                    gotExpected(std::to_string(got) + " bytes", std::to_string(expected)) + " of " +
+                    path);
 }
 
 bool RunFile::open() {
@@ -60,7 +64,7 @@ bool RunFile::nextBehindDamage(std::string_view* payload) {
   }
 }
 
-/// Goes on behind the damage. @return false if no whole record is there, for now.
+/// Continues after the damage. @return false if there is no whole record yet.
 bool RunFile::passDamage() {
   const std::uint64_t from = std::max(reader_->offset(), searched_->offset + 1);
   const ReadOutcome outcome = reader_->findRecord(from);

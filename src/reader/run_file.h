@@ -14,8 +14,8 @@
 
 namespace steptape::detail {
 
-/// Says that the file has only `got` bytes by now, of which `want` were read before.
-Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t want);
+/// The failure of a file with `got` bytes, of which `expected` were read before.
+Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t expected);
 
 /// One file of a run and how far it was read. Open only while it is read: a log directory may have
 /// more files than a process may open.
@@ -60,7 +60,7 @@ class RunFile {
   /// Bytes that are still to be read. REQUIRES: open.
   std::uint64_t bytesLeft() const { return bytesFrom(reader_->offset()); }
   void appendDamage(std::vector<Damage>* damage) const;
-  /// Whether reading went on behind damage.
+  /// Whether reading continued after damage.
   bool hasPassedDamage() const { return !passed_.empty(); }
 
  private:
@@ -77,7 +77,7 @@ class RunFile {
   std::uint64_t size_ = 0;    // when it was opened last
   std::uint64_t offset_ = 0;  // to read on from
   std::vector<Damage> passed_;
-  std::optional<Damage> searched_;  // damage behind which no whole record was found yet
+  std::optional<Damage> searched_;  // damage after which no whole record was found yet
   std::optional<Damage> end_;       // what keeps the file from being read further
 };
 

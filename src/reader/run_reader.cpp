@@ -6,9 +6,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/event/plugin_content.h"
 
+#include "base/got_expected.h"
 #include "reader/chunk_reader.h"
 #include "reader/read_progress.h"
 #include "reader/restart_rule.h"
@@ -20,8 +20,8 @@
 namespace steptape {
 namespace {
 
-// So many points that a batch costs little beside them, so few that they stay in the second-level
-// cache until they are put behind the others.
+// Enough points that the cost of a batch is negligible, and few enough that they stay in the
+// second-level cache until they are appended to the columns.
 constexpr std::size_t kBatchPoints = 8192;
 
 // From here on it pays to look at the beginning of a file first, and to use several threads.
@@ -72,8 +72,8 @@ struct RunReader::State {
   bool isHalfRead = false;  // an update() has thrown, or is under way
 };
 
-/// Adds the files of the run that are new. They sort behind those that are known, or belong to a
-/// program that writes at the same time; either way they come last.
+/// Adds new files of the run at the end: their names sort after those of known files, unless
+/// several programs write at the same time.
 void RunReader::State::addFiles() {
   if (run.isWholeDirectory) {
     for (std::string& path : listEventFiles(run.directory)) {
@@ -96,7 +96,7 @@ std::uint64_t RunReader::State::readFile(std::uint32_t number) {
   const std::uint64_t begin = file.offset();
   progress.beginFile(begin);
   if (file.bytesLeft() >= kLargeFileBytes) {
-    // What the file begins with shows how long the rest will be, and which tags are scalars.
+    // The begin of the file shows the average record size, and which tags are scalars.
     store.append(&batch);
     const std::size_t scalarsBefore = countScalars();
     readRecords(&file, number, begin + kFirstBytes);
@@ -201,9 +201,8 @@ void RunReader::State::take(std::string_view payload, detail::RunFile* file, std
 RunReader::RunReader(RunFiles run, RunReaderOptions options)
     : state_(std::make_unique<State>(std::move(run), std::move(options))) {
   if (state_->options.threads < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "RunReaderOptions::threads: got " +
-                                                 std::to_string(state_->options.threads) +
-                                                 ", want at least 1");
+    detail::reject(std::to_string(state_->options.threads), "at least 1",
+                   "RunReaderOptions::threads");
   }
 }
 

@@ -38,7 +38,7 @@ struct ScannedTag {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 };
 
-/// What can be known of a value only from what lies behind it: the first pass of RunEvents.
+/// The first pass of RunEvents: collects the restarts and metadata that affect earlier values.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class RunScan {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 namespace steptape {
 
@@ -30,8 +30,8 @@ RunScalars readRunScalars(const RunFiles& run) {
 ScalarsByTag readScalars(const std::string& path) {
   const std::vector<RunFiles> runs = listRuns(path);
   if (runs.size() != 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "not one run: got " + std::to_string(runs.size()) + " below " + path);
+    detail::reject(std::to_string(runs.size()) + " runs",
+                   "one event file or the directory of one run", "readScalars \"" + path + "\"");
   }
   RunScalars result = readRunScalars(runs.front());
   for (const Damage& problem : result.problems) {

@@ -27,7 +27,7 @@ struct StepBack {
   std::uint32_t file;
 };
 
-/// What a stretch of a file holds under one tag.
+/// The points of one tag in a stretch of a file.
 struct TagBatch {
   /// What the tag's values are. Its first metadata says so, which may lie before the stretch: while
   /// the kind is unknown, numbers go into both columns.
@@ -53,14 +53,14 @@ struct TagBatch {
   /// Where they go now: `direct` or `scalars`. Null: not known before touch().
   ScalarColumns* target = nullptr;
   TagBatch* successor = nullptr;  ///< See TagIndex.
-  /// What lies in front of the tag's scalars (see ScalarEventView::form()) if all there is to know
-  /// of them is the number; else what never does.
+  /// The bytes before the number in each scalar of the tag (see ScalarEventView::form()), if the
+  /// scalars contain no other data; else kNoForm, which never matches.
   std::string form = kNoForm;
 
   static constexpr char kNoForm[] = "no form";
 };
 
-/// What an event means to those before and behind it.
+/// The effect of an event on earlier and later events.
 struct EventMeaning {
   enum class Kind {
     kContent,
@@ -80,8 +80,8 @@ struct EventMeaning {
 /// @cost    No allocation for a scalar of a known tag while its columns have room.
 class SeriesBatch {
  public:
-  /// @param isInOrder Whether each stretch lies behind all that the store holds when it is begun:
-  ///        scalars of tags that the store knows then go there at once.
+  /// @param isInOrder Whether each stretch comes after all points of the store: scalars of known
+  ///        tags then go directly to the store.
   explicit SeriesBatch(bool isInOrder) : isInOrder_(isInOrder) {}
   SeriesBatch(const SeriesBatch&) = delete;
   SeriesBatch& operator=(const SeriesBatch&) = delete;

@@ -83,7 +83,7 @@ class SeriesCuts {
       while (next != cuts_.end() && (*next).*before <= i) {
         ++next;
       }
-      // Of the cuts behind it, the next one has the earliest step.
+      // Of the later cuts, the next one has the smallest step.
       if (next == cuts_.end() || stepOf(i) < next->step) {
         moveTo(i, kept++);
         keptOfOld += i < *firstNew ? 1 : 0;

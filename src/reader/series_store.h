@@ -28,7 +28,7 @@ class SeriesStore {
   /// Notes that what comes from now on is new: see TagSeries::firstNew.
   void beginUpdate();
 
-  /// Puts what `batch` holds behind what is there, tells it the kinds of its tags, and clears it.
+  /// Appends the points of `batch`, gives it the kinds of its tags, and clears it.
   void append(SeriesBatch* batch);
 
   /// Whether `batch` takes no tag for scalars that is something else here, or the reverse, as it

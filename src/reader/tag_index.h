@@ -7,7 +7,7 @@
 
 namespace steptape::detail {
 
-/// What is known of each tag.
+/// The known data of each tag.
 ///
 /// Programs log the same tags in the same order at every step. Each entry knows which one followed
 /// it last, and find() looks there before it hashes.

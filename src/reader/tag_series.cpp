@@ -13,8 +13,8 @@ constexpr std::size_t kCacheLineBytes = 64;
 // Shorter ones lie at different offsets by themselves.
 constexpr std::size_t kMinBytes = 64 << 10;
 
-/// So far into its block begins the next column: at each line of a page in turn, behind room for
-/// the number itself.
+/// Returns the offset of the next column in its block: each cache line of a page in turn, after the
+/// space for the offset itself.
 std::size_t nextOffset() {
   static std::atomic<std::size_t> columns{0};
   constexpr std::size_t kStride = 5 * kCacheLineBytes;  // odd, so that all lines have their turn

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <variant>
 
+#include "base/got_expected.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 
@@ -41,9 +42,9 @@ Status checkSize(const event::Tensor& tensor, const char* what) {
     return Status();
   }
   const std::uint64_t got = isString ? tensor.strings.size() : tensor.content.size();
-  std::uint64_t wanted = 0;
-  if (multiply(tensor.shape, &wanted) && (isString || wanted <= got) &&
-      got == wanted * (isString ? 1 : elementBytes)) {
+  std::uint64_t needed = 0;
+  if (multiply(tensor.shape, &needed) && (isString || needed <= got) &&
+      got == needed * (isString ? 1 : elementBytes)) {
     return Status();
   }
   const char* const unit = isString ? " strings" : " bytes";
@@ -52,14 +53,14 @@ Status checkSize(const event::Tensor& tensor, const char* what) {
                         (isString ? "" : " of " + std::to_string(elementBytes) + " bytes each"));
 }
 
-Status unexpectedType(const char* what, event::TensorType got, const char* wanted) {
-  return unexpected(what, "element type " + std::to_string(static_cast<int>(got)), wanted);
+Status unexpectedType(const char* what, event::TensorType got, const char* expected) {
+  return unexpected(what, "element type " + std::to_string(static_cast<int>(got)), expected);
 }
 
 }  // namespace
 
-Status unexpected(const char* what, const std::string& got, const std::string& wanted) {
-  return Status(ErrorCode::kDataLoss, std::string(what) + ": got " + got + ", wanted " + wanted);
+Status unexpected(const char* what, const std::string& got, const std::string& expected) {
+  return Status(ErrorCode::kDataLoss, std::string(what) + ": " + gotExpected(got, expected));
 }
 
 std::string shapeText(const std::vector<std::int64_t>& shape) {

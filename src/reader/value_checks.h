@@ -12,16 +12,16 @@
 
 namespace steptape::detail {
 
-// What decoding a value needs to know before it believes what a file says. `what` names the kind of
-// value in messages, such as "image".
+// Checks of a value before it is decoded. `what` names the kind of value in messages, such as
+// "image".
 
-Status unexpected(const char* what, const std::string& got, const std::string& wanted);
+Status unexpected(const char* what, const std::string& got, const std::string& expected);
 
-/// As "(2, 3)".
+/// Returns the shape as text, such as "(2, 3)".
 STEPTAPE_EXPORT std::string shapeText(const std::vector<std::int64_t>& shape);
 
-/// Finds the value's tensor, whose elements are then as many as its shape says. Of a type that
-/// Steptape does not know they are not counted.
+/// Finds the tensor of a value, and checks that the number of its elements is that of its shape.
+/// For a type unknown to Steptape the number is not checked.
 STEPTAPE_EXPORT Status findTensor(const event::Value& value, const char* what,
                                   const event::Tensor** tensor);
 
@@ -37,7 +37,7 @@ STEPTAPE_EXPORT Status findNumbers(const event::Value& value, const char* what,
 STEPTAPE_EXPORT Status findFloats(const event::Value& value, const char* what,
                                   const event::Tensor** tensor);
 
-/// REQUIRES: findFloats() gave the tensor, and `index` is below the number of its elements.
+/// REQUIRES: findFloats() found the tensor, and `index` is less than the number of its elements.
 STEPTAPE_EXPORT double floatAt(const event::Tensor& tensor, std::size_t index);
 
 }  // namespace steptape::detail

@@ -11,6 +11,7 @@
 #include "steptape/tfrecord/byte_source.h"
 #include "steptape/tfrecord/record_reader.h"
 
+#include "base/got_expected.h"
 #include "event/event_codec.h"
 #include "reader/event_values.h"
 #include "tfrecord/record_format.h"
@@ -18,7 +19,7 @@
 namespace steptape::detail {
 namespace {
 
-/// A file up to the end of one record, so that nothing behind it is read.
+/// A file up to the end of one record, so that no later bytes are read.
 class UpToRecord final : public ByteSource {
  public:
   UpToRecord(const std::string& path, const ValueLocation& location)
@@ -42,9 +43,11 @@ bool isSameTime(double a, double b) {
 }
 
 Status hasChanged(const std::string& path, const ValueLocation& location) {
-  return Status(ErrorCode::kDataLoss, "the file has changed: no value " +
-                                          std::to_string(location.index) + " at offset " +
-                                          std::to_string(location.offset) + " of " + path);
+  return Status(ErrorCode::kDataLoss,
+                "the file has changed: " +
+                    gotExpected("no value " + std::to_string(location.index) + " at offset " +
+                                    std::to_string(location.offset) + " of " + path,
+                                "the value that was read there"));
 }
 
 Status readEvent(const std::string& path, const ValueLocation& location, event::Event* event) {

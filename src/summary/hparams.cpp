@@ -27,11 +27,10 @@ class UniqueNames {
 
   void add(const std::string& name) {
     if (name.empty()) {
-      detail::reject("hparams", std::string(kind_) + " without a name");
+      detail::reject(std::string(kind_) + " without a name", "a name");
     }
     if (!seen_.insert(name).second) {
-      detail::reject("hparams",
-                     std::string(kind_) + " " + detail::quoted(name) + " is there twice");
+      detail::reject(std::string(kind_) + " " + detail::quoted(name) + " twice", "distinct names");
     }
   }
 
@@ -57,30 +56,30 @@ std::string textOf(const HparamValue& value) {
 
 void checkDomain(const HparamInfo& info) {
   if (info.interval && !info.discrete.empty()) {
-    detail::reject("hparams", detail::quoted(info.name) +
-                                  " has discrete values and an interval, wanted one of them");
+    detail::reject("discrete values and an interval for " + detail::quoted(info.name),
+                   "one of them");
   }
   if (info.interval && !(info.interval->first <= info.interval->second)) {
-    detail::reject("hparams", "the interval of " + detail::quoted(info.name) + " goes from " +
-                                  textOf(info.interval->first) + " to " +
-                                  textOf(info.interval->second) + ", wanted the least value first");
+    detail::reject("the interval " + textOf(info.interval->first) + " to " +
+                       textOf(info.interval->second) + " for " + detail::quoted(info.name),
+                   "the least value first");
   }
   for (const HparamValue& value : info.discrete) {
     if (value.value().index() != info.discrete.front().value().index()) {
-      detail::reject("hparams", "the discrete values of " + detail::quoted(info.name) +
-                                    " begin with " + typeName(info.discrete.front()) +
-                                    " and have " + typeName(value) + ", wanted one type");
+      detail::reject(std::string(typeName(info.discrete.front())) + " and " + typeName(value) +
+                         " among the discrete values of " + detail::quoted(info.name),
+                     "values of one type");
     }
   }
 }
 
 void checkExperiment(const HparamsExperiment& experiment) {
-  UniqueNames names("experiment record: hyperparameter");
+  UniqueNames names("in the experiment record the hyperparameter");
   for (const HparamInfo& info : experiment.hparams) {
     names.add(info.name);
     checkDomain(info);
   }
-  UniqueNames tags("experiment record: metric");
+  UniqueNames tags("in the experiment record the metric");
   for (const HparamMetricInfo& metric : experiment.metrics) {
     tags.add(metric.tag);
   }
@@ -91,18 +90,17 @@ void checkInDomain(const HparamValue& value, const HparamInfo& info) {
     const auto* number = std::get_if<double>(&value.value());
     if (number == nullptr ||
         !(info.interval->first <= *number && *number <= info.interval->second)) {
-      detail::reject("hparams", detail::quoted(info.name) + " is " + textOf(value) +
-                                    ", wanted what its experiment record allows: " +
-                                    textOf(info.interval->first) + " to " +
-                                    textOf(info.interval->second));
+      detail::reject(detail::quoted(info.name) + " = " + textOf(value),
+                     textOf(info.interval->first) + " to " + textOf(info.interval->second) +
+                         ", as the experiment record says");
     }
     return;
   }
   const auto isValue = [&](const HparamValue& allowed) { return allowed.value() == value.value(); };
   if (!info.discrete.empty() && std::none_of(info.discrete.begin(), info.discrete.end(), isValue)) {
-    detail::reject("hparams", detail::quoted(info.name) + " is " + textOf(value) +
-                                  ", which is none of the " + std::to_string(info.discrete.size()) +
-                                  " values of its experiment record");
+    detail::reject(
+        detail::quoted(info.name) + " = " + textOf(value),
+        "one of the " + std::to_string(info.discrete.size()) + " values in the experiment record");
   }
 }
 
@@ -134,7 +132,7 @@ HparamValue storable(const HparamValue& value) {
 void checkHparams(const Hparams& hparams, const HparamMetrics& metrics,
                   const HparamsOptions& options) {
   if (hparams.empty()) {
-    detail::reject("hparams", "got none, wanted at least one");
+    detail::reject("no hyperparameters", "at least one");
   }
   UniqueNames names("hyperparameter");
   for (const auto& hparam : hparams) {

@@ -2,27 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
-#include "steptape/base/error.h"
-
-#include "base/utf8.h"
+#include "base/got_expected.h"
 
 namespace steptape::detail {
 
-/// What one value may hold: Protocol Buffers encode and decode no message of 2 GiB or more, and a
-/// record has a tag, names and an envelope besides.
+// Errors of this layer begin with "got": the writer puts the call and the tag before them.
+
+/// Most bytes of one value: Protocol Buffers reject messages of 2 GiB or more, and a record holds a
+/// tag, names and an envelope besides.
 inline constexpr std::int64_t kMaxPayload = (std::int64_t{1} << 31) - (1 << 20);
-
-/// Refuses what the caller passed: throws Error(kInvalidArgument) with "<subject>: <what>".
-[[noreturn]] inline void reject(std::string_view subject, const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, std::string(subject) + ": " + what);
-}
-
-/// The caller's text in quotation marks, as UTF-8.
-inline std::string quoted(std::string_view text) {
-  return "\"" + replaceInvalidUtf8(text) + "\"";
-}
 
 }  // namespace steptape::detail

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "summary/tag.h"
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "base/shortest_double.h"
 
 namespace steptape {
 
 void checkTag(std::string_view tag) {
   if (tag.empty()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "the tag is empty: wanted a name of at least one character, such as \"loss/train\"");
+    detail::reject("an empty string", "a name such as \"loss/train\"", "tag");
   }
 }
 

@@ -22,7 +22,7 @@ inline std::string groupOf(std::string_view tag) {
   return std::string(tag.substr(0, tag.find('/')));
 }
 
-/// What the tag of a percentile ends in: "/p50", "/p99.9".
+/// Returns the suffix of the tag of a percentile, such as "/p50" or "/p99.9".
 ///
 /// @param percentile From 0 to 100.
 /// @threads Thread-safe.

@@ -37,8 +37,8 @@ void appendRow(const std::vector<std::string>& cells, std::string* out) {
 void checkRow(const std::vector<std::vector<std::string>>& rows, std::size_t i,
               std::size_t columns) {
   if (rows[i].size() != columns) {
-    detail::reject("table", "row " + std::to_string(i) + " has " + std::to_string(rows[i].size()) +
-                                " cells, wanted " + std::to_string(columns));
+    detail::reject(std::to_string(rows[i].size()) + " cells in row " + std::to_string(i),
+                   std::to_string(columns));
   }
 }
 
@@ -59,15 +59,14 @@ event::Value textValue(std::string tag, std::string markdown, event::SummaryMeta
 
 event::Tensor textTable(const std::vector<std::string>& rows) {
   if (rows.empty()) {
-    detail::reject("table", "there is no row");
+    detail::reject("no rows", "at least one");
   }
   return stringTensor({static_cast<std::int64_t>(rows.size())}, rows);
 }
 
 event::Tensor textTable(const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty() || rows[0].empty()) {
-    detail::reject("table", rows.empty() ? "there is no row"
-                                         : "row 0 is empty, wanted a cell for each column");
+    detail::reject(rows.empty() ? "no rows" : "no cells in row 0", "at least one");
   }
   const std::size_t columns = rows[0].size();
   std::vector<std::string> cells;
@@ -95,7 +94,7 @@ event::Value textTableValue(std::string tag, event::Tensor table, event::Summary
 std::string markdownTable(const std::vector<std::string>& header,
                           const std::vector<std::vector<std::string>>& rows) {
   if (header.empty()) {
-    detail::reject("table", "the header is empty, wanted a title a column");
+    detail::reject("an empty header", "a title per column");
   }
   std::string table;
   appendRow(header, &table);

@@ -24,7 +24,7 @@ class STEPTAPE_EXPORT RecordBuffer {
  public:
   /// Starts a record.
   ///
-  /// @return where to append the payload. What is there already must stay as it is.
+  /// @return where to append the payload. Do not change the bytes before it.
   /// REQUIRES: no record is open.
   std::string* beginRecord();
 

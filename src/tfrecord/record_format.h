@@ -18,8 +18,8 @@ inline constexpr std::size_t kFooterBytes = 4;
 /// Bytes around a payload.
 inline constexpr std::size_t kFramingBytes = kHeaderBytes + kFooterBytes;
 
-/// The longest payload a reader believes in: Protocol Buffers refuse longer messages, so a greater
-/// length can only be damage.
+/// The longest payload that a reader accepts. Protocol Buffers reject longer messages, so that a
+/// greater length can only be damage.
 inline constexpr std::uint64_t kMaxPayloadBytes = 0x7fffffff;
 
 }  // namespace steptape

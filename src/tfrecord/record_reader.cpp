@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/got_expected.h"
 #include "base/little_endian.h"
 #include "tfrecord/masked_crc32c.h"
 #include "tfrecord/record_check.h"
@@ -43,13 +44,13 @@ bool hasGoodLengthCrc(const char* header) {
   return crcAt(header + 8) == maskedCrc32c({header, 8});
 }
 
-/// @param data A payload with its footer behind it.
+/// @param data A payload that its footer follows.
 bool hasGoodDataCrc(std::string_view data) {
   return crcAt(data.data() + data.size()) == maskedCrc32c(data);
 }
 
-std::string gotWant(MaskedCrc32c got, MaskedCrc32c want) {
-  return "got " + got.toString() + ", want " + want.toString();
+std::string mismatch(MaskedCrc32c got, MaskedCrc32c expected) {
+  return detail::gotExpected(got.toString(), expected.toString());
 }
 
 }  // namespace
@@ -84,13 +85,14 @@ ReadOutcome RecordReader::readRecord(std::string_view* payload) {
   if (!hasGoodLengthCrc(record())) {
     return fail(
         ReadOutcome::kCorrupt,
-        "length checksum mismatch: " + gotWant(crcAt(record() + 8), maskedCrc32c({record(), 8})));
+        "length checksum mismatch: " + mismatch(crcAt(record() + 8), maskedCrc32c({record(), 8})));
   }
   const std::uint64_t length = detail::loadLittleEndian64(record());
   if (!isPlausible(length)) {
-    return fail(ReadOutcome::kCorrupt, "record too long: got " + std::to_string(length) +
-                                           " bytes, want at most " +
-                                           std::to_string(kMaxPayloadBytes));
+    return fail(
+        ReadOutcome::kCorrupt,
+        "record too long: " + detail::gotExpected(std::to_string(length) + " bytes",
+                                                  "at most " + std::to_string(kMaxPayloadBytes)));
   }
 
   if (const ReadOutcome outcome = fill(kFramingBytes + length); outcome != ReadOutcome::kRecord) {
@@ -100,7 +102,7 @@ ReadOutcome RecordReader::readRecord(std::string_view* payload) {
   if (!hasGoodDataCrc(data)) {
     return fail(
         ReadOutcome::kCorrupt,
-        "data checksum mismatch: " + gotWant(crcAt(data.data() + length), maskedCrc32c(data)));
+        "data checksum mismatch: " + mismatch(crcAt(data.data() + length), maskedCrc32c(data)));
   }
   advance(kFramingBytes + length);
   *payload = data;
@@ -173,13 +175,13 @@ ReadOutcome RecordReader::findHeader(std::uint64_t until) {
   return ReadOutcome::kTruncated;
 }
 
-/// Reads on until `wanted` bytes from the record's first on are in the buffer.
-ReadOutcome RecordReader::fill(std::size_t wanted) {
-  while (buffered() < wanted) {
-    makeRoom(wanted);
-    const std::size_t missing = wanted - buffered() + kHeaderBytes;
+/// Reads until the buffer holds the first `needed` bytes of the record.
+ReadOutcome RecordReader::fill(std::size_t needed) {
+  while (buffered() < needed) {
+    makeRoom(needed);
+    const std::size_t missing = needed - buffered() + kHeaderBytes;
     const std::size_t room = capacity_ - end_;
-    const std::size_t size = wanted >= kLongRecordBytes ? std::min(missing, room) : room;
+    const std::size_t size = needed >= kLongRecordBytes ? std::min(missing, room) : room;
     std::size_t got = 0;
     lastError_ = source_->read(offset_ + buffered(), buffer_.get() + end_, size, &got);
     if (!lastError_.ok()) {
@@ -189,18 +191,19 @@ ReadOutcome RecordReader::fill(std::size_t wanted) {
       return ReadOutcome::kTruncated;
     }
     if (got == 0) {
-      return fail(ReadOutcome::kTruncated, "record cut short: got " + std::to_string(buffered()) +
-                                               " bytes, want " + std::to_string(wanted));
+      return fail(ReadOutcome::kTruncated,
+                  "record cut short: " + detail::gotExpected(std::to_string(buffered()) + " bytes",
+                                                             std::to_string(needed)));
     }
     end_ += got;
   }
   return ReadOutcome::kRecord;
 }
 
-/// Makes the buffer take at least one more byte: moves the record to its front if it would not fit
-/// behind, and grows only what is full, so that a length without data behind it costs no memory.
-void RecordReader::makeRoom(std::size_t wanted) {
-  if (begin_ > 0 && begin_ + wanted > capacity_) {
+/// Makes room for at least one more byte. Moves the record to the front if it would not fit, and
+/// grows a full buffer only: a length that no data follows costs no memory.
+void RecordReader::makeRoom(std::size_t needed) {
+  if (begin_ > 0 && begin_ + needed > capacity_) {
     std::memmove(buffer_.get(), record(), buffered());
     end_ = buffered();
     begin_ = 0;

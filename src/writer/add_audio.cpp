@@ -6,6 +6,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/audio/audio.h"
+#include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -18,15 +19,16 @@ void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, st
   if (!core_->isActive()) {
     return;
   }
-  checkAudio(samples, options);
+  const detail::CallSite site("addAudio", name);
+  site.run([&] { checkAudio(samples, options); });
   const auto wav = detail::capture(
-      {samples}, [reporter = &core_->context().reporter(), name, options](const auto& views) {
+      {samples}, site, [reporter = &core_->context().reporter(), name, options](const auto& views) {
         WavFile file = encodeWav(views[0], options);
         if (file.clipped > 0) {
           reporter->reportOnce("clipped " + name,
-                               "the sound \"" + name + "\" has " + std::to_string(file.clipped) +
+                               "addAudio \"" + name + "\": got " + std::to_string(file.clipped) +
                                    " of " + std::to_string(views[0].numel()) +
-                                   " samples out of -1..1 or NaN; they are clipped");
+                                   " samples outside -1..1 or NaN; they are clipped");
         }
         return std::move(file.bytes);
       });

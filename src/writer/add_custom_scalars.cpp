@@ -6,6 +6,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/plot/custom_scalars.h"
+#include "writer/call_site.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
@@ -21,7 +22,7 @@ void SummaryWriter::addCustomScalars(const CustomScalarsLayout& layout) {
   if (!core_->isActive()) {
     return;
   }
-  checkLayout(layout);
+  detail::CallSite("addCustomScalars").run([&] { checkLayout(layout); });
   core_->layout().add(layout);
   // A layout belongs to the run and to no step of it.
   core_->addValue(0, std::nullopt, encodeLayout(layout).size(),

@@ -8,6 +8,7 @@
 #include "summary/embedding/embedding.h"
 #include "summary/embedding/embedding_config.h"
 #include "summary/embedding/sprite.h"
+#include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/captured_value.h"
 #include "writer/projector_job.h"
@@ -35,8 +36,11 @@ void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix,
   if (!core_->isActive()) {
     return;
   }
-  checkEmbeddingTag(name, step);
-  checkEmbedding(matrix, options);
+  const detail::CallSite site("addEmbedding", name);
+  site.run([&] {
+    checkEmbeddingTag(name, step);
+    checkEmbedding(matrix, options);
+  });
   // A view that is in flight owns its elements already.
   detail::CapturedEmbedding embedding{detail::embeddingName(name, step),
                                       detail::embeddingDirectory(name, step),
@@ -52,8 +56,9 @@ void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix,
   if (options.labelImages) {
     const detail::SpriteGrid grid = detail::spriteGrid(*options.labelImages);
     embedding.spriteCell = grid.cell;
-    embedding.sprite = detail::capture(
-        {*options.labelImages}, [](const auto& views) { return spritePixels(views.front()); });
+    embedding.sprite = detail::capture({*options.labelImages}, site, [](const auto& views) {
+      return spritePixels(views.front());
+    });
     bytes += static_cast<std::size_t>(grid.side() * grid.side() * options.labelImages->shape()[1]);
   }
   auto job =

@@ -7,6 +7,7 @@
 
 #include "steptape/writer/summary_writer.h"
 
+#include "base/got_expected.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
 
@@ -71,10 +72,8 @@ void SummaryWriter::addSummary(event::Summary summary, std::int64_t step,
 void SummaryWriter::addEvent(event::Event event) {
   if (std::holds_alternative<std::monostate>(event.what) ||
       std::holds_alternative<event::FileVersion>(event.what)) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "addEvent: got an event that is empty or a file's version, wanted one with content; "
-        "each event file begins with its version by itself");
+    detail::reject("an empty event or a file version",
+                   "an event with content; the writer adds the file version", "addEvent");
   }
   ValueOptions options;
   if (event.wallTime != 0) {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "base/got_expected.h"
 #include "summary/image/image.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -38,8 +38,7 @@ void SummaryWriter::addFigures(std::string_view tag, std::vector<CapturedFigure>
     return;
   }
   if (figures.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "figure \"" + name + "\": there are none, wanted at least one");
+    detail::reject("no figures", "at least one", "addFigure " + detail::quoted(name));
   }
   std::size_t bytes = 0;
   for (const CapturedFigure& figure : figures) {

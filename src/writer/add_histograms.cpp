@@ -7,6 +7,7 @@
 
 #include "summary/histogram/histogram.h"
 #include "summary/tag.h"
+#include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -14,18 +15,18 @@
 namespace steptape {
 namespace {
 
-/// Reports, the first time that the histogram has values which no bucket can hold, how many.
+/// Reports the number of NaN and infinite values, once for each tag.
 void noteNonFinite(const std::string& name, const HistogramData& data, detail::Reporter* reporter) {
   const std::uint64_t left = data.nanCount + data.posInfCount + data.negInfCount;
   if (left == 0) {
     return;
   }
   const auto all = left + static_cast<std::uint64_t>(data.raw.num);
-  reporter->reportOnce(
-      "not finite " + name,
-      "the histogram \"" + name + "\" leaves out " + std::to_string(data.nanCount) + " NaN, " +
-          std::to_string(data.posInfCount) + " +Inf and " + std::to_string(data.negInfCount) +
-          " -Inf of " + std::to_string(all) + " values; later ones of this tag are not reported");
+  reporter->reportOnce("not finite " + name,
+                       "addHistogram \"" + name + "\": left out " + std::to_string(data.nanCount) +
+                           " NaN, " + std::to_string(data.posInfCount) + " +Inf and " +
+                           std::to_string(data.negInfCount) + " -Inf of " + std::to_string(all) +
+                           " values; further ones of this tag are not reported");
 }
 
 }  // namespace
@@ -36,14 +37,15 @@ void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
   if (!core_->isActive()) {
     return;
   }
-  checkHistogramBins(options.bins, options.maxBins);
+  const detail::CallSite site("addHistogram", name);
+  site.run([&] { checkHistogramBins(options.bins, options.maxBins); });
   const auto count = [reporter = &core_->context().reporter(), name, bins = options.bins,
                       maxBins = options.maxBins](const auto& views) {
     HistogramData data = computeHistogram(views.front(), bins, maxBins);
     noteNonFinite(name, data, reporter);
     return std::move(data.raw);
   };
-  const auto counted = detail::capture({values}, count);
+  const auto counted = detail::capture({values}, site, count);
   // As many buckets as the default has at most; other bins have more in rare cases only.
   const std::size_t bytes = 2048 * sizeof(double);
   core_->addValue(step, options.wallTime, bytes,
@@ -55,7 +57,7 @@ void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
 void SummaryWriter::addHistogramRaw(std::string_view tag, const HistogramRaw& histogram,
                                     std::int64_t step, const HistogramOptions& options) {
   const std::string name = core_->validTag(tag);
-  checkHistogram(histogram);
+  detail::CallSite("addHistogramRaw", name).run([&] { checkHistogram(histogram); });
   const std::size_t bytes = sizeof(double) * 2 * histogram.bucketLimits.size();
   core_->addValue(step, options.wallTime, bytes,
                   [name, histogram, metadata = detail::namesOf(options)](ValueForm form) {

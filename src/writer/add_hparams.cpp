@@ -8,6 +8,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/hparams.h"
+#include "writer/call_site.h"
 #include "writer/captured_value.h"
 #include "writer/writer_core.h"
 
@@ -48,7 +49,7 @@ void addScalarAtLastStep(detail::WriterCore& core, std::uint32_t series, double 
 
 void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metrics,
                                const HparamsOptions& options) {
-  checkHparams(hparams, metrics, options);
+  detail::CallSite("addHparams").run([&] { checkHparams(hparams, metrics, options); });
   if (!core_->isActive()) {
     return;
   }
@@ -69,8 +70,9 @@ void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metr
     }
   } else {
     core_->context().reporter().reportOnce(
-        "addHparams() was called again for " + core_->context().directory() +
-        ": TensorBoard keeps a run's first hyperparameters; only the metrics were taken");
+        "addHparams: got another call for " + core_->context().directory() +
+        "; expected one: TensorBoard keeps the first hyperparameters of a run, only the metrics "
+        "were recorded");
   }
   for (const auto& [tag, value] : metrics) {
     addScalarAtLastStep(*core_, core_->series().of(tag), value, options.wallTime);

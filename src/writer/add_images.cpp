@@ -4,11 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "base/got_expected.h"
 #include "summary/image/boxes.h"
 #include "summary/image/image.h"
+#include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/captured_pixels.h"
 #include "writer/value_names.h"
@@ -17,7 +18,7 @@
 namespace steptape {
 namespace {
 
-/// What is drawn into an image on the backend.
+/// The data from which the backend draws an image.
 struct PixelsAndBoxes {
   Pixels pixels;
   std::vector<BoxCorners> boxes;
@@ -41,17 +42,13 @@ event::Value encodedValue(const std::string& name, const std::vector<Pixels>& im
   return imageValue(name, width, height, std::move(pngs), names, form);
 }
 
-/// checkImage() for each; an error says which.
+/// checkImage() for each image; an error names its index.
 void checkImages(const std::vector<TensorView>& images, const std::string& dataFormat) {
   if (images.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "images: the list is empty, wanted at least 1 image");
+    detail::reject("no images", "at least one");
   }
   for (std::size_t i = 0; i < images.size(); ++i) {
-    try {
-      checkImage(images[i], dataFormat);
-    } catch (const Error& error) {
-      throw Error(error.code(), "images: number " + std::to_string(i) + ": " + error.what());
-    }
+    detail::CallSite("image " + std::to_string(i)).run([&] { checkImage(images[i], dataFormat); });
   }
 }
 
@@ -63,9 +60,10 @@ void SummaryWriter::addImage(std::string_view tag, const TensorView& pixels, std
   if (!core_->isActive()) {
     return;
   }
-  checkImage(pixels, options.dataFormat);
+  const detail::CallSite site("addImage", name);
+  site.run([&] { checkImage(pixels, options.dataFormat); });
   const auto captured = detail::capturePixels(
-      pixels, name, &core_->context().reporter(),
+      pixels, site, name, &core_->context().reporter(),
       [format = options.dataFormat](const TensorView& view) { return imagePixels(view, format); });
   core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
                   [name, captured, names = detail::namesOf(options)](ValueForm form) {
@@ -79,9 +77,10 @@ void SummaryWriter::addImages(std::string_view tag, const TensorView& pixels, st
   if (!core_->isActive()) {
     return;
   }
-  checkImageGrid(pixels, options.dataFormat);
+  const detail::CallSite site("addImages", name);
+  site.run([&] { checkImageGrid(pixels, options.dataFormat); });
   const auto captured = detail::capturePixels(
-      pixels, name, &core_->context().reporter(),
+      pixels, site, name, &core_->context().reporter(),
       [format = options.dataFormat](const TensorView& view) { return imageGrid(view, format); });
   core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
                   [name, captured, names = detail::namesOf(options)](ValueForm form) {
@@ -95,18 +94,20 @@ void SummaryWriter::addImages(std::string_view tag, const std::vector<TensorView
   if (!core_->isActive()) {
     return;
   }
-  checkImages(images, options.dataFormat);
-  const auto captured = detail::capture(images, [reporter = &core_->context().reporter(), name,
-                                                 format = options.dataFormat](const auto& views) {
-    std::vector<Pixels> all;
-    std::uint64_t nans = 0;
-    for (const TensorView& view : views) {
-      all.push_back(imagePixels(view, format));
-      nans += all.back().nanCount;
-    }
-    detail::reportNans(name, nans, reporter);
-    return all;
-  });
+  const detail::CallSite site("addImages", name);
+  site.run([&] { checkImages(images, options.dataFormat); });
+  const auto captured = detail::capture(images, site,
+                                        [reporter = &core_->context().reporter(), name,
+                                         format = options.dataFormat](const auto& views) {
+                                          std::vector<Pixels> all;
+                                          std::uint64_t nans = 0;
+                                          for (const TensorView& view : views) {
+                                            all.push_back(imagePixels(view, format));
+                                            nans += all.back().nanCount;
+                                          }
+                                          detail::reportNans(name, nans, reporter);
+                                          return all;
+                                        });
   std::size_t bytes = 0;
   for (const TensorView& image : images) {
     bytes += detail::capturedBytes(image);
@@ -124,14 +125,16 @@ void SummaryWriter::addImageWithBoxes(std::string_view tag, const TensorView& pi
   if (!core_->isActive()) {
     return;
   }
-  checkBoxes(pixels, boxes, options);
+  const detail::CallSite site("addImageWithBoxes", name);
+  site.run([&] { checkBoxes(pixels, boxes, options); });
   const auto captured =
-      detail::capture({pixels, boxes}, [reporter = &core_->context().reporter(), name,
-                                        format = options.dataFormat](const auto& views) {
-        PixelsAndBoxes taken{imagePixels(views[0], format), boxCorners(views[1])};
-        detail::reportNans(name, taken.pixels.nanCount, reporter);
-        return taken;
-      });
+      detail::capture({pixels, boxes}, site,
+                      [reporter = &core_->context().reporter(), name,
+                       format = options.dataFormat](const auto& views) {
+                        PixelsAndBoxes taken{imagePixels(views[0], format), boxCorners(views[1])};
+                        detail::reportNans(name, taken.pixels.nanCount, reporter);
+                        return taken;
+                      });
   core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
                   [name, captured, options](ValueForm form) {
                     const auto taken = captured();

@@ -7,6 +7,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/plot/mesh.h"
+#include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -19,7 +20,8 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
   if (!core_->isActive()) {
     return;
   }
-  checkMesh(vertices, options);
+  const detail::CallSite site("addMesh", name);
+  site.run([&] { checkMesh(vertices, options); });
   std::vector<TensorView> views = {vertices};
   for (const auto& part : {options.colors, options.faces}) {
     if (part) {
@@ -32,16 +34,17 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
   }
   const bool hasColors = options.colors.has_value();
   const bool hasFaces = options.faces.has_value();
-  const auto mesh = detail::capture(std::move(views), [hasColors, hasFaces](const auto& captured) {
-    MeshOptions parts;
-    if (hasColors) {
-      parts.colors = captured[1];
-    }
-    if (hasFaces) {
-      parts.faces = captured.back();
-    }
-    return meshTensors(captured[0], parts);
-  });
+  const auto mesh =
+      detail::capture(std::move(views), site, [hasColors, hasFaces](const auto& captured) {
+        MeshOptions parts;
+        if (hasColors) {
+          parts.colors = captured[1];
+        }
+        if (hasFaces) {
+          parts.faces = captured.back();
+        }
+        return meshTensors(captured[0], parts);
+      });
   core_->addValues(step, options.wallTime, bytes,
                    [name, mesh, config = options.configJson, metadata = detail::namesOf(options)] {
                      return meshValues(name, *mesh(), config, metadata);

@@ -6,6 +6,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/plot/pr_curve.h"
+#include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -26,13 +27,14 @@ void SummaryWriter::addPrCurve(std::string_view tag, const TensorView& labels,
   if (!core_->isActive()) {
     return;
   }
-  checkPrCurve(labels, predictions, options);
+  const detail::CallSite site("addPrCurve", name);
+  site.run([&] { checkPrCurve(labels, predictions, options); });
   std::vector<TensorView> views = {labels, predictions};
   if (options.weights) {
     views.push_back(*options.weights);
   }
   const int thresholds = options.numThresholds;
-  const auto counts = detail::capture(std::move(views), [thresholds](const auto& captured) {
+  const auto counts = detail::capture(std::move(views), site, [thresholds](const auto& captured) {
     PrCurveOptions counting;
     counting.numThresholds = thresholds;
     if (captured.size() > 2) {
@@ -53,7 +55,7 @@ void SummaryWriter::addPrCurveRaw(std::string_view tag, const PrCurveCounts& cou
   if (!core_->isActive()) {
     return;
   }
-  checkPrCurve(counts);
+  detail::CallSite("addPrCurveRaw", name).run([&] { checkPrCurve(counts); });
   const std::size_t bytes = bytesOf(counts.truePositives.size());
   core_->addValue(step, options.wallTime, bytes,
                   [name, counts, metadata = detail::namesOf(options)] {

@@ -5,6 +5,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/tensor/raw_tensor.h"
+#include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -17,9 +18,10 @@ void SummaryWriter::addTensor(std::string_view tag, const TensorView& tensor, st
   if (!core_->isActive()) {
     return;
   }
-  checkRawTensor(tensor);
+  const detail::CallSite site("addTensor", name);
+  site.run([&] { checkRawTensor(tensor); });
   const auto copy =
-      detail::capture({tensor}, [](const auto& views) { return rawTensor(views[0]); });
+      detail::capture({tensor}, site, [](const auto& views) { return rawTensor(views[0]); });
   core_->addValue(step, options.wallTime, tensor.nbytes(),
                   [name, copy, metadata = detail::namesOf(options)] {
                     return tensorValue(name, *copy(), metadata);

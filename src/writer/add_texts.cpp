@@ -6,6 +6,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "summary/text.h"
+#include "writer/call_site.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
 
@@ -39,7 +40,9 @@ void SummaryWriter::addTextTable(std::string_view tag, const std::vector<std::st
                                  std::int64_t step, const TextOptions& options) {
   std::string name = core_->validTag(tag);
   if (core_->isActive()) {
-    addTable(core_.get(), std::move(name), textTable(rows), step, options);
+    event::Tensor table =
+        detail::CallSite("addTextTable", name).run([&] { return textTable(rows); });
+    addTable(core_.get(), std::move(name), std::move(table), step, options);
   }
 }
 
@@ -48,7 +51,9 @@ void SummaryWriter::addTextTable(std::string_view tag,
                                  std::int64_t step, const TextOptions& options) {
   std::string name = core_->validTag(tag);
   if (core_->isActive()) {
-    addTable(core_.get(), std::move(name), textTable(rows), step, options);
+    event::Tensor table =
+        detail::CallSite("addTextTable", name).run([&] { return textTable(rows); });
+    addTable(core_.get(), std::move(name), std::move(table), step, options);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "summary/image/image.h"
 #include "summary/video/video.h"
+#include "writer/call_site.h"
 #include "writer/captured_pixels.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
@@ -18,9 +19,10 @@ void SummaryWriter::addVideo(std::string_view tag, const TensorView& frames, std
   if (!core_->isActive()) {
     return;
   }
-  checkVideo(frames, options);
+  const detail::CallSite site("addVideo", name);
+  site.run([&] { checkVideo(frames, options); });
   const auto captured = detail::capturePixels(
-      frames, name, &core_->context().reporter(),
+      frames, site, name, &core_->context().reporter(),
       [format = options.dataFormat](const TensorView& view) { return videoFrames(view, format); });
   core_->addValue(step, options.wallTime, detail::capturedBytes(frames),
                   [name, captured, options](ValueForm form) {

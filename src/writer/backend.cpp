@@ -66,8 +66,8 @@ void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort
 }
 
 void Backend::start() {
-  // Detached: it ends by itself after the last writer, and nobody may wait for a disk that never
-  // answers.
+  // Detached: the thread ends after the last writer, and no thread may wait for a disk that never
+  // responds.
   std::thread thread([this] { run(); });
   running_ = true;
   thread_ = thread.get_id();
@@ -116,11 +116,11 @@ void Backend::flushAllBeforeAbort() {
   const bool isBackend = thread_ == std::this_thread::get_id();
   mutex_.unlock();
   if (isBackend) {
-    return;  // nobody is left to write
+    return;  // no writer is left
   }
   for (const auto& [run, beforeAbort] : clients) {
     beforeAbort();
-    // Nobody is left to read the result; onError was told.
+    // No caller is left to read the result; onError has reported it.
     static_cast<void>(request(makeRequest(Request::kFlush), run,
                               std::min(run->context().options().flushTimeout, kLongestFlush)));
   }
@@ -309,7 +309,7 @@ void Backend::takeCaptured(std::unique_ptr<CapturedValue> captured, double wallT
       captured_.back() = {std::move(captured), wallTime};
       return;
     } catch (const std::bad_alloc&) {
-      // No place to keep it until later: now, then, behind those that wait.
+      // No memory to keep it for later: handle it now, after the values that wait.
     }
   }
   while (captured->order != Order::kInPlace && !captured_.empty()) {

@@ -9,25 +9,29 @@
 
 #include "steptape/summary/tensor_view.h"
 
+#include "writer/call_site.h"
+
 namespace steptape::detail {
 
-/// What a call has taken of its tensors; may be asked once, on the backend.
+/// The data that a call has taken from its tensors; called once, on the backend.
 template <typename Result>
 using Captured = std::function<std::shared_ptr<const Result>()>;
 
-/// Takes what a call needs of its tensors.
+/// Reduces or copies the tensors of a call with `work(views)`.
 ///
-/// `work(views)` runs here and now where all of them are in memory: reduce or copy, and throw for
-/// what is wrong with the elements. Where one is in flight, the others are copied, and `work` runs
-/// when the result is asked for, after the elements have come; check shapes and types before.
+/// If all tensors are in memory, `work` runs now, and may throw for invalid elements. If one is in
+/// flight, the others are copied now, and `work` runs when the result is requested, after all
+/// elements have arrived. Check shapes and types before.
 ///
+/// @param site  Goes before the message of an Error that `work` throws, now or later.
 /// @param work  Called with `const std::vector<TensorView>&`, in the order of `views`.
 template <typename Work>
-auto capture(std::vector<TensorView> views, Work work) {
+auto capture(std::vector<TensorView> views, const CallSite& site, Work work) {
   using Result = decltype(work(std::as_const(views)));
   const auto inFlight = [](const TensorView& view) { return view.isInFlight(); };
   if (std::none_of(views.begin(), views.end(), inFlight)) {
-    auto result = std::make_shared<const Result>(work(std::as_const(views)));
+    auto result =
+        std::make_shared<const Result>(site.run([&] { return work(std::as_const(views)); }));
     return Captured<Result>([result = std::move(result)] { return result; });
   }
   for (TensorView& view : views) {
@@ -35,11 +39,11 @@ auto capture(std::vector<TensorView> views, Work work) {
       view = view.copy();
     }
   }
-  return Captured<Result>([views = std::move(views), work = std::move(work)] {
+  return Captured<Result>([views = std::move(views), site, work = std::move(work)] {
     for (const TensorView& view : views) {
       view.waitForElements();
     }
-    return std::make_shared<const Result>(work(views));
+    return std::make_shared<const Result>(site.run([&] { return work(views); }));
   });
 }
 

@@ -8,32 +8,33 @@
 
 #include "steptape/summary/tensor_view.h"
 
+#include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/reporter.h"
 
 namespace steptape::detail {
 
-/// Reports, once for each tag, that a picture had elements which are no color.
+/// Reports, once for each tag, that an image has NaN elements.
 inline void reportNans(const std::string& tag, std::uint64_t nans, Reporter* reporter) {
   if (nans > 0) {
-    reporter->reportOnce("NaN pixels " + tag, "the picture \"" + tag + "\" has " +
-                                                  std::to_string(nans) +
-                                                  " elements that are NaN; they are shown as 0");
+    reporter->reportOnce("NaN pixels " + tag, "image \"" + tag + "\": got " + std::to_string(nans) +
+                                                  " NaN elements; they are shown as 0");
   }
 }
 
-/// Takes a tensor's pixels with `take(view)`, which counts NaNs.
-/// @param reporter Of the run that the picture is logged to, and lives as long.
+/// Captures an image with `take(view)`, which counts NaNs.
+/// @param reporter The run's; outlives the captured image.
 template <typename Take>
-auto capturePixels(const TensorView& view, const std::string& tag, Reporter* reporter, Take take) {
-  return capture({view}, [reporter, tag, take = std::move(take)](const auto& views) {
+auto capturePixels(const TensorView& view, const CallSite& site, const std::string& tag,
+                   Reporter* reporter, Take take) {
+  return capture({view}, site, [reporter, tag, take = std::move(take)](const auto& views) {
     auto pixels = take(views[0]);
     reportNans(tag, pixels.nanCount, reporter);
     return pixels;
   });
 }
 
-/// Memory that a picture's call holds until the backend encodes it.
+/// Bytes that a captured image holds until the backend encodes it.
 inline std::size_t capturedBytes(const TensorView& pixels) {
   return pixels.isInFlight() ? pixels.nbytes() : static_cast<std::size_t>(pixels.numel());
 }

@@ -16,9 +16,9 @@ namespace steptape::detail {
 /// A histogram, image, text, ... as its caller captured it; encoded by the backend.
 struct CapturedValue {
   enum class Order {
-    kLate,     ///< After the scalars that lie behind it, since it may take its time.
-    kInPlace,  ///< Before the scalars that lie behind it.
-    kBarrier,  ///< Also behind all values that were captured before it.
+    kLate,     ///< After later scalars, because encoding may take long.
+    kInPlace,  ///< Before later scalars.
+    kBarrier,  ///< Before later scalars, and after all values captured earlier.
   };
 
   /// When and at which step the value was logged, and the stream of the run's main directory.
@@ -37,13 +37,13 @@ struct CapturedValue {
   Run* run = nullptr;
   std::int64_t step = 0;
   std::optional<double> wallTime;  ///< The caller's; else the slot's ticks say when.
-  std::size_t bytes = 0;           ///< What it holds in memory, for WriterOptions::queueBytes.
+  std::size_t bytes = 0;           ///< Its memory, for WriterOptions::queueBytes.
   std::size_t scalars = 0;         ///< How many it stands for; 0: it is one value of another kind.
   Order order = Order::kLate;
   /// The slow part, run on the backend, once unless it says otherwise and succeeds.
   std::function<Status(const Place&)> work;
 
-  /// What is counted if it is lost, beside `scalars`.
+  /// The number of values that are counted if it is lost, in addition to `scalars`.
   std::size_t values() const { return scalars == 0 ? 1 : 0; }
 };
 

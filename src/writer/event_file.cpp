@@ -183,7 +183,7 @@ int EventFile::finish() noexcept {
     return 0;
   }
   int error = size_ > 0 ? cutBack() : FileSystem::current().remove(path_);
-  error = error == ENOENT ? 0 : error;  // somebody has deleted it
+  error = error == ENOENT ? 0 : error;  // it was deleted
   if (error == 0) {
     forget();
   }

@@ -47,10 +47,9 @@ class EventFile {
   /// True if the directory held event files when create() was called.
   bool followsOthers() const { return followsOthers_; }
 
-  /// Appends whole records; either all of `bytes` or, after a failure, nothing of them stays in the
-  /// file, as far as the system lets it be cut back. What it does not let be cut back is
-  /// remembered: the next call must bring the same bytes, or more behind them, and goes on where
-  /// this one ended.
+  /// Appends whole records: all of `bytes`, or none after a failure. If the file cannot be
+  /// truncated after a failure, the next call must pass the same bytes, possibly with more after
+  /// them, and continues where this one ended.
   Status append(std::string_view bytes);
 
   /// True if a part of a failed append() is still in the file.
@@ -75,7 +74,7 @@ class EventFile {
   /// left of a failed append(), or removes the file if it holds no whole record.
   /// @return 0, or the errno for which it could not; nothing has changed then.
   int finish() noexcept;
-  /// finish(), and leaves behind what cannot be cut off.
+  /// Finishes as finish(); an incomplete record that cannot be removed stays.
   void abandon() noexcept;
 
  private:

@@ -80,7 +80,7 @@ Status EventStream::create(double wallTime) {
     }
     head_.clear();
   }
-  // A file whose head is not whole is none: nobody could read it.
+  // A file without a whole first record is not readable.
   try {
     Status status = writeHead(wallTime);
     if (!status.ok()) {
@@ -218,10 +218,10 @@ void EventStream::noteStepBack(const std::string& tag, std::int64_t last, std::i
   if (++stepsBack_[tag] == 1) {
     context_->reporter().report(
         {ErrorCode::kInvalidArgument,
-         "\"" + tag + "\" in " + directory_ + ": step " + std::to_string(step) +
-             " came after step " + std::to_string(last) +
-             "; TensorBoard drops what it overtakes. SummaryWriter::resume() says that a "
-             "run goes on from an earlier step"});
+         "\"" + tag + "\" in " + directory_ + ": got step " + std::to_string(step) +
+             " after step " + std::to_string(last) +
+             "; expected steps that do not decrease: TensorBoard discards points at or after the "
+             "new step. To continue from an earlier step, call SummaryWriter::resume()"});
   }
 }
 
@@ -229,9 +229,9 @@ void EventStream::reportStepsBack() {
   while (!stepsBack_.empty()) {
     const auto& [tag, count] = *stepsBack_.begin();
     if (count > 1) {
-      context_->reporter().report(
-          {ErrorCode::kInvalidArgument, "\"" + tag + "\" in " + directory_ + ": steps went back " +
-                                            std::to_string(count) + " times"});
+      context_->reporter().report({ErrorCode::kInvalidArgument,
+                                   "\"" + tag + "\" in " + directory_ + ": the step decreased " +
+                                       std::to_string(count) + " times"});
     }
     stepsBack_.erase(stepsBack_.begin());
   }
@@ -367,8 +367,8 @@ Status EventStream::ensureFile() {
   if (deleted) {
     context_->reporter().report(
         {ErrorCode::kIoError, file_.path() +
-                                  " was deleted while the run was being written; what it held is "
-                                  "lost, the run goes on in a new file"});
+                                  " was deleted while the run was being written; its data is "
+                                  "lost, and the run continues in a new file"});
     file_.abandon();
   }
   Status status = create(context_->wallSeconds());
@@ -434,8 +434,8 @@ void EventStream::dropOldestChunk() {
   mustDescribeAgain_ = true;
 }
 
-/// Readers need a tag's metadata with its first value in a file. What waits was encoded behind
-/// values that are gone: puts it in again. Once more, if it throws.
+/// Adds the metadata of tags to the waiting events again, because the events that contained it are
+/// lost: readers need it with the first value in a file. Call it again if it throws.
 void EventStream::describeAgain() {
   finishEvent();
   sealBuffer();
@@ -505,8 +505,8 @@ Status EventStream::finishClosed() {
   constexpr int kTries = 8;
   const int error = file_.finish();
   if (error != 0 && ++finishTries_ < kTries) {
-    return {ErrorCode::kIoError, "cannot cut half a record off " + file_.path() + ": " +
-                                     std::generic_category().message(error)};
+    return {ErrorCode::kIoError, "cannot remove the incomplete record at the end of " +
+                                     file_.path() + ": " + std::generic_category().message(error)};
   }
   file_.abandon();
   mustFinish_ = false;
@@ -514,7 +514,7 @@ Status EventStream::finishClosed() {
   return {};
 }
 
-/// What is left when writeAll() has returned.
+/// The data that is left after writeAll().
 void EventStream::close() {
   finishEvent();
   keepWholeRecords();

@@ -171,7 +171,7 @@ class EventStream {
 
   std::deque<Chunk> chunks_;  // only while writing fails
   std::size_t chunkBytes_ = 0;
-  RecordBuffer buffer_;  // behind them
+  RecordBuffer buffer_;  // after them
   std::uint64_t bufferScalars_ = 0;
   std::uint64_t bufferValues_ = 0;
   TimePoint oldest_;  // when the first of pendingBytes() came

@@ -8,7 +8,7 @@ namespace steptape::detail {
 LossLog::LossLog(const std::string& directory, RunCounters* counters, Reporter* reporter)
     : tooFast_(ErrorCode::kResourceExhausted,
                "points of " + directory +
-                   " are being dropped: they come faster than the disk takes them; "
+                   " are being dropped: the disk is slower than the calls; "
                    "SummaryWriter::stats() counts them"),
       outOfMemory_(ErrorCode::kResourceExhausted,
                    "points of " + directory +
@@ -36,11 +36,12 @@ void LossLog::countLost(const std::exception& error, std::uint64_t scalars,
   count(scalars, values);
   if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) {
     try {
-      reporter_->report({ErrorCode::kResourceExhausted,
-                         std::string("a value could not be encoded and is lost: ") + error.what()});
+      reporter_->report(
+          {ErrorCode::kResourceExhausted,
+           std::string("a value could not be encoded and was dropped: ") + error.what()});
       return;
     } catch (const std::bad_alloc&) {
-      // Then that is what is reported.
+      // Reported below.
     }
   }
   if (!memoryReported_.exchange(true, std::memory_order_relaxed)) {

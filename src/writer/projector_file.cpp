@@ -52,7 +52,7 @@ Status ProjectorFile::open() {
   FileSystem& files = FileSystem::current();
   int error = files.createExclusive(part_, &descriptor_);
   if (error == EEXIST) {
-    // What a killed process left.
+    // A file of a killed process.
     files.remove(part_);
     error = files.createExclusive(part_, &descriptor_);
   }

@@ -8,7 +8,7 @@
 
 namespace steptape::detail {
 
-/// A file that gets its name when it is whole, and then takes the place of one that has it.
+/// A file that gets its name once it is whole, replacing an existing file.
 ///
 /// Until commit() its name has ".part" at the end; without commit() it is removed.
 ///

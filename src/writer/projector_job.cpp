@@ -111,10 +111,11 @@ Status ProjectorJob::writeConfig() const {
   }
   const auto after = withEmbedding(before, entry);
   if (!after) {
-    return {ErrorCode::kDataLoss, path +
-                                      " is not a projector's config in text format; it was left "
-                                      "as it is, and the embedding \"" +
-                                      embedding_.name + "\" is in " + embedding_.directory};
+    return {ErrorCode::kDataLoss,
+            path +
+                ": got another format; expected a projector config in text format. "
+                "The file is unchanged, and the embedding \"" +
+                embedding_.name + "\" is in " + embedding_.directory};
   }
   ProjectorFile file(path);
   Status status = file.append(*after);

@@ -17,7 +17,7 @@ namespace steptape::detail {
 
 /// What one call of addEmbedding() has captured.
 struct CapturedEmbedding {
-  std::string name;       ///< What the projector offers.
+  std::string name;       ///< The name in the projector.
   std::string directory;  ///< Within the run's.
   TensorView matrix;      ///< Owns its elements, which may still be in flight.
   std::optional<MetadataTsv> metadata;
@@ -36,11 +36,12 @@ class ProjectorJob {
   /// @param runDirectory Where projector_config.pbtxt is.
   ProjectorJob(std::string runDirectory, CapturedEmbedding embedding);
 
-  /// Does the next piece: some text, or the sprite, or the config.
+  /// Writes the next piece: part of the text, the sprite, or the config.
   ///
-  /// @param again Set to whether there is more.
-  /// @return kIoError with the system's words; kDataLoss if a projector_config.pbtxt is there that
-  ///         nobody can read. Neither leaves half a file. REQUIRES: not called again then.
+  /// @param again Set to whether there are more pieces.
+  /// @return kIoError with the operating system's error message; kDataLoss if an existing
+  ///         projector_config.pbtxt cannot be parsed. Neither leaves a partial file. REQUIRES: not
+  ///         called again after a failure.
   Status writePiece(bool* again);
 
  private:

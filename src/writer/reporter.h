@@ -11,7 +11,8 @@
 
 namespace steptape::detail {
 
-/// What a writer tells its user: by WriterOptions::onError, and as what flush() and close() return.
+/// Reports failures to the user: through WriterOptions::onError, and as results of flush() and
+/// close().
 ///
 /// @threads Thread-safe. No lock is held while `onError` runs, and nothing that it throws comes
 ///          out.

@@ -18,7 +18,7 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// The counts behind WriterStats, of one run.
+/// The counters of WriterStats, of one run.
 struct RunCounters {
   Counter scalars;
   Counter values;

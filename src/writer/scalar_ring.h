@@ -13,7 +13,7 @@ namespace steptape::detail {
 
 struct CapturedValue;
 
-/// What the backend takes out of a ring: a scalar, or a captured value that it then owns.
+/// An entry of a ring for the backend: a scalar, or a captured value that it then owns.
 struct RingEntry {
   /// An impossible wall time: derive it from `ticks`.
   static constexpr std::uint64_t kNoWallTime = ~std::uint64_t{0};

@@ -28,7 +28,7 @@ struct ScalarSeries {
   // The notes of the EventStream that writes it, in its serial numbers.
   std::uint64_t describedInFile = 0;  ///< The last file that holds this tag's metadata.
   std::uint64_t lastEvent = 0;        ///< The last Event that holds a value of this tag.
-  std::int64_t lastStep = kNoStep;    ///< Of the value that came last.
+  std::int64_t lastStep = kNoStep;    ///< Step of the last value.
   float lastValue = 0;                ///< The value that came last.
   std::uint64_t resumes = 0;          ///< EventStream's count when a step back was last looked at.
 

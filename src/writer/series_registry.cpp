@@ -6,8 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "base/utf8.h"
 #include "summary/tag.h"
 
@@ -29,9 +28,8 @@ void checkSubRunPath(std::string_view path) {
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     if (path.substr(begin, end - begin) == "..") {
-      throw Error(ErrorCode::kInvalidArgument, "addScalars: \"" + std::string(path) +
-                                                   "\" leaves the run's directory; it may not "
-                                                   "have a component \"..\"");
+      reject("a path that leaves the run's directory", "a path without the component \"..\"",
+             "addScalars " + quoted(path));
     }
     begin = end + 1;
   }
@@ -45,8 +43,7 @@ std::string validTag(std::string_view tag, Reporter* reporter) {
     return std::string(tag);
   }
   std::string valid = replaceInvalidUtf8(tag);
-  reporter->reportOnce("the tag \"" + valid +
-                       "\" was not UTF-8; what is not was replaced by U+FFFD");
+  reporter->reportOnce("tag \"" + valid + "\": got invalid UTF-8, which is replaced by U+FFFD");
   return valid;
 }
 

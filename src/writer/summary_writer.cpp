@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/got_expected.h"
 #include "writer/host_name.h"
 #include "writer/scalar_json_export.h"
 #include "writer/writer_core.h"
@@ -43,8 +44,8 @@ SummaryWriter::SummaryWriter(WriterOptions options) {
 
 SummaryWriter::SummaryWriter(std::string logDir, WriterOptions options) {
   if (logDir.empty() && options.enabled) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "SummaryWriter: the log directory is empty; give one, or none for the default");
+    detail::reject("an empty log directory", "a path, or no argument for the default directory",
+                   "SummaryWriter");
   }
   core_ = detail::WriterCore::create(std::move(logDir), std::move(options));
 }

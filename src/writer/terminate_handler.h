@@ -3,8 +3,8 @@
 
 namespace steptape::detail {
 
-/// From now on std::terminate(), to which an exception that nobody catches leads, calls `function`
-/// once before it ends the process as before.
+/// Makes std::terminate(), which an uncaught exception calls, call `function` once before it ends
+/// the process.
 ///
 /// @threads Not thread-safe: called once.
 void callBeforeTerminate(void (*function)());

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 namespace steptape::detail {
 namespace {
@@ -17,11 +17,10 @@ std::uint64_t bitsOf(double wallTime) {
   return bits;
 }
 
-/// A NaN here makes TensorBoard's fast data server give up the whole file.
+/// TensorBoard's fast data server stops reading a file at a wall time of NaN.
 void checkWallTime(double wallTime) {
   if (!std::isfinite(wallTime)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "wallTime: got " + std::to_string(wallTime) + ", want finite seconds since 1970");
+    reject(std::to_string(wallTime), "finite seconds since 1970", "wallTime");
   }
 }
 
@@ -172,10 +171,9 @@ void WriterCore::endSession(SessionStatus status) {
   }
   for (const std::string& tag : *promised) {
     if (!series_.has(tag)) {
-      context().reporter().report(
-          {ErrorCode::kInvalidArgument, "the metric \"" + tag +
-                                            "\" of addHparams() was never logged in " +
-                                            context().directory() + "; its column stays empty"});
+      context().reporter().report({ErrorCode::kInvalidArgument,
+                                   "addHparams: the metric \"" + tag + "\" was never logged in " +
+                                       context().directory() + "; its column stays empty"});
     }
   }
   addValue(0, std::nullopt, 0,
@@ -201,7 +199,9 @@ Status WriterCore::flush() {
   }
   if (!isActive()) {
     return {ErrorCode::kFailedPrecondition,
-            "this process was forked: the run " + context().directory() + " belongs to its parent"};
+            "SummaryWriter::flush: got a call in a child of fork(); expected one in the parent, to "
+            "which the run " +
+                context().directory() + " belongs"};
   }
   Status status = request(Backend::Request::kFlush);
   context().losses().beginEpisode();
@@ -220,7 +220,7 @@ void WriterCore::detach() noexcept {
     static_cast<void>(Backend::instance().request(std::move(detachRequest_), sharedRun(),
                                                   context().options().flushTimeout));
   } catch (const std::bad_alloc&) {
-    // Only for the words of the result, which nobody reads: it is asked for.
+    // Only the message of the ignored result is lost: the request has been made.
   }
 }
 

@@ -47,7 +47,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
   SeriesRegistry& series() { return series_; }
 
-  /// The fast path: everything out of the ordinary is behind one flag.
+  /// The fast path: one flag guards all special cases.
   void addScalar(std::uint32_t series, double value, std::int64_t step) {
     Producer* const producer = Producer::known();
     if (producer == nullptr || context().needsDetour() || !producer->ring.hasRoom()) {
@@ -98,7 +98,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
   // --- What belongs to the run as a whole --------------------------------------------------------
 
-  /// What the custom-scalars page shows of this run.
+  /// The layout of the custom-scalars page of this run.
   RunLayout& layout() { return layout_; }
   /// Where this run's session for the hyperparameter page stands.
   HparamsSession& session() { return session_; }

@@ -17,7 +17,7 @@ std::vector<std::remove_const_t<T>> elementsOf(ArrayView<T> span) {
   return {span.begin(), span.end()};
 }
 
-TEST(ArrayView, IsEmptyUnlessTold) {
+TEST(ArrayView, IsEmptyByDefault) {
   const ArrayView<int> span;
   EXPECT_TRUE(span.empty());
   EXPECT_EQ(span.size(), 0u);

@@ -45,7 +45,7 @@ TEST(Clock, RoundsItsSecondsToNanosecondsWhereItHasNoBetter) {
   EXPECT_EQ(clock.wallNanos(), 1'700'000'000'000'000'238);
 }
 
-TEST(SystemClock, NeverGoesBack) {
+TEST(SystemClock, NeverDecreases) {
   std::int64_t last = Clock::system().steadyNanos();
   for (int i = 0; i < 1000; ++i) {
     const std::int64_t now = Clock::system().steadyNanos();
@@ -112,7 +112,7 @@ TEST(TickConverter, AgreesWithTheSystemClock) {
   }
 }
 
-TEST(TickConverter, KnowsAPlausibleFrequency) {
+TEST(TickConverter, MeasuresAPlausibleFrequency) {
   EXPECT_GT(TickConverter::nanosPerTick(), 0.1);   // 10 GHz
   EXPECT_LT(TickConverter::nanosPerTick(), 1000);  // 1 MHz
   EXPECT_EQ(TickConverter::nanosPerTick(), TickConverter::nanosPerTick());

@@ -10,7 +10,7 @@
 namespace steptape {
 namespace {
 
-TEST(Error, SaysWhatAndWhichKind) {
+TEST(Error, HasMessageAndCode) {
   const Error error(ErrorCode::kInvalidArgument, "tag is empty");
   EXPECT_STREQ(error.what(), "tag is empty");
   EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
@@ -27,7 +27,7 @@ TEST(ErrorCode, HasAName) {
   EXPECT_STREQ(errorCodeName(static_cast<ErrorCode>(99)), "Unknown");
 }
 
-TEST(Status, IsSuccessUnlessTold) {
+TEST(Status, IsSuccessByDefault) {
   const Status status;
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(status.message(), "");

@@ -36,12 +36,12 @@ TEST(JsonString, EscapesControlCharacters) {
   EXPECT_EQ(jsonString("\x7f"), "\"\x7f\"");
 }
 
-TEST(JsonString, KeepsUtf8AndReplacesWhatIsNot) {
+TEST(JsonString, KeepsUtf8AndReplacesInvalidBytes) {
   EXPECT_EQ(jsonString("\xc3\xa4"), "\"\xc3\xa4\"");
   EXPECT_EQ(jsonString("a\xff"), "\"a\xef\xbf\xbd\"");
 }
 
-TEST(JsonString, AppendsToWhatIsThere) {
+TEST(JsonString, AppendsToExistingText) {
   std::string out = "{";
   appendJsonString(&out, "a");
   appendJsonNumber(&out, 1);

@@ -58,7 +58,7 @@ TEST_F(ReplacementFileTest, AppearsWhenItIsWhole) {
   EXPECT_EQ(contentOf("file"), "content");
 }
 
-TEST_F(ReplacementFileTest, LeavesNothingBehindIfItNeverAppears) {
+TEST_F(ReplacementFileTest, RemovesItsTemporaryFileIfItNeverAppears) {
   {
     ReplacementFile file(path("file"));
     ASSERT_TRUE(file.open().ok());
@@ -77,7 +77,7 @@ TEST_F(ReplacementFileTest, TakesThePlaceOfAnotherOnlyIfItMay) {
     const Status status = file.appear(false);
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.code(), ErrorCode::kFailedPrecondition);
-    EXPECT_EQ(status.message(), "cannot write " + path("file") + ": it is there already");
+    EXPECT_EQ(status.message(), "cannot write " + path("file") + ": the file exists");
     EXPECT_EQ(contentOf("file"), "old");
     ASSERT_TRUE(file.appear(true).ok());
   }

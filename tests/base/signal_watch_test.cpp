@@ -26,7 +26,7 @@ class TheirHandler {
   void (*before_)(int);
 };
 
-TEST(SignalWatch, NotesASignalInsteadOfDying) {
+TEST(SignalWatch, RecordsASignalInsteadOfEndingTheProcess) {
   const SignalWatch signals({SIGTERM, SIGUSR1});
   EXPECT_EQ(signals.received(), 0);
   std::raise(SIGTERM);
@@ -35,7 +35,7 @@ TEST(SignalWatch, NotesASignalInsteadOfDying) {
   EXPECT_EQ(signals.received(), SIGUSR1) << "the latest counts";
 }
 
-TEST(SignalWatch, KnowsNothingOfWhatCameBeforeIt) {
+TEST(SignalWatch, IgnoresEarlierSignals) {
   const SignalWatch first({SIGUSR1});
   std::raise(SIGUSR1);
   const SignalWatch second({SIGUSR1});
@@ -43,7 +43,7 @@ TEST(SignalWatch, KnowsNothingOfWhatCameBeforeIt) {
   EXPECT_EQ(first.received(), SIGUSR1);
 }
 
-TEST(SignalWatch, KnowsNothingOfTheSignalsOfOthers) {
+TEST(SignalWatch, IgnoresSignalsOfOtherWatches) {
   const SignalWatch first({SIGUSR1});
   const SignalWatch second({SIGUSR2});
   std::raise(SIGUSR2);
@@ -51,7 +51,7 @@ TEST(SignalWatch, KnowsNothingOfTheSignalsOfOthers) {
   EXPECT_EQ(second.received(), SIGUSR2);
 }
 
-TEST(SignalWatch, GoesOnToTheHandlerThatWasThere) {
+TEST(SignalWatch, CallsTheEarlierHandler) {
   const TheirHandler theirs;
   callsOfTheirs = 0;
   {
@@ -77,7 +77,7 @@ TEST(SignalWatch, KeepsCatchingUntilTheLastObjectHasGone) {
 TEST(SignalWatch, RejectsWhatCannotBeCaught) {
   for (const int signal : {SIGKILL, SIGSTOP, 0, -1, 100000}) {
     test::expectError(ErrorCode::kInvalidArgument,
-                      "SignalWatch got the signal " + std::to_string(signal) + ", wanted one that",
+                      "SignalWatch: got signal " + std::to_string(signal) + "; expected one that",
                       [&] {
                         const SignalWatch signals({SIGTERM, signal});
                       });

@@ -49,7 +49,7 @@ TEST(Utf8, AcceptsText) {
   EXPECT_TRUE(isValidUtf8({"\0", 1}));
 }
 
-TEST(Utf8, RefusesWhatIsIllFormed) {
+TEST(Utf8, RejectsIllFormedText) {
   EXPECT_FALSE(isValidUtf8("\x80"));              // a continuation without a start
   EXPECT_FALSE(isValidUtf8("\xc3"));              // cut short
   EXPECT_FALSE(isValidUtf8("\xc3z"));             // a start without a continuation
@@ -60,7 +60,7 @@ TEST(Utf8, RefusesWhatIsIllFormed) {
   EXPECT_FALSE(isValidUtf8("\xff"));
 }
 
-TEST(Utf8, KeepsWhatIsWellFormed) {
+TEST(Utf8, KeepsWellFormedText) {
   for (const std::string_view text : {"", "loss", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x94\xa5"}) {
     EXPECT_EQ(replaceInvalidUtf8(text), text);
   }

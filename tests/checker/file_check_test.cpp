@@ -163,11 +163,12 @@ TEST_F(FileCheck, NamesALengthThatNoRecordHas) {
   EXPECT_EQ(finding.rule, "record-too-long");
   EXPECT_EQ(finding.offset, before.size());
   EXPECT_EQ(finding.bytes, sizeof header);
-  EXPECT_THAT(finding.message, HasSubstr("got 4611686018427387904 bytes, want at most 2147483647"));
+  EXPECT_THAT(finding.message,
+              HasSubstr("got 4611686018427387904 bytes; expected at most 2147483647"));
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
 
-TEST_F(FileCheck, TakesATornTailForANote) {
+TEST_F(FileCheck, RatesAnIncompleteLastRecordAsANote) {
   const std::string bytes = framed({version(), scalar(1), scalar(2)});
   const Finding finding = onlyOf(check(std::string_view(bytes).substr(0, bytes.size() - 1)));
   EXPECT_EQ(finding.rule, "cut-short");
@@ -177,7 +178,7 @@ TEST_F(FileCheck, TakesATornTailForANote) {
   EXPECT_EFFECTS(finding, kNote, kNote);
 }
 
-TEST_F(FileCheck, NamesATornRecordWithOthersBehindIt) {
+TEST_F(FileCheck, NamesAnIncompleteRecordBeforeOthers) {
   const std::string before = framed({version(), scalar(1)});
   const std::string torn =
       framed({valueAt(2, strings("text", {}, {std::string(5000, 'x')}))}).substr(0, 100);
@@ -189,7 +190,7 @@ TEST_F(FileCheck, NamesATornRecordWithOthersBehindIt) {
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
 
-TEST_F(FileCheck, NamesARecordThatHoldsNoEvent) {
+TEST_F(FileCheck, NamesARecordThatIsNotAnEvent) {
   RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
   const std::string before = framed({version(), scalar(1)});
@@ -199,7 +200,7 @@ TEST_F(FileCheck, NamesARecordThatHoldsNoEvent) {
   EXPECT_EQ(finding.bytes, 17u);
   EXPECT_EQ(
       finding.message,
-      "not an event: 1 bytes that are no tensorflow.Event message: the fast data server shows "
+      "record: got 1 other bytes; expected a tensorflow.Event message: the fast data server shows "
       "nothing of the file from here on, the Python loader nothing more of any run");
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
@@ -248,9 +249,10 @@ TEST_F(FileCheck, NamesATensorWithoutMetadata) {
   EXPECT_EQ(finding.rule, "no-metadata");
   EXPECT_EQ(finding.tag, "raw");
   EXPECT_EQ(finding.offset, framed({version()}).size());
-  EXPECT_EQ(finding.message,
-            "got no plugin with the tag's first value, want one that TensorBoard knows: no page "
-            "shows the tag");
+  EXPECT_EQ(
+      finding.message,
+      "got no plugin with the tag's first value; expected one that TensorBoard knows: no page "
+      "shows the tag");
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
 
@@ -283,7 +285,7 @@ TEST_F(FileCheck, NamesDoubleScalarsOnceForATag) {
   EXPECT_EQ(finding.tag, "loss");
   EXPECT_EQ(finding.count, 3u);
   EXPECT_EQ(finding.message,
-            "got a tensor of DT_DOUBLE and shape (), want DT_FLOAT and shape (): the fast data "
+            "got a tensor of DT_DOUBLE and shape (); expected DT_FLOAT and shape (): the fast data "
             "server leaves it out");
   EXPECT_EFFECTS(finding, kLoss, kNone);
 }
@@ -307,7 +309,7 @@ TEST_F(FileCheck, NamesImagesOfAnotherRank) {
   EXPECT_EQ(matrix.rule, "image-rank");
   EXPECT_EQ(
       matrix.message,
-      "got a tensor of DT_STRING and shape (1, 3), want a tensor of DT_STRING and rank 1: the "
+      "got a tensor of DT_STRING and shape (1, 3); expected a tensor of DT_STRING and rank 1: the "
       "fast data server leaves it out");
   EXPECT_EFFECTS(matrix, kLoss, kNone);
   const Finding single =
@@ -344,7 +346,7 @@ TEST_F(FileCheck, NotesHistogramEdgesThatDoNotAscend) {
   EXPECT_EFFECTS(ofCompatible, kNote, kNone);
 }
 
-TEST_F(FileCheck, NamesHistogramsThatAreNone) {
+TEST_F(FileCheck, NamesInvalidHistograms) {
   event::Value value = tensorValue<double>("h", event::TensorType::kDouble, {0, 1, 2, 1, 0.5, 3});
   std::get<event::Tensor>(value.data).shape = {3, 2};
   const Finding shape = only({valueAt(1, ofPlugin(value, event::kHistogramsPlugin))});
@@ -353,7 +355,7 @@ TEST_F(FileCheck, NamesHistogramsThatAreNone) {
   const event::SummaryHistogram unequal{0, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {1, 2}};
   const Finding counts = only({valueAt(1, event::Value{"h", unequal, {}})});
   EXPECT_EQ(counts.rule, "value-form");
-  EXPECT_THAT(counts.message, StartsWith("got a histo of 3 limits and 2 counts, want "));
+  EXPECT_THAT(counts.message, StartsWith("got a histo of 3 limits and 2 counts; expected "));
 }
 
 TEST_F(FileCheck, NamesStepsThatGoBack) {
@@ -363,7 +365,7 @@ TEST_F(FileCheck, NamesStepsThatGoBack) {
   EXPECT_EQ(finding.count, 2u);
   EXPECT_EQ(finding.offset, framed({version(), scalar(1), scalar(5)}).size());
   EXPECT_EQ(finding.message,
-            "got step 3 after step 5, want a greater one: the fast data server drops what was "
+            "got step 3 after step 5; expected a greater one: the fast data server drops what was "
             "written before at step 3 and later");
   EXPECT_EFFECTS(finding, kLoss, kNone);
 }
@@ -376,7 +378,7 @@ TEST_F(FileCheck, NamesStepsThatComeTwice) {
   EXPECT_EFFECTS(finding, kLoss, kNone);
 }
 
-TEST_F(FileCheck, LetsAPointComeTwice) {
+TEST_F(FileCheck, AcceptsARepeatedPoint) {
   EXPECT_THAT(check({simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 1)}).findings, IsEmpty());
   EXPECT_THAT(check({simpleScalar("loss", NAN, 1), simpleScalar("loss", NAN, 1)}).findings,
               IsEmpty());
@@ -384,25 +386,25 @@ TEST_F(FileCheck, LetsAPointComeTwice) {
   EXPECT_EQ(only({valueAt(1, text), valueAt(1, text)}).rule, "duplicate-step");
 }
 
-TEST_F(FileCheck, KnowsThatThePythonLoaderDropsTooWithoutAVersion) {
+TEST_F(FileCheck, ReportsThatThePythonLoaderDiscardsWithoutAVersion) {
   const CheckReport report = check(framed({scalar(1), scalar(5), scalar(3)}));
   EXPECT_THAT(rulesOf(report), ElementsAre("no-file-version", "step-goes-back"));
   EXPECT_EFFECTS(report.findings[1], kLoss, kLoss);
   EXPECT_EFFECTS(report, kLoss, kLoss);
 }
 
-TEST_F(FileCheck, LetsARestartOverwrite) {
+TEST_F(FileCheck, AcceptsPointsThatARestartOverwrites) {
   const CheckReport report = checkFiles(
       {{version(), start(0), scalar(1), scalar(2), scalar(3)},
        {eventAt(200, event::FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
   EXPECT_THAT(rulesOf(report), ElementsAre());
 }
 
-TEST_F(FileCheck, NamesWhatGoesBackBehindARestart) {
+TEST_F(FileCheck, NamesStepsThatDecreaseAfterARestart) {
   EXPECT_EQ(only({start(0), scalar(1), scalar(5), start(4), scalar(2)}).rule, "step-goes-back");
 }
 
-TEST_F(FileCheck, NotesARestartThatThePythonLoaderTakesForTheStart) {
+TEST_F(FileCheck, NotesARestartThatTheReaderTreatsAsTheStart) {
   const CheckReport report = checkFiles(
       {{version(), scalar(1), scalar(2), scalar(3)},
        {eventAt(200, event::FileVersion{"brain.Event:2"}), start(2), scalar(2), scalar(3)}});
@@ -412,7 +414,7 @@ TEST_F(FileCheck, NotesARestartThatThePythonLoaderTakesForTheStart) {
   EXPECT_EFFECTS(finding, kNone, kNote);
 }
 
-TEST_F(FileCheck, NotesFilesInAnotherOrderThanTheyWereWritten) {
+TEST_F(FileCheck, NotesFilesWhoseNamesDoNotSortByTime) {
   event::Event later = version();
   later.wallTime = 5000;
   const CheckReport report = checkFiles({{later, scalar(11)}, {version(), scalar(1, "other")}});
@@ -432,7 +434,7 @@ TEST_F(FileCheck, NamesARestartThatDropsWhatWasWrittenAfterIt) {
   EXPECT_EFFECTS(report.findings[2], kLoss, kNone);
 }
 
-TEST_F(FileCheck, NotesFilesThatWereWrittenAtOnce) {
+TEST_F(FileCheck, NotesFilesThatWereWrittenAtTheSameTime) {
   const CheckReport report =
       checkFiles({{version(), scalar(1), scalar(100)},
                   {eventAt(50, event::FileVersion{"brain.Event:2"}), scalar(51, "other")}});
@@ -470,7 +472,7 @@ TEST_F(FileCheck, NamesRunsWithAnotherExperiment) {
   const std::vector<Finding> conflicts = findExperimentConflicts(reports);
   ASSERT_EQ(conflicts.size(), 1u);
   EXPECT_EQ(conflicts[0].rule, "experiment-conflict");
-  EXPECT_THAT(conflicts[0].message, HasSubstr("want the same in all runs"));
+  EXPECT_THAT(conflicts[0].message, HasSubstr("expected the same in all runs"));
   EXPECT_EFFECTS(conflicts[0], kLoss, kLoss);
 }
 
@@ -488,7 +490,7 @@ TEST_F(FileCheck, CountsFindingsBeyondTheLimit) {
   EXPECT_EFFECTS(report, kLoss, kLoss);
 }
 
-TEST_F(FileCheck, SaysHowFarItIs) {
+TEST_F(FileCheck, ReportsItsProgress) {
   const std::string bytes = framed({version(), scalar(1)});
   std::uint64_t reported = 0;
   CheckOptions options;

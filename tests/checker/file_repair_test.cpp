@@ -95,8 +95,9 @@ TEST_F(FileRepair, LeavesDamageOut) {
   EXPECT_EQ(report.steps[0].kind, RepairStep::Kind::kLeftOut);
   EXPECT_EQ(report.steps[0].offset, before.size());
   EXPECT_EQ(report.steps[0].bytes, damaged.size());
-  EXPECT_THAT(report.steps[0].why,
-              ::testing::MatchesRegex("data checksum mismatch: got 0x[0-9a-f]+, want 0x[0-9a-f]+"));
+  EXPECT_THAT(
+      report.steps[0].why,
+      ::testing::MatchesRegex("data checksum mismatch: got 0x[0-9a-f]+; expected 0x[0-9a-f]+"));
 }
 
 TEST_F(FileRepair, LeavesATornTailOut) {
@@ -106,7 +107,7 @@ TEST_F(FileRepair, LeavesATornTailOut) {
   EXPECT_EQ(report.bytesKept + report.bytesLeftOut, bytes.size() - 1);
 }
 
-TEST_F(FileRepair, LeavesOutWhatIsNoEvent) {
+TEST_F(FileRepair, LeavesOutRecordsThatAreNotEvents) {
   RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
   const std::string record = noEvent.take();
@@ -114,12 +115,12 @@ TEST_F(FileRepair, LeavesOutWhatIsNoEvent) {
   RepairReport report;
   EXPECT_EQ(repaired(points(0, 1) + record + illFormed + points(1, 2), &report), points(0, 2));
   ASSERT_EQ(report.steps.size(), 2u);
-  EXPECT_EQ(report.steps[0].why, "not an event: 1 bytes that are no tensorflow.Event message");
+  EXPECT_EQ(report.steps[0].why, "record: got 1 other bytes; expected a tensorflow.Event message");
   EXPECT_EQ(report.steps[1].why, "text that is not UTF-8");
   EXPECT_EQ(report.bytesLeftOut, record.size() + illFormed.size());
 }
 
-TEST_F(FileRepair, GivesAnEventTheTimeOfTheOneBefore) {
+TEST_F(FileRepair, GivesAnEventTheTimeOfThePreviousOne) {
   const std::string before = framed({atWallTime(10, 0), atWallTime(11, 1)});
   const std::string bytes =
       before + framed({atWallTime(std::nan(""), 2), atWallTime(HUGE_VAL, 3), atWallTime(12, 4)});
@@ -169,8 +170,9 @@ TEST_F(FileRepair, RefusesAFileWithoutAnIntactRecord) {
                                   : repairEventFile(input, path("repaired"), {}, &report);
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
-    EXPECT_THAT(status.message(), AllOf(StartsWith("cannot repair "),
-                                        EndsWith("picture.png: not one record of it is intact")));
+    EXPECT_THAT(status.message(),
+                AllOf(StartsWith("cannot repair "),
+                      EndsWith("picture.png: got no intact record; expected an event file")));
     EXPECT_EQ(report.bytesLeftOut, 17u);
   }
   EXPECT_THAT(names(), ElementsAre("picture.png"));
@@ -194,14 +196,14 @@ TEST_F(FileRepair, RepairsMoreThanItWritesAtOnce) {
   EXPECT_EQ(repaired(big + "damage" + points(0, 1000) + big, &report), big + points(0, 1000) + big);
 }
 
-TEST_F(FileRepair, RefusesAnOutputThatIsThere) {
+TEST_F(FileRepair, RefusesAnExistingOutput) {
   const std::string input = writeBytes("damaged", points(0, 1));
   writeBytes("repaired", "precious");
   RepairReport report;
   const Status status = repairEventFile(input, path("repaired"), {}, &report);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(status.message(), "cannot write " + path("repaired") + ": it is there already");
+  EXPECT_EQ(status.message(), "cannot write " + path("repaired") + ": the file exists");
   EXPECT_EQ(contentOf("repaired"), "precious");
   EXPECT_THAT(names(), UnorderedElementsAre("damaged", "repaired"));
 }
@@ -218,13 +220,13 @@ TEST_F(FileRepair, RefusesTheInputAsOutput) {
       FAIL() << "overwrote its input as " << output;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-      EXPECT_THAT(error.what(), HasSubstr("the output is the input: got "));
+      EXPECT_THAT(error.what(), HasSubstr(" as the output; expected another file"));
     }
   }
   EXPECT_EQ(contentOf("damaged"), "x" + points(0, 1));
 }
 
-TEST_F(FileRepair, SaysWhatCannotBeReadOrWritten) {
+TEST_F(FileRepair, NamesTheFileThatItCannotReadOrWrite) {
   RepairReport report;
   const Status absent = repairEventFile(path("absent"), path("repaired"), {}, &report);
   ASSERT_FALSE(absent.ok());
@@ -236,7 +238,7 @@ TEST_F(FileRepair, SaysWhatCannotBeReadOrWritten) {
   EXPECT_THAT(names(), ElementsAre("damaged"));
 }
 
-TEST_F(FileRepair, LeavesNothingBehindOnAFullDisk) {
+TEST_F(FileRepair, RemovesItsTemporaryFileOnAFullDisk) {
   const std::string input = writeBytes("damaged", points(0, 1000));
   // Past the limit write() fails with EFBIG instead of ending the process.
   std::signal(SIGXFSZ, SIG_IGN);
@@ -326,7 +328,8 @@ TEST_F(FileRepair, InPlaceRefusesAFileThatGrows) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
-            "cannot repair " + input + " in place: it grew meanwhile, so its writer is at work");
+            "cannot repair " + input +
+                " in place: the file grew during the repair; end its writer first");
   EXPECT_EQ(contentOf("tfevents"), bytes + "still writing");
   EXPECT_THAT(names(), ElementsAre("tfevents"));
 }

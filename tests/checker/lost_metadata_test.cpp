@@ -143,7 +143,7 @@ TEST_F(LostMetadata, IsRestoredForEachTagOnce) {
   EXPECT_EQ(checkEventFile(path("repaired")).fastServer, ReaderEffect::kNone);
 }
 
-TEST_F(LostMetadata, IsAskedForBehindDamageOnly) {
+TEST_F(LostMetadata, IsSearchedOnlyAfterDamage) {
   const std::string whole = framed({eventOf(1, {bare("custom")})});
   writeBytes("damaged", whole + kDamage + framed({eventOf(2, {bare("custom")})}));
   RepairReport report;
@@ -172,7 +172,7 @@ TEST_F(LostMetadata, OfAValueThatShowsItselfIsNotAskedFor) {
   EXPECT_EQ(repaired("damaged", &report), good);
 }
 
-TEST_F(LostMetadata, ThatNobodyKnowsIsReported) {
+TEST_F(LostMetadata, ThatIsUnknownIsReported) {
   const std::string mesh =
       framed({eventOf(1, {tensorValue<float>("m_VERTEX", event::TensorType::kFloat, {1, 2, 3})})});
   writeBytes("damaged", kDamage + mesh + mesh);

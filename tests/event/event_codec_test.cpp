@@ -49,7 +49,7 @@ TEST(EventCodec, WritesAFileVersionAsTensorFlowDoes) {
   EXPECT_EQ(encoded(event), golden);
 }
 
-TEST(EventCodec, AppendsToWhatIsThere) {
+TEST(EventCodec, AppendsToExistingBytes) {
   event::Event event;
   event.step = 1;
   std::string bytes = "kept";
@@ -166,12 +166,12 @@ TEST(EventCodec, SkipsFieldsItDoesNotKnow) {
   EXPECT_EQ(decoded(std::string("\x10\x07\xfa\x07\x03new", 8)).step, 7);  // field 127
 }
 
-TEST(EventCodec, RefusesWhatIsNoEvent) {
+TEST(EventCodec, RejectsOtherBytes) {
   event::Event event;
   const Status status = decodeEvent("\x10", &event);  // a step without its number
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
-  EXPECT_EQ(status.message(), "not an event: 1 bytes that are no tensorflow.Event message");
+  EXPECT_EQ(status.message(), "record: got 1 other bytes; expected a tensorflow.Event message");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST(GraphEncoder, WritesEachKindOfAttribute) {
               HasSubstr(bytes("\x0a\x01l\x12\x09\x0a\x07\x12\x01\x61\x12\x02\x62\x63")));
 }
 
-TEST(GraphEncoder, RepairsWhatIsNotUtf8SinceReadersDropAWholeGraphForIt) {
+TEST(GraphEncoder, ReplacesInvalidUtf8ForWhichReadersDiscardTheGraph) {
   event::GraphNode node;
   node.name = "caf\xe9";
   node.attributes.emplace_back("text", std::string("\xff"));
@@ -121,28 +121,30 @@ TEST(GraphCheck, AcceptsNumberedAndControlInputs) {
 TEST(GraphCheck, RefusesANodeWithoutAName) {
   event::Graph graph = chain();
   graph.nodes[1].name.clear();
-  expectInvalidArgument([&] { event::checkGraph(graph); }, "graph: node 1 (aten::mm) has no name");
+  expectInvalidArgument([&] { event::checkGraph(graph); },
+                        "graph: got node 1 (aten::mm) without a name; expected a name");
 }
 
 TEST(GraphCheck, RefusesTwoNodesOfOneName) {
   event::Graph graph = chain();
   graph.nodes[1].name = "net/w";
   expectInvalidArgument([&] { event::checkGraph(graph); },
-                        "graph: two nodes are named \"net/w\", wanted unique names");
+                        "graph: got two nodes named \"net/w\"; expected unique names");
 }
 
 TEST(GraphCheck, RefusesAnEdgeFromNowhere) {
   event::Graph graph = chain();
   graph.nodes[1].inputs = {"net/v:1"};
-  expectInvalidArgument([&] { event::checkGraph(graph); },
-                        "graph: node \"net/mm\" reads \"net/v:1\", which no node makes");
+  expectInvalidArgument(
+      [&] { event::checkGraph(graph); },
+      "graph: got input \"net/v:1\" of node \"net/mm\"; expected the name of a node");
 }
 
 TEST(GraphCheck, RefusesStatsOfANodeThatIsNotThere) {
   event::Graph graph = chain();
   graph.stats = {{"net/add", "", 1, 1, 0}};
   expectInvalidArgument([&] { event::checkGraph(graph); },
-                        "graph: \"net/add\" was measured, but no node is named so");
+                        "graph: got a measurement of \"net/add\"; expected the name of a node");
 }
 
 }  // namespace

@@ -91,14 +91,14 @@ TEST(HparamsContent, DecodesAnExperiment) {
   EXPECT_EQ(experiment.metrics[0].description, "ce");
 }
 
-TEST(HparamsContent, RefusesWhatIsNoRecord) {
+TEST(HparamsContent, RejectsOtherBytes) {
   HparamsContent content;
   EXPECT_EQ(decodeHparamsContent("\x12\x7F", &content).message(),
-            "not a record of the hparams plugin: 2 bytes that are no HParamsPluginData message");
+            "hparams record: got 2 other bytes; expected an HParamsPluginData message");
   EXPECT_EQ(decodeHparamsContent("", &content).message(),
-            "not a record of the hparams plugin: it holds neither an experiment nor a session");
+            "hparams record: got neither an experiment nor a session; expected one of them");
   EXPECT_EQ(decodeHparamsContent("\x08\x01", &content).message(),
-            "not a record of the hparams plugin: got version 1, wanted 0");
+            "hparams record: got version 1; expected 0");
 }
 
 }  // namespace

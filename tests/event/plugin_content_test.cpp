@@ -30,7 +30,7 @@ TEST(DecodeAudioPluginContent, SaysThatOtherBytesAreNoRecord) {
   const Status status = event::decodeAudioPluginContent("\x10", &isWav);
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
   EXPECT_EQ(status.message(),
-            "not a record of the audio plugin: 1 bytes that are no AudioPluginData message");
+            "audio record: got 1 other bytes; expected a message AudioPluginData");
 }
 
 TEST(PrCurvePluginContent, HoldsMoreThresholdsThanOneByteDoes) {
@@ -78,7 +78,7 @@ TEST(DecodeMeshPluginContent, ReadsWhatTensorBoardWrote) {
 }
 
 // TensorBoard's parse_plugin_metadata() gives these bytes the components 14, all three.
-TEST(DecodeMeshPluginContent, TakesAnOldRecordForAllParts) {
+TEST(DecodeMeshPluginContent, TreatsAnOldRecordAsAllParts) {
   event::MeshPluginData data;
   ASSERT_TRUE(event::decodeMeshPluginContent(unhex("1205636c6f756418013203010103"), &data).ok());
   EXPECT_EQ(data.parts,
@@ -86,12 +86,12 @@ TEST(DecodeMeshPluginContent, TakesAnOldRecordForAllParts) {
                                           event::MeshPart::kColor}));
 }
 
-TEST(DecodeMeshPluginContent, SaysWhatIsNoRecord) {
+TEST(DecodeMeshPluginContent, ReportsOtherBytes) {
   event::MeshPluginData data;
   EXPECT_EQ(event::decodeMeshPluginContent("\x12\x7f", &data).message(),
-            "not a record of the mesh plugin: 2 bytes that are no MeshPluginData message");
+            "mesh record: got 2 other bytes; expected a message MeshPluginData");
   EXPECT_EQ(event::decodeMeshPluginContent("", &data).message(),
-            "part of a mesh: got 0, wanted 1 (vertices), 2 (faces) or 3 (colors)");
+            "mesh record: got part 0; expected 1 (vertices), 2 (faces) or 3 (colors)");
 }
 
 // The example of torch's add_custom_scalars() as torch 2.13 encodes it.
@@ -132,7 +132,7 @@ TEST(DecodeLayout, SaysThatOtherBytesAreNoLayout) {
   const Status status = decodeLayout("\x12\x7f", &layout);
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
   EXPECT_EQ(status.message(),
-            "not a layout of custom scalars: 2 bytes that are no tensorboard.Layout message");
+            "custom-scalars layout: got 2 other bytes; expected a tensorboard.Layout message");
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST(ScalarEventView, LeavesOtherTensorsToProtobuf) {
   expectLeftToProtobuf(eventOfTensor(tensor((std::uint64_t{1} << 32) + 1).float32(kFloats, 1)));
 }
 
-TEST(ScalarEventView, LeavesMetadataThatIsNoneToProtobuf) {
+TEST(ScalarEventView, LeavesInvalidMetadataToProtobuf) {
   for (const std::string metadata : {"\x0a", "\x0a\x05x", "\x20", "\x0a\x01\x0a", "\x13\x14"}) {
     const std::string payload =
         eventOf(Wire().bytes(kTag, "loss").float32(kSimpleValue, 1).bytes(kMetadata, metadata));

@@ -196,18 +196,23 @@ TEST(TensorDecoding, DoesNotAllocateForAHugeShape) {
   bytes.type(event::TensorType::kFloat)
       .dimension(std::int64_t{1} << 40)
       .fixed<float>(kFloatVal, {1});
-  EXPECT_EQ(bytes.failure(),
-            "tensor too large: got 1 values for 1099511627776 elements in tag 't'");
+  EXPECT_EQ(
+      bytes.failure(),
+      "tensor too large: got 1 values; expected one for each of 1099511627776 elements in tag 't'");
 }
 
-TEST(TensorDecoding, RefusesAShapeThatIsNone) {
+TEST(TensorDecoding, RejectsAnInvalidShape) {
   TensorBytes negative;
   negative.type(event::TensorType::kFloat).dimension(-1);
-  EXPECT_EQ(negative.failure(), "tensor shape is not one: got dimension -1 in tag 't'");
+  EXPECT_EQ(negative.failure(),
+            "tensor shape: got dimension -1; expected 0 or more, and fewer than 2^64 elements in "
+            "tag 't'");
 
   TensorBytes overflowing;
   overflowing.type(event::TensorType::kFloat).dimension(std::int64_t{1} << 62).dimension(8);
-  EXPECT_EQ(overflowing.failure(), "tensor shape is not one: got dimension 8 in tag 't'");
+  EXPECT_EQ(
+      overflowing.failure(),
+      "tensor shape: got dimension 8; expected 0 or more, and fewer than 2^64 elements in tag 't'");
 }
 
 }  // namespace

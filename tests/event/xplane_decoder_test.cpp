@@ -117,27 +117,27 @@ TEST(XPlaneDecoder, ForgetsWhatAnEventHeldBefore) {
   EXPECT_TRUE(event.stats.empty());
 }
 
-TEST(XPlaneDecoder, KnowsNoTextOfANumberOrAnUnknownName) {
+TEST(XPlaneDecoder, HasNoTextForANumberOrAnUnknownName) {
   XPlane plane;
   EXPECT_EQ(plane.text({1, std::int64_t{5}}), "");
   EXPECT_EQ(plane.text({1, XStatReference{5}}), "");
 }
 
-TEST(XPlaneDecoder, RefusesWhatIsNoSpace) {
+TEST(XPlaneDecoder, RejectsOtherBytes) {
   XSpace space;
   const Status text = decodeXSpace("{\"traceEvents\": []}", &space);
   ASSERT_FALSE(text.ok());
   EXPECT_EQ(text.code(), ErrorCode::kDataLoss);
-  EXPECT_EQ(text.message(), "xplane: 19 bytes are no XSpace message");
+  EXPECT_EQ(text.message(), "xplane: got 19 other bytes; expected a message XSpace");
 
   const Status plane = decodeXSpace(std::string("\x0a\x03\x1a\x09q", 5), &space);
   ASSERT_FALSE(plane.ok());
-  EXPECT_THAT(plane.message(), HasSubstr("3 bytes are no XPlane message"));
+  EXPECT_THAT(plane.message(), HasSubstr("got 3 other bytes; expected a message XPlane"));
 
   XEvent event;
   const Status status = decodeXEvent(std::string("\x22\x09", 2), &event);
   ASSERT_FALSE(status.ok());
-  EXPECT_THAT(status.message(), HasSubstr("no XEvent message"));
+  EXPECT_THAT(status.message(), HasSubstr("expected a message XEvent"));
 }
 
 // The plane is the first field: wherever it is cut, it is not whole.

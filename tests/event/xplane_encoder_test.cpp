@@ -209,7 +209,7 @@ TEST(XPlaneEncoder, NumbersEachStatNameOnceAndEachEventNameAnew) {
   EXPECT_EQ(plane.addEventName({"a"}), 2);
 }
 
-TEST(XPlaneEncoder, ReplacesWhatIsNoUtf8) {
+TEST(XPlaneEncoder, ReplacesInvalidUtf8) {
   const std::string bad = "a\xff";
   const std::string good = "a\xef\xbf\xbd";
   XPlaneEncoder plane(1, bad);

@@ -98,7 +98,7 @@ TEST_F(ExportTest, JsonIsAnEmptyObjectWithoutScalars) {
   EXPECT_EQ(result_.values, 0);
 }
 
-TEST_F(ExportTest, JsonKnowsACurveOfASubRunByItsDirectory) {
+TEST_F(ExportTest, JsonNamesACurveOfASubRunByItsDirectory) {
   writeEvents("run/both/curves/a/events.out.tfevents.1", {simpleScalar("both/curves", 1, 1)});
   EXPECT_THAT(exported(exportJson), StartsWith("{\n\"run/both/curves/a\": "));
 }
@@ -405,7 +405,7 @@ TEST_F(ExportTest, TakesOnlyWantedTagsAndSteps) {
   EXPECT_EQ(result_.values, 1);
 }
 
-TEST_F(ExportTest, LeavesOutWhatARestartWroteAgainUnlessTold) {
+TEST_F(ExportTest, LeavesOutPointsThatARestartRewroteByDefault) {
   writeEvents(kFile, {version(), simpleScalar("x", 1, 1), start(1), simpleScalar("x", 2, 1)});
   EXPECT_EQ(exported(exportCsv), "step,x\n1,2\n");
   ExportOptions options;

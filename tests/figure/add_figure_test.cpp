@@ -87,7 +87,7 @@ TEST(AddFigure, TakesSeveralFiguresAndTellsTheLargestSides) {
   EXPECT_EQ(decodePng(strings[3]).height, 700);
 }
 
-TEST(AddFigure, TakesAGrid) {
+TEST(AddFigure, AcceptsAGrid) {
   const FigureGrid grid({example(), example()});
   const event::Value value =
       writtenBy([&](SummaryWriter* writer) { writer->addFigure("grid", grid, 0); });
@@ -98,7 +98,7 @@ TEST(AddFigure, RejectsAnEmptyList) {
   const testing::TempDir directory;
   SummaryWriter writer(directory.path());
   expectInvalidArgument([&] { writer.addFigure("loss", std::vector<Figure>(), 0); },
-                        "figure \"loss\": there are none, wanted at least one");
+                        "addFigure \"loss\": got no figures; expected at least one");
 }
 
 TEST(AddFigure, OfANotEnabledWriterDoesNothing) {
@@ -120,7 +120,7 @@ TEST(AddFigure, WaitsForTensorsOnTheirWayFromADeviceInTheBackground) {
   EXPECT_TRUE(stringsOf(value)[2] == example().render().bytes);
 }
 
-TEST(AddFigure, ReportsATensorThatNeverComes) {
+TEST(AddFigure, ReportsATensorThatNeverArrives) {
   const testing::TempDir directory;
   std::vector<std::string> errors;
   WriterOptions options;

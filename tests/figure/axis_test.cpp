@@ -41,12 +41,12 @@ TEST(AxisData, LeavesAMarginBeyondAnEdgeThatIsPassed) {
   EXPECT_THAT(data.limits(AxisScale::kLinear), Pair(DoubleNear(-10.5, 1e-12), 0));
 }
 
-TEST(AxisData, IgnoresWhatIsNotFinite) {
+TEST(AxisData, IgnoresNonFiniteNumbers) {
   EXPECT_EQ(dataOf({0, kNaN, 10, kInfinity, -kInfinity}).limits(AxisScale::kLinear),
             dataOf({0, 10}).limits(AxisScale::kLinear));
 }
 
-TEST(AxisData, IgnoresWhatIsNotPositiveOnALogarithmicAxis) {
+TEST(AxisData, IgnoresNumbersThatAreNotPositiveOnALogarithmicAxis) {
   EXPECT_EQ(dataOf({-5, 0, 1, 100}).limits(AxisScale::kLog),
             dataOf({1, 100}).limits(AxisScale::kLog));
 }
@@ -107,7 +107,7 @@ TEST(Frame, PutsTheOriginAtTheLowerLeft) {
   EXPECT_DOUBLE_EQ(frame.at(1, 1).y, 50);
 }
 
-TEST(Frame, HasNoPlaceForWhatIsNotFinite) {
+TEST(Frame, HasNoPositionForNonFiniteNumbers) {
   const Frame frame{{0, 0, 100, 100}, {0, 1}, {0, 1}, 1};
   EXPECT_TRUE(std::isnan(frame.pixelX(kInfinity)));
   EXPECT_TRUE(std::isnan(frame.pixelY(-kInfinity)));

@@ -25,7 +25,7 @@ TEST(ParseColor, ReadsHexadecimalDigits) {
   EXPECT_DOUBLE_EQ(parseColor("#00000033", "test").alpha, 0.2);
 }
 
-TEST(ParseColor, KnowsNamesAndTheCycle) {
+TEST(ParseColor, ReadsNamesAndTheCycle) {
   EXPECT_EQ(rgb(parseColor("black", "test")), 0U);
   EXPECT_EQ(rgb(parseColor("C1", "test")), rgb(cycleColor(1)));
   EXPECT_EQ(rgb(cycleColor(8)), rgb(cycleColor(0)));
@@ -33,9 +33,9 @@ TEST(ParseColor, KnowsNamesAndTheCycle) {
 
 TEST(ParseColor, RejectsWhatNamesNoColor) {
   for (const std::string text : {"", "#", "#12", "#12345g", "#123456789", "C8", "C", "mauve"}) {
-    expectInvalidArgument([&] { parseColor(text, "figure: line"); },
-                          "figure: line: color is \"" + text +
-                              R"(", wanted such as "#1f77b4", "C0" to "C7" or "red")");
+    expectInvalidArgument([&] { parseColor(text, "Figure::line"); },
+                          "Figure::line: got color = \"" + text +
+                              R"("; expected a color such as "#1f77b4", "C0" to "C7" or "red")");
   }
 }
 
@@ -71,10 +71,9 @@ TEST(Colormap, CanBeReversed) {
 }
 
 TEST(Colormap, NamesTheKnownOnesForAnUnknownOne) {
-  expectInvalidArgument(
-      [] { Colormap("jet", "figure: heatMap"); },
-      "figure: heatMap: colormap is \"jet\", wanted one of \"viridis\", \"magma\","
-      " \"blues\", \"rdbu\", \"gray\", with \"_r\" to reverse it");
+  expectInvalidArgument([] { Colormap("jet", "Figure::heatMap"); },
+                        "Figure::heatMap: got colormap = \"jet\"; expected one of \"viridis\", "
+                        "\"magma\", \"blues\", \"rdbu\", \"gray\", with \"_r\" to reverse it");
 }
 
 TEST(ColorOfName, IsLegibleUnderDarkTextWhateverTheName) {

@@ -18,35 +18,35 @@ const std::vector<double> kFour{1, 2, 3, 4};
 TEST(FigureErrors, LengthsMustBeEqual) {
   Figure figure;
   expectInvalidArgument([&] { figure.line(kThree, kFour); },
-                        "figure: line: x has 3 elements and y has 4, wanted equally many");
+                        "Figure::line: got 3 elements in x and 4 in y; expected equally many");
   expectInvalidArgument([&] { figure.scatter(kFour, kThree); },
-                        "figure: scatter: x has 4 elements and y has 3, wanted equally many");
+                        "Figure::scatter: got 4 elements in x and 3 in y; expected equally many");
   expectInvalidArgument(
       [&] { figure.fillBetween(kThree, kThree, kFour); },
-      "figure: fillBetween: x has 3 elements and upper has 4, wanted equally many");
+      "Figure::fillBetween: got 3 elements in x and 4 in upper; expected equally many");
 }
 
 TEST(FigureErrors, LinesHaveOneDimension) {
   const TensorView matrix(kFour.data(), {2, 2});
   Figure figure;
   expectInvalidArgument([&] { figure.line(matrix); },
-                        "figure: line: y has shape (2, 2), wanted one dimension");
+                        "Figure::line: got y of shape (2, 2); expected one dimension");
   expectInvalidArgument([&] { figure.bar(matrix); },
-                        "figure: bar: heights has shape (2, 2), wanted one dimension");
+                        "Figure::bar: got heights of shape (2, 2); expected one dimension");
 }
 
 TEST(FigureErrors, EachBarHasALabel) {
   BarOptions options;
   options.labels = {"a", "b"};
   expectInvalidArgument([&] { Figure().bar(kThree, options); },
-                        "figure: bar: labels has 2 entries, wanted 3, one for each bar");
+                        "Figure::bar: got 2 labels; expected 3, one for each bar");
 }
 
 TEST(FigureErrors, EachBarHasABottom) {
   BarOptions options;
   options.bottom = {1, 2};
   expectInvalidArgument([&] { Figure().bar(kThree, options); },
-                        "figure: bar: bottom has 2 entries, wanted 3, one for each bar");
+                        "Figure::bar: got 2 bottom; expected 3, one for each bar");
 }
 
 TEST(FigureErrors, BlocksAreNotNegative) {
@@ -57,32 +57,31 @@ TEST(FigureErrors, BlocksAreNotNegative) {
   parent.name = "step";
   parent.children = {block};
   expectInvalidArgument([&] { Figure().flameGraph({parent}); },
-                        "figure: flameGraph: self of block \"mm\" is -1.000000, wanted a finite "
-                        "number that is not negative");
+                        "Figure::flameGraph: got self of block \"mm\" = -1.000000; expected a "
+                        "finite number, 0 or more");
   block.self = 1;
   block.color = "blurple";
   expectInvalidArgument([&] { Figure().flameGraph({block}); },
-                        "figure: flameGraph: color is \"blurple\", wanted such as \"#1f77b4\", "
-                        "\"C0\" to \"C7\" or \"red\"");
+                        "Figure::flameGraph: got color = \"blurple\"; expected a color such as "
+                        "\"#1f77b4\", \"C0\" to \"C7\" or \"red\"");
 }
 
 TEST(FigureErrors, MatricesHaveTwoDimensions) {
   Figure figure;
-  expectInvalidArgument([&] { figure.heatMap(kFour); },
-                        "figure: heatMap: matrix has shape (4), wanted (rows, columns), neither of "
-                        "them 0");
+  expectInvalidArgument(
+      [&] { figure.heatMap(kFour); },
+      "Figure::heatMap: got a matrix of shape (4); expected (rows, columns), neither of them 0");
   expectInvalidArgument(
       [&] {
         figure.confusionMatrix(TensorView(kFour.data(), {1, 4}));
       },
-      "figure: confusionMatrix: counts has shape (1, 4), wanted as many rows as "
-      "columns, and at least one");
+      "Figure::confusionMatrix: got counts of shape (1, 4); expected as many rows as columns, at "
+      "least one");
   expectInvalidArgument(
       [&] {
         figure.confusionMatrix(TensorView(kFour.data(), {2, 2}), {"a"});
       },
-      "figure: confusionMatrix: classNames has 1 entries, wanted 2, one for each "
-      "class");
+      "Figure::confusionMatrix: got 1 classNames; expected 2, one for each class");
 }
 
 TEST(FigureErrors, LimitsAscend) {
@@ -93,76 +92,77 @@ TEST(FigureErrors, LimitsAscend) {
       [&] {
         Figure().heatMap(TensorView(kFour.data(), {2, 2}), options);
       },
-      "figure: heatMap: min is 2.000000 and max is 1.000000, wanted min below max");
+      "Figure::heatMap: got min = 2.000000 and max = 1.000000; expected min less than max");
   expectInvalidArgument([] { Figure().setXLimits(1, 1); },
-                        "figure: setXLimits: the limits are 1.000000 and 1.000000, wanted finite "
-                        "numbers, the first below the second");
+                        "Figure::setXLimits: got the limits 1.000000 and 1.000000; expected finite "
+                        "numbers, the first less than the second");
   expectInvalidArgument([] { Figure().setYLimits(0, std::numeric_limits<double>::infinity()); },
-                        "figure: setYLimits: the limits are 0.000000 and inf, wanted finite "
-                        "numbers, the first below the second");
+                        "Figure::setYLimits: got the limits 0.000000 and inf; expected finite "
+                        "numbers, the first less than the second");
 }
 
-TEST(FigureErrors, LogarithmicAxesHavePositiveLimitsWhateverComesFirst) {
-  expectInvalidArgument(
-      [] { Figure().setXLimits(0, 1).setXScale(AxisScale::kLog); },
-      "figure: setXScale: the lower limit is 0.000000, wanted a positive one on a "
-      "logarithmic axis");
-  expectInvalidArgument(
-      [] { Figure().setYScale(AxisScale::kLog).setYLimits(-1, 1); },
-      "figure: setYLimits: the lower limit is -1.000000, wanted a positive one on "
-      "a logarithmic axis");
+TEST(FigureErrors, RejectNonPositiveLimitsOfLogarithmicAxesInAnyOrder) {
+  expectInvalidArgument([] { Figure().setXLimits(0, 1).setXScale(AxisScale::kLog); },
+                        "Figure::setXScale: got the lower limit 0.000000; expected a positive one "
+                        "on a logarithmic axis");
+  expectInvalidArgument([] { Figure().setYScale(AxisScale::kLog).setYLimits(-1, 1); },
+                        "Figure::setYLimits: got the lower limit -1.000000; expected a positive "
+                        "one on a logarithmic axis");
 }
 
 TEST(FigureErrors, HistogramsHaveBins) {
   HistogramPlotOptions options;
   options.bins = 0;
   expectInvalidArgument([&] { Figure().histogram(kThree, options); },
-                        "figure: histogram: bins is 0, wanted 1 to 10000");
+                        "Figure::histogram: got bins = 0; expected 1 to 10000");
   options.bins = 10;
   options.edges = {0, 1, 1};
-  expectInvalidArgument([&] { Figure().histogram(kThree, options); },
-                        "figure: histogram: edges[2] is 1.000000, wanted a finite number above the "
-                        "one before it");
+  expectInvalidArgument(
+      [&] { Figure().histogram(kThree, options); },
+      "Figure::histogram: got edges[2] = 1.000000; expected finite, increasing edges");
   options.edges = {0};
   expectInvalidArgument([&] { Figure().histogram(kThree, options); },
-                        "figure: histogram: edges has 1 entry, wanted at least 2");
+                        "Figure::histogram: got 1 edge; expected at least 2");
 }
 
 TEST(FigureErrors, StylesAreKnown) {
   LineOptions line;
   line.style = "~";
   expectInvalidArgument([&] { Figure().line(kThree, line); },
-                        R"(figure: line: style is "~", wanted "-", "--", ":" or "-.")");
+                        "Figure::line: got style = \"~\"; expected \"-\", \"--\", \":\" or \"-.\"");
   line = {};
   line.width = -1;
   expectInvalidArgument([&] { Figure().line(kThree, line); },
-                        "figure: line: width is -1.000000, wanted more than 0, at most 1000");
+                        "Figure::line: got width = -1.000000; expected more than 0, at most 1000");
   ScatterOptions scatter;
   scatter.marker = "*";
-  expectInvalidArgument([&] { Figure().scatter(kThree, kThree, scatter); },
-                        R"(figure: scatter: marker is "*", wanted "o", "s", "^", "D", "+" or "x")");
+  expectInvalidArgument(
+      [&] { Figure().scatter(kThree, kThree, scatter); },
+      "Figure::scatter: got marker = \"*\"; expected \"o\", \"s\", \"^\", \"D\", \"+\" or \"x\"");
   BandOptions band;
   band.opacity = 2;
   expectInvalidArgument([&] { Figure().fillBetween(kThree, kThree, kThree, band); },
-                        "figure: fillBetween: opacity is 2.000000, wanted 0 to 1");
+                        "Figure::fillBetween: got opacity = 2.000000; expected 0 to 1");
   BarOptions bar;
   bar.width = 0;
   expectInvalidArgument([&] { Figure().bar(kThree, bar); },
-                        "figure: bar: width is 0.000000, wanted more than 0, at most 1");
+                        "Figure::bar: got width = 0.000000; expected more than 0, at most 1");
   AnnotationOptions text;
   text.size = 0;
   expectInvalidArgument([&] { Figure().text(0, 0, "x", text); },
-                        "figure: text: size is 0.000000, wanted more than 0, at most 200");
+                        "Figure::text: got size = 0.000000; expected more than 0, at most 200");
 }
 
 TEST(FigureErrors, PicturesHaveAUsefulSize) {
   CanvasOptions options;
   options.width = 63;
-  expectInvalidArgument([&] { Figure{options}; },
-                        "figure: the size is 63 x 480 pixels, wanted 64 to 8192 on either side");
+  expectInvalidArgument(
+      [&] { Figure{options}; },
+      "Figure: got a size of 63 x 480 pixels; expected 64 to 8192 pixels to a side");
   options.width = 640;
   options.dpi = 0;
-  expectInvalidArgument([&] { Figure{options}; }, "figure: dpi is 0.000000, wanted 20 to 1200");
+  expectInvalidArgument([&] { Figure{options}; },
+                        "Figure: got dpi = 0.000000; expected 20 to 1200");
 }
 
 TEST(FigureErrors, ACallThatThrowsChangesNothing) {

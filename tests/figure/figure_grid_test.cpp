@@ -52,16 +52,15 @@ TEST(FigureGrid, KeepsTheFiguresAsTheyWere) {
 
 TEST(FigureGrid, RejectsWhatCannotBeLaidOut) {
   expectInvalidArgument([] { FigureGrid(std::vector<Figure>()); },
-                        "figure grid: there are no figures, wanted at least one");
+                        "FigureGrid: got no figures; expected at least one");
   FigureGridOptions options;
   options.columns = 0;
   expectInvalidArgument([&] { FigureGrid({Figure()}, options); },
-                        "figure grid: columns is 0, wanted at least 1");
+                        "FigureGrid: got columns = 0; expected at least 1");
   options.columns = 20;
-  expectInvalidArgument(
-      [&] { FigureGrid(std::vector<Figure>(20), options); },
-      "figure grid: 20 figures in 20 columns have 48 x 480 pixels each, wanted at "
-      "least 64 on either side");
+  expectInvalidArgument([&] { FigureGrid(std::vector<Figure>(20), options); },
+                        "FigureGrid: got 48 x 480 pixels for each of 20 figures in 20 columns; "
+                        "expected at least 64 pixels to a side");
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ TEST(Line, KeepsItsLimitsWhereSomeNumbersAreNotFinite) {
   EXPECT_EQ(broken.left, whole.left);
 }
 
-TEST(Line, SkipsWhatIsNotPositiveOnALogarithmicAxis) {
+TEST(Line, SkipsNumbersThatAreNotPositiveOnALogarithmicAxis) {
   Figure figure;
   figure.line(std::vector<double>{10, 10, -5, 10, 10}, redLine()).setYScale(AxisScale::kLog);
   const Picture picture(figure);
@@ -326,7 +326,7 @@ TEST(Histogram, DensityComparesSamplesOfTwoSizes) {
               Figure().histogram(many, options).render().bytes);
 }
 
-TEST(Histogram, OfNothingIsEmptyAxes) {
+TEST(Histogram, HasEmptyAxesWithoutValues) {
   EXPECT_TRUE(Figure().histogram(std::vector<double>{kNaN}).render().bytes ==
               Figure().render().bytes);
 }
@@ -477,7 +477,7 @@ TEST(Legend, CanBeHidden) {
   EXPECT_EQ(Picture(labeled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kNone)).count(kBorder), 0);
 }
 
-TEST(Legend, AvoidsWhatIsDrawn) {
+TEST(Legend, AvoidsThePlots) {
   const Picture rising(labeled({0, 1, 2, 3, 4}));
   EXPECT_LT(rising.boxOf(kBorder).right, rising.width() / 2);
   const Picture falling(labeled({4, 3, 2, 1, 0}));

@@ -130,7 +130,7 @@ TEST(FlameGraph, TakesNamesOfAnyLength) {
   EXPECT_GT(picture.count({255, 255, 0}), 1000);
 }
 
-TEST(FlameGraph, LeavesOutWhatIsNarrowerThanAPixel) {
+TEST(FlameGraph, LeavesOutBlocksNarrowerThanAPixel) {
   std::vector<FlameBlock> blocks(100000, block("x", 1e-9, "#ff0000"));
   blocks.push_back(block("", 1, "#00ff00"));
   const Picture picture(graphOf(blocks));
@@ -138,7 +138,7 @@ TEST(FlameGraph, LeavesOutWhatIsNarrowerThanAPixel) {
   EXPECT_GT(picture.count(kLime), 1000);
 }
 
-TEST(FlameGraph, OfNothingHasEmptyAxes) {
+TEST(FlameGraph, HasEmptyAxesWithoutBlocks) {
   const Picture nothing(graphOf({}));
   EXPECT_EQ(nothing.count(kRed), 0);
   EXPECT_LT(nothing.count(kWhitePixel), nothing.width() * nothing.height());

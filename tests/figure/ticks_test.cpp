@@ -95,7 +95,7 @@ TEST(NumberLabels, ShortenLargeNumbers) {
   EXPECT_THAT(texts(numberLabels({3e12})), ElementsAre("3T"));
 }
 
-TEST(NumberLabels, WriteWhatIsVeryLargeOrSmallWithAPowerOfTen) {
+TEST(NumberLabels, UseAPowerOfTenForVeryLargeOrSmallNumbers) {
   EXPECT_THAT(texts(numberLabels({0, 2e-5, 4e-5})),
               ElementsAre("0", "2\u00D710^\u22125", "4\u00D710^\u22125"));
   EXPECT_THAT(texts(numberLabels({5e19, 1e20})), ElementsAre("0.5\u00D710^20", "1.0\u00D710^20"));

@@ -184,8 +184,7 @@ TEST(ProfilerTrigger, RefusesASignalThatCannotBeCaught) {
         options.trigger.signal = SIGKILL;
         const Profiler profiler(options);
       },
-      ThrowsMessage<Error>(
-          ::testing::HasSubstr("got the signal 9, wanted one that can be caught")));
+      ThrowsMessage<Error>(::testing::HasSubstr("got signal 9; expected one that can be caught")));
   EXPECT_NO_THROW(Profiler());
 }
 

@@ -123,7 +123,7 @@ class Files(Trouble):
     def test_a_value_of_another_kind_raises(self):
         self.write("run", reader_runs.event(0, reader_runs.tensor(
             "picture", np.arange(2.0), reader_runs.metadata_of("images"))))
-        with self.assertRaisesRegex(steptape.DataError, "images: got element type 2, wanted strings"):
+        with self.assertRaisesRegex(steptape.DataError, "images: got element type 2; expected"):
             self.read_quietly()["run"]["picture"].values[0]
 
     def test_an_index_beyond_the_last_raises(self):

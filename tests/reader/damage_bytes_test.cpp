@@ -60,7 +60,7 @@ TEST(TruncatedRecords, AreReadUpToTheCutAtEveryByteOfTheFile) {
   }
 }
 
-TEST(TruncatedEventFile, GivesTheEventsInFrontOfTheCut) {
+TEST(TruncatedEventFile, ReturnsTheEventsBeforeTheCut) {
   const KnownFile& file = knownFile();
   for (std::size_t cut = 0; cut <= file.bytes.size(); cut += 997) {
     EventFileReader reader(std::make_unique<MemoryByteSource>(file.bytes.substr(0, cut)));

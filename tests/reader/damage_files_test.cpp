@@ -62,7 +62,8 @@ TEST_F(StrangeFiles, AreDamageFromTheirFirstByteToTheirLast) {
 TEST_F(StrangeFiles, OfAFewBytesMayBecomeARecord) {
   writeBytes(kFirst, "text");
   const RunReader run = readAll();
-  EXPECT_THAT(run.damage(), ElementsAre(IsDamage(0, 4, "record cut short: got 4 bytes, want 12")));
+  EXPECT_THAT(run.damage(),
+              ElementsAre(IsDamage(0, 4, "record cut short: got 4 bytes; expected 12")));
   EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kTruncated);
 }
 

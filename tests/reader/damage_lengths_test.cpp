@@ -57,7 +57,7 @@ TEST_F(LyingLength, IsWaitedForWhileTheFileMayGrow) {
   ASSERT_THAT(run.damage(), SizeIs(1));
   EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kTruncated);
   EXPECT_THAT(run.damage()[0].status.message(),
-              AllOf(HasSubstr("record cut short: got"), HasSubstr("want 100016")));
+              AllOf(HasSubstr("record cut short: got"), HasSubstr("expected 100016")));
 
   // When so much has come, it turns out to be a lie.
   append(kFirst, std::string(100'000, 'x'));
@@ -69,7 +69,7 @@ TEST_F(LyingLength, IsReportedAsWhatItSays) {
   writeBytes(kFirst, one_ + header(kMaxPayloadBytes + 1) + two_);
   EXPECT_THAT(read().damage(),
               ElementsAre(IsDamage(one_.size(), kHeaderBytes,
-                                   "record too long: got 2147483648 bytes, want at most "
+                                   "record too long: got 2147483648 bytes; expected at most "
                                    "2147483647 at offset " +
                                        std::to_string(one_.size()) + " of " + path(kFirst))));
 }
@@ -96,7 +96,7 @@ TEST_F(LyingLength, OfEveryRecordInAFileLeavesNothingAndEnds) {
   EXPECT_THAT(run.damage(), ElementsAre(IsDamage(0, file.bytes.size(), "record cut short")));
 }
 
-TEST_F(LyingLength, BehindTheFirstRecordOfALargeFileMakesNoRoomForMillionsOfOthers) {
+TEST_F(LyingLength, AfterTheFirstRecordOfALargeFileReservesNoMemory) {
   // What a large file begins with shows how much is to come: here one point in 50 bytes.
   std::string many;
   for (int step = 0; step < 200'000; ++step) {

@@ -85,8 +85,8 @@ class HostilePayload : public RunFixture {
     EXPECT_THAT(run.tags(), SizeIs(1));
   }
   static std::string notAnEvent(const std::string& payload) {
-    return "not an event: " + std::to_string(payload.size()) +
-           " bytes that are no tensorflow.Event message";
+    return "record: got " + std::to_string(payload.size()) +
+           " other bytes; expected a tensorflow.Event message";
   }
   static std::string payloadOf(const event::Event& event) {
     std::string payload;
@@ -113,10 +113,11 @@ TEST_F(HostilePayload, ThatIsNoMessageIsDamage) {
 TEST_F(HostilePayload, ThatIsNoMessageSeveralTimesIsOneGap) {
   const std::string record = recordOf("\x10");
   writeBytes(kFirst, before_ + record + record + record + before_ + record + before_);
-  EXPECT_THAT(
-      read().damage(),
-      ElementsAre(IsDamage(before_.size(), 3 * record.size(), "not an event"),
-                  IsDamage(2 * before_.size() + 3 * record.size(), record.size(), "not an event")));
+  EXPECT_THAT(read().damage(),
+              ElementsAre(IsDamage(before_.size(), 3 * record.size(),
+                                   "other bytes; expected a tensorflow.Event message"),
+                          IsDamage(2 * before_.size() + 3 * record.size(), record.size(),
+                                   "other bytes; expected a tensorflow.Event message")));
 }
 
 TEST_F(HostilePayload, ThatIsEmptyIsAnEventWithoutContent) {
@@ -172,7 +173,7 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
       refusal = run.damage()[0].status.message();
     }
     EXPECT_THAT(refusal, ::testing::AllOf(::testing::StartsWith(message),
-                                          ::testing::HasSubstr(" bytes of memory, want at most "
+                                          ::testing::HasSubstr(" bytes of memory; expected at most "
                                                                "134217728")));
     const RunContents events = streamed();
     EXPECT_THAT(events.scalars.at("loss"), SizeIs(2));
@@ -186,19 +187,24 @@ TEST_F(HostilePayload, OfManyHugeTensorsWithoutValuesIsRefusedAsAWhole) {
   const std::string tensor = valueOf(bytesField(8, floatTensor(dimension(12 << 20))));
   EXPECT_THAT(readAround(eventOf(tensor)).damage(), IsEmpty());
   expectDamage(eventOf(repeated(tensor, 100)),
-               "tensor too large: got 0 values for 12582912 elements in tag 'hostile'");
+               "tensor too large: got 0 values; expected one for each of 12582912 elements in tag "
+               "'hostile'");
 }
 
-TEST_F(HostilePayload, WithAShapeThatIsNoneIsDamage) {
+TEST_F(HostilePayload, WithAnInvalidShapeIsDamage) {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();  // 2^63 as unsigned
   expectDamage(eventOfTensor(floatTensor(dimension(-1))),
-               "tensor shape is not one: got dimension -1 in tag 'hostile'");
+               "tensor shape: got dimension -1; expected 0 or more, and fewer than 2^64 elements "
+               "in tag 'hostile'");
   expectDamage(eventOfTensor(floatTensor(dimension(kMin))),
-               "tensor shape is not one: got dimension -9223372036854775808 in tag 'hostile'");
+               "tensor shape: got dimension -9223372036854775808; expected 0 or more, and fewer "
+               "than 2^64 elements in tag 'hostile'");
   expectDamage(eventOfTensor(floatTensor(repeated(dimension(std::int64_t{1} << 32), 3))),
-               "tensor shape is not one: got dimension 4294967296 in tag 'hostile'");
+               "tensor shape: got dimension 4294967296; expected 0 or more, and fewer than 2^64 "
+               "elements in tag 'hostile'");
   expectDamage(eventOfTensor(floatTensor(dimension(std::numeric_limits<std::int64_t>::max()))),
-               "tensor too large: got 0 values for 9223372036854775807 elements in tag 'hostile'");
+               "tensor too large: got 0 values; expected one for each of 9223372036854775807 "
+               "elements in tag 'hostile'");
 }
 
 TEST_F(HostilePayload, WhoseShapeAndContentDisagreeIsNoScalar) {
@@ -226,7 +232,7 @@ TEST_F(HostilePayload, WithATagOfMegabytesOrNoneIsRead) {
               ElementsAre(Pair(2, 0.5)));
 }
 
-TEST_F(HostilePayload, WithATimeThatIsNoneKeepsIt) {
+TEST_F(HostilePayload, WithANonFiniteTimeKeepsIt) {
   for (const double time :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
         -std::numeric_limits<double>::max()}) {
@@ -254,13 +260,13 @@ TEST_F(HostilePayload, OfARestartAtTheFirstStepThereIsDropsEverything) {
   EXPECT_THAT(points("loss"), ElementsAre(Pair(2, 2)));
 }
 
-TEST_F(HostilePayload, WithMetadataThatIsNoneIsDamage) {
+TEST_F(HostilePayload, WithInvalidMetadataIsDamage) {
   const std::string payload =
       eventOf(valueOf(std::string("\x15\0\0\0\0", 5) + bytesField(9, "\x0a\x05x")));
   expectDamage(payload, notAnEvent(payload));
 }
 
-TEST_F(HostilePayload, WithAVersionThatIsNoneChangesNothing) {
+TEST_F(HostilePayload, WithAnInvalidVersionChangesNothing) {
   for (const std::string version :
        {"", ":", "brain.Event:", "brain.Event:nan", "\xff:1e999", "2"}) {
     EXPECT_THAT(readAround(payloadOf(eventAt(0, event::FileVersion{version}))).damage(), IsEmpty());

@@ -46,7 +46,7 @@ TEST_F(EventFileReaderTest, FollowsAFileThatGrows) {
   EXPECT_EQ(event.step, 5);
 }
 
-TEST_F(EventFileReaderTest, StopsAtARecordThatHoldsNoEvent) {
+TEST_F(EventFileReaderTest, StopsAtARecordThatIsNotAnEvent) {
   RecordBuffer buffer;
   buffer.append("\x10");  // a step without its number
   const std::string good = framed({simpleScalar("loss", 1, 5)});
@@ -55,7 +55,7 @@ TEST_F(EventFileReaderTest, StopsAtARecordThatHoldsNoEvent) {
   ASSERT_EQ(reader->next(&event), ReadOutcome::kRecord);
   EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
   EXPECT_EQ(reader->lastError().message(),
-            "not an event: 1 bytes that are no tensorflow.Event message at offset " +
+            "record: got 1 other bytes; expected a tensorflow.Event message at offset " +
                 std::to_string(good.size()) + " of run/events");
   EXPECT_EQ(reader->offset(), good.size());
   EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
@@ -71,7 +71,7 @@ TEST_F(EventFileReaderTest, StopsAtADamagedRecord) {
   EXPECT_EQ(reader->offset(), 0u);
 }
 
-TEST_F(EventFileReaderTest, GoesOnBehindDamageIfTold) {
+TEST_F(EventFileReaderTest, ContinuesAfterSkippedDamage) {
   RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
   std::string damaged = framed({simpleScalar("loss", 2, 6)});
@@ -88,7 +88,7 @@ TEST_F(EventFileReaderTest, GoesOnBehindDamageIfTold) {
   EXPECT_EQ(reader->next(&event), ReadOutcome::kTruncated);
 }
 
-TEST_F(EventFileReaderTest, SearchesOnBehindDamageWhenTheFileHasGrown) {
+TEST_F(EventFileReaderTest, ContinuesTheSearchWhenTheFileGrew) {
   const std::string damage = "not a record at all";
   const std::string file = writeBytes("events", damage);
   EventFileReader reader(file);

@@ -87,7 +87,7 @@ TEST_F(LogDirTest, ReadsAllRuns) {
   EXPECT_EQ(log.runs().at("b/deep").directory(), path("b/deep"));
 }
 
-TEST_F(LogDirTest, ReadsWhatIsNewInRunsThatAreKnown) {
+TEST_F(LogDirTest, ReadsNewPointsOfKnownRuns) {
   writePoint("a/events.out.tfevents.1", 1, 1);
   writePoint("b/events.out.tfevents.1", 2, 2);
   LogDir log(root_);
@@ -140,7 +140,7 @@ TEST_F(LogDirTest, WaitsForADirectoryThatIsNotThereYet) {
   EXPECT_THAT(losses(log), ElementsAre(Pair("a", ElementsAre(Pair(1, 1)))));
 }
 
-TEST_F(LogDirTest, KeepsTheRunsOfADirectoryThatVanishesAndGoesOnWhenItIsBack) {
+TEST_F(LogDirTest, KeepsTheRunsOfARemovedDirectoryAndContinuesWhenItReappears) {
   const std::string file = writePoint("runs/a/events.out.tfevents.1", 1, 1);
   LogDir log(path("runs"));
   log.update();
@@ -207,13 +207,13 @@ TEST_F(LogDirTest, ReadsEachRunWithItsOptions) {
   EXPECT_THAT(losses(raw), ElementsAre(Pair("a", SizeIs(2))));
 }
 
-TEST_F(LogDirTest, RefusesOptionsThatNoReaderTakes) {
+TEST_F(LogDirTest, RejectsInvalidOptions) {
   try {
     LogDir log(root_, onThreads(0));
     FAIL() << "took 0 threads";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_STREQ(error.what(), "RunReaderOptions::threads: got 0, want at least 1");
+    EXPECT_STREQ(error.what(), "RunReaderOptions::threads: got 0; expected at least 1");
   }
 }
 
@@ -282,7 +282,7 @@ TEST_F(LogDirTest, EndsAnUpdateWhenOnProgressThrowsAndReadsTheRestInTheNext) {
   }
 }
 
-TEST_F(LogDirTest, GoesOnAfterItWasMoved) {
+TEST_F(LogDirTest, WorksAfterAMove) {
   writePoint("a/events.out.tfevents.1", 1, 1);
   std::uint64_t reported = 0;
   RunReaderOptions options;

@@ -44,7 +44,7 @@ TEST_F(LostMetadataTest, LeavesNumbersScalarsAsTheFileGrows) {
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(2, 2), Pair(3, 3)));
 }
 
-TEST_F(LostMetadataTest, IsForgottenWhenMetadataComesAllTheSame) {
+TEST_F(LostMetadataTest, IsOverriddenByLaterMetadata) {
   writeBytes(kFirst, damaged({version(), tensorScalar("x", 1, 1), tensorScalar("x", 2, 2, false)}));
   RunReader run = read();
   EXPECT_THAT(points(run, "x"), ElementsAre(Pair(2, 2)));

@@ -59,7 +59,7 @@ TEST_F(NewPointsTest, BeforeARestartStayNewIfItLeavesThem) {
   EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(2, 2), Pair(3, 30)));
 }
 
-TEST_F(NewPointsTest, OfATagWithoutMetadataAreKnownWhenItComes) {
+TEST_F(NewPointsTest, OfATagWithoutMetadataAppearWithItsMetadata) {
   writeEvents(kFirst,
               {version(), tensorScalar("loss", 1, 1, false), tensorScalar("loss", 2, 2, false)});
   RunReader run = read();
@@ -78,7 +78,7 @@ TEST_F(NewPointsTest, OfOtherPluginsAreKnownToo) {
   EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2, 3));
 }
 
-TEST_F(NewPointsTest, AreFoundBehindWhatSamplingTakesOut) {
+TEST_F(NewPointsTest, AreFoundAfterPointsThatSamplingRemoves) {
   writeEvents(kFirst,
               {simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 2), simpleScalar("loss", 3, 3)});
   RunReaderOptions options;

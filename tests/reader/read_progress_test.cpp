@@ -46,7 +46,7 @@ TEST_F(ReadProgressTest, BeginsAgain) {
   EXPECT_THAT(reports_, ElementsAre(9 * kMiB, 8 * kMiB));
 }
 
-TEST(ReadProgress, TellsNobodyIfNobodyWantsToKnow) {
+TEST(ReadProgress, WorksWithoutACallback) {
   ReadProgress progress(nullptr);
   progress.restart();
   progress.beginFile(0);

@@ -67,7 +67,7 @@ TEST(Reservoir, AlwaysKeepsTheLast) {
   EXPECT_THAT(Kept(1).add(0, 50).numbers(), ElementsAre(49));
 }
 
-TEST(Reservoir, GoesOnAsIfItHadSeenTheShareThatAPurgeLeft) {
+TEST(Reservoir, ContinuesWithTheShareThatAPurgeLeft) {
   EXPECT_THAT(Kept(10).add(0, 50).purgeFrom(20).add(50, 120).purgeFrom(30).add(120, 200).numbers(),
               ElementsAre(11, 125, 155, 159, 166, 167, 179, 185, 192, 199));
 }

@@ -48,7 +48,7 @@ TEST(RestartRule, WatchesStepsAgainWhereAnOldFileFollows) {
   EXPECT_FALSE(rule.takeStart());
 }
 
-TEST(RestartRule, DropsNothingIfTold) {
+TEST(RestartRule, DiscardsNothingUnderPolicyNone) {
   RestartRule rule(PurgePolicy::kNone);
   EXPECT_FALSE(rule.watchesSteps());
   EXPECT_FALSE(rule.takeStart());
@@ -66,7 +66,7 @@ TEST(RestartRule, TakesFilesForNewIfTheirVersionMayHaveBeenDamaged) {
   EXPECT_TRUE(rule.takeStart());
 }
 
-TEST(RestartRule, LetsDamageChangeNoVersionThatIsKnown) {
+TEST(RestartRule, KeepsAKnownVersionAfterDamage) {
   RestartRule rule(PurgePolicy::kRestarts);
   rule.takeVersion(false);
   rule.takeDamage();

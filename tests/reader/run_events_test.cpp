@@ -77,7 +77,7 @@ TEST_F(RunEventsTest, GivesOtherValuesAsTheyAre) {
   EXPECT_THAT(std::get<event::Tensor>(value.data->data).shape, ElementsAre(2));
 }
 
-TEST_F(RunEventsTest, KnowsWhatANumberIsFromTheFirstMetadataOfItsTag) {
+TEST_F(RunEventsTest, ClassifiesANumberByTheFirstMetadataOfItsTag) {
   event::Value histogram = tensorValue<float>("h", event::TensorType::kFloat, {1});
   histogram.metadata.emplace();
   histogram.metadata->pluginName = "histograms";
@@ -118,7 +118,7 @@ TEST_F(RunEventsTest, DropsWhatARestartWritesAgain) {
   EXPECT_THAT(read(), ElementsAre("x@1=1", "__run_graph__@9", "x@2=20"));
 }
 
-TEST_F(RunEventsTest, DropsByTheEarliestRestartBehindAValue) {
+TEST_F(RunEventsTest, DiscardsAtTheSmallestStepOfLaterRestarts) {
   writeEvents(kFile,
               {simpleScalar("x", 1, 1), simpleScalar("x", 5, 5), start(6), simpleScalar("x", 7, 7),
                start(5), simpleScalar("x", 50, 5), start(8), simpleScalar("x", 8, 8), start(3),
@@ -132,7 +132,7 @@ TEST_F(RunEventsTest, KeepsWhatTensorBoardsServerKeepsAtTheFirstRestart) {
   EXPECT_THAT(readWith(PurgePolicy::kTensorBoardServer), ElementsAre("x@1=1", "x@1=10", "x@2=20"));
 }
 
-TEST_F(RunEventsTest, TakesAFileWhoseVersionIsDamagedForANewOne) {
+TEST_F(RunEventsTest, TreatsAFileWithADamagedVersionAsNew) {
   std::string bytes = framed({version(), simpleScalar("x", 2, 2), simpleScalar("x", 1, 1)});
   bytes.front() = static_cast<char>(~bytes.front());
   writeBytes(kFile, bytes);
@@ -145,7 +145,7 @@ TEST_F(RunEventsTest, GivesEverythingIfNothingIsPurged) {
   EXPECT_THAT(readWith(PurgePolicy::kNone), ElementsAre("x@2=2", "x@1=10"));
 }
 
-TEST_F(RunEventsTest, DropsByTagWhereAStepGoesBackInFilesWithoutRestarts) {
+TEST_F(RunEventsTest, DiscardsByTagWhenAStepDecreasesInFilesWithoutRestarts) {
   writeEvents(kFile, {version("brain.Event:1"), simpleScalar("x", 1, 1), simpleScalar("x", 2, 2),
                       simpleScalar("y", 3, 2), simpleScalar("x", 20, 2), simpleScalar("x", 3, 3),
                       simpleScalar("x", 21, 2)});
@@ -157,7 +157,7 @@ TEST_F(RunEventsTest, DropsNothingByStepInFilesThatHaveRestarts) {
   EXPECT_THAT(read(), ElementsAre("x@2=2", "x@1=1"));
 }
 
-TEST_F(RunEventsTest, GoesOnBehindDamage) {
+TEST_F(RunEventsTest, ContinuesAfterDamage) {
   std::string bytes = framed({simpleScalar("x", 1, 1), simpleScalar("x", 2, 2)});
   const std::size_t size = bytes.size() / 2;
   bytes[size / 2] = static_cast<char>(~bytes[size / 2]);
@@ -196,7 +196,7 @@ TEST_F(RunEventsTest, ReportsAFileThatIsNotThere) {
   EXPECT_EQ(events.damage()[0].outcome, ReadOutcome::kIoError);
 }
 
-TEST_F(RunEventsTest, ReportsAFileThatGoesBetweenThePasses) {
+TEST_F(RunEventsTest, ReportsAFileThatIsRemovedBetweenThePasses) {
   const std::string file = writeEvents(kFile, {simpleScalar("x", 1, 1)});
   RunEvents run(listRuns(root_).at(0));
   std::filesystem::remove(file);
@@ -221,13 +221,13 @@ TEST_F(RunEventsTest, ReportsAFileThatBecomesShorterBetweenThePasses) {
     ASSERT_THAT(run.damage(), SizeIs(1));
     EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
     EXPECT_EQ(run.damage()[0].offset, left.size());
-    EXPECT_EQ(run.damage()[0].status.message(), "file became shorter: got " +
-                                                    std::to_string(left.size()) + " bytes, want " +
-                                                    std::to_string(both.size()) + " of " + file);
+    EXPECT_EQ(run.damage()[0].status.message(),
+              "file became shorter: got " + std::to_string(left.size()) + " bytes; expected " +
+                  std::to_string(both.size()) + " of " + file);
   }
 }
 
-TEST_F(RunEventsTest, ReportsDamageThatComesBetweenThePassesAndNoneTwice) {
+TEST_F(RunEventsTest, ReportsDamageBetweenThePassesOnce) {
   const std::string record = framed({simpleScalar("x", 1, 1)});
   std::string bytes = record + record + record + record;
   bytes[20] = static_cast<char>(~bytes[20]);
@@ -257,7 +257,7 @@ TEST_F(RunEventsTest, LeavesOutTheTagsOfAFileThatIsReplacedBetweenThePasses) {
   EXPECT_THAT(run.tags(), SizeIs(1));
 }
 
-TEST_F(RunEventsTest, ListsNoTagOfAValueThatSaysNothing) {
+TEST_F(RunEventsTest, DoesNotListTheTagOfAnEmptyValue) {
   const event::Value nothing{"nothing", std::monostate(), std::nullopt};
   writeEvents(kFile, {eventAt(1, event::Summary{{nothing}}), simpleScalar("x", 1, 1)});
   RunEvents run(listRuns(root_).at(0));
@@ -276,7 +276,7 @@ TEST_F(RunEventsTest, GivesScalarsAndOtherValuesInTurn) {
   EXPECT_THAT(read(), ElementsAre("x@1=1", "note@2", "note@2", "x@3=3", "note@4"));
 }
 
-TEST_F(RunEventsTest, LeavesOutWhatIsWrittenBetweenThePasses) {
+TEST_F(RunEventsTest, LeavesOutDataWrittenBetweenThePasses) {
   const std::string first = framed({simpleScalar("x", 1, 1)});
   writeBytes(kFile, first);
   RunEvents run(listRuns(root_).at(0));

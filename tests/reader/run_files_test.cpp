@@ -90,7 +90,7 @@ TEST_F(ListRunsTest, CallsARunByTheNameOfItsDirectoryAndNotOfALink) {
   EXPECT_THAT(names(root_), ElementsAre("run_7"));
 }
 
-TEST_F(ListRunsTest, FollowsLinksThatLieBehindLinks) {
+TEST_F(ListRunsTest, FollowsLinksBelowLinks) {
   writeBytes("elsewhere/runs/events.out.tfevents.1", "");
   writeBytes("elsewhere/data/deep/events.out.tfevents.1", "");
   std::filesystem::create_directory_symlink(path("elsewhere/data"), path("elsewhere/runs/more"));
@@ -108,7 +108,7 @@ TEST_F(ListRunsTest, CountsTheBytesOfARunsFiles) {
   EXPECT_EQ(totalBytes(run), 5u);
 }
 
-TEST_F(ListRunsTest, SaysWhatIsNotThere) {
+TEST_F(ListRunsTest, NamesAMissingPath) {
   try {
     listRuns(path("absent"));
     FAIL() << "found runs in a directory that is not there";

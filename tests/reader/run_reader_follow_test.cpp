@@ -66,7 +66,7 @@ TEST_F(FollowTest, ReadsNoByteOfAFileThatDidNotGrow) {
   EXPECT_LE(bytesReadSoFar() - before, 2 * (before - itself));
 }
 
-TEST_F(FollowTest, WaitsForTheRestOfARecordAndGoesOn) {
+TEST_F(FollowTest, WaitsForTheRestOfARecordAndContinues) {
   const std::string bytes = framed({simpleScalar("loss", 1, 1)});
   const std::string next = framed({simpleScalar("loss", 2, 2)});
   writeBytes(kFirst, bytes + next.substr(0, 20));
@@ -153,7 +153,7 @@ TEST_F(FollowTest, KeepsThePointsOfAFileThatWasRemoved) {
   EXPECT_EQ(status.message(), "cannot open " + file + ": No such file or directory");
 }
 
-TEST_F(FollowTest, KeepsThePointsOfAFileThatBecameShorterAndSaysSo) {
+TEST_F(FollowTest, KeepsThePointsOfAShortenedFileAndReportsIt) {
   const std::string file = writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run = read();
   const std::uintmax_t size = std::filesystem::file_size(file);
@@ -163,10 +163,10 @@ TEST_F(FollowTest, KeepsThePointsOfAFileThatBecameShorterAndSaysSo) {
   ASSERT_THAT(run.damage(), SizeIs(1));
   EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kIoError);
   EXPECT_EQ(run.damage()[0].status.message(),
-            "file became shorter: got 5 bytes, want " + std::to_string(size) + " of " + file);
+            "file became shorter: got 5 bytes; expected " + std::to_string(size) + " of " + file);
 }
 
-TEST_F(FollowTest, GoesOnWhenAFileThatCouldNotBeReadIsThereAgain) {
+TEST_F(FollowTest, ContinuesWhenAnUnreadableFileReappears) {
   const std::string file = path(kFirst);
   RunReader run({".", root_, {file}, false});
   run.update();
@@ -188,7 +188,8 @@ TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
   };
   writeBytes(kFirst, std::string(text.size(), 'x'));
   EXPECT_THAT(message(), HasSubstr("length checksum mismatch"));
-  const std::string changed = "the file has changed: no value 0 at offset 0 of " + file;
+  const std::string changed = "the file has changed: got no value 0 at offset 0 of " + file +
+                              "; expected the value that was read there";
   writeBytes(kFirst, "");
   EXPECT_EQ(message(), changed);
   writeBytes(kFirst, text.substr(0, text.size() - 1));
@@ -207,7 +208,7 @@ TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
   EXPECT_EQ(message(), "");
 }
 
-TEST_F(FollowTest, KnowsAReplacedFileThoughItsEventIsAsLongAndAsLate) {
+TEST_F(FollowTest, DetectsAReplacedFileOfEqualSizeAndTime) {
   event::Event event = textAt(1, "note", "one");
   std::get<event::Summary>(event.what)
       .values.push_back(std::get<event::Summary>(textAt(1, "other", "two").what).values.at(0));
@@ -225,10 +226,11 @@ TEST_F(FollowTest, KnowsAReplacedFileThoughItsEventIsAsLongAndAsLate) {
   event::Value value;
   const Status status = run.value(run.tags().at("other").values.at(0), &value);
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
-  EXPECT_EQ(status.message(), "the file has changed: no value 1 at offset 0 of " + path(kFirst));
+  EXPECT_EQ(status.message(), "the file has changed: got no value 1 at offset 0 of " +
+                                  path(kFirst) + "; expected the value that was read there");
 }
 
-TEST_F(FollowTest, ReadsBackAValueWithATimeThatIsNone) {
+TEST_F(FollowTest, ReadsBackAValueWithANonFiniteTime) {
   event::Event event = textAt(1, "note", "one");
   event.wallTime = std::numeric_limits<double>::quiet_NaN();
   writeEvents(kFirst, {event});
@@ -250,7 +252,7 @@ TEST_F(FollowTest, ReadsNoMoreOfAFileThanTheRecordOfTheValue) {
   EXPECT_LE(bytesReadSoFar() - before, framed({event}).size() + 2 * counting);
 }
 
-TEST_F(FollowTest, SearchesOnBehindDamageWhenTheFileHasGrown) {
+TEST_F(FollowTest, ContinuesTheSearchWhenTheFileGrew) {
   const std::string good = framed({simpleScalar("loss", 1, 1)});
   const std::string more = framed({simpleScalar("loss", 2, 2)});
   writeBytes(kFirst, good + std::string(1000, 'x'));

@@ -127,7 +127,7 @@ TEST_F(RunReaderTest, GivesNoTagTheMetadataOfAnotherInItsEvent) {
   EXPECT_EQ(run.tags().at("b").metadata.displayName, "");
 }
 
-TEST_F(RunReaderTest, KnowsATagWhoseMetadataLiesInAnEarlierFile) {
+TEST_F(RunReaderTest, UsesTheMetadataOfAnEarlierFile) {
   writeEvents(kFirst, {tensorScalar("loss", 1, 1), textAt(1, "note", "first")});
   writeEvents(kSecond, {tensorScalar("loss", 2, 2, false), textAt(2, "note", "second", false)});
   const RunReader run = read();
@@ -135,7 +135,7 @@ TEST_F(RunReaderTest, KnowsATagWhoseMetadataLiesInAnEarlierFile) {
   EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2));
 }
 
-TEST_F(RunReaderTest, CountsNumbersInFrontOfTheirTagsMetadataByIt) {
+TEST_F(RunReaderTest, ClassifiesEarlierNumbersByLaterMetadata) {
   // What is left where the record with the metadata was damaged, and a restart wrote another.
   writeEvents(kFirst, {version(), tensorScalar("loss", 1, 1, false),
                        tensorScalar("loss", 2, 2, false), tensorScalar("raw", 5, 1, false)});
@@ -151,7 +151,7 @@ TEST_F(RunReaderTest, CountsNumbersInFrontOfTheirTagsMetadataByIt) {
   EXPECT_EQ(run.tags().at("raw").scalars.size(), 0U);
 }
 
-TEST_F(RunReaderTest, TakesATensorOfAnotherPluginForNoScalarThoughItIsOneNumber) {
+TEST_F(RunReaderTest, DoesNotTreatASingleNumberOfAnotherPluginAsScalar) {
   event::Event event = tensorScalar("bias", 1, 1);
   std::get<event::Summary>(event.what).values[0].metadata->pluginName = event::kHistogramsPlugin;
   writeEvents(kFirst, {event, tensorScalar("bias", 2, 2, false)});
@@ -218,7 +218,7 @@ TEST_F(RunReaderTest, RefusesToWorkWithoutAThread) {
     FAIL() << "no thread is enough";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_STREQ(error.what(), "RunReaderOptions::threads: got 0, want at least 1");
+    EXPECT_STREQ(error.what(), "RunReaderOptions::threads: got 0; expected at least 1");
   }
 }
 
@@ -266,7 +266,7 @@ TEST_F(PurgeTest, KeepsAllPointsAtTheFirstStartAsTensorBoardsServerDoes) {
               ElementsAre(Pair(1, 1), Pair(2, 2), Pair(3, 3), Pair(2, 20)));
 }
 
-TEST_F(PurgeTest, KeepsEveryPointIfTold) {
+TEST_F(PurgeTest, KeepsEveryPointUnderPolicyNone) {
   writeRestartedRun();
   EXPECT_THAT(points("loss", purging(PurgePolicy::kNone)),
               ElementsAre(Pair(1, 1), Pair(2, 2), Pair(3, 3), Pair(2, 20), Pair(2, 200)));
@@ -280,13 +280,13 @@ TEST_F(PurgeTest, DropsValuesOfEveryPluginButNoGraph) {
   EXPECT_THAT(steps(run, kRunGraphTag), ElementsAre(5));
 }
 
-TEST_F(PurgeTest, LetsAStepGoBackInFilesWithRestartEvents) {
+TEST_F(PurgeTest, AllowsADecreasingStepInFilesWithRestartEvents) {
   writeEvents(kFirst,
               {version("brain.Event:2"), simpleScalar("loss", 5, 5), simpleScalar("loss", 3, 3)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(5, 5), Pair(3, 3)));
 }
 
-TEST_F(PurgeTest, DropsATagsLaterPointsWhereAStepGoesBackInOldFiles) {
+TEST_F(PurgeTest, DiscardsLaterPointsOfATagWhenAStepDecreasesInOldFiles) {
   writeEvents(kFirst, {version("brain.Event:1"), simpleScalar("loss", 4, 4),
                        simpleScalar("other", 5, 5), simpleScalar("loss", 5, 5),
                        simpleScalar("loss", 30, 3), simpleScalar("loss", 40, 4)});
@@ -296,7 +296,7 @@ TEST_F(PurgeTest, DropsATagsLaterPointsWhereAStepGoesBackInOldFiles) {
   EXPECT_THAT(points("loss", purging(PurgePolicy::kNone)), SizeIs(4));
 }
 
-TEST_F(PurgeTest, TakesAFileWhoseVersionIsDamagedForANewOne) {
+TEST_F(PurgeTest, TreatsAFileWithADamagedVersionAsNew) {
   std::string bytes = framed({version(), simpleScalar("loss", 2, 2), simpleScalar("loss", 1, 1)});
   bytes.front() = static_cast<char>(~bytes.front());
   append(kFirst, bytes);

@@ -126,7 +126,7 @@ TEST_F(ScalarSeriesTest, ReadsUpToTheDamageAndSaysWhere) {
   EXPECT_THAT(result.scalars.at("loss"), SizeIs(2));  // one before the damage, one of the next file
 }
 
-TEST_F(ScalarSeriesTest, ThrowsForDamageWhereNobodyAsksForProblems) {
+TEST_F(ScalarSeriesTest, ThrowsForDamage) {
   writeBytes(kFile, std::string(100, '\0'));
   try {
     read();
@@ -144,7 +144,7 @@ TEST_F(ScalarSeriesTest, ReportsAFileThatCannotBeOpened) {
   EXPECT_THAT(result.problems[0].status.message(), HasSubstr("cannot open " + path("gone")));
 }
 
-TEST_F(ScalarSeriesTest, WantsExactlyOneRun) {
+TEST_F(ScalarSeriesTest, RequiresExactlyOneRun) {
   EXPECT_THROW(read(), Error);
   writeEvents("a/events.out.tfevents.1", {});
   writeEvents("b/events.out.tfevents.1", {});
@@ -153,7 +153,9 @@ TEST_F(ScalarSeriesTest, WantsExactlyOneRun) {
     FAIL() << "merged two runs";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_EQ(error.what(), "not one run: got 2 below " + root_);
+    EXPECT_EQ(error.what(),
+              "readScalars \"" + root_ +
+                  "\": got 2 runs; expected one event file or the directory of one run");
   }
 }
 

@@ -46,7 +46,7 @@ TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhereOnlyTheSecondSaysThatItIsOne) {
   EXPECT_THAT(run.tags().at("loss").values, IsEmpty());
 }
 
-TEST_F(SeriesBatchTest, KeepsBothValuesOfATagInAnEventWhoseStepGoesBack) {
+TEST_F(SeriesBatchTest, KeepsBothValuesOfATagInAnEventWithADecreasedStep) {
   writeEvents(kFirst,
               {version("brain.Event:1"), simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 2),
                simpleScalar("loss", 3, 3),

@@ -36,7 +36,7 @@ TEST(TagIndex, FindsTagsInAnyOrder) {
   }
 }
 
-TEST(TagIndex, KnowsTheTagThatFollowedLast) {
+TEST(TagIndex, PredictsTheNextTag) {
   TagIndex<Entry> table;
   Entry* const a = table.find("a");
   EXPECT_EQ(a->successor, a);
@@ -46,7 +46,7 @@ TEST(TagIndex, KnowsTheTagThatFollowedLast) {
   EXPECT_EQ(b->successor, a);
 }
 
-TEST(TagIndex, TakesAnEmptyTagForOneLikeAnyOther) {
+TEST(TagIndex, TreatsAnEmptyTagLikeAnyOther) {
   TagIndex<Entry> table;
   Entry* const empty = table.find("");
   EXPECT_NE(table.find("a"), empty);

@@ -91,18 +91,18 @@ TEST(DecodeImages, ReadsSeveralOfAStepAndNone) {
   EXPECT_THAT(images.encoded, IsEmpty());
 }
 
-TEST(DecodeImages, SaysWhatIsNone) {
-  EXPECT_EQ(failureOf(decodeImages, event::Value()), "images: got no data, wanted a tensor");
+TEST(DecodeImages, ReportsInvalidValues) {
+  EXPECT_EQ(failureOf(decodeImages, event::Value()), "images: got no data; expected a tensor");
   EXPECT_EQ(failureOf(decodeImages, ofStrings({1}, {"12"})),
-            "images: got shape (1), wanted (n): width, height and the pictures");
+            "images: got shape (1); expected (n): width, height and the images");
   EXPECT_EQ(failureOf(decodeImages, ofStrings({2, 2}, {"1", "2", "3", "4"})),
-            "images: got shape (2, 2), wanted (n): width, height and the pictures");
+            "images: got shape (2, 2); expected (n): width, height and the images");
   EXPECT_EQ(failureOf(decodeImages, ofStrings({3}, {"12px", "5", "one"})),
-            "width of images: got 4 bytes that are no decimal number, wanted pixels");
+            "width of images: got 4 other bytes; expected a decimal number of pixels");
   EXPECT_EQ(failureOf(decodeImages, ofStrings({3}, {"12", "", "one"})),
-            "height of images: got 0 bytes that are no decimal number, wanted pixels");
+            "height of images: got 0 other bytes; expected a decimal number of pixels");
   EXPECT_EQ(failureOf(decodeImages, ofTensor(event::TensorType::kUInt8, {3}, "abc")),
-            "images: got element type 4, wanted strings, type 7");
+            "images: got element type 4; expected strings, type 7");
 }
 
 // TensorBoard 2.21, summary_pb2.Summary.Audio and what migrate_value() makes of it.
@@ -143,14 +143,14 @@ TEST(DecodeAudio, ReadsClipsWithoutLabelsOfAnyNumber) {
   EXPECT_THAT(audio.encoded, IsEmpty());
 }
 
-TEST(DecodeAudio, SaysWhatIsNone) {
+TEST(DecodeAudio, ReportsInvalidValues) {
   AudioValue audio;
   EXPECT_EQ(decodeAudio(ofStrings({}, {"a"}), {}, &audio).message(),
-            "audio: got shape (), wanted (clips) or (clips, 2): clip and label");
+            "audio: got shape (); expected (clips) or (clips, 2): clip and label");
   event::SummaryMetadata metadata;
   metadata.pluginContent = "\x10";
   EXPECT_EQ(decodeAudio(ofStrings({1}, {"a"}), metadata, &audio).message(),
-            "not a record of the audio plugin: 1 bytes that are no AudioPluginData message");
+            "audio record: got 1 other bytes; expected a message AudioPluginData");
 }
 
 TEST(DecodeText, ReadsOneTextAndATable) {
@@ -170,11 +170,11 @@ TEST(DecodeText, ReadsOneTextAndATable) {
   EXPECT_THAT(text.strings, ElementsAre("a", "b", "c", "d"));
 }
 
-TEST(DecodeText, SaysWhatIsNone) {
+TEST(DecodeText, ReportsInvalidValues) {
   EXPECT_EQ(failureOf(decodeText, valueOf(kSummaryImage)),
-            "text: got the field image, wanted a tensor");
+            "text: got the field image; expected a tensor");
   EXPECT_EQ(failureOf(decodeText, ofStrings({2}, {"a"})),
-            "text: got 1 strings, wanted the elements of shape (2)");
+            "text: got 1 strings; expected the elements of shape (2)");
 }
 
 TEST(DecodeHistogram, ReadsATensor) {
@@ -246,40 +246,40 @@ TEST(DecodeHistogram, NeedsOnlyTheInnerLimitsOfACompatibleOne) {
   EXPECT_THAT(histogram.buckets,
               ElementsAre(HistogramBucket{1, 1.5, 3}, HistogramBucket{1.5, 2, 1}));
   EXPECT_EQ(failureOf(decodeHistogram, compatible({1}, {1, 0, 1})),
-            "histogram: got 1 limits, wanted one for each of 3 buckets");
+            "histogram: got 1 limits; expected one for each of 3 buckets");
 }
 
-TEST(DecodeHistogram, SaysWhatIsNone) {
+TEST(DecodeHistogram, ReportsInvalidValues) {
   EXPECT_EQ(
       failureOf(decodeHistogram, ofTensor(event::TensorType::kDouble, {3}, std::string(24, '\0'))),
-      "histogram: got shape (3), wanted (buckets, 3): left edge, right edge, count");
+      "histogram: got shape (3); expected (buckets, 3): left edge, right edge, count");
   EXPECT_EQ(failureOf(decodeHistogram,
                       ofTensor(event::TensorType::kDouble, {1, 4}, std::string(32, '\0'))),
-            "histogram: got shape (1, 4), wanted (buckets, 3): left edge, right edge, count");
+            "histogram: got shape (1, 4); expected (buckets, 3): left edge, right edge, count");
   EXPECT_EQ(failureOf(decodeHistogram,
                       ofTensor(event::TensorType::kInt32, {1, 3}, std::string(12, '\0'))),
-            "histogram: got element type 3, wanted floats or doubles, type 1 or 2");
+            "histogram: got element type 3; expected floats or doubles, type 1 or 2");
 }
 
-TEST(DecodeHistogram, DoesNotBelieveAShape) {
+TEST(DecodeHistogram, ChecksTheShapeAgainstTheData) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
   const auto failure = [](std::vector<std::int64_t> shape, std::size_t bytes) {
     return failureOf(decodeHistogram, ofTensor(event::TensorType::kDouble, std::move(shape),
                                                std::string(bytes, '\0')));
   };
   EXPECT_EQ(failure({2, 3}, 47),
-            "histogram: got 47 bytes, wanted the elements of shape (2, 3) of 8 bytes each");
+            "histogram: got 47 bytes; expected the elements of shape (2, 3) of 8 bytes each");
   // 8 * 3 * 2^62 is 0 in 64 bits.
   EXPECT_EQ(failure({kHuge, 3}, 0),
-            "histogram: got 0 bytes, wanted the elements of shape (4611686018427387904, 3) of 8 "
+            "histogram: got 0 bytes; expected the elements of shape (4611686018427387904, 3) of 8 "
             "bytes each");
   EXPECT_EQ(failure({kHuge / 2, 3}, 0),
-            "histogram: got 0 bytes, wanted the elements of shape (2305843009213693952, 3) of 8 "
+            "histogram: got 0 bytes; expected the elements of shape (2305843009213693952, 3) of 8 "
             "bytes each");
   EXPECT_EQ(failure({-1, 3}, 24),
-            "histogram: got 24 bytes, wanted the elements of shape (-1, 3) of 8 bytes each");
+            "histogram: got 24 bytes; expected the elements of shape (-1, 3) of 8 bytes each");
   EXPECT_EQ(failure(std::vector<std::int64_t>(1000, 2), 24),
-            "histogram: got 24 bytes, wanted the elements of shape of 1000 dimensions of 8 bytes "
+            "histogram: got 24 bytes; expected the elements of shape of 1000 dimensions of 8 bytes "
             "each");
 }
 
@@ -300,12 +300,12 @@ TEST(DecodePrCurve, ReadsSixRows) {
   EXPECT_THAT(curve.recall, ElementsAre(1, 0.25));
 }
 
-TEST(DecodePrCurve, SaysWhatIsNone) {
+TEST(DecodePrCurve, ReportsInvalidValues) {
   EXPECT_EQ(
       failureOf(decodePrCurve, ofTensor(event::TensorType::kFloat, {5, 1}, std::string(20, '\0'))),
-      "PR curve: got shape (5, 1), wanted (6, thresholds)");
+      "PR curve: got shape (5, 1); expected (6, thresholds)");
   EXPECT_EQ(failureOf(decodePrCurve, valueOf(kSummaryAudio)),
-            "PR curve: got the field audio, wanted a tensor");
+            "PR curve: got the field audio; expected a tensor");
 }
 
 TEST(DecodeMesh, ReadsAPart) {
@@ -325,17 +325,17 @@ TEST(DecodeMesh, ReadsAPart) {
   EXPECT_EQ(mesh.numbers.content.size(), 24U);
 }
 
-TEST(DecodeMesh, SaysWhatIsNone) {
+TEST(DecodeMesh, ReportsInvalidValues) {
   const auto failure = [](const event::Value& value) {
     MeshValue mesh;
     return decodeMesh(value, event::SummaryMetadata(), &mesh).message();
   };
   EXPECT_EQ(failure(ofTensor(event::TensorType::kUInt8, {1, 3}, "abc")),
-            "mesh: got shape (1, 3), wanted (batch, rows, 3)");
+            "mesh: got shape (1, 3); expected (batch, rows, 3)");
   EXPECT_EQ(failure(ofStrings({1, 1, 3}, {"a", "b", "c"})),
-            "mesh: got element type 7, wanted numbers");
+            "mesh: got element type 7; expected numbers");
   EXPECT_EQ(failure(ofTensor(event::TensorType::kUInt8, {1, 1, 3}, "abc")),
-            "part of a mesh: got 0, wanted 1 (vertices), 2 (faces) or 3 (colors)");
+            "mesh record: got part 0; expected 1 (vertices), 2 (faces) or 3 (colors)");
 }
 
 TEST(DecodeLayout, ReadsTheValueOfTheLayoutTag) {
@@ -354,14 +354,14 @@ TEST(DecodeLayout, ReadsTheValueOfTheLayoutTag) {
   EXPECT_THAT(layout.categories[0].charts[0].tags, ElementsAre("a"));
 }
 
-TEST(DecodeLayout, SaysWhatIsNone) {
+TEST(DecodeLayout, ReportsInvalidValues) {
   const auto failure = [](const event::Value& value) {
     CustomScalarsLayout layout;
     return decodeLayout(value, &layout).message();
   };
-  EXPECT_EQ(failure(ofStrings({2}, {"", ""})), "layout: got shape (2), wanted ()");
+  EXPECT_EQ(failure(ofStrings({2}, {"", ""})), "layout: got shape (2); expected ()");
   EXPECT_EQ(failure(ofStrings({}, {"\x12\x7f"})),
-            "not a layout of custom scalars: 2 bytes that are no tensorboard.Layout message");
+            "custom-scalars layout: got 2 other bytes; expected a tensorboard.Layout message");
 }
 
 TEST(DecodeTensor, ReadsAnyTypeOfAnyShape) {
@@ -394,11 +394,11 @@ TEST(DecodeTensor, LeavesATypeItDoesNotKnowAsItIs) {
 
 TEST(DecodeTensor, SaysWhereTheShapeLies) {
   EXPECT_EQ(failureOf(decodeTensor, ofTensor(event::TensorType::kInt64, {2}, "abcdefgh")),
-            "tensor: got 8 bytes, wanted the elements of shape (2) of 8 bytes each");
+            "tensor: got 8 bytes; expected the elements of shape (2) of 8 bytes each");
   EXPECT_EQ(failureOf(decodeTensor, ofTensor(event::TensorType::kUInt8, {0, -1}, "")),
-            "tensor: got 0 bytes, wanted the elements of shape (0, -1) of 1 bytes each");
+            "tensor: got 0 bytes; expected the elements of shape (0, -1) of 1 bytes each");
   EXPECT_EQ(failureOf(decodeTensor, valueOf(kSummaryImage)),
-            "tensor: got the field image, wanted a tensor");
+            "tensor: got the field image; expected a tensor");
 }
 
 }  // namespace

@@ -87,14 +87,14 @@ TEST(EncodeWav, RoundsFloatsToTheNearestSample) {
   EXPECT_EQ(file.clipped, 0U);
 }
 
-TEST(EncodeWav, ClipsAndCountsWhatIsOutOfRange) {
+TEST(EncodeWav, ClipsAndCountsSamplesOutOfRange) {
   const std::vector<float> samples = {1.0001F, -7, kInfinity, -kInfinity, kNan, 1};
   const WavFile file = encodeWav(samples);
   EXPECT_EQ(pcmOf(file), (Pcm{32767, -32767, 32767, -32767, 0, 32767}));
   EXPECT_EQ(file.clipped, 5U);
 }
 
-TEST(EncodeWav, KeepsLoudFloatsAndClipsWhatIsNotFinite) {
+TEST(EncodeWav, KeepsLoudFloatsAndClipsNonFiniteSamples) {
   const std::vector<double> samples = {2.5, -0.1, double{kNan}, 1e300, -double{kInfinity}};
   const WavFile file = encodeWav(samples, floatOptions());
   EXPECT_EQ(floatsOf(file), (std::vector<float>{2.5F, -0.1F, 0, 1, -1}));
@@ -147,7 +147,7 @@ TEST(CheckAudio, RejectsAnUnknownFormat) {
     options.dataFormat = format;
     expectInvalidArgument(
         [&] { checkAudio(std::vector<float>(2), options); },
-        "audio: dataFormat is \"" + options.dataFormat + "\", wanted \"LC\" or \"CL\"");
+        "got dataFormat = \"" + options.dataFormat + "\"; expected \"LC\" or \"CL\"");
   }
 }
 
@@ -157,22 +157,21 @@ TEST(CheckAudio, RejectsAShapeOfAnotherRank) {
       [&] {
         checkAudio(TensorView(samples.data(), {2, 2, 2}));
       },
-      "audio: shape (2, 2, 2) has 3 dimensions, wanted (frames) or (frames, "
-      "channels) for dataFormat \"LC\"");
-  expectInvalidArgument([&] { checkAudio(TensorView(samples.data(), {})); },
-                        "audio: shape () has 0 dimensions, wanted (frames) or (frames, channels) "
-                        "for dataFormat \"LC\"");
+      "got shape (2, 2, 2); expected (frames) or (frames, channels) for dataFormat \"LC\"");
+  expectInvalidArgument(
+      [&] { checkAudio(TensorView(samples.data(), {})); },
+      "got shape (); expected (frames) or (frames, channels) for dataFormat \"LC\"");
 }
 
-TEST(CheckAudio, RejectsSilenceOfNoLength) {
+TEST(CheckAudio, RejectsAudioWithoutSamples) {
   expectInvalidArgument([] { checkAudio(std::vector<float>()); },
-                        "audio: shape (0) has no samples");
+                        "got shape (0); expected at least one sample");
 }
 
 TEST(CheckAudio, RejectsIntegersOfUnknownScale) {
-  expectInvalidArgument([] { checkAudio(std::vector<std::int64_t>(2)); },
-                        "audio: element type int64, wanted a floating-point type (-1 to 1), int16, "
-                        "int32 or uint8");
+  expectInvalidArgument(
+      [] { checkAudio(std::vector<std::int64_t>(2)); },
+      "got element type int64; expected a floating-point type (-1 to 1), int16, int32 or uint8");
 }
 
 TEST(CheckAudio, RejectsASampleRateThatIsNotOne) {
@@ -181,7 +180,7 @@ TEST(CheckAudio, RejectsASampleRateThatIsNotOne) {
     options.sampleRate = rate;
     expectInvalidArgument(
         [&] { checkAudio(std::vector<float>(2), options); },
-        "audio: sampleRate is " + std::to_string(rate) + ", wanted 1 to 2147483647 for 1 channels");
+        "got sampleRate = " + std::to_string(rate) + "; expected 1 to 2147483647 for 1 channels");
   }
 }
 
@@ -194,7 +193,7 @@ TEST(CheckAudio, RejectsMoreBytesASecondThanTheHeaderHolds) {
       [&] {
         checkAudio(TensorView(&silence, {2, 16000}, {0, 0}), options);
       },
-      "audio: sampleRate is 192000, wanted 1 to 67108 for 16000 channels");
+      "got sampleRate = 192000; expected 1 to 67108 for 16000 channels");
 }
 
 TEST(CheckAudio, RejectsASoundWithItsDimensionsSwapped) {
@@ -203,15 +202,14 @@ TEST(CheckAudio, RejectsASoundWithItsDimensionsSwapped) {
       [&] {
         checkAudio(TensorView(&silence, {2, 44100}, {0, 0}));
       },
-      "audio: shape (2, 44100) has 44100 channels in dataFormat \"LC\", wanted "
-      "at most 32767");
+      "got 44100 channels in shape (2, 44100) with dataFormat \"LC\"; expected at most 32767");
 }
 
 TEST(CheckAudio, RejectsWhatNoRecordHolds) {
   const float silence = 0;
   expectInvalidArgument([&] { checkAudio(TensorView(&silence, {INT64_C(1) << 30}, {0})); },
-                        "audio: shape (1073741824) has 1073741824 samples, wanted at most "
-                        "1073217496: a record is below 2 GiB");
+                        "got 1073741824 samples in shape (1073741824); expected at most "
+                        "1073217496, since a record is below 2 GiB");
 }
 
 TEST(AudioValue, IsAMessageWithTheRateFramesAndChannelsOfTheFile) {

@@ -116,7 +116,7 @@ TEST(DrawBoxes, WritesALabelAboveTheBottomEdge) {
                  "????????????????????"}));
 }
 
-TEST(DrawBoxes, ShowsABoxForWhatIsNotAscii) {
+TEST(DrawBoxes, DrawsABoxForANonAsciiCharacter) {
   BoxOptions options;
   options.labels = {"\xC3\xA9"};  // one character of two bytes
   const Pixels accent = drawBoxes(filled(20, 16, 3, 255), {{2, 1, 17, 13}}, options);
@@ -230,19 +230,19 @@ TEST(BoxCorners, AreTakenFromAnyElementType) {
             (std::vector<BoxCorners>{{1, 2, 3, 4}, {5, 6, 7, 8}}));
 }
 
-TEST(BoxCorners, RejectsWhatIsNotFinite) {
+TEST(BoxCorners, RejectsNonFiniteCoordinates) {
   const float nan[] = {0, 0, 1, 1, 0, 0, std::numeric_limits<float>::quiet_NaN(), 1};
   expectInvalidArgument(
       [&] {
         boxCorners(TensorView(nan, {2, 4}));
       },
-      "boxes: right of box 1 is nan, wanted a finite number");
+      "got right of box 1 = nan; expected a finite number");
   const double infinite[] = {0, -std::numeric_limits<double>::infinity(), 1, 1};
   expectInvalidArgument(
       [&] {
         boxCorners(TensorView(infinite, {1, 4}));
       },
-      "boxes: top of box 0 is -inf, wanted a finite number");
+      "got top of box 0 = -inf; expected a finite number");
 }
 
 class CheckBoxes : public ::testing::Test {
@@ -260,12 +260,12 @@ TEST_F(CheckBoxes, TakesNoBox) {
 
 TEST_F(CheckBoxes, RejectsAnotherShape) {
   expectInvalidArgument([] { check({4}); },
-                        "boxes: shape (4), wanted (N, 4): left, top, right, bottom");
+                        "got boxes of shape (4); expected (N, 4): left, top, right, bottom");
   expectInvalidArgument(
       [] {
         check({2, 5});
       },
-      "boxes: shape (2, 5), wanted (N, 4): left, top, right, bottom");
+      "got boxes of shape (2, 5); expected (N, 4): left, top, right, bottom");
 }
 
 TEST_F(CheckBoxes, RejectsAnotherNumberOfLabels) {
@@ -275,7 +275,7 @@ TEST_F(CheckBoxes, RejectsAnotherNumberOfLabels) {
       [&] {
         check({2, 4}, options);
       },
-      "boxes: 1 labels, wanted one for each of 2 boxes, or none");
+      "got 1 labels; expected one for each of 2 boxes, or none");
 }
 
 TEST_F(CheckBoxes, RejectsAnotherNumberOfColors) {
@@ -285,14 +285,13 @@ TEST_F(CheckBoxes, RejectsAnotherNumberOfColors) {
       [&] {
         check({2, 4}, options);
       },
-      "boxes: 1 colors, wanted one for each of 2 boxes, or none");
+      "got 1 colors; expected one for each of 2 boxes, or none");
   options.labels = {"cat", "dog"};
   expectInvalidArgument(
       [&] {
         check({2, 4}, options);
       },
-      "boxes: 1 colors, wanted one for each of 2 boxes or of 2 distinct labels, "
-      "or none");
+      "got 1 colors; expected one for each of 2 boxes or of 2 distinct labels, or none");
 }
 
 TEST_F(CheckBoxes, RejectsAScaleThatLeavesNothing) {
@@ -300,23 +299,23 @@ TEST_F(CheckBoxes, RejectsAScaleThatLeavesNothing) {
       [] {
         check({2, 4}, rescaled(0));
       },
-      "boxes: rescale is 0.000000, wanted a positive number");
+      "got rescale = 0.000000; expected a positive number");
   expectInvalidArgument(
       [] {
         check({2, 4}, rescaled(std::numeric_limits<double>::infinity()));
       },
-      "boxes: rescale is inf, wanted a positive number");
+      "got rescale = inf; expected a positive number");
   expectInvalidArgument(
       [] {
         check({2, 4}, rescaled(0.2));
       },
-      "PNG: an image of 1 x 0 pixels with 3 channels, wanted positive sides");
+      "PNG: got an image of 1 x 0 pixels with 3 channels; expected positive sides");
   expectInvalidArgument(
       [] {
         check({2, 4}, rescaled(1e12));
       },
-      "PNG: an image of 2147483647 x 2147483647 pixels with 3 channels, wanted "
-      "at most 1 GiB");
+      "PNG: got an image of 2147483647 x 2147483647 pixels with 3 channels; expected at most 1 "
+      "GiB");
 }
 
 TEST_F(CheckBoxes, RejectsAnImageOfAnotherFormat) {
@@ -326,7 +325,7 @@ TEST_F(CheckBoxes, RejectsAnImageOfAnotherFormat) {
       [&] {
         check({2, 4}, options);
       },
-      "image: shape (3, 4, 5) has 3 dimensions, wanted 2 for dataFormat \"HW\"");
+      "got shape (3, 4, 5); expected 2 dimensions for dataFormat \"HW\"");
 }
 
 }  // namespace

@@ -54,8 +54,9 @@ TEST(MergeLayout, MergesWhatOccursTwiceInOneCall) {
   EXPECT_EQ(summaryOf(layout), "loss: train(c) test(d); speed: steps(b)");
 }
 
-TEST(ValidateLayout, RejectsALayoutOfNothing) {
-  expectInvalidArgument([] { checkLayout({}); }, "custom scalars: the layout has no category");
+TEST(ValidateLayout, RejectsALayoutWithoutCategories) {
+  expectInvalidArgument([] { checkLayout({}); },
+                        "got a layout without categories; expected at least one");
 }
 
 TEST(ValidateLayout, NamesTheCategoryWithoutACharts) {
@@ -63,7 +64,7 @@ TEST(ValidateLayout, NamesTheCategoryWithoutACharts) {
       [] {
         checkLayout(layoutOf({{"loss", {}}}));
       },
-      "custom scalars: category \"loss\" has no chart");
+      "got category \"loss\" without charts; expected at least one");
 }
 
 TEST(ValidateLayout, NamesTheChartWithoutTags) {
@@ -71,7 +72,7 @@ TEST(ValidateLayout, NamesTheChartWithoutTags) {
       [] {
         checkLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {})}}}));
       },
-      "custom scalars: chart \"train\" has no tags, wanted either tags or margins");
+      "got neither tags nor margins in chart \"train\"; expected one of them");
 }
 
 TEST(ValidateLayout, NamesTheChartThatIsOfTwoKinds) {
@@ -81,7 +82,7 @@ TEST(ValidateLayout, NamesTheChartThatIsOfTwoKinds) {
       [&] {
         checkLayout(layoutOf({{"loss", {chart}}}));
       },
-      "custom scalars: chart \"train\" has both tags and margins, wanted either tags or margins");
+      "got both tags and margins in chart \"train\"; expected one of them");
 }
 
 TEST(ValidateLayout, NamesTheChartWithAnEmptyTag) {
@@ -89,13 +90,13 @@ TEST(ValidateLayout, NamesTheChartWithAnEmptyTag) {
       [] {
         checkLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {"a", ""})}}}));
       },
-      "custom scalars: chart \"train\" has an empty tag");
+      "got an empty tag in chart \"train\"; expected a tag");
   expectInvalidArgument(
       [] {
         checkLayout(
             layoutOf({{"loss", {CustomScalarsChart::margin("band", {"value", "", "upper"})}}}));
       },
-      "custom scalars: chart \"band\" has an empty tag");
+      "got an empty tag in chart \"band\"; expected a tag");
 }
 
 TEST(ValidateLayout, RejectsTextsForWhichTensorBoardWouldRefuseTheLayout) {
@@ -103,17 +104,17 @@ TEST(ValidateLayout, RejectsTextsForWhichTensorBoardWouldRefuseTheLayout) {
       [] {
         checkLayout(layoutOf({{"\xff", {lines("train", "a")}}}));
       },
-      "custom scalars: category \"\xEF\xBF\xBD\" is not UTF-8");
+      "got category \"\xEF\xBF\xBD\" with invalid UTF-8; expected UTF-8");
   expectInvalidArgument(
       [] {
         checkLayout(layoutOf({{"loss", {lines("\xff", "a")}}}));
       },
-      "custom scalars: chart \"\xEF\xBF\xBD\" is not UTF-8");
+      "got chart \"\xEF\xBF\xBD\" with invalid UTF-8; expected UTF-8");
   expectInvalidArgument(
       [] {
         checkLayout(layoutOf({{"loss", {lines("train", "\xff")}}}));
       },
-      "custom scalars: tag \"\xEF\xBF\xBD\" is not UTF-8");
+      "got tag \"\xEF\xBF\xBD\" with invalid UTF-8; expected UTF-8");
 }
 
 TEST(CustomScalarsValue, IsTheLayoutUnderTensorBoardsTag) {

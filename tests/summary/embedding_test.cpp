@@ -27,27 +27,26 @@ using ::testing::SizeIs;
 const std::vector<float> kSix = {0, 1, 2, 3, 4, 5};
 const TensorView kThreePoints(kSix.data(), {3, 2});
 
-TEST(CheckEmbedding, TakesAMatrixAlone) {
+TEST(CheckEmbedding, AcceptsAMatrixAlone) {
   EXPECT_NO_THROW(checkEmbedding(kThreePoints, {}));
 }
 
-TEST(CheckEmbedding, RejectsWhatIsNoMatrix) {
-  expectInvalidArgument([] { checkEmbedding(kSix, {}); },
-                        "embedding: the matrix has the shape (6), wanted (points, dimensions), "
-                        "neither of them 0");
+TEST(CheckEmbedding, RejectsAnotherRankAndAnEmptyMatrix) {
+  expectInvalidArgument(
+      [] { checkEmbedding(kSix, {}); },
+      "got a matrix of shape (6); expected (points, dimensions), neither of them 0");
   expectInvalidArgument(
       [] {
         checkEmbedding(TensorView(kSix.data(), {0, 4}), {});
       },
-      "embedding: the matrix has the shape (0, 4), wanted (points, dimensions), "
-      "neither of them 0");
+      "got a matrix of shape (0, 4); expected (points, dimensions), neither of them 0");
 }
 
 TEST(CheckEmbedding, RejectsAnotherNumberOfLabels) {
   EmbeddingOptions options;
   options.metadata = {{"a"}, {"b"}};
   expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: metadata has 2 rows, wanted 3, one per row of the matrix");
+                        "got 2 rows of metadata; expected 3, one per row of the matrix");
 }
 
 TEST(CheckEmbedding, RejectsRaggedLabels) {
@@ -55,42 +54,42 @@ TEST(CheckEmbedding, RejectsRaggedLabels) {
   options.metadata = {{"a", "1"}, {"b"}, {"c", "3"}};
   options.metadataHeader = {"name", "class"};
   expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: metadata has 1 cells in row 1, wanted 2 as in the first one");
+                        "got 1 cells in row 1 of metadata; expected 2 as in row 0");
   options.metadata = {{}, {}, {}};
   expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: metadata has no cells in its first row, wanted at least one");
+                        "got no cells in row 0 of metadata; expected at least one");
 }
 
-TEST(CheckEmbedding, WantsATitlePerColumn) {
+TEST(CheckEmbedding, RequiresATitlePerColumn) {
   EmbeddingOptions options;
   options.metadata = {{"a", "1"}, {"b", "2"}, {"c", "3"}};
-  expectInvalidArgument(
-      [&] { checkEmbedding(kThreePoints, options); },
-      "embedding: metadataHeader has 0 titles, wanted 2, one per column of metadata");
+  expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
+                        "got 0 titles in metadataHeader; expected 2, one per column of metadata");
   options.metadataHeader = {"name", "name"};
   expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: metadataHeader has the title \"name\" twice; the projector "
-                        "knows columns by their titles");
+                        "got the title \"name\" twice in metadataHeader; expected distinct titles, "
+                        "by which the projector finds columns");
   options.metadataHeader = {"name", " "};
-  expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: metadataHeader has a blank title, which the projector cannot "
-                        "offer");
+  expectInvalidArgument(
+      [&] { checkEmbedding(kThreePoints, options); },
+      "got a blank title in metadataHeader; expected titles that the projector can list");
   options.metadataHeader = {"name", "class"};
   EXPECT_NO_THROW(checkEmbedding(kThreePoints, options));
 }
 
-TEST(CheckEmbedding, RejectsTitlesOfNothing) {
+TEST(CheckEmbedding, RejectsTitlesWithoutMetadata) {
   EmbeddingOptions options;
   options.metadataHeader = {"name"};
-  expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: metadataHeader has 1 titles, but there is no metadata");
+  expectInvalidArgument(
+      [&] { checkEmbedding(kThreePoints, options); },
+      "got 1 titles in metadataHeader and no metadata; expected a row of metadata per point");
 }
 
 TEST(CheckEmbedding, RejectsAnotherNumberOfImages) {
   EmbeddingOptions options;
   options.labelImages = TensorView(kSix.data(), {6, 1, 1, 1});
   expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: labelImages are 6 images, wanted 3, one per row of the matrix");
+                        "got 6 images in labelImages; expected 3, one per row of the matrix");
 }
 
 TEST(CheckEmbedding, RejectsImagesOfUnknownScaleAndShape) {
@@ -98,16 +97,16 @@ TEST(CheckEmbedding, RejectsImagesOfUnknownScaleAndShape) {
   EmbeddingOptions options;
   options.labelImages = TensorView(integers.data(), {3, 1, 1, 1});
   expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: labelImages have the element type int32, wanted uint8 (0 to "
-                        "255), a floating-point type (0 to 1) or bool");
+                        "got labelImages of element type int32; expected uint8 (0 to 255), a "
+                        "floating-point type (0 to 1) or bool");
   options.labelImages = TensorView(kSix.data(), {3, 2, 1, 1});
   expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: labelImages have the shape (3, 2, 1, 1) with 2 channels, "
-                        "wanted (N, C, H, W) with 1, 3 or 4");
+                        "got labelImages of shape (3, 2, 1, 1) with 2 channels; expected (N, C, H, "
+                        "W) with 1, 3 or 4 channels");
   options.labelImages = TensorView(kSix.data(), {3, 1, 2});
-  expectInvalidArgument([&] { checkEmbedding(kThreePoints, options); },
-                        "embedding: labelImages have the shape (3, 1, 2), wanted (N, C, H, W), "
-                        "none of them 0");
+  expectInvalidArgument(
+      [&] { checkEmbedding(kThreePoints, options); },
+      "got labelImages of shape (3, 1, 2); expected (N, C, H, W), none of them 0");
 }
 
 TEST(CheckEmbedding, RejectsMoreImagesThanTheProjectorCanLoad) {
@@ -121,15 +120,13 @@ TEST(CheckEmbedding, RejectsMoreImagesThanTheProjectorCanLoad) {
       [&] {
         checkEmbedding(TensorView(&element, {66'000, 1}, {0, 0}), options);
       },
-      "embedding: labelImages have the shape (66000, 1, 32, 16): 257 squares of 32 pixels to a "
-      "side are more than the 8192 pixels that the projector can load; give fewer or smaller "
-      "images");
+      "got labelImages of shape (66000, 1, 32, 16), 257 squares of 32 pixels to a side; expected "
+      "at most the 8192 pixels that the projector loads; give fewer or smaller images");
 }
 
 TEST(CheckEmbedding, RejectsATagThatNoDirectoryCanHave) {
   expectInvalidArgument([] { checkEmbeddingTag(std::string(100, '/'), 0); },
-                        "embedding: the tag makes a directory's name of 300 bytes, wanted 255 at "
-                        "most");
+                        "got a tag that makes a directory name of 300 bytes; expected at most 255");
   EXPECT_THROW(checkEmbeddingTag("", 0), Error);
   EXPECT_NO_THROW(checkEmbeddingTag("last/layer", 7));
 }
@@ -218,13 +215,13 @@ TEST(MatrixTsv, HasEveryElementType) {
   EXPECT_EQ(tsv(TensorView(&half, DType::kBFloat16, {1, 1}, {})), "0.125\n");
 }
 
-TEST(MatrixTsv, NamesWhatIsNotFiniteAsPythonReadsIt) {
+TEST(MatrixTsv, WritesNonFiniteNumbersAsPythonReadsThem) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const std::vector<double> values = {-std::nan(""), kInf, -kInf};
   EXPECT_EQ(tsv(TensorView(values.data(), {1, 3})), "nan\tinf\t-inf\n");
 }
 
-TEST(MatrixTsv, ComesInPiecesThatMakeUpTheText) {
+TEST(MatrixTsv, IsWrittenInPiecesOfTheWholeText) {
   std::vector<std::size_t> pieces;
   EXPECT_EQ(whole(detail::MatrixTsv(kThreePoints), 3, &pieces), "0\t1\n2\t3\n4\t5\n");
   EXPECT_THAT(pieces, SizeIs(3));
@@ -293,7 +290,7 @@ TEST(EmbeddingConfig, NamesTheFilesOfAnEmbedding) {
 )");
 }
 
-TEST(EmbeddingConfig, KeepsWhatIsThere) {
+TEST(EmbeddingConfig, KeepsExistingEntries) {
   const std::string before =
       "# made by hand\nmodel_checkpoint_path: \"m.ckpt\"\n"
       "embeddings < tensor_name: 'b' bookmarks_path: \"}\" >";
@@ -311,7 +308,7 @@ TEST(EmbeddingConfig, LeavesOneEntryOfAName) {
   EXPECT_EQ(detail::withEmbedding(kEntryA + kEntryA, entry("a")), kEntryA + "\n");
 }
 
-TEST(EmbeddingConfig, LeavesWhatItCannotReadAlone) {
+TEST(EmbeddingConfig, KeepsAFileThatItCannotRead) {
   for (const std::string broken : {"embeddings {", "embeddings { tensor_name: \"a }", "}",
                                    "embeddings", "[1]", "a: [1", "a: \"x\ny\""}) {
     EXPECT_EQ(detail::withEmbedding(broken, entry("a")), std::nullopt) << broken;

@@ -286,10 +286,10 @@ TEST(EncodeGif, CutsAlphaToTransparentOrOpaque) {
   EXPECT_EQ(shown.at(1).shown, (Bytes{1, 2, 3, 40, 50, 60}));
 }
 
-TEST(EncodeGif, RejectsWhatIsTooWide) {
+TEST(EncodeGif, RejectsAnImageThatIsTooWide) {
   Frames frames{65536, 1, 1, 1, Bytes(65536)};
   expectInvalidArgument([&] { encodeGif(frames, 8); },
-                        "video: a GIF of 65536 x 1 pixels, wanted at most 65535 a side");
+                        "got a GIF of 65536 x 1 pixels; expected at most 65535 pixels to a side");
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ TEST(HistogramInBins, PutsAValueOnAnEdgeIntoTheBucketOnItsRight) {
 }
 
 // numpy drops -5 and 99, and its len(values) is what tensorboardX calls num.
-TEST(HistogramInBins, CountsWhatIsOutsideOfTheEdgesBesideThem) {
+TEST(HistogramInBins, CountsValuesOutsideTheEdgesInOuterBuckets) {
   const std::vector<double> values = {1, 2, 2, 3, 4, -5, 99, 98};
   const HistogramRaw raw = computeHistogram(values, {1.0, 2.0, 3.5, 4.0}).raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(1, 1, 3, 1, 2));
@@ -203,7 +203,7 @@ TEST(HistogramInBins, PutsEqualValuesIntoOneBucket) {
   EXPECT_THAT(raw.bucketLimits, ElementsAre(0.5));
 }
 
-TEST(HistogramInBins, OfNothingFiniteIsEmpty) {
+TEST(HistogramInBins, IsEmptyWithoutFiniteValues) {
   EXPECT_THAT(computeHistogram(std::vector<float>{}, "fd").raw.bucketCounts, IsEmpty());
   const HistogramData data =
       computeHistogram(std::vector<double>{std::nan(""), kInfinity, -kInfinity, -kInfinity}, 10);
@@ -213,7 +213,7 @@ TEST(HistogramInBins, OfNothingFiniteIsEmpty) {
   EXPECT_EQ(data.negInfCount, 2U);
 }
 
-TEST(HistogramInBins, LetsNoInfinityStretchTheBuckets) {
+TEST(HistogramInBins, IgnoresInfinitiesForTheRange) {
   const HistogramRaw raw =
       computeHistogram(std::vector<double>{0, kInfinity, 4, std::nan(""), 1}, "rice").raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(2, 0, 1));
@@ -271,15 +271,15 @@ TEST(MaxBins, KeepsBucketsThatAreFewEnough) {
 TEST(CheckHistogramBins, NamesTheRulesThatThereAre) {
   expectInvalidArgument(
       [] { checkHistogramBins("freedman"); },
-      "histogram: bins is \"freedman\", wanted one of \"tensorflow\", \"auto\", \"fd\", "
-      "\"sturges\", \"doane\", \"scott\", \"rice\", \"sqrt\", a count, or edges");
+      "got bins = \"freedman\"; expected one of \"tensorflow\", \"auto\", \"fd\", \"sturges\", "
+      "\"doane\", \"scott\", \"rice\", \"sqrt\", a count, or edges");
 }
 
 TEST(CheckHistogramBins, RejectsCountsOutOfRange) {
   expectInvalidArgument([] { checkHistogramBins(0); },
-                        "histogram: bins is 0, wanted a count from 1 to 65536");
+                        "got bins = 0; expected a count from 1 to 65536");
   expectInvalidArgument([] { checkHistogramBins(65'537); },
-                        "histogram: bins is 65537, wanted a count from 1 to 65536");
+                        "got bins = 65537; expected a count from 1 to 65536");
 }
 
 TEST(CheckHistogramBins, RejectsEdgesThatDoNotAscend) {
@@ -287,25 +287,25 @@ TEST(CheckHistogramBins, RejectsEdgesThatDoNotAscend) {
       [] {
         checkHistogramBins({0.0, 2.0, 2.0});
       },
-      "histogram: bins[2] is 2.000000 after 2.000000: edges must ascend");
+      "got bins[2] = 2.000000 after 2.000000; expected increasing edges");
   expectInvalidArgument([] { checkHistogramBins(std::vector<double>{1.0}); },
-                        "histogram: bins has 1 edges, wanted at least 2");
+                        "got 1 edges in bins; expected at least 2");
   expectInvalidArgument(
       [] {
         checkHistogramBins({0.0, kInfinity});
       },
-      "histogram: bins[1] is inf, wanted a finite number: values outside of the edges are counted "
-      "in any case");
+      "got bins[1] = inf; expected a finite number; values outside the edges are counted in any "
+      "case");
 }
 
 TEST(CheckHistogramBins, RejectsANegativeLimit) {
   expectInvalidArgument([] { checkHistogramBins("fd", -1); },
-                        "histogram: maxBins is -1, wanted 0 (no limit) or more");
+                        "got maxBins = -1; expected 0 (no limit) or more");
 }
 
 TEST(CheckHistogramBins, IsAskedBeforeAnElementIsRead) {
   expectInvalidArgument([] { computeHistogram(std::vector<float>{}, 0); },
-                        "histogram: bins is 0, wanted a count from 1 to 65536");
+                        "got bins = 0; expected a count from 1 to 65536");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST(ComputeHistogram, CountsNansAndInfinitiesApart) {
   EXPECT_EQ(data.raw.sumSquares, 5);
 }
 
-TEST(ComputeHistogram, OfNothingIsEmpty) {
+TEST(ComputeHistogram, IsEmptyWithoutValues) {
   const HistogramData data = computeHistogram(std::vector<float>{});
   expectSame(data.raw, HistogramRaw{});
   EXPECT_EQ(data.nanCount + data.posInfCount + data.negInfCount, 0U);

@@ -182,8 +182,8 @@ TEST(ValidateHistogram, NamesBothLengths) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits.push_back(4);
   expectInvalidArgument([&] { checkHistogram(histogram); },
-                        "histogram: got 3 bucketLimits and 2 bucketCounts, wanted as many of both: "
-                        "the right edge and the count of each bucket");
+                        "got 3 bucketLimits and 2 bucketCounts; expected equally many: the right "
+                        "edge and the count of each bucket");
 }
 
 TEST(ValidateHistogram, NamesTheFirstEdgeThatDoesNotAscend) {
@@ -191,45 +191,42 @@ TEST(ValidateHistogram, NamesTheFirstEdgeThatDoesNotAscend) {
   histogram.bucketLimits = {1, 2.5, 2.5, 0};
   histogram.bucketCounts = {1, 1, 1, 1};
   expectInvalidArgument([&] { checkHistogram(histogram); },
-                        "histogram: bucketLimits[2] is 2.5, wanted more than bucketLimits[1] is "
-                        "2.5: edges must ascend");
+                        "got bucketLimits[2] = 2.5 after 2.5; expected increasing limits");
 }
 
 TEST(ValidateHistogram, NamesAnEdgeThatIsNotANumber) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits[1] = std::nan("");
   expectInvalidArgument([&] { checkHistogram(histogram); },
-                        "histogram: bucketLimits[1] is nan, wanted a finite number");
+                        "got bucketLimits[1] = nan; expected a finite number");
 }
 
 TEST(ValidateHistogram, NamesAnInfiniteInnerEdge) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits[0] = -kInfinity;
   expectInvalidArgument([&] { checkHistogram(histogram); },
-                        "histogram: bucketLimits[0] is -inf, wanted a finite number");
+                        "got bucketLimits[0] = -inf; expected a finite number");
 }
 
 TEST(ValidateHistogram, NamesANegativeCount) {
   HistogramRaw histogram = valid();
   histogram.bucketCounts[1] = -1;
   expectInvalidArgument([&] { checkHistogram(histogram); },
-                        "histogram: bucketCounts[1] is -1, wanted a finite number not below 0");
+                        "got bucketCounts[1] = -1; expected a finite number, 0 or more");
 }
 
 TEST(ValidateHistogram, NamesMinAndMaxTheWrongWayRound) {
   HistogramRaw histogram = valid();
   histogram.min = 3;
   expectInvalidArgument([&] { checkHistogram(histogram); },
-                        "histogram: min is 3 and max is 2.5, wanted finite numbers with min not "
-                        "above max");
+                        "got min = 3 and max = 2.5; expected finite numbers, min at most max");
 }
 
 TEST(ValidateHistogram, NamesAnInfiniteMaximum) {
   HistogramRaw histogram = valid();
   histogram.max = kInfinity;
   expectInvalidArgument([&] { checkHistogram(histogram); },
-                        "histogram: min is 0.5 and max is inf, wanted finite numbers with min not "
-                        "above max");
+                        "got min = 0.5 and max = inf; expected finite numbers, min at most max");
 }
 
 }  // namespace

@@ -120,27 +120,28 @@ TEST(CheckHparams, AcceptsEveryTypeWithAndWithoutARecord) {
 }
 
 TEST(CheckHparams, RefusesMissingAndRepeatedNames) {
-  expectInvalidArgument([] { checkHparams({}, {}, {}); }, "hparams: got none, wanted at least one");
+  expectInvalidArgument([] { checkHparams({}, {}, {}); },
+                        "got no hyperparameters; expected at least one");
   expectInvalidArgument(
       [] {
         checkHparams({{"", 1}}, {}, {});
       },
-      "hparams: hyperparameter without a name");
+      "got hyperparameter without a name; expected a name");
   expectInvalidArgument(
       [] {
         checkHparams({{"lr", 1}, {"lr", 2}}, {}, {});
       },
-      "hparams: hyperparameter \"lr\" is there twice");
+      "got hyperparameter \"lr\" twice; expected distinct names");
   expectInvalidArgument(
       [] {
         checkHparams({{"lr", 1}}, {{"", 1}}, {});
       },
-      "hparams: metric without a name");
+      "got metric without a name; expected a name");
   expectInvalidArgument(
       [] {
         checkHparams({{"lr", 1}}, {{"loss", 1}, {"loss", 2}}, {});
       },
-      "hparams: metric \"loss\" is there twice");
+      "got metric \"loss\" twice; expected distinct names");
 }
 
 TEST(CheckHparams, RefusesARecordWithMissingOrRepeatedNames) {
@@ -148,14 +149,14 @@ TEST(CheckHparams, RefusesARecordWithMissingOrRepeatedNames) {
       [] {
         checkHparams({{"lr", 1}}, {}, withExperiment({""}));
       },
-      "hparams: experiment record: hyperparameter without a name");
+      "got in the experiment record the hyperparameter without a name; expected a name");
   HparamsOptions options = withExperiment({"lr"});
   options.experiment->metrics = {{"loss"}, {"loss"}};
   expectInvalidArgument(
       [&] {
         checkHparams({{"lr", 1}}, {}, options);
       },
-      "hparams: experiment record: metric \"loss\" is there twice");
+      "got in the experiment record the metric \"loss\" twice; expected distinct names");
 }
 
 TEST(CheckHparams, RefusesDomainsThatAreNone) {
@@ -164,19 +165,15 @@ TEST(CheckHparams, RefusesDomainsThatAreNone) {
       [&] {
         checkHparams(hparams, {}, withExperiment(discrete("lr", {0.1, "high"})));
       },
-      "hparams: the discrete values of \"lr\" begin with a number and have a text, wanted one "
-      "type");
-  expectInvalidArgument(
-      [&] { checkHparams(hparams, {}, withExperiment(interval("lr", 1, 0.5))); },
-      "hparams: the interval of \"lr\" goes from 1 to 0.5, wanted the least value "
-      "first");
+      "got a number and a text among the discrete values of \"lr\"; expected values of one type");
+  expectInvalidArgument([&] { checkHparams(hparams, {}, withExperiment(interval("lr", 1, 0.5))); },
+                        "got the interval 1 to 0.5 for \"lr\"; expected the least value first");
   expectInvalidArgument([&] { checkHparams(hparams, {}, withExperiment(interval("lr", 0, kNaN))); },
-                        "hparams: the interval of \"lr\" goes from 0 to \"NaN\", wanted the least "
-                        "value first");
+                        "got the interval 0 to \"NaN\" for \"lr\"; expected the least value first");
   HparamInfo both = interval("lr", 0, 1);
   both.discrete = {1};
   expectInvalidArgument([&] { checkHparams(hparams, {}, withExperiment(both)); },
-                        "hparams: \"lr\" has discrete values and an interval, wanted one of them");
+                        "got discrete values and an interval for \"lr\"; expected one of them");
 }
 
 TEST(CheckHparams, RefusesAValueOutsideItsDomain) {
@@ -184,17 +181,17 @@ TEST(CheckHparams, RefusesAValueOutsideItsDomain) {
       [] {
         checkHparams({{"lr", 2}}, {}, withExperiment(interval("lr", 0, 1)));
       },
-      "hparams: \"lr\" is 2, wanted what its experiment record allows: 0 to 1");
+      "got \"lr\" = 2; expected 0 to 1, as the experiment record says");
   expectInvalidArgument(
       [] {
         checkHparams({{"lr", "high"}}, {}, withExperiment(interval("lr", 0, 1)));
       },
-      "hparams: \"lr\" is \"high\", wanted what its experiment record allows: 0 to 1");
+      "got \"lr\" = \"high\"; expected 0 to 1, as the experiment record says");
   expectInvalidArgument(
       [] {
         checkHparams({{"amp", false}}, {}, withExperiment(discrete("amp", {true})));
       },
-      "hparams: \"amp\" is false, which is none of the 1 values of its experiment record");
+      "got \"amp\" = false; expected one of the 1 values in the experiment record");
 }
 
 }  // namespace

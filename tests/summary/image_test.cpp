@@ -124,7 +124,7 @@ TEST_F(ImagePixels, RejectsIntegersOfUnknownScale) {
       [&] {
         imagePixels(TensorView(integers.data(), {2, 2}), "HW");
       },
-      "image: element type int64, wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
+      "got element type int64; expected uint8 (0 to 255), a floating-point type (0 to 1) or bool");
 }
 
 TEST_F(ImagePixels, RejectsAnUnknownFormat) {
@@ -133,8 +133,8 @@ TEST_F(ImagePixels, RejectsAnUnknownFormat) {
         [&] {
           imagePixels(bytes({3, 2, 2}), format);
         },
-        "image: dataFormat is \"" + std::string(format) +
-            "\", wanted the letters of \"CHW\" or \"HW\" in any order");
+        "got dataFormat = \"" + std::string(format) +
+            "\"; expected the letters of \"CHW\" or \"HW\" in any order");
   }
 }
 
@@ -143,7 +143,7 @@ TEST_F(ImagePixels, RejectsAShapeOfAnotherRank) {
       [&] {
         imagePixels(bytes({2, 2}), "CHW");
       },
-      "image: shape (2, 2) has 2 dimensions, wanted 3 for dataFormat \"CHW\"");
+      "got shape (2, 2); expected 3 dimensions for dataFormat \"CHW\"");
 }
 
 TEST_F(ImagePixels, RejectsTwoChannels) {
@@ -151,7 +151,7 @@ TEST_F(ImagePixels, RejectsTwoChannels) {
       [&] {
         imagePixels(bytes({2, 3, 4}), "CHW");
       },
-      "image: shape (2, 3, 4) has 2 channels in dataFormat \"CHW\", wanted 1, 3 or 4");
+      "got 2 channels in shape (2, 3, 4) with dataFormat \"CHW\"; expected 1, 3 or 4");
 }
 
 TEST_F(ImagePixels, RejectsAnEmptyImage) {
@@ -159,7 +159,7 @@ TEST_F(ImagePixels, RejectsAnEmptyImage) {
       [&] {
         imagePixels(bytes({3, 0, 4}), "CHW");
       },
-      "image: shape (3, 0, 4) has no pixels");
+      "got shape (3, 0, 4); expected at least one pixel");
 }
 
 TEST_F(ImagePixels, AreCheckedWithoutReadingAnElement) {
@@ -171,8 +171,7 @@ TEST_F(ImagePixels, AreCheckedWithoutReadingAnElement) {
       [&] {
         checkImage(TensorView(nowhere, {5, 2, 2}), "CHW");
       },
-      "image: shape (5, 2, 2) has 5 channels in dataFormat \"CHW\", wanted 1, 3 "
-      "or 4");
+      "got 5 channels in shape (5, 2, 2) with dataFormat \"CHW\"; expected 1, 3 or 4");
 }
 
 using ImageGrid = ImagePixels;
@@ -208,16 +207,15 @@ TEST_F(ImageGrid, RejectsTheFormatOfOneImage) {
       [&] {
         imageGrid(bytes({3, 2, 2}), "CHW");
       },
-      "image: dataFormat is \"CHW\", wanted the letters of \"NCHW\" or \"NHW\" "
-      "in any order");
+      "got dataFormat = \"CHW\"; expected the letters of \"NCHW\" or \"NHW\" in any order");
 }
 
 TEST_F(ImageGrid, RejectsASideThatNoImageHas) {
   // One element, repeated: an image that needs no memory until it is copied.
   const TensorView huge(bytes_.data(), {16, 1, 1, INT64_C(1) << 29}, {0, 0, 0, 0});
-  expectInvalidArgument([&] { imageGrid(huge, "NCHW"); },
-                        "PNG: an image of 4294967296 x 2 pixels with 1 channels, wanted at most "
-                        "1 GiB");
+  expectInvalidArgument(
+      [&] { imageGrid(huge, "NCHW"); },
+      "PNG: got an image of 4294967296 x 2 pixels with 1 channels; expected at most 1 GiB");
 }
 
 TEST(ImageValue, IsAMessageThatTorchsReadersKnow) {

@@ -93,7 +93,7 @@ TEST_F(Mesh, NamesTheIntegerColorThatIsNoByte) {
       [&] {
         colorBytes(TensorView(colors.data(), {1, 3, 3}));
       },
-      "mesh: colors[0, 1, 1] is 256, wanted 0 to 255");
+      "got colors[0, 1, 1] = 256; expected 0 to 255");
 }
 
 TEST_F(Mesh, StoresFacesAs32BitIntegers) {
@@ -112,18 +112,18 @@ TEST_F(Mesh, NamesTheFaceWithoutItsVertex) {
       [&] {
         meshTensors(vertices, withFaces(TensorView(faces.data(), {2, 2, 3})));
       },
-      "mesh: faces[1, 1, 2] is 3, wanted 0 to 2");
+      "got faces[1, 1, 2] = 3; expected 0 to 2");
   faces[1] = -1;
   expectInvalidArgument(
       [&] {
         meshTensors(vertices, withFaces(TensorView(faces.data(), {2, 2, 3})));
       },
-      "mesh: faces[0, 0, 1] is -1, wanted 0 to 2");
+      "got faces[0, 0, 1] = -1; expected 0 to 2");
 }
 
 TEST_F(Mesh, RejectsFacesThatAreNotIntegers) {
   expectInvalidArgument([&] { checkMesh(triangle_, withFaces(triangle_)); },
-                        "mesh: faces of element type float32, wanted an integer type");
+                        "got faces of element type float32; expected an integer type");
 }
 
 TEST_F(Mesh, RejectsPointsThatAreNotInSpace) {
@@ -131,11 +131,10 @@ TEST_F(Mesh, RejectsPointsThatAreNotInSpace) {
       [&] {
         checkMesh(TensorView(coordinates_.data(), {4, 2}));
       },
-      "mesh: vertices of shape (4, 2), wanted (batch, vertices, 3) or (vertices, "
-      "3)");
+      "got vertices of shape (4, 2); expected (batch, vertices, 3) or (vertices, 3)");
   expectInvalidArgument(
       [&] { checkMesh(coordinates_); },
-      "mesh: vertices of shape (9), wanted (batch, vertices, 3) or (vertices, 3)");
+      "got vertices of shape (9); expected (batch, vertices, 3) or (vertices, 3)");
 }
 
 TEST_F(Mesh, RejectsAMeshOfNoVertices) {
@@ -143,7 +142,7 @@ TEST_F(Mesh, RejectsAMeshOfNoVertices) {
       [&] {
         checkMesh(TensorView(coordinates_.data(), {1, 0, 3}));
       },
-      "mesh: shape (1, 0, 3) has no vertices");
+      "got vertices of shape (1, 0, 3); expected at least one of the vertices");
 }
 
 TEST_F(Mesh, RejectsColorsOfAnotherShape) {
@@ -151,7 +150,7 @@ TEST_F(Mesh, RejectsColorsOfAnotherShape) {
       [&] {
         checkMesh(triangle_, withColors(TensorView(coordinates_.data(), {1, 2, 3})));
       },
-      "mesh: colors of shape (1, 2, 3), wanted the vertices' shape (1, 3, 3)");
+      "got colors of shape (1, 2, 3); expected the vertices' shape (1, 3, 3)");
 }
 
 TEST_F(Mesh, RejectsFacesOfAnotherBatch) {
@@ -160,7 +159,7 @@ TEST_F(Mesh, RejectsFacesOfAnotherBatch) {
       [&] {
         checkMesh(triangle_, withFaces(TensorView(faces.data(), {2, 1, 3})));
       },
-      "mesh: faces of shape (2, 1, 3), wanted a batch of 1 as the vertices of shape (1, 3, 3)");
+      "got faces of shape (2, 1, 3); expected a batch of 1 as in the vertices of shape (1, 3, 3)");
 }
 
 TEST_F(Mesh, RejectsWhatNoRecordHolds) {
@@ -168,12 +167,12 @@ TEST_F(Mesh, RejectsWhatNoRecordHolds) {
   const TensorView vertices(coordinates_.data(), {1, 150'000'000, 3}, {0, 0, 0});
   checkMesh(vertices);
   const std::string message =
-      "mesh: vertices of shape (1, 150000000, 3) with their colors and faces have more than "
-      "2146435072 bytes: a record is below 2 GiB";
+      "got vertices of shape (1, 150000000, 3) with their colors and faces; expected at most "
+      "2146435072 bytes, since a record is below 2 GiB";
   expectInvalidArgument([&] { checkMesh(vertices, withColors(vertices)); }, message);
 }
 
-TEST_F(Mesh, TakesAJsonObjectAsSettings) {
+TEST_F(Mesh, AcceptsAJsonObjectAsSettings) {
   for (const char* json : {"", "{}", " {\"camera\": {\"cls\": \"PerspectiveCamera\"}}\n",
                            R"({"a": "}\"]", "b": [1]})"}) {
     EXPECT_NO_THROW(checkMesh(triangle_, withConfig(json))) << json;
@@ -184,10 +183,10 @@ TEST_F(Mesh, RejectsSettingsThatAreNoJsonObject) {
   for (const char* json : {" ", "null", "[]", "{", "{}}", "{]", "{\"a\": [}]", "{\"a}", "{} x"}) {
     expectInvalidArgument(
         [&] { checkMesh(triangle_, withConfig(json)); },
-        "mesh: configJson is " + std::string(json) + ", wanted a JSON object in UTF-8");
+        "got configJson = " + std::string(json) + "; expected a JSON object in UTF-8");
   }
   expectInvalidArgument([&] { checkMesh(triangle_, withConfig("{\"\xff\": 1}")); },
-                        "mesh: configJson is {\"\xEF\xBF\xBD\": 1}, wanted a JSON object in UTF-8");
+                        "got configJson = {\"\xEF\xBF\xBD\": 1}; expected a JSON object in UTF-8");
 }
 
 TEST_F(Mesh, IsAValueForEachPart) {

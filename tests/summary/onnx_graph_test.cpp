@@ -180,11 +180,13 @@ TEST(OnnxGraph, RefusesAValueThatNothingMakes) {
   OnnxGraph graph;
   graph.nodes = {onnxNode("relu", "Relu", {"x"}, {"y"})};
   expectInvalidArgument([&] { onnxGraph(modelOf(graph)); },
-                        "onnx: \"m\": the node \"relu\" reads \"x\", which nothing makes");
+                        "addOnnxGraph \"m\": got the node \"relu\" that reads \"x\"; expected a "
+                        "value that a node, an input or an initializer provides");
   graph.nodes.clear();
   graph.outputs = {{"y"}};
   expectInvalidArgument([&] { onnxGraph(modelOf(graph)); },
-                        "onnx: \"m\": the output \"y\" reads \"y\", which nothing makes");
+                        "addOnnxGraph \"m\": got the output \"y\" that reads \"y\"; expected a "
+                        "value that a node, an input or an initializer provides");
 }
 
 TEST(GraphNames, KeepWhatCannotBeMistakenForAnEdge) {

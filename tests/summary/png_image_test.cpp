@@ -47,8 +47,9 @@ TEST(PngImage, MayHaveChunksOfAnyKind) {
 
 TEST(PngImage, IsRefusedWithoutTheSignature) {
   for (const std::string bytes : {"", "\x89PNG", "GIF89a and more"}) {
-    expectInvalidArgument([&] { pngImage(bytes); },
-                          "PNG: the bytes do not begin with the signature of a PNG file");
+    expectInvalidArgument(
+        [&] { pngImage(bytes); },
+        "pngImage: got bytes without the signature of a PNG file; expected a PNG file");
   }
 }
 
@@ -56,8 +57,8 @@ TEST(PngImage, IsRefusedWhereverItIsCutShort) {
   const std::string file = filed();
   for (std::size_t size = 8; size < file.size(); ++size) {
     expectInvalidArgument([&] { pngImage(file.substr(0, size)); },
-                          "PNG: the bytes end within a chunk, after " + std::to_string(size) +
-                              " of them; wanted a whole file");
+                          "pngImage: got a PNG file that ends inside a chunk, after " +
+                              std::to_string(size) + " bytes; expected a whole file");
   }
 }
 
@@ -65,8 +66,9 @@ TEST(PngImage, IsRefusedWithADamagedHeader) {
   for (std::size_t at = 12; at < 33; ++at) {
     std::string file = filed();
     file[at] = static_cast<char>(file[at] ^ 1);
-    expectInvalidArgument([&] { pngImage(file); },
-                          "PNG: the first chunk is no intact header (IHDR)");
+    expectInvalidArgument(
+        [&] { pngImage(file); },
+        "pngImage: got a first chunk that is not an intact header (IHDR); expected a PNG file");
   }
 }
 
@@ -86,7 +88,7 @@ TEST(PngImage, IsCheckedWhenItIsCaptured) {
       [] {
         FigureTraits<PngImage>::capture({1, 1, "no picture"});
       },
-      "PNG: the bytes do not begin with the signature of a PNG file");
+      "pngImage: got bytes without the signature of a PNG file; expected a PNG file");
 }
 
 }  // namespace

@@ -143,8 +143,9 @@ TEST(EncodePng, HardlyGrowsNoise) {
 }
 
 TEST(EncodePng, RejectsTwoChannels) {
-  expectInvalidArgument([] { encodePng(blank(2, 3, 2)); },
-                        "PNG: an image of 2 x 3 pixels with 2 channels, wanted 1, 3 or 4 channels");
+  expectInvalidArgument(
+      [] { encodePng(blank(2, 3, 2)); },
+      "PNG: got an image of 2 x 3 pixels with 2 channels; expected 1, 3 or 4 channels");
 }
 
 TEST(EncodePng, RejectsAnEmptySide) {
@@ -152,7 +153,7 @@ TEST(EncodePng, RejectsAnEmptySide) {
       [] {
         encodePng(Pixels{0, 3, 1, {}});
       },
-      "PNG: an image of 0 x 3 pixels with 1 channels, wanted positive sides");
+      "PNG: got an image of 0 x 3 pixels with 1 channels; expected positive sides");
 }
 
 TEST(EncodePng, RejectsAnotherNumberOfBytes) {
@@ -160,7 +161,7 @@ TEST(EncodePng, RejectsAnotherNumberOfBytes) {
       [] {
         encodePng(Pixels{2, 2, 1, {1, 2, 3}});
       },
-      "PNG: an image of 2 x 2 pixels with 1 channels has 3 bytes, wanted 4");
+      "PNG: got 3 bytes for an image of 2 x 2 pixels with 1 channels; expected 4");
 }
 
 TEST(EncodePng, RejectsMoreThanAGibibyte) {
@@ -168,7 +169,7 @@ TEST(EncodePng, RejectsMoreThanAGibibyte) {
       [] {
         encodePng(Pixels{1 << 15, 1 << 15, 4, {}});
       },
-      "PNG: an image of 32768 x 32768 pixels with 4 channels, wanted at most 1 GiB");
+      "PNG: got an image of 32768 x 32768 pixels with 4 channels; expected at most 1 GiB");
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST_F(PrCurve, HasNoUpperBoundOfThresholdsAsThePeersHave) {
   EXPECT_EQ(counts.falsePositives[501], 0);
 }
 
-TEST_F(PrCurve, OfNothingIsZero) {
+TEST_F(PrCurve, IsZeroWithoutValues) {
   const PrCurveCounts counts =
       computePrCurve(std::vector<int>(), std::vector<float>(), thresholds(3));
   EXPECT_EQ(counts.truePositives, (Numbers{0, 0, 0}));
@@ -122,16 +122,16 @@ TEST_F(PrCurve, NamesThePredictionThatIsNoProbability) {
       [&] {
         computePrCurve(labels_, std::vector<float>{0, 0, 0, 1.5F, 0, 0, 0, 0});
       },
-      "PR curve: predictions[3] is 1.5, wanted 0 to 1");
+      "got predictions[3] = 1.5; expected 0 to 1");
   expectInvalidArgument(
       [&] {
         computePrCurve(labels_, Numbers{0, 0, 0, 0, 0, 0, 0, -1e-9});
       },
-      "PR curve: predictions[7] is -1e-09, wanted 0 to 1");
+      "got predictions[7] = -1e-09; expected 0 to 1");
   std::vector<float> many(3000);
   many[2500] = kNan;
   expectInvalidArgument([&] { computePrCurve(std::vector<int>(3000), many); },
-                        "PR curve: predictions[2500] is nan, wanted 0 to 1");
+                        "got predictions[2500] = nan; expected 0 to 1");
 }
 
 TEST_F(PrCurve, NamesTheLabelThatIsNaN) {
@@ -139,28 +139,28 @@ TEST_F(PrCurve, NamesTheLabelThatIsNaN) {
       [&] {
         computePrCurve(std::vector<float>{0, kNan}, std::vector<float>(2));
       },
-      "PR curve: labels[1] is nan, wanted a truth value");
+      "got labels[1] = nan; expected a truth value");
 }
 
-TEST_F(PrCurve, NamesTheWeightThatIsNone) {
+TEST_F(PrCurve, NamesTheInvalidWeight) {
   PrCurveOptions options;
   const Numbers negative = {1, 1, 1, 1, 1, -2, 1, 1};
   options.weights = negative;
   expectInvalidArgument([&] { computePrCurve(labels_, predictions_, options); },
-                        "PR curve: weights[5] is -2, wanted a finite number not below 0");
+                        "got weights[5] = -2; expected a finite number, 0 or more");
   const std::vector<float> one = {kNan};
   options.weights = one;
   expectInvalidArgument([&] { computePrCurve(labels_, predictions_, options); },
-                        "PR curve: weights[0] is nan, wanted a finite number not below 0");
+                        "got weights[0] = nan; expected a finite number, 0 or more");
 }
 
 TEST_F(PrCurve, RejectsWeightsThatAddUpToMoreThanTheFormatHolds) {
   PrCurveOptions options = thresholds(2);
   const Numbers weights(8, 1e38);
   options.weights = weights;
-  expectInvalidArgument([&] { computePrCurve(labels_, predictions_, options); },
-                        "PR curve: truePositives[0] is 4e+38, wanted a number not below 0 that is "
-                        "finite in binary32");
+  expectInvalidArgument(
+      [&] { computePrCurve(labels_, predictions_, options); },
+      "got truePositives[0] = 4e+38; expected a number, 0 or more, that is finite in binary32");
 }
 
 TEST_F(PrCurve, RejectsLengthsThatDiffer) {
@@ -168,20 +168,19 @@ TEST_F(PrCurve, RejectsLengthsThatDiffer) {
       [&] {
         checkPrCurve(TensorView(labels_.data(), {2, 4}), std::vector<float>(7));
       },
-      "PR curve: got 8 labels of shape (2, 4) and 7 predictions of shape (7), wanted as many of "
-      "both");
+      "got 8 labels of shape (2, 4) and 7 predictions of shape (7); expected equally many");
   PrCurveOptions options;
   const Numbers weights(2);
   options.weights = weights;
   expectInvalidArgument([&] { checkPrCurve(labels_, predictions_, options); },
-                        "PR curve: got 2 weights of shape (2), wanted 8, one for each label, or 1");
+                        "got 2 weights of shape (2); expected 8, one for each label, or 1");
 }
 
 TEST_F(PrCurve, RejectsFewerThanTwoThresholds) {
   for (const int count : {1, 0, -5}) {
     expectInvalidArgument(
         [&] { checkPrCurve(labels_, predictions_, thresholds(count)); },
-        "PR curve: numThresholds is " + std::to_string(count) + ", wanted 2 to 89434794");
+        "got numThresholds = " + std::to_string(count) + "; expected 2 to 89434794");
   }
 }
 
@@ -193,25 +192,25 @@ TEST(ValidatePrCurve, NamesTheMemberOfAnotherLength) {
   PrCurveCounts counts = counted();
   counts.precision.pop_back();
   expectInvalidArgument([&] { checkPrCurve(counts); },
-                        "PR curve: got 2 truePositives and 1 precision, wanted as many of both");
+                        "got 2 truePositives and 1 precision; expected equally many");
 }
 
 TEST(ValidatePrCurve, RejectsFewerThanTwoThresholds) {
   expectInvalidArgument([] { checkPrCurve({}); },
-                        "PR curve: the number of truePositives is 0, wanted 2 to 89434794");
+                        "got the number of truePositives = 0; expected 2 to 89434794");
 }
 
 TEST(ValidatePrCurve, NamesTheElementThatIsNoCount) {
   PrCurveCounts counts = counted();
   counts.falseNegatives[1] = -1;
-  expectInvalidArgument([&] { checkPrCurve(counts); },
-                        "PR curve: falseNegatives[1] is -1, wanted a number not below 0 that is "
-                        "finite in binary32");
+  expectInvalidArgument(
+      [&] { checkPrCurve(counts); },
+      "got falseNegatives[1] = -1; expected a number, 0 or more, that is finite in binary32");
   counts = counted();
   counts.recall[0] = double{kNan};
-  expectInvalidArgument([&] { checkPrCurve(counts); },
-                        "PR curve: recall[0] is nan, wanted a number not below 0 that is finite in "
-                        "binary32");
+  expectInvalidArgument(
+      [&] { checkPrCurve(counts); },
+      "got recall[0] = nan; expected a number, 0 or more, that is finite in binary32");
 }
 
 TEST(PrCurveValue, HasARowForEachMemberInTensorBoardsOrder) {

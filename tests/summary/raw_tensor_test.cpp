@@ -42,14 +42,14 @@ TEST(RawTensor, CopiesATransposedViewInItsOwnOrder) {
   EXPECT_EQ(tensor.content, bytesOf<double>({1, 3, 5, 2, 4, 6}));
 }
 
-TEST(RawTensor, TakesAScalar) {
+TEST(RawTensor, AcceptsAScalar) {
   const float number = 7;
   const event::Tensor tensor = rawTensor(TensorView(&number, {}));
   EXPECT_TRUE(tensor.shape.empty());
   EXPECT_EQ(tensor.content, bytesOf<float>({7}));
 }
 
-TEST(RawTensor, TakesAnEmptyTensor) {
+TEST(RawTensor, AcceptsAnEmptyTensor) {
   const event::Tensor tensor = rawTensor(TensorView(static_cast<const float*>(nullptr), {2, 0}));
   EXPECT_EQ(tensor.shape, (std::vector<std::int64_t>{2, 0}));
   EXPECT_EQ(tensor.content, "");
@@ -62,8 +62,8 @@ TEST(CheckRawTensor, RejectsWhatNoRecordHolds) {
       [&] {
         checkRawTensor(TensorView(&number, {INT64_C(1) << 20, 256}, {0, 0}));
       },
-      "tensor: shape (1048576, 256) of float64 has more than 2146435072 bytes: a record is below "
-      "2 GiB");
+      "got shape (1048576, 256) of float64; expected at most 2146435072 bytes, since a record is "
+      "below 2 GiB");
 }
 
 TEST(TensorValue, IsOfThePluginThatTorchNames) {

@@ -14,9 +14,8 @@ TEST(CheckTag, AcceptsAnyNameButTheEmptyOne) {
 }
 
 TEST(CheckTag, RejectsTheEmptyTag) {
-  expectInvalidArgument(
-      [] { checkTag(""); },
-      "the tag is empty: wanted a name of at least one character, such as \"loss/train\"");
+  expectInvalidArgument([] { checkTag(""); },
+                        "tag: got an empty string; expected a name such as \"loss/train\"");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(TensorView, TellsTheBytesOfItsElementsLaidOutDensely) {
   EXPECT_EQ(TensorView(kData, {3, 0}).nbytes(), 0U);
 }
 
-TEST(TensorView, TakesAVectorAsRankOne) {
+TEST(TensorView, ViewsAVectorAsRankOne) {
   const std::vector<std::int64_t> values = {1, 2, 3};
   const TensorView view = values;
   EXPECT_EQ(view.shape(), (Sizes{3}));
@@ -71,7 +71,7 @@ TEST(TensorView, RejectsANegativeDimension) {
       [] {
         TensorView(kData, {2, -1});
       },
-      "tensor of shape (2, -1): a dimension is negative");
+      "TensorView: got shape (2, -1); expected dimensions of 0 or more");
 }
 
 TEST(TensorView, RejectsAnotherNumberOfStrides) {
@@ -79,12 +79,12 @@ TEST(TensorView, RejectsAnotherNumberOfStrides) {
       [] {
         TensorView(kData, {2, 3}, {1});
       },
-      "tensor of shape (2, 3): got 1 strides, wanted 2");
+      "TensorView: got 1 strides for shape (2, 3); expected 2");
 }
 
 TEST(TensorView, RejectsNullDataWithElements) {
   expectInvalidArgument([] { TensorView(static_cast<const float*>(nullptr), {2}); },
-                        "tensor of shape (2): the data pointer is null");
+                        "TensorView: got a null data pointer for shape (2); expected the elements");
 }
 
 TEST(TensorView, RejectsMoreElementsThanCanBeCounted) {
@@ -92,10 +92,10 @@ TEST(TensorView, RejectsMoreElementsThanCanBeCounted) {
       [] {
         TensorView(kData, {INT64_C(1) << 32, INT64_C(1) << 32});
       },
-      "tensor of shape (4294967296, 4294967296): more than 2^63 - 1 elements");
+      "TensorView: got shape (4294967296, 4294967296); expected at most 2^63 - 1 elements");
 }
 
-TEST(DType, KnowsItsSizeAndName) {
+TEST(DType, HasASizeAndAName) {
   EXPECT_EQ(dtypeSize(DType::kBool), 1U);
   EXPECT_EQ(dtypeSize(DType::kBFloat16), 2U);
   EXPECT_EQ(dtypeSize(DType::kUInt32), 4U);

@@ -26,7 +26,7 @@ TEST(TextValue, IsAScalarStringOfTheTextPlugin) {
   EXPECT_EQ(value.metadata->description, "what changed");
 }
 
-TEST(TextValue, ReplacesWhatIsNotUtf8) {
+TEST(TextValue, ReplacesInvalidUtf8) {
   const event::Value value = textValue("note", "caf\xe9 \xF0\x9F\x98\x80");
   EXPECT_EQ(std::get<event::Tensor>(value.data).strings,
             std::vector<std::string>{"caf\xEF\xBF\xBD \xF0\x9F\x98\x80"});
@@ -51,15 +51,16 @@ TEST(TextTable, NamesTheFirstRowOfAnotherLength) {
       [] {
         textTable({{"a", "b", "c"}, {"d", "e", "f"}, {"g"}, {}});
       },
-      "table: row 2 has 1 cells, wanted 3");
+      "got 1 cells in row 2; expected 3");
 }
 
-TEST(TextTable, RejectsATableOfNothing) {
-  expectInvalidArgument([] { textTable(std::vector<std::string>()); }, "table: there is no row");
+TEST(TextTable, RejectsATableWithoutCells) {
+  expectInvalidArgument([] { textTable(std::vector<std::string>()); },
+                        "got no rows; expected at least one");
   expectInvalidArgument([] { textTable(std::vector<std::vector<std::string>>()); },
-                        "table: there is no row");
+                        "got no rows; expected at least one");
   expectInvalidArgument([] { textTable(std::vector<std::vector<std::string>>(2)); },
-                        "table: row 0 is empty, wanted a cell for each column");
+                        "got no cells in row 0; expected at least one");
 }
 
 TEST(TextTableValue, IsATableOfTheTextPlugin) {
@@ -97,7 +98,7 @@ TEST(MarkdownTable, MayHaveNoRows) {
 
 TEST(MarkdownTable, RejectsAnEmptyHeader) {
   expectInvalidArgument([] { markdownTable({}, {}); },
-                        "table: the header is empty, wanted a title a column");
+                        "got an empty header; expected a title per column");
 }
 
 TEST(MarkdownTable, NamesTheFirstRowOfAnotherLength) {
@@ -105,7 +106,7 @@ TEST(MarkdownTable, NamesTheFirstRowOfAnotherLength) {
       [] {
         markdownTable({"a", "b"}, {{"1", "2"}, {"3"}});
       },
-      "table: row 1 has 1 cells, wanted 2");
+      "got 1 cells in row 1; expected 2");
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ void check(std::vector<std::int64_t> shape, const VideoOptions& options) {
   checkVideo(TensorView(kMemory.data(), std::move(shape), strides), options);
 }
 
-TEST(CheckVideo, TakesAVideoOfEitherFormat) {
+TEST(CheckVideo, AcceptsEitherFormat) {
   VideoOptions options;
   EXPECT_NO_THROW(check({1, 2, 3, 4, 5}, options));
   options.format = VideoFormat::kGif;
@@ -181,8 +181,8 @@ TEST(CheckVideo, RejectsAnotherFormat) {
         [&] {
           check({1, 2, 3, 4, 5}, options);
         },
-        "video: dataFormat is \"" + std::string(format) +
-            "\", wanted the letters of \"NTCHW\", of which 'N' and 'C' may be "
+        "got dataFormat = \"" + std::string(format) +
+            "\"; expected the letters of \"NTCHW\", of which 'N' and 'C' may be "
             "left out, in any order");
   }
 }
@@ -192,7 +192,7 @@ TEST(CheckVideo, RejectsNoFrames) {
       [] {
         check({1, 0, 3, 4, 5}, {});
       },
-      "video: shape (1, 0, 3, 4, 5) has no pixels");
+      "got shape (1, 0, 3, 4, 5); expected at least one pixel");
 }
 
 TEST(CheckVideo, RejectsTwoChannels) {
@@ -200,8 +200,7 @@ TEST(CheckVideo, RejectsTwoChannels) {
       [] {
         check({1, 2, 2, 4, 5}, {});
       },
-      "video: shape (1, 2, 2, 4, 5) has 2 channels in dataFormat \"NTCHW\", "
-      "wanted 1, 3 or 4");
+      "got 2 channels in shape (1, 2, 2, 4, 5) with dataFormat \"NTCHW\"; expected 1, 3 or 4");
 }
 
 TEST(CheckVideo, RejectsAFrameRateThatNoPlayerHas) {
@@ -214,7 +213,7 @@ TEST(CheckVideo, RejectsAFrameRateThatNoPlayerHas) {
         [&] {
           check({1, 2, 3, 4, 5}, options);
         },
-        "video: fps is " + std::string(text) + ", wanted 0.01 to 1000");
+        "got fps = " + std::string(text) + "; expected 0.01 to 1000");
   }
 }
 
@@ -226,7 +225,7 @@ TEST(CheckVideo, RejectsAGifThatIsTooWide) {
       [&] {
         check({1, 2, 1, 1, 70000}, options);
       },
-      "video: a GIF of 70000 x 1 pixels, wanted at most 65535 a side");
+      "got a GIF of 70000 x 1 pixels; expected at most 65535 pixels to a side");
 }
 
 class EncodeApng : public ::testing::TestWithParam<int> {};
@@ -303,14 +302,14 @@ TEST(EncodeApng, RejectsFramesThatAreNone) {
       [] {
         encodeApng(Frames{1, 1, 1, 0, {}}, 8);
       },
-      "video: 0 frames, wanted at least 1");
+      "got 0 frames; expected at least 1");
   expectInvalidArgument(
       [] {
         encodeApng(Frames{2, 1, 1, 2, {1, 2, 3}}, 8);
       },
-      "video: 3 bytes, wanted 2 for each of 2 frames");
+      "got 3 bytes; expected 2 for each of 2 frames");
   expectInvalidArgument([] { encodeApng(pixelVideo({1}), 0); },
-                        "video: fps is 0.000000, wanted 0.01 to 1000");
+                        "got fps = 0.000000; expected 0.01 to 1000");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST_F(FileByteSourceTest, ReportsAReadThatFails) {
             "cannot read at offset 9223372036854775808 of " + path_ + ": Invalid argument");
 }
 
-TEST_F(FileByteSourceTest, SaysWhatIsNoRegularFile) {
+TEST_F(FileByteSourceTest, NamesTheKindOfASpecialFile) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   const std::pair<std::string, std::string> strangers[] = {
       {path_, "a FIFO"}, {testing::TempDir(), "a directory"}, {"/dev/null", "a character device"}};

@@ -47,7 +47,7 @@ Found readAll(const std::string& bytes) {
   }
 }
 
-TEST(FindRecord, GoesOnBehindADamagedLength) {
+TEST(FindRecord, FindsTheRecordAfterADamagedLength) {
   std::string bytes = framed("one") + framed("two") + framed("three");
   bytes[framed("one").size()] ^= 1;
   const Found found = readAll(bytes);
@@ -55,13 +55,13 @@ TEST(FindRecord, GoesOnBehindADamagedLength) {
   EXPECT_THAT(found.gaps, ElementsAre(std::pair(framed("one").size(), framed("two").size())));
 }
 
-TEST(FindRecord, GoesOnBehindDamagedData) {
+TEST(FindRecord, FindsTheRecordAfterDamagedData) {
   std::string bytes = framed("one") + framed("two") + framed("three");
   bytes[framed("one").size() + kHeaderBytes] ^= 1;
   EXPECT_THAT(readAll(bytes).payloads, ElementsAre("one", "three"));
 }
 
-TEST(FindRecord, GoesOnBehindAHoleOfZeros) {
+TEST(FindRecord, FindsTheRecordAfterAHoleOfZeros) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) {
     bytes += framed("record " + std::to_string(i));
@@ -83,7 +83,7 @@ TEST(FindRecord, FindsARecordThatFollowsOneCutShort) {
   EXPECT_THAT(found.gaps, ElementsAre(std::pair(framed("one").size(), std::size_t{50})));
 }
 
-TEST(FindRecord, GoesOnBehindALengthThatLies) {
+TEST(FindRecord, FindsTheRecordAfterAWrongLength) {
   const std::string bytes = framed("one") + header(1 << 30) + framed("two") + framed("three");
   EXPECT_THAT(readAll(bytes).payloads, ElementsAre("one", "two", "three"));
 }
@@ -180,7 +180,7 @@ TEST(FindRecord, GivesUpOnBytesThatAreMadeToLookLikeManyLongRecords) {
   EXPECT_EQ(reader.offset(), bytes.size());
 }
 
-TEST(FindRecord, FindsALongRecordRightBehindTheDamage) {
+TEST(FindRecord, FindsALongRecordRightAfterTheDamage) {
   const std::string record = framed(std::string(80 << 20, 'x'));
   const MemoryByteSource source(header(70 << 20) + record);
   RecordReader reader(&source);

@@ -34,7 +34,7 @@ TEST(RecordBuffer, KeepsRecordsInOrder) {
   EXPECT_EQ(both.records(), 2u);
 }
 
-TEST(RecordBuffer, TakesAnEmptyPayload) {
+TEST(RecordBuffer, AcceptsAnEmptyPayload) {
   RecordBuffer buffer;
   buffer.append("");
   EXPECT_EQ(buffer.bytes().size(), kFramingBytes);

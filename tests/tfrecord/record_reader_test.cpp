@@ -118,7 +118,7 @@ TEST_F(RecordReaderTest, ReadsManyRecordsAcrossItsBuffer) {
   EXPECT_EQ(read(), "<truncated>");
 }
 
-TEST_F(RecordReaderTest, GoesOnWhenTheFileHasGrown) {
+TEST_F(RecordReaderTest, ContinuesAfterTheFileGrew) {
   write("one");
   EXPECT_EQ(read(), "one");
   EXPECT_EQ(read(), "<truncated>");
@@ -148,13 +148,13 @@ TEST_F(RecordReaderTest, WaitsForTheRestOfARecordCutAtAnyByte) {
   }
 }
 
-TEST_F(RecordReaderTest, SaysWhatACutRecordLacks) {
+TEST_F(RecordReaderTest, ReportsTheBytesThatATruncatedRecordLacks) {
   write("one");
   writeRaw(framed("second").substr(0, kHeaderBytes + 2));
   read();
   EXPECT_EQ(read(), "<truncated>");
   EXPECT_EQ(reader_.lastError().code(), ErrorCode::kDataLoss);
-  EXPECT_EQ(message(), "record cut short: got 14 bytes, want 22 at offset 19 of run/events");
+  EXPECT_EQ(message(), "record cut short: got 14 bytes; expected 22 at offset 19 of run/events");
 }
 
 TEST_F(RecordReaderTest, DetectsEveryFlippedBit) {
@@ -176,8 +176,9 @@ TEST_F(RecordReaderTest, SaysWhereALengthIsDamaged) {
   read();
   EXPECT_EQ(read(), "<corrupt>");
   EXPECT_EQ(reader_.lastError().code(), ErrorCode::kDataLoss);
-  EXPECT_EQ(message(),
-            "length checksum mismatch: got 0x224b7f00, want 0x224b7fa3 at offset 40 of run/events");
+  EXPECT_EQ(
+      message(),
+      "length checksum mismatch: got 0x224b7f00; expected 0x224b7fa3 at offset 40 of run/events");
 }
 
 TEST_F(RecordReaderTest, ChecksALengthThatItHasSeenBefore) {
@@ -207,8 +208,9 @@ TEST_F(RecordReaderTest, SaysWhereDataIsDamaged) {
   damaged.back() = '\0';
   writeRaw(damaged);
   EXPECT_EQ(read(), "<corrupt>");
-  EXPECT_EQ(message(),
-            "data checksum mismatch: got 0x00364b12, want 0xab364b12 at offset 0 of run/events");
+  EXPECT_EQ(
+      message(),
+      "data checksum mismatch: got 0x00364b12; expected 0xab364b12 at offset 0 of run/events");
 }
 
 TEST_F(RecordReaderTest, DoesNotTakeABlockOfZerosForRecords) {
@@ -229,9 +231,9 @@ TEST_F(RecordReaderTest, StaysCorruptWhateverFollows) {
 TEST_F(RecordReaderTest, RefusesALengthThatNoMessageHas) {
   writeRaw(header(kMaxPayloadBytes + 1));
   EXPECT_EQ(read(), "<corrupt>");
-  EXPECT_EQ(
-      message(),
-      "record too long: got 2147483648 bytes, want at most 2147483647 at offset 0 of run/events");
+  EXPECT_EQ(message(),
+            "record too long: got 2147483648 bytes; expected at most 2147483647 at offset 0 of "
+            "run/events");
 }
 
 /// Remembers the longest read, which is what the reader's buffer had room for.
@@ -269,7 +271,7 @@ TEST_F(RecordReaderTest, PutsAwkwardPiecesTogether) {
   }
 }
 
-TEST_F(RecordReaderTest, ReportsAnIoErrorAndGoesOnWhenItHasPassed) {
+TEST_F(RecordReaderTest, ReportsAnIoErrorAndContinuesAfterIt) {
   AwkwardByteSource source(framed("one") + framed("two"), 10);
   RecordReader reader(&source);
   EXPECT_EQ(readFrom(reader), "one");

@@ -72,7 +72,7 @@ TEST_F(Check, SaysWhichReaderIsAffectedAndHowOften) {
   EXPECT_THAT(
       outcome.out,
       HasSubstr(": loss [duplicate-step; fast data server] 'loss': got step 20 after step "
-                "20, want a greater one: the fast data server drops what was written before "
+                "20; expected a greater one: the fast data server drops what was written before "
                 "at step 20 (2 times)\n"));
   EXPECT_THAT(outcome.out, EndsWith("; fast data server: shows less than there is; Python loader: "
                                     "shows everything\n"));
@@ -103,7 +103,7 @@ TEST_F(Check, PrintsJson) {
   EXPECT_EQ(outcome.out,
             R"({"runs": [
 {"run": "runs", "files": 1, "records": 5, "bytes": 195, "fast_data_server": "loss", "python_loader": "none", "findings": [
-{"file": "runs/events.out.tfevents.1", "offset": 153, "bytes": 42, "rule": "duplicate-step", "severity": "loss", "fast_data_server": "loss", "python_loader": "none", "tag": "loss", "count": 1, "message": "got step 20 after step 20, want a greater one: the fast data server drops what was written before at step 20"}
+{"file": "runs/events.out.tfevents.1", "offset": 153, "bytes": 42, "rule": "duplicate-step", "severity": "loss", "fast_data_server": "loss", "python_loader": "none", "tag": "loss", "count": 1, "message": "got step 20 after step 20; expected a greater one: the fast data server drops what was written before at step 20"}
 ], "more_findings": 0}
 ], "between_runs": []}
 )");

@@ -28,7 +28,7 @@ TEST_F(RepairCommand, WritesANewFile) {
   EXPECT_EQ(outcome.error, "");
   EXPECT_THAT(outcome.out, MatchesRegex("tfevents.1: 3 records kept, 6 bytes left out\n"
                                         "  offset 84, 6 bytes: left out: length checksum mismatch: "
-                                        "got 0x[0-9a-f]+, want 0x[0-9a-f]+\n"
+                                        "got 0x[0-9a-f]+; expected 0x[0-9a-f]+\n"
                                         "written: tfevents.2\n"));
   EXPECT_EQ(contentOf("tfevents.2"), smallFile());
   EXPECT_EQ(contentOf("tfevents.1"), damagedInside());
@@ -71,7 +71,7 @@ TEST_F(RepairCommand, OverwritesOnlyIfForced) {
   const Outcome refused = steptape("repair tfevents.1 --output tfevents.2");
   EXPECT_EQ(refused.exitCode, 1);
   EXPECT_EQ(refused.out, "");
-  EXPECT_EQ(refused.error, "steptape: cannot write tfevents.2: it is there already\n");
+  EXPECT_EQ(refused.error, "steptape: cannot write tfevents.2: the file exists\n");
   EXPECT_EQ(contentOf("tfevents.2"), "precious");
   EXPECT_EQ(steptape("repair tfevents.1 --output tfevents.2 --force").exitCode, 0);
   EXPECT_EQ(contentOf("tfevents.2"), smallFile());

@@ -318,9 +318,10 @@ TEST_F(XPlaneReader, LeavesOutTimesThatAreNone) {
 
 TEST_F(XPlaneReader, RefusesOtherFiles) {
   std::ofstream(path()) << R"({"traceEvents": []})";
-  expectError(ErrorCode::kInvalidArgument,
-              path() + " is no profile of XProf: xplane: 19 bytes are no XSpace message",
-              [&] { readXPlane(path()); });
+  expectError(
+      ErrorCode::kInvalidArgument,
+      path() + " is no profile of XProf: xplane: got 19 other bytes; expected a message XSpace",
+      [&] { readXPlane(path()); });
 }
 
 TEST_F(XPlaneReader, RefusesAnEmptyFile) {
@@ -334,7 +335,7 @@ TEST_F(XPlaneReader, RefusesAnEventThatIsNone) {
   const std::string line = "\x1a\x03" + event;
   const std::string plane = "\x0a\x05" + line;
   std::ofstream(path()) << plane;
-  expectError(ErrorCode::kInvalidArgument, "1 bytes are no XEvent message",
+  expectError(ErrorCode::kInvalidArgument, "got 1 other bytes; expected a message XEvent",
               [&] { readXPlane(path()); });
 }
 

@@ -603,7 +603,7 @@ TEST(XPlaneWriter, NeverReplacesAFile) {
   const Status again = writeXPlane(path, Trace());
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.code(), ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(again.message(), "cannot write " + path + ": it is there already");
+  EXPECT_EQ(again.message(), "cannot write " + path + ": the file exists");
   const std::filesystem::directory_iterator files(dir.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "something is left behind";
 }

@@ -137,10 +137,11 @@ TEST_F(AddEmbeddingTest, LeavesAConfigThatItCannotReadAlone) {
   const Status status = writer.flush();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
-  EXPECT_EQ(status.message(), dir_.string() +
-                                  "/projector_config.pbtxt is not a projector's config in text "
-                                  "format; it was left as it is, and the embedding "
-                                  "\"default:00000\" is in 00000/default");
+  EXPECT_EQ(status.message(),
+            dir_.string() +
+                "/projector_config.pbtxt: got another format; expected a projector config in text "
+                "format. The file is unchanged, and the embedding "
+                "\"default:00000\" is in 00000/default");
   EXPECT_EQ(text("projector_config.pbtxt"), "embeddings {");
   EXPECT_EQ(text("00000/default/tensors.tsv"), "0.5\t1.5\n-2\t0.001\n");
 }
@@ -229,7 +230,7 @@ TEST_F(EmbeddingDiskTroubleTest, KeepsTheOldFilesWhereTheNewOnesCannotBeWritten)
   EXPECT_THAT(files(), SizeIs(2));
 }
 
-TEST_F(EmbeddingDiskTroubleTest, GoesOnAfterShortWrites) {
+TEST_F(EmbeddingDiskTroubleTest, ContinuesAfterShortWrites) {
   disk_.shortenWrites(5);
   SummaryWriter writer = open();
   writer.addEmbedding(matrix_);
@@ -306,7 +307,7 @@ class SlowDisk final : public FileSystem {
   bool isFree_ = false;
 };
 
-TEST_F(AddEmbeddingTest, LetsOtherWritersWriteBetweenThePieces) {
+TEST_F(AddEmbeddingTest, YieldsToOtherWritersBetweenThePieces) {
   SlowDisk disk;
   const testing::TempDir otherDir;
   WriterOptions options;

@@ -92,8 +92,9 @@ TEST(AddGraph, RefusesABrokenGraphAndWritesNothing) {
   event::Graph graph = smallGraph();
   graph.nodes[0].inputs = {"nowhere"};
   SummaryWriter writer(dir.string());
-  expectInvalidArgument([&] { writer.addGraph(graph); },
-                        "graph: node \"net/mm\" reads \"nowhere\", which no node makes");
+  expectInvalidArgument(
+      [&] { writer.addGraph(graph); },
+      "graph: got input \"nowhere\" of node \"net/mm\"; expected the name of a node");
   ASSERT_TRUE(writer.close().ok());
   EXPECT_TRUE(eventsWith<event::GraphDef>(dir.string()).empty());
 }
@@ -124,7 +125,7 @@ struct steptape::GraphTraits<Model> {
 namespace steptape {
 namespace {
 
-TEST(AddGraph, TakesAModelThatHasGraphTraits) {
+TEST(AddGraph, AcceptsAModelWithGraphTraits) {
   const testing::TempDir dir;
   SummaryWriter writer(dir.string());
   writer.addGraph(Model{2}, std::string("layer"));

@@ -76,10 +76,10 @@ TEST_F(AddHistogramTest, TellsOnceHowManyValuesNoBucketCanHold) {
   writer.addHistogram("other", std::vector<float>{-kInfinity}, 1);
   ASSERT_TRUE(writer.close().ok());
   EXPECT_THAT(reports(),
-              ElementsAre("the histogram \"h\" leaves out 1 NaN, 2 +Inf and 1 -Inf of 5 values; "
-                          "later ones of this tag are not reported",
-                          "the histogram \"other\" leaves out 0 NaN, 0 +Inf and 1 -Inf of 1 "
-                          "values; later ones of this tag are not reported"));
+              ElementsAre("addHistogram \"h\": left out 1 NaN, 2 +Inf and 1 -Inf of 5 values; "
+                          "further ones of this tag are not reported",
+                          "addHistogram \"other\": left out 0 NaN, 0 +Inf and 1 -Inf of 1 "
+                          "values; further ones of this tag are not reported"));
 }
 
 TEST_F(AddHistogramTest, WritesNothingOfWhatItRejects) {
@@ -88,8 +88,9 @@ TEST_F(AddHistogramTest, WritesNothingOfWhatItRejects) {
   SummaryWriter writer = open();
   EXPECT_THROW(writer.addHistogram("h", std::vector<float>{1}, 0, options), Error);
   options.bins = {1.0, 1.0};
-  expectInvalidArgument([&] { writer.addHistogram("h", std::vector<float>{1}, 0, options); },
-                        "histogram: bins[1] is 1.000000 after 1.000000: edges must ascend");
+  expectInvalidArgument(
+      [&] { writer.addHistogram("h", std::vector<float>{1}, 0, options); },
+      "addHistogram \"h\": got bins[1] = 1.000000 after 1.000000; expected increasing edges");
   ASSERT_TRUE(writer.close().ok());
   EXPECT_THAT(valuesIn(dir_.string()), IsEmpty());
 }

@@ -122,7 +122,7 @@ TEST_F(AddHparamsTest, APromisedMetricThatNeverCameIsNamed) {
   EXPECT_THAT(reports(), ElementsAre(AllOf(HasSubstr("\"forgotten\""), HasSubstr("never logged"))));
 }
 
-TEST_F(AddHparamsTest, ASecondCallIsToldThatItComesTooLate) {
+TEST_F(AddHparamsTest, ReportsASecondCall) {
   SummaryWriter writer = open();
   writer.addHparams({{"lr", 0.1}});
   writer.addHparams({{"lr", 0.2}}, {{"accuracy", 0.5}});
@@ -151,7 +151,7 @@ TEST_F(AddHparamsTest, ARunWithinTheHandlingOfAnExceptionCanStillSucceed) {
   EXPECT_EQ(endStatus(), SessionStatus::kSuccess);
 }
 
-TEST_F(AddHparamsTest, MistakesAreTheCallersAndLeaveNothingBehind) {
+TEST_F(AddHparamsTest, ThrowsForInvalidArgumentsAndWritesNothing) {
   SummaryWriter writer = open();
   EXPECT_THROW(writer.addHparams({}), Error);
   EXPECT_THROW(writer.addHparams({{"lr", 0.1}, {"lr", 0.2}}), Error);

@@ -87,13 +87,13 @@ TEST_F(AddImages, NamesTheImageThatIsWrong) {
       [&] {
         writer_.addImages("list", {bytes({3, 4, 5}), bytes({2, 2})}, 7);
       },
-      "images: number 1: image: shape (2, 2) has 2 dimensions, wanted 3 for "
-      "dataFormat \"CHW\"");
+      "addImages \"list\": image 1: got shape (2, 2); expected 3 dimensions for dataFormat "
+      "\"CHW\"");
 }
 
 TEST_F(AddImages, RejectsAnEmptyList) {
   expectInvalidArgument([&] { writer_.addImages("list", std::vector<TensorView>(), 7); },
-                        "images: the list is empty, wanted at least 1 image");
+                        "addImages \"list\": got no images; expected at least one");
 }
 
 TEST_F(AddImages, DrawsBoxes) {
@@ -113,7 +113,7 @@ TEST_F(AddImages, RejectsBoxesThatAreNotFiniteOnTheCaller) {
       [&] {
         writer_.addImageWithBoxes("b", bytes({1, 18, 24}), TensorView(corners, {1, 4}), 7);
       },
-      "boxes: bottom of box 0 is nan, wanted a finite number");
+      "addImageWithBoxes \"b\": got bottom of box 0 = nan; expected a finite number");
 }
 
 TEST_F(AddImages, WritesAVideoAsAnAnimatedPng) {
@@ -140,7 +140,7 @@ TEST_F(AddImages, RejectsAVideoWithoutTime) {
       [&] {
         writer_.addVideo("clip", bytes({1, 1, 1, 4, 5}), 7, options);
       },
-      "video: fps is 0.000000, wanted 0.01 to 1000");
+      "addVideo \"clip\": got fps = 0.000000; expected 0.01 to 1000");
 }
 
 TEST_F(AddImages, KeepsNamesAndWallTime) {
@@ -177,9 +177,8 @@ TEST_F(AddImages, ReportsNanOncePerTagWithItsCount) {
   video.dataFormat = "THW";
   writer_.addVideo("b", TensorView(fewer, {1, 2, 2}), 1, video);
   EXPECT_TRUE(writer_.close().ok());
-  EXPECT_EQ(reports(),
-            (Strings{"the picture \"a\" has 2 elements that are NaN; they are shown as 0",
-                     "the picture \"b\" has 1 elements that are NaN; they are shown as 0"}));
+  EXPECT_EQ(reports(), (Strings{"image \"a\": got 2 NaN elements; they are shown as 0",
+                                "image \"b\": got 1 NaN elements; they are shown as 0"}));
   EXPECT_EQ(valuesIn(dir_.string()).size(), 3U);
 }
 
@@ -198,22 +197,23 @@ TEST_F(AddImages, ChecksElementsInFlightByTheirShape) {
       [&] {
         writer_.addImage("a", device_.copy({0, 1}, {1, 2}), 7);
       },
-      "image: shape (1, 2) has 2 dimensions, wanted 3 for dataFormat \"CHW\"");
+      "addImage \"a\": got shape (1, 2); expected 3 dimensions for dataFormat \"CHW\"");
   expectInvalidArgument(
       [&] {
         writer_.addImages("a", device_.copy({0, 1}, {1, 2}), 7);
       },
-      "image: shape (1, 2) has 2 dimensions, wanted 4 for dataFormat \"NCHW\"");
+      "addImages \"a\": got shape (1, 2); expected 4 dimensions for dataFormat \"NCHW\"");
   expectInvalidArgument(
       [&] {
         writer_.addVideo("a", device_.copy({0, 1}, {1, 2}), 7);
       },
-      "video: shape (1, 2) has 2 dimensions, wanted 5 for dataFormat \"NTCHW\"");
+      "addVideo \"a\": got shape (1, 2); expected 5 dimensions for dataFormat \"NTCHW\"");
   expectInvalidArgument(
       [&] {
         writer_.addImageWithBoxes("a", bytes({3, 4, 5}), device_.copy({0, 1}, {1, 2}), 7);
       },
-      "boxes: shape (1, 2), wanted (N, 4): left, top, right, bottom");
+      "addImageWithBoxes \"a\": got boxes of shape (1, 2); expected (N, 4): left, top, right, "
+      "bottom");
 }
 
 TEST_F(AddImages, DropsAndReportsBoxesThatArriveAsNan) {
@@ -224,7 +224,9 @@ TEST_F(AddImages, DropsAndReportsBoxesThatArriveAsNan) {
   EXPECT_TRUE(valuesIn(dir_.string()).empty());
   EXPECT_EQ(writer_.stats().droppedValues, 1U);
   ASSERT_EQ(reports().size(), 1U);
-  EXPECT_NE(reports()[0].find("right of box 0 is nan"), std::string::npos) << reports()[0];
+  EXPECT_NE(reports()[0].find("addImageWithBoxes \"a\": got right of box 0 = nan"),
+            std::string::npos)
+      << reports()[0];
 }
 
 }  // namespace

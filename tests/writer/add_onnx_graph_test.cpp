@@ -43,10 +43,10 @@ TEST(AddOnnxGraph, WritesNothingOfAForeignFile) {
   const testing::TempDir directory;
   SummaryWriter writer(directory.string());
   const std::string foreign = STEPTAPE_SOURCE_DIR "/tests/golden/torch.tfevents";
-  test::expectInvalidArgument([&] { writer.addOnnxGraph(foreign); },
-                              "onnx: \"" + foreign +
-                                  "\" is not an ONNX model, or cut off: got a field "
-                                  "numbered 0 at byte 3 of 920");
+  test::expectInvalidArgument(
+      [&] { writer.addOnnxGraph(foreign); },
+      "addOnnxGraph \"" + foreign +
+          "\": got a field numbered 0 at byte 3 of 920; expected a whole ONNX model");
   ASSERT_TRUE(writer.close().ok());
   EXPECT_TRUE(graphsIn(directory.string()).empty());
   EXPECT_TRUE(valuesIn(directory.string()).empty());

@@ -83,8 +83,8 @@ TEST_F(AddValues, AddAudioReportsClippingOnceForEachTagWithItsCount) {
   writer.addAudio("c", louder, 0);
   EXPECT_THAT(
       reports(),
-      ElementsAre("the sound \"a\" has 2 of 4 samples out of -1..1 or NaN; they are clipped",
-                  "the sound \"c\" has 4 of 4 samples out of -1..1 or NaN; they are "
+      ElementsAre("addAudio \"a\": got 2 of 4 samples outside -1..1 or NaN; they are clipped",
+                  "addAudio \"c\": got 4 of 4 samples outside -1..1 or NaN; they are "
                   "clipped"));
 }
 
@@ -331,14 +331,14 @@ TEST_F(AddValues, TheLastLayoutHoldsTheChartsOfAllThreads) {
 
 TEST_F(AddValues, ShorthandsRejectEmptyTags) {
   SummaryWriter writer = open();
-  expectInvalidArgument([&] { writer.addCustomScalarsMultilineChart({}); },
-                        "custom scalars: chart \"untitled\" has no tags, wanted either tags or "
-                        "margins");
+  expectInvalidArgument(
+      [&] { writer.addCustomScalarsMultilineChart({}); },
+      "addCustomScalars: got neither tags nor margins in chart \"untitled\"; expected one of them");
   expectInvalidArgument(
       [&] {
         writer.addCustomScalarsMarginChart({"mean", "min", ""});
       },
-      "custom scalars: chart \"untitled\" has an empty tag");
+      "addCustomScalars: got an empty tag in chart \"untitled\"; expected a tag");
   EXPECT_THAT(written(&writer), IsEmpty());
 }
 

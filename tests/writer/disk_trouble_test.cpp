@@ -159,7 +159,7 @@ TEST_F(DiskTroubleTest, CountsWhatACloseCouldNotWrite) {
   EXPECT_THAT(reports(), Contains(HasSubstr("are being dropped")));
 }
 
-TEST_F(DiskTroubleTest, GoesOnInANewFileWhenItsOwnWasDeleted) {
+TEST_F(DiskTroubleTest, ContinuesInANewFileWhenItsFileWasDeleted) {
   open();
   log(0, 10);
   ASSERT_TRUE(writer_->flush().ok());
@@ -274,7 +274,7 @@ TEST_F(DiskTroubleTest, DropsTheOldestWithoutWaiting) {
   EXPECT_EQ(pointsOnDisk() + dropped, 1 + kRingScalars + 10);
 }
 
-TEST_F(DiskTroubleTest, BoundsTheMemoryOfAFullDiskByDroppingWhatComesLast) {
+TEST_F(DiskTroubleTest, BoundsMemoryOnAFullDiskByDiscardingTheNewestPoints) {
   options_.queueBytes = 64 << 10;
   options_.overflow = OverflowPolicy::kDropNewest;
   const std::int64_t logged = logUntilAFullDiskDrops(10'000);

@@ -101,7 +101,7 @@ TEST_F(EventFileTest, LeavesNothingOfAnAppendThatFailed) {
   EXPECT_EQ(read(), "wholetorn and mended");
 }
 
-TEST_F(EventFileTest, GoesOnBehindWhatCouldNotBeCutOff) {
+TEST_F(EventFileTest, ContinuesAfterAnIncompleteRecordThatItCannotRemove) {
   ASSERT_TRUE(file_.create(dir_.string(), 1, "").ok());
   disk_.tearWrites(2);
   disk_.breakWrites(EIO);
@@ -113,7 +113,7 @@ TEST_F(EventFileTest, GoesOnBehindWhatCouldNotBeCutOff) {
   EXPECT_EQ(read(), "torn");
 }
 
-TEST_F(EventFileTest, KnowsThatItWasDeleted) {
+TEST_F(EventFileTest, DetectsItsDeletion) {
   ASSERT_TRUE(file_.create(dir_.string(), 1, "").ok());
   EXPECT_FALSE(file_.deleted());
   std::filesystem::remove(file_.path());

@@ -55,7 +55,7 @@ TEST_F(JsonExportTest, HoldsEveryPointUnderItsDirectoryAndTag) {
   EXPECT_EQ(json.at(run_ + "/accuracy").dump(), "[[12.5,7,0.75]]");
 }
 
-TEST_F(JsonExportTest, KnowsACurveOfAddScalarsByItsSubRun) {
+TEST_F(JsonExportTest, NamesACurveOfAddScalarsByItsSubRun) {
   writer_.addScalars("run_14h", {{"xsinx", 1}, {"xcosx", 2}}, 5);
   const nlohmann::json json = exported();
   EXPECT_EQ(json.at(run_ + "/run_14h/xsinx")[0][2], 1);
@@ -191,7 +191,7 @@ TEST_F(ScalarSpoolTest, GivesPointsBackBySeriesInOrderHoweverLittleMemoryItHas) 
   }
 }
 
-TEST_F(ScalarSpoolTest, HasNoFileThatCouldBeLeftBehind) {
+TEST_F(ScalarSpoolTest, UsesAFileWithoutAName) {
   ScalarSpool spool(path_, 1);
   ASSERT_TRUE(spool.add(spool.series("s"), {0, 0, 0}).ok());
   EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));

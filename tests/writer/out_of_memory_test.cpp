@@ -314,7 +314,7 @@ TEST(OutOfMemory, EndsASessionOfHyperparametersOrCountsIt) {
   sweep(logHparams, 1, 1);
 }
 
-TEST(OutOfMemory, GoesOnFromACheckpointOrCountsIt) {
+TEST(OutOfMemory, ResumesFromACheckpointOrCountsTheFailure) {
   sweep(logWithAResume, 1, 1);
 }
 

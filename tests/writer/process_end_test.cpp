@@ -43,7 +43,7 @@ TEST(ProcessEnd, AKilledProcessLosesNothingThatItFlushed) {
   }
 }
 
-TEST(ProcessEnd, AnExceptionThatNobodyCatchesLosesNothing) {
+TEST(ProcessEnd, AnUncaughtExceptionLosesNothing) {
   testing::TempDir dir;
   const int status = runInChild([&dir] {
     SummaryWriter writer(dir.string());
@@ -114,7 +114,7 @@ TEST(ProcessEnd, AWriterWithStaticStorageWritesEverythingAtExit) {
   EXPECT_THAT(scalarsIn(dir.string() + "/sub/run").at("sub"), SizeIs(1));
 }
 
-TEST(ProcessEnd, AThreadThatEndsLeavesItsPointsBehind) {
+TEST(ProcessEnd, APointOfAnEndedThreadIsWritten) {
   testing::TempDir dir;
   SummaryWriter writer(dir.string());
   for (int thread = 0; thread < 50; ++thread) {

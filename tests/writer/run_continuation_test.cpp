@@ -57,7 +57,7 @@ TEST_F(RunContinuationTest, ResumePurgesTheMainRunAndEverySubRun) {
   EXPECT_THAT(scalarsIn(dir_.string()).at("loss"), SizeIs(12));
 }
 
-TEST_F(RunContinuationTest, ResumeLiesBetweenWhatCameBeforeAndWhatComesAfter) {
+TEST_F(RunContinuationTest, ResumeSeparatesEarlierFromLaterPoints) {
   SummaryWriter writer = open();
   writer.addText("before", "text", 9);
   writer.addScalar("before", 1, 9);
@@ -101,14 +101,14 @@ TEST_F(RunContinuationTest, AStepBackIsReportedOncePerTagAndCounted) {
   expectOk(writer.flush());
   EXPECT_EQ(writer.stats().stepRegressions, 3U);
   EXPECT_THAT(reports(),
-              ElementsAre(AllOf(HasSubstr("\"loss\""), HasSubstr("step 40 came after step 100")),
-                          AllOf(HasSubstr("\"note\""), HasSubstr("step 6 came after step 7"))));
+              ElementsAre(AllOf(HasSubstr("\"loss\""), HasSubstr("got step 40 after step 100")),
+                          AllOf(HasSubstr("\"note\""), HasSubstr("got step 6 after step 7"))));
   expectOk(writer.close());
   ASSERT_THAT(reports(), SizeIs(3));
-  EXPECT_THAT(reports()[2], AllOf(HasSubstr("\"loss\""), HasSubstr("went back 2 times")));
+  EXPECT_THAT(reports()[2], AllOf(HasSubstr("\"loss\""), HasSubstr("the step decreased 2 times")));
 }
 
-TEST_F(RunContinuationTest, APurgeStepGoesIntoTheFirstFileOfEveryRunOnly) {
+TEST_F(RunContinuationTest, APurgeStepIsWrittenToTheFirstFileOfEveryRunOnly) {
   WriterOptions options;
   options.purgeStep = 80;
   options.maxFileBytes = 1;

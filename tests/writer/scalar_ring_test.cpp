@@ -122,7 +122,7 @@ TEST_F(ScalarRingTest, IsFullAtItsCapacityAndHasRoomOnceDrained) {
   EXPECT_TRUE(ring_->hasRoom());
 }
 
-TEST_F(ScalarRingTest, KnowsHowMuchRoomABatchNeeds) {
+TEST_F(ScalarRingTest, ComputesTheRoomOfABatch) {
   fill();
   std::vector<RingEntry> discarded;
   ring_->discardOldest(3 * ScalarRing::kEntryWords, &discarded);

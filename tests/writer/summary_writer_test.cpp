@@ -142,13 +142,13 @@ TEST_F(SummaryWriterTest, RefusesAWallTimeThatKillsTheFileForTensorBoard) {
   EXPECT_THROW(
       try { writer.addScalar("a", 1, 7, options); } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-        EXPECT_STREQ(error.what(), "wallTime: got nan, want finite seconds since 1970");
+        EXPECT_STREQ(error.what(), "wallTime: got nan; expected finite seconds since 1970");
         throw;
       },
       Error);
 }
 
-TEST_F(SummaryWriterTest, TellsTheTimeOfTheCallAndNeverGoesBack) {
+TEST_F(SummaryWriterTest, RecordsTheTimeOfTheCallWhichNeverDecreases) {
   const double before = Clock::system().wallSeconds();
   SummaryWriter writer = open();
   for (std::int64_t step = 0; step < 1000; ++step) {
@@ -261,7 +261,9 @@ TEST_F(SummaryWriterTest, RefusesSubRunsThatLeaveTheRun) {
       try {
         writer.addScalars("a", {{"../../etc", 1}}, 0);
       } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("\"../../etc\" leaves the run's directory"));
+        EXPECT_THAT(
+            error.what(),
+            HasSubstr("addScalars \"../../etc\": got a path that leaves the run's directory"));
         throw;
       },
       Error);
@@ -281,14 +283,15 @@ TEST_F(SummaryWriterTest, RefusesAnEmptyTagInEveryCall) {
   EXPECT_THROW(writer.addText("", "x", 0), Error);
 }
 
-TEST_F(SummaryWriterTest, ReplacesWhatIsNotUtf8InATagAndSaysSoOnce) {
+TEST_F(SummaryWriterTest, ReplacesInvalidUtf8InATagAndReportsItOnce) {
   SummaryWriter writer = open();
   writer.addScalar("caf\xe9", 1, 0);
   writer.addScalar("caf\xe9", 2, 1);
   expectOk(writer.flush());
   EXPECT_THAT(scalarsIn(dir_.string()).at("caf\xef\xbf\xbd"), SizeIs(2));
-  EXPECT_THAT(reports(), ElementsAre("the tag \"caf\xef\xbf\xbd\" was not UTF-8; what is not was "
-                                     "replaced by U+FFFD"));
+  EXPECT_THAT(
+      reports(),
+      ElementsAre("tag \"caf\xef\xbf\xbd\": got invalid UTF-8, which is replaced by U+FFFD"));
 }
 
 TEST_F(SummaryWriterTest, WritesHistogramsImagesAndTexts) {
@@ -310,7 +313,7 @@ TEST_F(SummaryWriterTest, WritesHistogramsImagesAndTexts) {
   EXPECT_EQ(writer.stats().values, 3U);
 }
 
-TEST_F(SummaryWriterTest, HasTakenWhatItNeedsWhenACallReturns) {
+TEST_F(SummaryWriterTest, HasCopiedItsArgumentsWhenACallReturns) {
   SummaryWriter writer = open();
   std::vector<float> values{1, 1, 1};
   writer.addHistogram("histogram", values, 0);
@@ -330,8 +333,8 @@ TEST_F(SummaryWriterTest, TellsOnceOfValuesThatNoBucketCanHold) {
   writer.addHistogram("h", std::vector<float>{1, nan}, 0);
   writer.addHistogram("h", std::vector<float>{1, nan}, 1);
   expectOk(writer.flush());
-  EXPECT_THAT(reports(), ElementsAre("the histogram \"h\" leaves out 1 NaN, 0 +Inf and 0 -Inf of 2 "
-                                     "values; later ones of this tag are not reported"));
+  EXPECT_THAT(reports(), ElementsAre("addHistogram \"h\": left out 1 NaN, 0 +Inf and 0 -Inf of 2 "
+                                     "values; further ones of this tag are not reported"));
   EXPECT_THAT(valuesIn(dir_.string()), SizeIs(2));
 }
 
@@ -392,7 +395,7 @@ TEST_F(SummaryWriterTest, GivesTwoWritersOfOneDirectoryAFileEach) {
   EXPECT_THAT(scalarsIn(dir_.string()), SizeIs(2));
 }
 
-TEST_F(SummaryWriterTest, GoesOnAfterAMove) {
+TEST_F(SummaryWriterTest, WorksAfterAMove) {
   SummaryWriter writer = open();
   const ScalarTag tag = writer.scalarTag("a");
   SummaryWriter moved = std::move(writer);

@@ -13,7 +13,7 @@
 
 namespace steptape {
 
-/// Which statistics the custom-scalars page of TensorBoard shows as a band around the mean.
+/// The band around the mean on TensorBoard's custom-scalars page.
 enum class AggregateBand {
   kNone,
   kMinMax,
@@ -21,79 +21,81 @@ enum class AggregateBand {
   kPercentiles,  ///< From the least to the largest of AggregateOptions::percentiles.
 };
 
-/// How runs are aggregated.
+/// Options of aggregateScalars() and aggregateRuns().
 struct AggregateOptions {
-  /// Which tags to aggregate; all scalars if empty. Called once for each tag.
+  /// Selects the tags to aggregate; empty: all scalars. Called once for each tag.
   std::function<bool(std::string_view tag)> wantsTag;
-  /// A step counts if at least this many runs have a value there. 0: all runs that have the tag, so
-  /// that each point of a curve comes from the same runs.
+  /// The fewest runs with a value at a step for the step to count. 0: all runs with the tag, so
+  /// that all points of a curve come from the same runs.
   std::size_t minRuns = 0;
-  /// Whether a run has a value between two of its steps, too: on the line between the two points.
-  /// Runs are never extended beyond their first and last step.
+  /// Whether to interpolate a run linearly between its steps. Runs are never extrapolated before
+  /// their first or after their last step.
   bool interpolate = false;
   std::vector<double> percentiles = {25, 50, 75};  ///< Each from 0 to 100.
   AggregateBand band = AggregateBand::kMinMax;
 };
 
-/// Statistics of the values that several runs have at one step.
+/// Statistics of the values of several runs at one step.
 struct AggregatePoint {
   std::int64_t step = 0;
   double wallTime = 0;  ///< Mean of the runs' wall times. @units Seconds since 1970, UTC.
   std::size_t runs = 0;
   double mean = 0;
-  double std = 0;  ///< Standard deviation of a sample (n - 1); NaN for one run.
+  double std = 0;  ///< Sample standard deviation (n - 1); NaN for one run.
   double min = 0;
   double max = 0;
-  /// As AggregateOptions::percentiles orders them, interpolated as numpy.percentile() does.
+  /// In the order of AggregateOptions::percentiles, interpolated as in numpy.percentile().
   std::vector<double> percentiles;
 };
 
-/// A scalar tag of several runs.
+/// The statistics of one scalar tag of several runs.
 struct AggregateSeries {
   std::string tag;
-  std::size_t runs = 0;                ///< That have the tag.
-  std::size_t steps = 0;               ///< At which enough runs have a value.
-  std::size_t stepsLeftOut = 0;        ///< At which fewer runs have a value than are needed.
+  std::size_t runs = 0;                ///< Runs with the tag.
+  std::size_t steps = 0;               ///< Steps at which enough runs have a value.
+  std::size_t stepsLeftOut = 0;        ///< Steps at which too few runs have a value.
   std::vector<AggregatePoint> points;  ///< One for each of `steps`, ascending.
 };
 
 /// Aggregates one tag of several runs, step by step.
 ///
-/// A run that has several values at a step counts with the one it wrote last. A NaN makes all
-/// statistics of its step NaN; infinities follow the arithmetic of doubles.
+/// If a run has several values at a step, the last-written one counts. A NaN makes all statistics
+/// of its step NaN; infinities follow the arithmetic of doubles.
 ///
-/// @param runs The scalars of each run that has the tag. Steps in any order.
-/// @return without a tag; no points if no step has enough runs.
+/// @param runs    The scalars of each run with the tag, with steps in any order.
+/// @param options See AggregateOptions; `wantsTag` and `band` are not used.
+/// @return the series, with an empty tag; without points if no step has enough runs.
 /// @throws Error(kInvalidArgument) if a percentile is not from 0 to 100.
 /// @threads Thread-safe.
 /// @cost    Linear in the points of all runs, which are copied.
 STEPTAPE_EXPORT AggregateSeries aggregateScalars(const std::vector<const ScalarColumns*>& runs,
                                                  const AggregateOptions& options = {});
 
-/// What aggregateRuns() has written.
+/// The result of aggregateRuns().
 struct AggregateResult {
-  std::vector<AggregateSeries> series;   ///< By tag, each with its last point only.
-  std::vector<std::string> tagsLeftOut;  ///< Scalar tags that too few runs have.
+  std::vector<AggregateSeries> series;   ///< By tag, each with only its last point.
+  std::vector<std::string> tagsLeftOut;  ///< Scalar tags of too few runs.
 };
 
-/// Aggregates the scalars of runs, such as one training with several seeds, and writes the result
-/// as a run of its own:
+/// Aggregates the scalars of several runs, such as one training with several seeds, and writes the
+/// result as a new run:
 ///
-///     loss         mean, which has the tag of the runs
+///     loss         mean, under the tag of the runs
 ///     loss/std     standard deviation; also loss/min, loss/max, loss/p25, loss/p50, loss/p75
 ///     aggregated runs   a text that lists the runs
 ///
 /// and a chart of each tag with its band for TensorBoard's custom-scalars page.
 ///
-/// @param runs      At least two, updated. A tag counts if two or more runs have it, or as many as
-///                  AggregateOptions::minRuns says.
-/// @param directory Of the new run; is made, and must hold no event file.
-/// @throws Error(kInvalidArgument) if there are fewer than two runs, more are needed than there
-///         are, no tag counts, a percentile is not from 0 to 100 or is missing for the band, or a
-///         tag of the runs is also the name of a statistic;
-///         Error(kFailedPrecondition) if `directory` holds event files;
+/// @param runs      At least two, after update(). A tag counts if two or more runs have it, or at
+///                  least AggregateOptions::minRuns.
+/// @param directory The directory of the new run; created, and must contain no event file.
+/// @param options   See AggregateOptions.
+/// @throws Error(kInvalidArgument) if there are fewer than two runs or fewer than minRuns, no tag
+///         counts, a percentile is not from 0 to 100 or is missing for the band, or the name of a
+///         statistic is also a tag of the runs;
+///         Error(kFailedPrecondition) if `directory` contains event files;
 ///         Error(kIoError) if it cannot be written.
-/// @threads Thread-safe, if the directories differ.
+/// @threads Thread-safe with distinct directories.
 /// @cost    Memory for the points of one tag in all runs.
 STEPTAPE_EXPORT AggregateResult aggregateRuns(const std::vector<RunReader>& runs,
                                               const std::string& directory,

@@ -7,7 +7,7 @@
 
 namespace steptape {
 
-/// A view of `size` contiguous elements that someone else owns: what C++20 calls std::span.
+/// A view of `size` contiguous elements that it does not own, as std::span in C++20.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 template <typename T>

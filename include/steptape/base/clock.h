@@ -8,8 +8,8 @@
 
 namespace steptape {
 
-/// Where the library reads the time. A parameter wherever time is read, so that tests can give
-/// their own and get byte-exact files.
+/// The source of wall time and steady time. Every call that reads the time takes a Clock, so that a
+/// test can pass its own and get byte-exact files.
 ///
 /// @threads Thread-safe.
 class STEPTAPE_EXPORT Clock {
@@ -19,22 +19,22 @@ class STEPTAPE_EXPORT Clock {
   Clock& operator=(const Clock&) = delete;
   virtual ~Clock();
 
-  /// Seconds since 1970-01-01 UTC, as TensorBoard's `wall_time`.
+  /// Returns seconds since 1970-01-01 UTC, as in TensorBoard's `wall_time`.
   virtual double wallSeconds() const = 0;
 
-  /// The same in nanoseconds, which a double cannot tell apart today: it knows steps of 240 of
-  /// them. What a clock does not override is wallSeconds(), rounded.
+  /// Returns nanoseconds since 1970-01-01 UTC: more exact than wallSeconds(), since a double
+  /// resolves about 240 ns today. The default is wallSeconds(), rounded.
   virtual std::int64_t wallNanos() const;
 
-  /// Nanoseconds from an arbitrary start, never going back.
+  /// Returns nanoseconds since an arbitrary start; never decreases.
   virtual std::int64_t steadyNanos() const = 0;
 
-  /// The system's clocks.
+  /// Returns the clock of the operating system.
   static const Clock& system();
 };
 
-/// Reads the cheapest counter that all cores share: `rdtsc` on x86-64, `cntvct_el0` on AArch64 and
-/// the steady clock elsewhere. Turn its values into seconds with a TickConverter.
+/// Reads the cheapest counter that all cores share: `rdtsc` on x86-64, `cntvct_el0` on AArch64,
+/// else the steady clock. TickConverter converts its values to seconds.
 ///
 /// @cost One instruction, about 10 ns on current x86-64 virtual machines.
 inline std::uint64_t readTicks() noexcept {
@@ -51,28 +51,28 @@ inline std::uint64_t readTicks() noexcept {
 
 /// Converts ticks of readTicks() to wall and steady time.
 ///
-/// Calibrated against the system's clocks when constructed and again by recalibrate(), each time
-/// without a step back: converted times of growing ticks never decrease.
+/// The constructor and recalibrate() calibrate it against a clock. Converted times of increasing
+/// ticks never decrease, also across a calibration.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT TickConverter {
  public:
   explicit TickConverter(const Clock& clock = Clock::system());
 
-  /// Takes a new reading of the clock, which sharpens the frequency and follows an adjusted clock.
-  /// Call it now and then, such as once a second.
+  /// Calibrates again: refines the frequency and follows clock adjustments. Call it about once a
+  /// second.
   void recalibrate();
 
-  /// Seconds since 1970 at `ticks`, to about a microsecond.
+  /// Returns seconds since 1970-01-01 UTC at `ticks`, accurate to about 1 us.
   double wallSeconds(std::uint64_t ticks) const noexcept;
 
-  /// Nanoseconds between two readings.
+  /// Returns the nanoseconds between two readings.
   double nanosBetween(std::uint64_t from, std::uint64_t to) const noexcept;
 
-  /// Ticks in `nanos` nanoseconds.
+  /// Returns the ticks in `nanos` nanoseconds.
   std::uint64_t ticksIn(std::chrono::nanoseconds nanos) const noexcept;
 
-  /// Nanoseconds per tick that every converter of this process starts with, measured once.
+  /// Returns the nanoseconds per tick with which every converter starts; measured once a process.
   static double nanosPerTick();
 
  private:

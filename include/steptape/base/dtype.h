@@ -9,7 +9,7 @@
 
 namespace steptape {
 
-/// Types of the elements of tensors, and of the numbers that ranks exchange.
+/// The element type of a tensor, or of the numbers that ranks exchange.
 enum class DType : std::uint8_t {
   kBool,
   kUInt8,
@@ -26,12 +26,12 @@ enum class DType : std::uint8_t {
   kFloat64,
 };
 
-/// Bytes of one element.
+/// Returns the bytes of one element.
 STEPTAPE_EXPORT std::size_t dtypeSize(DType dtype) noexcept;
-/// Such as "float32".
+/// Returns the name of the type, such as "float32".
 STEPTAPE_EXPORT const char* dtypeName(DType dtype) noexcept;
 
-/// The DType of the C++ type `T`; an overload set closed over the arithmetic types.
+/// Returns the DType of the arithmetic C++ type `T`.
 template <typename T>
 constexpr DType dtypeOf() {
   static_assert(std::is_arithmetic_v<T>, "elements are numbers");

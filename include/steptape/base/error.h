@@ -8,24 +8,24 @@
 
 namespace steptape {
 
-/// What kind of thing went wrong; decides whether trying again makes sense.
+/// The kind of a failure; tells whether a retry makes sense.
 enum class ErrorCode {
-  kInvalidArgument,     ///< The caller's mistake: a shape, an empty tag. Do not retry.
-  kIoError,             ///< The system refused: a directory, a file, a full disk. May pass.
-  kDataLoss,            ///< Bytes on disk are not what was written.
-  kDeadlineExceeded,    ///< A bounded wait ran out. The work may still be done later.
-  kResourceExhausted,   ///< A queue or memory limit was reached and data was dropped.
-  kRankMismatch,        ///< Ranks disagree; every rank gets the same error.
-  kFailedPrecondition,  ///< The call does not fit the state: not initialized, already running.
+  kInvalidArgument,     ///< An invalid argument, such as an empty tag. Do not retry.
+  kIoError,             ///< The operating system failed, such as on a full disk. May pass.
+  kDataLoss,            ///< Stored bytes are damaged.
+  kDeadlineExceeded,    ///< A wait timed out. The work may still be done later.
+  kResourceExhausted,   ///< A queue or memory limit was reached, and data was discarded.
+  kRankMismatch,        ///< Ranks disagree; every rank gets this error.
+  kFailedPrecondition,  ///< The state does not allow the call, such as before initialization.
 };
 
-/// The name of `code` without the `k`, such as "InvalidArgument".
+/// Returns the name of `code` without the `k`, such as "InvalidArgument".
 STEPTAPE_EXPORT const char* errorCodeName(ErrorCode code);
 
-/// Thrown on the calling thread for mistakes of the caller and for what cannot start.
+/// The exception that calls throw for invalid arguments, and for work that cannot start.
 ///
-/// `what()` says what was wrong, what was got, what was wanted and where. Trouble on a background
-/// thread is never thrown: it is reported as a Status.
+/// `what()` names the call, what it got and what it expected, and where. Failures on a background
+/// thread are never thrown: they are reported as a Status.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT Error : public std::runtime_error {

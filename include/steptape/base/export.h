@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Marks what a shared build of the library exports; everything else is hidden.
+/// Marks a symbol that a shared library exports; all other symbols are hidden.
 #define STEPTAPE_EXPORT [[gnu::visibility("default")]]

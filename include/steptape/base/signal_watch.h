@@ -8,29 +8,31 @@
 
 namespace steptape {
 
-/// Notes signals instead of letting them end the process, while one of these lives.
+/// Records signals during its lifetime, instead of letting them end the process.
 ///
 ///     steptape::SignalWatch signals({SIGTERM, SIGUSR1});
 ///     while (signals.received() == 0) { ... }
 ///
-/// On several ranks a signal may reach one of them only, so that they must agree before they act.
+/// A signal may reach a single rank of a job: ranks must agree before they act on it.
 ///
-/// The handler only stores a number and goes on to the handler that was there before, if that was a
-/// function. System calls that it interrupts are restarted. Objects may overlap in time, on several
-/// threads too: the handlers of before are back once the last one has gone.
+/// The handler stores the number and then calls the earlier handler, if that is a function.
+/// Interrupted system calls are restarted. Lifetimes of several objects may overlap, on several
+/// threads too; the destruction of the last one restores the earlier handlers.
 ///
 /// @threads Construction and destruction: thread-safe. received(): thread-safe.
 /// @source  sigaction(2).
 class STEPTAPE_EXPORT SignalWatch {
  public:
-  /// @throws Error(kInvalidArgument) naming a number that is no signal or cannot be caught; then
-  ///         nothing is changed.
+  /// Installs the handlers.
+  ///
+  /// @throws Error(kInvalidArgument) naming a number that is not a signal or cannot be caught; no
+  ///         handler is changed then.
   explicit SignalWatch(std::vector<int> signals);
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
   ~SignalWatch();
 
-  /// The latest of the signals that came to this process since the construction; 0 if none did.
+  /// Returns the latest of the watched signals since construction; 0 if there was none.
   int received() const;
 
  private:

@@ -10,10 +10,10 @@
 
 namespace steptape {
 
-/// The result of work whose failure is an expected state, such as writing to a disk that fills up.
+/// The result of work that may fail in normal operation, such as a write to a full disk.
 ///
-/// Success is one null pointer: cheap to return and to copy. Compilers warn where one is dropped; a
-/// writer's failures are reported through WriterOptions::onError as well.
+/// Success is a null pointer: cheap to return and to copy. Compilers warn about a Status that is
+/// ignored. A writer also reports its failures through WriterOptions::onError.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class [[nodiscard]] STEPTAPE_EXPORT Status {
@@ -25,10 +25,10 @@ class [[nodiscard]] STEPTAPE_EXPORT Status {
 
   bool ok() const noexcept { return state_ == nullptr; }
 
-  /// What went wrong, with what, got, wanted and where; empty on success.
+  /// Returns what failed, where, what was got and expected; empty on success.
   const std::string& message() const noexcept;
 
-  /// @return the kind of failure. REQUIRES: !ok()
+  /// Returns the kind of failure. REQUIRES: !ok().
   ErrorCode code() const noexcept { return state_->code; }
 
   /// Throws the failure as an Error; does nothing on success.

@@ -13,25 +13,26 @@
 
 namespace steptape {
 
-/// What a finding means for one of TensorBoard's two readers.
+/// The effect of a finding on one of TensorBoard's two readers.
 enum class ReaderEffect {
-  kNone,  ///< It shows everything as it is meant.
-  kNote,  ///< Nothing is lost, but what it shows may surprise.
-  kLoss,  ///< It shows less than the file holds, or something else.
+  kNone,  ///< The reader shows everything correctly.
+  kNote,  ///< Nothing is lost, but the display may be unexpected.
+  kLoss,  ///< The reader shows less than the file contains, or wrong data.
 };
 
-/// One thing that a reader of TensorBoard trips over.
+/// One problem of a file for a reader of TensorBoard.
 struct Finding {
-  std::string rule;  ///< Short, and the same in all versions; docs/tool.md lists all rules.
+  std::string rule;  ///< A short, stable name; docs/tool.md lists all rules.
   std::string path;
-  std::uint64_t offset = 0;  ///< Where the record or the damage begins.
-  std::uint64_t bytes = 0;   ///< Of the record or the damage; 0 where the whole file is meant.
-  std::string tag;           ///< Empty where it concerns no tag.
-  std::string message;  ///< What, got, wanted, and what comes of it; UTF-8 if the file's texts are.
+  std::uint64_t offset = 0;  ///< Of the record or the damage.
+  std::uint64_t bytes = 0;   ///< Of the record or the damage; 0 for the whole file.
+  std::string tag;           ///< Empty if the finding has no tag.
+  /// What was got, what was expected, and the consequence; UTF-8 if the texts in the file are.
+  std::string message;
   ReaderEffect fastServer = ReaderEffect::kNone;
   ReaderEffect pythonLoader = ReaderEffect::kNone;
-  std::uint64_t count =
-      1;  ///< How often: a rule is reported once for a tag, where it is first broken.
+  /// Number of occurrences: a rule is reported once for a tag, at the first occurrence.
+  std::uint64_t count = 1;
 
   bool isLoss() const {
     return fastServer == ReaderEffect::kLoss || pythonLoader == ReaderEffect::kLoss;
@@ -39,53 +40,55 @@ struct Finding {
 };
 
 struct CheckOptions {
-  /// The most findings that are kept; those beyond are counted.
+  /// The most findings in the report; further findings are counted.
   std::size_t maxFindings = 10'000;
-  /// Called now and then with the bytes checked so far.
+  /// Called regularly with the bytes checked so far.
   std::function<void(std::uint64_t bytes)> onProgress;
 };
 
-/// The record with which a run names the columns of its hyperparameter study.
+/// The record of a run that names the columns of its hyperparameter study.
 struct ExperimentRecord {
   std::string path;
   std::uint64_t offset = 0;
   std::string content;
 };
 
-/// Whether TensorBoard would show all that a run holds.
+/// The findings of a check: whether TensorBoard shows all data of a run.
 struct CheckReport {
-  std::vector<Finding> findings;   ///< In the order of files and of offsets.
-  std::uint64_t moreFindings = 0;  ///< Beyond CheckOptions::maxFindings.
-  std::uint64_t records = 0;       ///< Whole ones.
+  std::vector<Finding> findings;   ///< By file and offset.
+  std::uint64_t moreFindings = 0;  ///< Findings beyond CheckOptions::maxFindings.
+  std::uint64_t records = 0;       ///< Number of whole records.
   std::uint64_t bytes = 0;         ///< Of all files.
-  /// The worst effects of all findings, kept or not.
+  /// The worst effects of all findings, including those beyond the limit.
   ReaderEffect fastServer = ReaderEffect::kNone;
   ReaderEffect pythonLoader = ReaderEffect::kNone;
   std::optional<ExperimentRecord> experiment;  ///< The run's first, for findExperimentConflicts().
 };
 
-/// Checks a run as TensorBoard's readers would read it: the data server in Rust, which is what
-/// users get, and the loader in Python, `--load_fast=false`, which also reads from most clouds.
+/// Checks how TensorBoard's two readers would read a run: the data server in Rust, which is the
+/// default, and the Python loader, `--load_fast=false`, which also reads most cloud storage.
 ///
-/// It reads every byte, goes on behind damage, and judges each record by what both readers do with
-/// it. It assumes that nobody writes to the files any more. What a program means to overwrite by a
-/// restart, SessionLog START, is no finding. Not checked: what a plugin's page makes of well-formed
-/// values, and sampling.
+/// Reads every byte, continues after damage, and judges each record by its effect on both readers.
+/// Assumes that no program still writes to the files. Points that a restart, SessionLog START,
+/// discards are not findings. Sampling and the pages of plugins are not checked.
 ///
-/// What the files hold never throws; a file that cannot be read is a finding.
+/// Never throws for the contents of files; a file that cannot be read is a finding.
 ///
 /// @threads Thread-safe.
 /// @cost    One pass; memory for each tag, for `maxFindings`, and for the longest record.
-/// @source  tensorboard 2.21 and tensorboard-data-server 0.7.2, whose behavior the rules were
-///          checked against; docs/tool.md lists them
+/// @source  The behavior of tensorboard 2.21 and tensorboard-data-server 0.7.2; docs/tool.md lists
+///          the rules.
 STEPTAPE_EXPORT CheckReport checkRun(const RunFiles& run, const CheckOptions& options = {});
 
-/// As checkRun(), for one file as a run of its own.
+/// Checks one file as a run of its own, as checkRun().
 STEPTAPE_EXPORT CheckReport checkEventFile(const std::string& path,
                                            const CheckOptions& options = {});
 
-/// The runs of one log directory whose experiment record is not that of the first run that has one:
-/// TensorBoard takes any one of them for all runs.
+/// Finds the runs of one log directory whose experiment record differs from the first one:
+/// TensorBoard uses the record of an arbitrary run for all runs.
+///
+/// @param reports The reports of all runs of the log directory.
+/// @return a finding for each run that differs.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::vector<Finding> findExperimentConflicts(

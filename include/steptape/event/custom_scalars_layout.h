@@ -11,44 +11,44 @@
 
 namespace steptape {
 
-/// One chart of the custom-scalars page: of lines, or of values within bands.
+/// One chart of the custom-scalars page: lines, or values within bands.
 struct CustomScalarsChart {
   std::string title;
-  /// Of a chart of lines: regular expressions of Python's `re`. Each matches from a tag's first
-  /// character, as `re.match` does, so "loss" finds "loss/train" too and "loss$" does not.
+  /// For a chart of lines: regular expressions of Python's `re`. Each matches from the first
+  /// character of a tag, as `re.match` does: "loss" matches "loss/train", "loss$" does not.
   std::vector<std::string> tags;
-  /// Of a margin chart: value, lower and upper tag of each band, exact tags.
+  /// For a margin chart: the exact tags of value, lower and upper bound of each band.
   std::vector<std::array<std::string, 3>> margins;
 
-  /// A chart with a line for each tag that a regular expression of `tags` matches.
+  /// Returns a chart with a line for each tag that a regular expression of `tags` matches.
   STEPTAPE_EXPORT static CustomScalarsChart multiline(std::string title,
                                                       std::vector<std::string> tags);
-  /// A chart of one value within a band: {value, lower, upper}, three tags.
+  /// Returns a chart of one value within a band. `tags` are value, lower and upper bound.
   STEPTAPE_EXPORT static CustomScalarsChart margin(std::string title,
                                                    std::array<std::string, 3> tags);
 };
 
-/// Charts under one title that folds.
+/// A group of charts under one title, which can be folded.
 struct CustomScalarsCategory {
   std::string title;
   std::vector<CustomScalarsChart> charts;
 };
 
-/// What the custom-scalars page shows of a run, from top to bottom.
+/// The custom-scalars page of a run, from top to bottom.
 struct CustomScalarsLayout {
   std::vector<CustomScalarsCategory> categories;
 };
 
-/// The layout as a serialized `tensorboard.Layout`.
+/// Encodes the layout as a serialized `tensorboard.Layout`.
 ///
-/// @param layout REQUIRES: its texts are UTF-8, or TensorBoard refuses all of it. A chart with
-///               margins is a margin chart; every other one is a chart of lines.
+/// @param layout REQUIRES: all texts are UTF-8; else TensorBoard rejects the layout. A chart with
+///               margins is a margin chart; every other chart is a chart of lines.
 /// @threads Thread-safe.
 /// @source  tensorboard/plugins/custom_scalar/layout.proto
 STEPTAPE_EXPORT std::string encodeLayout(const CustomScalarsLayout& layout);
 
-/// Reads what encodeLayout() or another writer wrote. Fields that the structs lack are skipped:
-/// `closed`, which folds a category at first.
+/// Decodes a layout of encodeLayout() or of another writer. Skips the field `closed`, which folds a
+/// category initially.
 ///
 /// @return kDataLoss if `bytes` is not a layout; `*layout` is then unspecified.
 /// @threads Thread-safe.

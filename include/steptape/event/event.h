@@ -11,16 +11,17 @@
 
 namespace steptape {
 
-/// Which of TensorBoard's two forms scalars, histograms, images and sounds are written in.
-/// TensorBoard shows both alike; what differs is who else reads them.
+/// The form of scalars, histograms, images and audio in the event file. TensorBoard shows both
+/// alike; other readers differ.
 enum class ValueForm {
   /// The fields `simple_value`, `histo`, `image` and `audio`, as torch.utils.tensorboard and
-  /// tensorboardX write them: every reader and importer of event files knows these.
+  /// tensorboardX write them. Every reader and importer of event files supports them.
   kCompatible,
-  /// A tensor with the metadata of a plugin, as TensorFlow 2 writes: Python scripts find these
-  /// among the tensors only. TensorBoard's loader in Python reads a scalar in 5 us instead of 22,
-  /// its data server in 0.43 us instead of 0.30, EventAccumulator in 11 instead of 6, and it takes
-  /// 26 bytes instead of 21: docs/compatibility.md, "Readers and importers".
+  /// A tensor with the metadata of a plugin, as TensorFlow 2 writes it. Python scripts find these
+  /// values only among the tensors. Compared with kCompatible, a scalar takes TensorBoard's Python
+  /// loader 5 us instead of 22 us, its data server 0.43 us instead of 0.30 us, EventAccumulator
+  /// 11 us instead of 6 us, and 26 bytes instead of 21: docs/compatibility.md, "Readers and
+  /// importers".
   kTensor,
 };
 
@@ -28,15 +29,15 @@ enum class ValueForm {
 
 namespace steptape::event {
 
-// The contents of an event file as plain structs, in a namespace of their own, since a tensor, a
-// graph or a value is many things to a program that trains. Nothing here knows how they are
-// encoded: see src/event/event_codec.h. Field meanings are TensorFlow's,
-// tensorflow/core/util/event.proto and tensorflow/core/framework/summary.proto.
+// The contents of an event file as plain structs. They have their own namespace, because training
+// programs use names such as Tensor and Graph too. src/event/event_codec.h encodes them. The fields
+// have the meanings of tensorflow/core/util/event.proto and
+// tensorflow/core/framework/summary.proto.
 
-/// What kind of series a tag is; TensorBoard's fast data server drops tags of unknown class.
+/// The kind of series of a tag. TensorBoard's fast data server ignores tags of unknown class.
 enum class DataClass : std::int32_t { kUnknown = 0, kScalar = 1, kTensor = 2, kBlobSequence = 3 };
 
-/// Element type of a Tensor, with the numbers of tensorflow/core/framework/types.proto.
+/// The element type of a Tensor, with the numbers of tensorflow/core/framework/types.proto.
 enum class TensorType : std::int32_t {
   kInvalid = 0,
   kFloat = 1,
@@ -55,14 +56,15 @@ enum class TensorType : std::int32_t {
   kUInt64 = 23,
 };
 
-/// @return 0 for strings and for a type that Steptape does not know.
+/// Returns the bytes of one element; 0 for strings and for types unknown to Steptape.
 STEPTAPE_EXPORT std::uint64_t bytesPerElement(TensorType type);
 
-/// Which plugin shows a tag, and how. Readers keep only a tag's first metadata in each file.
+/// The plugin that shows a tag, and how. Readers keep only the first metadata of a tag in each
+/// file.
 struct SummaryMetadata {
   std::string pluginName;     ///< Such as "scalars"; see plugin_content.h.
-  std::string pluginContent;  ///< The plugin's own serialized message; empty for most.
-  std::string displayName;    ///< Shown instead of the tag where not empty.
+  std::string pluginContent;  ///< The serialized message of the plugin; empty for most.
+  std::string displayName;    ///< Shown instead of the tag unless empty.
   std::string description;    ///< Markdown beside the chart.
   DataClass dataClass = DataClass::kUnknown;
 };
@@ -75,13 +77,14 @@ struct Tensor {
   std::vector<std::string> strings;  ///< Elements of a kString tensor.
 };
 
-/// What the fields `image`, `audio` and `histo` hold: ValueForm::kCompatible.
+/// The field `image` of ValueForm::kCompatible.
 struct SummaryImage {
   std::int32_t height = 0;
   std::int32_t width = 0;
   std::int32_t colorspace = 0;
   std::string encoded;
 };
+/// The field `audio` of ValueForm::kCompatible.
 struct SummaryAudio {
   float sampleRate = 0;
   std::int64_t numChannels = 0;
@@ -89,17 +92,18 @@ struct SummaryAudio {
   std::string encoded;
   std::string contentType;
 };
+/// The field `histo` of ValueForm::kCompatible.
 struct SummaryHistogram {
   double min = 0;
   double max = 0;
   double num = 0;
   double sum = 0;
   double sumSquares = 0;
-  std::vector<double> bucketLimits;  ///< Right edges, ascending.
+  std::vector<double> bucketLimits;  ///< Right edges, increasing.
   std::vector<double> bucketCounts;
 };
 
-/// One tag's data at one step.
+/// The data of one tag at one step.
 struct Value {
   using Data =
       std::variant<std::monostate, float, Tensor, SummaryImage, SummaryHistogram, SummaryAudio>;
@@ -130,8 +134,8 @@ struct TaggedRunMetadata {
   std::string bytes;
 };
 
-/// Marks a (re)start: a reader drops what earlier files of the run hold at the event's step or
-/// later.
+/// Marks a start or restart: readers discard points at or after the event's step in earlier files
+/// of the run.
 struct SessionLog {
   enum class Status : std::int32_t { kUnspecified = 0, kStart = 1, kStop = 2, kCheckpoint = 3 };
   Status status = Status::kUnspecified;
@@ -147,7 +151,7 @@ struct Event {
   double wallTime = 0;  ///< Seconds since 1970-01-01 UTC.
   std::int64_t step = 0;
   What what;
-  std::string sourceWriter;  ///< Who wrote the file; only in its first record.
+  std::string sourceWriter;  ///< The writer of the file; only in its first record.
 };
 
 }  // namespace steptape::event

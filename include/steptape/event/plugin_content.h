@@ -11,7 +11,7 @@
 
 namespace steptape::event {
 
-// Names that TensorBoard's plugins look for in SummaryMetadata::pluginName.
+// Names of TensorBoard's plugins in SummaryMetadata::pluginName.
 // @source tensorboard/plugins/*/metadata.py at 2.21
 inline constexpr char kScalarsPlugin[] = "scalars";
 inline constexpr char kHistogramsPlugin[] = "histograms";
@@ -22,49 +22,51 @@ inline constexpr char kPrCurvesPlugin[] = "pr_curves";
 inline constexpr char kMeshPlugin[] = "mesh";
 inline constexpr char kCustomScalarsPlugin[] = "custom_scalars";
 inline constexpr char kHparamsPlugin[] = "hparams";
-inline constexpr char kTensorPlugin[] = "tensor";  // no page shows it; readers find it
+inline constexpr char kTensorPlugin[] = "tensor";  // shown on no page; for readers
 
-// What a plugin keeps in SummaryMetadata::pluginContent: its own serialized message. Plugins that
-// are not here keep nothing, or nothing but a version 0, which is no byte.
+// The serialized messages of plugins in SummaryMetadata::pluginContent. Other plugins store
+// nothing, or only version 0, which has no bytes.
 // @source tensorboard/plugins/{audio,mesh,pr_curve}/plugin_data.proto at 2.21
 
-/// Of plugin `audio`: the blobs are WAV files, which TensorBoard then serves as `audio/wav`.
+/// Encodes the content of plugin `audio` for WAV files, which TensorBoard serves as `audio/wav`.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::string audioPluginContent();
 
-/// Reads what audioPluginContent() or another writer wrote.
+/// Decodes the content of plugin `audio` of any writer.
 ///
-/// @param isWav Whether the blobs are said to be WAV files; false too where nothing is said.
-/// @return kDataLoss if `bytes` is no such record; `*isWav` is then unspecified.
+/// @param isWav Set to whether the files are declared as WAV files; false if nothing is declared.
+/// @return kDataLoss if `bytes` is not such a record; `*isWav` is then unspecified.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Status decodeAudioPluginContent(std::string_view bytes, bool* isWav);
 
-/// Of plugin `pr_curves`.
+/// Encodes the content of plugin `pr_curves`.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::string prCurvePluginContent(std::uint32_t numThresholds);
 
-/// Which part of a mesh a tensor holds, with TensorBoard's numbers.
+/// The part of a mesh that a tensor holds, with TensorBoard's numbers.
 enum class MeshPart : std::int32_t { kVertex = 1, kFace = 2, kColor = 3 };
 
-/// Of plugin `mesh`, which keeps a mesh as up to three series, one for each part.
+/// The content of plugin `mesh`, which stores a mesh as up to three series, one for each part.
 struct MeshPluginData {
-  std::string name;  ///< The mesh's tag; the series' tags are made of it and the part.
+  std::string name;  ///< The tag of the mesh; tags of series consist of it and the part.
   MeshPart part = MeshPart::kVertex;
-  std::vector<MeshPart> parts = {};      ///< All parts that the mesh has, `part` among them.
-  std::vector<std::int32_t> shape = {};  ///< Of this part: (batch, rows, 3).
+  std::vector<MeshPart> parts = {};      ///< All parts of the mesh, including `part`.
+  std::vector<std::int32_t> shape = {};  ///< Shape of this part: (batch, rows, 3).
   std::string jsonConfig = "{}";         ///< THREE.js settings, a JSON object.
 };
 
-/// @param data REQUIRES: `name` and `jsonConfig` are UTF-8, or TensorBoard's mesh page fails.
+/// Encodes the content of plugin `mesh`.
+///
+/// @param data REQUIRES: `name` and `jsonConfig` are UTF-8; else TensorBoard's mesh page fails.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::string meshPluginContent(const MeshPluginData& data);
 
-/// Reads what meshPluginContent() or another writer wrote. A record that does not say which parts
-/// the mesh has stands for all three, as in TensorBoard.
+/// Decodes the content of plugin `mesh` of any writer. A record that does not list the parts of the
+/// mesh means all three, as in TensorBoard.
 ///
-/// @return kDataLoss if `bytes` is no such record or of an unknown part; `*data` is then
+/// @return kDataLoss if `bytes` is not such a record, or names an unknown part; `*data` is then
 ///         unspecified.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Status decodeMeshPluginContent(std::string_view bytes, MeshPluginData* data);

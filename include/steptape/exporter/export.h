@@ -14,94 +14,94 @@
 
 namespace steptape {
 
-// Runs as text that other programs read, from files of any size in bounded memory:
+// Exports runs as text for other programs, from files of any size in bounded memory:
 //
 //     std::ofstream file("scalars.json", std::ios::binary);
 //     exportJson(listRuns("runs"), {}, [&](std::string_view text) { file << text; });
 //
-// All three formats are UTF-8; what is not in tags, paths and texts is replaced by U+FFFD. Numbers
-// have the fewest digits that give the same double back.
+// All three formats are UTF-8; invalid UTF-8 in tags, paths and texts is replaced by U+FFFD.
+// Numbers have the fewest digits that read back as the same double.
 
-/// Takes the text piece by piece, some 64 KiB at a time. What it throws ends the export.
+/// Receives the text in pieces of about 64 KiB. An exception ends the export, which rethrows it.
 using ExportSink = std::function<void(std::string_view text)>;
 
-/// How exportCsv() arranges points.
+/// The layout of exportCsv().
 enum class CsvLayout {
-  /// A column for each tag, ascending, beside `step`, and a row for each step, ascending. With
-  /// several runs a column is called "<run's directory>/<tag>". A tag that has several values at a
-  /// step takes as many rows there, in the order of writing; none is lost.
+  /// The column `step` and a column for each tag, in ascending order; a row for each step, in
+  /// ascending order. With several runs, a column is named `<run directory>/<tag>`. Several
+  /// values of a tag at one step take several rows, in the order of writing.
   kWide,
-  /// The columns run, tag, step, wall_time and value, and a row for each point, in the order of
+  /// The columns run, tag, step, wall_time and value; a row for each point, in the order of
   /// writing.
   kLong,
 };
 
 struct ExportOptions {
-  /// Points that a restart has written again are left out, unless this says otherwise.
+  /// Which points are left out because a restart has written them again.
   PurgePolicy purge = PurgePolicy::kRestarts;
-  /// Which tags to export; all if empty. Asked once for each tag of a run.
+  /// Selects the tags to export; empty: all. Called once for each tag of a run.
   std::function<bool(std::string_view tag)> wantsTag;
-  // The steps to export, both ends included.
+  // The range of steps to export, both ends included. Default: all steps.
   std::int64_t fromStep = std::numeric_limits<std::int64_t>::min();
   std::int64_t toStep = std::numeric_limits<std::int64_t>::max();
   CsvLayout csvLayout = CsvLayout::kWide;
-  /// Where exportJsonl() puts the files of images and audio, each as
-  /// `<run>/<tag>/<step>_<n>.<format>`; empty: nowhere. Made if it is not there. In names, all but
-  /// letters, digits, `_`, `-`, `.` and what is beyond ASCII become `%` and two digits, so that no
-  /// name leads out of it.
+  /// The directory to which exportJsonl() writes images and audio, as
+  /// `RUN/TAG/STEP_N.FORMAT`; empty: they are not written. Created if needed. In names,
+  /// ASCII characters other than letters, digits, underscores, hyphens and periods become a percent
+  /// sign and two digits, so that no path leaves the directory.
   std::string mediaDirectory;
-  /// What the path of the temporary file begins with that JSON and wide CSV need for many points;
-  /// empty: a file in the system's directory for such. It takes 24 bytes a point.
+  /// The beginning of the path of the temporary file that JSON and wide CSV need for many points,
+  /// of 24 bytes a point; empty: a file in the system's temporary directory.
   std::string temporaryPrefix;
-  /// Called now and then and behind each run, with the bytes read so far; each file is read twice.
+  /// Called regularly and after each run, with the bytes read so far. Each file is read twice.
   std::function<void(std::uint64_t bytes)> onProgress;
 };
 
-/// What an export came to.
+/// The result of an export.
 struct ExportResult {
-  std::uint64_t values = 0;    ///< Exported, of all plugins.
-  std::vector<Damage> damage;  ///< What could not be read, in all runs.
+  std::uint64_t values = 0;    ///< Number of exported values, of all plugins.
+  std::vector<Damage> damage;  ///< Damage in all runs.
 };
 
-/// Scalars in the shape of tensorboardX's export_scalars_to_json():
+/// Exports scalars as JSON, in the form of tensorboardX's export_scalars_to_json():
 ///
 ///     {
 ///     "runs/demo/accuracy": [[1700000000.5, 20, 1]],
 ///     "runs/demo/loss": [[1700000000.5, 1, 0.5], [1700000001.5, 20, 0.25]]
 ///     }
 ///
-/// The keys, ascending, are "<run's directory>/<tag>". A curve of SummaryWriter::addScalars() has a
-/// run "<directory>/<tag>/<curve>" of its own, and that is its key. NaN and infinities are the
-/// strings "NaN", "Infinity" and "-Infinity". As SummaryWriter::exportScalarsToJson(), byte for
-/// byte, for a run of one writer.
+/// The keys, in ascending order, are `<run directory>/<tag>`. A curve of
+/// SummaryWriter::addScalars() has its own run `<directory>/<tag>/<curve>`, which is its key. NaN
+/// and infinities are the strings "NaN", "Infinity" and "-Infinity". For a run of one writer the
+/// text is byte for byte that of SummaryWriter::exportScalarsToJson().
 ///
 /// @throws Error(kIoError) if the temporary file fails.
 /// @threads Thread-safe.
-/// @cost    Two passes over the files; 24 MiB of memory, and what each tag takes.
+/// @cost    Two passes over the files; 24 MiB of memory, plus memory for each tag.
 STEPTAPE_EXPORT ExportResult exportJson(const std::vector<RunFiles>& runs,
                                         const ExportOptions& options, const ExportSink& sink);
 
-/// Everything, a JSON object a line, in the order of writing, run by run:
+/// Exports all values, one JSON object per line, run by run in the order of writing:
 ///
 ///     {"run":"runs/demo","tag":"loss","plugin":"scalars","step":1,"wall_time":1.5,"value":0.5}
 ///
-/// docs/tool.md, "Records", lists the members that each plugin has. Numbers that JSON has not are
-/// strings, as in exportJson().
+/// docs/tool.md, "Records", lists the members of each plugin. NaN and infinities are strings, as in
+/// exportJson().
 ///
-/// @throws Error(kIoError) if a file of an image or of audio cannot be written.
-/// @threads Thread-safe, if mediaDirectory differs.
+/// @throws Error(kIoError) if an image or audio file cannot be written.
+/// @threads Thread-safe with distinct media directories.
 /// @cost    Two passes over the files; memory for the largest event and for the tags, and with
-///          mediaDirectory some 40 bytes for each step of a tag that has files.
+///          mediaDirectory about 40 bytes for each step of a tag with files.
 STEPTAPE_EXPORT ExportResult exportJsonl(const std::vector<RunFiles>& runs,
                                          const ExportOptions& options, const ExportSink& sink);
 
-/// Scalars as comma-separated values with a line of titles. NaN and infinities are `nan`, `inf` and
-/// `-inf`; where a tag has no value there is nothing.
+/// Exports scalars as comma-separated values with a header line. NaN and infinities are `nan`,
+/// `inf` and `-inf`; a missing value is an empty field.
 ///
 /// @throws Error(kIoError) if the temporary file fails.
 /// @threads Thread-safe.
-/// @cost    Two passes over the files; for kWide 96 MiB of memory at most, and a row.
-/// @source  RFC 4180 for quotes; lines end with a line feed alone.
+/// @cost    Two passes over the files; for kWide at most 96 MiB of memory, plus one row.
+/// @source  RFC 4180 for quotes; lines end with a line feed only.
 STEPTAPE_EXPORT ExportResult exportCsv(const std::vector<RunFiles>& runs,
                                        const ExportOptions& options, const ExportSink& sink);
 

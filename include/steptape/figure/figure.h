@@ -14,34 +14,33 @@ namespace steptape {
 
 struct FigureModel;
 
-/// A chart for TensorBoard's image page, in matplotlib's terms.
+/// A chart for TensorBoard's image page, in the terms of matplotlib.
 ///
 ///     steptape::Figure figure({.title = "Loss", .width = 480, .height = 320});
 ///     figure.line(steps, train, {.label = "train"}).line(steps, test, {.label = "test"});
 ///     figure.setXLabel("step").setYScale(steptape::AxisScale::kLog);
 ///     writer.addFigure("loss", figure, step);
 ///
-/// Building one only notes what is to be drawn: each call copies the numbers it is given, in their
-/// own type, and checks their shapes. Binning, layout and drawing happen when the figure is
-/// rendered, which addFigure() does on the background thread. A tensor that is still on its way
-/// from a device is waited for there, too.
+/// A Figure records drawing commands: each call checks the shapes of its numbers and copies them,
+/// in their own type. Binning, layout and drawing happen on the background thread of addFigure(),
+/// which also waits for tensors that are being copied from a device.
 ///
-/// NaN and infinities leave gaps and do not count for the limits; so do numbers that are not
-/// positive on a logarithmic axis. Axes without data are drawn empty. Limits that are not set hold
-/// all the data, with a margin. The legend appears as soon as something has a label.
+/// NaN and infinities leave gaps and do not affect the limits of the axes; on a logarithmic axis,
+/// the same applies to numbers that are not positive. Axes without data are drawn empty. By
+/// default, the limits contain all data, with a margin. A legend appears if a plot has a label.
 ///
-/// Figures are values: a copy shares the numbers, which nobody changes, and costs little. The text
-/// is UTF-8; what is not is replaced by U+FFFD. It is set in the system's sans-serif font; where no
-/// font at all is installed Cairo draws letters of its own, which know ASCII only.
+/// Copies are cheap: they share the numbers, which never change. Text is UTF-8; invalid UTF-8 is
+/// replaced by U+FFFD. The font is the system's sans-serif font; without any installed font, Cairo
+/// draws ASCII letters only.
 ///
-/// Every call that adds or sets something returns the figure itself.
+/// Every call that adds or sets something returns `*this`.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
-/// @source  Tufte, The Visual Display of Quantitative Information, for what is left out.
+/// @source  Tufte, The Visual Display of Quantitative Information, for the sparse style.
 class STEPTAPE_EXPORT Figure {
  public:
   Figure();
-  /// @throws Error(kInvalidArgument) if a side or the resolution is out of its range.
+  /// @throws Error(kInvalidArgument) if the width, height or resolution is out of range.
   explicit Figure(CanvasOptions options);
   Figure(const Figure& other);
   Figure& operator=(const Figure& other);
@@ -50,71 +49,71 @@ class STEPTAPE_EXPORT Figure {
   ~Figure();
 
   // --- Plots -------------------------------------------------------------------------------------
-  // All throw Error(kInvalidArgument) for lengths that differ, another number of dimensions, and
-  // colors, markers, styles or colormaps that do not exist. All cost one copy of the numbers.
+  // All throw Error(kInvalidArgument) for different lengths, a wrong number of dimensions, and
+  // unknown colors, markers, styles and colormaps. All cost one copy of the numbers.
 
-  /// Joins points by a line. A line of very many points keeps the extremes of each column of pixels
-  /// (M4; Jugel et al., VLDB 2014), so that it looks as if all were drawn.
+  /// Draws a line through points. For very many points it draws the extremes of each column of
+  /// pixels, with the same picture as a result (M4; Jugel et al., VLDB 2014).
   ///
-  /// @shape x and y: rank 1, equally long. Without x: 0, 1, 2, ...
+  /// @shape x and y: rank 1, same length. Without x: 0, 1, 2, ...
   Figure& line(const TensorView& x, const TensorView& y, const LineOptions& options = {});
   Figure& line(const TensorView& y, const LineOptions& options = {});
 
   /// Draws a marker at each point.
   ///
-  /// @shape x and y: rank 1, equally long.
+  /// @shape x and y: rank 1, same length.
   Figure& scatter(const TensorView& x, const TensorView& y, const ScatterOptions& options = {});
 
-  /// Draws bars from 0, one at each of 0, 1, 2, ... Several calls stand side by side, or, with
-  /// `options.bottom`, on top of each other.
+  /// Draws bars from 0, at x = 0, 1, 2, ... The bars of several calls are side by side, or stacked
+  /// with `options.bottom`.
   ///
-  /// @shape Rank 1; as long as `options.labels` and `options.bottom`, if there are any.
+  /// @shape Rank 1, with the length of `options.labels` and `options.bottom` unless they are empty.
   Figure& bar(const TensorView& heights, const BarOptions& options = {});
 
-  /// Draws how often values fall into bins. A value on an edge belongs to the bin on its right, the
-  /// last edge to the last bin. Several calls overlap, each a little transparent.
+  /// Draws a histogram of values. A value on an edge belongs to the bin on its right; on the last
+  /// edge, to the last bin. The histograms of several calls overlap and are partly transparent.
   ///
   /// @shape  Any.
-  /// @throws Error(kInvalidArgument) if `bins` is not 1 to 10,000, or `edges` do not ascend.
+  /// @throws Error(kInvalidArgument) if `bins` is not 1 to 10,000, or `edges` do not increase.
   Figure& histogram(const TensorView& values, const HistogramPlotOptions& options = {});
 
-  /// Fills the band between two curves, such as a mean's uncertainty.
+  /// Fills the band between two curves, such as the uncertainty of a mean.
   ///
-  /// @shape Rank 1, equally long.
+  /// @shape Rank 1, same length.
   Figure& fillBetween(const TensorView& x, const TensorView& lower, const TensorView& upper,
                       const BandOptions& options = {});
 
-  /// Draws a line across the axes at `y`, or at `x`; it does not count for the limits of the other
+  /// Draws a line across the axes at `y`, or at `x`. It does not affect the limits of the other
   /// axis.
   Figure& horizontalLine(double y, const RuleOptions& options = {});
   Figure& verticalLine(double x, const RuleOptions& options = {});
 
-  /// Writes `text` at a point of the axes, vertically centered on it.
+  /// Draws `text` at a point of the axes, vertically centered.
   Figure& text(double x, double y, std::string text, const AnnotationOptions& options = {});
 
-  /// Draws a matrix as colored cells, its first row at the top; cell (row, column) is centered at
-  /// x = column, y = row. Where there are more cells than pixels, a pixel shows their mean.
+  /// Draws a matrix as colored cells, with the first row at the top. The center of cell (row,
+  /// column) is x = column, y = row. If there are more cells than pixels, a pixel shows their mean.
   ///
-  /// @shape  (rows, columns), with as many labels, if there are any.
-  /// @throws Error(kInvalidArgument) if `options.min` is not below `options.max`.
+  /// @shape  (rows, columns), with one label each unless there are none.
+  /// @throws Error(kInvalidArgument) if `options.min` is not less than `options.max`.
   Figure& heatMap(const TensorView& matrix, const HeatMapOptions& options = {});
 
-  /// Draws a confusion matrix with the number of each cell written in it, where there is room.
+  /// Draws a confusion matrix, with the number in each cell if there is room.
   ///
-  /// @param counts     Rows are true classes, columns predicted ones.
+  /// @param counts     Rows are true classes, columns are predicted classes.
   /// @param classNames One per class, or none: 0, 1, 2, ...
   /// @shape (classes, classes)
   Figure& confusionMatrix(const TensorView& counts, const std::vector<std::string>& classNames = {},
                           const ConfusionMatrixOptions& options = {});
 
-  /// Draws a tree from the top down: each block lies below its parent, and is as wide as its share
-  /// of the whole. Names are shortened to the width of their block, or left out; so are blocks that
-  /// are narrower than a pixel. A name has the same color in every picture.
+  /// Draws a tree of blocks from top to bottom: each block is below its parent, with a width
+  /// proportional to its value. Names are shortened to the width of their block, or left out.
+  /// Blocks narrower than a pixel are left out. A name has the same color in every figure.
   ///
-  /// @param blocks Those of the first row, from left to right.
+  /// @param blocks The blocks of the first row, from left to right.
   /// @throws Error(kInvalidArgument) naming the block whose `self` is negative or not finite.
-  /// @cost   About 30 us for each block whose name is written.
-  /// @source Gregg, "The Flame Graph", ACM Queue 14(2), 2016; this is its inverted form.
+  /// @cost   About 30 us for each block with a visible name.
+  /// @source Gregg, "The Flame Graph", ACM Queue 14(2), 2016, in its inverted form.
   Figure& flameGraph(const std::vector<FlameBlock>& blocks);
 
   // --- Axes --------------------------------------------------------------------------------------
@@ -128,14 +127,14 @@ class STEPTAPE_EXPORT Figure {
   Figure& setXScale(AxisScale scale);
   Figure& setYScale(AxisScale scale);
   Figure& setLegend(LegendPlace place);
-  /// Light lines at the ticks, on unless set; heat maps have none.
+  /// Shows or hides light lines at the ticks. Default: visible, except in heat maps.
   Figure& setGrid(bool visible);
 
   // --- Result ------------------------------------------------------------------------------------
 
-  /// Draws the figure here and now. addFigure() does so in the background instead.
+  /// Draws the figure on the calling thread. (addFigure() draws in the background.)
   ///
-  /// The same figure gives the same bytes, as long as Cairo and the font are the same.
+  /// With the same Cairo and font, the same figure gives the same bytes.
   ///
   /// @cost About 11 ms for 640 x 480 pixels, 0.15 us for each point of a line and 4 us for each
   ///       marker of a scatter plot.
@@ -153,7 +152,7 @@ class STEPTAPE_EXPORT Figure {
 /// Lets SummaryWriter::addFigure() take a Figure.
 template <>
 struct FigureTraits<Figure> {
-  /// @cost A copy of the figure, without its numbers.
+  /// @cost A copy of the figure; the numbers are shared.
   STEPTAPE_EXPORT static CapturedFigure capture(const Figure& figure);
 };
 
@@ -162,29 +161,28 @@ struct FigureGridModel;
 /// Options of a FigureGrid.
 struct FigureGridOptions {
   std::string title = {};
-  int columns = 2;   ///< Figures to a row.
-  int width = 960;   ///< Pixels, 64 to 8192; the figures share them, whatever their own sizes.
+  int columns = 2;   ///< Figures in a row.
+  int width = 960;   ///< Pixels, 64 to 8192, shared by the figures; their own sizes are ignored.
   int height = 480;  ///< Pixels, 64 to 8192.
-  double dpi = 100;  ///< As in CanvasOptions; used for all of the figures.
+  double dpi = 100;  ///< As in CanvasOptions, for all figures.
 };
 
-/// Several figures in one picture: what matplotlib calls subplots.
+/// Several figures in one image, as the subplots of matplotlib.
 ///
 ///     Figure loss, accuracy;
 ///     ...
 ///     writer.addFigure("curves", FigureGrid({loss, accuracy}, {.title = "Run 7"}), step);
 ///
-/// The figures lie row by row in cells of equal size.
+/// The figures are arranged row by row in cells of equal size.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT FigureGrid {
  public:
-  /// @throws Error(kInvalidArgument) if there is no figure, `columns` is not positive, a side or
-  ///         the resolution is out of its range, or a cell would be narrower or lower than 64
-  ///         pixels.
+  /// @throws Error(kInvalidArgument) if there are no figures, `columns` is not positive, the width,
+  ///         height or resolution is out of range, or a side of a cell is less than 64 pixels.
   explicit FigureGrid(const std::vector<Figure>& figures, FigureGridOptions options = {});
 
-  /// Draws the figures here and now. addFigure() does so in the background instead.
+  /// Draws the figures on the calling thread. (addFigure() draws in the background.)
   PngImage render() const;
 
  private:

@@ -7,42 +7,41 @@
 
 namespace steptape {
 
-// Options of a Figure and of what is drawn into it: plain aggregates, so that both forms compile.
+// Options of a Figure and of its plots: plain aggregates, so that both forms compile.
 //
 //   LineOptions o; o.label = "train";                     // C++17
 //   figure.line(x, y, {.label = "train", .style = "--"});  // C++20
 //
-// The same everywhere:
-//   label  Named in the legend; empty: not in the legend.
+// Common fields:
+//   label  The name in the legend; empty: not in the legend.
 //   color  "#rrggbb", "#rrggbbaa", "#rgb", a name ("black", "white", "gray", "red", "green",
-//          "blue", "orange", "purple", "cyan", "yellow"), or "C0" to "C7", the colors that plots
-//          take in turn when this is empty. They are those of Okabe and Ito, which people with any
-//          form of color blindness tell apart (https://jfly.uni-koeln.de/color/), ordered by
-//          contrast.
-// Lengths are in points, 1/72 inch; CanvasOptions::dpi makes pixels of them.
+//          "blue", "orange", "purple", "cyan", "yellow"), or "C0" to "C7". Empty: the next of "C0"
+//          to "C7". These are the colors of Okabe and Ito, which are distinguishable with any form
+//          of color blindness (https://jfly.uni-koeln.de/color/), ordered by contrast.
+// Lengths are in points, 1/72 inch; CanvasOptions::dpi converts them to pixels.
 //
 // Colormaps: "viridis", "magma" (Smith, van der Walt, Firing: matplotlib's), "blues", "rdbu"
-// (ColorBrewer, Cynthia Brewer), "gray"; with "_r" appended the other way round. "rdbu" is for
-// values around zero: give it limits of equal size.
+// (ColorBrewer, Cynthia Brewer), "gray"; the suffix "_r" reverses them. "rdbu" is for values around
+// zero: set symmetric limits.
 
-/// How an axis maps numbers to places.
+/// The scale of an axis.
 enum class AxisScale {
   kLinear,
-  kLog,  ///< Base 10. Numbers that are not positive have no place and are left out.
+  kLog,  ///< Base 10. Numbers that are not positive are left out.
 };
 
-/// Where a legend lies: within the axes, but for kBeside.
+/// The position of a legend: inside the axes, except kBeside.
 enum class LegendPlace {
-  kBest,  ///< Where it hides least of what is drawn.
+  kBest,  ///< Where it hides the least of the plots.
   kUpperRight,
   kUpperLeft,
   kLowerLeft,
   kLowerRight,
-  kBeside,  ///< To the right of the axes, where it hides nothing.
+  kBeside,  ///< To the right of the axes.
   kNone,
 };
 
-/// Which part of a text lies at its point.
+/// The part of a text that is at its point.
 enum class TextAnchor { kLeft, kCenter, kRight };
 
 /// Options of a Figure.
@@ -50,7 +49,7 @@ struct CanvasOptions {
   std::string title = {};
   int width = 640;   ///< Pixels, 64 to 8192.
   int height = 480;  ///< Pixels, 64 to 8192.
-  double dpi = 100;  ///< Pixels to an inch, 20 to 1200: a larger one makes text and lines larger.
+  double dpi = 100;  ///< Pixels per inch, 20 to 1200: a larger value makes text and lines larger.
 };
 
 /// Options of Figure::line().
@@ -77,32 +76,32 @@ struct BarOptions {
   std::string color = {};
   std::vector<std::string> labels = {};  ///< One below each bar, or none: 0, 1, 2, ...
   double width = 0.8;                    ///< Share of the distance between two bars, 0 to 1.
-  /// Where each bar begins, or none: at 0. Such bars stand at the places of the call before, so
-  /// that they can be stacked.
+  /// The bottom of each bar; empty: 0. Bars with bottoms have the x positions of the previous call,
+  /// so that they can be stacked.
   std::vector<double> bottom = {};
 };
 
-/// A block of Figure::flameGraph(), and those in it.
+/// A block of Figure::flameGraph(), with its children.
 struct FlameBlock {
   std::string name;
-  double self = 0;  ///< What it has beside its children: it is as wide as this and all of them.
+  double self = 0;  ///< Its value without its children; the width is the sum of both.
   std::vector<FlameBlock> children = {};
-  std::string color = {};  ///< Empty: one that depends on the name only.
+  std::string color = {};  ///< Empty: a color derived from the name.
 };
 
 /// Options of Figure::histogram().
 struct HistogramPlotOptions {
   std::string label = {};
   std::string color = {};
-  int bins = 30;                   ///< Of equal width, between the least and the largest value.
-  std::vector<double> edges = {};  ///< Ascending; used instead of `bins` unless empty.
-  bool density = false;            ///< Scales to an area of 1, to compare samples of two sizes.
+  int bins = 30;                   ///< Bins of equal width, from the least to the largest value.
+  std::vector<double> edges = {};  ///< Increasing; replace `bins` unless empty.
+  bool density = false;  ///< Scales to an area of 1, to compare samples of different size.
 };
 
 /// Options of Figure::fillBetween().
 struct BandOptions {
   std::string label = {};
-  std::string color = {};  ///< Empty: that of the line drawn last, to which the band belongs.
+  std::string color = {};  ///< Empty: the color of the last line.
   double opacity = 0.2;    ///< 0 to 1.
 };
 
@@ -124,18 +123,18 @@ struct AnnotationOptions {
 /// Options of Figure::heatMap().
 struct HeatMapOptions {
   std::string colormap = "viridis";
-  std::optional<double> min = std::nullopt;  ///< Value of the first color; unset: the least one.
-  std::optional<double> max = std::nullopt;  ///< Value of the last color; unset: the largest one.
+  std::optional<double> min = std::nullopt;  ///< Value of the first color; unset: the least value.
+  std::optional<double> max = std::nullopt;  ///< Value of the last color; unset: the largest value.
   bool colorbar = true;
   std::string colorbarLabel = {};
-  bool squareCells = false;               ///< Leaves room beside the map rather than stretch cells.
+  bool squareCells = false;  ///< Leaves space beside the map instead of stretching cells.
   std::vector<std::string> xLabels = {};  ///< One per column, or none: 0, 1, 2, ...
   std::vector<std::string> yLabels = {};  ///< One per row, or none: 0, 1, 2, ...
 };
 
 /// Options of Figure::confusionMatrix().
 struct ConfusionMatrixOptions {
-  bool normalize = false;  ///< Shows shares of the true class, so that each row sums to 1.
+  bool normalize = false;  ///< Divides each row by its sum, so that it sums to 1.
   std::string colormap = "blues";
   bool colorbar = true;
 };

@@ -20,13 +20,16 @@ namespace steptape {
 ///     while (reader.next(&event) == ReadOutcome::kRecord) { ... }
 ///     if (!reader.lastError().ok()) { ... }   // cut short, or damaged
 ///
-/// A file that is still being written is followed by calling next() again after kTruncated.
+/// To follow a file that is still being written, call next() again after kTruncated.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    As RecordReader, and one decoded message per event.
+/// @cost    As RecordReader, plus decoding one message per event.
 class STEPTAPE_EXPORT EventFileReader {
  public:
-  /// @throws Error(kIoError) with the path and the system's reason if the file cannot be opened.
+  /// Opens a file.
+  ///
+  /// @throws Error(kIoError) with the path and the operating system's error message if the file
+  ///         cannot be opened.
   explicit EventFileReader(const std::string& path);
   /// Reads from any source. REQUIRES: `source` is not null.
   explicit EventFileReader(std::unique_ptr<ByteSource> source);
@@ -34,24 +37,24 @@ class STEPTAPE_EXPORT EventFileReader {
   /// Reads the next event.
   ///
   /// @param event Set for kRecord only; unspecified otherwise.
-  /// @return kCorrupt also for a record with good checksums that holds no event. After kCorrupt
-  ///         always kCorrupt, until skipDamage().
+  /// @return as RecordReader::next(); kCorrupt also for a record with valid checksums that is not
+  ///         an event. After kCorrupt always kCorrupt, until skipDamage().
   ReadOutcome next(event::Event* event);
 
-  /// Goes on behind damage, or behind a record that is cut short, at the next whole record.
-  /// REQUIRES: next() gave kCorrupt or kTruncated.
+  /// Skips damage or an incomplete record, and continues at the next whole record.
+  /// REQUIRES: next() returned kCorrupt or kTruncated.
   ///
-  /// @return kRecord if there is one, which next() reads: what was passed over reaches from
-  ///         offset() before the call to offset() behind it. kTruncated if the file ends first;
-  ///         call again after it has grown. kIoError.
+  /// @return kRecord if there is one, which next() reads; the skipped bytes are those from offset()
+  ///         before the call to offset() after it. kTruncated if the file ends first: call again
+  ///         after it grew. kIoError if the source failed.
   ReadOutcome skipDamage();
 
-  /// Where the next event begins, or the damaged one: all bytes before are good.
+  /// Returns the offset of the next event, or of the damage that next() found.
   std::uint64_t offset() const {
     return undecodable_.ok() ? records_.offset() : undecodableOffset_;
   }
 
-  /// Why next() last did not give an event; as RecordReader::lastError().
+  /// Returns why next() last returned no event, as RecordReader::lastError().
   const Status& lastError() const {
     return undecodable_.ok() ? records_.lastError() : undecodable_;
   }

@@ -14,60 +14,57 @@
 
 namespace steptape {
 
-/// Reads all runs in and below a log directory, and follows them while they are written: new
-/// points, new files, new runs.
+/// Reads all runs in and below a log directory, and follows new points, new files and new runs.
 ///
 ///     LogDir log("runs");
-///     log.update();  // again later: what is new
+///     log.update();  // again later: reads new data
 ///     for (const auto& [name, run] : log.runs()) {
 ///       for (const auto& [tag, series] : run.tags()) {
 ///         show(name, tag, series);
 ///       }
 ///     }
 ///
-/// Nothing that was read is lost: a run whose directory is removed keeps its points, and
-/// RunReader::damage() names the files that are gone. When the directory is there again, reading
-/// goes on with what is new in it.
+/// A run whose directory is removed keeps its points, and RunReader::damage() names the missing
+/// files. When the directory reappears, reading continues with new data in it.
 ///
 /// @threads Not thread-safe: one thread at a time. Distinct objects may run concurrently.
-/// @cost    Memory as RunReader for each run. No file stays open.
+/// @cost    Memory as RunReader, for each run. No file stays open.
 class STEPTAPE_EXPORT LogDir {
  public:
-  /// Reads nothing yet.
+  /// Stores its arguments; update() reads.
   ///
-  /// @param path    A log directory, a run's directory, or one event file, as for listRuns(). It
-  ///                need not be there yet.
-  /// @param options For each run; but `threads` and `onProgress` are for all runs together:
-  ///                `onProgress` is called on the thread of update(), with the bytes of all runs.
-  /// @param wants   Whether a run is to be read. Asked at each update() for each run that is not;
-  ///                empty: all are.
-  /// @throws Error(kInvalidArgument) as RunReader for its options.
+  /// @param path    A log directory, the directory of a run, or one event file, as for listRuns().
+  ///                It need not exist yet.
+  /// @param options Options of each run. `threads` and `onProgress` apply to all runs together:
+  ///                update() calls `onProgress` on its thread, with the bytes of all runs.
+  /// @param wants   Selects runs: each update() calls it for each run that is not read yet. Empty:
+  ///                all runs are read.
+  /// @throws Error(kInvalidArgument) if the options are invalid, as RunReader.
   explicit LogDir(std::string path, RunReaderOptions options = {},
                   std::function<bool(const RunFiles& run)> wants = {});
   LogDir(LogDir&&) noexcept;
   LogDir& operator=(LogDir&&) noexcept;
   ~LogDir();
 
-  /// Looks for new runs, and reads what was written to all of them since the last call. Does not
-  /// throw for what it finds or misses: see lastError() and RunReader::damage().
+  /// Finds new runs, and reads the data that was written to all runs since the last call. Never
+  /// throws for missing or damaged files: see lastError() and RunReader::damage().
   ///
-  /// With several threads, each reads another one of the new runs, and runs that outweigh the
-  /// others are read by all threads together. What is read does not depend on the number of
-  /// threads.
+  /// With several threads, each reads a different new run, and all threads read large runs
+  /// together. The result does not depend on the number of threads.
   ///
-  /// @return the bytes read; 0 if there was nothing new.
-  /// @throws std::bad_alloc, and what `onProgress` throws, once all threads have stopped. The next
-  ///         call then reads the runs that are not whole again.
-  /// @cost   Lists every directory below `path` and asks for the size of every event file, however
-  ///         little is new: some 20 us for a run of one file on a local disk.
+  /// @return the bytes read; 0 if there was no new data.
+  /// @throws std::bad_alloc, and any exception of `onProgress`, after all threads have stopped. The
+  ///         next call reads incomplete runs again.
+  /// @cost   Lists every directory below `path` and queries the size of every event file, even if
+  ///         nothing is new: about 20 us for a run of one file on a local disk.
   std::uint64_t update();
 
-  /// By RunFiles::name. References stay valid as long as this object, those into RunReader::tags()
-  /// until the next update(). A run is listed from its first event file on.
+  /// Returns the runs by RunFiles::name. References stay valid as long as this object, and those
+  /// into RunReader::tags() until the next update(). A run appears with its first event file.
   const std::map<std::string, RunReader>& runs() const;
 
-  /// Why the last update() could not look for new runs, kIoError, such as a directory that is not
-  /// there (yet). It went on reading the runs that were known.
+  /// Returns kIoError with the reason if the last update() could not look for new runs, such as a
+  /// missing directory. It still read the known runs.
   const Status& lastError() const;
 
  private:

@@ -9,33 +9,33 @@
 
 namespace steptape {
 
-/// One run: a directory with event files, one curve per tag in TensorBoard.
+/// The files of one run: a directory with event files, one curve per tag in TensorBoard.
 struct RunFiles {
   std::string name;                ///< Relative to the log directory; "." for that itself.
-  std::string directory;           ///< The path as given, with the name.
-  std::vector<std::string> files;  ///< Paths, in the order of their names: that of their writing.
-  /// Whether all event files of the directory belong to the run, those that are yet to come too.
+  std::string directory;           ///< The path of the log directory as given, plus the name.
+  std::vector<std::string> files;  ///< Paths, by name: the order of writing.
+  /// Whether all event files of the directory belong to the run, including future ones.
   bool isWholeDirectory = false;
 };
 
 /// Finds the runs below `path`, in the order of their names.
 ///
-/// Links to directories are followed, each directory once: one that lies below `path` itself has
-/// its own name, not a link's. What cannot be read below `path` is left out, as TensorBoard does.
+/// Follows links to directories, and visits each directory once: a directory below `path` keeps its
+/// own name rather than that of a link. Skips unreadable directories, as TensorBoard does.
 ///
-/// @param path A log directory, a run's directory, or one event file, which is a run of its own.
-/// @return empty if there is no event file.
+/// @param path A log directory, the directory of a run, or one event file, which is a run.
+/// @return the runs; empty if there is no event file.
 /// @throws Error(kIoError) if `path` does not exist or cannot be read.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::vector<RunFiles> listRuns(const std::string& path);
 
-/// The event files in `directory`, not below it, in the order of their names.
+/// Lists the event files in `directory`, but not below it, in the order of their names.
 ///
-/// @return empty if the directory cannot be read.
+/// @return paths; empty if the directory cannot be read.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::vector<std::string> listEventFiles(const std::string& directory);
 
-/// The bytes of the run's files; one that is not there counts nothing.
+/// Returns the bytes of the run's files; missing files count 0.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::uint64_t totalBytes(const RunFiles& run);

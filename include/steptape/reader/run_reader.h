@@ -18,69 +18,71 @@
 
 namespace steptape {
 
-/// Bytes of a file that hold no whole event, between others that do or at the file's end.
+/// A range of bytes in a file that contains no whole event.
 struct Damage {
   std::string path;
   std::uint64_t offset;
-  std::uint64_t bytes;  ///< 0 where the file could not be read from there on.
+  std::uint64_t bytes;  ///< 0 if the file could not be read from `offset` on.
   /// kCorrupt: damage. kTruncated: the file ends inside a record, because its writer was killed or
-  /// has not finished. kIoError: the system failed.
+  /// is still writing. kIoError: the operating system failed.
   ReadOutcome outcome;
-  Status status;  ///< Says what, got, wanted and where.
+  Status status;  ///< What failed, where, what was got and expected.
 };
 
-/// Which points are left out, because a restarted program has written them again.
+/// Which points are discarded, because a restarted program has written them again.
 ///
-/// Files older than `brain.Event:2` have no restart events: there a summary whose step is before
-/// that of the summary before it drops its tags' points at that step or later (not for kNone).
+/// Files older than `brain.Event:2` have no restart events. There, a summary whose step is less
+/// than that of the summary before it discards points of its tags at or after its step (except for
+/// kNone).
 enum class PurgePolicy {
-  /// Each SessionLog START drops what was read before it and has its step or a later one, as
-  /// TensorBoard's class EventAccumulator has it.
+  /// Each SessionLog START discards earlier-written points at or after its step, as in
+  /// TensorBoard's class EventAccumulator.
   kRestarts,
-  /// As TensorBoard's server, which drops nothing at the first START of a run, although torch
-  /// writes none before the first restart.
+  /// As kRestarts, except that the first START of a run discards nothing, as in TensorBoard's data
+  /// server. (torch.utils.tensorboard writes no START before the first restart.)
   kTensorBoardServer,
-  /// None: every point that was ever written, in the order of writing.
+  /// No point is discarded; the order is that of writing.
   kNone,
 };
 
-/// How many points of a series are kept.
+/// The most points of a series that are kept.
 struct Sampling {
-  /// The most points of a tag, by its plugin; 0: all.
+  /// The most points of a tag, by plugin; 0: all.
   std::map<std::string, std::size_t> maxPoints;
-  /// For plugins that `maxPoints` does not name; 0: all.
+  /// The same for plugins that `maxPoints` does not contain; 0: all.
   std::size_t otherMaxPoints = 0;
 
-  /// What TensorBoard's Python loader keeps, chosen with the same random numbers: 1000 scalars, 500
-  /// histograms, 100 PR curves, 10 of any other kind, and always the last.
+  /// Returns the limits of TensorBoard's Python loader: 1000 scalars, 500 histograms, 100 PR
+  /// curves, 10 of any other kind. The same points are kept, by the same random numbers, and always
+  /// the last.
   STEPTAPE_EXPORT static Sampling tensorBoard();
 };
 
 struct RunReaderOptions {
   PurgePolicy purge = PurgePolicy::kRestarts;
   Sampling sampling = {};
-  /// Whether a file that ends inside a record may still get the rest of it. If not, what follows a
-  /// record that is cut short is searched for whole ones too, as after any other damage.
+  /// Whether a file that ends inside a record may still grow. If false, the bytes of an incomplete
+  /// record are searched for whole records, as after any other damage.
   bool mayGrow = true;
-  /// The most threads that one update() uses, the caller's included. REQUIRES: at least 1.
+  /// The most threads of one update(), including the caller's. REQUIRES: at least 1.
   int threads = 1;
-  /// Called on the thread of update() now and then, with the bytes that this update() has read.
-  /// What it throws cancels that update(), which rethrows it.
+  /// Called regularly on the thread of update(), with the bytes that this update() has read. An
+  /// exception cancels the update(), which rethrows it.
   std::function<void(std::uint64_t bytes)> onProgress;
 };
 
-/// Reads one run, all files of all plugins, and follows it while it is written:
+/// Reads all files of one run, and follows them while they are written:
 ///
 ///     RunReader run(listRuns("runs").front());
 ///     run.update();
 ///     const ScalarColumns& loss = run.tags().at("loss").scalars;
 ///
-/// Scalars are kept in memory; of all other values only where they lie, so that a run of images
-/// takes no more memory than a run of scalars. Whatever is intact is read: after damage, reading
-/// goes on at the next whole record.
+/// Keeps scalars in memory, and of all other values only the place in the file, so that a run of
+/// images needs as little memory as a run of scalars. Reads every intact record: after damage it
+/// continues at the next whole record.
 ///
 /// @threads Not thread-safe: one thread at a time. Distinct readers may run concurrently.
-/// @cost    One pass over new bytes; 24 bytes of memory a scalar, 40 for any other value.
+/// @cost    One pass over new bytes; 24 bytes of memory per scalar, 40 per other value.
 /// @source  docs/event_file_format.md, "Runs" and "Reading"
 class STEPTAPE_EXPORT RunReader {
  public:
@@ -89,29 +91,30 @@ class STEPTAPE_EXPORT RunReader {
   RunReader& operator=(RunReader&&) noexcept;
   ~RunReader();
 
-  /// Reads what was written since the last call, in known files and in new ones of the run's
-  /// directory. Does not throw for what the files hold: see damage().
+  /// Reads the data that was written since the last call, in known files and in new files of the
+  /// run's directory. Never throws for the contents of files: see damage().
   ///
-  /// @return the bytes read; 0 if there was nothing new.
-  /// @throws std::bad_alloc, and what `onProgress` throws; the next call then reads everything
+  /// @return the bytes read; 0 if there was no new data.
+  /// @throws std::bad_alloc, and any exception of `onProgress`; the next call then reads everything
   ///         again.
   std::uint64_t update();
 
-  /// By tag; references stay valid until the next update().
+  /// Returns the series by tag. References stay valid until the next update().
   const std::map<std::string, TagSeries>& tags() const;
 
-  /// All damage found so far, in the order of files and offsets. A file that ends inside a record
-  /// is listed until its next record is whole.
+  /// Returns all damage found so far, by file and offset. A file that ends inside a record is
+  /// listed until that record is whole.
   const std::vector<Damage>& damage() const;
 
   /// Reads a value back from its file.
   ///
-  /// A graph (plugin "graphs") and run metadata come as a rank-0 kString tensor that holds the
+  /// A graph (plugin "graphs") and run metadata are returned as a rank-0 kString tensor of the
   /// serialized message.
   ///
-  /// @param location One of this reader's.
-  /// @return kIoError if the file cannot be read any more, kDataLoss if it holds something else
-  ///         now: length, checksums, step and time are compared.
+  /// @param location A location from this reader.
+  /// @param value    Set on success.
+  /// @return kIoError if the file can no longer be read; kDataLoss if its contents have changed, by
+  ///         length, checksums, step and time.
   /// @threads May run concurrently with itself.
   /// @cost    Opens the file, reads the record of the event, and decodes it.
   Status value(const ValueLocation& location, event::Value* value) const;

@@ -12,33 +12,33 @@
 
 namespace steptape {
 
-/// One value of a scalar series.
+/// One point of a scalar series.
 struct ScalarPoint {
   double wallTime;  ///< Seconds since 1970-01-01 UTC.
   std::int64_t step;
   float value;
 };
 
-/// The points of each tag, in the order in which they were written.
+/// The points of each tag, in the order of writing.
 using ScalarsByTag = std::map<std::string, std::vector<ScalarPoint>>;
 
-/// The scalars of one run, and what kept them from being complete.
+/// The scalars of one run, and the damage that may have cost others.
 struct RunScalars {
   ScalarsByTag scalars;
   std::vector<Damage> problems;
 };
 
-/// Reads and merges the scalars of a run's files: RunReader's, with its defaults, as points.
+/// Reads the scalars of a run, from all its files, with the default options of RunReader.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT RunScalars readRunScalars(const RunFiles& run);
 
-/// Reads the scalars of one event file or of one run's directory.
+/// Reads the scalars of one event file or of the directory of one run.
 ///
-/// A file that ends inside a record counts as read: it may still be written.
+/// A file that ends inside a record is not an error: its writer may still be running.
 ///
-/// @throws Error(kIoError) if `path` cannot be read, Error(kDataLoss) with file and offset if a
-///         file is damaged, Error(kInvalidArgument) if `path` holds no run or several.
+/// @throws Error(kIoError) if `path` cannot be read; Error(kDataLoss) with file and offset if a
+///         file is damaged; Error(kInvalidArgument) if `path` contains no run or several runs.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT ScalarsByTag readScalars(const std::string& path);
 

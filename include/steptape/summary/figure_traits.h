@@ -12,21 +12,21 @@
 
 namespace steptape {
 
-/// A PNG file in memory, such as one that another plotting library has made.
+/// A PNG file in memory, such as one of another plotting library.
 struct PngImage {
   int width = 0;   ///< Pixels.
   int height = 0;  ///< Pixels.
   std::string bytes = {};
 };
 
-/// Takes a PNG file of any maker, and its size from the file's header.
+/// Checks a PNG file of any origin and reads its size.
 ///
 ///     writer.addFigure("plot", steptape::pngImage(bytesOfAnotherLibrary), step);
 ///
-/// Looks at the order and the lengths of the chunks and at the header's checksum, so that a file
-/// cut short is noticed; the pixels are not decoded.
+/// Checks the order and the lengths of the chunks and the checksum of the header, which detects a
+/// truncated file. Does not decode the pixels.
 ///
-/// @throws  Error(kInvalidArgument) saying what is wrong with the bytes.
+/// @throws  Error(kInvalidArgument) naming the fault in the bytes.
 /// @threads Thread-safe.
 /// @cost    Microseconds; the bytes are moved.
 /// @source  PNG (Third Edition), W3C, https://www.w3.org/TR/png-3/, sections 5 and 11.2.1.
@@ -34,17 +34,18 @@ STEPTAPE_EXPORT PngImage pngImage(std::string bytes);
 
 /// A figure that will be drawn later, on the background thread.
 struct CapturedFigure {
-  /// May be called more than once. What it throws is reported, and the value counted as dropped.
+  /// Draws the figure; may be called more than once. An exception is reported, and the value is
+  /// counted as discarded.
   std::function<PngImage()> draw;
-  std::size_t bytes = 0;  ///< Memory that `draw` holds.
+  std::size_t bytes = 0;  ///< Memory that `draw` holds, in bytes.
 };
 
-/// Specialize for a type to let addFigure() take it: `static CapturedFigure capture(const T&)`,
-/// which takes what it needs; <steptape/figure.h> does so for steptape::Figure.
+/// Lets addFigure() take a type: specialize it with `static CapturedFigure capture(const T&)`,
+/// which copies the data that drawing needs. `<steptape/figure.h>` does so for steptape::Figure.
 template <typename T>
 struct FigureTraits;
 
-/// Lets addFigure() take a PNG file. `width` and `height` need not be set: the file says them.
+/// Lets addFigure() take a PNG file. `width` and `height` are read from the file.
 template <>
 struct FigureTraits<PngImage> {
   /// @throws Error(kInvalidArgument) as pngImage().
@@ -52,7 +53,7 @@ struct FigureTraits<PngImage> {
   STEPTAPE_EXPORT static CapturedFigure capture(const PngImage& image);
 };
 
-/// Removes an overload unless `T` has FigureTraits.
+/// Disables an overload unless `T` has FigureTraits.
 template <typename T>
 using RequiresFigureTraits = decltype(FigureTraits<T>::capture(std::declval<const T&>()));
 

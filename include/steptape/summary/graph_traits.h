@@ -15,19 +15,19 @@ namespace steptape {
 /// Options of addGraph() and addOnnxGraph().
 struct GraphOptions {
   std::optional<double> wallTime = std::nullopt;  ///< As in value_options.h.
-  /// Run the model twice more, and measure each operator in the second of these passes: TensorBoard
-  /// can color the graph by it.
+  /// Whether to run the model twice more and measure each operator in the second run. TensorBoard
+  /// can color the graph by the measured times.
   bool measure = true;
   std::string sessionRun = "step1";  ///< Name of the measurement in TensorBoard's menu.
-  /// What one call takes by operator, such as "aten::conv2d"; operatorTimes() takes it from a
-  /// profile. If there is any, it is used, and nothing is measured.
+  /// The time of one call of each operator, such as "aten::conv2d"; operatorTimes() computes it
+  /// from a profile. If it is not empty, it replaces the measurement.
   std::map<std::string, std::chrono::nanoseconds> operatorTimes = {};
-  /// Use LibTorch's tracer for an eager module where it works. If false, record the operators of
-  /// one forward pass; <steptape/torch/graph.h> lists the differences.
+  /// Whether to use LibTorch's tracer for an eager module if it supports the module. If false, the
+  /// operators of one forward pass are recorded; `<steptape/torch/graph.h>` lists the differences.
   bool trace = true;
 };
 
-/// Specialize for a model type to let addGraph(model, input) take it:
+/// Lets addGraph(model, input) take a model type:
 ///
 ///     template <>
 ///     struct steptape::GraphTraits<MyModel> {
@@ -36,18 +36,17 @@ struct GraphOptions {
 ///                                 const GraphOptions& options);
 ///     };
 ///
-/// It runs on the caller; what it throws comes out of addGraph(), and nothing is written.
-/// <steptape/torch.h> does so for eager modules of LibTorch and for TorchScript.
+/// It runs on the calling thread. If it throws, addGraph() throws the same, and nothing is written.
+/// `<steptape/torch.h>` specializes it for eager modules of LibTorch and for TorchScript.
 template <typename Model, typename = void>
 struct GraphTraits;
 
-/// Removes an overload unless `Model` has GraphTraits.
+/// Disables an overload unless `Model` has GraphTraits.
 template <typename Model, std::size_t = sizeof(GraphTraits<Model>)>
 using RequiresGraphTraits = GraphTraits<Model>;
 
-/// What addGraph(model, input) records, for a look at it, or for addGraphProfile().
-///
-/// @throws as addGraph().
+/// Returns the graph that addGraph(model, input) records, to inspect it or for addGraphProfile().
+/// Throws as addGraph() does.
 template <typename Model, typename Input,
           typename Traits = RequiresGraphTraits<std::decay_t<Model>>>
 event::Graph modelGraph(Model&& model, const Input& input, const GraphOptions& options = {}) {

@@ -14,61 +14,65 @@
 
 namespace steptape {
 
-/// Elements that are on their way into main memory, such as a copy from a GPU that was queued.
+/// The arrival of elements in main memory, such as the end of a queued copy from a GPU.
 class STEPTAPE_EXPORT TensorArrival {
  public:
   virtual ~TensorArrival();
-  /// Returns once the elements are there; any number of times. The writer calls it on its
-  /// background thread only.
+  /// Waits until the elements have arrived. May be called any number of times; the writer calls it
+  /// only on its background thread.
   ///
-  /// @throws std::exception if they will never come, saying why: the value is then dropped, counted
-  ///         and told to WriterOptions::onError.
+  /// @throws std::exception with the reason if the elements will never arrive: the value is then
+  ///         discarded, counted and reported through WriterOptions::onError.
   /// @threads Thread-safe.
   virtual void wait() = 0;
 };
 
-/// Specialize for a tensor type of another library to let every call that takes a TensorView take
-/// that type too: `static TensorView view(const T&)`. The view's `owner` keeps alive what it needs.
+/// Lets every call that takes a TensorView take a tensor type of another library: specialize it
+/// with `static TensorView view(const T&)`. The `owner` of the view keeps the elements alive.
 template <typename T>
 struct TensorTraits;
 
 /// A strided view of a dense tensor in main memory.
 ///
-/// Does not own its elements: every `addX` has taken what it needs when it returns, so temporaries
-/// and tensors that the next step changes are safe.
+/// Does not own its elements. Every `addX` has copied the elements that it needs when it returns:
+/// the caller may then change or free the tensor.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT TensorView {
  public:
-  /// A contiguous row-major tensor of `shape`.
+  /// Views a contiguous row-major tensor of `shape`.
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   TensorView(const T* data, std::vector<std::int64_t> shape)
       : TensorView(data, dtypeOf<T>(), std::move(shape), {}) {}
 
-  /// A strided tensor; `strides` in elements, possibly 0 or negative, one per dimension.
+  /// Views a strided tensor; `strides` in elements, one per dimension, possibly 0 or negative.
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   TensorView(const T* data, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides)
       : TensorView(data, dtypeOf<T>(), std::move(shape), std::move(strides)) {}
 
-  /// A tensor whose type is known at run time only.
+  /// Views a tensor whose element type is known only at run time.
   ///
-  /// @param strides In elements; empty means contiguous and row-major.
-  /// @param owner   Kept as long as the view or a copy of it: for traits that had to make a copy.
-  /// @param arrival Where the elements are not at `data` yet; then `owner` must own that memory,
-  ///                and nobody but `arrival` may write to it.
-  /// @throws Error(kInvalidArgument) if a dimension is negative, or `strides` is neither empty nor
-  ///         as long as `shape`, or `data` is null while the tensor has elements.
+  /// @param data    The first element.
+  /// @param dtype   The element type.
+  /// @param shape   The size of each dimension.
+  /// @param strides In elements; empty: contiguous and row-major.
+  /// @param owner   Lives as long as the view and its copies, for traits that had to copy.
+  /// @param arrival Set if the elements are not at `data` yet. `owner` must then own that memory,
+  ///                and only `arrival` may write to it.
+  /// @throws Error(kInvalidArgument) if a dimension is negative, if there are more than 2^63 - 1
+  ///         elements, if `strides` is neither empty nor as long as `shape`, or if `data` is null
+  ///         while the tensor has elements.
   TensorView(const void* data, DType dtype, std::vector<std::int64_t> shape,
              std::vector<std::int64_t> strides, std::shared_ptr<const void> owner = nullptr,
              std::shared_ptr<TensorArrival> arrival = nullptr);
 
-  /// A vector of numbers is a tensor of rank 1.
+  /// Views a vector of numbers as a tensor of rank 1.
   template <typename T,
             typename = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>>
   TensorView(const std::vector<T>& values)  // NOLINT(google-explicit-constructor)
       : TensorView(values.data(), {static_cast<std::int64_t>(values.size())}) {}
 
-  /// Any type with TensorTraits, such as at::Tensor once <steptape/torch.h> is included.
+  /// Views any type with TensorTraits, such as at::Tensor with `<steptape/torch.h>`.
   template <typename T, typename = decltype(TensorTraits<T>::view(std::declval<const T&>()))>
   TensorView(const T& tensor)  // NOLINT(google-explicit-constructor)
       : TensorView(TensorTraits<T>::view(tensor)) {}
@@ -78,24 +82,24 @@ class STEPTAPE_EXPORT TensorView {
   const std::vector<std::int64_t>& shape() const noexcept { return shape_; }
   const std::vector<std::int64_t>& strides() const noexcept { return strides_; }
   std::size_t rank() const noexcept { return shape_.size(); }
-  /// Product of the shape; 1 for rank 0.
+  /// Returns the number of elements, the product of the shape; 1 for rank 0.
   std::int64_t numel() const noexcept { return numel_; }
-  /// Bytes that the elements take when they are laid out densely, whatever the strides are.
+  /// Returns the bytes of the elements in a dense layout, whatever the strides are.
   std::size_t nbytes() const noexcept {
     return static_cast<std::size_t>(numel_) * dtypeSize(dtype_);
   }
   bool isContiguous() const noexcept { return contiguous_; }
-  /// The shape as people write it: "(3, 28, 28)".
+  /// Returns the shape as text, such as "(3, 28, 28)".
   std::string shapeString() const;
 
-  /// Whether the elements may not be in memory before waitForElements(). Shape and element type
-  /// are known in any case, so that mistakes in them are the caller's errors all the same.
+  /// Returns whether the elements may arrive only during waitForElements(). Shape and element type
+  /// are always known, so that calls can check them at once.
   bool isInFlight() const noexcept { return arrival_ != nullptr; }
-  /// Returns at once for a view that is not in flight; else as TensorArrival::wait().
+  /// Waits for the elements of a view in flight, as TensorArrival::wait(); else returns at once.
   void waitForElements() const;
-  /// The only element. REQUIRES: there is one, and it is in memory.
+  /// Returns the only element. REQUIRES: there is exactly one, and it is in memory.
   double element() const;
-  /// A contiguous view that owns a copy of the elements. REQUIRES: they are in memory.
+  /// Returns a contiguous view that owns a copy of the elements. REQUIRES: they are in memory.
   TensorView copy() const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace steptape {
 
-/// Bytes that can be read at any position and may still grow at their end.
+/// Bytes that can be read at any offset, and that may still grow at the end.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT ByteSource {
@@ -23,23 +23,24 @@ class STEPTAPE_EXPORT ByteSource {
 
   /// Reads up to `size` bytes at `offset` to `data`.
   ///
-  /// @param got Set to the bytes read, on failure too. 0 with success means that the source ends at
-  ///            `offset` or before it, for now.
-  /// @return kIoError, with the reason, if the source failed.
+  /// @param got Set to the number of bytes read, also on failure. 0 on success: the source ends at
+  ///            or before `offset`, for now.
+  /// @return kIoError with the reason if the source failed.
   virtual Status read(std::uint64_t offset, char* data, std::size_t size,
                       std::size_t* got) const = 0;
 
-  /// What messages call this source, such as a file's path.
+  /// Returns the name for messages, such as the path of a file.
   virtual const std::string& name() const = 0;
 };
 
-/// A file, followed by its descriptor: renaming or deleting it changes nothing.
+/// A file that stays open: renaming or deleting it does not affect reading.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT FileByteSource final : public ByteSource {
  public:
-  /// @throws Error(kIoError) with the path and the system's reason if the file cannot be opened, or
-  ///         with its kind if it is no regular file: a FIFO is not waited for.
+  /// @throws Error(kIoError) with the path and the operating system's error message if the file
+  ///         cannot be opened, or with its kind if it is not a regular file. Never waits for a
+  ///         FIFO.
   explicit FileByteSource(const std::string& path);
   ~FileByteSource() override;
 
@@ -51,14 +52,14 @@ class STEPTAPE_EXPORT FileByteSource final : public ByteSource {
   int descriptor_;
 };
 
-/// Bytes in memory: for records that came over a network, and for tests.
+/// Bytes in memory, for records from a network and for tests.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT MemoryByteSource final : public ByteSource {
  public:
   explicit MemoryByteSource(std::string bytes = {}, std::string name = "memory");
 
-  /// Adds bytes at the end, as a file that is still written grows.
+  /// Appends bytes, as a writer appends to a file.
   void append(std::string_view bytes) { bytes_.append(bytes); }
 
   Status read(std::uint64_t offset, char* data, std::size_t size, std::size_t* got) const override;

@@ -14,73 +14,73 @@
 namespace steptape {
 namespace detail {
 
-/// A length and the stored checksum of it that was found good. Neighboring records often have the
-/// same length, and then the same checksum of it.
+/// A record length and its stored checksum, which has been verified. Neighboring records often have
+/// the same length, and then the same checksum.
 struct KnownLength {
-  std::uint64_t length = ~std::uint64_t{0};  ///< At first one that no record has.
+  std::uint64_t length = ~std::uint64_t{0};  ///< Initially one that no record has.
   std::uint32_t storedCrc = 0;
 };
 
 }  // namespace detail
 
-/// What RecordReader::next() found, and what to do about it.
+/// The outcome of RecordReader::next(), and how to continue.
 enum class ReadOutcome {
-  kRecord,     ///< A whole record with two good checksums.
-  kTruncated,  ///< The source ends inside or before a record. Call again after it has grown.
-  kCorrupt,    ///< A checksum or the length is wrong. Stop, or go on with findRecord().
-  kIoError,    ///< The source failed; see lastError(). Call again if that error may pass.
+  kRecord,     ///< A whole record with two valid checksums.
+  kTruncated,  ///< The source ends inside or before a record. Call again after it grew.
+  kCorrupt,    ///< A checksum or the length is invalid. Stop, or call findRecord().
+  kIoError,    ///< The source failed; see lastError(). Call again if the error may pass.
 };
 
 /// Reads the records of an event file one after another.
 ///
-/// A file that is still being written is read by calling next() again after kTruncated: reading
-/// goes on where it stopped, and bytes that were read are not read again.
+/// To follow a file that is still being written, call next() again after kTruncated: it continues
+/// where it stopped and reads no byte twice.
 ///
-/// A damaged length costs no memory: it is believed only when its checksum is good and it is at
-/// most kMaxPayloadBytes, and then the buffer grows with the bytes that arrive, not with the
-/// length.
+/// A damaged length costs no memory: a length is accepted only if its checksum is valid and it is
+/// less than 2 GiB, and the buffer grows with the bytes that arrive, not with the length.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    Reads 256 KiB at a time, and records of 64 KiB and more by themselves; memory is that,
-///          or the largest record and as much again.
+/// @cost    Reads 256 KiB at a time, and records of 64 KiB or more one by one. Memory: 256 KiB, or
+///          up to twice the largest record.
 /// @source  docs/event_file_format.md, "Reading"
 class STEPTAPE_EXPORT RecordReader {
  public:
   /// Reads `source` from its first byte. REQUIRES: `source` is not null.
   explicit RecordReader(std::unique_ptr<ByteSource> source);
-  /// As above, for a source that outlives the reader.
+  /// Reads `source` from its first byte. REQUIRES: `source` outlives the reader.
   explicit RecordReader(const ByteSource* source);
 
   /// Reads the next record.
   ///
-  /// @param payload Set for kRecord only; valid until the next call or the reader's end.
-  /// @return after kCorrupt always kCorrupt, until findRecord() or seek().
+  /// @param payload Set only for kRecord; valid until the next call or the reader's destruction.
+  /// @return the outcome; after kCorrupt always kCorrupt, until findRecord() or seek().
   ReadOutcome next(std::string_view* payload);
 
-  /// Goes on at `offset`, where a record begins.
+  /// Continues at `offset`, where a record begins.
   void seek(std::uint64_t offset);
 
-  /// Goes on at the first whole record that begins at `from` or later, but before `until`: one
-  /// whose length has a good checksum, is plausible, and has data behind it with a good checksum.
-  /// That random bytes look like one has odds of 2^-64 at an offset.
+  /// Continues at the first whole record that begins in [from, until): one with a plausible length
+  /// and valid checksums of length and data. Random bytes match with a probability of 2^-64 at each
+  /// offset.
   ///
-  /// What a record holds is searched too: bytes of an event file that somebody logged are found if
-  /// `from` lies in front of them within the record.
+  /// The search also looks inside records: if `from` lies inside a record whose payload contains
+  /// the bytes of another event file, it finds the records of that file.
   ///
-  /// @return kRecord if there is one: offset() is where, and next() reads it. kTruncated if the
-  ///         source or the stretch ends first: offset() is then where to search on. kIoError.
-  /// @cost   About 1 ns a byte. Against bytes made to look like many long records, what all
-  ///         searches of a reader checksum is limited to 64 times the bytes they passed over and 4
-  ///         GiB; records that would take more are not found.
+  /// @return kRecord if there is one: it begins at offset(), and next() reads it. kTruncated if the
+  ///         source or the range ends first: continue the search at offset(). kIoError if the
+  ///         source failed.
+  /// @cost   About 1 ns a byte. All searches of one reader together checksum at most 4 GiB plus 64
+  ///         times the bytes that they passed, which bounds the cost of bytes crafted to look like
+  ///         many long records. Records that would take more are not found.
   ReadOutcome findRecord(std::uint64_t from, std::uint64_t until = ~std::uint64_t{0});
 
-  /// Where the next record begins: all bytes before are whole records or were passed over by
-  /// seek() and findRecord().
+  /// Returns the offset of the next record. All bytes before it are whole records, or were skipped
+  /// by seek() or findRecord().
   std::uint64_t offset() const { return offset_; }
 
-  /// Why next() last gave kCorrupt or kIoError, with what was got, wanted and where. After
-  /// kTruncated: kDataLoss if the source ends inside a record, success if it ends before one. After
-  /// kRecord: success.
+  /// Returns why next() last returned kCorrupt or kIoError: what was got, what was expected, and
+  /// where. After kTruncated: kDataLoss if the source ends inside a record, success if it ends
+  /// before one. After kRecord: success.
   const Status& lastError() const { return lastError_; }
 
  private:
@@ -91,8 +91,8 @@ class STEPTAPE_EXPORT RecordReader {
   ReadOutcome readRecord(std::string_view* payload);
   ReadOutcome findHeader(std::uint64_t until);
   bool mayCheck() const;
-  ReadOutcome fill(std::size_t wanted);
-  void makeRoom(std::size_t wanted);
+  ReadOutcome fill(std::size_t needed);
+  void makeRoom(std::size_t needed);
   void advance(std::size_t bytes) {
     begin_ += bytes;
     offset_ += bytes;

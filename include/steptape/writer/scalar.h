@@ -13,19 +13,20 @@ namespace steptape {
 namespace detail {
 class DeferredScalars;
 
-/// One scalar of a batch, as it travels.
+/// One scalar of a batch.
 struct BatchedScalar {
   std::uint32_t series;
   float value;
 };
 }  // namespace detail
 
-/// A scalar series of one SummaryWriter, looked up once: the fast way to addScalar().
+/// A handle of a scalar series of one SummaryWriter, for the fastest addScalar().
 ///
-/// Copy it freely. Valid as long as its writer; used on another writer, it still logs to its own.
+/// Cheap to copy. Valid during the lifetime of its writer. Passed to another writer, it still logs
+/// to its own series.
 class ScalarTag {
  public:
-  /// Names no series; adding to it does nothing.
+  /// A handle of no series: adding a value to it does nothing.
   ScalarTag() = default;
 
  private:
@@ -49,16 +50,17 @@ inline constexpr bool
         true;
 }  // namespace detail
 
-/// Specialize for a type of another library that holds one number to let addScalar() take it:
-/// `static double value(const T&)`. <steptape/torch.h> does so for at::Tensor.
+/// Lets addScalar() take a type that holds one number: specialize it with
+/// `static double value(const T&)`. `<steptape/torch.h>` does so for at::Tensor.
 ///
-/// Where a number may lie on a device, whose queue the caller should not wait for, add
-/// `static std::optional<TensorView> inFlight(const T&)`: a view of one element on its way to main
-/// memory, or nothing where value() need not wait.
+/// For numbers that may be on a device, add
+/// `static std::optional<TensorView> inFlight(const T&)`, so that the caller does not wait for the
+/// device. It returns a view of one element that is being copied to main memory, or std::nullopt
+/// if value() does not wait.
 template <typename T>
 struct ScalarTraits;
 
-/// ScalarTraits<T>::inFlight(scalar), or nothing if the traits have no such function.
+/// Returns `ScalarTraits<T>::inFlight(scalar)`, or std::nullopt if there is no such function.
 template <typename T>
 std::optional<TensorView> scalarInFlight(const T& scalar) {
   if constexpr (detail::kHasInFlight<T>) {
@@ -68,21 +70,22 @@ std::optional<TensorView> scalarInFlight(const T& scalar) {
   }
 }
 
-/// Removes an overload unless `T` has ScalarTraits.
+/// Disables an overload unless `T` has ScalarTraits.
 template <typename T>
 using RequiresScalarTraits = decltype(ScalarTraits<T>::value(std::declval<const T&>()));
 
-/// A number, or any type with ScalarTraits, such as at::Tensor once <steptape/torch.h> is included.
-/// A value on a device is copied in the background: the caller does not wait for the device.
+/// A number, or a value of any type with ScalarTraits, such as at::Tensor with
+/// `<steptape/torch.h>`. A number on a device is copied in the background: the caller does not
+/// wait.
 class ScalarValue {
  public:
   ScalarValue(double value) : value_(value) {}  // NOLINT(google-explicit-constructor)
-  /// @throws as ScalarTraits<T>.
+  /// Takes a number from `scalar`. Throws what ScalarTraits throws.
   template <typename T, typename = RequiresScalarTraits<T>>
   ScalarValue(const T& scalar)  // NOLINT(google-explicit-constructor)
       : inFlight_(scalarInFlight(scalar)), value_(inFlight_ ? 0 : ScalarTraits<T>::value(scalar)) {}
 
-  /// The number on its way from a device; nothing if number() is known.
+  /// Returns the number that is being copied from a device; std::nullopt if number() is known.
   const std::optional<TensorView>& inFlight() const { return inFlight_; }
   double number() const { return value_; }
 

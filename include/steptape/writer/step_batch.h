@@ -16,19 +16,23 @@ namespace detail {
 class WriterCore;
 }
 
-/// The scalars of one step, with one time stamp and in one Event. Made by SummaryWriter::atStep();
-/// what was added is handed over when the batch is destroyed, or before when it has grown to 64
-/// scalars.
+/// Collects scalars of one step, which get one time stamp and are written as one Event.
 ///
-/// @threads Not thread-safe: the thread that made it, and shorter-lived than its writer.
-/// @cost    One clock read and some 30 ns for the batch, then an 8-byte store per scalar.
+/// SummaryWriter::atStep() makes it. The batch passes its scalars to the writer when it is
+/// destroyed, and whenever it holds 64.
+///
+/// @threads Not thread-safe: only the thread that made it, within the lifetime of its writer.
+/// @cost    One clock read and about 30 ns for the batch, plus an 8-byte store per scalar.
 class STEPTAPE_EXPORT StepBatch {
  public:
   ~StepBatch();
   StepBatch(const StepBatch&) = delete;
   StepBatch& operator=(const StepBatch&) = delete;
 
+  /// Adds one scalar, stored as IEEE binary32.
   void add(ScalarTag tag, double value) { add(tag.id_, value); }
+  /// Adds one scalar, stored as IEEE binary32.
+  ///
   /// @throws Error(kInvalidArgument) if `tag` is empty.
   void add(std::string_view tag, double value);
   template <typename T, typename = RequiresScalarTraits<T>>

@@ -32,7 +32,7 @@ class DeferredScalars;
 class WriterCore;
 }  // namespace detail
 
-/// Writes a run that TensorBoard shows.
+/// Writes a run for TensorBoard.
 ///
 ///     steptape::SummaryWriter writer("runs/demo");
 ///     auto loss = writer.scalarTag("loss/train");
@@ -40,71 +40,74 @@ class WriterCore;
 ///       writer.addScalar(loss, train(step), step);
 ///     }
 ///
-/// The calling thread never touches a disk. A scalar call copies 24 bytes into a ring of the
+/// The calling thread never waits for a disk. A scalar call copies 24 bytes into a ring of the
 /// calling thread; one background thread for all writers of the process encodes and writes:
 ///
 ///     caller -- 24-byte entry --> ring per thread --> backend thread --> encode --> CRC -->
 ///     write(2)
 ///
-/// In every `addX` the order is tag, value, step, options. What a run has once has no tag and no
-/// step: addCustomScalars(), addHparams(), addGraph() and addOnnxGraph(); addSummary() and
-/// addEvent() take structs that hold their tags. Tags are written as given; '/' groups them in
-/// TensorBoard. Steps should not decrease per tag: TensorBoard's fast data server keeps
-/// only the last value at a step and drops what a step back overtakes.
+/// The arguments of every `addX` are tag, value, step and options, in this order. Values that a run
+/// has once take no tag and no step: addCustomScalars(), addHparams(), addGraph() and
+/// addOnnxGraph(). addSummary() and addEvent() take structs that contain their tags. Tags are
+/// written unchanged; '/' groups them in TensorBoard. The steps of a tag should not decrease:
+/// TensorBoard's fast data server keeps only the last value of a step, and discards points at or
+/// after the step of a later-written value.
 ///
-/// Trouble in the background (a full disk) never comes out of an `addX`: it is counted in stats(),
-/// told once to WriterOptions::onError and returned by flush() and close(); what could not be
-/// written is kept, within WriterOptions::queueBytes, and tried again.
+/// Every call has copied the data that it needs when it returns.
 ///
-/// Where an allocation fails, a call throws std::bad_alloc and has logged nothing. What fails in
-/// the background, or when a StepBatch is destroyed, is counted and told like any other trouble: a
-/// record is whole or absent. The writer stays usable.
+/// Background failures, such as a full disk, never surface in `addX`: stats() counts them,
+/// WriterOptions::onError reports each once, and flush() and close() return them. Data that could
+/// not be written is kept, within WriterOptions::queueBytes, and retried.
 ///
-/// In a child made by fork() every call does nothing: the run belongs to the parent.
+/// If memory runs out, a call throws std::bad_alloc and logs nothing. If it runs out in the
+/// background, or in the destructor of a StepBatch, that is counted and reported as any other
+/// background failure. A record is written whole or not at all. The writer stays usable.
 ///
-/// @threads Thread-safe, but for construction, moving and destruction.
+/// In a child process after fork(), all calls do nothing: the run belongs to the parent.
+///
+/// @threads Thread-safe, except construction, move and destruction.
 class STEPTAPE_EXPORT SummaryWriter {
  public:
   /// Writes to `runs/<MonDD_HH-MM-SS>_<host>`, as tensorboardX names it.
   SummaryWriter();
   /// Writes to `runs/<MonDD_HH-MM-SS>_<host><options.comment>`.
   explicit SummaryWriter(WriterOptions options);
-  /// Writes to a new event file in `logDir`, which is created as needed. Where files of an earlier
-  /// start lie there already, the new one's name sorts after all of them.
+  /// Writes to a new event file in `logDir`, which is created if needed. The name of the new file
+  /// sorts after the event files that the directory contains.
   ///
-  /// @throws Error(kIoError) if the directory or the file cannot be made.
+  /// @throws Error(kIoError) if the directory or the file cannot be created.
   explicit SummaryWriter(std::string logDir, WriterOptions options = {});
 
   SummaryWriter(SummaryWriter&&) noexcept;
   SummaryWriter& operator=(SummaryWriter&&) noexcept;
-  /// close(), without its result. Never throws, waits at most WriterOptions::flushTimeout.
+  /// Closes the run as close() does. Never throws; waits at most WriterOptions::flushTimeout.
   ~SummaryWriter();
 
-  /// The run's directory; empty if the writer is not enabled and none was given.
+  /// Returns the directory of the run; empty if the writer is disabled and none was given.
   const std::string& logDir() const;
-  /// WriterOptions::enabled, and not a forked child's.
+  /// Returns WriterOptions::enabled; false in a child process after fork().
   bool isEnabled() const;
 
-  /// Looks `tag` up once. The first call for a tag decides its name and description in TensorBoard;
-  /// `options.wallTime` is not used.
+  /// Returns a handle of `tag`. The first call for a tag sets its name and description in
+  /// TensorBoard; `options.wallTime` is ignored.
   ///
   /// @throws Error(kInvalidArgument) if `tag` is empty.
   ScalarTag scalarTag(std::string_view tag, const ScalarOptions& options = {});
 
-  /// Records one value of a scalar series. NaN and infinities are stored unchanged: a diverging
-  /// loss is worth seeing.
+  /// Records one value of a scalar series. NaN and infinities are stored unchanged, so that a
+  /// diverging loss is visible.
   ///
   /// @param value Stored as IEEE binary32, as TensorBoard displays it.
-  /// @throws Error(kInvalidArgument) if `tag` is empty; nothing for a ScalarTag.
-  /// @cost   No lock, allocation or system call after the thread's first call with this tag: a
-  ///         clock read and a 24-byte store, plus a hash of the tag in the string form. Waits only
-  ///         when the ring is full, as WriterOptions::overflow says.
+  /// @throws Error(kInvalidArgument) if `tag` is an empty string.
+  /// @cost   A clock read and a 24-byte store, plus a hash of the tag if it is a string. No lock,
+  ///         allocation or system call after the first call of a thread with this tag. Waits only
+  ///         if the ring is full, as WriterOptions::overflow says.
   void addScalar(ScalarTag tag, double value, std::int64_t step);
   void addScalar(std::string_view tag, double value, std::int64_t step);
   void addScalar(std::string_view tag, double value, std::int64_t step,
                  const ScalarOptions& options);
-  /// Takes any type with ScalarTraits, such as at::Tensor once <steptape/torch.h> is included. A
-  /// value on a device is copied in the background: the caller does not wait for the device.
+  /// Records a number of any type with ScalarTraits, such as at::Tensor with `<steptape/torch.h>`.
+  /// A number on a device is copied in the background: the caller does not wait for the device.
   template <typename T, typename = RequiresScalarTraits<T>>
   void addScalar(ScalarTag tag, const T& value, std::int64_t step) {
     if (std::optional<TensorView> inFlight = scalarInFlight(value)) {
@@ -123,16 +126,16 @@ class STEPTAPE_EXPORT SummaryWriter {
     }
   }
 
-  /// Starts a batch of scalars with one time stamp that come to lie in one Event.
+  /// Starts a batch of scalars that get one time stamp and are written as one Event.
   StepBatch atStep(std::int64_t step);
 
-  /// Records several curves for one chart: curve `name` becomes the series `mainTag` of the sub-run
-  /// `<logDir>/<mainTag>/<name>`, as tensorboardX lays it out. Sub-runs share the background
-  /// thread, and only a bounded number of their files is open at a time.
+  /// Records several curves of one chart. Curve `name` becomes the series `mainTag` of the sub-run
+  /// `<logDir>/<mainTag>/<name>`, as in tensorboardX. Sub-runs share the background thread; a
+  /// bounded number of their files is open at a time.
   ///
   ///     writer.addScalars("loss", {{"train", trainLoss}, {"test", 0.25}}, step);
   ///
-  /// A braced list takes numbers and, as addScalar() does, types with ScalarTraits, side by side.
+  /// A braced list may mix numbers and types with ScalarTraits.
   ///
   /// @throws Error(kInvalidArgument) if `mainTag` or a name is empty or has a ".." component.
   void addScalars(std::string_view mainTag,
@@ -151,23 +154,23 @@ class STEPTAPE_EXPORT SummaryWriter {
 
   /// Records the distribution of `values`.
   ///
-  /// NaN and infinities are left out of the buckets; how many of each is told to
-  /// WriterOptions::onError, once for each tag.
+  /// NaN and infinities are not counted in the buckets; WriterOptions::onError reports how many
+  /// there are, once for each tag.
   ///
   /// @shape  Any, also empty; any strides; every element type.
-  /// @throws Error(kInvalidArgument) if `options.bins` names an unknown rule, counts none or more
-  ///         than HistogramBins::kMaxCount buckets, or has fewer than two edges or edges that do
-  ///         not ascend; if `maxBins` is negative.
-  /// @cost   Reduces to buckets on the calling thread, without a copy of the tensor: about 1.5 ns
-  ///         per element with the default bins; a count, "sturges", "rice" and "sqrt" 8 ns; edges a
-  ///         binary search each. The other rules copy the elements as doubles first. A tensor in
-  ///         flight is reduced in the background.
+  /// @throws Error(kInvalidArgument) if `options.bins` is an unknown rule, a count outside 1 to
+  ///         HistogramBins::kMaxCount, or fewer than two or not increasing edges; or if `maxBins`
+  ///         is negative.
+  /// @cost   Reduces to buckets on the calling thread without copying the tensor: about 1.5 ns per
+  ///         element with the default bins, 8 ns with a count, "sturges", "rice" or "sqrt", and a
+  ///         binary search with edges. The other rules copy the elements to doubles first. A tensor
+  ///         in flight is reduced in the background.
   void addHistogram(std::string_view tag, const TensorView& values, std::int64_t step,
                     const HistogramOptions& options = {});
 
   /// Records a histogram whose buckets the caller has counted.
   ///
-  /// @throws Error(kInvalidArgument) if the limits do not ascend or the lengths differ.
+  /// @throws Error(kInvalidArgument) if the limits do not increase or the lengths differ.
   void addHistogramRaw(std::string_view tag, const HistogramRaw& histogram, std::int64_t step,
                        const HistogramOptions& options = {});
 
@@ -175,16 +178,16 @@ class STEPTAPE_EXPORT SummaryWriter {
   ///
   /// @shape  As `options.dataFormat` says: "CHW" (default), "HWC", "HW", "WH" or any other order of
   ///         these letters; 1, 3 or 4 channels; none empty; any strides.
-  /// @units  uint8: 0..255. Floats: 0..1, clamped; NaN is shown as 0, which is told to
-  ///         WriterOptions::onError with the count, once for each tag. Bool. No other integers:
-  ///         they have no scale that is right for all.
-  /// @throws Error(kInvalidArgument) naming the shape, format or element type that does not fit.
-  /// @cost   Converts to bytes here, 1 to 2 ns an element; PNG compression, 2 to 10 ns a byte, is
-  ///         in the background.
+  /// @units  uint8: 0..255. Floating point: 0..1, clamped; NaN becomes 0, and
+  ///         WriterOptions::onError reports how many there are, once for each tag. bool: false is
+  ///         black. Other integers are rejected, since they have no agreed scale.
+  /// @throws Error(kInvalidArgument) naming the invalid shape, format or element type.
+  /// @cost   Converts to bytes on the calling thread, 1 to 2 ns an element; compresses to PNG in
+  ///         the background, 2 to 10 ns a byte.
   void addImage(std::string_view tag, const TensorView& pixels, std::int64_t step,
                 const ImageOptions& options = {});
 
-  /// Records a batch of images as one grid of up to 8 columns, black where no image is left.
+  /// Records a batch of images as one grid of up to 8 columns; cells without an image are black.
   ///
   /// Units, errors and cost are those of addImage().
   ///
@@ -194,34 +197,35 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// Records images that may differ in size under one tag and step; TensorBoard shows them as
   /// samples.
   ///
-  /// @throws Error(kInvalidArgument) as addImage(), with the image's number; or if there is none.
+  /// @throws Error(kInvalidArgument) as addImage(), with the index of the image; or if the list is
+  ///         empty.
   void addImages(std::string_view tag, const std::vector<TensorView>& images, std::int64_t step,
                  const ImageOptions& options = {});
 
-  /// Records an image with boxes drawn into it, and a label at each where labels are given.
+  /// Records an image with boxes, and with a label at each box if there are labels.
   ///
-  /// Lines are two pixels wide and lie where tensorboardX and torch draw them, pixel by pixel. A
-  /// label stands above the bottom edge of its box, in a field of the box's color.
+  /// Lines are two pixels wide, at exactly the pixels of tensorboardX and torch. A label is above
+  /// the bottom edge of its box, on the color of the box.
   ///
-  /// Units and cost are those of addImage(); drawing is in the background.
+  /// Units and cost are those of addImage(). The boxes are drawn in the background.
   ///
   /// @param pixels As for addImage(); a gray image becomes RGB.
-  /// @param boxes  (N, 4) of any element type, rows of left, top, right, bottom in pixels of
-  ///               `pixels`; what lies outside the image is clipped.
-  /// @throws Error(kInvalidArgument) as addImage(), or for boxes of another shape, a coordinate
-  ///         that is NaN or infinite, labels or colors of another number, or a `rescale` that
-  ///         leaves no pixels. (A coordinate on a device is looked at in the background: then such
-  ///         an image is dropped, counted, and told to WriterOptions::onError.)
+  /// @param boxes  (N, 4) of any element type: left, top, right, bottom in pixels of `pixels`;
+  ///               parts outside the image are clipped.
+  /// @throws Error(kInvalidArgument) as addImage(), or for boxes of another shape, a NaN or
+  ///         infinite coordinate, a wrong number of labels or colors, or a `rescale` that leaves no
+  ///         pixels. Coordinates on a device are checked in the background: an invalid one discards
+  ///         the image, which is counted and reported through WriterOptions::onError.
   void addImageWithBoxes(std::string_view tag, const TensorView& pixels, const TensorView& boxes,
                          std::int64_t step, const BoxOptions& options = {});
 
-  /// Records a figure: a steptape::Figure of <steptape/figure.h>, a PngImage of any other plotting
-  /// library, or what else has FigureTraits. Several become the samples of one tag and step.
+  /// Records a figure: a steptape::Figure of `<steptape/figure.h>`, a PngImage of another plotting
+  /// library, or any type with FigureTraits. Several figures become the samples of one tag and
+  /// step.
   ///
-  /// @throws Error(kInvalidArgument) if a PngImage is no PNG file, or the list is empty.
-  /// @cost   A Figure shares its numbers, so that taking it costs microseconds; a PngImage is
-  ///         copied. Drawing and compression, about 11 ms for 640 x 480 pixels, are in the
-  ///         background.
+  /// @throws Error(kInvalidArgument) if a PngImage is not a PNG file, or the list is empty.
+  /// @cost   Microseconds for a Figure, whose numbers are shared; a PngImage is copied. Drawing and
+  ///         compression, about 11 ms for 640 x 480 pixels, run in the background.
   template <typename Figure, typename = RequiresFigureTraits<Figure>>
   void addFigure(std::string_view tag, const Figure& figure, std::int64_t step,
                  const FigureOptions& options = {}) {
@@ -238,38 +242,39 @@ class STEPTAPE_EXPORT SummaryWriter {
     addFigures(tag, std::move(captured), step, options);
   }
 
-  /// Records a moving picture, which TensorBoard's image page plays: an animated PNG, or a GIF by
-  /// option. A batch is tiled to one picture, as tensorboardX tiles it: 2 videos side by side, 4 in
-  /// a square, 8 in two rows.
+  /// Records a video, which TensorBoard's image page plays: an animated PNG, or a GIF by option. A
+  /// batch becomes one grid, as in tensorboardX: 2 videos side by side, 4 in a square, 8 in two
+  /// rows.
   ///
   /// @shape  "NTCHW" (default) or another order of these letters; without 'N' one video, without
   ///         'C' gray. 1, 3 or 4 channels; none empty; any strides.
   /// @units  As addImage().
-  /// @throws Error(kInvalidArgument) naming the shape, format, element type, size or frame rate
-  ///         that does not fit.
-  /// @cost   Converts to bytes here, 1 to 2 ns an element; compression is in the background.
+  /// @throws Error(kInvalidArgument) naming the invalid shape, format, element type, size or frame
+  ///         rate.
+  /// @cost   Converts to bytes on the calling thread, 1 to 2 ns an element; compresses in the
+  ///         background.
   void addVideo(std::string_view tag, const TensorView& frames, std::int64_t step,
                 const VideoOptions& options = {});
 
-  /// Records a sound, as a WAV file.
+  /// Records audio, as a WAV file.
   ///
   /// @shape  (frames) or (frames, channels); (channels, frames) with `options.dataFormat = "CL"`.
-  /// @units  Floats: -1..1. Samples beyond are clipped, which is told to WriterOptions::onError
-  ///         with their count, once for each tag. Integers have their full range: int16, int32, and
-  ///         uint8, whose silence is 128. Other integers have no agreed scale.
-  /// @throws Error(kInvalidArgument) naming the shape, element type, data format or sample rate
-  ///         that does not fit.
-  /// @cost   Converts to the file's samples here, about 3 ns each.
+  /// @units  Floating point: -1..1. Samples outside are clipped, and WriterOptions::onError reports
+  ///         how many there are, once for each tag. int16, int32 and uint8 use their full range;
+  ///         silence is 128 in uint8. Other integers are rejected: they have no agreed scale.
+  /// @throws Error(kInvalidArgument) naming the invalid shape, element type, data format or sample
+  ///         rate.
+  /// @cost   Converts the samples on the calling thread, about 3 ns each.
   void addAudio(std::string_view tag, const TensorView& samples, std::int64_t step,
                 const AudioOptions& options = {});
 
-  /// Records a text, shown as Markdown. What is not UTF-8 is replaced by U+FFFD.
+  /// Records a text, which TensorBoard shows as Markdown. Invalid UTF-8 is replaced by U+FFFD.
   ///
   /// @cost   Copies the text.
   void addText(std::string_view tag, std::string_view markdown, std::int64_t step,
                const TextOptions& options = {});
-  /// Records texts as a table of one column, or of as many as each row has; each cell is shown as
-  /// Markdown, and no row is a header.
+  /// Records a table of texts, of one column or of as many as row 0 has. TensorBoard shows each
+  /// cell as Markdown, and no row as a header.
   ///
   /// @throws Error(kInvalidArgument) if there is no row or cell, or naming the first row whose
   ///         length differs from that of row 0.
@@ -288,79 +293,80 @@ class STEPTAPE_EXPORT SummaryWriter {
     addTextTable(tag, std::vector<std::vector<std::string>>(rows), step, options);
   }
 
-  /// Records a tensor as it is, of any element type. No page of TensorBoard shows it; readers find
-  /// it in the event file, under the plugin `tensor` as torch.utils.tensorboard writes it.
+  /// Records a tensor unchanged, of any element type. No page of TensorBoard shows it; readers find
+  /// it under the plugin `tensor`, as torch.utils.tensorboard writes it.
   ///
-  /// @shape  Any, rank 0 and empty tensors too; strides may be arbitrary.
+  /// @shape  Any, including rank 0 and empty tensors; any strides.
   /// @throws Error(kInvalidArgument) if it does not fit into a record of less than 2 GiB.
-  /// @cost   Copies the elements, in row-major order.
+  /// @cost   Copies the elements in row-major order.
   void addTensor(std::string_view tag, const TensorView& tensor, std::int64_t step,
                  const ValueOptions& options = {});
 
   /// Records a precision-recall curve.
   ///
-  /// @param labels      Truth: every element that is not 0 is true.
-  /// @param predictions Probabilities 0..1 that the label is true, as many as labels.
-  /// @shape  Any, paired in row-major order; strides may be arbitrary.
-  /// @throws Error(kInvalidArgument) if there are not as many of both or of the weights, or naming
-  ///         the first prediction out of range or NaN, or the first negative or NaN weight, with
-  ///         its index.
-  /// @cost   Counts on the calling thread, about 4 ns an element; no tensor is copied.
+  /// @param labels      The truth: every element that is not 0 is true.
+  /// @param predictions Probabilities, 0..1, that the label is true; as many as labels.
+  /// @shape  Any, paired in row-major order; any strides.
+  /// @throws Error(kInvalidArgument) if the numbers of labels, predictions and weights differ, or
+  ///         naming the index of the first prediction outside 0..1 or of the first negative or
+  ///         infinite weight; NaN is invalid too.
+  /// @cost   Counts on the calling thread, about 4 ns an element; copies no tensor.
   void addPrCurve(std::string_view tag, const TensorView& labels, const TensorView& predictions,
                   std::int64_t step, const PrCurveOptions& options = {});
   /// Records a precision-recall curve that the caller has counted.
   ///
-  /// @throws Error(kInvalidArgument) naming the member of another length, or the first element that
-  ///         is negative or not finite.
+  /// @throws Error(kInvalidArgument) naming the member whose length differs, or the first element
+  ///         that is negative or not finite.
   void addPrCurveRaw(std::string_view tag, const PrCurveCounts& counts, std::int64_t step,
                      const PrCurveOptions& options = {});
 
-  /// Records point clouds or meshes, with `options.faces`, of one batch.
+  /// Records a batch of point clouds, or of meshes if there are `options.faces`.
   ///
   /// @param vertices Coordinates; stored in binary32.
-  /// @shape  (batch, vertices, 3), or (vertices, 3) for one. The batch of a tag should not change.
-  /// @throws Error(kInvalidArgument) naming the shape or element type of a part that does not fit
-  ///         the others, or the first vertex number or integer color out of range, with its index.
+  /// @shape  (batch, vertices, 3), or (vertices, 3) for one. Keep the batch size of a tag constant.
+  /// @throws Error(kInvalidArgument) naming the part whose shape or element type does not match the
+  ///         others, or the index of the first vertex number or integer color out of range.
   /// @cost   Copies the parts in the element types of the file, about 1 ns an element.
   void addMesh(std::string_view tag, const TensorView& vertices, std::int64_t step,
                const MeshOptions& options = {});
 
-  /// Records points of a high-dimensional space for TensorBoard's projector, in files beside the
-  /// event file: `<logDir>/<step>/<tag>/tensors.tsv`, `metadata.tsv` and `sprite.png`, the step
-  /// with five digits and the tag escaped, and an entry in `<logDir>/projector_config.pbtxt`, which
-  /// the projector offers as the data set `<tag>:<step>`. An entry of the same tag and step is
-  /// replaced, all others are kept, those of earlier processes as well.
+  /// Records points of a high-dimensional space for TensorBoard's projector.
   ///
-  /// Each file gets its name when it is whole, and the entry comes last. A failure is reported and
-  /// returned by the next flush() or close(); it is not tried again. One process at a time may
-  /// record embeddings of a run.
+  /// Writes `tensors.tsv`, `metadata.tsv` and `sprite.png` to `<logDir>/<step>/<tag>`, with five
+  /// digits of the step and an escaped tag, and an entry to `<logDir>/projector_config.pbtxt`. The
+  /// projector lists it as the data set `<tag>:<step>`. The entry replaces one of the same tag and
+  /// step; all others are kept, including those of earlier processes.
+  ///
+  /// Each file appears whole, and the entry last. A failure is reported and returned by the next
+  /// flush() or close(); it is not retried. Only one process at a time may record embeddings of a
+  /// run.
   ///
   /// @param matrix (points, dimensions) of any element type, neither of them 0.
-  /// @throws Error(kInvalidArgument) if the matrix has another rank or is empty, there is not one
-  ///         row of metadata or one image per point, the first row of metadata whose cells are not
-  ///         as many as the first one's, a title is missing, empty or there twice, or the tag is
-  ///         empty or too long for a directory's name.
-  /// @cost   Copies the matrix, in its own element type, and the metadata, and turns the images
-  ///         into bytes; a matrix in flight is not copied. Text is made in the background in pieces
-  ///         of 64 KiB, between which scalars are looked after: 100,000 points of 128 dimensions
-  ///         take about half a second and no more memory than their copy.
+  /// @throws Error(kInvalidArgument) if the matrix has another rank or is empty; if metadata or
+  ///         images are not one per point; naming the first row of metadata whose length differs
+  ///         from that of row 0; if a title is missing, blank or repeated; or if the tag is empty
+  ///         or too long for the name of a directory.
+  /// @cost   Copies the matrix, in its own element type, and the metadata, and converts the images
+  ///         to bytes; a matrix in flight is not copied. The background thread writes text in
+  ///         pieces of 64 KiB and handles scalars between them: 100,000 points of 128 dimensions
+  ///         take about 0.5 s and no memory beyond the copy.
   void addEmbedding(std::string_view tag, const TensorView& matrix, std::int64_t step,
                     const EmbeddingOptions& options = {});
-  /// The same in tensorboardX's form, with tag and step among the options.
+  /// Records an embedding as above, with tag and step in the options, as in tensorboardX.
   void addEmbedding(const TensorView& matrix, const EmbeddingOptions& options = {}) {
     addEmbedding(options.tag, matrix, options.step, options);
   }
 
-  /// Says which scalars share a chart of the custom-scalars page. Several calls add up to one
-  /// layout: a category of equal title is continued, a chart of equal title in it is replaced.
+  /// Adds charts to the layout of the custom-scalars page. Charts are added to an existing category
+  /// with the same title, where they replace charts with the same title.
   ///
-  /// @throws Error(kInvalidArgument) naming the category without a chart, the chart without a tag,
-  ///         or the chart with an empty one.
+  /// @throws Error(kInvalidArgument) naming the category without charts, or the chart without tags
+  ///         or with an empty tag.
   void addCustomScalars(const CustomScalarsLayout& layout);
   /// Adds one chart of lines to the layout.
   ///
-  /// @param tags Regular expressions, as the peers take them: "loss" finds every tag that begins
-  ///             with it. A tag that holds such characters as '.', '+' or '(' needs them escaped.
+  /// @param tags Regular expressions of Python's `re`: "loss" matches every tag that begins with
+  ///             it. Escape characters such as '.', '+' and '(' of a tag.
   void addCustomScalarsMultilineChart(const std::vector<std::string>& tags,
                                       const std::string& category = "default",
                                       const std::string& title = "untitled");
@@ -371,15 +377,20 @@ class STEPTAPE_EXPORT SummaryWriter {
                                    const std::string& category = "default",
                                    const std::string& title = "untitled");
 
-  /// Records the run's hyperparameters, by which TensorBoard compares runs, and its results. A
-  /// metric becomes a scalar at the last step of its tag, unless that is its value there already.
+  /// Records the hyperparameters of the run, by which TensorBoard compares runs, and its results.
+  /// Each metric becomes a scalar at the last step of its tag, unless the tag already has this
+  /// value there.
+  ///
+  /// @throws Error(kInvalidArgument) naming the hyperparameter or metric that is invalid.
   void addHparams(const Hparams& hparams, const HparamMetrics& metrics = {},
                   const HparamsOptions& options = {});
 
-  /// Records what a model computes: an eager C++ module of LibTorch or a TorchScript module, with
-  /// <steptape/torch.h>; or what else has GraphTraits.
+  /// Records the graph of a model: with `<steptape/torch.h>` an eager C++ module of LibTorch or a
+  /// TorchScript module; else any type with GraphTraits.
   ///
-  /// @param input What the model is called with; several arguments as a std::tuple.
+  /// @param model   The model, which may be run to record it.
+  /// @param input   The argument of the model; several arguments as a std::tuple.
+  /// @param options See GraphOptions.
   template <typename Model, typename Input,
             typename Traits = RequiresGraphTraits<std::decay_t<Model>>>
   void addGraph(Model&& model, const Input& input, const GraphOptions& options = {}) {
@@ -387,60 +398,64 @@ class STEPTAPE_EXPORT SummaryWriter {
       addGraph(modelGraph(model, input, options), options);
     }
   }
-  /// Records a graph that the caller has put together.
+  /// Records a graph that the caller has built.
   void addGraph(const event::Graph& graph, const GraphOptions& options = {});
-  /// Adds a further measurement to the run's graph, as GraphOptions::sessionRun, whose nodes it
-  /// names. Does nothing if it is empty.
+  /// Adds a measurement of the nodes of the run's graph, under the name `sessionRun` as in
+  /// GraphOptions. Does nothing if `stats` is empty.
   ///
   /// @throws Error(kInvalidArgument) if `sessionRun` is empty.
   void addGraphStats(std::vector<event::GraphNodeStats> stats, const std::string& sessionRun);
-  /// Records the graph of an ONNX file, with attributes and with what the file knows of shapes.
+  /// Records the graph of an ONNX file, with the attributes and shapes that the file contains.
   ///
-  /// Of its weights only names, types and shapes are read. Modules of a PyTorch export and the
+  /// Of the weights it reads only names, types and shapes. The modules of a PyTorch export and the
   /// bodies of loops and branches become scopes.
   ///
-  /// @throws Error(kIoError) naming the file and the system's reason if it cannot be read;
-  ///         Error(kInvalidArgument) if it is no ONNX model, or cut off. Nothing is written then.
-  /// @cost   Reads the file's structure here, whatever the weights' size in a few milliseconds for
-  ///         thousands of nodes; the graph is encoded in the background.
+  /// @throws Error(kIoError) with the file and the operating system's error message if it cannot be
+  ///         read; Error(kInvalidArgument) if it is not a whole ONNX model. Nothing is written
+  ///         then.
+  /// @cost   Reads the structure of the file on the calling thread, in a few milliseconds for
+  ///         thousands of nodes, whatever the size of the weights; encodes the graph in the
+  ///         background.
   void addOnnxGraph(const std::string& path, const GraphOptions& options = {});
 
-  /// Records values that none of the other calls makes, in one event.
+  /// Records any values in one event, for values that no other call makes.
   void addSummary(event::Summary summary, std::int64_t step, const ValueOptions& options = {});
-  /// Records an event as it is; its wall time if that is not 0.
+  /// Records an event unchanged; a wall time of 0 means now.
+  ///
+  /// @throws Error(kInvalidArgument) if the event is empty or a file version.
   void addEvent(event::Event event);
 
-  /// Goes on from a checkpoint: what this run holds at `step` and later, sub-runs included, is
-  /// forgotten by TensorBoard. Begins new event files; earlier ones stay as they are.
+  /// Resumes the run at `step`, such as from a checkpoint: TensorBoard discards points at or after
+  /// `step`, in sub-runs too. Starts new event files; earlier ones stay unchanged.
   void resume(std::int64_t step);
 
-  /// Returns when every call made before it, on any thread, is in its file, whole: `kill -9` after
-  /// this loses none of them.
+  /// Waits until the data of all earlier calls, on any thread, is in its file: data logged before
+  /// flush() returned is safe from `kill -9`.
   ///
-  /// @return kIoError with the system's words if something could not be written (it is kept and
-  ///         tried again), kDeadlineExceeded after WriterOptions::flushTimeout.
+  /// @return kIoError with the operating system's error message if data could not be written (it is
+  ///         kept and retried); kDeadlineExceeded after WriterOptions::flushTimeout.
   Status flush();
 
-  /// flush(), then closes the files. A later call opens a new file of the same run.
+  /// Flushes as flush() does, and closes the files. A later call opens a new file of the same run.
   ///
-  /// @return as flush(); what could not be written by then is dropped and counted.
+  /// @return as flush(); data that could not be written by then is discarded and counted.
   Status close();
 
-  /// What was written, dropped and retried so far.
+  /// Returns counts of the data that was written, discarded and retried so far.
   WriterStats stats() const;
 
-  /// Writes every scalar that this writer has recorded to `path`, in tensorboardX's shape:
-  /// `{"<logDir>/<tag>": [[wall_time, step, value], ...], ...}`; a curve of addScalars() has the
-  /// key `<logDir>/<mainTag>/<name>`. NaN and infinities, which JSON does not know, become the
-  /// strings "NaN", "Infinity" and "-Infinity".
+  /// Writes every scalar that this writer has recorded to `path`, in the form of tensorboardX:
+  /// `{"<logDir>/<tag>": [[wall_time, step, value], ...], ...}`. A curve of addScalars() has the
+  /// key `<logDir>/<mainTag>/<name>`. NaN and infinities, which JSON numbers cannot express, become
+  /// the strings "NaN", "Infinity" and "-Infinity".
   ///
-  /// What resume() has overwritten is left out, as TensorBoard does. Byte for byte what `steptape
-  /// export` writes of the same run, as long as no other writer had a part in it: what those of
-  /// earlier processes wrote is not this writer's, even where it goes on from their checkpoint.
+  /// Points that resume() has discarded are left out. Points of other writers are left out too,
+  /// such as those of an earlier process whose run this writer continues. For a run of one writer
+  /// the file is byte for byte that of `steptape export`.
   ///
-  /// @return kIoError if a file cannot be read or `path` not be written.
-  /// @cost   Reads this writer's event files again, with memory bounded at about 16 MiB: a run of
-  ///         any length exports. Spills to a temporary file beside `path`.
+  /// @return kIoError if an event file cannot be read or `path` cannot be written.
+  /// @cost   Reads this writer's event files again, with about 16 MiB of memory for a run of any
+  ///         length. Uses a temporary file beside `path`.
   Status exportScalarsToJson(const std::string& path);
 
  private:

@@ -15,11 +15,11 @@
 
 namespace steptape {
 
-/// What a call does when there is no room for what it brings.
+/// What a call does if the queue has no room for its data.
 enum class OverflowPolicy {
-  kBlock,       ///< Wait up to WriterOptions::blockTimeout, then drop what the call brings.
-  kDropNewest,  ///< Drop what the call brings; never wait.
-  kDropOldest,  ///< Drop what waits longest in the calling thread's queue; never wait.
+  kBlock,       ///< Wait up to WriterOptions::blockTimeout, then discard the new data.
+  kDropNewest,  ///< Discard the new data; never wait.
+  kDropOldest,  ///< Discard the oldest data in the calling thread's queue; never wait.
 };
 
 /// How a SummaryWriter names, buffers and writes. The defaults suit a training run.
@@ -30,66 +30,67 @@ struct WriterOptions {
   /// Appended to the names of the event files.
   std::string filenameSuffix;
 
-  /// Set when a run goes on from a checkpoint: TensorBoard forgets what earlier files of this run
-  /// hold at this step or later. Applies to every sub-run as well.
+  /// The step at which a run resumes from a checkpoint: TensorBoard discards points at or after it
+  /// in earlier files of this run and of its sub-runs. Default: a new run.
   std::optional<std::int64_t> purgeStep;
 
-  /// The form of scalars, histograms, images and sounds. What its field cannot hold is a tensor in
-  /// either: several images of one tag and step, and histograms whose edges binary32 cannot tell
-  /// apart, as TensorBoard's Python loader reads the field `histo` in binary32.
+  /// The form of scalars, histograms, images and audio. Values that the compatible field cannot
+  /// hold are tensors in either form: several images of one tag and step, and histograms whose
+  /// edges are equal in binary32, in which TensorBoard's Python loader reads the field `histo`.
   ValueForm valueForm = ValueForm::kCompatible;
 
-  /// Begins a new event file when one has grown to so many bytes, or has become so old; 0: never.
-  /// The names sort, so readers take the files for one run. A file ends at the first write behind
-  /// the limit, so it may be larger by what is written at once, 64 KiB or one large value.
+  /// Size and age at which the writer starts a new event file; 0: never. Readers treat all files of
+  /// the directory as one run. The write that reaches the limit closes the file, so that it may
+  /// exceed the limit by 64 KiB or by one large value.
   std::uint64_t maxFileBytes = 0;
   std::chrono::seconds maxFileAge = std::chrono::seconds(0);
 
-  /// Longest time between a call and its bytes being handed to the system, and so the most that
-  /// `kill -9` can take. One write(2) per period and file; below about 100 ms costs show.
+  /// The longest time from a call until its bytes are passed to the operating system, which bounds
+  /// the data that `kill -9` can lose. One write(2) per period and file; the cost becomes
+  /// noticeable below about 100 ms.
   std::chrono::milliseconds flushPeriod = std::chrono::seconds(1);
 
-  /// Bound on the memory of what is captured or encoded and not yet written. Scalars wait in a
-  /// ring of 256 KiB per calling thread that does not count here.
+  /// Limit of the memory for data that is captured or encoded and not yet written. Scalars wait in
+  /// a ring of 256 KiB per calling thread, which is not included.
   std::size_t queueBytes = std::size_t{64} << 20;
 
   OverflowPolicy overflow = OverflowPolicy::kBlock;
 
-  /// How long a call may wait under OverflowPolicy::kBlock. Once a wait has run out, later calls do
-  /// not wait again until there is room, so a dead file system stops training once, this long.
+  /// The longest wait of a call under OverflowPolicy::kBlock. After a timeout, later calls do not
+  /// wait again until there is room: a hung file system stops training once, for this time.
   std::chrono::milliseconds blockTimeout = std::chrono::seconds(1);
 
-  /// How long flush() and close() wait for the disk.
+  /// The longest wait of flush() and close() for the disk.
   std::chrono::milliseconds flushTimeout = std::chrono::seconds(30);
 
-  /// Scalars of one step that are made within this time of each other share one Event.
+  /// Scalars of one step that are logged within this time of each other share one Event.
   std::chrono::milliseconds coalesceWindow = std::chrono::milliseconds(5);
 
-  /// False makes a writer whose calls do nothing and that touches no file: for ranks that do not
+  /// False disables the writer: its calls do nothing and no file is created. For ranks that do not
   /// log.
   bool enabled = true;
 
-  /// Told once for each episode of trouble: a disk that fills up, dropped points, an invalid tag.
-  /// Called on any thread, the background one included; must not throw and must not call the
-  /// writer. Default: one line to stderr.
+  /// Called once for each problem: a full disk, discarded points, an invalid tag. Called on any
+  /// thread, including the background thread; must not throw and must not call the writer.
+  /// Default: writes one line to stderr.
   std::function<void(const Status&)> onError;
 
-  /// Where wall times come from. Null: the system's clock, read through the cycle counter.
+  /// The source of wall times. Null: the system clock, read through the cycle counter.
   std::shared_ptr<const Clock> clock;
 };
 
-/// What a writer has done so far.
+/// Counts of the work of a writer so far.
 struct WriterStats {
   std::uint64_t scalars = 0;       ///< Scalar points encoded.
   std::uint64_t values = 0;        ///< Histograms, images, texts and the like encoded.
-  std::uint64_t events = 0;        ///< Records encoded, the files' first ones included.
-  std::uint64_t bytesWritten = 0;  ///< Bytes that the system has taken.
-  std::uint64_t files = 0;         ///< Event files created, sub-runs included.
-  std::uint64_t droppedScalars =
-      0;  ///< Points lost to OverflowPolicy or to a disk that stayed full.
-  std::uint64_t droppedValues = 0;    ///< Other values lost in these ways.
-  std::uint64_t retries = 0;          ///< Writes that had to be tried again.
-  std::uint64_t stepRegressions = 0;  ///< Values whose step lies before their tag's last one.
+  std::uint64_t events = 0;        ///< Records encoded, including the first of each file.
+  std::uint64_t bytesWritten = 0;  ///< Bytes that the operating system has accepted.
+  std::uint64_t files = 0;         ///< Event files created, including those of sub-runs.
+  /// Scalar points discarded because of OverflowPolicy or of a disk that stayed full.
+  std::uint64_t droppedScalars = 0;
+  std::uint64_t droppedValues = 0;    ///< Other values discarded for these reasons.
+  std::uint64_t retries = 0;          ///< Writes that were retried.
+  std::uint64_t stepRegressions = 0;  ///< Values whose step is less than the last step of the tag.
 };
 
 }  // namespace steptape

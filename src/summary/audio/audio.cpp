@@ -19,7 +19,7 @@ namespace {
 
 using detail::Dimension;
 
-/// A sound whatever the order of its dimensions.
+/// Audio in any order of dimensions.
 struct Layout {
   Dimension frames{1, 0};
   Dimension channels{1, 0};
@@ -37,26 +37,24 @@ void checkType(const TensorView& samples) {
   detail::visitElements(samples, [&](const auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
     if constexpr (!kIsFloat<T> && !kIsPcm<T>) {
-      detail::reject("audio",
-                     "element type " + std::string(dtypeName(samples.dtype())) +
-                         ", wanted a floating-point type (-1 to 1), int16, int32 or uint8");
+      detail::reject("element type " + std::string(dtypeName(samples.dtype())),
+                     "a floating-point type (-1 to 1), int16, int32 or uint8");
     }
   });
 }
 
 Layout layoutOf(const TensorView& samples, const std::string& format) {
   if (format != "LC" && format != "CL") {
-    detail::reject("audio", "dataFormat is \"" + format + "\", wanted \"LC\" or \"CL\"");
+    detail::reject("dataFormat = " + detail::quoted(format), "\"LC\" or \"CL\"");
   }
   if (samples.rank() != 1 && samples.rank() != 2) {
-    detail::reject("audio", "shape " + samples.shapeString() + " has " +
-                                std::to_string(samples.rank()) +
-                                " dimensions, wanted (frames) or " +
-                                (format == "LC" ? "(frames, channels)" : "(channels, frames)") +
-                                " for dataFormat \"" + format + "\"");
+    detail::reject("shape " + samples.shapeString(),
+                   "(frames) or " +
+                       std::string(format == "LC" ? "(frames, channels)" : "(channels, frames)") +
+                       " for dataFormat " + detail::quoted(format));
   }
   if (samples.numel() == 0) {
-    detail::reject("audio", "shape " + samples.shapeString() + " has no samples");
+    detail::reject("shape " + samples.shapeString(), "at least one sample");
   }
   const auto dimension = [&](std::size_t i) {
     return Dimension{samples.shape()[i], samples.strides()[i]};
@@ -80,23 +78,20 @@ Layout checkedLayout(const TensorView& samples, const AudioOptions& options) {
   const std::int64_t bytes = sampleBytes(options.encoding);
   const std::int64_t channels = layout.channels.size;
   if (channels > kMaxFrameBytes / bytes) {
-    detail::reject("audio", "shape " + samples.shapeString() + " has " + std::to_string(channels) +
-                                " channels in dataFormat \"" + options.dataFormat +
-                                "\", wanted at most " + std::to_string(kMaxFrameBytes / bytes));
+    detail::reject(std::to_string(channels) + " channels in shape " + samples.shapeString() +
+                       " with dataFormat " + detail::quoted(options.dataFormat),
+                   "at most " + std::to_string(kMaxFrameBytes / bytes));
   }
   if (options.sampleRate <= 0 || options.sampleRate > kMaxSecondBytes / (channels * bytes)) {
-    detail::reject("audio", "sampleRate is " + std::to_string(options.sampleRate) +
-                                ", wanted 1 to " +
-                                std::to_string(kMaxSecondBytes / (channels * bytes)) + " for " +
-                                std::to_string(channels) + " channels");
+    detail::reject("sampleRate = " + std::to_string(options.sampleRate),
+                   "1 to " + std::to_string(kMaxSecondBytes / (channels * bytes)) + " for " +
+                       std::to_string(channels) + " channels");
   }
   constexpr std::int64_t kMaxBytes = detail::kMaxPayload - detail::kMaxWavHeader;
   if (samples.numel() > kMaxBytes / bytes) {
-    detail::reject("audio", "shape " + samples.shapeString() + " has " +
-                                std::to_string(samples.numel()) + " samples, wanted at most " +
-                                std::to_string(kMaxBytes / bytes) +
-                                ": a record is below "
-                                "2 GiB");
+    detail::reject(
+        std::to_string(samples.numel()) + " samples in shape " + samples.shapeString(),
+        "at most " + std::to_string(kMaxBytes / bytes) + ", since a record is below 2 GiB");
   }
   return layout;
 }

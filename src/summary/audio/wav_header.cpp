@@ -13,7 +13,7 @@ constexpr std::uint32_t kFormatPcm = 1;
 constexpr std::uint32_t kFormatFloat = 3;
 constexpr std::uint32_t kFormatExtensible = 0xFFFE;
 
-// In the extensible form the format tag begins a GUID that goes on with these bytes.
+// In the extensible form the format tag begins a GUID, which continues with these bytes.
 constexpr std::string_view kSubformatTail(
     "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xAA\x00\x38\x9B\x71", 14);
 

@@ -29,7 +29,7 @@ struct WavLength {
   std::uint32_t frames = 0;
 };
 
-/// What a WAV file's header says; all 0 where `file` is none.
+/// Reads the header of a WAV file; all 0 if `file` is not one.
 WavLength wavLength(std::string_view file);
 
 }  // namespace steptape::detail

@@ -15,26 +15,26 @@ namespace {
 
 void checkMatrix(const TensorView& matrix) {
   if (matrix.rank() != 2 || matrix.numel() == 0) {
-    detail::reject("embedding", "the matrix has the shape " + matrix.shapeString() +
-                                    ", wanted (points, dimensions), neither of them 0");
+    detail::reject("a matrix of shape " + matrix.shapeString(),
+                   "(points, dimensions), neither of them 0");
   }
 }
 
 void checkRows(const EmbeddingOptions& options, std::int64_t points) {
   const auto& rows = options.metadata;
   if (static_cast<std::int64_t>(rows.size()) != points) {
-    detail::reject("embedding", "metadata has " + std::to_string(rows.size()) + " rows, wanted " +
-                                    std::to_string(points) + ", one per row of the matrix");
+    detail::reject(std::to_string(rows.size()) + " rows of metadata",
+                   std::to_string(points) + ", one per row of the matrix");
   }
   const std::size_t columns = rows.front().size();
   if (columns == 0) {
-    detail::reject("embedding", "metadata has no cells in its first row, wanted at least one");
+    detail::reject("no cells in row 0 of metadata", "at least one");
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].size() != columns) {
-      detail::reject("embedding", "metadata has " + std::to_string(rows[i].size()) +
-                                      " cells in row " + std::to_string(i) + ", wanted " +
-                                      std::to_string(columns) + " as in the first one");
+      detail::reject(
+          std::to_string(rows[i].size()) + " cells in row " + std::to_string(i) + " of metadata",
+          std::to_string(columns) + " as in row 0");
     }
   }
 }
@@ -44,19 +44,17 @@ void checkHeader(const std::vector<std::string>& header, std::size_t columns) {
     return;
   }
   if (header.size() != columns) {
-    detail::reject("embedding", "metadataHeader has " + std::to_string(header.size()) +
-                                    " titles, wanted " + std::to_string(columns) +
-                                    ", one per column of metadata");
+    detail::reject(std::to_string(header.size()) + " titles in metadataHeader",
+                   std::to_string(columns) + ", one per column of metadata");
   }
   std::set<std::string> titles;
   for (const std::string& title : header) {
     if (title.find_first_not_of(" \t\r\n") == std::string::npos) {
-      detail::reject("embedding",
-                     "metadataHeader has a blank title, which the projector cannot offer");
+      detail::reject("a blank title in metadataHeader", "titles that the projector can list");
     }
     if (!titles.insert(title).second) {
-      detail::reject("embedding", "metadataHeader has the title \"" + title +
-                                      "\" twice; the projector knows columns by their titles");
+      detail::reject("the title " + detail::quoted(title) + " twice in metadataHeader",
+                     "distinct titles, by which the projector finds columns");
     }
   }
 }
@@ -66,18 +64,17 @@ void checkMetadata(const EmbeddingOptions& options, std::int64_t points) {
     checkRows(options, points);
     checkHeader(options.metadataHeader, options.metadata.front().size());
   } else if (!options.metadataHeader.empty()) {
-    detail::reject("embedding", "metadataHeader has " +
-                                    std::to_string(options.metadataHeader.size()) +
-                                    " titles, but there is no metadata");
+    detail::reject(
+        std::to_string(options.metadataHeader.size()) + " titles in metadataHeader and no metadata",
+        "a row of metadata per point");
   }
 }
 
 void checkImages(const TensorView& images, std::int64_t points) {
   const detail::SpriteGrid grid = detail::spriteGrid(images);
   if (grid.images != points) {
-    detail::reject("embedding", "labelImages are " + std::to_string(grid.images) +
-                                    " images, wanted " + std::to_string(points) +
-                                    ", one per row of the matrix");
+    detail::reject(std::to_string(grid.images) + " images in labelImages",
+                   std::to_string(points) + ", one per row of the matrix");
   }
 }
 
@@ -89,8 +86,8 @@ void checkEmbeddingTag(std::string_view tag, std::int64_t step) {
   const std::string directory = detail::embeddingDirectory(replaceInvalidUtf8(tag), step);
   const std::size_t bytes = directory.size() - directory.find('/') - 1;
   if (bytes > kMaxName) {
-    detail::reject("embedding", "the tag makes a directory's name of " + std::to_string(bytes) +
-                                    " bytes, wanted 255 at most");
+    detail::reject("a tag that makes a directory name of " + std::to_string(bytes) + " bytes",
+                   "at most 255");
   }
 }
 

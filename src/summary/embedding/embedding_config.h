@@ -30,7 +30,7 @@ STEPTAPE_EXPORT std::string embeddingDirectory(std::string_view tag, std::int64_
 STEPTAPE_EXPORT std::string embeddingName(std::string_view tag, std::int64_t step);
 
 /// `config`, a ProjectorConfig in text format, with an entry more, or with the entry of that name
-/// replaced; everything else stays as it is, comments included.
+/// replaced; all other text, including comments, stays unchanged.
 ///
 /// @return nothing if `config` is not text format.
 /// @source https://protobuf.dev/reference/protobuf/textformat-spec/

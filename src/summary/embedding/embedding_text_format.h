@@ -12,7 +12,7 @@ namespace steptape::detail {
 /// A field of a message in Protocol Buffers' text format, and where it is.
 struct TextField {
   std::string_view name;
-  std::size_t begin = 0;          ///< Of the name.
+  std::size_t begin = 0;          ///< Begin of the name.
   std::size_t end = 0;            ///< Behind the value.
   std::string text;               ///< Of a string: its bytes.
   std::vector<TextField> fields;  ///< Of a message.

@@ -39,21 +39,19 @@ namespace detail {
 
 SpriteGrid spriteGrid(const TensorView& images) {
   if (images.rank() != 4 || images.numel() == 0) {
-    detail::reject("embedding", "labelImages have the shape " + images.shapeString() +
-                                    ", wanted (N, C, H, W), none of them 0");
+    detail::reject("labelImages of shape " + images.shapeString(), "(N, C, H, W), none of them 0");
   }
   const std::int64_t channels = images.shape()[1];
   if (channels != 1 && channels != 3 && channels != 4) {
-    detail::reject("embedding", "labelImages have the shape " + images.shapeString() + " with " +
-                                    std::to_string(channels) +
-                                    " channels, wanted (N, C, H, W) with 1, 3 or 4");
+    detail::reject("labelImages of shape " + images.shapeString() + " with " +
+                       std::to_string(channels) + " channels",
+                   "(N, C, H, W) with 1, 3 or 4 channels");
   }
   const DType dtype = images.dtype();
   if (dtype != DType::kUInt8 && dtype != DType::kBool && dtype != DType::kFloat16 &&
       dtype != DType::kBFloat16 && dtype != DType::kFloat32 && dtype != DType::kFloat64) {
-    detail::reject("embedding",
-                   "labelImages have the element type " + std::string(dtypeName(dtype)) +
-                       ", wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
+    detail::reject("labelImages of element type " + std::string(dtypeName(dtype)),
+                   "uint8 (0 to 255), a floating-point type (0 to 1) or bool");
   }
   SpriteGrid grid{};
   grid.images = images.shape()[0];
@@ -61,11 +59,9 @@ SpriteGrid spriteGrid(const TensorView& images) {
   grid.imagesPerRow = ceilSqrt(grid.images);
   if (grid.cell > kMaxSide / grid.imagesPerRow) {
     detail::reject(
-        "embedding",
-        "labelImages have the shape " + images.shapeString() + ": " +
-            std::to_string(grid.imagesPerRow) + " squares of " + std::to_string(grid.cell) +
-            " pixels to a side are more than the 8192 pixels that the projector can load; give "
-            "fewer or smaller images");
+        "labelImages of shape " + images.shapeString() + ", " + std::to_string(grid.imagesPerRow) +
+            " squares of " + std::to_string(grid.cell) + " pixels to a side",
+        "at most the 8192 pixels that the projector loads; give fewer or smaller images");
   }
   return grid;
 }

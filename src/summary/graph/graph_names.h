@@ -25,7 +25,7 @@ std::string_view commonScope(std::string_view left, std::string_view right);
 /// Names of nodes, each given out once.
 class NodeNames {
  public:
-  /// `name`, with the first free number behind it if it is taken.
+  /// Returns `name`, with the first free number as a suffix if it is taken.
   std::string claim(const std::string& name);
   /// "name_0", "name_1", ...: the first that is free.
   std::string claimNumbered(const std::string& name);

@@ -6,8 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "summary/graph/graph_names.h"
 
@@ -215,8 +214,9 @@ class Builder {
         return found->second;
       }
     }
-    throw Error(ErrorCode::kInvalidArgument, "onnx: \"" + model_.source + "\": " + reader +
-                                                 " reads \"" + value + "\", which nothing makes");
+    detail::reject(reader + " that reads " + detail::quoted(value),
+                   "a value that a node, an input or an initializer provides",
+                   "addOnnxGraph \"" + model_.source + "\"");
   }
 
   std::string description() const {

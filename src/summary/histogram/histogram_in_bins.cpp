@@ -25,33 +25,27 @@ void checkRule(const std::string& rule) {
   for (const char* name : kRules) {
     names += (names.empty() ? "\"" : ", \"") + std::string(name) + "\"";
   }
-  detail::reject("histogram",
-                 "bins is \"" + rule + "\", wanted one of " + names + ", a count, or edges");
+  detail::reject("bins = " + detail::quoted(rule), "one of " + names + ", a count, or edges");
 }
 
 void checkCount(int count) {
   if (count < 1 || count > HistogramBins::kMaxCount) {
-    detail::reject("histogram", "bins is " + std::to_string(count) + ", wanted a count from 1 to " +
-                                    std::to_string(HistogramBins::kMaxCount));
+    detail::reject("bins = " + std::to_string(count),
+                   "a count from 1 to " + std::to_string(HistogramBins::kMaxCount));
   }
 }
 
 void checkEdges(const std::vector<double>& edges) {
   if (edges.size() < 2) {
-    detail::reject("histogram",
-                   "bins has " + std::to_string(edges.size()) + " edges, wanted at least 2");
+    detail::reject(std::to_string(edges.size()) + " edges in bins", "at least 2");
   }
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    const std::string edge = "bins[" + std::to_string(i) + "] is ";
+    const std::string edge = "bins[" + std::to_string(i) + "] = " + std::to_string(edges[i]);
     if (!std::isfinite(edges[i])) {
-      detail::reject(
-          "histogram",
-          edge + std::to_string(edges[i]) +
-              ", wanted a finite number: values outside of the edges are counted in any case");
+      detail::reject(edge, "a finite number; values outside the edges are counted in any case");
     }
     if (i > 0 && edges[i] <= edges[i - 1]) {
-      detail::reject("histogram", edge + std::to_string(edges[i]) + " after " +
-                                      std::to_string(edges[i - 1]) + ": edges must ascend");
+      detail::reject(edge + " after " + std::to_string(edges[i - 1]), "increasing edges");
     }
   }
 }
@@ -223,8 +217,7 @@ void checkHistogramBins(const HistogramBins& bins, int maxBins) {
     checkEdges(std::get<std::vector<double>>(bins.choice()));
   }
   if (maxBins < 0) {
-    detail::reject("histogram",
-                   "maxBins is " + std::to_string(maxBins) + ", wanted 0 (no limit) or more");
+    detail::reject("maxBins = " + std::to_string(maxBins), "0 (no limit) or more");
   }
 }
 

@@ -23,7 +23,7 @@ std::string text(double value) {
 }
 
 std::string element(const char* name, std::size_t i, double value) {
-  return std::string(name) + "[" + std::to_string(i) + "] is " + text(value);
+  return std::string(name) + "[" + std::to_string(i) + "] = " + text(value);
 }
 
 void checkLimits(const std::vector<double>& limits) {
@@ -31,13 +31,11 @@ void checkLimits(const std::vector<double>& limits) {
     // The last bucket may be open: it is shown up to the maximum.
     const bool isOpenEnd = i + 1 == limits.size() && limits[i] > 0 && std::isinf(limits[i]);
     if (!std::isfinite(limits[i]) && !isOpenEnd) {
-      detail::reject("histogram",
-                     element("bucketLimits", i, limits[i]) + ", wanted a finite number");
+      detail::reject(element("bucketLimits", i, limits[i]), "a finite number");
     }
     if (i > 0 && limits[i] <= limits[i - 1]) {
-      detail::reject("histogram", element("bucketLimits", i, limits[i]) + ", wanted more than " +
-                                      element("bucketLimits", i - 1, limits[i - 1]) +
-                                      ": edges must ascend");
+      detail::reject(element("bucketLimits", i, limits[i]) + " after " + text(limits[i - 1]),
+                     "increasing limits");
     }
   }
 }
@@ -45,8 +43,7 @@ void checkLimits(const std::vector<double>& limits) {
 void checkCounts(const std::vector<double>& counts) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!std::isfinite(counts[i]) || counts[i] < 0) {
-      detail::reject("histogram", element("bucketCounts", i, counts[i]) +
-                                      ", wanted a finite number not below 0");
+      detail::reject(element("bucketCounts", i, counts[i]), "a finite number, 0 or more");
     }
   }
 }
@@ -157,19 +154,16 @@ event::SummaryHistogram compatibleHistogram(const HistogramRaw& histogram, Bucke
 
 void checkHistogram(const HistogramRaw& histogram) {
   if (histogram.bucketLimits.size() != histogram.bucketCounts.size()) {
-    detail::reject(
-        "histogram",
-        "got " + std::to_string(histogram.bucketLimits.size()) + " bucketLimits and " +
-            std::to_string(histogram.bucketCounts.size()) +
-            " bucketCounts, wanted as many of both: the right edge and the count of each bucket");
+    detail::reject(std::to_string(histogram.bucketLimits.size()) + " bucketLimits and " +
+                       std::to_string(histogram.bucketCounts.size()) + " bucketCounts",
+                   "equally many: the right edge and the count of each bucket");
   }
   checkLimits(histogram.bucketLimits);
   checkCounts(histogram.bucketCounts);
   if (!std::isfinite(histogram.min) || !std::isfinite(histogram.max) ||
       histogram.min > histogram.max) {
-    detail::reject("histogram", "min is " + text(histogram.min) + " and max is " +
-                                    text(histogram.max) +
-                                    ", wanted finite numbers with min not above max");
+    detail::reject("min = " + text(histogram.min) + " and max = " + text(histogram.max),
+                   "finite numbers, min at most max");
   }
 }
 

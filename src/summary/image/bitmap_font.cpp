@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kFirst = ' ';
 constexpr char kLast = '~';
-/// The hollow box behind the last character.
+/// The hollow box after the last character.
 constexpr int kReplacement = kLast - kFirst + 1;
 constexpr int kGlyphsPerBand = 12;
 constexpr int kBands = 8;

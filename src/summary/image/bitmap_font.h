@@ -20,7 +20,7 @@ inline constexpr int kHeight = 9;
 /// How many characters a text shows: UTF-8's code points.
 std::size_t length(std::string_view text);
 
-/// The number of the glyph that shows the character at `*position`, which moves behind it.
+/// The number of the glyph that shows the character at `*position`, and moves past it.
 int nextGlyph(std::string_view text, std::size_t* position);
 
 /// Whether a glyph has ink at column `x`, 0 <= x < kAdvance, of row `y`, 0 <= y < kHeight.

@@ -29,8 +29,8 @@ std::size_t distinctCount(std::vector<std::string> labels) {
 void checkNumbers(std::size_t boxes, const BoxOptions& options) {
   const std::size_t labels = options.labels.size();
   if (labels != 0 && labels != boxes) {
-    detail::reject("boxes", std::to_string(labels) + " labels, wanted one for each of " +
-                                std::to_string(boxes) + " boxes, or none");
+    detail::reject(std::to_string(labels) + " labels",
+                   "one for each of " + std::to_string(boxes) + " boxes, or none");
   }
   const std::size_t colors = options.colors.size();
   if (colors == 0 || colors == boxes) {
@@ -39,9 +39,8 @@ void checkNumbers(std::size_t boxes, const BoxOptions& options) {
   const std::size_t distinct = distinctCount(options.labels);
   if (distinct == 0 || colors != distinct) {
     detail::reject(
-        "boxes",
-        std::to_string(colors) + " colors, wanted one for each of " + std::to_string(boxes) +
-            " boxes" +
+        std::to_string(colors) + " colors",
+        "one for each of " + std::to_string(boxes) + " boxes" +
             (distinct == 0 ? "" : " or of " + std::to_string(distinct) + " distinct labels") +
             ", or none");
   }
@@ -54,7 +53,7 @@ struct Size {
 
 Size scaledSize(std::int64_t width, std::int64_t height, std::int64_t channels, double rescale) {
   if (!(rescale > 0) || !std::isfinite(rescale)) {
-    detail::reject("boxes", "rescale is " + std::to_string(rescale) + ", wanted a positive number");
+    detail::reject("rescale = " + std::to_string(rescale), "a positive number");
   }
   // Cut as the peers cut. More than 2^31 pixels a side no image has.
   const auto scaled = [&](std::int64_t side) {
@@ -67,8 +66,7 @@ Size scaledSize(std::int64_t width, std::int64_t height, std::int64_t channels, 
 
 void checkBoxesShape(const TensorView& boxes) {
   if (boxes.rank() != 2 || boxes.shape()[1] != 4) {
-    detail::reject("boxes",
-                   "shape " + boxes.shapeString() + ", wanted (N, 4): left, top, right, bottom");
+    detail::reject("boxes of shape " + boxes.shapeString(), "(N, 4): left, top, right, bottom");
   }
 }
 
@@ -163,8 +161,9 @@ std::vector<BoxCorners> boxCorners(const TensorView& boxes) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (!std::isfinite(numbers[i])) {
       constexpr const char* kNames[] = {"left", "top", "right", "bottom"};
-      detail::reject("boxes", std::string(kNames[i % 4]) + " of box " + std::to_string(i / 4) +
-                                  " is " + std::to_string(numbers[i]) + ", wanted a finite number");
+      detail::reject(std::string(kNames[i % 4]) + " of box " + std::to_string(i / 4) + " = " +
+                         std::to_string(numbers[i]),
+                     "a finite number");
     }
     corners[i / 4][i % 4] = numbers[i];
   }

@@ -18,10 +18,8 @@ namespace {
 using detail::ImageLayout;
 using detail::TileGrid;
 
-constexpr detail::ImageFormat kImageFormat = {"image", "HW", "C",
-                                              "the letters of \"CHW\" or \"HW\""};
-constexpr detail::ImageFormat kGridFormat = {"image", "NHW", "C",
-                                             "the letters of \"NCHW\" or \"NHW\""};
+constexpr detail::ImageFormat kImageFormat = {"HW", "C", "the letters of \"CHW\" or \"HW\""};
+constexpr detail::ImageFormat kGridFormat = {"NHW", "C", "the letters of \"NCHW\" or \"NHW\""};
 
 TileGrid gridOf(const ImageLayout& layout) {
   constexpr std::int64_t kMaxColumns = 8;

@@ -87,7 +87,7 @@ STEPTAPE_EXPORT event::Value imageValue(std::string tag, int width, int height, 
 /// As above, for several images of one tag and step, which the page shows as its samples. They may
 /// differ in size: browsers take it from the PNGs. One alone is made as above; more are a tensor.
 ///
-/// @param width, height What the page is told of all of them: the largest of each.
+/// @param width, height The size that the page shows: the largest of each.
 STEPTAPE_EXPORT event::Value imageValue(std::string tag, int width, int height,
                                         std::vector<std::string> pngs,
                                         event::SummaryMetadata metadata = {},

@@ -101,16 +101,14 @@ std::uint64_t convertRow(const T* from, const ImageLayout& layout, std::uint8_t*
 
 ImageLayout imageLayout(const TensorView& view, std::string_view format, const ImageFormat& rules) {
   if (!isFormat(format, rules)) {
-    reject(rules.call, "dataFormat is " + quoted(format) + ", wanted " + std::string(rules.wanted) +
-                           " in any order");
+    reject("dataFormat = " + quoted(format), std::string(rules.expected) + " in any order");
   }
   if (view.rank() != format.size()) {
-    reject(rules.call, "shape " + view.shapeString() + " has " + std::to_string(view.rank()) +
-                           " dimensions, wanted " + std::to_string(format.size()) +
-                           " for dataFormat " + quoted(format));
+    reject("shape " + view.shapeString(),
+           std::to_string(format.size()) + " dimensions for dataFormat " + quoted(format));
   }
   if (view.numel() == 0) {
-    reject(rules.call, "shape " + view.shapeString() + " has no pixels");
+    reject("shape " + view.shapeString(), "at least one pixel");
   }
   ImageLayout layout;
   layout.images = dimensionOf(view, format, 'N');
@@ -120,14 +118,16 @@ ImageLayout imageLayout(const TensorView& view, std::string_view format, const I
   layout.channels = dimensionOf(view, format, 'C');
   const std::int64_t channels = layout.channels.size;
   if (channels != 1 && channels != 3 && channels != 4) {
-    reject(rules.call, "shape " + view.shapeString() + " has " + std::to_string(channels) +
-                           " channels in dataFormat " + quoted(format) + ", wanted 1, 3 or 4");
+    reject(std::to_string(channels) + " channels in shape " + view.shapeString() +
+               " with dataFormat " + quoted(format),
+           "1, 3 or 4");
   }
   visitElements(view, [&](const auto* data) {
     if constexpr (!kIsPixel<std::remove_const_t<std::remove_pointer_t<decltype(data)>>>) {
-      // An integer of unknown scale: any guess would show some people a white or a black image.
-      reject(rules.call, "element type " + std::string(dtypeName(view.dtype())) +
-                             ", wanted uint8 (0 to 255), a floating-point type (0 to 1) or bool");
+      // Other integers have no agreed scale: a wrong guess shows a white or a black image.
+
+      reject("element type " + std::string(dtypeName(view.dtype())),
+             "uint8 (0 to 255), a floating-point type (0 to 1) or bool");
     }
   });
   return layout;

@@ -23,10 +23,9 @@ struct ImageLayout {
 
 /// Which letters a call's dataFormat has.
 struct ImageFormat {
-  std::string_view call;      ///< What error messages begin with.
-  std::string_view required;  ///< Letters that must be there.
-  std::string_view optional;  ///< Letters that may be there.
-  std::string_view wanted;    ///< Both, in words.
+  std::string_view required;
+  std::string_view optional;
+  std::string_view expected;  ///< Both, in the words of error messages.
 };
 
 /// @throws Error(kInvalidArgument) naming the format, shape, channels or element type that does not
@@ -41,7 +40,7 @@ struct TileGrid {
 
 /// Copies the tiles of one frame to a picture of 8 bits a channel, NaN as 0.
 ///
-/// @param to The picture's first row, of grid.columns tiles; what no image covers stays as it is.
+/// @param to The first row of the picture, of grid.columns tiles; uncovered pixels stay unchanged.
 /// @return   How many elements were NaN.
 std::uint64_t copyTiles(const TensorView& view, const ImageLayout& layout, std::int64_t frame,
                         const TileGrid& grid, std::uint8_t* to);

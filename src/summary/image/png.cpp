@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "summary/image/image.h"
 #include "summary/image/png_chunks.h"
 #include "summary/image/png_rows.h"
@@ -21,12 +20,10 @@ void check(const Pixels& pixels) {
   detail::checkPngSize(pixels.width, pixels.height, pixels.channels);
   const detail::PngRows rows = wholeOf(pixels);
   if (pixels.data.size() != rows.bytes * rows.count) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "PNG: an image of " + std::to_string(pixels.width) + " x " +
-                    std::to_string(pixels.height) + " pixels with " +
-                    std::to_string(pixels.channels) + " channels has " +
-                    std::to_string(pixels.data.size()) + " bytes, wanted " +
-                    std::to_string(rows.bytes * rows.count));
+    detail::reject(std::to_string(pixels.data.size()) + " bytes for an image of " +
+                       std::to_string(pixels.width) + " x " + std::to_string(pixels.height) +
+                       " pixels with " + std::to_string(pixels.channels) + " channels",
+                   std::to_string(rows.bytes * rows.count), "PNG");
   }
 }
 

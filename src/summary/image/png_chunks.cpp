@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "summary/image/png_chunks.h"
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 #include <zlib.h>
 
@@ -64,11 +64,11 @@ void appendPngHeader(int width, int height, int channels, std::string* png) {
 }
 
 void checkPngSize(std::int64_t width, std::int64_t height, std::int64_t channels) {
-  const auto require = [&](bool holds, const char* wanted) {
+  const auto require = [&](bool holds, const char* expected) {
     if (!holds) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "PNG: an image of " + std::to_string(width) + " x " + std::to_string(height) +
-                      " pixels with " + std::to_string(channels) + " channels, wanted " + wanted);
+      reject("an image of " + std::to_string(width) + " x " + std::to_string(height) +
+                 " pixels with " + std::to_string(channels) + " channels",
+             expected, "PNG");
     }
   };
   require(width > 0 && height > 0, "positive sides");

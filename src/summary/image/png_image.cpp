@@ -41,8 +41,9 @@ struct Chunk {
 Chunk chunkAt(std::string_view file, std::size_t at) {
   const std::string_view rest = file.substr(at);
   if (rest.size() < kChunkOverhead || bigEndian(rest) > rest.size() - kChunkOverhead) {
-    detail::reject("PNG", "the bytes end within a chunk, after " + std::to_string(file.size()) +
-                              " of them; wanted a whole file");
+    detail::reject(
+        "a PNG file that ends inside a chunk, after " + std::to_string(file.size()) + " bytes",
+        "a whole file", "pngImage");
   }
   const std::size_t length = bigEndian(rest);
   return {rest.substr(4, 4), rest.substr(8, length), bigEndian(rest.substr(8 + length)),
@@ -53,7 +54,7 @@ Chunk chunkAt(std::string_view file, std::size_t at) {
 int sideOf(std::string_view bytes) {
   const std::uint32_t side = bigEndian(bytes);
   if (side == 0 || side > kLargest) {
-    detail::reject("PNG", "a side has " + std::to_string(side) + " pixels, wanted 1 to 2147483647");
+    detail::reject("a side of " + std::to_string(side) + " pixels", "1 to 2147483647", "pngImage");
   }
   return static_cast<int>(side);
 }
@@ -71,11 +72,11 @@ bool isHeader(const Chunk& chunk) {
 
 PngImage pngImage(std::string bytes) {
   if (!detail::startsWith(bytes, detail::kPngSignature)) {
-    detail::reject("PNG", "the bytes do not begin with the signature of a PNG file");
+    detail::reject("bytes without the signature of a PNG file", "a PNG file", "pngImage");
   }
   Chunk chunk = chunkAt(bytes, detail::kPngSignature.size());
   if (!isHeader(chunk)) {
-    detail::reject("PNG", "the first chunk is no intact header (IHDR)");
+    detail::reject("a first chunk that is not an intact header (IHDR)", "a PNG file", "pngImage");
   }
   const int width = sideOf(chunk.data);
   const int height = sideOf(chunk.data.substr(4));

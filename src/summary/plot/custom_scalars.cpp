@@ -17,14 +17,13 @@ constexpr char kLayoutTag[] = "custom_scalars__config__";
 
 void checkUtf8(const char* what, const std::string& text) {
   if (!isValidUtf8(text)) {
-    detail::reject("custom scalars",
-                   std::string(what) + " " + detail::quoted(text) + " is not UTF-8");
+    detail::reject(std::string(what) + " " + detail::quoted(text) + " with invalid UTF-8", "UTF-8");
   }
 }
 
 void checkTag(const CustomScalarsChart& chart, const std::string& tag) {
   if (tag.empty()) {
-    detail::reject("custom scalars", "chart " + detail::quoted(chart.title) + " has an empty tag");
+    detail::reject("an empty tag in chart " + detail::quoted(chart.title), "a tag");
   }
   checkUtf8("tag", tag);
 }
@@ -32,10 +31,10 @@ void checkTag(const CustomScalarsChart& chart, const std::string& tag) {
 void checkChart(const CustomScalarsChart& chart) {
   checkUtf8("chart", chart.title);
   if (chart.tags.empty() == chart.margins.empty()) {
-    detail::reject("custom scalars",
-                   "chart " + detail::quoted(chart.title) + " has " +
-                       (chart.tags.empty() ? "no tags" : "both tags and margins") +
-                       ", wanted either tags or margins");
+    detail::reject(
+        std::string(chart.tags.empty() ? "neither tags nor margins" : "both tags and margins") +
+            " in chart " + detail::quoted(chart.title),
+        "one of them");
   }
   for (const std::string& tag : chart.tags) {
     checkTag(chart, tag);
@@ -63,13 +62,13 @@ Item* findOrAdd(const std::string& title, std::vector<Item>* items) {
 
 void checkLayout(const CustomScalarsLayout& layout) {
   if (layout.categories.empty()) {
-    detail::reject("custom scalars", "the layout has no category");
+    detail::reject("a layout without categories", "at least one");
   }
   for (const CustomScalarsCategory& category : layout.categories) {
     checkUtf8("category", category.title);
     if (category.charts.empty()) {
-      detail::reject("custom scalars",
-                     "category " + detail::quoted(category.title) + " has no chart");
+      detail::reject("category " + detail::quoted(category.title) + " without charts",
+                     "at least one");
     }
     for (const CustomScalarsChart& chart : category.charts) {
       checkChart(chart);

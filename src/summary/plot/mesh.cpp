@@ -27,11 +27,12 @@ Shape batchedShape(const char* part, const TensorView& view) {
     shape.insert(shape.begin(), 1);
   }
   if (shape.size() != 3 || shape[2] != 3) {
-    detail::reject("mesh", std::string(part) + " of shape " + view.shapeString() +
-                               ", wanted (batch, " + part + ", 3) or (" + part + ", 3)");
+    detail::reject(std::string(part) + " of shape " + view.shapeString(),
+                   std::string("(batch, ") + part + ", 3) or (" + part + ", 3)");
   }
   if (view.numel() == 0) {
-    detail::reject("mesh", "shape " + view.shapeString() + " has no " + part);
+    detail::reject(std::string(part) + " of shape " + view.shapeString(),
+                   "at least one of the " + std::string(part));
   }
   return shape;
 }
@@ -42,7 +43,7 @@ bool isFloatingPoint(DType dtype) {
 }
 
 /// Whether the text is one `{...}` in which every bracket and string ends. TensorBoard hands it to
-/// the browser as it is; there a mesh with anything else shows nothing.
+/// the browser unchanged, which shows no mesh for any other text.
 bool isJsonObject(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kSpace);
@@ -75,28 +76,27 @@ bool isJsonObject(std::string_view text) {
 
 void checkConfig(const std::string& json) {
   if (!json.empty() && (!isValidUtf8(json) || !isJsonObject(json))) {
-    detail::reject("mesh",
-                   "configJson is " + replaceInvalidUtf8(json) + ", wanted a JSON object in UTF-8");
+    detail::reject("configJson = " + replaceInvalidUtf8(json), "a JSON object in UTF-8");
   }
 }
 
 void checkColors(const TensorView& colors, const TensorView& vertices) {
   if (batchedShape("colors", colors) != batchedShape("vertices", vertices)) {
-    detail::reject("mesh", "colors of shape " + colors.shapeString() +
-                               ", wanted the vertices' shape " + vertices.shapeString());
+    detail::reject("colors of shape " + colors.shapeString(),
+                   "the vertices' shape " + vertices.shapeString());
   }
 }
 
 void checkFaces(const TensorView& faces, const TensorView& vertices) {
   if (isFloatingPoint(faces.dtype()) || faces.dtype() == DType::kBool) {
-    detail::reject("mesh", "faces of element type " + std::string(dtypeName(faces.dtype())) +
-                               ", wanted an integer type");
+    detail::reject("faces of element type " + std::string(dtypeName(faces.dtype())),
+                   "an integer type");
   }
   const std::int64_t batch = batchedShape("vertices", vertices)[0];
   if (batchedShape("faces", faces)[0] != batch) {
-    detail::reject("mesh", "faces of shape " + faces.shapeString() + ", wanted a batch of " +
-                               std::to_string(batch) + " as the vertices of shape " +
-                               vertices.shapeString());
+    detail::reject("faces of shape " + faces.shapeString(), "a batch of " + std::to_string(batch) +
+                                                                " as in the vertices of shape " +
+                                                                vertices.shapeString());
   }
 }
 
@@ -158,8 +158,7 @@ event::Tensor integerTensor(const char* part, const TensorView& view, event::Ten
     if (!(number >= 0 && number <= static_cast<double>(max))) {
       char text[32];
       std::snprintf(text, sizeof(text), "%.0f", number);
-      detail::reject("mesh", part + position(shape, index) + " is " + text + ", wanted 0 to " +
-                                 std::to_string(max));
+      detail::reject(part + position(shape, index) + " = " + text, "0 to " + std::to_string(max));
     }
     return static_cast<Integer>(number);
   });
@@ -206,10 +205,9 @@ void checkMesh(const TensorView& vertices, const MeshOptions& options) {
     checkFaces(*options.faces, vertices);
   }
   if (!fitsRecord(vertices, options)) {
-    detail::reject("mesh", "vertices of shape " + vertices.shapeString() +
-                               " with their colors and faces have more than " +
-                               std::to_string(detail::kMaxPayload) +
-                               " bytes: a record is below 2 GiB");
+    detail::reject(
+        "vertices of shape " + vertices.shapeString() + " with their colors and faces",
+        "at most " + std::to_string(detail::kMaxPayload) + " bytes, since a record is below 2 GiB");
   }
   checkConfig(options.configJson);
 }

@@ -23,7 +23,7 @@ constexpr std::int64_t kBlock = 1024;
 std::string element(const char* name, std::int64_t i, double value) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.9g", value);
-  return std::string(name) + "[" + std::to_string(i) + "] is " + text;
+  return std::string(name) + "[" + std::to_string(i) + "] = " + text;
 }
 
 /// The weights of one block after the other: 1 where there are none.
@@ -57,8 +57,7 @@ class Weights {
     for (std::int64_t i = 0; i < count; ++i) {
       const double weight = block_[static_cast<std::size_t>(i)];
       if (!(weight >= 0 && weight <= std::numeric_limits<double>::max())) {
-        detail::reject("PR curve", element("weights", first + i, weight) +
-                                       ", wanted a finite number not below 0");
+        detail::reject(element("weights", first + i, weight), "a finite number, 0 or more");
       }
     }
   }
@@ -96,11 +95,10 @@ std::vector<double> fillBuckets(const TensorView& labels, const TensorView& pred
       const Real prediction = predictionBlock[static_cast<std::size_t>(i)];
       // Written so that NaN fails.
       if (!(prediction >= 0 && prediction <= 1)) {
-        detail::reject("PR curve",
-                       element("predictions", first + i, prediction) + ", wanted 0 to 1");
+        detail::reject(element("predictions", first + i, prediction), "0 to 1");
       }
       if (label != label) {
-        detail::reject("PR curve", element("labels", first + i, label) + ", wanted a truth value");
+        detail::reject(element("labels", first + i, label), "a truth value");
       }
       // Of very many thresholds the product may be rounded up beyond the last one.
       const std::int64_t bucket = std::min(static_cast<std::int64_t>(prediction * scale), last);
@@ -110,7 +108,7 @@ std::vector<double> fillBuckets(const TensorView& labels, const TensorView& pred
   return buckets;
 }
 
-/// Of the false (0) or true (1) elements, those that reach each threshold.
+/// Counts the false (0) or true (1) elements that reach each threshold.
 std::vector<double> reaching(const std::vector<double>& buckets, std::size_t truth) {
   std::vector<double> counts(buckets.size() / 2);
   double sum = 0;
@@ -121,7 +119,7 @@ std::vector<double> reaching(const std::vector<double>& buckets, std::size_t tru
   return counts;
 }
 
-/// What the first threshold's count has more than each one's.
+/// Returns the difference of the first threshold's count to each count.
 std::vector<double> missingFromFirst(const std::vector<double>& counts) {
   std::vector<double> missing;
   missing.reserve(counts.size());
@@ -160,8 +158,8 @@ std::array<Row, kRows> rowsOf(const PrCurveCounts& counts) {
 void checkThresholds(std::int64_t thresholds, const char* name) {
   constexpr std::int64_t kMaxThresholds = detail::kMaxPayload / (kRows * sizeof(float));
   if (thresholds < 2 || thresholds > kMaxThresholds) {
-    detail::reject("PR curve", std::string(name) + " is " + std::to_string(thresholds) +
-                                   ", wanted 2 to " + std::to_string(kMaxThresholds));
+    detail::reject(std::string(name) + " = " + std::to_string(thresholds),
+                   "2 to " + std::to_string(kMaxThresholds));
   }
 }
 
@@ -171,17 +169,16 @@ void checkPrCurve(const TensorView& labels, const TensorView& predictions,
                   const PrCurveOptions& options) {
   checkThresholds(options.numThresholds, "numThresholds");
   if (labels.numel() != predictions.numel()) {
-    detail::reject("PR curve", "got " + std::to_string(labels.numel()) + " labels of shape " +
-                                   labels.shapeString() + " and " +
-                                   std::to_string(predictions.numel()) + " predictions of shape " +
-                                   predictions.shapeString() + ", wanted as many of both");
+    detail::reject(std::to_string(labels.numel()) + " labels of shape " + labels.shapeString() +
+                       " and " + std::to_string(predictions.numel()) + " predictions of shape " +
+                       predictions.shapeString(),
+                   "equally many");
   }
   if (options.weights && options.weights->numel() != 1 &&
       options.weights->numel() != labels.numel()) {
-    detail::reject("PR curve", "got " + std::to_string(options.weights->numel()) +
-                                   " weights of shape " + options.weights->shapeString() +
-                                   ", wanted " + std::to_string(labels.numel()) +
-                                   ", one for each label, or 1");
+    detail::reject(std::to_string(options.weights->numel()) + " weights of shape " +
+                       options.weights->shapeString(),
+                   std::to_string(labels.numel()) + ", one for each label, or 1");
   }
 }
 
@@ -209,14 +206,14 @@ void checkPrCurve(const PrCurveCounts& counts) {
   for (const Row& row : rowsOf(counts)) {
     const std::vector<double>& values = *row.values;
     if (values.size() != thresholds) {
-      detail::reject("PR curve", "got " + std::to_string(thresholds) + " truePositives and " +
-                                     std::to_string(values.size()) + " " + row.name +
-                                     ", wanted as many of both");
+      detail::reject(std::to_string(thresholds) + " truePositives and " +
+                         std::to_string(values.size()) + " " + row.name,
+                     "equally many");
     }
     for (std::size_t i = 0; i < thresholds; ++i) {
       if (!(values[i] >= 0 && values[i] <= kMax)) {
-        detail::reject("PR curve", element(row.name, static_cast<std::int64_t>(i), values[i]) +
-                                       ", wanted a number not below 0 that is finite in binary32");
+        detail::reject(element(row.name, static_cast<std::int64_t>(i), values[i]),
+                       "a number, 0 or more, that is finite in binary32");
       }
     }
   }

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/event/plugin_content.h"
 
 #include "summary/reject.h"
@@ -46,10 +45,9 @@ event::TensorType tensorTypeOf(DType dtype) noexcept {
 void checkRawTensor(const TensorView& view) {
   const auto elementBytes = static_cast<std::int64_t>(dtypeSize(view.dtype()));
   if (view.numel() > detail::kMaxPayload / elementBytes) {
-    throw Error(ErrorCode::kInvalidArgument, "tensor: shape " + view.shapeString() + " of " +
-                                                 dtypeName(view.dtype()) + " has more than " +
-                                                 std::to_string(detail::kMaxPayload) +
-                                                 " bytes: a record is below 2 GiB");
+    detail::reject(
+        "shape " + view.shapeString() + " of " + dtypeName(view.dtype()),
+        "at most " + std::to_string(detail::kMaxPayload) + " bytes, since a record is below 2 GiB");
   }
 }
 

@@ -24,7 +24,7 @@ class RowMajorReader {
   explicit RowMajorReader(const TensorView& view)
       : view_(view), dimensions_(orderedDimensions(view)), row_(dimensions_.size() - 1, 0) {}
 
-  /// Writes the next `count` elements to `to`. REQUIRES: so many are left.
+  /// Writes the next `count` elements to `to`. REQUIRES: `count` elements are left.
   void read(Wide* to, std::int64_t count) {
     visitElements(view_, [&](const auto* data) { readFrom(data, to, count); });
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/summary/tensor_view.h"
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "summary/tensor/strided.h"
 #include "summary/tensor/visit_elements.h"
@@ -16,8 +15,8 @@ std::int64_t elementCount(const std::vector<std::int64_t>& shape) {
   bool overflows = false;
   for (const std::int64_t size : shape) {
     if (size < 0) {
-      throw Error(ErrorCode::kInvalidArgument, "tensor of shape (" + detail::commaSeparated(shape) +
-                                                   "): a dimension is negative");
+      detail::reject("shape (" + detail::commaSeparated(shape) + ")", "dimensions of 0 or more",
+                     "TensorView");
     }
     isEmpty = isEmpty || size == 0;
     overflows = __builtin_mul_overflow(count, size, &count) || overflows;
@@ -26,8 +25,8 @@ std::int64_t elementCount(const std::vector<std::int64_t>& shape) {
     return 0;
   }
   if (overflows) {
-    throw Error(ErrorCode::kInvalidArgument, "tensor of shape (" + detail::commaSeparated(shape) +
-                                                 "): more than 2^63 - 1 elements");
+    detail::reject("shape (" + detail::commaSeparated(shape) + ")", "at most 2^63 - 1 elements",
+                   "TensorView");
   }
   return count;
 }
@@ -68,8 +67,7 @@ TensorView::TensorView(const void* data, DType dtype, std::vector<std::int64_t> 
       owner_(std::move(owner)),
       arrival_(std::move(arrival)) {
   if (data_ == nullptr && numel_ > 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "tensor of shape " + shapeString() + ": the data pointer is null");
+    detail::reject("a null data pointer for shape " + shapeString(), "the elements", "TensorView");
   }
   std::vector<std::int64_t> rowMajor = rowMajorStrides(shape_, numel_);
   // Of a scalar both are empty.
@@ -78,9 +76,8 @@ TensorView::TensorView(const void* data, DType dtype, std::vector<std::int64_t> 
     return;
   }
   if (strides_.size() != shape_.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "tensor of shape " + shapeString() + ": got " + std::to_string(strides_.size()) +
-                    " strides, wanted " + std::to_string(shape_.size()));
+    detail::reject(std::to_string(strides_.size()) + " strides for shape " + shapeString(),
+                   std::to_string(shape_.size()), "TensorView");
   }
   contiguous_ = numel_ == 0 || sameLayout(shape_, strides_, rowMajor);
 }

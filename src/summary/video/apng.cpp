@@ -56,7 +56,7 @@ void appendAnimationControl(std::int64_t frames, std::string* png) {
 }
 
 void appendFrameControl(std::uint32_t sequence, const Area& area, Delay delay, std::string* png) {
-  constexpr char kKeep = 0;     // what the frame leaves behind stays
+  constexpr char kKeep = 0;     // the next frame is drawn over this one
   constexpr char kReplace = 0;  // its pixels are not blended with those below
   const std::size_t chunk = detail::beginPngChunk("fcTL", png);
   detail::appendBigEndian32(sequence, png);

@@ -48,7 +48,7 @@ int bitsFor(std::size_t colors) {
 }
 
 void appendControl(std::int64_t delay, int transparent, std::string* gif) {
-  constexpr int kKeep = 1 << 2;   // what the frame leaves behind stays
+  constexpr int kKeep = 1 << 2;   // the next frame is drawn over this one
   constexpr int kClear = 2 << 2;  // its pixels become transparent
   *gif += "\x21\xF9\x04";
   *gif += static_cast<char>(transparent < 0 ? kKeep : kClear | 1);

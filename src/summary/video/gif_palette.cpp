@@ -192,7 +192,7 @@ void indexByMedianCut(const std::vector<std::uint8_t>& pixels, int channels, std
   });
 }
 
-/// Gives the transparent pixels a color of their own, behind the others.
+/// Gives transparent pixels a separate color, after the others.
 void indexTransparent(const std::vector<std::uint8_t>& pixels, IndexedPixels* result) {
   result->transparent = static_cast<int>(result->palette.size());
   result->palette.push_back({0, 0, 0});

@@ -12,7 +12,7 @@ using detail::ImageLayout;
 using detail::TileGrid;
 
 constexpr detail::ImageFormat kFormat = {
-    "video", "THW", "NC", "the letters of \"NTCHW\", of which 'N' and 'C' may be left out,"};
+    "THW", "NC", "the letters of \"NTCHW\", of which 'N' and 'C' may be left out,"};
 
 /// As many tiles as the next power of two; half of its factors, rounded down, are the rows of the
 /// power of two below.

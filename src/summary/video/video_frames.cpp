@@ -5,16 +5,11 @@
 #include <cstring>
 #include <string>
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "summary/image/png_chunks.h"
 
 namespace steptape::detail {
 namespace {
-
-[[noreturn]] void reject(const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, "video: " + what);
-}
 
 const std::uint8_t* frameRow(const Frames& frames, std::int64_t i, int y) {
   const auto row = static_cast<std::size_t>(i) * frames.height + static_cast<std::size_t>(y);
@@ -27,14 +22,14 @@ void checkFps(double fps) {
   constexpr double kSlowest = 0.01;
   constexpr double kFastest = 1000;
   if (!(fps >= kSlowest && fps <= kFastest)) {
-    reject("fps is " + std::to_string(fps) + ", wanted 0.01 to 1000");
+    reject("fps = " + std::to_string(fps), "0.01 to 1000");
   }
 }
 
 void checkGifSize(std::int64_t width, std::int64_t height) {
   if (width > UINT16_MAX || height > UINT16_MAX) {
-    reject("a GIF of " + std::to_string(width) + " x " + std::to_string(height) +
-           " pixels, wanted at most 65535 a side");
+    reject("a GIF of " + std::to_string(width) + " x " + std::to_string(height) + " pixels",
+           "at most 65535 pixels to a side");
   }
 }
 
@@ -42,13 +37,13 @@ void checkFrames(const Frames& frames, double fps) {
   checkFps(fps);
   checkPngSize(frames.width, frames.height, frames.channels);
   if (frames.count < 1) {
-    reject(std::to_string(frames.count) + " frames, wanted at least 1");
+    reject(std::to_string(frames.count) + " frames", "at least 1");
   }
   const std::size_t frameBytes = rowBytes(frames) * static_cast<std::size_t>(frames.height);
   if (frames.data.size() % frameBytes != 0 ||
       frames.data.size() / frameBytes != static_cast<std::size_t>(frames.count)) {
-    reject(std::to_string(frames.data.size()) + " bytes, wanted " + std::to_string(frameBytes) +
-           " for each of " + std::to_string(frames.count) + " frames");
+    reject(std::to_string(frames.data.size()) + " bytes",
+           std::to_string(frameBytes) + " for each of " + std::to_string(frames.count) + " frames");
   }
 }
 
@@ -73,7 +68,7 @@ Area changedArea(const Frames& frames, std::int64_t i) {
     --end;
   }
   std::size_t first = row;
-  std::size_t last = 0;  // one behind
+  std::size_t last = 0;  // past the end
   for (int y = top; y < end; ++y) {
     const std::uint8_t* const before = frameRow(frames, i - 1, y);
     const std::uint8_t* const now = frameRow(frames, i, y);

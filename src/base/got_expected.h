@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "steptape/base/error.h"
+
+#include "base/utf8.h"
+
+namespace steptape::detail {
+
+/// The end of every error message: "got <got>; expected <expected>".
+inline std::string gotExpected(const std::string& got, const std::string& expected) {
+  return "got " + got + "; expected " + expected;
+}
+
+/// Rejects an argument: throws Error(kInvalidArgument) with gotExpected(), after "<where>: " unless
+/// the caller of the caller knows that better and adds it.
+[[noreturn]] inline void reject(const std::string& got, const std::string& expected,
+                                const std::string& where = {}) {
+  throw Error(ErrorCode::kInvalidArgument,
+              where + (where.empty() ? "" : ": ") + gotExpected(got, expected));
+}
+
+/// The caller's text in quotation marks, as UTF-8.
+inline std::string quoted(std::string_view text) {
+  return "\"" + replaceInvalidUtf8(text) + "\"";
+}
+
+}  // namespace steptape::detail

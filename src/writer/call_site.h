@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "steptape/base/error.h"
+
+namespace steptape::detail {
+
+/// The call and the tag that errors about its arguments begin with: `addImage "sample": got ...`.
+class CallSite {
+ public:
+  /// For a call without a tag, such as addHparams().
+  explicit CallSite(std::string call) : prefix_(std::move(call)) {}
+  CallSite(const std::string& call, const std::string& tag) : prefix_(call + " \"" + tag + "\"") {}
+
+  /// Calls `work()` and returns its result; puts the call and the tag before an Error's message.
+  template <typename Work>
+  auto run(const Work& work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      throw Error(error.code(), prefix_ + ": " + error.what());
+    }
+  }
+
+ private:
+  std::string prefix_;
+};
+
+}  // namespace steptape::detail
