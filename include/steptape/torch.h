@@ -9,8 +9,8 @@
 //   writer.addGraph(model, images);
 //   steptape::OpProfiler profiler;
 //
-// Of LibTorch it includes tensors only, since <torch/nn/module.h> takes ten seconds to compile:
-// include what defines your model, such as <torch/torch.h>, yourself.
+// It includes only the tensor headers of LibTorch, since `<torch/nn/module.h>` takes ten seconds to
+// compile: include the headers of your model, such as `<torch/torch.h>`, yourself.
 #include "steptape/steptape.h"             // IWYU pragma: export
 #include "steptape/torch/graph.h"          // IWYU pragma: export
 #include "steptape/torch/op_profiler.h"    // IWYU pragma: export
