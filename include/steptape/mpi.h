@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Training jobs of several ranks, over MPI:
+/// Training jobs of several ranks over MPI:
 ///
 ///     #include <steptape/mpi.h>
 ///     #include <steptape/steptape.h>
@@ -16,8 +16,8 @@
 ///       }
 ///     }
 ///
-/// Needs no <mpi.h>. A program that has communicators of its own includes
-/// <steptape/mpi/mpi_communicator.h>, the one header that does.
+/// Does not include `<mpi.h>`. Only `<steptape/mpi/mpi_communicator.h>` does, for programs with MPI
+/// communicators of their own.
 
 #include "steptape/comm/communicator.h"
 #include "steptape/comm/rank_log.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Timing zones for any C++ program, with no LibTorch. Component `core`.
+// Times zones in any C++ program, without LibTorch. Component `core`.
 //
 //   steptape::Profiler profiler;
 //   {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Pictures of a profile, drawn by Cairo. Component `figure`, target steptape::profile_figure.
+// Figures of a profile, drawn by Cairo. Component `figure`, target steptape::profile_figure.
 //
 //   steptape::ProfilerOptions options;
 //   options.writer = &writer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Training a LibTorch model on all ranks of a job:
+/// Trains a LibTorch model on all ranks of a job:
 ///
 ///     steptape::mpi::Environment environment(argc, argv);         // or no MPI, and one rank
 ///     auto world = steptape::mpi::world();
@@ -11,13 +11,13 @@
 ///     steptape::Trainer trainer(model, optimizer, world, writer);
 ///     trainer.fit(trainLoader, testLoader);
 ///
-/// The pieces that Trainer is made of serve in a training loop of one's own as well:
+/// The parts of Trainer also work in your own training loop:
 ///
 ///     DistributedSampler -> ImageLoader -> forward, backward -> GradientSync -> optimizer.step()
-///     broadcastParameters() once at the start, saveCheckpoint() now and then
+///     broadcastParameters() once at the start, saveCheckpoint() from time to time
 ///
-/// <steptape/data/torch_data.h>, for data sets and data loaders of torch::data, is left out: it
-/// includes these.
+/// Does not include `<steptape/data/torch_data.h>`, which adapts data sets and data loaders of
+/// torch::data, because that header includes all of them.
 
 #include "steptape/base/signal_watch.h"               // IWYU pragma: export
 #include "steptape/checkpoint/checkpoint.h"           // IWYU pragma: export
