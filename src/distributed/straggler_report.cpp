@@ -18,7 +18,7 @@ const StragglerOptions& checked(const StragglerOptions& options) {
   if (options.everySteps < 1) {
     throw Error(ErrorCode::kInvalidArgument, "StragglerReport: everySteps is " +
                                                  std::to_string(options.everySteps) +
-                                                 ", want 1 or more");
+                                                 "; expected 1 or more");
   }
   if (std::isnan(options.threshold)) {
     throw Error(ErrorCode::kInvalidArgument, "StragglerReport: the threshold is NaN");

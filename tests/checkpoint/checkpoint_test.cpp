@@ -191,7 +191,7 @@ TEST_F(Checkpoints, CannotBeWrittenBelowAFile) {
 TEST_F(Checkpoints, RejectNamesOfValuesThatTheyCannotKeep) {
   TrainingProgress progress;
   progress.values["a\nb"] = 1;
-  expectError(ErrorCode::kInvalidArgument, "wanted a name without line breaks",
+  expectError(ErrorCode::kInvalidArgument, "expected a name without line breaks",
               [&] { save(alone_, progress); });
 }
 
@@ -223,7 +223,7 @@ TEST_F(Checkpoints, SayWhichTensorOfAnotherModelDiffers) {
     Learner other(9, 4);
     expectError(ErrorCode::kInvalidArgument,
                 "the checkpoint " + path_ +
-                    " does not fit: rank 0: the model: got weight: Float [2, 3], wanted weight: "
+                    " does not fit: rank 0: the model: got weight: Float [2, 3]; expected weight: "
                     "Float [2, 4]",
                 [&] { load(other, world); });
     EXPECT_EQ(other.model->bias[0].item<float>(), 9.0F) << "half restored";
@@ -374,7 +374,8 @@ TEST_F(CheckpointStores, PreferACheckpointThatWasWrittenOnItsOwn) {
 TEST_F(CheckpointStores, KeepAtLeastOne) {
   CheckpointStoreOptions options;
   options.keep = 0;
-  expectError(ErrorCode::kInvalidArgument, "was told to keep 0 checkpoints, wanted at least 1",
+  expectError(ErrorCode::kInvalidArgument,
+              "CheckpointStoreOptions::keep: got 0; expected at least 1",
               [&] { CheckpointStore(dir_.string(), alone_, options); });
 }
 

@@ -133,7 +133,8 @@ TEST(ClockOffset, NeedsARoundAndTheSameNumberOnAllRanks) {
   testing::runRanks(2, [&](Communicator& world) {
     ClockOffsetOptions options;
     options.rounds = 0;
-    expectError(ErrorCode::kInvalidArgument, "estimateClockOffset: rounds is 0, want at least 1",
+    expectError(ErrorCode::kInvalidArgument,
+                "estimateClockOffset: rounds is 0; expected at least 1",
                 [&] { estimateClockOffset(world, options); });
     options.rounds = 1 + world.rank();
     expectError(ErrorCode::kRankMismatch, "'clock offset'",

@@ -77,10 +77,10 @@ TEST(NodeBarrier, RefusesBytesOutsideOfTheMemory) {
   WatchedMemory memory;
   EXPECT_EQ(NodeBarrier::bytesFor(3), 3U * 64);
   const ErrorCode invalid = ErrorCode::kInvalidArgument;
-  expectError(invalid, "NodeBarrier: 192 bytes at offset 128 of 256: want them inside",
+  expectError(invalid, "NodeBarrier: 192 bytes at offset 128 of 256; expected them inside",
               [&] { NodeBarrier barrier(memory, 128, 0, 3); });
   expectError(invalid,
-              "NodeBarrier: 64 bytes at offset 8 of 256: want them inside, at a multiple of 64",
+              "NodeBarrier: 64 bytes at offset 8 of 256; expected them inside, at a multiple of 64",
               [&] { NodeBarrier barrier(memory, 8, 0, 1); });
 }
 

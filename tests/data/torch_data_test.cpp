@@ -130,7 +130,7 @@ TEST(DatasetLoader, RejectsASamplerOfALargerDataset) {
 
 TEST(DatasetLoader, RejectsAnEmptyBatch) {
   test::expectError(ErrorCode::kInvalidArgument,
-                    "DatasetLoader got a batch size of 0, expected at least 1",
+                    "DatasetLoader got a batch size of 0; expected at least 1",
                     [] { DatasetLoader(Numbers(5), dealtInOrder(5), 0); });
 }
 

@@ -147,7 +147,8 @@ TEST_F(AddFromRanks, RefusesARankThatDoesNotExist) {
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
     TextFromRanksOptions options;
     options.ranks = {0, 2};
-    expectError(ErrorCode::kInvalidArgument, "addTextFromRanks: there is no rank 2, want 0 to 1",
+    expectError(ErrorCode::kInvalidArgument,
+                "addTextFromRanks: there is no rank 2; expected 0 to 1",
                 [&] { writer.addTextFromRanks("note", "text", 3, options); });
   });
 }

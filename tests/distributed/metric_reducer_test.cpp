@@ -474,7 +474,7 @@ TEST(MetricReducerArguments, RefuseAnEmptyTag) {
 TEST(MetricReducerArguments, RefuseAWeightThatIsNoWeight) {
   RankReducer reducer(std::make_shared<Communicator>());
   expectError(ErrorCode::kInvalidArgument,
-              "addReduced: the weight of 'loss' is -1.000000, want a finite number, 0 or more",
+              "addReduced: the weight of 'loss' is -1.000000; expected a finite number, 0 or more",
               [&] { reducer.add("loss", 1, 0, weight(-1)); });
   expectError(ErrorCode::kInvalidArgument, "the weight of 'loss' is inf",
               [&] { reducer.add("loss", 1, 0, weight(std::numeric_limits<double>::infinity())); });
@@ -484,7 +484,7 @@ TEST(MetricReducerArguments, RefuseAWeightThatIsNoWeight) {
 TEST(MetricReducerArguments, RefuseAPercentileBeyondAHundred) {
   RankReducer reducer(std::make_shared<Communicator>());
   expectError(ErrorCode::kInvalidArgument,
-              "addReduced: a percentile of 'loss' is 101.000000, want 0 to 100",
+              "addReduced: a percentile of 'loss' is 101.000000; expected 0 to 100",
               [&] { reducer.add("loss", 1, 0, percentile(101)); });
   expectError(ErrorCode::kInvalidArgument, "a percentile of 'loss' is nan", [&] {
     reducer.add("loss", 1, 0, percentile(std::numeric_limits<double>::quiet_NaN()));

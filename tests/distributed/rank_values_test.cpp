@@ -89,7 +89,7 @@ TEST(RankValues, RefuseARankThatSentFewerMetrics) {
   appendRankValue(bytes, MetricMoments::of(1, 1, 0));
   std::vector<RankValue> values;
   test::expectError(ErrorCode::kRankMismatch,
-                    "reduce: rank 1 sent 0 bytes of its values, want at least 16", [&] {
+                    "reduce: rank 1 sent 0 bytes of its values; expected at least 16", [&] {
                       rankValuesAt({bytes, ""}, 0, values);
                     });
 }

@@ -215,7 +215,7 @@ TEST_F(StragglerReportTest, TellsRanksThatGatherAtDifferentSteps) {
 
 TEST_F(StragglerReportTest, RefusesOptionsThatMakeNoSense) {
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
-    expectError(ErrorCode::kInvalidArgument, "StragglerReport: everySteps is 0, want 1 or more",
+    expectError(ErrorCode::kInvalidArgument, "StragglerReport: everySteps is 0; expected 1 or more",
                 [&] { StragglerReport report(writer, every(0)); });
     StragglerOptions options;
     options.threshold = std::numeric_limits<double>::quiet_NaN();

@@ -269,7 +269,7 @@ TEST(MessageExchange, RejectsASecondBackward) {
     Exchange exchange(net.slots, world);
     exchangeFirst(exchange, net, world->rank());
     net.backward(samplesOf(world->rank()));
-    expectError(ErrorCode::kFailedPrecondition, "changed after it had been sent",
+    expectError(ErrorCode::kFailedPrecondition, "changed after it was sent",
                 [&] { net.backward(samplesOf(world->rank())); });
     // The ranks that wait for this one get what it sent before; only then it is told again.
     expectError(ErrorCode::kFailedPrecondition, "belong under noSync()", [&] { exchange(); });

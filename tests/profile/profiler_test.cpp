@@ -245,7 +245,7 @@ TEST(Profiler, RefusesToRunBesideAnother) {
 
 TEST(Profiler, RefusesAnInvalidSchedule) {
   EXPECT_THAT([] { Profiler profiler(scheduled(-1, 0, 1, 1)); },
-              ThrowsMessage<Error>("ProfilerSchedule::wait must be 0 or more, got -1"));
+              ThrowsMessage<Error>("ProfilerSchedule::wait: got -1; expected 0 or more"));
 }
 
 TEST(Profiler, LogsEachWindowToTheSubRunOfItsDirectory) {

@@ -107,7 +107,7 @@ TEST_F(Threads, AreThisRanksPartOfTheCoresByDefault) {
 }
 
 TEST_F(Threads, CannotBeNegative) {
-  test::expectError(ErrorCode::kInvalidArgument, "got -1 threads, wanted a positive number",
+  test::expectError(ErrorCode::kInvalidArgument, "got -1 threads; expected a positive number",
                     [&] { set(-1); });
 }
 

@@ -289,8 +289,9 @@ TEST(SpanCollector, RefusesASecondOne) {
 }
 
 TEST(SpanCollector, RefusesARingWithoutRoom) {
-  EXPECT_THAT([] { const SpanCollector collector(0); },
-              ThrowsMessage<Error>("recordsPerThread must be 1 to 67108864, got 0"));
+  EXPECT_THAT(
+      [] { const SpanCollector collector(0); },
+      ThrowsMessage<Error>("ProfilerOptions::recordsPerThread: got 0; expected 1 to 67108864"));
 }
 
 }  // namespace

@@ -306,7 +306,7 @@ TEST(OpProfilerSampling, RefusesAnythingButAPowerOfTen) {
   options.operatorSampling = 7;
   EXPECT_THAT([&] { OpProfiler profiler(options); },
               ThrowsMessage<Error>(
-                  "OpProfilerOptions::operatorSampling must be 1, 10, 100 or 1000, got 7"));
+                  "OpProfilerOptions::operatorSampling: got 7; expected 1, 10, 100 or 1000"));
 }
 
 }  // namespace

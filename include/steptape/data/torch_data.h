@@ -187,7 +187,7 @@ class DatasetLoader final : public BatchLoader {
                                             const torch::data::DataLoaderOptions& options) {
     if (options.batch_size() == 0) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "DatasetLoader got a batch size of 0, expected at least 1");
+                  "DatasetLoader got a batch size of 0; expected at least 1");
     }
     const auto size = dataset.size();
     if (size && dealt > static_cast<std::int64_t>(*size)) {

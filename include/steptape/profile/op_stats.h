@@ -26,9 +26,8 @@ struct OpStats {
   /// Time from begin to end. A span inside another one of the same name and kind on its thread is
   /// excluded, so recursion counts no moment of a thread twice.
   std::chrono::nanoseconds total{};
-  double flops = 0.0;  ///< Floating-point operations of all calls; 0: unknown.
-  std::int64_t bytes =
-      0;  ///< Bytes of the inputs, or moved by a collective, for all calls; 0: unknown.
+  double flops = 0.0;       ///< Floating-point operations of all calls; 0: unknown.
+  std::int64_t bytes = 0;   ///< Input bytes, or bytes moved by a collective, of all calls.
   std::string shapes = {};  ///< See SpanDetails::shapes; set for OpGrouping::kShape.
   std::string module = {};  ///< See SpanDetails::module; set for OpGrouping::kModule.
 };

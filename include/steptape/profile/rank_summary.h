@@ -27,8 +27,7 @@ struct RankedOpStats {
   std::chrono::nanoseconds meanSelf{};
   std::chrono::nanoseconds meanTotal{};  ///< Mean over all ranks of OpStats::total.
   std::chrono::nanoseconds maxSelf{};
-  std::size_t maxTrace =
-      0;  ///< Index of the trace or rank with maxSelf; the first if several are equal.
+  std::size_t maxTrace = 0;  ///< First trace or rank that has maxSelf.
 };
 
 /// Sums the spans of each trace as summarize() does, and combines the sums over the traces.
