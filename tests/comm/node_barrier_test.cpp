@@ -35,7 +35,7 @@ class WatchedMemory final : public NodeMemory {
   alignas(64) char lines_[4 * 64] = {};
 };
 
-TEST(NodeBarrier, NamesTheLocalRanksThatDoNotCome) {
+TEST(NodeBarrier, NamesTheMissingLocalRanks) {
   WatchedMemory memory;
   NodeBarrier barrier(memory, 64, 1, 3);
   const std::string why =
@@ -62,7 +62,7 @@ TEST(NodeBarrier, DoesNotWaitForARankThatHasEnded) {
   EXPECT_EQ(memory.givenUp, "slice 3: rank 9 (node3) has ended");
 }
 
-TEST(NodeBarrier, LetsARankGoAloneAndTakesUpWhereAnEarlierOneEnded) {
+TEST(NodeBarrier, ReusesTheMemoryOfAnEarlierBarrier) {
   WatchedMemory memory;
   for (int lifetime = 0; lifetime < 2; ++lifetime) {
     NodeBarrier barrier(memory, 0, 0, 1);

@@ -115,7 +115,7 @@ TEST_F(DataFiles, RejectOtherElementsThanBytes) {
               [&] { loadIdx(file); });
 }
 
-TEST_F(DataFiles, RejectAFileThatGoesOn) {
+TEST_F(DataFiles, RejectAFileWithBytesAfterTheLastElement) {
   const std::string file = write("images", idxHeader({2}) + "abc");
   expectError(ErrorCode::kDataLoss, "goes on after its last element, wanted its end after 10 bytes",
               [&] { loadIdx(file); });
@@ -162,7 +162,7 @@ TEST_F(DataFiles, RejectACifar10LabelAbove9) {
               [&] { loadCifar10(dir_.string(), Split::kTest); });
 }
 
-TEST_F(DataFiles, AreMissedInCifar10) {
+TEST_F(DataFiles, ReportAMissingFileOfCifar10) {
   expectError(ErrorCode::kIoError, "no data_batch_1.bin in " + dir_.string(),
               [&] { loadCifar10(dir_.string(), Split::kTrain); });
 }
@@ -221,7 +221,7 @@ TEST(ImageLoader, NormalizesEveryChannelWithItsNumbers) {
   EXPECT_TRUE(at::allclose(batch.inputs, (fractions - mean) / std)) << batch.inputs;
 }
 
-TEST(ImageLoader, SkipsBatchesOfAnEpochThatGoesOn) {
+TEST(ImageLoader, SkipsBatchesOfAResumedEpoch) {
   ImageLoader loader(countingImages(), inOrder(5), 2);
   loader.startEpoch(0, 2);
   Batch batch;

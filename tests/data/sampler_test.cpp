@@ -177,7 +177,7 @@ TEST(DistributedSampler, FillsUpOrLeavesOutTheRestAsOptionsSay) {
               ElementsAre(ElementsAre(6), ElementsAre(7), ElementsAre(8)));
 }
 
-TEST(DistributedSampler, HasNothingLeftBehindTheLastSample) {
+TEST(DistributedSampler, HasNothingLeftAfterTheLastSample) {
   EXPECT_THAT(sizesOf(dealRest(10, 2, 10)), ElementsAre(0, 0));
   EXPECT_THAT(sizesOf(dealRest(10, 2, 11)), ElementsAre(0, 0));
 }
@@ -216,7 +216,7 @@ std::vector<std::int64_t> labelsOf(const Batch& batch) {
   return {first, first + batch.size()};
 }
 
-TEST(ImageLoader, GoesOnWithTheSamplesThatAreLeftOnAnotherNumberOfRanks) {
+TEST(ImageLoader, ResumesTheRemainingSamplesOnAnotherNumberOfRanks) {
   Shares used;
   std::int64_t samplesDone = 0;
   Batch batch;

@@ -84,7 +84,7 @@ TEST(MpiCommunicator, TreatsBlocksOfRanksAsNodes) {
   EXPECT_EQ(half->crossSize(), half->size());
 }
 
-TEST(MpiCommunicator, SeesThatARankLetGoOfNodeMemory) {
+TEST(MpiCommunicator, DetectsARankThatReleasedNodeMemory) {
   MpiCommunicator world(MPI_COMM_WORLD);
   auto memory = world.allocateNodeMemory(8);
   ASSERT_NE(memory, nullptr);

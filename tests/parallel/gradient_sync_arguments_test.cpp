@@ -62,7 +62,7 @@ TEST(GradientSync, RejectsOptionsOutOfRange) {
   reject(options, "got predivideFactor = 0");
 }
 
-TEST(GradientSync, TellsEveryRankWhichParameterDiffers) {
+TEST(GradientSync, NamesTheDifferingParameterOnEveryRank) {
   runRanksShared(3, [](const World& world) {
     SeededNet net(1, world->rank() == 2 ? 4 : 3);
     expectError(
@@ -73,7 +73,7 @@ TEST(GradientSync, TellsEveryRankWhichParameterDiffers) {
   });
 }
 
-TEST(GradientSync, TellsEveryRankWhichOptionDiffers) {
+TEST(GradientSync, NamesTheDifferingOptionOnEveryRank) {
   runRanksShared(3, [](const World& world) {
     GradientSyncOptions options;
     options.accumulationSteps = world->rank() == 1 ? 4 : 2;
@@ -84,7 +84,7 @@ TEST(GradientSync, TellsEveryRankWhichOptionDiffers) {
   });
 }
 
-TEST(GradientSync, TellsEveryRankWhoseOptimizerDiffers) {
+TEST(GradientSync, NamesTheDifferingOptimizerOnEveryRank) {
   for (const bool useSharedMemory : {true, false}) {
     runRanksShared(2, [&](const World& world) {
       SeededNet net(1);

@@ -439,7 +439,7 @@ TEST(MessageExchange, DescribesBucketsAndCompression) {
   });
 }
 
-TEST(GradientHooks, TellOfEachGradientWhileTheyLive) {
+TEST(GradientHooks, ReportEachGradientDuringTheirLifetime) {
   Net net;
   std::vector<std::size_t> told;
   {

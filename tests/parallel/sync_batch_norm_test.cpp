@@ -118,7 +118,7 @@ TEST(SyncBatchNorm, TakesFloatsVectorsAndHalves) {
   });
 }
 
-TEST(SyncBatchNorm, CountsARankWithoutSamplesForNothing) {
+TEST(SyncBatchNorm, IgnoresARankWithoutSamples) {
   runRanksShared(3, [](const World& world) {
     torch::nn::BatchNorm2d single(torch::nn::BatchNormOptions(4).momentum(torch::nullopt));
     single->to(torch::kDouble);

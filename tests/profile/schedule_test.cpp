@@ -52,7 +52,7 @@ TEST(ProfilerSchedule, KeepsSkippingAndWarmingUpBeforeAnEndlessWindow) {
   EXPECT_EQ(actions(schedule(1, 2, 1, 0, 1), 8), "...wrrrr");
 }
 
-TEST(ProfilerSchedule, IsOverBehindItsLastCycle) {
+TEST(ProfilerSchedule, IsOverAfterItsLastCycle) {
   const ProfilerSchedule two = schedule(1, 1, 1, 2, 2);
   EXPECT_FALSE(two.isOverAt(0));
   EXPECT_FALSE(two.isOverAt(8));

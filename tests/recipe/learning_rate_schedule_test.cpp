@@ -62,7 +62,7 @@ TEST(LearningRateSchedule, FallsAtMilestones) {
 }
 
 // By hand: 0.02 + (0.4 - 0.02) * (1 + cos(pi * t)) / 2, with t = 0, 1/3, 1/2, 1 of 6 epochs.
-TEST(LearningRateSchedule, FallsAlongACosineBehindTheWarmUp) {
+TEST(LearningRateSchedule, FallsAlongACosineAfterTheWarmUp) {
   LearningRateOptions options;
   options.scale = 4;
   options.warmUpEpochs = 2;
@@ -114,7 +114,7 @@ TEST(LearningRateSchedule, DescribesItself) {
             "0.1 x 8, warm-up over 2.5 epochs, cosine to 0 at epoch 90");
 }
 
-TEST(LearningRateSchedule, RejectsWhatMakesNoSense) {
+TEST(LearningRateSchedule, RejectsInvalidOptions) {
   const auto rejects = [](LearningRateOptions options, const std::string& message) {
     test::expectError(ErrorCode::kInvalidArgument, message, [&] { scheduleOf(options); });
   };

@@ -42,7 +42,7 @@ TEST(FakeClock, RefusesToTakeTheSteadyTimeBack) {
                     [&] { clock.advance(std::chrono::nanoseconds(-1)); });
 }
 
-TEST(TempDir, IsEmptyAndItsOwn) {
+TEST(TempDir, IsEmptyAndUnique) {
   const TempDir first;
   const TempDir second;
   EXPECT_NE(first.path(), second.path());

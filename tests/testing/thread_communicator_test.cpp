@@ -107,7 +107,7 @@ TEST(ThreadCommunicator, WaitsForAllAtABarrier) {
   });
 }
 
-TEST(RunRanks, RethrowsTheCauseAndNotWhatItCausedInOthers) {
+TEST(RunRanks, RethrowsTheCauseNotItsConsequencesOnOtherRanks) {
   try {
     runRanks(3, [](Communicator& world) {
       if (world.rank() == 2) {
@@ -149,7 +149,7 @@ TEST(RunRanks, RefusesAGroupWithoutRanks) {
               [] { runRanks(0, [](Communicator&) {}); });
 }
 
-TEST(RunRanks, WakesThoseWhoWaitInAnyGroupOfARankThatLeaves) {
+TEST(RunRanks, WakesRanksThatWaitInAnyGroupOfARankThatLeaves) {
   runRanks(3, [](Communicator& world) {
     const auto copy = world.duplicate()->duplicate();
     const auto memory = world.allocateNodeMemory(1);
@@ -164,7 +164,7 @@ TEST(RunRanks, WakesThoseWhoWaitInAnyGroupOfARankThatLeaves) {
   });
 }
 
-TEST(RunRanks, EndsWhatAllHaveComeToThoughOneHasLeft) {
+TEST(RunRanks, CompletesAnOperationAfterOneRankHasLeft) {
   runRanks(3, [](Communicator& world) {
     double data[] = {1};
     CollectiveHandle handle = world.allreduceAsync(data, ReduceOp::kSum);
@@ -173,7 +173,7 @@ TEST(RunRanks, EndsWhatAllHaveComeToThoughOneHasLeft) {
   });
 }
 
-TEST(ThreadCommunicator, NamesTheRanksThatDoNotComeInTime) {
+TEST(ThreadCommunicator, NamesTheRanksThatDoNotArriveInTime) {
   std::atomic<int> gaveUp{0};
   runRanks(4, [&](Communicator& world) {
     const std::string missing = rankAndNode(1, host()) + ", " + rankAndNode(3, host());

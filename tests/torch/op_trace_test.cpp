@@ -256,7 +256,7 @@ TEST(OpTrace, SeesWhatIsAllocatedAndFreed) {
   EXPECT_EQ(freed->deviceIndex, -1);
 }
 
-TEST(OpTrace, SaysWhenAnotherProfilerIsToldOfMemory) {
+TEST(OpTrace, ReportsWhenAnotherProfilerRecordsMemory) {
   std::string problem;
   OpProfilerOptions options;
   options.memory = true;
@@ -284,7 +284,7 @@ TEST(OpTrace, KeepsTheThreadsOfAModelApart) {
   EXPECT_EQ(trace.threads.size(), 2U);
 }
 
-TEST(OpProfilerSampling, SeesAboutThePartOfTheOperatorsThatWasAskedFor) {
+TEST(OpProfilerSampling, RecordsAboutTheRequestedShareOfOperators) {
   constexpr int kOperators = 20000;
   OpProfilerOptions options;
   options.operatorSampling = 10;
