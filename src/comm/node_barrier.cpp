@@ -96,7 +96,7 @@ std::string NodeBarrier::missing() const {
 
 void NodeBarrier::warnOfStall(const char* what) const {
   const std::string names = missing();
-  // Empty: the last one has come meanwhile.
+  // Empty: the last one has arrived meanwhile.
   if (!names.empty()) {
     memory_->warnOfStall(stallText(what, memory_->stallWarningAfter(), names));
   }

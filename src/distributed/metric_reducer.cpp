@@ -99,7 +99,7 @@ MetricReducer::Stage MetricReducer::pass(Stage stage) {
       }
       return fitted_ && sentRankValues_ ? Stage::kWait : Stage::kLookWhetherItFits;
     case Stage::kLookWhetherItFits:
-      // Ranks that disagree may differ in whether they look already here; finish() tells all.
+      // Ranks that disagree may also differ in whether they check here; finish() reports it.
       if (!compare()) {
         return Stage::kWait;
       }

@@ -58,7 +58,7 @@ StragglerReport::~StragglerReport() {
   try {
     finish();
   } catch (...) {
-    // A destructor has nobody left to tell; the communicator says it at the next operation.
+    // A destructor cannot throw; the communicator reports the error at the next operation.
   }
 }
 

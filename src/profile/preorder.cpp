@@ -22,7 +22,7 @@ struct Subtree {
 }  // namespace
 
 std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records) {
-  // The spans inside of one lie right in front of it, so that they end at the same place in both
+  // The spans inside of one lie right before it, so that they end at the same place in both
   // orders: the first of them, or the span itself, stands where as many stand before it as ended
   // before all of them, and as many as are around it.
   std::vector<std::uint32_t> places(records.size(), kNowhere);

@@ -221,7 +221,7 @@ class MessageExchange final : public GradientExchange {
   }
 
   /// The root's order for all ranks: that in which hooks came first, and last the slots for which
-  /// none came, since buckets start one behind the other. Collective.
+  /// none came, since buckets start one after the other. Collective.
   std::vector<std::size_t> orderOf(const std::vector<std::size_t>& dense) {
     std::vector<std::size_t> order = readyOrder_;
     order.insert(order.end(), dense.rbegin(), dense.rend());
