@@ -139,8 +139,8 @@ void droppedErrors(Communicator& world) {
   }
   if (world.size() > 1) {
     expectError(ErrorCode::kFailedPrecondition,
-                "barrier 'next': not started, because the error of a collective that nobody waited "
-                "for was dropped: ranks meet in different operations: ",
+                "barrier 'next': not started, because the error of a collective without a wait() "
+                "was dropped: ranks meet in different operations: ",
                 [&] { world.barrier(named("next")); });
   }
   world.barrier(named("after"));

@@ -99,8 +99,10 @@ class STEPTAPE_EXPORT Communicator {
 
   /// Combines as allreduce() does, and gives each rank one part of the result.
   ///
-  /// @param from All parts, concatenated by rank; its size is the sum of the parts' sizes.
-  /// @param to   This rank's part. The parts' sizes may differ. Must not overlap `from`.
+  /// @param from    All parts, concatenated by rank; its size is the sum of the parts' sizes.
+  /// @param to      This rank's part. The parts' sizes may differ. Must not overlap `from`.
+  /// @param op      How elements are combined.
+  /// @param options See CollectiveOptions.
   /// @throws Error(kRankMismatch) on all ranks if the sizes of all parts do not add up to that of
   ///         `from`.
   void reduceScatter(Elements from, Elements to, ReduceOp op,
@@ -163,8 +165,9 @@ class STEPTAPE_EXPORT Communicator {
   /// Allocates memory that all ranks of this rank's node share. All ranks of the group call it;
   /// `bytes` must be equal on the ranks of a node.
   ///
-  /// @param why If not null and the allocation fails, receives on every rank which node failed and
-  ///         why.
+  /// @param bytes Size of the block.
+  /// @param why   If not null and the allocation fails: receives the node and the reason, on every
+  ///              rank.
   /// @return null on every rank of the group if one node cannot provide the memory.
   virtual std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes,
                                                          std::string* why = nullptr);
@@ -175,13 +178,14 @@ class STEPTAPE_EXPORT Communicator {
   std::chrono::milliseconds timeout() const { return timeout_; }
   void setTimeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
+  /// Receives the warning that an operation waits for other ranks.
+  using StallListener = std::function<void(const std::string& warning)>;
   /// Sets how long an operation waits before this rank warns, and where the warning goes. A rank
   /// warns once per operation and names the operation and the missing ranks. Default: after one
   /// minute, to stderr after rankPrefix(). Groups and memory made later inherit the setting.
   ///
   /// @param after    Zero: never warn.
   /// @param listener Receives the warning; empty: stderr.
-  using StallListener = std::function<void(const std::string& warning)>;
   void setStallWarning(std::chrono::milliseconds after, StallListener listener = {});
   std::chrono::milliseconds stallWarningAfter() const { return stallWarningAfter_; }
 
