@@ -37,7 +37,7 @@ TEST_P(Disagreement, IsToldToAllRanksWithWhoAndWhat) {
   const std::string larger = std::to_string(80 / ranks / 5);
   for (const std::string& line : {
            "model: broadcastParameters: " + last +
-               " has another model than rank 0: got first.weight: Float \\[5, 4\\], "
+               " has another model than rank 0: got first.weight: Float \\[5, 4\\]; "
                "expected first.weight: Float \\[3, 4\\]",
            "data: " + run + "training batches per epoch: " + fewer +
                "; expected training batches per epoch: " + all,

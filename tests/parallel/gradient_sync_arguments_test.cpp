@@ -78,7 +78,7 @@ TEST(GradientSync, NamesTheDifferingOptionOnEveryRank) {
     GradientSyncOptions options;
     options.accumulationSteps = world->rank() == 1 ? 4 : 2;
     expectError(ErrorCode::kRankMismatch,
-                "GradientSync: rank 1 has another option than rank 0: got accumulationSteps = 4, "
+                "GradientSync: rank 1 has another option than rank 0: got accumulationSteps = 4; "
                 "expected accumulationSteps = 2",
                 [&] { GradientSync(SeededNet(1)->named_parameters(), world, options); });
   });
@@ -95,7 +95,7 @@ TEST(GradientSync, NamesTheDifferingOptimizerOnEveryRank) {
       GradientSync sync(net->named_parameters(), world, options);
       lossOf(net, batchOf(world->rank())).backward();
       expectError(ErrorCode::kRankMismatch,
-                  "GradientSync: rank 1 has another optimizer than rank 0: got group 0 lr = 0.25, "
+                  "GradientSync: rank 1 has another optimizer than rank 0: got group 0 lr = 0.25; "
                   "expected group 0 lr = 0.5",
                   [&] { sync.step(optimizer); });
     });

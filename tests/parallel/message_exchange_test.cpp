@@ -272,7 +272,8 @@ TEST(MessageExchange, RejectsASecondBackward) {
     expectError(ErrorCode::kFailedPrecondition, "changed after it was sent",
                 [&] { net.backward(samplesOf(world->rank())); });
     // The ranks that wait for this one get what it sent before; only then it is told again.
-    expectError(ErrorCode::kFailedPrecondition, "belong under noSync()", [&] { exchange(); });
+    expectError(ErrorCode::kFailedPrecondition, "Use noSync() or accumulationSteps",
+                [&] { exchange(); });
     zeroGradients(net.slots);
     net.backward(samplesOf(world->rank()));
     exchange();

@@ -143,7 +143,7 @@ TEST_F(Training, TellsEveryRankWhoseShareDiffers) {
     Run run;
     run.batchSize = world->isRoot() ? 2 : 4;
     expectError(ErrorCode::kRankMismatch,
-                "Trainer: rank 1 has another run than rank 0: got training batches per epoch: 3, "
+                "Trainer: rank 1 has another run than rank 0: got training batches per epoch: 3; "
                 "expected training batches per epoch: 6",
                 [&] { fit(world, run); });
   });
