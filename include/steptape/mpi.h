@@ -12,8 +12,8 @@
 ///       steptape::DistributedWriter writer("runs/exp", world);
 ///       for (std::int64_t step = 0; step < 100; ++step) {
 ///         writer.addReduced("loss", train(step), step);   // queued on every rank
-///         writer.reduce(step);                            // averaged over all ranks, in one
-///       allreduce }
+///         writer.reduce(step);                            // averaged over all, in one allreduce
+///       }
 ///     }
 ///
 /// Does not include `<mpi.h>`. To use your own MPI communicators, include

@@ -20,7 +20,7 @@ void checkNames(const TrainingProgress& progress) {
     if (name.empty() || name.find('\n') != std::string::npos) {
       throw Error(ErrorCode::kInvalidArgument,
                   "saveCheckpoint: a value of the progress is called '" + name +
-                      "', wanted a name without line breaks");
+                      "'; expected a name without line breaks");
     }
   }
 }

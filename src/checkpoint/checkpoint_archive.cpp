@@ -90,7 +90,7 @@ std::string readString(InputArchive& archive, const std::string& key) {
 TrainingProgress readProgress(InputArchive& archive) {
   constexpr std::int64_t kCount = 7;
   const at::Tensor numbers = readTensor(archive, kNumbers);
-  TORCH_CHECK(numbers.numel() == kCount, "progress has ", numbers.numel(), " numbers, wanted ",
+  TORCH_CHECK(numbers.numel() == kCount, "progress has ", numbers.numel(), " numbers; expected ",
               kCount);
   const std::int64_t* number = numbers.data_ptr<std::int64_t>();
   TrainingProgress progress;
@@ -202,7 +202,7 @@ std::string CheckpointArchive::differenceFrom(const torch::nn::Module& module,
   at::Tensor rates;
   if (schedule != nullptr && archive_.try_read(kSchedule, rates) &&
       static_cast<std::size_t>(rates.numel()) != schedule->baseRates().size()) {
-    return "the schedule: got " + std::to_string(rates.numel()) + " base rates, wanted " +
+    return "the schedule: got " + std::to_string(rates.numel()) + " base rates; expected " +
            std::to_string(schedule->baseRates().size());
   }
   return {};

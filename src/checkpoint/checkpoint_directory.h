@@ -15,7 +15,7 @@ namespace steptape::detail {
 std::string checkpointPathOf(const std::string& directory, std::int64_t step);
 
 /// Lists the checkpoints, newest first. A `checkpoint.pt` that is a file of its own, and no link,
-/// was written behind all others and comes first.
+/// was written after all others and comes first.
 ///
 /// @return kIoError if the directory is there and cannot be read.
 Status listCheckpoints(const std::string& directory, std::vector<std::string>& paths);
@@ -24,7 +24,7 @@ Status listCheckpoints(const std::string& directory, std::vector<std::string>& p
 /// links, a copy of it. At every moment it is the old one or the new one.
 Status nameNewest(const std::string& directory, std::int64_t step);
 
-/// Removes the checkpoints of steps behind `newestStep`, which an abandoned run has left, and all
+/// Removes the checkpoints of steps after `newestStep`, which an abandoned run has left, and all
 /// but the newest `keep` of the rest. What cannot be removed stays.
 void removeOthers(const std::string& directory, std::int64_t newestStep, std::int64_t keep);
 

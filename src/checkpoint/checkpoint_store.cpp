@@ -14,12 +14,13 @@ CheckpointStore::CheckpointStore(std::string directory, std::shared_ptr<Communic
                                  CheckpointStoreOptions options)
     : directory_(std::move(directory)), world_(std::move(world)), options_(options) {
   if (directory_.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "CheckpointStore got no directory");
+    throw Error(ErrorCode::kInvalidArgument,
+                "CheckpointStore: got an empty directory name; expected a path");
   }
   if (options_.keep < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "CheckpointStore was told to keep " +
+    throw Error(ErrorCode::kInvalidArgument, "CheckpointStoreOptions::keep: got " +
                                                  std::to_string(options_.keep) +
-                                                 " checkpoints, wanted at least 1");
+                                                 "; expected at least 1");
   }
 }
 

@@ -27,7 +27,7 @@ void checkSameBytes(Communicator& communicator, const GroupMap& group, std::size
     const std::string& got = bytesByRank[static_cast<std::size_t>(rank)];
     if (got != wanted) {
       throw Error(ErrorCode::kRankMismatch, "allocateNodeMemory: " + group.nameOf(rank) +
-                                                " asks for " + got + " bytes, wanted " + wanted +
+                                                " asks for " + got + " bytes; expected " + wanted +
                                                 " as rank " + std::to_string(first));
     }
   }

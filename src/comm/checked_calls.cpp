@@ -65,7 +65,7 @@ CollectiveCall copyingAllreduceCall(const Elements& from, const Elements& to, Re
   CollectiveCall call = allreduceCall(to, op, options);
   if (from.dtype() != to.dtype() || from.count() != to.count()) {
     refuse(call, "the input is " + std::to_string(from.count()) + " " + dtypeName(from.dtype()) +
-                     ", want the same");
+                     "; expected the same");
   }
   if (from.data() == to.data()) {
     return call;
@@ -98,7 +98,7 @@ CollectiveCall copyingMomentsCall(ArrayView<const MetricMoments> from, ArrayView
                                   const CollectiveOptions& options) {
   CollectiveCall call = momentsCall(to, options);
   if (from.size() != to.size()) {
-    refuse(call, "the input is " + std::to_string(from.size()) + " moments, want the same");
+    refuse(call, "the input is " + std::to_string(from.size()) + " moments; expected the same");
   }
   constexpr std::size_t kBytes = sizeof(MetricMoments);
   if (overlap(from.data(), from.size() * kBytes, to.data(), to.size() * kBytes)) {
@@ -120,7 +120,7 @@ CollectiveCall reduceScatterCall(const Elements& from, const Elements& to, Reduc
   call.count = to.count();
   checkReduction(call);
   if (from.dtype() != to.dtype()) {
-    refuse(call, std::string("the output is of ") + dtypeName(to.dtype()) + ", want the same");
+    refuse(call, std::string("the output is of ") + dtypeName(to.dtype()) + "; expected the same");
   }
   if (overlap(from, to)) {
     refuse(call, "input and output overlap");
@@ -154,7 +154,7 @@ CollectiveCall alltoallCall(const std::vector<std::string>& toRank,
   call.fromRank = &fromRank;
   if (toRank.size() != static_cast<std::size_t>(size)) {
     refuse(call, "got " + std::to_string(toRank.size()) +
-                     " entries, want one per rank: " + std::to_string(size));
+                     " entries; expected one per rank: " + std::to_string(size));
   }
   return call;
 }

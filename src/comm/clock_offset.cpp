@@ -78,9 +78,9 @@ void broadcastFromRoot(Communicator& communicator, T* data, std::size_t count) {
 
 ClockOffset estimateClockOffset(Communicator& communicator, const ClockOffsetOptions& options) {
   if (options.rounds < 1) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "estimateClockOffset: rounds is " + std::to_string(options.rounds) + ", want at least 1");
+    throw Error(ErrorCode::kInvalidArgument, "estimateClockOffset: rounds is " +
+                                                 std::to_string(options.rounds) +
+                                                 "; expected at least 1");
   }
   const Clock& clock = options.clock ? *options.clock : Clock::system();
   ClockOffset offset;

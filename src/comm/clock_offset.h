@@ -39,7 +39,7 @@ struct ClockOffsetOptions {
 /// clock. The bound is proven, under two conditions: the clocks drift apart by at most
 /// 0.1 %, as those do that NTP steers, and Clock::wallNanos() is as fine as it says.
 ///
-/// Around the barriers time is read from Clock::steadyNanos(), which nobody sets.
+/// Around the barriers time is read from Clock::steadyNanos(), which no one sets.
 ///
 /// @throws Error(kInvalidArgument) if `rounds` is less than 1; Error(kRankMismatch) if they differ;
 ///         Error(kDeadlineExceeded) if a rank does not come.
@@ -73,7 +73,7 @@ class STEPTAPE_EXPORT ClockCorrection {
   std::int64_t bound() const;
 
   /// False if a clock was set or ran away between start and end, by more than 0.1 % and the bounds:
-  /// nobody knows when, so all times have the offset of the start.
+  /// the time is unknown, so all times have the offset of the start.
   bool isSteady() const;
 
  private:

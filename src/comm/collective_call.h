@@ -43,7 +43,7 @@ struct STEPTAPE_EXPORT CollectiveCall {
   const std::vector<std::string>* toRank = nullptr;  ///< kAlltoall, kGather.
   std::vector<std::string>* fromRank = nullptr;      ///< kAllgather, kAlltoall, kGather.
 
-  /// The arrays that `output` holds one behind the other, which get the result; null: none. Keeps
+  /// The arrays that `output` holds one after the other, which get the result; null: none. Keeps
   /// that memory for as long as the collective may write to it.
   std::shared_ptr<GroupedElements> grouped;
 

@@ -32,17 +32,17 @@ class CollectiveDetails {
   /// @param jobRanks The group's ranks as the job counts them; empty if unknown.
   CollectiveDetails(int rank, int size, const std::vector<int>& jobRanks);
 
-  /// @param hasSucceeded Whether the operation has ended well: what came out of it is told then.
+  /// @param hasSucceeded Whether the operation has ended well: its result is described then.
   /// @return for SpanRecord::payloadOf(); 0 if there is no memory for new ones.
   /// @cost   About 10 ns for what is known; a lock, a hash and some strings for what is new, and
   ///         for what has lost its place to another call.
   std::uint32_t idOf(const CollectiveCall& call, bool hasSucceeded) noexcept;
 
  private:
-  /// What tells calls apart, but for their names.
+  /// What distinguishes calls, except their names.
   struct Key {
     std::int64_t inElements;
-    std::int64_t outElements;  // kUnknown: nothing has come out.
+    std::int64_t outElements;  // kUnknown: no result yet.
     int root;
     CollectiveKind kind;
     ReduceOp op;

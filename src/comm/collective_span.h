@@ -31,7 +31,7 @@ class CollectiveSpan {
   CollectiveSpan(const CollectiveSpan&) = delete;
   CollectiveSpan& operator=(const CollectiveSpan&) = delete;
 
-  /// `pending` is done for; the time until all ranks have come is a span within this one.
+  /// `pending` is done for; the time until all ranks have arrived is a span within this one.
   ///
   /// @throws as PendingCollective::wait().
   void waitFor(PendingCollective& pending) const;
@@ -47,7 +47,7 @@ class CollectiveSpan {
   bool hasSucceeded_ = false;
 };
 
-/// An operation on its way, as a detached span from its start until somebody notices its end.
+/// An operation in flight, as a detached span from its start until its end is noticed.
 class RecordedCollective final : public PendingCollective {
  public:
   /// Begins the span.

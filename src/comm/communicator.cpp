@@ -31,7 +31,7 @@ void checkRanks(const std::vector<int>& ranks, int size) {
   for (const int rank : ranks) {
     if (rank < 0 || rank >= size) {
       throw Error(ErrorCode::kInvalidArgument, "subgroup: " + std::to_string(rank) +
-                                                   " is not a rank: want 0 to " +
+                                                   " is not a rank; expected 0 to " +
                                                    std::to_string(size - 1));
     }
     if (isIn[static_cast<std::size_t>(rank)]) {

@@ -18,7 +18,7 @@ void Communicator::checkRoot(const char* operation, int root) const {
   if (root < 0 || root >= size()) {
     throw Error(ErrorCode::kInvalidArgument,
                 std::string(operation) + ": root " + std::to_string(root) +
-                    " is not a rank: want 0 to " + std::to_string(size() - 1));
+                    " is not a rank; expected 0 to " + std::to_string(size() - 1));
   }
 }
 

@@ -33,7 +33,7 @@ std::unique_ptr<PendingCollective> Communicator::beginPacked(const CollectiveCal
     const std::string dropped = std::exchange(*droppedError_, "");
     throw Error(ErrorCode::kFailedPrecondition,
                 call.describe() +
-                    ": not started, because the error of a collective that nobody waited for was "
+                    ": not started, because the error of a collective without a wait() was "
                     "dropped: " +
                     dropped);
   }

@@ -23,8 +23,8 @@ std::string mismatchText(const std::vector<std::string>& descriptionByRank, cons
   }
   std::ostringstream text;
   text << "ranks meet in different operations: " << group.nameOf(first) << " is in "
-       << descriptionByRank[static_cast<std::size_t>(first)] << ", wanted " << descriptionByRank[0]
-       << " as rank 0";
+       << descriptionByRank[static_cast<std::size_t>(first)] << "; expected "
+       << descriptionByRank[0] << " as rank 0";
   if (differing > 1) {
     text << " (" << differing << " ranks differ from rank 0)";
   }

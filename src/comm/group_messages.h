@@ -33,7 +33,7 @@ STEPTAPE_EXPORT std::string stallText(const std::string& what,
 /// "allreduce(sum) 'gradients' of 12 float32 did not end within 600 s on rank 0 (node1) of 4: rank
 /// 3 (node7) did not come".
 ///
-/// @param missing Empty if all ranks have come.
+/// @param missing Empty if all ranks have arrived.
 STEPTAPE_EXPORT std::string deadlineText(const CollectiveCall& call,
                                          std::chrono::milliseconds timeout,
                                          const std::string& missing, const GroupMap& group);

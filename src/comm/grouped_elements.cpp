@@ -14,7 +14,7 @@ void checkPiece(const std::vector<Elements>& pieces, std::size_t i) {
   const std::string piece = "allreduceGrouped: array " + std::to_string(i);
   if (pieces[i].dtype() != pieces[0].dtype()) {
     throw Error(ErrorCode::kInvalidArgument, piece + " is of " + dtypeName(pieces[i].dtype()) +
-                                                 ", want " + dtypeName(pieces[0].dtype()) +
+                                                 "; expected " + dtypeName(pieces[0].dtype()) +
                                                  " as array 0");
   }
   if (pieces[i].data() == nullptr && pieces[i].count() > 0) {

@@ -9,7 +9,7 @@
 
 namespace steptape::detail {
 
-/// Arrays of one type, copied one behind the other.
+/// Arrays of one type, copied one after the other.
 class GroupedElements {
  public:
   /// @throws Error(kInvalidArgument) if the types differ, or the data of one is null.

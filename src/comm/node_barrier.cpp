@@ -36,7 +36,7 @@ NodeBarrier::NodeBarrier(NodeMemory& memory, std::size_t offset, int localRank, 
     throw Error(ErrorCode::kInvalidArgument,
                 "NodeBarrier: " + std::to_string(bytes) + " bytes at offset " +
                     std::to_string(offset) + " of " + std::to_string(memory.size()) +
-                    ": want them inside, at a multiple of " + std::to_string(alignof(Line)));
+                    "; expected them inside, at a multiple of " + std::to_string(alignof(Line)));
   }
   // Not constructed: zero bytes are counters at zero, and another rank may have arrived already.
   lines_ = reinterpret_cast<Line*>(memory.data() + offset);
@@ -96,7 +96,7 @@ std::string NodeBarrier::missing() const {
 
 void NodeBarrier::warnOfStall(const char* what) const {
   const std::string names = missing();
-  // Empty: the last one has come meanwhile.
+  // Empty: the last one has arrived meanwhile.
   if (!names.empty()) {
     memory_->warnOfStall(stallText(what, memory_->stallWarningAfter(), names));
   }

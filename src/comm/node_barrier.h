@@ -28,7 +28,7 @@ class STEPTAPE_EXPORT NodeBarrier {
     return static_cast<std::size_t>(localSize) * sizeof(Line);
   }
 
-  /// All ranks of the node make one over the same bytes, which nobody else writes. Not a
+  /// All ranks of the node make one over the same bytes, which nothing else writes. Not a
   /// collective: it needs no rendezvous.
   ///
   /// @param memory Must outlive the barrier. The bytes are zeros at first.

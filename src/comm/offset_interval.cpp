@@ -19,7 +19,7 @@ OffsetInterval offsetInterval(const std::vector<BarrierTimes>& mine,
     const BarrierTimes& me = mine[round];
     const BarrierTimes& other = others[round];
     // How long ago this rank came, and at most how long ago the other one did: that left its last
-    // barrier not before this rank had come there.
+    // barrier not before this rank had arrived.
     const std::int64_t myAge = myLast.left - me.entered;
     const std::int64_t otherAge = othersEnd - other.entered + (myLast.left - myLast.entered);
     const std::int64_t least =

@@ -10,7 +10,7 @@ namespace steptape::detail {
 /// most 500 ppm off while NTP steers it.
 constexpr std::int64_t kDriftDivisor = 1000;
 
-/// When a rank was in a barrier, in nanoseconds of a clock of its own that nobody sets.
+/// When a rank was in a barrier, in nanoseconds of a clock of its own that no one sets.
 struct BarrierTimes {
   std::int64_t entered;
   std::int64_t left;

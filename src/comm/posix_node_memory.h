@@ -15,12 +15,12 @@ namespace steptape::detail {
 /// POSIX shared memory that the ranks of a node, which are processes, have mapped.
 ///
 /// Not MPI_Win_allocate_shared(): freeing its window is a collective, so that ranks that end in any
-/// order could not, and where the file system behind it is full, some MPIs die of SIGBUS at the
+/// order could not, and where its file system is full, some MPIs die of SIGBUS at the
 /// first touch. Here the pages are reserved before anybody touches them, and the name is gone as
-/// soon as all have opened it, so that nothing is left behind by a job that is killed.
+/// soon as all have opened it, so that a killed job leaves no file.
 ///
 /// Each rank reserves its part of the block, an equal one by local rank, so that the pages lie in
-/// its NUMA domain. Each holds a lock on a byte of the file that the kernel lets go of when the
+/// its NUMA domain. Each holds a lock on a byte of the file that the kernel releases when the
 /// process ends, however it ends: by that the others see who is gone.
 class STEPTAPE_EXPORT PosixNodeMemory final : public NodeMemory {
  public:

@@ -39,7 +39,7 @@ void checkFits(const Normalization& normalization, std::size_t channels) {
     if (values->size() != 1 && values->size() != channels) {
       throw Error(ErrorCode::kInvalidArgument,
                   "got a normalization for " + std::to_string(values->size()) +
-                      " channels, wanted one number or " + std::to_string(channels) +
+                      " channels; expected one number or " + std::to_string(channels) +
                       ", one per channel of the images");
     }
   }
@@ -52,7 +52,7 @@ BatchLoader::~BatchLoader() = default;
 std::int64_t BatchLoader::resumeEpoch(std::int64_t epoch, std::int64_t samplesDone) {
   throw Error(
       ErrorCode::kFailedPrecondition,
-      "this BatchLoader cannot resume epoch " + std::to_string(epoch) + " behind " +
+      "this BatchLoader cannot resume epoch " + std::to_string(epoch) + " after " +
           std::to_string(samplesDone) +
           " samples: it does not override resumeEpoch(). Resume on as many ranks as before");
 }
@@ -62,7 +62,7 @@ ImageLoader::ImageLoader(ImageDataset dataset, DistributedSampler sampler, std::
     : dataset_(std::move(dataset)), sampler_(std::move(sampler)), batchSize_(batchSize) {
   if (batchSize <= 0) {
     throw Error(ErrorCode::kInvalidArgument,
-                "got a batch size of " + std::to_string(batchSize) + ", wanted at least 1");
+                "got a batch size of " + std::to_string(batchSize) + "; expected at least 1");
   }
   if (sampler_.datasetSize() > dataset_.size()) {
     throw Error(ErrorCode::kInvalidArgument, "the sampler deals more samples than the data set's " +

@@ -17,16 +17,16 @@ DistributedSampler::DistributedSampler(std::int64_t datasetSize, const Communica
   if (datasetSize <= 0) {
     throw Error(ErrorCode::kInvalidArgument, "DistributedSampler got a data set of " +
                                                  std::to_string(datasetSize) +
-                                                 " samples, wanted at least one");
+                                                 " samples; expected at least one");
   }
   setEpoch(0);
 }
 
 void DistributedSampler::resume(const SamplerPosition& position) {
   if (position.samplesDone < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "DistributedSampler cannot start behind " +
+    throw Error(ErrorCode::kInvalidArgument, "DistributedSampler cannot start after " +
                                                  std::to_string(position.samplesDone) +
-                                                 " samples, wanted at least 0");
+                                                 " samples; expected at least 0");
   }
   position_ = {position.epoch, std::min(position.samplesDone, datasetSize_)};
   const std::vector<std::int64_t> samples = order(position_.epoch);

@@ -58,13 +58,13 @@ at::Tensor loadIdx(const std::string& path) {
   if (magic[0] != 0 || magic[1] != 0 || magic[3] == 0) {
     throw Error(ErrorCode::kDataLoss, path + " is not an IDX file: it begins with " +
                                           hexBytes(magic.data(), magic.size()) +
-                                          ", wanted 00 00, the element type and the number of "
+                                          "; expected 00 00, the element type and the number of "
                                           "dimensions");
   }
   if (magic[2] != kUnsignedByte) {
     throw Error(ErrorCode::kInvalidArgument, path + " has elements of the IDX type " +
                                                  hexBytes(&magic[2], 1) +
-                                                 ", wanted 08 (unsigned bytes)");
+                                                 "; expected 08 (unsigned bytes)");
   }
   at::Tensor tensor = at::empty(readShape(file, magic[3]), at::kByte);
   file.readExactly(tensor.data_ptr<std::uint8_t>(), static_cast<std::size_t>(tensor.numel()));

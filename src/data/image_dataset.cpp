@@ -55,7 +55,7 @@ void readCifarBatch(const std::string& path, std::int64_t first, const at::Tenso
     if (*label >= kCifarClasses) {
       throw Error(ErrorCode::kDataLoss, path + " has the label " + std::to_string(*label) +
                                             " at image " + std::to_string(i) +
-                                            ", wanted 0..9; is it CIFAR-10's binary version?");
+                                            "; expected 0..9; is it CIFAR-10's binary version?");
     }
   }
   file.expectEnd();
@@ -68,12 +68,12 @@ ImageDataset::ImageDataset(const at::Tensor& images, const at::Tensor& labels) {
     throw Error(ErrorCode::kInvalidArgument,
                 "images have the shape " + shapeString(images) + " and the type " +
                     at::toString(images.scalar_type()) +
-                    ", wanted (N, H, W) or (N, C, H, W) of unsigned bytes");
+                    "; expected (N, H, W) or (N, C, H, W) of unsigned bytes");
   }
   if (labels.dim() != 1 || labels.size(0) != images.size(0)) {
     throw Error(ErrorCode::kInvalidArgument, "got labels of shape " + shapeString(labels) +
                                                  " for images of shape " + shapeString(images) +
-                                                 ", wanted one label per image");
+                                                 "; expected one label per image");
   }
   images_ = (images.dim() == 3 ? images.unsqueeze(1) : images).contiguous();
   labels_ = labels.to(at::kLong).contiguous();

@@ -21,7 +21,7 @@ void checkCall(const Communicator& communicator, const GatherCall& call) {
   for (const int rank : call.ranks) {
     if (rank < 0 || rank >= communicator.size()) {
       throw Error(ErrorCode::kInvalidArgument, function + ": there is no rank " +
-                                                   std::to_string(rank) + ", want 0 to " +
+                                                   std::to_string(rank) + "; expected 0 to " +
                                                    std::to_string(communicator.size() - 1));
     }
   }

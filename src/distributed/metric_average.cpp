@@ -22,7 +22,7 @@ Contribution decode(const std::string& bytes, std::size_t rank) {
   if (bytes.size() != sizeof contribution) {
     throw Error(ErrorCode::kRankMismatch, "metricAverage: rank " + std::to_string(rank) +
                                               " is in another operation: got " +
-                                              std::to_string(bytes.size()) + " bytes, want " +
+                                              std::to_string(bytes.size()) + " bytes; expected " +
                                               std::to_string(sizeof contribution));
   }
   std::memcpy(&contribution, bytes.data(), sizeof contribution);
@@ -42,7 +42,7 @@ double metricAverage(Communicator& communicator, double sum, double count) {
     if (!std::isfinite(theirs.count) || theirs.count < 0) {
       throw Error(ErrorCode::kInvalidArgument,
                   "metricAverage: the count of rank " + std::to_string(rank) + " is " +
-                      std::to_string(theirs.count) + ", want a finite number, 0 or more");
+                      std::to_string(theirs.count) + "; expected a finite number, 0 or more");
     }
     total.sum += theirs.sum;
     total.count += theirs.count;

@@ -49,7 +49,7 @@ struct MetricLayout {
   bool needsRankValues = false;
 };
 
-/// Where metrics lie in the message of sums: behind the fingerprint, weight and weighted sum of
+/// Where metrics lie in the message of sums: after the fingerprint, weight and weighted sum of
 /// each, then unused places up to the capacity.
 struct SumsMessage {
   static constexpr std::size_t at(std::size_t place) {
@@ -58,7 +58,7 @@ struct SumsMessage {
   static constexpr std::size_t size(std::size_t capacity) { return at(capacity - 1); }
 };
 
-/// Where they lie in the message of moments: behind the fingerprint, which is one itself.
+/// Where they lie in the message of moments: after the fingerprint, which is one itself.
 struct MomentsMessage {
   static constexpr std::size_t at(std::size_t place) { return place + 1; }
   static constexpr std::size_t size(std::size_t capacity) { return capacity; }

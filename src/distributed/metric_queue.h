@@ -15,7 +15,7 @@ namespace steptape::detail {
 
 /// Keeps what addReduced() was given until reduce() takes it, by step.
 ///
-/// Bounded: a program that queues and never reduces is told so instead of filling the memory.
+/// Bounded: a program that queues and never reduces gets an error instead of filling the memory.
 class MetricQueue {
  public:
   static constexpr std::size_t kMaxMetrics = std::size_t{1} << 17;

@@ -24,18 +24,18 @@ void checkArguments(std::string_view tag, const ReducedOptions& options) {
   if (!std::isfinite(options.weight) || options.weight < 0) {
     throw Error(ErrorCode::kInvalidArgument, "addReduced: the weight of '" + std::string(tag) +
                                                  "' is " + std::to_string(options.weight) +
-                                                 ", want a finite number, 0 or more");
+                                                 "; expected a finite number, 0 or more");
   }
   if (options.wallTime && !std::isfinite(*options.wallTime)) {
     throw Error(ErrorCode::kInvalidArgument, "addReduced: the wall time of '" + std::string(tag) +
                                                  "' is " + std::to_string(*options.wallTime) +
-                                                 ", want finite seconds since 1970");
+                                                 "; expected finite seconds since 1970");
   }
   for (const double percentile : options.percentiles) {
     if (!(percentile >= 0 && percentile <= 100)) {
       throw Error(ErrorCode::kInvalidArgument, "addReduced: a percentile of '" + std::string(tag) +
                                                    "' is " + std::to_string(percentile) +
-                                                   ", want 0 to 100");
+                                                   "; expected 0 to 100");
     }
   }
 }
@@ -99,7 +99,7 @@ MetricReducer::Stage MetricReducer::pass(Stage stage) {
       }
       return fitted_ && sentRankValues_ ? Stage::kWait : Stage::kLookWhetherItFits;
     case Stage::kLookWhetherItFits:
-      // Ranks that disagree may differ in whether they look already here; finish() tells all.
+      // Ranks that disagree may also differ in whether they check here; finish() reports it.
       if (!compare()) {
         return Stage::kWait;
       }

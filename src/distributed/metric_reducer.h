@@ -32,7 +32,7 @@ namespace steptape::detail {
 /// Sums are a third of the bytes and need no call per element; moments are needed as soon as a
 /// metric has a minimum, say. Format and capacity change only after an agreement, so they are the
 /// same on all ranks even when their numbers of metrics differ: the ranks always meet in the same
-/// allreduce, and nobody hangs. For the same reason the communicator need not compare the ranks.
+/// allreduce, and no rank hangs. For the same reason the communicator need not compare the ranks.
 ///
 /// In steady state that is the only collective, and start() only looks whether the metrics are
 /// those of the step before: add() has put the message together. Where the schema does not fit, all
@@ -59,13 +59,13 @@ class MetricReducer {
   /// schema does not fit. REQUIRES: nothing is under way. Ends the life of the last results.
   ///
   /// @throws std::bad_alloc where memory is short: the step is under way all the same, and wait()
-  ///         and finish() go on where it stopped, so that no rank waits for this one in vain.
+  ///         and finish() continue where it stopped, so that no rank waits for this one in vain.
   void start(std::int64_t step);
   /// Whether start() was called, and what it began can still be finished.
   bool isUnderWay() const { return isUnderWay_; }
   /// Waits for what is under way. Not a collective: all ranks have started it or will.
   ///
-  /// @return whether the ranks agree; if not, finish() tells how they differ.
+  /// @return whether the ranks agree; if not, finish() reports how they differ.
   bool wait();
   /// Waits for what is under way, whose results then stand below. Collective.
   ///

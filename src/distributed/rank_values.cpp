@@ -22,7 +22,7 @@ void rankValuesAt(const std::vector<std::string>& bytesByRank, std::size_t at,
     if (bytes.size() < (at + 1) * sizeof(RankValue)) {
       throw Error(ErrorCode::kRankMismatch, "reduce: rank " + std::to_string(rank) + " sent " +
                                                 std::to_string(bytes.size()) +
-                                                " bytes of its values, want at least " +
+                                                " bytes of its values; expected at least " +
                                                 std::to_string((at + 1) * sizeof(RankValue)));
     }
     RankValue value{};

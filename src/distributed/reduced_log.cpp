@@ -91,7 +91,7 @@ void ReducedLog::end(const ReducedRuns& runs) noexcept {
                   " metrics were queued by addReduced() and never reduced; they are lost"});
     }
   } catch (...) {
-    // A destructor has nobody left to tell.
+    // A destructor cannot throw.
   }
 }
 

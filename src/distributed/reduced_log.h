@@ -24,7 +24,7 @@ namespace steptape::detail {
 /// Where reduced metrics go.
 struct ReducedRuns {
   SummaryWriter& job;   ///< Gets what all ranks had; not enabled on other ranks than the root.
-  SummaryWriter* rank;  ///< Gets this rank's own means; null: nobody does.
+  SummaryWriter* rank;  ///< Gets this rank's own means; null: no writer does.
 };
 
 /// What DistributedWriter does with metrics: reduces them and writes what comes out, in the same

@@ -27,10 +27,11 @@ constexpr std::array<StatisticSeries, 6> kStatistics{{
 void reportMissing(const MetricTotals& totals, DeferredScalars::Sink& sink) {
   for (std::size_t place = 0; place < totals.layout->size(); ++place) {
     if (!totals.hasValue(place)) {
-      sink.reportOnce("a metric without a value",
-                      "reduce: no rank had a value of '" + totals.layout->metrics[place].tag +
-                          "' at step " + std::to_string(totals.step) +
-                          ", all weights are 0: no point is written. Further ones are not told");
+      sink.reportOnce(
+          "a metric without a value",
+          "reduce: no rank had a value of '" + totals.layout->metrics[place].tag + "' at step " +
+              std::to_string(totals.step) +
+              ", all weights are 0: no point is written. Further cases are not reported");
       return;
     }
   }

@@ -24,7 +24,7 @@ namespace steptape::detail {
 class ReducedScalars {
  public:
   enum class Of {
-    kJob,   ///< All statistics; tells of metrics that no rank had a value of.
+    kJob,   ///< All statistics; reports metrics without a value on any rank.
     kRank,  ///< Means only.
   };
 

@@ -16,7 +16,7 @@ namespace steptape::detail {
 
 /// What a rank has queued for one step, each tag once. Each value goes straight to its place in the
 /// messages of sums and of moments: where a step has the metrics of its layout, the messages are
-/// complete when the last value has come.
+/// complete when the last value has arrived.
 ///
 /// Not thread-safe: one thread at a time.
 class StepMetrics {
@@ -63,7 +63,7 @@ class StepMetrics {
   std::vector<MetricMoments> moments_;  // Neutral in unused places.
   std::vector<std::optional<double>> wallTimes_;
   std::size_t size_ = 0;
-  std::vector<std::uint32_t> added_;  // Tags that the layout lacks; their places are behind it.
+  std::vector<std::uint32_t> added_;  // Tags that the layout lacks; their places follow it.
   // By tag: its position in added_, right only if that position has the tag.
   std::vector<std::uint32_t> positionInAdded_;
 };

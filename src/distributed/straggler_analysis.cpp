@@ -47,7 +47,7 @@ void addSpread(StepBatch* batch, const std::string& prefix, const PartSpread& sp
   const std::string start = prefix + "/" + spread.part.name;
   batch->add(start + "/mean_ms", spread.mean * kMilliseconds);
   batch->add(start + "/max_ms", spread.max * kMilliseconds);
-  // Who waits longest is the fastest; and nobody is blamed for a part that nobody has.
+  // The rank that waits longest is the fastest; parts that took no time have no slowest rank.
   if (spread.part.isWork && spread.max > 0) {
     batch->add(start + "/slowest_rank", spread.slowestRank);
   }

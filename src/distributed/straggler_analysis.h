@@ -29,7 +29,7 @@ struct PartSpread {
 struct StragglerAnalysis {
   std::vector<PartSpread> parts;  ///< As the parts that were given.
   PartSpread work;                ///< The sum of all parts that are work.
-  double slowdown = 1;            ///< Most work / median work; 1 where nobody works.
+  double slowdown = 1;            ///< Most work / median work; 1 if no rank works.
   /// Of the parts that are work, the one in which the slowest rank is most behind the median.
   std::size_t slowestPart = 0;
 };
@@ -45,7 +45,7 @@ STEPTAPE_EXPORT StragglerAnalysis analyzeStragglers(const std::vector<TimedPart>
 /// Adds, as milliseconds and ranks:
 ///
 ///     <prefix>/<part>/mean_ms, max_ms   for each part, and for "work", the sum of those that are
-///     <prefix>/<part>/slowest_rank      of work, unless nobody took any time
+///     <prefix>/<part>/slowest_rank      of work, unless the part took no time
 ///     <prefix>/slowest_rank, slowdown
 STEPTAPE_EXPORT void addStragglers(StepBatch* batch, const std::string& prefix,
                                    const StragglerAnalysis& analysis);

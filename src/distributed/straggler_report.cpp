@@ -18,7 +18,7 @@ const StragglerOptions& checked(const StragglerOptions& options) {
   if (options.everySteps < 1) {
     throw Error(ErrorCode::kInvalidArgument, "StragglerReport: everySteps is " +
                                                  std::to_string(options.everySteps) +
-                                                 ", want 1 or more");
+                                                 "; expected 1 or more");
   }
   if (std::isnan(options.threshold)) {
     throw Error(ErrorCode::kInvalidArgument, "StragglerReport: the threshold is NaN");
@@ -58,7 +58,7 @@ StragglerReport::~StragglerReport() {
   try {
     finish();
   } catch (...) {
-    // A destructor has nobody left to tell; the communicator says it at the next operation.
+    // A destructor cannot throw; the communicator reports the error at the next operation.
   }
 }
 

@@ -70,7 +70,7 @@ void QueuedCollective::advance(MpiGroup& group, bool isTurn, bool areEarlierDeci
   } catch (const Error&) {
     fail(std::current_exception());
   } catch (const std::exception& error) {
-    // No memory, say: the other ranks go on with a collective that this one cannot end.
+    // For example out of memory: the other ranks continue a collective that this one cannot end.
     group.markBroken(call_.describe() + " failed: " + error.what());
     fail(std::current_exception());
   }

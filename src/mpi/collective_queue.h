@@ -20,7 +20,7 @@ namespace steptape::mpi::detail {
 /// A few bytes travel in the comparison of the ranks, in memory of its own. Larger data moves only
 /// after the ranks were found to agree: moved at once, beside the comparison, it would save half a
 /// microsecond on one node; but where ranks disagree, MPI may never end what they have started, and
-/// may write to the caller's memory long after the caller was told and let go.
+/// may write to the caller's memory long after the caller has got the error and released it.
 class QueuedCollective {
  public:
   QueuedCollective(MpiGroup& group, const CollectiveCall& call, std::uint64_t sequence);
@@ -33,7 +33,7 @@ class QueuedCollective {
   /// Ends it with this error.
   void fail(std::exception_ptr failure);
 
-  /// Whether every rank is known to have come: those that are compared have started it, then.
+  /// Whether every rank is known to have arrived: ranks that are compared have started it, then.
   bool haveAllCome() const { return hasEnded_ || (call_.compareRanks && comparison_.isDecided()); }
   bool isDecided() const { return hasEnded_ || !call_.compareRanks || comparison_.isDecided(); }
   bool hasPostedAll() const { return hasPostedAll_; }

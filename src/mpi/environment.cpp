@@ -100,7 +100,7 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
       MPI_Finalize();
     }
     throw Error(ErrorCode::kFailedPrecondition, std::string("mpi::Environment: MPI gives ") +
-                                                    nameOf(threadLevel_) + ", want " +
+                                                    nameOf(threadLevel_) + "; expected " +
                                                     nameOf(options.threadLevel));
   }
 }

@@ -34,7 +34,7 @@ class Broadcast final : public CollectiveStages {
   }
 };
 
-/// The bytes of one round that come from or go to each rank, one behind the other.
+/// The bytes of one round that come from or go to each rank, one after the other.
 struct Round {
   std::vector<int> counts;
   std::vector<int> starts;
@@ -132,7 +132,7 @@ class Allgather final : public CollectiveStages {
 
   std::vector<Head> heads_;
   std::size_t most_ = 0;    // Bytes of the rank that has most.
-  std::size_t offset_ = 0;  // Bytes of each rank that have come or are coming.
+  std::size_t offset_ = 0;  // Bytes of each rank that have arrived or are in flight.
   Round round_;
 };
 

@@ -34,7 +34,7 @@ void requireMpi(const char* caller);
 /// Remembers that an operation of this process will never end: MPI_Finalize would wait for it.
 /// Thread-safe.
 void markStuck(const std::string& why);
-/// What markStuck() was told first; empty if all is well.
+/// The first reason passed to markStuck(); empty if there is none.
 std::string stuckBecause();
 
 /// Lets go of the communicator that world() keeps.

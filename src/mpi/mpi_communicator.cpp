@@ -20,13 +20,13 @@ namespace {
 void checkOptions(const MpiCommunicatorOptions& options, int size) {
   if (options.maxCount < static_cast<std::size_t>(size) || options.maxCount > INT_MAX) {
     throw Error(ErrorCode::kInvalidArgument,
-                "MpiCommunicator: maxCount is " + std::to_string(options.maxCount) + ", want " +
+                "MpiCommunicator: maxCount is " + std::to_string(options.maxCount) + "; expected " +
                     std::to_string(size) + " (one per rank) to " + std::to_string(INT_MAX));
   }
   if (options.ranksPerNode < 0) {
     throw Error(ErrorCode::kInvalidArgument, "MpiCommunicator: ranksPerNode is " +
                                                  std::to_string(options.ranksPerNode) +
-                                                 ", want 1 or more, or 0 for MPI's answer");
+                                                 "; expected 1 or more, or 0 for MPI's answer");
   }
 }
 

@@ -53,8 +53,8 @@ class MpiGroup {
 
   /// @throws Error(kFailedPrecondition) if a collective cannot succeed any more.
   void checkUsable(const CollectiveCall& call) const;
-  /// @throws Error(kIoError) with MPI's text, or Error(kRankMismatch) if MPI tells of unequal
-  ///         sizes, and marks the group broken, unless `mpiResult` tells of success.
+  /// @throws Error(kIoError) with MPI's text, or Error(kRankMismatch) if MPI reports unequal
+  ///         sizes, and marks the group broken, unless `mpiResult` is a success.
   void check(int mpiResult, const CollectiveCall& call);
 
   /// From now on every collective fails.

@@ -62,7 +62,7 @@ MPI_Op mpiOp(ReduceOp op, DType dtype) {
   return isBool ? MPI_LOR : MPI_SUM;
 }
 
-/// What an MPI reduction is told of the elements.
+/// Describes the elements to an MPI reduction.
 struct ElementType {
   MPI_Datatype type;
   MPI_Op op;

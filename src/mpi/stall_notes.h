@@ -15,7 +15,7 @@ namespace steptape::mpi::detail {
 ///
 /// A rank that has waited for long tells all others up to which collective it has come; those that
 /// wait too answer in the same way. Who is not heard of does not wait: it computes, hangs or is
-/// gone. A rank that comes late finds the notes and takes them in.
+/// gone. A late rank finds the notes and reads them.
 class StallNotes {
  public:
   explicit StallNotes(std::shared_ptr<MpiGroup> group) : group_(std::move(group)) {}
@@ -28,9 +28,9 @@ class StallNotes {
   void announce(std::uint64_t latest, std::uint64_t awaited, const CollectiveCall& call);
   /// As announce(), but only if another rank has asked since by telling of itself.
   void answer(std::uint64_t latest, std::uint64_t awaited, const CollectiveCall& call);
-  /// Takes in the notes that have come.
+  /// Reads the notes that have arrived.
   void takeIn(const CollectiveCall& call);
-  /// The ranks that have not told of coming to collective `sequence`, each with what it waits in
+  /// The ranks that have not announced collective `sequence`, each with what it waits in
   /// where that is known: "rank 3 (node7), rank 4 (node7) which is in barrier"; may be empty.
   std::string missing(std::uint64_t sequence) const;
 

@@ -28,7 +28,7 @@ std::string modulePath(const std::string& node) {
   return path;
 }
 
-/// By node: the first call behind it of a node that is known, else `end`.
+/// By node: the first call after it of a node that is known, else `end`.
 std::vector<std::size_t> limitsOf(const CallsOfNodes& known, std::size_t pass, std::size_t end) {
   std::vector<std::size_t> limits(known.size());
   for (std::size_t node = known.size(); node > 0; --node) {

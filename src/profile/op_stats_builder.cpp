@@ -98,7 +98,7 @@ void OpStatsBuilder::add(const SpanBatch& batch) {
     return;
   }
   State::OpenTicks& open = state_->openTicks[batch.threadId];
-  // Lost records lie just before or just behind this batch. Among them may be parents: what was
+  // Lost records lie just before or just after this batch. Among them may be parents: what was
   // booked for them must not be taken from the next span at their depth.
   if (batch.dropped != 0) {
     open.clear();

@@ -15,9 +15,8 @@ namespace steptape::detail {
 /// What a recorded step costs is known after it: its spans, at what one costs in a loop of them. In
 /// a program at work it is several times that, since the caches are full of other things; so steps
 /// are also compared with those that were not recorded, of which there is always one in eight, and
-/// every second one in the beginning. The larger figure counts. What nobody sees is what recording
-/// leaves to the steps behind it, such as caches full of records; so the aim is four fifths of the
-/// share.
+/// every second one in the beginning. The larger figure counts. The cost of recording for later
+/// steps, such as caches full of records, is not measured; so the aim is four fifths of the share.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class OverheadGovernor {

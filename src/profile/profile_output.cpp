@@ -95,7 +95,7 @@ void ProfileOutput::process(const FinishedWindow& window, const TraceOrigin& ori
   attempt([&] { writeNow(window, trace); });
 }
 
-/// Nothing if nobody asks for it.
+/// Empty if it is not requested.
 std::optional<Trace> ProfileOutput::traceOf(const FinishedWindow& window,
                                             const TraceOrigin& origin) const {
   const bool isAskedFor = ownWriter_ || options_.writer != nullptr || wantsFiles() ||
@@ -161,7 +161,7 @@ void ProfileOutput::writeNow(const RankExchange::Window& window) {
   std::vector<RankProfile> ranks;
   for (const std::string& found : window.byRank) {
     if (found.empty()) {
-      return;  // that rank has told why
+      return;  // that rank has reported why
     }
     ranks.push_back(decodeRankProfile(found));
   }
@@ -230,7 +230,7 @@ void ProfileOutput::report(const Status& status) const noexcept {
     try {
       options_.onError(status);
     } catch (...) {
-      // It must not throw; where it does, such as for lack of memory, the training goes on.
+      // It must not throw; where it does, such as for lack of memory, the training continues.
     }
   } else {
     std::fprintf(stderr, "steptape: %s\n", status.message().c_str());

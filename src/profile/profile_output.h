@@ -45,7 +45,7 @@ class ProfileOutput {
   /// Notes that a window was lost for lack of memory.
   void lose() noexcept;
 
-  /// Tells of what cannot be recorded, unless it was told of before; does nothing if it is empty.
+  /// Reports what cannot be recorded, unless it was reported before; does nothing if it is empty.
   void reportOnce(const std::string& what);
 
   /// Returns once everything is written.

@@ -62,7 +62,7 @@ std::string ProfileSessionDirectory::unfinished(const std::string& session) cons
 
 Status ProfileSessionDirectory::write(const std::string& session, const Trace& trace,
                                       const XPlaneOptions& options) {
-  Status earlier = finish(std::chrono::milliseconds(0));  // all ranks have come further
+  Status earlier = finish(std::chrono::milliseconds(0));  // all ranks have advanced
   if (!earlier.ok()) {
     return earlier;
   }

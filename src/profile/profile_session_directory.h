@@ -13,7 +13,7 @@
 
 namespace steptape::detail {
 
-/// A name for a session that begins: profileSessionName(), with a number behind it where this
+/// A name for a session that begins: profileSessionName(), with a number after it where this
 /// process gave that name before.
 ///
 /// @threads Thread-safe.

@@ -16,7 +16,7 @@
 
 namespace steptape::detail {
 
-/// Says behind which steps a profile begins and ends, see ProfilerTrigger.
+/// Decides after which steps a profile begins and ends, see ProfilerTrigger.
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class STEPTAPE_EXPORT ProfileTrigger {
@@ -30,7 +30,7 @@ class STEPTAPE_EXPORT ProfileTrigger {
   /// No more steps are made; not collective.
   void disarm() { agreement_.reset(); }
 
-  /// To be called behind each step while it is armed. Collective.
+  /// To be called after each step while it is armed. Collective.
   ///
   /// @return what to do now; never kBegin while a profile is made, or kEnd while none is.
   TriggerWish endStep(bool isProfiling);

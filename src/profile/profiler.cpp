@@ -150,7 +150,7 @@ class Profiler::Impl {
     return options;
   }
 
-  /// Null where there is nobody to exchange with, or the root does not log. Collective.
+  /// Null if there is no other rank, or the root does not log. Collective.
   static std::unique_ptr<detail::RankExchange> makeExchange(const ProfilerOptions& options) {
     const std::shared_ptr<Communicator>& ranks = options.communicator;
     if (ranks == nullptr || ranks->size() == 1) {
@@ -337,9 +337,9 @@ class Profiler::Impl {
   std::int64_t stepsPassed_ = 0;                      // in the open window
   std::uint64_t stepStartTicks_ = 0;
   std::uint64_t ownStartTicks_ = 0;  // of what is done here between steps of a window
-  std::uint64_t ownTicks_ = 0;       // taken by that, since the governor was told
+  std::uint64_t ownTicks_ = 0;       // taken by that, since the last report to the governor
   std::uint64_t recordsBefore_ = 0;  // the step
-  double threadNanos_ = 0.0;         // of the recorder's thread, as far as the governor was told
+  double threadNanos_ = 0.0;         // of the recorder's thread, as reported to the governor
 
   Mutex finishedMutex_;
   std::optional<OpProfile> finished_ STEPTAPE_GUARDED_BY(finishedMutex_);  // the latest window

@@ -18,14 +18,14 @@ namespace steptape::detail {
 /// Brings to the root what each rank finds in a window, beside the training.
 ///
 /// A rank's own thread makes it, and is ready at a moment of its own. For that no rank waits:
-/// behind each step the ranks ask each other how many windows are ready everywhere, and when some
+/// after each step the ranks ask each other how many windows are ready everywhere, and when some
 /// are, these travel.
 ///
-///     behind step n      begins an allreduce: how many are ready?
-///     behind step n + 1  ends it, which has had a step's time, and begins an exchange of those
-///     behind step n + 2  ends that: the root has them
+///     after step n       begins an allreduce: how many are ready?
+///     after step n + 1   ends it, which has had a step's time, and begins an exchange of those
+///     after step n + 2   ends that: the root has them
 ///
-/// Every rank begins and ends the same operations behind the same steps, in the job's own order. So
+/// Every rank begins and ends the same operations after the same steps, in the job's own order. So
 /// a rank that ends by an exception, and waits for what it has begun, waits for nothing that the
 /// others would not begin before they miss it.
 ///
@@ -47,12 +47,12 @@ class RankExchange {
   /// REQUIRES: expect() was called for that window.
   void provide(std::string found) noexcept;
 
-  /// Moves the exchange on, behind each step. Collective; does nothing while no window is missing.
+  /// Advances the exchange, after each step. Collective; does nothing while no window is missing.
   ///
-  /// @return what has come since the last call, in order; empty on other ranks than the root.
+  /// @return what has arrived since the last call, in order; empty on other ranks than the root.
   /// @throws as a collective.
   std::vector<Window> advance();
-  /// Returns once every window has come. Collective. REQUIRES: provide() was called for all.
+  /// Returns once every window has arrived. Collective. REQUIRES: provide() was called for all.
   std::vector<Window> finish();
 
  private:

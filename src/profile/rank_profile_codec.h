@@ -9,7 +9,7 @@
 namespace steptape::detail {
 
 // A RankProfile on its way to another process of the same program. Shapes and modules of its
-// operators stay behind: the operators of a window are told apart by name and kind only.
+// operators are not sent: the operators of a window are distinguished by name and kind only.
 
 std::string encodeRankProfile(const RankProfile& rank);
 

@@ -42,9 +42,8 @@ void ProfilerSchedule::check() const {
                                                          {"repeat", repeat}};
   for (const auto& [name, value] : fields) {
     if (value < 0) {
-      throw Error(ErrorCode::kInvalidArgument, std::string("ProfilerSchedule::") + name +
-                                                   " must be 0 or more, got " +
-                                                   std::to_string(value));
+      throw Error(ErrorCode::kInvalidArgument, std::string("ProfilerSchedule::") + name + ": got " +
+                                                   std::to_string(value) + "; expected 0 or more");
     }
   }
 }

@@ -33,7 +33,7 @@ struct OpenSpan {
   std::int64_t inChildren = 0;
 };
 
-/// Goes through the spans of a thread as they open and close. Detached ones are told of as if they
+/// Goes through the spans of a thread as they open and close. Detached ones are reported as if they
 /// were alone.
 ///
 /// @param onSpan Called when a span closes: its index, its time without its children's, and those

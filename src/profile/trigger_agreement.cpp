@@ -21,8 +21,8 @@ constexpr const char* kWho = "ProfilerOptions::trigger";
 
 }  // namespace
 
-/// Written by one rank. Two rounds are kept: who tells in a round has read the one before it, and
-/// so knows that all others have read the one before that.
+/// Written by one rank. Two rounds are kept: a rank that writes in round n has read round n - 1, so
+/// it knows that all others have read round n - 2.
 struct alignas(64) TriggerAgreement::Slot {
   std::atomic<std::uint64_t> rounds;
   std::atomic<std::uint64_t> hasLeft;
@@ -109,12 +109,12 @@ std::optional<TriggerAgreement::Told> TriggerAgreement::readNode() {
   return greatest;
 }
 
-/// Waits for a rank until it has told in the latest round. @return false if it never will.
+/// Waits until a rank has written in the latest round. @return false if it never will.
 bool TriggerAgreement::hasTold(const Slot& slot) {
   const auto isThere = [&] { return slot.rounds.load(std::memory_order_acquire) >= round_; };
   PollPause pause(ranks_->timeout());
   while (!isThere()) {
-    // A rank may leave right after it has told.
+    // A rank may leave right after it has written.
     if (slot.hasLeft.load(std::memory_order_acquire) != 0 || !pause.next()) {
       return isThere();
     }

@@ -14,19 +14,19 @@ namespace steptape::detail {
 /// What a trigger asks for. Of what several ranks ask for the greatest counts.
 enum class TriggerWish : std::uint8_t { kNone, kBegin, kEnd };
 
-/// Lets all ranks follow a wish behind the same step, although it comes to one of them only.
+/// Lets all ranks follow a request after the same step, although only one of them receives it.
 ///
 /// They ask each other about five times a second, or every 256 steps where those are short, in
 /// steps that all of them know: how far the next such step is follows from how long the slowest
 /// rank's steps take, and is agreed on with the wishes.
 ///
 ///     step        100              110
-///     rank 0      tells            reads what was told in step 100, tells
-///     rank 1        tells          the same
+///     rank 0      writes           reads what was written in step 100, writes
+///     rank 1        writes         the same
 ///
-/// Ranks of one node tell each other through memory that they share. A wish is followed when the
-/// next round is read, so that nobody waits unless a rank is a whole round behind. Ranks of several
-/// nodes make an allreduce.
+/// Ranks of one node communicate through shared memory. A request is followed when the next round
+/// is read, so no rank waits unless another is a whole round late. Ranks of several nodes make an
+/// allreduce.
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 /// @cost    Of the steps between: a nanosecond. Of a round on one node: about a microsecond; else
@@ -40,7 +40,7 @@ class STEPTAPE_EXPORT TriggerAgreement {
   TriggerAgreement(const TriggerAgreement&) = delete;
   TriggerAgreement& operator=(const TriggerAgreement&) = delete;
 
-  /// To be called behind every step, with what this rank wants until it was followed.
+  /// To be called after every step, with this rank's request until it was followed.
   ///
   /// @return what to do now, the same on all ranks.
   /// @throws across nodes as Communicator::allreduce().
@@ -54,7 +54,7 @@ class STEPTAPE_EXPORT TriggerAgreement {
 
  private:
   struct Slot;
-  /// What a rank tells in a round; of all ranks the greatest of each.
+  /// What a rank writes in a round; the largest of all ranks is used.
   struct Told {
     TriggerWish wish = TriggerWish::kNone;
     std::int64_t nanosPerStep = 0;
@@ -69,7 +69,7 @@ class STEPTAPE_EXPORT TriggerAgreement {
   std::shared_ptr<Communicator> ranks_;
   std::shared_ptr<NodeMemory> memory_;  // null: ranks of several nodes
   Slot* slots_ = nullptr;               // of each rank, in memory_
-  std::uint64_t round_ = 0;             // rounds that this rank has told in
+  std::uint64_t round_ = 0;             // rounds that this rank has written in
   bool isOver_ = false;
   std::int64_t step_ = 0;
   std::int64_t nextRound_ = 1;

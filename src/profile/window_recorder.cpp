@@ -64,7 +64,7 @@ void WindowRecorder::open(WindowStart start) {
 void WindowRecorder::mark(Change change, std::int64_t step, const WindowEnd& end) {
   const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
   const MutexLock lock(markMutex_);
-  // Inside of the lock, so that whoever takes the marks knows that those to come are later.
+  // Inside of the lock, so that the reader of the marks knows that further ones are later.
   marks_.push_back({change, readTicks(), step, threadId, end});
   isClosing_ |= change == Change::kClose;
 }
@@ -180,8 +180,8 @@ void WindowRecorder::drain() {
       now = readTicks();
     }
   }
-  // After the marks: all records that lie before one of them are found. Those behind `now` may lie
-  // behind marks that are still to come, and wait for them.
+  // After the marks: all records that lie before one of them are found. Those after `now` may lie
+  // after marks that are still to come, and wait for them.
   collector_.drain([&](const SpanBatch& batch) STEPTAPE_REQUIRES(windowMutex_) {
     std::vector<SpanRecord> records;
     if (!spareRecords_.empty()) {

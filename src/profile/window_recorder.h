@@ -43,7 +43,7 @@ struct FinishedWindow {
   std::uint64_t endTicks;
   TickConverter converter;
   std::int64_t step;  ///< See WindowEnd.
-  WindowStart start;  ///< As open() was told.
+  WindowStart start;  ///< As passed to open().
 };
 
 /// Empties the rings of all threads into windows of time, on a thread of its own:
@@ -72,7 +72,7 @@ class WindowRecorder {
 
   /// @throws as SpanCollector.
   WindowRecorder(const Options& options, OnFinished onFinished, OnLost onLost);
-  /// Returns once all closed windows have been told of; what one that is open has is thrown away.
+  /// Returns once all closed windows have been reported; the records of an open one are discarded.
   ~WindowRecorder();
   WindowRecorder(const WindowRecorder&) = delete;
   WindowRecorder& operator=(const WindowRecorder&) = delete;
@@ -100,7 +100,7 @@ class WindowRecorder {
   double threadNanos() const noexcept { return threadNanos_.load(std::memory_order_relaxed); }
 
   /// Returns once everything that was recorded before is in its window, and closed windows have
-  /// been told of.
+  /// been reported.
   ///
   /// @return what the open window has so far; empty if none is open.
   std::optional<OpProfile> current();

@@ -21,7 +21,7 @@ constexpr double kPi = 3.14159265358979323846;
 
 void checkNotNegative(double value, const std::string& what) {
   if (!(value >= 0) || std::isinf(value)) {
-    reject("got " + what + " of " + std::to_string(value) + ", wanted a number of at least 0");
+    reject("got " + what + " of " + std::to_string(value) + "; expected a number of at least 0");
   }
 }
 
@@ -43,18 +43,18 @@ void checkOptions(const LearningRateOptions& options) {
   const auto descent = std::adjacent_find(options.milestones.begin(), options.milestones.end(),
                                           [](double a, double b) { return a >= b; });
   if (descent != options.milestones.end()) {
-    reject("got the milestone " + std::to_string(descent[1]) + " behind " +
-           std::to_string(descent[0]) + ", wanted ascending ones");
+    reject("got the milestone " + std::to_string(descent[1]) + " after " +
+           std::to_string(descent[0]) + "; expected ascending ones");
   }
   if (options.cosineEpochs == 0) {
     return;
   }
   if (!options.milestones.empty()) {
-    reject("got milestones and a cosine, wanted one of them");
+    reject("got milestones and a cosine; expected one of them");
   }
   if (options.cosineEpochs <= options.warmUpEpochs) {
     reject("got a cosine that ends at epoch " + std::to_string(options.cosineEpochs) +
-           ", wanted an end behind the warm-up of " + std::to_string(options.warmUpEpochs) +
+           "; expected an end after the warm-up of " + std::to_string(options.warmUpEpochs) +
            " epochs");
   }
 }
@@ -90,7 +90,7 @@ LearningRateSchedule::LearningRateSchedule(const torch::optim::Optimizer& optimi
 double LearningRateSchedule::rate(double epoch, std::size_t group) const {
   checkNotNegative(epoch, "an epoch");
   if (group >= baseRates_.size()) {
-    reject("got group " + std::to_string(group) + ", wanted one of " +
+    reject("got group " + std::to_string(group) + "; expected one of " +
            std::to_string(baseRates_.size()));
   }
   const double base = baseRates_[group];
@@ -121,7 +121,7 @@ void LearningRateSchedule::apply(torch::optim::Optimizer& optimizer, double epoc
 
 void LearningRateSchedule::setBaseRates(std::vector<double> baseRates) {
   if (baseRates.size() != baseRates_.size()) {
-    reject("got " + std::to_string(baseRates.size()) + " base rates, wanted " +
+    reject("got " + std::to_string(baseRates.size()) + " base rates; expected " +
            std::to_string(baseRates_.size()));
   }
   checkRates(baseRates);

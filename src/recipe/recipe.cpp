@@ -17,9 +17,9 @@
 namespace steptape {
 void scaleLearningRate(torch::optim::Optimizer& optimizer, double factor) {
   if (!(factor > 0)) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "cannot scale a learning rate by " + std::to_string(factor) + ", wanted a positive factor");
+    throw Error(ErrorCode::kInvalidArgument, "cannot scale a learning rate by " +
+                                                 std::to_string(factor) +
+                                                 "; expected a positive factor");
   }
   for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
     group.options().set_lr(group.options().get_lr() * factor);
@@ -40,7 +40,7 @@ c10::Device deviceForLocalRank(int localRank, int deviceCount) {
   if (localRank < 0 || deviceCount < 0) {
     throw Error(ErrorCode::kInvalidArgument, "got the local rank " + std::to_string(localRank) +
                                                  " and " + std::to_string(deviceCount) +
-                                                 " devices, wanted no negative numbers");
+                                                 " devices; expected no negative numbers");
   }
   if (deviceCount == 0) {
     return {c10::kCPU};

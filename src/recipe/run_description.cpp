@@ -35,7 +35,7 @@ constexpr std::array<const char*, 10> kThreadVariables = {
     "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES",    "OMP_WAIT_POLICY", "OMP_DYNAMIC",
     "KMP_AFFINITY",    "KMP_BLOCKTIME", "KMP_HW_SUBSET", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"};
 
-/// What a rank tells the others, line by line; behind these, the values of kThreadVariables.
+/// What a rank sends to the others, line by line; then the values of kThreadVariables.
 enum Fact : std::size_t {
   kHost,
   kThreads,

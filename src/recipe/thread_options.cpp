@@ -86,7 +86,7 @@ void checkNotNegative(int threads) {
   if (threads < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "got " + std::to_string(threads) +
-                    " threads, wanted a positive number, or 0 for the default");
+                    " threads; expected a positive number, or 0 for the default");
   }
 }
 

@@ -13,9 +13,9 @@ constexpr std::size_t kMaxRecordsPerThread = std::size_t{1} << 26;
 
 std::size_t ringCapacity(std::size_t recordsPerThread) {
   if (recordsPerThread == 0 || recordsPerThread > kMaxRecordsPerThread) {
-    throw Error(ErrorCode::kInvalidArgument, "recordsPerThread must be 1 to " +
-                                                 std::to_string(kMaxRecordsPerThread) + ", got " +
-                                                 std::to_string(recordsPerThread));
+    throw Error(ErrorCode::kInvalidArgument,
+                "ProfilerOptions::recordsPerThread: got " + std::to_string(recordsPerThread) +
+                    "; expected 1 to " + std::to_string(kMaxRecordsPerThread));
   }
   std::size_t capacity = 1;
   while (capacity < recordsPerThread) {

@@ -15,7 +15,7 @@ constexpr std::uint32_t kZoneListenerBit = std::uint32_t{1} << 31;
 /// Makes `session` the one that zones record into and leaves listeners alone.
 void setZoneSession(std::uint32_t session) noexcept;
 
-/// Is told of the zones of one thread.
+/// Receives the zones of one thread.
 class ZoneListener {
  public:
   virtual void onZoneBegin(const char* name) noexcept = 0;
@@ -29,7 +29,7 @@ class ZoneListener {
 /// The listener of the calling thread; null if there is none.
 ZoneListener* zoneListener() noexcept;
 
-/// Lets `listener` be told of the zones that the calling thread enters and leaves while this lives,
+/// Reports to `listener` the zones that the calling thread enters and leaves during its lifetime,
 /// whether a profiler records them or not. The innermost object of a thread is the one that counts.
 ///
 /// @threads Lives and dies on one thread.

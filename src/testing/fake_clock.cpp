@@ -11,7 +11,7 @@ void FakeClock::advance(std::chrono::nanoseconds duration) {
   if (duration.count() < 0) {
     throw Error(ErrorCode::kInvalidArgument, "FakeClock::advance: got " +
                                                  std::to_string(duration.count()) +
-                                                 " ns, want 0 or more; use setWallSeconds()");
+                                                 " ns; expected 0 or more; use setWallSeconds()");
   }
   steadyNanos_ += duration.count();
   const double seconds = std::chrono::duration<double>(duration).count();

@@ -17,12 +17,12 @@ namespace {
 void checkCounts(int count, const RunRanksOptions& options) {
   if (count < 1) {
     throw Error(ErrorCode::kInvalidArgument,
-                "runRanks: got " + std::to_string(count) + " ranks, want at least 1");
+                "runRanks: got " + std::to_string(count) + " ranks; expected at least 1");
   }
   if (options.ranksPerNode < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "runRanks: got " + std::to_string(options.ranksPerNode) +
-                    " ranks per node, want 1 or more, or 0 for all on one node");
+                    " ranks per node; expected 1 or more, or 0 for all on one node");
   }
 }
 

@@ -36,7 +36,7 @@ void ThreadCollective::wait() {
   try {
     waitOrGiveUp();
   } catch (const std::bad_alloc&) {
-    group_->breakUp();  // nobody may carry out what this rank no longer waits for
+    group_->breakUp();  // no rank may perform what this rank no longer waits for
     throw;
   }
 }

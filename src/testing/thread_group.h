@@ -18,8 +18,8 @@ namespace steptape::testing {
 
 /// Where the ranks of a ThreadCommunicator meet.
 ///
-/// Each collective is one meeting. A rank that comes leaves its part and goes on; the last one to
-/// come carries the collective out for all, reading and writing the memory of all, and the others
+/// Each collective is one meeting. A rank that arrives stores its part and continues. The last rank
+/// to arrive performs the collective for all, reading and writing the memory of all; the others
 /// find it done.
 ///
 /// Thread-safe.

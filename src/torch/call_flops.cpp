@@ -33,7 +33,7 @@ double product(const Shape& shape, std::size_t from = 0) {
   return elements;
 }
 
-/// Of a product of matrices, or of batches of them, at `first` and behind it.
+/// Of a product of matrices, or of batches of them, at `first` and after it.
 double matrixProduct(Inputs inputs, std::size_t first) {
   const Shape a = shapeOf(inputs, first);
   const Shape b = shapeOf(inputs, first + 1);

@@ -34,10 +34,10 @@ class EventArrival final : public TensorArrival {
 
  private:
   const c10::Event done_;
-  const at::Tensor source_;  // its memory may be given to nobody else before the copy is made
+  const at::Tensor source_;  // its memory must not be reused before the copy is made
 };
 
-/// The copy engine writes to page-locked memory only while the caller goes on.
+/// The copy engine writes to page-locked memory only while the caller continues.
 at::Tensor emptyInMainMemory(const at::Tensor& like) {
   return at::empty(like.sizes(),
                    like.options().device(at::kCPU).pinned_memory(like.device().is_cuda()));

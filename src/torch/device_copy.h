@@ -29,8 +29,8 @@ class DeviceCopier {
   /// Whether reading the tensor would wait for a device's queue, and copy() can do better.
   virtual bool canCopy(const at::Tensor& tensor) const;
 
-  /// Queues a copy behind the work that the calling thread has queued on the tensor's device, and
-  /// an event behind the copy. What the thread queues later, such as the next step's update in
+  /// Queues a copy after the work that the calling thread has queued on the tensor's device, and
+  /// an event after the copy. What the thread queues later, such as the next step's update in
   /// place, changes nothing of it.
   ///
   /// The tensor's memory is kept until the copy has been made.

@@ -121,7 +121,7 @@ class DeviceTimer::StreamSpans {
     if (waits) {
       call.stop.synchronize();
     } else if (!call.stop.query()) {
-      isBehind_ = true;  // and so is all that comes behind on this stream
+      isBehind_ = true;  // and so is all that follows on this stream
       return false;
     }
     // The clocks were compared with some microseconds of doubt: nothing runs before its launch.

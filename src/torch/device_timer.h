@@ -20,7 +20,7 @@
 
 namespace steptape {
 
-/// Times what operators do on a device, by an event on their stream before them and one behind:
+/// Times what operators do on a device, by one event on their stream before them and one after:
 ///
 ///     host     begin ──── end                              take()
 ///     stream     ...busy... ┃start ▓▓▓▓▓▓▓▓▓▓▓▓ stop┃        reads what both events say

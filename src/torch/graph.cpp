@@ -143,7 +143,7 @@ std::vector<std::string> matchArguments(const torch::jit::Module& module, const 
     arguments->push_back(*value);
   }
   if (arguments->size() != names.size()) {
-    refuse(tree.root, "got " + std::to_string(arguments->size()) + " arguments, wanted " +
+    refuse(tree.root, "got " + std::to_string(arguments->size()) + " arguments; expected " +
                           std::to_string(names.size()) + " for forward()");
   }
   return names;

@@ -33,7 +33,7 @@ class Inliner {
   }
 
  private:
-  /// @return the node to go on with.
+  /// @return the node to continue with.
   jit::Node* step(jit::Node* node) {
     for (jit::Block* inner : node->blocks()) {
       run(inner);

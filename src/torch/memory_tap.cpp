@@ -51,7 +51,7 @@ class MemoryTap::Guard {
 MemoryTap::MemoryTap() {
   if (c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE) != nullptr) {
     problem_ =
-        "memory is not recorded: another profiler of LibTorch is told of it on this thread; stop "
+        "memory is not recorded: another profiler of LibTorch records it on this thread; stop "
         "it "
         "first";
     return;

@@ -17,7 +17,7 @@ class MemoryTap {
   MemoryTap(const MemoryTap&) = delete;
   MemoryTap& operator=(const MemoryTap&) = delete;
 
-  /// Why nothing is recorded; empty if it is: LibTorch tells one profiler of each thread.
+  /// Why nothing is recorded; empty if it is: LibTorch reports to one profiler per thread.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -63,9 +63,9 @@ class OperatorSource final : public detail::SpanSource {
         sampling_(options.operatorSampling),
         withMemory_(options.memory) {
     if (hook_ == nullptr) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "OpProfilerOptions::operatorSampling must be 1, 10, 100 or 1000, got " +
-                      std::to_string(options.operatorSampling));
+      throw Error(ErrorCode::kInvalidArgument, "OpProfilerOptions::operatorSampling: got " +
+                                                   std::to_string(options.operatorSampling) +
+                                                   "; expected 1, 10, 100 or 1000");
     }
     learnSchemaNames();
   }

@@ -46,7 +46,7 @@ extern std::atomic<const AddressTable*> schemaNames;
 /// The span name of an operator by the address of its schema's name.
 ///
 /// LibTorch hands hooks a pointer to the name. For a registered operator it is always the same one,
-/// so that the address alone tells the operator, without a look at the text.
+/// so that the address alone identifies the operator, without a look at the text.
 ///
 /// @return 0 for any other text.
 /// @threads Thread-safe, without a lock.

@@ -45,7 +45,7 @@ std::optional<DType> dtypeOfTensor(const at::Tensor& tensor) {
 void requireDefined(const at::Tensor& tensor) {
   if (!tensor.defined()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "got an undefined at::Tensor, wanted one with a value; a parameter has no grad() "
+                "got an undefined at::Tensor; expected one with a value; a parameter has no grad() "
                 "before the first backward()");
   }
 }
@@ -93,12 +93,12 @@ void requireRealScalar(const at::Tensor& tensor) {
   requireDefined(tensor);
   if (tensor.numel() != 1) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a scalar must be a tensor of one element, got shape " + shapeString(tensor));
+                "scalar: got a tensor of shape " + shapeString(tensor) + "; expected one element");
   }
   if (tensor.is_complex()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::string("a scalar must be real, got a tensor of ") +
-                    c10::toString(tensor.scalar_type()));
+    throw Error(ErrorCode::kInvalidArgument, std::string("scalar: got a tensor of type ") +
+                                                 c10::toString(tensor.scalar_type()) +
+                                                 "; expected a real type");
   }
 }
 

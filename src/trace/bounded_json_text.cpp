@@ -195,7 +195,7 @@ bool BoundedJsonText::mayEndBefore(char byte) const {
   return byte != '"' && !isUtf8Continuation(byte) && !isHalfPair_;
 }
 
-/// @param byte In: the first one of those to leave out. Out: the first one behind the blanks.
+/// @param byte In: the first one of those to leave out. Out: the first one after the blanks.
 /// @return false at the end of the file.
 bool BoundedJsonText::skipBlanks(char* byte) {
   while (isBlank(*byte)) {
@@ -207,7 +207,7 @@ bool BoundedJsonText::skipBlanks(char* byte) {
   return true;
 }
 
-/// Goes behind the string, whose end is then to pass on.
+/// Skips the string, whose end is reported next.
 /// @return false at the end of the file.
 bool BoundedJsonText::skipString(char byte) {
   for (bool isEscaped = false; isEscaped || byte != '"';) {

@@ -59,7 +59,7 @@ class BoundedJsonText {
   static Iterator end() { return Iterator(); }
 
   /// Whether the string that was passed on last is a mark: an element of an array that the file
-  /// does not have. Each mark is told once.
+  /// does not have. Each mark is reported once.
   bool takeMark() { return std::exchange(isMark_, false); }
 
   /// How many bytes more the file has than were passed on, up to the last one of these; negative

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMaxValueBytes = BoundedJsonText::kMaxStringBytes;  // of an array or object
 constexpr std::size_t kMaxMembersBytes = std::size_t{1} << 22;  // of the file, or of an event
 
-/// What nlohmann-json tells of a text, put together again to values.
+/// Builds values from the events of nlohmann-json's parser.
 class JsonListener {
  public:
   virtual ~JsonListener() = default;
@@ -119,14 +119,14 @@ class JsonListener {
     }
   }
   void separate() {
-    constexpr std::string_view kNothingBefore = "[{ ";  // the blank is the one behind a colon
+    constexpr std::string_view kNothingBefore = "[{ ";  // the blank after a colon
     if (!whole_.text.empty() && kNothingBefore.find(whole_.text.back()) == std::string::npos) {
       append(", ");
     }
   }
 
   std::string key_;
-  JsonValue whole_;         // an object or array that nobody enters
+  JsonValue whole_;         // an object or array that is not entered
   std::size_t depth_ = 0;   // in it
   bool isTooLong_ = false;  // for whole_, which then lacks its end
 };

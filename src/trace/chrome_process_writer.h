@@ -35,7 +35,7 @@ struct ChromeFileState {
 
 /// Writes the events of one process.
 ///
-/// An event is closed by the one behind it: each begins with the brace that ends the one before, so
+/// An event is closed by the next one: each begins with the brace that ends the one before, so
 /// that the brace becomes part of a phrase. REQUIRES: an open event in front; leaves one open.
 class ChromeProcessWriter {
  public:

@@ -45,7 +45,7 @@ std::int64_t timeOr0(std::optional<std::int64_t> nanos) {
   return nanos && *nanos >= 0 && *nanos <= kMaxNanos ? *nanos : 0;
 }
 
-/// The number behind `prefix`, if `text` is just that.
+/// The number after `prefix`, if `text` is just that.
 std::optional<std::int64_t> numberBehind(std::string_view prefix, std::string_view text) {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();

@@ -29,7 +29,7 @@ struct ChromeTraceOptions {
 /// @param processes Not empty. Of a single one pid and ranks are its own; of several, the pid is
 ///                  the rank, or a number that is free if two have the same rank.
 /// @return kIoError with the path and the system's reason, kInvalidArgument if there is no process;
-///         nothing is left behind then.
+///         no file remains then.
 /// @threads Thread-safe.
 /// @cost   About 0.15 us an event on a current core, compressed or not. Memory of some MiB, and 40
 ///         bytes for each span that has a sequence number, whatever else is in the trace.

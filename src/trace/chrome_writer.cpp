@@ -24,7 +24,7 @@ using detail::PhraseText;
 /// The whole file's members that its first process is asked for, as tools that look at them know of
 /// one process only.
 ///
-/// HolisticTraceAnalysis looks for the rank line by line, and wants the blank in front of it.
+/// HolisticTraceAnalysis looks for the rank line by line, and needs the blank before it.
 std::string headText(const std::string& path, ArrayView<const Trace> processes,
                      std::int64_t baseNanos) {
   const Trace& first = processes[0];
@@ -64,7 +64,7 @@ void writeEvents(const std::string& path, ArrayView<const Trace> processes, Phra
   for (const Trace& trace : processes) {
     pids.push_back(file.takeProcessId(isOnly ? trace.processId : trace.rank));
   }
-  // ChromeProcessWriter closes the event in front of its own, so there must be one.
+  // ChromeProcessWriter closes the event before its own, so there must be one.
   text->append("{\"name\":\"steptape_version\",\"ph\":\"M\",\"pid\":" + std::to_string(pids[0]) +
                ",\"tid\":0,\"args\":{\"version\":\"" STEPTAPE_VERSION "\"}");
   for (std::size_t i = 0; i < processes.size(); ++i) {

@@ -82,7 +82,7 @@ bool canFoldCrc32() {
 }
 
 std::uint32_t foldCrc32(std::uint32_t /*crc*/, const char* /*data*/, std::size_t /*size*/) {
-  std::abort();  // nobody calls it
+  std::abort();  // never called
 }
 
 }  // namespace steptape::detail

@@ -149,7 +149,7 @@ class STEPTAPE_EXPORT PhraseText {
     out[1] = static_cast<char>('0' + thousandths / 100);
     return writeTwoDigits(out + 2, thousandths % 100);
   }
-  /// How many of the first `size` bytes are the same. REQUIRES: 7 readable bytes behind them.
+  /// How many of the first `size` bytes are the same. REQUIRES: 7 readable bytes after them.
   static std::size_t sameBytes(const char* a, const char* b, std::size_t size) {
     std::size_t same = 0;
     while (same < size) {
@@ -234,7 +234,7 @@ class STEPTAPE_EXPORT PhraseText {
 
   ReplacementFile* const file_;
   const bool compress_;
-  std::vector<char> buffer_;  // what can be repeated, and behind it what is new
+  std::vector<char> buffer_;  // what can be repeated, then what is new
   std::size_t size_ = 0;
   std::size_t passedOn_ = 0;  // how much of it is not new
   std::uint64_t start_ = 0;   // position of the buffer's first byte

@@ -21,7 +21,7 @@ class ThreadSteps {
 
   const std::vector<TraceStep>& all() const { return steps_; }
 
-  /// Whether `span` begins in a step and ends behind it, or begins before a step and ends in it.
+  /// Whether `span` begins in a step and ends after it, or begins before a step and ends in it.
   bool areCrossedBy(const TraceSpan& span) {
     const std::int64_t end = span.start + span.duration;
     const TraceStep* const atStart = lastBefore(span.start);

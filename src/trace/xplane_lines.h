@@ -17,7 +17,7 @@
 
 namespace steptape::detail {
 
-/// Numbers of a plane's lines, by which XProf tells them apart and orders them.
+/// Numbers of a plane's lines, by which XProf distinguishes and orders them.
 class XPlaneLineIds {
  public:
   static constexpr std::int64_t kSteps = 0;  ///< Above all threads.

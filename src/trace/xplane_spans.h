@@ -15,7 +15,7 @@
 
 namespace steptape::detail {
 
-/// What XProf is told of a span beside what the span itself says.
+/// What XProf gets of a span besides the span's own fields.
 struct XPlaneSpanFacts {
   std::int64_t endPicos = 0;
   std::uint64_t flow = 0;  ///< Of the arrow that begins or ends here; 0: none.

@@ -51,7 +51,7 @@ XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, std::int6
   return line;
 }
 
-/// XProf shows no step in which nothing else took time: a picosecond that nobody sees is enough.
+/// XProf shows no step in which nothing else took time: an invisible picosecond is enough.
 XLineEncoder encodeStepMarks(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane) {
   const std::int64_t group = plane->statId(detail::kGroupStat);
   const std::int64_t name = plane->addEventName({detail::kHiddenEvent});

@@ -22,7 +22,7 @@ class CallbackList {
   bool empty() const { return callbacks_.empty(); }
 
   /// Calls each one, unless one has thrown. On several ranks an exception is kept, so that this
-  /// rank goes on to where all ranks learn of it; on a single rank it goes on at once.
+  /// rank continues until all ranks learn of it; on a single rank it propagates immediately.
   void call(TrainerEvent event, TrainingContext& context);
 
   bool failed() const { return !failure_.empty(); }

@@ -142,7 +142,7 @@ std::vector<MetricValue> Evaluator::meansOverRanks() const {
   for (std::size_t i = 0; i < totals.size(); ++i) {
     if (!(totals[i].count > 0)) {
       throw Error(ErrorCode::kInvalidArgument, "Trainer: no rank had test data for the metric " +
-                                                   nameOf(i) + ", wanted at least one sample");
+                                                   nameOf(i) + "; expected at least one sample");
     }
     means.push_back({nameOf(i), totals[i].sum / totals[i].count});
   }

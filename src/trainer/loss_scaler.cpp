@@ -14,7 +14,7 @@ namespace {
 void check(bool isFine, const char* option, double got, const char* wanted) {
   if (!isFine) {
     throw Error(ErrorCode::kInvalidArgument, std::string("LossScaleOptions::") + option + ": got " +
-                                                 std::to_string(got) + ", wanted " + wanted);
+                                                 std::to_string(got) + "; expected " + wanted);
   }
 }
 

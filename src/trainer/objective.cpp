@@ -91,12 +91,12 @@ void checkPrecision(Precision precision, c10::Device device) {
   }
   if (!device.is_cpu() && !device.is_cuda()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got a mixed precision on " + device.str() + ", wanted cpu or cuda");
+                "Trainer got a mixed precision on " + device.str() + "; expected cpu or cuda");
   }
   if (precision == Precision::kFloat16 && device.is_cpu() && !kHasFloat16OnCpu) {
     throw Error(ErrorCode::kInvalidArgument,
                 "Trainer got Precision::kFloat16 on cpu, which "
-                "LibTorch " TORCH_VERSION " has not; wanted kBfloat16, or a GPU");
+                "LibTorch " TORCH_VERSION " has not; expected kBfloat16, or a GPU");
   }
 }
 

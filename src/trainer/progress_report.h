@@ -27,7 +27,7 @@ std::string barText(const EpochStatus& status);
 
 /// "epoch 1/3: train loss 0.8123, test loss 0.6512, test accuracy 0.7441, 2.53 s, 23715 samples/s"
 ///
-/// @param metrics Of the evaluation behind the epoch; empty if there was none.
+/// @param metrics Of the evaluation after the epoch; empty if there was none.
 std::string epochLine(const EpochStatus& status, const std::vector<MetricValue>& metrics);
 
 /// Prints on the root what a Trainer does; silent elsewhere.
@@ -37,7 +37,7 @@ class ProgressReport {
  public:
   ProgressReport(ProgressStyle style, bool isRoot);
 
-  /// Whether step() wants to be told now: at most ten times a second.
+  /// Whether step() should be called now: at most ten times a second.
   bool wantsStep();
   void step(const EpochStatus& status);
   void epoch(const EpochStatus& status, const std::vector<MetricValue>& metrics);

@@ -13,7 +13,7 @@
 
 namespace steptape::detail {
 
-/// The checkpoints of a run: the latest ones to go on from, and the best one. Without a directory
+/// The checkpoints of a run: the latest ones to resume from, and the best one. Without a directory
 /// nothing is written.
 ///
 /// Not thread-safe: one thread at a time, the communicator's.
@@ -24,9 +24,9 @@ class RunCheckpoints {
 
   /// Goes on from the newest checkpoint, if there is one. Collective.
   ///
-  /// @return what there is to tell.
-  /// @throws Error(kInvalidArgument) if the run cannot go on with these data or ranks; otherwise as
-  ///         CheckpointStore::loadNewest().
+  /// @return a message for the user; empty if there is none.
+  /// @throws Error(kInvalidArgument) if the run cannot resume with these data or ranks; otherwise
+  ///         as CheckpointStore::loadNewest().
   std::string resume(TrainStep& step);
 
   /// Collective. @return the path; empty if none is written.

@@ -63,8 +63,8 @@ bool higherIsBetter(const TrainerOptions& options) {
     }
   }
   throw Error(ErrorCode::kInvalidArgument,
-              "Trainer was told to monitor " + name +
-                  ", wanted loss or the name of one of TrainerOptions::metrics");
+              "MonitorOptions::metric: got \"" + name +
+                  "\"; expected \"loss\" or the name of one of TrainerOptions::metrics");
 }
 
 void checkRanksAgree(const TrainerParts& parts, const BatchLoader& train) {

@@ -29,7 +29,7 @@ struct TrainerParts {
   CallbackList callbacks;
 };
 
-/// Where a run stands and whether it goes on: what its parts share. All but TrainingContext::loss
+/// Where a run stands and whether it continues: shared by its parts. All but TrainingContext::loss
 /// and `batch` is the same on every rank.
 ///
 /// Not thread-safe: one thread at a time, the communicator's.
@@ -63,7 +63,7 @@ class RunState {
   /// Whether in this epoch a rank does not know how many batches it has, so that all ranks read
   /// those of a step ahead; a BatchLoader is then further than `progress`.
   bool readsAhead = false;
-  /// What the latest step has told of that.
+  /// What the latest step has reported of that.
   const StepExchange::Input& input() const { return input_; }
   /// The same before the first step of an epoch. Collective.
   void agreeOnInput(bool hasStep);

@@ -13,7 +13,7 @@
 
 namespace steptape::detail {
 
-/// What a rank wants of all ranks behind a step.
+/// What a rank requests of all ranks after a step.
 struct StepWish {
   std::optional<StopReason> stop;
   int signal = 0;  ///< Which one, with StopReason::kSignal.
@@ -22,11 +22,11 @@ struct StepWish {
 };
 
 /// What the ranks tell each other in a step besides the gradients: their losses, and what makes all
-/// of them do the same behind the same step, although a signal, a clock or a callback speaks to one
+/// of them do the same after the same step, although a signal, a clock or a callback reaches one
 /// rank only.
 ///
 /// post() comes before the gradients are exchanged and read() after: what was on its way is there
-/// by then, and nobody waits a second time.
+/// by then, and no rank waits a second time.
 ///
 /// Not thread-safe: one thread at a time, the communicator's.
 class StepExchange {
@@ -35,7 +35,7 @@ class StepExchange {
 
   /// Starts to tell the other ranks. Collective.
   ///
-  /// @param weight  Samples behind `loss`; 0 on a rank without data.
+  /// @param weight  Samples in `loss`; 0 on a rank without data.
   /// @param hasStep Whether this rank has data for one more step.
   void post(const StepWish& wish, std::int64_t step, double loss = 0, double weight = 0,
             bool hasStep = false);

@@ -43,7 +43,7 @@ void StepInput::next(Batch& batch) {
   } else if (!train_.next(batch)) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "Trainer: the training data ended after " + std::to_string(batchesDone_) +
-                    " batches of the epoch, expected " + std::to_string(epochBatches_) +
+                    " batches of the epoch; expected " + std::to_string(epochBatches_) +
                     " by what BatchLoader::batches() says");
   }
   ++batchesDone_;

@@ -15,8 +15,8 @@ namespace steptape::detail {
 ///       for each batch of the step: input.next(batch);
 ///     }
 ///
-/// A loader that does not know its length tells only by reading whether there is another step:
-/// where any rank has one, all ranks call readAhead(), behind startEpoch() and behind each step.
+/// A loader that does not know its length shows only by reading whether there is another step:
+/// where any rank has one, all ranks call readAhead(), after startEpoch() and after each step.
 ///
 /// Not thread-safe: one thread at a time.
 class StepInput {

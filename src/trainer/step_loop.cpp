@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void throwNoStep(std::int64_t batches, std::int64_t batchesPerStep) {
   throw Error(ErrorCode::kInvalidArgument, "Trainer got " + std::to_string(batches) +
-                                               " training batches, wanted at least " +
+                                               " training batches; expected at least " +
                                                std::to_string(batchesPerStep));
 }
 

@@ -15,7 +15,7 @@
 namespace steptape::detail {
 
 /// Times operators as TrainerOptions say: some steps in all detail, at the start and when the job
-/// is told to, and outside of them, at a bounded cost, the whole run.
+/// receives a trigger, and outside of them, at a bounded cost, the whole run.
 ///
 /// Not thread-safe: one thread at a time, the communicator's. All ranks call it, in the same steps.
 class StepProfile {

@@ -23,9 +23,10 @@ GradientSyncOptions syncOptions(const TrainerOptions& options) {
     return sync;
   }
   if (sync.compression == Compression::kPowerSgd) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got Compression::kPowerSgd with Precision::kFloat16: the error that it "
-                "feeds back would never lose an infinity; wanted kBfloat16 or another compression");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "Trainer got Compression::kPowerSgd with Precision::kFloat16: the error that it "
+        "feeds back would never lose an infinity; expected kBfloat16 or another compression");
   }
   sync.maxNorm = 0;
   return sync;

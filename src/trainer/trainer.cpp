@@ -16,7 +16,7 @@ namespace {
 void checkOptions(const TrainerOptions& options) {
   if (options.scaleLearningRate && options.learningRate) {
     throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got scaleLearningRate together with a schedule; wanted "
+                "Trainer got scaleLearningRate together with a schedule; expected "
                 "LearningRateOptions::scale");
   }
   const std::vector<int>& stops = options.stopSignals;
@@ -24,7 +24,7 @@ void checkOptions(const TrainerOptions& options) {
   if (std::find(stops.begin(), stops.end(), profiles) != stops.end()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "Trainer got the signal " + std::to_string(profiles) +
-                    " as profileTrigger and in stopSignals; wanted different ones");
+                    " as profileTrigger and in stopSignals; expected different ones");
   }
 }
 

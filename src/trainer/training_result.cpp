@@ -20,7 +20,7 @@ double detail::metricIn(const std::vector<MetricValue>& metrics, std::string_vie
               std::string(who) + ": no metric " + std::string(name) + " was evaluated" +
                   (metrics.empty() ? ", since there was no evaluation yet"
                                    : "; got " + evaluated +
-                                         ", expected one of these, or more in "
+                                         "; expected one of these, or more in "
                                          "TrainerOptions::metrics"));
 }
 

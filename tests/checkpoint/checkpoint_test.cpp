@@ -93,7 +93,7 @@ TEST_F(Checkpoints, KeepProgress) {
   EXPECT_EQ(readCheckpointProgress(path_, alone_).writerStep, 5) << "by default the step";
 }
 
-TEST_F(Checkpoints, LetTrainingGoOnAsIfItHadNotStopped) {
+TEST_F(Checkpoints, ResumeTrainingAsIfItHadNotStopped) {
   for (const int ranks : {1, 2, 3, 7}) {
     runRanks(ranks, [&](Communicator& world) {
       Learner learner(1);
@@ -113,7 +113,7 @@ TEST_F(Checkpoints, LetTrainingGoOnAsIfItHadNotStopped) {
   }
 }
 
-TEST_F(Checkpoints, LetRandomNumbersGoOn) {
+TEST_F(Checkpoints, ContinueTheRandomNumbers) {
   at::manual_seed(5);
   save(alone_);
   const torch::Tensor next = torch::rand({3});
@@ -172,7 +172,7 @@ TEST_F(Checkpoints, ReplaceThePreviousOneAndLeaveNothingBehind) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1);
 }
 
-TEST_F(Checkpoints, AreMissedOnEveryRank) {
+TEST_F(Checkpoints, ReportAMissingFileOnEveryRank) {
   runRanks(2, [&](Communicator& world) {
     EXPECT_FALSE(checkpointExists(path_, world));
     expectError(ErrorCode::kIoError, "cannot read " + path_ + ": No such file or directory",
@@ -191,7 +191,7 @@ TEST_F(Checkpoints, CannotBeWrittenBelowAFile) {
 TEST_F(Checkpoints, RejectNamesOfValuesThatTheyCannotKeep) {
   TrainingProgress progress;
   progress.values["a\nb"] = 1;
-  expectError(ErrorCode::kInvalidArgument, "wanted a name without line breaks",
+  expectError(ErrorCode::kInvalidArgument, "expected a name without line breaks",
               [&] { save(alone_, progress); });
 }
 
@@ -223,7 +223,7 @@ TEST_F(Checkpoints, SayWhichTensorOfAnotherModelDiffers) {
     Learner other(9, 4);
     expectError(ErrorCode::kInvalidArgument,
                 "the checkpoint " + path_ +
-                    " does not fit: rank 0: the model: got weight: Float [2, 3], wanted weight: "
+                    " does not fit: rank 0: the model: got weight: Float [2, 3]; expected weight: "
                     "Float [2, 4]",
                 [&] { load(other, world); });
     EXPECT_EQ(other.model->bias[0].item<float>(), 9.0F) << "half restored";
@@ -291,7 +291,7 @@ TEST_F(CheckpointStores, KeepTheNewestAndNameIt) {
   EXPECT_THAT(found.passedOver, IsEmpty());
 }
 
-TEST_F(CheckpointStores, FallBackToTheOneBeforeAndSayWhy) {
+TEST_F(CheckpointStores, FallBackToThePreviousOneAndSayWhy) {
   save(1);
   save(2);
   truncate("checkpoint_2.pt");
@@ -338,7 +338,7 @@ TEST_F(CheckpointStores, SurviveAJobThatDiesWhileItWrites) {
   EXPECT_EQ(load().path, path("checkpoint_2.pt")) << "before checkpoint.pt pointed to it";
 }
 
-TEST_F(CheckpointStores, ForgetTheStepsOfARunThatWasAbandoned) {
+TEST_F(CheckpointStores, DiscardTheStepsOfAnAbandonedRun) {
   save(100);
   save(200);
   truncate("checkpoint_200.pt");
@@ -374,7 +374,8 @@ TEST_F(CheckpointStores, PreferACheckpointThatWasWrittenOnItsOwn) {
 TEST_F(CheckpointStores, KeepAtLeastOne) {
   CheckpointStoreOptions options;
   options.keep = 0;
-  expectError(ErrorCode::kInvalidArgument, "was told to keep 0 checkpoints, wanted at least 1",
+  expectError(ErrorCode::kInvalidArgument,
+              "CheckpointStoreOptions::keep: got 0; expected at least 1",
               [&] { CheckpointStore(dir_.string(), alone_, options); });
 }
 

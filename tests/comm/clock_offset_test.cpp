@@ -80,7 +80,7 @@ TEST_P(ClockOffsetOnRanks, IsFoundWithinItsBoundFromMicrosecondsToSeconds) {
   }
 }
 
-TEST_P(ClockOffsetOnRanks, IsNothingOnTheRoot) {
+TEST_P(ClockOffsetOnRanks, IsZeroOnTheRoot) {
   testing::runRanks(GetParam(), [&](Communicator& world) {
     const ClockOffset offset = estimateClockOffset(world);
     if (world.isRoot()) {
@@ -90,7 +90,7 @@ TEST_P(ClockOffsetOnRanks, IsNothingOnTheRoot) {
   });
 }
 
-TEST_P(ClockOffsetOnRanks, IsNothingOnTheNodeOfTheRootByTheSystemsClock) {
+TEST_P(ClockOffsetOnRanks, IsZeroOnTheRootsNodeWithTheSystemClock) {
   testing::runRanks(GetParam(), [&](Communicator& world) {
     const ClockOffset offset = estimateClockOffset(world);
     EXPECT_EQ(offset.nanos, 0) << "rank " << world.rank();
@@ -109,7 +109,7 @@ TEST(ClockOffset, IsExactWhereTheClocksStand) {
   });
 }
 
-TEST_P(ClockOffsetOnRanks, HoldsAfterAClockWasSetMeanwhileAndSaysSo) {
+TEST_P(ClockOffsetOnRanks, DetectsAClockThatWasSet) {
   const int late = GetParam() - 1;
   for (const int setRank : {0, late}) {
     testing::runRanks(GetParam(), [&](Communicator& world) {
@@ -133,7 +133,8 @@ TEST(ClockOffset, NeedsARoundAndTheSameNumberOnAllRanks) {
   testing::runRanks(2, [&](Communicator& world) {
     ClockOffsetOptions options;
     options.rounds = 0;
-    expectError(ErrorCode::kInvalidArgument, "estimateClockOffset: rounds is 0, want at least 1",
+    expectError(ErrorCode::kInvalidArgument,
+                "estimateClockOffset: rounds is 0; expected at least 1",
                 [&] { estimateClockOffset(world, options); });
     options.rounds = 1 + world.rank();
     expectError(ErrorCode::kRankMismatch, "'clock offset'",
@@ -179,7 +180,7 @@ TEST(ClockCorrection, FollowsADriftBetweenStartAndEnd) {
   EXPECT_TRUE(correction.isSteady());
 }
 
-TEST(ClockCorrection, SaysThatAClockWasSetAndKeepsTheOrderOfTimes) {
+TEST(ClockCorrection, ReportsAClockThatWasSetAndKeepsTheOrderOfTimes) {
   const std::int64_t second = 1'000'000'000;
   const ClockCorrection forward(offsetOf(0, 100, 0), offsetOf(-5 * second, 100, 2 * second));
   EXPECT_FALSE(forward.isSteady());
@@ -192,7 +193,7 @@ TEST(ClockCorrection, SaysThatAClockWasSetAndKeepsTheOrderOfTimes) {
   EXPECT_FALSE(ClockCorrection(offsetOf(0, 100, 0), set).isSteady());
 }
 
-TEST(ClockCorrection, KeepsTheOrderOfTimesWhateverItIsGiven) {
+TEST(ClockCorrection, KeepsTheOrderOfTimesForAnyInput) {
   std::mt19937_64 random(3);
   const auto upTo = [&](std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);

@@ -66,11 +66,11 @@ class CollectiveCost : public ::testing::Test {
   detail::NodeBarrier nodeBarrier_;
 };
 
-TEST_F(CollectiveCost, IsNoAllocationAndNoLockWhileNothingRecords) {
+TEST_F(CollectiveCost, HasNoAllocationOrLockWithoutARecorder) {
   expectNothingIsSpent();
 }
 
-TEST_F(CollectiveCost, IsNoAllocationAndNoLockForRepeatedCallsWhileSomethingRecords) {
+TEST_F(CollectiveCost, HasNoAllocationOrLockForRepeatedCallsWithARecorder) {
   SpanCollector collector(1 << 13);
   collector.startRecording();
   const std::uint64_t allocationsBefore = allocationsOfThread();

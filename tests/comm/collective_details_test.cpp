@@ -46,7 +46,7 @@ TEST(CollectiveDetails, AreTheSameForEqualCallsOnly) {
   EXPECT_EQ(ids.size(), calls.size());
 }
 
-TEST(CollectiveDetails, StayRightHoweverManyCallsThereAre) {
+TEST(CollectiveDetails, StayCorrectForManyCalls) {
   CollectiveDetails details(0, 2, {});
   const auto argumentsOf = [&](const CollectiveCall& call) {
     return spanDetails(details.idOf(call, true)).arguments;
@@ -75,7 +75,7 @@ TEST(CollectiveDetails, StayRightHoweverManyCallsThereAre) {
   }
 }
 
-TEST(CollectiveDetails, CutALongListOfRanks) {
+TEST(CollectiveDetails, TruncateALongListOfRanks) {
   std::vector<int> ranks(31);
   std::iota(ranks.begin(), ranks.end(), 5);
   CollectiveDetails many(0, 31, ranks);

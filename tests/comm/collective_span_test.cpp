@@ -122,7 +122,7 @@ TEST_P(CollectiveSpanOnRanks, IsRecordedOfEachOperationWithItsWait) {
   }
 }
 
-TEST_P(CollectiveSpanOnRanks, TellsWhatAReductionReduces) {
+TEST_P(CollectiveSpanOnRanks, DescribesTheReducedData) {
   const std::vector<Spans> byRank = spansByRank(GetParam(), [](Communicator& world) {
     std::vector<float> floats(12);
     world.allreduce(floats, ReduceOp::kAverage, named("gradients of \"fc1\""));
@@ -172,7 +172,7 @@ TEST_P(CollectiveSpanOnRanks, TellsWhatAReductionReduces) {
   }
 }
 
-TEST_P(CollectiveSpanOnRanks, TellsWhatAnExchangeBrought) {
+TEST_P(CollectiveSpanOnRanks, DescribesTheExchangedData) {
   const int ranks = GetParam();
   const std::vector<Spans> byRank = spansByRank(ranks, [](Communicator& world) {
     // Rank r gives r + 1 bytes.
@@ -211,7 +211,7 @@ TEST_P(CollectiveSpanOnRanks, TellsWhatAnExchangeBrought) {
   }
 }
 
-TEST_P(CollectiveSpanOnRanks, TellsWhichRanksOfTheJobAGroupIs) {
+TEST_P(CollectiveSpanOnRanks, ListsTheJobRanksOfAGroup) {
   const std::vector<Spans> byRank = spansByRank(GetParam(), [](Communicator& world) {
     // The upper half, backwards, and half of that again.
     std::vector<int> upper;
@@ -234,7 +234,7 @@ TEST_P(CollectiveSpanOnRanks, TellsWhichRanksOfTheJobAGroupIs) {
   EXPECT_THAT(inner.details.arguments, HasSubstr("\"Rank\": 0"));
 }
 
-TEST_P(CollectiveSpanOnRanks, WaitsUntilTheLastRankHasCome) {
+TEST_P(CollectiveSpanOnRanks, WaitSpanEndsWhenTheLastRankArrives) {
   std::atomic<int> comers{0};
   std::atomic<std::uint64_t> lastCame{0};
   const std::vector<Spans> byRank = spansByRank(GetParam(), [&](Communicator& world) {
@@ -258,7 +258,7 @@ TEST_P(CollectiveSpanOnRanks, WaitsUntilTheLastRankHasCome) {
   }
 }
 
-TEST_P(CollectiveSpanOnRanks, IsDetachedFromTheStartOfAnAsynchronousOneToItsEnd) {
+TEST_P(CollectiveSpanOnRanks, IsDetachedForAsynchronousOperations) {
   const std::vector<Spans> byRank = spansByRank(GetParam(), [](Communicator& world) {
     std::vector<float> data(12);
     CollectiveHandle handle = world.allreduceAsync(data, ReduceOp::kSum, named("waited for"));
@@ -315,7 +315,7 @@ TEST_P(CollectiveSpanOnRanks, EndsWhenAPollFindsTheEndOrTheHandleIsDropped) {
   }
 }
 
-TEST(CollectiveSpan, EndsWhereRanksMeetInDifferentOperations) {
+TEST(CollectiveSpan, EndsWhenRanksAreInDifferentOperations) {
   const std::vector<Spans> byRank = spansByRank(3, [](Communicator& world) {
     std::vector<std::string> gathered;
     expectError(ErrorCode::kRankMismatch, "different operations", [&] {
@@ -338,7 +338,7 @@ TEST(CollectiveSpan, EndsWhereRanksMeetInDifferentOperations) {
   EXPECT_EQ(byRank[1][1].name, "gloo:barrier");
 }
 
-TEST(CollectiveSpan, EndsWhereARankDoesNotCome) {
+TEST(CollectiveSpan, EndsWhenARankDoesNotArrive) {
   const std::vector<Spans> byRank = spansByRank(2, [](Communicator& world) {
     if (world.isRoot()) {
       expectError(ErrorCode::kDeadlineExceeded, "rank 1", [&] { world.barrier(); });
@@ -349,7 +349,7 @@ TEST(CollectiveSpan, EndsWhereARankDoesNotCome) {
   EXPECT_THAT(byRank[0], Each(Field(&SeenSpan::depth, ::testing::Le(1))));
 }
 
-TEST(CollectiveSpan, IsNotRecordedOfACallThatIsRefused) {
+TEST(CollectiveSpan, IsNotRecordedForARejectedCall) {
   const Spans spans = spansOfOne([](Communicator& alone) {
     std::vector<int> numbers(3);
     EXPECT_THROW(alone.allreduce(numbers, ReduceOp::kAverage), Error);
@@ -358,7 +358,7 @@ TEST(CollectiveSpan, IsNotRecordedOfACallThatIsRefused) {
   EXPECT_THAT(spans, IsEmpty());
 }
 
-TEST(CollectiveSpan, ShowsNoWaitWhereNobodyCanTell) {
+TEST(CollectiveSpan, HasNoWaitIfArrivalIsUnknown) {
   CollectiveOptions unseen;
   unseen.compareRanks = false;
   const std::vector<Spans> byRank = spansByRank(2, [&](Communicator& world) {
@@ -372,7 +372,7 @@ TEST(CollectiveSpan, ShowsNoWaitWhereNobodyCanTell) {
   }
 }
 
-TEST(CollectiveSpan, IsOneWhereACommunicatorHandsItsOperationsOn) {
+TEST(CollectiveSpan, IsRecordedOnceByADelegatingCommunicator) {
   test::SpanRecording recording;
   testing::runRanksShared(2, [](const std::shared_ptr<Communicator>& world) {
     setThreadName(world->isRoot() ? "root" : "other");
@@ -401,7 +401,7 @@ TEST(CollectiveSpan, NestsInTheZonesAroundIt) {
             "\"Collective name\": \"barrier\", \"Group size\": 1, \"Rank\": 0");
 }
 
-TEST(CollectiveSpan, IsNotRecordedOfWhatBeganBeforeTheRecording) {
+TEST(CollectiveSpan, IsNotRecordedIfItStartedBeforeTheRecording) {
   testing::runRanks(1, [](Communicator& world) {
     std::vector<std::string> gathered;
     CollectiveHandle handle = world.allgatherAsync("x", gathered);

@@ -45,7 +45,7 @@ TEST(Communicator, LeavesTheDataOfOneRankAsTheyAre) {
 TEST(Communicator, RefusesARootThatIsNotARank) {
   Communicator serial;
   int value = 0;
-  test::expectError(ErrorCode::kInvalidArgument, "broadcast: root 1 is not a rank: want 0 to 0",
+  test::expectError(ErrorCode::kInvalidArgument, "broadcast: root 1 is not a rank; expected 0 to 0",
                     [&] { serial.broadcast(&value, sizeof value, 1); });
   test::expectError(ErrorCode::kInvalidArgument, "root -1 is not a rank",
                     [&] { serial.broadcast(&value, sizeof value, -1); });

@@ -87,7 +87,7 @@ void exchanges(Communicator& world) {
 
 void refusesWrongRoots(Communicator& world) {
   const std::string notARank = "root " + std::to_string(world.size()) +
-                               " is not a rank: want 0 to " + std::to_string(world.size() - 1);
+                               " is not a rank; expected 0 to " + std::to_string(world.size() - 1);
   const ErrorCode invalid = ErrorCode::kInvalidArgument;
   expectError(invalid, "broadcast: " + notARank,
               [&] { world.broadcast(nullptr, 0, world.size()); });
@@ -98,7 +98,8 @@ void refusesWrongRoots(Communicator& world) {
               [&] { world.broadcast(nullptr, 0, -1); });
   expectError(
       invalid,
-      "alltoall: got " + std::to_string(world.size() + 1) + " entries, want one per rank: ", [&] {
+      "alltoall: got " + std::to_string(world.size() + 1) + " entries; expected one per rank: ",
+      [&] {
         world.alltoall(std::vector<std::string>(static_cast<std::size_t>(world.size()) + 1));
       });
   world.barrier();

@@ -37,7 +37,7 @@ void expectMismatch(Communicator& world, const std::string& odd, const std::stri
     return;
   }
   expectError(ErrorCode::kRankMismatch,
-              "ranks meet in different operations: " + who + " is in " + odd + ", wanted " +
+              "ranks meet in different operations: " + who + " is in " + odd + "; expected " +
                   wanted + " as rank 0",
               [&] { action(world.rank() == last); });
   double ones[] = {1};
@@ -110,11 +110,11 @@ void order(Communicator& world) {
   }
   expectError(
       ErrorCode::kRankMismatch,
-      who + " is in allreduce(sum) 'a' of 1 float64, wanted allreduce(sum) 'b' of 1 float64",
+      who + " is in allreduce(sum) 'a' of 1 float64; expected allreduce(sum) 'b' of 1 float64",
       [&] { two.wait(); });
   expectError(
       ErrorCode::kRankMismatch,
-      who + " is in allreduce(sum) 'b' of 1 float64, wanted allreduce(sum) 'a' of 1 float64",
+      who + " is in allreduce(sum) 'b' of 1 float64; expected allreduce(sum) 'a' of 1 float64",
       [&] { one.wait(); });
 }
 
@@ -125,7 +125,7 @@ void severalRanks(Communicator& world) {
   }
   const std::string rankOne = nameOf(world, 1);
   expectError(ErrorCode::kRankMismatch,
-              rankOne + " is in barrier 'other', wanted barrier 'root' as rank 0 (" +
+              rankOne + " is in barrier 'other'; expected barrier 'root' as rank 0 (" +
                   std::to_string(world.size() - 1) + " ranks differ from rank 0)",
               [&] { world.barrier(named(world.isRoot() ? "root" : "other")); });
 }
@@ -139,8 +139,8 @@ void droppedErrors(Communicator& world) {
   }
   if (world.size() > 1) {
     expectError(ErrorCode::kFailedPrecondition,
-                "barrier 'next': not started, because the error of a collective that nobody waited "
-                "for was dropped: ranks meet in different operations: ",
+                "barrier 'next': not started, because the error of a collective without a wait() "
+                "was dropped: ranks meet in different operations: ",
                 [&] { world.barrier(named("next")); });
   }
   world.barrier(named("after"));

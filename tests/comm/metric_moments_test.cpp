@@ -57,7 +57,7 @@ TEST(MetricMoments, AreTheNeutralElementWithoutAValue) {
   expectIdentical(merged({MetricMoments(), value, MetricMoments()}), value);
 }
 
-TEST(MetricMoments, IgnoreAValueOfWeightZeroEvenIfItIsNan) {
+TEST(MetricMoments, IgnoreNanWithWeightZero) {
   const MetricMoments value = MetricMoments::of(7, 2, 5);
   expectIdentical(merged({value, MetricMoments::of(kNan, 0, 1)}), value);
   EXPECT_EQ(MetricMoments::of(kNan, 0, 1).maxRank, -1);
@@ -78,7 +78,7 @@ TEST(MetricMoments, NameTheLowestRankThatHadTheMaximum) {
   EXPECT_EQ(merged({a, b, c}).min, 1);
 }
 
-TEST(MetricMoments, ShowANanInEveryStatisticAndTheRankThatHadIt) {
+TEST(MetricMoments, PropagateNanToEveryStatisticAndNameItsRank) {
   for (const auto& parts : std::vector<std::vector<MetricMoments>>{
            {MetricMoments::of(kNan, 1, 1), MetricMoments::of(9, 1, 0), MetricMoments::of(8, 1, 2)},
            {MetricMoments::of(9, 1, 0), MetricMoments::of(8, 1, 2),
@@ -92,7 +92,7 @@ TEST(MetricMoments, ShowANanInEveryStatisticAndTheRankThatHadIt) {
   }
 }
 
-TEST(MetricMoments, LetAnInfinityThroughToTheMean) {
+TEST(MetricMoments, PropagateInfinityToTheMean) {
   const MetricMoments both =
       merged({MetricMoments::of(kInfinity, 1, 1), MetricMoments::of(1, 1, 0)});
   EXPECT_EQ(both.mean(), kInfinity);

@@ -35,7 +35,7 @@ class WatchedMemory final : public NodeMemory {
   alignas(64) char lines_[4 * 64] = {};
 };
 
-TEST(NodeBarrier, NamesTheLocalRanksThatDoNotCome) {
+TEST(NodeBarrier, NamesTheMissingLocalRanks) {
   WatchedMemory memory;
   NodeBarrier barrier(memory, 64, 1, 3);
   const std::string why =
@@ -62,7 +62,7 @@ TEST(NodeBarrier, DoesNotWaitForARankThatHasEnded) {
   EXPECT_EQ(memory.givenUp, "slice 3: rank 9 (node3) has ended");
 }
 
-TEST(NodeBarrier, LetsARankGoAloneAndTakesUpWhereAnEarlierOneEnded) {
+TEST(NodeBarrier, ReusesTheMemoryOfAnEarlierBarrier) {
   WatchedMemory memory;
   for (int lifetime = 0; lifetime < 2; ++lifetime) {
     NodeBarrier barrier(memory, 0, 0, 1);
@@ -77,10 +77,10 @@ TEST(NodeBarrier, RefusesBytesOutsideOfTheMemory) {
   WatchedMemory memory;
   EXPECT_EQ(NodeBarrier::bytesFor(3), 3U * 64);
   const ErrorCode invalid = ErrorCode::kInvalidArgument;
-  expectError(invalid, "NodeBarrier: 192 bytes at offset 128 of 256: want them inside",
+  expectError(invalid, "NodeBarrier: 192 bytes at offset 128 of 256; expected them inside",
               [&] { NodeBarrier barrier(memory, 128, 0, 3); });
   expectError(invalid,
-              "NodeBarrier: 64 bytes at offset 8 of 256: want them inside, at a multiple of 64",
+              "NodeBarrier: 64 bytes at offset 8 of 256; expected them inside, at a multiple of 64",
               [&] { NodeBarrier barrier(memory, 8, 0, 1); });
 }
 

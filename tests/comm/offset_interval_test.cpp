@@ -20,7 +20,7 @@ TEST(OffsetInterval, IsBoundedByTheOtherOnesEntryAndExit) {
   EXPECT_TRUE(interval.isSteady);
 }
 
-TEST(OffsetInterval, IsAsNarrowAsTheQuickestBarriersMakeIt) {
+TEST(OffsetInterval, IsAsNarrowAsTheFastestBarriersAllow) {
   const OffsetInterval interval =
       offsetInterval({{0, 500}, {600, 610}, {700, 900}}, {{0, 500}, {602, 608}, {700, 720}});
   EXPECT_EQ(interval.least, 602 - 610);
@@ -36,7 +36,7 @@ TEST(OffsetInterval, AllowsForTheDriftSinceAnEarlierBarrier) {
   EXPECT_EQ(interval.least, -5 * second / kDriftDivisor);
 }
 
-TEST(OffsetInterval, GoesByTheBarriersSinceAClockRanAway) {
+TEST(OffsetInterval, IgnoresBarriersBeforeAClockJump) {
   const OffsetInterval interval = offsetInterval({{0, 10}, {20, 30}, {40, 50}, {60, 70}},
                                                  {{0, 10}, {20, 30}, {1040, 1050}, {1062, 1068}});
   EXPECT_FALSE(interval.isSteady);

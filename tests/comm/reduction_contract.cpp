@@ -255,7 +255,7 @@ void wrongArguments(Communicator& world) {
         options.name = "x";
         world.allreduce(number, ReduceOp::kAverage, options);
       });
-  expectError(invalid, "allreduce(sum) of 3 float32: the input is 1 int32, want the same",
+  expectError(invalid, "allreduce(sum) of 3 float32: the input is 1 int32; expected the same",
               [&] { world.allreduce(number, floating, ReduceOp::kSum); });
   expectError(invalid, "allreduce(sum) of 2 float32: input and output overlap", [&] {
     world.allreduce(Elements(floating, 2, DType::kFloat32),
@@ -264,18 +264,19 @@ void wrongArguments(Communicator& world) {
   expectError(invalid, "allreduce(sum) of 4 float32: the data is null",
               [&] { world.allreduce(Elements(nullptr, 4, DType::kFloat32), ReduceOp::kSum); });
   std::vector<MetricMoments> some(2);
-  expectError(invalid, "allreduce(merge) of 1 moments: the input is 2 moments, want the same", [&] {
-    world.allreduceAsync(ArrayView<const MetricMoments>(some),
-                         ArrayView<MetricMoments>(some.data(), 1));
-  });
+  expectError(invalid, "allreduce(merge) of 1 moments: the input is 2 moments; expected the same",
+              [&] {
+                world.allreduceAsync(ArrayView<const MetricMoments>(some),
+                                     ArrayView<MetricMoments>(some.data(), 1));
+              });
   expectError(invalid, "allreduce(merge) of 1 moments: input and output overlap", [&] {
     world.allreduceAsync(ArrayView<const MetricMoments>(some.data(), 1),
                          ArrayView<MetricMoments>(some.data(), 1));
   });
-  expectError(invalid, "allreduceGrouped: array 1 is of float32, want int32 as array 0", [&] {
+  expectError(invalid, "allreduceGrouped: array 1 is of float32; expected int32 as array 0", [&] {
     world.allreduceGrouped({number, floating}, ReduceOp::kSum);
   });
-  expectError(invalid, "reduceScatter(sum) of 1 int32: the output is of float32, want the same",
+  expectError(invalid, "reduceScatter(sum) of 1 int32: the output is of float32; expected the same",
               [&] { world.reduceScatter(number, floating, ReduceOp::kSum); });
   world.barrier();
 }

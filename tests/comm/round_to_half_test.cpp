@@ -39,15 +39,15 @@ void expectRoundsToNearestEven(std::uint16_t infinity) {
   }
 }
 
-TEST(RoundToHalf, TakesTheNearestFloat16AndTheEvenOneOfTwo) {
+TEST(RoundToHalf, RoundsToNearestFloat16TiesToEven) {
   expectRoundsToNearestEven<Float16>(0x7C00);
 }
 
-TEST(RoundToHalf, TakesTheNearestBFloat16AndTheEvenOneOfTwo) {
+TEST(RoundToHalf, RoundsToNearestBFloat16TiesToEven) {
   expectRoundsToNearestEven<BFloat16>(0x7F80);
 }
 
-TEST(RoundToHalf, MakesInfinityOfWhatIsTooLarge) {
+TEST(RoundToHalf, RoundsLargeValuesToInfinity) {
   // The largest numbers are 65504 and (2 - 2^-7) * 2^127; half a step beyond is the border.
   EXPECT_EQ(roundToFloat16(65519.996F).bits, 0x7BFF);
   EXPECT_EQ(roundToFloat16(65520.0F).bits, 0x7C00);

@@ -111,11 +111,11 @@ TEST_F(DataFiles, RejectWhatIsNotIdx) {
 
 TEST_F(DataFiles, RejectOtherElementsThanBytes) {
   const std::string file = write("images", idxHeader({1}, 0x0d) + "1234");
-  expectError(ErrorCode::kInvalidArgument, "elements of the IDX type 0d, wanted 08",
+  expectError(ErrorCode::kInvalidArgument, "elements of the IDX type 0d; expected 08",
               [&] { loadIdx(file); });
 }
 
-TEST_F(DataFiles, RejectAFileThatGoesOn) {
+TEST_F(DataFiles, RejectAFileWithBytesAfterTheLastElement) {
   const std::string file = write("images", idxHeader({2}) + "abc");
   expectError(ErrorCode::kDataLoss, "goes on after its last element, wanted its end after 10 bytes",
               [&] { loadIdx(file); });
@@ -158,27 +158,28 @@ TEST_F(DataFiles, LoadCifar10Records) {
 
 TEST_F(DataFiles, RejectACifar10LabelAbove9) {
   write("test_batch.bin", std::string(3073, '\x0a'));
-  expectError(ErrorCode::kDataLoss, "has the label 10 at image 0, wanted 0..9",
+  expectError(ErrorCode::kDataLoss, "has the label 10 at image 0; expected 0..9",
               [&] { loadCifar10(dir_.string(), Split::kTest); });
 }
 
-TEST_F(DataFiles, AreMissedInCifar10) {
+TEST_F(DataFiles, ReportAMissingFileOfCifar10) {
   expectError(ErrorCode::kIoError, "no data_batch_1.bin in " + dir_.string(),
               [&] { loadCifar10(dir_.string(), Split::kTrain); });
 }
 
 TEST_F(DataFiles, MustHaveOneLabelPerImage) {
   expectError(ErrorCode::kInvalidArgument,
-              "got labels of shape [3] for images of shape [2, 4, 4], wanted one label per image",
+              "got labels of shape [3] for images of shape [2, 4, 4]; expected one label per image",
               [] {
                 ImageDataset(at::zeros({2, 4, 4}, at::kByte), at::zeros({3}, at::kByte));
               });
 }
 
 TEST_F(DataFiles, MustHaveBytesAsPixels) {
-  expectError(ErrorCode::kInvalidArgument, "the type Float, wanted (N, H, W) or (N, C, H, W)", [] {
-    ImageDataset(at::zeros({2, 4, 4}), at::zeros({2}, at::kByte));
-  });
+  expectError(ErrorCode::kInvalidArgument, "the type Float; expected (N, H, W) or (N, C, H, W)",
+              [] {
+                ImageDataset(at::zeros({2, 4, 4}), at::zeros({2}, at::kByte));
+              });
 }
 
 /// Five images of two channels, 2 x 1 pixels, whose bytes count up from 0; labels 0 to 4.
@@ -220,7 +221,7 @@ TEST(ImageLoader, NormalizesEveryChannelWithItsNumbers) {
   EXPECT_TRUE(at::allclose(batch.inputs, (fractions - mean) / std)) << batch.inputs;
 }
 
-TEST(ImageLoader, SkipsBatchesOfAnEpochThatGoesOn) {
+TEST(ImageLoader, SkipsBatchesOfAResumedEpoch) {
   ImageLoader loader(countingImages(), inOrder(5), 2);
   loader.startEpoch(0, 2);
   Batch batch;
@@ -247,7 +248,7 @@ TEST(ImageLoader, RejectsANormalizationForOtherChannels) {
     const ImageLoader loader(countingImages(), inOrder(5), 2, normalization);
     FAIL() << "accepted three means for two channels";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("for 3 channels, wanted one number or 2"));
+    EXPECT_THAT(error.what(), HasSubstr("for 3 channels; expected one number or 2"));
   }
 }
 
@@ -265,7 +266,7 @@ TEST(ImageLoader, RejectsAnEmptyBatch) {
     const ImageLoader loader(countingImages(), inOrder(5), 0);
     FAIL() << "accepted a batch size of 0";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("got a batch size of 0, wanted at least 1"));
+    EXPECT_THAT(error.what(), HasSubstr("got a batch size of 0; expected at least 1"));
   }
 }
 

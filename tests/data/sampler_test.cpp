@@ -177,7 +177,7 @@ TEST(DistributedSampler, FillsUpOrLeavesOutTheRestAsOptionsSay) {
               ElementsAre(ElementsAre(6), ElementsAre(7), ElementsAre(8)));
 }
 
-TEST(DistributedSampler, HasNothingLeftBehindTheLastSample) {
+TEST(DistributedSampler, HasNothingLeftAfterTheLastSample) {
   EXPECT_THAT(sizesOf(dealRest(10, 2, 10)), ElementsAre(0, 0));
   EXPECT_THAT(sizesOf(dealRest(10, 2, 11)), ElementsAre(0, 0));
 }
@@ -200,7 +200,7 @@ TEST(DistributedSampler, KnowsItsPositionOverSeveralResumes) {
 TEST(DistributedSampler, CannotStartBeforeTheFirstSample) {
   DistributedSampler sampler(20, FixedRank(0, 1));
   test::expectError(ErrorCode::kInvalidArgument,
-                    "cannot start behind -1 samples, wanted at least 0",
+                    "cannot start after -1 samples; expected at least 0",
                     [&] { sampler.startAt(-1); });
 }
 
@@ -216,7 +216,7 @@ std::vector<std::int64_t> labelsOf(const Batch& batch) {
   return {first, first + batch.size()};
 }
 
-TEST(ImageLoader, GoesOnWithTheSamplesThatAreLeftOnAnotherNumberOfRanks) {
+TEST(ImageLoader, ResumesTheRemainingSamplesOnAnotherNumberOfRanks) {
   Shares used;
   std::int64_t samplesDone = 0;
   Batch batch;
@@ -254,12 +254,13 @@ TEST(BatchLoader, CannotResumeBySamplesUnlessItSaysHow) {
   Loader loader;
   EXPECT_EQ(loader.samplesDone(), -1);
   test::expectError(ErrorCode::kFailedPrecondition,
-                    "this BatchLoader cannot resume epoch 2 behind 64 samples",
+                    "this BatchLoader cannot resume epoch 2 after 64 samples",
                     [&] { loader.resumeEpoch(2, 64); });
 }
 
 TEST(DistributedSampler, RejectsAnEmptyDataset) {
-  test::expectError(ErrorCode::kInvalidArgument, "got a data set of 0 samples, wanted at least one",
+  test::expectError(ErrorCode::kInvalidArgument,
+                    "got a data set of 0 samples; expected at least one",
                     [] { DistributedSampler(0, FixedRank(0, 1)); });
 }
 

@@ -72,7 +72,7 @@ TEST_P(Workers, LoadTheSamplesThatTheSamplerDeals) {
   }
 }
 
-TEST_P(Workers, StartAnEpochAlsoWhereTheLastOneWasNotReadToItsEnd) {
+TEST_P(Workers, StartAnEpochAfterAnUnfinishedOne) {
   DatasetLoader loader(Numbers(9), dealtInOrder(9), DataLoaderOptions(1).workers(GetParam()));
   Batch batch;
   loader.startEpoch(0);
@@ -93,7 +93,7 @@ TEST_P(Workers, AreStoppedInTheMiddleOfAnEpoch) {
   EXPECT_EQ(batch.size(), 1);
 }
 
-TEST(DatasetLoader, ResumesBehindTheSamplesThatAllRanksHaveUsed) {
+TEST(DatasetLoader, ResumesAfterTheSamplesThatAllRanksHaveUsed) {
   DatasetLoader loader(Numbers(5), dealtInOrder(5), 2);
   EXPECT_EQ(loader.resumeEpoch(3, 2), 2);
   EXPECT_EQ(loader.samplesDone(), 2);
@@ -115,7 +115,7 @@ TEST(DatasetLoader, HasTheOrderOfEachEpochFromTheSampler) {
   }
 }
 
-TEST(DatasetLoader, LeavesOutTheLastSmallBatchIfItIsTold) {
+TEST(DatasetLoader, DropsTheLastSmallBatchIfRequested) {
   DatasetLoader loader(Numbers(5), dealtInOrder(5), DataLoaderOptions(2).drop_last(true));
   EXPECT_EQ(loader.batches(), 2);
   loader.startEpoch(0);
@@ -130,7 +130,7 @@ TEST(DatasetLoader, RejectsASamplerOfALargerDataset) {
 
 TEST(DatasetLoader, RejectsAnEmptyBatch) {
   test::expectError(ErrorCode::kInvalidArgument,
-                    "DatasetLoader got a batch size of 0, expected at least 1",
+                    "DatasetLoader got a batch size of 0; expected at least 1",
                     [] { DatasetLoader(Numbers(5), dealtInOrder(5), 0); });
 }
 
@@ -148,7 +148,7 @@ TEST(TorchLoader, ReadsADataLoaderInItsOwnOrder) {
   EXPECT_THAT(readRest(batches), IsEmpty());
 }
 
-TEST(TorchLoader, StartsAnEpochAlsoWhereWorkersAreBusyWithTheLastOne) {
+TEST(TorchLoader, StartsAnEpochWhileWorkersAreBusyWithThePreviousOne) {
   TorchLoader batches(torch::data::make_data_loader(Numbers(9), SequentialSampler(9),
                                                     DataLoaderOptions(3).workers(2)));
   Batch batch;
@@ -159,7 +159,7 @@ TEST(TorchLoader, StartsAnEpochAlsoWhereWorkersAreBusyWithTheLastOne) {
               ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4, 5), ElementsAre(6, 7, 8)));
 }
 
-TEST(TorchLoader, KnowsTheLengthThatItIsTold) {
+TEST(TorchLoader, KnowsTheLengthFromItsOptions) {
   TorchLoaderOptions options;
   options.batches = 3;
   const TorchLoader batches(torch::data::make_data_loader(Numbers(5), SequentialSampler(5), 2),

@@ -94,7 +94,7 @@ TEST_F(AddFromRanks, WritesThoseOfTheChosenRanksOnly) {
   EXPECT_THAT(texts(), ElementsAre(Pair("note/rank_00000", "root"), Pair("note/rank_00002", "")));
 }
 
-TEST_F(AddFromRanks, DoesNotLookAtTheImagesOfOtherRanks) {
+TEST_F(AddFromRanks, IgnoresTheImagesOfOtherRanks) {
   onRanks(2, [](DistributedWriter& writer, Communicator& world) {
     ImageFromRanksOptions options;
     options.ranks = {1};
@@ -122,7 +122,7 @@ TEST_F(AddFromRanks, KeepsStepTimeAndDescription) {
   EXPECT_EQ(series.metadata.description, "what it is");
 }
 
-TEST_F(AddFromRanks, WritesIntoTheJobsRunBesideTheRanksOwn) {
+TEST_F(AddFromRanks, WritesIntoTheJobsRunNextToTheRanksRuns) {
   policy_ = RankPolicy::kPerRank;
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
     writer.addTextFromRanks("note", "text", 0);
@@ -131,7 +131,7 @@ TEST_F(AddFromRanks, WritesIntoTheJobsRunBesideTheRanksOwn) {
               ElementsAre(Pair("note/rank_00000", "text"), Pair("note/rank_00001", "text")));
 }
 
-TEST_F(AddFromRanks, ThrowsOnEveryRankIfTheImageOfOneDoesNotFitAndGoesOn) {
+TEST_F(AddFromRanks, ThrowsOnEveryRankForOneInvalidImageAndStaysUsable) {
   onRanks(3, [](DistributedWriter& writer, Communicator& world) {
     const std::vector<float> noImage{1, 2, 3};
     const GrayRow row(4, 100);
@@ -147,7 +147,8 @@ TEST_F(AddFromRanks, RefusesARankThatDoesNotExist) {
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
     TextFromRanksOptions options;
     options.ranks = {0, 2};
-    expectError(ErrorCode::kInvalidArgument, "addTextFromRanks: there is no rank 2, want 0 to 1",
+    expectError(ErrorCode::kInvalidArgument,
+                "addTextFromRanks: there is no rank 2; expected 0 to 1",
                 [&] { writer.addTextFromRanks("note", "text", 3, options); });
   });
 }
@@ -160,7 +161,7 @@ TEST_F(AddFromRanks, RefusesAnEmptyTag) {
   EXPECT_THAT(texts(), IsEmpty());
 }
 
-TEST_F(AddFromRanks, TellsRanksThatDifferInTagOrStep) {
+TEST_F(AddFromRanks, ReportsRanksThatDifferInTagOrStep) {
   onRanks(2, [](DistributedWriter& writer, Communicator& world) {
     expectError(ErrorCode::kRankMismatch, "addTextFromRanks 'note' at step 4",
                 [&] { writer.addTextFromRanks("note", "text", 3 + world.rank()); });

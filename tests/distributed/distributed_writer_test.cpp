@@ -80,7 +80,7 @@ TEST_F(DistributedWriterTest, WritesTheStatisticsThatAreAskedFor) {
                   Pair("time/std", Points{{7, 2.8284271F}})));
 }
 
-TEST_F(DistributedWriterTest, LetsNanThroughToTheMean) {
+TEST_F(DistributedWriterTest, PropagatesNanToTheMean) {
   onRanks(2, [](DistributedWriter& writer, Communicator& world) {
     writer.addReduced("loss", world.isRoot() ? 1 : std::numeric_limits<double>::quiet_NaN(), 0);
     writer.reduce(0);
@@ -128,7 +128,7 @@ TEST_F(DistributedWriterTest, AveragesPlainScalarsUnderTheReducedPolicy) {
               ElementsAre(Pair("acc", Points{{1, 0.5F}}), Pair("loss", Points{{1, 0.5F}})));
 }
 
-TEST_F(DistributedWriterTest, WritesNothingWhereNoRankHadAValueAndSaysSoOnce) {
+TEST_F(DistributedWriterTest, SkipsAMetricWithoutValuesAndReportsItOnce) {
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
     for (int step = 0; step < 3; ++step) {
       writer.addReduced("loss", 1, step, weight(0));
@@ -139,7 +139,7 @@ TEST_F(DistributedWriterTest, WritesNothingWhereNoRankHadAValueAndSaysSoOnce) {
   EXPECT_THAT(reports_, ElementsAre(HasSubstr("no rank had a value of 'loss' at step 0")));
 }
 
-TEST_F(DistributedWriterTest, GivesAllRanksTheSameErrorWhenTheyDisagreeAndGoesOn) {
+TEST_F(DistributedWriterTest, ThrowsTheSameErrorOnAllRanksThatDisagreeAndStaysUsable) {
   std::vector<std::string> messages(3);
   onRanks(3, [&](DistributedWriter& writer, Communicator& world) {
     writer.addReduced(world.rank() == 2 ? "acc" : "loss", 1, 5);
@@ -186,7 +186,7 @@ TEST_F(DistributedWriterTest, ReportsNothingAfterAMoveFromTheMovedObject) {
   EXPECT_EQ(pointsOf().at("loss"), (Points{{1, 1.0F}}));
 }
 
-TEST_F(DistributedWriterTest, TakesTheDirectoryOfTheRoot) {
+TEST_F(DistributedWriterTest, UsesTheRootsDirectory) {
   policy_ = RankPolicy::kPerRank;
   testing::runRanksShared(2, [&](const std::shared_ptr<Communicator>& world) {
     const std::string mine = logDir() + (world->isRoot() ? "" : "_a_second_later");

@@ -46,7 +46,7 @@ TEST(MetricAverageOfUnequalShards, SkipsARankWithoutSamples) {
   });
 }
 
-TEST(MetricAverageOfUnequalShards, LetsNanThrough) {
+TEST(MetricAverageOfUnequalShards, PropagatesNan) {
   testing::runRanks(2, [](Communicator& world) {
     const double sum = world.isRoot() ? std::numeric_limits<double>::quiet_NaN() : 1.0;
     EXPECT_TRUE(std::isnan(metricAverage(world, sum, 1)));

@@ -215,7 +215,7 @@ TEST(MetricReducerMismatch, IsFoundAlsoWhereMomentsTravel) {
   });
 }
 
-TEST(MetricReducer, DoesNotCareInWhichOrderARankQueues) {
+TEST(MetricReducer, AcceptsAnyOrderOfMetrics) {
   onRanks(2, [](RankReducer& reducer) {
     for (int step = 0; step < 4; ++step) {
       const bool reversed = (reducer.rank() + step) % 2 == 1;
@@ -251,11 +251,11 @@ TEST(MetricReducer, KeepsWhatIsQueuedForOtherSteps) {
   });
 }
 
-TEST(MetricReducer, AgreesOnNothing) {
+TEST(MetricReducer, AcceptsAStepWithoutMetrics) {
   onRanks(3, [](RankReducer& reducer) { EXPECT_THAT(reducer.reduce(0), IsEmpty()); });
 }
 
-TEST(MetricReducer, LetsNanThroughAndStillAgrees) {
+TEST(MetricReducer, PropagatesNanWithoutAMismatch) {
   onRanks(2, [](RankReducer& reducer) {
     for (int step = 0; step < 2; ++step) {
       ReducedOptions options;
@@ -299,7 +299,7 @@ TEST(MetricReducerMismatch, NamesATagThatOnlyTheRootHas) {
   });
 }
 
-TEST(MetricReducerMismatch, TellsStepsApart) {
+TEST(MetricReducerMismatch, DistinguishesSteps) {
   onRanks(2, [](RankReducer& reducer) {
     const int step = 5 + reducer.rank();
     reducer.add("loss", 1, step);
@@ -309,7 +309,7 @@ TEST(MetricReducerMismatch, TellsStepsApart) {
   });
 }
 
-TEST(MetricReducerMismatch, TellsStatisticsApart) {
+TEST(MetricReducerMismatch, DistinguishesStatistics) {
   onRanks(2, [](RankReducer& reducer) {
     ReducedOptions options;
     options.min = true;
@@ -339,7 +339,7 @@ TEST(MetricReducerMismatch, IsFoundAlsoWhereOnlySomeRanksOutgrowTheCapacity) {
   });
 }
 
-TEST(MetricReducerMismatch, DropsWhatWasQueuedAndLeavesTheReducerUsable) {
+TEST(MetricReducerMismatch, DiscardsQueuedMetricsAndLeavesTheReducerUsable) {
   onRanks(3, [](RankReducer& reducer) {
     reducer.add(reducer.rank() == 1 ? "b" : "a", 1, 0);
     reducer.add("later", 1, 1);
@@ -356,7 +356,7 @@ ReducedOptions percentile(double percent) {
   return options;
 }
 
-TEST_P(MetricReducerOnRanks, BringsTheValuesOfAllRanksThatHaveOne) {
+TEST_P(MetricReducerOnRanks, GathersTheValuesOfAllRanksThatHaveOne) {
   std::vector<double> values;
   for (int rank = 1; rank < GetParam(); ++rank) {
     values.push_back(rank);
@@ -406,7 +406,7 @@ TEST_P(MetricReducerOnRanks, FinishesAStepWhileTheNextOneIsBeingQueued) {
   });
 }
 
-TEST(MetricReducerUnderWay, NeedsNoCollectiveToBeWaitedForEvenWhenItDidNotFit) {
+TEST(MetricReducerUnderWay, NeedsNoFurtherCollectiveToFinishEvenIfTheMessageWasTooSmall) {
   onRanks(2, [](RankReducer& reducer) {
     for (int metric = 0; metric < 100; ++metric) {
       ReducedOptions options = percentile(50);
@@ -421,7 +421,7 @@ TEST(MetricReducerUnderWay, NeedsNoCollectiveToBeWaitedForEvenWhenItDidNotFit) {
   });
 }
 
-TEST(MetricReducerUnderWay, TellsADisagreementOnEveryRankWhenItIsFinished) {
+TEST(MetricReducerUnderWay, ReportsADisagreementOnEveryRankWhenFinished) {
   onRanks(3, [](RankReducer& reducer) {
     // The rank that differs also outgrows the capacity: it alone looks at the result in start().
     const int metrics = reducer.rank() == 1 ? 40 : 1;
@@ -471,10 +471,10 @@ TEST(MetricReducerArguments, RefuseAnEmptyTag) {
   expectError(ErrorCode::kInvalidArgument, "tag is empty", [&] { reducer.add("", 1, 0); });
 }
 
-TEST(MetricReducerArguments, RefuseAWeightThatIsNoWeight) {
+TEST(MetricReducerArguments, RejectAnInvalidWeight) {
   RankReducer reducer(std::make_shared<Communicator>());
   expectError(ErrorCode::kInvalidArgument,
-              "addReduced: the weight of 'loss' is -1.000000, want a finite number, 0 or more",
+              "addReduced: the weight of 'loss' is -1.000000; expected a finite number, 0 or more",
               [&] { reducer.add("loss", 1, 0, weight(-1)); });
   expectError(ErrorCode::kInvalidArgument, "the weight of 'loss' is inf",
               [&] { reducer.add("loss", 1, 0, weight(std::numeric_limits<double>::infinity())); });
@@ -484,14 +484,14 @@ TEST(MetricReducerArguments, RefuseAWeightThatIsNoWeight) {
 TEST(MetricReducerArguments, RefuseAPercentileBeyondAHundred) {
   RankReducer reducer(std::make_shared<Communicator>());
   expectError(ErrorCode::kInvalidArgument,
-              "addReduced: a percentile of 'loss' is 101.000000, want 0 to 100",
+              "addReduced: a percentile of 'loss' is 101.000000; expected 0 to 100",
               [&] { reducer.add("loss", 1, 0, percentile(101)); });
   expectError(ErrorCode::kInvalidArgument, "a percentile of 'loss' is nan", [&] {
     reducer.add("loss", 1, 0, percentile(std::numeric_limits<double>::quiet_NaN()));
   });
 }
 
-TEST(MetricReducerArguments, RefuseToQueueWithoutEnd) {
+TEST(MetricReducerArguments, LimitTheNumberOfQueuedMetrics) {
   RankReducer reducer(std::make_shared<Communicator>());
   for (std::size_t step = 0; step < MetricQueue::kMaxMetrics; ++step) {
     reducer.add("loss", 1, static_cast<std::int64_t>(step));

@@ -101,7 +101,7 @@ TEST_F(NonBlockingReduce, HasEverythingOnDiskWhenTheRootAloneHasFlushed) {
   });
 }
 
-TEST_F(NonBlockingReduce, WritesWhatIsUnderWayWhenFinished) {
+TEST_F(NonBlockingReduce, WritesTheStepInFlightWhenFinished) {
   onRanks(3, [this](DistributedWriter& writer, Communicator& world) {
     train(writer, world, 1);
     writer.finishReduce();
@@ -114,7 +114,7 @@ TEST_F(NonBlockingReduce, WritesWhatIsUnderWayWhenFinished) {
   });
 }
 
-TEST_F(NonBlockingReduce, WritesWhatIsUnderWayInTheDestructor) {
+TEST_F(NonBlockingReduce, WritesTheStepInFlightInTheDestructor) {
   testing::runRanksShared(2, [&](const std::shared_ptr<Communicator>& world) {
     DistributedWriter writer(logDir(), world, optionsWithReports());
     train(writer, *world, 2);
@@ -123,7 +123,7 @@ TEST_F(NonBlockingReduce, WritesWhatIsUnderWayInTheDestructor) {
   EXPECT_THAT(reports_, IsEmpty());
 }
 
-TEST_F(NonBlockingReduce, WritesWhatIsUnderWayBeforeAnotherWriterTakesItsPlace) {
+TEST_F(NonBlockingReduce, WritesTheStepInFlightBeforeMoveAssignment) {
   testing::runRanksShared(2, [&](const std::shared_ptr<Communicator>& world) {
     DistributedWriter writer(logDir(), world, optionsWithReports());
     train(writer, *world, 1);
@@ -149,7 +149,7 @@ TEST_F(NonBlockingReduce, StartsOneCollectiveAStepAndNoneAtTheEnd) {
   });
 }
 
-TEST_F(NonBlockingReduce, TellsADisagreementOneStepLaterWithItsOwnStep) {
+TEST_F(NonBlockingReduce, ReportsADisagreementOneStepLaterWithItsOwnStep) {
   std::vector<std::string> messages(3);
   onRanks(3, [&](DistributedWriter& writer, Communicator& world) {
     writer.addReduced(world.rank() == 2 ? "acc" : "loss", 1, 5);
@@ -170,7 +170,7 @@ TEST_F(NonBlockingReduce, TellsADisagreementOneStepLaterWithItsOwnStep) {
   EXPECT_THAT(pointsOf(), ElementsAre(Pair("loss", Points{{7, 1.0F}})));
 }
 
-TEST_F(NonBlockingReduce, ReturnsADisagreementFromFlushAndTellsItInFullLater) {
+TEST_F(NonBlockingReduce, ReturnsADisagreementFromFlushAndThrowsItLater) {
   onRanks(2, [](DistributedWriter& writer, Communicator& world) {
     writer.addReduced(world.isRoot() ? "acc" : "loss", 1, 5);
     writer.reduce(5);
@@ -184,7 +184,7 @@ TEST_F(NonBlockingReduce, ReturnsADisagreementFromFlushAndTellsItInFullLater) {
   });
 }
 
-TEST_F(NonBlockingReduce, ReportsADisagreementThatNobodyAskedFor) {
+TEST_F(NonBlockingReduce, ReportsADisagreementInTheDestructor) {
   testing::runRanksShared(2, [&](const std::shared_ptr<Communicator>& world) {
     DistributedWriter writer(logDir(), world, optionsWithReports());
     writer.addReduced(world->isRoot() ? "acc" : "loss", 1, 5);
@@ -194,7 +194,7 @@ TEST_F(NonBlockingReduce, ReportsADisagreementThatNobodyAskedFor) {
                                     HasSubstr("different metrics at step 5")));
 }
 
-TEST_F(NonBlockingReduce, LeavesARankThatIsAloneWithAnErrorNotAHang) {
+TEST_F(NonBlockingReduce, ThrowsOnARankThatIsAloneInsteadOfHanging) {
   expectError(ErrorCode::kDeadlineExceeded, "rank 1", [&] {
     testing::runRanksShared(2, [&](const std::shared_ptr<Communicator>& world) {
       DistributedWriter writer(logDir(), world, optionsWithReports());

@@ -51,7 +51,7 @@ TEST(RankPercentiles, CountARankByItsWeight) {
             (std::vector<double>{1, 1, 2, 5, 9, 9, 9, 9}));
 }
 
-TEST(RankPercentiles, OfTenRanksLieOnARank) {
+TEST(RankPercentiles, OfTenRanksAreValuesOfARank) {
   EXPECT_EQ(percentiles(gathered({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, std::vector<double>(10, 1)),
                         {10, 50, 90, 99}),
             (std::vector<double>{1, 5, 9, 10}));
@@ -61,12 +61,12 @@ TEST(RankPercentiles, LeaveOutRanksWithoutAValue) {
   EXPECT_EQ(percentileOf(gathered({100, 2, 3}, {0, 1, 1}), 100), 3);
 }
 
-TEST(RankPercentiles, AreNanWhereOneValueIs) {
+TEST(RankPercentiles, AreNanIfOneValueIsNan) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(percentileOf(gathered({nan, 1, 2}, {1, 1, 1}), 0)));
 }
 
-TEST(RankPercentiles, LetInfinitiesThrough) {
+TEST(RankPercentiles, PropagateInfinities) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(percentiles(gathered({infinity, 1, -infinity}, {1, 1, 1}), {0, 50, 100}),
             (std::vector<double>{-infinity, 1, infinity}));
@@ -89,7 +89,7 @@ TEST(RankValues, RefuseARankThatSentFewerMetrics) {
   appendRankValue(bytes, MetricMoments::of(1, 1, 0));
   std::vector<RankValue> values;
   test::expectError(ErrorCode::kRankMismatch,
-                    "reduce: rank 1 sent 0 bytes of its values, want at least 16", [&] {
+                    "reduce: rank 1 sent 0 bytes of its values; expected at least 16", [&] {
                       rankValuesAt({bytes, ""}, 0, values);
                     });
 }

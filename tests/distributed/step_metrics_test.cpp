@@ -82,7 +82,7 @@ TEST_F(StepMetricsTest, KeepsValuesAndWallTimesWhenLaidOutAnew) {
   EXPECT_TRUE(laidOut.layout()->needsMoments);
 }
 
-TEST_F(StepMetricsTest, ForgetsTheStepBeforeAndSendsNothingOfIt) {
+TEST_F(StepMetricsTest, SendsNothingOfThePreviousStep) {
   StepMetrics step(layoutOf({metric("a"), metric("b")}));
   step.add(metric("a"), value(1), 17.5);
   step.add(metric("b"), value(2), std::nullopt);
@@ -130,7 +130,7 @@ TEST_F(StepMetricsTest, LetsOneStepAtATimeHaveTheMemoryOfAnEarlierOne) {
   EXPECT_EQ(queue.size(), 0U);
 }
 
-TEST(MetricTotalsPool, LendsAgainWhatWasGivenBackAndNothingElse) {
+TEST(MetricTotalsPool, ReusesReturnedTotalsOnly) {
   const auto pool = std::make_shared<MetricTotalsPool>();
   std::shared_ptr<MetricTotals> first = pool->take();
   const std::shared_ptr<MetricTotals> second = pool->take();
@@ -140,7 +140,7 @@ TEST(MetricTotalsPool, LendsAgainWhatWasGivenBackAndNothingElse) {
   EXPECT_EQ(pool->take().get(), memory);
 }
 
-TEST(MetricTotalsPool, LivesUntilTheLastOneIsGivenBack) {
+TEST(MetricTotalsPool, LivesUntilTheLastTotalsAreReturned) {
   auto pool = std::make_shared<MetricTotalsPool>();
   const std::weak_ptr<MetricTotalsPool> watched = pool;
   std::shared_ptr<MetricTotals> lent = pool->take();

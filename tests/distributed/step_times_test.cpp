@@ -22,7 +22,7 @@ class StepTimesTest : public ::testing::Test {
   StepTimes times_{clock_};
 };
 
-TEST_F(StepTimesTest, AddsUpThePartsAndLeavesOutWhatIsBetween) {
+TEST_F(StepTimesTest, SumsThePartsAndIgnoresTimeBetweenThem) {
   for (int step = 0; step < 2; ++step) {
     pass(1000);
     {
@@ -38,7 +38,7 @@ TEST_F(StepTimesTest, AddsUpThePartsAndLeavesOutWhatIsBetween) {
   EXPECT_THAT(times_.take(), ElementsAre(20, 0, 0, 14, 0));
 }
 
-TEST_F(StepTimesTest, CountsAPartWithinAnotherForItselfOnly) {
+TEST_F(StepTimesTest, CountsNestedTimeForTheInnerPartOnly) {
   {
     const StepTimes::Timer backward = times_.time(StepPart::kBackward);
     pass(10);
@@ -51,7 +51,7 @@ TEST_F(StepTimesTest, CountsAPartWithinAnotherForItselfOnly) {
   EXPECT_THAT(times_.take(), ElementsAre(0, 0, 11, 0, 100));
 }
 
-TEST_F(StepTimesTest, TakesTimeWithAClockOfItsOwnAwayFromThePartThatRuns) {
+TEST_F(StepTimesTest, SubtractsAddedTimeFromTheRunningPart) {
   {
     const StepTimes::Timer backward = times_.time(StepPart::kBackward);
     pass(100);
@@ -61,7 +61,7 @@ TEST_F(StepTimesTest, TakesTimeWithAClockOfItsOwnAwayFromThePartThatRuns) {
   EXPECT_THAT(times_.take(), ElementsAre(0, 5, 60, 0, 40));
 }
 
-TEST_F(StepTimesTest, BeginsAnewWhenTakenAlsoWhileATimerRuns) {
+TEST_F(StepTimesTest, RestartsAtZeroWhenTakenEvenWhileATimerRuns) {
   const StepTimes::Timer timer = times_.time(StepPart::kInput);
   pass(10);
   EXPECT_THAT(times_.take(), ElementsAre(10, 0, 0, 0, 0));

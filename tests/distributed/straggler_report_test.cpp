@@ -126,7 +126,7 @@ TEST_F(StragglerReportTest, WritesMeanMaximumAndTheSlowestRankOfWhatRanksDoThems
           Pair("straggler/work/mean_ms", at3(5)), Pair("straggler/work/slowest_rank", at3(2))));
 }
 
-TEST_F(StragglerReportTest, SaysNothingOfRanksThatAreEquallyFast) {
+TEST_F(StragglerReportTest, IsSilentAboutEquallyFastRanks) {
   onRanks(3, [](DistributedWriter& writer, Communicator&) {
     Trainee trainee(writer, every(5));
     trainee.train(10, 4000, 4000);
@@ -135,7 +135,7 @@ TEST_F(StragglerReportTest, SaysNothingOfRanksThatAreEquallyFast) {
   EXPECT_EQ(pointsOf().at("straggler/slowdown"), (Points{{4, 1.0F}, {9, 1.0F}}));
 }
 
-TEST_F(StragglerReportTest, TakesAThresholdOfTheUsers) {
+TEST_F(StragglerReportTest, UsesTheGivenThreshold) {
   onRanks(3, [](DistributedWriter& writer, Communicator& world) {
     StragglerOptions options = every(5);
     options.threshold = 1.05;
@@ -145,7 +145,7 @@ TEST_F(StragglerReportTest, TakesAThresholdOfTheUsers) {
   EXPECT_THAT(reports(), SizeIs(1));
 }
 
-TEST_F(StragglerReportTest, TellsOfEveryWindowForItself) {
+TEST_F(StragglerReportTest, ReportsEveryWindowSeparately) {
   onRanks(2, [](DistributedWriter& writer, Communicator& world) {
     Trainee trainee(writer, every(2));
     trainee.train(2, world.rank() == 0 ? 5000 : 1000, 5000);
@@ -205,7 +205,7 @@ TEST_F(StragglerReportTest, WritesTheRootsOwnScalarsUnderTheReducedPolicy) {
   EXPECT_EQ(pointsOf().at("straggler/slowdown"), (Points{{0, 1.0F}}));
 }
 
-TEST_F(StragglerReportTest, TellsRanksThatGatherAtDifferentSteps) {
+TEST_F(StragglerReportTest, ReportsRanksThatGatherAtDifferentSteps) {
   onRanks(2, [](DistributedWriter& writer, Communicator& world) {
     StragglerReport report(writer, every(1));
     expectError(ErrorCode::kRankMismatch, "straggler report at step 6",
@@ -213,9 +213,9 @@ TEST_F(StragglerReportTest, TellsRanksThatGatherAtDifferentSteps) {
   });
 }
 
-TEST_F(StragglerReportTest, RefusesOptionsThatMakeNoSense) {
+TEST_F(StragglerReportTest, RejectsInvalidOptions) {
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
-    expectError(ErrorCode::kInvalidArgument, "StragglerReport: everySteps is 0, want 1 or more",
+    expectError(ErrorCode::kInvalidArgument, "StragglerReport: everySteps is 0; expected 1 or more",
                 [&] { StragglerReport report(writer, every(0)); });
     StragglerOptions options;
     options.threshold = std::numeric_limits<double>::quiet_NaN();
@@ -235,7 +235,7 @@ TEST(StragglerAnalysis, ComparesTwoRanksWithTheFasterOne) {
   EXPECT_DOUBLE_EQ(analysis.slowdown, 3);
 }
 
-TEST(StragglerAnalysis, NamesThePartThatLosesMostAndNotTheLongestOne) {
+TEST(StragglerAnalysis, NamesThePartWithTheLargestDelayNotTheLongestPart) {
   const detail::PartSeconds normal{0.001, 0.200, 0.050};
   const detail::PartSeconds slow{0.051, 0.210, 0};
   const detail::StragglerAnalysis analysis = analyze({normal, slow, normal});
@@ -243,7 +243,7 @@ TEST(StragglerAnalysis, NamesThePartThatLosesMostAndNotTheLongestOne) {
   EXPECT_EQ(analysis.parts[analysis.slowestPart].part.name, std::string("input"));
 }
 
-TEST(StragglerAnalysis, DoesNotTakeWaitingForWork) {
+TEST(StragglerAnalysis, DoesNotCountWaitingAsWork) {
   const detail::PartSeconds waiting{0, 0.001, 5};
   const detail::PartSeconds working{0, 0.002, 0};
   const detail::StragglerAnalysis analysis = analyze({waiting, working, waiting});
@@ -252,11 +252,11 @@ TEST(StragglerAnalysis, DoesNotTakeWaitingForWork) {
   EXPECT_EQ(analysis.parts[analysis.slowestPart].part.name, std::string("forward"));
 }
 
-TEST(StragglerAnalysis, FindsNobodySlowWhereNobodyWorks) {
+TEST(StragglerAnalysis, FindsNoSlowRankIfNoRankWorks) {
   EXPECT_EQ(analyze({{0, 0, 0}, {0, 0, 0}}).slowdown, 1);
 }
 
-TEST(StragglerAnalysis, FindsOneRankAloneAsFastAsTheMedian) {
+TEST(StragglerAnalysis, FindsASingleRankAsFastAsTheMedian) {
   EXPECT_EQ(analyze({{0.1, 0, 0}}).slowdown, 1);
 }
 

@@ -37,22 +37,22 @@ TEST_P(Disagreement, IsToldToAllRanksWithWhoAndWhat) {
   const std::string larger = std::to_string(80 / ranks / 5);
   for (const std::string& line : {
            "model: broadcastParameters: " + last +
-               " has another model than rank 0: got first.weight: Float \\[5, 4\\], "
-               "wanted first.weight: Float \\[3, 4\\]",
+               " has another model than rank 0: got first.weight: Float \\[5, 4\\]; "
+               "expected first.weight: Float \\[3, 4\\]",
            "data: " + run + "training batches per epoch: " + fewer +
-               ", wanted training batches per epoch: " + all,
-           "batch size: " + run + "training batches per epoch: " + larger + ", wanted",
-           "seed: " + run + "seed of the training data: 7, wanted seed of the training data: 0",
-           "steps: " + run + "epochs: 1, at most 8 steps, wanted epochs: 1, at most 2 steps",
-           "schedule: " + run + "learning rate: .* at epoch 2.*wanted .* at epoch 1",
-           "clipping: " + run + "gradient norm: at most 1, wanted gradient norm: not limited",
+               "; expected training batches per epoch: " + all,
+           "batch size: " + run + "training batches per epoch: " + larger + "; expected",
+           "seed: " + run + "seed of the training data: 7; expected seed of the training data: 0",
+           "steps: " + run + "epochs: 1, at most 8 steps; expected epochs: 1, at most 2 steps",
+           "schedule: " + run + "learning rate: .* at epoch 2.*expected .* at epoch 1",
+           "clipping: " + run + "gradient norm: at most 1; expected gradient norm: not limited",
            "bucket: GradientSync: " + last +
-               " has another option than rank 0: got bucketBytes = 1024, wanted",
-           "checkpoints: " + run + "checkpointEverySteps = 5, wanted checkpointEverySteps = 0",
-           "monitor: " + run + "monitored: no such metric.*wanted monitored: nothing",
-           "rate: " + optimizer + "group 0 lr = 0.2[0-9]*, wanted group 0 lr = 0.1",
+               " has another option than rank 0: got bucketBytes = 1024; expected",
+           "checkpoints: " + run + "checkpointEverySteps = 5; expected checkpointEverySteps = 0",
+           "monitor: " + run + "monitored: no such metric.*expected monitored: nothing",
+           "rate: " + optimizer + "group 0 lr = 0.2[0-9]*; expected group 0 lr = 0.1",
            "optimizer: " + optimizer +
-               "an optimizer of type torch::optim::Adam, wanted an optimizer of type "
+               "an optimizer of type torch::optim::Adam; expected an optimizer of type "
                "torch::optim::SGD",
        }) {
     expectFromAll(job, ranks, line);

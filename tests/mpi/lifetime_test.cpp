@@ -20,7 +20,7 @@ std::string onTwoRanks(const std::string& kind) {
   return STEPTAPE_MPIEXEC " -n 2 '" + std::string(kProgram) + "' '" + kind + "'";
 }
 
-TEST(Lifetime, OfMpiMayBeSomebodyElses) {
+TEST(Lifetime, OfMpiMayBelongToOtherCode) {
   const JobEnd job = test::runJob(onTwoRanks("foreign init"));
   EXPECT_EQ(job.exitCode, 0) << job.output;
   EXPECT_THAT(job.output, HasSubstr("leaves MPI alone"));

@@ -84,7 +84,7 @@ TEST(MpiCommunicator, TreatsBlocksOfRanksAsNodes) {
   EXPECT_EQ(half->crossSize(), half->size());
 }
 
-TEST(MpiCommunicator, SeesThatARankLetGoOfNodeMemory) {
+TEST(MpiCommunicator, DetectsARankThatReleasedNodeMemory) {
   MpiCommunicator world(MPI_COMM_WORLD);
   auto memory = world.allocateNodeMemory(8);
   ASSERT_NE(memory, nullptr);
@@ -150,7 +150,8 @@ TEST(MpiCommunicator, LeavesTheMemoryAloneWhereSmallReductionsDiffer) {
 TEST(MpiCommunicator, RefusesANegativeNumberOfRanksPerNode) {
   MpiCommunicatorOptions options;
   options.ranksPerNode = -1;
-  expectError(ErrorCode::kInvalidArgument, "MpiCommunicator: ranksPerNode is -1, want 1 or more",
+  expectError(ErrorCode::kInvalidArgument,
+              "MpiCommunicator: ranksPerNode is -1; expected 1 or more",
               [&] { MpiCommunicator world(MPI_COMM_WORLD, options); });
 }
 
@@ -186,7 +187,7 @@ TEST(MpiCommunicator, TakesSeveralMpiCallsForMoreElementsThanOneTakes) {
 TEST(MpiCommunicator, RefusesAnImpossibleMaxCount) {
   MpiCommunicatorOptions options;
   options.maxCount = 0;
-  expectError(ErrorCode::kInvalidArgument, "MpiCommunicator: maxCount is 0, want ",
+  expectError(ErrorCode::kInvalidArgument, "MpiCommunicator: maxCount is 0; expected ",
               [&] { MpiCommunicator world(MPI_COMM_WORLD, options); });
 }
 

@@ -120,7 +120,7 @@ TEST_F(MpiProfile, ShowsNothingButTheWaitInWhatTravelsWithTheComparison) {
   }
 }
 
-TEST_F(MpiProfile, TellsTheRanksOfAGroupAsTheJobCountsThem) {
+TEST_F(MpiProfile, ListsTheRanksOfAGroupByTheirJobRank) {
   MPI_Comm backwards = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, 0, -world_.rank(), &backwards);
   std::string members;

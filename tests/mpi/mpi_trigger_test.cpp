@@ -84,7 +84,7 @@ TEST_F(MpiTrigger, EndsAWindowOnAllRanksWhenASecondSignalComes) {
   EXPECT_THAT(world_->allgather(recorded_), Each(recorded_));
 }
 
-TEST_F(MpiTrigger, HoldsUpNobodyWhenARankStopsProfiling) {
+TEST_F(MpiTrigger, DelaysNoRankWhenOneStopsProfiling) {
   Profiler profiler(options());
   if (isLastRank()) {
     profiler.stop();

@@ -78,7 +78,7 @@ TEST_F(MpiWriter, AveragesAThousandMetricsOverTheProcesses) {
   }
 }
 
-TEST_F(MpiWriter, TellsAllRanksOfADisagreementAndGoesOn) {
+TEST_F(MpiWriter, ReportsADisagreementOnAllRanksAndStaysUsable) {
   const bool isOdd = world_->rank() == world_->size() - 1 && world_->size() > 1;
   writer_->addReduced("loss", 1, 5);
   if (isOdd) {
@@ -151,7 +151,7 @@ TEST_F(MpiWriter, WritesAllStatisticsWithoutBlocking) {
   }
 }
 
-TEST_F(MpiWriter, TellsADisagreementOfTheStepBeforeWithoutBlocking) {
+TEST_F(MpiWriter, ReportsADisagreementOfThePreviousStepWithoutBlocking) {
   open(ReduceMode::kNonBlocking);
   const bool isOdd = world_->rank() == world_->size() - 1 && world_->size() > 1;
   writer_->addReduced(isOdd ? "acc" : "loss", 1, 5);

@@ -96,7 +96,7 @@ TEST_P(RankFailureIn, OfARankThatHangsEndsTheJob) {
   expectFlushedPointsAreThere();
 }
 
-TEST_F(RankFailure, ByHangingIsToldWithRankAndOperation) {
+TEST_F(RankFailure, ByHangingIsReportedWithRankAndOperation) {
   const JobEnd job = run("caught hang", "asynchronous");
   expectEndsWithAnError(job);
   const std::string told =
@@ -108,7 +108,7 @@ TEST_F(RankFailure, ByHangingIsToldWithRankAndOperation) {
   expectFlushedPointsAreThere();
 }
 
-TEST_F(RankFailure, InNodeMemoryIsToldWithTheRank) {
+TEST_F(RankFailure, InNodeMemoryIsReportedWithTheRank) {
   const JobEnd job = run("caught hang", "barrier");
   expectEndsWithAnError(job);
   EXPECT_THAT(
@@ -117,7 +117,7 @@ TEST_F(RankFailure, InNodeMemoryIsToldWithTheRank) {
   expectFlushedPointsAreThere();
 }
 
-TEST_F(RankFailure, IsToldInTheRanksOwnWordsByAbort) {
+TEST_F(RankFailure, IsReportedWithTheRanksMessageByAbort) {
   const JobEnd job = run("aborts");
   expectEndsWithAnError(job);
   EXPECT_THAT(job.output, HasSubstr("steptape: rank 1 ends the job: this rank gives up"));

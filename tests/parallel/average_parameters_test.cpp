@@ -61,7 +61,7 @@ TEST(AverageParameters, NamesAParameterThatHasNoMean) {
     torch::nn::Module module;
     module.register_parameter("index", torch::ones({2}, torch::kLong), /*requires_grad=*/false);
     expectError(ErrorCode::kInvalidArgument,
-                "cannot average the parameter index of type Long, wanted Float, Double, Half or",
+                "cannot average the parameter index of type Long; expected Float, Double, Half or",
                 [&] { averageParameters(module, world); });
   });
 }

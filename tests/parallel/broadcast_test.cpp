@@ -152,7 +152,7 @@ TEST(BroadcastOptimizerState, NamesTheRankWithAnotherKindOfOptimizer) {
     }
     expectError(ErrorCode::kRankMismatch,
                 "broadcastOptimizerState: rank 2 has another optimizer than rank 0: got an "
-                "optimizer of type torch::optim::Adam, wanted an optimizer of type "
+                "optimizer of type torch::optim::Adam; expected an optimizer of type "
                 "torch::optim::SGD",
                 [&] { broadcastOptimizerState(*optimizer, world); });
   });
@@ -165,7 +165,7 @@ TEST(BroadcastOptimizerState, NamesTheRankWithOtherGroups) {
     if (world.rank() == 1) {
       optimizer->add_param_group(torch::optim::OptimizerParamGroup({model->bias}));
     }
-    expectError(ErrorCode::kRankMismatch, "got group 1 of 1 parameters, wanted nothing",
+    expectError(ErrorCode::kRankMismatch, "got group 1 of 1 parameters; expected nothing",
                 [&] { broadcastOptimizerState(*optimizer, world); });
   });
 }

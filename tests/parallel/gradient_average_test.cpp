@@ -235,7 +235,7 @@ TEST_P(GradientSyncOnRanks, AveragesGradientsOfChannelsLastWeights) {
   });
 }
 
-TEST_P(GradientSyncOnRanks, CopiesIntoTheGradientsOfTheCallerIfTold) {
+TEST_P(GradientSyncOnRanks, CopiesIntoTheCallersGradientsIfRequested) {
   run([&](const World& world) {
     SeededNet net(1);
     GradientSyncOptions copying = options();
@@ -364,7 +364,7 @@ TEST(GradientSync, AcceptsGradientsThatAreZeroedInPlace) {
   });
 }
 
-TEST(GradientSync, CountsWhatItDid) {
+TEST(GradientSync, CountsItsExchanges) {
   runRanksShared(2, [](const World& world) {
     SeededNet net(1);
     GradientSync sync(net->named_parameters(), world);

@@ -26,10 +26,11 @@ using testing::runRanksShared;
 TEST(GradientSync, RejectsComplexNumbers) {
   torch::OrderedDict<std::string, at::Tensor> parameters;
   parameters.insert("phase", torch::ones({2}, torch::kComplexFloat).requires_grad_());
-  expectError(ErrorCode::kInvalidArgument,
-              "cannot average the gradient of phase, which is ComplexFloat; wanted Float, Double, "
-              "Half or BFloat16",
-              [&] { GradientSync(parameters, std::make_shared<Communicator>()); });
+  expectError(
+      ErrorCode::kInvalidArgument,
+      "cannot average the gradient of phase, which is ComplexFloat; expected Float, Double, "
+      "Half or BFloat16",
+      [&] { GradientSync(parameters, std::make_shared<Communicator>()); });
 }
 
 TEST(GradientSync, RejectsAParameterThatIsGivenTwice) {
@@ -49,41 +50,41 @@ TEST(GradientSync, RejectsOptionsOutOfRange) {
   };
   GradientSyncOptions options;
   options.bucketBytes = 0;
-  reject(options, "got bucketBytes = 0, wanted a positive number");
+  reject(options, "got bucketBytes = 0; expected a positive number");
   options = {};
   options.accumulationSteps = -1;
-  reject(options, "got accumulationSteps = -1, wanted a positive number");
+  reject(options, "got accumulationSteps = -1; expected a positive number");
   options = {};
   options.maxNorm = std::nan("");
-  reject(options, "got maxNorm = nan, wanted a positive number, or 0 for none");
+  reject(options, "got maxNorm = nan; expected a positive number, or 0 for none");
   options = {};
   options.predivideFactor = 0;
   reject(options, "got predivideFactor = 0");
 }
 
-TEST(GradientSync, TellsEveryRankWhichParameterDiffers) {
+TEST(GradientSync, NamesTheDifferingParameterOnEveryRank) {
   runRanksShared(3, [](const World& world) {
     SeededNet net(1, world->rank() == 2 ? 4 : 3);
     expectError(
         ErrorCode::kRankMismatch,
         "GradientSync: rank 2 has another model than rank 0: got first.weight: Float [5, 4] "
-        "with gradient, wanted first.weight: Float [5, 3] with gradient",
+        "with gradient; expected first.weight: Float [5, 3] with gradient",
         [&] { GradientSync(net->named_parameters(), world); });
   });
 }
 
-TEST(GradientSync, TellsEveryRankWhichOptionDiffers) {
+TEST(GradientSync, NamesTheDifferingOptionOnEveryRank) {
   runRanksShared(3, [](const World& world) {
     GradientSyncOptions options;
     options.accumulationSteps = world->rank() == 1 ? 4 : 2;
     expectError(ErrorCode::kRankMismatch,
-                "GradientSync: rank 1 has another option than rank 0: got accumulationSteps = 4, "
-                "wanted accumulationSteps = 2",
+                "GradientSync: rank 1 has another option than rank 0: got accumulationSteps = 4; "
+                "expected accumulationSteps = 2",
                 [&] { GradientSync(SeededNet(1)->named_parameters(), world, options); });
   });
 }
 
-TEST(GradientSync, TellsEveryRankWhoseOptimizerDiffers) {
+TEST(GradientSync, NamesTheDifferingOptimizerOnEveryRank) {
   for (const bool useSharedMemory : {true, false}) {
     runRanksShared(2, [&](const World& world) {
       SeededNet net(1);
@@ -94,8 +95,8 @@ TEST(GradientSync, TellsEveryRankWhoseOptimizerDiffers) {
       GradientSync sync(net->named_parameters(), world, options);
       lossOf(net, batchOf(world->rank())).backward();
       expectError(ErrorCode::kRankMismatch,
-                  "GradientSync: rank 1 has another optimizer than rank 0: got group 0 lr = 0.25, "
-                  "wanted group 0 lr = 0.5",
+                  "GradientSync: rank 1 has another optimizer than rank 0: got group 0 lr = 0.25; "
+                  "expected group 0 lr = 0.5",
                   [&] { sync.step(optimizer); });
     });
   }

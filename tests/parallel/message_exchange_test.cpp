@@ -269,10 +269,11 @@ TEST(MessageExchange, RejectsASecondBackward) {
     Exchange exchange(net.slots, world);
     exchangeFirst(exchange, net, world->rank());
     net.backward(samplesOf(world->rank()));
-    expectError(ErrorCode::kFailedPrecondition, "changed after it had been sent",
+    expectError(ErrorCode::kFailedPrecondition, "changed after it was sent",
                 [&] { net.backward(samplesOf(world->rank())); });
     // The ranks that wait for this one get what it sent before; only then it is told again.
-    expectError(ErrorCode::kFailedPrecondition, "belong under noSync()", [&] { exchange(); });
+    expectError(ErrorCode::kFailedPrecondition, "Use noSync() or accumulationSteps",
+                [&] { exchange(); });
     zeroGradients(net.slots);
     net.backward(samplesOf(world->rank()));
     exchange();
@@ -439,7 +440,7 @@ TEST(MessageExchange, DescribesBucketsAndCompression) {
   });
 }
 
-TEST(GradientHooks, TellOfEachGradientWhileTheyLive) {
+TEST(GradientHooks, ReportEachGradientDuringTheirLifetime) {
   Net net;
   std::vector<std::size_t> told;
   {

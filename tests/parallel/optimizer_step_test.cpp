@@ -328,7 +328,7 @@ TEST(GradientSync, LeavesParametersThatItWasNotGivenToTheirRank) {
   });
 }
 
-TEST(GradientSync, StartsAfreshWhenTheStateIsCleared) {
+TEST(GradientSync, RestartsWhenTheStateIsCleared) {
   const auto adamFor = [](const SeededNet& net) {
     return torch::optim::Adam(net->parameters(), torch::optim::AdamOptions(0.01).amsgrad(true));
   };

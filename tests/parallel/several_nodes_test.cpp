@@ -81,7 +81,7 @@ TEST(GradientSync, UpdatesAParameterThatOnlyOneNodeUsed) {
       two);
 }
 
-TEST(GradientSync, SendsSixteenBitsBetweenNodesIfTold) {
+TEST(GradientSync, SendsSixteenBitsBetweenNodesIfRequested) {
   testing::RunRanksOptions two;
   two.ranksPerNode = 2;
   for (const Compression compression : {Compression::kFp16, Compression::kBf16}) {

@@ -70,7 +70,7 @@ TEST(GradientSync, TakesBackAParameterThatOneRankHasMovedAway) {
   }
 }
 
-TEST(GradientSync, KeepsTheAveragesAfterAStepIfTold) {
+TEST(GradientSync, KeepsTheAveragesAfterAStepIfRequested) {
   SeededNet single(1);
   lossOf(single, batchOfAll(2)).backward();
   const std::vector<at::Tensor> wanted = gradientsOf(single);
@@ -88,7 +88,7 @@ TEST(GradientSync, KeepsTheAveragesAfterAStepIfTold) {
   });
 }
 
-TEST(GradientSync, RefusesToSynchronizeWhatStepHasTakenOver) {
+TEST(GradientSync, RejectsSynchronizeAfterSharedStep) {
   runRanksShared(2, [](const World& world) {
     SeededNet net(1);
     torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1));

@@ -138,7 +138,7 @@ TEST(ProfileGraph, AddsUpTheForwardPassesOfAStep) {
                                    Pair("Net/relu_2", 4), Pair("Net/log_softmax", 8)));
 }
 
-TEST(ProfileGraph, DoesNotTakeTheLossForTheModel) {
+TEST(ProfileGraph, DoesNotMistakeTheLossForTheModel) {
   StepBuilder trace;
   pass(trace, 0);
   trace.call("aten::cross_entropy_loss", 110, 150).call("aten::log_softmax", 111, 149);
@@ -146,7 +146,7 @@ TEST(ProfileGraph, DoesNotTakeTheLossForTheModel) {
   EXPECT_EQ(micros(profileGraph(convolutions(), trace.build()).forward).at("Net/log_softmax"), 4);
 }
 
-TEST(ProfileGraph, TellsTheCallsOfALayerThatIsUsedTwiceApart) {
+TEST(ProfileGraph, DistinguishesTheCallsOfALayerThatIsUsedTwice) {
   event::Graph graph;
   graph.nodes = {nodeOf("Net/shared[Linear]/addmm_1", "aten::addmm"),
                  nodeOf("Net/shared[Linear]/addmm_2", "aten::addmm")};
@@ -158,7 +158,7 @@ TEST(ProfileGraph, TellsTheCallsOfALayerThatIsUsedTwiceApart) {
                                    Pair("Net/shared[Linear]/addmm_2", 30)));
 }
 
-TEST(ProfileGraph, TakesACallInOneOfTheSameNameForAPartOfIt) {
+TEST(ProfileGraph, CountsANestedCallOfTheSameNameAsPartOfTheOuterCall) {
   StepBuilder trace;
   trace.call("aten::relu", 0, 10).call("aten::relu", 1, 9).call("aten::relu", 20, 22);
   trace.stepAt(7, 0, 200);
@@ -166,7 +166,7 @@ TEST(ProfileGraph, TakesACallInOneOfTheSameNameForAPartOfIt) {
               UnorderedElementsAre(Pair("Net/relu_1", 10), Pair("Net/relu_2", 2)));
 }
 
-TEST(ProfileGraph, DoesNotTakeWhatCameBeforeTheModel) {
+TEST(ProfileGraph, ExcludesOperatorsBeforeTheModel) {
   StepBuilder trace;
   trace.call("aten::relu", 0, 5);
   pass(trace, 10);
@@ -174,7 +174,7 @@ TEST(ProfileGraph, DoesNotTakeWhatCameBeforeTheModel) {
   EXPECT_EQ(micros(profileGraph(convolutions(), trace.build()).forward).at("Net/relu_1"), 3);
 }
 
-TEST(ProfileGraph, DoesNotTakeWhatComesBehindTheNextLayer) {
+TEST(ProfileGraph, ExcludesOperatorsAfterTheNextLayer) {
   StepBuilder trace;
   trace.in("conv1").call("aten::_convolution", 0, 10);
   trace.in("stage.0").call("aten::_convolution", 20, 80);
@@ -206,7 +206,7 @@ TEST(ProfileGraph, LeavesOutTheOtherPartsOfAStepAndWhatIsInNone) {
   EXPECT_THAT(profileGraph(convolutions(), trace.build()).forward, IsEmpty());
 }
 
-TEST(ProfileGraph, GoesByTheOrderWhereNoModulesAreKnown) {
+TEST(ProfileGraph, MatchesByOrderWithoutModules) {
   StepBuilder trace;
   trace.call("aten::_convolution", 0, 10).call("aten::relu", 10, 12);
   trace.call("aten::_convolution", 20, 80).call("aten::relu", 80, 83);
@@ -228,7 +228,7 @@ TEST(ProfileGraph, KnowsTheModelByTheNameItWasWatchedUnder) {
       UnorderedElementsAre(Pair("Net/conv1[Conv2d]/_convolution", 10), Pair(kSlowLayer, 60)));
 }
 
-TEST(ProfileGraph, ShowsTheTimeOfAGradientAtTheOperatorThatItIsOf) {
+TEST(ProfileGraph, AssignsGradientTimeToItsForwardOperator) {
   StepBuilder trace;
   trace.in("conv1")
       .call("aten::conv2d", 0, 12)
@@ -249,7 +249,7 @@ TEST(ProfileGraph, ShowsTheTimeOfAGradientAtTheOperatorThatItIsOf) {
       UnorderedElementsAre(Pair("Net/conv1[Conv2d]/_convolution", 7), Pair(kSlowLayer, 40)));
 }
 
-TEST(ProfileGraph, ShowsTheTimeOfAGradientAtTheOperatorThatCalledTheOneItIsOf) {
+TEST(ProfileGraph, AssignsGradientTimeToTheCallerOfItsForwardOperator) {
   event::Graph graph;
   graph.nodes = {nodeOf("Net/fc[Linear]/linear", "aten::linear")};
   StepBuilder trace;
@@ -261,7 +261,7 @@ TEST(ProfileGraph, ShowsTheTimeOfAGradientAtTheOperatorThatCalledTheOneItIsOf) {
               UnorderedElementsAre(Pair("Net/fc[Linear]/linear", 40)));
 }
 
-TEST(ProfileGraph, TellsTheMemoryThatACallKept) {
+TEST(ProfileGraph, ReportsTheMemoryThatACallKept) {
   StepBuilder trace;
   trace.in("conv1").call("aten::_convolution", 0, 10);
   trace.memory(1 * kMicros, 0x100, 4096).memory(2 * kMicros, 0x200, 1024);
@@ -272,7 +272,7 @@ TEST(ProfileGraph, TellsTheMemoryThatACallKept) {
   EXPECT_EQ(profile.forward[0].outputBytes, 4096);
 }
 
-TEST(ProfileGraph, TakesTheMemoryOfTheGraphWhereNoneWasRecorded) {
+TEST(ProfileGraph, UsesTheGraphsMemoryIfNoneWasRecorded) {
   event::Graph graph = convolutions();
   graph.nodes[2].outputShapes = {event::GraphShape{2, 6, 10}};
   graph.nodes[2].outputType = event::TensorType::kFloat;

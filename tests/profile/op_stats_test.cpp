@@ -95,7 +95,7 @@ TEST_F(OpStatsTest, GivesDetachedSpansNoSelfTime) {
   EXPECT_EQ(stats("parent").self, units(10));
 }
 
-TEST_F(OpStatsTest, DoesNotTakeTheChildrenOfALostParentFromTheNextSpan) {
+TEST_F(OpStatsTest, DoesNotSubtractTheChildrenOfALostParentFromTheNextSpan) {
   add({span("orphan", 1, 110, 119)}, 1, 1);
   add({span("next", 0, 120, 130)});
   EXPECT_EQ(stats("next").self, units(10));
@@ -111,7 +111,7 @@ TEST_F(OpStatsTest, SortsTheMostSelfTimeFirst) {
   EXPECT_EQ(profile.operators[2].name, "short");
 }
 
-TEST_F(OpStatsTest, TellsTheWindowAndThePartOfItThatAnyThreadCovered) {
+TEST_F(OpStatsTest, ReportsTheWindowAndItsCoveredPart) {
   add({span("child", 1, 111, 114), span("a", 0, 110, 120)}, 1);
   add({span("b", 0, 115, 130)}, 2);
   EXPECT_EQ(build().wall, units(100));

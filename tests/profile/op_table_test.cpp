@@ -24,7 +24,7 @@ OpProfile twoOperators() {
   return profile;
 }
 
-TEST(OpTable, HasARowForEachOperatorAndTellsTheCoverage) {
+TEST(OpTable, HasARowForEachOperatorAndStatesTheCoverage) {
   EXPECT_EQ(opTable(twoOperators()),
             "| # | operator | kind | calls | self ms | self % | total ms | mean µs |\n"
             "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
@@ -50,7 +50,7 @@ TEST(OpTable, SaysWhatWasDropped) {
                         "often."));
 }
 
-TEST(OpTable, IsEmptyButWholeWithoutOperators) {
+TEST(OpTable, HasOnlyAHeaderWithoutOperators) {
   EXPECT_EQ(opTable({}),
             "| # | operator | kind | calls | self ms | self % | total ms | mean µs |\n"
             "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
@@ -76,7 +76,7 @@ TEST(WriteOpStats, LogsTheTableAndTheSlowestOperators) {
   EXPECT_FLOAT_EQ(logged.scalars.at({"profile/self_ms/load_batch", 42}), 0.5F);
 }
 
-TEST(WriteOpStats, TellsAZoneFromAnOperatorOfItsName) {
+TEST(WriteOpStats, DistinguishesAZoneFromAnOperatorOfTheSameName) {
   const testing::TempDir dir;
   OpProfile profile = twoOperators();
   profile.operators[1].name = "aten::mm";

@@ -37,7 +37,7 @@ int recordedOf(int count, double maxShare, const Steps& steps) {
   return recorded;
 }
 
-TEST(OverheadGovernor, RecordsAllButEveryEighthStepWhileThatIsCheap) {
+TEST(OverheadGovernor, RecordsAllButEveryEighthStepWhileRecordingIsCheap) {
   EXPECT_NEAR(recordedOf(1000, 0.02, {100}), 875, 15);
 }
 
@@ -60,11 +60,11 @@ TEST(OverheadGovernor, RecordsAsManyStepsAsFourFifthsOfTheShareAllow) {
   EXPECT_NEAR(recordedOf(3000, 0.001, {300}), 80, 2);
 }
 
-TEST(OverheadGovernor, CountsWhatElseRecordingCosts) {
+TEST(OverheadGovernor, CountsOtherCostsOfRecording) {
   EXPECT_NEAR(recordedOf(3000, 0.01, {0, 1e6, 30000}), 800, 2);
 }
 
-TEST(OverheadGovernor, CountsWhatStepsCostThatAreNotRecorded) {
+TEST(OverheadGovernor, CountsTheCostOfUnrecordedSteps) {
   // 3 % of each recorded step, and 0.5 % of all: with a tenth of them it is 0.8 %.
   EXPECT_NEAR(recordedOf(3000, 0.01, {300, 1e6, 0.0, 5000}), 300, 2);
 }
@@ -81,7 +81,7 @@ TEST(OverheadGovernor, AlwaysRecordsTheFirstStep) {
   EXPECT_TRUE(OverheadGovernor(1e-9, 100.0).recordsNext());
 }
 
-TEST(OverheadGovernor, FollowsStepsThatBecomeDearer) {
+TEST(OverheadGovernor, FollowsStepsThatBecomeMoreExpensive) {
   OverheadGovernor governor(0.01, 100.0);
   for (int i = 0; i < 100; ++i) {
     governor.endRecorded(10, 1e6);

@@ -24,12 +24,12 @@ TEST(Preorder, PutsParentsBeforeTheirChildren) {
               ElementsAre(1, 2, 0, 4, 3));
 }
 
-TEST(Preorder, DoesWithoutParentsThatAreMissing) {
+TEST(Preorder, AcceptsMissingParents) {
   EXPECT_THAT(placesOf({span("leaf", 3, 2, 3), span("inner", 1, 1, 4), span("other", 2, 5, 6)}),
               ElementsAre(1, 0, 2));
 }
 
-TEST(Preorder, LeavesOutWhatNestsInNothing) {
+TEST(Preorder, ExcludesDetachedSpans) {
   EXPECT_THAT(placesOf({span("a", 1, 1, 2), span("async", 0, 0, 3, kDetached),
                         SpanRecord::memory(3, 64, 8, 0, 0), span("b", 0, 0, 4)}),
               ElementsAre(1, kNowhere, kNowhere, 0));

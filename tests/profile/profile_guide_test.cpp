@@ -48,7 +48,7 @@ TEST(ProfileGuide, SaysWhereTheTimeOfAStepWent) {
             "operator calls.\n\n");
 }
 
-TEST(ProfileGuide, SaysHowToLookAtTheFiles) {
+TEST(ProfileGuide, SaysHowToOpenTheFiles) {
   const std::string guide = profileGuide(jobTrace(), writingTo("runs/a"));
   EXPECT_THAT(guide, HasSubstr("open `node7_4242."));
   EXPECT_THAT(guide, HasSubstr(".pt.trace.json.gz` of `runs/a` at [ui.perfetto.dev]"));
@@ -57,7 +57,7 @@ TEST(ProfileGuide, SaysHowToLookAtTheFiles) {
   EXPECT_THAT(guide, Not(HasSubstr("merge-traces")));
 }
 
-TEST(ProfileGuide, TellsOfFilesThatAreWrittenOnly) {
+TEST(ProfileGuide, MentionsOnlyWrittenFiles) {
   ProfilerOptions options = writingTo("runs/a");
   options.chromeTrace = false;
   EXPECT_THAT(profileGuide(jobTrace(), options), Not(HasSubstr("perfetto")));
@@ -75,7 +75,7 @@ TEST(ProfileGuide, NamesTheRankOfAJob) {
   EXPECT_THAT(guide, HasSubstr("`steptape merge-traces runs/a --output ranks.json.gz`"));
 }
 
-TEST(ProfileGuide, HasNothingToSayOfAWindowWithoutStepsAndFiles) {
+TEST(ProfileGuide, IsEmptyWithoutStepsAndFiles) {
   EXPECT_THAT(profileGuide(Trace(), {}), IsEmpty());
 }
 

@@ -42,7 +42,7 @@ TEST(ProfilerMemory, IsBoundedInAWindowOfAMillionSpans) {
   EXPECT_EQ(trace.dropped, kSpans - kKept);
 }
 
-TEST(ProfilerMemory, IsNotTakenByTheThreadThatTrains) {
+TEST(ProfilerMemory, IsNotAllocatedByTheTrainingThread) {
   Profiler profiler;
   {
     STEPTAPE_ZONE("work");  // the thread's first one

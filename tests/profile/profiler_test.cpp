@@ -64,7 +64,7 @@ TEST(Profiler, CountsTheActiveStepsOnly) {
   EXPECT_EQ(find(profiler.profile(), "step").calls, 3U);
 }
 
-TEST(Profiler, ForgetsWhatTheWarmUpDropped) {
+TEST(Profiler, IgnoresSpansDroppedInTheWarmUp) {
   ProfilerOptions options = scheduled(0, 1, 1, 1);
   options.recordsPerThread = 8;
   Profiler profiler(options);
@@ -151,7 +151,7 @@ TEST(Profiler, SleepsWhileNothingIsRecorded) {
   }
 }
 
-TEST(Profiler, TellsWhatItDoes) {
+TEST(Profiler, ReportsItsAction) {
   Profiler profiler(scheduled(1, 1, 2, 1));
   EXPECT_EQ(profiler.action(), ProfilerAction::kNone);
   profiler.step();
@@ -214,7 +214,7 @@ TEST(Profiler, CountsWhatItDropped) {
   EXPECT_THAT(profiler.table(), HasSubstr("spans were dropped**"));
 }
 
-TEST(Profiler, LeavesZonesOutWhenAsked) {
+TEST(Profiler, CanExcludeZones) {
   ProfilerOptions options;
   options.zones = false;
   Profiler profiler(options);
@@ -245,7 +245,7 @@ TEST(Profiler, RefusesToRunBesideAnother) {
 
 TEST(Profiler, RefusesAnInvalidSchedule) {
   EXPECT_THAT([] { Profiler profiler(scheduled(-1, 0, 1, 1)); },
-              ThrowsMessage<Error>("ProfilerSchedule::wait must be 0 or more, got -1"));
+              ThrowsMessage<Error>("ProfilerSchedule::wait: got -1; expected 0 or more"));
 }
 
 TEST(Profiler, LogsEachWindowToTheSubRunOfItsDirectory) {
@@ -277,7 +277,7 @@ TEST(Profiler, LogsAWindowThatStopCutShort) {
   EXPECT_THAT(logged.texts.at({"profile/operators", 2}), HasSubstr("`step` | zone | 2 |"));
 }
 
-TEST(Profiler, WritesItsTableWhereAsked) {
+TEST(Profiler, WritesItsTableOnRequest) {
   const testing::TempDir dir;
   Profiler profiler;
   trainStep();

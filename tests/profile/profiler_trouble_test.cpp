@@ -80,7 +80,7 @@ std::vector<std::string> temporaryFilesIn(const fs::path& directory) {
   return files;
 }
 
-TEST(ProfilerTrouble, WritesWhatProfilersFoundInOneSecondOneAfterTheOther) {
+TEST(ProfilerTrouble, WritesTheProfilesOfSeveralProfilersInOneSecond) {
   constexpr std::int64_t kProfilers = 20;
   const testing::TempDir dir;
   std::vector<std::int64_t> steps;
@@ -109,7 +109,7 @@ TEST(ProfilerTrouble, WritesWhatProfilersFoundInOneSecondOneAfterTheOther) {
   EXPECT_THAT(xplanesIn(dir.path()), SizeIs(kProfilers));
 }
 
-TEST(ProfilerTrouble, WaitsForNothingInACallback) {
+TEST(ProfilerTrouble, DoesNotDeadlockInACallback) {
   ProfilerOptions options = everyStep();
   options.schedule.repeat = 1;
   Profiler* running = nullptr;

@@ -40,7 +40,7 @@ std::vector<RankExchange::Window> advance(RankExchange& exchange, int steps) {
   return all;
 }
 
-TEST(RankExchange, BringsToTheRootWhatEachRankFound) {
+TEST(RankExchange, SendsTheProfileOfEachRankToTheRoot) {
   runRanksShared(3, [](const std::shared_ptr<Communicator>& world) {
     RankExchange exchange(world);
     announce(exchange, *world, 7);
@@ -55,7 +55,7 @@ TEST(RankExchange, BringsToTheRootWhatEachRankFound) {
   });
 }
 
-TEST(RankExchange, GoesOnWithoutARankThatIsNotReadyAndTakesItWhenItIs) {
+TEST(RankExchange, DoesNotWaitForARankThatIsNotReady) {
   runRanksShared(2, [](const std::shared_ptr<Communicator>& world) {
     RankExchange exchange(world);
     exchange.expect(1);
@@ -70,7 +70,7 @@ TEST(RankExchange, GoesOnWithoutARankThatIsNotReadyAndTakesItWhenItIs) {
   });
 }
 
-TEST(RankExchange, BringsSeveralWindowsInTheirOrder) {
+TEST(RankExchange, SendsSeveralWindowsInOrder) {
   runRanksShared(2, [](const std::shared_ptr<Communicator>& world) {
     RankExchange exchange(world);
     std::vector<RankExchange::Window> windows;
@@ -129,7 +129,7 @@ TEST(RankExchange, DoesNothingWhileNoWindowIsMissing) {
   });
 }
 
-TEST(RankExchange, ThrowsWhereARankDoesNotCome) {
+TEST(RankExchange, ThrowsIfARankDoesNotArrive) {
   runRanksShared(2, [](const std::shared_ptr<Communicator>& world) {
     RankExchange exchange(world);
     announce(exchange, *world, 1);

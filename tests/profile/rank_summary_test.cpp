@@ -22,7 +22,7 @@ Trace traceWith(const std::string& name, SpanKind kind, std::vector<std::int64_t
   return builder.take();
 }
 
-TEST(SummarizeRanks, TellsMeanAndMaximumAndWhoseItIs) {
+TEST(SummarizeRanks, ReportsMeanAndMaximumAndItsRank) {
   const std::vector<Trace> traces{traceWith("aten::mm", SpanKind::kOperator, {100, 100}),
                                   traceWith("aten::mm", SpanKind::kOperator, {300, 200}),
                                   traceWith("aten::mm", SpanKind::kOperator, {200})};

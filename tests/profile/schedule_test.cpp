@@ -52,7 +52,7 @@ TEST(ProfilerSchedule, KeepsSkippingAndWarmingUpBeforeAnEndlessWindow) {
   EXPECT_EQ(actions(schedule(1, 2, 1, 0, 1), 8), "...wrrrr");
 }
 
-TEST(ProfilerSchedule, IsOverBehindItsLastCycle) {
+TEST(ProfilerSchedule, IsOverAfterItsLastCycle) {
   const ProfilerSchedule two = schedule(1, 1, 1, 2, 2);
   EXPECT_FALSE(two.isOverAt(0));
   EXPECT_FALSE(two.isOverAt(8));
@@ -63,9 +63,9 @@ TEST(ProfilerSchedule, IsOverBehindItsLastCycle) {
 
 TEST(ProfilerSchedule, NamesTheFieldThatIsNegative) {
   EXPECT_THAT([] { schedule(0, 1, -2, 3, 0).check(); },
-              ThrowsMessage<Error>("ProfilerSchedule::warmup must be 0 or more, got -2"));
+              ThrowsMessage<Error>("ProfilerSchedule::warmup: got -2; expected 0 or more"));
   EXPECT_THAT([] { schedule(0, 1, 2, 3, -1).check(); },
-              ThrowsMessage<Error>("ProfilerSchedule::repeat must be 0 or more, got -1"));
+              ThrowsMessage<Error>("ProfilerSchedule::repeat: got -1; expected 0 or more"));
   EXPECT_NO_THROW(schedule(0, 1, 2, 3, 4).check());
 }
 

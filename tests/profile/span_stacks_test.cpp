@@ -102,7 +102,7 @@ TEST(CallStacks, SurviveInAProfileForXprof) {
   EXPECT_EQ(argumentsOf(readXPlane(path))["aten::mm"], R"("Call stack": "step;forward")");
 }
 
-TEST(CallStacks, AreNotedAndLoggedWhereTheProfilerIsAskedForThem) {
+TEST(CallStacks, AreRecordedAndLoggedIfRequested) {
   for (const bool wanted : {true, false}) {
     const testing::TempDir dir;
     Trace made;
@@ -128,7 +128,7 @@ TEST(CallStacks, AreNotedAndLoggedWhereTheProfilerIsAskedForThem) {
   }
 }
 
-TEST(SummarizeByStack, TellsCallsInDifferentZonesApart) {
+TEST(SummarizeByStack, DistinguishesCallsInDifferentZones) {
   SpanChain builder;
   builder.span("train", SpanKind::kZone, 0, 100)
       .op("aten::mm", 10, 30)
@@ -166,7 +166,7 @@ TEST(FoldedStacks, AddUpAndNameTheRanks) {
             "rank 0;aten::mm 3\nrank 1;aten::mm 3\n");
 }
 
-TEST(FoldedStacks, AreNotPartedByNames) {
+TEST(FoldedStacks, AreNotSplitBySemicolonsInNames) {
   SpanChain builder;
   builder.span("a;b\nc", SpanKind::kZone, 0, 9000).op("d", 1000, 4000);
   const Trace trace = builder.build();

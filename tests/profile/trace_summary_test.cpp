@@ -52,7 +52,7 @@ TEST(Summarize, GivesDetachedSpansNoSelfTime) {
   EXPECT_EQ(find(profile, "inner").self, nanoseconds(100));
 }
 
-TEST(Summarize, TellsTheTimeThatAnyThreadCovered) {
+TEST(Summarize, ReportsTheTimeThatAnyThreadCovered) {
   const Trace trace =
       SpanChain().op("a", 100, 300).op("b", 400, 500).onThread(1).op("c", 200, 450).build();
   EXPECT_EQ(summarize(trace).covered, nanoseconds(400));
@@ -153,7 +153,7 @@ TEST(SummarizeSteps, TakesThePartsFromTheThreadOfTheSteps) {
   EXPECT_EQ(summarizeSteps(trace).at(0).forward, 300);
 }
 
-TEST(SummarizeMemory, TellsWhatIsInUseOnEachDeviceAfterEachEvent) {
+TEST(SummarizeMemory, ReportsMemoryInUseOnEachDeviceAfterEachEvent) {
   const Trace trace = SpanChain()
                           .memory(10, 1, 100)
                           .memory(20, 2, 50)
@@ -173,7 +173,7 @@ TEST(SummarizeMemory, TellsWhatIsInUseOnEachDeviceAfterEachEvent) {
   EXPECT_EQ(memory[2].inUse, (Points{{26, 9}}));
 }
 
-TEST(SummarizeMemory, TellsWhoseBytesWereInUseAtThePeak) {
+TEST(SummarizeMemory, ReportsWhichOperatorsHeldMemoryAtThePeak) {
   const Trace trace = SpanChain()
                           .op("conv", 0, 100)
                           .op("empty", 10, 20)

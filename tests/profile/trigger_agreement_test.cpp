@@ -37,7 +37,7 @@ int stepsUntil(TriggerAgreement& agreement, TriggerWish wish, TriggerWish own) {
   return steps;
 }
 
-TEST_P(TriggerAgreementTest, FollowsTheWishOfOneRankBehindTheSameStepOnAll) {
+TEST_P(TriggerAgreementTest, FollowsARequestOfOneRankAfterTheSameStepOnAll) {
   std::array<int, 3> steps{};
   runRanksShared(
       3,
@@ -52,7 +52,7 @@ TEST_P(TriggerAgreementTest, FollowsTheWishOfOneRankBehindTheSameStepOnAll) {
   EXPECT_THAT(steps, ::testing::Each(steps[0]));
 }
 
-TEST_P(TriggerAgreementTest, FollowsEachWishOnce) {
+TEST_P(TriggerAgreementTest, FollowsEachRequestOnce) {
   runRanksShared(
       2,
       [&](const Ranks& ranks) {
@@ -71,7 +71,7 @@ TEST_P(TriggerAgreementTest, FollowsEachWishOnce) {
       nodes());
 }
 
-TEST_P(TriggerAgreementTest, WantsNothingWhileNoRankDoes) {
+TEST_P(TriggerAgreementTest, RequestsNothingWhileNoRankDoes) {
   runRanksShared(
       2,
       [&](const Ranks& ranks) {

@@ -106,7 +106,7 @@ TEST(ProfilerTrigger, RecordsNothingBeforeTheSignal) {
   EXPECT_THAT(job.windows(), ElementsAre());
 }
 
-TEST(ProfilerTrigger, BeginsTheScheduleBehindTheStepInWhichTheSignalCame) {
+TEST(ProfilerTrigger, BeginsTheScheduleAfterTheStepOfTheSignal) {
   ProfilerSchedule schedule = activeSteps(2);
   schedule.warmup = 1;
   ProfiledJob job(bySignal(), schedule);
@@ -147,7 +147,7 @@ TEST(ProfilerTrigger, MakesAnotherProfileAtAnotherSignal) {
   EXPECT_THAT(job.windows(), ElementsAre(2, 2));
 }
 
-TEST(ProfilerTrigger, TakesSignalsThatComeTogetherForOne) {
+TEST(ProfilerTrigger, TreatsSignalsWithinOneSecondAsOne) {
   ProfiledJob job(bySignal(), activeSteps(100));
   sendSignal();
   job.step();
@@ -167,7 +167,7 @@ TEST(ProfilerTrigger, MakesAllCyclesOfItsSchedule) {
   EXPECT_THAT(job.windows(), ElementsAre(2, 2, 2));
 }
 
-TEST(ProfilerTrigger, OutlivesSignalsWhileTheProfilerIsStopped) {
+TEST(ProfilerTrigger, IgnoresSignalsWhileTheProfilerIsStopped) {
   ProfiledJob job(bySignal(), activeSteps(1));
   job.profiler().stop();
   sendSignal();

@@ -71,7 +71,7 @@ class WriteRankSummary : public ::testing::Test {
   testing::TempDir directory_;
 };
 
-TEST_F(WriteRankSummary, TellsForEachOperatorTheMeanAndWhoNeedsMost) {
+TEST_F(WriteRankSummary, ReportsTheMeanAndTheSlowestRankOfEachOperator) {
   const std::string table = logged(jobWithASlowRank()).texts.at({"profile/operators_by_rank", 12});
   EXPECT_THAT(table, HasSubstr("| # | operator | kind | calls | mean self ms | self % | "
                                "max self ms | of |\n"));
@@ -81,7 +81,7 @@ TEST_F(WriteRankSummary, TellsForEachOperatorTheMeanAndWhoNeedsMost) {
   EXPECT_THAT(table, HasSubstr("Mean over 3 ranks"));
 }
 
-TEST_F(WriteRankSummary, TellsOfEachStepWhoWorksLongest) {
+TEST_F(WriteRankSummary, ReportsTheSlowestRankOfEachStep) {
   const LoggedValues values = logged(jobWithASlowRank());
   const auto at = [&](const std::string& tag, std::int64_t step) {
     return values.scalars.at({"profile/straggler/" + tag, step});
@@ -99,7 +99,7 @@ TEST_F(WriteRankSummary, TellsOfEachStepWhoWorksLongest) {
   EXPECT_FLOAT_EQ(at("slowdown", 10), 16.0F / 6);
 }
 
-TEST_F(WriteRankSummary, BlamesNobodyForWaitingNorForWhatNobodyDoes) {
+TEST_F(WriteRankSummary, NamesNoSlowestRankForWaitingOrUnusedParts) {
   const LoggedValues values = logged(jobWithASlowRank());
   EXPECT_EQ(values.scalars.count({"profile/straggler/wait/slowest_rank", 10}), 0U);
   EXPECT_EQ(values.scalars.count({"profile/straggler/transfer/slowest_rank", 10}), 0U);
@@ -113,7 +113,7 @@ TEST_F(WriteRankSummary, DescribesAStragglerOverTheWholeWindow) {
                         "17.0 ms of it forward"));
 }
 
-TEST_F(WriteRankSummary, DescribesNobodyWhereAllAreAlike) {
+TEST_F(WriteRankSummary, NamesNoRankIfAllAreEquallyFast) {
   const LoggedValues values = logged({rankOf("node7", 10, 6), rankOf("node8", 10, 6)});
   EXPECT_EQ(values.texts.count({"profile/straggler/report", 12}), 0U);
   EXPECT_FLOAT_EQ(values.scalars.at({"profile/straggler/slowdown", 10}), 1);
@@ -140,7 +140,7 @@ TEST_F(WriteRankSummary, HasOnlyTheTableWhereNoTraceWasMade) {
   EXPECT_TRUE(values.scalars.empty());
 }
 
-TEST_F(WriteRankSummary, TellsWhatIsNotInTheTable) {
+TEST_F(WriteRankSummary, StatesWhatTheTableOmits) {
   OpTableOptions options;
   options.maxRows = 1;
   std::vector<RankProfile> ranks = jobWithASlowRank();
@@ -150,7 +150,7 @@ TEST_F(WriteRankSummary, TellsWhatIsNotInTheTable) {
                     HasSubstr("**Rank 2 dropped 5 spans.**")));
 }
 
-TEST_F(WriteRankSummary, IsTheSameOfProfilesThatTraveled) {
+TEST_F(WriteRankSummary, IsTheSameForSerializedProfiles) {
   std::vector<RankProfile> ranks = jobWithASlowRank();
   ranks[1].steps[0].other = -5;  // overlapping spans may leave less than nothing
   ranks[1].profile.dropped = 3;

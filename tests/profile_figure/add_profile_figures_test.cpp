@@ -69,7 +69,7 @@ TEST(AddProfileFigures, HasNoTagOfTheTablesOfATrace) {
   }
 }
 
-TEST(DrawProfile, IsWhatTheProfilerCallsForEachWindow) {
+TEST(DrawProfile, IsCalledByTheProfilerForEachWindow) {
   const std::vector<std::string> tags = imagesOf([](SummaryWriter* writer) {
     ProfilerOptions options;
     options.writer = writer;

@@ -46,11 +46,11 @@ TEST(MergeCalls, AddsUpTheThreads) {
   EXPECT_EQ(treeOf(SpanChain().op("a", 0, 10).onThread(1).op("a", 5, 8)), ":13(a:13)");
 }
 
-TEST(MergeCalls, KeepsWhatCallsItselfOnTopOfItself) {
+TEST(MergeCalls, StacksRecursiveCalls) {
   EXPECT_EQ(treeOf(SpanChain().op("a", 0, 10).op("a", 2, 6)), ":10(a:10(a:4))");
 }
 
-TEST(MergeCalls, TakesEqualTextsOfTwoKindsForOne) {
+TEST(MergeCalls, MergesEqualNamesOfTwoKinds) {
   EXPECT_EQ(treeOf(SpanChain().op("step", 0, 10).span("step", SpanKind::kZone, 10, 15)),
             ":15(step:15)");
 }

@@ -32,7 +32,7 @@ Trace deepTrace(int depth) {
   return builder.build();
 }
 
-TEST(FlameGraphOfTrace, ShowsHowSpansNestAndWhatTheyTook) {
+TEST(FlameGraphOfTrace, ShowsTheNestingAndTimeOfSpans) {
   const Picture picture(flameGraph(SpanChain()
                                        .op("forward", 0, 60 * kMs)
                                        .op("mm", 0, 30 * kMs)
@@ -101,7 +101,7 @@ TEST(FlameGraphOfTrace, SaysThatDeeperCallsAreNotShown) {
   EXPECT_GT(differences, 100);
 }
 
-TEST(FlameGraphOfTrace, StaysSmallHoweverManySpansThereAre) {
+TEST(FlameGraphOfTrace, StaysSmallForManySpans) {
   SpanChain builder;
   for (int i = 0; i < 100000; ++i) {
     builder.op("aten::op" + std::to_string(i % 5000), 10 * i, 10 * i + 9);

@@ -61,7 +61,7 @@ TEST(StepBreakdown, HasABarForEachStep) {
   EXPECT_EQ(barsAt(picture, picture.boxOf(kForward).centerY(), kForward), 7);
 }
 
-TEST(StepBreakdown, ShowsTheMeanOfSeveralStepsWhereTheyAreMany) {
+TEST(StepBreakdown, ShowsTheMeanOfSeveralStepsIfThereAreMany) {
   // 38 bars of 26 steps and one of 13, which is as high as the others.
   const Picture picture = breakdownOf(trace(1001));
   const Box forward = picture.boxOf(kForward);

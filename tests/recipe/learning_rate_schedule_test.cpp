@@ -62,7 +62,7 @@ TEST(LearningRateSchedule, FallsAtMilestones) {
 }
 
 // By hand: 0.02 + (0.4 - 0.02) * (1 + cos(pi * t)) / 2, with t = 0, 1/3, 1/2, 1 of 6 epochs.
-TEST(LearningRateSchedule, FallsAlongACosineBehindTheWarmUp) {
+TEST(LearningRateSchedule, FallsAlongACosineAfterTheWarmUp) {
   LearningRateOptions options;
   options.scale = 4;
   options.warmUpEpochs = 2;
@@ -85,7 +85,7 @@ TEST(LearningRateSchedule, KeepsTheProportionsOfTheGroups) {
   EXPECT_DOUBLE_EQ(schedule.rate(0, 1), 0.02);
   EXPECT_DOUBLE_EQ(schedule.rate(1, 0), 0.02);
   EXPECT_DOUBLE_EQ(schedule.rate(1, 1), 0.002);
-  test::expectError(ErrorCode::kInvalidArgument, "got group 2, wanted one of 2",
+  test::expectError(ErrorCode::kInvalidArgument, "got group 2; expected one of 2",
                     [&] { static_cast<void>(schedule.rate(0, 2)); });
 }
 
@@ -95,7 +95,7 @@ TEST(LearningRateSchedule, TakesBaseRatesOfACheckpoint) {
   LearningRateSchedule schedule = scheduleOf(options);
   schedule.setBaseRates({0.5});
   EXPECT_DOUBLE_EQ(schedule.rate(0), 1.0);
-  test::expectError(ErrorCode::kInvalidArgument, "got 2 base rates, wanted 1", [&] {
+  test::expectError(ErrorCode::kInvalidArgument, "got 2 base rates; expected 1", [&] {
     schedule.setBaseRates({1, 2});
   });
 }
@@ -114,7 +114,7 @@ TEST(LearningRateSchedule, DescribesItself) {
             "0.1 x 8, warm-up over 2.5 epochs, cosine to 0 at epoch 90");
 }
 
-TEST(LearningRateSchedule, RejectsWhatMakesNoSense) {
+TEST(LearningRateSchedule, RejectsInvalidOptions) {
   const auto rejects = [](LearningRateOptions options, const std::string& message) {
     test::expectError(ErrorCode::kInvalidArgument, message, [&] { scheduleOf(options); });
   };
@@ -126,14 +126,14 @@ TEST(LearningRateSchedule, RejectsWhatMakesNoSense) {
   rejects(options, "got a warm-up of nan");
   options = {};
   options.milestones = {30, 30};
-  rejects(options, "wanted ascending ones");
+  rejects(options, "expected ascending ones");
   options.milestones = {30};
   options.cosineEpochs = 90;
-  rejects(options, "got milestones and a cosine, wanted one of them");
+  rejects(options, "got milestones and a cosine; expected one of them");
   options = {};
   options.warmUpEpochs = 5;
   options.cosineEpochs = 5;
-  rejects(options, "wanted an end behind the warm-up of 5.0");
+  rejects(options, "expected an end after the warm-up of 5.0");
   test::expectError(ErrorCode::kInvalidArgument, "got an epoch of -0.5",
                     [] { static_cast<void>(scheduleOf({}).rate(-0.5)); });
 }

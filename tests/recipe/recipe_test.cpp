@@ -56,7 +56,7 @@ class Threads : public ::testing::Test {
   Communicator world_;
 };
 
-TEST_F(Threads, AreWhatTheCallerSays) {
+TEST_F(Threads, AreSetByTheCaller) {
   setenv("OMP_NUM_THREADS", "3", 1);
   EXPECT_EQ(set(2), 2);
   EXPECT_EQ(at::get_num_threads(), 2);
@@ -79,7 +79,7 @@ TEST_F(Threads, AreARanksPartOfTheCoresThatSlurmGaveOnTheNode) {
   EXPECT_EQ(plan().intraOp, 1) << "at least one";
 }
 
-TEST_F(Threads, AreNotAllCoresOfAChunkOfPbsForEachOfItsRanks) {
+TEST_F(Threads, DivideAPbsChunkAmongItsRanks) {
   environment({{"PBS_JOBID", "17.server"},
                {"NCPUS", "64"},
                {"OMP_NUM_THREADS", "64"},
@@ -90,7 +90,7 @@ TEST_F(Threads, AreNotAllCoresOfAChunkOfPbsForEachOfItsRanks) {
   EXPECT_EQ(plan().intraOp, 3) << "which PBS has not set";
 }
 
-TEST_F(Threads, TakeNoNotesOfPbsOutsideOfItsJobs) {
+TEST_F(Threads, IgnoreNcpusOutsideOfPbsJobs) {
   environment({{"NCPUS", "3"}});
   EXPECT_THAT(plan().source, HasSubstr("cores of the node for 1 ranks"));
 }
@@ -107,11 +107,11 @@ TEST_F(Threads, AreThisRanksPartOfTheCoresByDefault) {
 }
 
 TEST_F(Threads, CannotBeNegative) {
-  test::expectError(ErrorCode::kInvalidArgument, "got -1 threads, wanted a positive number",
+  test::expectError(ErrorCode::kInvalidArgument, "got -1 threads; expected a positive number",
                     [&] { set(-1); });
 }
 
-TEST_F(Threads, SayWhoDecided) {
+TEST_F(Threads, NameTheirSource) {
   setenv("SLURM_CPUS_PER_TASK", "4", 1);
   EXPECT_EQ(describeThreads({}, world_),
             "4 threads per operator (SLURM_CPUS_PER_TASK), operators at once as LibTorch has it");
@@ -147,7 +147,7 @@ TEST(BoundCores, AreListedInRanges) {
   ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-TEST(DeviceForLocalRank, GoesRoundTheDevicesOfTheNode) {
+TEST(DeviceForLocalRank, CyclesThroughTheDevicesOfTheNode) {
   EXPECT_EQ(deviceForLocalRank(0, 4).str(), "cuda:0");
   EXPECT_EQ(deviceForLocalRank(6, 4).str(), "cuda:2");
   EXPECT_EQ(deviceForLocalRank(6, 0).str(), "cpu");
@@ -196,7 +196,7 @@ void takeAndFree() {
   }
 }
 
-TEST(KeepFreedMemory, SparesTheNextStepsThePageFaults) {
+TEST(KeepFreedMemory, AvoidsPageFaultsInTheNextSteps) {
   ASSERT_TRUE(keepFreedMemory());
   takeAndFree();
   const long before = pageFaults();

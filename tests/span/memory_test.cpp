@@ -19,7 +19,7 @@ void recordOneOfEach() {
   detail::endSpan(&owner);
 }
 
-TEST(Recording, AllocatesForTheFirstRecordOfAThreadOnly) {
+TEST(Recording, AllocatesOnlyForTheFirstRecordOfAThread) {
   SpanCollector collector(64);
   collector.startRecording();
   const std::uint64_t before = allocationsOfThread();

@@ -187,7 +187,7 @@ TEST_F(CollectorTest, LeavesOutAZoneThatEndsAfterRecordingStopped) {
   EXPECT_EQ(records_[0].depth, 0);
 }
 
-TEST_F(CollectorTest, LosesNothingUncountedWhileThreadsRecordAndDrain) {
+TEST_F(CollectorTest, CountsEveryLossWhileThreadsRecordAndDrain) {
   constexpr int kThreads = 3;
   constexpr std::size_t kZones = 20000;
   std::atomic<int> running{kThreads};
@@ -210,7 +210,7 @@ TEST_F(CollectorTest, LosesNothingUncountedWhileThreadsRecordAndDrain) {
   EXPECT_EQ(records_.size() + dropped_, kThreads * kZones);
 }
 
-TEST_F(CollectorTest, GivesUpWhatIsInsideASpanThatEndsFirst) {
+TEST_F(CollectorTest, DiscardsInnerSpansWhenTheOuterSpanEndsFirst) {
   const int outer = 0;
   const int inner = 0;
   detail::beginSpan(SpanKind::kOperator, "outer", 0, SpanRecord::kNoPayload, &outer);
@@ -257,7 +257,7 @@ TEST_F(CollectorTest, EndsADetachedSpanOnAnotherThread) {
   EXPECT_EQ(records_[0].startTicks, begun.startTicks);
 }
 
-TEST(SpanCollector, LeavesZonesOutWhenAsked) {
+TEST(SpanCollector, CanExcludeZones) {
   SpanCollector collector(64, /*zones=*/false);
   collector.startRecording();
   recordZone();
@@ -288,9 +288,10 @@ TEST(SpanCollector, RefusesASecondOne) {
                                    "process; stop() it first"));
 }
 
-TEST(SpanCollector, RefusesARingWithoutRoom) {
-  EXPECT_THAT([] { const SpanCollector collector(0); },
-              ThrowsMessage<Error>("recordsPerThread must be 1 to 67108864, got 0"));
+TEST(SpanCollector, RejectsARingCapacityOfZero) {
+  EXPECT_THAT(
+      [] { const SpanCollector collector(0); },
+      ThrowsMessage<Error>("ProfilerOptions::recordsPerThread: got 0; expected 1 to 67108864"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST_F(SpanRingTest, KeepsTheOrderAcrossItsEnd) {
   EXPECT_THAT(drained_, ElementsAre(4, 5, 6, 7));
 }
 
-TEST_F(SpanRingTest, DropsTheNewestWhenFullAndTellsOnce) {
+TEST_F(SpanRingTest, DropsTheNewestRecordsWhenFullAndReportsThemOnce) {
   push(1, 6);
   EXPECT_EQ(drain(), 2U);
   EXPECT_THAT(drained_, ElementsAre(1, 2, 3, 4));
@@ -49,7 +49,7 @@ TEST_F(SpanRingTest, DropsTheNewestWhenFullAndTellsOnce) {
   EXPECT_THAT(drained_, ElementsAre(7));
 }
 
-TEST_F(SpanRingTest, ForgetsRecordsAndDropsOnReset) {
+TEST_F(SpanRingTest, ResetDiscardsRecordsAndDropCount) {
   push(1, 6);
   ring_.reset();
   EXPECT_EQ(drain(), 0U);
@@ -59,7 +59,7 @@ TEST_F(SpanRingTest, ForgetsRecordsAndDropsOnReset) {
   EXPECT_THAT(drained_, ElementsAre(7, 8));
 }
 
-TEST(SpanRing, LosesNothingUncountedBetweenTwoThreads) {
+TEST(SpanRing, CountsEveryLossBetweenTwoThreads) {
   constexpr std::uint64_t kPushed = 200000;
   SpanRing ring(64);
   std::thread producer([&] {

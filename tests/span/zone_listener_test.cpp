@@ -36,7 +36,7 @@ std::size_t recordsOf(SpanCollector& collector) {
   return records;
 }
 
-TEST(ZoneListener, HearsOfZonesWithoutAProfiler) {
+TEST(ZoneListener, ReceivesZonesWithoutAProfiler) {
   Log log;
   {
     const ListenToZones listening(&log);
@@ -45,7 +45,7 @@ TEST(ZoneListener, HearsOfZonesWithoutAProfiler) {
   EXPECT_THAT(log.lines, ElementsAre("+outer", "+inner", "-", "-"));
 }
 
-TEST(ZoneListener, HearsNothingBeforeAndAfter) {
+TEST(ZoneListener, ReceivesNothingBeforeItStartsOrAfterItStops) {
   Log log;
   nestedZones();
   { const ListenToZones listening(&log); }
@@ -54,7 +54,7 @@ TEST(ZoneListener, HearsNothingBeforeAndAfter) {
   EXPECT_EQ(zoneSession.load(), 0U);
 }
 
-TEST(ZoneListener, HearsNothingOfAZoneThatIsOpenAround) {
+TEST(ZoneListener, IgnoresAZoneThatWasOpenBeforeIt) {
   Log log;
   {
     STEPTAPE_ZONE("around");
@@ -63,14 +63,14 @@ TEST(ZoneListener, HearsNothingOfAZoneThatIsOpenAround) {
   EXPECT_THAT(log.lines, IsEmpty());
 }
 
-TEST(ZoneListener, HearsNothingOfOtherThreads) {
+TEST(ZoneListener, IgnoresOtherThreads) {
   Log log;
   const ListenToZones listening(&log);
   std::thread(&nestedZones).join();
   EXPECT_THAT(log.lines, IsEmpty());
 }
 
-TEST(ZoneListener, ListensBesideAProfilerThatRecordsAllTheSame) {
+TEST(ZoneListener, WorksNextToAProfiler) {
   Log log;
   SpanCollector collector(64);
   collector.startRecording();
@@ -83,7 +83,7 @@ TEST(ZoneListener, ListensBesideAProfilerThatRecordsAllTheSame) {
   EXPECT_EQ(recordsOf(collector), 4U);
 }
 
-TEST(ZoneListener, GoesOnWhenAProfilerStops) {
+TEST(ZoneListener, ContinuesWhenAProfilerStops) {
   Log log;
   const ListenToZones listening(&log);
   {

@@ -37,11 +37,12 @@ TEST(FakeClock, MayBeSetBackWithoutTheSteadyTime) {
 
 TEST(FakeClock, RefusesToTakeTheSteadyTimeBack) {
   FakeClock clock;
-  test::expectError(ErrorCode::kInvalidArgument, "FakeClock::advance: got -1 ns, want 0 or more",
+  test::expectError(ErrorCode::kInvalidArgument,
+                    "FakeClock::advance: got -1 ns; expected 0 or more",
                     [&] { clock.advance(std::chrono::nanoseconds(-1)); });
 }
 
-TEST(TempDir, IsEmptyAndItsOwn) {
+TEST(TempDir, IsEmptyAndUnique) {
   const TempDir first;
   const TempDir second;
   EXPECT_NE(first.path(), second.path());

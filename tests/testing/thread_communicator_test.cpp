@@ -79,7 +79,7 @@ TEST(RunRanks, SharesMemoryWithinANodeOnly) {
         EXPECT_THAT(std::vector<std::byte>(memory->data(), memory->data() + 3),
                     ElementsAre(std::byte{1}, std::byte{1}, std::byte{0}));
         const auto asked = static_cast<std::size_t>(64 + world.localRank());
-        expectError(ErrorCode::kRankMismatch, "asks for 65 bytes, wanted 64 as rank 0",
+        expectError(ErrorCode::kRankMismatch, "asks for 65 bytes; expected 64 as rank 0",
                     [&] { world.allocateNodeMemory(asked); });
       },
       options);
@@ -88,10 +88,11 @@ TEST(RunRanks, SharesMemoryWithinANodeOnly) {
 TEST(RunRanks, RefusesANegativeNumberOfRanksPerNode) {
   RunRanksOptions options;
   options.ranksPerNode = -1;
-  expectError(ErrorCode::kInvalidArgument, "runRanks: got -1 ranks per node, want 1 or more", [&] {
-    runRanks(
-        2, [](Communicator&) {}, options);
-  });
+  expectError(ErrorCode::kInvalidArgument, "runRanks: got -1 ranks per node; expected 1 or more",
+              [&] {
+                runRanks(
+                    2, [](Communicator&) {}, options);
+              });
 }
 
 TEST(ThreadCommunicator, WaitsForAllAtABarrier) {
@@ -106,7 +107,7 @@ TEST(ThreadCommunicator, WaitsForAllAtABarrier) {
   });
 }
 
-TEST(RunRanks, RethrowsTheCauseAndNotWhatItCausedInOthers) {
+TEST(RunRanks, RethrowsTheCauseNotItsConsequencesOnOtherRanks) {
   try {
     runRanks(3, [](Communicator& world) {
       if (world.rank() == 2) {
@@ -144,11 +145,11 @@ TEST(RunRanks, DoesNotLetARankWaitForOneThatHasLeft) {
 }
 
 TEST(RunRanks, RefusesAGroupWithoutRanks) {
-  expectError(ErrorCode::kInvalidArgument, "runRanks: got 0 ranks, want at least 1",
+  expectError(ErrorCode::kInvalidArgument, "runRanks: got 0 ranks; expected at least 1",
               [] { runRanks(0, [](Communicator&) {}); });
 }
 
-TEST(RunRanks, WakesThoseWhoWaitInAnyGroupOfARankThatLeaves) {
+TEST(RunRanks, WakesRanksThatWaitInAnyGroupOfARankThatLeaves) {
   runRanks(3, [](Communicator& world) {
     const auto copy = world.duplicate()->duplicate();
     const auto memory = world.allocateNodeMemory(1);
@@ -163,7 +164,7 @@ TEST(RunRanks, WakesThoseWhoWaitInAnyGroupOfARankThatLeaves) {
   });
 }
 
-TEST(RunRanks, EndsWhatAllHaveComeToThoughOneHasLeft) {
+TEST(RunRanks, CompletesAnOperationAfterOneRankHasLeft) {
   runRanks(3, [](Communicator& world) {
     double data[] = {1};
     CollectiveHandle handle = world.allreduceAsync(data, ReduceOp::kSum);
@@ -172,7 +173,7 @@ TEST(RunRanks, EndsWhatAllHaveComeToThoughOneHasLeft) {
   });
 }
 
-TEST(ThreadCommunicator, NamesTheRanksThatDoNotComeInTime) {
+TEST(ThreadCommunicator, NamesTheRanksThatDoNotArriveInTime) {
   std::atomic<int> gaveUp{0};
   runRanks(4, [&](Communicator& world) {
     const std::string missing = rankAndNode(1, host()) + ", " + rankAndNode(3, host());

@@ -52,7 +52,7 @@ MATCHER_P(IsAbout, duration, "") {
   return std::abs((arg - nanoseconds(duration)).count()) < 1000;
 }
 
-TEST(DeviceTime, IsThatOfTheStreamAndNotOfTheLaunch) {
+TEST(DeviceTime, IsTheTimeOnTheStreamNotOfTheLaunch) {
   const at::Tensor tensor = FakeDevice::tensor();
   const StreamThatNeverIdles stream;
   OpProfiler profiler;
@@ -65,7 +65,7 @@ TEST(DeviceTime, IsThatOfTheStreamAndNotOfTheLaunch) {
   EXPECT_THAT(work.self, IsAbout(milliseconds(40)));
 }
 
-TEST(DeviceTime, IsThatOfTheOutermostCall) {
+TEST(DeviceTime, IsTheTimeOfTheOutermostCall) {
   const StreamThatNeverIdles stream;
   OpProfiler profiler;
   FakeDevice::workTwice(FakeDevice::tensor(), 2'000);
@@ -183,7 +183,7 @@ TEST(DeviceTime, IsARowOfItsStreamInTheTrace) {
   }
 }
 
-TEST(DeviceTime, IsGivenUpWithAMessageWhereADeviceHasNoEvents) {
+TEST(DeviceTime, IsDisabledWithAMessageIfADeviceHasNoEvents) {
   std::vector<std::string> messages;
   OpProfilerOptions options;
   options.onError = [&](const Status& status) { messages.push_back(status.message()); };

@@ -136,7 +136,7 @@ TEST_F(GraphProfileOfTraining, KnowsTheMemoryOfEachOutput) {
             kBatch * 6400 * 4);
 }
 
-TEST_F(GraphProfileOfTraining, FindsWhatReadsNoParametersAndNothingOfTheLoss) {
+TEST_F(GraphProfileOfTraining, FindsOperatorsWithoutParametersButNotTheLoss) {
   const auto forward = byNode(profile_.forward);
   for (const char* op : {"aten::relu", "aten::log_softmax"}) {
     for (const std::string& node : namesOf(graph_, op)) {

@@ -444,7 +444,7 @@ TEST(RecordedGraph, ConnectsCustomFunctionsByAutogradWhereOperatorsDoNot) {
               ElementsAre("CustomFunctions/empty_2", "CustomFunctions/scale"));
 }
 
-TEST(RecordedGraph, HasTheNamesThatTheModelCallsOperatorsBy) {
+TEST(RecordedGraph, UsesTheOperatorNamesThatTheModelCalls) {
   struct Joined : torch::nn::Module {
     torch::Tensor forward(const torch::Tensor& x) { return torch::concat({x, x}); }
   } net;

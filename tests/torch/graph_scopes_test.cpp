@@ -6,7 +6,7 @@
 namespace steptape {
 namespace {
 
-TEST(GraphScopes, ShortenTypesToWhatTheirUsersCallThem) {
+TEST(GraphScopes, ShortenTypesToTheirUserVisibleNames) {
   EXPECT_EQ(shortTypeName("torch::nn::Conv2dImpl"), "Conv2d");
   EXPECT_EQ(shortTypeName("(anonymous namespace)::Net"), "Net");
   EXPECT_EQ(shortTypeName("a::(anonymous namespace)::f(int, b::C)::Net"), "Net");

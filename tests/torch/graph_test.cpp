@@ -168,7 +168,7 @@ TEST(EagerGraph, SpreadsATupleOverForwardsArguments) {
   EXPECT_THAT(nodeOf(graph, "input/1").outputShapes, ElementsAre(event::GraphShape{2, 4}));
 }
 
-TEST(EagerGraph, GivesATupleWholeToAForwardThatWantsIt) {
+TEST(EagerGraph, PassesAWholeTupleToAForwardThatTakesIt) {
   struct TakesTuple : torch::nn::Module {
     torch::Tensor forward(const std::tuple<torch::Tensor, torch::Tensor>& pair) {
       return std::get<0>(pair) + std::get<1>(pair);

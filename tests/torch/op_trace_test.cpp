@@ -256,7 +256,7 @@ TEST(OpTrace, SeesWhatIsAllocatedAndFreed) {
   EXPECT_EQ(freed->deviceIndex, -1);
 }
 
-TEST(OpTrace, SaysWhenAnotherProfilerIsToldOfMemory) {
+TEST(OpTrace, ReportsWhenAnotherProfilerRecordsMemory) {
   std::string problem;
   OpProfilerOptions options;
   options.memory = true;
@@ -284,7 +284,7 @@ TEST(OpTrace, KeepsTheThreadsOfAModelApart) {
   EXPECT_EQ(trace.threads.size(), 2U);
 }
 
-TEST(OpProfilerSampling, SeesAboutThePartOfTheOperatorsThatWasAskedFor) {
+TEST(OpProfilerSampling, RecordsAboutTheRequestedShareOfOperators) {
   constexpr int kOperators = 20000;
   OpProfilerOptions options;
   options.operatorSampling = 10;
@@ -306,7 +306,7 @@ TEST(OpProfilerSampling, RefusesAnythingButAPowerOfTen) {
   options.operatorSampling = 7;
   EXPECT_THAT([&] { OpProfiler profiler(options); },
               ThrowsMessage<Error>(
-                  "OpProfilerOptions::operatorSampling must be 1, 10, 100 or 1000, got 7"));
+                  "OpProfilerOptions::operatorSampling: got 7; expected 1, 10, 100 or 1000"));
 }
 
 }  // namespace

@@ -178,7 +178,7 @@ TEST(ScriptGraph, LeavesBuffersAndRandomNumbersAsTheyWere) {
 TEST(ScriptGraph, CountsTheArguments) {
   const torch::jit::Module net = twoLayers();
   EXPECT_THAT([&] { graphOf(net, std::make_tuple(torch::ones({1}), torch::ones({1}))); },
-              ThrowsMessage<Error>("addGraph: Net: got 2 arguments, wanted 1 for forward()"));
+              ThrowsMessage<Error>("addGraph: Net: got 2 arguments; expected 1 for forward()"));
 }
 
 TEST(ScriptGraph, RefusesAModuleWithoutForward) {

@@ -115,7 +115,7 @@ TEST(TensorTraits, CarriesOutALazyNegation) {
 
 TEST(TensorTraits, RefusesAnUndefinedTensor) {
   EXPECT_THAT([] { const TensorView view = torch::Tensor(); },
-              ThrowsMessage<Error>(StartsWith("got an undefined at::Tensor, wanted one with a")));
+              ThrowsMessage<Error>(StartsWith("got an undefined at::Tensor; expected one with a")));
 }
 
 TEST(TensorTraits, RefusesComplexNumbersByName) {
@@ -135,14 +135,15 @@ TEST(ScalarTraits, NamesTheShapeOfAnythingElse) {
       [] {
         ScalarTraits<at::Tensor>::value(torch::zeros({2, 3}));
       },
-      ThrowsMessage<Error>("a scalar must be a tensor of one element, got shape (2, 3)"));
+      ThrowsMessage<Error>("scalar: got a tensor of shape (2, 3); expected one element"));
   EXPECT_THAT([] { ScalarTraits<at::Tensor>::value(torch::zeros({0})); },
-              ThrowsMessage<Error>("a scalar must be a tensor of one element, got shape (0)"));
+              ThrowsMessage<Error>("scalar: got a tensor of shape (0); expected one element"));
 }
 
 TEST(ScalarTraits, RefusesAComplexNumber) {
-  EXPECT_THAT([] { ScalarTraits<at::Tensor>::value(torch::zeros({}, torch::kComplexDouble)); },
-              ThrowsMessage<Error>("a scalar must be real, got a tensor of ComplexDouble"));
+  EXPECT_THAT(
+      [] { ScalarTraits<at::Tensor>::value(torch::zeros({}, torch::kComplexDouble)); },
+      ThrowsMessage<Error>("scalar: got a tensor of type ComplexDouble; expected a real type"));
 }
 
 }  // namespace

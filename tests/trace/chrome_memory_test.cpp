@@ -149,41 +149,41 @@ TextStream fileWith(const std::function<void(TextStream*)>& addMember) {
   return text;
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowBlanksAroundTheFile) {
+TEST_P(ChromeReaderMemory, IsBoundedForBlanksAroundTheFile) {
   TextStream text;
   expectOneSpan(text.repeat(" \n", kLong)
                     .add(std::string("{\"traceEvents\": [") + kEvent + "]}")
                     .repeat("\t\r\n ", kLong));
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowBlanksBetweenEvents) {
+TEST_P(ChromeReaderMemory, IsBoundedForBlanksBetweenEvents) {
   TextStream text;
   expectOneSpan(
       text.add("{\"traceEvents\": [").repeat("  ", kLong).add(std::string(kEvent) + "]}"));
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowALongString) {
+TEST_P(ChromeReaderMemory, IsBoundedForALongString) {
   for (const char* content : {"x", "\u00e4", R"(\n)", R"(\")", R"(\ud83d\ude00)"}) {
     expectOneSpan(fileWith(
         [&](TextStream* text) { text->add("\"note\": \"").repeat(content, kLong).add("\", "); }));
   }
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowALongKey) {
+TEST_P(ChromeReaderMemory, IsBoundedForALongKey) {
   expectOneSpan(
       fileWith([](TextStream* text) { text->add("\"").repeat("k", kLong).add("\": 1, "); }));
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowALongArrayOfTheFile) {
+TEST_P(ChromeReaderMemory, IsBoundedForALongArray) {
   expectOneSpan(fileWith(
       [](TextStream* text) { text->add("\"numbers\": [").repeat("1,", kLong).add("2], "); }));
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowTheMembersOfTheFile) {
+TEST_P(ChromeReaderMemory, IsBoundedForManyMembersOfTheFile) {
   expectOneSpan(fileWith([](TextStream* text) { text->repeat("\"a\": 1, ", kLong); }));
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowTheArgumentsOfAnEvent) {
+TEST_P(ChromeReaderMemory, IsBoundedForManyArgumentsOfAnEvent) {
   TextStream text;
   expectOneSpan(text.add(R"({"traceEvents": [{"args": {)")
                     .repeat(R"("a": 1, )", kLong)
@@ -193,7 +193,7 @@ TEST_P(ChromeReaderMemory, DoesNotFollowTheArgumentsOfAnEvent) {
                     .add(std::string(kEvent + 1) + "]}"));
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowStrangersAmongTheEvents) {
+TEST_P(ChromeReaderMemory, IsBoundedForForeignValuesAmongTheEvents) {
   for (const char* stranger : {"7", "true", "[[], {}]"}) {
     TextStream text;
     expectOneSpan(text.add(R"({"traceEvents": [)")
@@ -202,7 +202,7 @@ TEST_P(ChromeReaderMemory, DoesNotFollowStrangersAmongTheEvents) {
   }
 }
 
-TEST_P(ChromeReaderMemory, CountsStrangersAmongTheEventsAsLost) {
+TEST_P(ChromeReaderMemory, CountsForeignValuesAmongTheEventsAsLost) {
   constexpr std::size_t kStrangers = 1'000'000;
   TextStream text;
   text.add(R"({"traceEvents": [)").repeat("null,", 5 * kStrangers).add(std::string(kEvent) + "]}");
@@ -211,25 +211,25 @@ TEST_P(ChromeReaderMemory, CountsStrangersAmongTheEventsAsLost) {
   EXPECT_EQ(traces[0].dropped, kStrangers);
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowAFileThatIsAnArray) {
+TEST_P(ChromeReaderMemory, IsBoundedForAFileThatIsAnArray) {
   TextStream text;
   text.add("[").repeat("7,", kLong).add("7]");
   expectError(text, "it has no array \"traceEvents\"");
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowLevelsOfArrays) {
+TEST_P(ChromeReaderMemory, IsBoundedForNestedArrays) {
   TextStream text;
   text.add("{\"a\": ").repeat("[", kLong);
   expectError(text, "byte 1006 of its text: got more than 1000 levels of arrays and objects");
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowALongNumber) {
+TEST_P(ChromeReaderMemory, IsBoundedForALongNumber) {
   TextStream text;
   text.add("{\"a\": ").repeat("1", kLong);
   expectError(text, "byte 1007 of its text: got a number of more than 1000 characters");
 }
 
-TEST_P(ChromeReaderMemory, DoesNotFollowAStringWithoutAnEnd) {
+TEST_P(ChromeReaderMemory, IsBoundedForAnUnterminatedString) {
   TextStream text;
   text.add("{\"a\": \"").repeat("x", kLong);
   expectError(text, "missing closing quote");

@@ -89,7 +89,7 @@ TEST_F(ChromeReader, GivesBackSeveralProcesses) {
   }
 }
 
-TEST_F(ChromeReader, GivesBackATraceOfNothing) {
+TEST_F(ChromeReader, GivesBackAnEmptyTrace) {
   const std::vector<Trace> traces = writtenAndRead({Trace()});
   ASSERT_THAT(traces, SizeIs(1));
   EXPECT_THAT(wordsOf(traces[0]), ElementsAreArray(wordsOf(Trace())));
@@ -106,7 +106,7 @@ TEST_F(ChromeReader, GivesBackTimesToTheNanosecond) {
   EXPECT_TRUE(wordsOf(traces[0]) == wordsOf(sample.trace()));
 }
 
-TEST_F(ChromeReader, GivesBackValuesThatJsonHasNot) {
+TEST_F(ChromeReader, GivesBackNonFiniteValues) {
   SampleTrace sample;
   sample.thread(1);
   for (const double value : {std::numeric_limits<double>::infinity(),
@@ -136,7 +136,7 @@ TEST_F(ChromeReader, MarksASpanThatCrossesAStepDetached) {
   EXPECT_EQ(writtenAndRead({sample.trace()}).at(0).threads.at(0).spans.at(0).flags, kDetached);
 }
 
-TEST_F(ChromeReader, TakesWhatItFirstWroteOverAndOver) {
+TEST_F(ChromeReader, IsStableAfterTheFirstRoundTrip) {
   const std::vector<Trace> once = writtenAndRead({trainingTrace().trace()});
   const std::vector<Trace> twice = writtenAndRead(once);
   ASSERT_THAT(twice, SizeIs(1));
@@ -187,7 +187,7 @@ TEST_F(ChromeReader, SharesTheDetailsOfEqualCalls) {
   EXPECT_EQ(trace.details[2].shapes, "[[1]]");
 }
 
-TEST_F(ChromeReader, CountsWhatNoTraceCanHold) {
+TEST_F(ChromeReader, CountsEventsThatATraceCannotHold) {
   const Trace trace = readProcess(R"(
       {"ph":"X","name":"good","cat":"c","pid":1,"tid":1,"ts":1,"dur":1},
       7, [], {},
@@ -223,7 +223,7 @@ TEST_F(ChromeReader, ReadsAFileWithoutEvents) {
   EXPECT_THAT(readEvents(""), IsEmpty());
 }
 
-TEST_F(ChromeReader, SaysWhereTheTextIsNoJson) {
+TEST_F(ChromeReader, ReportsTheOffsetOfInvalidJson) {
   expectError("", ErrorCode::kInvalidArgument, "is no Chrome trace: byte 1 of its text: ");
   expectError("{\"traceEvents\": [{]}", ErrorCode::kInvalidArgument, "byte 19 of its text: ");
   expectError("{\"traceEvents\": [], \"x\": \"\xff\"}", ErrorCode::kInvalidArgument,
@@ -239,17 +239,17 @@ TEST_F(ChromeReader, SaysThatThereAreNoEvents) {
   }
 }
 
-TEST_F(ChromeReader, KeepsTheWordsOfAnErrorShort) {
+TEST_F(ChromeReader, KeepsErrorMessagesShort) {
   const Error error = errorOf([&] { read("{\"traceEvents\": [\"" + std::string(1'000'000, 'x')); });
   EXPECT_LT(std::string(error.what()).size(), path_.size() + 400);
 }
 
-TEST_F(ChromeReader, RefusesTextsThatNestWithoutEndInsteadOfCrashing) {
+TEST_F(ChromeReader, RejectsDeepNestingInsteadOfCrashing) {
   expectError("{\"traceEvents\": " + std::string(1'000'000, '['), ErrorCode::kInvalidArgument,
               "of its text: ");
 }
 
-TEST_F(ChromeReader, SaysThatAFileIsCut) {
+TEST_F(ChromeReader, ReportsATruncatedFile) {
   ASSERT_TRUE(writeChromeTrace(path_, trainingTrace().trace()).ok());
   const std::string whole = test::contentOf(path_);
   for (const std::size_t size : {std::size_t{3}, whole.size() / 2, whole.size() - 20}) {
@@ -264,7 +264,7 @@ TEST_F(ChromeReader, SaysThatGzipDataIsDamaged) {
   expectError(bytes, ErrorCode::kDataLoss, "incorrect data check");
 }
 
-TEST_F(ChromeReader, SaysThatThereIsNoFile) {
+TEST_F(ChromeReader, ReportsAMissingFile) {
   const Error error = errorOf([&] { readChromeTrace(dir_.string() + "/none"); });
   EXPECT_EQ(error.code(), ErrorCode::kIoError);
   EXPECT_THAT(error.what(), AllOf(StartsWith("cannot open " + dir_.string() + "/none"),

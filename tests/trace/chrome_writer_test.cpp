@@ -82,7 +82,7 @@ TEST(ChromeWriter, KeepsPerfettosRules) {
   EXPECT_THAT(brokenPerfettoRules(writtenText({trainingTrace().trace()})), IsEmpty());
 }
 
-TEST(ChromeWriter, StatesWhatKinetoStates) {
+TEST(ChromeWriter, HasTheHeaderOfKineto) {
   Trace trace = trainingTrace().trace();
   trace.rank = 3;
   trace.worldSize = 4;
@@ -275,12 +275,12 @@ TEST(ChromeWriter, WritesNamesOfAnyBytes) {
                           "e\xef\xbf\xbd\xc3\xa9{}[],:"));
 }
 
-TEST(ChromeWriter, WritesATraceOfNothing) {
+TEST(ChromeWriter, WritesAnEmptyTrace) {
   const json file = written(Trace());
   EXPECT_THAT(eventsWith(file, "ph", "X"), IsEmpty());
 }
 
-TEST(ChromeWriter, LeavesOutMetadataThatWouldStandThereTwice) {
+TEST(ChromeWriter, OmitsDuplicateMetadata) {
   Trace trace;
   trace.metadata = {{"traceEvents", "[]"}, {"host_name", "\"other\""}, {"a", "1"}, {"a", "2"}};
   trace.hostName = "node1";
@@ -343,7 +343,7 @@ TEST(ChromeWriter, SaysWhyItCannotWrite) {
   EXPECT_EQ(status.message(), "cannot write " + path + ": No such file or directory");
 }
 
-TEST(ChromeWriter, LeavesNothingBehindOnAFullDisk) {
+TEST(ChromeWriter, RemovesTheFileOnAFullDisk) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json.gz";
   std::ofstream(path) << "old";
@@ -418,7 +418,7 @@ Trace randomTrace(unsigned seed) {
   return trace;
 }
 
-TEST(ChromeWriter, KeepsTheRulesWhateverTheTrace) {
+TEST(ChromeWriter, KeepsTheRulesForAnyTrace) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     ASSERT_THAT(brokenPerfettoRules(writtenText({randomTrace(seed)})), IsEmpty())
         << "seed " << seed;

@@ -28,7 +28,7 @@ TEST(Crc32, GivesTheCheckValueOfTheCatalog) {
   EXPECT_EQ(extendCrc32(0, "123456789", 9), 0xcbf43926);
 }
 
-TEST(Crc32, IsThatOfZlibAtEveryLengthAndAlignment) {
+TEST(Crc32, EqualsZlibAtEveryLengthAndAlignment) {
   const std::string bytes = randomBytes(700);
   for (std::size_t start = 0; start < 16; ++start) {
     for (std::size_t size = 0; start + size <= bytes.size(); ++size) {
@@ -38,7 +38,7 @@ TEST(Crc32, IsThatOfZlibAtEveryLengthAndAlignment) {
   }
 }
 
-TEST(Crc32, GoesOnWhereItStopped) {
+TEST(Crc32, ContinuesFromAPreviousValue) {
   const std::string bytes = randomBytes(100'000);
   const std::uint32_t whole = byZlib(0, bytes);
   for (const std::size_t cut : {0u, 1u, 63u, 64u, 65u, 4096u, 99'999u, 100'000u}) {

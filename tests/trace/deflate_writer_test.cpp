@@ -106,7 +106,7 @@ TEST(DeflateWriter, GoesOnAfterItsBytesWereTaken) {
   stream.expectInflates();
 }
 
-TEST(DeflateWriter, WritesWhateverMixtureOfBoth) {
+TEST(DeflateWriter, WritesAnyMixtureOfBoth) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     Stream stream;

@@ -175,7 +175,7 @@ TEST_F(Kineto, HasOperators) {
             "\"Concrete Inputs\": [\"\", \"1\"], \"Input Strides\": [[8, 1], []]");
 }
 
-TEST_F(Kineto, CallsBackwardNodesOperatorsButTheyAreFound) {
+TEST_F(Kineto, LabelsBackwardNodesAsOperatorsButTheyAreFound) {
   EXPECT_EQ(nameOf(span("AddmmBackward0")).kind, SpanKind::kBackward);
   EXPECT_EQ(nameOf(span("autograd::engine::evaluate_function: AddmmBackward0")).kind,
             SpanKind::kOperator);
@@ -191,7 +191,7 @@ TEST_F(Kineto, DrawsTheArrowsThatAreFoundAgain) {
   EXPECT_EQ(nameAt(links[0].toThread, links[0].toSpan), "AddmmBackward0");
 }
 
-TEST_F(Kineto, HasWhatADeviceDid) {
+TEST_F(Kineto, HasDeviceSpans) {
   const TraceSpan& kernel = span("ampere_sgemm_32x32<float, 3>(int)");
   EXPECT_EQ(nameOf(kernel).kind, SpanKind::kDevice);
   EXPECT_EQ(nameOf(kernel).category, "");
@@ -205,7 +205,7 @@ TEST_F(Kineto, HasWhatADeviceDid) {
   EXPECT_EQ(detailsOf(copy).bytes, 4096);
 }
 
-TEST_F(Kineto, HasCallsThatAreNoneOfOurKinds) {
+TEST_F(Kineto, HasCallsOfOtherKinds) {
   EXPECT_EQ(nameOf(span("cudaLaunchKernel")).category, "cuda_runtime");
   EXPECT_EQ(detailsOf(span("cudaLaunchKernel")).arguments, "\"cbid\": 211, \"correlation\": 4711");
   EXPECT_EQ(nameOf(span("train.py(3): main")).category, "python_function");

@@ -63,7 +63,7 @@ TEST_F(LinkBackward, PairsByNumberInTheOrderOfTheBackwardPass) {
   EXPECT_THAT(links(), ElementsAre("relu > ReluBackward", "linear > LinearBackward"));
 }
 
-TEST_F(LinkBackward, TellsForwardThreadsApart) {
+TEST_F(LinkBackward, DistinguishesForwardThreads) {
   forward("first", 0, 5, 1);
   forward("second", 100, 5, 2);
   backward("Backward of 2", 200, 5, 2);
@@ -71,14 +71,14 @@ TEST_F(LinkBackward, TellsForwardThreadsApart) {
   EXPECT_THAT(links(), ElementsAre("second > Backward of 2", "first > Backward of 1"));
 }
 
-TEST_F(LinkBackward, TakesTheLastOfOperatorsWithTheSameNumber) {
+TEST_F(LinkBackward, ChoosesTheLastOfOperatorsWithTheSameNumber) {
   forward("outer", 0, 5);
   forward("inner", 1, 5);
   backward("Backward", 200, 5);
   EXPECT_THAT(links(), ElementsAre("inner > Backward"));
 }
 
-TEST_F(LinkBackward, TakesNoOperatorThatBeganLater) {
+TEST_F(LinkBackward, ChoosesNoOperatorThatBeganLater) {
   forward("before", 0, 5);
   backward("Backward", 200, 5);
   forward("behind", 300, 5);
@@ -99,13 +99,13 @@ TEST_F(LinkBackward, PairsACallOnce) {
   EXPECT_THAT(links(), ElementsAre("forward > Backward"));
 }
 
-TEST_F(LinkBackward, LeavesAloneWhatHasNoNumber) {
+TEST_F(LinkBackward, IgnoresSpansWithoutANumber) {
   forward("forward", 0, -1);
   backward("Backward", 200, -1);
   EXPECT_THAT(links(), IsEmpty());
 }
 
-TEST_F(LinkBackward, DoesNotTakeANodesWrapperForTheOperator) {
+TEST_F(LinkBackward, DoesNotMistakeANodesWrapperForTheOperator) {
   forward("linear", 0, 5);
   forward("autograd::engine::evaluate_function: LinearBackward", 199, 5);
   backward("LinearBackward", 200, 5);

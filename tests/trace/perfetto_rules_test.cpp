@@ -37,7 +37,7 @@ TEST(PerfettoRules, HoldForATraceWithEverything) {
               IsEmpty());
 }
 
-TEST(PerfettoRules, RejectWhatIsNoJson) {
+TEST(PerfettoRules, RejectInvalidJson) {
   EXPECT_THAT(brokenPerfettoRules(R"({"traceEvents": [)"), ElementsAre("is no JSON"));
   EXPECT_THAT(brokenBy(R"({"ph":"M","name":"a "quote"","args":{}})"), ElementsAre("is no JSON"));
   EXPECT_THAT(brokenBy("{\"ph\":\"M\",\"name\":\"\xff\",\"args\":{}}"), ElementsAre("is no JSON"));

@@ -102,7 +102,7 @@ TEST(PhraseText, WritesMicrosecondsToTheDigit) {
             " , 4493330855355.999 4493330855355.999 , 4493330855400.000 4493330855400.000");
 }
 
-TEST(PhraseText, WritesNumbersThatJsonHasNot) {
+TEST(PhraseText, WritesNonFiniteNumbers) {
   EXPECT_EQ(textOf([](PhraseText* text) {
               for (const double value : {0.1, -0.0, std::numeric_limits<double>::infinity()}) {
                 text->appendNumber(value);
@@ -223,7 +223,7 @@ TEST(PhraseText, FindsThePartsOfPhrasesThatAreOutOfReach) {
   EXPECT_LT(perPhrase / 20, 200u);
 }
 
-TEST(PhraseText, TakesFewBytesForWhatIsNearlyTheSame) {
+TEST(PhraseText, CompressesNearlyEqualText) {
   const std::string bytes = fileOf(true, [](PhraseText* text) {
     Phrase begin("{\"name\": \"aten::addmm\", \"pid\": 12345, \"tid\": 12345, \"ts\": ");
     Phrase end(", \"dur\": 12.345},\n");

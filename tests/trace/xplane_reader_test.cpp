@@ -233,7 +233,7 @@ wire::XEvent* addEvent(std::int64_t name, std::int64_t offset, std::int64_t dura
 }
 
 // As JAX and TensorFlow write them: lines with times since 1970, steps of XProf's own finding.
-TEST_F(XPlaneReader, ReadsWhatOthersWrite) {
+TEST_F(XPlaneReader, ReadsFilesOfOtherWriters) {
   constexpr std::int64_t kStep = 1;
   constexpr std::int64_t kCall = 2;
   constexpr std::int64_t kNameless = 3;
@@ -296,7 +296,7 @@ TEST_F(XPlaneReader, ReadsWhatOthersWrite) {
   EXPECT_EQ(without->spans.at(0).start, 7000) << "of a line without a time of its own";
 }
 
-TEST_F(XPlaneReader, LeavesOutTimesThatAreNone) {
+TEST_F(XPlaneReader, IgnoresInvalidTimes) {
   XSpaceEncoder space;
   XPlaneEncoder plane(1, "/host:CPU");
   const std::int64_t name = plane.addEventName({"a"});
@@ -330,7 +330,7 @@ TEST_F(XPlaneReader, RefusesAnEmptyFile) {
               [&] { readXPlane(path()); });
 }
 
-TEST_F(XPlaneReader, RefusesAnEventThatIsNone) {
+TEST_F(XPlaneReader, RejectsAnInvalidEvent) {
   const std::string event = "\x22\x01\xff";  // a line's event of one bad byte
   const std::string line = "\x1a\x03" + event;
   const std::string plane = "\x0a\x05" + line;
@@ -339,7 +339,7 @@ TEST_F(XPlaneReader, RefusesAnEventThatIsNone) {
               [&] { readXPlane(path()); });
 }
 
-TEST_F(XPlaneReader, SkipsWhatIsForXprofAlone) {
+TEST_F(XPlaneReader, SkipsEventsMeantForXprofOnly) {
   TraceBuilder builder;
   builder.step(1, 0, 100);
   builder.span(0, "a", SpanKind::kZone, 0, 10);

@@ -82,7 +82,7 @@ TEST(XPlaneWriter, EndsChildrenBeforeTheirParents) {
   EXPECT_EQ(events[3].start, 10000);
 }
 
-TEST(XPlaneWriter, PutsAnInstantAtTheEndOfASpanBehindIt) {
+TEST(XPlaneWriter, PutsAnInstantAtTheEndOfASpanAfterIt) {
   TraceBuilder builder;
   builder.span(0, "outer", SpanKind::kZone, 0, 10);
   builder.span(0, "inner", SpanKind::kZone, 0, 5);
@@ -93,7 +93,7 @@ TEST(XPlaneWriter, PutsAnInstantAtTheEndOfASpanBehindIt) {
   EXPECT_EQ(events[2].end, 5000);
 }
 
-TEST(XPlaneWriter, NestsWhateverSpansThereAre) {
+TEST(XPlaneWriter, NestsAnySpans) {
   std::mt19937 random(7);
   for (int round = 0; round < 20; ++round) {
     TraceBuilder builder;
@@ -133,7 +133,7 @@ TEST(XPlaneWriter, PutsDetachedSpansOnAsFewLinesAsHoldThem) {
   EXPECT_NE(lines[1].id, lines[2].id);
 }
 
-TEST(XPlaneWriter, TakesSpansForDetachedThatDoNotNest) {
+TEST(XPlaneWriter, TreatsSpansThatDoNotNestAsDetached) {
   TraceBuilder builder;
   builder.span(0, "a", SpanKind::kZone, 0, 10);
   builder.span(0, "b", SpanKind::kZone, 5, 11);
@@ -154,7 +154,7 @@ TEST(XPlaneWriter, GivesThreadsOfOneNumberLinesOfTheirOwn) {
   EXPECT_NE(file.lines("/host:CPU")[0].id, file.lines("/host:CPU")[1].id);
 }
 
-TEST(XPlaneWriter, NamesEventsByWhatXprofMakesOfThem) {
+TEST(XPlaneWriter, NamesEventsAsXprofExpects) {
   TraceBuilder builder;
   builder.span(0, "aten::mm", SpanKind::kOperator, 0, 1);
   builder.span(0, "MmBackward0", SpanKind::kBackward, 1, 2);
@@ -293,7 +293,7 @@ TEST(XPlaneWriter, ShowsStepsInARowOfTheirOwn) {
 }
 
 // XProf shows no step without another event of its group that takes time.
-TEST(XPlaneWriter, MarksEachStepWhereNobodySeesIt) {
+TEST(XPlaneWriter, MarksEachStepByAHiddenEvent) {
   TraceBuilder builder;
   builder.step(7, 10, 20);
   builder.step(8, 20, 35);
@@ -385,7 +385,7 @@ TEST(XPlaneWriter, CountsFromTheOriginThatAllRanksShare) {
   EXPECT_EQ(file.planeText("Task Environment", "profile_start_time"), "4000u");
 }
 
-TEST(XPlaneWriter, CountsFromWhatWasFirst) {
+TEST(XPlaneWriter, CountsTimesFromTheEarliestSpan) {
   TraceBuilder builder;
   builder.trace().originNanos = 5000;
   builder.step(1, -30, 20);
@@ -401,7 +401,7 @@ TEST(XPlaneWriter, CountsFromWhatWasFirst) {
 }
 
 // Picoseconds in 64 bits are some months.
-TEST(XPlaneWriter, PutsWhatIsTooLateAtTheEnd) {
+TEST(XPlaneWriter, ClampsTimesThatAreTooLate) {
   TraceBuilder builder;
   builder.step(1, 0, 4'000'000'000'000'000'000);
   builder.span(0, "a", SpanKind::kZone, 0, 4'000'000'000'000'000'000);
@@ -542,7 +542,7 @@ TEST(XPlaneWriter, GivesEachDeviceAPlaneWithItsSteps) {
   EXPECT_THAT(file.lines("/host:CPU"), SizeIs(3)) << "steps, marks and the thread of the steps";
 }
 
-TEST(XPlaneWriter, SaysWhatWasDroppedAndOfWhichRank) {
+TEST(XPlaneWriter, StatesDroppedSpansAndTheRank) {
   TraceBuilder builder;
   builder.span(0, "a", SpanKind::kZone, 0, 10);
   Trace trace = builder.take();

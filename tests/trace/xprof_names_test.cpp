@@ -19,13 +19,13 @@ TEST(XprofOperatorName, NamesOperatorsOfLibTorch) {
             "autograd.engine.evaluate_function/AddmmBackward0:AddmmBackward0");
 }
 
-TEST(XprofOperatorName, ReplacesWhatXprofDoesNotKnow) {
+TEST(XprofOperatorName, ReplacesUnknownNames) {
   EXPECT_EQ(xprofOperatorName("a b(c)"), "a_b_c_:a_b_c_");
   EXPECT_EQ(xprofOperatorName("gloo:all_reduce"), "gloo_all_reduce:gloo_all_reduce");
   EXPECT_EQ(xprofOperatorName("\xc3\xa9t\xc3\xa9"), "op/__t__:__t__");
 }
 
-TEST(XprofOperatorName, MakesATypeOfTheLastPart) {
+TEST(XprofOperatorName, UsesTheLastPartAsType) {
   EXPECT_EQ(xprofOperatorName("aten::isNan"), "aten.isNan:_isNan");
   EXPECT_EQ(xprofOperatorName("aten::3d"), "aten.3d:_3d");
   EXPECT_EQ(xprofOperatorName("a->b"), "a->b:a__b");

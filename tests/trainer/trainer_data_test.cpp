@@ -176,7 +176,7 @@ TEST_F(UnknownLength, LeavesOutBatchesThatFillNoStep) {
   options.gradientSync.accumulationSteps = 4;
   EXPECT_EQ(fitOn(oneRank(), loader, options).step, 2);
   options.gradientSync.accumulationSteps = 7;
-  expectError(ErrorCode::kInvalidArgument, "Trainer got 6 training batches, wanted at least 7",
+  expectError(ErrorCode::kInvalidArgument, "Trainer got 6 training batches; expected at least 7",
               [&] { fitOn(oneRank(), loader, options); });
 }
 
@@ -219,7 +219,7 @@ TEST_F(UnknownLength, EndsAllRanksWithAnErrorWhereOneKnowsItsOwn) {
     known.batches = world->isRoot() ? 3 : BatchLoader::kUnknownBatches;
     TorchLoader loader(make_data_loader(lineBatches(), SequentialSampler(21), 7), known);
     expectError(ErrorCode::kRankMismatch,
-                "got training batches per epoch: unknown, wanted training batches per epoch: 3",
+                "got training batches per epoch: unknown; expected training batches per epoch: 3",
                 [&] { fitOn(world, loader, options(1)); });
   });
 }

@@ -440,7 +440,7 @@ TEST_F(Monitoring, RejectsAMetricThatIsNotEvaluated) {
   TrainerOptions options;
   options.monitor.metric = "speed";
   expectError(ErrorCode::kInvalidArgument,
-              "Trainer was told to monitor speed, wanted loss or the name of one of",
+              R"(MonitorOptions::metric: got "speed"; expected "loss" or the name of one of)",
               [&] { fit(oneRank(), options); });
 }
 

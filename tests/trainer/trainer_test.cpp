@@ -134,7 +134,7 @@ TEST_F(Training, RejectsTwoWaysToScaleTheLearningRate) {
   TrainerOptions options;
   options.scaleLearningRate = true;
   options.learningRate = LearningRateOptions();
-  expectError(ErrorCode::kInvalidArgument, "wanted LearningRateOptions::scale",
+  expectError(ErrorCode::kInvalidArgument, "expected LearningRateOptions::scale",
               [&] { fit(oneRank(), options); });
 }
 
@@ -143,8 +143,8 @@ TEST_F(Training, TellsEveryRankWhoseShareDiffers) {
     Run run;
     run.batchSize = world->isRoot() ? 2 : 4;
     expectError(ErrorCode::kRankMismatch,
-                "Trainer: rank 1 has another run than rank 0: got training batches per epoch: 3, "
-                "wanted training batches per epoch: 6",
+                "Trainer: rank 1 has another run than rank 0: got training batches per epoch: 3; "
+                "expected training batches per epoch: 6",
                 [&] { fit(world, run); });
   });
 }
@@ -154,7 +154,7 @@ TEST_F(Training, TellsEveryRankWhoseOptionsDiffer) {
     TrainerOptions options;
     options.epochs = world->rank() == 2 ? 4 : 3;
     expectError(ErrorCode::kRankMismatch,
-                "Trainer: rank 2 has another run than rank 0: got epochs: 4, wanted epochs: 3",
+                "Trainer: rank 2 has another run than rank 0: got epochs: 4; expected epochs: 3",
                 [&] { fit(world, options); });
   });
 }
@@ -261,7 +261,7 @@ TEST_F(Training, LeavesOutBatchesThatFillNoStep) {
 TEST_F(Training, RejectsMoreBatchesAStepThanThereAre) {
   TrainerOptions options;
   options.gradientSync.accumulationSteps = 12;
-  expectError(ErrorCode::kInvalidArgument, "Trainer got 11 training batches, wanted at least 12",
+  expectError(ErrorCode::kInvalidArgument, "Trainer got 11 training batches; expected at least 12",
               [&] { fit(oneRank(), options); });
 }
 

@@ -14,20 +14,20 @@
 
 namespace steptape {
 
-/// How a reduction combines the ranks' elements.
+/// How a reduction combines the elements of all ranks.
 enum class ReduceOp : std::uint8_t {
   kSum,
   kAverage,  ///< The sum divided by size(); floating-point types only.
   kMin,
   kMax,
   kProduct,
-  // Of bool: sum and maximum are "or", product and minimum are "and".
+  // For bool, sum and maximum are "or", product and minimum are "and".
 };
 
-/// Contiguous numbers whose type is known at run time; the memory is the caller's.
+/// Views contiguous numbers whose type is known at run time. Does not own the memory.
 ///
 /// Converts from an ArrayView, a std::vector or an array of numbers. float16 and bfloat16 have no
-/// C++ type of their own here: give pointer, count and DType.
+/// C++ type here: pass pointer, count and DType.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class Elements {
@@ -57,33 +57,40 @@ class Elements {
   DType dtype_;
 };
 
-/// What every collective can be told beside its data.
+/// Options that every collective takes.
 struct CollectiveOptions {
-  /// What the operation is called in errors, warnings and traces, such as "gradients of fc1". The
-  /// ranks' names must agree; two ranks whose names differ are in different operations.
+  /// Name of the operation in errors, warnings and traces, such as "gradients of fc1". All ranks
+  /// must pass the same name; ranks with different names are in different operations.
   std::string name;
 
-  /// Whether the ranks compare what they are in: operation, name, element type, size and order. The
-  /// comparison is a small collective before that of the data, which goes along where it is small.
-  /// Switch it off only where the data proves it already. Equal on all ranks.
+  /// Whether the ranks compare operation, name, element type, size and order before they move data.
+  /// The comparison is one small collective; small data travels with it. Set false only if the data
+  /// itself proves that the ranks agree. Must be equal on all ranks.
   bool compareRanks = true;
 };
 
 namespace detail {
 
-/// A collective that has been started on this rank.
+/// A collective that this rank has started.
 class STEPTAPE_EXPORT PendingCollective {
  public:
   virtual ~PendingCollective();
-  /// Moves it on without blocking. @return whether it has ended. @throws as wait().
+  /// Advances the collective without blocking.
+  ///
+  /// @return whether it has ended.
+  /// @throws Error as for wait().
   virtual bool poll() = 0;
-  /// Returns once it has ended. Called once, and not after poll() has returned true or thrown.
+  /// Returns once the collective has ended. Called once, and never after poll() returned true or
+  /// threw.
   virtual void wait() = 0;
-  /// Returns once all ranks are known to have come or it has ended, for a profiler; at once where
-  /// the implementation cannot tell. wait() follows. @throws as wait(), which must not follow then.
+  /// Returns once all ranks are known to have arrived or the collective has ended; immediately if
+  /// the implementation cannot tell. A profiler calls it before wait().
+  ///
+  /// @throws Error as for wait(), which must not be called then.
   virtual void waitForRanks();
 
-  /// As wait(), for a destructor: leaves an error where reportDroppedErrorsTo() said.
+  /// Waits as wait() does, for a destructor: stores an error in the string given to
+  /// reportDroppedErrorsTo().
   void waitQuietly() noexcept;
   void reportDroppedErrorsTo(std::shared_ptr<std::string> report);
 
@@ -93,22 +100,23 @@ class STEPTAPE_EXPORT PendingCollective {
 
 }  // namespace detail
 
-/// A collective on its way, made by the calls of Communicator that end in `Async`.
+/// A collective in flight, returned by the calls of Communicator that end in `Async`.
 ///
-/// Memory that was given to the call belongs to it until isDone() has returned true or wait() has
-/// returned. Ranks must start their collectives in the same order, and may wait in any.
+/// The caller must not touch the memory passed to the call until isDone() has returned true or
+/// wait() has returned. Ranks must start their collectives in the same order and may wait for them
+/// in any order.
 ///
-/// An MPI moves data only while the program is inside of a call of MPI: call isDone() now and then
-/// where a long computation runs beside a collective. It moves all collectives of the communicator
-/// on, not only this one, and so does every further call of the communicator.
+/// MPI libraries move data only while the program is inside an MPI call: call isDone() from time to
+/// time if a long computation runs during a collective. It advances all collectives of the
+/// communicator, and so does every other call of the communicator.
 ///
-/// The destructor waits, and drops an error: the communicator then refuses its next operation and
-/// says why. The communicator must live until the handle has ended.
+/// The destructor waits and discards an error; the next operation of the communicator then fails
+/// and reports that error. The communicator must outlive the collective.
 ///
-/// @threads Not thread-safe: one thread at a time, the communicator's.
+/// @threads Not thread-safe: only the communicator's thread, one at a time.
 class STEPTAPE_EXPORT CollectiveHandle {
  public:
-  /// One that has ended.
+  /// Makes a handle whose collective has ended.
   CollectiveHandle() = default;
   explicit CollectiveHandle(std::unique_ptr<detail::PendingCollective> pending)
       : pending_(std::move(pending)) {}
@@ -116,15 +124,15 @@ class STEPTAPE_EXPORT CollectiveHandle {
   CollectiveHandle& operator=(CollectiveHandle&& other) noexcept;
   ~CollectiveHandle();
 
-  /// Whether the collective has ended on this rank. Never blocks.
+  /// Returns whether the collective has ended on this rank. Never blocks.
   ///
-  /// @throws as wait().
+  /// @throws Error as for wait().
   bool isDone();
 
-  /// Returns when the collective has ended on this rank; at once if it had.
+  /// Blocks until the collective has ended on this rank.
   ///
   /// @throws Error(kRankMismatch) on every rank if the ranks were in different operations, naming
-  ///         rank and operation; Error(kDeadlineExceeded) if a rank does not come in time.
+  ///         rank and operation; Error(kDeadlineExceeded) if a rank does not arrive in time.
   void wait();
 
  private:

@@ -24,29 +24,29 @@ struct CollectiveCall;
 
 /// A group of ranks that call the same operations in the same order.
 ///
-/// This class itself is the serial group: one rank, every operation correct for one rank. Code
-/// written against it runs without a launcher; MpiCommunicator overrides it for real groups and
-/// testing::ThreadCommunicator for groups of threads.
+/// This class itself is the serial group of one rank. Code written against it runs without a
+/// launcher; MpiCommunicator implements it for processes, testing::ThreadCommunicator for threads.
 ///
-/// Every operation below is collective: all ranks call it, in the same order, with equal sizes
-/// unless it says that they may differ. The ranks compare what they are in, see CollectiveOptions:
-/// where they disagree, every rank throws the same Error(kRankMismatch) that names the first rank
-/// which differs, with its operation. The data was not touched, and the group can be used further:
-/// each rank has spent one operation, and its next one meets the next one of the others. Each has a
-/// bound, timeout(): a rank that does not come makes the others throw Error(kDeadlineExceeded)
-/// naming it.
+/// Every operation below is collective: all ranks call it in the same order, with equal sizes
+/// unless stated otherwise. The ranks compare their operations before they move data, see
+/// CollectiveOptions. If they disagree, every rank throws the same Error(kRankMismatch), which
+/// names the first rank that differs and its operation. Data is then unchanged and the group stays
+/// usable: the failed operation counts as one for every rank, and the next operations match again.
+/// If a rank does not arrive within timeout(), the others throw Error(kDeadlineExceeded), which
+/// names it.
 ///
-/// The calls that end in `Async` return at once; see CollectiveHandle.
+/// Calls that end in `Async` return immediately; see CollectiveHandle.
 ///
-/// While a profiler records, each operation is a span of SpanKind::kCollective, named as PyTorch
-/// names it for Gloo whatever carries it, such as "gloo:all_reduce", because viewers know no
-/// others; its details tell type, size and group, and CollectiveOptions::name. Within it, "wait for
-/// ranks", of SpanKind::kWait, is the time until all ranks had come, and the rest moves the data.
-/// It is left out where ranks are not compared. An `Async` one is a detached span, up to the call
-/// that found it ended; while wait() blocks, the thread has a span "wait for gloo:all_reduce".
+/// While a profiler records, each operation is a span of SpanKind::kCollective. Its name is the one
+/// that PyTorch uses for Gloo, such as "gloo:all_reduce", for every transport, because viewers
+/// recognize no others. Its details hold type, size, group and CollectiveOptions::name. The span
+/// "wait for ranks" of SpanKind::kWait inside it lasts until all ranks have arrived; the rest is
+/// transfer. It is missing if the ranks are not compared. An `Async` operation is a detached span
+/// that ends in the call that found it done; while wait() blocks, the thread has a span "wait for
+/// gloo:all_reduce".
 ///
-/// @threads Not thread-safe: one thread at a time, the one that may call MPI. A second thread uses
-///          a duplicate() where worksOnAnyThread() is true.
+/// @threads Not thread-safe: one thread at a time, the one that may call MPI. If worksOnAnyThread()
+///         is true, a second thread may use a duplicate().
 class STEPTAPE_EXPORT Communicator {
  public:
   Communicator();
@@ -56,31 +56,33 @@ class STEPTAPE_EXPORT Communicator {
 
   virtual int rank() const;
   virtual int size() const;
-  /// This rank's number among the ranks of its node, for choosing a device.
+  /// Returns this rank's index among the ranks of its node, for example to choose a device.
   virtual int localRank() const;
   virtual int localSize() const;
-  /// The node's number, by the lowest rank on it, and how many nodes there are.
+  /// Returns the index of this rank's node (nodes are ordered by their lowest rank) and the number
+  /// of nodes.
   virtual int crossRank() const;
   virtual int crossSize() const;
-  /// The host's name, for messages and logs.
+  /// Returns the host name, for messages and logs.
   virtual const std::string& nodeName() const;
   bool isRoot() const { return rank() == 0; }
 
   /// Combines `data` element by element over all ranks; every rank gets the result in place.
   ///
-  /// float16 and bfloat16 are added up in float32, in the order of the ranks, and rounded once.
-  /// Sums and products of integers wrap around.
+  /// float16 and bfloat16 are summed in float32, in the order of the ranks, and rounded once. Sums
+  /// and products of integers wrap around.
   ///
-  /// @throws Error(kInvalidArgument) for the average of integers, or of bool; for null data.
+  /// @throws Error(kInvalidArgument) for the average of integers or bool, and for null data.
   void allreduce(Elements data, ReduceOp op, const CollectiveOptions& options = {});
   CollectiveHandle allreduceAsync(Elements data, ReduceOp op,
                                   const CollectiveOptions& options = {});
-  /// As above, leaving `from` as it is. @throws Error(kInvalidArgument) if `to` has another size or
-  /// type, or overlaps it in part.
+  /// Combines `from` and writes the result to `to`; `from` is unchanged.
+  ///
+  /// @throws Error(kInvalidArgument) if `to` has another size or type, or partly overlaps `from`.
   void allreduce(Elements from, Elements to, ReduceOp op, const CollectiveOptions& options = {});
   CollectiveHandle allreduceAsync(Elements from, Elements to, ReduceOp op,
                                   const CollectiveOptions& options = {});
-  /// Several arrays in one operation, as one array that lies in pieces. All of one type.
+  /// Combines several arrays of one type in one operation.
   void allreduceGrouped(const std::vector<Elements>& group, ReduceOp op,
                         const CollectiveOptions& options = {});
   CollectiveHandle allreduceGroupedAsync(const std::vector<Elements>& group, ReduceOp op,
@@ -89,117 +91,131 @@ class STEPTAPE_EXPORT Communicator {
   void allreduce(ArrayView<MetricMoments> data, const CollectiveOptions& options = {});
   CollectiveHandle allreduceAsync(ArrayView<MetricMoments> data,
                                   const CollectiveOptions& options = {});
-  /// As above, leaving `from` as it is. @throws Error(kInvalidArgument) if `to` has another size or
-  /// overlaps it.
+  /// Combines `from` and writes the result to `to`; `from` is unchanged.
+  ///
+  /// @throws Error(kInvalidArgument) if `to` has another size or overlaps `from`.
   CollectiveHandle allreduceAsync(ArrayView<const MetricMoments> from, ArrayView<MetricMoments> to,
                                   const CollectiveOptions& options = {});
 
   /// Combines as allreduce() does, and gives each rank one part of the result.
   ///
-  /// @param from All parts one behind the other, by rank; its size is the sum of the parts' sizes.
-  /// @param to   This rank's part. The parts' sizes may differ. Outside of `from`.
-  /// @throws Error(kRankMismatch) on all ranks if the parts together are not as many as `from`.
+  /// @param from    All parts, concatenated by rank; its size is the sum of the parts' sizes.
+  /// @param to      This rank's part. The parts' sizes may differ. Must not overlap `from`.
+  /// @param op      How elements are combined.
+  /// @param options See CollectiveOptions.
+  /// @throws Error(kRankMismatch) on all ranks if the sizes of all parts do not add up to that of
+  ///         `from`.
   void reduceScatter(Elements from, Elements to, ReduceOp op,
                      const CollectiveOptions& options = {});
   CollectiveHandle reduceScatterAsync(Elements from, Elements to, ReduceOp op,
                                       const CollectiveOptions& options = {});
 
-  /// Replaces `bytes` bytes at `data` by those of `root`; sizes must agree.
+  /// Replaces `bytes` bytes at `data` with those of `root`; sizes must agree.
   ///
   /// @throws Error(kInvalidArgument) if `root` is not a rank.
   void broadcast(void* data, std::size_t bytes, int root, const CollectiveOptions& options = {});
   CollectiveHandle broadcastAsync(void* data, std::size_t bytes, int root,
                                   const CollectiveOptions& options = {});
-  /// The root's bytes, whose number only the root knows.
+  /// Returns the bytes of `root`. The other ranks need not know their number.
   std::string broadcastObject(std::string_view bytes, int root,
                               const CollectiveOptions& options = {});
 
-  /// Every rank's bytes, by rank; the sizes may differ.
+  /// Returns the bytes of every rank, by rank; the sizes may differ.
   std::vector<std::string> allgather(std::string_view bytes, const CollectiveOptions& options = {});
-  /// `gathered` must live until the handle has ended.
+  /// Like allgather(); `gathered` must outlive the collective.
   CollectiveHandle allgatherAsync(std::string_view bytes, std::vector<std::string>& gathered,
                                   const CollectiveOptions& options = {});
-  /// As allgather(), for `root` only; empty elsewhere.
+  /// Like allgather(), but only `root` gets the bytes; the result is empty on the other ranks.
   std::vector<std::string> gatherObject(std::string_view bytes, int root,
                                         const CollectiveOptions& options = {});
 
-  /// Sends `toRank[r]` to rank r. The sizes may differ. @return what came, by rank.
+  /// Sends `toRank[r]` to rank r. The sizes may differ.
   ///
-  /// @throws Error(kInvalidArgument) unless there is one entry per rank.
+  /// @return the bytes received, by rank.
+  /// @throws Error(kInvalidArgument) unless `toRank` has one entry per rank.
   std::vector<std::string> alltoall(const std::vector<std::string>& toRank,
                                     const CollectiveOptions& options = {});
-  /// `toRank` and `fromRank` must live until the handle has ended.
+  /// Like alltoall(); `toRank` and `fromRank` must outlive the collective.
   CollectiveHandle alltoallAsync(const std::vector<std::string>& toRank,
                                  std::vector<std::string>& fromRank,
                                  const CollectiveOptions& options = {});
 
-  /// Returns when every rank has come here.
+  /// Returns once every rank has called it.
   void barrier(const CollectiveOptions& options = {});
 
-  /// The ranks that give the same `color` as a group of their own, in the order of `key` and, where
-  /// keys are equal, of rank. Takes over timeout() and the warning.
+  /// Splits the group: ranks that pass the same `color` form a group, ordered by `key`, then by
+  /// rank. The new group inherits timeout() and the stall warning.
   ///
-  /// @param color At least 0; -1 for a rank that goes into no group and gets null.
+  /// @param color At least 0; -1 for a rank that joins no group.
+  /// @param key   Sort key within the new group.
+  /// @return the new group; null for color -1.
   virtual std::shared_ptr<Communicator> split(int color, int key);
-  /// The group of `ranks`, in their order; null on the others. Called by all ranks.
+  /// Returns a group of `ranks`, in that order; null on ranks that are not in it. All ranks call
+  /// it.
   ///
-  /// @throws Error(kInvalidArgument) if one is no rank or comes twice.
+  /// @throws Error(kInvalidArgument) if an entry is not a rank or occurs twice.
   std::shared_ptr<Communicator> subgroup(const std::vector<int>& ranks);
-  /// The same ranks with messages of their own, which never mix with those of this group.
+  /// Returns a group of the same ranks whose messages never mix with those of this group.
   std::shared_ptr<Communicator> duplicate();
 
-  /// Whether a duplicate() may be used on another thread while this group is used on this one. The
-  /// same on all ranks.
+  /// Returns whether a duplicate() may be used on another thread while this group is used on this
+  /// one. The same on all ranks.
   virtual bool worksOnAnyThread() const;
 
-  /// Memory that all ranks of this rank's node share. All ranks of the group call it; `bytes` is
-  /// equal on the ranks of a node.
+  /// Allocates memory that all ranks of this rank's node share. All ranks of the group call it;
+  /// `bytes` must be equal on the ranks of a node.
   ///
-  /// @return null on every rank of the group if one node has not that much: then `why` says on
-  ///         which and why not, on every rank.
+  /// @param bytes Size of the block.
+  /// @param why   If not null and the allocation fails: receives the node and the reason, on every
+  ///              rank.
+  /// @return null on every rank of the group if one node cannot provide the memory.
   virtual std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes,
                                                          std::string* why = nullptr);
 
-  /// How long an operation waits for the other ranks, from the first wait() or isDone() that finds
-  /// it on its way. Default 10 minutes. After an operation has run out of time the group is out of
-  /// step: no further operation can succeed.
+  /// Returns how long an operation waits for other ranks, counted from the first wait() or isDone()
+  /// that finds it in flight. Default: 10 minutes. After a timeout the ranks are out of step, and
+  /// every further operation of the group fails.
   std::chrono::milliseconds timeout() const { return timeout_; }
   void setTimeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
-  /// After which wait a rank warns, once per operation, naming operation and missing ranks, and
-  /// whom it tells. Default: one minute, on stderr behind rankPrefix(). `after` 0: never. Groups
-  /// and memory made from this one take the warning over as it is then.
+  /// Receives the warning that an operation waits for other ranks.
   using StallListener = std::function<void(const std::string& warning)>;
+  /// Sets how long an operation waits before this rank warns, and where the warning goes. A rank
+  /// warns once per operation and names the operation and the missing ranks. Default: after one
+  /// minute, to stderr after rankPrefix(). Groups and memory made later inherit the setting.
+  ///
+  /// @param after    Zero: never warn.
+  /// @param listener Receives the warning; empty: stderr.
   void setStallWarning(std::chrono::milliseconds after, StallListener listener = {});
   std::chrono::milliseconds stallWarningAfter() const { return stallWarningAfter_; }
 
  protected:
-  /// Starts a collective whose arguments are fine. Not called for groups of one rank.
+  /// Starts a collective whose arguments have been checked. Not called for groups of one rank.
   virtual std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call);
 
-  /// Tells the listener that a collective waits.
+  /// Passes a warning that a collective waits to the listener.
   void warnOfStall(const std::string& warning) const;
-  /// Tells traces which ranks of the job the group is, in its order. To be called before the first
-  /// operation; without it they say nothing of it.
+  /// Sets the job's ranks that form this group, in the group's order, for traces. Call it before
+  /// the first operation; without it traces do not list them.
   void setJobRanks(std::vector<int> ranks) { jobRanks_ = std::move(ranks); }
-  /// Hands timeout() and the warning on to a group made from this one.
+  /// Copies timeout() and the stall warning to a group made from this one.
   void shareSettings(Communicator& child) const;
-  /// Hands the warning on to memory made from this one, which may outlive it.
+  /// Copies the stall warning to memory made from this group, which may outlive the group.
   void shareSettings(NodeMemory& memory) const;
-  /// For a communicator that hands its collectives on: starts one on `other`.
+  /// Starts a collective on `other`, for a communicator that delegates its collectives.
   ///
-  /// @return null if it has ended, as it does at once in a group of one rank.
+  /// @return null if it has ended, as always in a group of one rank.
   static std::unique_ptr<detail::PendingCollective> startOn(Communicator& other,
                                                             const detail::CollectiveCall& call);
 
  private:
   std::unique_ptr<detail::PendingCollective> beginPacked(const detail::CollectiveCall& call);
-  /// As beginPacked(), and puts the result of a grouped one back into its arrays.
+  /// Like beginPacked(), and copies the result of a grouped operation back into its arrays.
   std::unique_ptr<detail::PendingCollective> begin(const detail::CollectiveCall& call);
   void run(const detail::CollectiveCall& call);
   CollectiveHandle post(const detail::CollectiveCall& call);
   void checkRoot(const char* operation, int root) const;
-  /// Null while no profiler records.
+  /// Returns null while no profiler records.
   detail::CollectiveDetails* detailsWhileRecording();
 
   std::string nodeName_;

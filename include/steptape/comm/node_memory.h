@@ -10,13 +10,13 @@
 
 namespace steptape {
 
-/// A block of memory that all ranks of one node see, each at an address of its own.
+/// A block of memory that all ranks of one node share, each at an address of its own.
 ///
-/// Made by Communicator::allocateNodeMemory(). What one rank writes another sees, under the rules
-/// for threads: put std::atomic flags into the block, or a NodeBarrier, between write and read.
-/// Of n ranks on the node, the r-th of n equal parts lies in the NUMA domain of local rank r.
+/// Made by Communicator::allocateNodeMemory(). The rules for threads apply between ranks: separate
+/// a write from a read on another rank by std::atomic flags in the block or by a NodeBarrier. With
+/// n ranks on the node, the r-th of n equal parts lies in the NUMA domain of local rank r.
 ///
-/// The block lives as long as one rank's object does; destroying it is not a collective.
+/// The block lives until the last rank destroys its object; destruction is not collective.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT NodeMemory {
@@ -25,27 +25,27 @@ class STEPTAPE_EXPORT NodeMemory {
   NodeMemory& operator=(const NodeMemory&) = delete;
   virtual ~NodeMemory();
 
-  /// Zeros at first, aligned to a page.
+  /// Returns the block: page-aligned, filled with zeros at first.
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  /// For loops that wait for another rank's write: throws if a rank of the node has ended or has
-  /// let go of the block. A rank may do so right after it has written, so look once more for what
-  /// is waited for before giving up.
+  /// Throws if a rank of the node has ended or has destroyed its object. For loops that wait for
+  /// another rank's write. A rank may end right after it has written, so look once more for the
+  /// write before you give up.
   ///
   /// @throws Error(kDeadlineExceeded) naming the rank.
   /// @cost   One system call per rank: call it every few milliseconds.
   virtual void checkPeers() const;
 
-  /// To be called by a wait of the caller's own that gives a rank up: a communicator over MPI then
-  /// ends the job with this reason where MPI_Finalize would wait for that rank.
+  /// Reports that a wait of the caller's own has given up on a rank. A communicator over MPI then
+  /// ends the job with the reason `why` where MPI_Finalize would wait for that rank.
   virtual void reportGivenUp(const std::string& why);
 
-  /// For messages, such as "rank 3 (node7)".
+  /// Returns a name for messages, such as "rank 3 (node7)".
   virtual std::string nameOfLocalRank(int localRank) const;
 
-  /// The communicator's warning, as it was when the memory was allocated, for waits of the caller's
-  /// own: after how long to warn, 0 for never, and whom to tell.
+  /// Returns the communicator's stall warning time as it was at allocation, for waits of the
+  /// caller's own; 0: never warn. warnOfStall() passes a warning to the communicator's listener.
   std::chrono::milliseconds stallWarningAfter() const { return stallWarningAfter_; }
   void warnOfStall(const std::string& warning) const { stallListener_(warning); }
 

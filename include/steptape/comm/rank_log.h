@@ -10,24 +10,24 @@
 
 namespace steptape {
 
-/// What tells the ranks' messages apart in one terminal: "[rank 3/8 node] ".
+/// Returns the prefix that distinguishes the ranks' messages in one terminal: "[rank 3/8 node] ".
 STEPTAPE_EXPORT std::string rankPrefix(const Communicator& communicator);
 
-/// "rank 3 (node)", for messages that name a rank.
+/// Returns "rank 3 (node)", for messages that name a rank.
 STEPTAPE_EXPORT std::string rankAndNode(int rank, std::string_view nodeName);
 
-/// Prints `message` from this rank, each of its lines behind rankPrefix().
+/// Prints `message` from this rank, with rankPrefix() before each line.
 ///
-/// The whole message goes to `out` in one write and is flushed, so that a launcher which joins the
-/// ranks' output does not cut it into pieces, and the last words of a dying rank are seen.
+/// The whole message is one write to `out`, followed by a flush. So a launcher that merges the
+/// ranks' output does not split it, and the last message of a failing rank is visible.
 ///
-/// @threads Thread-safe as far as `out` is.
+/// @threads Thread-safe if `out` is.
 STEPTAPE_EXPORT void logFromRank(const Communicator& communicator, std::string_view message,
                                  std::ostream& out);
 
-/// Prints `message` as it is, on the root; does nothing on other ranks. Not a collective.
+/// Prints `message` unchanged on the root; does nothing on other ranks. Not collective.
 ///
-/// @threads Thread-safe as far as `out` is.
+/// @threads Thread-safe if `out` is.
 STEPTAPE_EXPORT void logFromRoot(const Communicator& communicator, std::string_view message,
                                  std::ostream& out);
 

@@ -15,7 +15,7 @@
 
 namespace steptape {
 
-/// What a model sees in one step.
+/// The input of one training step.
 struct Batch {
   at::Tensor inputs;
   at::Tensor targets;
@@ -23,9 +23,9 @@ struct Batch {
   std::int64_t size() const { return targets.size(0); }
 };
 
-/// Where a Trainer takes its batches from: this rank's share of a data set. ImageLoader holds
-/// images in memory; for data sets and loaders of torch::data, <steptape/data/torch_data.h>. Derive
-/// from it for other sources.
+/// Supplies a Trainer with batches: this rank's share of a data set. ImageLoader holds images in
+/// memory; `<steptape/data/torch_data.h>` adapts data sets and loaders of torch::data. Derive from
+/// it for other sources.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT BatchLoader {
@@ -35,48 +35,50 @@ class STEPTAPE_EXPORT BatchLoader {
   BatchLoader& operator=(const BatchLoader&) = delete;
   virtual ~BatchLoader();
 
-  /// Of batches(): only reading finds the end of an epoch.
+  /// Value of batches() if the number is unknown until an epoch has been read.
   static constexpr std::int64_t kUnknownBatches = -1;
 
-  /// Batches in a whole epoch on this rank, or kUnknownBatches. In training all ranks must have
-  /// equally many, unless TrainerOptions::unevenBatches lets them differ.
+  /// Returns the number of batches in a whole epoch on this rank, or kUnknownBatches. In training
+  /// all ranks must have equally many, unless TrainerOptions::unevenBatches is set.
   ///
-  /// If the number is unknown on any rank, every rank reads the batches of one step ahead. A
-  /// schedule of the learning rate, which follows fractions of an epoch, is then an error, and a
-  /// run resumes in the middle of an epoch only on the same number of ranks.
+  /// If the number is unknown on any rank, every rank reads one step ahead. A learning rate
+  /// schedule, which depends on fractions of an epoch, is then an error, and a run resumes in the
+  /// middle of an epoch only on the same number of ranks.
   virtual std::int64_t batches() const = 0;
 
-  /// What decides the order of the samples. Kept in checkpoints: a run that goes on in the middle
-  /// of an epoch must find the same order again.
+  /// Returns the seed of the sample order. Checkpoints store it: a run that resumes in the middle
+  /// of an epoch needs the same order.
   virtual std::uint64_t seed() const = 0;
 
-  /// Goes to the beginning of `epoch`, or behind its first `skippedBatches`.
+  /// Goes to the beginning of `epoch`, and skips its first `skippedBatches` batches.
   virtual void startEpoch(std::int64_t epoch, std::int64_t skippedBatches = 0) = 0;
 
-  /// How many samples of the epoch all ranks together have been given so far, as they all are in
-  /// the same step: what resumeEpoch() takes. -1: this loader does not know, as it is unless
-  /// overridden; its runs can go on in the middle of an epoch on the same number of ranks only.
+  /// Returns how many samples of the epoch all ranks together have received so far, for
+  /// resumeEpoch(); all ranks are in the same step. Default: -1, unknown; then runs can resume in
+  /// the middle of an epoch only on the same number of ranks.
   virtual std::int64_t samplesDone() const { return -1; }
 
-  /// Goes behind the first `samplesDone` samples of `epoch`, whichever number of ranks used them,
-  /// and shares the rest among the ranks that there are now.
+  /// Skips the first `samplesDone` samples of `epoch`, however many ranks used them, and divides
+  /// the remaining ones among the current ranks.
   ///
-  /// @return the batches that are left on this rank.
-  /// @throws Error(kFailedPrecondition), unless overridden.
+  /// @return the number of remaining batches on this rank.
+  /// @throws Error(kFailedPrecondition) unless overridden.
   virtual std::int64_t resumeEpoch(std::int64_t epoch, std::int64_t samplesDone);
 
-  /// Fills `batch` with tensors of its own. @return false at the end of the epoch.
+  /// Fills `batch` with newly allocated tensors.
+  ///
+  /// @return false at the end of the epoch.
   virtual bool next(Batch& batch) = 0;
 };
 
-/// Specialize for the loader of another library to let Trainer::fit() take it:
-/// `static std::unique_ptr<BatchLoader> adapt(Loader&)`. <steptape/data/torch_data.h> does so for
-/// the data loaders of torch::data.
+/// Specialize this for a loader of another library so that Trainer::fit() accepts it: `static
+/// std::unique_ptr<BatchLoader> adapt(Loader&)`. `<steptape/data/torch_data.h>` does so for the
+/// data loaders of torch::data.
 template <typename Loader, typename = void>
 struct BatchLoaderTraits;
 
-/// Refers to a BatchLoader, or to a loader of another library through BatchLoaderTraits: what
-/// Trainer::fit() takes. The loader must outlive it.
+/// Refers to a BatchLoader, or to another library's loader through BatchLoaderTraits. The argument
+/// type of Trainer::fit(). The loader must outlive it.
 class BatchLoaderRef {
  public:
   BatchLoaderRef(BatchLoader& loader) : loader_(&loader) {}  // NOLINT(google-explicit-constructor)
@@ -93,24 +95,29 @@ class BatchLoaderRef {
   BatchLoader* loader_;
 };
 
-/// Turns bytes 0..255 into what a network expects: (byte / 255 - mean) / std, channel by channel.
+/// Normalizes bytes 0..255 for a network: (byte / 255 - mean) / std, per channel.
 struct Normalization {
-  /// One number per channel, or one for all. The default is that of the well-known MNIST examples.
+  /// One number per channel, or one for all. The default is that of the common MNIST examples.
   std::vector<double> mean = {0.1307};
   std::vector<double> std = {0.3081};
 };
 
 /// Loads batches of a data set in memory, in the order of a sampler.
 ///
-///     steptape::ImageLoader loader(dataset, steptape::DistributedSampler(dataset.size(), *world),
-///     64);
+///     steptape::DistributedSampler sampler(dataset.size(), *world);
+///     steptape::ImageLoader loader(dataset, sampler, 64);
 ///
 /// @cost One pass over the batch's pixels in next(): about 10 us for 64 images of 28 x 28.
 class STEPTAPE_EXPORT ImageLoader final : public BatchLoader {
  public:
-  /// @param batchSize Samples per batch on this rank; the last batch of an epoch may be smaller.
+  /// @param dataset       The images.
+  /// @param sampler       Selects this rank's samples.
+  /// @param batchSize     Samples per batch on this rank; the last batch of an epoch may be
+  ///         smaller.
+  /// @param normalization One value per channel, or one for all channels.
   /// @throws Error(kInvalidArgument) if `batchSize` is not positive, the sampler was made for more
-  ///         samples than the data set has, or `normalization` fits neither one channel nor all.
+  ///         samples than the data set has, or `normalization` has neither one value nor one per
+  ///         channel.
   ImageLoader(ImageDataset dataset, DistributedSampler sampler, std::int64_t batchSize,
               const Normalization& normalization = {});
 

@@ -20,7 +20,7 @@
 #include <torch/data/samplers/base.h>
 #include <torch/data/transforms/stack.h>
 
-// Trainer::fit() on torch::data: a data set through DatasetLoader, a data loader as it is.
+// Lets Trainer::fit() take torch::data: data sets through DatasetLoader, data loaders directly.
 
 namespace steptape {
 
@@ -46,7 +46,7 @@ template <typename Loader>
 using RequiresTorchLoader =
     std::enable_if_t<decltype(isTorchLoader(std::declval<const Loader*>()))::value>;
 
-/// One pass after the other over a torch::data data loader.
+/// Passes over a torch::data data loader, one after the other.
 template <typename Loader>
 class TorchLoaderPass {
   static_assert(kHasTensorExamples<Loader>,
@@ -58,7 +58,7 @@ class TorchLoaderPass {
 
   const Loader& loader() const { return *loader_; }
 
-  /// Reads the rest of the pass before, as a data loader with workers wants it.
+  /// Reads the rest of the previous pass, which a data loader with workers requires.
   void finish() {
     if (at_ && loader_->options().workers > 0) {
       Batch rest;
@@ -98,7 +98,7 @@ class TorchLoaderPass {
   bool isFirst_ = true;
 };
 
-/// The samples that a DistributedSampler deals, for a torch::data data loader. Copies share them.
+/// The samples of a DistributedSampler, for a torch::data data loader. Copies share them.
 class DealtSamples {
  public:
   using BatchRequestType = std::vector<std::size_t>;
@@ -109,7 +109,7 @@ class DealtSamples {
     state_->position = static_cast<std::size_t>(first);
   }
 
-  // What the data loader calls.
+  // Called by the data loader.
   void reset() {}
   OptionalRequest next(std::size_t batchSize) {
     const std::size_t count = std::min(batchSize, state_->indices.size() - state_->position);
@@ -140,16 +140,18 @@ class DealtSamples {
 ///         dataset, sampler, torch::data::DataLoaderOptions().batch_size(64).workers(2));
 ///     trainer.fit(train, test);
 ///
-/// The sampler decides which samples this rank takes, and a run resumes at any step, on any number
+/// The sampler decides which samples this rank takes, and a run resumes at any step on any number
 /// of ranks, as with ImageLoader. The workers are those of a torch::data data loader.
 ///
-/// @tparam Dataset With random access. Its batches are torch::data::Example<>, or vectors of them,
-///                 which are stacked.
+/// @tparam Dataset Must have random access. Its batches are torch::data::Example<>, or vectors of
+///         them, which are stacked.
 template <typename Dataset>
 class DatasetLoader final : public BatchLoader {
  public:
   /// Keeps a copy of `dataset` for each worker.
   ///
+  /// @param dataset The data set.
+  /// @param sampler Selects this rank's samples.
   /// @param options The batch size on this rank, or all of LibTorch's options.
   /// @throws Error(kInvalidArgument) if the batch size is 0, or the sampler was made for more
   ///         samples than the data set has.
@@ -185,7 +187,7 @@ class DatasetLoader final : public BatchLoader {
                                             const torch::data::DataLoaderOptions& options) {
     if (options.batch_size() == 0) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "DatasetLoader got a batch size of 0, expected at least 1");
+                  "DatasetLoader got a batch size of 0; expected at least 1");
     }
     const auto size = dataset.size();
     if (size && dealt > static_cast<std::int64_t>(*size)) {
@@ -205,7 +207,7 @@ class DatasetLoader final : public BatchLoader {
   }
 
   void startAt(std::int64_t first) {
-    samples_.set({}, 0);  // What a worker has not begun need not be read.
+    samples_.set({}, 0);  // Workers skip batches that they have not started.
     pass_.finish();
     samples_.set(sampler_.indices(), first);
     used_ = first;
@@ -215,31 +217,31 @@ class DatasetLoader final : public BatchLoader {
   DistributedSampler sampler_;
   detail::DealtSamples samples_;
   detail::TorchLoaderPass<Loader> pass_;
-  std::int64_t used_ = 0;  ///< Of the sampler's indices.
+  std::int64_t used_ = 0;  ///< Index into the sampler's indices.
 };
 
-/// What a torch::data data loader does not say of itself.
+/// Facts about a torch::data data loader that it does not report itself.
 struct TorchLoaderOptions {
-  /// Batches in an epoch on this rank. See BatchLoader::batches() for what needs it.
+  /// Batches per epoch on this rank. BatchLoader::batches() says what requires it.
   std::int64_t batches = BatchLoader::kUnknownBatches;
 };
 
 /// Gives the batches of a torch::data data loader in the order of its own sampler.
 ///
 ///     auto train = torch::data::make_data_loader(dataset, sampler, 64);
-///     trainer.fit(*train, *test);  // without more ado; or, to give its length:
+///     trainer.fit(*train, *test);  // directly, or with its length:
 ///     steptape::TorchLoaderOptions options;
 ///     options.batches = 938;
 ///     steptape::TorchLoader batches(std::move(train), options);
 ///     trainer.fit(batches, *test);
 ///
-/// On several ranks the sampler must give each rank its own samples, such as
-/// torch::data::samplers::DistributedRandomSampler with this rank and size. A data loader does not
-/// tell its sampler the epoch: DistributedRandomSampler repeats one order in every epoch.
+/// On several ranks the sampler must give each rank its own samples, as
+/// torch::data::samplers::DistributedRandomSampler does with this rank and size. A data loader does
+/// not pass the epoch to its sampler: DistributedRandomSampler repeats one order in every epoch.
 ///
-/// A run that resumes in the middle of an epoch reads and discards the batches that were done. The
-/// rest is the same as without the break only if the sampler repeats its order, unlike
-/// RandomSampler. DatasetLoader has none of these limits.
+/// A run that resumes in the middle of an epoch reads and discards the batches that were done. It
+/// continues with the same batches only if the sampler repeats its order, which RandomSampler does
+/// not. DatasetLoader has none of these limits.
 template <typename Loader, typename = detail::RequiresTorchLoader<Loader>>
 class TorchLoader final : public BatchLoader {
  public:
@@ -247,12 +249,12 @@ class TorchLoader final : public BatchLoader {
       : pass_(std::move(loader)), options_(options) {}
   explicit TorchLoader(std::unique_ptr<Loader> loader, TorchLoaderOptions options = {})
       : TorchLoader(std::shared_ptr<Loader>(std::move(loader)), options) {}
-  /// `loader` must outlive this object.
+  /// Does not own `loader`, which must outlive this object.
   explicit TorchLoader(Loader& loader, TorchLoaderOptions options = {})
       : TorchLoader(std::shared_ptr<Loader>(std::shared_ptr<void>(), &loader), options) {}
 
   std::int64_t batches() const override { return options_.batches; }
-  /// 0: what decides the order is the sampler's.
+  /// Returns 0: the sampler decides the order.
   std::uint64_t seed() const override { return 0; }
   void startEpoch(std::int64_t /*epoch*/, std::int64_t skippedBatches = 0) override {
     pass_.start();
@@ -276,7 +278,7 @@ struct BatchLoaderTraits<Loader, detail::RequiresTorchLoader<Loader>> {
   }
 };
 
-/// The same for what torch::data::make_data_loader() returns.
+/// Lets Trainer::fit() take the result of torch::data::make_data_loader().
 template <typename Loader>
 struct BatchLoaderTraits<std::unique_ptr<Loader>, detail::RequiresTorchLoader<Loader>> {
   static std::unique_ptr<BatchLoader> adapt(const std::unique_ptr<Loader>& loader) {

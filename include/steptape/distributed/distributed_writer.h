@@ -19,7 +19,7 @@
 
 namespace steptape {
 
-/// Logs a job of several ranks: the job's truth and not one rank's.
+/// Logs a job of several ranks: values over all ranks instead of one rank's values.
 ///
 ///     steptape::DistributedWriter writer("runs/exp", world);
 ///     writer.addScalar("lr", lr, step);             // the root's own value
@@ -28,115 +28,115 @@ namespace steptape {
 ///     writer.addReduced("loss", loss, step, options);   // queued on every rank ...
 ///     writer.reduce(step);                              // ... averaged over all, in one allreduce
 ///
-/// It has every call of SummaryWriter, and each works on every rank, so that no `if (rank == 0)` is
-/// needed; RankPolicy says which of them are written. What the ranks averaged is written once, by
-/// the root.
+/// It has every call of SummaryWriter. Each works on every rank, so no `if (rank == 0)` is needed;
+/// RankPolicy decides which ranks' calls are written. The root alone writes averages, once.
 ///
-/// It is no SummaryWriter, because a SummaryWriter& could not average. Code that takes one, such as
-/// writeTraceSummary(), gets localWriter() or jobWriter(), which name whose values they log.
+/// It is not a SummaryWriter, because a SummaryWriter& could not average. Pass localWriter() or
+/// jobWriter() to code that takes one, such as writeTraceSummary().
 ///
-/// The destructor starts no collective. It waits for other ranks only under
-/// ReduceMode::kNonBlocking, at most Communicator::timeout(), for those that have not come to the
-/// last reduce() yet. What was queued and not reduced is then lost, which is counted and told once
-/// to WriterOptions::onError.
+/// The destructor starts no collective. Under ReduceMode::kNonBlocking it waits, at most
+/// Communicator::timeout(), for ranks that have not reached the last reduce() yet. Values that were
+/// queued but not reduced are lost; the writer counts them and reports them once through
+/// WriterOptions::onError.
 ///
-/// @threads addScalar() and the other calls that SummaryWriter has: thread-safe, except addScalar()
-///          with a tag's name under RankPolicy::kReduced, and flush() and close() under
-///          ReduceMode::kNonBlocking. These, addReduced(), reduce() and the other collectives,
-///          construction, moving and destruction: not thread-safe, one thread at a time, the
-///          communicator's.
+/// @threads addScalar() and the other calls of SummaryWriter are thread-safe, except addScalar()
+///         with a tag's name under RankPolicy::kReduced, and flush() and close() under
+///         ReduceMode::kNonBlocking. Those, addReduced(), reduce(), the other collectives,
+///         construction, moving and destruction are not thread-safe: only the communicator's
+///         thread, one at a time.
 class STEPTAPE_EXPORT DistributedWriter {
  public:
-  /// Opens the run. The root's `logDir` counts, so ranks may each put a time of their own in it.
+  /// Opens the run. The root's `logDir` is used, so the ranks' directory names may differ.
   ///
-  /// Collective: a rank that cannot start makes all throw, and none is left waiting.
+  /// Collective. If one rank cannot start, all ranks throw.
   ///
-  /// @throws Error(kIoError) on every rank, naming the rank whose directory or file cannot be made;
-  ///         Error(kInvalidArgument) if there is no communicator or no directory.
+  /// @throws Error(kIoError) on every rank, naming the rank that cannot create its directory or
+  ///         file; Error(kInvalidArgument) if the communicator is null or the directory is empty.
   /// @cost   Two or three small collectives.
   DistributedWriter(std::string logDir, std::shared_ptr<Communicator> communicator,
                     DistributedWriterOptions options = {});
   DistributedWriter(DistributedWriter&&) noexcept;
-  /// Ends the writer that was here as its destructor does.
+  /// Ends the writer that is replaced, as its destructor does.
   DistributedWriter& operator=(DistributedWriter&&) noexcept;
   ~DistributedWriter();
 
   /// Queues this rank's value of a metric for reduce(step).
   ///
-  /// Several values of one tag and step count as several values, each with its weight. A rank
-  /// without a value says so with weight 0; it must not leave the call out. NaN and infinities pass
-  /// through to the mean.
+  /// Several values of one tag and step count separately, each with its weight. A rank without a
+  /// value passes weight 0; it must not skip the call. NaN and infinities propagate to the mean.
   ///
   /// @throws Error(kInvalidArgument) if `tag` is empty, the weight is negative or not finite, the
-  ///         wall time is not finite, or a percentile is not from 0 to 100;
-  ///         Error(kFailedPrecondition) if 131072 metrics wait for a reduce() that never came.
-  /// @cost   A comparison of the tag with the one that came at this place in earlier steps, else a
+  ///         wall time is not finite, or a percentile is outside 0 to 100;
+  ///         Error(kFailedPrecondition) if 131072 metrics are queued without a reduce().
+  /// @cost   A comparison of the tag with the one at this position in earlier steps, otherwise a
   ///         hash of it; no allocation once the tags are known.
   void addReduced(std::string_view tag, double value, std::int64_t step);
   void addReduced(std::string_view tag, double value, std::int64_t step,
                   const ReducedOptions& options);
-  /// Takes any type with ScalarTraits, such as at::Tensor once <steptape/torch.h> is included.
+  /// Takes any type with ScalarTraits, such as at::Tensor after `#include <steptape/torch.h>`.
   template <typename T, typename = RequiresScalarTraits<T>>
   void addReduced(std::string_view tag, const T& value, std::int64_t step,
                   const ReducedOptions& options = {}) {
     addReduced(tag, ScalarTraits<T>::value(value), step, options);
   }
 
-  /// Averages what all ranks have queued for `step` and writes it on the root: the weighted mean
-  /// under the tag and what else ReducedOptions asks for. All sums are in double. The order in
-  /// which a rank queued its metrics does not matter. What is queued for other steps stays queued.
+  /// Averages the values that all ranks have queued for `step`. The root writes the weighted mean
+  /// under the tag, and the statistics that ReducedOptions asks for. All sums are in double. Ranks
+  /// may queue their metrics in different orders. Values queued for other steps stay queued.
   ///
   /// Under RankPolicy::kPerRank each rank also writes its own mean under the same tag into its
-  /// sub-run: TensorBoard then draws the ranks' curves around the job's.
+  /// sub-run, so TensorBoard draws the ranks' curves next to the job's.
   ///
-  /// Under ReduceMode::kNonBlocking this call first does what finishReduce() does for the step
-  /// before, errors included, and then only starts the exchange of `step`.
+  /// Under ReduceMode::kNonBlocking this call first finishes the previous step as finishReduce()
+  /// does, including its errors, and then only starts the exchange of `step`.
   ///
-  /// A metric whose weights are 0 on all ranks gets no point; the first time this is told to
+  /// A metric with weight 0 on all ranks gets no point; the first time is reported through
   /// WriterOptions::onError.
   ///
   /// Collective: every rank calls it, in the same order.
   ///
   /// @throws Error(kRankMismatch), the same on every rank, if the ranks disagree on tags,
-  ///         statistics or step; it names rank, node, tag and step. What was queued is then dropped
-  ///         on every rank, and the writer can be used further. Error(kDeadlineExceeded) if a rank
-  ///         does not come within Communicator::timeout(). std::bad_alloc where memory is short:
-  ///         the next call of reduce(), finishReduce(), flush() or close() goes on with the
-  ///         exchange, so that the other ranks need not wait in vain; what it cannot write is lost.
-  /// @cost   One allreduce of 16 bytes per metric, or of 48 once a metric has asked for more than
-  ///         mean and sum. A second one where that changes, and where the number of metrics
-  ///         outgrows 15, 31, 63, ... for the first time. With percentiles or histograms, an
-  ///         allgather of 16 bytes for each such metric. Where nothing of this changes, a metric
-  ///         costs nothing more here: addReduced() fills the message, the writer makes the points.
+  ///         statistics or step, naming rank, node, tag and step. Every rank then discards its
+  ///         queued values; the writer stays usable. Error(kDeadlineExceeded) if a rank does not
+  ///         arrive within Communicator::timeout(). std::bad_alloc if memory is short: the next
+  ///         reduce(), finishReduce(), flush() or close() completes the exchange, so that other
+  ///         ranks do not wait in vain; values that it cannot write are lost.
+  /// @cost   One allreduce of 16 bytes per metric, or 48 once a metric asks for more than mean and
+  ///         sum. A second allreduce when that changes, and when the number of metrics first
+  ///         exceeds 15, 31, 63, and so on. Percentiles and histograms add an allgather of 16 bytes
+  ///         per such metric. If nothing of this changes, a metric costs nothing more here:
+  ///         addReduced() fills the message, and the writer makes the points.
   void reduce(std::int64_t step);
 
-  /// Waits for what reduce() has started and writes it; at once where nothing is under way, as
-  /// always under ReduceMode::kBlocking. For the end of training, or before another use of the run.
+  /// Waits for the exchange that reduce() has started and writes its results; returns immediately
+  /// if none is in flight, as always under ReduceMode::kBlocking. Call it at the end of training,
+  /// or before another use of the run.
   ///
   /// Collective: every rank calls it, in the same order.
   ///
-  /// @throws as reduce(); the step that the error names is that of the last reduce().
+  /// @throws Error as for reduce(), naming the step of the last reduce().
   void finishReduce();
 
-  /// Writes images that the chosen ranks have, as `<tag>/rank_00003`, each as addImage() would.
-  /// They may differ in size.
+  /// Writes the images of the chosen ranks as `<tag>/rank_00003`, each as addImage() would. Their
+  /// sizes may differ.
   ///
-  /// Collective: every rank calls it, in the same order, also those that are not chosen; what these
-  /// give is not looked at.
+  /// Collective: every rank calls it, in the same order. Pixels of ranks that are not chosen are
+  /// ignored.
   ///
   /// @shape  As for addImage(), and so the units.
-  /// @throws Error(kInvalidArgument), the same on every rank, if a chosen rank's pixels do not fit
-  ///         or a chosen rank does not exist, naming the rank that found it; nothing is written
-  ///         then. Error(kRankMismatch) if the ranks differ in tag or step.
-  /// @cost   Each chosen rank compresses its image here, 2 to 10 ns a byte, and the PNG travels:
-  ///         less than the pixels, and the root need not compress the images of all ranks.
+  /// @throws Error(kInvalidArgument), the same on every rank, if a chosen rank does not exist or
+  ///         its pixels are invalid, naming the rank that detected it; nothing is written then.
+  ///         Error(kRankMismatch) if the ranks differ in tag or step.
+  /// @cost   Each chosen rank compresses its image in this call, 2 to 10 ns per byte, and sends the
+  ///         PNG: less data than the pixels, and the root need not compress all images.
   void addImageFromRanks(std::string_view tag, const TensorView& pixels, std::int64_t step,
                          const ImageFromRanksOptions& options = {});
-  /// As addImageFromRanks(), for texts, each as addText() would.
+  /// Writes the texts of the chosen ranks as addImageFromRanks() does images, each as addText()
+  /// would.
   void addTextFromRanks(std::string_view tag, std::string_view markdown, std::int64_t step,
                         const TextFromRanksOptions& options = {});
 
-  /// As SummaryWriter::addScalar(); under RankPolicy::kReduced as addReduced() with weight 1.
+  /// As SummaryWriter::addScalar(); under RankPolicy::kReduced, as addReduced() with weight 1.
   void addScalar(std::string_view tag, double value, std::int64_t step);
   void addScalar(std::string_view tag, double value, std::int64_t step,
                  const ScalarOptions& options);
@@ -150,8 +150,8 @@ class STEPTAPE_EXPORT DistributedWriter {
     }
   }
 
-  // The other calls of SummaryWriter, as it documents them. They log this rank's own values under
-  // every policy.
+  // The other calls of SummaryWriter, with the same documentation. They log this rank's own values
+  // under every policy.
 
   ScalarTag scalarTag(std::string_view tag, const ScalarOptions& options = {}) {
     return local_->scalarTag(tag, options);
@@ -303,33 +303,33 @@ class STEPTAPE_EXPORT DistributedWriter {
   WriterStats stats() const { return local_->stats(); }
   Status exportScalarsToJson(const std::string& path) { return local_->exportScalarsToJson(path); }
 
-  /// As SummaryWriter::flush(), for everything this rank writes: the points of a reduce() are on
+  /// As SummaryWriter::flush(), for everything this rank writes. The points of a reduce() are on
   /// disk once the root has flushed.
   ///
-  /// Starts no collective, so that the root alone may call it. Under ReduceMode::kNonBlocking it
-  /// waits, at most Communicator::timeout(), until the other ranks have come to the last reduce().
+  /// Starts no collective, so the root alone may call it. Under ReduceMode::kNonBlocking it waits,
+  /// at most Communicator::timeout(), until the other ranks have reached the last reduce().
   ///
-  /// @return as SummaryWriter::flush(); or kRankMismatch if the ranks disagreed in the last
-  ///         reduce(), which the next reduce() or finishReduce() tells in full.
+  /// @return as SummaryWriter::flush(); kRankMismatch if the ranks disagreed in the last reduce().
+  ///         The next reduce() or finishReduce() throws the full error.
   Status flush();
-  /// As SummaryWriter::close(), for everything this rank writes; waits as flush() does.
+  /// As SummaryWriter::close(), for everything this rank writes. Waits as flush() does.
   Status close();
 
-  /// This rank's own run, for code that takes a SummaryWriter&: what is logged to it is this rank's
-  /// and never averaged. Not enabled where RankPolicy leaves this rank's calls out. Lives as long
-  /// as this writer, also when that is moved.
+  /// Returns this rank's own run, for code that takes a SummaryWriter&. Values logged to it are
+  /// never averaged. Disabled if RankPolicy ignores this rank's calls. Valid as long as this
+  /// object, also after it is moved.
   SummaryWriter& localWriter() { return *local_; }
 
-  /// The run that holds what the ranks averaged: localWriter(), or under RankPolicy::kPerRank the
-  /// job's beside the ranks' sub-runs. Not enabled on other ranks than the root. Its addScalar()
-  /// writes the root's own value under every policy. Lives as long as localWriter().
+  /// Returns the run that holds the averages: localWriter(), or under RankPolicy::kPerRank the
+  /// job's run next to the ranks' sub-runs. Disabled on ranks other than the root. Its addScalar()
+  /// writes the root's own value under every policy. Valid as long as localWriter().
   SummaryWriter& jobWriter();
 
   const std::shared_ptr<Communicator>& communicator() const;
   RankPolicy rankPolicy() const;
 
  private:
-  /// Writes what is under way, and reports what was never reduced.
+  /// Writes the exchange in flight, and reports values that were never reduced.
   void end() noexcept;
 
   class Impl;

@@ -13,26 +13,26 @@ STEPTAPE_EXPORT double metricAverage(Communicator& communicator, double sum, dou
 
 }  // namespace detail
 
-/// The average of a metric over the samples of all ranks: the sum of the ranks' `sum` divided by
-/// the sum of their `count`.
+/// Averages a metric over the samples of all ranks: the sum of the ranks' `sum` divided by the sum
+/// of their `count`.
 ///
-/// Weighted by samples, so that shards of unequal size count for what they hold. The same on every
-/// rank, to the last bit, and the same whatever algorithm MPI chooses: every rank adds the ranks'
-/// values in the order of the ranks, in double.
+/// Shards of unequal size count by their samples. The result is bit-identical on every rank and for
+/// every MPI algorithm: every rank adds the values in double, in the order of the ranks.
 ///
 ///     double accuracy = steptape::metricAverage(*world, correct, total);
 ///
 /// Collective: every rank calls it, in the same order.
 ///
-/// @param sum   Any number; NaN and infinities pass through to the average.
-/// @param count Samples behind `sum`; 0 on a rank that had none.
-/// @units `sum` in the metric's unit times samples.
-/// @throws Error(kRankMismatch) on every rank if no rank had a sample; Error(kInvalidArgument) on
-///         every rank if the count of one is negative or not finite; Error(kDeadlineExceeded) if a
-///         rank does not come.
-/// @threads Not thread-safe: one thread at a time, the communicator's.
-/// @cost One allgather of 16 bytes per rank. For several metrics of a step, DistributedWriter
-///       needs one collective for all.
+/// @param communicator The ranks to average over.
+/// @param sum   Sum over this rank's samples; NaN and infinities propagate to the average.
+/// @param count Number of samples in `sum`; 0 on a rank without samples.
+/// @units  `sum` in the metric's unit times samples.
+/// @throws Error(kRankMismatch) on every rank if no rank has a sample; Error(kInvalidArgument) on
+///         every rank if one count is negative or not finite; Error(kDeadlineExceeded) if a rank
+///         does not arrive.
+/// @threads Not thread-safe: only the communicator's thread, one at a time.
+/// @cost   One allgather of 16 bytes per rank. For several metrics of a step, DistributedWriter
+///         needs one collective in total.
 template <typename Sum, typename Count>
 double metricAverage(Communicator& communicator, Sum sum, Count count) {
   static_assert(std::is_arithmetic_v<Sum> && std::is_arithmetic_v<Count>,

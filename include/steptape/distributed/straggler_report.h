@@ -15,7 +15,7 @@
 
 namespace steptape {
 
-/// What a training step does. All but kWait is the rank's own work.
+/// The parts of a training step. All except kWait are the rank's own work.
 enum class StepPart : std::uint8_t {
   kInput,      ///< Reads and prepares the batch.
   kForward,    ///< Computes the loss.
@@ -25,15 +25,15 @@ enum class StepPart : std::uint8_t {
 };
 inline constexpr std::size_t kStepParts = 5;
 
-/// "input", "forward", "backward", "optimizer" or "wait".
+/// Returns "input", "forward", "backward", "optimizer" or "wait".
 STEPTAPE_EXPORT const char* stepPartName(StepPart part);
 
-/// Adds up the time that a rank spends in the parts of its steps.
+/// Sums the time that a rank spends in each part of its steps.
 ///
 ///     { auto timer = times.time(StepPart::kInput);  batch = loader.next(); }
 ///
-/// A part that is timed within another one counts for itself only: where backward() waits for other
-/// ranks under a timer of its own, that time is kWait and not kBackward.
+/// Time in an inner timer counts for the inner part only: if backward() waits for other ranks under
+/// a timer of its own, that time is kWait, not kBackward.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT StepTimes {
@@ -41,13 +41,13 @@ class STEPTAPE_EXPORT StepTimes {
   /// Nanoseconds by part.
   using Nanos = std::array<std::int64_t, kStepParts>;
 
-  /// @param clock Null: the system's.
+  /// @param clock Null: the system clock.
   explicit StepTimes(std::shared_ptr<const Clock> clock = nullptr);
 
-  /// Counts the time until it is destroyed as that of a part, and is a zone of the part's name for
-  /// a profiler. Timers end in the reverse order of their beginning, as scopes do.
+  /// Counts its lifetime as time of a part, and is a zone with the part's name for a profiler.
+  /// Timers must end in reverse order, as scopes do.
   ///
-  /// @cost Two readings of the clock, about 50 ns, and a zone.
+  /// @cost   Two readings of the clock, about 50 ns, and a zone.
   class STEPTAPE_EXPORT Timer {
    public:
     ~Timer() { times_.switchTo(outer_); }
@@ -68,16 +68,18 @@ class STEPTAPE_EXPORT StepTimes {
   };
   [[nodiscard]] Timer time(StepPart part) { return {*this, part}; }
 
-  /// Adds time that was measured elsewhere, and takes it away from the part whose timer runs, if
-  /// one does: for what lies within that part and has its own clock.
+  /// Adds time measured elsewhere to `part`, and subtracts it from the part whose timer runs, if
+  /// any. For work inside that part that has its own clock.
   void add(StepPart part, double seconds);
 
-  /// What has been added up since the last call. Timers may run.
+  /// Returns the sums since the last call. Timers may run.
   Nanos take();
 
  private:
   static constexpr std::size_t kNoPart = kStepParts;
-  /// Ends the time of the part that runs, begins that of another. @return the one that ran.
+  /// Ends the time of the running part and starts that of another.
+  ///
+  /// @return the part that ran.
   std::size_t switchTo(std::size_t part);
 
   std::shared_ptr<const Clock> ownedClock_;
@@ -87,20 +89,20 @@ class STEPTAPE_EXPORT StepTimes {
   std::int64_t since_;
 };
 
-/// Options of StragglerReport; `everySteps` and `mode` are equal on all ranks, of the rest but the
-/// clock the root's counts.
+/// Options of StragglerReport. `everySteps` and `mode` must be equal on all ranks. Each rank uses
+/// its own clock; the threshold is the root's.
 struct StragglerOptions {
   std::int64_t everySteps = 50;  ///< At least 1.
-  /// From which slowdown on a text is written: how many times as long as the median rank the
-  /// slowest one works.
+  /// Minimum slowdown that writes a text. Slowdown: work time of the slowest rank / work time of
+  /// the median rank.
   double threshold = 1.2;
-  /// kNonBlocking: the ranks' times travel while the next steps run, and are written by the first
-  /// endStep() that finds them arrived.
+  /// kNonBlocking: times travel during the next steps, and the first endStep() that finds them
+  /// complete writes them.
   ReduceMode mode = ReduceMode::kBlocking;
-  std::shared_ptr<const Clock> clock = nullptr;  ///< Null: the system's.
+  std::shared_ptr<const Clock> clock = nullptr;  ///< Null: the system clock.
 };
 
-/// Finds the rank that holds up the others.
+/// Reports the rank that delays the others.
 ///
 ///     steptape::StragglerReport report(writer);
 ///     for (std::int64_t step = 0; ...; ++step) {
@@ -110,51 +112,52 @@ struct StragglerOptions {
 ///     }
 ///     report.finish();
 ///
-/// In a job where all wait for each other every rank takes the same time for a step, and only the
-/// time for its own work, which is all but StepPart::kWait, tells who is slow. Every so many steps
-/// the ranks' times are gathered, and the root writes, as milliseconds a step:
+/// If all ranks wait for each other, every rank takes the same time for a step. Only the time of
+/// its own work, all parts except StepPart::kWait, shows which rank is slow. Every `everySteps`
+/// steps the ranks' times are gathered, and the root writes, in milliseconds per step:
 ///
 ///     straggler/<part>/mean_ms, max_ms    for each part, and for "work", the sum of all but "wait"
-///     straggler/<part>/slowest_rank       the same, but for "wait" and where nobody took any time
+///     straggler/<part>/slowest_rank       the same, except "wait" and parts that took no time
 ///     straggler/slowdown        work of the slowest rank / work of the median rank
 ///     straggler/slowest_rank
 ///     straggler/report          above the threshold, such as "rank 3 (node7) needs 1.8 times as
 ///                               long as the median: 12.1 ms a step, 9.8 ms of it input"
 ///
-/// The part that is named is the one in which the rank is most behind the median rank of that part.
-/// Of an even number of ranks the median is the lower one of the middle: of two, the faster.
+/// The report names the part in which the slowest rank exceeds that part's median most. With an
+/// even number of ranks the median is the lower middle one: with two ranks, the faster.
 ///
-/// @threads Not thread-safe: one thread at a time, the communicator's.
+/// @threads Not thread-safe: only the communicator's thread, one at a time.
 class STEPTAPE_EXPORT StragglerReport {
  public:
-  /// Collective: the ranks tell each other their host names.
+  /// Collective: the ranks exchange their host names.
   ///
-  /// @param writer Must outlive this object.
+  /// @param writer  Must outlive this object.
+  /// @param options See StragglerOptions.
   /// @throws Error(kInvalidArgument) if `everySteps` is less than 1 or the threshold is NaN.
   explicit StragglerReport(DistributedWriter& writer, const StragglerOptions& options = {});
   StragglerReport(const StragglerReport&) = delete;
   StragglerReport& operator=(const StragglerReport&) = delete;
-  /// finish(), without its error.
+  /// Calls finish() and ignores its error.
   ~StragglerReport();
 
   /// See StepTimes::time() and StepTimes::add().
   [[nodiscard]] StepTimes::Timer time(StepPart part) { return times_.time(part); }
   void add(StepPart part, double seconds) { times_.add(part, seconds); }
 
-  /// Ends a step; each `everySteps`-th time a collective.
+  /// Ends a step; every `everySteps`-th call is a collective that gathers the times.
   ///
   /// Every rank calls it in every step.
   ///
-  /// @param step Where the points lie, for those calls that gather.
+  /// @param step Step of the points that a gathering call writes.
   /// @throws Error(kRankMismatch) if the ranks are at different steps; Error(kDeadlineExceeded) if
-  ///         a rank does not come.
-  /// @cost   One allgather of 40 bytes per rank in the calls that gather; a count in the others.
+  ///         a rank does not arrive.
+  /// @cost   One allgather of 40 bytes per rank in gathering calls; otherwise an increment.
   void endStep(std::int64_t step);
 
-  /// Waits for times that travel, and writes them. Starts no collective. Times of steps since the
-  /// last gathering are not written.
+  /// Waits for times in flight and writes them. Starts no collective. Times of steps since the last
+  /// gathering are discarded.
   ///
-  /// @throws as endStep().
+  /// @throws Error as for endStep().
   void finish();
 
  private:
@@ -168,12 +171,12 @@ class STEPTAPE_EXPORT StragglerReport {
   std::vector<std::string> nodeByRank_;
   std::int64_t stepsSince_ = 0;
 
-  // What travels, or did last.
+  // The gathering in flight, or the last one.
   bool isUnderWay_ = false;
   std::int64_t gatheredStep_ = 0;
   StepTimes::Nanos ownNanos_{};
   std::vector<std::string> nanosByRank_;
-  CollectiveHandle allgather_;  // Last: its end waits, while the memory above is still its.
+  CollectiveHandle allgather_;  // Last: its destructor waits and needs the members above.
 };
 
 }  // namespace steptape

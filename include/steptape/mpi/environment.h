@@ -9,29 +9,30 @@
 
 namespace steptape::mpi {
 
-/// Which threads of a rank may call MPI; the names and the order are MPI's.
+/// Which threads of a rank may call MPI. Names and order are MPI's.
 enum class ThreadLevel {
   kSingle,      ///< The rank has one thread.
-  kFunneled,    ///< Several threads, of which the one that initialized MPI calls it.
+  kFunneled,    ///< Several threads; only the one that initialized MPI calls it.
   kSerialized,  ///< Any thread, one at a time.
-  kMultiple,    ///< Any thread at any time; some MPIs get slower.
+  kMultiple,    ///< Any thread at any time; slower with some MPI libraries.
 };
 
-/// How an Environment initializes MPI.
+/// Options for initializing MPI.
 struct EnvironmentOptions {
-  /// The least that is needed. The library itself gets on with kFunneled: its background threads
-  /// never call MPI.
+  /// Minimum thread level. Steptape itself needs only kFunneled: its background threads never call
+  /// MPI.
   ThreadLevel threadLevel = ThreadLevel::kFunneled;
 
-  /// What MPI is asked for; less is taken, down to `threadLevel`. At kMultiple collectives can run
-  /// on another thread beside the one that computes, see Communicator::worksOnAnyThread(). With
-  /// Open MPI 4.1 on one node it costs nothing that can be measured: an allreduce of one float
-  /// takes 1.2 microseconds at either level. Lower it for an MPI that gets slower.
+  /// Thread level to request; a lower level is accepted down to `threadLevel`. At kMultiple,
+  /// collectives can run on another thread during computation, see
+  /// Communicator::worksOnAnyThread(). Measured with Open MPI 4.1 on one node: an allreduce of one
+  /// float takes 1.2 microseconds at either level. Choose a lower level for an MPI library that is
+  /// slower at kMultiple.
   ThreadLevel preferredThreadLevel = ThreadLevel::kMultiple;
 };
 
-/// MPI, for the scope of the object: initializes it only if nobody has, and finalizes only what it
-/// initialized. Make one at the top of main(), before anything that talks to other ranks.
+/// Initializes MPI for its scope, unless MPI is initialized already, and finalizes only what it
+/// initialized. Construct one at the start of main(), before anything that communicates.
 ///
 ///     int main(int argc, char** argv) {
 ///       steptape::mpi::Environment environment(argc, argv);
@@ -42,35 +43,37 @@ struct EnvironmentOptions {
 ///       }
 ///     }
 ///
-/// Nobody is left hanging: where the scope ends because an exception passes through it, or after an
-/// operation of a communicator ran out of time, the destructor calls MPI_Abort. MPI_Finalize waits
-/// for all ranks, and the others may be waiting for this one in another operation. So an exception
-/// that is caught outside of the scope ends the whole job, with exit code 1, and its text is not
-/// printed, because a destructor cannot know it; abort() prints it. In a program whose MPI somebody
-/// else initialized, ending it is theirs.
+/// A failing rank ends the job. The destructor calls MPI_Abort if an exception leaves the scope, or
+/// if an operation of a communicator has timed out. MPI_Finalize would wait for ranks that may be
+/// waiting for this one in another operation. So an exception caught outside the scope ends the
+/// whole job with exit code 1 and without its text, which a destructor cannot know; abort() prints
+/// the text. If other code initialized MPI, that code must end the job.
 ///
 /// @threads Not thread-safe: the thread that calls MPI.
 class STEPTAPE_EXPORT Environment {
  public:
-  /// @param argc,argv As main() got them; MPI may take out arguments of its own.
-  /// @throws Error(kFailedPrecondition) if MPI was finalized already, or if it gives less than
-  ///         `options.threadLevel`. A foreign MPI_Init() of level kSingle is enough for kFunneled.
+  /// @param argc    As passed to main(); MPI may remove its own arguments.
+  /// @param argv    As passed to main(); MPI may remove its own arguments.
+  /// @param options See EnvironmentOptions.
+  /// @throws Error(kFailedPrecondition) if MPI is already finalized, or provides less than
+  ///         `options.threadLevel`. An MPI_Init() of other code with level kSingle satisfies
+  ///         kFunneled.
   Environment(int& argc, char**& argv, const EnvironmentOptions& options = {});
   explicit Environment(const EnvironmentOptions& options = {});
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
-  /// Finalizes or aborts, as above. Never throws.
+  /// Finalizes or aborts, as described above. Never throws.
   ~Environment();
 
   /// Prints the rank and `why` to stderr and ends the job on all ranks with exit code 1. For a
-  /// failure of this rank alone: the others would wait for it until their operations run out of
-  /// time. Does not return; what writers had not flushed is lost.
+  /// failure on this rank alone, since the others would wait for it until they time out. Does not
+  /// return; data that writers have not flushed is lost.
   [[noreturn]] void abort(const std::string& why) const;
 
-  /// What MPI gives; may be more than was asked.
+  /// Returns the thread level that MPI provides; may be more than requested.
   ThreadLevel threadLevel() const { return threadLevel_; }
 
-  /// Whether this object initialized MPI, and so will finalize it.
+  /// Returns whether this object initialized MPI and will finalize it.
   bool ownsMpi() const { return ownsMpi_; }
 
  private:
@@ -81,13 +84,14 @@ class STEPTAPE_EXPORT Environment {
   int exceptionsAtStart_ = 0;
 };
 
-/// All ranks of the job: an MpiCommunicator over a duplicate of MPI_COMM_WORLD.
+/// Returns all ranks of the job: an MpiCommunicator over a duplicate of MPI_COMM_WORLD.
 ///
-/// The first call is a collective, with the bound of MpiCommunicatorOptions::timeout; later calls
-/// return the same communicator at no cost. May outlive MPI_Finalize, but not work after it.
+/// The first call is a collective with the time limit MpiCommunicatorOptions::timeout; later calls
+/// return the same communicator at no cost. The object may outlive MPI_Finalize, but must not be
+/// used after it.
 ///
-/// @throws Error(kFailedPrecondition) if MPI is not initialized or finalized already;
-///         Error(kDeadlineExceeded) if a rank does not come.
+/// @throws Error(kFailedPrecondition) if MPI is not initialized or already finalized;
+///         Error(kDeadlineExceeded) if a rank does not arrive.
 /// @threads Not thread-safe: the thread that calls MPI.
 STEPTAPE_EXPORT std::shared_ptr<Communicator> world();
 

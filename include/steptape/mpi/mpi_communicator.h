@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The deprecated C++ bindings are not used and do not compile without warnings.
+// The deprecated C++ bindings are not used, and they cause compiler warnings.
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -25,53 +25,53 @@ class MpiGroup;
 struct MpiEngine;
 }  // namespace mpi::detail
 
-/// How an MpiCommunicator waits and splits its work.
+/// Options of MpiCommunicator.
 struct MpiCommunicatorOptions {
-  /// Communicator::timeout() from the start, so that construction has a bound too.
+  /// Initial Communicator::timeout(). Also limits construction.
   std::chrono::milliseconds timeout = std::chrono::minutes(10);
 
-  /// Most elements in one MPI call, whose counts are `int`; larger operations take several calls.
-  /// Equal on all ranks, at least size().
+  /// Maximum number of elements in one MPI call, whose counts are `int`; larger operations take
+  /// several calls. Must be equal on all ranks and at least size().
   std::size_t maxCount = std::size_t{1} << 30;
 
-  /// Treats each block of so many consecutive ranks as a node of its own, "host/0", "host/1" and so
-  /// on, so that code for several nodes runs on one machine. 0: MPI says which ranks share memory.
-  /// Equal on all ranks.
+  /// Treats each block of this many consecutive ranks as a node: "host/0", "host/1" and so on. Lets
+  /// code for several nodes run on one machine. 0: MPI decides which ranks share memory. Must be
+  /// equal on all ranks.
   int ranksPerNode = 0;
 };
 
-/// The ranks of an MPI communicator.
+/// A Communicator over the ranks of an MPI communicator.
 ///
 /// Works on duplicates of its own, so its messages never mix with those of other libraries. Every
-/// operation is a non-blocking MPI call that is polled, which gives it the bound timeout(): at
-/// first without a pause, then yielding the core, and after 10 ms sleeping between polls, so that
-/// ranks that outnumber the cores, and writers' background threads, get on.
+/// operation is a non-blocking MPI call that is polled, which makes timeout() possible. Polling
+/// does not pause at first, then yields the core, and after 10 ms sleeps between polls. So
+/// background threads, and ranks that outnumber the cores, make progress.
 ///
-/// The ranks are compared before the data moves, because MPI cannot take back what ranks in
-/// different operations have started. An operation that was started with `Async` therefore moves
-/// its data from the first isDone(), wait() or further operation on, and a short blocking one takes
-/// about as long again: 2.6 instead of 1.3 microseconds for one float on 2 ranks of one node, where
-/// CollectiveOptions::compareRanks saves the difference.
+/// MPI cannot cancel a collective that ranks in different operations have started. So the ranks
+/// compare their operations before data moves. An operation started with `Async` therefore moves
+/// its data from the first isDone(), wait() or further operation on. A short blocking operation
+/// takes twice as long: 2.6 instead of 1.3 microseconds for one float on 2 ranks of one node;
+/// CollectiveOptions::compareRanks = false saves the difference.
 ///
-/// A rank that waits for long tells the others so by a small message, and who does not answer is
-/// missing: warnings and errors of time-outs name those that do not wait in the operation too.
+/// A rank that waits long reports it to the others by a small message. Ranks that do not answer are
+/// missing: warnings and timeout errors also name ranks that do not wait in the operation.
 ///
-/// Errors of MPI become Error(kIoError) with MPI's own text; where one tells of unequal sizes, it
-/// is Error(kRankMismatch). After such an error or a timeout the communicator is out of step with
-/// the other ranks: every later operation throws Error(kFailedPrecondition). The memory given to
-/// the operation that timed out must stay as long as the process: MPI may still write to it.
+/// Errors of MPI become Error(kIoError) with MPI's own text, or Error(kRankMismatch) if they report
+/// unequal sizes. After such an error or a timeout, every later operation throws
+/// Error(kFailedPrecondition). Memory passed to an operation that timed out must stay valid until
+/// the process ends, because MPI may still write to it.
 ///
 /// @threads Not thread-safe: one thread at a time, the one that calls MPI. At MPI_THREAD_MULTIPLE
-///          another thread may use a duplicate() at the same time.
+///         another thread may use a duplicate() at the same time.
 class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
  public:
-  /// Duplicates `parent`, three times; it stays the caller's. Collective.
+  /// Duplicates `parent` three times; `parent` stays the caller's. Collective.
   ///
-  /// @throws Error(kFailedPrecondition) if MPI is not initialized or finalized already;
+  /// @throws Error(kFailedPrecondition) if MPI is not initialized or already finalized;
   ///         Error(kInvalidArgument) if `options.maxCount` is out of range;
-  ///         Error(kDeadlineExceeded) if a rank does not come.
+  ///         Error(kDeadlineExceeded) if a rank does not arrive.
   explicit MpiCommunicator(MPI_Comm parent, const MpiCommunicatorOptions& options = {});
-  /// Frees the duplicates, unless MPI is finalized already.
+  /// Frees the duplicates, unless MPI is already finalized.
   ~MpiCommunicator() override;
 
   int rank() const override;
@@ -83,15 +83,15 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
   const std::string& nodeName() const override;
 
   std::shared_ptr<Communicator> split(int color, int key) override;
-  /// Whether MPI was initialized at MPI_THREAD_MULTIPLE.
+  /// Returns whether MPI was initialized at MPI_THREAD_MULTIPLE.
   bool worksOnAnyThread() const override;
-  /// POSIX shared memory, whose pages are reserved at once: too little room in /dev/shm is a
-  /// refusal here, not a crash at the first touch.
+  /// Allocates POSIX shared memory and reserves its pages at once: if /dev/shm is too small, the
+  /// call fails instead of a later access.
   std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes,
                                                  std::string* why = nullptr) override;
 
-  /// The duplicate that moves the data, for MPI calls of the caller's own, in step with the
-  /// operations above, of which none may be on its way.
+  /// Returns the duplicate that moves the data, for MPI calls of the caller's own. All ranks must
+  /// make them in the same order as the operations above, with no operation in flight.
   MPI_Comm handle() const;
 
  protected:

@@ -14,34 +14,37 @@ namespace steptape {
 
 /// Options of profileGraph() and addGraphProfile().
 struct GraphProfileOptions {
-  /// The name that OpProfiler::watch() was given for the model.
+  /// The name passed to OpProfiler::watch() for the model.
   std::string model;
 };
 
-/// What the recorded steps of a training loop spent on the nodes of a graph.
+/// Time and memory that the recorded steps of a training loop spent on the nodes of a graph.
 struct GraphProfile {
-  /// By node, what its calls took in a step, on average over the steps that have any, and the most
-  /// bytes that one of them allocated and kept; where no memory was recorded, those of its output
-  /// as the graph knows it.
+  /// Per node: time of its calls per step, averaged over the steps with calls, and the largest
+  /// number of bytes that a call allocated and kept. If memory was not recorded: the size of its
+  /// output according to the graph.
   std::vector<event::GraphNodeStats> forward;
-  /// What the gradients of these calls took, under the names of the same nodes.
+  /// Time of the gradients of these calls, under the same node names.
   std::vector<event::GraphNodeStats> backward;
 };
 
-/// Finds the nodes of a graph in a trace: operators of the same name and module, in the same order.
+/// Finds the nodes of a graph in a trace: operators of equal name and module, in the same order.
 ///
-/// Modules are known where ProfilerOptions::shapes and OpProfiler::watch() say so, of operators
-/// that read parameters; the others lie between these in both. Where no modules are known, the
-/// order of the names decides. Looked at is the forward part of each step, on the thread that makes
-/// it; several forward passes in a step count together. A node that was never found has no stats.
+/// Modules are known for operators that read parameters, if ProfilerOptions::shapes is set and
+/// OpProfiler::watch() was called; other operators are matched by their position between those.
+/// Without modules, the order of names decides. Only the forward part of each step is searched, on
+/// the thread that makes the step; several forward passes in a step count together. Nodes that were
+/// not found have no stats.
 ///
-/// @param graph Of the model that was trained, whose scopes are modules such as "conv1[Conv2d]";
-///              see modelGraph().
+/// @param graph   Graph of the trained model, whose scopes are modules such as "conv1[Conv2d]"; see
+///         modelGraph().
+/// @param trace   The recorded steps.
+/// @param options See GraphProfileOptions.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT GraphProfile profileGraph(const event::Graph& graph, const Trace& trace,
                                           const GraphProfileOptions& options = {});
 
-/// Adds a window of a profile to the run's graph, by which TensorBoard can color its nodes:
+/// Adds a profile to the run's graph, so that TensorBoard can color the nodes by time and memory:
 ///
 ///     const steptape::event::Graph graph = steptape::modelGraph(model, input);
 ///     writer.addGraph(graph);
@@ -52,8 +55,8 @@ STEPTAPE_EXPORT GraphProfile profileGraph(const event::Graph& graph, const Trace
 ///       }
 ///     };
 ///
-/// TensorBoard lists it as the session runs "profile step <step>" and "profile step <step>
-/// backward". Nothing is added where no node was found.
+/// TensorBoard lists it as the session runs "profile step `<step>`" and "profile step `<step>`
+/// backward". Adds nothing if no node was found.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void addGraphProfile(SummaryWriter& writer, const event::Graph& graph,

@@ -19,8 +19,8 @@ namespace detail {
 class SpanSource;
 }
 
-/// Times zones, step by step of a training loop. OpProfiler of <steptape/torch.h> is this plus
-/// every operator of LibTorch.
+/// Times zones in the steps of a training loop. OpProfiler in `<steptape/torch.h>` also times every
+/// operator of LibTorch.
 ///
 ///     steptape::ProfilerOptions options;
 ///     options.schedule.wait = 1;
@@ -32,65 +32,67 @@ class SpanSource;
 ///     }
 ///     profiler.writeTo(writer, steps);
 ///
-/// One profiler can run in a process at a time. Spans of all threads are recorded; one counts if it
-/// begins and ends within the window.
+/// Only one profiler can run in a process at a time. Spans of all threads are recorded; a span
+/// counts if it begins and ends within the window.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT Profiler {
  public:
-  /// Checks the options and start()s.
+  /// Checks the options and calls start().
   ///
-  /// @throws as start(); Error(kInvalidArgument) if the schedule or `recordsPerThread` is invalid,
-  ///         or a signal that cannot be caught is to begin profiles;
-  ///         Error(kIoError) if `logDir` cannot be written.
+  /// @throws Error as for start(); Error(kInvalidArgument) if the schedule or `recordsPerThread` is
+  ///         invalid, or the trigger's signal cannot be caught; Error(kIoError) if `logDir` cannot
+  ///         be written.
   explicit Profiler(ProfilerOptions options = {});
-  /// stop(), without throwing; returns once this rank's windows are written.
+  /// Calls stop() without throwing, and waits until this rank's windows are written.
   ~Profiler();
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  /// Begins at step 0 of the schedule, or to wait for ProfilerOptions::trigger. Does nothing while
+  /// Starts at step 0 of the schedule, or waits for ProfilerOptions::trigger. Does nothing while
   /// the profiler runs.
   ///
   /// @throws Error(kFailedPrecondition) while another profiler runs.
   void start();
 
-  /// Says that a step is over: call it once at the end of each training step. While the profiler is
-  /// stopped it only brings on what the ranks send.
+  /// Ends a step. Call it once at the end of each training step. While the profiler is stopped, it
+  /// only advances the exchange between ranks.
   ///
-  /// @throws with `communicator`, as a collective.
-  /// @cost An uncontended lock; what was recorded is added up and written on other threads. The
-  ///       first step of a window waits until the rings are empty, some 10 us. With a trigger a few
-  ///       nanoseconds more; in a job of several ranks one step in 0.2 s asks the others, which
-  ///       takes about a microsecond on one node, and an allreduce across nodes.
+  /// @throws Error with `communicator`, as a collective.
+  /// @cost   An uncontended lock; other threads sum and write the records. The first step of a
+  ///         window waits until the rings are empty, about 10 us. A trigger adds a few nanoseconds;
+  ///         with several ranks, one step every 0.2 s queries the other ranks, which takes about a
+  ///         microsecond on one node, and an allreduce across nodes.
   void step();
 
-  /// Ends profiling; a window that is open ends here and keeps what it has. Does nothing while the
+  /// Ends profiling. An open window ends here and keeps its records. Does nothing while the
   /// profiler is stopped.
   void stop();
 
-  /// Returns once every finished window is written. With `communicator` every rank calls it, and
-  /// the root has logged what all found; what was not sent by the end of the profiler is left out.
+  /// Waits until every finished window is written. With `communicator` every rank calls it, and
+  /// afterwards the root has logged the results of all ranks. Results not sent before the profiler
+  /// is destroyed are lost.
   ///
   /// @return the first failure since the last call.
-  /// @throws with `communicator`, as a collective.
+  /// @throws Error with `communicator`, as a collective.
   Status flush();
 
-  /// What happens during the current step; kNone while stopped.
+  /// Returns what happens in the current step; kNone while stopped.
   ProfilerAction action() const noexcept;
 
-  /// The latest window that was finished since start(); before the first one is, what it has so
-  /// far. Empty while there is none.
+  /// Returns the latest window finished since start(); before the first is finished, its records so
+  /// far. Empty if there is no window.
   OpProfile profile() const;
-  /// profile().operators: the most self time first.
+  /// Returns profile().operators, ordered by self time, largest first.
   std::vector<OpStats> stats() const;
-  /// profile() as a Markdown table, see opTable().
+  /// Returns profile() as a Markdown table; see opTable().
   std::string table(const OpTableOptions& options = {}) const;
-  /// Logs profile(), see writeOpStats().
+  /// Logs profile(); see writeOpStats().
   void writeTo(SummaryWriter& writer, std::int64_t step, const OpTableOptions& options = {}) const;
 
  protected:
-  /// @param source A further one of spans, turned on and off with recording.
+  /// @param options See ProfilerOptions.
+  /// @param source  A further source of spans, enabled and disabled with recording.
   Profiler(ProfilerOptions options, std::unique_ptr<detail::SpanSource> source);
 
  private:

@@ -17,13 +17,14 @@ namespace steptape {
 
 /// What a profiler does during a step.
 enum class ProfilerAction {
-  kNone,           ///< Nothing is recorded; the hooks are off.
-  kWarmup,         ///< Recorded and thrown away: pays for what happens only the first time.
-  kRecord,         ///< Recorded.
-  kRecordAndSave,  ///< Recorded; the last step of its window.
+  kNone,           ///< Records nothing; the hooks are disabled.
+  kWarmup,         ///< Records and discards: absorbs costs of the first time.
+  kRecord,         ///< Records.
+  kRecordAndSave,  ///< Records; the last step of its window.
 };
 
-/// Which steps to profile: `skipFirst` steps once, then cycles of `wait`, `warmup` and `active`.
+/// Selects the steps to profile: skips `skipFirst` steps once, then repeats cycles of `wait`,
+/// `warmup` and `active`.
 ///
 ///     step     0     1     2       3       4       5                   6
 ///     action   none  none  warmup  record  record  recordAndSave       none ...
@@ -32,68 +33,69 @@ enum class ProfilerAction {
 /// The default records one window, from start to stop.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
-/// @source  torch.profiler.schedule of PyTorch, whose fields these are.
+/// @source torch.profiler.schedule of PyTorch, which has the same fields.
 struct STEPTAPE_EXPORT ProfilerSchedule {
-  /// Steps to leave out once, at the start.
+  /// Steps to skip once, at the start.
   std::int64_t skipFirst = 0;
-  /// Steps to leave out at the start of every cycle.
+  /// Steps to skip at the start of every cycle.
   std::int64_t wait = 0;
-  /// Steps to record and throw away in every cycle.
+  /// Steps to record and discard in every cycle.
   std::int64_t warmup = 0;
-  /// Steps to record in every cycle. 0: after the first warm-up every step until the end.
+  /// Steps to record in every cycle. 0: every step after the first warm-up until the end.
   std::int64_t active = 0;
-  /// Cycles to make; 0: as many as there are steps. Not used when `active` is 0.
+  /// Number of cycles; 0: unlimited. Ignored if `active` is 0.
   std::int64_t repeat = 0;
 
-  /// @param step Counted from 0. @return what to do during it.
+  /// Returns what to do in a step.
+  ///
+  /// @param step Counted from 0.
   ProfilerAction actionAt(std::int64_t step) const noexcept;
 
-  /// Whether nothing is recorded at `step` or later, since all cycles are over.
+  /// Returns whether all cycles have ended before `step`, so that nothing more is recorded.
   bool isOverAt(std::int64_t step) const noexcept;
 
   /// @throws Error(kInvalidArgument) naming the first field that is negative, and its value.
   void check() const;
 };
 
-/// How a running job is told to profile: by a signal, by a file, or either.
+/// Starts profiles of a running job by a signal, by a file, or by either.
 ///
 ///     ProfilerTrigger trigger;                       $ kill -USR2 PID
 ///     trigger.signal = SIGUSR2;                      $ touch runs/profile_now
 ///     trigger.file = "runs/profile_now";
 ///
-/// Until then nothing is recorded. What comes during a step counts behind one of the next steps, in
-/// a job of several ranks behind the same one on all of them, some tenths of a second later: it is
-/// enough that one rank gets the signal.
+/// Nothing is recorded until then. A trigger during a step takes effect after one of the next
+/// steps. In a job of several ranks it takes effect after the same step on all of them, some tenths
+/// of a second later; a signal to any one rank is enough.
 ///
-/// - A signal begins a profile: the schedule's step 0 is the next one. The next signal ends it, and
-///   a window that is open keeps what it has. Signals within a second behind a beginning or an end
-///   count for nothing, since launchers hand one signal to each rank.
-/// - A profile begins when the file appears, and ends when the file disappears. A profile that
-///   ended otherwise leaves the file alone; another one begins when its modification time changes,
-///   as `touch` makes it. A file that is there from the start counts as one that appears. It is
-///   looked for four times a second, by the root alone, on a thread of its own.
+/// - A signal starts a profile: the schedule's step 0 is the next step. The next signal ends it,
+///   and an open window keeps its records. Signals within one second after a start or stop are
+///   ignored, since launchers forward one signal to each rank.
+/// - A profile starts when the file appears and ends when the file disappears. If a profile ends
+///   for another reason, the file stays, and the next profile starts when its modification time
+///   changes, for example by `touch`. A file that exists at the start counts as one that appears.
+///   The root alone checks for it, four times a second, on a separate thread.
 /// - A profile also ends when the cycles of its schedule are over.
 struct ProfilerTrigger {
-  /// Such as SIGUSR2; 0: none. Caught during the whole life of the profiler. Before and after it
-  /// does what it did, which of SIGUSR1 and SIGUSR2 is to end the process.
+  /// Such as SIGUSR2; 0: none. Caught during the lifetime of the profiler. Before and after it, the
+  /// signal has its previous effect; the default effect of SIGUSR1 and SIGUSR2 ends the process.
   int signal = 0;
   std::string file;  ///< Empty: none.
 
   bool isSet() const { return signal != 0 || !file.empty(); }
 };
 
-/// What a Profiler records and where it writes.
+/// Options of Profiler: what it records and where it writes.
 struct ProfilerOptions {
   ProfilerSchedule schedule;
 
-  /// Where set, the schedule does not begin at start(), but each time that the running job is told
-  /// to: by a signal or by a file.
+  /// If set, the schedule starts at each trigger, a signal or a file, instead of at start().
   ProfilerTrigger trigger;
 
-  /// The number of the first step, for a run that goes on: steps are called and logged by it.
+  /// Number of the first step, for a resumed run: names and logs the steps.
   std::int64_t firstStep = 0;
 
-  /// Where set, every finished window is written here, on a thread of its own:
+  /// If not empty, each finished window is written here, on a separate thread:
   ///
   ///     <logDir>/<host>_<pid>.<ns>.pt.trace.json.gz            for Perfetto and HTA; chromeTrace
   ///     <logDir>/plugins/profile/<time>/<host>.xplane.pb       for XProf; xplane
@@ -102,49 +104,49 @@ struct ProfilerOptions {
   bool chromeTrace = true;  ///< See writeChromeTrace().
   bool xplane = true;       ///< See writeXPlane().
 
-  /// Where set, every finished window is logged here by writeOpStats() and writeTraceSummary(),
-  /// with the text `profile/about`: the parts of a step, and how to look at the files. Must outlive
-  /// the profiler.
+  /// If set, each finished window is logged here by writeOpStats() and writeTraceSummary(), with
+  /// the text `profile/about`: the parts of a step, and how to open the files. Must outlive the
+  /// profiler.
   SummaryWriter* writer = nullptr;
 
-  /// Whether STEPTAPE_ZONE is recorded.
+  /// Records STEPTAPE_ZONE.
   bool zones = true;
 
-  /// Whether traces tell the zones and scopes around each span as its "Call stack", and there is a
-  /// table by them. Those of a backward operator are its forward operator's. Costs nothing while
-  /// recording: they are worked out when the trace is written.
+  /// Adds the zones and scopes around each span to traces as its "Call stack", and a table by them.
+  /// For a backward operator they are those of its forward operator. Costs nothing while recording:
+  /// computed when the trace is written.
   bool stacks = false;
 
-  /// Where above 0: of the steps of a window only so many are recorded that recording costs at most
-  /// this share of their time, such as 0.01, which lets a profiler run all the time. The cost is
-  /// logged as `profile/overhead` in any case.
+  /// If above 0, records only so many steps of a window that recording costs at most this fraction
+  /// of their time, such as 0.01. A profiler can then run all the time. The cost is logged as
+  /// `profile/overhead` in any case.
   double maxOverhead = 0.0;
 
-  /// Spans that a thread can record within 10 ms; more are dropped and counted. 32 bytes each, for
-  /// every thread that records.
+  /// Spans that a thread can record within 10 ms; more are dropped and counted. 32 bytes each, on
+  /// every recording thread.
   std::size_t recordsPerThread = std::size_t{1} << 16;
 
-  /// Spans of a window that go into its traces, the first ones; the others are counted there. All
-  /// are in the table. 32 bytes each while the window is open, about 100 while it is written. 0: no
-  /// trace is made, and nothing written but writeOpStats().
+  /// Maximum number of spans of a window in its traces: the first ones. Further spans are counted
+  /// there, and all are in the table. 32 bytes each while the window is open, about 100 while it is
+  /// written. 0: no trace; only writeOpStats() is logged.
   std::size_t maxTraceSpans = std::size_t{1} << 20;
 
-  /// The ranks of the job, if there are several: each writes traces of its own, on the root's clock
-  /// and in one session, and the root alone logs: its own tables, and by writeRankSummary() what
-  /// all ranks found. Every rank then makes the same calls behind the same steps, and all that
-  /// change anything but stop() are collective: a window begins with some 30 barriers, which tell
-  /// how the clocks stand, and behind the steps that follow it the ranks send some KiB of what they
-  /// found, when all are ready.
+  /// The ranks of the job, if there are several. Each rank writes its own traces, with the root's
+  /// clock and in one session. The root alone logs: its own tables, and by writeRankSummary() the
+  /// results of all ranks. Every rank must make the same calls after the same steps, and all calls
+  /// that change the profiler are collective, except stop(). A window begins with about 30
+  /// barriers, which measure the clock offsets. In the following steps, when all ranks are ready,
+  /// they send some KiB of results.
   std::shared_ptr<Communicator> communicator = nullptr;
 
-  /// Told of the trace of every finished window, for pictures and evaluations of your own, on the
-  /// thread that writes it, which is one for all profilers of the process: one call at a time.
-  /// `writer` is where the window is logged, or null; `step` its step there. Called when the window
-  /// is written; what it throws is told as what could not be written.
+  /// Called with the trace of every finished window when it is written, for your own figures and
+  /// evaluations. Runs on the writing thread, one call at a time for all profilers of the process.
+  /// `writer` is where the window is logged, or null; `step` is its step there. An exception is
+  /// reported as a failed write.
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
       nullptr;
 
-  /// Told of what could not be written, on another thread. Null: one line to stderr.
+  /// Receives failures of writing, on another thread. Null: prints one line to stderr.
   std::function<void(const Status&)> onError = nullptr;
 };
 

@@ -16,62 +16,65 @@
 
 namespace steptape {
 
-/// The time of all spans of one name and kind on the ranks of a job.
+/// Time of all spans of one name and kind on all ranks of a job.
 struct RankedOpStats {
   std::string name;
   SpanKind kind = SpanKind::kOperator;
   std::string shapes;       ///< As OpStats::shapes.
   std::string module;       ///< As OpStats::module.
   std::uint64_t calls = 0;  ///< On all ranks together.
-  /// Of all ranks: one that never came there counts with 0. See OpStats::self.
+  /// Mean over all ranks; a rank without such spans counts as 0. See OpStats::self.
   std::chrono::nanoseconds meanSelf{};
-  std::chrono::nanoseconds meanTotal{};  ///< The same of OpStats::total.
+  std::chrono::nanoseconds meanTotal{};  ///< Mean over all ranks of OpStats::total.
   std::chrono::nanoseconds maxSelf{};
-  std::size_t maxTrace = 0;  ///< Index of the trace or rank with maxSelf, the first of equal ones.
+  std::size_t maxTrace = 0;  ///< First trace or rank that has maxSelf.
 };
 
-/// Adds up the spans of each trace as summarize() does, and reduces the sums over the traces.
+/// Sums the spans of each trace as summarize() does, and combines the sums over the traces.
 ///
-/// @param traces Of the ranks of one job, in any order.
-/// @return the most mean self time first; empty for no traces.
+/// @param traces   Traces of the ranks of one job, in any order.
+/// @param grouping What makes two spans one row.
+/// @return ordered by mean self time, largest first; empty if there are no traces.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRanks(ArrayView<const Trace> traces,
                                                           OpGrouping grouping = OpGrouping::kName);
 
-/// What a window of profiling found on one rank, small enough to be sent to another.
+/// Result of a profiling window on one rank, small enough to send to another.
 struct RankProfile {
   std::string nodeName;
   OpProfile profile;
-  std::vector<StepSummary> steps;  ///< As of summarizeSteps(); empty if no trace was made.
+  std::vector<StepSummary> steps;  ///< As returned by summarizeSteps(); empty if no trace was made.
 };
 
-/// As above, of what was added up already.
+/// Like summarizeRanks(), for results that are already summed.
 ///
-/// @param ranks All of the job, by rank.
+/// @param ranks All ranks of the job, by rank.
 STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(
     ArrayView<const RankProfile> ranks);
 
-/// Logs what the ranks of a job found:
+/// Logs the profile of all ranks of a job:
 ///
 ///     profile/operators_by_rank     table: mean self time over the ranks, the largest one and
-///     whose
-///                                   it is
+///                                   its rank
 ///     profile/straggler/<part>/mean_ms, max_ms
 ///                                   over the ranks, for each part of a step in StepSummary,
 ///                                   "total" and "work", which is workOf(); a point for each step
 ///     profile/straggler/<part>/slowest_rank
-///                                   the same for the parts of work, but where nobody took any time
+///                                   the same for the parts of work, unless a part took no time
 ///     profile/straggler/slowest_rank
 ///     profile/straggler/slowdown    work of the slowest rank / work of the median rank
 ///     profile/straggler/report      text, if that is more than 1.2 over all steps together: the
-///                                   rank, its host, and the part in which it is most behind
+///                                   rank, its host, and the part in which it exceeds the median
+///                                   most
 ///
-/// These are what StragglerReport writes from its own clocks, of the steps that were profiled on
-/// every rank. In a job where all wait for each other the slowest rank is the one that works
-/// longest, and waits least.
+/// StragglerReport writes the same from its own clocks; these values cover the steps that every
+/// rank profiled. In a job whose ranks wait for each other, the slowest rank works longest and
+/// waits least.
 ///
-/// @param ranks All of the job, by rank; at least one.
-/// @param step  Of the table and the text; scalars lie at the steps that they are of.
+/// @param writer  Receives the values.
+/// @param ranks   All ranks of the job, by rank; at least one.
+/// @param step    Step of the table and the text; scalars are at the steps that they describe.
+/// @param options See OpTableOptions.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void writeRankSummary(SummaryWriter& writer, ArrayView<const RankProfile> ranks,
                                       std::int64_t step, const OpTableOptions& options = {});

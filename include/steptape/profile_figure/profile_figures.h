@@ -10,43 +10,43 @@
 
 namespace steptape {
 
-// Pictures of a trace. Its numbers are added up when they are called; drawing is the figure's.
+// Figures of a trace. The calls sum the numbers; the figure draws later.
 
-/// Where the time went, by call path: the spans of all threads of the host, merged where their
-/// names and those around them are equal. A block is as wide as the time of all its spans, and its
-/// children are sorted by theirs, the most first. A name has the same color in every picture.
+/// Returns a flame graph: time by call path. Spans of all host threads are merged if their names
+/// and the names around them are equal. A block is as wide as the time of all its spans; its
+/// children are sorted by time, longest first. A name has the same color in every figure.
 ///
-/// Blocks of less than 1/400 of the time are merged to one named "other" for each parent; rows
-/// beyond the 24th are left out, which the figure says. Detached spans have no place in a call path
-/// and are left out.
+/// Blocks below 1/400 of the time are merged into one block "other" per parent. Rows beyond the
+/// 24th are omitted, which the figure states. Detached spans have no position in a call path and
+/// are omitted.
 ///
 /// @threads Thread-safe.
-/// @cost    About 0.1 us for each span.
+/// @cost   About 0.1 us per span.
 STEPTAPE_EXPORT Figure flameGraph(const Trace& trace);
 
-/// A bar for each step, stacked of the parts of summarizeSteps(), in milliseconds. Where there are
-/// more than 40 steps, a bar is the mean of several that follow each other.
+/// Returns a bar chart with one bar per step, stacked from the parts of summarizeSteps(), in
+/// milliseconds. With more than 40 steps, a bar is the mean of several consecutive steps.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Figure stepBreakdown(const Trace& trace);
 
-/// The bytes in use over time, for each type of device, of what was allocated in the window; the
-/// peaks of summarizeMemory() and the beginnings of steps are marked.
+/// Returns a chart of the bytes in use over time, per type of device, of those allocated in the
+/// window. The peaks of summarizeMemory() and the beginnings of steps are marked.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Figure memoryCurve(const Trace& trace);
 
-/// Logs the pictures of a trace:
+/// Logs the figures of a trace:
 ///
 ///     profile/flame_graph      see flameGraph()
-///     profile/step_breakdown   see stepBreakdown(), where there are steps
-///     profile/memory_curve     see memoryCurve(), where memory was recorded
+///     profile/step_breakdown   see stepBreakdown(), if there are steps
+///     profile/memory_curve     see memoryCurve(), if memory was recorded
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void addProfileFigures(SummaryWriter& writer, const Trace& trace,
                                        std::int64_t step);
 
-/// The same for ProfilerOptions::onTrace; does nothing without a writer.
+/// Logs the figures of a trace, as ProfilerOptions::onTrace; does nothing without a writer.
 ///
 ///     options.onTrace = steptape::drawProfile;
 ///

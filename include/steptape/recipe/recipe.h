@@ -17,135 +17,139 @@ class Optimizer;
 
 namespace steptape {
 
-/// Multiplies the learning rate of every parameter group.
+/// Multiplies the learning rate of every parameter group by `factor`.
 ///
-/// With `factor` = the number of ranks this is the linear scaling rule: a batch that is `size`
-/// times as large takes steps that are `size` times as long.
+/// With the number of ranks as factor, this is the linear scaling rule: a batch that is `size`
+/// times as large makes steps that are `size` times as long.
 ///
 /// @throws Error(kInvalidArgument) if `factor` is not positive.
 /// @threads Not thread-safe: one thread at a time.
 /// @source Goyal et al., "Accurate, Large Minibatch SGD", arXiv:1706.02677, section 2.1.
 STEPTAPE_EXPORT void scaleLearningRate(torch::optim::Optimizer& optimizer, double factor);
 
-/// The learning rate of the first parameter group; NaN if there is none.
+/// Returns the learning rate of the first parameter group; NaN if there is none.
 STEPTAPE_EXPORT double learningRateOf(const torch::optim::Optimizer& optimizer);
 
-/// The device for a rank: the CUDA devices of its node go round among the node's ranks; the CPU
-/// where there is none.
+/// Returns the device for a rank: the node's CUDA devices are assigned to its ranks in turn. The
+/// CPU if there is no CUDA device.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT c10::Device deviceForLocalRank(const Communicator& world);
-/// As above, on a node with `deviceCount` CUDA devices.
+/// Returns the device for a rank on a node with `deviceCount` CUDA devices.
 ///
-/// @throws Error(kInvalidArgument) if a number is negative.
+/// @throws Error(kInvalidArgument) if an argument is negative.
 STEPTAPE_EXPORT c10::Device deviceForLocalRank(int localRank, int deviceCount);
 
-/// Whether matrix products and convolutions of float32 on CUDA devices may round their inputs to
-/// TF32: 11 bits of each number instead of 24, and several times as fast from Ampere on. For the
-/// whole process; nothing changes on other devices.
+/// Sets whether float32 matrix products and convolutions on CUDA devices may round their inputs to
+/// TF32: 11 bits of precision instead of 24, and several times as fast on Ampere and later. Applies
+/// to the whole process; no effect on other devices.
 STEPTAPE_EXPORT void allowTf32(bool allowed);
-/// Such as "matrix products off, convolutions on", for logs.
+/// Returns the setting for logs, such as "matrix products off, convolutions on".
 STEPTAPE_EXPORT std::string describeTf32();
 
-/// Gives LibTorch's generators, on all devices of this process, a seed of this rank's own.
+/// Seeds LibTorch's random number generators, on all devices of this process, differently on each
+/// rank.
 ///
-///     torch::manual_seed(seed);               // the same weights on every rank,
+///     torch::manual_seed(seed);               // the same weights on every rank
 ///     Net model;
-///     steptape::seedRank(seed, *world);       // then dropout and augmentation of its own for each
+///     steptape::seedRank(seed, *world);       // then different dropout and augmentation per rank
 ///
-/// Not a collective. @return the seed: rankSeed(seed, world.rank()).
+/// Not collective.
+///
+/// @return the seed: rankSeed(seed, world.rank()).
 STEPTAPE_EXPORT std::uint64_t seedRank(std::uint64_t seed, const Communicator& world);
 
-/// The seed of a rank. Mixed thoroughly, so that neither the ranks of one run nor those of runs
+/// Returns the seed of a rank. The bits are mixed so that neither the ranks of one run nor runs
 /// with neighboring seeds draw the same numbers.
 ///
-/// @source Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014:
-///         the output function of SplitMix64 with Stafford's variant 13 of the constants.
+/// @source Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014: the
+///         output function of SplitMix64 with Stafford's variant 13 of the constants.
 STEPTAPE_EXPORT std::uint64_t rankSeed(std::uint64_t seed, int rank);
 
-/// Makes the C library's malloc keep what is freed, up to 512 MiB, for what comes next.
+/// Makes the C library's malloc keep up to 512 MiB of freed memory for later allocations.
 ///
-/// Every training step frees the activations and gradients of the one before and takes as much
-/// again. By default glibc gives such memory back to the system each time, and each page of it
-/// costs a page fault in the next step.
+/// Every training step frees the activations and gradients of the previous step and allocates as
+/// much again. By default glibc returns such memory to the operating system each time, and each of
+/// its pages costs a page fault in the next step.
 ///
-/// @return false where the C library has no such switch; nothing is changed then.
-/// @threads Call it before other threads run. For the whole process.
+/// @return false if the C library has no such setting; nothing is changed then.
+/// @threads Call it before other threads run. Applies to the whole process.
 /// @source mallopt(3): M_MMAP_THRESHOLD, M_TRIM_THRESHOLD.
 STEPTAPE_EXPORT bool keepFreedMemory();
 
-/// How many threads LibTorch works with.
+/// How many threads LibTorch uses.
 struct ThreadOptions {
-  /// Threads inside one operator. 0: the first of these that says something:
+  /// Threads inside one operator. 0: the first of these that is available:
   ///
-  /// 1. `OMP_NUM_THREADS`, unless PBS has set it to the cores of a chunk, see 4;
+  /// 1. `OMP_NUM_THREADS`, unless PBS has set it to the cores of a chunk (see 4);
   /// 2. `SLURM_CPUS_PER_TASK`;
-  /// 3. `SLURM_CPUS_ON_NODE` shared by `SLURM_NTASKS_PER_NODE` ranks, or by the ranks on the node;
-  /// 4. `NCPUS` in a job of PBS, which counts a chunk's cores or those of a rank, whichever the job
-  ///    asked for: no more than 5;
-  /// 5. this rank's part of the cores: as many as it is bound to, and no more than the cores that
-  ///    the job may use on this node divided by the ranks on the node.
+  /// 3. `SLURM_CPUS_ON_NODE` divided by `SLURM_NTASKS_PER_NODE`, or by the ranks on the node;
+  /// 4. `NCPUS` in a PBS job, which counts the cores of a chunk or of a rank, depending on the
+  ///    request: limited to 5;
+  /// 5. this rank's share of the cores: as many as it is bound to, but at most the cores that the
+  ///    job may use on this node divided by the ranks on the node.
   ///
-  /// 3 to 5 give no more threads than cores that the rank is bound to. The ranks on the node are
-  /// Communicator::localSize(), or what Open MPI (`OMPI_COMM_WORLD_LOCAL_SIZE`) or MPICH
-  /// (`MPI_LOCALNRANKS`) say, if that is more: a program may start without our communicator.
+  /// 3 to 5 give at most as many threads as cores that the rank is bound to. The number of ranks on
+  /// the node is Communicator::localSize(), or the number from Open MPI
+  /// (`OMPI_COMM_WORLD_LOCAL_SIZE`) or MPICH (`MPI_LOCALNRANKS`) if that is larger: a program may
+  /// start without our communicator.
   int intraOp = 0;
 
-  /// Operators that may run at once, in programs of TorchScript that fork. 0: LibTorch's own
-  /// number.
+  /// Operators that may run concurrently, in TorchScript programs that fork. 0: LibTorch's default.
   int interOp = 0;
 };
 
-/// What ThreadOptions come to on this rank.
+/// The number of threads on this rank, as planThreads() determines it.
 struct ThreadPlan {
   int intraOp = 1;     ///< Positive.
   int interOp = 0;     ///< As in the options.
-  std::string source;  ///< Who decided on intraOp, such as "SLURM_CPUS_PER_TASK" or "the caller".
+  std::string source;  ///< Where intraOp comes from, such as "SLURM_CPUS_PER_TASK" or "the caller".
 };
 
-/// Reads the environment; sets nothing.
+/// Determines the number of threads from the options and the environment; changes nothing.
 ///
-/// @throws Error(kInvalidArgument) if a number of the options is negative.
+/// @throws Error(kInvalidArgument) if a number in the options is negative.
 /// @source The schedulers' manuals: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"; PBS Professional
 ///         User's Guide, "Environment variables"; mpirun(1) of Open MPI.
 STEPTAPE_EXPORT ThreadPlan planThreads(const ThreadOptions& options, const Communicator& world);
 
-/// Sets the number of threads of this rank's LibTorch, by planThreads().
+/// Sets LibTorch's number of threads on this rank, as planThreads() determines it.
 ///
-/// More threads than cores on a node slow every rank down; LibTorch alone starts one per core in
-/// each rank. Call it before the first tensor operation.
+/// More threads than cores on a node slow every rank down, and LibTorch by default starts one per
+/// core in each rank. Call it before the first tensor operation.
 ///
 /// @return the number of threads inside one operator.
-/// @throws Error(kInvalidArgument) as planThreads(); Error(kFailedPrecondition) if `interOp` can no
-///         longer be set, because operators have run at once already or it was set before.
+/// @throws Error(kInvalidArgument) as for planThreads(); Error(kFailedPrecondition) if `interOp`
+///         can no longer be set because it was set before or operators have already run
+///         concurrently.
 STEPTAPE_EXPORT int setThreads(const ThreadOptions& options, const Communicator& world);
 
-/// What planThreads() comes to, in words: "4 threads per operator (SLURM_CPUS_PER_TASK), operators
+/// Describes the result of planThreads(): "4 threads per operator (SLURM_CPUS_PER_TASK), operators
 /// at once as LibTorch has it".
 STEPTAPE_EXPORT std::string describeThreads(const ThreadOptions& options,
                                             const Communicator& world);
 
-/// The cores that this process may run on, such as "0-3,8": all of the node, unless a launcher
-/// binds ranks to cores. "unknown" where the system does not say.
+/// Returns the cores that this process may run on, such as "0-3,8": all cores of the node, unless a
+/// launcher binds ranks to cores. "unknown" if the operating system does not tell.
 ///
 /// @source sched_getaffinity(2).
 STEPTAPE_EXPORT std::string boundCores();
 
-/// Names and values, in the order to show them.
+/// Names and values, in display order.
 using DescriptionRows = std::vector<std::pair<std::string, std::string>>;
 
-/// What a run ran on: ranks and hosts; per rank threads, cores that it is bound to, device and
-/// random seed; TF32; the scheduler's job; the variables of OpenMP (`OMP_...`, `KMP_...`) and the
-/// BLAS that are set on the root; versions of LibTorch and Steptape, compiler.
+/// Describes the environment of a run: ranks and hosts; threads, bound cores, device and random
+/// seed of each rank; TF32; the scheduler's job; the root's environment variables of OpenMP
+/// (`OMP_...`, `KMP_...`) and the BLAS library; versions of LibTorch, Steptape and the compiler.
 ///
 ///     auto rows = steptape::describeRun(*world);
 ///     rows.emplace_back("batch size", "64");
 ///     writer.addText("configuration", steptape::markdownTable(rows), 0);
 ///
-/// The same rows on every rank. Collective: hosts and numbers come from all ranks.
+/// Returns the same rows on every rank. Collective: hosts and numbers come from all ranks.
 STEPTAPE_EXPORT DescriptionRows describeRun(Communicator& world);
 
-/// The rows as a Markdown table for addText(); '|' in a value is escaped.
+/// Formats the rows as a Markdown table for addText(); '|' in a value is escaped.
 STEPTAPE_EXPORT std::string markdownTable(const DescriptionRows& rows);
 
 }  // namespace steptape

@@ -10,8 +10,8 @@
 namespace steptape {
 namespace detail {
 
-/// Number of the session that zones record into, and a bit for listeners; 0 while nobody wants to
-/// know of zones.
+/// Number of the session that zones record into, and a bit for listeners; 0 while no one records
+/// zones or listens to them.
 STEPTAPE_EXPORT extern std::atomic<std::uint32_t> zoneSession;
 
 /// What one STEPTAPE_ZONE in the source keeps between its executions.
@@ -22,25 +22,25 @@ struct ZoneSite {
 
   const char* name;
   SpanKind kind;
-  std::uint32_t color;                   ///< 0xRRGGBB; 0: chosen by whoever draws it.
+  std::uint32_t color;                   ///< 0xRRGGBB; 0: the viewer chooses.
   std::atomic<std::uint16_t> nameId{0};  ///< 0 until the first recorded execution.
 };
 
-/// Who endZone() must tell, bits.
+/// Bits: whom endZone() must notify.
 enum ZoneState : std::uint8_t { kZoneRecorded = 1, kZoneListened = 2 };
 
-/// @return of ZoneState; where it is not 0, endZone() must follow.
+/// @return bits of ZoneState. If not 0, endZone() must follow.
 STEPTAPE_EXPORT std::uint8_t beginZone(std::uint32_t session, ZoneSite& site,
                                        const void* zone) noexcept;
 STEPTAPE_EXPORT void endZone(std::uint8_t state, const void* zone) noexcept;
-/// REQUIRES: between beginZone() and endZone().
+/// REQUIRES: a call between beginZone() and endZone().
 STEPTAPE_EXPORT void setZoneValue(const void* zone, double value) noexcept;
 
 }  // namespace detail
 
-/// Times the scope that it lives in. Made by STEPTAPE_ZONE and its kin.
+/// Times the scope that contains it. Made by STEPTAPE_ZONE and its variants.
 ///
-/// @threads Lives and dies on one thread.
+/// @threads Constructed and destroyed on the same thread.
 class Zone {
  public:
   explicit Zone(detail::ZoneSite& site) noexcept {
@@ -57,8 +57,8 @@ class Zone {
   Zone(const Zone&) = delete;
   Zone& operator=(const Zone&) = delete;
 
-  /// A number that traces show with this zone, such as how many rows it handled. The last one
-  /// counts.
+  /// Sets a number that traces show with this zone, such as the number of rows it processed. The
+  /// last call counts.
   void setValue(double value) noexcept {
     if (state_ != 0) {
       detail::setZoneValue(this, value);
@@ -69,16 +69,16 @@ class Zone {
   std::uint8_t state_ = 0;
 };
 
-/// What STEPTAPE_NAMED_ZONE makes where zones are compiled out.
+/// What STEPTAPE_NAMED_ZONE declares if STEPTAPE_DISABLE_ZONES is defined.
 struct DisabledZone {
   void setValue(double) const noexcept {}
 };
 
-/// Names the calling thread in traces, such as "loader 2". Without it, it has the name that it has
-/// for the system, which is the program's unless pthread_setname_np() gave another one.
+/// Names the calling thread in traces, such as "loader 2". The default is the operating system's
+/// name of the thread: the program's name, unless pthread_setname_np() has changed it.
 ///
 /// @threads Thread-safe.
-/// @cost    A lock and a copy of the name.
+/// @cost   A lock and a copy of the name.
 STEPTAPE_EXPORT void setThreadName(const char* name);
 
 }  // namespace steptape
@@ -90,20 +90,20 @@ STEPTAPE_EXPORT void setThreadName(const char* name);
 ///       ...
 ///     }
 ///
-/// Zones nest, on any number of threads, with each other and with the operators of LibTorch; a
-/// Profiler or OpProfiler collects them. Equal names are one row of its table.
+/// Zones nest with each other and with the operators of LibTorch, on any number of threads. A
+/// Profiler or OpProfiler collects them. Zones with equal names share one row of its table.
 ///
 ///     STEPTAPE_ZONE("name")                          the usual one
-///     STEPTAPE_COLORED_ZONE("name", 0xRRGGBB)        drawn in a color of yours
-///     STEPTAPE_INPUT_ZONE("name")                    loads data: viewers count it as such
+///     STEPTAPE_COLORED_ZONE("name", 0xRRGGBB)        drawn in this color
+///     STEPTAPE_INPUT_ZONE("name")                    loads data; viewers count it as input
 ///     STEPTAPE_NAMED_ZONE(zone, "name")              a Zone& `zone`, for zone.setValue(rows)
 ///
 /// @param name A string literal.
 /// @threads Thread-safe.
-/// @cost    While nothing collects: one relaxed load and a branch. While a profiler collects: two
-///          readings of the cycle counter and a 32-byte store; no lock, allocation or system call
-///          but the first time on a thread and the first time of a name. Nothing at all where
-///          STEPTAPE_DISABLE_ZONES is defined.
+/// @cost   Without a profiler: one relaxed load and a branch. With one: two readings of the cycle
+///         counter and a 32-byte store; no lock, allocation or system call except for the first
+///         zone of a thread and the first use of a name. Nothing if STEPTAPE_DISABLE_ZONES is
+///         defined.
 #if defined(STEPTAPE_DISABLE_ZONES)
 #define STEPTAPE_ZONE(name) static_cast<void>(0)
 #define STEPTAPE_COLORED_ZONE(name, color) static_cast<void>(0)
@@ -112,7 +112,8 @@ STEPTAPE_EXPORT void setThreadName(const char* name);
 #else
 #define STEPTAPE_ZONE_JOIN_EXPANDED(a, b) a##b
 #define STEPTAPE_ZONE_JOIN(a, b) STEPTAPE_ZONE_JOIN_EXPANDED(a, b)
-// The empty literal in front refuses everything but a literal: the site is set up only once.
+// The empty literal before `name` makes everything but a literal an error: the site is set up only
+// once.
 #define STEPTAPE_ZONE_AT(variable, site, name, kind, color)       \
   static ::steptape::detail::ZoneSite site{"" name, kind, color}; \
   ::steptape::Zone variable(site)

@@ -8,15 +8,15 @@
 
 namespace steptape::testing {
 
-/// A new, empty directory that is removed, with all it holds, at the end of the scope.
+/// A new, empty directory that is removed with all its contents at the end of the scope.
 ///
-/// Lies where the system keeps temporary files (`TMPDIR`); its name is new for every object, so
-/// that tests may run side by side.
+/// It lies in the operating system's directory for temporary files (`TMPDIR`) and has a unique
+/// name, so tests may run in parallel.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT TempDir {
  public:
-  /// @throws Error(kIoError) if the directory cannot be made.
+  /// @throws Error(kIoError) if the directory cannot be created.
   TempDir();
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
@@ -24,7 +24,7 @@ class STEPTAPE_EXPORT TempDir {
   ~TempDir();
 
   const std::filesystem::path& path() const { return path_; }
-  /// The path as the string that writers and readers take.
+  /// Returns the path as a string, as writers and readers take it.
   std::string string() const { return path_.string(); }
 
  private:

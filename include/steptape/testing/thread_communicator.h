@@ -18,27 +18,26 @@ namespace steptape::testing {
 
 class ThreadGroup;
 
-/// How runRanks() runs its ranks.
+/// Options of runRanks().
 struct RunRanksOptions {
-  /// Bound on each operation; a body that waits for something else is not bounded.
+  /// Time limit of each operation. Waits in the body for anything else have no limit.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
 
-  /// Treats each block of so many consecutive ranks as a node of its own, "host/0", "host/1" and so
-  /// on, so that code for several nodes runs in one process. 0: all ranks are on one node.
+  /// Treats each block of this many consecutive ranks as a node: "host/0", "host/1" and so on. Lets
+  /// code for several nodes run in one process. 0: all ranks are on one node.
   int ranksPerNode = 0;
 };
 
-/// One rank of a group of threads: tests code for several ranks in one process, without a launcher.
+/// A rank that is a thread, for testing code for several ranks in one process without a launcher.
 /// Made by runRanks().
 ///
-/// Stricter than MPI, so that a test finds what MPI would only do sometimes: ranks are compared
-/// even where CollectiveOptions::compareRanks is off, and a rank that has left makes those who wait
-/// for it throw Error(kDeadlineExceeded) at once, not after timeout(), in every group it was in.
-/// Results are combined in the order of the ranks: they are the same to the bit on every rank and
-/// in every run.
+/// Stricter than MPI, so that a test always finds errors that MPI detects only sometimes. Ranks are
+/// compared even if CollectiveOptions::compareRanks is false. If a rank has ended, ranks that wait
+/// for it in any group throw Error(kDeadlineExceeded) immediately instead of after timeout().
+/// Results are combined in the order of the ranks: bit-identical on every rank and in every run.
 ///
-/// @threads Not thread-safe: one thread at a time, the rank's own; a duplicate() may be used on
-///          another.
+/// @threads Not thread-safe: one thread at a time, the rank's own. Another thread may use a
+///         duplicate().
 class STEPTAPE_EXPORT ThreadCommunicator final : public Communicator {
  public:
   ThreadCommunicator(std::shared_ptr<ThreadGroup> group,
@@ -65,10 +64,10 @@ class STEPTAPE_EXPORT ThreadCommunicator final : public Communicator {
 
   std::shared_ptr<ThreadGroup> group_;
   std::shared_ptr<const detail::GroupMap> map_;
-  std::size_t shared_ = 0;  // How many objects this rank has shared with others.
+  std::size_t shared_ = 0;  // Number of objects this rank has shared with others.
 };
 
-/// Runs `body` once per rank, each on a thread of its own, and returns when all have ended.
+/// Runs `body` once per rank, each on its own thread, and returns when all have ended.
 ///
 ///     steptape::testing::runRanks(3, [](steptape::Communicator& world) {
 ///       EXPECT_EQ(steptape::metricAverage(world, world.rank(), 1), 1.0);
@@ -77,15 +76,15 @@ class STEPTAPE_EXPORT ThreadCommunicator final : public Communicator {
 /// @param count   Number of ranks, at least 1.
 /// @param body    Gets the rank's communicator, which lives until all ranks have ended.
 /// @param timeout As RunRanksOptions::timeout.
-/// @throws what a rank threw, after all have ended: of several, that of the lowest rank, where an
-///         exception that only tells of another rank's end comes last. Error(kInvalidArgument) if
-///         `count` is less than 1.
+/// @throws the exception of a rank, after all ranks have ended. If several ranks threw, the one of
+///         the lowest rank, preferring exceptions that do not merely report the end of another
+///         rank. Error(kInvalidArgument) if `count` is less than 1.
 STEPTAPE_EXPORT void runRanks(int count, const std::function<void(Communicator&)>& body,
                               std::chrono::milliseconds timeout = std::chrono::seconds(30));
 STEPTAPE_EXPORT void runRanks(int count, const std::function<void(Communicator&)>& body,
                               const RunRanksOptions& options);
 
-/// As above, for code that keeps its communicator, such as DistributedWriter.
+/// Like runRanks(), for code that keeps its communicator, such as DistributedWriter.
 STEPTAPE_EXPORT void runRanksShared(
     int count, const std::function<void(const std::shared_ptr<Communicator>&)>& body,
     std::chrono::milliseconds timeout = std::chrono::seconds(30));

@@ -14,8 +14,8 @@
 #include "steptape/summary/graph_traits.h"
 #include "steptape/torch/tensor_tree.h"
 
-// Declared, not included: <torch/nn/module.h> takes ten seconds to compile, and a program that has
-// a model has included it.
+// Declared, not included: `<torch/nn/module.h>` takes ten seconds to compile, and a program that
+// has a model includes it anyway.
 namespace torch {
 namespace detail {
 struct ModuleHolderIndicator;
@@ -35,37 +35,37 @@ class Module;
 //   writer.addGraph(net, std::make_tuple(image, mask));          // net.forward(image, mask)
 //   writer.addGraph(torch::jit::load("net.pt"), torch::ones({1, 3, 32, 32}));
 //
-// LibTorch's tracer traces an eager module: its forward() runs once, in the mode it is in (train()
-// or eval()), on copies of the input, and twice more to measure it. After that is as it was before:
-// buffers such as the running statistics of BatchNorm, gradients, train() flags, the random
-// generators of the devices that the model and its input are on, grad mode. What cannot be undone
-// is what forward() does elsewhere: parameters that it assigns to in place, generators and counters
-// of its own.
+// LibTorch's tracer traces an eager module. forward() runs once, in the module's current mode
+// (train() or eval()), on copies of the input, and twice more for measurement. Afterwards the
+// previous state is restored: buffers such as the running statistics of BatchNorm, gradients,
+// train() flags, grad mode, and the random generators of the devices of model and input. Other
+// effects of forward() remain: in-place assignments to parameters, generators and counters of its
+// own.
 //
 // Scopes are the module tree, each level "name[Type]". An operator belongs to the module whose
-// parameters it reads; one that reads none to the deepest scope that its neighbors share; a
-// STEPTAPE_ZONE in forward() is a scope of its name inside the deepest scope that everything in it
-// shares. Operators that repeat in a scope, as those of a loop do, are numbered, and TensorBoard
-// folds five or more into a series.
+// parameters it reads. An operator without parameters belongs to the deepest scope that its
+// neighbors share. A STEPTAPE_ZONE in forward() is a scope of its name inside the deepest scope
+// that all its operators share. Operators that repeat in a scope, as in a loop, are numbered, and
+// TensorBoard folds five or more into a series.
 //
-// Constants are attributes of the operator that reads them, as far as they are numbers, strings or
-// lists of such; of tensors only shape and type are kept.
+// Constants that are numbers, strings or lists of them are attributes of the operator that reads
+// them. Only shape and type of constant tensors are kept.
 //
 // Steptape records the operators of one forward pass instead if GraphOptions::trace is false, if
 // the tracer fails, or if LibTorch has no tracer. If it failed, Graph::description says why. The
 // recorded graph has the same nodes, names, scopes, edges, shapes and attributes, except:
 //
-//   - A write through a view, such as cache[0].copy_(x), has edges to what reads the whole tensor
-//     afterwards, and an operator that returns nothing to what reads the tensor that it wrote to.
+//   - A write through a view, such as cache[0].copy_(x), has edges to later readers of the whole
+//     tensor. An operator that returns nothing has edges to readers of the tensor that it wrote.
 //     The tracer loses both.
-//   - x.data() is x. To the tracer it is a constant.
-//   - A torch::autograd::Function that computes without operators is a node, with edges from those
-//     of its inputs that require gradients. The tracer loses them.
+//   - x.data() is x. The tracer makes it a constant.
+//   - A torch::autograd::Function that computes without operators is a node, with edges from its
+//     inputs that require gradients. The tracer loses them.
 //   - Casts that autocast inserts are not shown.
-//   - An operator has the name that forward() calls it by: "aten::concat", where the tracer writes
+//   - An operator has the name that forward() calls: "aten::concat", where the tracer writes
 //     "aten::cat".
 //
-// Neither way shows operators on whose results no output and no buffer depends.
+// Neither way shows operators whose results affect no output and no buffer.
 
 namespace steptape {
 namespace detail {
@@ -74,7 +74,7 @@ namespace detail {
 struct EagerModel {
   torch::nn::Module* module = nullptr;
   std::vector<NamedTensor> inputs;
-  /// forward() with other tensors in place of the inputs'.
+  /// Calls forward() with these tensors in place of the inputs' tensors.
   std::function<std::vector<NamedTensor>(const std::vector<at::Tensor>& inputs)> forward;
 };
 
@@ -92,7 +92,8 @@ template <typename Model, typename... Arguments>
 struct IsCallable<std::void_t<ForwardResult<Model, Arguments...>>, Model, Arguments...>
     : std::true_type {};
 
-/// What forward() is called with: the elements of a tuple where it takes those, else `input` whole.
+/// Returns the arguments of forward(): the elements of a tuple if it takes them, else `input`
+/// itself.
 template <typename Model, typename Input>
 auto argumentsFor(const Input& input) {
   return std::tuple<Input>(input);
@@ -106,7 +107,7 @@ auto argumentsFor(const std::tuple<Elements...>& input) {
   }
 }
 
-/// Whether `input` comes with the names of its own entries, or is an argument among others.
+/// Names the tensors of the arguments: a single argument keeps the names of its own entries.
 template <typename Arguments>
 std::vector<NamedTensor> namedInputs(const Arguments& arguments) {
   std::vector<NamedTensor> inputs;
@@ -119,8 +120,10 @@ std::vector<NamedTensor> namedInputs(const Arguments& arguments) {
   return inputs;
 }
 
-/// @param module What parameters and the tree are asked of.
-/// @param model  What has forward(): the module itself, or its holder.
+/// @param module  Provides parameters and the module tree.
+/// @param model   Provides forward(): the module itself, or its holder.
+/// @param input   The input of forward().
+/// @param options See GraphOptions.
 template <typename Model, typename Input>
 event::Graph graphOfEager(torch::nn::Module& module, Model& model, const Input& input,
                           const GraphOptions& options) {
@@ -141,8 +144,7 @@ event::Graph graphOfEager(torch::nn::Module& module, Model& model, const Input& 
   return graphOf(eager, options);
 }
 
-/// @tparam Value Always that: a parameter, because c10::IValue is incomplete until a call names
-///               one.
+/// @tparam Value Always c10::IValue. A template parameter, because c10::IValue is incomplete here.
 template <typename Value = c10::IValue, typename Input>
 std::vector<Value> scriptArguments(const Input& input) {
   if constexpr (std::is_same_v<Input, std::vector<Value>>) {
@@ -179,7 +181,7 @@ struct GraphTraits<std::shared_ptr<Model>,
   }
 };
 
-/// What TORCH_MODULE makes, torch::nn::Sequential included.
+/// A holder made by TORCH_MODULE, or torch::nn::Sequential.
 template <typename Holder>
 struct GraphTraits<
     Holder, std::enable_if_t<std::is_base_of_v<torch::detail::ModuleHolderIndicator, Holder>>> {
@@ -190,7 +192,7 @@ struct GraphTraits<
   }
 };
 
-/// A module whose type LibTorch has forgotten; it must return one tensor.
+/// A torch::nn::AnyModule, whose type is erased; forward() must return one tensor.
 template <typename Model>
 struct GraphTraits<Model, std::enable_if_t<std::is_same_v<Model, torch::nn::AnyModule>>> {
   template <typename Input>
@@ -199,10 +201,10 @@ struct GraphTraits<Model, std::enable_if_t<std::is_same_v<Model, torch::nn::AnyM
   }
 };
 
-/// A TorchScript module. Its graph is taken as it was compiled, with the modules' own scopes and
-/// control flow; one forward pass on copies of the input tells the shapes.
+/// A TorchScript module. The graph is the compiled one, with the modules' scopes and control flow;
+/// one forward pass on copies of the input determines the shapes.
 ///
-/// @param input As for an eager module; std::vector<c10::IValue> are the arguments of forward().
+/// The input is as for an eager module; std::vector<c10::IValue> are the arguments of forward().
 template <>
 struct GraphTraits<torch::jit::Module> {
   template <typename Input>

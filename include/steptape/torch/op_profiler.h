@@ -16,8 +16,7 @@ class Module;
 
 namespace steptape {
 
-/// What an OpProfiler records and where it writes: ProfilerOptions, and what only LibTorch's
-/// operators have.
+/// Options of OpProfiler: those of ProfilerOptions, and those for LibTorch's operators.
 struct OpProfilerOptions {
   // As in ProfilerOptions. Not a base class, so that designated initializers reach all fields.
   ProfilerSchedule schedule;
@@ -29,25 +28,25 @@ struct OpProfilerOptions {
   SummaryWriter* writer = nullptr;
   bool zones = true;
 
-  /// Whether to record operators and backward nodes. Otherwise only the scopes of
-  /// LibTorch's RECORD_USER_SCOPE are recorded, each of them, and operators cost nothing; `shapes`,
-  /// `deviceTimes` and `operatorSampling` then say nothing.
+  /// Records operators and backward nodes. false: records only LibTorch's RECORD_USER_SCOPE, all of
+  /// them, and operators cost nothing; `shapes`, `deviceTimes` and `operatorSampling` then have no
+  /// effect.
   bool operators = true;
-  /// Whether to record shapes and types of operators' inputs. The table by shape,
-  /// floating-point operations, bytes and modules rest on them.
+  /// Records shapes and types of operator inputs. Required for the table by shape, floating-point
+  /// operations, bytes and modules.
   bool shapes = false;
-  /// Whether to record what is allocated and freed on the thread that calls start()
-  /// and step(), and on autograd's and LibTorch's threads that work for it.
+  /// Records allocations and frees on the thread that calls start() and step(), and on threads of
+  /// autograd and LibTorch that work for it.
   bool memory = false;
-  /// Whether to time what operators do on devices such as GPUs, where there are
-  /// any: one event before and one behind each call with inputs on a device, calls inside of it
-  /// left out. Such spans are SpanKind::kDevice, on a row for each stream. They are read some steps
-  /// later, on another thread. Must be off while a CUDA graph is captured.
+  /// Times the work of operators on devices such as GPUs: one event before and one after each
+  /// outermost call with inputs on a device. The spans are of SpanKind::kDevice, one row per
+  /// stream. Another thread reads them some steps later. Must be false while a CUDA graph is
+  /// captured.
   bool deviceTimes = true;
   bool stacks = false;  ///< As in ProfilerOptions.
-  /// Of how many operators one is recorded, chosen at random: 1, 10, 100 or 1000.
-  /// Calls and total times are then estimates, and self times are the total ones, because what an
-  /// operator calls is mostly unknown.
+  /// Records one of this many operators, chosen at random: 1, 10, 100 or 1000. Calls and total
+  /// times are then estimates. Self times equal total times, because the calls inside an operator
+  /// are mostly unknown.
   int operatorSampling = 1;
 
   // As in ProfilerOptions.
@@ -60,7 +59,7 @@ struct OpProfilerOptions {
   std::function<void(const Status&)> onError = nullptr;
 };
 
-/// Times every operator of LibTorch, forward and backward, besides zones: a Profiler with a hook.
+/// Times every operator of LibTorch, forward and backward, in addition to zones.
 ///
 ///     steptape::OpProfilerOptions options;
 ///     options.schedule.wait = 1;
@@ -74,34 +73,36 @@ struct OpProfilerOptions {
 ///     }
 ///     profiler.writeTo(writer, steps);
 ///
-/// Sees every thread of the process: the training loop's, autograd's and any std::thread. Recorded
-/// are the scopes FUNCTION (kOperator), BACKWARD_FUNCTION (kBackward) and USER_SCOPE (kUserScope,
-/// LibTorch's RECORD_USER_SCOPE), or the latter alone; see OpProfilerOptions::operators. Their
-/// times are those of the CPU: an operator on another device counts its launch. What the device
-/// then does has rows of its own, of SpanKind::kDevice; see OpProfilerOptions::deviceTimes.
+/// Covers every thread of the process: the training loop's, autograd's and any std::thread. It
+/// records the scopes FUNCTION (kOperator), BACKWARD_FUNCTION (kBackward) and USER_SCOPE
+/// (kUserScope, LibTorch's RECORD_USER_SCOPE), or only the last; see OpProfilerOptions::operators.
+/// Times are CPU times: for an operator on another device, the time of its launch. Device work has
+/// rows of its own, of SpanKind::kDevice; see OpProfilerOptions::deviceTimes.
 ///
-/// Works next to LibTorch's own profiler. After `at::clearCallbacks()`, which removes the hook like
-/// all others, only zones are recorded.
+/// Works together with LibTorch's own profiler. `at::clearCallbacks()` removes the hook, like all
+/// others; then only zones are recorded.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    Off the schedule's steps: nothing, the hook is disabled and operators take LibTorch's
-///          path without observers. Recording: LibTorch's own cost of an observed operator, 60 to
-///          140 ns, and about 30 ns for the hook, two readings of the cycle counter included; no
-///          lock, allocation or system call but for a thread's and a name's first time, and one
-///          allocation for an asynchronous function. Inputs are looked at with
-///          OpProfilerOptions::shapes only.
-/// @source  ATen/record_function.h of LibTorch.
+/// @cost   In steps that are not recorded: nothing; the hook is disabled, and LibTorch runs
+///         operators without observers. In recorded steps: LibTorch's own cost of an observed
+///         operator, 60 to 140 ns, plus about 30 ns for the hook, including two readings of the
+///         cycle counter. No lock, allocation or system call, except for the first use of a thread
+///         or name, and one allocation per asynchronous function. Inputs are read only with
+///         OpProfilerOptions::shapes.
+/// @source ATen/record_function.h of LibTorch.
 class STEPTAPE_EXPORT OpProfiler : public Profiler {
  public:
-  /// Checks the options and start()s; see Profiler.
+  /// Checks the options and calls start(); see Profiler.
   explicit OpProfiler(const OpProfilerOptions& options = {});
   ~OpProfiler();
 
-  /// Lets operators be counted for the module of `model` whose parameters or buffers they read,
-  /// such as "features.0"; with OpProfilerOptions::shapes. What an operator calls, and its backward
-  /// node, count with it. Call it again when parameters have been replaced, as Module::to() may do.
+  /// Attributes operators to the module of `model` whose parameters or buffers they read, such as
+  /// "features.0". Needs OpProfilerOptions::shapes. Operators called inside, and backward nodes,
+  /// are attributed with them. Call it again after parameters were replaced, for example by
+  /// Module::to().
   ///
-  /// @param name In front of the modules' paths; may be empty.
+  /// @param model The model.
+  /// @param name  Prefix of the modules' paths; may be empty.
   /// @threads Thread-safe.
   void watch(const torch::nn::Module& model, const std::string& name = "");
 };

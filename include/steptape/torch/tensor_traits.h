@@ -16,33 +16,37 @@ namespace steptape {
 ///     writer.addHistogram("fc1/weight", model->fc1->weight, step);
 ///     writer.addImage("sample", batch[0], step);
 ///
-/// Autograd is left out of it: a tensor that requires a gradient is viewed like any other.
+/// Autograd is not involved: a tensor that requires a gradient is viewed like any other.
 template <>
 struct STEPTAPE_EXPORT TensorTraits<at::Tensor> {
-  /// @return a view that keeps the tensor's memory alive, strides and element type as they are.
-  /// @throws Error(kInvalidArgument) if the tensor is undefined, or its element type is none of
-  ///         DType's, such as complex64; the message names it.
-  /// @threads Thread-safe, as long as nobody writes to the tensor.
-  /// @cost    None that depends on the size for a strided tensor in main memory: no copy. Of a
-  ///          strided tensor on another device a copy to page-locked memory is queued behind the
-  ///          work that this thread has queued there, and the view is in flight: the background
-  ///          thread waits for it, the caller does not. A sparse, quantized, mkldnn or lazily
-  ///          negated tensor is made dense first, in a copy, and waited for.
+  /// Returns a view that keeps the tensor's memory alive, with the tensor's strides and element
+  /// type.
+  ///
+  /// @throws Error(kInvalidArgument) if the tensor is undefined, or DType has no such element type,
+  ///         such as complex64; the message names it.
+  /// @threads Thread-safe while no thread writes to the tensor.
+  /// @cost   Independent of the size for a strided tensor in main memory: no copy. For a strided
+  ///         tensor on another device, a copy to page-locked memory is queued after the work that
+  ///         this thread has queued there, and the view is in flight: the background thread waits
+  ///         for the copy, the caller does not. A sparse, quantized, mkldnn or lazily negated
+  ///         tensor is first made dense in a copy, and the caller waits for it.
   static TensorView view(const at::Tensor& tensor);
 };
 
 /// Lets addScalar() and StepBatch::add() take a tensor of one element, such as a loss.
 template <>
 struct STEPTAPE_EXPORT ScalarTraits<at::Tensor> {
-  /// @throws Error(kInvalidArgument) naming the shape if the tensor has not exactly one element,
-  ///         or the element type if it is complex.
-  /// @threads Thread-safe, as long as nobody writes to the tensor.
-  /// @cost    On another device than the CPU this waits for the work queued there.
+  /// Returns the value of the only element.
+  ///
+  /// @throws Error(kInvalidArgument) naming the shape if the tensor does not have exactly one
+  ///         element, or the element type if it is complex.
+  /// @threads Thread-safe while no thread writes to the tensor.
+  /// @cost   On a device other than the CPU, waits for the work queued there.
   static double value(const at::Tensor& tensor);
 
-  /// The value on its way from a device; nothing for a tensor in main memory.
+  /// Returns the value in flight from a device; nothing for a tensor in main memory.
   ///
-  /// @throws As value(); also Error(kInvalidArgument) for an element type that is none of DType's.
+  /// @throws Error as for value(); also Error(kInvalidArgument) if DType has no such element type.
   /// @cost   Queues one copy of one element; see TensorTraits<at::Tensor>::view().
   static std::optional<TensorView> inFlight(const at::Tensor& tensor);
 };

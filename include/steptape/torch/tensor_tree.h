@@ -16,8 +16,8 @@
 
 #include <ATen/core/TensorBody.h>
 
-// Declared, not included: a program that has such values has included what defines them, and the
-// others save a second for each file that they compile.
+// Declared, not included: a program with such values includes their definitions anyway, and other
+// programs save a second per compiled file.
 namespace c10 {
 struct IValue;
 template <class T>
@@ -28,13 +28,13 @@ class Dict;
 
 namespace steptape {
 
-/// A tensor and where it was found: "0.mask" is the entry "mask" of the first argument.
+/// A tensor and its position: "0.mask" is the entry "mask" of the first argument.
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;
 };
 
-/// Hands out tensors one after the other.
+/// Returns tensors one after the other.
 class TensorCursor {
  public:
   explicit TensorCursor(const std::vector<at::Tensor>& tensors) : tensors_(&tensors) {}
@@ -45,12 +45,11 @@ class TensorCursor {
   std::size_t position_ = 0;
 };
 
-/// Finds the tensors in what a model takes or returns, and puts others in their place.
+/// Finds the tensors in the input or output of a model, and replaces them.
 ///
-/// Known are tensors and c10::IValue, std::vector, std::array, std::pair, std::tuple,
-/// std::optional, std::map, std::unordered_map, c10::List and c10::Dict of what is known, nested at
-/// will. Any other type counts as one without tensors; specialize for a struct of your own that has
-/// some:
+/// Supported are tensors, c10::IValue, std::vector, std::array, std::pair, std::tuple,
+/// std::optional, std::map, std::unordered_map, c10::List and c10::Dict, nested to any depth. Any
+/// other type counts as one without tensors. Specialize this for your own struct with tensors:
 ///
 ///     template <>
 ///     struct steptape::TensorTree<Batch> {
@@ -63,15 +62,15 @@ class TensorCursor {
 ///       }
 ///     };
 ///
-/// `collect` appends each tensor with its name; `rebuilt` returns a copy of the value with the
-/// cursor's tensors, which come in the same order. Undefined tensors are left out by both.
+/// `collect` appends each tensor with its name. `rebuilt` returns a copy of the value with the
+/// cursor's tensors, in the same order. Both skip undefined tensors.
 template <typename T, typename = void>
 struct TensorTree {
   static void collect(const T&, const std::string&, std::vector<NamedTensor>*) {}
   static T rebuilt(const T& value, TensorCursor&) { return value; }
 };
 
-/// The name of `child` in what is named `name`.
+/// Returns the path of `child` inside `name`.
 inline std::string treePath(const std::string& name, const std::string& child) {
   return name.empty() ? child : name + "." + child;
 }
@@ -98,7 +97,7 @@ struct STEPTAPE_EXPORT TensorTree<c10::IValue> {
 
 namespace detail {
 
-/// A key as a part of a name.
+/// Returns a key as part of a path.
 inline std::string keyName(const std::string& key) {
   return key;
 }
@@ -107,7 +106,7 @@ std::string keyName(Key key) {
   return std::to_string(key);
 }
 
-/// Containers that are a sequence of one type and can be appended to.
+/// Sequences of one type whose elements can be indexed.
 template <typename Sequence>
 struct SequenceTree {
   using Element = typename Sequence::value_type;
@@ -127,7 +126,7 @@ struct SequenceTree {
   }
 };
 
-/// Dictionaries, by ascending key: the order of an unordered one may differ between its copies.
+/// Dictionaries, in ascending order of keys: unordered ones may iterate differently in a copy.
 template <typename Map>
 struct MapTree {
   using Element = typename Map::mapped_type;
@@ -165,7 +164,7 @@ void collectElements(const Tuple& tuple, const std::string& name, std::vector<Na
 }
 template <typename Tuple, std::size_t... kIndex>
 auto rebuiltElements(const Tuple& tuple, TensorCursor& tensors, std::index_sequence<kIndex...>) {
-  // Braces: the elements are taken from the cursor from left to right.
+  // Braces: the elements must take tensors from the cursor from left to right.
   return std::tuple<std::decay_t<std::tuple_element_t<kIndex, Tuple>>...>{
       TensorTree<std::decay_t<std::tuple_element_t<kIndex, Tuple>>>::rebuilt(
           std::get<kIndex>(tuple), tensors)...};

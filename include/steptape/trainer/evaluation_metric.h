@@ -10,19 +10,19 @@
 
 namespace steptape {
 
-/// What a metric found in one batch. Over batches and ranks both are added up, and the metric is
-/// sum / count: a mean that is weighted by what each batch and each rank had.
+/// Result of a metric for one batch. Sums and counts of all batches and ranks are added; the metric
+/// is sum / count, a mean weighted by the counts.
 struct MetricSum {
   double sum = 0;
-  double count = 0;  ///< Such as the number of samples; 0 or more.
+  double count = 0;  ///< Such as the number of samples; at least 0.
 };
 
-/// Something by which a Trainer judges the model, besides the loss.
+/// A metric by which a Trainer evaluates the model, in addition to the loss.
 ///
 ///     options.metrics = {steptape::accuracyMetric()};           // of a classifier
 ///     options.metrics = {steptape::meanAbsoluteErrorMetric()};  // of a regression
 ///
-///     steptape::EvaluationMetric error;  // one's own
+///     steptape::EvaluationMetric error;  // a metric of your own
 ///     error.name = "squared_error";
 ///     error.higherIsBetter = false;
 ///     error.function = [](const at::Tensor& output, const at::Tensor& targets) {
@@ -32,22 +32,22 @@ struct MetricSum {
 ///     };
 ///     options.metrics.push_back(error);
 struct EvaluationMetric {
-  /// Logged as `<name>/test`. Not "loss", which is there anyway.
+  /// Logged as `<name>/test`. Must not be "loss", which is always logged.
   std::string name;
-  /// Called for each batch, without gradients, with what the model made of it and what was wanted.
+  /// Called for each batch, without gradients, with the model's output and the batch's targets.
   std::function<MetricSum(const at::Tensor& output, const at::Tensor& targets)> function;
   bool higherIsBetter = true;
 };
 
-/// "accuracy": the fraction of samples whose largest output is that of their class.
+/// Returns "accuracy": the fraction of samples whose largest output is at the index of their class.
 ///
-/// @shape `output`: (n, classes). `targets`: (n), the numbers of the classes.
+/// @shape  `output`: (n, classes). `targets`: (n), the class numbers.
 STEPTAPE_EXPORT EvaluationMetric accuracyMetric();
 
-/// "mean_absolute_error": how far the output is from the targets, element by element.
+/// Returns "mean_absolute_error": the mean of |output - target| over all elements.
 ///
-/// @shape `output` and `targets`: the same. Otherwise fit() throws Error(kInvalidArgument), since
-///        (n, 1) and (n) would be compared each with each.
+/// @shape  `output` and `targets` have the same shape. Otherwise fit() throws
+///         Error(kInvalidArgument), since (n, 1) and (n) would broadcast to (n, n).
 STEPTAPE_EXPORT EvaluationMetric meanAbsoluteErrorMetric();
 
 }  // namespace steptape

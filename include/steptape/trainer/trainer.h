@@ -22,7 +22,7 @@ class Optimizer;
 
 namespace steptape {
 
-/// Trains a LibTorch model on all ranks of a job, and logs what all ranks saw.
+/// Trains a LibTorch model on all ranks of a job, and logs metrics over all ranks.
 ///
 ///     Net model;                                               // any module with forward(Tensor)
 ///     torch::optim::SGD optimizer(model->parameters(), 0.01);
@@ -36,29 +36,30 @@ namespace steptape {
 ///     each step    next() -> forward -> loss -> backward -> GradientSync::step() -> log
 ///     each epoch   evaluation on all ranks -> histograms -> checkpoint
 ///
-/// What is logged, at the number of steps done: `loss/train` and `learning_rate` every step, and
-/// `gradient_norm` where gradients are clipped; `loss/test` and `<metric>/test` over all ranks'
-/// samples behind each evaluation; `epoch_seconds`, `samples_per_second`, and histograms under
-/// `parameters/` and `gradients/` every epoch; `straggler/...` every few steps; and the text
-/// `configuration`.
+/// Points are logged at the number of steps done. Every step: `loss/train`, `learning_rate`, and
+/// `gradient_norm` if gradients are clipped. After each evaluation, over all ranks' samples:
+/// `loss/test` and `<metric>/test`. Every epoch: `epoch_seconds`, `samples_per_second`, and
+/// histograms under `parameters/` and `gradients/`. Every few steps: `straggler/...`. Once: the
+/// text `configuration`.
 ///
-/// A run can be stopped at any step, by a signal, a time limit or a callback, on whichever rank
-/// they come: all ranks end behind the same step. A run that resumes from the checkpoint then
-/// written makes the steps that the first one would have made, to the last bit on the same number
-/// of ranks.
+/// A signal, a time limit or a callback on any rank can stop the run at any step; all ranks end
+/// after the same step. A run that resumes from the checkpoint written then makes the same steps as
+/// an uninterrupted run, bit-identically with the same number of ranks.
 ///
-/// Lifetimes follow from the types. The trainer keeps alive what it takes as a std::shared_ptr or a
-/// ModuleHolder, which is one: model, communicator, callbacks. It copies functions and options.
-/// What it takes by reference must outlive it: optimizer, writer; loaders must outlive fit().
+/// The trainer shares ownership of arguments passed as std::shared_ptr or ModuleHolder (model,
+/// communicator, callbacks), and copies functions and options. Arguments passed by reference must
+/// outlive it (optimizer, writer); loaders must outlive fit().
 ///
-/// @threads Not thread-safe: one thread at a time, the communicator's.
+/// @threads Not thread-safe: only the communicator's thread, one at a time.
 class STEPTAPE_EXPORT Trainer {
  public:
   /// @param model     A torch::nn::ModuleHolder or std::shared_ptr whose forward() takes and
-  ///                  returns one tensor. Kept alive.
+  ///         returns one tensor. The trainer shares its ownership.
   /// @param optimizer Made from the model's parameters. Must outlive the trainer.
+  /// @param world     All ranks of the job.
   /// @param writer    Must outlive the trainer.
-  /// @throws Error(kInvalidArgument) for options of the learning rate that do not go together.
+  /// @param options   See TrainerOptions.
+  /// @throws Error(kInvalidArgument) if the options of the learning rate cannot be combined.
   template <typename Model>
   Trainer(Model model, torch::optim::Optimizer& optimizer, std::shared_ptr<Communicator> world,
           DistributedWriter& writer, TrainerOptions options = {})
@@ -67,7 +68,7 @@ class STEPTAPE_EXPORT Trainer {
             [model](const at::Tensor& input) mutable { return model->forward(input); }, optimizer,
             std::move(world), writer, std::move(options)) {}
 
-  /// As above, for a model whose forward pass is more than one call.
+  /// Like the constructor above, for a model whose forward pass is more than one call.
   Trainer(std::shared_ptr<torch::nn::Module> module,
           std::function<at::Tensor(const at::Tensor&)> forward, torch::optim::Optimizer& optimizer,
           std::shared_ptr<Communicator> world, DistributedWriter& writer,
@@ -76,39 +77,39 @@ class STEPTAPE_EXPORT Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// Calls `callback` in fit(). The ranks may have different callbacks.
+  /// Registers `callback` for fit(). The ranks may have different callbacks.
   void add(std::shared_ptr<TrainerCallback> callback);
-  /// Calls `function` at one point of fit(), as a TrainerCallback with that method alone.
+  /// Registers `function` for one point of fit(), like a TrainerCallback with only that method.
   ///
   ///     trainer.on(steptape::TrainerEvent::kAfterEvaluation, [](auto& context) {
   ///       if (context.metric("accuracy") > 0.99) { context.stop(); }
   ///     });
   void on(TrainerEvent event, std::function<void(TrainingContext&)> function);
 
-  /// Trains for TrainerOptions::epochs, or goes on with a resumed run, and evaluates as the options
-  /// say and after the last step. Each call begins a run of its own, with the model as it is.
+  /// Trains for TrainerOptions::epochs, or continues a resumed run. Evaluates as the options say
+  /// and after the last step. Each call is a run of its own that starts with the current model.
   ///
-  /// Begins with the root's parameters on every rank, and proves at the end that all ranks hold the
-  /// same parameters still.
+  /// Copies the root's parameters to every rank at the start, and checks at the end that all ranks
+  /// hold the same parameters.
   ///
   /// Collective: every rank calls it. An exception of the model, the loss, a metric or a loader
-  /// ends that rank alone, and the others once they have waited for Communicator::timeout() or the
-  /// launcher ends them.
+  /// ends only that rank; the others end after Communicator::timeout(), or when the launcher ends
+  /// them.
   ///
   ///     trainer.fit(train, test);  // ImageLoader, DatasetLoader, your own BatchLoader
   ///     trainer.fit(*torch::data::make_data_loader(...), test);  // see steptape/data/torch_data.h
   ///
-  /// @param train Equally many batches on every rank, unless TrainerOptions::unevenBatches.
+  /// @param train Equally many batches on every rank, unless TrainerOptions::unevenBatches is set.
   /// @param test  Every sample on exactly one rank: DistributedSamplerOptions::evenShares = false.
+  /// @return the same on every rank, except the times.
   /// @throws Error(kRankMismatch) on every rank if the ranks differ in model, optimizer, options,
-  ///         number of batches or their seed, or, at the end, in parameters. The ranks
-  ///         compare BatchLoader::batches() before the first step; if that is unknown, they find a
-  ///         difference at the first step for which only some ranks have data;
-  ///         Error(kFailedPrecondition) on every rank if a callback threw on one;
-  ///         Error(kInvalidArgument) if options do not go together, or a checkpoint to resume was
-  ///         made with another BatchLoader::seed() or, in the middle of an epoch and with a
-  ///         BatchLoader that has no resumeEpoch(), on another number of ranks; otherwise as
-  ///         CheckpointStore.
+  ///         number of batches, seed or, at the end, parameters. The ranks compare
+  ///         BatchLoader::batches() before the first step; if the number is unknown, they detect a
+  ///         difference at the first step for which only some ranks have data.
+  ///         Error(kFailedPrecondition) on every rank if a callback threw on one rank.
+  ///         Error(kInvalidArgument) if options cannot be combined, or if the checkpoint to resume
+  ///         has another BatchLoader::seed() or, in the middle of an epoch and with a BatchLoader
+  ///         without resumeEpoch(), another number of ranks. Otherwise as CheckpointStore.
   TrainingResult fit(BatchLoaderRef train, BatchLoaderRef test);
 
  private:

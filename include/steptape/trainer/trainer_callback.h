@@ -20,7 +20,7 @@ class Optimizer;
 
 namespace steptape {
 
-/// Where a training run stands when a callback is called.
+/// The state of a training run when a callback is called.
 ///
 /// @threads Not thread-safe: one thread at a time.
 struct STEPTAPE_EXPORT TrainingContext {
@@ -35,42 +35,44 @@ struct STEPTAPE_EXPORT TrainingContext {
 
   std::int64_t epoch = 0;         ///< Counted from 0.
   std::int64_t step = 0;          ///< Steps done since the start of the run.
-  std::int64_t batchInEpoch = 0;  ///< Batches done of this epoch.
-  /// On the rank that has most; 0 in the first epoch if a BatchLoader does not know, later as in
-  /// the epoch before.
+  std::int64_t batchInEpoch = 0;  ///< Batches of this epoch done.
+  /// The largest number of batches of any rank. If a BatchLoader does not know its number: 0 in the
+  /// first epoch, then the number of the previous epoch.
   std::int64_t batchesPerEpoch = 0;
   double learningRate = 0;  ///< Of the first parameter group.
-  /// This rank's, of the latest step; NaN before the first.
+  /// This rank's loss in the latest step; NaN before the first step.
   double loss = std::numeric_limits<double>::quiet_NaN();
-  /// What beforeBatch() may change; null outside of beforeBatch() and afterBatch().
+  /// The batch, which beforeBatch() may change; null outside beforeBatch() and afterBatch().
   Batch* batch = nullptr;
-  /// Of the latest evaluation, over all ranks; empty before the first.
+  /// Results of the latest evaluation, over all ranks; empty before the first.
   std::vector<MetricValue> metrics;
 
-  /// The value of `name` in `metrics`. @throws Error(kInvalidArgument) if there is none.
+  /// Returns the value of `name` in `metrics`.
+  ///
+  /// @throws Error(kInvalidArgument) if there is none.
   double metric(std::string_view name) const;
 
-  /// Ends the run on all ranks, at the same step, also if one rank alone calls it. From
-  /// beforeBatch() it ends behind that step, from afterBatch() at the latest behind the next; from
-  /// all others before a further step is made.
+  /// Ends the run on all ranks after the same step; a call on one rank is enough. From
+  /// beforeBatch(): after the current step. From afterBatch(): after the next step at the latest.
+  /// From other callbacks: before the next step.
   void stop() { stopRequested = true; }
   bool stopRequested = false;
 };
 
-/// What a program wants to do at certain points of Trainer::fit(); derive and override.
+/// Runs user code at certain points of Trainer::fit(); derive from it and override.
 ///
 ///     before/afterFit          once
-///     before/afterEpoch        around the steps of an epoch and the evaluation behind them
-///     before/afterBatch        around forward, backward and, with a step's last batch, the step
+///     before/afterEpoch        around the steps of an epoch and the evaluation after them
+///     before/afterBatch        around forward, backward and, in a step's last batch, the step
 ///     before/afterEvaluation   around each pass over the test data
 ///
-/// Callbacks run in the order in which they were added, on each rank that has added them. They may
-/// use collectives if all ranks have them and none throws before.
+/// Callbacks run in the order in which they were added, on each rank that added them. They may use
+/// collectives if all ranks have them and none throws before.
 ///
 /// A callback that throws ends fit() on every rank with the same Error(kFailedPrecondition), which
-/// names rank, callback and message. Callbacks of a batch are asked for that when the gradients
-/// are exchanged, so that the others make one step more at most; no callback is called any more.
-/// On a single rank the exception itself goes on, at the same point.
+/// names rank, callback and message. Errors of batch callbacks are exchanged with the gradients, so
+/// the other ranks make at most one more step; no further callback is called. On a single rank the
+/// original exception propagates immediately.
 class STEPTAPE_EXPORT TrainerCallback {
  public:
   TrainerCallback() = default;
@@ -88,7 +90,7 @@ class STEPTAPE_EXPORT TrainerCallback {
   virtual void afterEvaluation(TrainingContext& context);
 };
 
-/// A point of Trainer::fit(), for Trainer::on(); see TrainerCallback.
+/// Selects a point of Trainer::fit() for Trainer::on(); see TrainerCallback.
 enum class TrainerEvent {
   kBeforeFit,
   kAfterFit,
@@ -100,7 +102,7 @@ enum class TrainerEvent {
   kAfterEvaluation,
 };
 
-/// Such as "afterBatch".
+/// Returns the name of the event, such as "afterBatch".
 STEPTAPE_EXPORT const char* trainerEventName(TrainerEvent event);
 
 }  // namespace steptape

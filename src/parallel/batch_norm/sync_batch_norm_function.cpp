@@ -100,7 +100,7 @@ BatchStatistics statisticsOfAllRanks(const at::Tensor& input, Communicator& worl
   if (all.count < 2) {
     throw Error(ErrorCode::kInvalidArgument,
                 "SyncBatchNorm got " + std::to_string(static_cast<std::int64_t>(all.count)) +
-                    " values per channel on all ranks together, wanted at least 2 in training");
+                    " values per channel on all ranks together; expected at least 2 in training");
   }
   const at::Tensor mean = at::empty({input.size(1)}, at::kDouble);
   const at::Tensor variance = at::empty({input.size(1)}, at::kDouble);

@@ -53,7 +53,7 @@ class GradientExchange {
   virtual void distribute() = 0;
 
   /// Whether update() makes the steps of `optimizer`; otherwise every rank does. Once it does, it
-  /// goes on with that. Collective the first time with an optimizer; after layOut().
+  /// continues with that. Collective the first time with an optimizer; after layOut().
   ///
   /// @throws Error(kInvalidArgument) if update() makes the steps of another optimizer.
   virtual bool takesOver(torch::optim::Optimizer& /*optimizer*/) { return false; }

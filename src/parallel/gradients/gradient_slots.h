@@ -27,7 +27,7 @@ struct GradientSlot {
 
 GradientState gradientStateOf(const GradientSlot& slot);
 
-/// All parameters of one element type, one behind the other, each at the start of a cache line.
+/// All parameters of one element type, one after the other, each at the start of a cache line.
 struct FlatArray {
   at::ScalarType type;
   std::int64_t elements = 0;

@@ -32,7 +32,7 @@ void checkParameter(const std::string& name, const at::Tensor& parameter) {
   if (!detail::averagedType(parameter.scalar_type())) {
     throw Error(ErrorCode::kInvalidArgument,
                 "GradientSync cannot average the gradient of " + name + ", which is " +
-                    at::toString(parameter.scalar_type()) + "; wanted " + detail::kAveragedTypes);
+                    at::toString(parameter.scalar_type()) + "; expected " + detail::kAveragedTypes);
   }
 }
 

@@ -20,7 +20,7 @@ DType wireTypeOf(at::ScalarType type) {
   if (!wire) {
     throw Error(ErrorCode::kInvalidArgument, std::string("gradients of type ") +
                                                  at::toString(type) +
-                                                 " cannot be added up; wanted " + kAveragedTypes);
+                                                 " cannot be added up; expected " + kAveragedTypes);
   }
   return *wire;
 }

@@ -21,7 +21,7 @@ class BucketChain : public CollectiveChain {
   explicit BucketChain(const GradientBucket& bucket) : bucket_(bucket) {}
 
   std::optional<ChainLink> advance() final {
-    // On another thread than the gradients': behind what that one has queued.
+    // On another thread than the gradients': after the work that the other has queued.
     c10::OptionalStreamGuard guard;
     if (bucket_.stream) {
       guard.reset_stream(*bucket_.stream);

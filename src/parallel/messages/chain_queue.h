@@ -12,10 +12,10 @@ namespace steptape::detail {
 /// A collective that a chain has started.
 struct ChainLink {
   CollectiveHandle handle;
-  bool isLast;  ///< No other comes behind it, so that another chain may start.
+  bool isLast;  ///< No other link follows, so another chain may start.
 };
 
-/// Collectives one behind the other with work between them, such as: compress, allreduce,
+/// Collectives one after the other with work between them, such as: compress, allreduce,
 /// decompress. Each rank has the same chain, and starts its collectives in the same order.
 ///
 /// Not thread-safe: one thread at a time, the communicator's.
@@ -48,7 +48,7 @@ class ChainQueue {
 
   /// Goes on as far as that takes no waiting.
   void poll() noexcept;
-  /// Waits for one collective, and goes on with its chain.
+  /// Waits for one collective, and continues its chain.
   void waitForOne() noexcept;
   /// Waits for all. @throws what a collective threw, now or before.
   void finish();

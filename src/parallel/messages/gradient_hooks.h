@@ -10,7 +10,7 @@
 
 namespace steptape::detail {
 
-/// Tells as backward() goes on which gradients are ready.
+/// Reports during backward() which gradients are ready.
 ///
 /// Not thread-safe: made and destroyed on one thread, not while backward() runs. The listener is
 /// called on the threads of backward(), one call at a time.

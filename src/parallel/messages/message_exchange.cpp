@@ -80,8 +80,8 @@ std::string textOf(const GradientSyncOptions& options) {
   throw Error(
       ErrorCode::kFailedPrecondition,
       "the gradient of " + slot.name +
-          " changed after it had been sent: backward() ran twice before synchronize() or "
-          "step(). All passes but the last belong under noSync(), or want accumulationSteps");
+          " changed after it was sent: got two backward() passes before synchronize() or "
+          "step(); expected one. Use noSync() or accumulationSteps for all passes but the last");
 }
 
 class MessageExchange final : public GradientExchange {
@@ -100,7 +100,7 @@ class MessageExchange final : public GradientExchange {
         options_.compression == Compression::kPowerSgd) {
       throw Error(
           ErrorCode::kInvalidArgument,
-          "GradientSync got Adasum with PowerSGD, which adds up what Adasum must not; wanted "
+          "GradientSync got Adasum with PowerSGD, which adds up what Adasum must not; expected "
           "another compression, or the average");
     }
     if (options_.overlap) {
@@ -221,7 +221,7 @@ class MessageExchange final : public GradientExchange {
   }
 
   /// The root's order for all ranks: that in which hooks came first, and last the slots for which
-  /// none came, since buckets start one behind the other. Collective.
+  /// none came, since buckets start one after the other. Collective.
   std::vector<std::size_t> orderOf(const std::vector<std::size_t>& dense) {
     std::vector<std::size_t> order = readyOrder_;
     order.insert(order.end(), dense.rbegin(), dense.rend());

@@ -27,7 +27,7 @@ bool orthogonalize(T* matrix, std::int64_t rows, std::int64_t columns);
 ///
 /// Numbers of 16 bits travel as float32, since the thin matrices hold their squares.
 ///
-/// A step whose gradients are not finite leaves nothing behind: errors and thin matrices start
+/// A step whose gradients are not finite has no effect: errors and thin matrices start
 /// anew.
 ///
 /// @source Vogels et al., arXiv:1905.13727, algorithms 1 and 2.

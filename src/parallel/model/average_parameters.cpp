@@ -69,7 +69,7 @@ void checkCanBeAveraged(const torch::OrderedDict<std::string, at::Tensor>& param
       throw Error(ErrorCode::kInvalidArgument, "cannot average the parameter " + item.key() +
                                                    " of type " +
                                                    at::toString(item.value().scalar_type()) +
-                                                   ", wanted " + detail::kAveragedTypes);
+                                                   "; expected " + detail::kAveragedTypes);
     }
   }
 }

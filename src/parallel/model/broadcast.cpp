@@ -65,7 +65,7 @@ void checkParametersAreEqual(const torch::nn::Module& module, Communicator& worl
   if (!differing.empty()) {
     throw Error(ErrorCode::kRankMismatch,
                 "the parameters differ between ranks: got the checksums of " + differing +
-                    ", wanted that of rank 0, " + checksums.front());
+                    "; expected that of rank 0, " + checksums.front());
   }
 }
 

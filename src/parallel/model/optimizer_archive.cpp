@@ -49,7 +49,7 @@ void defineScratchSpace(const torch::optim::Optimizer& optimizer) {
   }
 }
 
-/// By name: LibTorch tells the names of options only to an archive. Options of a class that cannot
+/// By name: LibTorch writes the names of options only to an archive. Options of a class that cannot
 /// be saved are left out.
 void addOptions(const torch::optim::OptimizerOptions& options, const std::string& group,
                 TensorSchema& schema) {

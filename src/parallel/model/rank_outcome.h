@@ -26,7 +26,7 @@ std::string failureOf(Function&& function) {
   }
 }
 
-/// Makes one rank's failure that of all, so that nobody goes on alone. Collective.
+/// Makes one rank's failure that of all, so that no rank continues alone. Collective.
 ///
 /// @param failure What went wrong on this rank; empty if nothing did.
 /// @throws Error(code), the same on every rank, with the failure of the lowest rank that has one.

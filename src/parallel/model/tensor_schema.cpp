@@ -46,7 +46,7 @@ std::string firstDifference(const std::string& got, const std::string& wanted) {
       lineWanted = "nothing";
     }
   } while (lineGot == lineWanted);
-  return "got " + lineGot + ", wanted " + lineWanted;
+  return "got " + lineGot + "; expected " + lineWanted;
 }
 
 }  // namespace steptape::detail

@@ -35,7 +35,7 @@ class STEPTAPE_EXPORT TensorSchema {
   std::string text_;
 };
 
-/// The first line in which the texts of two schemas differ: "got ..., wanted ..."; a schema that
+/// The first line in which the texts of two schemas differ: "got ...; expected ..."; a schema that
 /// has no such line has "nothing" there. REQUIRES: they differ.
 STEPTAPE_EXPORT std::string firstDifference(const std::string& got, const std::string& wanted);
 

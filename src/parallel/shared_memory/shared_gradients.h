@@ -34,9 +34,9 @@ constexpr std::size_t roundUp(std::size_t bytes, std::size_t unit) {
 ///     rank 0's array  [ part 0 | part 1 ]        part 0 is added up by rank 0,
 ///     rank 1's array  [ part 0 | part 1 ]        part 1 by rank 1
 ///
-/// Where there are several nodes, the parts' sums go to the array of the node's first rank, and the
-/// first ranks of all nodes add these up by an allreduce, in 16 bits if told. What travels so is
-/// divided by the number of ranks, which keeps it in the range of the gradients.
+/// With several nodes, the parts' sums go to the array of the node's first rank, and an allreduce,
+/// in 16 bits if requested, adds the sums of the first ranks of all nodes. The sums are divided by
+/// the number of ranks before the allreduce, which keeps them in the range of the gradients.
 ///
 /// An exchange is: gather(), then any of the calls up to finish(), the same on every rank. Between
 /// finish() and the next gather() each rank may write to its own array.
@@ -76,7 +76,7 @@ class SharedGradients {
   };
   Range part(std::size_t array) const;
 
-  /// Waits until all ranks of the node have come here. What they wrote before is then seen.
+  /// Waits until all ranks of the node have arrived. What they wrote before is then seen.
   void meet(const char* what);
   void finish() { meet("the update of the gradients"); }
 
@@ -87,7 +87,7 @@ class SharedGradients {
   double waitSeconds() const { return static_cast<double>(waitNanos_) * 1e-9; }
 
  private:
-  /// What a rank tells the others beside its gradients.
+  /// What a rank sends to the others besides its gradients.
   struct alignas(64) Notice {
     double sumOfSquares;
     std::uint32_t request;

@@ -67,7 +67,7 @@ bool usesAmsgrad(const torch::optim::OptimizerOptions& options) {
   return adamw != nullptr && adamw->amsgrad();
 }
 
-/// Gives `tensor` the memory of `other`; whoever holds the tensor sees it.
+/// Gives `tensor` the memory of `other`; all holders of the tensor see it.
 void setMemory(const at::Tensor& tensor, const at::Tensor& other) {
   at::Tensor(tensor).set_data(other);
 }
