@@ -3,22 +3,18 @@
 //     document_runs DIRECTORY
 //
 // Writes the log directories on which screens_test.py runs the commands of the documents. Times,
-// hosts and processes are constants, and values come from whole numbers by single divisions, so
-// that every machine writes the same bytes.
+// hosts and processes are constants. Values come from whole numbers by single divisions, or have
+// more digits than a screen shows, so that screens are the same on every machine.
 #include <cmath>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <sys/stat.h>
-#include <vector>
-
-#include "steptape/steptape.h"
-#include "steptape/testing/fake_clock.h"
+#include <utility>
 
 #include "docs/document_traces.h"
 #include "event/event_codec.h"
@@ -136,19 +132,17 @@ void writeDemo(const fs::path& run) {
   writeFile(run / "events.out.tfevents.1700000000.node7.4242.0", log.take());
 }
 
-/// What the ten lines of README.md write, at one moment.
+/// The curves of the ten lines of README.md, a step in one event, as the writer joins them unless
+/// its thread comes in between.
 void writeQuickstart(const fs::path& run) {
-  WriterOptions options;
-  options.clock = std::make_shared<testing::FakeClock>(kBegin);
-  SummaryWriter writer(run.string(), options);
-  for (int step = 0; step < 1000; ++step) {
-    writer.addScalar("loss", std::exp(-step / 200.0), step);
-    writer.addScalar("accuracy", 1 - std::exp(-step / 300.0), step);
+  EventLog log;
+  for (std::int64_t step = 0; step < 1000; ++step) {
+    const auto x = static_cast<double>(step);
+    log.add(kBegin, step,
+            event::Summary{{{"loss", static_cast<float>(std::exp(-x / 200)), {}},
+                            {"accuracy", static_cast<float>(1 - std::exp(-x / 300)), {}}}});
   }
-  writer.close().throwIfError();
-  for (const fs::directory_entry& file : fs::directory_iterator(run)) {
-    fs::rename(file.path(), run / "events.out.tfevents.1795289521.node7.4239.00000");
-  }
+  writeFile(run / "events.out.tfevents.1795289521.node7.4239.00000", log.take());
 }
 
 /// An intact file with values that the fast data server leaves out.

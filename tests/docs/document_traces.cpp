@@ -19,9 +19,9 @@ constexpr std::int64_t kOrigin = 1'795'289'521'132'000'000;  // 2026-11-21 19:32
 struct Training {
   int rank = 0;
   int worldSize = 1;
-  std::int64_t batches = 1;         ///< How many times as large a batch is.
+  std::int64_t batches = 1;           ///< How many times as large a batch is.
   std::int64_t forwardPercent = 100;  ///< Of the time that a rank takes for it.
-  std::int64_t wait = 2;            ///< Microseconds in a step.
+  std::int64_t wait = 2;              ///< Microseconds in a step.
 };
 
 struct Operator {
@@ -46,8 +46,7 @@ constexpr std::array<Operator, 4> kBackward{{
     {"aten::mm", "AddmmBackward0", 310, "[[1440, 64], [64, 10]]", 1.8e6, 57600},
     {"aten::max_pool2d_with_indices_backward", "MaxPool2DWithIndicesBackward0", 690,
      "[[64, 10, 12, 12]]", 0, 1474560},
-    {"aten::convolution_backward", "ConvolutionBackward0", 8900, "[[64, 10, 24, 24]]", 9.6e7,
-     1024},
+    {"aten::convolution_backward", "ConvolutionBackward0", 8900, "[[64, 10, 24, 24]]", 9.6e7, 1024},
 }};
 
 /// One process's window, step by step.

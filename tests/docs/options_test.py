@@ -11,6 +11,7 @@ Environment: STEPTAPE_TOOL, the program; STEPTAPE_EXAMPLES, the examples that we
 ":". Those that were not built are not checked.
 """
 
+import functools
 import os
 import pathlib
 import re
@@ -40,6 +41,7 @@ class Option:
     default: str  # empty: none
 
 
+@functools.cache
 def help_of(*command):
     environment = os.environ | {"LC_ALL": "C.UTF-8", "COLUMNS": "100"}
     result = subprocess.run([*command, "--help"], env=environment, capture_output=True, check=True)
