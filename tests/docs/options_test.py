@@ -5,12 +5,13 @@ docs/tool.md has a section for each command of `steptape`; "All commands" holds 
 row of a table whose first cell is an option says its default in the column "default", where "–" is
 none, or in the text, as `json` (default). examples/README.md shows the --help of each example,
 which screens_test.py compares. Every command line in a document that runs one of these programs
-has options that it knows.
+has options that it knows. docs/python.md has the signature of steptape.read().
 
 Environment: STEPTAPE_TOOL, the program; STEPTAPE_EXAMPLES, the examples that were built, joined by
 ":". Those that were not built are not checked.
 """
 
+import ast
 import functools
 import os
 import pathlib
@@ -196,6 +197,26 @@ class CommandLines(unittest.TestCase):
         screens = [line for block in document.blocks for line in block.lines]
         for name in EXAMPLES:
             self.assertIn(f"$ {name} --help", screens)
+
+
+def signature_of(path, name):
+    """`read(path, run=None)` of a function in a Python file, without its types."""
+    functions = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
+    arguments = next(node.args for node in functions if node.name == name)
+    parameters = [argument.arg for argument in arguments.args]
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+        value = ast.literal_eval(default)
+        text = f'"{value}"' if isinstance(value, str) else str(value)
+        parameters.append(f"{argument.arg}={text}")
+    return f"{name}({', '.join(parameters)})"
+
+
+class PythonPackage(unittest.TestCase):
+    def test_read_has_the_documented_arguments_and_defaults(self):
+        document = documents.read(documents.ROOT / "docs/python.md")
+        spans = [span for _, _, text in document.prose for span in documents.code_spans(text)]
+        expected = signature_of(documents.ROOT / "python/steptape/_read.py", "read")
+        self.assertIn("steptape." + expected, spans)
 
 
 if __name__ == "__main__":
