@@ -22,8 +22,8 @@ struct OptionInfo {
   std::string description;
 };
 
-/// A command, or the program itself, as its users see it. --help, man pages and completion come from
-/// this, so they cannot differ from what is parsed.
+/// A command, or the program itself, as its users see it. --help, man pages and completion come
+/// from this, so they cannot differ from what is parsed.
 struct CommandInfo {
   std::string name;         ///< "steptape" or "steptape inspect".
   std::string description;  ///< One line.

@@ -30,8 +30,8 @@ int widthOf(const std::vector<TableColumn>& columns);
 void narrow(std::vector<TableColumn>* columns, const std::vector<std::string>& dispensable,
             int width);
 
-/// The columns that fit in a line of the terminal after `indent` spaces: without those that narrow()
-/// removes, and with the cells of the first one, the names, shortened in the middle.
+/// The columns that fit in a line of the terminal after `indent` spaces: without those that
+/// narrow() removes, and with the cells of the first one, the names, shortened in the middle.
 std::vector<TableColumn> fittedColumns(std::vector<TableColumn> columns,
                                        const std::vector<std::string>& dispensable, int indent,
                                        const Terminal& terminal);

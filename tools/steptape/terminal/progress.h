@@ -46,8 +46,8 @@ class Progress {
   /// Sets how many of all bytes are done.
   void set(std::uint64_t doneBytes);
 
-  /// For RunReaderOptions::onProgress of the next run or file: adds the bytes that it is called with
-  /// to those done so far. REQUIRES: this outlives it.
+  /// For RunReaderOptions::onProgress of the next run or file: adds the bytes that it is called
+  /// with to those done so far. REQUIRES: this outlives it.
   std::function<void(std::uint64_t bytes)> part();
 
   /// Erases the bar so that other text can be printed; the next set() draws it again.

@@ -24,7 +24,8 @@ int columnsOf(std::string_view text);
 /// `count` blanks; none if `count` is negative.
 std::string spaces(int count);
 
-/// `text`, shortened in the middle if it is wider than `columns`, because names differ at their ends.
+/// `text`, shortened in the middle if it is wider than `columns`, because names differ at their
+/// ends.
 std::string fitted(const std::string& text, int columns, bool hasUtf8);
 
 /// `text`, shortened at its end if it is wider than `columns`.
@@ -38,8 +39,8 @@ std::string shown(const std::string& text, const Terminal& terminal);
 /// As shown(), shortened in the middle if it is wider than `columns` of a terminal.
 std::string cut(const std::string& text, int columns, const Terminal& terminal);
 
-/// Facts with commas between them, in lines that fit the terminal after `indent` blanks if each fact
-/// does.
+/// Facts with commas between them, in lines that fit the terminal after `indent` blanks if each
+/// fact does.
 std::string factLines(const std::vector<std::string>& facts, int indent, const Terminal& terminal);
 
 }  // namespace steptape::tools

@@ -19,8 +19,8 @@ struct TraceSet {
   std::vector<Trace> traces;       ///< Ordered by rank, then as given.
   std::vector<std::string> files;  ///< The file of each trace.
 
-  /// Short unique names: "rank 3", with the process if ranks are not unique, or "process 4242" for a
-  /// process outside a job.
+  /// Short unique names: "rank 3", with the process if ranks are not unique, or "process 4242" for
+  /// a process outside a job.
   std::vector<std::string> labels() const;
   /// With host and process, for a list: "rank 3 on node8, process 4242 (train)".
   std::vector<std::string> longLabels() const;

@@ -24,9 +24,9 @@ inline constexpr char kTraceEndings[] = ".json, .json.gz or .xplane.pb";
 /// "plugins/profile/<session>/<host>.xplane.pb".
 ///
 /// The age of a profile is the time in the names, as Steptape and Kineto write it, else that of the
-/// files. Its files are those of a session directory, or the newest ones of each process that are at
-/// most a minute older than the newest of all. Of a window of Steptape's profiler, which has both
-/// formats, the XProf files count.
+/// files. Its files are those of a session directory, or the newest ones of each process that are
+/// at most a minute older than the newest of all. Of a window of Steptape's profiler, which has
+/// both formats, the XProf files count.
 ///
 /// @throws Error(kIoError) if there is no profile, or if a directory cannot be read.
 std::vector<std::string> newestTraceFiles(const std::string& directory);
