@@ -32,7 +32,7 @@ struct Utf8Strings {
   std::string text;
 };
 
-// What an exported struct owns lies behind its private_data. A consumer may move a child out of its
+// The private_data of an exported struct owns its data. A consumer may move a child out of its
 // parent and release it later, so every struct owns what it points to.
 
 struct SchemaParts {
@@ -117,7 +117,7 @@ std::unique_ptr<ArrowArray> makeArray(std::size_t length, std::vector<const void
   auto array = std::make_unique<ArrowArray>();
   *array = {};
   auto parts = std::make_unique<ArrayParts>();
-  parts->buffers.push_back(nullptr);  // the bits that say what is null
+  parts->buffers.push_back(nullptr);  // the null bitmap
   parts->buffers.insert(parts->buffers.end(), buffers.begin(), buffers.end());
   parts->owners = std::move(owners);
   parts->dictionary = std::move(dictionary);
@@ -185,7 +185,7 @@ class Stream {
   std::size_t row_ = 0;
 };
 
-/// Runs `make`, which fails only for want of memory.
+/// Runs `make`, which fails only if there is not enough memory.
 template <typename Make>
 int errorCodeOf(Make make) {
   try {

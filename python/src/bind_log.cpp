@@ -26,7 +26,7 @@ PurgePolicy purgePolicy(const std::string& name) {
   const auto found = kPolicies.find(name);
   if (found == kPolicies.end()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "purge: got '" + name + "', expected 'restarts', 'tensorboard' or 'none'");
+                "purge: got '" + name + "'; expected 'restarts', 'tensorboard' or 'none'");
   }
   return found->second;
 }
@@ -51,7 +51,7 @@ nb::list damageOf(const Run& run) {
   return found;
 }
 
-/// A path as os.fsencode() gives it.
+/// A path as os.fsencode() returns it.
 std::string toString(const nb::bytes& path) {
   return {path.c_str(), path.size()};
 }
@@ -110,7 +110,7 @@ nb::object scalarValues(const Series& series) {
   return arrayOf(scalars.values.data(), scalars.size(), series.points);
 }
 
-/// What Python holds of a Log: a value, because arrays and series share the log.
+/// Python's handle of a Log: a value, because arrays and series share the log.
 struct LogHandle {
   std::shared_ptr<Log> log;
 };
@@ -151,7 +151,7 @@ void bindLog(nb::module_& module) {
           [](const LogHandle& self, const nb::object& progress) {
             return readNew(self.log, progress);
           },
-          "progress"_a = nb::none(), "Reads what is new; returns a copy of it, a series per tag.")
+          "progress"_a = nb::none(), "Reads what is new; returns a copy, one series per tag.")
       .def("runs", [](const LogHandle& self) { return runsOf(self.log); });
 
   nb::class_<Run>(module, "Run", "A run as of the last Log.update().")

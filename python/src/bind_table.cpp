@@ -20,7 +20,7 @@
 namespace steptape::python {
 namespace {
 
-/// What Python holds of a Table: a value, because Arrow streams share the table.
+/// Python's handle of a Table: a value, because Arrow streams share the table.
 struct TableHandle {
   std::shared_ptr<const Table> table;
 };
@@ -32,7 +32,7 @@ nb::object toArray(NewColumn<T> column, std::size_t rows) {
   return nb::cast(nb::ndarray<nb::numpy, T>(data, {rows}, owner));
 }
 
-/// Copies the whole table on as many threads as pay.
+/// Copies the whole table, on several threads if that is faster.
 template <typename Code>
 void copyAll(const Table& table, Table::Columns<Code> to) {
   constexpr std::size_t kRowsOfAThread = std::size_t{1} << 20;
@@ -43,7 +43,7 @@ void copyAll(const Table& table, Table::Columns<Code> to) {
   const std::size_t rows = table.rows() / threads + 1;
   std::vector<std::future<void>> helpers;
   for (std::size_t begin = rows; begin < table.rows(); begin += rows) {
-    // Without a thread to spare, get() does the work.
+    // If no thread can be started, get() does the work.
     helpers.push_back(
         std::async([&table, begin, rows, to] { table.copy(begin, rows, to.from(begin)); }));
   }
@@ -70,7 +70,7 @@ nb::tuple columnsWithCodes(const Table& table) {
                         toArray(std::move(values), rows));
 }
 
-/// The columns with the smallest codes that all names fit into, which pandas would make of others.
+/// The columns with the smallest codes that can number all names, as pandas would convert them.
 nb::tuple columns(const TableHandle& self) {
   const Table& table = *self.table;
   const std::size_t names = std::max(table.runNames().size(), table.tagNames().size());

@@ -23,9 +23,9 @@ PyObject* exceptionFor(ErrorCode code, PyObject* dataError) {
 }  // namespace
 
 void bindErrors(nb::module_& module) {
-  // Lives as long as the interpreter, as the translator does.
+  // Lives as long as the interpreter, like the translator.
   static PyObject* const kDataError = PyErr_NewExceptionWithDoc(
-      "steptape.DataError", "Bytes of an event file are not what its tag says they are.",
+      "steptape.DataError", "A value in an event file does not have the form of its tag.",
       PyExc_ValueError, nullptr);
   module.attr("DataError") = nb::borrow(kDataError);
   nb::register_exception_translator([](const std::exception_ptr& thrown, void* /*payload*/) {

@@ -13,7 +13,7 @@ namespace nb = nanobind;
 
 /// A Python object that any thread may destroy, with the GIL or without it.
 ///
-/// Threads of the reader and of Arrow's consumers destroy what holds one.
+/// Threads of the reader and of Arrow consumers destroy objects that hold one.
 using SharedObject = std::shared_ptr<nb::object>;
 
 inline SharedObject shareObject(nb::object object) {

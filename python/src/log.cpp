@@ -15,10 +15,10 @@
 namespace steptape::python {
 namespace {
 
-// Often enough for a person who presses Ctrl-C, seldom enough that taking the GIL costs nothing.
+// Often enough for Ctrl-C, rarely enough that taking the GIL costs nothing.
 constexpr std::chrono::milliseconds kReportPeriod{50};
 
-/// Looks at signals and reports progress; takes the GIL for it.
+/// Checks for signals and reports progress, with the GIL.
 class Reporter {
  public:
   explicit Reporter(const nb::object& progress) : progress_(progress) {}

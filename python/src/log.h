@@ -18,13 +18,13 @@ namespace nb = nanobind;
 
 /// A log directory that several Python threads may use.
 ///
-/// @threads Thread-safe. Every call that waits for another thread does so without the GIL.
+/// @threads Thread-safe. Calls wait for other threads without the GIL.
 class Log {
  public:
   /// @param wants Called with a run's name; None: all runs are read.
   Log(std::string path, RunReaderOptions options, nb::object wants);
 
-  /// As LogDir::update(), without the GIL. Signals are looked at meanwhile, so that Ctrl-C ends it.
+  /// As LogDir::update(), without the GIL. Checks for signals meanwhile, so that Ctrl-C ends it.
   ///
   /// @param progress Called with the bytes read so far, some times a second; may be None.
   /// @return the bytes read.
@@ -68,7 +68,7 @@ struct Run {
 std::vector<Run> runsOf(const std::shared_ptr<Log>& log);
 std::vector<Series> seriesOf(const Run& run);
 
-/// Reads what is new, and copies it: what update() returns stays as it is in later calls.
+/// Reads what is new and copies it, so that later calls do not change it.
 std::vector<Series> readNew(const std::shared_ptr<Log>& log, const nb::object& progress);
 
 }  // namespace steptape::python

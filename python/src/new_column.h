@@ -13,8 +13,8 @@ namespace detail {
 
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
-/// Memory for `bytes`, by large pages where they pay: the system hands out small ones at a third of
-/// the time that it takes to fill them.
+/// Memory for `bytes`, in large pages if they are faster: allocating small ones takes a third of
+/// the time to fill them.
 inline void* allocateNumbers(std::size_t bytes) {
   const bool isLarge = bytes >= 2 * kHugePageBytes;
   const std::size_t alignment = isLarge ? kHugePageBytes : alignof(std::max_align_t);

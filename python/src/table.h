@@ -13,13 +13,13 @@ namespace steptape::python {
 
 /// Scalar series as one long table with a row for each point: run, tag, step, wall time and value.
 ///
-/// Runs and tags are numbers of names, which are there once.
+/// Runs and tags are indices into their names.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 /// @cost    Memory for the series' names; the points stay where they are.
 class Table {
  public:
-  /// Where the rows that are copied go. Every column has a place for each of them.
+  /// The destination of copied rows. Every column has a place for each of them.
   template <typename Code>
   struct Columns {
     Code* runs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are no scalars, read from their files when they are asked for.
+// Values other than scalars, read from their files on access.
 #include "steptape/reader/values.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 event::Value valueAt(const Series& series, std::size_t index) {
   const auto& places = series.points->values;
   if (index >= places.size()) {
-    throw nb::index_error(("value: got index " + std::to_string(index) + ", expected less than " +
+    throw nb::index_error(("value: got index " + std::to_string(index) + "; expected less than " +
                            std::to_string(places.size()))
                               .c_str());
   }
@@ -71,7 +71,7 @@ nb::tuple histogram(const Series& series, std::size_t index) {
                         arrayOf(std::move(counts)));
 }
 
-/// The fields of a histogram of the compatible form, as they are in the file; None for the other.
+/// The fields of a histogram in the compatible form; None in the other.
 nb::object histogramFields(const Series& series, std::size_t index) {
   event::Value value = valueAt(series, index);
   auto* const histo = std::get_if<event::SummaryHistogram>(&value.data);
@@ -110,7 +110,7 @@ nb::object toObject(const HparamValue& hparam) {
       hparam.value());
 }
 
-/// The hyperparameters of a run that begins; None for the other records of the plugin.
+/// The hyperparameters in a session start; None for other records of the plugin.
 nb::object sessionHparams(const Series& series) {
   HparamsContent content;
   decodeHparamsContent(series.points->metadata.pluginContent, &content).throwIfError();
@@ -137,7 +137,7 @@ void bindValues(nb::module_& module) {
   module.def("tensor", &tensor, "series"_a, "index"_a, "Type, shape, content and strings.");
   module.def("text", &text, "series"_a, "index"_a, "Shape and texts.");
   module.def("session_hparams", &sessionHparams, "series"_a,
-             "Hyperparameters by name; None if the record is another one of the plugin.");
+             "Hyperparameters by name; None for other records of the plugin.");
 }
 
 }  // namespace steptape::python

@@ -9,10 +9,10 @@
     runs.to_pandas()                           # run, tag, step, wall_time, value
     runs.to_pandas(pivot=True)                 # one column for each tag
 
-read() reads whatever is intact of a damaged file and warns of the rest. follow() gives what a running
-job adds. Images, audio, histograms, tensors and texts are read from their files when you ask for them.
+read() reads every intact record of a damaged file and warns about the rest. follow() returns what a
+running job adds. Images, audio, histograms, tensors and texts are read from their files on access.
 
-steptape.compat has EventAccumulator and tbparse.SummaryReader under their own names: change one import.
+steptape.compat has EventAccumulator and tbparse.SummaryReader under the same names: change one import.
 `python -m steptape` starts the command-line tool, as `steptape` does.
 """
 

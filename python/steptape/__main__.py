@@ -8,7 +8,7 @@ import sysconfig
 
 
 def tool():
-    """The path of the tool, that of this Python's environment first; None if there is none."""
+    """The path of the tool: first in the environment of this Python, then on PATH; None if missing."""
     for scheme in (None, f"{os.name}_user"):
         folder = sysconfig.get_path("scripts", scheme) if scheme else sysconfig.get_path("scripts")
         path = os.path.join(folder, "steptape")
@@ -21,7 +21,7 @@ def main():
     path = tool()
     if path is None:
         sys.exit("python -m steptape: got no program 'steptape' in "
-                 f"{sysconfig.get_path('scripts')} or on PATH; expected it beside the package. "
+                 f"{sysconfig.get_path('scripts')} or on PATH; expected the one that comes with the package. "
                  "Install the wheel: pip install --force-reinstall steptape")
     os.execv(path, ["steptape", *sys.argv[1:]])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which runs and tags are read."""
+"""Selects the runs and tags to read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Wants = Callable[[str], bool]
 
 
 def wants(pattern: Optional[Pattern]) -> Optional[Wants]:
-    """A function that says whether a name matches anywhere; None if every name does."""
+    """A function that returns whether any part of a name matches; None if every name does."""
     if pattern is None:
         return None
     search = re.compile(pattern).search
@@ -20,5 +20,5 @@ def wants(pattern: Optional[Pattern]) -> Optional[Wants]:
 
 
 def default_threads() -> int:
-    """As many as there are processors for this process; more than eight read no faster."""
+    """The number of processors that this process may use, at most eight: more do not read faster."""
     return min(len(os.sched_getaffinity(0)), 8)

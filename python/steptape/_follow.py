@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading what a running job adds."""
+"""Follows a running job."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._series import Series
 
 
 class Follower:
-    """Gives what is new in a log directory; see follow()."""
+    """Returns what is new in a log directory; see follow()."""
 
     def __init__(self, path: Path, run: Optional[Pattern], tag: Optional[Pattern], interval: float,
                  purge: str):
@@ -26,10 +26,10 @@ class Follower:
                               wants=wants(run))
 
     def update(self) -> list[Series]:
-        """Reads what was written since the last call, and returns at once.
+        """Reads what was written since the last call, and returns without waiting.
 
-        A Series for each tag that has new values, with these values only: copies, which stay as they
-        are in later calls. Empty if there is nothing new, or no directory yet.
+        Returns a Series for each tag that has new values, with these values only. They are copies,
+        which later calls do not change. Empty if there is nothing new, or no directory yet.
         """
         if not os.path.exists(self._path):
             return []
@@ -37,7 +37,7 @@ class Follower:
                 if self._wants_tag is None or self._wants_tag(native.tag)]
 
     def __iter__(self) -> Iterator[Series]:
-        """What update() returns, for ever: sleeps for `interval` seconds when there is nothing new."""
+        """Yields what update() returns, without end; sleeps `interval` seconds if nothing is new."""
         while True:
             new = self.update()
             yield from new
@@ -52,7 +52,7 @@ def follow(path: Path, *, run: Optional[Pattern] = None, tag: Optional[Pattern] 
         for series in steptape.follow("runs", tag="loss"):   # until Ctrl-C
             print(series.run, series.steps[-1], series.values[-1])
 
-    Begins with what is there. After a restart, values that the new program writes again come again.
-    The directory need not exist yet. Arguments as for read(); `interval` in seconds.
+    Starts with the existing values. After a restart, values that the new program writes again are
+    returned again. The directory need not exist yet. Arguments as for read(); `interval` in seconds.
     """
     return Follower(path, run, tag, interval, purge)

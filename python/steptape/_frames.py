@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Scalars:
-    """Something whose scalars are one long table: run, tag, step, wall_time and value.
+    """Base of classes whose scalars form one long table: run, tag, step, wall_time and value.
 
-    Whatever reads the Arrow C stream interface takes it as it is: `polars.DataFrame(runs)`,
+    Every consumer of the Arrow C stream interface accepts it directly: `polars.DataFrame(runs)`,
     `duckdb.sql("select * from runs")`, `pyarrow.table(runs)`.
     """
 
@@ -31,11 +31,11 @@ class Scalars:
         """The scalars as a pandas.DataFrame.
 
         Long form: a row for each point, with the columns run and tag (categories), step (int64),
-        wall_time (float64, seconds since 1970 UTC) and value (float64), runs and tags in their order.
+        wall_time (float64, seconds since 1970 UTC) and value (float64), ordered by run and tag.
 
-        pivot: wide form instead: a row for each run and step, a column for each tag, NaN where a tag has
-            no value. Of several values at one step the last is taken, as in TensorBoard.
-        datetimes: wall_time as datetime64[ns]; not for the wide form, which has no times.
+        pivot: return the wide form: a row for each run and step, a column for each tag, NaN where a tag
+            has no value. Of several values at one step the last one counts, as in TensorBoard.
+        datetimes: return wall_time as datetime64[ns]; the wide form has no times.
         """
         pandas = require("pandas", "pandas", "to_pandas()")
         if pivot:
@@ -51,7 +51,7 @@ class Scalars:
         return require("polars", "polars", "to_polars()").DataFrame(self)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """A capsule of the Arrow C stream interface, with the long form. Every call starts anew."""
+        """A new capsule of the Arrow C stream interface, with the long form."""
         return _core.Table(list(self._scalars())).arrow_stream()
 
 

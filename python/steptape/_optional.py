@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packages that only some calls need."""
+"""Optional packages."""
 
 import importlib
 
 
 def require(module, package, call):
-    """Imports `module`, or says which package `call` needs and how to get it."""
+    """Imports `module`, or raises an ImportError that names the package and how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a long read shows in a terminal or a notebook."""
+"""The progress of a long read, in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUIET_SECONDS = 1.0
 
 
 def is_watched(stream) -> bool:
-    """Whether a person sees what is written to `stream` at once."""
+    """Whether `stream` is a terminal or a notebook."""
     return stream.isatty() or type(stream).__module__.startswith("ipykernel")
 
 
@@ -43,7 +43,7 @@ class Line:
 
 
 class Reporter:
-    """Calls `show` with the bytes read and the bytes there are."""
+    """Calls `show` with the number of bytes read and of all bytes."""
 
     def __init__(self, path: bytes, show: Callable[[int, int], object]):
         self._path = path
@@ -57,7 +57,7 @@ class Reporter:
 
 
 def update(log: _core.Log, path: bytes, progress: Progress) -> None:
-    """Reads `log` and shows how far it is, as `progress` of read() says."""
+    """Reads `log` and shows progress as read() describes."""
     if callable(progress):
         log.update(Reporter(path, progress))
     elif progress or (progress is None and is_watched(sys.stderr)):

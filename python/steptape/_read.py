@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a log directory once."""
+"""Reads a log directory once."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def read(path: Path, *, run: Optional[Pattern] = None, tag: Optional[Pattern] = 
         runs = steptape.read("runs", run="^seed_", tag="loss|accuracy")
         runs["seed_1"]["loss"].values
 
-    path: a log directory, a run's directory or one event file.
-    run: a regular expression that some part of a run's name must match; other runs are not read.
-    tag: the same for tags; others are read over, and left out of the result.
-    threads: the most threads that read; as many as there are processors, eight at most, by default.
-    purge: which values are left out because a restarted program has written them again. "restarts": as
-        TensorBoard's EventAccumulator; "tensorboard": as its server; "none": no values.
-    progress: None: a line in a terminal or a notebook if it takes longer than a second; True: always;
-        False: never; or a function that is called with the bytes read and the bytes there are.
+    path: a log directory, a run directory or one event file.
+    run: a regular expression that any part of the name of a run must match; other runs are not read.
+    tag: the same for tags; other tags are read and left out of the result.
+    threads: the maximum number of threads; default: the number of processors, at most eight.
+    purge: which values that a restarted program wrote again are discarded. "restarts": as TensorBoard's
+        EventAccumulator does; "tensorboard": as its server does; "none": none.
+    progress: None: shows a line in a terminal or a notebook after one second; True: always shows it;
+        False: never; or a function that is called with the number of bytes read and of all bytes.
 
-    Raises FileNotFoundError if there is no such path, OSError if it cannot be read, ValueError for a
-    wrong argument. Ctrl-C ends a read. Warns by EmptyLogWarning if there is no event file, and by
-    DamageWarning if files are damaged: all that is intact is read. A file that ends inside a record is
-    not warned of, because its writer may be at work; Runs.damage names it.
+    Raises FileNotFoundError if the path does not exist, OSError if it cannot be read, ValueError for a
+    wrong argument. Ctrl-C ends a read. Warns with EmptyLogWarning if there is no event file, and with
+    DamageWarning if files are damaged; every intact record is read. There is no warning about a file
+    that ends inside a record, because its writer may still be running; Runs.damage lists it.
 
-    Other threads run meanwhile: the GIL is released. Scalars take 24 bytes of memory each, other values
-    40, whatever their size.
+    The GIL is released, so other threads run meanwhile. Scalars take 24 bytes of memory each, other
+    values 40, whatever their size.
     """
     name = os.fspath(path)
     if not os.path.exists(name):
@@ -62,9 +62,9 @@ def read(path: Path, *, run: Optional[Pattern] = None, tag: Optional[Pattern] = 
 def warn(runs: Runs, path: str, run: Optional[Pattern]) -> None:
     if not runs:
         which = "" if run is None else f" of a run that matches {run!r}"
-        warnings.warn(f"steptape.read(): got no event file{which} in or below {path!r}, expected files "
+        warnings.warn(f"steptape.read(): got no event file{which} in or below {path!r}; expected files "
                       "named *tfevents*", EmptyLogWarning, stacklevel=3)
     damage = [each for each in runs.damage if each.kind != "truncated"]
     if damage:
-        warnings.warn(f"steptape.read(): {len(damage)} damaged places, all else was read; the first: "
-                      f"{damage[0].message}. Runs.damage lists them", DamageWarning, stacklevel=3)
+        warnings.warn(f"steptape.read(): got {len(damage)} damaged places and read the rest; the first: "
+                      f"{damage[0].message}. Runs.damage lists all", DamageWarning, stacklevel=3)

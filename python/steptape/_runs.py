@@ -15,12 +15,12 @@ from ._series import Series, kind_of
 
 @dataclass(frozen=True)
 class Damage:
-    """Bytes of a file that hold no whole event."""
+    """Bytes of a file that are not a whole event."""
 
     path: str
     offset: int
     bytes: int
-    """0 where the file could not be read from there on."""
+    """0 if the file could not be read after this offset."""
     kind: str
     """"corrupt"; "truncated": the file ends inside a record, because its writer was killed or is still
     writing; "unreadable": the operating system failed."""
@@ -28,8 +28,8 @@ class Damage:
 
 
 class Names:
-    """The calls of a mapping from names. Not a collections.abc.Mapping: polars would take one for a dict
-    of columns, and read no Arrow stream from it."""
+    """The methods of a mapping from names. Not a collections.abc.Mapping, which polars would treat as a
+    dict of columns instead of an Arrow stream."""
 
     def __getitem__(self, name: str) -> Any:
         raise NotImplementedError
@@ -54,7 +54,7 @@ class Names:
 
 
 class Run(Scalars, Names):
-    """The tags of one run: a mapping from tag to Series, in the order of the tags."""
+    """The tags of one run: a mapping from tag to Series, ordered by tag."""
 
     def __init__(self, native: _core.Run, wants: Optional[Wants]):
         self._native = native
@@ -63,7 +63,7 @@ class Run(Scalars, Names):
 
     @property
     def name(self) -> str:
-        """The directory below the log directory, "." for that itself."""
+        """The directory below the log directory, "." for the log directory itself."""
         return self._native.name
 
     @property
@@ -81,14 +81,14 @@ class Run(Scalars, Names):
 
     @property
     def hparams(self) -> dict[str, Any]:
-        """The hyperparameters that the run was started with; empty if it logged none."""
+        """The hyperparameters of the run; empty if it logged none."""
         for series in self._series.values():
             if series.plugin == "hparams" and (found := _core.session_hparams(series)) is not None:
                 return found
         return {}
 
     def tags(self, kind: Optional[str] = None) -> list[str]:
-        """The tags of a kind of Series, or all."""
+        """The tags of one kind of Series, or all tags."""
         return [tag for tag, series in self._series.items() if kind in (None, kind_of(series))]
 
     def _scalars(self) -> list[_core.Series]:
@@ -111,9 +111,9 @@ class Run(Scalars, Names):
 
 
 class Runs(Scalars, Names):
-    """What read() returns: a mapping from a run's name to Run, in the order of the names.
+    """The result of read(): a mapping from the name of a run to Run, ordered by name.
 
-    It does not change when the files grow. All of it may be used by several threads at once.
+    It does not change when the files grow. It is thread-safe.
     """
 
     def __init__(self, natives: list[_core.Run], wants_tag: Optional[Wants]):
@@ -121,11 +121,11 @@ class Runs(Scalars, Names):
 
     @property
     def damage(self) -> list[Damage]:
-        """What could not be read; empty if all files are whole."""
+        """What could not be read; empty if all files are intact."""
         return [damage for run in self._runs.values() for damage in run.damage]
 
     def series(self, kind: Optional[str] = None) -> Iterator[Series]:
-        """Every Series of a kind, or all, run by run."""
+        """Every Series of one kind, or every Series, run by run."""
         for run in self._runs.values():
             for tag in run.tags(kind):
                 yield run[tag]

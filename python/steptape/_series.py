@@ -12,10 +12,10 @@ from . import _core, _values
 
 
 class LazyValues(Sequence):
-    """Values that are read from their file when they are asked for: by index, slice or iteration.
+    """Values that are read from their file on access: by index, slice or iteration.
 
-    Nothing is kept: asking twice reads twice. Reading a value opens the file and decodes its record.
-    Raises OSError if the file is gone, DataError if it holds something else now.
+    Nothing is cached: each access opens the file and decodes a record. Raises OSError if the file no
+    longer exists, DataError if it now holds something else.
     """
 
     def __init__(self, native: _core.Series, reader: Callable[[_core.Series, int], Any]):
@@ -30,17 +30,18 @@ class LazyValues(Sequence):
             return [self[i] for i in range(*index.indices(len(self)))]
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
-            raise IndexError(f"value {index} of '{self._native.tag}': expected one of {len(self)}")
+            raise IndexError(f"'{self._native.tag}': got index {index}; expected one of {len(self)} "
+                             "values")
         return self._reader(self._native, position)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} values, read when asked for>"
+        return f"<{len(self)} values, read on access>"
 
 
 class Series:
-    """All values of one tag in one run, in the order in which they were written.
+    """All values of one tag in one run, in the order of writing.
 
-    A restarted run has no values that the restart took back; see read().
+    Values that a restart discarded are not included; see read().
     """
 
     __slots__ = ("_native",)
@@ -50,7 +51,7 @@ class Series:
 
     @property
     def run(self) -> str:
-        """The run's name: its directory below the log directory, "." for that itself."""
+        """The name of the run: its directory below the log directory, or "."."""
         return self._native.run
 
     @property
@@ -65,7 +66,7 @@ class Series:
 
     @property
     def plugin(self) -> str:
-        """The name of TensorBoard's plugin that shows the tag, such as "scalars" or "pr_curves"."""
+        """The name of the TensorBoard plugin that shows the tag, such as "scalars" or "pr_curves"."""
         return self._native.plugin
 
     @property
@@ -74,7 +75,7 @@ class Series:
 
     @property
     def description(self) -> str:
-        """Markdown that TensorBoard shows beside the chart; mostly empty."""
+        """Markdown that TensorBoard shows next to the chart; usually empty."""
         return self._native.description
 
     @property
@@ -84,7 +85,7 @@ class Series:
 
     @property
     def wall_times(self) -> np.ndarray:
-        """Seconds since 1970-01-01 UTC: read-only float64, which resolves 240 ns today."""
+        """Seconds since 1970-01-01 UTC: read-only float64, with a resolution of 240 ns today."""
         return self._native.wall_times
 
     @property
@@ -97,7 +98,7 @@ class Series:
         """Scalars: a read-only float64 array. Other kinds: LazyValues of Image, Audio, Histogram, str
         (or an array of them), dict for hparams, bytes for graphs, and numpy arrays for tensors.
 
-        Arrays share the memory of the read: none of them is a copy, and each keeps all of it alive.
+        Arrays share the memory of the log: none is a copy, and each keeps all of it alive.
         """
         if self._native.is_scalar:
             return self._native.scalar_values

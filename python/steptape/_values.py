@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the values that are no scalars are in Python."""
+"""Python types of values other than scalars."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ._optional import require
 
 @dataclass(frozen=True)
 class Image:
-    """The pictures of one step."""
+    """The images of one step."""
 
     width: int
     """In pixels, as the writer noted it."""
     height: int
     """In pixels, as the writer noted it."""
     encoded: tuple[bytes, ...]
-    """A PNG, GIF or JPEG file for each picture."""
+    """A PNG, GIF or JPEG file for each image."""
 
     def decode(self, index: int = 0) -> np.ndarray:
-        """The pixels of one picture as an array of height x width x channels; needs Pillow.
+        """The pixels of one image as an array of height x width x channels; needs Pillow.
 
-        Shape and type are Pillow's: a gray picture has no third dimension.
+        Pillow determines shape and type: a gray image has no third dimension.
         """
         pillow = require("PIL.Image", "pillow", "Image.decode()")
         with pillow.open(io.BytesIO(self.encoded[index])) as picture:
@@ -37,28 +37,28 @@ class Image:
 
 @dataclass(frozen=True)
 class Audio:
-    """The sounds of one step."""
+    """The audio clips of one step."""
 
     encoded: tuple[bytes, ...]
-    """A file for each sound."""
+    """A file for each clip."""
     content_type: str
     """The media type of the files, such as "audio/wav"."""
     sample_rate: Optional[float]
-    """In Hz; None if only the files say it."""
+    """In Hz; None if only the files contain it."""
     frames: Optional[int]
-    """Samples of each channel; None if only the files say it."""
+    """Samples of each channel; None if only the files contain it."""
     channels: Optional[int]
-    """None if only the files say it."""
+    """None if only the files contain it."""
 
     def decode(self, index: int = 0) -> tuple[np.ndarray, int]:
-        """Samples of one sound, from -1 to 1, as an array of frames x channels, and its rate in Hz.
+        """Samples of one clip, from -1 to 1, as an array of frames x channels, and its rate in Hz.
 
-        Reads WAV files of 16-bit integers, which is what TensorBoard's writers make.
+        Reads WAV files of 16-bit integers, which TensorBoard's writers produce.
         """
         with wave.open(io.BytesIO(self.encoded[index])) as sound:
             if sound.getsampwidth() != 2:
                 raise _core.DataError(f"Audio.decode(): got a WAV file of {sound.getsampwidth() * 8} "
-                                      "bits a sample, expected 16")
+                                      "bits per sample; expected 16")
             samples = np.frombuffer(sound.readframes(sound.getnframes()), "<i2")
             shaped = samples.reshape(-1, sound.getnchannels())
             return shaped.astype(np.float32) / np.float32(32768), sound.getframerate()
@@ -66,7 +66,7 @@ class Audio:
 
 @dataclass(frozen=True)
 class Histogram:
-    """The distribution of one step: `counts[i]` numbers lie between `left[i]` and `right[i]`."""
+    """The distribution of one step: `counts[i]` numbers are between `left[i]` and `right[i]`."""
 
     left: np.ndarray
     right: np.ndarray
@@ -74,7 +74,7 @@ class Histogram:
 
     @property
     def edges(self) -> np.ndarray:
-        """The edges of all buckets, one more than there are counts, as `numpy.histogram` has them."""
+        """The edges of all buckets, one more than there are counts, as `numpy.histogram` returns."""
         return np.concatenate([self.left, self.right[-1:]])
 
 
@@ -105,13 +105,13 @@ def tensor(series: _core.Series, index: int) -> np.ndarray:
         halves = np.frombuffer(content, "<u2").astype("<u4")
         return (halves << np.uint32(16)).view("<f4").reshape(shape)
     if kind not in NUMPY_TYPES:
-        raise _core.DataError(f"tensor '{series.tag}': got element type {kind}, expected a number, a "
-                              "truth value or a string")
+        raise _core.DataError(f"tensor '{series.tag}': got element type {kind}; expected a number, "
+                              "a Boolean or a string")
     return np.frombuffer(content, NUMPY_TYPES[kind]).reshape(shape)
 
 
 def text(series: _core.Series, index: int):
-    """A str, or an array of them where the writer gave several."""
+    """A str, or an array of them if the writer logged several."""
     shape, encoded = _core.text(series, index)
     texts = [each.decode("utf-8", "replace") for each in encoded]
     return texts[0] if len(texts) == 1 else object_array(texts, shape)

@@ -67,7 +67,7 @@ class Paths(Trouble):
     def test_wrong_arguments_say_what_was_expected(self):
         logs.one_run(self.log_dir)
         for arguments, message in (({"threads": 0}, "got 0, want at least 1"),
-                                   ({"purge": "all"}, "got 'all', expected 'restarts', ")):
+                                   ({"purge": "all"}, "got 'all'; expected 'restarts', ")):
             with self.assertRaisesRegex(ValueError, message):
                 steptape.read(self.log_dir, **arguments)
 
@@ -132,7 +132,7 @@ class Files(Trouble):
         self.assertEqual(values[-1].encoded, (b"PNG",))
         self.assertEqual(values[1:], [])
         for index in (1, -2):
-            with self.assertRaisesRegex(IndexError, "'picture': expected one of 1"):
+            with self.assertRaisesRegex(IndexError, f"'picture': got index {index}; expected one of 1 values"):
                 values[index]
 
 

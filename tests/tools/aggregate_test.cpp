@@ -68,14 +68,14 @@ TEST_F(Aggregate, JoinsAllRunsBelowOnePath) {
   EXPECT_EQ(groups[0]["scalars"][0]["last"]["mean"], 2);
 }
 
-TEST_F(Aggregate, NamesRunsThatStandAlone) {
+TEST_F(Aggregate, NamesRunsWithoutACounterpart) {
   writeRun("seed_1/train", 1, 1);
   writeRun("seed_2/train", 1, 1);
   writeRun("seed_2/test", 1, 1);
   const Outcome outcome = steptape("aggregate seed_1 seed_2 --output mean");
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_THAT(outcome.error,
-              HasSubstr("note: left out, since no other run has its name: seed_2/test"));
+              HasSubstr("note: left out, because no other run has its name: seed_2/test"));
   EXPECT_FALSE(std::filesystem::exists(path("mean/test")));
 }
 
@@ -87,7 +87,7 @@ TEST_F(Aggregate, RefusesOneRun) {
   EXPECT_FALSE(std::filesystem::exists(path("mean")));
 }
 
-TEST_F(Aggregate, LeavesARunThatIsThereAlone) {
+TEST_F(Aggregate, DoesNotChangeAnExistingRun) {
   writeRun("seed_1", 1, 1);
   writeRun("seed_2", 1, 1);
   writeRun("mean", 7, 7);
@@ -98,13 +98,13 @@ TEST_F(Aggregate, LeavesARunThatIsThereAlone) {
   EXPECT_EQ(contentOf("mean/events.out.tfevents.1"), before);
 }
 
-TEST_F(Aggregate, TakesAPatternThatNothingMatchesForAMistake) {
+TEST_F(Aggregate, RefusesAPatternWithoutMatches) {
   const Outcome outcome = steptape("aggregate 'seed_*' --output mean");
   EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(outcome.error, HasSubstr("cannot find seed_*"));
 }
 
-TEST_F(Aggregate, ReportsDamageAndGoesOn) {
+TEST_F(Aggregate, ReportsDamageAndContinues) {
   writeRun("seed_1", 1, 0.5F);
   writeBytes("seed_2/events.out.tfevents.1", damagedFile());
   const Outcome outcome = steptape("aggregate seed_1 seed_2 --output mean --min-runs 1");
@@ -113,7 +113,7 @@ TEST_F(Aggregate, ReportsDamageAndGoesOn) {
   EXPECT_THAT(outcome.out, HasSubstr("mean: 1 scalar of 2 runs"));
 }
 
-TEST_F(Aggregate, TakesPathsWithWildcardsAsTheyAre) {
+TEST_F(Aggregate, TakesAnExistingPathWithWildcardsLiterally) {
   writeRun("seed_[1]", 1, 1);
   writeRun("seed_2", 3, 3);
   EXPECT_THAT(steptape("aggregate 'seed_[1]' seed_2 --output mean").out,

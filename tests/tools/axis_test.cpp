@@ -45,20 +45,20 @@ TEST(Axis, NamesRoundNumbers) {
   EXPECT_THAT(labels(AxisKind::kNumbers, 2.14, 2.35, 2), ElementsAre("2.2", "2.3"));
 }
 
-TEST(Axis, NamesHugeAndTinyNumbersShortly) {
+TEST(Axis, AbbreviatesHugeAndTinyNumbers) {
   EXPECT_THAT(labels(AxisKind::kNumbers, 0, 2e6, 5),
               ElementsAre("0", "0.5M", "1.0M", "1.5M", "2.0M"));
   EXPECT_THAT(labels(AxisKind::kNumbers, 0, 1e-5, 3), ElementsAre("0", "0.5e-5", "1.0e-5"));
   EXPECT_THAT(labels(AxisKind::kNumbers, 0, 3e20, 4), ElementsAre("0", "1e20", "2e20", "3e20"));
 }
 
-TEST(Axis, GoesOnToARoundNumberNearby) {
+TEST(Axis, ExtendsToANearbyRoundNumber) {
   const Axis axis(AxisKind::kSteps, 3, 999, 6);
   EXPECT_EQ(axis.min(), 0);
   EXPECT_EQ(axis.max(), 1000);
 }
 
-TEST(Axis, EndsWhereTheValuesDoIfNoRoundNumberIsNear) {
+TEST(Axis, EndsAtTheValuesIfNoRoundNumberIsNear) {
   const Axis axis(AxisKind::kNumbers, 0.3, 2.7, 2);
   EXPECT_EQ(axis.min(), 0.3);
   EXPECT_EQ(axis.max(), 2.7);
@@ -77,7 +77,7 @@ TEST(Axis, MakesRoomAroundASingleNumber) {
   EXPECT_THAT(labels(AxisKind::kNumbers, 0, 0, 5), ElementsAre("-1.0", "-0.5", "0", "0.5", "1.0"));
 }
 
-TEST(Axis, MakesRoomAroundAStepThatDoublesCannotCount) {
+TEST(Axis, MakesRoomAroundAStepBeyondThePrecisionOfDoubles) {
   const double step = 9e18;
   const Axis axis(AxisKind::kSteps, step, step, 5);
   EXPECT_LT(axis.min(), step);
@@ -85,7 +85,7 @@ TEST(Axis, MakesRoomAroundAStepThatDoublesCannotCount) {
   EXPECT_LE(axis.ticks().size(), 5U);
 }
 
-TEST(Axis, TellsWhereANumberLies) {
+TEST(Axis, ReturnsThePositionOfANumber) {
   const Axis linear(AxisKind::kNumbers, 0, 10, 5);
   EXPECT_DOUBLE_EQ(linear.positionOf(2.5), 0.25);
   const Axis logarithmic(AxisKind::kLogarithmic, 0.01, 100, 5);
@@ -105,7 +105,7 @@ TEST(Axis, NamesRoundNumbersWithinOnePowerOfTen) {
               ElementsAre("2.1", "2.2", "2.3", "2.4", "2.5", "2.6"));
 }
 
-TEST(Axis, CoversWhateverADoubleCanBe) {
+TEST(Axis, CoversEveryFiniteDouble) {
   const double largest = std::numeric_limits<double>::max();
   const double smallest = std::numeric_limits<double>::denorm_min();
   for (const AxisKind kind : {AxisKind::kNumbers, AxisKind::kLogarithmic, AxisKind::kSteps}) {
@@ -160,7 +160,7 @@ TEST_F(TimeAxis, FallsOnLocalHours) {
               ElementsAre("19:00", "20:00", "21:00", "22:00"));
 }
 
-TEST_F(TimeAxis, TellsTheDayThatAllTimesShare) {
+TEST_F(TimeAxis, ReturnsTheDayThatAllTimesShare) {
   EXPECT_EQ(commonDate({1795268368, 1795268369}), "2026-11-21");
   EXPECT_EQ(commonDate({1795268368, 1795268368 + 86'400}), "");
 }

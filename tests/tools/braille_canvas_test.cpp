@@ -68,7 +68,7 @@ TEST(BrailleCanvas, DrawsALineOfOneDot) {
   EXPECT_EQ(shown(canvas), "\u2810\n");
 }
 
-TEST(BrailleCanvas, LeavesOutWhatLiesOutside) {
+TEST(BrailleCanvas, ClipsAtItsEdges) {
   BrailleCanvas canvas(1, 1);
   canvas.line(-5, 0, 6, 0);
   canvas.dot(0, 4);

@@ -87,7 +87,7 @@ TEST(Chart, KeepsFirstLowestHighestAndLastOfAColumn) {
               ElementsAre(ElementsAre(4, 1, 10, 3)));
 }
 
-TEST(Chart, CoversWhatCanBeDrawn) {
+TEST(Chart, CoversAllDrawablePoints) {
   const Extent extent = extentOf(chartOf({curve("a", {NAN, 3, 5}), curve("b", {-2, INFINITY})}));
   EXPECT_EQ(extent.x.min, 0);
   EXPECT_EQ(extent.x.max, 2);
@@ -123,7 +123,7 @@ TEST(TerminalChart, DrawsTheSameInAscii) {
   EXPECT_THAT(drawn, HasSubstr("+-"));
 }
 
-TEST(TerminalChart, FillsTheTerminalAndNoMore) {
+TEST(TerminalChart, FillsTheTerminalExactly) {
   const Chart chart = chartOf({curve("a long name of a run", {1, 2}), curve("b", {2, 1}),
                                curve("c", {1, 1}), curve("d", {0, 3})});
   for (const auto& [columns, rows] :
@@ -138,7 +138,7 @@ TEST(TerminalChart, FillsTheTerminalAndNoMore) {
   }
 }
 
-TEST(TerminalChart, TellsCurvesApartByColor) {
+TEST(TerminalChart, DistinguishesCurvesByColor) {
   const Chart chart = chartOf({curve("a", {0, 1}), curve("b", {1, 0})});
   const std::string drawn = drawChart(chart, terminal(40, 10, true, true));
   EXPECT_THAT(drawn, HasSubstr("\033[38;5;33m━━\033[0m a"));
@@ -146,7 +146,7 @@ TEST(TerminalChart, TellsCurvesApartByColor) {
   EXPECT_THAT(drawn, Not(HasSubstr("*")));
 }
 
-TEST(TerminalChart, TellsCurvesApartByMarksWithoutColor) {
+TEST(TerminalChart, DistinguishesCurvesByMarksWithoutColor) {
   const std::string drawn =
       drawChart(chartOf({curve("a", {0, 1}), curve("b", {1, 0})}), terminal(60, 10));
   EXPECT_THAT(drawn, Not(HasSubstr("\033")));
@@ -157,7 +157,7 @@ TEST(TerminalChart, TellsCurvesApartByMarksWithoutColor) {
   EXPECT_THAT(plot, HasSubstr("+"));
 }
 
-TEST(TerminalChart, DrawsFaintlyWhatIsSmoothed) {
+TEST(TerminalChart, DrawsRawValuesFaintly) {
   Curve smooth = curve("a", {1, 1, 1});
   smooth.raw = {0, 2, 1};
   const Chart chart = chartOf({smooth});
@@ -165,7 +165,7 @@ TEST(TerminalChart, DrawsFaintlyWhatIsSmoothed) {
   EXPECT_THAT(drawChart(chart, terminal(40, 10)), Not(HasSubstr("244")));
 }
 
-TEST(TerminalChart, DoesNotBlurWhatIsSmoothedWithWhatLiesBehind) {
+TEST(TerminalChart, DrawsTheSmoothedCurveOverRawValues) {
   Curve smooth = curve("a", {2, 2, 2});
   smooth.raw = {0, 4, 0};
   std::string level = "\033[38;5;33m";
@@ -175,13 +175,13 @@ TEST(TerminalChart, DoesNotBlurWhatIsSmoothedWithWhatLiesBehind) {
   EXPECT_THAT(drawChart(chartOf({smooth}), terminal(39, 10, true, true)), HasSubstr(level));
 }
 
-TEST(TerminalChart, DrawsAPointAndNothing) {
+TEST(TerminalChart, DrawsASinglePointAndAnEmptyChart) {
   EXPECT_THAT(drawChart(chartOf({curve("a", {5})}), terminal(40, 10)),
               HasSubstr("5.0 ┤                 ⠘⠃\n"));
   EXPECT_THAT(drawChart(chartOf({curve("a", {NAN})}), terminal(40, 10)), HasSubstr("a  sum"));
 }
 
-TEST(TerminalChart, ObeysNoNameOfAFile) {
+TEST(TerminalChart, EscapesControlCharactersInNames) {
   Chart chart = chartOf({curve("run\033[2J", {1, 2})});
   chart.title = "\033]0;title\a";
   const std::string drawn = drawChart(chart, terminal(40, 10));
@@ -189,7 +189,7 @@ TEST(TerminalChart, ObeysNoNameOfAFile) {
   EXPECT_THAT(drawn, HasSubstr(R"(run\x1b[2J)"));
 }
 
-TEST(TerminalChart, CountsTheCurvesThatTheLegendLacks) {
+TEST(TerminalChart, CountsTheCurvesMissingFromTheLegend) {
   std::vector<Curve> curves;
   for (int i = 0; i < 100; ++i) {
     curves.push_back(curve("run " + std::to_string(i), {0, static_cast<double>(i)}));
@@ -197,14 +197,14 @@ TEST(TerminalChart, CountsTheCurvesThatTheLegendLacks) {
   EXPECT_THAT(drawChart(chartOf(curves), terminal(40, 24)), HasSubstr("  and 90 more\n"));
 }
 
-TEST(ScreenText, CutsTheMiddleOfLongNames) {
+TEST(ScreenText, ShortensLongNamesInTheMiddle) {
   EXPECT_EQ(fitted("abcdefghij", 10, true), "abcdefghij");
   EXPECT_EQ(fitted("abcdefghij", 7, true), "abc…hij");
   EXPECT_EQ(fitted("abcdefghij", 6, false), "ab..ij");
   EXPECT_EQ(columnsOf(fitted("日本語日本語", 7, true)), 7);
 }
 
-TEST(ScreenText, EscapesWhatControlsATerminal) {
+TEST(ScreenText, EscapesControlCharacters) {
   EXPECT_EQ(printable("a\tb\n\r\033[31m\x7f\u0085\u009f", true),
             R"(a\tb\n\r\x1b[31m\x7f\u0085\u009f)");
   EXPECT_EQ(printable(std::string("\0", 1), true), R"(\x00)");
@@ -213,7 +213,7 @@ TEST(ScreenText, EscapesWhatControlsATerminal) {
   EXPECT_EQ(printable("\u200f", false), R"(\u200f)");
 }
 
-TEST(ScreenText, LeavesOtherCharactersAlone) {
+TEST(ScreenText, KeepsOtherCharacters) {
   EXPECT_EQ(printable("\u00a0\u200d\u2027\u202f\u2065\u206a", true),
             "\u00a0\u200d\u2027\u202f\u2065\u206a");
   EXPECT_EQ(printable(R"(C:\new)", true), R"(C:\new)");
@@ -257,7 +257,7 @@ TEST(SvgChart, ShowsASinglePoint) {
   EXPECT_THAT(svgOf({chartOf({curve("a", {NAN, 5, NAN})})}), HasSubstr("stroke-width=\"5\""));
 }
 
-TEST(SvgChart, CutsNamesThatDoNotFit) {
+TEST(SvgChart, ShortensNamesThatDoNotFit) {
   Chart chart = chartOf({curve(std::string(200, 'r'), {0, 1})});
   chart.title = std::string(200, 't');
   chart.curves[0].summary = "1 at step 1";

@@ -21,7 +21,7 @@ class Check : public ToolFixture {
   }
 };
 
-TEST_F(Check, SaysThatBothReadersShowAGoodRun) {
+TEST_F(Check, ReportsThatBothReadersShowAnIntactRun) {
   writeEvents("runs/demo/events.out.tfevents.1", goodEvents());
   const Outcome outcome = steptape("check runs");
   EXPECT_EQ(outcome.exitCode, 0);
@@ -32,13 +32,13 @@ TEST_F(Check, SaysThatBothReadersShowAGoodRun) {
       "shows everything\n");
 }
 
-TEST_F(Check, NamesAFileThatIsGivenByItself) {
+TEST_F(Check, NamesASingleFile) {
   writeEvents("runs/events.out.tfevents.1", goodEvents());
   EXPECT_THAT(steptape("check runs/events.out.tfevents.1").out,
               StartsWith("runs/events.out.tfevents.1: 1 file, 4 records, "));
 }
 
-TEST_F(Check, NamesTheSpotAndTheRule) {
+TEST_F(Check, NamesTheOffsetAndTheRule) {
   const std::string good = framed(goodEvents());
   writeBytes("runs/events.out.tfevents.1", good + "damage" + framed({simpleScalar("loss", 0, 21)}));
   const Outcome outcome = steptape("check runs");
@@ -49,11 +49,11 @@ TEST_F(Check, NamesTheSpotAndTheRule) {
                  ": loss [length-checksum; both readers] length checksum mismatch: got 0x"));
   EXPECT_THAT(outcome.out, HasSubstr(", 6 bytes that are no record: both readers show nothing of "
                                      "the file from here on\nruns: 1 file, 5 records, "));
-  EXPECT_THAT(outcome.out, EndsWith("; fast data server: shows less than there is; Python loader: "
-                                    "shows less than there is\n"));
+  EXPECT_THAT(outcome.out, EndsWith("; fast data server: does not show everything; Python loader: "
+                                    "does not show everything\n"));
 }
 
-TEST_F(Check, TakesNotesForFine) {
+TEST_F(Check, SucceedsIfThereAreOnlyNotes) {
   const std::string bytes = framed(goodEvents());
   writeBytes("runs/events.out.tfevents.1", bytes.substr(0, bytes.size() - 1));
   const Outcome outcome = steptape("check runs");
@@ -62,7 +62,7 @@ TEST_F(Check, TakesNotesForFine) {
   EXPECT_THAT(outcome.out, HasSubstr("; fast data server: shows everything, see the notes; "));
 }
 
-TEST_F(Check, SaysWhichReaderIsAffectedAndHowOften) {
+TEST_F(Check, NamesTheAffectedReaderAndTheCount) {
   std::vector<event::Event> events = goodEvents();
   events.push_back(simpleScalar("loss", 0, 20));
   events.push_back(simpleScalar("loss", 1, 20));
@@ -74,7 +74,7 @@ TEST_F(Check, SaysWhichReaderIsAffectedAndHowOften) {
       HasSubstr(": loss [duplicate-step; fast data server] 'loss': got step 20 after step "
                 "20; expected a greater one: the fast data server drops what was written before "
                 "at step 20 (2 times)\n"));
-  EXPECT_THAT(outcome.out, EndsWith("; fast data server: shows less than there is; Python loader: "
+  EXPECT_THAT(outcome.out, EndsWith("; fast data server: does not show everything; Python loader: "
                                     "shows everything\n"));
 }
 

@@ -56,7 +56,7 @@ TEST_F(Completion, OffersPaths) {
   EXPECT_EQ(bashOffers("steptape export --output ru"), "runs\n");
 }
 
-TEST_F(Completion, OffersNothingForAnyText) {
+TEST_F(Completion, OffersNothingForFreeText) {
   writeBytes("runs/events.out.tfevents.1", "");
   EXPECT_EQ(bashOffers("steptape inspect --run ru"), "\n");
 }
@@ -69,7 +69,7 @@ TEST_F(Completion, WritesAFile) {
 TEST_F(Completion, KnowsThreeShells) {
   const Outcome outcome = steptape("completion tcsh");
   EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("tcsh not in {bash,fish,zsh}"));
+  EXPECT_THAT(outcome.error, HasSubstr("SHELL: got tcsh; expected bash, fish or zsh"));
 }
 
 TEST_F(Completion, EveryOptionIsInEveryScript) {

@@ -37,7 +37,7 @@ class Diff : public ToolFixture {
   }
 };
 
-TEST_F(Diff, FindsNoneBetweenEqualRuns) {
+TEST_F(Diff, FindsNoDifferenceBetweenEqualRuns) {
   writeBytes("a/events.out.tfevents.1", smallFile());
   writeBytes("b/events.out.tfevents.7", smallFile());
   const Outcome outcome = steptape("diff a b");
@@ -46,7 +46,7 @@ TEST_F(Diff, FindsNoneBetweenEqualRuns) {
   EXPECT_TRUE(diffAsJson()["same"]);
 }
 
-TEST_F(Diff, ShowsWhereScalarsPart) {
+TEST_F(Diff, ShowsWhereScalarsDiffer) {
   writeRun("a", {simpleScalar("loss", 1, 0), simpleScalar("loss", 0.5F, 1),
                  simpleScalar("loss", 0.25F, 2), simpleScalar("lr", 1, 0)});
   writeRun("b", {simpleScalar("loss", 1, 0), simpleScalar("loss", 0.75F, 1),
@@ -87,7 +87,7 @@ TEST_F(Diff, FindsAPointThatOneRunLacks) {
               HasSubstr("  loss     3 / 2           1        2        -"));
 }
 
-TEST_F(Diff, ToleratesWhatItIsTold) {
+TEST_F(Diff, AppliesTheTolerance) {
   writeRun("a", {simpleScalar("loss", 1000, 0)});
   writeRun("b", {simpleScalar("loss", 1001, 0)});
   EXPECT_EQ(steptape("diff a b").exitCode, 1);
@@ -95,7 +95,7 @@ TEST_F(Diff, ToleratesWhatItIsTold) {
   EXPECT_EQ(steptape("diff a b --tolerance 1e-2").exitCode, 0);
 }
 
-TEST_F(Diff, TakesNanForNan) {
+TEST_F(Diff, TreatsNanAsEqualToNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   writeRun("a", {simpleScalar("loss", nan, 0)});
   writeRun("b", {simpleScalar("loss", nan, 0)});
@@ -136,17 +136,18 @@ TEST_F(Diff, DoesNotCompareValuesOfDifferentPlugins) {
   EXPECT_THAT(outcome.out, HasSubstr("  note: plugin: 'text', 'scalars'\n"));
 }
 
-TEST_F(Diff, WantsOneRunOnEachSide) {
+TEST_F(Diff, ExpectsOneRunOnEachSide) {
   writeBytes("runs/a/events.out.tfevents.1", smallFile());
   writeBytes("runs/b/events.out.tfevents.1", smallFile());
   const Outcome outcome = steptape("diff runs runs/a");
   EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error,
-              StartsWith("FIRST: runs holds 2 runs; name one of them, such as runs/a\n"));
+  EXPECT_THAT(
+      outcome.error,
+      StartsWith("FIRST: got runs, which holds 2 runs; expected one run, such as runs/a\n"));
   EXPECT_EQ(steptape("diff runs/a").exitCode, 2);
 }
 
-TEST_F(Diff, TakesADirectoryBeforeItsSubRuns) {
+TEST_F(Diff, PrefersTheRunOfADirectoryToItsSubRuns) {
   writeBytes("a/events.out.tfevents.1", smallFile());
   writeBytes("a/sub/events.out.tfevents.1", framed({}));
   EXPECT_EQ(steptape("diff a a/events.out.tfevents.1").exitCode, 0);

@@ -62,7 +62,7 @@ TEST_F(Export, NamesCurvesByTheDirectoryOfTheirRun) {
   EXPECT_EQ(steptape("export runs/demo/events.out.tfevents.1").out, kSmallFileJson);
 }
 
-TEST_F(Export, KeepsWhatJsonHasNoNumberFor) {
+TEST_F(Export, WritesNanAndInfinitiesAsStrings) {
   writeEvents("events.out.tfevents.1",
               {version(), simpleScalar("x", std::nanf(""), 1), simpleScalar("x", HUGE_VALF, -2)});
   EXPECT_EQ(steptape("export .").out,
@@ -82,7 +82,7 @@ TEST_F(Export, IsAnObjectWithoutAnyScalar) {
   EXPECT_EQ(outcome.error, "note: nothing to export\n");
 }
 
-TEST_F(Export, WritesWhatIsGoodOfADamagedFile) {
+TEST_F(Export, WritesEveryIntactRecordOfADamagedFile) {
   writeBytes("runs/events.out.tfevents.1", damagedFile());
   const Outcome outcome = steptape("export runs --output scalars.json");
   EXPECT_EQ(outcome.exitCode, 1);
@@ -90,7 +90,7 @@ TEST_F(Export, WritesWhatIsGoodOfADamagedFile) {
   EXPECT_EQ(contentOf("scalars.json"), "{\n\"runs/loss\": [[1001, 1, 0.5], [1020, 20, 0.25]]\n}\n");
 }
 
-TEST_F(Export, SaysWhichFileCannotBeWritten) {
+TEST_F(Export, NamesTheFileThatCannotBeWritten) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
   const Outcome absent = steptape("export runs --output absent/scalars.json");
   EXPECT_EQ(absent.exitCode, 1);
@@ -102,7 +102,7 @@ TEST_F(Export, SaysWhichFileCannotBeWritten) {
   EXPECT_EQ(full.error, "steptape: cannot write /dev/full: No space left on device\n");
 }
 
-TEST_F(Export, LeavesTheOldFileWhereTheNewOneFails) {
+TEST_F(Export, KeepsTheOldFileIfTheNewOneFails) {
   writeBytes("runs/events.out.tfevents.1", framed({eventAt(1, imageSummary())}));
   writeBytes("records.jsonl", "old");
   writeBytes("file", "");
@@ -112,7 +112,7 @@ TEST_F(Export, LeavesTheOldFileWhereTheNewOneFails) {
                                                     "runs/events.out.tfevents.1"}));
 }
 
-TEST_F(Export, LeavesNoFileBesideItsOutput) {
+TEST_F(Export, LeavesNoTemporaryFile) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
   steptape("export runs --format csv --output scalars.csv");
   EXPECT_EQ(filesBelow("."), (std::set<std::string>{"scalars.csv", "stderr", "stdout",
@@ -160,7 +160,7 @@ TEST_F(Export, FiltersRunsTagsAndSteps) {
             "{\n\"runs/two/loss\": [[1020, 20, 0.25]]\n}\n");
 }
 
-TEST_F(Export, LeavesOutWhatARestartWroteAgainUnlessTold) {
+TEST_F(Export, LeavesOutOverwrittenPointsByDefault) {
   writeEvents("events.out.tfevents.1",
               {version(), simpleScalar("x", 1, 1), start(1), simpleScalar("x", 2, 1)});
   EXPECT_EQ(steptape("export . --format csv").out, "step,x\n1,2\n");
@@ -171,14 +171,14 @@ TEST_F(Export, RefusesABadRegularExpression) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
   const Outcome outcome = steptape("export runs --tag '('");
   EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("--tag: '(' is no regular expression"));
+  EXPECT_THAT(outcome.error, HasSubstr("--tag: got \"(\"; expected a regular expression"));
 }
 
-TEST_F(Export, RefusesOptionsThatDoNotFit) {
+TEST_F(Export, RefusesConflictingOptions) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
   const std::pair<const char*, const char*> kCalls[] = {
-      {"--format xml", "xml not in {json,jsonl,csv,parquet,arrow}"},
-      {"--from 2 --to 1", "--from: 2 is behind --to 1"},
+      {"--format xml", "--format: got xml; expected json, jsonl, csv, parquet or arrow"},
+      {"--from 2 --to 1", "--from: got 2; expected at most --to, which is 1"},
       {"--format json --layout long", "--layout: only for --format csv, parquet and arrow"},
       {"--format csv --media m", "--media: only for --format jsonl"},
       {"--from one", "--from"},

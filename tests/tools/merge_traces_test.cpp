@@ -58,7 +58,7 @@ TEST_F(MergeTraces, AlignsTheEndOfTheFirstStepThatAllHave) {
   EXPECT_EQ(set.traces[1].originNanos, kOrigin + 15 * kMillisecond);
 }
 
-TEST_F(MergeTraces, AlignsTheEndOfAStepThatIsNamed) {
+TEST_F(MergeTraces, AlignsTheEndOfTheGivenStep) {
   std::vector<Trace> traces = ranksWithTheirOwnClocks();
   traces[1].steps[1].duration += 2 * kMillisecond;
   TraceSet set = setOf(std::move(traces));
@@ -66,7 +66,7 @@ TEST_F(MergeTraces, AlignsTheEndOfAStepThatIsNamed) {
 }
 
 // The clocks of a job's ranks agree within less than a microsecond.
-TEST_F(MergeTraces, ShowsNoMinusInFrontOfNothing) {
+TEST_F(MergeTraces, DoesNotPrintNegativeZero) {
   Training training;
   training.worldSize = 2;
   writeProfile("0.xplane.pb", traceOf(training));
@@ -78,24 +78,25 @@ TEST_F(MergeTraces, ShowsNoMinusInFrontOfNothing) {
   EXPECT_THAT(table, Not(HasSubstr("-0.000")));
 }
 
-TEST_F(MergeTraces, AlignsTheBeginOfWindows) {
+TEST_F(MergeTraces, AlignsTheBeginningOfWindows) {
   TraceSet set = setOf(ranksWithTheirOwnClocks());
   EXPECT_THAT(align(&set, TraceAlignment::kStart, {}), ElementsAre(0, -5000 * kMillisecond));
 }
 
-TEST_F(MergeTraces, KeepsTheClocksUnlessTold) {
+TEST_F(MergeTraces, KeepsTheClocksByDefault) {
   TraceSet set = setOf(ranksWithTheirOwnClocks());
   EXPECT_THAT(align(&set, TraceAlignment::kNone, {}), ElementsAre(0, 0));
   EXPECT_EQ(set.traces[1].originNanos, kOrigin + 5'000 * kMillisecond);
 }
 
-TEST_F(MergeTraces, SaysWhoLacksTheStep) {
+TEST_F(MergeTraces, NamesTheRankWithoutTheStep) {
   TraceSet set = setOf(ranksWithTheirOwnClocks());
   try {
     align(&set, TraceAlignment::kStep, 10);
     FAIL() << "rank 1 has no step 10";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "cannot align rank 1 of rank1.json: want step 10, got 11 to 13");
+    EXPECT_STREQ(error.what(),
+                 "cannot align rank 1 of rank1.json: got steps 11 to 13; expected step 10");
   }
   set.traces[1].steps.clear();
   try {
@@ -103,12 +104,12 @@ TEST_F(MergeTraces, SaysWhoLacksTheStep) {
     FAIL() << "there is no common step";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "cannot align: no step is in all traces; got rank 0 of rank0.json: 10 to 12; "
-                 "rank 1 of rank1.json: none");
+                 "cannot align: got no common step (rank 0 of rank0.json: 10 to 12; "
+                 "rank 1 of rank1.json: none); expected one in all traces");
   }
 }
 
-TEST_F(MergeTraces, SaysByHowMuchEachWasShifted) {
+TEST_F(MergeTraces, PrintsTheShiftOfEachRank) {
   writeRanksWithTheirOwnClocks();
   const Outcome outcome =
       steptape("merge-traces 1.xplane.pb 0.xplane.pb --output all.json --align step");
@@ -122,11 +123,11 @@ TEST_F(MergeTraces, SaysByHowMuchEachWasShifted) {
             "  rank 1 on node8, process 4243 (train)        15.000     45.000      -4985.000\n");
 }
 
-TEST_F(MergeTraces, NotesThatNothingLiesSideBySide) {
+TEST_F(MergeTraces, NotesThatWindowsDoNotOverlap) {
   writeRanksWithTheirOwnClocks();
   const Outcome outcome = steptape("merge-traces 0.xplane.pb 1.xplane.pb --output all.json");
   EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.error, HasSubstr("note: at no time were all of these recorded"));
+  EXPECT_THAT(outcome.error, HasSubstr("note: the windows never overlap"));
   EXPECT_THAT(outcome.out, ContainsRegex("rank 1 [^\n]* 5000.000 +45.000 +0.000\n"));
 }
 
@@ -145,7 +146,7 @@ TEST_F(MergeTraces, WritesAProcessForEachRank) {
   }
 }
 
-TEST_F(MergeTraces, WritesWhatIsAligned) {
+TEST_F(MergeTraces, WritesAlignedTimes) {
   writeRanksWithTheirOwnClocks();
   EXPECT_EQ(
       steptape("merge-traces 0.xplane.pb 1.xplane.pb --output all.json --align step").exitCode, 0);
@@ -168,7 +169,7 @@ TEST_F(MergeTraces, ReadsJson) {
   EXPECT_EQ(readChromeTrace(path("all.json")).size(), 2U);
 }
 
-TEST_F(MergeTraces, WritesNothingWhereATraceIsDamaged) {
+TEST_F(MergeTraces, WritesNothingIfATraceIsDamaged) {
   writeProfile("0.xplane.pb", Training());
   writeBytes("1.xplane.pb", "\xff\xff\xff");
   writeBytes("all.json", "old");
@@ -179,21 +180,24 @@ TEST_F(MergeTraces, WritesNothingWhereATraceIsDamaged) {
   EXPECT_EQ(contentOf("all.json"), "old");
 }
 
-TEST_F(MergeTraces, SaysWhichFileCannotBeWritten) {
+TEST_F(MergeTraces, NamesTheFileThatCannotBeWritten) {
   writeProfile("0.xplane.pb", Training());
   const Outcome outcome = steptape("merge-traces 0.xplane.pb --output absent/all.json");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(outcome.error, HasSubstr("absent/all.json"));
 }
 
-TEST_F(MergeTraces, RefusesOptionsThatDoNotFit) {
+TEST_F(MergeTraces, RefusesConflictingOptions) {
   writeProfile("0.xplane.pb", Training());
   const std::pair<const char*, const char*> kCalls[] = {
       {"0.xplane.pb", "--output is required"},
-      {"0.xplane.pb --output all.xplane.pb", "all.xplane.pb could hold one process only"},
-      {"0.xplane.pb --output all.txt", "all.txt says no form"},
-      {"0.xplane.pb --output all.json --step 3", "--step: only for --align step"},
-      {"0.xplane.pb --output all.json --align clock", "clock not in {none,start,step}"},
+      {"0.xplane.pb --output all.xplane.pb",
+       "--output: got all.xplane.pb, which holds one process; expected a name that"},
+      {"0.xplane.pb --output all.txt",
+       "--output: got all.txt; expected a name that ends in .json, .json.gz or .xplane.pb"},
+      {"0.xplane.pb --output all.json --step 3", "--step: got --align none; expected --align step"},
+      {"0.xplane.pb --output all.json --align clock",
+       "--align: got clock; expected none, start or step"},
       {"absent.json --output all.json", "cannot find absent.json: No such file or directory"},
   };
   for (const auto& [arguments, message] : kCalls) {

@@ -141,7 +141,7 @@ TEST_F(ToolOutOfMemory, EndsHelpWithALineAndOne) {
   sweep({"completion", "bash"}, 499, /*comparesOutput=*/false);
 }
 
-TEST_F(ToolOutOfMemory, EndsWithALineAndOneWhereAnExceptionCannotGetThrough) {
+TEST_F(ToolOutOfMemory, EndsWithALineAndOneInsideNoexceptFunctions) {
   runTool({"steptape", "--version"});
   const auto allocate = []() noexcept {
     const FailingAllocations failing(0);

@@ -69,7 +69,7 @@ TEST_F(PathKinds, AreNamedByEachCommandThatReadsTraces) {
   }
 }
 
-TEST_F(PathKinds, AreNamedByRepairAndSoAreDirectories) {
+TEST_F(PathKinds, AreNamedByRepairLikeDirectories) {
   std::vector<std::pair<std::string, std::string>> all = strangers_;
   all.emplace_back("runs", "a directory");
   for (const auto& [path, kind] : all) {
@@ -88,13 +88,13 @@ TEST_F(PathKinds, AreNamedWhereADirectoryIsExpected) {
                 "expected a directory");
 }
 
-TEST_F(PathKinds, AreNamedForPipesThatAreOpen) {
+TEST_F(PathKinds, AreNamedForOpenPipes) {
   const Outcome outcome = run("sh -c 'cat runs/* | steptape inspect /dev/stdin'");
   EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(outcome.error, StartsWith("PATH: cannot read /dev/stdin: got a FIFO; expected "));
 }
 
-TEST_F(PathKinds, AreThoseOfWhatAStreamWasRedirectedFrom) {
+TEST_F(PathKinds, AreThoseOfTheFileBehindARedirection) {
   const Outcome outcome = run("sh -c 'steptape inspect /dev/stdin <runs/events.out.tfevents.1'");
   EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
   EXPECT_THAT(outcome.out, HasSubstr("accuracy"));

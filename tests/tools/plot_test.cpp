@@ -49,7 +49,7 @@ TEST_F(Plot, DrawsACurveIntoAPipe) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("\033")));
 }
 
-TEST_F(Plot, PutsRunsIntoOneChart) {
+TEST_F(Plot, DrawsSeveralRunsInOneChart) {
   writeLoss("a", {1, 2});
   writeLoss("b", {2, 1});
   EXPECT_THAT(plot("runs --tag loss").out,
@@ -72,7 +72,7 @@ TEST_F(Plot, DrawsOneChartForEachTag) {
   EXPECT_THAT(plot("runs --tag '^loss$'").out, Not(HasSubstr("accuracy")));
 }
 
-TEST_F(Plot, HasTheSizeThatIsAskedFor) {
+TEST_F(Plot, HasTheRequestedSize) {
   writeLoss("demo", {1, 2, 3});
   const std::string drawn = plot("runs --width 60 --height 15").out;
   EXPECT_EQ(lineCount(drawn), 15);
@@ -80,7 +80,7 @@ TEST_F(Plot, HasTheSizeThatIsAskedFor) {
   EXPECT_EQ(lineCount(plot("runs", "COLUMNS=100 LINES=40").out), 39);
 }
 
-TEST_F(Plot, IsAsciiWhereTheLocaleIs) {
+TEST_F(Plot, IsAsciiInAnAsciiLocale) {
   writeLoss("demo", {1, 2, 3});
   for (const Outcome& outcome : {plot("runs", "LC_ALL=C"), plot("runs --ascii")}) {
     EXPECT_TRUE(std::all_of(outcome.out.begin(), outcome.out.end(),
@@ -89,21 +89,21 @@ TEST_F(Plot, IsAsciiWhereTheLocaleIs) {
   }
 }
 
-TEST_F(Plot, LeavesOutAndCountsWhatIsNotFinite) {
+TEST_F(Plot, LeavesOutAndCountsNonFiniteValues) {
   writeLoss("demo", {1, kNan, 0.5F, INFINITY, 0.25F});
   EXPECT_THAT(plot("runs").out, HasSubstr("0.25 at step 4; 2 of 5 left out: not finite\n"));
 }
 
-TEST_F(Plot, LeavesOutWhatALogarithmLacks) {
+TEST_F(Plot, LeavesOutNonPositiveValuesOnALogarithmicAxis) {
   writeLoss("demo", {100, 0, 1, -1, 0.01F});
   const std::string drawn = plot("runs --log --height 20").out;
-  EXPECT_THAT(drawn, HasSubstr("2 of 5 left out: not above 0 or not finite\n"));
+  EXPECT_THAT(drawn, HasSubstr("2 of 5 left out: not positive or not finite\n"));
   for (const char* label : {" 100 ┤", "   1 ┤", "0.01 ┤"}) {
     EXPECT_THAT(drawn, HasSubstr(label));
   }
 }
 
-TEST_F(Plot, DrawsARunOfNothingButNan) {
+TEST_F(Plot, DrawsARunThatIsAllNan) {
   writeLoss("demo", {kNan, kNan});
   const Outcome outcome = plot("runs");
   EXPECT_EQ(outcome.exitCode, 0);
@@ -137,30 +137,31 @@ TEST_F(Plot, WritesSvg) {
   EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
 }
 
-TEST_F(Plot, SaysWhenItCannotWrite) {
+TEST_F(Plot, ReportsThatItCannotWrite) {
   writeLoss("demo", {1, 0.5F});
   const Outcome outcome = plot("runs --svg absent/chart.svg");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(outcome.error, HasSubstr("absent/chart.svg: No such file or directory"));
 }
 
-TEST_F(Plot, SaysThatThereAreNoScalars) {
+TEST_F(Plot, ReportsThatThereAreNoScalars) {
   writeEvents("runs/events.out.tfevents.1", {version()});
   const Outcome outcome = steptape("plot runs");
   EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(outcome.error, "steptape: no scalar tag; 'steptape inspect' lists all tags\n");
+  EXPECT_EQ(outcome.error, "steptape: got no scalar tag; 'steptape inspect' lists all tags\n");
 }
 
-TEST_F(Plot, SaysWhichTagIsNotThere) {
+TEST_F(Plot, NamesTheMissingTag) {
   writeLoss("demo", {1});
   const Outcome outcome = plot("runs --tag lose");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(
       outcome.error,
-      "steptape: no scalar tag in which 'lose' is found; 'steptape inspect' lists all tags\n");
+      "steptape: --tag: got \"lose\"; expected a match in a scalar tag; 'steptape inspect' lists "
+      "all tags\n");
 }
 
-TEST_F(Plot, RefusesWhatItCannotDo) {
+TEST_F(Plot, RefusesInvalidOptions) {
   writeLoss("demo", {1});
   for (const char* arguments :
        {"runs --smooth 2", "runs --x epoch", "runs --width 3", "runs --tag '('", "absent"}) {
@@ -168,7 +169,7 @@ TEST_F(Plot, RefusesWhatItCannotDo) {
   }
 }
 
-TEST_F(Plot, DrawsWhatIsIntactAndNamesTheDamage) {
+TEST_F(Plot, DrawsIntactPointsAndReportsTheDamage) {
   writeBytes("runs/events.out.tfevents.1", damagedFile());
   const Outcome outcome = plot("runs");
   EXPECT_EQ(outcome.exitCode, 1);

@@ -38,7 +38,7 @@ class Profile : public TraceFixture {
   }
 };
 
-TEST_F(Profile, SaysWhoseTraceItIs) {
+TEST_F(Profile, NamesTheProcess) {
   writeProfile("a.xplane.pb", Training());
   const Outcome outcome = steptape("profile a.xplane.pb");
   EXPECT_EQ(outcome.exitCode, 0);
@@ -48,7 +48,7 @@ TEST_F(Profile, SaysWhoseTraceItIs) {
                                      "24 spans on 1 thread\n"));
 }
 
-TEST_F(Profile, ShowsWhatAStepIsMadeOf) {
+TEST_F(Profile, ShowsThePartsOfAStep) {
   Trace trace = traceOf(Training());
   trace.steps.back().duration += 3 * kMillisecond;
   writeProfile("a.xplane.pb", trace);
@@ -87,7 +87,7 @@ TEST_F(Profile, SortsOperators) {
   EXPECT_THAT(first("--sort calls"), ElementsAre("aten::mm", "aten::mul"));
 }
 
-TEST_F(Profile, TellsCallsOfOtherShapesApart) {
+TEST_F(Profile, SeparatesCallsByShape) {
   writeProfile("a.xplane.pb", Training());
   const std::string out = steptape("profile a.xplane.pb --by shape").out;
   EXPECT_THAT(out,
@@ -103,7 +103,7 @@ TEST_F(Profile, AddsUpModules) {
   EXPECT_THAT(out, ContainsRegex("\n  output +3 +12.000 "));
 }
 
-TEST_F(Profile, TellsTheMemoryAtItsPeak) {
+TEST_F(Profile, ShowsTheMemoryAtItsPeak) {
   Trace trace = traceOf(Training());
   TraceMemoryEvent event;
   event.time = 2 * kMillisecond;
@@ -121,14 +121,14 @@ TEST_F(Profile, TellsTheMemoryAtItsPeak) {
   EXPECT_EQ(memory.at("operators")[0].at("bytes_at_peak"), 3 << 20);
 }
 
-TEST_F(Profile, WarnsWhereSpansWereLost) {
+TEST_F(Profile, WarnsAboutLostSpans) {
   Trace trace = traceOf(Training());
   trace.dropped = 17;
   writeProfile("a.xplane.pb", trace);
   EXPECT_THAT(steptape("profile a.xplane.pb").out, HasSubstr("  WARNING: 17 spans lost, "));
   const Outcome outcome = steptape("profile a.xplane.pb --json");
   EXPECT_EQ(outcome.error,
-            "note: a.xplane.pb lacks 17 spans that were lost or could not be read\n");
+            "note: a.xplane.pb lacks 17 spans, which were lost or could not be read\n");
   EXPECT_EQ(nlohmann::json::parse(outcome.out).at("traces")[0].at("dropped_spans"), 17);
 }
 
@@ -193,7 +193,7 @@ TEST_F(Profile, ComparesRanks) {
   EXPECT_EQ(ranks.at("operators")[0].at("max_rank"), 1);
 }
 
-TEST_F(Profile, SaysWhoseSpansWereLost) {
+TEST_F(Profile, NamesTheRankWithLostSpans) {
   Training training;
   training.worldSize = 2;
   writeProfile("0.xplane.pb", training);
@@ -205,14 +205,14 @@ TEST_F(Profile, SaysWhoseSpansWereLost) {
               HasSubstr("\n  WARNING: rank 1: 5 spans lost, "));
 }
 
-TEST_F(Profile, NotesThatRanksAreMissing) {
+TEST_F(Profile, NotesMissingRanks) {
   writeJob("runs/demo");
   std::filesystem::remove(
       path("runs/demo/plugins/profile/2023_11_14_22_13_20/"
            "node8_rank00001.xplane.pb"));
   const Outcome outcome = steptape("profile runs/demo");
   EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.error, "note: these are traces of 2 of the job's 3 ranks\n");
+  EXPECT_EQ(outcome.error, "note: got traces of 2 of the 3 ranks of the job\n");
 }
 
 TEST_F(Profile, FitsATerminal) {
@@ -240,7 +240,7 @@ TEST_F(Profile, FitsATerminal) {
   }
 }
 
-TEST_F(Profile, ShowsWhatGotSlower) {
+TEST_F(Profile, ShowsSlowerOperators) {
   Training training;
   writeProfile("before.xplane.pb", training);
   training.steps = 5;
@@ -297,7 +297,7 @@ TEST_F(Profile, FailsAboveALimit) {
   const Outcome failed =
       steptape("profile --compare before.xplane.pb after.xplane.pb --fail-above 26");
   EXPECT_EQ(failed.exitCode, 1);
-  EXPECT_EQ(failed.error, "problem: a step takes 26.7 % longer, and 26 % is allowed\n");
+  EXPECT_EQ(failed.error, "problem: a step takes 26.7 % longer; expected at most 26 %\n");
   EXPECT_EQ(steptape("profile --compare before.xplane.pb after.xplane.pb --fail-above 27").exitCode,
             0);
   EXPECT_EQ(steptape("profile --compare after.xplane.pb before.xplane.pb --fail-above 0").exitCode,
@@ -329,7 +329,7 @@ TEST_F(Profile, ConvertsToAndFromJson) {
   EXPECT_EQ(operators("d.xplane.pb"), operators("a.xplane.pb"));
 }
 
-TEST_F(Profile, TellsCallsInDifferentZonesApart) {
+TEST_F(Profile, SeparatesCallsByZone) {
   TraceBuilder builder;
   builder.span(0, "train", SpanKind::kZone, 0, 2 * kMillisecond);
   builder.span(0, "aten::mm", SpanKind::kOperator, 0, kMillisecond);
@@ -355,7 +355,7 @@ TEST_F(Profile, ConvertsToFoldedStacks) {
   EXPECT_THAT(contentOf("job.folded"), HasSubstr("\nrank 1;aten::mm 60000\n"));
 }
 
-TEST_F(Profile, PutsSeveralRanksIntoOneJson) {
+TEST_F(Profile, WritesSeveralRanksToOneJson) {
   writeJob("runs/demo");
   EXPECT_EQ(steptape("profile runs/demo --output all.json.gz").exitCode, 0);
   EXPECT_EQ(readChromeTrace(path("all.json.gz")).size(), 3U);
@@ -390,7 +390,7 @@ TEST_F(Profile, TakesTheNewestTraceOfARank) {
   const Outcome outcome = steptape("profile --json runs");
   EXPECT_EQ(outcome.error,
             "note: runs/session/old.xplane.pb left out: runs/session/new.xplane.pb is "
-            "newer and also of rank 0\n");
+            "a newer trace of rank 0\n");
   const nlohmann::json traces = nlohmann::json::parse(outcome.out).at("traces");
   ASSERT_EQ(traces.size(), 1U);
   EXPECT_EQ(traces[0].at("file"), "runs/session/new.xplane.pb");
@@ -398,7 +398,7 @@ TEST_F(Profile, TakesTheNewestTraceOfARank) {
   EXPECT_EQ(json("runs/session/old.xplane.pb runs/session/new.xplane.pb").at("traces").size(), 2U);
 }
 
-TEST_F(Profile, RefusesToGoOnWithoutADamagedTrace) {
+TEST_F(Profile, FailsIfATraceIsDamaged) {
   writeProfile("good.xplane.pb", Training());
   writeBytes("bad.xplane.pb", "\xff\xff\xff");
   const Outcome outcome = steptape("profile good.xplane.pb bad.xplane.pb");
@@ -411,7 +411,7 @@ TEST_F(Profile, RefusesToGoOnWithoutADamagedTrace) {
               StartsWith("steptape: bad.xplane.pb is no profile of XProf: "));
 }
 
-TEST_F(Profile, SaysWhereJsonIsDamaged) {
+TEST_F(Profile, NamesTheOffsetOfDamageInJson) {
   writeBytes("bad.json", "{\"traceEvents\": [{\"ph\": ]}");
   const Outcome outcome = steptape("profile bad.json");
   EXPECT_EQ(outcome.exitCode, 1);
@@ -419,11 +419,11 @@ TEST_F(Profile, SaysWhereJsonIsDamaged) {
   EXPECT_THAT(outcome.error, HasSubstr("bad.json"));
 }
 
-TEST_F(Profile, SaysWhereThereIsNoTrace) {
+TEST_F(Profile, ReportsADirectoryWithoutTraces) {
   const Outcome outcome = steptape("profile .");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(outcome.error,
-            "steptape: no trace in or below .: want *.pt.trace.json, *.pt.trace.json.gz or "
+            "steptape: no trace in or below .; expected *.pt.trace.json, *.pt.trace.json.gz or "
             "plugins/profile/*/*.xplane.pb\n");
 }
 
@@ -434,23 +434,23 @@ TEST_F(Profile, RefusesToReplaceAProfileOfXprof) {
   EXPECT_THAT(outcome.error, HasSubstr("a.xplane.pb"));
 }
 
-TEST_F(Profile, RefusesOptionsThatDoNotFit) {
+TEST_F(Profile, RefusesConflictingOptions) {
   writeProfile("a.xplane.pb", Training());
   writeJob("job");
   writeBytes("a.txt", "");
   const std::pair<const char*, const char*> kCalls[] = {
       {"", "TRACE is required"},
       {"absent.json", "cannot find absent.json: No such file or directory"},
-      {"a.txt", "a.txt is no trace by its name, which ends in .json, .json.gz or .xplane.pb"},
-      {"a.xplane.pb --by color", "color not in {name,shape,module,stack}"},
+      {"a.txt", "TRACE: got a.txt; expected a name that ends in .json, .json.gz or .xplane.pb"},
+      {"a.xplane.pb --by color", "--by: got color; expected name, shape, module or stack"},
       {"a.xplane.pb --top few", "--top"},
       {"a.xplane.pb --fail-above 5", "--fail-above requires --compare"},
       {"a.xplane.pb --compare a.xplane.pb --fail-above -5", "--fail-above"},
       {"a.xplane.pb --compare a.xplane.pb --sort calls", "--sort excludes --compare"},
       {"a.xplane.pb --output b.json --json", "--json excludes --output"},
       {"a.xplane.pb --output b.csv",
-       "b.csv says no form: want a name that ends in .json, .json.gz, .xplane.pb or .folded"},
-      {"job --output b.xplane.pb", "b.xplane.pb would hold 3 processes"},
+       "--output: got b.csv; expected a name that ends in .json, .json.gz, .xplane.pb or .folded"},
+      {"job --output b.xplane.pb", "--output: got 3 processes for b.xplane.pb, which holds one"},
   };
   for (const auto& [arguments, message] : kCalls) {
     const Outcome outcome = steptape(std::string("profile ") + arguments);

@@ -48,7 +48,7 @@ TEST(ProgressLine, ShowsShareRateAndTimeLeft) {
             "reading [======>                 ]  25 %  25.0 MiB/s  6.0 s left");
 }
 
-TEST(ProgressLine, KnowsNoRateBeforeAnythingIsDone) {
+TEST(ProgressLine, HasNoRateBeforeTheFirstByte) {
   EXPECT_EQ(progressLine("reading", 0, 200, 2, 100), "reading [>                       ]   0 %");
 }
 
@@ -68,11 +68,11 @@ TEST(ProgressLine, LeavesOutTheRateOnANarrowTerminal) {
   EXPECT_EQ(progressLine("exporting", 200, 200, 2, 39), "exporting [==========] 100 %  0 ms left");
 }
 
-TEST(ProgressLine, LeavesOutTheTimeToo) {
+TEST(ProgressLine, ThenLeavesOutTheTime) {
   EXPECT_EQ(progressLine("reading", 1, 2, 1, 30), "reading [=======>      ]  50 %");
 }
 
-TEST(ProgressLine, IsNoLongerThanTheLine) {
+TEST(ProgressLine, IsNeverLongerThanTheLine) {
   EXPECT_EQ(progressLine("reading", 1, 2, 1, 20), "reading  50 %");
   EXPECT_EQ(progressLine("reading", 1, 2, 1, 5), "readi");
   EXPECT_EQ(progressLine("reading", 1, 2, 1, 0), "");
@@ -101,7 +101,7 @@ TEST_F(ProgressTest, IsDrawnAtMostTenTimesASecond) {
   EXPECT_THAT(drawn(), HasSubstr(" 40 %"));
 }
 
-TEST_F(ProgressTest, CountsPartsOnTopOfEachOther) {
+TEST_F(ProgressTest, AddsUpParts) {
   Progress progress("reading", 100, terminal_, clock_);
   progress.part()(30);
   const auto second = progress.part();
@@ -120,7 +120,7 @@ TEST_F(ProgressTest, LeavesNothingBehind) {
   EXPECT_EQ(drawn(), "\r\033[K");
 }
 
-TEST_F(ProgressTest, ErasesOnlyWhatIsThere) {
+TEST_F(ProgressTest, ErasesOnlyADrawnBar) {
   {
     Progress progress("reading", 100, terminal_, clock_);
     progress.set(20);

@@ -43,14 +43,14 @@ TEST_F(RepairCommand, RepairsInPlaceAndKeepsTheOriginal) {
   EXPECT_EQ(contentOf("tf-events.1.damaged"), damagedInside());
 }
 
-TEST_F(RepairCommand, SaysThatThereIsNothingToRepair) {
+TEST_F(RepairCommand, ReportsThatThereIsNothingToRepair) {
   writeBytes("tfevents.1", smallFile());
   const Outcome outcome = steptape("repair tfevents.1 --in-place");
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_EQ(outcome.out, "tfevents.1: 3 records kept, 0 bytes left out\nnothing to repair\n");
 }
 
-TEST_F(RepairCommand, SaysWhoseMetadataItRestored) {
+TEST_F(RepairCommand, NamesTheTagsWithRestoredMetadata) {
   const event::Value loss = tensorValue<float>("loss", event::TensorType::kFloat, {0.5F});
   const event::Value mesh = tensorValue<float>("mesh", event::TensorType::kFloat, {1, 2, 3});
   writeBytes("tfevents.1", "damage" + framed({eventAt(1, event::Summary{{loss, mesh}})}));
@@ -60,7 +60,7 @@ TEST_F(RepairCommand, SaysWhoseMetadataItRestored) {
               HasSubstr("1 record kept, 6 bytes left out, metadata of 1 tag restored\n"));
   EXPECT_THAT(outcome.out, HasSubstr("kept: metadata of 'loss' restored: plugin scalars, as the "
                                      "form of its values says\n"
-                                     "  'mesh': metadata lost and unknown: TensorBoard does not "
+                                     "  'mesh': metadata lost, so TensorBoard does not "
                                      "show the tag\n"
                                      "written: tfevents.2\n"));
 }
@@ -81,12 +81,13 @@ TEST_F(RepairCommand, RefusesTheDamagedFileAsOutput) {
   writeBytes("tfevents.1", damagedInside());
   const Outcome outcome = steptape("repair tfevents.1 --output ./tfevents.1 --force");
   EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error,
-              HasSubstr("--output: is the damaged file itself; for that there is --in-place"));
+  EXPECT_THAT(
+      outcome.error,
+      HasSubstr("--output: got the damaged file itself; expected another file, or --in-place"));
   EXPECT_EQ(contentOf("tfevents.1"), damagedInside());
 }
 
-TEST_F(RepairCommand, WantsToKnowWhereTo) {
+TEST_F(RepairCommand, RequiresAnOutput) {
   writeBytes("tfevents.1", damagedInside());
   EXPECT_EQ(steptape("repair tfevents.1").exitCode, 2);
   EXPECT_EQ(steptape("repair tfevents.1 --in-place --output tfevents.2").exitCode, 2);

@@ -29,7 +29,7 @@ void expectSame(const std::vector<double>& got, const std::vector<double>& wante
   }
 }
 
-TEST(Smoothing, IsTensorBoards) {
+TEST(Smoothing, EqualsTensorBoards) {
   const std::vector<Golden> goldens{
       {0.6,
        {1, 0.6875, NAN, 0.46428571428571425, 1.1700367647058822, INFINITY, 0.22883414295628024,
@@ -45,7 +45,7 @@ TEST(Smoothing, IsTensorBoards) {
   }
 }
 
-TEST(Smoothing, WithoutWeightChangesNothing) {
+TEST(Smoothing, WithWeightZeroChangesNothing) {
   expectSame(smoothed(kValues, 0), kValues);
 }
 
@@ -53,12 +53,12 @@ TEST(Smoothing, LeavesAConstantAlone) {
   expectSame(smoothed({3, 3, 3}, 0.6), {3, 3, 3});
 }
 
-TEST(Smoothing, CutsTheWeight) {
+TEST(Smoothing, ClampsTheWeight) {
   expectSame(smoothed({1, 2}, 7), {0, 0});
   expectSame(smoothed({1, 2}, -1), {1, 2});
 }
 
-TEST(Smoothing, OfNothingIsNothing) {
+TEST(Smoothing, OfAnEmptySeriesIsEmpty) {
   EXPECT_TRUE(smoothed({}, 0.6).empty());
 }
 

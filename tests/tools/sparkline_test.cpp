@@ -22,27 +22,27 @@ TEST(Sparkline, HasSevenHeightsInAscii) {
   EXPECT_EQ(sparkline({0, 1, 2, 3, 4, 5, 6}, 7, false), ".:-=+*#");
 }
 
-TEST(Sparkline, IsNoLongerThanItsValues) {
+TEST(Sparkline, IsAtMostAsLongAsItsValues) {
   EXPECT_EQ(sparkline({0, 1}, 32, true), "▁█");
   EXPECT_EQ(sparkline({}, 32, true), "");
 }
 
-TEST(Sparkline, ShowsMeansWhereItIsShorter) {
+TEST(Sparkline, ShowsMeansIfItIsShorter) {
   EXPECT_EQ(sparkline({0, 0, 3, 4, 7, 7}, 3, true), "▁▅█");
 }
 
-TEST(Sparkline, LosesNoPeak) {
+TEST(Sparkline, KeepsPeaks) {
   std::vector<double> values(1000, 0.5);
   values[300] = 1;
   values[700] = 0;
   EXPECT_EQ(sparkline(values, 10, true), "▅▅▅█▅▅▅▁▅▅");
 }
 
-TEST(Sparkline, IsFlatWhereNothingChanges) {
+TEST(Sparkline, IsFlatForAConstant) {
   EXPECT_EQ(sparkline({5, 5, 5}, 3, true), "▄▄▄");
 }
 
-TEST(Sparkline, LeavesOutWhatIsNotFinite) {
+TEST(Sparkline, LeavesOutNonFiniteValues) {
   EXPECT_EQ(sparkline({0, kNan, kInfinity, 1}, 4, true), "▁  █");
   EXPECT_EQ(sparkline({0, kNan, -kInfinity, 1}, 2, true), "▁█");
   EXPECT_EQ(sparkline({kNan, kNan}, 2, true), "  ");

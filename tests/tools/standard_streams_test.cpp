@@ -29,7 +29,7 @@ const std::vector<std::string> kCommands{
     "--help", "--version",  "inspect runs", "inspect runs --json", "export runs",
     "man",    "check runs", "plot runs",    "tail runs --once",    "completion bash"};
 
-TEST_F(StandardStreams, AFullDiskIsAProblem) {
+TEST_F(StandardStreams, ReportAFullDisk) {
   for (const std::string& command : kCommands) {
     SCOPED_TRACE(command);
     const Outcome outcome = shell("steptape " + command + " >/dev/full");
@@ -40,7 +40,7 @@ TEST_F(StandardStreams, AFullDiskIsAProblem) {
             "steptape: cannot write the output: No space left on device\n");
 }
 
-TEST_F(StandardStreams, SoIsAnOutputThatIsClosed) {
+TEST_F(StandardStreams, ReportAClosedOutput) {
   for (const std::string& command : kCommands) {
     SCOPED_TRACE(command);
     const Outcome outcome = shell("steptape " + command + " >&-");
@@ -49,7 +49,7 @@ TEST_F(StandardStreams, SoIsAnOutputThatIsClosed) {
   }
 }
 
-TEST_F(StandardStreams, AFileDoesNotGetWhatIsPrinted) {
+TEST_F(StandardStreams, KeepOutputOutOfOtherFiles) {
   // It would be opened where a stream was closed, and get messages into its middle.
   writeBytes("runs/broken/events.out.tfevents.1", damagedFile());
   EXPECT_EQ(shell("steptape export runs --output with").exitCode, 1);
@@ -57,12 +57,12 @@ TEST_F(StandardStreams, AFileDoesNotGetWhatIsPrinted) {
   EXPECT_EQ(contentOf("without"), contentOf("with"));
 }
 
-TEST_F(StandardStreams, NobodyNeedsToReadWhatIsWrong) {
+TEST_F(StandardStreams, MayHaveAClosedErrorStream) {
   EXPECT_EQ(shell("steptape inspect absent 2>&-").exitCode, 2);
   EXPECT_EQ(shell("steptape export runs --run absent 2>&-").exitCode, 1);
 }
 
-TEST_F(StandardStreams, NamesInMessagesDoNotControlTheTerminal) {
+TEST_F(StandardStreams, EscapeNamesInMessages) {
   writeBytes("runs/\x1b[31m\n/events.out.tfevents.1", damagedFile());
   const Outcome outcome = steptape("inspect runs");
   EXPECT_EQ(outcome.exitCode, 1);

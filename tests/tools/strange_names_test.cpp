@@ -111,7 +111,7 @@ TEST_F(StrangeNames, AreEscapedByCommandsThatReadTraces) {
   expectShown("profile" + quoted("broken" + kStrange + ".json") + quoted(trace_));
 }
 
-TEST_F(StrangeNames, AreEscapedWhereACallIsWrong) {
+TEST_F(StrangeNames, AreEscapedInUsageErrors) {
   expectShown(quoted(kStrange));  // as a command
   for (const char* command :
        {"inspect", "check", "export", "tail", "plot", "profile", "repair --in-place", "diff runs",

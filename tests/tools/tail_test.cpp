@@ -76,7 +76,7 @@ TEST_F(Follower, WaitsForTheRestOfARecord) {
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 1 = 1"));
 }
 
-TEST_F(Follower, GoesOnInNewFilesAndNewRuns) {
+TEST_F(Follower, ContinuesInNewFilesAndNewRuns) {
   writeEvents("a/events.out.tfevents.1", {simpleScalar("loss", 1, 0)});
   PointFollower runs = follower();
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 0 = 1"));
@@ -85,7 +85,7 @@ TEST_F(Follower, GoesOnInNewFilesAndNewRuns) {
   EXPECT_THAT(runsOf(runs.update()), ElementsAre(path("a"), path("b")));
 }
 
-TEST_F(Follower, OrdersThePointsOfAllRunsByTheirTimes) {
+TEST_F(Follower, OrdersThePointsOfAllRunsByTime) {
   writeEvents("a/events.out.tfevents.1", {simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 2)});
   writeEvents("b/events.out.tfevents.1", {simpleScalar("loss", 2, 1), simpleScalar("loss", 2, 3)});
   PointFollower runs = follower();
@@ -93,7 +93,7 @@ TEST_F(Follower, OrdersThePointsOfAllRunsByTheirTimes) {
               ElementsAre("loss 0 = 1", "loss 1 = 2", "loss 2 = 1", "loss 3 = 2"));
 }
 
-TEST_F(Follower, GivesTheLastPointsOfManyThatAreNew) {
+TEST_F(Follower, LimitsTheNumberOfNewPoints) {
   writeEvents("a/events.out.tfevents.1", {simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 1)});
   writeEvents("b/events.out.tfevents.1", {simpleScalar("lr", 2, 2), simpleScalar("lr", 2, 3)});
   EXPECT_THAT(textsOf(follower().update(3)), ElementsAre("loss 1 = 1", "lr 2 = 2", "lr 3 = 2"));
@@ -101,7 +101,7 @@ TEST_F(Follower, GivesTheLastPointsOfManyThatAreNew) {
   EXPECT_THAT(textsOf(follower().update(0)), IsEmpty());
 }
 
-TEST_F(Follower, GivesWhatARestartWritesAgainOnceEach) {
+TEST_F(Follower, GivesPointsAfterARestartOnce) {
   writeEvents("events.out.tfevents.1", {version(), simpleScalar("loss", 1, 0),
                                         simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 2)});
   PointFollower runs = follower();
@@ -121,7 +121,7 @@ TEST_F(Follower, GivesWhatARestartWritesAgainOnceEach) {
   EXPECT_THAT(later.restarted, IsEmpty());
 }
 
-TEST_F(Follower, GivesNothingWhereARestartOnlyDrops) {
+TEST_F(Follower, GivesNothingIfARestartOnlyDiscards) {
   writeEvents("events.out.tfevents.1",
               {version(), simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 1)});
   PointFollower runs = follower();
@@ -134,7 +134,7 @@ TEST_F(Follower, GivesNothingWhereARestartOnlyDrops) {
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 1 = 1"));
 }
 
-TEST_F(Follower, GivesTheTagsAndRunsThatAreAskedFor) {
+TEST_F(Follower, FiltersTagsAndRuns) {
   writeEvents("a/events.out.tfevents.1", {simpleScalar("loss", 1, 0), simpleScalar("lr", 1, 5)});
   writeEvents("b/events.out.tfevents.1", {simpleScalar("lr", 2, 6)});
   PointFollower tags = follower({{}, tools::NamePattern("^lr")});
@@ -143,7 +143,7 @@ TEST_F(Follower, GivesTheTagsAndRunsThatAreAskedFor) {
   EXPECT_THAT(newPoints(&runs), ElementsAre("lr 6 = 2"));
 }
 
-TEST_F(Follower, FollowsWhatIsGivenTwiceOnce) {
+TEST_F(Follower, FollowsARepeatedPathOnce) {
   const std::string file =
       writeEvents("runs/a/events.out.tfevents.1", {simpleScalar("loss", 1, 0)});
   writeEvents("runs/ab/events.out.tfevents.1", {simpleScalar("loss", 1, 1)});
@@ -154,7 +154,7 @@ TEST_F(Follower, FollowsWhatIsGivenTwiceOnce) {
   EXPECT_THAT(runsOf(beside.update()), ElementsAre(path("runs/a"), path("runs/ab")));
 }
 
-TEST_F(Follower, FollowsFilesThatAreGivenOneByOne) {
+TEST_F(Follower, FollowsSingleFiles) {
   const std::string first = writeEvents("events.out.tfevents.1", {simpleScalar("loss", 1, 0)});
   const std::string third = writeEvents("events.out.tfevents.3", {simpleScalar("loss", 3, 2)});
   writeEvents("events.out.tfevents.2", {simpleScalar("loss", 2, 1)});
@@ -162,7 +162,7 @@ TEST_F(Follower, FollowsFilesThatAreGivenOneByOne) {
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 0 = 1", "loss 2 = 3"));
 }
 
-TEST_F(Follower, NamesDamageOnce) {
+TEST_F(Follower, ReportsDamageOnce) {
   std::string bytes = framed({simpleScalar("loss", 1, 0)});
   bytes.back() = static_cast<char>(~bytes.back());
   writeBytes("events.out.tfevents.1", bytes + framed({simpleScalar("loss", 1, 1)}));
@@ -181,7 +181,7 @@ class Tail : public ToolFixture {
   }
 };
 
-TEST_F(Tail, PrintsTheLastPointsInTheOrderOfTheirTimes) {
+TEST_F(Tail, PrintsTheLastPointsInOrderOfTime) {
   writeBytes("runs/demo/events.out.tfevents.1", smallFile());
   const Outcome outcome = tail("runs --once");
   EXPECT_EQ(outcome.exitCode, 0);
@@ -208,7 +208,7 @@ TEST_F(Tail, PrintsJsonLines) {
             "\n");
 }
 
-TEST_F(Tail, SaysWhereThereIsNothingToFollow) {
+TEST_F(Tail, ReportsAPathWithoutEventFiles) {
   const Outcome outcome = tail(". --once");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(outcome.error, "steptape: no event file in or below .\n");
@@ -223,7 +223,7 @@ TEST_F(Tail, FindsRunsThatAppear) {
   EXPECT_EQ(outcome.error, "note: no event file in or below runs yet; waiting\n");
 }
 
-TEST_F(Tail, PrintsWhatARestartedRunWritesAgainOnceEach) {
+TEST_F(Tail, PrintsPointsAfterARestartOnce) {
   writeEvents("runs/events.out.tfevents.1",
               {version(), simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 2),
                simpleScalar("loss", 1, 3)});
@@ -240,10 +240,10 @@ TEST_F(Tail, PrintsWhatARestartedRunWritesAgainOnceEach) {
     lines += R"({"wall_time": )" + std::string(point) + "}\n";
   }
   EXPECT_THAT(outcome.out, EndsWith("\"step\": 3, \"value\": 1}\n" + lines));
-  EXPECT_EQ(outcome.error, "note: runs has restarted, and dropped points after its checkpoint\n");
+  EXPECT_EQ(outcome.error, "note: runs restarted, which discarded points after its checkpoint\n");
 }
 
-TEST_F(Tail, EndsWhenNobodyReads) {
+TEST_F(Tail, EndsWhenItsReaderExits) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
   // Nothing is ever written again: the closed pipe itself must be noticed.
   const Outcome outcome = run("sh -c '{ \"" STEPTAPE_TOOL
@@ -260,7 +260,7 @@ TEST_F(Tail, EndsCleanlyOnInterrupt) {
   EXPECT_THAT(outcome.out, HasSubstr("0.25\n"));
 }
 
-TEST_F(Tail, NamesDamageAndGoesOn) {
+TEST_F(Tail, ReportsDamageAndContinues) {
   writeBytes("runs/events.out.tfevents.1", damagedFile() + framed({simpleScalar("loss", 8, 21)}));
   const Outcome outcome = tail("runs --once");
   EXPECT_EQ(outcome.exitCode, 1);
@@ -268,7 +268,7 @@ TEST_F(Tail, NamesDamageAndGoesOn) {
   EXPECT_THAT(outcome.out, HasSubstr("  21  8\n"));
 }
 
-TEST_F(Tail, DoesNotComplainOfAFileThatIsBeingWritten) {
+TEST_F(Tail, AcceptsAFileThatIsBeingWritten) {
   const std::string bytes = smallFile();
   writeBytes("runs/events.out.tfevents.1", bytes.substr(0, bytes.size() - 1));
   const Outcome outcome = tail("runs --once");

@@ -94,7 +94,7 @@ class Plot(RealTerminal):
         self.append("runs/demo", b"".join(event_file.curve(f"layer/{i}", range(2)) for i in range(4)))
         with self.terminal() as terminal:
             _, lines = terminal.finish(f"{TOOL} plot runs")
-            self.assertEqual(lines[-1], "note: these are 5 charts; --tag chooses among them")
+            self.assertEqual(lines[-1], "note: got 5 charts; --tag selects some of them")
             _, lines = terminal.finish(f"{TOOL} plot runs --tag layer")
             self.assertRegex(lines[-1], "at step 1$")
 

@@ -26,13 +26,13 @@ TEST(HumanBytes, HasThreeDigits) {
   EXPECT_EQ(humanBytes(300 * 1024), "300 KiB");
 }
 
-TEST(HumanBytes, GoesToTheNextUnitBeforeAFourthDigit) {
+TEST(HumanBytes, UsesTheNextUnitInsteadOfAFourthDigit) {
   EXPECT_EQ(humanBytes(999 * 1024), "999 KiB");
   EXPECT_EQ(humanBytes(1000 * 1024), "0.98 MiB");
   EXPECT_EQ(humanBytes(std::numeric_limits<std::uint64_t>::max()), "16.0 EiB");
 }
 
-TEST(HumanDuration, CountsAsClocksDo) {
+TEST(HumanDuration, HasTheFormOfAClock) {
   EXPECT_EQ(humanDuration(0), "0 ms");
   EXPECT_EQ(humanDuration(0.015), "15 ms");
   EXPECT_EQ(humanDuration(0.25), "0.2 s");
@@ -43,7 +43,7 @@ TEST(HumanDuration, CountsAsClocksDo) {
   EXPECT_EQ(humanDuration(2 * 86400 + 3 * 3600), "2 d 3:00:00");
 }
 
-TEST(HumanDuration, SurvivesATimeThatNoClockHas) {
+TEST(HumanDuration, AcceptsEveryDouble) {
   EXPECT_EQ(humanDuration(1e300), "1e+300 s");
   EXPECT_EQ(humanDuration(std::nan("")), "nan s");
 }
@@ -60,7 +60,7 @@ TEST(ShortNumber, ShowsLargeNumbersWhole) {
   EXPECT_EQ(shortNumber(1e7), "1e+07");
 }
 
-TEST(Counted, KnowsOneFromMany) {
+TEST(Counted, UsesSingularAndPlural) {
   EXPECT_EQ(counted(0, "file"), "0 files");
   EXPECT_EQ(counted(1, "file"), "1 file");
   EXPECT_EQ(counted(2, "file"), "2 files");
@@ -79,7 +79,7 @@ TEST(JsonText, FitsTogether) {
             "\"bytes\": 18446744073709551615, \"ok\": true, \"shape\": [2, 3]}");
 }
 
-TEST(JsonText, PutsElementsOfArraysOnLines) {
+TEST(JsonText, WritesOneArrayElementPerLine) {
   EXPECT_EQ(jsonArray({"1", "2"}), "[\n1,\n2\n]");
   EXPECT_EQ(jsonArray({}), "[]");
   EXPECT_EQ(JsonObject().toString(), "{}");
@@ -102,7 +102,7 @@ TEST(Table, MayHaveNoTitles) {
       "  a  1\n");
 }
 
-TEST(Table, LeavesOutColumnsUntilItIsNarrow) {
+TEST(Table, DropsColumnsUntilItFits) {
   const std::vector<TableColumn> wide{{"tag", TableColumn::Align::kLeft, {"loss"}},
                                       {"min", TableColumn::Align::kRight, {"0.25"}},
                                       {"max", TableColumn::Align::kRight, {"0.5"}}};
@@ -122,7 +122,7 @@ TEST(Table, LeavesOutColumnsUntilItIsNarrow) {
   EXPECT_EQ(titlesWithin(0), "tag ");
 }
 
-TEST(Table, CutsNamesWhereATerminalIsNarrow) {
+TEST(Table, ShortensNamesOnANarrowTerminal) {
   const std::vector<TableColumn> columns{
       {"tag", TableColumn::Align::kLeft, {"a name that is longer than others"}},
       {"min", TableColumn::Align::kRight, {"0.25"}},
@@ -141,7 +141,7 @@ TEST(Table, CutsNamesWhereATerminalIsNarrow) {
   EXPECT_EQ(widthOf(fittedColumns(columns, {"min"}, 2, terminal)), widthOf(columns));
 }
 
-TEST(Table, IsNothingWithoutRows) {
+TEST(Table, IsEmptyWithoutRows) {
   EXPECT_EQ(tableBelow({{"tag", TableColumn::Align::kLeft, {}}}, {}, 2, Terminal()), "");
   EXPECT_EQ(tableBelow({{"tag", TableColumn::Align::kLeft, {"loss"}}}, {}, 2, Terminal()),
             "\n  tag\n  loss\n");
@@ -170,17 +170,17 @@ TEST(ClosestName, ForgivesTypingErrors) {
   EXPECT_EQ(closestName("tial", {"tail"}), "tail");
 }
 
-TEST(ClosestName, GuessesNothingFarAway) {
+TEST(ClosestName, IgnoresDistantNames) {
   EXPECT_EQ(closestName("train", {"inspect", "tail"}), "");
 }
 
-TEST(NamePattern, IsFoundAnywhereUnlessAnchored) {
+TEST(NamePattern, MatchesAnywhereUnlessAnchored) {
   EXPECT_TRUE(NamePattern().isFoundIn("anything"));
   EXPECT_TRUE(NamePattern("ss/t").isFoundIn("loss/train"));
   EXPECT_FALSE(NamePattern("^train").isFoundIn("loss/train"));
 }
 
-TEST(NamePattern, SurvivesNamesOfAnyLength) {
+TEST(NamePattern, AcceptsNamesOfAnyLength) {
   EXPECT_TRUE(NamePattern("^(a|b)*").isFoundIn(std::string(10'000'000, 'a')));
 }
 

@@ -34,7 +34,7 @@ constexpr char kThen[] = ".1700000000000000000.pt.trace.json.gz";
 constexpr char kASecondLater[] = ".1700000001000000000.pt.trace.json.gz";
 constexpr char kAnHourLater[] = ".1700003600000000000.pt.trace.json.gz";
 
-TEST_F(TraceSearch, KnowsFormsByTheirNames) {
+TEST_F(TraceSearch, RecognizesFormatsByName) {
   EXPECT_EQ(traceFormOf("a/b.pt.trace.json"), TraceForm::kJson);
   EXPECT_EQ(traceFormOf("b.json.gz"), TraceForm::kCompressedJson);
   EXPECT_EQ(traceFormOf("b.xplane.pb"), TraceForm::kXPlane);
@@ -55,13 +55,13 @@ TEST_F(TraceSearch, FindsAllRanksOfTheNewestSession) {
   EXPECT_THAT(newest("runs/demo/plugins/profile/2023_11_14_22_13_21"), all);
 }
 
-TEST_F(TraceSearch, TakesTheLaterOfTwoSessionsInASecond) {
+TEST_F(TraceSearch, PrefersTheLaterOfTwoSessionsInASecond) {
   touch("plugins/profile/2023_11_14_22_13_20/a.xplane.pb");
   touch("plugins/profile/2023_11_14_22_13_20_1/a.xplane.pb");
   EXPECT_THAT(newest(), ElementsAre("plugins/profile/2023_11_14_22_13_20_1/a.xplane.pb"));
 }
 
-TEST_F(TraceSearch, PassesOverSessionsThatAreNotFinished) {
+TEST_F(TraceSearch, SkipsUnfinishedSessions) {
   touch("plugins/profile/2023_11_14_22_13_20/a_rank00000.xplane.pb");
   touch("plugins/profile_unfinished/2023_11_14_22_13_30/a_rank00000.xplane.pb");
   EXPECT_THAT(newest(), ElementsAre("plugins/profile/2023_11_14_22_13_20/a_rank00000.xplane.pb"));
@@ -78,20 +78,20 @@ TEST_F(TraceSearch, TakesTheNewestTraceOfEachRank) {
                                     std::string("a_rank00001_18") + kASecondLater));
 }
 
-TEST_F(TraceSearch, TellsProcessesApartWhereNamesHaveNoRank) {
+TEST_F(TraceSearch, DistinguishesProcessesWithoutARank) {
   touch(std::string("a_17") + kThen);
   touch(std::string("a_18") + kASecondLater);
   EXPECT_THAT(newest(),
               ElementsAre(std::string("a_17") + kThen, std::string("a_18") + kASecondLater));
 }
 
-TEST_F(TraceSearch, LeavesOutWhatAnEarlierJobWrote) {
+TEST_F(TraceSearch, LeavesOutTracesOfAnEarlierJob) {
   touch(std::string("a_17") + kThen);
   touch(std::string("a_18") + kAnHourLater);
   EXPECT_THAT(newest(), ElementsAre(std::string("a_18") + kAnHourLater));
 }
 
-TEST_F(TraceSearch, GoesByTheTimeOfFilesWhereNamesHaveNone) {
+TEST_F(TraceSearch, UsesFileTimesIfNamesHaveNone) {
   touch("a_17.pt.trace.json");
   touch("b_17.1700000000000.pt.trace.json");
   EXPECT_THAT(newest(), ElementsAre("a_17.pt.trace.json", "b_17.1700000000000.pt.trace.json"));
@@ -101,7 +101,7 @@ TEST_F(TraceSearch, GoesByTheTimeOfFilesWhereNamesHaveNone) {
   EXPECT_THAT(newest(), ElementsAre("a_17.pt.trace.json"));
 }
 
-TEST_F(TraceSearch, PrefersProfilesOfXprofUnlessTheyAreOlder) {
+TEST_F(TraceSearch, PrefersXprofProfilesUnlessTheyAreOlder) {
   ::setenv("TZ", "UTC", 1);
   touch("plugins/profile/2023_11_14_22_13_20/a.xplane.pb");
   touch(std::string("a_17") + kASecondLater);
@@ -111,7 +111,7 @@ TEST_F(TraceSearch, PrefersProfilesOfXprofUnlessTheyAreOlder) {
   ::unsetenv("TZ");
 }
 
-TEST_F(TraceSearch, SaysWhereThereIsNone) {
+TEST_F(TraceSearch, ReportsADirectoryWithoutTraces) {
   touch("events.out.tfevents.1");
   touch("trace.json");
   EXPECT_THROW(newest(), Error);

@@ -26,7 +26,7 @@ TEST_F(Usage, HelpShowsCommandsAndExamples) {
   EXPECT_EQ(outcome.exitCode, 0);
   for (const char* text :
        {"inspect", "export", "check", "repair", "tail", "plot", "diff", "profile", "merge-traces",
-        "completion", "man", "Examples:", "Exit codes: 0 fine, 1 found"}) {
+        "completion", "man", "Examples:", "Exit codes: 0 success, 1 a problem"}) {
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
 }
@@ -59,36 +59,63 @@ TEST_F(Usage, EveryOptionIsDescribed) {
   }
 }
 
+TEST_F(Usage, HelpListsOptionsThatExcludeEachOther) {
+  const std::string help = steptape("repair --help").out;
+  EXPECT_THAT(help, StartsWith("Write a new event file with every intact record of a damaged one.\n"
+                               "\nUsage: steptape repair [OPTION]... FILE\n"));
+  EXPECT_THAT(help, HasSubstr("\n  --output FILE  "));
+  EXPECT_THAT(help, HasSubstr("\n  --in-place     "));
+  EXPECT_EQ(help.find("--help"), help.rfind("--help"));
+}
+
+TEST_F(Usage, HelpShowsDefaultsAsTheyAreTyped) {
+  EXPECT_THAT(steptape("aggregate --help").out, HasSubstr("(default: 25,50,75)"));
+}
+
+TEST_F(Usage, NamesTheValueThatAnOptionRefuses) {
+  const auto messageOf = [&](const std::string& arguments) {
+    const Outcome outcome = steptape(arguments);
+    EXPECT_EQ(outcome.exitCode, 2) << arguments;
+    return outcome.error.substr(0, outcome.error.find('\n'));
+  };
+  EXPECT_EQ(messageOf("plot . --smooth 2"), "--smooth: got 2; expected a number from 0 to 1");
+  EXPECT_EQ(messageOf("plot . --smooth nan"), "--smooth: got nan; expected a number from 0 to 1");
+  EXPECT_EQ(messageOf("plot . --smooth much"), "--smooth: got much; expected a number from 0 to 1");
+  EXPECT_EQ(messageOf("plot . --x day"), "--x: got day; expected step, time or relative");
+  EXPECT_EQ(messageOf("aggregate . --output out --min-runs 0"),
+            "--min-runs: got 0; expected a number of at least 1");
+}
+
 TEST_F(Usage, HelpFitsTheTerminal) {
   ::setenv("COLUMNS", "60", 1);
   const std::string help = steptape("inspect --help").out;
   ::unsetenv("COLUMNS");
   EXPECT_THAT(help, HasSubstr("\n"
-                              "  --run RE    Only runs in whose directory the regular\n"
-                              "              expression is found\n"));
+                              "  --run RE    Only runs whose directory contains a match of\n"
+                              "              the regular expression\n"));
 }
 
-TEST_F(Usage, SaysWhichCommandIsMeant) {
+TEST_F(Usage, SuggestsTheClosestCommand) {
   const Outcome outcome = steptape("insepct runs");
   EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_EQ(outcome.error, "steptape: there is no command 'insepct'; the closest is 'inspect'\n");
+  EXPECT_EQ(outcome.error, "steptape: got the unknown command \"insepct\"; expected \"inspect\"\n");
 }
 
-TEST_F(Usage, ListsTheCommandsWhereNoneIsMeant) {
+TEST_F(Usage, ListsTheCommandsIfNoneIsClose) {
   const Outcome outcome = steptape("bake");
   EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(
       outcome.error,
-      StartsWith("steptape: there is no command 'bake'; the commands are inspect, export, "));
+      StartsWith("steptape: got the unknown command \"bake\"; expected one of inspect, export, "));
 }
 
-TEST_F(Usage, TellsItsVersion) {
+TEST_F(Usage, PrintsItsVersion) {
   const Outcome outcome = steptape("--version");
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_EQ(outcome.out, "steptape " STEPTAPE_VERSION "\n");
 }
 
-TEST_F(Usage, WantsACommand) {
+TEST_F(Usage, RequiresACommand) {
   const Outcome outcome = steptape("");
   EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(outcome.error, HasSubstr("A subcommand is required"));
@@ -99,13 +126,13 @@ TEST_F(Usage, RefusesUnknownCommandsAndOptions) {
   EXPECT_EQ(steptape("inspect . --explode").exitCode, 2);
 }
 
-TEST_F(Usage, WantsAPath) {
+TEST_F(Usage, RequiresAPath) {
   const Outcome outcome = steptape("inspect");
   EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(outcome.error, HasSubstr("PATH is required"));
 }
 
-TEST_F(Usage, SaysWhichPathIsNotThere) {
+TEST_F(Usage, NamesTheMissingPath) {
   const Outcome outcome = steptape("inspect absent");
   EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(
@@ -114,7 +141,7 @@ TEST_F(Usage, SaysWhichPathIsNotThere) {
                  "or a regular event file\n"));
 }
 
-TEST_F(Usage, SaysWhereThereIsNoEventFile) {
+TEST_F(Usage, NamesADirectoryWithoutEventFiles) {
   const Outcome outcome = steptape("inspect .");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(outcome.error, "steptape: no event file in or below .\n");

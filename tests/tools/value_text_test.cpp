@@ -72,7 +72,7 @@ TEST_F(DescribeValue, ReadsTheHeaderOfAWav) {
             "2 clips, audio/wav");
 }
 
-TEST_F(DescribeValue, TakesTheWordOfSummaryAudio) {
+TEST_F(DescribeValue, UsesTheFieldsOfSummaryAudio) {
   EXPECT_EQ(describe(event::kAudioPlugin, event::SummaryAudio{16000, 1, 8000, "?", "audio/ogg"}),
             "16000 Hz mono, 0.5 s");
 }
@@ -83,7 +83,7 @@ TEST_F(DescribeValue, ShowsTheFirstLineOfAText) {
   EXPECT_EQ(describe(event::kTextPlugin, strings({"a", "b"})), "table 2");
 }
 
-TEST_F(DescribeValue, SumsUpHistograms) {
+TEST_F(DescribeValue, SummarizesHistograms) {
   EXPECT_EQ(describe(event::kHistogramsPlugin,
                      numbers<double>(event::TensorType::kDouble, {2, 3}, {-1, 0, 3, 0, 2.5, 4})),
             "-1 to 2.5, 7 numbers, 2 buckets");
@@ -131,7 +131,7 @@ TEST_F(DescribeValue, ShowsHyperparameters) {
             "0 hyperparameters, 1 metric");
 }
 
-TEST_F(DescribeValue, TellsTheSizeOfAGraph) {
+TEST_F(DescribeValue, ShowsTheSizeOfAGraph) {
   EXPECT_EQ(describe(kGraphsPlugin, text(std::string(2048, 'g'))), "2.00 KiB");
 }
 
@@ -142,7 +142,7 @@ TEST_F(DescribeValue, ShowsTypeAndShapeOfOtherTensors) {
             "float64 scalar");
 }
 
-TEST_F(DescribeValue, SaysWhatIsWrongWithAValueOfAnotherKind) {
+TEST_F(DescribeValue, ReportsAValueOfAnotherKind) {
   EXPECT_THAT(describe(event::kImagesPlugin, strings({"28"})),
               StartsWith("not readable: images: got"));
   EXPECT_THAT(describe(event::kHparamsPlugin, {}, "\xff"), StartsWith("not readable: "));

@@ -41,7 +41,7 @@ std::vector<std::string> commandNames(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with the word where a command should be; empty if it is one, or an option.
+/// Why `word` is not a command; empty if it is one, or an option.
 std::string commandProblem(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> names = commandNames(app);
   for (const std::string& name : names) {
@@ -53,12 +53,12 @@ std::string commandProblem(const CLI::App& app, const std::string& word) {
     return "";
   }
   const std::string closest = closestName(word, names);
-  return fmt::format("there is no command '{}'; {}", word,
-                     closest.empty() ? fmt::format("the commands are {}", fmt::join(names, ", "))
-                                     : fmt::format("the closest is '{}'", closest));
+  return fmt::format(
+      "got the unknown command \"{}\"; expected {}", word,
+      closest.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : '"' + closest + '"');
 }
 
-/// What is wrong with the call, which may quote any name.
+/// The message for wrong arguments, which may quote any name.
 std::string usageMessage(const CLI::App* /*app*/, const CLI::Error& error) {
   return shown(error.what(), terminalAt(STDERR_FILENO)) +
          "\nRun with --help for more information.\n";
@@ -67,7 +67,8 @@ std::string usageMessage(const CLI::App* /*app*/, const CLI::Error& error) {
 }  // namespace
 
 std::unique_ptr<CLI::App> makeApp(int* exitCode) {
-  auto app = std::make_unique<CLI::App>("Looks into TensorBoard event files", "steptape");
+  auto app =
+      std::make_unique<CLI::App>("Reads TensorBoard event files and profiler traces", "steptape");
   // Before the commands, which inherit it.
   app->formatter(std::make_shared<HelpFormatter>());
   app->set_version_flag("--version", "steptape " STEPTAPE_VERSION, "Print the version and exit");
@@ -111,7 +112,7 @@ int runApp(int argc, const char* const* argv) {
 
 namespace {
 
-int runToolAndTell(int argc, const char* const* argv) {
+int runAndReport(int argc, const char* const* argv) {
   try {
     holdStandardStreams();
     const int exitCode = runApp(argc, argv);
@@ -125,18 +126,18 @@ int runToolAndTell(int argc, const char* const* argv) {
   }
 }
 
-void tellOutOfMemory() noexcept {
+void reportOutOfMemory() noexcept {
   std::fputs("steptape: out of memory\n", stderr);
 }
 
 /// A terminate handler.
-[[noreturn]] void endForLackOfMemory() {
+[[noreturn]] void exitOutOfMemory() {
   try {
     if (const std::exception_ptr error = std::current_exception()) {
       std::rethrow_exception(error);
     }
   } catch (const std::bad_alloc&) {
-    tellOutOfMemory();
+    reportOutOfMemory();
     std::_Exit(kExitProblem);
   } catch (...) {
   }
@@ -147,11 +148,11 @@ void tellOutOfMemory() noexcept {
 
 int runTool(int argc, const char* const* argv) noexcept {
   // CLI11 copies texts in functions that are noexcept.
-  std::set_terminate(&endForLackOfMemory);
+  std::set_terminate(&exitOutOfMemory);
   try {
-    return runToolAndTell(argc, argv);
+    return runAndReport(argc, argv);
   } catch (const std::bad_alloc&) {
-    tellOutOfMemory();
+    reportOutOfMemory();
     return kExitProblem;
   }
 }

@@ -5,10 +5,10 @@ namespace steptape::tools {
 
 // What the tool's exit codes mean, for every command.
 inline constexpr int kExitFine = 0;
-inline constexpr int kExitProblem = 1;  // something is wrong with the files
-inline constexpr int kExitUsage = 2;    // something is wrong with the call
+inline constexpr int kExitProblem = 1;  // a problem in the files, or the output was not written
+inline constexpr int kExitUsage = 2;    // wrong arguments
 
-/// As users are told, unless a command's footer has a paragraph "Exit codes: " of its own.
-inline constexpr char kExitCodes[] = "0 fine, 1 found a problem in the files, 2 used wrongly.";
+/// What --help prints, unless the footer of the command has its own paragraph "Exit codes: ".
+inline constexpr char kExitCodes[] = "0 success, 1 a problem in the files, 2 wrong arguments.";
 
 }  // namespace steptape::tools

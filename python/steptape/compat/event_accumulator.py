@@ -36,7 +36,7 @@ DEFAULT_SIZE_GUIDANCE = {COMPRESSED_HISTOGRAMS: 500, IMAGES: 4, AUDIO: 4, SCALAR
                          TENSORS: 10}
 STORE_EVERYTHING_SIZE_GUIDANCE = dict.fromkeys(DEFAULT_SIZE_GUIDANCE, 0)
 
-# Tags that the reader makes for what is no value of a summary.
+# Tags that the reader creates for data outside summaries.
 GRAPH_TAGS = {GRAPH: "__run_graph__", META_GRAPH: "__meta_graph__"}
 RUN_METADATA_PLUGIN = "graph_tagged_run_metadata"
 
@@ -68,7 +68,7 @@ class ImageEvent(NamedTuple):
     wall_time: float
     step: int
     encoded_image_string: bytes
-    """The first picture of the step."""
+    """The first image of the step."""
     width: int
     height: int
 
@@ -77,7 +77,7 @@ class AudioEvent(NamedTuple):
     wall_time: float
     step: int
     encoded_audio_string: bytes
-    """The first sound of the step."""
+    """The first audio clip of the step."""
     content_type: str
     sample_rate: float
     length_frames: int
@@ -107,7 +107,7 @@ class TensorEvent(NamedTuple):
 
 
 class EventAccumulator:
-    """The values of one run: of the event files in a directory, not of those below it, or of one file."""
+    """The values of one run: of the event files in a directory, not below it, or of one file."""
 
     def __init__(self, path, size_guidance: Optional[dict] = None, compression_bps=None,
                  purge_orphaned_data: bool = True):
@@ -137,7 +137,7 @@ class EventAccumulator:
         return self
 
     def Tags(self) -> dict[str, Any]:
-        """The tags of each kind; for graphs whether there is one. Hyperparameters are no values: see
+        """The tags of each kind; for graphs whether there is one. Hyperparameters are not values: see
         PluginTagToContent()."""
         tags: dict[str, Any] = {kind: [] for kind in (IMAGES, AUDIO, HISTOGRAMS, SCALARS, TENSORS)}
         for tag, series in self._series.items():
@@ -150,7 +150,7 @@ class EventAccumulator:
                                if series.plugin == RUN_METADATA_PLUGIN]}
 
     def Scalars(self, tag: str) -> list[ScalarEvent]:
-        """Raises KeyError if there is no such tag, as all of these calls."""
+        """Raises KeyError if there is no such tag, like all of these methods."""
         series = self._of_kind(tag, SCALARS)
         return list(map(ScalarEvent._make, zip(series.wall_times.tolist(), series.steps.tolist(),
                                                series.scalar_values.tolist())))
@@ -179,7 +179,7 @@ class EventAccumulator:
         return self._first_event()[1] or None
 
     def PluginTagToContent(self, plugin_name: str) -> dict[str, bytes]:
-        """What a plugin keeps for each of its tags. Raises KeyError if no tag has that plugin."""
+        """The plugin data of each tag of a plugin. Raises KeyError if no tag has that plugin."""
         found = {tag: series.plugin_content for tag, series in self._series.items()
                  if series.plugin == plugin_name}
         if not found:
@@ -189,7 +189,7 @@ class EventAccumulator:
     def _of_kind(self, tag: str, kind: str) -> _core.Series:
         series = self._series[tag]
         if kind_of(series) != kind:
-            raise KeyError(f"{tag!r}: got a tag of {kind_of(series)}, expected one of {kind}")
+            raise KeyError(f"{tag!r}: got a tag of {kind_of(series)}; expected one of {kind}")
         return series
 
     def _events(self, tag: str, kind: Optional[str], make, value_of) -> list:

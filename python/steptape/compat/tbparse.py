@@ -27,13 +27,13 @@ from .._series import kind_of
 ALL_EVENT_TYPES = {"scalars", "tensors", "histograms", "images", "audio", "hparams", "text"}
 ALL_EXTRA_COLUMNS = {"dir_name", "file_name", "wall_time", "min", "max", "num", "sum", "sum_squares",
                      "width", "height", "content_type", "length_frames", "sample_rate"}
-# Those that say where a row comes from, in the order in which rows are sorted.
+# Columns with the origin of a row, in sorting order.
 PLACES = ("dir_name", "file_name")
 TORCH_TEXT = "/text_summary"
 
 
 class File(NamedTuple):
-    """An event file, and its series of each kind."""
+    """An event file and its series of each kind."""
 
     dir_name: str
     file_name: str
@@ -41,7 +41,7 @@ class File(NamedTuple):
 
 
 class SummaryReader:
-    """Reads an event file, or all that lie in a directory and below it, into a DataFrame for each kind."""
+    """Reads an event file, or all in and below a directory, into a DataFrame for each kind."""
 
     def __init__(self, log_path, *, pivot: bool = False, extra_columns: Optional[set] = None,
                  event_types: Optional[set] = None):
@@ -138,7 +138,7 @@ class SummaryReader:
 
 def check(what: str, names: set, known: set) -> set:
     if not isinstance(names, set):
-        raise ValueError(f"{what}: got {type(names)}, expected a set")
+        raise ValueError(f"{what}: got {type(names)}; expected a set")
     if names - known:
         raise KeyError(f"Invalid {what}: {names - known}")
     return set(names)
@@ -168,8 +168,8 @@ def name_of(series: _core.Series) -> str:
 
 
 class Rows:
-    """Columns of equal length, a row for each value. Names are there once; `tags` and `files` number
-    them. steps and wall_times are None for what has none."""
+    """Columns of equal length, a row for each value. `tags` and `files` are indices into the names.
+    steps and wall_times are None for kinds without them."""
 
     def __init__(self, pairs, names: list[str], tags: np.ndarray, files: np.ndarray,
                  steps: Optional[np.ndarray], wall_times: Optional[np.ndarray], values: dict):
@@ -186,7 +186,7 @@ class Rows:
         return numbered([getattr(file, column) for file in self.files_by_number], self.files)
 
     def sort(self, places: list[str], by_tag: bool) -> None:
-        """By places, tag if `by_tag`, and step; what is equal stays in order."""
+        """Sorts stably by places, tag if `by_tag`, and step."""
         keys = [self.place(place)[0] for place in places]
         keys += [self.tags] if by_tag else []
         keys += [self.steps] if self.steps is not None else []
@@ -207,7 +207,7 @@ def numbered(names: list[str], rows: np.ndarray) -> tuple[np.ndarray, list[str]]
 
 
 def is_sorted(keys: list[np.ndarray]) -> bool:
-    """Whether rows ascend by the keys, the first of which counts most."""
+    """Whether rows ascend by the keys, the first one being the most significant."""
     equal = np.ones(max(len(keys[0]) - 1, 0), dtype=bool)
     for key in keys:
         before, after = key[:-1], key[1:]
@@ -246,7 +246,7 @@ def hparam_rows(pairs) -> Rows:
 
 
 def column(cells: list) -> np.ndarray:
-    """Numbers as numbers, all else as objects."""
+    """Numbers as numbers, everything else as objects."""
     if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in cells):
         return np.array(cells)
     return _values.object_array(cells, (len(cells),))
@@ -311,7 +311,7 @@ def long(pandas, rows: Rows, extra: list[str]):
 
 
 def wide(pandas, rows: Rows, extra: list[str]):
-    """REQUIRES: rows are sorted by what makes a row of the result."""
+    """REQUIRES: rows are sorted by the keys of the result."""
     places = {name: rows.place(name) for name in extra if name != "wall_time"}
     keys = [codes for codes, _ in places.values()]
     keys += [rows.steps] if rows.steps is not None else []
@@ -336,7 +336,7 @@ def wide(pandas, rows: Rows, extra: list[str]):
 
 
 def merged(row: np.ndarray, cells: np.ndarray, rows: int) -> np.ndarray:
-    """A cell for each row: NaN where there is none, a list where there are several; NaN counts as none."""
+    """A cell for each row: NaN for no value, a list for several; NaN counts as no value."""
     if cells.dtype != object:
         is_number = ~np.isnan(cells)
         row, cells = row[is_number], cells[is_number]

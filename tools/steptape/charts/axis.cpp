@@ -17,10 +17,10 @@ using detail::decades;
 using detail::kTickTolerance;
 using detail::niceStep;
 
-/// An axis goes on to a round number that is at most so much of its length away.
+/// An axis is extended to a round number that is at most this share of its length away.
 constexpr double kReach = 0.1;
 
-/// As niceStep(), where sixty seconds are a minute.
+/// As niceStep(), for seconds, minutes, hours and days.
 double roundSeconds(double step) {
   constexpr std::array<double, 20> kSteps{1,
                                           2,
@@ -61,7 +61,7 @@ double tickStep(AxisKind kind, double least) {
   }
 }
 
-/// What local clocks are ahead of UTC, so that ticks fall on their full hours and midnights.
+/// The offset of local time from UTC, so that ticks fall on full hours and midnights.
 double secondsAheadOfUtc(double wallTime) {
   return static_cast<double>(localTime(wallTime).tm_gmtoff);
 }
@@ -77,12 +77,12 @@ std::vector<std::string> labelsFor(AxisKind kind, const std::vector<double>& val
   }
 }
 
-/// What the limits move by where both are the same number, or as good as.
+/// How far the limits move apart if they are equal or nearly equal.
 double marginAround(AxisKind kind, double value) {
   switch (kind) {
     case AxisKind::kSteps:
     case AxisKind::kDurations:
-      return std::max(1.0, std::abs(value) * 1e-9);  // 2^60 + 1 is no other double than 2^60.
+      return std::max(1.0, std::abs(value) * 1e-9);  // As doubles, 2^60 + 1 equals 2^60.
     case AxisKind::kWallTimes:
       return 60;
     default:
@@ -95,7 +95,7 @@ std::vector<double> multiplesWithin(double step, double offset, double min, doub
   const double first = std::ceil((min + offset) / step - kTickTolerance);
   const double last = std::floor((max + offset) / step + kTickTolerance);
   std::vector<double> multiples;
-  // Counted, not added up: multiples of a step have no error that grows.
+  // Multiples of a step, not a running sum, whose error would grow.
   const auto count = static_cast<int>(last - first) + 1;
   multiples.reserve(static_cast<std::size_t>(std::max(count, 0)));
   for (int i = 0; i < count; ++i) {
@@ -183,7 +183,7 @@ void Axis::coverLogarithmic(int mostTicks) {
   if (ticks_.size() > 2) {
     return;
   }
-  // Within one decade the axis hardly bends: round numbers tell more than powers.
+  // Within one decade the axis is nearly linear: round numbers are more useful than powers.
   ticks_.clear();
   const Axis linear(AxisKind::kNumbers, min_, max_, mostTicks);
   for (const Tick& tick : linear.ticks()) {

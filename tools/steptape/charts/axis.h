@@ -6,29 +6,29 @@
 
 namespace steptape::tools {
 
-/// What the numbers along an axis are, which decides what counts as round and how they read.
+/// The kind of numbers along an axis, which decides which numbers are round and how labels look.
 enum class AxisKind {
   kNumbers,
-  kLogarithmic,  ///< Above 0.
+  kLogarithmic,  ///< Positive.
   kSteps,        ///< Whole numbers.
   kDurations,    ///< @units Seconds.
   kWallTimes,    ///< @units Seconds since 1970-01-01 UTC; read in the local time zone.
 };
 
-/// A round number on an axis, and how it reads: "0.25", "200k", "1h30m", "14:05".
+/// A round number on an axis, and its label: "0.25", "200k", "1h30m", "14:05".
 struct Tick {
   double value;
   std::string label;
 };
 
-/// A stretch of numbers along one side of a chart.
+/// A range of numbers along one side of a chart.
 class Axis {
  public:
-  /// Covers [min, max], up to a round number beyond where one is near, and more than one number
-  /// even if `min` is `max`.
+  /// Covers [min, max], extended to a nearby round number, and more than one number even if `min`
+  /// equals `max`.
   ///
   /// REQUIRES: finite numbers, min <= max, min > 0 if logarithmic.
-  /// @param mostTicks As many as there is room for, at least 2; there may be one more at each end.
+  /// @param mostTicks Maximum number of ticks, at least 2; there may be one more at each end.
   /// @source Heckbert, "Nice Numbers for Graph Labels", Graphics Gems, 1990.
   Axis(AxisKind kind, double min, double max, int mostTicks);
 
@@ -37,7 +37,7 @@ class Axis {
   /// Ascending, none outside.
   const std::vector<Tick>& ticks() const { return ticks_; }
 
-  /// Where `value` lies between min(), 0, and max(), 1.
+  /// The position of `value` between min(), 0, and max(), 1.
   double positionOf(double value) const;
 
  private:

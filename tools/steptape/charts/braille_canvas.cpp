@@ -6,7 +6,7 @@
 namespace steptape::tools {
 namespace {
 
-/// Unicode's dots 1-2-3-7 are the left column, 4-5-6-8 the right one; dot n is bit n - 1.
+/// In Unicode, dots 1-2-3-7 are the left column, 4-5-6-8 the right one; dot n is bit n - 1.
 constexpr std::uint8_t kBits[BrailleCanvas::kDotsDown][BrailleCanvas::kDotsAcross] = {
     {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 

@@ -8,9 +8,9 @@
 
 namespace steptape::tools {
 
-/// A drawing on a terminal: each character cell has 2 x 4 dots, as Unicode's braille patterns do.
+/// A drawing on a terminal: each character cell has the 2 x 4 dots of a Unicode braille pattern.
 ///
-/// Dots are counted from the top left; what lies outside is left out.
+/// Dots are counted from the top left; those outside are clipped.
 class BrailleCanvas {
  public:
   static constexpr int kDotsAcross = 2;  ///< In one cell.
@@ -26,7 +26,7 @@ class BrailleCanvas {
 
   void dot(int x, int y);
   /// Both ends included.
-  /// REQUIRES: coordinates below a million in size.
+  /// REQUIRES: coordinates whose absolute value is below a million.
   /// @source Bresenham, "Algorithm for computer control of a digital plotter", 1965.
   void line(int fromX, int fromY, int toX, int toY);
 

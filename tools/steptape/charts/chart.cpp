@@ -15,7 +15,7 @@ void include(double value, Range* range) {
   range->max = std::max(range->max, value);
 }
 
-/// A line to which places are added one after another, thinned within each column.
+/// A line of places, thinned within each column as they are added.
 class ThinnedLine {
  public:
   explicit ThinnedLine(double columnWidth) : columnWidth_(columnWidth) {}

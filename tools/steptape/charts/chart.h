@@ -8,16 +8,16 @@
 
 namespace steptape::tools {
 
-/// One run's points of a tag.
+/// The points of a tag in one run.
 struct Curve {
   std::string name;     ///< For the legend.
-  std::string summary;  ///< Beside the name: "0.25 at step 999".
+  std::string summary;  ///< Next to the name: "0.25 at step 999".
   std::vector<double> x;
   std::vector<double> y;    ///< As long as `x`.
-  std::vector<double> raw;  ///< What `y` smooths, drawn faintly behind it; empty: nothing.
+  std::vector<double> raw;  ///< Unsmoothed values, drawn faintly in the background; empty: none.
 };
 
-/// What a chart shows, whatever it is drawn on.
+/// A chart, independent of the medium.
 struct Chart {
   std::string title;
   std::string xName;
@@ -26,7 +26,7 @@ struct Chart {
   std::vector<Curve> curves;
 };
 
-/// Whether a chart can show the point: finite, and above 0 where the axis is logarithmic.
+/// Whether a chart can show the point: it is finite, and positive on a logarithmic axis.
 bool isDrawable(const Chart& chart, double x, double y);
 
 struct Range {
@@ -34,7 +34,8 @@ struct Range {
   double max;
 };
 
-/// What the axes of a chart have to cover: all drawable points; something if there is none.
+/// The ranges that the axes of a chart cover: all drawable points; a default range if there are
+/// none.
 struct Extent {
   Range x;
   Range y;
@@ -54,8 +55,8 @@ struct Place {
 
 /// The lines that join the points (x, y) on a drawing of `width` x `height`, in their order.
 ///
-/// A point that cannot be drawn ends a line. Of many points in a row that share one of `columns`
-/// columns, those remain that tell: first, lowest, highest, last.
+/// A point that cannot be drawn ends a line. Of consecutive points in the same one of `columns`
+/// columns, the first, lowest, highest and last remain.
 std::vector<std::vector<Place>> linesOf(const Chart& chart, const Axes& axes,
                                         const std::vector<double>& x, const std::vector<double>& y,
                                         double width, double height, int columns);

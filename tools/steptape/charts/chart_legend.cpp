@@ -53,7 +53,7 @@ std::vector<std::string> legendLines(const Chart& chart, const CurveStyle& style
                        printable(curve.summary, terminal.hasUtf8)});
   }
   Widths widths = widthsOf(entries);
-  // Names give way first: what is cut of a number is worse.
+  // Names are shortened first: a shortened number would be wrong.
   const int tooMuch = std::max(0, widths.entry() - terminal.columns);
   widths.name = std::max(std::min(widths.name, 8), widths.name - tooMuch);
   widths.summary = std::min(widths.summary, terminal.columns - (widths.entry() - widths.summary));

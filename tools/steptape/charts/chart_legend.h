@@ -10,10 +10,10 @@
 
 namespace steptape::tools {
 
-/// The legend of a chart on a terminal: each curve's sample, name and summary, side by side where
+/// The legend of a chart on a terminal: sample, name and summary of each curve, side by side if
 /// there is room.
 ///
-/// @param mostLines At least 1. What does not fit in is counted on the last line.
+/// @param mostLines At least 1. The last line counts the curves that do not fit.
 std::vector<std::string> legendLines(const Chart& chart, const CurveStyle& style,
                                      const Terminal& terminal, int mostLines);
 

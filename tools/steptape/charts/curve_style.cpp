@@ -7,7 +7,7 @@
 namespace steptape::tools {
 namespace {
 
-/// Of the 256-color palette, told apart from each other, from black and from white: blue, orange,
+/// Colors of the 256-color palette that differ from each other, black and white: blue, orange,
 /// green, red, purple, teal, brown, pink.
 constexpr std::array<const char*, 8> kColorCodes{"38;5;33",  "38;5;208", "38;5;34",  "38;5;197",
                                                  "38;5;135", "38;5;37",  "38;5;137", "38;5;205"};

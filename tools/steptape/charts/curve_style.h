@@ -8,13 +8,13 @@
 
 namespace steptape::tools {
 
-/// How the curves of a chart are told apart on a terminal: by color, and by marks where there is
-/// no color or not enough of them.
+/// How curves differ on a terminal: by color, and by marks if there is no color or there are not
+/// enough of them.
 class CurveStyle {
  public:
   CurveStyle(std::size_t curves, const Terminal& terminal);
 
-  /// Whether curves are lines of braille dots; else they are made of their marks.
+  /// Whether curves are lines of braille dots; otherwise they consist of their marks.
   bool hasLines() const { return terminal_.hasUtf8; }
   bool hasMarks() const;
   bool hasColor() const { return terminal_.hasColor; }
@@ -22,11 +22,11 @@ class CurveStyle {
 
   /// `text` in the color of `curve`, if there is color.
   std::string painted(const std::string& text, std::size_t curve) const;
-  /// `text` in the color of what lies behind the curves.
+  /// `text` in the color of the background values.
   std::string faint(const std::string& text) const;
   /// `text` as a heading.
   std::string bold(const std::string& text) const;
-  /// What stands before the name of `curve` in a legend.
+  /// The sample before the name of `curve` in a legend.
   std::string sampleOf(std::size_t curve) const;
 
  private:

@@ -8,14 +8,14 @@
 namespace steptape::tools {
 namespace {
 
-/// Columns from one mark of a curve to its next.
+/// Columns between two marks of a curve.
 constexpr int kMarkDistance = 16;
 
 int dotAt(double position) {
   return static_cast<int>(std::lround(position));
 }
 
-/// A point without neighbors: one dot would be overlooked.
+/// A point without neighbors: several dots, because one is easy to miss.
 void drawAlone(const Place& place, BrailleCanvas* canvas) {
   const int x = std::clamp(dotAt(place.x), 0, canvas->dotsAcross() - 2);
   const int y = std::clamp(dotAt(place.y), 0, canvas->dotsDown() - 2);
@@ -34,7 +34,7 @@ void draw(const std::vector<std::vector<Place>>& lines, BrailleCanvas* canvas) {
   }
 }
 
-/// The row in the middle of what `canvas` has in `column`; -1 if that is nothing.
+/// The middle row of the dots of `canvas` in `column`; -1 if there are none.
 int middleRow(const BrailleCanvas& canvas, int column) {
   std::vector<int> rows;
   for (int row = 0; row < canvas.rows(); ++row) {
@@ -50,7 +50,7 @@ int middleRow(const BrailleCanvas& canvas, int column) {
 PlotArea::PlotArea(const Chart& chart, const Axes& axes, int columns, int rows,
                    const CurveStyle& style)
     : columns_(columns), rows_(rows), style_(style) {
-  // Without color the values behind a curve could not be told from it.
+  // Without color, the background values would look like the curve.
   for (std::size_t i = 0; style.hasColor() && i < chart.curves.size(); ++i) {
     addLayer(chart, axes, i, chart.curves[i].raw, true);
   }
@@ -94,13 +94,13 @@ void PlotArea::addLayer(const Chart& chart, const Axes& axes, std::size_t curve,
   layers_.push_back(std::move(layer));
 }
 
-/// Every so many columns, and on the last one of the curve.
+/// At regular columns, and on the last column of the curve.
 std::vector<int> PlotArea::markRowsOf(const Layer& layer, std::size_t curves) const {
   std::vector<int> marks(static_cast<std::size_t>(columns_), -1);
   if (!style_.hasMarks() || layer.isFaint) {
     return marks;
   }
-  // Curves that lie side by side get theirs in turn.
+  // Marks of neighboring curves alternate.
   const auto offset = static_cast<int>(layer.curve * kMarkDistance / curves);
   bool isLast = true;
   for (int column = columns_ - 1; column >= 0; --column) {
@@ -123,7 +123,7 @@ PlotArea::Cell PlotArea::cellAt(int column, int row) const {
   std::uint8_t dots = 0;
   for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
     const std::uint8_t own = layer->canvas.dotsAt(column, row);
-    // What is faint does not blur what is not.
+    // Faint lines do not cover others.
     if (own != 0 && (top == nullptr || layer->isFaint == top->isFaint)) {
       top = top == nullptr ? &*layer : top;
       dots = static_cast<std::uint8_t>(dots | own);

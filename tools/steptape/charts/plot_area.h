@@ -17,22 +17,22 @@ class PlotArea {
   /// REQUIRES: `columns` and `rows` at least 1.
   PlotArea(const Chart& chart, const Axes& axes, int columns, int rows, const CurveStyle& style);
 
-  /// One row of cells, painted, without blanks at its end.
+  /// One row of cells, colored, without trailing blanks.
   std::string row(int row) const;
 
-  /// Where a position along an axis falls: a column from the left, a row from the top.
+  /// The cell of a position along an axis: a column from the left, a row from the top.
   int columnAt(double positionX) const;
   int rowAt(double positionY) const;
 
  private:
-  /// A line on a canvas of its own: put together, all know whose a cell is.
+  /// A line on its own canvas, so that each cell belongs to a known curve.
   struct Layer {
     BrailleCanvas canvas;
     std::size_t curve;
     bool isFaint;
     std::vector<int> markRows;  // by column; -1: no mark there
   };
-  /// What a cell shows, and for whom.
+  /// The text of a cell and its curve.
   struct Cell {
     std::string text = " ";
     const Layer* layer = nullptr;  // null: empty
@@ -47,7 +47,7 @@ class PlotArea {
   int columns_;
   int rows_;
   CurveStyle style_;
-  std::vector<Layer> layers_;  // what is drawn first, comes first
+  std::vector<Layer> layers_;  // in drawing order
 };
 
 }  // namespace steptape::tools

@@ -22,7 +22,7 @@ std::vector<double> smoothed(const std::vector<double>& values, double weight) {
     }
     average = average * past + (1 - past) * value;
     ++count;
-    // The zero at the start still weighs past^count.
+    // The initial zero still has the weight past^count.
     value = average / (past == 1 ? 1 : 1 - std::pow(past, count));
   }
   return result;

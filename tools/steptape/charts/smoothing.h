@@ -5,12 +5,10 @@
 
 namespace steptape::tools {
 
-/// The exponential moving average that TensorBoard draws: its start is corrected for the missing
-/// past, NaN and infinities stay what they are and are passed over, and a constant series is left
-/// alone.
+/// The exponential moving average that TensorBoard draws: its start is debiased, NaN and
+/// infinities are kept and skipped, and a constant series does not change.
 ///
-/// @param weight Of the past; 0 changes nothing, 1 leaves nothing of the values: all 0. Cut to
-///               these limits.
+/// @param weight Weight of the past, clamped to [0, 1]; 0 changes nothing, 1 gives 0 everywhere.
 /// @source TensorBoard 2.21, tensorboard/webapp/widgets/line_chart_v2/data_transformer.ts,
 ///         classicSmoothing()
 std::vector<double> smoothed(const std::vector<double>& values, double weight);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<const char*, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 7> kAscii{".", ":", "-", "=", "+", "*", "#"};
 
-// Sums and differences of doubles near the largest one must not overflow.
+// Sums and differences of the largest doubles must not overflow.
 using Wide = long double;
 
 struct Extremes {
@@ -22,7 +22,7 @@ struct Extremes {
 
 using ValueIterator = std::vector<double>::const_iterator;
 
-/// Of the finite values; nothing if there is none.
+/// Range of the finite values; none if no value is finite.
 std::optional<Extremes> extremesOf(ValueIterator begin, ValueIterator end) {
   std::optional<Extremes> extremes;
   for (; begin != end; ++begin) {
@@ -37,7 +37,7 @@ std::optional<Extremes> extremesOf(ValueIterator begin, ValueIterator end) {
   return extremes;
 }
 
-/// Of the finite values. REQUIRES: there is one.
+/// Mean of the finite values. REQUIRES: one value is finite.
 Wide wideMean(ValueIterator begin, ValueIterator end) {
   Wide sum = 0;
   Wide count = 0;
@@ -50,7 +50,7 @@ Wide wideMean(ValueIterator begin, ValueIterator end) {
   return sum / count;
 }
 
-/// What the column of these values shows; nothing if none is finite.
+/// What a column of these values shows; none if no value is finite.
 std::optional<Wide> shownOf(ValueIterator begin, ValueIterator end, const Extremes& all) {
   const std::optional<Extremes> extremes = extremesOf(begin, end);
   if (!extremes) {

@@ -25,14 +25,14 @@ constexpr double kTitleCharacterWidth = 11;
 constexpr double kLegendText = 32;  // from where the line's sample begins
 constexpr double kLegendGap = 12;   // between name and summary
 
-/// Dark enough for thin lines on white, in the terminal's order: blue, orange, green, red, purple,
-/// teal, brown, pink.
+/// Dark enough for thin lines on white, in the order of curve_style.cpp: blue, orange, green, red,
+/// purple, teal, brown, pink.
 constexpr std::array<const char*, 8> kColors{"#1f77b4", "#d9690a", "#2a8f2a", "#d6275a",
                                              "#8250c4", "#0f8f8f", "#8c564b", "#d157a6"};
-/// Of the curves that share a color with an earlier one.
+/// For curves that share a color with an earlier one.
 constexpr std::array<const char*, 4> kDashes{"", "6 3", "2 3", "8 3 2 3"};
 
-/// Text for XML, which forbids some characters and gives others a meaning.
+/// Text escaped for XML, without the characters that XML forbids.
 /// @source W3C, "Extensible Markup Language (XML) 1.0", 2.2 and 2.4
 std::string escaped(std::string_view text) {
   std::string out;
@@ -63,7 +63,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// `text` as far as it fits into `pixels`, if its characters are no wider than usual.
+/// `text`, shortened to fit into `pixels` if its characters have the usual width.
 std::string cut(const std::string& text, double pixels, double characterWidth) {
   return escaped(fitted(printable(text, true), static_cast<int>(pixels / characterWidth), true));
 }
@@ -79,7 +79,7 @@ double heightOf(const Chart& chart) {
          kBottom;
 }
 
-/// One chart, with the place of its plot.
+/// One chart, with the position of its plot.
 class SvgChart {
  public:
   explicit SvgChart(const Chart& chart)
@@ -107,7 +107,7 @@ class SvgChart {
     return {xAxisFor(chart, extent.x, plotWidth(leftMargin(y))), y};
   }
 
-  /// The axis with the most ticks, up to nine, whose labels stand well apart.
+  /// The axis with the most ticks, up to nine, whose labels are well separated.
   static Axis xAxisFor(const Chart& chart, const Range& range, double width) {
     constexpr double kGap = 24;
     for (int most = 9; most > 2; --most) {
@@ -150,7 +150,7 @@ class SvgChart {
     std::string svg;
     for (const Tick& tick : axes_.x.ticks()) {
       const double x = left_ + axes_.x.positionOf(tick.value) * plotWidth();
-      // Below its tick, unless it would stick out of the picture.
+      // Below its tick, unless it would extend beyond the picture.
       const double half = kDigitWidth * columnsOf(tick.label) / 2;
       svg += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#e4e4e4\"/>"
@@ -166,7 +166,7 @@ class SvgChart {
 
   std::string lines(const Curve& curve, const std::vector<double>& y, std::size_t index,
                     const char* attributes) const {
-    // Two columns a pixel, for screens that have them.
+    // Two columns per pixel, for high-resolution screens.
     const auto columns = static_cast<int>(2 * plotWidth());
     std::string svg;
     for (const std::vector<Place>& line :
@@ -176,7 +176,7 @@ class SvgChart {
         points += fmt::format("{:.2f},{:.2f} ", left_ + place.x, kTop + place.y);
       }
       points.pop_back();
-      if (line.size() == 1) {  // would be as long as it is wide: not at all
+      if (line.size() == 1) {  // a line without length is invisible
         points += ' ' + points;
       }
       svg += fmt::format("<polyline points=\"{}\" fill=\"none\" {} {}stroke-width=\"{}\"/>\n",

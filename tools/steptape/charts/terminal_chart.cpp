@@ -14,10 +14,10 @@ namespace steptape::tools {
 namespace {
 
 constexpr int kLeastPlotRows = 3;
-/// Smaller drawings spend no row on what the x axis counts.
+/// Smaller drawings have no row for the name of the x axis.
 constexpr int kLeastRowsForXName = 14;
 
-/// Blanks between two labels of the x axis: where there is a choice, and at least.
+/// Blanks between two labels of the x axis: preferred and minimum.
 constexpr int kWideGap = 5;
 constexpr int kNarrowGap = 2;
 
@@ -46,10 +46,10 @@ struct PlacedLabel {
   int begin;
 };
 
-/// The labels of the x axis below their ticks, moved where they would stick out at the right; those
-/// that would run into the one before are left out.
-/// @param margin Columns free at the left of the plot.
-/// @param gap Blanks at least between two labels.
+/// The labels of the x axis below their ticks, moved if they would extend beyond the right edge;
+/// those that would overlap the previous one are left out.
+/// @param margin Free columns at the left of the plot.
+/// @param gap Minimum number of blanks between two labels.
 std::vector<PlacedLabel> placedLabels(const Axis& axis, int columns, int margin, int gap) {
   std::vector<PlacedLabel> labels;
   int end = -margin;
@@ -66,7 +66,7 @@ std::vector<PlacedLabel> placedLabels(const Axis& axis, int columns, int margin,
   return labels;
 }
 
-/// The axis with the most ticks whose labels stand well apart.
+/// The axis with the most ticks whose labels are well separated.
 Axis xAxisFor(const Chart& chart, const Range& range, int columns, int margin) {
   for (int most = columns / kWideGap; most > 2; --most) {
     Axis axis(chart.xKind, range.min, range.max, most);

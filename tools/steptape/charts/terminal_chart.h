@@ -10,12 +10,12 @@ namespace steptape::tools {
 
 /// Draws `chart` as text: title, curves of braille dots between labeled axes, legend.
 ///
-/// Curves differ by color; where there is none, or not enough, by marks on them. Without UTF-8 all
-/// is ASCII, and curves are made of their marks.
+/// Curves differ by color, and by marks if there is no color or there are not enough of them.
+/// Without UTF-8 the chart is ASCII, and curves consist of their marks.
 ///
-/// @param terminal Its size is the drawing's, but for lines that the legend does not need; at least
-///                 kLeastChartColumns x kLeastChartRows of it are used.
-/// @return lines, each ended; none wider than the terminal.
+/// @param terminal Its size is that of the drawing, except for lines that the legend does not need;
+///                 at least kLeastChartColumns x kLeastChartRows.
+/// @return lines with newlines; none wider than the terminal.
 std::string drawChart(const Chart& chart, const Terminal& terminal);
 
 inline constexpr int kLeastChartColumns = 30;

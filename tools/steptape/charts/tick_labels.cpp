@@ -50,7 +50,7 @@ std::vector<std::string> numberLabels(const std::vector<double>& values) {
   std::vector<std::string> labels;
   labels.reserve(values.size());
   for (const double value : scaled.values) {
-    // A zero that rounding has left negative, and a zero with a unit, are just zero.
+    // A negative zero from rounding, and a zero with a unit, are written as 0.
     labels.push_back(value == 0 ? "0" : fmt::format("{:.{}f}{}", value, scaled.decimals, unit));
   }
   return labels;
@@ -72,7 +72,7 @@ std::vector<std::string> durationLabels(const std::vector<double>& seconds) {
 std::vector<std::string> wallTimeLabels(const std::vector<double>& seconds) {
   const double step = seconds.size() < 2 ? 0 : detail::leastStep(seconds);
   std::string format = step < 60 ? "%H:%M:%S" : "%H:%M";
-  if (step > kDaySeconds - 7200) {  // Days may lack an hour.
+  if (step > kDaySeconds - 7200) {  // Days may be an hour short.
     format = "%Y-%m-%d";
   } else if (commonDate(seconds).empty()) {
     format.insert(0, "%m-%d ");

@@ -8,9 +8,9 @@ namespace steptape::tools {
 
 constexpr double kDaySeconds = 86'400;
 
-/// Ascending multiples of a step as people write them, all with as many decimals as the step needs.
+/// Labels of ascending multiples of a step, all with the number of decimals that the step needs.
 ///
-/// From 100,000 on with k, M, G or T; where these end, and below a thousandth, with an exponent:
+/// From 100,000 on with k, M, G or T; beyond these, and below a thousandth, with an exponent:
 /// "2.5e-5".
 std::vector<std::string> numberLabels(const std::vector<double>& values);
 
@@ -20,11 +20,11 @@ std::string numberLabel(double value);
 /// Seconds by their two largest units: "0", "0.2s", "1m30s", "2d12h".
 std::vector<std::string> durationLabels(const std::vector<double>& seconds);
 
-/// Times of day, or dates where the times are days apart, or both where they lie in several days:
+/// Times of day, dates if the times are days apart, or both if they fall on several days:
 /// "14:05:30", "2026-11-21", "11-21 14:05". In the local time zone.
 std::vector<std::string> wallTimeLabels(const std::vector<double>& seconds);
 
-/// "2026-11-21" if all times lie on that day, else empty: what wallTimeLabels() leaves out.
+/// "2026-11-21" if all times are on that day, which wallTimeLabels() then leaves out; else empty.
 std::string commonDate(const std::vector<double>& seconds);
 
 }  // namespace steptape::tools

@@ -16,6 +16,7 @@
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/name_filter.h"
 #include "tools/steptape/tables/human_text.h"
@@ -39,25 +40,25 @@ struct AggregateArguments {
   AggregateOptions options;
 };
 
-/// Runs that belong together, and what became of them.
+/// Runs that are aggregated together, and the result.
 struct Group {
   std::string output;
   std::vector<std::string> runs;
   AggregateResult result;
 };
 
-/// By the name below their path: the parts of several runs that have the same name belong together.
+/// The runs by their name below their path: runs of the same name are aggregated together.
 std::map<std::string, std::vector<RunFiles>> runsByName(const std::vector<std::string>& paths,
-                                                        const NamePattern& wanted) {
+                                                        const NamePattern& pattern) {
   std::map<std::string, std::vector<RunFiles>> groups;
-  for (RunFiles& run : selectRuns(runsOf(paths), wanted)) {
+  for (RunFiles& run : selectRuns(runsOf(paths), pattern)) {
     const std::string name = paths.size() == 1 ? "." : run.name;
     groups[name].push_back(std::move(run));
   }
   return groups;
 }
 
-/// @param damage Gets what could not be read.
+/// @param damage Receives what could not be read.
 Group aggregateGroup(const std::vector<RunFiles>& runs, std::string output,
                      const AggregateOptions& options, Progress* progress,
                      std::vector<Damage>* damage) {
@@ -108,7 +109,7 @@ void print(const Group& group, const Terminal& terminal) {
   fmt::print("{}", tableBelow(std::move(columns), {"left out", "min", "max", "runs", "std"},
                               kTableIndent, terminal));
   for (const std::string& tag : group.result.tagsLeftOut) {
-    fmt::print("  left out, since too few runs have it: {}\n", shown(tag, terminal));
+    fmt::print("  left out, because too few runs have it: {}\n", shown(tag, terminal));
   }
 }
 
@@ -182,13 +183,13 @@ int aggregate(const AggregateArguments& arguments) {
   }
   progress.clear();
   if (groups.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("got no two runs of one name, but {}; expected at least 2",
-                            fmt::join(alone, ", ")));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("got {}; expected at least 2 runs of the same name", fmt::join(alone, ", ")));
   }
   print(groups, arguments.json);
   for (const std::string& run : alone) {
-    printMessage(fmt::format("note: left out, since no other run has its name: {}", run));
+    printMessage(fmt::format("note: left out, because no other run has its name: {}", run));
   }
   return reportProblems(damage);
 }
@@ -206,38 +207,39 @@ const std::map<std::string, AggregateBand>& bandByName() {
 
 void addAggregateCommand(CLI::App* app, int* exitCode) {
   CLI::App* command =
-      app->add_subcommand("aggregate", "Write mean and spread of several runs as a run");
+      app->add_subcommand("aggregate", "Write mean and spread of several runs as a new run");
   const auto arguments = std::make_shared<AggregateArguments>();
   addPathsArgument(command, &arguments->paths);
-  command->add_option("--output", arguments->output, "The directory of the new run")
+  command->add_option("--output", arguments->output, "Directory of the new run")
       ->required()
       ->type_name("DIR");
   addFilterOptions(command, &arguments->filter);
   command
-      ->add_option("--min-runs", arguments->options.minRuns,
-                   "A step counts if so many runs have it; all that have the tag if left out")
-      ->check(CLI::PositiveNumber)
+      ->add_option(
+          "--min-runs", arguments->options.minRuns,
+          "Keep each step that at least N runs have; if not given, all runs that have the tag")
+      ->check(atLeast(1))
       ->type_name("N");
   command->add_flag("--interpolate", arguments->options.interpolate,
-                    "Between two steps of a run, take the value on the line between them");
+                    "Between two steps of a run, use the value on the line between its points");
   command
       ->add_option("--percentiles", arguments->options.percentiles,
-                   "Which to write, besides mean, std, min and max")
+                   "Percentiles to write, in addition to mean, std, min and max")
       ->delimiter(',')
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(inRange(0, 100))
       ->type_name("LIST")
       ->capture_default_str();
   command
       ->add_option_function<std::string>(
           "--band",
           [arguments](const std::string& name) { arguments->options.band = bandByName().at(name); },
-          "What TensorBoard's custom-scalars page draws around the mean")
-      ->check(CLI::IsMember({"none", "min-max", "std", "percentiles"}))
+          "What the chart on TensorBoard's Custom Scalars page shows around the mean")
+      ->check(oneOf({"none", "min-max", "std", "percentiles"}))
       ->default_str("min-max");
   command->add_flag("--json", arguments->json, "Print JSON for programs instead of a table");
   command->footer(
       "With several paths, runs of the same name below them are aggregated, each name into its "
-      "own directory below --output; with one path all runs are.\n"
+      "own directory below --output. With one path, all runs below it are.\n"
       "\n"
       "Examples:\n"
       "  steptape aggregate 'runs/seed_*' --output runs/mean\n"

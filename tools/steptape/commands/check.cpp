@@ -52,7 +52,7 @@ int check(const CheckArguments& arguments) {
       }
       fmt::print("{}", summaryLine(run, report, terminal));
     }
-    report.findings = {};  // said; a log directory may have thousands of runs
+    report.findings = {};  // printed; a log directory may have thousands of runs
     reports.push_back(std::move(report));
   }
 
@@ -77,19 +77,18 @@ int check(const CheckArguments& arguments) {
 }  // namespace
 
 void addCheckCommand(CLI::App* app, int* exitCode) {
-  CLI::App* command = app->add_subcommand("check", "Find what TensorBoard would not show, and why");
+  CLI::App* command =
+      app->add_subcommand("check", "Report what TensorBoard does not show, and why");
   const auto arguments = std::make_shared<CheckArguments>();
   addPathsArgument(command, &arguments->paths);
   command->add_flag("--json", arguments->json, "Print JSON for programs");
   command->footer(
-      "One line for each finding: the file, the offset of the record, the rule it breaks, and "
-      "which "
-      "of TensorBoard's two readers is affected: the fast data server, which is the default, or "
-      "the "
-      "Python loader, --load_fast=false. A loss is something that a reader does not show, or shows "
+      "Prints one line for each finding: the file, the offset of the record, the rule, and the "
+      "reader of TensorBoard that is affected: the fast data server, which is the default, or the "
+      "Python loader, --load_fast=false. A loss is something that a reader does not show or shows "
       "wrongly; a note is not.\n"
       "\n"
-      "Exit codes: 0 nothing or only notes, 1 something is lost for a reader, 2 used wrongly.\n"
+      "Exit codes: 0 no findings, or only notes, 1 a loss, 2 wrong arguments.\n"
       "\n"
       "Examples:\n"
       "  steptape check runs\n"

@@ -7,6 +7,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/command_info.h"
 #include "tools/steptape/help/completion_script.h"
+#include "tools/steptape/help/value_check.h"
 #include "tools/steptape/terminal/output_file.h"
 
 namespace steptape::tools {
@@ -27,16 +28,16 @@ std::string completionFor(const std::string& shell, const CommandInfo& program) 
 }  // namespace
 
 void addCompletionCommand(CLI::App* app, int* exitCode) {
-  CLI::App* command =
-      app->add_subcommand("completion", "Print a script that has the shell complete commands");
+  CLI::App* command = app->add_subcommand("completion", "Print a completion script for a shell");
   const auto options = std::make_shared<CompletionOptions>();
-  command->add_option("SHELL", options->shell, "The shell that will run the script")
+  command->add_option("SHELL", options->shell, "The shell that runs the script")
       ->required()
-      ->check(CLI::IsMember({"bash", "fish", "zsh"}));
-  command->add_option("--output", options->output, "The file to write; standard output if left out")
+      ->check(oneOf({"bash", "fish", "zsh"}));
+  command
+      ->add_option("--output", options->output, "The file to write; standard output if not given")
       ->type_name("FILE");
   command->footer(
-      "An installed steptape has brought its scripts along, where shells look for them.\n\n"
+      "An installation includes the scripts, where shells look for them.\n\n"
       "Examples:\n"
       "  source <(steptape completion bash)\n"
       "  steptape completion zsh --output ~/.zfunc/_steptape\n"

@@ -14,6 +14,7 @@
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/path_check.h"
 #include "tools/steptape/runs/run_diff.h"
@@ -36,16 +37,15 @@ struct DiffOptions {
   bool json = false;
 };
 
-/// The run that `path`, which stands for `argument`, names: of a directory with runs below it, its
-/// own.
+/// The run at `path`, the value of `argument`, even if there are other runs below it.
 RunFiles oneRunAt(const std::string& path, const char* argument) {
   const std::vector<RunFiles> runs = runsOf({path});
   const auto own =
       std::find_if(runs.begin(), runs.end(), [](const RunFiles& run) { return run.name == "."; });
   if (own == runs.end() && runs.size() > 1) {
-    throw CLI::ValidationError(argument,
-                               fmt::format("{} holds {}; name one of them, such as {}", path,
-                                           counted(runs.size(), "run"), runs.front().directory));
+    throw CLI::ValidationError(
+        argument, fmt::format("got {}, which holds {}; expected one run, such as {}", path,
+                              counted(runs.size(), "run"), runs.front().directory));
   }
   return own == runs.end() ? runs.front() : *own;
 }
@@ -65,7 +65,7 @@ std::string changeText(const TagDiff& diff) {
              : "-";
 }
 
-/// What the tags of one kind differ in: scalars have values to show, others have not.
+/// How the tags of one kind differ; only scalars have values to show.
 std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
                             const Terminal& terminal) {
   std::vector<TableColumn> columns{
@@ -177,27 +177,27 @@ int compare(const DiffOptions& options) {
 }  // namespace
 
 void addDiffCommand(CLI::App* app, int* exitCode) {
-  CLI::App* command = app->add_subcommand("diff", "Show where two runs part");
+  CLI::App* command = app->add_subcommand("diff", "Show where two runs differ");
   const auto options = std::make_shared<DiffOptions>();
   for (CLI::Option* option :
-       {command->add_option("FIRST", options->first, "A run's directory, or an event file"),
+       {command->add_option("FIRST", options->first, "A run directory or an event file"),
         command->add_option("SECOND", options->second, "The run to compare it with")}) {
     option->required();
     expectPath(option, "event file");
   }
   addPatternOption(command, "--tag", &options->tag,
-                   "Only tags in which the regular expression is found");
+                   "Only tags that contain a match of the regular expression");
   command
       ->add_option("--tolerance", options->tolerance,
-                   "Scalars count as the same up to this part of the larger one")
-      ->check(CLI::Range(0.0, 1.0))
+                   "Scalars are equal up to this share of the larger one")
+      ->check(inRange(0, 1))
       ->type_name("RATIO")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON for programs instead of tables");
   command->footer(
-      "Compares tags, their metadata, and their points by step; times are not compared.\n"
+      "Compares tags, their metadata, and their points by step, but not wall times.\n"
       "\n"
-      "Exit codes: 0 no difference, 1 there is one or a file is damaged, 2 used wrongly.\n"
+      "Exit codes: 0 no difference, 1 a difference or a damaged file, 2 wrong arguments.\n"
       "\n"
       "Examples:\n"
       "  steptape diff runs/before runs/after\n"

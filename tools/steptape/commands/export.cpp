@@ -12,6 +12,7 @@
 #include "tools/steptape/columnar/column_file.h"
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/name_filter.h"
 #include "tools/steptape/terminal/output_file.h"
@@ -41,9 +42,9 @@ bool isOnScreen(const ExportArguments& arguments) {
 
 void checkArguments(const CLI::App& command, const ExportArguments& arguments) {
   if (arguments.options.fromStep > arguments.options.toStep) {
-    throw CLI::ValidationError(
-        "--from",
-        fmt::format("{} is behind --to {}", arguments.options.fromStep, arguments.options.toStep));
+    throw CLI::ValidationError("--from",
+                               fmt::format("got {}; expected at most --to, which is {}",
+                                           arguments.options.fromStep, arguments.options.toStep));
   }
   if (command.count("--layout") > 0 && arguments.format != "csv" && !isColumnar(arguments.format)) {
     throw CLI::ValidationError("--layout", "only for --format csv, parquet and arrow");
@@ -105,19 +106,19 @@ int exportRuns(const ExportArguments& arguments) {
 }  // namespace
 
 void addExportCommand(CLI::App* app, int* exitCode) {
-  CLI::App* command = app->add_subcommand("export", "Write what runs hold for other programs");
+  CLI::App* command = app->add_subcommand("export", "Write runs in a format for other programs");
   const auto arguments = std::make_shared<ExportArguments>();
   addPathsArgument(command, &arguments->paths);
   command
       ->add_option("--format", arguments->format,
                    "json: scalars by curve; jsonl: everything, an object a line; csv, parquet, "
                    "arrow: scalars as a table, the last two by a Python with pyarrow")
-      ->check(CLI::IsMember({"json", "jsonl", "csv", "parquet", "arrow"}))
+      ->check(oneOf({"json", "jsonl", "csv", "parquet", "arrow"}))
       ->capture_default_str();
   command
       ->add_option("--output", arguments->output,
-                   "The file to write, which appears when it is whole; standard output if left "
-                   "out")
+                   "The file to write, which appears once it is complete; standard output if not "
+                   "given")
       ->type_name("FILE");
   addFilterOptions(command, &arguments->filter);
   command->add_option("--from", arguments->options.fromStep, "Only this step and later ones")
@@ -127,14 +128,13 @@ void addExportCommand(CLI::App* app, int* exitCode) {
   command
       ->add_option("--layout", arguments->layout,
                    "Of a table: a column for each tag (wide), or a row for each point (long)")
-      ->check(CLI::IsMember({"wide", "long"}))
+      ->check(oneOf({"wide", "long"}))
       ->capture_default_str();
   command
       ->add_option("--media", arguments->options.mediaDirectory,
                    "With jsonl: write images and audio to files in this directory")
       ->type_name("DIR");
-  command->add_flag("--all", arguments->all,
-                    "Export also the points that a restart has written again");
+  command->add_flag("--all", arguments->all, "Also export points that a restart overwrote");
   command->footer(
       "json is {\"<run directory>/<tag>\": [[wall time, step, value], ...]}, as tensorboardX "
       "writes it. In json and jsonl, NaN and infinities are the strings \"NaN\", \"Infinity\" and "

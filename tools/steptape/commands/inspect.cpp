@@ -41,7 +41,7 @@ int inspect(const InspectOptions& options) {
       json.push_back(inspectJson(summary));
     } else {
       fmt::print("{}{}", separator, inspectText(summary, terminal));
-      // What is wrong with a run follows what it holds, on one screen.
+      // The problems of a run follow its tables on the same screen.
       flushOutput();
       separator = "\n";
     }

@@ -9,6 +9,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/command_info.h"
 #include "tools/steptape/help/man_page.h"
+#include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/path_check.h"
 #include "tools/steptape/terminal/output_file.h"
 
@@ -23,9 +24,9 @@ struct ManOptions {
 void writePages(const ManOptions& options, const CommandInfo& program) {
   std::vector<CommandInfo> commands{program};
   commands.insert(commands.end(), program.commands.begin(), program.commands.end());
-  const std::string wanted = program.name + (options.command.empty() ? "" : " ") + options.command;
+  const std::string name = program.name + (options.command.empty() ? "" : " ") + options.command;
   for (const CommandInfo& command : commands) {
-    if (options.outputDirectory.empty() && command.name != wanted) {
+    if (options.outputDirectory.empty() && command.name != name) {
       continue;
     }
     OutputFile output(options.outputDirectory.empty()
@@ -43,18 +44,19 @@ void addManCommand(CLI::App* app, int* exitCode) {
   for (const CLI::App* command : app->get_subcommands({})) {
     names.push_back(command->get_name());
   }
-  CLI::App* command = app->add_subcommand("man", "Print a manual page");
+  CLI::App* command = app->add_subcommand("man", "Print a man page");
   names.push_back(command->get_name());
   const auto options = std::make_shared<ManOptions>();
-  command->add_option("COMMAND", options->command, "Whose page; the program's if left out")
-      ->check(CLI::IsMember(names));
+  command
+      ->add_option("COMMAND", options->command, "The command to describe; the program if not given")
+      ->check(oneOf(names));
   CLI::Option* const output = command->add_option("--output", options->outputDirectory,
                                                   "Write all pages into this directory");
   output->type_name("DIR");
   expectDirectory(output);
   command->footer(
-      "The pages are in roff, as man(1) wants them. An installed steptape has brought them along: "
-      "\"man steptape-inspect\" shows one.\n\n"
+      "The pages are in roff, for man(1). An installation includes them: \"man steptape-inspect\" "
+      "shows one.\n\n"
       "Examples:\n"
       "  steptape man inspect | man -l -\n"
       "  steptape man --output ~/.local/share/man/man1");

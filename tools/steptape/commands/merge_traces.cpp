@@ -12,6 +12,7 @@
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/help/value_check.h"
 #include "tools/steptape/tables/row_table.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
@@ -33,14 +34,16 @@ struct MergeOptions {
 
 void checkOptions(const MergeOptions& options) {
   if (options.step && options.align != "step") {
-    throw CLI::ValidationError("--step", "only for --align step");
+    throw CLI::ValidationError("--step",
+                               fmt::format("got --align {}; expected --align step", options.align));
   }
   checkTraceOutput(options.output, 1);
   if (traceFormOf(options.output) == TraceForm::kXPlane) {
     throw CLI::ValidationError(
-        "--output", fmt::format("{} could hold one process only: want a name that ends in .json or "
-                                ".json.gz",
-                                options.output));
+        "--output",
+        fmt::format("got {}, which holds one process; expected a name that ends in .json or "
+                    ".json.gz",
+                    options.output));
   }
 }
 
@@ -82,8 +85,8 @@ int merge(const MergeOptions& options) {
   if (!haveCommonTime(set)) {
     flushOutput();
     printMessage(
-        "note: at no time were all of these recorded: their clocks differ, which --align step "
-        "mends, or they are of different windows");
+        "note: the windows never overlap: their clocks differ, which --align step corrects, or "
+        "they are different windows");
   }
   return kExitFine;
 }
@@ -92,29 +95,29 @@ int merge(const MergeOptions& options) {
 
 void addMergeTracesCommand(CLI::App* app, int* exitCode) {
   CLI::App* command =
-      app->add_subcommand("merge-traces", "Put the traces of several ranks into one file");
+      app->add_subcommand("merge-traces", "Merge the traces of several ranks into one file");
   const auto options = std::make_shared<MergeOptions>();
   addTracesArgument(command, &options->paths);
   command
       ->add_option("--output", options->output,
-                   "The file to write, .json or .json.gz, which appears when it is whole")
+                   "The file to write, .json or .json.gz, which appears once it is complete")
       ->required()
       ->type_name("FILE");
   command
-      ->add_option("--align", options->align,
-                   "What happens at the same time: what did by the clocks of the traces, the begin "
-                   "of all windows, or the end of a step")
-      ->check(CLI::IsMember({"none", "start", "step"}))
+      ->add_option(
+          "--align", options->align,
+          "How to shift traces: none keeps their clocks, start aligns the beginning of all "
+          "windows, step the end of a step")
+      ->check(oneOf({"none", "start", "step"}))
       ->capture_default_str();
   command
       ->add_option("--step", options->step,
-                   "With --align step: which one; the first that all traces have if left out")
+                   "With --align step: which step; if not given, the first that all traces have")
       ->type_name("STEP");
   command->footer(
-      "Viewers such as Perfetto show a process for each rank. Ours are written with a clock that "
-      "all "
-      "ranks share; those of PyTorch have the clocks of their hosts, which --align step corrects: "
-      "where ranks wait for each other, as when they average gradients, they end a step together.\n"
+      "Viewers such as Perfetto show a process for each rank. Steptape's traces have a clock that "
+      "all ranks share. PyTorch's have the clocks of their hosts, which --align step corrects: "
+      "ranks that wait for each other, for example to average gradients, end a step together.\n"
       "\n"
       "Examples:\n"
       "  steptape merge-traces runs/demo --output merged.json.gz\n"

@@ -20,6 +20,7 @@
 #include "tools/steptape/charts/tick_labels.h"
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/terminal/output_file.h"
 #include "tools/steptape/terminal/standard_streams.h"
@@ -40,7 +41,7 @@ struct PlotOptions {
   std::string svg;
 };
 
-/// What a clock can show; further away, a wall time is damage or a mistake.
+/// A later wall time is damage or a mistake.
 constexpr double kLastWallTime = 253'402'300'799;  // the end of the year 9999
 
 std::vector<double> xValuesOf(const ScalarColumns& scalars, AxisKind kind) {
@@ -87,7 +88,7 @@ Curve curveOf(const RunReader& run, const ScalarColumns& scalars, const Chart& c
   if (const std::size_t count = leftOut(chart, curve.x, values); count > 0) {
     curve.summary += fmt::format(
         "; {} of {} left out: {}", count, curve.y.size(),
-        chart.yKind == AxisKind::kLogarithmic ? "not above 0 or not finite" : "not finite");
+        chart.yKind == AxisKind::kLogarithmic ? "not positive or not finite" : "not finite");
   }
   return curve;
 }
@@ -130,7 +131,7 @@ std::vector<Chart> chartsOf(const std::vector<RunReader>& runs, const PlotOption
   return charts;
 }
 
-/// The day that a time axis does not name where all lies within it.
+/// Adds the day if all points of a time axis are on the same one.
 void addDate(std::vector<Chart>* charts) {
   for (Chart& chart : *charts) {
     if (chart.xKind == AxisKind::kWallTimes) {
@@ -162,7 +163,7 @@ void print(const std::vector<Chart>& charts, const PlotOptions& options) {
   const std::size_t mostOnScreen = static_cast<std::size_t>(screenRows / kLeastChartRows);
   if (terminal.isTerminal && charts.size() > mostOnScreen && options.filter.tag.text().empty()) {
     flushOutput();
-    printMessage(fmt::format("note: these are {} charts; --tag chooses among them", charts.size()));
+    printMessage(fmt::format("note: got {} charts; --tag selects some of them", charts.size()));
   }
 }
 
@@ -183,8 +184,11 @@ int plot(const PlotOptions& options) {
   if (charts.empty()) {
     const std::string& pattern = options.filter.tag.text();
     throw Error(ErrorCode::kIoError,
-                fmt::format("no scalar tag{}; 'steptape inspect' lists all tags",
-                            pattern.empty() ? "" : " in which '" + pattern + "' is found"));
+                pattern.empty()
+                    ? "got no scalar tag; 'steptape inspect' lists all tags"
+                    : fmt::format("--tag: got \"{}\"; expected a match in a scalar tag; "
+                                  "'steptape inspect' lists all tags",
+                                  pattern));
   }
   addDate(&charts);
   if (options.svg.empty()) {
@@ -197,41 +201,54 @@ int plot(const PlotOptions& options) {
   return exitCode;
 }
 
+const std::map<std::string, AxisKind>& xKindByName() {
+  static const std::map<std::string, AxisKind> kKinds{{"step", AxisKind::kSteps},
+                                                      {"time", AxisKind::kWallTimes},
+                                                      {"relative", AxisKind::kDurations}};
+  return kKinds;
+}
+
 }  // namespace
 
 void addPlotCommand(CLI::App* app, int* exitCode) {
   CLI::App* command =
-      app->add_subcommand("plot", "Draw scalars as curves, in the terminal or as a picture");
+      app->add_subcommand("plot", "Draw scalars as curves, in the terminal or as an SVG file");
   const auto options = std::make_shared<PlotOptions>();
   addPathsArgument(command, &options->paths);
   addFilterOptions(command, &options->filter);
-  const std::map<std::string, AxisKind> xKinds{{"step", AxisKind::kSteps},
-                                               {"time", AxisKind::kWallTimes},
-                                               {"relative", AxisKind::kDurations}};
   command
-      ->add_option("--x", options->x,
-                   "What the x axis counts: steps, the time of day, or the time since the run's "
-                   "first point")
-      ->transform(CLI::CheckedTransformer(xKinds, CLI::ignore_case))
-      ->type_name("step|time|relative")
+      ->add_option_function<std::string>(
+          "--x", [options](const std::string& name) { options->x = xKindByName().at(name); },
+          "What the x axis shows: the step, the local time, or the time since the first point "
+          "of the run")
+      ->check(oneOf({"step", "time", "relative"}))
+      ->transform(CLI::Validator(
+          [](std::string& name) {
+            name = CLI::ignore_case(name);
+            return std::string();
+          },
+          ""))
       ->default_str("step");
   command
       ->add_option("--smooth", options->smooth,
-                   "Smoothing as TensorBoard's, from 0 to 1; the values themselves remain visible "
-                   "behind it where there is color")
-      ->check(CLI::Range(0.0, 1.0))
+                   "Draw TensorBoard's moving average, with a weight from 0 to 1; with color, the "
+                   "values remain visible in the background")
+      ->check(inRange(0, 1))
       ->type_name("WEIGHT");
-  command->add_flag("--log", options->isLogarithmic, "A logarithmic y axis");
-  command->add_option("--width", options->width, "Columns; the terminal's if left out")
-      ->check(CLI::Range(kLeastChartColumns, 1000))
+  command->add_flag("--log", options->isLogarithmic, "Draw a logarithmic y axis");
+  command
+      ->add_option("--width", options->width,
+                   "Width of the drawing; that of the terminal if not given")
+      ->check(inRange(kLeastChartColumns, 1000))
       ->type_name("COLUMNS");
-  command->add_option("--height", options->height, "Rows of each chart")
-      ->check(CLI::Range(kLeastChartRows, 1000))
+  command->add_option("--height", options->height, "Height of each chart")
+      ->check(inRange(kLeastChartRows, 1000))
       ->type_name("ROWS");
-  command->add_flag("--ascii", options->isAscii, "Only ASCII characters");
-  command->add_option("--svg", options->svg, "Write the charts to this file instead, as SVG");
+  command->add_flag("--ascii", options->isAscii, "Draw with ASCII characters only");
+  command->add_option("--svg", options->svg, "Write the charts to this file instead, as SVG")
+      ->type_name("FILE");
   command->footer(
-      "One chart for each tag, with a curve for each run.\n"
+      "Draws one chart for each tag, with a curve for each run.\n"
       "\n"
       "Examples:\n"
       "  steptape plot runs --tag loss\n"

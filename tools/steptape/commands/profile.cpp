@@ -16,6 +16,7 @@
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/path_check.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/terminal/output_file.h"
@@ -42,11 +43,11 @@ struct ProfileOptions {
   std::string output;
 };
 
-/// For outputs that do not say it themselves.
+/// For outputs that do not report lost spans themselves.
 void noteDropped(const TraceSet& set) {
   for (std::size_t i = 0; i < set.traces.size(); ++i) {
     if (set.traces[i].dropped > 0) {
-      printMessage(fmt::format("note: {} lacks {} that were lost or could not be read",
+      printMessage(fmt::format("note: {} lacks {}, which were lost or could not be read",
                                set.files[i], counted(set.traces[i].dropped, "span")));
     }
   }
@@ -82,7 +83,7 @@ int compare(const ProfileOptions& options, const OpTableView& view) {
   noteDropped(newer);
   if (options.failAbove && diff.growthPercent() > *options.failAbove) {
     flushOutput();
-    printMessage(fmt::format("problem: a {} takes {:.1f} % longer, and {:g} % is allowed",
+    printMessage(fmt::format("problem: a {} takes {:.1f} % longer; expected at most {:g} %",
                              diff.isPerStep ? "step" : "window", diff.growthPercent(),
                              *options.failAbove));
     return kExitProblem;
@@ -122,7 +123,7 @@ int profile(const ProfileOptions& options, const OpTableView& view) {
   return options.compare.empty() ? show(options, view) : compare(options, view);
 }
 
-/// By their addresses: CLI11 ends the process if there is no memory to find an option by its name.
+/// Pointers, because CLI11 ends the process if there is no memory to find an option by its name.
 struct ViewOptions {
   CLI::Option* by;
   CLI::Option* top;
@@ -131,15 +132,14 @@ struct ViewOptions {
 
 ViewOptions addViewOptions(CLI::App* command, ProfileOptions* options) {
   ViewOptions view{};
-  view.by =
-      command->add_option("--by", options->by, "What makes two calls one row of the operators");
-  view.by->check(CLI::IsMember({"name", "shape", "module", "stack"}))->capture_default_str();
+  view.by = command->add_option("--by", options->by, "What makes two calls one row of the table");
+  view.by->check(oneOf({"name", "shape", "module", "stack"}))->capture_default_str();
   view.top = command->add_option("--top", options->rows,
-                                 "How many operators to show; with --json all if left out");
+                                 "How many operators to show; with --json, all if not given");
   view.top->type_name("N")->capture_default_str();
   view.sort = command->add_option("--sort", options->sort,
-                                  "Which operators come first: those with the most of it");
-  view.sort->check(CLI::IsMember({"self", "total", "calls"}))->capture_default_str();
+                                  "Which operators come first: those with the largest value");
+  view.sort->check(oneOf({"self", "total", "calls"}))->capture_default_str();
   return view;
 }
 
@@ -158,7 +158,7 @@ OpTableView viewOf(const CLI::App& command, const ProfileOptions& options) {
 
 void addProfileCommand(CLI::App* app, int* exitCode) {
   CLI::App* command = app->add_subcommand(
-      "profile", "Show where the time of a trace went, or of several ranks' traces");
+      "profile", "Show where a training step spends its time, on one rank or all");
   const auto options = std::make_shared<ProfileOptions>();
   addTracesArgument(command, &options->paths);
   const ViewOptions view = addViewOptions(command, options.get());
@@ -167,32 +167,31 @@ void addProfileCommand(CLI::App* app, int* exitCode) {
   CLI::Option* const compareOption =
       command
           ->add_option("--compare", options->compare,
-                       "Show what takes longer than in this older trace or directory, by step")
+                       "Show what takes longer per step than in this older trace or directory")
           ->type_name("PATH");
   expectPath(compareOption, "trace file");
   compareOption->excludes(view.sort);
   command
       ->add_option("--fail-above", options->failAbove,
-                   "With --compare: exit with 1 if a step takes more than that much longer")
+                   "With --compare: exit with 1 if a step takes more than this much longer")
       ->needs(compareOption)
-      ->check(CLI::NonNegativeNumber)
+      ->check(atLeast(0))
       ->type_name("PERCENT");
   CLI::Option* const output = command->add_option(
       "--output", options->output,
-      "Write the traces to this file instead, in the form that its ending names: .json, .json.gz, "
+      "Write the traces to this file instead, in the format of its name: .json, .json.gz, "
       ".xplane.pb, or .folded for flamegraph.pl and speedscope");
   output->type_name("FILE");
   for (CLI::Option* const other : {view.by, view.top, view.sort, json, compareOption}) {
     output->excludes(other);
   }
   command->footer(
-      "Of several traces, in one file or in several, the operators show means over the ranks, the "
-      "largest value and whose it is. Self time is what an operator takes without those that it "
-      "calls.\n"
+      "Several traces, in one file or in several, are the ranks of a job: the table of operators "
+      "then shows the mean over the ranks, and the maximum with its rank. Self time is the time of "
+      "an operator without the operators that it calls.\n"
       "\n"
-      "Exit codes: 0 fine, 1 a trace cannot be read or written, or --fail-above is exceeded, 2 "
-      "used "
-      "wrongly.\n"
+      "Exit codes: 0 success, 1 a trace cannot be read or written, or --fail-above is exceeded, 2 "
+      "wrong arguments.\n"
       "\n"
       "Examples:\n"
       "  steptape profile runs/demo\n"

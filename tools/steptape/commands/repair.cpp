@@ -33,13 +33,14 @@ struct RepairArguments {
 
 void checkArguments(const RepairArguments& arguments) {
   if (arguments.force && arguments.inPlace) {
-    throw CLI::ValidationError("--force", "only with --output; the original is always kept");
+    throw CLI::ValidationError("--force",
+                               "got --in-place, which keeps the original; expected --output");
   }
   std::error_code notThere;
   if (!arguments.inPlace &&
       std::filesystem::equivalent(arguments.file, arguments.output, notThere)) {
     throw CLI::ValidationError("--output",
-                               "is the damaged file itself; for that there is --in-place");
+                               "got the damaged file itself; expected another file, or --in-place");
   }
 }
 
@@ -61,10 +62,10 @@ void printReport(const RepairArguments& arguments, const RepairReport& report) {
     fmt::print("{}", stepLine(step, terminal));
   }
   if (report.moreSteps > 0) {
-    fmt::print("  and {} not listed\n", counted(report.moreSteps, "place"));
+    fmt::print("  and {} that are not listed\n", counted(report.moreSteps, "place"));
   }
   for (const std::string& tag : report.tagsWithoutMetadata) {
-    fmt::print("  '{}': metadata lost and unknown: TensorBoard does not show the tag\n",
+    fmt::print("  '{}': metadata lost, so TensorBoard does not show the tag\n",
                shown(tag, terminal));
   }
   if (!arguments.inPlace) {
@@ -133,28 +134,30 @@ int repair(const RepairArguments& arguments) {
 
 void addRepairCommand(CLI::App* app, int* exitCode) {
   CLI::App* command = app->add_subcommand(
-      "repair", "Write a new event file with all that is intact of a damaged one");
+      "repair", "Write a new event file with every intact record of a damaged one");
   const auto arguments = std::make_shared<RepairArguments>();
   CLI::Option* const file = command->add_option("FILE", arguments->file, "The damaged event file");
   file->required();
   expectFile(file, "event file");
   CLI::Option_group* target = command->add_option_group("target");
-  target->add_option("--output", arguments->output, "The file to write; must not be there")
+  target->add_option("--output", arguments->output, "The file to write; must not exist")
       ->type_name("FILE");
-  target->add_flag("--in-place", arguments->inPlace,
-                   "Put the new file in the place of the damaged one, which is kept beside it with "
-                   "'.damaged' behind its name");
+  target->add_flag(
+      "--in-place", arguments->inPlace,
+      "Replace the damaged file, and keep it next to the new one under a name that ends "
+      "in '.damaged'");
   target->require_option(1);
+  target->set_help_flag();  // the command has one
   command->add_flag("--force", arguments->force, "Let --output replace a file");
   command->add_flag("--json", arguments->json, "Print JSON for programs");
   command->footer(
-      "Whole records are copied byte for byte. Left out are bytes that are no whole record, and "
-      "records that hold no event. An event whose wall time is not a finite number gets that of "
-      "the event before it. A tag whose metadata was in what is left out gets it back, from other "
-      "values of the tag in this file or in those beside it, or by the form of its values. The "
-      "file appears when it is whole, or not at all.\n"
+      "Copies intact records byte for byte. Leaves out bytes that are not a whole record, and "
+      "records that hold no event. An event whose wall time is not finite gets that of the "
+      "previous event. A tag whose metadata was lost gets it back from other values of the tag in "
+      "this file or in those next to it, or from the form of its values. The file appears once it "
+      "is complete, or not at all.\n"
       "\n"
-      "Exit codes: 0 written, or nothing to repair, 1 could not be written, 2 used wrongly.\n"
+      "Exit codes: 0 written, or nothing to repair, 1 not written, 2 wrong arguments.\n"
       "\n"
       "Examples:\n"
       "  steptape repair damaged/events.out.tfevents.1 --output runs/demo/events.out.tfevents.1\n"

@@ -16,6 +16,7 @@
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/point_follower.h"
 #include "tools/steptape/tables/human_text.h"
@@ -38,14 +39,14 @@ struct TailOptions {
 
 volatile std::sig_atomic_t wasInterrupted = 0;
 
-/// Ends the command between two batches instead of within one; a second signal ends it at once.
+/// Ends the command between two batches, not within one; a second signal ends it at once.
 void endOnInterrupt() {
   struct sigaction action {};
   action.sa_handler = [](int) { wasInterrupted = 1; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // Then writing fails, and says so.
+  // Writing then fails with an error.
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -56,7 +57,7 @@ bool waitFor(double seconds) {
   return wasInterrupted == 0 && ready <= 0;
 }
 
-/// Prints points as lines whose columns are aligned as far as the widths are known.
+/// Prints points as lines; columns are as wide as the widest name so far.
 class PointPrinter {
  public:
   PointPrinter(bool json, const Terminal& terminal) : json_(json), terminal_(terminal) {}
@@ -100,11 +101,11 @@ class PointPrinter {
   int tagColumns_ = 0;
 };
 
-/// Tells people about what is no point.
-/// @return whether something is wrong.
+/// Reports restarts and damage.
+/// @return whether there is damage.
 bool reportTrouble(const RunNews& news) {
   for (const std::string& directory : news.restarted) {
-    printMessage("note: " + directory + " has restarted, and dropped points after its checkpoint");
+    printMessage("note: " + directory + " restarted, which discarded points after its checkpoint");
   }
   return reportProblems(news.damage) != kExitFine;
 }
@@ -137,18 +138,18 @@ void addTailCommand(CLI::App* app, int* exitCode) {
   const auto options = std::make_shared<TailOptions>();
   addPathsArgument(command, &options->paths);
   addFilterOptions(command, &options->filter);
-  command->add_option("--interval", options->interval, "Seconds between two looks at the files")
-      ->check(CLI::Range(0.05, 86400.0))
+  command->add_option("--interval", options->interval, "Time between two looks at the files")
+      ->check(inRange(0.05, 86400))
       ->type_name("SECONDS")
       ->capture_default_str();
   command->add_option("--lines", options->lines, "How many of the last points to print first")
       ->type_name("COUNT")
       ->capture_default_str();
-  command->add_flag("--once", options->once, "Print these and exit");
-  command->add_flag("--json", options->json, "One JSON object a line, for programs");
+  command->add_flag("--once", options->once, "Print these points and exit");
+  command->add_flag("--json", options->json, "Print one JSON object per line, for programs");
   command->footer(
-      "A line is: time, run, tag, step, value. New files and new runs are found by themselves.\n"
-      "Ends with Ctrl-C, or when nobody reads its output any more.\n"
+      "Prints lines of time, run, tag, step and value, also from new files and new runs, until "
+      "Ctrl-C or until the reader of its output exits.\n"
       "\n"
       "Examples:\n"
       "  steptape tail runs\n"

@@ -12,7 +12,7 @@ constexpr char kBashScript[] = R"(# Completion of {0} for bash, printed by "{0} 
 _{0}() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}}
   local command= words= files= i
-  # bash takes --option=value apart into three words.
+  # bash splits --option=value into three words.
   if [[ $word == = ]]; then
     word=
   elif [[ $previous == = ]]; then
@@ -45,7 +45,7 @@ _{0}() {{
 complete -F _{0} {0}
 )";
 
-/// What `word` completes to where `option`'s value stands; nothing for any text.
+/// Completes the value of `option`; empty if any text is allowed.
 std::string valueAction(const OptionInfo& option) {
   if (!option.choices.empty()) {
     return fmt::format("words='{}'", fmt::join(option.choices, " "));
@@ -53,7 +53,7 @@ std::string valueAction(const OptionInfo& option) {
   return option.takesPath ? "files=yes" : "";
 }
 
-/// A line of a case statement: what is done for `pattern`.
+/// A line of a case statement: the action for `pattern`.
 std::string caseLine(int indent, const std::string& pattern, const std::string& action) {
   return fmt::format("{:{}}{}) {}{};;\n", "", indent, pattern, action, action.empty() ? "" : " ");
 }

@@ -6,10 +6,10 @@
 
 namespace steptape::tools {
 
-/// The one of `names` that takes the fewest typing errors to come out as `word`: characters too
-/// many, too few, wrong, or in the wrong order.
+/// The name that turns into `word` by the fewest typing errors: extra, missing, wrong or swapped
+/// characters.
 ///
-/// @return empty if none is near: more than a third of its characters are wrong.
+/// @return empty if every name needs errors in more than a third of its characters.
 std::string closestName(const std::string& word, const std::vector<std::string>& names);
 
 }  // namespace steptape::tools

@@ -33,19 +33,20 @@ std::vector<std::string> split(const std::string& text, const std::string& separ
   }
 }
 
-/// The values that CLI::IsMember allows, as "{json,csv}" in the type's name, or those that
-/// CLI::CheckedTransformer does: "value in {off->0,on->1} OR {0,1}".
+/// The values that oneOf() allows, as "{json,csv}" in the name of the type.
 std::vector<std::string> choicesIn(const std::string& type) {
   const std::size_t begin = type.find('{');
   const std::size_t end = type.find('}');
   if (begin == std::string::npos || end == std::string::npos) {
     return {};
   }
-  std::vector<std::string> choices = split(type.substr(begin + 1, end - begin - 1), ",");
-  for (std::string& choice : choices) {
-    choice.resize(std::min(choice.size(), choice.find("->")));
-  }
-  return choices;
+  return split(type.substr(begin + 1, end - begin - 1), ",");
+}
+
+/// CLI11 writes a list as "[25,50]", which no option takes.
+std::string defaultOf(const CLI::Option& option) {
+  const std::string text = option.get_default_str();
+  return startsWith(text, "[") ? text.substr(1, text.size() - 2) : text;
 }
 
 OptionInfo infoOf(const CLI::Option& option) {
@@ -69,12 +70,12 @@ OptionInfo infoOf(const CLI::Option& option) {
   }
   info.isRequired = option.get_required();
   info.isRepeated = !isFlag && option.get_expected_max() >= CLI::detail::expected_max_vector_size;
-  info.defaultValue = option.get_default_str();
+  info.defaultValue = defaultOf(option);
   info.description = option.get_description();
   return info;
 }
 
-/// Puts the paragraphs of a footer where they belong.
+/// Sorts the paragraphs of a footer.
 void takeFooter(const std::string& footer, CommandInfo* info) {
   for (const std::string& paragraph : split(footer, "\n\n")) {
     if (startsWith(paragraph, kExamples)) {
@@ -84,6 +85,17 @@ void takeFooter(const std::string& footer, CommandInfo* info) {
     } else if (!paragraph.empty()) {
       info->notes.push_back(paragraph);
     }
+  }
+}
+
+/// For CLI11 a group of options is a command without a name.
+bool isOptionGroup(const CLI::App& command) {
+  return command.get_name().empty();
+}
+
+void takeOptions(const CLI::App& app, CommandInfo* info) {
+  for (const CLI::Option* option : app.get_options()) {
+    (option->get_positional() ? info->arguments : info->options).push_back(infoOf(*option));
   }
 }
 
@@ -100,11 +112,13 @@ CommandInfo infoOf(const CLI::App& app) {
   info.description = app.get_description();
   info.exitCodes = kExitCodes;
   takeFooter(app.get_footer(), &info);
-  for (const CLI::Option* option : app.get_options()) {
-    (option->get_positional() ? info.arguments : info.options).push_back(infoOf(*option));
-  }
+  takeOptions(app, &info);
   for (const CLI::App* command : app.get_subcommands({})) {
-    info.commands.push_back(infoOf(*command));
+    if (isOptionGroup(*command)) {
+      takeOptions(*command, &info);
+    } else {
+      info.commands.push_back(infoOf(*command));
+    }
   }
   return info;
 }

@@ -13,8 +13,8 @@ namespace steptape::tools {
 /// One option or argument of a command.
 struct OptionInfo {
   std::vector<std::string> names;  ///< "-h", "--help"; of an argument "PATH".
-  std::string value;  ///< "FILE", "json|csv"; empty for a flag; of an argument its name.
-  std::vector<std::string> choices;  ///< All values there are; empty if there are others.
+  std::string value;  ///< "FILE", "json|csv"; empty for a flag; the name of an argument.
+  std::vector<std::string> choices;  ///< All allowed values; empty if any text is.
   bool takesPath = false;            ///< Values are names of files or directories.
   bool isRequired = false;
   bool isRepeated = false;  ///< Takes any number of values.
@@ -22,18 +22,18 @@ struct OptionInfo {
   std::string description;
 };
 
-/// A command, or the program itself, as its users see it. What helps them is made of this: --help,
-/// man pages and completion can not differ from what is parsed.
+/// A command, or the program itself, as its users see it. --help, man pages and completion come
+/// from this, so they cannot differ from what is parsed.
 struct CommandInfo {
   std::string name;         ///< "steptape" or "steptape inspect".
   std::string description;  ///< One line.
   std::vector<OptionInfo> options;
   std::vector<OptionInfo> arguments;
   std::vector<CommandInfo> commands;
-  // Parts of CLI::App's footer, told apart by the blank lines between them and their first words.
+  // Parts of the footer of CLI::App, which blank lines separate and first words identify.
   std::vector<std::string> notes;     ///< Paragraphs.
   std::vector<std::string> examples;  ///< Lines after "Examples:".
-  std::string exitCodes;              ///< What comes after "Exit codes: ", or what holds for all.
+  std::string exitCodes;              ///< The text after "Exit codes: ", or kExitCodes.
 
   /// Of "steptape inspect" only "inspect".
   std::string lastName() const;
@@ -41,7 +41,7 @@ struct CommandInfo {
 
 CommandInfo infoOf(const CLI::App& app);
 
-/// Whether a paragraph keeps its line breaks, since there are indented lines in it.
+/// Whether a paragraph keeps its line breaks, because it has indented lines.
 bool isVerbatim(const std::string& paragraph);
 
 /// The command line, such as "steptape inspect [OPTION]... PATH...".

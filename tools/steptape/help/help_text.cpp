@@ -13,16 +13,16 @@ namespace steptape::tools {
 namespace {
 
 constexpr std::size_t kHelpIndent = 2;
-// Names that are longer have their description on the line after them.
+// The description of a longer name is on the line after it.
 constexpr std::size_t kMostNameColumns = 22;
 
-/// `text` with line breaks between words, so that no line is longer than `columns` with the
-/// `indent` that all lines but the first begin with.
+/// `text` with line breaks between words, so that no line is longer than `columns`. All lines but
+/// the first begin with `indent` blanks.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns) {
   constexpr char kSpaces[] = " \n";
   std::string result;
   std::size_t used = indent;
-  // Not by a stream: those end early where there is no memory, and say nothing.
+  // Not a stream: without memory a stream ends early and reports nothing.
   for (std::size_t begin = text.find_first_not_of(kSpaces); begin != std::string::npos;) {
     const std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
     const std::string word = text.substr(begin, end - begin);

@@ -11,7 +11,7 @@
 namespace steptape::tools {
 namespace {
 
-/// `text` as roff shows it to the letter: hyphens that can be copied, no escape, no request.
+/// `text` as roff shows it unchanged: hyphens that can be copied, no escapes, no requests.
 std::string literal(const std::string& text) {
   std::string result;
   bool beginsLine = true;
@@ -45,8 +45,8 @@ std::string titleLine(const CommandInfo& command) {
   std::string title = manPageName(command);
   std::transform(title.begin(), title.end(), title.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  // No date: the same program makes the same page on every day. No hyphens: names of commands would
-  // get them too.
+  // No date: the same program always makes the same page. No hyphenation: it would also split names
+  // of commands.
   return fmt::format(".TH \"{}\" 1 \"\" \"steptape {}\" \"Steptape\"\n.nh\n.ad l\n", literal(title),
                      STEPTAPE_VERSION);
 }

@@ -7,11 +7,11 @@
 
 namespace steptape::tools {
 
-/// The manual page of `command`, a command of `program` or that itself, as roff with the macros of
+/// The man page of `command`, which is `program` or one of its commands, as roff with the macros of
 /// man(7).
 std::string manPage(const CommandInfo& command, const CommandInfo& program);
 
-/// What the page is called, and its file with ".1" behind it: "steptape-inspect".
+/// The name of the page, and with ".1" of its file: "steptape-inspect".
 std::string manPageName(const CommandInfo& command);
 
 }  // namespace steptape::tools

@@ -8,7 +8,7 @@
 namespace steptape::tools {
 namespace {
 
-// {0}: the program, {1}: its commands, {2}: its options, {3}: what comes after each command.
+// {0}: the program, {1}: its commands, {2}: its options, {3}: options and arguments by command.
 constexpr char kZshScript[] = R"(#compdef {0}
 # Completion of {0} for zsh, printed by "{0} completion zsh".
 _{0}() {{
@@ -76,7 +76,7 @@ std::string argumentSpec(const OptionInfo& argument) {
   return quoted(count + valueSpec(argument), "");
 }
 
-/// The specs of options, each on a line that goes on with the next.
+/// The specs of options, one per line, each continued.
 std::string optionLines(const CommandInfo& command, int indent) {
   std::string lines;
   for (const OptionInfo& option : command.options) {

@@ -28,7 +28,7 @@ std::string gap(const Damage& problem) {
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
   CLI::Option* const option = command->add_option_function<std::vector<std::string>>(
       "PATH", [paths](const std::vector<std::string>& given) { *paths = replacePatterns(given); },
-      "Log directories, runs or event files, or patterns such as 'runs/seed_*'");
+      "Log directories, runs, event files, or patterns such as 'runs/seed_*'");
   option->required();
   expectPathOrPattern(option, "event file");
 }
@@ -61,8 +61,8 @@ std::vector<RunFiles> selectRuns(std::vector<RunFiles> runs, const NamePattern& 
                             [&](const RunFiles& run) { return !pattern.isFoundIn(run.directory); }),
              runs.end());
   if (runs.empty()) {
-    throw Error(ErrorCode::kIoError,
-                fmt::format("none of {} matches --run {}", counted(count, "run"), pattern.text()));
+    throw Error(ErrorCode::kIoError, fmt::format("--run: got \"{}\"; expected a match among {}",
+                                                 pattern.text(), counted(count, "run")));
   }
   return runs;
 }

@@ -17,30 +17,30 @@ class App;
 
 namespace steptape::tools {
 
-/// Adds the argument PATH..., which every command that reads runs takes.
+/// Adds the argument PATH... of commands that read runs.
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths);
 
-/// The runs at and below `paths`, in the order of their directories. Files that are given one by
-/// one are one run with the others of their directory; what is given twice counts once.
-/// @throws Error(kIoError) if there is no event file at or below one of them.
+/// The runs at and below `paths`, ordered by directory. Files of one directory are one run; a path
+/// that is given twice counts once.
+/// @throws Error(kIoError) if there is no event file at or below one of `paths`.
 std::vector<RunFiles> runsOf(const std::vector<std::string>& paths);
 
-/// The runs whose directory the pattern is found in.
-/// @throws Error(kIoError) if there is none.
+/// The runs whose directory contains a match of the pattern.
+/// @throws Error(kIoError) if no run does.
 std::vector<RunFiles> selectRuns(std::vector<RunFiles> runs, const NamePattern& pattern);
 
-/// The bytes of all files of `runs`; one that is not there counts nothing.
+/// The size of all files of `runs`; a missing file counts as 0.
 std::uint64_t totalBytes(const std::vector<RunFiles>& runs);
 
-/// Reads a whole run as it lies there now, past damage to the end of each file.
+/// Reads a whole run as it is now, past damage to the end of each file.
 ///
-/// @param progress Goes on by the run's bytes. REQUIRES: outlives the reader's last update().
+/// @param progress Advances by the bytes of the run. REQUIRES: outlives the reader's last update().
 RunReader readRun(const RunFiles& run, Progress* progress);
 
-/// Tells the user on the error stream, one line for each, what bytes of files could not be read.
+/// Reports on standard error, one per line, which bytes of files could not be read.
 ///
-/// @return kExitProblem if one is damaged. A file that ends inside a record is only mentioned: its
-///         writer may be at work.
+/// @return kExitProblem if one is damaged. A file that ends inside a record is only noted, because
+///         its writer may still be running.
 int reportProblems(const std::vector<Damage>& problems);
 
 }  // namespace steptape::tools

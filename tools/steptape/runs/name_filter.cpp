@@ -9,8 +9,8 @@ NamePattern::NamePattern(const std::string& text)
     : text_(text), regex_(std::regex(text, std::regex::ECMAScript | std::regex::optimize)) {}
 
 bool NamePattern::isFoundIn(std::string_view name) const {
-  // The standard library's search takes stack for each character: a tag in a damaged file could be
-  // long enough to use it up.
+  // The standard library's search uses stack for each character, and a tag in a damaged file could
+  // be long enough to exhaust it.
   constexpr std::size_t kSearched = 4096;
   name = name.substr(0, kSearched);
   return !regex_ || std::regex_search(name.begin(), name.end(), *regex_);
@@ -22,7 +22,8 @@ void addPatternOption(CLI::App* command, const std::string& name, NamePattern* p
     try {
       *pattern = NamePattern(text);
     } catch (const std::regex_error& error) {
-      throw CLI::ValidationError(name, "'" + text + "' is no regular expression: " + error.what());
+      throw CLI::ValidationError(
+          name, "got \"" + text + "\"; expected a regular expression: " + error.what());
     }
   };
   command->add_option_function<std::string>(name, set, description)->type_name("RE");
@@ -30,9 +31,9 @@ void addPatternOption(CLI::App* command, const std::string& name, NamePattern* p
 
 void addFilterOptions(CLI::App* command, NameFilter* filter) {
   addPatternOption(command, "--run", &filter->run,
-                   "Only runs in whose directory the regular expression is found");
+                   "Only runs whose directory contains a match of the regular expression");
   addPatternOption(command, "--tag", &filter->tag,
-                   "Only tags in which the regular expression is found");
+                   "Only tags that contain a match of the regular expression");
 }
 
 }  // namespace steptape::tools

@@ -12,12 +12,12 @@ class App;
 
 namespace steptape::tools {
 
-/// A regular expression, ECMAScript's, that is looked for in the names of runs or tags.
+/// An ECMAScript regular expression that is searched in the names of runs or tags.
 class NamePattern {
  public:
-  /// Is found in every name.
+  /// Matches every name.
   NamePattern() = default;
-  /// @throws std::regex_error if `text` is no regular expression.
+  /// @throws std::regex_error if `text` is not a regular expression.
   explicit NamePattern(const std::string& text);
 
   bool isFoundIn(std::string_view name) const;
@@ -29,7 +29,7 @@ class NamePattern {
   std::optional<std::regex> regex_;
 };
 
-/// Which runs and tags a command is asked for.
+/// Selects runs and tags.
 struct NameFilter {
   NamePattern run;
   NamePattern tag;
@@ -37,7 +37,7 @@ struct NameFilter {
 
 /// Adds the options --run RE and --tag RE to `command`.
 void addFilterOptions(CLI::App* command, NameFilter* filter);
-/// Adds one such option, for commands that have something to say about it.
+/// Adds one such option, for commands that describe it differently.
 void addPatternOption(CLI::App* command, const std::string& name, NamePattern* pattern,
                       const std::string& description);
 

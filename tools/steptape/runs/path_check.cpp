@@ -13,7 +13,7 @@
 namespace steptape::tools {
 namespace {
 
-/// What is wrong with the path as an argument; empty if nothing is.
+/// Why the path cannot be an argument; empty if it can.
 std::string problemOf(const std::string& path, bool mayBeDirectory, bool mayBeFile,
                       const std::string& expected) {
   struct stat status {};
@@ -28,7 +28,7 @@ std::string problemOf(const std::string& path, bool mayBeDirectory, bool mayBeFi
                      path, detail::fileKindName(status.st_mode), expected);
 }
 
-/// @param type What completion makes of the option; see command_info.cpp.
+/// @param type How completion treats the option; see command_info.cpp.
 void addCheck(CLI::Option* option, const char* type, bool mayBeDirectory, bool mayBeFile,
               const std::string& expected) {
   option->check(CLI::Validator(

@@ -9,20 +9,19 @@ class Option;
 
 namespace steptape::tools {
 
-/// Lets the option take paths that are there and can be read from any place: directories and
-/// regular files. Files of any other kind are refused by their kind, and never opened: to open a
-/// FIFO would wait for its writer.
+/// Makes the option accept existing directories and regular files. Files of any other kind are
+/// refused and never opened, because opening a FIFO would wait for its writer.
 ///
-/// @param file What a file should be, such as "event file".
+/// @param file The kind of file that is expected, such as "event file".
 void expectPath(CLI::Option* option, const std::string& file);
 
 /// As expectPath(), or patterns of such paths; see path_pattern.h.
 void expectPathOrPattern(CLI::Option* option, const std::string& file);
 
-/// The same as expectPath() without directories.
+/// As expectPath(), without directories.
 void expectFile(CLI::Option* option, const std::string& file);
 
-/// The same without files.
+/// As expectPath(), without files.
 void expectDirectory(CLI::Option* option);
 
 }  // namespace steptape::tools

@@ -7,7 +7,7 @@
 namespace steptape::tools {
 
 /// Replaces each pattern among `paths`, such as "runs/seed_*", by the paths that match, ordered by
-/// name, as sh(1) replaces patterns that are not quoted. A path that is there is no pattern.
+/// name, as sh(1) does without quotes. A path that exists is not a pattern.
 std::vector<std::string> replacePatterns(const std::vector<std::string>& paths);
 
 }  // namespace steptape::tools

@@ -18,13 +18,13 @@ fs::path canonical(const std::string& path) {
   return error ? fs::path(path) : place;
 }
 
-/// Whether `place` is `directory` or lies below it.
+/// Whether `place` is `directory` or is below it.
 bool isWithin(const fs::path& place, const fs::path& directory) {
   return std::mismatch(directory.begin(), directory.end(), place.begin(), place.end()).first ==
          directory.end();
 }
 
-/// `paths` without those that lie below another or were given before.
+/// `paths` without those that are below another one or repeat one.
 std::vector<std::string> outermost(const std::vector<std::string>& paths) {
   std::vector<fs::path> places;
   std::transform(paths.begin(), paths.end(), std::back_inserter(places), canonical);
@@ -42,7 +42,7 @@ std::vector<std::string> outermost(const std::vector<std::string>& paths) {
   return result;
 }
 
-/// Appends the points of a run's tag that are new, no more than the last `mostPoints`.
+/// Appends the new points of a tag, at most the last `mostPoints`.
 void addPoints(const RunReader& run, const std::string& tag, const TagSeries& series,
                std::size_t mostPoints, std::vector<NewPoint>* points) {
   const ScalarColumns& scalars = series.scalars;

@@ -25,24 +25,24 @@ struct NewPoint {
   double value;
 };
 
-/// What a look at the files brought.
+/// What is new in the files.
 struct RunNews {
   std::vector<NewPoint> points;        ///< In the order of their times.
   std::vector<std::string> restarted;  ///< Directories of runs in which restarts dropped points.
-  std::vector<Damage> damage;          ///< But not of files that are just being written.
+  std::vector<Damage> damage;          ///< Except in files that are still being written.
 };
 
-/// Follows the scalars of all runs at and below some paths, also of those that are yet to come.
+/// Follows the scalars of all runs at and below some paths, including runs that appear later.
 ///
 /// Not thread-safe: one thread at a time.
 class PointFollower {
  public:
-  /// @param paths One that lies below another is followed with that.
+  /// @param paths A path below another one is followed once.
   PointFollower(const std::vector<std::string>& paths, NameFilter filter);
 
-  /// Reads on.
+  /// Reads what was written since the last update.
   ///
-  /// @param mostPoints Of more new points than this, only the last are told.
+  /// @param mostPoints Returns at most this many new points, the last ones.
   RunNews update(std::size_t mostPoints = std::numeric_limits<std::size_t>::max());
 
   bool hasRuns() const;
@@ -52,8 +52,8 @@ class PointFollower {
 
   NameFilter filter_;
   std::vector<LogDir> logs_;
-  std::map<const RunReader*, std::size_t> points_;          // of each run, when it was read last
-  std::set<std::pair<std::string, std::uint64_t>> damage_;  // that was told: path and offset
+  std::map<const RunReader*, std::size_t> points_;          // of each run, at its last update
+  std::set<std::pair<std::string, std::uint64_t>> damage_;  // already reported: path and offset
 };
 
 }  // namespace steptape::tools

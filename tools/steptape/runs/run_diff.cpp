@@ -20,7 +20,7 @@ bool areSame(double a, double b, double tolerance) {
          std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
 }
 
-/// A value's data by itself as bytes, whatever its time, tag and metadata.
+/// The data of a value as bytes, without its time, tag and metadata.
 std::string payloadOf(const RunReader& run, const ValueLocation& location) {
   event::Value value;
   run.value(location, &value).throwIfError();
@@ -47,7 +47,7 @@ std::vector<std::string> compareMetadata(const event::SummaryMetadata& first,
   compareText("display name", first.displayName, second.displayName, &differences);
   compareText("description", first.description, second.description, &differences);
   if (first.pluginName == second.pluginName && first.pluginContent != second.pluginContent) {
-    differences.emplace_back("the plugin's own data");
+    differences.emplace_back("plugin data");
   }
   return differences;
 }
@@ -59,11 +59,10 @@ void note(std::int64_t step, std::array<std::optional<double>, 2> values, TagDif
   }
 }
 
-/// Walks two series by their steps, point by point where both have the step.
+/// Walks two series by step, point by point where both have the step.
 ///
 /// @param stepOf  (run, index) → step
-/// @param compare (first index, second index), called for points at the same step; notes what
-///                differs.
+/// @param compare (first index, second index), called for points at the same step.
 /// @param alone   (run, index), called for a point that the other run lacks.
 template <typename StepOf, typename Compare, typename Alone>
 void walk(const std::array<std::size_t, 2>& points, StepOf stepOf, Compare compare, Alone alone) {
@@ -147,7 +146,7 @@ RunDiff compareRuns(const RunReader& first, const RunReader& second, const NameP
     diff.metadata = compareMetadata(series.metadata, other.metadata);
     diff.points = {series.size(), other.size()};
     if (diff.plugin != other.metadata.pluginName) {
-      // Points of different kinds have nothing to compare.
+      // Points of different kinds cannot be compared.
     } else if (series.values.empty() && other.values.empty()) {
       compareScalars({&series.scalars, &other.scalars}, tolerance, &diff);
     } else {

@@ -14,10 +14,10 @@
 
 namespace steptape::tools {
 
-/// The first step at which two series part.
+/// The first step at which two series differ.
 struct Parting {
   std::int64_t step;
-  /// Scalars' values there; none where the run has no point at that step, and for other plugins.
+  /// The values of scalars there; none if the run has no point at that step, and for other plugins.
   std::array<std::optional<double>, 2> values;
 };
 
@@ -25,28 +25,27 @@ struct Parting {
 struct TagDiff {
   std::string tag;
   std::string plugin;                 ///< The first run's.
-  std::vector<std::string> metadata;  ///< "plugin: scalars, histograms"; empty: the same.
-  std::optional<Parting> parting;     ///< None: the same points, or not to be compared.
-  std::size_t differingPoints = 0;    ///< Steps at which they differ, from the first on.
+  std::vector<std::string> metadata;  ///< "plugin: scalars, histograms"; empty: equal.
+  std::optional<Parting> parting;     ///< None: equal points, or not comparable.
+  std::size_t differingPoints = 0;    ///< Number of steps at which they differ.
   std::array<std::size_t, 2> points{};
-  std::array<std::optional<double>, 2> lastValues;  ///< Scalars' only.
+  std::array<std::optional<double>, 2> lastValues;  ///< Of scalars only.
 
   bool isSame() const { return metadata.empty() && !parting; }
 };
 
-/// What tells two runs apart. Wall times do not count: no two runs share them.
+/// How two runs differ. Wall times do not count, because no two runs share them.
 struct RunDiff {
-  std::array<std::vector<std::string>, 2> onlyIn;  ///< Tags of one run only.
+  std::array<std::vector<std::string>, 2> onlyIn;  ///< Tags that one run has.
   std::size_t commonTags = 0;
   std::vector<TagDiff> tags;  ///< Common ones that differ.
 
   bool isSame() const { return onlyIn[0].empty() && onlyIn[1].empty() && tags.empty(); }
 };
 
-/// Compares the tags in which `tag` is found.
+/// Compares the tags that match `tag`.
 ///
-/// @param tolerance Scalars count as the same if they are no further apart than that part of the
-///                  larger one; NaN is the same as NaN.
+/// @param tolerance Scalars are equal up to this share of the larger one; NaN equals NaN.
 /// @throws Error if a value cannot be read back.
 RunDiff compareRuns(const RunReader& first, const RunReader& second, const NamePattern& tag,
                     double tolerance);

@@ -16,7 +16,7 @@ ScalarSummary summaryOf(const ScalarColumns& scalars) {
   const double first = scalars.values.front();
   ScalarSummary summary{first, scalars.values.back(), first, first, 0};
   for (const double value : scalars.values) {
-    // Passes over NaN, as joined() does.
+    // Skips NaN, as joined() does.
     summary.least = std::fmin(summary.least, value);
     summary.largest = std::fmax(summary.largest, value);
     summary.notFinite += std::isfinite(value) ? 0 : 1;
@@ -24,8 +24,8 @@ ScalarSummary summaryOf(const ScalarColumns& scalars) {
   return summary;
 }
 
-/// The least stretch of time that has both in it. One that starts or ends at NaN has no such limit
-/// yet: fmin() and fmax() take the other one of a number and NaN.
+/// The shortest span that contains both. A limit that is NaN is unknown: fmin() and fmax() of a
+/// number and NaN return the number.
 TimeSpan joined(const TimeSpan& left, const TimeSpan& right) {
   return {std::fmin(left.first, right.first), std::fmax(left.last, right.last)};
 }
@@ -95,7 +95,7 @@ RunSummary summarize(const RunReader& run, const NamePattern& tags) {
     summary.bytes += summary.files.back().bytes;
   }
   for (const auto& [tag, series] : run.tags()) {
-    // A restart may have purged all points of a tag.
+    // A restart may have discarded all points of a tag.
     if (series.size() == 0 || !tags.isFoundIn(tag)) {
       continue;
     }

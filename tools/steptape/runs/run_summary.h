@@ -18,12 +18,12 @@ namespace steptape::tools {
 struct ScalarSummary {
   double first = 0;
   double last = 0;
-  double least = 0;    ///< NaN only if there is no other value.
+  double least = 0;    ///< NaN only if all values are.
   double largest = 0;  ///< As `least`.
   std::size_t notFinite = 0;
 };
 
-/// From when to when values were logged; NaN if there is none with a time.
+/// When values were logged; NaN if no value has a time.
 struct TimeSpan {
   double first = std::numeric_limits<double>::quiet_NaN();  ///< @units Seconds since 1970, UTC.
   double last = std::numeric_limits<double>::quiet_NaN();   ///< @units Seconds since 1970, UTC.
@@ -39,7 +39,7 @@ struct TagSummary {
   std::int64_t lastStep = 0;
   TimeSpan span;
   std::optional<ScalarSummary> scalars;  ///< Of a scalar series.
-  std::string contents;                  ///< Of any other: its last value in words.
+  std::string contents;                  ///< Of all others: the last value in words.
 
   std::size_t points() const { return series->size(); }
 };
@@ -50,17 +50,17 @@ struct FileSummary {
   std::vector<Damage> damage;
 };
 
-/// All that `steptape inspect` tells of a run.
+/// All that `steptape inspect` shows of a run.
 struct RunSummary {
   std::string directory;
   std::vector<FileSummary> files;
-  std::vector<TagSummary> tags;  ///< In their order; those that the filter takes.
+  std::vector<TagSummary> tags;  ///< In order; those that match the filter.
   std::size_t points = 0;        ///< Of `tags`.
   std::uint64_t bytes = 0;       ///< Of all files.
   TimeSpan span;                 ///< Of all points of `tags`.
 };
 
-/// @param run Has been read. REQUIRES: outlives the result, unchanged.
+/// REQUIRES: `run` has been read; it outlives the result, unchanged.
 RunSummary summarize(const RunReader& run, const NamePattern& tags);
 
 }  // namespace steptape::tools

@@ -12,7 +12,7 @@ namespace steptape::tools {
 namespace {
 
 const char* affectedBy(const Finding& finding) {
-  // Where one reader loses something, a note for the other one is beside the point.
+  // If one reader loses something, a note for the other one is irrelevant.
   const ReaderEffect worst = std::max(finding.fastServer, finding.pythonLoader);
   if (finding.fastServer == finding.pythonLoader) {
     return "both readers";
@@ -31,7 +31,7 @@ const char* verdictOf(ReaderEffect effect) {
     case ReaderEffect::kNote:
       return "shows everything, see the notes";
     case ReaderEffect::kLoss:
-      return "shows less than there is";
+      return "does not show everything";
   }
   return "";
 }

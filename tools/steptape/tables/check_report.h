@@ -10,12 +10,12 @@
 
 namespace steptape::tools {
 
-// What `steptape check` says, for people and for programs.
+// The output of `steptape check`, for people and for programs.
 
-/// One line: place, severity, rule, who is affected, and why.
+/// One line: place, severity, rule, affected reader, and cause.
 std::string findingLine(const Finding& finding, const Terminal& terminal);
 
-/// One line: what there is, and what each of TensorBoard's readers makes of it.
+/// One line: what the run holds, and whether each of TensorBoard's readers shows it.
 std::string summaryLine(const RunFiles& run, const CheckReport& report, const Terminal& terminal);
 
 std::string findingJson(const Finding& finding);

@@ -14,7 +14,7 @@ std::string humanBytes(std::uint64_t bytes) {
   }
   double amount = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
-  // 999.5 would be shown as 1000, which is a digit too many.
+  // 999.5 would be shown as 1000: one digit too many.
   while (amount >= 999.5) {
     amount /= 1024;
     ++unit;

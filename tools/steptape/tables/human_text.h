@@ -9,7 +9,7 @@
 
 namespace steptape::tools {
 
-// Numbers as people read them.
+// Numbers for people.
 
 using detail::counted;
 
@@ -24,7 +24,7 @@ std::string humanDuration(double seconds);
 /// @param wallTime Seconds since 1970.
 std::tm localTime(double wallTime);
 
-/// "2026-11-21 14:05:30.250", in the local time zone; the number alone where no calendar has it.
+/// "2026-11-21 14:05:30.250", in the local time zone; the number itself if no calendar has it.
 /// @param wallTime Seconds since 1970.
 std::string humanTime(double wallTime);
 

@@ -9,7 +9,7 @@
 namespace steptape::tools {
 namespace {
 
-/// @param wallTime NaN if there is none.
+/// @param wallTime NaN: unknown.
 std::string timeJson(double wallTime) {
   return std::isnan(wallTime) ? "null" : jsonNumber(wallTime);
 }

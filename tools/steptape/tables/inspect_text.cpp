@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kFewestNameColumns = 16;
 
-/// The first line, its name bold where there is color; two where one is too narrow.
+/// The first line, with a bold name in color; two lines if one is too narrow.
 std::string titleLine(const RunSummary& run, const Terminal& terminal) {
   const std::string counts =
       fmt::format("{}, {}, {}, {}", counted(run.files.size(), "file"), humanBytes(run.bytes),
@@ -33,13 +33,13 @@ std::string titleLine(const RunSummary& run, const Terminal& terminal) {
                      terminal.hasColor ? "\033[0m" : "", separator, counts);
 }
 
-/// A time as calendar and clock have it.
+/// A time by calendar and clock.
 struct LocalTime {
   std::string day;    ///< "2026-11-21"
   std::string clock;  ///< "14:03:59"
 };
 
-/// The number alone where it is no time that a calendar has.
+/// The number itself if no calendar has the time.
 LocalTime localTimeOf(double wallTime) {
   constexpr double kYear10000 = 253'402'300'800;
   if (!(wallTime >= 0 && wallTime < kYear10000)) {
@@ -59,7 +59,7 @@ std::string spanLine(const TimeSpan& span) {
                      lastDay, last.clock, humanDuration(span.last - span.first));
 }
 
-/// The least that a person must know of a file's damage.
+/// The damage of a file in short.
 std::string damageText(const FileSummary& file) {
   if (file.damage.empty()) {
     return "";

@@ -8,7 +8,7 @@
 
 namespace steptape::tools {
 
-/// What `steptape inspect` prints of a run: its files, a table of its scalars with their curves,
+/// The output of `steptape inspect` for a run: its files, a table of its scalars with their curves,
 /// and one of all other tags.
 std::string inspectText(const RunSummary& run, const Terminal& terminal);
 

@@ -10,7 +10,7 @@
 
 namespace steptape::tools {
 
-// The parts of a command's `--json`, each a piece of valid JSON text that fits into the others:
+// Parts of the output of `--json`, each a valid piece of JSON that can be put into another one:
 //
 //     JsonObject().add("run", jsonString(name)).add("points", jsonInteger(points)).toString()
 
@@ -22,16 +22,16 @@ std::string jsonInteger(std::uint64_t value);
 
 std::string jsonBool(bool value);
 
-/// `values` as an array, each on a line of its own.
+/// `values` as an array, one per line.
 std::string jsonArray(const std::vector<std::string>& values);
 
-/// `values` as an array on one line, for short ones such as a shape.
+/// `values` as an array on one line, for short arrays such as a shape.
 std::string jsonShortArray(const std::vector<std::string>& values);
 
 /// Texts as an array on one line.
 std::string jsonStrings(const std::vector<std::string>& texts);
 
-/// An object, put together key by key, on one line.
+/// An object on one line, built key by key.
 class JsonObject {
  public:
   /// @param value A piece of JSON.

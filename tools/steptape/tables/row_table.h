@@ -10,9 +10,9 @@
 
 namespace steptape::tools {
 
-// Tables of things that are all alike: a row for each, a column for each thing to tell of it.
+// Tables with a row for each object and a column for each property.
 
-/// A column with numbers: what `text` says of each row.
+/// A column of numbers: `text` of each row.
 template <typename Row, typename Text>
 TableColumn numberColumn(const char* title, const std::vector<Row>& rows, Text text) {
   TableColumn column{title};
@@ -22,7 +22,7 @@ TableColumn numberColumn(const char* title, const std::vector<Row>& rows, Text t
   return column;
 }
 
-/// A column with words, which may be from files.
+/// A column of words, which may come from files.
 template <typename Row, typename Text>
 TableColumn wordColumn(const char* title, const std::vector<Row>& rows, const Terminal& terminal,
                        Text text) {

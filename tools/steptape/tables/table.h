@@ -17,30 +17,30 @@ struct TableColumn {
   std::vector<std::string> cells = {};  ///< REQUIRES: printable; see screen_text.h.
 };
 
-/// The blanks between two columns.
+/// Blanks between two columns.
 inline constexpr int kTableGap = 2;
 
-/// The columns of a terminal that `column` takes.
+/// The terminal columns that `column` takes.
 int widthOf(const TableColumn& column);
-/// The columns that all of `columns` take, each with the gap between it and the next.
+/// The terminal columns that all of `columns` take, each with the gap after it.
 int widthOf(const std::vector<TableColumn>& columns);
 
-/// Leaves out columns, those whose titles come first in `dispensable` first, until all that are
-/// left take no more than `width`, each with the gap behind it.
+/// Removes columns in the order of their titles in `dispensable`, until the remaining ones take at
+/// most `width`, each with the gap after it.
 void narrow(std::vector<TableColumn>* columns, const std::vector<std::string>& dispensable,
             int width);
 
-/// The columns as they fit in a line of the terminal behind `indent` spaces: without those that
-/// narrow() leaves out, and the first one, which has names, with its cells cut in their middle.
+/// The columns that fit in a line of the terminal after `indent` spaces: without those that
+/// narrow() removes, and with the cells of the first one, the names, shortened in the middle.
 std::vector<TableColumn> fittedColumns(std::vector<TableColumn> columns,
                                        const std::vector<std::string>& dispensable, int indent,
                                        const Terminal& terminal);
 
-/// The table's lines, each after `indent` spaces, none ending in a space; the titles first unless
-/// there are none. REQUIRES: as many cells in each column.
+/// The lines of the table, each after `indent` spaces and without trailing spaces; titles, if any,
+/// first. REQUIRES: all columns have the same number of cells.
 std::string tableText(const std::vector<TableColumn>& columns, int indent);
 
-/// fittedColumns() as a table below something else: an empty line in front; nothing without rows.
+/// fittedColumns() as a table after an empty line; nothing if there are no rows.
 std::string tableBelow(std::vector<TableColumn> columns,
                        const std::vector<std::string>& dispensable, int indent,
                        const Terminal& terminal);

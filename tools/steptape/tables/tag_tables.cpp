@@ -17,18 +17,18 @@ namespace {
 using Align = TableColumn::Align;
 using Tags = std::vector<const TagSummary*>;
 
-// A curve of a few characters says little, and one of very many not more.
+// A curve of a few characters shows little, and more than 32 add nothing.
 constexpr int kFewestCurveColumns = 8;
-constexpr int kWantedCurveColumns = 16;
+constexpr int kPreferredCurveColumns = 16;
 constexpr int kMostCurveColumns = 32;
-// What is left of a name at least, and what of it is worth more than some numbers beside it.
+// Minimum width of a name, and the width for which some columns of numbers are dropped.
 constexpr int kFewestTagColumns = 16;
-constexpr int kWantedTagColumns = 24;
+constexpr int kPreferredTagColumns = 24;
 constexpr int kMostPluginColumns = 16;
 constexpr int kFewestValueColumns = 12;
-constexpr int kWantedValueColumns = 28;
+constexpr int kPreferredValueColumns = 28;
 
-// No line of a pipe is too long.
+// Lines in a pipe have no limit.
 constexpr int kUnlimited = 1'000'000;
 
 template <typename Text>
@@ -80,7 +80,7 @@ std::vector<TableColumn> numberColumns(const Tags& tags) {
   return columns;
 }
 
-/// What a line has for columns of a table, each with the gap behind it, beside the last one.
+/// The room in a line for all columns but the last, each with the gap after it.
 int tableColumns(const Terminal& terminal) {
   return lineColumns(terminal) - kInspectIndent - kTableGap;
 }
@@ -95,13 +95,13 @@ std::string scalarTable(const Tags& tags, const Terminal& terminal) {
   constexpr char kTitle[] = "scalar";
   std::vector<TableColumn> columns = numberColumns(tags);
   TableColumn names = nameColumn(kTitle, tags, kUnlimited, terminal);
-  // The curve shows best what these say.
-  narrow(
-      &columns, {"first", "min", "max", "points", "steps", "NaN/inf"},
-      tableColumns(terminal) - std::min(widthOf(names), kWantedTagColumns) - kFewestCurveColumns);
+  // The curve shows what these columns say.
+  narrow(&columns, {"first", "min", "max", "points", "steps", "NaN/inf"},
+         tableColumns(terminal) - std::min(widthOf(names), kPreferredTagColumns) -
+             kFewestCurveColumns);
   const int room = tableColumns(terminal) - widthOf(columns);
   const int keptForCurve =
-      std::clamp(room - kWantedTagColumns, kFewestCurveColumns, kWantedCurveColumns);
+      std::clamp(room - kPreferredTagColumns, kFewestCurveColumns, kPreferredCurveColumns);
   names = nameColumn(kTitle, tags, room - keptForCurve, terminal);
   const int curveColumns =
       std::clamp(room - widthOf(names), kFewestCurveColumns, kMostCurveColumns);
@@ -122,7 +122,7 @@ std::string otherTable(const Tags& tags, const Terminal& terminal) {
   narrow(&columns, {"points", "steps"},
          tableColumns(terminal) - kFewestTagColumns - kFewestValueColumns);
   const int room = tableColumns(terminal) - widthOf(columns);
-  TableColumn names = nameColumn("other tag", tags, room - kWantedValueColumns, terminal);
+  TableColumn names = nameColumn("other tag", tags, room - kPreferredValueColumns, terminal);
   const int valueColumns = room - widthOf(names);
   columns.push_back(columnOf("last value", Align::kLeft, tags, [&](const TagSummary& tag) {
     return beginning(shown(tag.contents, terminal), valueColumns, terminal.hasUtf8);

@@ -9,14 +9,14 @@
 
 namespace steptape::tools {
 
-// The tables of `steptape inspect`. Lines fit a terminal; elsewhere nothing is shortened.
+// The tables of `steptape inspect`. Lines fit a terminal; in pipes and files nothing is shortened.
 
 inline constexpr int kInspectIndent = 2;
 
-/// The columns that a line may take.
+/// The maximum width of a line.
 int lineColumns(const Terminal& terminal);
 
-/// Scalars: points, steps, values, a curve each. REQUIRES: not empty.
+/// Scalars: points, steps, values and a curve for each. REQUIRES: not empty.
 std::string scalarTable(const std::vector<const TagSummary*>& tags, const Terminal& terminal);
 
 /// Tags of any other plugin. REQUIRES: not empty.

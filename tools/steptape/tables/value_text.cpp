@@ -53,7 +53,7 @@ std::string describeImages(const event::Value& value) {
                      format);
 }
 
-/// An unsigned little-endian number of `bytes` bytes at `offset`. REQUIRES: it is there.
+/// The unsigned little-endian number of `bytes` bytes at `offset`. REQUIRES: it is in the file.
 std::uint32_t littleEndianAt(std::string_view file, std::size_t offset, std::size_t bytes) {
   std::uint32_t number = 0;
   for (std::size_t i = bytes; i > 0; --i) {
@@ -69,7 +69,7 @@ std::string soundText(double sampleRate, std::int64_t channels, double seconds) 
   return fmt::format("{:.0f} Hz {}, {}", sampleRate, kind, humanDuration(seconds));
 }
 
-/// From the header that nearly all WAV files have; empty for others.
+/// From the header of nearly all WAV files; empty for others.
 /// @source Multimedia Programming Interface and Data Specifications 1.0, "Waveform Audio File
 ///         Format": "fmt " first, then "data"
 std::string describeWav(std::string_view file) {
@@ -192,7 +192,7 @@ std::string describeHparams(const event::SummaryMetadata& metadata) {
   }
   switch (std::get<HparamsSessionEnd>(content).status) {
     case SessionStatus::kSuccess:
-      return "ended well";
+      return "succeeded";
     case SessionStatus::kFailure:
       return "failed";
     case SessionStatus::kRunning:

@@ -7,12 +7,12 @@
 
 namespace steptape::tools {
 
-/// What `value`, which is no scalar, holds, in a few words: "28x28 PNG", "-1.2 to 3.4, 1000
-/// numbers, 30 buckets", "44100 Hz stereo WAV, 1.5 s".
+/// Describes `value`, which is not a scalar, in a few words: "28x28 PNG", "-1.2 to 3.4, 1000
+/// numbers, 30 buckets", "44100 Hz stereo, 1.5 s".
 ///
 /// @param metadata TagSeries::metadata.
-/// @return UTF-8 only as far as the file's own text is. "not readable: ..." if the value is not one
-///         of its plugin.
+/// @return UTF-8 if the text in the file is. "not readable: ..." if the value does not fit its
+///         plugin.
 std::string describeValue(const event::Value& value, const event::SummaryMetadata& metadata);
 
 }  // namespace steptape::tools

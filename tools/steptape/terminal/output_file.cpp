@@ -11,8 +11,8 @@
 namespace steptape::tools {
 namespace {
 
-/// A link stays one: the file that it leads to is replaced.
-std::string behindLinks(const std::string& path) {
+/// Replaces the file that a link refers to, not the link.
+std::string linkTarget(const std::string& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(path, error);
   return error ? path : target.string();
@@ -26,7 +26,7 @@ bool isDevice(const std::string& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_(behindLinks(path)) {
+OutputFile::OutputFile(const std::string& path) : path_(linkTarget(path)) {
   if (path.empty()) {
     stream_ = stdout;
   } else if (!isDevice(path_)) {

@@ -10,16 +10,16 @@
 
 namespace steptape::tools {
 
-/// The output of a command, written piece by piece: a file that appears under its name when it is
-/// whole, or never; or standard output where no file is named.
+/// The output of a command, written piece by piece: a file that appears under its name once it is
+/// complete, or never; or standard output if no file is named.
 ///
-/// A device or a pipe is written as it is.
+/// Devices and pipes are written directly.
 ///
 /// Not thread-safe: one thread at a time.
 class OutputFile {
  public:
   /// @param path Empty: standard output.
-  /// @throws Error(kIoError) with the path and the system's reason, as all below.
+  /// @throws Error(kIoError) with the path and the operating system's message, as all below.
   explicit OutputFile(const std::string& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -27,7 +27,7 @@ class OutputFile {
 
   void write(std::string_view bytes);
 
-  /// Checks that everything has reached the system, and gives the file its name.
+  /// Checks that everything was written, and gives the file its name.
   void finish();
 
  private:
@@ -35,7 +35,7 @@ class OutputFile {
 
   std::string path_;
   std::optional<detail::ReplacementFile> file_;
-  std::FILE* stream_ = nullptr;  // what is no file: a device, a pipe
+  std::FILE* stream_ = nullptr;  // a device or a pipe
 };
 
 }  // namespace steptape::tools

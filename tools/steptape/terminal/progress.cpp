@@ -79,7 +79,7 @@ void Progress::set(std::uint64_t doneBytes) {
   nextDrawNanos_ = now + kDrawIntervalNanos;
   isDrawn_ = true;
   const double seconds = static_cast<double>(now - beginNanos_) * 1e-9;
-  // Asked for each time, since windows change their size; the last column would wrap on some.
+  // Read each time, because windows change their size. The last column would wrap on some.
   const int columns = terminalAt(fileno(terminal_)).columns - 1;
   fmt::print(terminal_, "{}{}", kClearLine,
              progressLine(label_, doneBytes_, totalBytes_, seconds,

@@ -35,7 +35,7 @@ std::vector<Character> charactersOf(std::string_view text) {
   return characters;
 }
 
-/// C0, DEL and C1, what ends a line, and what turns the direction of the text around it.
+/// C0, DEL and C1, line separators, and direction marks.
 bool isControl(char32_t code) {
   struct ControlRange {
     char32_t first;
@@ -144,7 +144,7 @@ std::string factLines(const std::vector<std::string>& facts, int indent, const T
   int used = indent;
   for (const std::string& fact : facts) {
     const std::string_view separator = used == indent ? "" : ", ";
-    // And a comma behind it.
+    // Plus the comma after it.
     const bool fits = !terminal.isTerminal || used == indent ||
                       used + columnsOf(separator) + columnsOf(fact) < terminal.columns;
     if (fits) {

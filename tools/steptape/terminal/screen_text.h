@@ -9,37 +9,38 @@
 
 namespace steptape::tools {
 
-// Names from files on a terminal, which obeys some characters and shows others two columns wide.
+// Names from files on a terminal, which obeys control characters and shows some characters two
+// columns wide.
 
-/// `text` as characters that can be shown, on one line: control characters, separators of lines and
-/// paragraphs, and controls of the direction of text become escapes, as "\\n", "\\x1b" or
-/// "\\u202e"; ill-formed UTF-8 is replaced, and where the terminal lacks UTF-8 all that is not
-/// ASCII.
+/// `text` in printable characters on one line: control characters, separators of lines and
+/// paragraphs, and direction marks become escapes, such as "\\n", "\\x1b" or "\\u202e". Ill-formed
+/// UTF-8 is replaced, and without UTF-8 every character that is not ASCII.
 std::string printable(std::string_view text, bool hasUtf8);
 
 /// The columns that printable text takes: two for East Asian ideographs and pictures, none for
 /// accents that combine.
 int columnsOf(std::string_view text);
 
-/// As many blanks as `count`; none where that is negative.
+/// `count` blanks; none if `count` is negative.
 std::string spaces(int count);
 
-/// `text`, cut in its middle where it is wider than `columns`: the ends of names tell them apart.
+/// `text`, shortened in the middle if it is wider than `columns`, because names differ at their
+/// ends.
 std::string fitted(const std::string& text, int columns, bool hasUtf8);
 
-/// `text`, cut at its end where it is wider than `columns`.
+/// `text`, shortened at its end if it is wider than `columns`.
 std::string beginning(const std::string& text, int columns, bool hasUtf8);
 
-/// `text` as `terminal` can show it, see printable(); where nobody watches, it may lack UTF-8 and
-/// keeps these characters. All names of runs, tags, files and hosts that people read pass through
-/// it, or through a function of this header that calls it; programs get the true ones.
+/// `text` as `terminal` can show it, see printable(); text that does not go to a terminal keeps its
+/// UTF-8. All names of runs, tags, files and hosts that people read pass through this function, or
+/// through one of this header that calls it; programs get the names unchanged.
 std::string shown(const std::string& text, const Terminal& terminal);
 
-/// The same, its middle left out where that is wider than `columns` of a terminal.
+/// As shown(), shortened in the middle if it is wider than `columns` of a terminal.
 std::string cut(const std::string& text, int columns, const Terminal& terminal);
 
-/// Facts with commas between them, in lines that fit the terminal behind `indent` blanks as far as
-/// each fact does.
+/// Facts with commas between them, in lines that fit the terminal after `indent` blanks if each
+/// fact does.
 std::string factLines(const std::vector<std::string>& facts, int indent, const Terminal& terminal);
 
 }  // namespace steptape::tools

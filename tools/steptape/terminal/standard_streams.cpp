@@ -26,7 +26,7 @@ bool isPipeWithoutReader(int fd) {
 void holdStandardStreams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
-      // Gets the lowest number that is free, which is `fd`, as those below it are taken.
+      // Gets the lowest free number, which is `fd`, because those below it are taken.
       open("/dev/null", O_RDONLY);
     }
   }
@@ -37,7 +37,7 @@ void flushOutput() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
     return;
   }
-  // Zero if what failed was an earlier call.
+  // Zero if an earlier call failed.
   const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
   if (!isPipeWithoutReader(STDOUT_FILENO)) {
     throw Error(ErrorCode::kIoError, "cannot write the output" + reason);
@@ -45,7 +45,7 @@ void flushOutput() {
 }
 
 void printMessage(const std::string& text) {
-  // A failure is left alone: it could only be told here.
+  // A failure is ignored: it could only be reported here.
   std::fputs((shown(text, terminalAt(STDERR_FILENO)) + '\n').c_str(), stderr);
 }
 

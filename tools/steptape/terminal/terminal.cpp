@@ -19,7 +19,7 @@ std::string_view variable(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-/// The number in `name`, or `otherwise` where it is no size of a terminal.
+/// The number in `name`, or `otherwise` if it is not a terminal size.
 int sizeFrom(const char* name, int otherwise) {
   constexpr int kMost = 10'000;
   const std::string_view text = variable(name);
@@ -29,7 +29,7 @@ int sizeFrom(const char* name, int otherwise) {
   return isSize && size > 0 && size <= kMost ? size : otherwise;
 }
 
-/// The locale that the user asks for, by the variables' order of precedence.
+/// The locale of the user, by the precedence of the variables.
 std::string_view localeName() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (!variable(name).empty()) {
@@ -44,14 +44,14 @@ bool isUtf8(const char* charset) {
 }
 
 bool localeHasUtf8() {
-  // A locale object of its own, since setlocale() would change the whole program.
+  // A separate locale object, because setlocale() would change the whole program.
   const locale_t locale = newlocale(LC_CTYPE_MASK, "", nullptr);
   if (locale != nullptr) {
     const bool hasUtf8 = isUtf8(nl_langinfo_l(CODESET, locale));
     freelocale(locale);
     return hasUtf8;
   }
-  // Often the case after ssh: the locale's name came along, but it is not installed here.
+  // Common after ssh, which forwards the name of a locale that is not installed here.
   const std::string_view name = localeName();
   const std::size_t dot = name.find('.');
   return dot != std::string_view::npos &&

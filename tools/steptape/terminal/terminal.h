@@ -3,19 +3,19 @@
 
 namespace steptape::tools {
 
-/// What a stream of text goes to, and what may be written there.
+/// Where a text stream goes, and what can be written there.
 struct Terminal {
-  bool isTerminal = false;  ///< Somebody watches; else a pipe or a file.
-  bool hasColor = false;    ///< Takes ANSI's colors, and the user has not refused them.
-  bool hasUtf8 = false;     ///< The locale's characters are UTF-8; else write ASCII.
+  bool isTerminal = false;  ///< Otherwise a pipe or a file.
+  bool hasColor = false;    ///< ANSI colors work, and the user allows them.
+  bool hasUtf8 = false;     ///< The locale uses UTF-8; otherwise write ASCII.
   int columns = 80;
   int rows = 24;
 };
 
-/// Describes what file descriptor `fd`, such as STDOUT_FILENO, goes to.
+/// Describes where file descriptor `fd`, such as STDOUT_FILENO, goes.
 ///
-/// The size is the terminal's own; where there is none, that of the variables COLUMNS and LINES,
-/// else 80 x 24. Color takes a terminal other than TERM=dumb, and no variable NO_COLOR.
+/// The size is that of the terminal, else of the variables COLUMNS and LINES, else 80 x 24. Color
+/// needs a terminal other than TERM=dumb, and NO_COLOR unset.
 ///
 /// @source https://no-color.org
 Terminal terminalAt(int fd);

@@ -17,8 +17,8 @@ bool hasSteps(const TraceSet& set) {
                      [](const Trace& trace) { return !trace.steps.empty(); });
 }
 
-/// Without the spans that begin in no step: parts of steps that were not recorded whole, and
-/// whatever the program does in between.
+/// Without spans that begin outside steps: between steps, or in steps that were not recorded
+/// completely.
 Trace withinSteps(Trace trace) {
   for (TraceThread& thread : trace.threads) {
     std::vector<TraceSpan>& spans = thread.spans;

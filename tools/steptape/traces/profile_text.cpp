@@ -20,7 +20,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::size_t kMemoryRows = 10;
 
-/// A percentage; "-" of nothing.
+/// A percentage; "-" if the whole is 0.
 template <typename Number>
 std::string shareText(Number part, Number whole) {
   return whole > 0 ? detail::percentText(part, whole) : "-";
@@ -38,7 +38,7 @@ std::string titleLine(const std::string& text, const Terminal& terminal) {
   return emphasized(cut(text, terminal.columns, terminal), "1", terminal) + '\n';
 }
 
-/// What makes the numbers below wrong must not be overlooked.
+/// A warning, because the numbers below are wrong.
 std::string droppedLines(const std::string& whose, std::uint64_t dropped,
                          const Terminal& terminal) {
   if (dropped == 0) {
@@ -47,7 +47,7 @@ std::string droppedLines(const std::string& whose, std::uint64_t dropped,
   std::string lines = factLines({fmt::format("WARNING: {}{} lost", whose, counted(dropped, "span")),
                                  "so self times may be too long"},
                                 kProfileIndent, terminal);
-  lines.pop_back();  // the line feed
+  lines.pop_back();  // the newline
   return emphasized(lines, "1;31", terminal) + '\n';
 }
 
@@ -110,7 +110,7 @@ std::string stepTable(const TraceProfile& profile, const Terminal& terminal) {
       {"min ms", "max ms", "%"}, kProfileIndent, terminal);
 }
 
-/// The first rows of a table in the order wanted, and how much there was.
+/// The first rows of a table in the order of the view, and the number of all rows.
 template <typename Op>
 struct ShownRows {
   std::vector<Op> rows;
@@ -208,7 +208,7 @@ std::string memoryTable(const MemorySummary& memory, const Terminal& terminal) {
          (rows.size() < all ? indented(fmt::format("and {} more", all - rows.size())) : "");
 }
 
-/// Numbers of a rank's step; empty without steps.
+/// A number of the mean step of each rank; "-" without steps.
 template <typename Nanos>
 TableColumn stepColumn(const char* title, const std::vector<TraceProfile>& ranks, Nanos nanos) {
   return numberColumn(title, ranks, [&](const TraceProfile& rank) {
@@ -216,7 +216,7 @@ TableColumn stepColumn(const char* title, const std::vector<TraceProfile>& ranks
   });
 }
 
-/// A column for each kind of device that any rank has used memory of.
+/// A column for each device whose memory any rank used.
 std::vector<TableColumn> peakColumns(const std::vector<TraceProfile>& ranks) {
   std::set<std::string> devices;
   for (const TraceProfile& rank : ranks) {
@@ -272,7 +272,7 @@ std::string slowestLine(const TraceSet& set, const JobProfile& job, const Termin
                           kProfileIndent, terminal);
 }
 
-/// The mean over the ranks, the largest of them, and whose that is.
+/// The mean over the ranks, the maximum, and its rank.
 struct RankedPart {
   const char* name;
   std::int64_t mean = 0;

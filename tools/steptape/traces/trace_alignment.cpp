@@ -27,8 +27,8 @@ const TraceStep& stepOf(const TraceSet& set, std::size_t i, std::int64_t number)
     return *step;
   }
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("cannot align {} of {}: want step {}, got {}", set.labels()[i],
-                          set.files[i], number, stepsText(set.traces[i])));
+              fmt::format("cannot align {} of {}: got steps {}; expected step {}", set.labels()[i],
+                          set.files[i], stepsText(set.traces[i]), number));
 }
 
 /// The first step of the first trace that all have.
@@ -44,14 +44,15 @@ std::int64_t firstCommonStep(const TraceSet& set) {
     steps += fmt::format("{}{} of {}: {}", i == 0 ? "" : "; ", set.labels()[i], set.files[i],
                          stepsText(set.traces[i]));
   }
-  throw Error(ErrorCode::kInvalidArgument, "cannot align: no step is in all traces; got " + steps);
+  throw Error(ErrorCode::kInvalidArgument,
+              "cannot align: got no common step (" + steps + "); expected one in all traces");
 }
 
 }  // namespace
 
 std::vector<std::int64_t> align(TraceSet* set, TraceAlignment alignment,
                                 std::optional<std::int64_t> step) {
-  std::vector<std::int64_t> moments;  // Unix times that are to be the same
+  std::vector<std::int64_t> moments;  // Unix times that become equal
   if (alignment == TraceAlignment::kStep && !step) {
     step = firstCommonStep(*set);
   }

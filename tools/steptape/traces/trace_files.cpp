@@ -22,14 +22,14 @@
 namespace steptape::tools {
 namespace {
 
-/// A file to read; of a directory, other files there may have a newer trace of the same rank.
-struct WantedFile {
+/// A file to read. For a file from a directory, another file may have a newer trace of its rank.
+struct TraceFile {
   std::string path;
   bool isNamed;
 };
 
-std::vector<WantedFile> filesOf(const std::vector<std::string>& paths) {
-  std::vector<WantedFile> files;
+std::vector<TraceFile> filesOf(const std::vector<std::string>& paths) {
+  std::vector<TraceFile> files;
   std::set<std::string> known;
   const auto add = [&](const std::string& path, bool isNamed) {
     if (known.insert(path).second) {
@@ -43,8 +43,7 @@ std::vector<WantedFile> filesOf(const std::vector<std::string>& paths) {
       }
     } else if (traceFormOf(path) == TraceForm::kUnknown) {
       throw CLI::ValidationError(
-          "TRACE",
-          fmt::format("{} is no trace by its name, which ends in {}", path, kTraceEndings));
+          "TRACE", fmt::format("got {}; expected a name that ends in {}", path, kTraceEndings));
     } else {
       add(path, true);
     }
@@ -66,7 +65,7 @@ std::vector<Trace> readFile(const std::string& path) {
   }
   std::vector<Trace> traces = readChromeTrace(path);
   if (traces.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, path + " has no spans");
+    throw Error(ErrorCode::kInvalidArgument, path + ": got no spans; expected a trace");
   }
   return traces;
 }
@@ -78,15 +77,15 @@ struct ReadTrace {
   bool isNamed;
 };
 
-std::vector<ReadTrace> readAll(const std::vector<WantedFile>& files) {
+std::vector<ReadTrace> readAll(const std::vector<TraceFile>& files) {
   std::uint64_t bytes = 0;
-  for (const WantedFile& file : files) {
+  for (const TraceFile& file : files) {
     bytes += sizeOf(file.path);
   }
   Progress progress("reading", bytes);
   std::vector<ReadTrace> read;
   std::size_t failures = 0;
-  for (const WantedFile& file : files) {
+  for (const TraceFile& file : files) {
     const auto report = progress.part();
     try {
       for (Trace& trace : readFile(file.path)) {
@@ -110,8 +109,7 @@ std::vector<ReadTrace> readAll(const std::vector<WantedFile>& files) {
   return read;
 }
 
-/// Of the traces that were found, not named, leaves those out of which a newer one has the same
-/// rank.
+/// Removes traces that were found in a directory and have the same rank as a newer one.
 void dropOutdated(std::vector<ReadTrace>* read) {
   const std::vector<ReadTrace>& all = *read;
   std::vector<bool> isOutdated;
@@ -122,7 +120,7 @@ void dropOutdated(std::vector<ReadTrace>* read) {
     });
     isOutdated.push_back(!one.isNamed && newer != all.end());
     if (isOutdated.back()) {
-      printMessage(fmt::format("note: {} left out: {} is newer and also of rank {}", one.file,
+      printMessage(fmt::format("note: {} left out: {} is a newer trace of rank {}", one.file,
                                newer->file, one.trace.rank));
     }
   }
@@ -142,10 +140,10 @@ void noteMissingRanks(const std::vector<Trace>& traces) {
     worldSize = std::max(worldSize, trace.worldSize);
     ranks.insert(trace.rank);
   }
-  // One of many is looked at for its own sake.
+  // A single trace is what the user asked for.
   if (traces.size() > 1 && ranks.size() < static_cast<std::size_t>(worldSize)) {
     printMessage(
-        fmt::format("note: these are traces of {} of the job's {} ranks", ranks.size(), worldSize));
+        fmt::format("note: got traces of {} of the {} ranks of the job", ranks.size(), worldSize));
   }
 }
 
@@ -184,8 +182,8 @@ std::vector<std::string> TraceSet::longLabels() const {
 void addTracesArgument(CLI::App* command, std::vector<std::string>* paths) {
   CLI::Option* const option =
       command->add_option("TRACE", *paths,
-                          "Traces of PyTorch's or our profiler (.json, .json.gz), profiles of "
-                          "XProf (.xplane.pb), or directories: the newest ones there");
+                          "Traces of Steptape or PyTorch (.json, .json.gz), XProf profiles "
+                          "(.xplane.pb), or directories, whose newest profile counts");
   option->required();
   expectPath(option, "trace file");
 }
@@ -209,13 +207,14 @@ void checkTraceOutput(const std::string& path, std::size_t processes, const char
   const TraceForm form = traceFormOf(path);
   if (form == TraceForm::kUnknown) {
     throw CLI::ValidationError(
-        "--output", fmt::format("{} says no form: want a name that ends in {}", path, endings));
+        "--output", fmt::format("got {}; expected a name that ends in {}", path, endings));
   }
   if (form == TraceForm::kXPlane && processes > 1) {
     throw CLI::ValidationError(
-        "--output", fmt::format("{} would hold {} processes, and an .xplane.pb holds one: want "
-                                "one trace, or a name that ends in .json or .json.gz",
-                                path, processes));
+        "--output",
+        fmt::format("got {} processes for {}, which holds one; expected one trace, or a "
+                    "name that ends in .json or .json.gz",
+                    processes, path));
   }
 }
 

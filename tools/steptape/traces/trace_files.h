@@ -14,38 +14,38 @@ class App;
 
 namespace steptape::tools {
 
-/// Processes that are looked at together, such as the ranks of a job.
+/// Processes that are shown together, such as the ranks of a job.
 struct TraceSet {
-  std::vector<Trace> traces;       ///< By rank; equal ones as they were given.
-  std::vector<std::string> files;  ///< That each one was read from.
+  std::vector<Trace> traces;       ///< Ordered by rank, then as given.
+  std::vector<std::string> files;  ///< The file of each trace.
 
-  /// What tells each one from the others: "rank 3", with its process where ranks are not unique, or
-  /// "process 4242" of one that belongs to no job.
+  /// Short unique names: "rank 3", with the process if ranks are not unique, or "process 4242" for
+  /// a process outside a job.
   std::vector<std::string> labels() const;
-  /// The same with host and process, for a list: "rank 3 on node8, process 4242 (train)".
+  /// With host and process, for a list: "rank 3 on node8, process 4242 (train)".
   std::vector<std::string> longLabels() const;
 };
 
 /// Adds the argument TRACE..., files and directories.
 void addTracesArgument(CLI::App* command, std::vector<std::string>* paths);
 
-/// Reads files, and of directories the newest profile, see newestTraceFiles(), each file once. In a
-/// directory each rank counts once, by its newest trace.
+/// Reads files, and the newest profile of directories, see newestTraceFiles(), each file once. In a
+/// directory, only the newest trace of each rank counts.
 ///
-/// A message on the error stream names each file that cannot be read, and each rank of a job that
-/// none of the files is of.
-/// @throws Error if any file cannot be read, since the others alone would tell another story;
-///         CLI::ValidationError if a file's name is not that of a trace.
+/// Messages on standard error name each file that cannot be read, and count the ranks of a job that
+/// have no file.
+/// @throws Error if any file cannot be read, because the others alone would mislead;
+///         CLI::ValidationError if a file does not have the name of a trace.
 TraceSet readTraces(const std::vector<std::string>& paths);
 
-/// @throws CLI::ValidationError naming --output if its ending stands for no form of traces, or for
-///         one that cannot hold several processes.
-/// @param endings Those that the message offers.
+/// @throws CLI::ValidationError naming --output if its name has no ending of a trace format, or one
+///         of a format that cannot hold several processes.
+/// @param endings The endings that the message lists.
 void checkTraceOutput(const std::string& path, std::size_t processes,
                       const char* endings = kTraceEndings);
 
-/// Writes traces in the form that the path's ending names. REQUIRES: checkTraceOutput().
-/// @throws Error with the path and the system's reason.
+/// Writes traces in the format that the path ends in. REQUIRES: checkTraceOutput().
+/// @throws Error with the path and the operating system's message.
 void writeTraces(const std::string& path, const std::vector<Trace>& traces);
 
 }  // namespace steptape::tools

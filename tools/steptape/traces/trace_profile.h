@@ -16,30 +16,30 @@ namespace steptape::tools {
 /// The mean of each part; all 0 for no steps.
 StepSummary meanOf(const std::vector<StepSummary>& steps);
 
-/// What `steptape profile` tells of a trace.
+/// What `steptape profile` shows of a trace.
 struct TraceProfile {
   OpProfile operators;
   std::vector<StepSummary> steps;
   StepSummary meanStep;
-  std::vector<MemorySummary> memory;  ///< Of the devices that have any.
+  std::vector<MemorySummary> memory;  ///< Of devices that have memory events.
   std::size_t spans = 0;
 };
 
 TraceProfile profileOf(const Trace& trace, OpGrouping grouping);
 
-/// What it tells of several: the ranks of a job, as far as it can know.
+/// What it shows of several traces, the ranks of a job.
 struct JobProfile {
   std::vector<TraceProfile> ranks;  ///< As TraceSet::traces.
   std::vector<RankedOpStats> operators;
-  bool hasSteps = false;    ///< Whether every rank has any.
+  bool hasSteps = false;    ///< Whether every rank has steps.
   std::size_t slowest = 0;  ///< Of `ranks`, by workOf() the mean step. REQUIRES: hasSteps
-  /// That work by the mean of the other ranks'; 1 where these did none.
+  /// The work of the slowest rank divided by the mean of the others; 1 if these did none.
   double slowness = 1;
 };
 
 JobProfile jobProfileOf(const TraceSet& set, OpGrouping grouping);
 
-/// What orders the operators of a table; most first.
+/// The order of operators in a table, largest first.
 enum class OpOrder { kSelf, kTotal, kCalls };
 
 void sortOperators(std::vector<OpStats>* operators, OpOrder order);

@@ -25,7 +25,7 @@ using detail::endsWith;
 constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
 constexpr std::int64_t kMinuteNanos = 60 * kNanosPerSecond;
 
-/// Where the profiler keeps the sessions that not all ranks have written yet.
+/// Where the profiler keeps sessions that some ranks have not written yet.
 constexpr char kUnfinishedDirectory[] = "profile_unfinished";
 
 struct FoundFile {
@@ -51,15 +51,15 @@ void add(const std::string& path, std::int64_t unixNanos, Session* session) {
   session->unixNanos = std::max(session->unixNanos, unixNanos);
 }
 
-/// What the name of a file such as "<host>_<pid>.<nanoseconds>.pt.trace.json.gz" says, in which
-/// "_rank00003" may stand in front of the process id.
+/// The parts of a name such as "<host>_<pid>.<nanoseconds>.pt.trace.json.gz", in which "_rank00003"
+/// may come before the process id.
 struct WorkerFile {
-  std::string worker;  ///< Of the job: the rank, or where the name has none the process.
+  std::string worker;  ///< The rank, or the process if the name has no rank.
   std::int64_t unixNanos;
 };
 
 WorkerFile workerFileOf(const std::filesystem::path& path) {
-  // Milliseconds, as older versions of torch write, are too few digits: the file's time serves.
+  // Older versions of torch write milliseconds, which are not precise enough: use the file time.
   static const std::regex kName(
       R"(^(.*?)(_\d+)?(?:\.(\d{19}))?(?:\.\d+)?\.pt\.trace\.json(\.gz)?$)");
   static const std::regex kRanked(R"(_rank\d+$)");
@@ -75,8 +75,8 @@ WorkerFile workerFileOf(const std::filesystem::path& path) {
                            : modificationTime(path.string())};
 }
 
-/// A session's directory is named by its beginning, as profileSessionName() writes it, or
-/// otherwise.
+/// The start in the name of the session directory, as profileSessionName() writes it, else the file
+/// time.
 std::int64_t sessionTime(const std::filesystem::path& file) {
   const std::string name = file.parent_path().filename().string();
   std::tm local{};
@@ -92,7 +92,7 @@ class TraceSearch {
  public:
   explicit TraceSearch(const std::filesystem::path& directory) { search(directory); }
 
-  /// The newest one, the files in the order of their names; empty if there is none.
+  /// The files of the newest profile by name; empty if there is no profile.
   std::vector<std::string> newest() const {
     const Session xplanes = newestSession();
     const Session workers = newestOfWorkers();
@@ -140,7 +140,7 @@ class TraceSearch {
   Session newestSession() const {
     Session newest;
     for (const auto& [directory, session] : sessions_) {
-      // Of sessions that began in the same second, the later one's name is the longer one.
+      // Of sessions that began in the same second, the later one has the longer name.
       newest = session.unixNanos >= newest.unixNanos ? session : newest;
     }
     return newest;
@@ -161,7 +161,7 @@ class TraceSearch {
   }
 
   std::map<std::string, Session> sessions_;   // by directory
-  std::map<std::string, FoundFile> workers_;  // their newest ones
+  std::map<std::string, FoundFile> workers_;  // the newest file of each
 };
 
 }  // namespace
@@ -181,10 +181,11 @@ std::vector<std::string> newestTraceFiles(const std::string& directory) {
   if (!paths.empty()) {
     return paths;
   }
-  throw Error(ErrorCode::kIoError,
-              fmt::format("no trace in or below {}: want *.pt.trace.json, *.pt.trace.json.gz or "
-                          "plugins/profile/*/*.xplane.pb",
-                          directory));
+  throw Error(
+      ErrorCode::kIoError,
+      fmt::format("no trace in or below {}; expected *.pt.trace.json, *.pt.trace.json.gz or "
+                  "plugins/profile/*/*.xplane.pb",
+                  directory));
 }
 
 }  // namespace steptape::tools

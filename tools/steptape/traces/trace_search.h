@@ -6,7 +6,7 @@
 
 namespace steptape::tools {
 
-/// The forms of a trace's file, by its name.
+/// The formats of trace files, by name.
 enum class TraceForm {
   kUnknown,
   kJson,            ///< ".json"
@@ -16,19 +16,19 @@ enum class TraceForm {
 
 TraceForm traceFormOf(const std::string& path);
 
-/// What messages say of the names that traceFormOf() knows.
+/// The names that traceFormOf() knows, for messages.
 inline constexpr char kTraceEndings[] = ".json, .json.gz or .xplane.pb";
 
 /// The files of the newest profile in or below a directory, a file for each process, by name:
 /// "*.pt.trace.json", "*.pt.trace.json.gz" and "*.xplane.pb", the latter as
 /// "plugins/profile/<session>/<host>.xplane.pb".
 ///
-/// A profile is as old as the time in the names, where they have one as ours and Kineto's, else as
-/// the files. Files of one form that belong to it lie in the session's directory, or are the newest
-/// ones of their process and at most a minute older than the newest of all. Of both forms, which a
-/// window of ours has, those of XProf count.
+/// The age of a profile is the time in the names, as Steptape and Kineto write it, else that of the
+/// files. Its files are those of a session directory, or the newest ones of each process that are
+/// at most a minute older than the newest of all. Of a window of Steptape's profiler, which has
+/// both formats, the XProf files count.
 ///
-/// @throws Error(kIoError) if there is none, or if a directory cannot be read.
+/// @throws Error(kIoError) if there is no profile, or if a directory cannot be read.
 std::vector<std::string> newestTraceFiles(const std::string& directory);
 
 }  // namespace steptape::tools

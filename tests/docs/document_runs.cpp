@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+//     document_runs DIRECTORY
+//
+// Writes the log directories on which screens_test.py runs the commands of the documents. Times,
+// hosts and processes are constants. Values come from whole numbers by single divisions, or have
+// more digits than a screen shows, so that screens are the same on every machine.
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <sys/stat.h>
+#include <utility>
+
+#include "docs/document_traces.h"
+#include "event/event_codec.h"
+#include "tfrecord/record_buffer.h"
+
+namespace steptape {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kBegin = 1795289521;  // 2026-11-21 19:32:01 UTC
+
+/// The records of one event file.
+class EventLog {
+ public:
+  explicit EventLog(double begin = kBegin) { add(begin, 0, event::FileVersion{"brain.Event:2"}); }
+
+  void add(double wallTime, std::int64_t step, event::Event::What what) {
+    event::Event event;
+    event.wallTime = wallTime;
+    event.step = step;
+    event.what = std::move(what);
+    encodeEvent(event, buffer_.beginRecord());
+    buffer_.endRecord();
+  }
+  void scalar(const std::string& tag, double value, std::int64_t step, double wallTime) {
+    add(wallTime, step, event::Summary{{{tag, static_cast<float>(value), {}}}});
+  }
+  void doubleScalar(const std::string& tag, double value, std::int64_t step, double wallTime) {
+    event::Tensor tensor;
+    tensor.type = event::TensorType::kDouble;
+    tensor.content.assign(reinterpret_cast<const char*>(&value), sizeof value);
+    add(wallTime, step,
+        event::Summary{{{tag, tensor, event::SummaryMetadata{"scalars", "", "", "", {}}}}});
+  }
+  std::string take() { return buffer_.take(); }
+
+ private:
+  RecordBuffer buffer_;
+};
+
+/// A name with the date, host and process that writers put there.
+std::string fileName(double begin, int process) {
+  return "events.out.tfevents." + std::to_string(static_cast<std::int64_t>(begin)) + ".node7." +
+         std::to_string(process) + ".0";
+}
+
+void writeFile(const fs::path& path, const std::string& bytes) {
+  fs::create_directories(path.parent_path());
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  if (!file.flush()) {
+    throw std::runtime_error("cannot write " + path.string());
+  }
+}
+
+/// Between -1 and 1, in steps that a double has exactly.
+class Noise {
+ public:
+  explicit Noise(std::uint32_t seed) : state_(seed) {}
+  double next() {
+    state_ = state_ * 1664525U + 1013904223U;
+    return (static_cast<double>(state_ >> 16) - 32768.0) / 32768.0;
+  }
+
+ private:
+  std::uint32_t state_;
+};
+
+/// A curve that falls from limit + height / delay towards limit, with noise in units of 1 / 64.
+struct Curve {
+  double limit;
+  double height;
+  double delay;
+  double at(std::int64_t step, Noise* noise) const {
+    return limit + height / (static_cast<double>(step) + delay) + noise->next() / 64.0;
+  }
+};
+
+/// `runs/adam` and the like: 5000 steps of training, an evaluation every 100.
+void writeOptimizer(const fs::path& run, std::uint32_t seed, Curve loss, Curve accuracy) {
+  EventLog log;
+  Noise noise(seed);
+  for (std::int64_t step = 0; step < 5000; ++step) {
+    const double time = kBegin + static_cast<double>(step) / 64 + seed / 1024.0;
+    log.scalar("loss/train", loss.at(step, &noise), step, time);
+    if (step % 100 == 99) {
+      log.scalar("accuracy/test", accuracy.at(step, &noise), step, time);
+    }
+  }
+  writeFile(run / fileName(kBegin, 4240 + static_cast<int>(seed)), log.take());
+}
+
+/// `seeds/seed_1` and the like: one training with several seeds, the first of which ended early.
+void writeSeed(const fs::path& run, std::uint32_t seed) {
+  EventLog log;
+  Noise noise(seed);
+  const std::int64_t steps = seed == 1 ? 3000 : 4000;
+  for (std::int64_t step = 0; step < steps; step += 10) {
+    const double time = kBegin + static_cast<double>(step) / 64;
+    log.scalar("loss/train", Curve{0.21, 260, 120}.at(step, &noise), step, time);
+    if (step % 100 == 0) {
+      log.scalar("accuracy/test", Curve{0.93, -90, 110}.at(step, &noise), step, time);
+    }
+  }
+  writeFile(run / fileName(kBegin, 4250 + static_cast<int>(seed)), log.take());
+}
+
+/// Few enough points to read all of them in a document.
+void writeDemo(const fs::path& run) {
+  EventLog log(1700000000);
+  log.scalar("loss", 0.5, 1, 1700000000.5);
+  log.scalar("loss", 0.25, 20, 1700000001.5);
+  log.scalar("accuracy", 1, 20, 1700000001.5);
+  writeFile(run / "events.out.tfevents.1700000000.node7.4242.0", log.take());
+}
+
+/// The curves of the ten lines of README.md, a step in one event, as the writer joins them unless
+/// its thread comes in between.
+void writeQuickstart(const fs::path& run) {
+  EventLog log;
+  for (std::int64_t step = 0; step < 1000; ++step) {
+    const auto x = static_cast<double>(step);
+    log.add(kBegin, step,
+            event::Summary{{{"loss", static_cast<float>(std::exp(-x / 200)), {}},
+                            {"accuracy", static_cast<float>(1 - std::exp(-x / 300)), {}}}});
+  }
+  writeFile(run / "events.out.tfevents.1795289521.node7.4239.00000", log.take());
+}
+
+/// An intact file with values that the fast data server leaves out.
+void writeBaseline(const fs::path& run) {
+  EventLog log;
+  for (std::int64_t step = 0; step < 100; ++step) {
+    const double time = kBegin + static_cast<double>(step);
+    log.scalar("accuracy", static_cast<double>(step) / 128, step, time);
+    if (step == 40) {
+      log.scalar("accuracy", 0.75, step, time);
+    }
+    if (step >= 97) {
+      log.doubleScalar("lr", 0.5, step, time);
+    }
+  }
+  writeFile(run / fileName(kBegin, 4260), log.take());
+}
+
+/// A file in which the disk has lost a block of 4096 bytes, and whose writer was killed.
+void writeDamaged(const fs::path& run) {
+  EventLog log;
+  Noise noise(7);
+  for (std::int64_t step = 0; step < 1000; ++step) {
+    log.scalar("loss", Curve{0.2, 300, 150}.at(step, &noise), step,
+               kBegin + static_cast<double>(step));
+  }
+  std::string bytes = log.take();
+  bytes.replace(20480, 4096, 4096, '\0');
+  bytes.resize(bytes.size() - 9);
+  writeFile(run / fileName(kBegin, 4261), bytes);
+}
+
+void writeRuns(const fs::path& root) {
+  writeDemo(root / "runs/demo");
+  writeQuickstart(root / "runs/quickstart");
+  writeOptimizer(root / "runs/adam", 1, {0.21, 400, 200}, {0.95, -70, 80});
+  writeOptimizer(root / "runs/lion", 2, {0.25, 560, 290}, {0.93, -105, 120});
+  writeOptimizer(root / "runs/sgd", 3, {0.28, 1000, 520}, {0.89, -180, 215});
+  for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+    writeSeed(root / ("seeds/seed_" + std::to_string(seed)), seed);
+  }
+  writeBaseline(root / "nightly/baseline");
+  writeDamaged(root / "nightly/resnet");
+  fs::create_directories(root / "tensorboardx");
+  fs::copy_file(STEPTAPE_SOURCE_DIR "/tests/golden/tensorboardx.tfevents",
+                root / "tensorboardx" / fileName(kBegin, 4262));
+  if (::mkfifo((root / "runs/fifo").c_str(), 0600) != 0) {
+    throw std::runtime_error("cannot make a FIFO in " + root.string());
+  }
+  writeDocumentTraces(root);
+}
+
+}  // namespace
+}  // namespace steptape
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: document_runs DIRECTORY\n";
+    return 2;
+  }
+  try {
+    steptape::writeRuns(argv[1]);
+  } catch (const std::exception& error) {
+    std::cerr << "document_runs: " << error.what() << '\n';
+    return 1;
+  }
+}

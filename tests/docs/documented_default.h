@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+namespace steptape {
+
+// What the words of a document mean for the fields of an option struct; see make_defaults_test.py.
+
+/// "–" of a container: it is empty.
+template <typename Field>
+auto isNone(const Field& field) -> decltype(field.empty()) {
+  return field.empty();
+}
+
+/// "–" of a number: it is 0.
+template <typename Field, std::enable_if_t<std::is_arithmetic_v<Field>, int> = 0>
+bool isNone(Field field) {
+  return field == 0;
+}
+
+/// "–" of a pointer, function or optional: it is not set.
+template <typename Field>
+auto isNone(const Field& field) -> decltype(!field.operator bool()) {
+  return !field;
+}
+
+/// A time such as "1 s", of a duration or of a number of seconds.
+template <typename Field>
+bool isDuration(const Field& field, double seconds) {
+  if constexpr (std::is_arithmetic_v<Field>) {
+    return field == seconds;
+  } else {
+    return std::chrono::duration<double>(field).count() == seconds;
+  }
+}
+
+}  // namespace steptape
