@@ -169,9 +169,9 @@ int main(int argc, char** argv) {
       "Runs a program on 1, 2, 4, ... ranks and shows speed-up, efficiency and lost time.\n\n"
       "  scaling_study [options] [-- PROGRAM ARGUMENT...]\n\n"
       "In PROGRAM's arguments {log_dir} is where it is to log, {work} the work of a rank, {ranks}\n"
-      "the number of ranks. It logs its work per second as a scalar; where it also logs the\n"
-      "straggler/ scalars, the shares of time are shown. By default: imagenet_benchmark with\n"
-      "ResNet-50.\n");
+      "the number of ranks. It logs its work per second as a scalar; where it also logs\n"
+      "StragglerOptions::detailScalars, the shares of time are shown. By default:\n"
+      "imagenet_benchmark with ResNet-50.\n");
   line.add("ranks", options.ranks, "LIST", "such as 1,2,4; by default up to the cores there are");
   line.add("scaling", options.scaling, "KIND", "weak: fixed work on each rank; strong: in total");
   line.add("work", options.work, "N", "that work, such as a batch size", 1);

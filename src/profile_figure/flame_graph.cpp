@@ -8,6 +8,7 @@
 
 #include "profile/table_cells.h"
 #include "profile_figure/call_tree.h"
+#include "profile_figure/picture_size.h"
 
 namespace steptape {
 namespace {
@@ -70,14 +71,11 @@ class Blocks {
 };
 
 CanvasOptions canvasFor(int rows) {
-  constexpr int kRowHeight = 22;
-  constexpr int kAround = 88;  // The title, and the axis below.
+  constexpr int kRowHeight = 35;
+  constexpr int kAround = 140;  // The title, and the axis below.
   constexpr int kFewestRows = 5;
-  CanvasOptions canvas;
-  canvas.title = "Time by call path";
-  canvas.width = 800;
-  canvas.height = kAround + kRowHeight * std::max(rows, kFewestRows);
-  return canvas;
+  return detail::canvasOfHeight(kAround + kRowHeight * std::max(rows, kFewestRows),
+                                "Time by call path");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "steptape/profile_figure/profile_figures.h"
 
 #include "profile/table_cells.h"
+#include "profile_figure/picture_size.h"
 
 namespace steptape {
 namespace {
@@ -66,11 +67,7 @@ void addDevice(const MemorySummary& memory, std::int64_t duration, Figure* figur
 }  // namespace
 
 Figure memoryCurve(const Trace& trace) {
-  CanvasOptions canvas;
-  canvas.title = "Memory in use";
-  canvas.width = 800;
-  canvas.height = 400;
-  Figure figure(canvas);
+  Figure figure(detail::canvasOfHeight(440, "Memory in use"));
   markSteps(trace, &figure);
   for (const MemorySummary& memory : summarizeMemory(trace)) {
     addDevice(memory, trace.duration, &figure);

@@ -54,6 +54,7 @@ class TrainingRankProfile : public Training {
 
 TEST_F(TrainingRankProfile, NamesTheSlowRankOfTheProfiledSteps) {
   TrainerOptions options;
+  options.detailScalars = true;
   options.profiledSteps = 2;
   const LoggedValues values = train(options);
   if (!world_->isRoot()) {

@@ -98,6 +98,8 @@ struct StragglerOptions {
   /// endStep() that finds them arrived.
   ReduceMode mode = ReduceMode::kBlocking;
   std::shared_ptr<const Clock> clock = nullptr;  ///< Null: the system's.
+  /// Whether the times of the parts are also logged as scalars, besides the table.
+  bool detailScalars = false;
 };
 
 /// Finds the rank that holds up the others.
@@ -112,14 +114,20 @@ struct StragglerOptions {
 ///
 /// In a job where all wait for each other every rank takes the same time for a step, and only the
 /// time for its own work, which is all but StepPart::kWait, tells who is slow. Every so many steps
-/// the ranks' times are gathered, and the root writes, as milliseconds a step:
+/// the ranks' times are gathered, and the root writes:
 ///
-///     straggler/<part>/mean_ms, max_ms    for each part, and for "work", the sum of all but "wait"
-///     straggler/<part>/slowest_rank       the same, but for "wait" and where nobody took any time
 ///     straggler/slowdown        work of the slowest rank / work of the median rank
 ///     straggler/slowest_rank
-///     straggler/report          above the threshold, such as "rank 3 (node7) needs 1.8 times as
-///                               long as the median: 12.1 ms a step, 9.8 ms of it input"
+///     straggler/parts           table: the mean and the maximum over the ranks, in milliseconds a
+///                               step, and the slowest rank, for each part and for "work", the sum
+///                               of all but "wait"
+///     straggler/report          text, above the threshold, such as "rank 3 (node7) needs 1.8 times
+///                               as long as the median: 12.1 ms a step, 9.8 ms of it input"
+///
+/// With StragglerOptions::detailScalars the table's cells are scalars too:
+///
+///     straggler/<part>/mean_ms, max_ms
+///     straggler/<part>/slowest_rank       not for "wait", nor where no rank took any time
 ///
 /// The part that is named is the one in which the rank is most behind the median rank of that part.
 /// Of an even number of ranks the median is the lower one of the middle: of two, the faster.

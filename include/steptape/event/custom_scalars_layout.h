@@ -32,6 +32,7 @@ struct CustomScalarsChart {
 struct CustomScalarsCategory {
   std::string title;
   std::vector<CustomScalarsChart> charts;
+  bool closed = false;  ///< Folded until a click opens it.
 };
 
 /// What the custom-scalars page shows of a run, from top to bottom.
@@ -47,8 +48,7 @@ struct CustomScalarsLayout {
 /// @source  tensorboard/plugins/custom_scalar/layout.proto
 STEPTAPE_EXPORT std::string encodeLayout(const CustomScalarsLayout& layout);
 
-/// Reads what encodeLayout() or another writer wrote. Fields that the structs lack are skipped:
-/// `closed`, which folds a category at first.
+/// Reads what encodeLayout() or another writer wrote. Fields that the structs lack are skipped.
 ///
 /// @return kDataLoss if `bytes` is not a layout; `*layout` is then unspecified.
 /// @threads Thread-safe.

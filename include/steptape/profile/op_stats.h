@@ -60,7 +60,9 @@ STEPTAPE_EXPORT std::map<std::string, std::chrono::nanoseconds> operatorTimes(
 /// How much of a profile is written.
 struct OpTableOptions {
   std::size_t maxRows = 50;     ///< Operators in the table, the most self time first.
-  std::size_t maxScalars = 10;  ///< Operators that get a scalar.
+  std::size_t maxScalars = 10;  ///< Operators that get a scalar with `detailScalars`.
+  /// Whether what is in the tables is also logged as scalars.
+  bool detailScalars = false;
 };
 
 /// Writes a profile as a Markdown table, followed by a line on how much of the window it covers,
@@ -85,10 +87,12 @@ STEPTAPE_EXPORT std::string opTable(const OpProfile& profile, const OpTableOptio
 STEPTAPE_EXPORT std::string opTableForConsole(const OpProfile& profile,
                                               const OpTableOptions& options = {});
 
-/// Logs a profile: the table as the text `profile/operators`, and the self time of the slowest
-/// operators in milliseconds as the scalars `profile/self_ms/<operator>`, and where it was measured
-/// what recording cost, as the scalar `profile/overhead`, a share of 1. Where two operators differ
-/// in kind only, the later one's tag ends in its kind, as `profile/self_ms/step (zone)`.
+/// Logs a profile: the table as the text `profile/operators`.
+///
+/// With `options.detailScalars` also the self time of the slowest operators in milliseconds, as the
+/// scalars `profile/self_ms/<operator>`, and where it was measured what recording cost, as the
+/// scalar `profile/overhead`, a share of 1. Where two operators differ in kind only, the later one's
+/// tag ends in its kind, as `profile/self_ms/step (zone)`.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void writeOpStats(SummaryWriter& writer, const OpProfile& profile,

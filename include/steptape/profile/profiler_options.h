@@ -107,6 +107,9 @@ struct ProfilerOptions {
   /// the profiler.
   SummaryWriter* writer = nullptr;
 
+  /// Whether what is in the tables is also logged as scalars: OpTableOptions::detailScalars.
+  bool detailScalars = false;
+
   /// Whether STEPTAPE_ZONE is recorded.
   bool zones = true;
 
@@ -117,7 +120,7 @@ struct ProfilerOptions {
 
   /// Where above 0: of the steps of a window only so many are recorded that recording costs at most
   /// this share of their time, such as 0.01, which lets a profiler run all the time. The cost is
-  /// logged as `profile/overhead` in any case.
+  /// below the table `profile/operators` in any case.
   double maxOverhead = 0.0;
 
   /// Spans that a thread can record within 10 ms; more are dropped and counted. 32 bytes each, for

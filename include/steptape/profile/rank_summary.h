@@ -54,24 +54,28 @@ STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(
 /// Logs what the ranks of a job found:
 ///
 ///     profile/operators_by_rank     table: mean self time over the ranks, the largest one and
-///     whose
-///                                   it is
+///                                   whose it is
+///     profile/straggler/parts       table: mean and maximum over the ranks, in milliseconds a
+///                                   step, and the slowest rank, for each part of a step in
+///                                   StepSummary, "total" and "work", which is workOf()
+///     profile/straggler/report      text, if the slowest rank works more than 1.2 times as long as
+///                                   the median rank: the rank, its host, and the part in which it
+///                                   is most behind
+///
+/// With `options.detailScalars` also scalars, a point for each step:
+///
 ///     profile/straggler/<part>/mean_ms, max_ms
-///                                   over the ranks, for each part of a step in StepSummary,
-///                                   "total" and "work", which is workOf(); a point for each step
 ///     profile/straggler/<part>/slowest_rank
-///                                   the same for the parts of work, but where nobody took any time
+///                                   for the parts of work, but where nobody took any time
 ///     profile/straggler/slowest_rank
 ///     profile/straggler/slowdown    work of the slowest rank / work of the median rank
-///     profile/straggler/report      text, if that is more than 1.2 over all steps together: the
-///                                   rank, its host, and the part in which it is most behind
 ///
 /// These are what StragglerReport writes from its own clocks, of the steps that were profiled on
 /// every rank. In a job where all wait for each other the slowest rank is the one that works
 /// longest, and waits least.
 ///
 /// @param ranks All of the job, by rank; at least one.
-/// @param step  Of the table and the text; scalars lie at the steps that they are of.
+/// @param step  Of the tables and the text; scalars lie at the steps that they are of.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void writeRankSummary(SummaryWriter& writer, ArrayView<const RankProfile> ranks,
                                       std::int64_t step, const OpTableOptions& options = {});

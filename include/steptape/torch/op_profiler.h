@@ -27,6 +27,7 @@ struct OpProfilerOptions {
   bool chromeTrace = true;
   bool xplane = true;
   SummaryWriter* writer = nullptr;
+  bool detailScalars = false;
   bool zones = true;
 
   /// Whether to record operators and backward nodes. Otherwise only the scopes of

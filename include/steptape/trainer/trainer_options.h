@@ -167,8 +167,8 @@ struct TrainerOptions {
   /// own loss is in its sub-run anyway.
   bool reduceTrainLoss = true;
 
-  /// Every so many steps, write what each rank's input, forward, backward, optimizer and waiting
-  /// took, and which rank holds up the others; see StragglerReport. 0: no.
+  /// Every so many steps, write `samples_per_second`, what each rank's input, forward, backward,
+  /// optimizer and waiting took, and which rank holds up the others; see StragglerReport. 0: no.
   std::int64_t stragglerSteps = 50;
 
   /// Write histograms of every parameter and gradient after every epoch.
@@ -193,6 +193,11 @@ struct TrainerOptions {
   /// See ProfilerOptions::onTrace; of `profiledSteps` and `profileTrigger`.
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
       nullptr;
+
+  /// Whether what is in the tables of StragglerReport and of profiles is also logged as scalars,
+  /// and the time of each epoch as `epoch_seconds`: some 20 curves for the first and some 50 for
+  /// the second.
+  bool detailScalars = false;
 
   ProgressStyle progress = ProgressStyle::kAuto;
 };
