@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "steptape/profile_figure/profile_figures.h"
@@ -19,6 +20,16 @@ constexpr int kMostRows = 24;
 /// Blocks of a smaller share of the whole become parts of "other".
 constexpr std::int64_t kLeastShare = 400;
 
+/// Without the prefixes that many names share: a block has room for few letters.
+std::string shortName(const std::string& name) {
+  for (const std::string_view prefix : {"autograd::engine::evaluate_function: ", "aten::"}) {
+    if (name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0) {
+      return name.substr(prefix.size());
+    }
+  }
+  return name;
+}
+
 /// The calls as blocks, with what is too small or too deep put together.
 class Blocks {
  public:
@@ -34,7 +45,7 @@ class Blocks {
   FlameBlock blockOf(const Call& call, int row) {
     depth_ = std::max(depth_, row);
     FlameBlock block;
-    block.name = call.name;
+    block.name = shortName(call.name);
     std::int64_t rest = call.total;
     std::int64_t other = 0;
     for (const std::size_t child : call.children) {

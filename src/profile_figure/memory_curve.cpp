@@ -56,7 +56,7 @@ void addDevice(const MemorySummary& memory, std::int64_t duration, Figure* figur
   figure->line(curve.x, curve.y, line);
   figure->fillBetween(curve.x, std::vector<double>(curve.x.size(), 0.0), curve.y);
   ScatterOptions marker;
-  marker.label = line.label + " peak: " + detail::megabytesText(memory.peak) + " MB";
+  marker.label = "peak " + detail::megabytesText(memory.peak) + " MB";
   marker.color = "black";
   marker.size = 6;
   Curve peak;

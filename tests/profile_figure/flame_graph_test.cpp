@@ -53,6 +53,15 @@ TEST(FlameGraphOfTrace, OfOneSpanIsOneBlock) {
   EXPECT_GT(picture.boxOf(colorOf("only")).width(), picture.width() * 9 / 10);
 }
 
+TEST(FlameGraphOfTrace, LeavesOutThePrefixesOfOperators) {
+  const auto render = [](const std::string& name) {
+    return flameGraph(SpanChain().op(name, 0, kMs).build()).render().bytes;
+  };
+  EXPECT_EQ(render("aten::mm"), render("mm"));
+  EXPECT_EQ(render("autograd::engine::evaluate_function: MmBackward0"), render("MmBackward0"));
+  EXPECT_NE(render("mine::mm"), render("mm"));
+}
+
 TEST(FlameGraphOfTrace, OfNothingHasEmptyAxes) {
   const Picture picture(flameGraph(Trace()));
   EXPECT_GT(picture.count(kWhitePixel), picture.width() * picture.height() / 2);

@@ -14,7 +14,8 @@ namespace steptape {
 
 /// Where the time went, by call path: the spans of all threads of the host, merged where their
 /// names and those around them are equal. A block is as wide as the time of all its spans, and its
-/// children are sorted by theirs, the most first. A name has the same color in every picture.
+/// children are sorted by theirs, the most first. A name has the same color in every picture; it is
+/// written without "aten::" and "autograd::engine::evaluate_function: ".
 ///
 /// Blocks of less than 1/400 of the time are merged to one named "other" for each parent; rows
 /// beyond the 24th are left out, which the figure says. Detached spans have no place in a call path
