@@ -30,7 +30,7 @@ using World = std::shared_ptr<steptape::Communicator>;
 
 constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
-constexpr std::int64_t kTestBatchSize = 250;
+constexpr std::int64_t kTestBatchSize = 1000;
 constexpr std::int64_t kShownImages = 64;
 constexpr std::int64_t kProfiledSteps = 3;
 

@@ -164,7 +164,7 @@ const char* usage() {
   --model NAME          cnn, or mlp: a perceptron 784-256-10  [cnn]
   --epochs N            passes over the training images  [1]
   --evaluate-steps N    evaluate after every N steps, besides the end of each epoch; 0: only there
-                        [50]
+                        [75]
   --batch-size N        images per batch on each rank  [64]
   --accumulate N        batches that each step learns from  [1]
   --lr X                learning rate for one rank, multiplied by the number of ranks  [0.01]

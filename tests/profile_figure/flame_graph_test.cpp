@@ -90,7 +90,7 @@ TEST(FlameGraphOfTrace, GrowsWithItsRowsUpToALimit) {
   EXPECT_GT(more, few + 200);
   const int most = Picture(flameGraph(deepTrace(256))).height();
   EXPECT_GT(most, more);
-  EXPECT_LT(most, 700);
+  EXPECT_LT(most, 1000);
   EXPECT_EQ(Picture(flameGraph(deepTrace(5000))).height(), most);
 }
 

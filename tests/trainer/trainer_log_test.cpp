@@ -121,10 +121,7 @@ TEST_F(TrainingLog, HasCurvesOnlyUnlessDetailIsAskedFor) {
   train([](Run& run) {
     run.options.stragglerSteps = 2;
     run.options.metrics = {accuracyMetric()};
-    run.options.profiledSteps = 1;
-    run.options.epochs = 3;  // The profile begins in the second.
   });
-  EXPECT_THAT(readValues(logDir()), Contains(Key("profile/operators")));
   std::vector<std::string> tags;
   for (const auto& [tag, points] : pointsOf()) {
     tags.push_back(tag);
@@ -140,7 +137,8 @@ TEST_F(TrainingLog, HasTheThroughputOfTheStepsSinceTheLastPoint) {
     run.options.epochs = 2;
   });
   std::vector<std::int64_t> steps;
-  for (const auto& [step, samplesPerSecond] : pointsOf()["samples_per_second"]) {
+  const auto points = pointsOf();
+  for (const auto& [step, samplesPerSecond] : points.at("samples_per_second")) {
     EXPECT_GT(samplesPerSecond, 0);
     steps.push_back(step);
   }

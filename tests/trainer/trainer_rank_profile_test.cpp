@@ -83,6 +83,9 @@ TEST_F(TrainingRankProfile, NamesTheSlowRankWhileItProfilesAlways) {
   if (world_->isRoot() && world_->size() > 1) {
     expectTablesNameTheSlowRank(values);
   }
+  for (const auto& [key, value] : values.scalars) {
+    EXPECT_NE(key.first.rfind("profile/", 0), 0U) << key.first << " is detail for the table";
+  }
 }
 
 }  // namespace
