@@ -37,9 +37,9 @@ CustomScalarsCategory learningCharts(const TrainerOptions& options, bool hasBand
     category.charts.push_back(curve(name + ", test", name + "/test"));
   }
   if (hasBand) {
-    category.charts.push_back(CustomScalarsChart::margin(
-        "loss, train: mean, least and greatest of the ranks",
-        {"loss/train", "loss/train/min", "loss/train/max"}));
+    category.charts.push_back(
+        CustomScalarsChart::margin("loss, train: mean, least and greatest of the ranks",
+                                   {"loss/train", "loss/train/min", "loss/train/max"}));
   }
   return category;
 }

@@ -121,12 +121,19 @@ TEST_F(StragglerReportTest, WritesTwoCurvesAndATableOfTheParts) {
   EXPECT_THAT(texts("straggler/parts"),
               ElementsAre("| a step's | mean ms | max ms | slowest rank |\n"
                           "| --- | --- | --- | --- |\n"
-                          "| input | 2.000 | 3.000 | rank 2 (" + node + ") |\n"
-                          "| forward | 1.000 | 1.000 | rank 0 (" + node + ") |\n"
-                          "| backward | 2.000 | 2.000 | rank 0 (" + node + ") |\n"
+                          "| input | 2.000 | 3.000 | rank 2 (" +
+                          node +
+                          ") |\n"
+                          "| forward | 1.000 | 1.000 | rank 0 (" +
+                          node +
+                          ") |\n"
+                          "| backward | 2.000 | 2.000 | rank 0 (" +
+                          node +
+                          ") |\n"
                           "| optimizer | 0.000 | 0.000 |  |\n"
                           "| wait | 1.000 | 2.000 |  |\n"
-                          "| work | 5.000 | 6.000 | rank 2 (" + node + ") |\n"));
+                          "| work | 5.000 | 6.000 | rank 2 (" +
+                          node + ") |\n"));
 }
 
 TEST_F(StragglerReportTest, WritesTheTableAsScalarsWhereTheyAreAskedFor) {

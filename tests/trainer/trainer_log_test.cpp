@@ -164,11 +164,10 @@ TEST_F(TrainingLog, IsLaidOutForThePageCustomScalars) {
       }
     }
   }
-  EXPECT_THAT(lines,
-              ElementsAre("learning", "loss/train$", "loss/test$", "accuracy/test$",
-                          "top\\(1\\)/test$", "loss/train/min < loss/train < loss/train/max",
-                          "speed", "samples_per_second$", "straggler/slowdown$",
-                          "optimizer (closed)", "optimizer/learning_rate$"));
+  EXPECT_THAT(lines, ElementsAre("learning", "loss/train$", "loss/test$", "accuracy/test$",
+                                 "top\\(1\\)/test$", "loss/train/min < loss/train < loss/train/max",
+                                 "speed", "samples_per_second$", "straggler/slowdown$",
+                                 "optimizer (closed)", "optimizer/learning_rate$"));
 }
 
 TEST_F(TrainingLog, HasTheEvaluationOfAStepOnceWhenThereIsNothingLeftToDo) {
