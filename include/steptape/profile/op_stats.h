@@ -91,8 +91,8 @@ STEPTAPE_EXPORT std::string opTableForConsole(const OpProfile& profile,
 ///
 /// With `options.detailScalars` also the self time of the slowest operators in milliseconds, as the
 /// scalars `profile/self_ms/<operator>`, and where it was measured what recording cost, as the
-/// scalar `profile/overhead`, a share of 1. Where two operators differ in kind only, the later one's
-/// tag ends in its kind, as `profile/self_ms/step (zone)`.
+/// scalar `profile/overhead`, a share of 1. Where two operators differ in kind only, the tag of the
+/// later one ends in its kind, as `profile/self_ms/step (zone)`.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void writeOpStats(SummaryWriter& writer, const OpProfile& profile,

@@ -38,9 +38,9 @@ namespace steptape {
 ///
 /// What is logged, at the number of steps done: `loss/train` and `optimizer/learning_rate` every
 /// step, and `optimizer/gradient_norm` where gradients are clipped; `loss/test` and `<metric>/test`
-/// over all ranks' samples behind each evaluation; histograms under `parameters/` and
-/// `parameter_gradients/` every epoch; `samples_per_second` and `straggler/...` every few steps; the
-/// text `configuration`; and a layout of these curves for the page Custom Scalars. TensorBoard
+/// over all ranks' samples after each evaluation; histograms under `parameters/` and
+/// `parameter_gradients/` every epoch; `samples_per_second` and `straggler/...` every few steps;
+/// the text `configuration`; and a layout of these curves for the page Custom Scalars. TensorBoard
 /// unfolds the first groups of tags by the alphabet: with `accuracy` these are accuracy and loss.
 ///
 /// A run can be stopped at any step, by a signal, a time limit or a callback, on whichever rank
