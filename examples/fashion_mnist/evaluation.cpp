@@ -53,9 +53,17 @@ void logConfusion(steptape::DistributedWriter& writer, const torch::Tensor& pred
   const auto classes = static_cast<std::int64_t>(classNames().size());
   const torch::Tensor counts =
       torch::bincount(labels * classes + predicted, {}, classes * classes).view({classes, classes});
-  steptape::Figure figure;
-  figure.confusionMatrix(counts, classNames()).setTitle("Fashion-MNIST, test images");
-  writer.addFigure("confusion", figure, step);
+  // Letters large enough for the 350 pixels that TensorBoard gives a picture before it is clicked.
+  steptape::CanvasOptions canvas;
+  canvas.title = "Fashion-MNIST, test images";
+  canvas.width = 700;
+  canvas.height = 640;
+  canvas.dpi = 160;
+  steptape::ConfusionMatrixOptions matrix;
+  matrix.colorbar = false;  // The cells say their numbers.
+  steptape::Figure figure(canvas);
+  figure.confusionMatrix(counts, classNames(), matrix);
+  writer.addFigure("test_confusion", figure, step);
 #else
   static_cast<void>(writer), static_cast<void>(predicted), static_cast<void>(labels);
   static_cast<void>(step);

@@ -69,6 +69,7 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   trainer.gradientSync.maxNorm = options.clip;
   trainer.gradientSync.compression = options.compression;
   trainer.metrics = {steptape::accuracyMetric()};
+  trainer.evaluateEverySteps = options.evaluateSteps;
   trainer.monitor.metric = options.patience > 0 ? "accuracy" : "";
   trainer.monitor.patience = options.patience;
   trainer.checkpointDirectory = options.checkpointDir;
@@ -78,6 +79,7 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   trainer.logConfiguration = options.log;
   trainer.configuration = describeOptions(options);
   trainer.histograms = options.log;
+  trainer.detailScalars = options.detailScalars;
   trainer.profiledSteps = options.log ? kProfiledSteps : 0;
   trainer.profilingShare = options.profilingShare;
   if (options.log) {
@@ -99,28 +101,39 @@ void logProfile(const steptape::event::Graph& graph, const steptape::Trace& trac
 #endif
 }
 
-steptape::DistributedWriter openWriter(const Options& options, const World& world) {
+/// How far the run has come that this one goes on with; nothing if it starts from the beginning.
+std::optional<steptape::TrainingProgress> findProgress(const Options& options, const World& world) {
+  if (options.resume) {
+    if (const auto found = steptape::CheckpointStore(options.checkpointDir, world).findNewest()) {
+      return found->progress;
+    }
+  }
+  return std::nullopt;
+}
+
+steptape::DistributedWriter openWriter(const Options& options, const World& world,
+                                       const std::optional<steptape::TrainingProgress>& resumed) {
   steptape::DistributedWriterOptions writer;
   writer.writer.enabled = options.log;
-  if (options.resume) {
+  if (resumed) {
     // This run logs again what the earlier run logged after its checkpoint; TensorBoard discards
     // the older points.
-    if (const auto found = steptape::CheckpointStore(options.checkpointDir, world).findNewest()) {
-      writer.writer.purgeStep = found->progress.writerStep + 1;
-    }
+    writer.writer.purgeStep = resumed->writerStep + 1;
   }
   return {options.logDir.empty() ? defaultLogDir() : options.logDir, world, writer};
 }
 
-/// Logs the images that the network is evaluated on, and its graph.
+/// Logs the images that the network is evaluated on, once a run, and its graph.
 steptape::event::Graph logSetup(steptape::DistributedWriter& writer,
                                 const std::shared_ptr<Classifier>& model,
-                                const steptape::ImageDataset& test) {
+                                const steptape::ImageDataset& test, bool isResumed) {
   if (!writer.isEnabled()) {
     return {};
   }
-  writer.addImages("test_images", test.images().narrow(0, 0, std::min(kShownImages, test.size())),
-                   0);
+  if (!isResumed) {
+    writer.addImages("test_images", test.images().narrow(0, 0, std::min(kShownImages, test.size())),
+                     0);
+  }
   steptape::event::Graph graph = steptape::modelGraph(model, torch::zeros({1, 1, 28, 28}));
   writer.addGraph(graph);
   return graph;
@@ -155,14 +168,17 @@ int run(const Options& options, const World& world) {
       data->test, steptape::DistributedSampler(data->test.size(), *world, everyImageOnce),
       kTestBatchSize);
 
-  steptape::DistributedWriter writer = openWriter(options, world);
-  const steptape::event::Graph graph = logSetup(writer, model, data->test);
+  const std::optional<steptape::TrainingProgress> resumed = findProgress(options, world);
+  steptape::DistributedWriter writer = openWriter(options, world, resumed);
+  const steptape::event::Graph graph = logSetup(writer, model, data->test, resumed.has_value());
   steptape::TrainerOptions configured = trainerOptions(options);
   configured.onTrace = [graph](const steptape::Trace& trace, steptape::SummaryWriter* ofProfile,
                                std::int64_t step) { logProfile(graph, trace, ofProfile, step); };
   steptape::Trainer trainer(model, optimizer, world, writer, configured);
   const steptape::TrainingResult result = trainer.fit(train, test);
-  if (result.stoppedBy != steptape::StopReason::kSignal) {  // After a signal there is no time left.
+  const bool isTrained = result.step > (resumed ? resumed->step : 0);
+  // After a signal there is no time left; without a new step the values are in the log already.
+  if (isTrained && result.stoppedBy != steptape::StopReason::kSignal) {
     logEvaluation(writer, *model, data->test, result.step);
     logHyperparameters(writer, options, world->size(), result);
   }

@@ -73,6 +73,7 @@ std::string parseModel(const std::string& text) {
 constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
                                {"model", required_argument, nullptr, 'M'},
                                {"epochs", required_argument, nullptr, 'e'},
+                               {"evaluate-steps", required_argument, nullptr, 'E'},
                                {"batch-size", required_argument, nullptr, 'b'},
                                {"accumulate", required_argument, nullptr, 'a'},
                                {"lr", required_argument, nullptr, 'l'},
@@ -90,6 +91,7 @@ constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
                                {"patience", required_argument, nullptr, 'P'},
                                {"profile", required_argument, nullptr, 'O'},
                                {"profile-file", required_argument, nullptr, 'F'},
+                               {"detail-scalars", no_argument, nullptr, 'D'},
                                {"progress", required_argument, nullptr, 'p'},
                                {"no-log", no_argument, nullptr, 'n'},
                                {"json", no_argument, nullptr, 'j'},
@@ -102,6 +104,7 @@ void apply(Options& options, int letter, const std::string& value) {
     case 'd': options.data = value; break;
     case 'M': options.model = parseModel(value); break;
     case 'e': options.epochs = parseInteger("epochs", value, 1); break;
+    case 'E': options.evaluateSteps = parseInteger("evaluate-steps", value, 0); break;
     case 'b': options.batchSize = parseInteger("batch-size", value, 1); break;
     case 'a': options.accumulate = parseInteger("accumulate", value, 1); break;
     case 'l': options.lr = parseNumber("lr", value, kHuge); break;
@@ -119,6 +122,7 @@ void apply(Options& options, int letter, const std::string& value) {
     case 'P': options.patience = parseInteger("patience", value, 1); break;
     case 'O': options.profilingShare = parseNumber("profile", value, 1); break;
     case 'F': options.profileFile = value; break;
+    case 'D': options.detailScalars = true; break;
     case 'p': options.progress = parseProgress(value); break;
     case 'n': options.log = false; break;
     case 'j': options.json = true; break;
@@ -162,6 +166,8 @@ const char* usage() {
   --data DIR            directory of the IDX files  [/usr/share/datasets/fashion-mnist]
   --model NAME          cnn, or mlp for a perceptron 784-256-10  [cnn]
   --epochs N            passes over the training images  [1]
+  --evaluate-steps N    evaluate after every N steps, besides the end of each epoch; 0: only there
+                        [75]
   --batch-size N        images per batch on each rank  [64]
   --accumulate N        batches per step  [1]
   --lr X                learning rate for one rank, multiplied by the number of ranks  [0.01]
@@ -177,11 +183,12 @@ const char* usage() {
   --threads N           LibTorch's threads per rank  [this rank's share of the cores]
   --max-steps N         stop after N steps since the start of the run
   --max-seconds X       stop after X seconds
-  --patience N          stop after N epochs without a better accuracy
+  --patience N          stop after N evaluations without a better accuracy
   --profile X           profile operators during the whole run, at no more than this share of its
                         time, such as 0.01  [0: off]
   --profile-file FILE   profile a few steps in full detail when FILE appears or is touched; SIGUSR2
                         to any rank does the same
+  --detail-scalars      also log what is in the tables of profiles and of the ranks' times as curves
   --progress STYLE      auto, bar, lines or none  [auto]
   --no-log              write no event files
   --json                print the result as one line of JSON at the end

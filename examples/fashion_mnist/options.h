@@ -12,6 +12,7 @@ struct Options {
   std::string data = "/usr/share/datasets/fashion-mnist";
   std::string model = "cnn";
   std::int64_t epochs = 1;
+  std::int64_t evaluateSteps = 75;
   std::int64_t batchSize = 64;
   std::int64_t accumulate = 1;
   double lr = 0.01;
@@ -29,6 +30,7 @@ struct Options {
   std::int64_t patience = 0;
   double profilingShare = 0;
   std::string profileFile;
+  bool detailScalars = false;
   steptape::ProgressStyle progress = steptape::ProgressStyle::kAuto;
   bool log = true;
   bool json = false;

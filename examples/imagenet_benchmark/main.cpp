@@ -190,7 +190,10 @@ void run(const Options& options, const World& world) {
       training.run(input, untimed, i);
     }
   }
-  steptape::StragglerReport straggler(writer, {options.steps});
+  steptape::StragglerOptions stragglerOptions;
+  stragglerOptions.everySteps = options.steps;
+  stragglerOptions.detailScalars = true;  // scaling_study reads them.
+  steptape::StragglerReport straggler(writer, stragglerOptions);
   std::vector<double> perRank;
   std::vector<double> total;
   for (std::int64_t i = 1; i <= options.iterations; ++i) {

@@ -90,6 +90,7 @@ void run(const Options& options, const World& world) {
   steptape::StragglerOptions stragglerOptions;
   stragglerOptions.everySteps = options.logEvery;
   stragglerOptions.mode = steptape::ReduceMode::kNonBlocking;
+  stragglerOptions.detailScalars = true;  // scaling_study reads them.
   steptape::StragglerReport straggler(writer, stragglerOptions);
 
   HeatSolver solver(options.cells, MPI_COMM_WORLD);

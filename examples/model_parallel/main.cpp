@@ -203,6 +203,7 @@ void run(const Options& options, const World& world) {
   writer.addTextFromRanks("parts", describeParts(parts), 0);
   steptape::StragglerOptions stragglerOptions;
   stragglerOptions.everySteps = kLogEvery;
+  stragglerOptions.detailScalars = true;  // scaling_study reads them.
   steptape::StragglerReport straggler(writer, stragglerOptions);
   std::int64_t step = 0;
   for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {

@@ -10,6 +10,8 @@
 
 #include "steptape/comm/rank_log.h"
 
+#include "summary/text.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -43,14 +45,32 @@ std::size_t mostBehind(const PartSeconds& seconds, const std::vector<PartSpread>
   return most;
 }
 
+/// Who waits longest is the fastest; and nobody is blamed for a part that nobody has.
+bool hasSlowestRank(const PartSpread& spread) {
+  return spread.part.isWork && spread.max > 0;
+}
+
 void addSpread(StepBatch* batch, const std::string& prefix, const PartSpread& spread) {
   const std::string start = prefix + "/" + spread.part.name;
   batch->add(start + "/mean_ms", spread.mean * kMilliseconds);
   batch->add(start + "/max_ms", spread.max * kMilliseconds);
-  // The rank that waits longest is the fastest; parts that took no time have no slowest rank.
-  if (spread.part.isWork && spread.max > 0) {
+  if (hasSlowestRank(spread)) {
     batch->add(start + "/slowest_rank", spread.slowestRank);
   }
+}
+
+std::string millisecondsCell(double seconds) {
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << std::fixed << std::setprecision(3) << seconds * kMilliseconds;
+  return text.str();
+}
+
+std::vector<std::string> rowOf(const PartSpread& spread,
+                               const std::vector<std::string>& nodeByRank) {
+  const auto slowest = static_cast<std::size_t>(spread.slowestRank);
+  return {spread.part.name, millisecondsCell(spread.mean), millisecondsCell(spread.max),
+          hasSlowestRank(spread) ? rankAndNode(spread.slowestRank, nodeByRank[slowest]) : ""};
 }
 
 }  // namespace
@@ -77,13 +97,26 @@ StragglerAnalysis analyzeStragglers(const std::vector<TimedPart>& parts,
   return analysis;
 }
 
-void addStragglers(StepBatch* batch, const std::string& prefix, const StragglerAnalysis& analysis) {
+void addSlowest(StepBatch* batch, const std::string& prefix, const StragglerAnalysis& analysis) {
+  batch->add(prefix + "/slowest_rank", analysis.work.slowestRank);
+  batch->add(prefix + "/slowdown", analysis.slowdown);
+}
+
+void addParts(StepBatch* batch, const std::string& prefix, const StragglerAnalysis& analysis) {
   for (const PartSpread& spread : analysis.parts) {
     addSpread(batch, prefix, spread);
   }
   addSpread(batch, prefix, analysis.work);
-  batch->add(prefix + "/slowest_rank", analysis.work.slowestRank);
-  batch->add(prefix + "/slowdown", analysis.slowdown);
+}
+
+std::string partTable(const StragglerAnalysis& analysis,
+                      const std::vector<std::string>& nodeByRank) {
+  std::vector<std::vector<std::string>> rows;
+  for (const PartSpread& spread : analysis.parts) {
+    rows.push_back(rowOf(spread, nodeByRank));
+  }
+  rows.push_back(rowOf(analysis.work, nodeByRank));
+  return markdownTable({"a step's", "mean ms", "max ms", "slowest rank"}, rows);
 }
 
 std::string describeStraggler(const StragglerAnalysis& analysis,

@@ -42,13 +42,20 @@ using PartSeconds = std::vector<double>;
 STEPTAPE_EXPORT StragglerAnalysis analyzeStragglers(const std::vector<TimedPart>& parts,
                                                     const std::vector<PartSeconds>& secondsByRank);
 
+/// Adds `<prefix>/slowdown` and `<prefix>/slowest_rank`.
+STEPTAPE_EXPORT void addSlowest(StepBatch* batch, const std::string& prefix,
+                                const StragglerAnalysis& analysis);
+
 /// Adds, as milliseconds and ranks:
 ///
 ///     <prefix>/<part>/mean_ms, max_ms   for each part, and for "work", the sum of those that are
 ///     <prefix>/<part>/slowest_rank      of work, unless the part took no time
-///     <prefix>/slowest_rank, slowdown
-STEPTAPE_EXPORT void addStragglers(StepBatch* batch, const std::string& prefix,
-                                   const StragglerAnalysis& analysis);
+STEPTAPE_EXPORT void addParts(StepBatch* batch, const std::string& prefix,
+                              const StragglerAnalysis& analysis);
+
+/// The same as a Markdown table, with a row for each part and a last one for "work".
+STEPTAPE_EXPORT std::string partTable(const StragglerAnalysis& analysis,
+                                      const std::vector<std::string>& nodeByRank);
 
 /// "rank 3 (node7) needs 1.8 times as long as the median: 12.1 ms a step, 9.8 ms of it input".
 STEPTAPE_EXPORT std::string describeStraggler(const StragglerAnalysis& analysis,

@@ -111,8 +111,13 @@ void StragglerReport::write() {
   const detail::StragglerAnalysis analysis = detail::analyzeStragglers(timedParts(), secondsByRank);
   {
     StepBatch batch = writer_.atStep(gatheredStep_);
-    detail::addStragglers(&batch, kPrefix, analysis);
+    detail::addSlowest(&batch, kPrefix, analysis);
+    if (options_.detailScalars) {
+      detail::addParts(&batch, kPrefix, analysis);
+    }
   }
+  writer_.addText(std::string(kPrefix) + "/parts", detail::partTable(analysis, nodeByRank_),
+                  gatheredStep_);
   if (analysis.slowdown > options_.threshold) {
     writer_.addText(std::string(kPrefix) + "/report",
                     detail::describeStraggler(analysis, secondsByRank, nodeByRank_), gatheredStep_);

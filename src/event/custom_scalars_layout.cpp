@@ -51,6 +51,7 @@ std::string encodeLayout(const CustomScalarsLayout& layout) {
   for (const CustomScalarsCategory& category : layout.categories) {
     wire::Category* const item = proto.add_category();
     item->set_title(category.title);
+    item->set_closed(category.closed);
     for (const CustomScalarsChart& chart : category.charts) {
       encode(chart, item->add_chart());
     }
@@ -70,6 +71,7 @@ Status decodeLayout(std::string_view bytes, CustomScalarsLayout* layout) {
   for (const wire::Category& category : proto.category()) {
     CustomScalarsCategory& item = layout->categories.emplace_back();
     item.title = category.title();
+    item.closed = category.closed();
     for (const wire::Chart& chart : category.chart()) {
       item.charts.push_back(decode(chart));
     }

@@ -189,6 +189,9 @@ std::string opTableForConsole(const OpProfile& profile, const OpTableOptions& op
 void writeOpStats(SummaryWriter& writer, const OpProfile& profile, std::int64_t step,
                   const OpTableOptions& options) {
   writer.addText("profile/operators", opTable(profile, options), step);
+  if (!options.detailScalars) {
+    return;
+  }
   ScalarOptions scalar;
   if (profile.overhead > 0.0) {
     scalar.description = "Share of the time that recording cost.";

@@ -124,7 +124,7 @@ RankProfile ProfileOutput::rankProfileOf(const FinishedWindow& window,
 
 void ProfileOutput::writeNow(const FinishedWindow& window, const std::optional<Trace>& trace) {
   if (writer() != nullptr) {
-    writeOpStats(*writer(), window.profile, window.step);
+    writeOpStats(*writer(), window.profile, window.step, tableOptions());
   }
   if (!trace) {
     return;
@@ -133,7 +133,7 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const std::optional<T
     if (const std::string guide = profileGuide(*trace, options_); !guide.empty()) {
       writer()->addText("profile/about", guide, window.step);
     }
-    writeTraceSummary(*writer(), *trace, window.step);
+    writeTraceSummary(*writer(), *trace, window.step, tableOptions());
   }
   if (wantsFiles()) {
     writeTrace(*trace, window.start);
@@ -165,7 +165,13 @@ void ProfileOutput::writeNow(const RankExchange::Window& window) {
     }
     ranks.push_back(decodeRankProfile(found));
   }
-  writeRankSummary(*writer(), ranks, window.step);
+  writeRankSummary(*writer(), ranks, window.step, tableOptions());
+}
+
+OpTableOptions ProfileOutput::tableOptions() const {
+  OpTableOptions options;
+  options.detailScalars = options_.detailScalars;
+  return options;
 }
 
 bool ProfileOutput::wantsFiles() const {

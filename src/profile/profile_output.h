@@ -62,6 +62,7 @@ class ProfileOutput {
   void callOnTrace(const Trace& trace, std::int64_t step);
   void writeTrace(const Trace& trace, const WindowStart& start);
   SummaryWriter* writer() { return ownWriter_ ? &*ownWriter_ : options_.writer; }
+  OpTableOptions tableOptions() const;
   bool wantsFiles() const;
   /// Does what may fail, such as for lack of memory; notes the failure.
   template <typename Task>

@@ -98,9 +98,11 @@ PartSeconds secondsOf(const StepSummary& step) {
   return seconds;
 }
 
+using SecondsByStep = std::map<std::int64_t, std::vector<PartSeconds>>;
+
 /// The seconds of all ranks, by rank, for each step that every rank has.
-std::map<std::int64_t, std::vector<PartSeconds>> commonSteps(ArrayView<const RankProfile> ranks) {
-  std::map<std::int64_t, std::vector<PartSeconds>> steps;
+SecondsByStep commonSteps(ArrayView<const RankProfile> ranks) {
+  SecondsByStep steps;
   for (const RankProfile& rank : ranks) {
     for (const StepSummary& step : rank.steps) {
       steps[step.number].push_back(secondsOf(step));
@@ -125,23 +127,33 @@ void addTo(std::vector<PartSeconds>* sums, const std::vector<PartSeconds>& secon
   }
 }
 
-void writeStragglers(SummaryWriter& writer, ArrayView<const RankProfile> ranks, std::int64_t step) {
-  const auto steps = commonSteps(ranks);
+void writeStepScalars(SummaryWriter& writer, const SecondsByStep& steps) {
+  for (const auto& [number, secondsByRank] : steps) {
+    const StragglerAnalysis analysis = analyze(secondsByRank);
+    StepBatch batch = writer.atStep(number);
+    detail::addParts(&batch, kPrefix, analysis);
+    detail::addSlowest(&batch, kPrefix, analysis);
+  }
+}
+
+std::vector<PartSeconds> meansOver(const SecondsByStep& steps) {
   std::vector<PartSeconds> meanByRank;
   for (const auto& [number, secondsByRank] : steps) {
-    StepBatch batch = writer.atStep(number);
-    detail::addStragglers(&batch, kPrefix, analyze(secondsByRank));
     addTo(&meanByRank, secondsByRank, 1.0 / static_cast<double>(steps.size()));
   }
-  if (steps.empty()) {
-    return;
+  return meanByRank;
+}
+
+void writeStragglers(SummaryWriter& writer, ArrayView<const RankProfile> ranks,
+                     const SecondsByStep& steps, std::int64_t step) {
+  std::vector<std::string> nodeByRank;
+  for (const RankProfile& rank : ranks) {
+    nodeByRank.push_back(rank.nodeName);
   }
+  const std::vector<PartSeconds> meanByRank = meansOver(steps);
   const StragglerAnalysis overall = analyze(meanByRank);
+  writer.addText(std::string(kPrefix) + "/parts", detail::partTable(overall, nodeByRank), step);
   if (overall.slowdown > kToldSlowdown) {
-    std::vector<std::string> nodeByRank;
-    for (const RankProfile& rank : ranks) {
-      nodeByRank.push_back(rank.nodeName);
-    }
     writer.addText(std::string(kPrefix) + "/report",
                    detail::describeStraggler(overall, meanByRank, nodeByRank), step);
   }
@@ -152,7 +164,13 @@ void writeStragglers(SummaryWriter& writer, ArrayView<const RankProfile> ranks, 
 void writeRankSummary(SummaryWriter& writer, ArrayView<const RankProfile> ranks, std::int64_t step,
                       const OpTableOptions& options) {
   writer.addText("profile/operators_by_rank", rankTable(ranks, options.maxRows), step);
-  writeStragglers(writer, ranks, step);
+  const SecondsByStep steps = commonSteps(ranks);
+  if (options.detailScalars) {
+    writeStepScalars(writer, steps);
+  }
+  if (!steps.empty()) {
+    writeStragglers(writer, ranks, steps, step);
+  }
 }
 
 }  // namespace steptape

@@ -74,12 +74,16 @@ void writeSteps(SummaryWriter& writer, const Trace& trace) {
 void writeTraceSummary(SummaryWriter& writer, const Trace& trace, std::int64_t step,
                        const OpTableOptions& options) {
   writeTables(writer, trace, step, options);
-  writeSteps(writer, trace);
+  if (options.detailScalars) {
+    writeSteps(writer, trace);
+  }
   for (const MemorySummary& memory : summarizeMemory(trace)) {
     const std::string device = memory.device == "cpu" ? "" : "/" + memory.device;
     writer.addText("profile/memory" + device, memoryTable(memory, options.maxRows), step);
-    writer.addScalar("profile/peak_memory_mb" + device,
-                     static_cast<double>(memory.peak) / kBytesPerMegabyte, step);
+    if (options.detailScalars) {
+      writer.addScalar("profile/peak_memory_mb" + device,
+                       static_cast<double>(memory.peak) / kBytesPerMegabyte, step);
+    }
   }
 }
 

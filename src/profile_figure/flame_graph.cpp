@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "steptape/profile_figure/profile_figures.h"
 
 #include "profile/table_cells.h"
 #include "profile_figure/call_tree.h"
+#include "profile_figure/picture_size.h"
 
 namespace steptape {
 namespace {
@@ -17,6 +19,16 @@ using detail::Call;
 constexpr int kMostRows = 24;
 /// Blocks of a smaller share of the whole become parts of "other".
 constexpr std::int64_t kLeastShare = 400;
+
+/// Without the prefixes that many names share: a block has room for few letters.
+std::string shortName(const std::string& name) {
+  for (const std::string_view prefix : {"autograd::engine::evaluate_function: ", "aten::"}) {
+    if (name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0) {
+      return name.substr(prefix.size());
+    }
+  }
+  return name;
+}
 
 /// The calls as blocks, with what is too small or too deep put together.
 class Blocks {
@@ -33,7 +45,7 @@ class Blocks {
   FlameBlock blockOf(const Call& call, int row) {
     depth_ = std::max(depth_, row);
     FlameBlock block;
-    block.name = call.name;
+    block.name = shortName(call.name);
     std::int64_t rest = call.total;
     std::int64_t other = 0;
     for (const std::size_t child : call.children) {
@@ -70,14 +82,11 @@ class Blocks {
 };
 
 CanvasOptions canvasFor(int rows) {
-  constexpr int kRowHeight = 22;
-  constexpr int kAround = 88;  // The title, and the axis below.
+  constexpr int kRowHeight = 35;
+  constexpr int kAround = 140;  // The title, and the axis below.
   constexpr int kFewestRows = 5;
-  CanvasOptions canvas;
-  canvas.title = "Time by call path";
-  canvas.width = 800;
-  canvas.height = kAround + kRowHeight * std::max(rows, kFewestRows);
-  return canvas;
+  return detail::canvasOfHeight(kAround + kRowHeight * std::max(rows, kFewestRows),
+                                "Time by call path");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "steptape/profile_figure/profile_figures.h"
 
 #include "profile/table_cells.h"
+#include "profile_figure/picture_size.h"
 
 namespace steptape {
 namespace {
@@ -55,7 +56,7 @@ void addDevice(const MemorySummary& memory, std::int64_t duration, Figure* figur
   figure->line(curve.x, curve.y, line);
   figure->fillBetween(curve.x, std::vector<double>(curve.x.size(), 0.0), curve.y);
   ScatterOptions marker;
-  marker.label = line.label + " peak: " + detail::megabytesText(memory.peak) + " MB";
+  marker.label = "peak " + detail::megabytesText(memory.peak) + " MB";
   marker.color = "black";
   marker.size = 6;
   Curve peak;
@@ -66,11 +67,7 @@ void addDevice(const MemorySummary& memory, std::int64_t duration, Figure* figur
 }  // namespace
 
 Figure memoryCurve(const Trace& trace) {
-  CanvasOptions canvas;
-  canvas.title = "Memory in use";
-  canvas.width = 800;
-  canvas.height = 400;
-  Figure figure(canvas);
+  Figure figure(detail::canvasOfHeight(440, "Memory in use"));
   markSteps(trace, &figure);
   for (const MemorySummary& memory : summarizeMemory(trace)) {
     addDevice(memory, trace.duration, &figure);

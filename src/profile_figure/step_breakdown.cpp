@@ -8,6 +8,7 @@
 #include "steptape/profile_figure/profile_figures.h"
 
 #include "profile/table_cells.h"
+#include "profile_figure/picture_size.h"
 
 namespace steptape {
 namespace {
@@ -55,11 +56,7 @@ bool isAnyPositive(const std::vector<double>& numbers) {
 Figure stepBreakdown(const Trace& trace) {
   const std::vector<StepSummary> steps = summarizeSteps(trace);
   const std::size_t perBar = std::max<std::size_t>(1, (steps.size() + kMostBars - 1) / kMostBars);
-  CanvasOptions canvas;
-  canvas.title = "Time of each step";
-  canvas.width = 800;
-  canvas.height = 400;
-  Figure figure(canvas);
+  Figure figure(detail::canvasOfHeight(440, "Time of each step"));
 
   std::vector<BarOptions> bars;
   std::vector<std::vector<double>> heights;

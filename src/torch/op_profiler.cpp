@@ -35,8 +35,9 @@ OpProfilerOptions normalized(OpProfilerOptions options) {
 ProfilerOptions common(OpProfilerOptions options) {
   ProfilerOptions result;
   // Bindings, so that a field that ProfilerOptions gains and this forgets does not compile.
-  auto& [schedule, trigger, firstStep, logDir, chromeTrace, xplane, writer, zones, stacks,
-         maxOverhead, recordsPerThread, maxTraceSpans, communicator, onTrace, onError] = result;
+  auto& [schedule, trigger, firstStep, logDir, chromeTrace, xplane, writer, detailScalars, zones,
+         stacks, maxOverhead, recordsPerThread, maxTraceSpans, communicator, onTrace, onError] =
+      result;
   schedule = options.schedule;
   trigger = std::move(options.trigger);
   firstStep = options.firstStep;
@@ -44,6 +45,7 @@ ProfilerOptions common(OpProfilerOptions options) {
   chromeTrace = options.chromeTrace;
   xplane = options.xplane;
   writer = options.writer;
+  detailScalars = options.detailScalars;
   zones = options.zones;
   stacks = options.stacks;
   maxOverhead = options.maxOverhead;

@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kBestValue = "best value";
 constexpr const char* kBestStep = "best step";
 constexpr const char* kEvaluationsSince = "evaluations since the best";
+constexpr const char* kLoggedEvaluation = "step of the evaluation logged last";
 
 void checkDirectory(const TrainerOptions& options) {
   if (!options.checkpointDirectory.empty()) {
@@ -58,6 +59,7 @@ TrainingProgress RunCheckpoints::progress(const TrainStep& step) const {
   progress.values[kBestValue] = best.value;
   progress.values[kBestStep] = static_cast<double>(best.step);
   progress.values[kEvaluationsSince] = static_cast<double>(best.evaluationsSince);
+  progress.values[kLoggedEvaluation] = static_cast<double>(state_.loggedEvaluation);
   return progress;
 }
 
@@ -118,6 +120,7 @@ void RunCheckpoints::goTo(const FoundCheckpoint& found) {
   best_.restore({valueOr(progress, kBestValue, best_.best().value),
                  static_cast<std::int64_t>(valueOr(progress, kBestStep, 0)),
                  static_cast<std::int64_t>(valueOr(progress, kEvaluationsSince, 0))});
+  state_.loggedEvaluation = static_cast<std::int64_t>(valueOr(progress, kLoggedEvaluation, -1));
   state_.progress = progress;
   state_.progress.writerStep = -1;  // The next checkpoint is at another step.
 }

@@ -33,6 +33,7 @@ void addUndescribed(const TrainerOptions& options, TensorSchema& schema) {
   add("lossScale.growthFactor", options.lossScale.growthFactor);
   add("lossScale.backoffFactor", options.lossScale.backoffFactor);
   add("lossScale.growthSteps", options.lossScale.growthSteps);
+  add("detailScalars", options.detailScalars);
   add("profiledSteps", options.profiledSteps);
   add("profilingShare", options.profilingShare);
   add("profileTrigger.signal", options.profileTrigger.signal);

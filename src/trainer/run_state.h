@@ -44,6 +44,8 @@ class RunState {
 
   TrainingProgress progress;
   TrainingContext context;
+  /// The step of the evaluation that was logged last, also before a resume; -1: none.
+  std::int64_t loggedEvaluation = -1;
 
   std::optional<StopReason> stop() const { return stop_; }
   int signal() const { return signal_; }

@@ -5,6 +5,8 @@
 
 #include "steptape/torch/tensor_traits.h"
 
+#include "trainer/run_charts.h"
+
 #include <torch/nn/module.h>
 
 namespace steptape::detail {
@@ -24,15 +26,13 @@ StepLog::StepLog(DistributedWriter& writer, const TrainerOptions& options)
       job_(writer.jobWriter()),
       reducesLoss_(options.reduceTrainLoss && writer.communicator()->size() > 1),
       ranksHaveRuns_(writer.rankPolicy() == RankPolicy::kPerRank),
+      writesDetail_(options.detailScalars),
       ownLoss_(writer.scalarTag(kLossTag)),
       loss_(job_),
-      learningRate_(job_.scalarTag("learning_rate")),
-      gradientNorm_(job_.scalarTag("gradient_norm")),
-      lossScale_(job_.scalarTag("loss_scale")) {
-  if (reducesLoss_) {
-    const std::string tag = kLossTag;
-    job_.addCustomScalarsMarginChart({tag, tag + "/min", tag + "/max"}, "loss", "train");
-  }
+      learningRate_(job_.scalarTag("optimizer/learning_rate")),
+      gradientNorm_(job_.scalarTag("optimizer/gradient_norm")),
+      lossScale_(job_.scalarTag("optimizer/loss_scale")) {
+  job_.addCustomScalars(runCharts(options, reducesLoss_));
 }
 
 void StepLog::step(const Values& values, std::int64_t step) {
@@ -57,10 +57,16 @@ void StepLog::step(const Values& values, std::int64_t step) {
   }
 }
 
-void StepLog::epoch(const EpochStatus& status, std::int64_t step) {
+void StepLog::throughput(double samplesPerSecond, std::int64_t step) {
   const Stopwatch::Scope timing(time_);
-  job_.addScalar("epoch_seconds", status.seconds, step);
-  job_.addScalar("samples_per_second", status.samplesPerSecond, step);
+  job_.addScalar("samples_per_second", samplesPerSecond, step);
+}
+
+void StepLog::epoch(const EpochStatus& status, std::int64_t step) {
+  if (writesDetail_) {
+    const Stopwatch::Scope timing(time_);
+    job_.addScalar("epoch_seconds", status.seconds, step);
+  }
 }
 
 void StepLog::histograms(const torch::nn::Module& module, std::int64_t step) {
@@ -68,7 +74,8 @@ void StepLog::histograms(const torch::nn::Module& module, std::int64_t step) {
   for (const auto& parameter : module.named_parameters()) {
     writer_.addHistogram("parameters/" + parameter.key(), parameter.value(), step);
     if (parameter.value().grad().defined()) {
-      writer_.addHistogram("gradients/" + parameter.key(), parameter.value().grad(), step);
+      writer_.addHistogram("parameter_gradients/" + parameter.key(), parameter.value().grad(),
+                           step);
     }
   }
 }

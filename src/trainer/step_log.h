@@ -33,6 +33,7 @@ class StepLog {
   StepLog(DistributedWriter& writer, const TrainerOptions& options);
 
   void step(const Values& values, std::int64_t step);
+  void throughput(double samplesPerSecond, std::int64_t step);
   void epoch(const EpochStatus& status, std::int64_t step);
   void histograms(const torch::nn::Module& module, std::int64_t step);
 
@@ -50,6 +51,7 @@ class StepLog {
   SummaryWriter& job_;
   bool reducesLoss_;
   bool ranksHaveRuns_;  ///< Beside the job's.
+  bool writesDetail_;
   ScalarTag ownLoss_;
   LossTags loss_;
   ScalarTag learningRate_;

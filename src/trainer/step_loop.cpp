@@ -162,6 +162,16 @@ void StepLoop::log() {
   values.gradientNorm = step_.gradientNorm();
   values.lossScale = step_.lossScale();
   log_.step(values, state_.progress.step);
+  jobSamples_ += values.lossOfRanks.weight;
+}
+
+void StepLoop::logThroughput() {
+  if (jobSamples_ > 0) {
+    const double now = time_.seconds();
+    log_.throughput(jobSamples_ / (now - loggedAt_), state_.progress.step);
+    loggedAt_ = now;
+    jobSamples_ = 0;
+  }
 }
 
 EpochStatus StepLoop::status(double samples) const {

@@ -39,6 +39,10 @@ class StepLoop {
   ///         options do not allow for it.
   void makeStep();
 
+  /// Logs the samples of all ranks per second, of the steps since the last call; nothing if there
+  /// are none.
+  void logThroughput();
+
   /// Where the epoch stands. `samples` are those of all ranks.
   EpochStatus status(double samples) const;
   double ownSamples() const { return epochSamples_; }
@@ -73,6 +77,10 @@ class StepLoop {
 
   std::int64_t steps_ = 0;
   Stopwatch time_;
+
+  // Since the throughput was logged.
+  double jobSamples_ = 0;  ///< Of all ranks.
+  double loggedAt_ = 0;    ///< What time_ showed then.
 };
 
 }  // namespace steptape::detail

@@ -75,6 +75,7 @@ void StepProfile::finishBut(std::size_t newest) {
 OpProfilerOptions StepProfile::commonOptions() const {
   OpProfilerOptions options;
   options.firstStep = state_.progress.step;
+  options.detailScalars = state_.options().detailScalars;
   if (state_.world().isRoot()) {
     options.writer = &state_.parts().writer.localWriter();
   }

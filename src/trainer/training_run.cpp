@@ -19,6 +19,7 @@ StragglerOptions stragglerOptions(const TrainerOptions& options) {
   straggler.everySteps = options.stragglerSteps > 0 ? options.stragglerSteps
                                                     : std::numeric_limits<std::int64_t>::max();
   straggler.mode = ReduceMode::kNonBlocking;
+  straggler.detailScalars = options.detailScalars;
   return straggler;
 }
 
@@ -111,6 +112,9 @@ void TrainingRun::trainEpoch() {
 }
 
 void TrainingRun::afterStep() {
+  if (isEvery(options_.stragglerSteps)) {
+    loop_->logThroughput();
+  }
   stopAtMaxSteps();
   if (state_.stop() || loop_->epochIsDone()) {
     return;  // endEpoch() evaluates and saves.
@@ -127,6 +131,7 @@ void TrainingRun::endEpoch() {
   const double samples = sumOverRanks(loop_->ownSamples(), state_.world());
   jobSamples_ += samples;
   const EpochStatus status = loop_->status(samples);
+  loop_->logThroughput();
   TrainingProgress& progress = state_.progress;
   if (loop_->epochIsDone()) {
     ++progress.epoch;
@@ -165,15 +170,21 @@ void TrainingRun::evaluate() {
   state_.call(TrainerEvent::kBeforeEvaluation);
   state_.context.metrics = evaluator_.evaluate(objective_, test_);
   evaluatedStep_ = state_.progress.step;
-  {
-    const Stopwatch::Scope timing(log_.time());
-    evaluator_.log(state_.parts().writer, evaluatedStep_);
-  }
+  logEvaluation();
   if (!options_.monitor.metric.empty()) {
     watchBest();
   }
   state_.call(TrainerEvent::kAfterEvaluation);
   state_.agree();
+}
+
+void TrainingRun::logEvaluation() {
+  // A run that resumes where there is nothing left to do has logged it before.
+  if (state_.loggedEvaluation != evaluatedStep_) {
+    const Stopwatch::Scope timing(log_.time());
+    evaluator_.log(state_.parts().writer, evaluatedStep_);
+    state_.loggedEvaluation = evaluatedStep_;
+  }
 }
 
 void TrainingRun::watchBest() {

@@ -45,6 +45,7 @@ class TrainingRun {
   void tellOfStop();
 
   void evaluate();
+  void logEvaluation();
   void watchBest();
   bool isEvaluated() const { return evaluatedStep_ == state_.progress.step; }
   bool isEvery(std::int64_t interval) const;

@@ -74,12 +74,14 @@ class StragglerReportTest : public test::WriterOnRanks {
     return options;
   }
 
-  std::vector<std::string> reports() const {
+  std::vector<std::string> reports() const { return texts("straggler/report"); }
+
+  std::vector<std::string> texts(const std::string& tag) const {
     std::vector<std::string> found;
     const auto valuesByTag = values();
-    const auto report = valuesByTag.find("straggler/report");
-    if (report != valuesByTag.end()) {
-      for (const event::Value& value : report->second) {
+    const auto known = valuesByTag.find(tag);
+    if (known != valuesByTag.end()) {
+      for (const event::Value& value : known->second) {
         TextValue text;
         decodeText(value, &text).throwIfError();
         found.push_back(text.strings.at(0));
@@ -105,9 +107,40 @@ TEST_F(StragglerReportTest, NamesTheSlowRankItsHostAndThePart) {
   EXPECT_THAT(reports(), ElementsAre(text, text));
 }
 
-TEST_F(StragglerReportTest, WritesMeanMaximumAndTheSlowestRankOfWhatRanksDoThemselves) {
-  onRanks(3, [](DistributedWriter& writer, Communicator& world) {
+TEST_F(StragglerReportTest, WritesTwoCurvesAndATableOfTheParts) {
+  std::string node;
+  onRanks(3, [&](DistributedWriter& writer, Communicator& world) {
+    if (world.isRoot()) {
+      node = world.nodeName();
+    }
     Trainee trainee(writer, every(4));
+    trainee.train(4, 1000 * (world.rank() + 1), 3000);
+  });
+  EXPECT_THAT(pointsOf(), ElementsAre(Pair("straggler/slowdown", Points{{3, 1.2F}}),
+                                      Pair("straggler/slowest_rank", Points{{3, 2}})));
+  EXPECT_THAT(texts("straggler/parts"),
+              ElementsAre("| a step's | mean ms | max ms | slowest rank |\n"
+                          "| --- | --- | --- | --- |\n"
+                          "| input | 2.000 | 3.000 | rank 2 (" +
+                          node +
+                          ") |\n"
+                          "| forward | 1.000 | 1.000 | rank 0 (" +
+                          node +
+                          ") |\n"
+                          "| backward | 2.000 | 2.000 | rank 0 (" +
+                          node +
+                          ") |\n"
+                          "| optimizer | 0.000 | 0.000 |  |\n"
+                          "| wait | 1.000 | 2.000 |  |\n"
+                          "| work | 5.000 | 6.000 | rank 2 (" +
+                          node + ") |\n"));
+}
+
+TEST_F(StragglerReportTest, WritesTheTableAsScalarsWhereTheyAreAskedFor) {
+  onRanks(3, [](DistributedWriter& writer, Communicator& world) {
+    StragglerOptions options = every(4);
+    options.detailScalars = true;
+    Trainee trainee(writer, options);
     trainee.train(4, 1000 * (world.rank() + 1), 3000);
   });
   const auto at3 = [](float value) { return Points{{3, value}}; };

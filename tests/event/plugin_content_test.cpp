@@ -127,6 +127,15 @@ TEST(DecodeLayout, ReadsWhatWasEncoded) {
   EXPECT_TRUE(layout.categories[1].charts[0].tags.empty());
 }
 
+TEST(DecodeLayout, ReadsWhichCategoriesAreClosed) {
+  CustomScalarsLayout written = exampleLayout();
+  written.categories[1].closed = true;
+  CustomScalarsLayout layout;
+  ASSERT_TRUE(decodeLayout(encodeLayout(written), &layout).ok());
+  EXPECT_FALSE(layout.categories[0].closed);
+  EXPECT_TRUE(layout.categories[1].closed);
+}
+
 TEST(DecodeLayout, SaysThatOtherBytesAreNoLayout) {
   CustomScalarsLayout layout;
   const Status status = decodeLayout("\x12\x7f", &layout);

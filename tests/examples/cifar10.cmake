@@ -13,7 +13,7 @@ expect_text("${OUTPUT}" "stopped at step 12 by ")
 read_scalars(whole)
 expect_points(loss/train EQUAL 12)
 get_value(loss loss/train)
-get_value(rate learning_rate)
+get_value(rate optimizer/learning_rate)
 # The rate 0.1 is for 128 images; 16 images get 1/8 of it. With 2 ranks it doubles during the first
 # epoch, which has 2000 / 16 / 2 = 62.5 steps.
 if(NOT rate GREATER 0.0146 OR NOT rate LESS 0.015)

@@ -219,7 +219,7 @@ class Stragglers(AllRanksCase):
     def test_names_no_rank_if_all_are_equal(self):
         steps, slowdowns = self.points("equal", "straggler/slowdown")
         self.assertEqual((steps, list(slowdowns)), (STEPS, [1] * 6))
-        self.assertNotIn("equal", tensorboard.get("plugin/text/tags"))
+        self.assertEqual(tensorboard.get("plugin/text/tags")["equal"], ["straggler/parts"])
 
     def test_names_no_rank_for_a_part_that_no_rank_has(self):
         tags = tensorboard.get("plugin/scalars/tags")["slow_input"]
@@ -231,7 +231,7 @@ class Stragglers(AllRanksCase):
                   tags="straggler/slow")
         for index in range(2):
             self.eventually(lambda: self.assert_colored("vz-line-chart2", 100, index))
-        self.show("text", "straggler/report", tags="straggler")
+        self.show("text", "straggler/report", "straggler/parts", tags="straggler")
         self.page.wait_for_text(f"rank 2 ({socket.gethostname()}) needs ")
 
 

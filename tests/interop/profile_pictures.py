@@ -13,7 +13,7 @@ import urllib.request
 
 from camera import Camera, take_pictures
 
-SIZES = {"operators": (1600, 1000), "figures": (1200, 1600), "trace_viewer": (1400, 720)}
+SIZES = {"operators": (1600, 1000), "figures": (1200, 1800), "trace_viewer": (1400, 720)}
 
 
 class ProfileCamera(Camera):

@@ -89,6 +89,7 @@ void makeSteps(const std::string& run, const std::shared_ptr<steptape::Communica
   const auto equalTimes = std::make_shared<steptape::testing::FakeClock>();
   steptape::StragglerOptions options;
   options.everySteps = 5;
+  options.detailScalars = true;
   if (slowRank < 0) {
     options.clock = equalTimes;
   }

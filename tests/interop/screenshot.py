@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Takes pictures of the real TensorBoard showing a log directory, in headless Chromium.
 
-    screenshot.py --logdir runs --page timeseries --tags 'loss|accuracy' docs/images/tensorboard.png
+    screenshot.py --logdir runs --tags "" --size 1600x1180 docs/images/tensorboard.png
 """
 
 import argparse
@@ -71,7 +71,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logdir", required=True)
     parser.add_argument("--page", choices=PAGES, default="timeseries")
-    parser.add_argument("--tags", default=".", help="regular expression of the tags to show")
+    parser.add_argument("--tags", default=".",
+                        help="regular expression of the tags to show; empty: the page as it opens")
     parser.add_argument("--smoothing", type=float, default=0, help="of the curves, from 0 to 0.999")
     parser.add_argument("--size", default="1400x900", help="of the window, in pixels")
     parser.add_argument("--wait-for", action="append", default=[], metavar="TEXT",

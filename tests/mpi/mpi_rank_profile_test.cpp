@@ -50,6 +50,7 @@ class MpiRankProfile : public ::testing::Test {
     options.schedule.active = 2;
     options.schedule.repeat = 1;
     options.firstStep = 100;
+    options.detailScalars = true;
     options.communicator = world_;
     if (world_->isRoot()) {
       writer_.emplace(directory_.string());

@@ -58,12 +58,27 @@ TEST(OpTable, HasOnlyAHeaderWithoutOperators) {
             "Window of 0.000 ms, 0.0 % of it inside recorded spans.\n");
 }
 
-TEST(WriteOpStats, LogsTheTableAndTheSlowestOperators) {
+TEST(WriteOpStats, LogsTheTableAlone) {
+  const testing::TempDir dir;
+  {
+    SummaryWriter writer(dir.string());
+    OpProfile profile = twoOperators();
+    profile.overhead = 0.01;
+    writeOpStats(writer, profile, 42);
+    EXPECT_TRUE(writer.close().ok());
+  }
+  const LoggedValues logged = readLogged(dir.string());
+  EXPECT_EQ(logged.texts.count({"profile/operators", 42}), 1U);
+  EXPECT_TRUE(logged.scalars.empty());
+}
+
+TEST(WriteOpStats, LogsTheSlowestOperatorsAsScalarsWhereTheyAreAskedFor) {
   const testing::TempDir dir;
   OpProfile profile = twoOperators();
   profile.operators.push_back({"aten::add", SpanKind::kOperator, 1, microseconds(1), {}});
   OpTableOptions options;
   options.maxScalars = 2;
+  options.detailScalars = true;
   {
     SummaryWriter writer(dir.string());
     writeOpStats(writer, profile, 42, options);
@@ -80,9 +95,11 @@ TEST(WriteOpStats, DistinguishesAZoneFromAnOperatorOfTheSameName) {
   const testing::TempDir dir;
   OpProfile profile = twoOperators();
   profile.operators[1].name = "aten::mm";
+  OpTableOptions options;
+  options.detailScalars = true;
   {
     SummaryWriter writer(dir.string());
-    writeOpStats(writer, profile, 1);
+    writeOpStats(writer, profile, 1, options);
     EXPECT_TRUE(writer.close().ok());
   }
   const LoggedValues logged = readLogged(dir.string());

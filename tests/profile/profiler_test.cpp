@@ -253,6 +253,7 @@ TEST(Profiler, LogsEachWindowToTheSubRunOfItsDirectory) {
   {
     ProfilerOptions options = scheduled(1, 0, 1, 2);
     options.logDir = dir.string();
+    options.detailScalars = true;
     Profiler profiler(options);
     train(profiler, 6);
   }
@@ -263,6 +264,7 @@ TEST(Profiler, LogsEachWindowToTheSubRunOfItsDirectory) {
   EXPECT_THAT(logged.texts.at({"profile/about", 2}), HasSubstr("Step 1 was recorded"));
   EXPECT_THAT(logged.texts.at({"profile/about", 4}), HasSubstr("Step 3 was recorded"));
   EXPECT_EQ(logged.scalars.count({"profile/self_ms/forward", 4}), 1U);
+  EXPECT_EQ(logged.scalars.count({"profile/step_ms/total", 3}), 1U);
 }
 
 TEST(Profiler, LogsAWindowThatStopCutShort) {
@@ -275,6 +277,7 @@ TEST(Profiler, LogsAWindowThatStopCutShort) {
   }
   const LoggedValues logged = readLogged(dir.string() + "/profile");
   EXPECT_THAT(logged.texts.at({"profile/operators", 2}), HasSubstr("`step` | zone | 2 |"));
+  EXPECT_TRUE(logged.scalars.empty()) << "detail is logged as scalars where it is asked for";
 }
 
 TEST(Profiler, WritesItsTableOnRequest) {

@@ -208,12 +208,18 @@ TEST(WriteTraceSummary, LogsTablesStepsAndMemory) {
                           .op("linear", 0, 250000)
                           .memory(10, 0x10, 2500000)
                           .build();
-  {
-    SummaryWriter writer(dir.string());
-    writeTraceSummary(writer, trace, 4);
+  const auto log = [&](const std::string& directory, bool detailScalars) {
+    OpTableOptions options;
+    options.detailScalars = detailScalars;
+    SummaryWriter writer(directory);
+    writeTraceSummary(writer, trace, 4, options);
     EXPECT_TRUE(writer.close().ok());
-  }
-  const LoggedValues logged = readLogged(dir.string());
+  };
+  log(dir.string() + "/tables", false);
+  EXPECT_TRUE(readLogged(dir.string() + "/tables").scalars.empty());
+  log(dir.string() + "/detail", true);
+  const LoggedValues logged = readLogged(dir.string() + "/detail");
+  EXPECT_EQ(logged.texts, readLogged(dir.string() + "/tables").texts);
   EXPECT_THAT(logged.texts.at({"profile/operators_by_shape", 4}),
               HasSubstr("| 1 | `linear` | [[2, 3]] | operator | 1 |"));
   EXPECT_THAT(logged.texts.at({"profile/operators_by_module", 4}), HasSubstr("| 1 | `fc1` | 1 |"));

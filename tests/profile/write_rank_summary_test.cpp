@@ -63,6 +63,12 @@ class WriteRankSummary : public ::testing::Test {
     return readLogged(directory_.string());
   }
 
+  static OpTableOptions withScalars() {
+    OpTableOptions options;
+    options.detailScalars = true;
+    return options;
+  }
+
   /// Rank 1 needs 16 ms for what the others do in 6.
   static std::vector<RankProfile> jobWithASlowRank() {
     return {rankOf("node7", 10, 6), rankOf("node8", 40, 16), rankOf("node7", 10, 6)};
@@ -81,8 +87,17 @@ TEST_F(WriteRankSummary, ReportsTheMeanAndTheSlowestRankOfEachOperator) {
   EXPECT_THAT(table, HasSubstr("Mean over 3 ranks"));
 }
 
-TEST_F(WriteRankSummary, ReportsTheSlowestRankOfEachStep) {
+TEST_F(WriteRankSummary, LogsATableOfTheMeansOverTheStepsAndNoScalar) {
   const LoggedValues values = logged(jobWithASlowRank());
+  EXPECT_TRUE(values.scalars.empty());
+  const std::string table = values.texts.at({"profile/straggler/parts", 12});
+  EXPECT_THAT(table, HasSubstr("| forward | 10.333 | 17.000 | rank 1 (node8) |\n"));
+  EXPECT_THAT(table, HasSubstr("| wait | 7.667 | 11.000 |  |\n"));
+  EXPECT_THAT(table, HasSubstr("| work | 10.333 | 17.000 | rank 1 (node8) |\n"));
+}
+
+TEST_F(WriteRankSummary, TellsOfEachStepWhoWorksLongest) {
+  const LoggedValues values = logged(jobWithASlowRank(), withScalars());
   const auto at = [&](const std::string& tag, std::int64_t step) {
     return values.scalars.at({"profile/straggler/" + tag, step});
   };
@@ -100,7 +115,7 @@ TEST_F(WriteRankSummary, ReportsTheSlowestRankOfEachStep) {
 }
 
 TEST_F(WriteRankSummary, NamesNoSlowestRankForWaitingOrUnusedParts) {
-  const LoggedValues values = logged(jobWithASlowRank());
+  const LoggedValues values = logged(jobWithASlowRank(), withScalars());
   EXPECT_EQ(values.scalars.count({"profile/straggler/wait/slowest_rank", 10}), 0U);
   EXPECT_EQ(values.scalars.count({"profile/straggler/transfer/slowest_rank", 10}), 0U);
   EXPECT_EQ(values.scalars.count({"profile/straggler/input/slowest_rank", 10}), 0U);
@@ -114,7 +129,8 @@ TEST_F(WriteRankSummary, DescribesAStragglerOverTheWholeWindow) {
 }
 
 TEST_F(WriteRankSummary, NamesNoRankIfAllAreEquallyFast) {
-  const LoggedValues values = logged({rankOf("node7", 10, 6), rankOf("node8", 10, 6)});
+  const LoggedValues values =
+      logged({rankOf("node7", 10, 6), rankOf("node8", 10, 6)}, withScalars());
   EXPECT_EQ(values.texts.count({"profile/straggler/report", 12}), 0U);
   EXPECT_FLOAT_EQ(values.scalars.at({"profile/straggler/slowdown", 10}), 1);
 }
@@ -123,7 +139,7 @@ TEST_F(WriteRankSummary, ComparesStepsThatEveryRankHas) {
   std::vector<RankProfile> ranks = jobWithASlowRank();
   ranks[2].steps.erase(ranks[2].steps.begin());
   ranks[2].profile.steps = 1;
-  const LoggedValues values = logged(ranks);
+  const LoggedValues values = logged(ranks, withScalars());
   EXPECT_EQ(values.scalars.count({"profile/straggler/slowdown", 10}), 0U);
   EXPECT_EQ(values.scalars.count({"profile/straggler/slowdown", 11}), 1U);
   EXPECT_THAT(values.texts.at({"profile/operators_by_rank", 12}),

@@ -47,7 +47,7 @@ TEST(StepBreakdown, StacksThePartsOfAStep) {
   EXPECT_EQ(forward.bottom, input.top);
   EXPECT_EQ(forward.left, input.left);
   EXPECT_EQ(forward.right, input.right);
-  EXPECT_NEAR(forward.height(), 3 * input.height(), 3);
+  EXPECT_NEAR(forward.height(), 3 * input.height(), 4) << "each is rounded to whole pixels";
   // Not boxOf(): the edges of letters are gray, too.
   int other = 0;
   while (picture.at(forward.centerX(), forward.top - 1 - other) == kOtherTime) {

@@ -59,6 +59,17 @@ TEST(ValidateLayout, RejectsALayoutWithoutCategories) {
                         "got a layout without categories; expected at least one");
 }
 
+TEST(MergeLayout, LeavesACategoryClosedThatIsThere) {
+  CustomScalarsLayout layout;
+  mergeLayout(layoutOf({{"loss", {lines("train", "a")}, true}}), &layout);
+  mergeLayout(layoutOf({{"loss", {lines("test", "b")}}, {"speed", {lines("steps", "c")}}}),
+              &layout);
+  ASSERT_EQ(layout.categories.size(), 2U);
+  EXPECT_TRUE(layout.categories[0].closed);
+  EXPECT_FALSE(layout.categories[1].closed);
+  EXPECT_EQ(layout.categories[0].charts.size(), 2U);
+}
+
 TEST(ValidateLayout, NamesTheCategoryWithoutACharts) {
   expectInvalidArgument(
       [] {

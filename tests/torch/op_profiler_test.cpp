@@ -320,8 +320,10 @@ TEST(OpProfiler, LogsItsTableAndTheSlowestOperators) {
   multiply(5);
   profiler.stop();
   {
+    OpTableOptions options;
+    options.detailScalars = true;
     SummaryWriter writer(dir.string());
-    profiler.writeTo(writer, 3);
+    profiler.writeTo(writer, 3, options);
     EXPECT_TRUE(writer.close().ok());
   }
   const LoggedValues logged = readLogged(dir.string());

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../examples/examples.cmake)
 
 train(2 --max-steps 16 --log-dir whole)
 set(whole "${JSON}")
@@ -14,3 +14,11 @@ foreach(key IN ITEMS test_loss test_accuracy parameters)
   string(JSON wanted GET "${whole}" ${key})
   expect_json(${key} STREQUAL ${wanted})
 endforeach()
+
+# TensorBoard shows all that both parts logged, and also when there is nothing left to train.
+read_scalars(parts)
+train(2 --max-steps 16 --log-dir parts --checkpoint-dir checkpoints --resume)
+read_scalars(parts)
+expect_points(loss/train EQUAL 16)
+expect_points(loss/test EQUAL 2)
+expect_points(accuracy/test EQUAL 2)

@@ -316,9 +316,9 @@ TEST_F(UnknownLength, HasHistogramsOfTheGradientsOfAnEpochsLastStep) {
     fitOn(world, loader, options(1));
   });
   const std::map<std::string, std::vector<event::Value>> values = readValues(logDir());
-  ASSERT_THAT(values, Contains(Key("gradients/bias")));
+  ASSERT_THAT(values, Contains(Key("parameter_gradients/bias")));
   HistogramValue histogram;
-  decodeHistogram(values.at("gradients/bias").at(0), &histogram).throwIfError();
+  decodeHistogram(values.at("parameter_gradients/bias").at(0), &histogram).throwIfError();
   // Of the squared error of an output of 0: -2 times the mean of the targets, which is 1.
   EXPECT_NEAR(histogram.buckets.front().left, -2, 1e-5);
 }

@@ -12,6 +12,7 @@ namespace steptape::test {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Key;
 using ::testing::Not;
@@ -50,8 +51,8 @@ TEST_F(TrainingLog, HasTheMeanLossOfAllRanksAndItsBand) {
   EXPECT_EQ(points["loss/train"], sixTimes(1.5F));
   EXPECT_EQ(points["loss/train/min"], sixTimes(1));
   EXPECT_EQ(points["loss/train/max"], sixTimes(2));
-  EXPECT_EQ(points["learning_rate"], sixTimes(0.1F));
-  EXPECT_THAT(points, Not(Contains(Key("gradient_norm"))));
+  EXPECT_EQ(points["optimizer/learning_rate"], sixTimes(0.1F));
+  EXPECT_THAT(points, Not(Contains(Key("optimizer/gradient_norm"))));
 }
 
 TEST_F(TrainingLog, HasTheRootsLossAloneIfItIsTold) {
@@ -70,7 +71,7 @@ TEST_F(TrainingLog, HasEachRanksOwnLossInItsRunUnderPerRank) {
 
 TEST_F(TrainingLog, HasTheGradientsNormWhereItIsLimited) {
   train([](Run& run) { run.options.gradientSync.maxNorm = 1; });
-  EXPECT_EQ(pointsOf()["gradient_norm"], sixTimes(0));
+  EXPECT_EQ(pointsOf()["optimizer/gradient_norm"], sixTimes(0));
 }
 
 TEST_F(TrainingLog, HasEveryMetricOfTheEvaluations) {
@@ -94,22 +95,89 @@ TEST_F(TrainingLog, HasTheGradientsOfTheLastStepAlsoWhereRanksShareThem) {
   });
   const std::map<std::string, std::vector<event::Value>> values = readValues(logDir());
   EXPECT_THAT(values, Contains(Key("parameters/fc.weight")));
-  ASSERT_THAT(values, Contains(Key("gradients/fc.bias")));
+  ASSERT_THAT(values, Contains(Key("parameter_gradients/fc.bias")));
   HistogramValue histogram;
-  decodeHistogram(values.at("gradients/fc.bias").at(0), &histogram).throwIfError();
+  decodeHistogram(values.at("parameter_gradients/fc.bias").at(0), &histogram).throwIfError();
   // Of log-softmax for two classes: one is the other's negative.
   EXPECT_GT(histogram.buckets.back().right, 0);
   EXPECT_NEAR(histogram.buckets.front().left, -histogram.buckets.back().right, 1e-6);
 }
 
 TEST_F(TrainingLog, SaysWhatThePartsOfTheStepsTook) {
-  train([](Run& run) { run.options.stragglerSteps = 2; });
+  train([](Run& run) {
+    run.options.stragglerSteps = 2;
+    run.options.detailScalars = true;
+  });
   auto points = pointsOf();
   for (const char* part : {"input", "forward", "backward", "optimizer", "wait", "work"}) {
     const Points& means = points["straggler/" + std::string(part) + "/mean_ms"];
     EXPECT_FALSE(means.empty()) << part;
   }
   EXPECT_FALSE(points["straggler/slowest_rank"].empty());
+  EXPECT_EQ(points["epoch_seconds"].size(), 1U);
+}
+
+TEST_F(TrainingLog, HasCurvesOnlyUnlessDetailIsAskedFor) {
+  train([](Run& run) {
+    run.options.stragglerSteps = 2;
+    run.options.metrics = {accuracyMetric()};
+  });
+  std::vector<std::string> tags;
+  for (const auto& [tag, points] : pointsOf()) {
+    tags.push_back(tag);
+  }
+  EXPECT_THAT(tags, ElementsAre("accuracy/test", "loss/test", "loss/train", "loss/train/max",
+                                "loss/train/min", "optimizer/learning_rate", "samples_per_second",
+                                "straggler/slowdown", "straggler/slowest_rank"));
+}
+
+TEST_F(TrainingLog, HasTheThroughputOfTheStepsSinceTheLastPoint) {
+  train([](Run& run) {
+    run.options.stragglerSteps = 4;
+    run.options.epochs = 2;
+  });
+  std::vector<std::int64_t> steps;
+  const auto points = pointsOf();
+  for (const auto& [step, samplesPerSecond] : points.at("samples_per_second")) {
+    EXPECT_GT(samplesPerSecond, 0);
+    steps.push_back(step);
+  }
+  EXPECT_THAT(steps, ElementsAre(4, 6, 8, 12)) << "every 4 steps, and at the end of an epoch";
+}
+
+TEST_F(TrainingLog, IsLaidOutForThePageCustomScalars) {
+  train([](Run& run) {
+    run.options.metrics = {accuracyMetric(), accuracyMetric()};
+    run.options.metrics[1].name = "top(1)";
+  });
+  CustomScalarsLayout layout;
+  decodeLayout(readValues(logDir()).at("custom_scalars__config__").back(), &layout).throwIfError();
+  std::vector<std::string> lines;
+  for (const CustomScalarsCategory& category : layout.categories) {
+    lines.push_back(category.title + (category.closed ? " (closed)" : ""));
+    for (const CustomScalarsChart& chart : category.charts) {
+      for (const std::string& tag : chart.tags) {
+        lines.push_back(tag);
+      }
+      for (const auto& margin : chart.margins) {
+        lines.push_back(margin[1] + " < " + margin[0] + " < " + margin[2]);
+      }
+    }
+  }
+  EXPECT_THAT(lines, ElementsAre("learning", "loss/train$", "loss/test$", "accuracy/test$",
+                                 "top\\(1\\)/test$", "loss/train/min < loss/train < loss/train/max",
+                                 "speed", "samples_per_second$", "straggler/slowdown$",
+                                 "optimizer (closed)", "optimizer/learning_rate$"));
+}
+
+TEST_F(TrainingLog, HasTheEvaluationOfAStepOnceWhenThereIsNothingLeftToDo) {
+  const auto change = [&](Run& run) {
+    run.options.checkpointDirectory = logDir() + "/checkpoints";
+    run.options.resume = true;
+  };
+  train(change);
+  train(change);
+  EXPECT_EQ(pointsOf()["loss/test"].size(), 1U);
 }
 
 TEST_F(TrainingLog, HasTheConfigurationWithTheRowsOfTheCaller) {

@@ -54,6 +54,7 @@ class TrainingRankProfile : public Training {
 
 TEST_F(TrainingRankProfile, NamesTheSlowRankOfTheProfiledSteps) {
   TrainerOptions options;
+  options.detailScalars = true;
   options.profiledSteps = 2;
   const LoggedValues values = train(options);
   if (!world_->isRoot()) {
@@ -81,6 +82,9 @@ TEST_F(TrainingRankProfile, NamesTheSlowRankWhileItProfilesAlways) {
   const LoggedValues values = train(options);
   if (world_->isRoot() && world_->size() > 1) {
     expectTablesNameTheSlowRank(values);
+  }
+  for (const auto& [key, value] : values.scalars) {
+    EXPECT_NE(key.first.rfind("profile/", 0), 0U) << key.first << " is detail for the table";
   }
 }
 

@@ -100,6 +100,8 @@ struct StragglerOptions {
   /// complete writes them.
   ReduceMode mode = ReduceMode::kBlocking;
   std::shared_ptr<const Clock> clock = nullptr;  ///< Null: the system clock.
+  /// Also logs the times of the parts as scalars, besides the table.
+  bool detailScalars = false;
 };
 
 /// Reports the rank that delays the others.
@@ -114,14 +116,20 @@ struct StragglerOptions {
 ///
 /// If all ranks wait for each other, every rank takes the same time for a step. Only the time of
 /// its own work, all parts except StepPart::kWait, shows which rank is slow. Every `everySteps`
-/// steps the ranks' times are gathered, and the root writes, in milliseconds per step:
+/// steps the ranks' times are gathered, and the root writes:
 ///
-///     straggler/<part>/mean_ms, max_ms    for each part, and for "work", the sum of all but "wait"
-///     straggler/<part>/slowest_rank       the same, except "wait" and parts that took no time
 ///     straggler/slowdown        work of the slowest rank / work of the median rank
 ///     straggler/slowest_rank
-///     straggler/report          above the threshold, such as "rank 3 (node7) needs 1.8 times as
-///                               long as the median: 12.1 ms a step, 9.8 ms of it input"
+///     straggler/parts           table: the mean and the maximum over the ranks, in milliseconds a
+///                               step, and the slowest rank, for each part and for "work", the sum
+///                               of all but "wait"
+///     straggler/report          text, above the threshold, such as "rank 3 (node7) needs 1.8 times
+///                               as long as the median: 12.1 ms a step, 9.8 ms of it input"
+///
+/// With StragglerOptions::detailScalars the table's cells are scalars too:
+///
+///     straggler/<part>/mean_ms, max_ms
+///     straggler/<part>/slowest_rank       not for "wait", nor where no rank took any time
 ///
 /// The report names the part in which the slowest rank exceeds that part's median most. With an
 /// even number of ranks the median is the lower middle one: with two ranks, the faster.

@@ -32,6 +32,7 @@ struct CustomScalarsChart {
 struct CustomScalarsCategory {
   std::string title;
   std::vector<CustomScalarsChart> charts;
+  bool closed = false;  ///< Folded until a click opens it.
 };
 
 /// The custom-scalars page of a run, from top to bottom.
@@ -47,8 +48,7 @@ struct CustomScalarsLayout {
 /// @source  tensorboard/plugins/custom_scalar/layout.proto
 STEPTAPE_EXPORT std::string encodeLayout(const CustomScalarsLayout& layout);
 
-/// Decodes a layout of encodeLayout() or of another writer. Skips the field `closed`, which folds a
-/// category initially.
+/// Decodes a layout of encodeLayout() or of another writer. Skips fields that the structs lack.
 ///
 /// @return kDataLoss if `bytes` is not a layout; `*layout` is then unspecified.
 /// @threads Thread-safe.

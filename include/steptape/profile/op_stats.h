@@ -59,7 +59,9 @@ STEPTAPE_EXPORT std::map<std::string, std::chrono::nanoseconds> operatorTimes(
 /// Limits on what is written of a profile.
 struct OpTableOptions {
   std::size_t maxRows = 50;     ///< Operators in the table, largest self time first.
-  std::size_t maxScalars = 10;  ///< Operators logged as a scalar.
+  std::size_t maxScalars = 10;  ///< Operators logged as a scalar with `detailScalars`.
+  /// Also logs what is in the tables as scalars.
+  bool detailScalars = false;
 };
 
 /// Formats a profile as a Markdown table, followed by a line with the covered part of the window
@@ -84,10 +86,12 @@ STEPTAPE_EXPORT std::string opTable(const OpProfile& profile, const OpTableOptio
 STEPTAPE_EXPORT std::string opTableForConsole(const OpProfile& profile,
                                               const OpTableOptions& options = {});
 
-/// Logs a profile: the table as the text `profile/operators`; the self time of the slowest
-/// operators in milliseconds as the scalars `profile/self_ms/<operator>`; the cost of recording, if
-/// measured, as the scalar `profile/overhead`, a fraction. If two operators differ in kind only,
-/// the tag of the later one ends in its kind, such as `profile/self_ms/step (zone)`.
+/// Logs a profile: the table as the text `profile/operators`.
+///
+/// With `options.detailScalars` also logs the self time of the slowest operators in milliseconds as
+/// the scalars `profile/self_ms/<operator>`, and the cost of recording, if measured, as the scalar
+/// `profile/overhead`, a fraction. If two operators differ in kind only, the tag of the later one
+/// ends in its kind, such as `profile/self_ms/step (zone)`.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void writeOpStats(SummaryWriter& writer, const OpProfile& profile,

@@ -109,6 +109,9 @@ struct ProfilerOptions {
   /// profiler.
   SummaryWriter* writer = nullptr;
 
+  /// Also logs what is in the tables as scalars: OpTableOptions::detailScalars.
+  bool detailScalars = false;
+
   /// Records STEPTAPE_ZONE.
   bool zones = true;
 
@@ -118,8 +121,8 @@ struct ProfilerOptions {
   bool stacks = false;
 
   /// If above 0, records only so many steps of a window that recording costs at most this fraction
-  /// of their time, such as 0.01. A profiler can then run all the time. The cost is logged as
-  /// `profile/overhead` in any case.
+  /// of their time, such as 0.01. A profiler can then run all the time. The line below the table
+  /// `profile/operators` states the cost in any case.
   double maxOverhead = 0.0;
 
   /// Spans that a thread can record within 10 ms; more are dropped and counted. 32 bytes each, on

@@ -56,16 +56,20 @@ STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(
 ///
 ///     profile/operators_by_rank     table: mean self time over the ranks, the largest one and
 ///                                   its rank
+///     profile/straggler/parts       table: mean and maximum over the ranks, in milliseconds per
+///                                   step, and the slowest rank, for each part of a step in
+///                                   StepSummary, "total" and "work", which is workOf()
+///     profile/straggler/report      text, if the slowest rank works more than 1.2 times as long as
+///                                   the median rank: the rank, its host, and the part in which it
+///                                   exceeds the median most
+///
+/// With `options.detailScalars` also scalars, a point for each step:
+///
 ///     profile/straggler/<part>/mean_ms, max_ms
-///                                   over the ranks, for each part of a step in StepSummary,
-///                                   "total" and "work", which is workOf(); a point for each step
 ///     profile/straggler/<part>/slowest_rank
 ///                                   the same for the parts of work, unless a part took no time
 ///     profile/straggler/slowest_rank
 ///     profile/straggler/slowdown    work of the slowest rank / work of the median rank
-///     profile/straggler/report      text, if that is more than 1.2 over all steps together: the
-///                                   rank, its host, and the part in which it exceeds the median
-///                                   most
 ///
 /// StragglerReport writes the same from its own clocks; these values cover the steps that every
 /// rank profiled. In a job whose ranks wait for each other, the slowest rank works longest and
@@ -73,7 +77,7 @@ STEPTAPE_EXPORT std::vector<RankedOpStats> summarizeRankProfiles(
 ///
 /// @param writer  Receives the values.
 /// @param ranks   All ranks of the job, by rank; at least one.
-/// @param step    Step of the table and the text; scalars are at the steps that they describe.
+/// @param step    Step of the tables and the text; scalars are at the steps that they describe.
 /// @param options See OpTableOptions.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void writeRankSummary(SummaryWriter& writer, ArrayView<const RankProfile> ranks,

@@ -105,6 +105,9 @@ STEPTAPE_EXPORT std::vector<MemorySummary> summarizeMemory(const Trace& trace);
 ///     profile/operators_by_stack    table, if ProfilerOptions::stacks was set
 ///     profile/memory                table of what operators allocated, where memory was recorded
 ///     profile/memory/cuda:0         the same of a device
+///
+/// With `options.detailScalars` also the scalars
+///
 ///     profile/step_ms/total, input, forward, backward, optimizer, transfer, wait, other
 ///                                   a point for each step, at its number
 ///     profile/peak_memory_mb        at `step`, where memory was recorded

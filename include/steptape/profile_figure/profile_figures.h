@@ -14,7 +14,8 @@ namespace steptape {
 
 /// Returns a flame graph: time by call path. Spans of all host threads are merged if their names
 /// and the names around them are equal. A block is as wide as the time of all its spans; its
-/// children are sorted by time, longest first. A name has the same color in every figure.
+/// children are sorted by time, longest first. A name has the same color in every figure, and is
+/// drawn without the prefixes `aten::` and `autograd::engine::evaluate_function: `.
 ///
 /// Blocks below 1/400 of the time are merged into one block "other" per parent. Rows beyond the
 /// 24th are omitted, which the figure states. Detached spans have no position in a call path and

@@ -26,6 +26,7 @@ struct OpProfilerOptions {
   bool chromeTrace = true;
   bool xplane = true;
   SummaryWriter* writer = nullptr;
+  bool detailScalars = false;
   bool zones = true;
 
   /// Records operators and backward nodes. false: records only LibTorch's RECORD_USER_SCOPE, all of

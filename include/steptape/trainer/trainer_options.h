@@ -166,8 +166,9 @@ struct TrainerOptions {
   /// sub-run has its own loss in both cases.
   bool reduceTrainLoss = true;
 
-  /// Number of steps between reports of the ranks' time for input, forward, backward, optimizer and
-  /// waiting, and of the slowest rank; see StragglerReport. 0: none.
+  /// Number of steps between points of `samples_per_second` and reports of the ranks' time for
+  /// input, forward, backward, optimizer and waiting, and of the slowest rank; see StragglerReport.
+  /// 0: none, and `samples_per_second` once an epoch.
   std::int64_t stragglerSteps = 50;
 
   /// Write histograms of all parameters and gradients after every epoch.
@@ -192,6 +193,11 @@ struct TrainerOptions {
   /// See ProfilerOptions::onTrace; called for `profiledSteps` and `profileTrigger`.
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
       nullptr;
+
+  /// Whether what is in the tables of StragglerReport and of profiles is also logged as scalars,
+  /// and the time of each epoch as `epoch_seconds`: some 20 curves for the first and some 50 for
+  /// the second.
+  bool detailScalars = false;
 
   ProgressStyle progress = ProgressStyle::kAuto;
 };

@@ -46,15 +46,15 @@ void checkChart(const CustomScalarsChart& chart) {
   }
 }
 
-/// The item of that title, made at the end if there is none.
+/// The item of equal title, or `item`, added at the end, if there is none.
 template <typename Item>
-Item* findOrAdd(const std::string& title, std::vector<Item>* items) {
+Item* findOrAdd(const Item& item, std::vector<Item>* items) {
   const auto known = std::find_if(items->begin(), items->end(),
-                                  [&](const Item& item) { return item.title == title; });
+                                  [&](const Item& other) { return other.title == item.title; });
   if (known != items->end()) {
     return &*known;
   }
-  items->emplace_back().title = title;
+  items->push_back(item);
   return &items->back();
 }
 
@@ -78,9 +78,10 @@ void checkLayout(const CustomScalarsLayout& layout) {
 
 void mergeLayout(const CustomScalarsLayout& addition, CustomScalarsLayout* layout) {
   for (const CustomScalarsCategory& category : addition.categories) {
-    CustomScalarsCategory* const known = findOrAdd(category.title, &layout->categories);
+    const CustomScalarsCategory empty{category.title, {}, category.closed};
+    CustomScalarsCategory* const known = findOrAdd(empty, &layout->categories);
     for (const CustomScalarsChart& chart : category.charts) {
-      *findOrAdd(chart.title, &known->charts) = chart;
+      *findOrAdd(chart, &known->charts) = chart;
     }
   }
 }

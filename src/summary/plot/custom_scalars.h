@@ -17,8 +17,9 @@ namespace steptape {
 STEPTAPE_EXPORT void checkLayout(const CustomScalarsLayout& layout);
 
 /// Adds `addition` to `*layout`: charts of a category that `*layout` has are added to that
-/// category, and a chart replaces the one of equal title in it. What is new comes last. A category
-/// or chart whose title occurs twice in `addition` is treated in the same way.
+/// category, which stays open or closed as it is, and a chart replaces the one of equal title in
+/// it. What is new comes last. A category or chart whose title occurs twice in `addition` is
+/// treated in the same way.
 ///
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void mergeLayout(const CustomScalarsLayout& addition, CustomScalarsLayout* layout);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/run_charts.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace steptape::detail {
+namespace {
+
+/// A regular expression that only `tag` matches.
+std::string exactly(std::string_view tag) {
+  constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
+  std::string pattern;
+  for (const char c : tag) {
+    if (kSpecial.find(c) != std::string_view::npos) {
+      pattern += '\\';
+    }
+    pattern += c;
+  }
+  return pattern + '$';
+}
+
+CustomScalarsChart curve(std::string title, std::string_view tag) {
+  return CustomScalarsChart::multiline(std::move(title), {exactly(tag)});
+}
+
+CustomScalarsCategory learningCharts(const TrainerOptions& options, bool hasBand) {
+  CustomScalarsCategory category{"learning", {}};
+  category.charts.push_back(CustomScalarsChart::multiline(
+      "loss, train and test", {exactly("loss/train"), exactly("loss/test")}));
+  for (const EvaluationMetric& metric : options.metrics) {
+    // As the writer stores the tag: a layout that is not UTF-8 is refused as a whole.
+    const std::string name = replaceInvalidUtf8(metric.name);
+    category.charts.push_back(curve(name + ", test", name + "/test"));
+  }
+  if (hasBand) {
+    category.charts.push_back(
+        CustomScalarsChart::margin("loss, train: mean, least and greatest of the ranks",
+                                   {"loss/train", "loss/train/min", "loss/train/max"}));
+  }
+  return category;
+}
+
+CustomScalarsCategory speedCharts(const TrainerOptions& options) {
+  CustomScalarsCategory category{"speed", {curve("samples per second", "samples_per_second")}};
+  if (options.stragglerSteps > 0) {
+    category.charts.push_back(
+        curve("slowdown: work of the slowest rank / median", "straggler/slowdown"));
+  }
+  return category;
+}
+
+CustomScalarsCategory optimizerCharts(const TrainerOptions& options) {
+  CustomScalarsCategory category{"optimizer", {curve("learning rate", "optimizer/learning_rate")}};
+  if (options.gradientSync.maxNorm > 0) {
+    category.charts.push_back(curve("norm of the gradients", "optimizer/gradient_norm"));
+  }
+  if (options.precision == Precision::kFloat16) {
+    category.charts.push_back(curve("scale of the loss", "optimizer/loss_scale"));
+  }
+  category.closed = true;
+  return category;
+}
+
+}  // namespace
+
+CustomScalarsLayout runCharts(const TrainerOptions& options, bool hasBand) {
+  return {{learningCharts(options, hasBand), speedCharts(options), optimizerCharts(options)}};
+}
+
+}  // namespace steptape::detail
