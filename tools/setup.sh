@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing to build, run, test (--tests) and lint (--lint), and prints the settings to use it:
+# Installs what is missing to build, run, test (--tests), lint (--lint) and document (--docs), and prints the
+# settings to use it:
 #
-#   eval "$(tools/setup.sh [--tests] [--lint])"
+#   eval "$(tools/setup.sh [--tests] [--lint] [--docs])"
 #
 # sets STEPTAPE_TORCH_DIR (the folder of TorchConfig.cmake), STEPTAPE_PYTHON (a Python that has
 # TensorBoard) and PATH. Messages go to stderr. Safe to run again: then it installs nothing.
@@ -212,11 +213,13 @@ install_modules() {
 
 with_tests=0
 with_lint=0
+with_docs=0
 for argument in "$@"; do
   case $argument in
     --tests) with_tests=1 ;;
     --lint) with_lint=1 ;;
-    *) die "unknown argument '$argument'; usage: tools/setup.sh [--tests] [--lint]" ;;
+    --docs) with_docs=1 ;;
+    *) die "unknown argument '$argument'; usage: tools/setup.sh [--tests] [--lint] [--docs]" ;;
   esac
 done
 
@@ -231,6 +234,7 @@ if ((with_lint)); then
   system_requirements+=("${lint_requirements[@]}")
   python_requirements+=("$requirements/lint.txt")
 fi
+if ((with_docs)); then python_requirements+=("$requirements/docs.txt"); fi
 
 torch=${STEPTAPE_TORCH:-}
 torch_dir=

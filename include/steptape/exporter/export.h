@@ -45,10 +45,10 @@ struct ExportOptions {
   std::int64_t fromStep = std::numeric_limits<std::int64_t>::min();
   std::int64_t toStep = std::numeric_limits<std::int64_t>::max();
   CsvLayout csvLayout = CsvLayout::kWide;
-  /// Where exportJsonl() puts the files of images and audio, each as
-  /// `<run>/<tag>/<step>_<n>.<format>`; empty: nowhere. Made if it is not there. In names, all but
-  /// letters, digits, `_`, `-`, `.` and what is beyond ASCII become `%` and two digits, so that no
-  /// name leads out of it.
+  /// Where exportJsonl() puts the files of images and audio; empty: nowhere. Made if it is not
+  /// there. The name of a file is `<run>/<tag>/<step>_<n>.<format>`. In names, all but letters,
+  /// digits, `_`, `-`, `.` and what is beyond ASCII become `%` and two digits, so that no name leads
+  /// out of it.
   std::string mediaDirectory;
   /// What the path of the temporary file begins with that JSON and wide CSV need for many points;
   /// empty: a file in the system's directory for such. It takes 24 bytes a point.
