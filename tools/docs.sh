@@ -18,7 +18,11 @@ STEPTAPE_VERSION=$(project_version)
 
 rm -rf build/docs
 mkdir -p build/docs
-"$(dirname "$STEPTAPE_PYTHON")/doxygen" docs/Doxyfile >&2 ||
+doxygen=$(dirname "$STEPTAPE_PYTHON")/doxygen
+# A layout is whole or not at all: Doxygen's own, with another navigation.
+"$doxygen" -l build/docs/layout.xml
+sed -i -e '/<navindex>/r docs/site/navigation.xml' -e '/<navindex>/,/<\/navindex>/d' build/docs/layout.xml
+"$doxygen" docs/Doxyfile >&2 ||
   die "Doxygen warns, see above: mend the file and line that it names"
 python3 tests/docs/check_links.py --site build/docs
 say "the site is build/docs/index.html"
