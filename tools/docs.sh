@@ -24,5 +24,6 @@ doxygen=$(dirname "$STEPTAPE_PYTHON")/doxygen
 sed -i -e '/<navindex>/r docs/site/navigation.xml' -e '/<navindex>/,/<\/navindex>/d' build/docs/layout.xml
 "$doxygen" docs/Doxyfile >&2 ||
   die "Doxygen warns, see above: mend the file and line that it names"
-python3 tests/docs/check_links.py --site build/docs
+rm build/docs/layout.xml
+python3 tests/docs/check_links.py --site build/docs >&2
 say "the site is build/docs/index.html"

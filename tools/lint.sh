@@ -25,7 +25,7 @@ case ${1:-} in
   *) die "unknown argument '$1'; $usage" ;;
 esac
 
-settings=$(tools/setup.sh --lint)
+settings=$(tools/setup.sh --lint --docs)
 eval "$settings"
 venv_bin=$(dirname "$STEPTAPE_PYTHON")
 readonly venv_bin
@@ -169,6 +169,8 @@ check 'shell scripts (shellcheck)' \
   'mend it: shellcheck -f diff -x -P SCRIPTDIR FILE | git apply mends some findings' check_shell
 check 'spelling (codespell)' \
   'mend it: .venv/bin/codespell -w FILE; words of the code go into .codespellrc' check_spelling
+check 'documentation (Doxygen, links of the site)' \
+  'mend it: the lines above name the page or header; docs/Doxyfile says what a warning is' tools/docs.sh
 check 'code and its locks (clang-tidy, thread-safety analysis)' \
   'mend it: clang-tidy -p build/lint --fix UNIT mends some findings; .clang-tidy lists the checks' check_tidy
 echo "$passed passed, $failed failed"
