@@ -5,9 +5,9 @@
     tutorial_test.py FOLDER
 
 Before a code block, "Write `NAME`:" and "Add to `NAME`:" make it that file's content; `sh` blocks run in
-order in one shell; a `text` block is compared with what the block before it printed, by its words: numbers
-and curves differ between runs. After a comment <!-- test: ... --> a block is left out: it installs packages,
-or opens a viewer. The environment stands in for it.
+order in one shell; each line of a `text` block is one that the block before it printed. After a comment
+<!-- test: ... --> a block is left out: it installs packages, or opens a viewer. The environment stands in
+for it.
 """
 
 import re
@@ -24,23 +24,23 @@ FILE = re.compile(r"(Write|Add to) `([\w.]+)`[.:]")
 PRINTED = "---printed---"
 
 
-def words(text):
-    return set(re.findall(r"[a-z_/]{3,}", text))
+def lines(text):
+    return {line for line in text.splitlines() if line.strip()}
 
 
 def script_of(blocks):
     """One shell script, in which the output of every `sh` block begins with a line PRINTED."""
-    lines = ["set -euo pipefail"]
+    script = ["set -euo pipefail"]
     for block in blocks:
         file = FILE.search(block["before"])
         if block["comment"]:
             continue
         if block["language"] == "sh":
-            lines += [f"echo {PRINTED}", block["code"]]
+            script += [f"echo {PRINTED}", block["code"]]
         elif file:
             redirect = ">" if file[1] == "Write" else ">>"
-            lines.append(f"cat {redirect}{file[2]} <<'END_OF_FILE'\n{block['code']}END_OF_FILE")
-    return "\n".join(lines)
+            script.append(f"cat {redirect}{file[2]} <<'END_OF_FILE'\n{block['code']}END_OF_FILE")
+    return "\n".join(script)
 
 
 class Tutorial(unittest.TestCase):
@@ -61,7 +61,7 @@ class Tutorial(unittest.TestCase):
             if block["language"] == "sh" and not block["comment"]:
                 output = next(outputs)
             elif block["language"] == "text":
-                self.assertEqual(words(block["code"]) - words(output), set(), output)
+                self.assertEqual(lines(block["code"]) - lines(output), set(), output)
                 compared += 1
         self.assertGreater(compared, 1)
         self.check_runs()
