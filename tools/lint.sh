@@ -26,7 +26,7 @@ case ${1:-} in
   *) die "argument: got '$1'; expected --since COMMIT or --all; $usage" ;;
 esac
 
-settings=$(tools/setup.sh --lint)
+settings=$(tools/setup.sh --lint --docs)
 eval "$settings"
 venv_bin=$(dirname "$STEPTAPE_PYTHON")
 readonly venv_bin
@@ -170,6 +170,8 @@ check 'shell scripts (shellcheck)' \
   'fix: shellcheck -f diff -x -P SCRIPTDIR FILE | git apply fixes some findings' check_shell
 check 'spelling (codespell)' \
   'fix: .venv/bin/codespell -w FILE; add words of the code to .codespellrc' check_spelling
+check 'documentation (Doxygen, links of the site)' \
+  'fix: the lines above name the page or header; docs/Doxyfile says what a warning is' tools/docs.sh
 check 'code and its locks (clang-tidy, thread-safety analysis)' \
   'fix: clang-tidy -p build/lint --fix UNIT fixes some findings; .clang-tidy lists the checks' check_tidy
 echo "$passed passed, $failed failed"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the missing packages to build, run, test (--tests) and lint (--lint), and prints the settings to use them:
+# Installs the missing packages to build, run, test (--tests), lint (--lint) and build the documentation (--docs), and
+# prints the settings to use them:
 #
-#   eval "$(tools/setup.sh [--tests] [--lint])"
+#   eval "$(tools/setup.sh [--tests] [--lint] [--docs])"
 #
 # sets STEPTAPE_TORCH_DIR (the folder of TorchConfig.cmake), STEPTAPE_PYTHON (a Python with TensorBoard) and PATH.
 # Messages go to stderr. It is safe to run again: the second run installs nothing.
@@ -211,11 +212,13 @@ install_modules() {
 
 with_tests=0
 with_lint=0
+with_docs=0
 for argument in "$@"; do
   case $argument in
     --tests) with_tests=1 ;;
     --lint) with_lint=1 ;;
-    *) die "argument: got '$argument'; expected --tests or --lint; usage: tools/setup.sh [--tests] [--lint]" ;;
+    --docs) with_docs=1 ;;
+    *) die "argument: got '$argument'; expected --tests, --lint or --docs; usage: tools/setup.sh [--tests] [--lint] [--docs]" ;;
   esac
 done
 
@@ -230,6 +233,7 @@ if ((with_lint)); then
   system_requirements+=("${lint_requirements[@]}")
   python_requirements+=("$requirements/lint.txt")
 fi
+if ((with_docs)); then python_requirements+=("$requirements/docs.txt"); fi
 
 torch=${STEPTAPE_TORCH:-}
 torch_dir=

@@ -79,7 +79,7 @@ class EagerPasses {
   template <typename Pass>
   void run(const Pass& pass) const {
     const std::vector<at::Tensor> copies = copiesOf(inputs_);
-    runAndRestore(*model_.module, tree_, inputs_, [&] { pass(copies); });
+    runAndRestore(*model_.root, tree_, inputs_, [&] { pass(copies); });
   }
 
   /// The traced graph; unset if it cannot be traced, for which `*why` is the tracer's reason.
@@ -152,7 +152,7 @@ std::vector<std::string> matchArguments(const torch::jit::Module& module, const 
 }  // namespace
 
 event::Graph graphOf(const EagerModel& model, const GraphOptions& options) {
-  const ModelTree tree = modelTree(*model.module);
+  const ModelTree tree = modelTree(*model.root);
   requireNotTracing(tree.root);
   const EagerPasses passes(model, tree);
   std::string whyNotTraced;

@@ -97,7 +97,7 @@ class Workflows(unittest.TestCase):
                     self.assertTrue((ROOT / script).is_file(), script)
                     self.assertTrue((ROOT / script).stat().st_mode & 0o111, f"{script} is not executable")
                     self.assertIn(f"{option or ''}", (ROOT / script).read_text(encoding="utf-8"))
-        expected = ("quickstart", "test", "lint", "cross", "fuzz", "package", "release")
+        expected = ("quickstart", "test", "lint", "cross", "fuzz", "package", "release", "docs")
         self.assertEqual({f"tools/{name}.sh" for name in expected} - set(named), set())
 
     def test_each_preset_that_a_script_or_workflow_names_exists(self):

@@ -72,7 +72,7 @@ namespace detail {
 
 /// An eager model and its input, without their C++ types.
 struct EagerModel {
-  torch::nn::Module* module = nullptr;
+  torch::nn::Module* root = nullptr;
   std::vector<NamedTensor> inputs;
   /// Calls forward() with these tensors in place of the inputs' tensors.
   std::function<std::vector<NamedTensor>(const std::vector<at::Tensor>& inputs)> forward;
@@ -130,7 +130,7 @@ event::Graph graphOfEager(torch::nn::Module& module, Model& model, const Input& 
   const auto arguments = argumentsFor<Model>(input);
   using Arguments = std::decay_t<decltype(arguments)>;
   EagerModel eager;
-  eager.module = &module;
+  eager.root = &module;
   eager.inputs = namedInputs(arguments);
   eager.forward = [&](const std::vector<at::Tensor>& tensors) {
     TensorCursor cursor(tensors);
