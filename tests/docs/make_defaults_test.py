@@ -6,11 +6,11 @@
 Documents state a default in two ways:
 
 - in a table of a struct: the first header is its name in backquotes, the second is "default". A row
-  names one field, or several with a value for each;
+  names one field, or several with a value for each or one for all;
 - in text, as `WriterOptions::flushPeriod` (default 1 s).
 
 A value is a number with or without a unit, true, false, a name in backquotes such as `kNone`, or
-"–" for none: 0, unset, or empty. What follows a ";" is a remark. An empty cell states no default,
+"none" or "–": 0, unset, or empty. What follows a ":" or a ";" is a remark. An empty cell states no default,
 as for fields that are structs; that the struct has the field is checked anyway, also in tables
 without that column.
 
@@ -26,6 +26,7 @@ import documents
 TORCH_LAYERS = ("checkpoint", "data", "parallel", "recipe", "torch", "trainer")
 BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 SECONDS = {"ms": 1e-3, "s": 1, "min": 60}
+COUNTS = {"epochs", "pass", "spans", "steps"}
 STATED = re.compile(r"`(\w+)::([\w.]+)` \(default ([^)]+)\)")
 
 
@@ -45,8 +46,8 @@ def is_of_torch(header):
 
 def expected(text, field, place):
     """The C++ expression that is true for a field with the default in `text`."""
-    text = text.strip()
-    if text in ("–", "none"):
+    text = re.split("[:;]", text)[0].strip()
+    if text in ("–", "none", "no limit"):
         return f"isNone({field})"
     if text in ("true", "false"):
         return f"{field} == {text}"
@@ -59,7 +60,7 @@ def expected(text, field, place):
         return f"{field} == {int(number) * BYTES[unit]}"
     if unit in SECONDS:
         return f"isDuration({field}, {float(number) * SECONDS[unit]})"
-    if unit or not re.fullmatch(r"-?[\d.]+(e-?\d+)?", number):
+    if unit not in COUNTS | {""} or not re.fullmatch(r"-?[\d.]+(e-?\d+)?", number):
         sys.exit(f"{place}: cannot read the default '{text}'; see {pathlib.Path(__file__).name}")
     return f"{field} == {number}"
 
@@ -87,8 +88,8 @@ def of_row(document, row):
     fields = [span.split(" ")[0] for span in documents.code_spans(row.cells[0])]
     defaults = [""] * len(fields)
     if row.header[1].lower() == "default" and row.cells[1]:
-        value = row.cells[1].split(";")[0]
-        defaults = [value] if len(fields) == 1 else value.split(",")
+        value = row.cells[1]
+        defaults = value.split(",") if "," in value and len(fields) > 1 else [value] * len(fields)
         if len(defaults) != len(fields):
             sys.exit(f"{document.at(row.line)}: got {len(defaults)} defaults, expected {len(fields)}")
     return [Statement(document.at(row.line), struct, *pair) for pair in zip(fields, defaults)]
