@@ -9,19 +9,22 @@ namespace steptape {
 
 // What the words of a document mean for the fields of an option struct; see make_defaults_test.py.
 
-/// "–" of a container: it is empty.
+/// "none" of a plain pointer: it is null.
+inline bool isNone(const void* field) { return field == nullptr; }
+
+/// "none" of a container: it is empty.
 template <typename Field>
 auto isNone(const Field& field) -> decltype(field.empty()) {
   return field.empty();
 }
 
-/// "–" of a number: it is 0.
+/// "none" of a number: it is 0.
 template <typename Field, std::enable_if_t<std::is_arithmetic_v<Field>, int> = 0>
 bool isNone(Field field) {
   return field == 0;
 }
 
-/// "–" of a pointer, function or optional: it is not set.
+/// "none" of a smart pointer, function or optional: it is not set.
 template <typename Field>
 auto isNone(const Field& field) -> decltype(!field.operator bool()) {
   return !field;
