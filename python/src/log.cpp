@@ -15,7 +15,7 @@
 namespace steptape::python {
 namespace {
 
-// Often enough for Ctrl-C, rarely enough that taking the GIL costs nothing.
+// Often enough for a person who looks.
 constexpr std::chrono::milliseconds kReportPeriod{50};
 
 /// Checks for signals and reports progress, with the GIL.
@@ -23,17 +23,15 @@ class Reporter {
  public:
   explicit Reporter(const nb::object& progress) : progress_(progress) {}
 
+  /// Called every few MiB, so that taking the GIL costs nothing.
   void report(std::uint64_t bytes) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) {
-      return;
-    }
-    next_ = now + kReportPeriod;
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) {
       throw nb::python_error();
     }
-    if (!progress_.is_none()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!progress_.is_none() && now >= next_) {
+      next_ = now + kReportPeriod;
       progress_(bytes);
     }
   }

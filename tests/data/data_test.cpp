@@ -74,13 +74,13 @@ TEST_F(DataFiles, NameTheFileThatIsNotThere) {
 
 TEST_F(DataFiles, SayWhereATruncatedFileEnds) {
   const std::string file = write("images", idxHeader({10}) + "abc");
-  expectError(ErrorCode::kDataLoss, file + " is truncated: it ends after 11 bytes, wanted 18",
+  expectError(ErrorCode::kDataLoss, file + " is truncated: got 11 bytes; expected 18",
               [&] { loadIdx(file); });
 }
 
 TEST_F(DataFiles, SayThatAHeaderIsTruncated) {
   const std::string file = write("images", std::string("\0\0", 2));
-  expectError(ErrorCode::kDataLoss, file + " is truncated: it ends after 2 bytes, wanted 4",
+  expectError(ErrorCode::kDataLoss, file + " is truncated: got 2 bytes; expected 4",
               [&] { loadIdx(file); });
 }
 
@@ -117,7 +117,7 @@ TEST_F(DataFiles, RejectOtherElementsThanBytes) {
 
 TEST_F(DataFiles, RejectAFileWithBytesAfterTheLastElement) {
   const std::string file = write("images", idxHeader({2}) + "abc");
-  expectError(ErrorCode::kDataLoss, "goes on after its last element, wanted its end after 10 bytes",
+  expectError(ErrorCode::kDataLoss, "got bytes after the last element; expected the end after 10 bytes",
               [&] { loadIdx(file); });
 }
 

@@ -204,6 +204,8 @@ def signature_of(path, name):
     functions = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
     arguments = next(node.args for node in functions if node.name == name)
     parameters = [argument.arg for argument in arguments.args]
+    if arguments.kwonlyargs:
+        parameters.append("*")
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
         value = ast.literal_eval(default)
         text = f'"{value}"' if isinstance(value, str) else str(value)

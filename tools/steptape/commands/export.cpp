@@ -30,6 +30,7 @@ struct ExportArguments {
   std::string output;
   bool all = false;
   ExportOptions options;
+  const CLI::Option* layoutOption = nullptr;
 };
 
 bool isColumnar(const std::string& format) {
@@ -40,16 +41,17 @@ bool isOnScreen(const ExportArguments& arguments) {
   return arguments.output.empty() && isatty(STDOUT_FILENO) != 0;
 }
 
-void checkArguments(const CLI::App& command, const ExportArguments& arguments) {
+void checkArguments(const ExportArguments& arguments) {
   if (arguments.options.fromStep > arguments.options.toStep) {
     throw CLI::ValidationError("--from",
                                fmt::format("got {}; expected at most --to, which is {}",
                                            arguments.options.fromStep, arguments.options.toStep));
   }
-  if (command.count("--layout") > 0 && arguments.format != "csv" && !isColumnar(arguments.format)) {
+  if (arguments.layoutOption->count() > 0 && arguments.format != "csv" &&
+      !isColumnar(arguments.format)) {
     throw CLI::ValidationError("--layout", "only for --format csv, parquet and arrow");
   }
-  if (command.count("--media") > 0 && arguments.format != "jsonl") {
+  if (!arguments.options.mediaDirectory.empty() && arguments.format != "jsonl") {
     throw CLI::ValidationError("--media", "only for --format jsonl");
   }
   if (isColumnar(arguments.format) && isOnScreen(arguments)) {
@@ -125,11 +127,12 @@ void addExportCommand(CLI::App* app, int* exitCode) {
       ->type_name("STEP");
   command->add_option("--to", arguments->options.toStep, "Only this step and earlier ones")
       ->type_name("STEP");
-  command
-      ->add_option("--layout", arguments->layout,
-                   "Of a table: a column for each tag (wide), or a row for each point (long)")
-      ->check(oneOf({"wide", "long"}))
-      ->capture_default_str();
+  arguments->layoutOption =
+      command
+          ->add_option("--layout", arguments->layout,
+                       "Of a table: a column for each tag (wide), or a row for each point (long)")
+          ->check(oneOf({"wide", "long"}))
+          ->capture_default_str();
   command
       ->add_option("--media", arguments->options.mediaDirectory,
                    "With jsonl: write images and audio to files in this directory")
@@ -145,8 +148,8 @@ void addExportCommand(CLI::App* app, int* exitCode) {
       "  steptape export runs --format csv --tag '^loss/' --from 1000 --output loss.csv\n"
       "  steptape export runs --format jsonl --media pictures | jq -c 'select(.plugin == "
       "\"images\")'");
-  command->callback([command, arguments, exitCode] {
-    checkArguments(*command, *arguments);
+  command->callback([arguments, exitCode] {
+    checkArguments(*arguments);
     *exitCode = exportRuns(*arguments);
   });
 }
