@@ -117,7 +117,8 @@ TEST_F(DataFiles, RejectOtherElementsThanBytes) {
 
 TEST_F(DataFiles, RejectAFileWithBytesAfterTheLastElement) {
   const std::string file = write("images", idxHeader({2}) + "abc");
-  expectError(ErrorCode::kDataLoss, "got bytes after the last element; expected the end after 10 bytes",
+  expectError(ErrorCode::kDataLoss,
+              "got bytes after the last element; expected the end after 10 bytes",
               [&] { loadIdx(file); });
 }
 

@@ -10,7 +10,9 @@ namespace steptape {
 // What the words of a document mean for the fields of an option struct; see make_defaults_test.py.
 
 /// "none" of a plain pointer: it is null.
-inline bool isNone(const void* field) { return field == nullptr; }
+inline bool isNone(const void* field) {
+  return field == nullptr;
+}
 
 /// "none" of a container: it is empty.
 template <typename Field>
