@@ -14,7 +14,7 @@ namespace steptape::detail {
 
 // What all kinds of groups say of a collective that goes wrong.
 
-/// "ranks meet in different operations: rank 2 (node) is in barrier, wanted allgather as rank 0".
+/// "ranks meet in different operations: rank 2 (node) is in barrier; expected allgather as rank 0".
 ///
 /// @param descriptionByRank What CollectiveCall::describe() says on each rank; they differ.
 STEPTAPE_EXPORT std::string mismatchText(const std::vector<std::string>& descriptionByRank,
