@@ -19,7 +19,7 @@ namespace {
 
 std::string hostName() {
   std::array<char, 256> name{};
-  // POSIX leaves a name that was cut without its terminator; the last byte stays ours.
+  // POSIX does not terminate a name that was truncated, so the last byte stays zero.
   if (gethostname(name.data(), name.size() - 1) != 0) {
     return "unknown";
   }
@@ -85,7 +85,8 @@ std::shared_ptr<Communicator> Communicator::split(int color, int /*key*/) {
 
 std::shared_ptr<Communicator> Communicator::subgroup(const std::vector<int>& ranks) {
   checkRanks(ranks, size());
-  // Ranks with different lists would build groups that never meet: here they find out.
+  // Compares the lists: with different lists, ranks would build groups that wait for each other
+  // forever.
   CollectiveOptions options;
   options.name = "subgroup of ranks " + detail::commaSeparated(ranks);
   barrier(options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives of Communicator that move bytes or nothing.
+// The collectives of Communicator that move bytes, and barrier().
 
 #include <cstdint>
 #include <utility>
@@ -40,7 +40,7 @@ std::string Communicator::broadcastObject(std::string_view bytes, int root,
   std::uint64_t size = bytes.size();
   run(detail::broadcastCall(&size, sizeof size, root, options));
   std::string object = rank() == root ? std::string(bytes) : std::string(size, '\0');
-  // All ranks have the root's size now, and have just been seen in the same operation.
+  // All ranks now have the root's size, and have just been compared in the same operation.
   CollectiveOptions compared = options;
   compared.compareRanks = false;
   run(detail::broadcastCall(object.data(), object.size(), root, compared));
