@@ -100,7 +100,7 @@ XLineEncoder::XLineEncoder(std::int64_t id, std::string_view name) {
   used_ = chunk_.size();
 }
 
-/// Returns the position for the next `bytes` bytes, and makes room for them.
+/// Makes room for up to `bytes` bytes. @return where to write them.
 char* XLineEncoder::room(std::size_t bytes) {
   if (chunk_.size() - used_ < bytes) {
     chunk_.resize(std::max(2 * chunk_.size(), used_ + bytes));

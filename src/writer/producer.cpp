@@ -7,7 +7,7 @@ namespace steptape::detail {
 
 __thread Producer* Producer::ofThread_ = nullptr;
 
-/// Gives a thread's ring up when the thread ends.
+/// Releases a thread's ring when the thread ends.
 struct ProducerOfThread {
   std::shared_ptr<Producer> producer;
   bool ended = false;
@@ -25,7 +25,7 @@ Producer& Producer::keep(std::shared_ptr<Producer> producer) {
   static thread_local ProducerOfThread first;
   ProducerOfThread* owner = &first;
   if (first.ended) {
-    // The destructor of another thread-local object logs. What is first used now is destroyed
+    // The destructor of another thread-local object logs. Objects constructed now are destroyed
     // later.
     static thread_local ProducerOfThread late;
     owner = &late;

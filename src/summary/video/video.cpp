@@ -14,8 +14,7 @@ using detail::TileGrid;
 constexpr detail::ImageFormat kFormat = {
     "THW", "NC", "the letters of \"NTCHW\", of which 'N' and 'C' may be left out,"};
 
-/// As many tiles as the next power of two; half of its factors, rounded down, are the rows of the
-/// power of two below.
+/// Returns a grid with the next power of two as its number of tiles, 2^k, in 2^floor(k / 2) rows.
 TileGrid gridOf(std::int64_t videos) {
   int log = 0;
   while ((std::int64_t{2} << log) <= videos) {
