@@ -32,7 +32,7 @@ constexpr ReaderEffect kNone = ReaderEffect::kNone;
 constexpr ReaderEffect kNote = ReaderEffect::kNote;
 constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 
-// What breaks a rule does to the fast data server, then to the Python loader.
+// The effects of each rule on the fast data server, then on the Python loader.
 constexpr CheckRule kUnreadable{"unreadable", kLoss, kLoss};
 constexpr CheckRule kCutShort{"cut-short", kNote, kNote};
 constexpr CheckRule kNotAnEvent{"not-an-event", kLoss, kLoss};
@@ -52,7 +52,7 @@ constexpr char kStopsAllRuns[] =
     ": the fast data server shows nothing of the file from here on, the Python loader nothing more "
     "of any run";
 
-/// Checks the files of a run one after another, as the readers take them.
+/// Checks the files of a run in the order in which readers read them.
 class RunCheck {
  public:
   RunCheck(CheckReport* report, const CheckOptions& options)
@@ -79,7 +79,7 @@ class RunCheck {
  private:
   struct File {
     bool hasEvent = false;
-    bool isMisplaced = false;  // written before one that the readers take earlier
+    bool isMisplaced = false;  // written before a file that readers read earlier
     double begin = 0;          // wall time of the first event
     double latestTime = 0;
   };
@@ -229,7 +229,7 @@ class RunCheck {
   File file_;
   bool hasVersion_ = false;
   bool hasStart_ = false;
-  std::optional<double> latestBegin_;  // of the files before
+  std::optional<double> latestBegin_;  // of earlier files
   std::optional<double> latestTime_;
   detail::ReadProgress progress_;
 };

@@ -149,8 +149,7 @@ class EventStream {
   const double coalesceSeconds_;
   EventFile file_;
   TimePoint fileBegan_;
-  std::optional<std::int64_t> purgeFrom_;  // the step from which the next file tells readers to
-                                           // discard
+  std::optional<std::int64_t> purgeFrom_;  // readers discard from here on
   bool mustFinish_ = false;                // close() could not finish file_
   int finishTries_ = 0;
   std::string head_;                // first records of the current file, until they are written

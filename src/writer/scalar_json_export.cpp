@@ -147,8 +147,7 @@ class CurveSorter {
   std::uint32_t scanned_ = 0;
   std::uint32_t taken_ = 0;
   std::map<std::string, StepCuts> restarts_;                                    // by directory
-  std::map<std::pair<std::string, std::string>, ScalarSpool::Series*> series_;  // by directory and
-                                                                                // tag
+  std::map<std::pair<std::string, std::string>, ScalarSpool::Series*> series_;  // by directory, tag
 };
 
 Status sortCurves(const RunContext& run, ScalarSpool* spool) {
