@@ -10,7 +10,7 @@
 namespace steptape::detail {
 namespace {
 
-// Before the value of a chosen rank, which may be empty.
+// Prefix of a chosen rank's value, which may be empty.
 constexpr char kChosen = '+';
 
 void checkCall(const Communicator& communicator, const GatherCall& call) {
@@ -46,7 +46,7 @@ std::vector<std::optional<std::string>> gatherFromRanks(
       mine = kChosen + encode();
     }
   });
-  options.compareRanks = false;  // They have just met under this name.
+  options.compareRanks = false;  // they were just compared under this name
   std::vector<std::optional<std::string>> byRank;
   for (const std::string& bytes : communicator.gatherObject(mine, 0, options)) {
     byRank.emplace_back();

@@ -38,7 +38,7 @@ double metricAverage(Communicator& communicator, double sum, double count) {
   Contribution total{0, 0};
   for (std::size_t rank = 0; rank < gathered.size(); ++rank) {
     const Contribution theirs = decode(gathered[rank], rank);
-    // Checked here and not before the collective: so every rank throws, and none is left waiting.
+    // Checked after the collective, so that every rank throws, and none is left waiting.
     if (!std::isfinite(theirs.count) || theirs.count < 0) {
       throw Error(ErrorCode::kInvalidArgument,
                   "metricAverage: the count of rank " + std::to_string(rank) + " is " +

@@ -26,7 +26,7 @@ void MetricQueue::add(std::int64_t step, QueuedMetric metric, const MetricMoment
 
 MetricQueue::MetricsByStep::iterator MetricQueue::insert(std::int64_t step) {
   StepMetrics metrics;
-  // Steps that pile up get no memory for more metrics than they have.
+  // If steps accumulate, they get memory only for the metrics that they have.
   if (metricsByStep_.empty() && spare_) {
     metrics = *std::exchange(spare_, std::nullopt);
   }

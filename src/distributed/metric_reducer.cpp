@@ -138,7 +138,7 @@ bool MetricReducer::wait() {
 }
 
 bool MetricReducer::compare() {
-  // Where a wait throws, nothing is left that could be finished.
+  // If the wait throws, nothing is left to finish.
   isUnderWay_ = false;
   allreduce_.wait();
   allgather_.wait();
@@ -214,7 +214,7 @@ void MetricReducer::throwMismatch() {
   mine.nodeName = communicator_->nodeName();
   mine.metrics = layout_->metrics;
   const std::string bytes = mine.encode();
-  // All ranks start anew, also those whose metrics wait for other steps.
+  // All ranks start over, including those whose metrics wait for other steps.
   isUnderWay_ = false;
   sendsRankValues_ = false;
   queue_.clear();

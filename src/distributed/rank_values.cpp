@@ -47,7 +47,8 @@ double percentileOf(const std::vector<RankValue>& values, double percent) {
   double below = 0;
   for (const RankValue& value : values) {
     below += value.weight;
-    // Multiplied out: a quotient would round, and 90 % of ten ranks would need the tenth.
+    // Multiplied instead of divided: a quotient would be rounded, and 90 % of ten ranks would need
+    // the tenth.
     if (below * 100 >= percent * total) {
       return value.value;
     }

@@ -15,7 +15,7 @@
 namespace steptape::detail {
 namespace {
 
-constexpr double kMilliseconds = 1e3;  // in a second
+constexpr double kMilliseconds = 1e3;  // per second
 
 PartSpread spreadOf(const TimedPart& part, std::vector<double> byRank) {
   PartSpread spread;
@@ -31,7 +31,7 @@ PartSpread spreadOf(const TimedPart& part, std::vector<double> byRank) {
   return spread;
 }
 
-/// The part of work in which a rank exceeds the median most.
+/// Returns the part of work in which a rank exceeds the median most.
 std::size_t mostBehind(const PartSeconds& seconds, const std::vector<PartSpread>& parts) {
   std::size_t most = 0;
   double mostSeconds = -std::numeric_limits<double>::infinity();
@@ -45,7 +45,7 @@ std::size_t mostBehind(const PartSeconds& seconds, const std::vector<PartSpread>
   return most;
 }
 
-/// Who waits longest is the fastest; and nobody is blamed for a part that nobody has.
+/// For a wait, the slowest rank would be the fastest. A part without any time has no slowest rank.
 bool hasSlowestRank(const PartSpread& spread) {
   return spread.part.isWork && spread.max > 0;
 }

@@ -85,7 +85,7 @@ void StragglerReport::endStep(std::int64_t step) {
 }
 
 bool StragglerReport::hasArrived() {
-  // Where this throws, nothing is left that could be finished.
+  // If this throws, nothing is left to finish.
   isUnderWay_ = false;
   const bool isDone = allgather_.isDone();
   isUnderWay_ = true;

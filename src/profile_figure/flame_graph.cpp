@@ -17,10 +17,10 @@ namespace {
 using detail::Call;
 
 constexpr int kMostRows = 24;
-/// Blocks of a smaller share of the whole become parts of "other".
+/// Blocks with a smaller share than 1 / kLeastShare of the total are merged into "other".
 constexpr std::int64_t kLeastShare = 400;
 
-/// Without the prefixes that many names share: a block has room for few letters.
+/// Returns the name without prefixes that many names share: a block has room for few letters.
 std::string shortName(const std::string& name) {
   for (const std::string_view prefix : {"autograd::engine::evaluate_function: ", "aten::"}) {
     if (name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0) {
@@ -30,7 +30,7 @@ std::string shortName(const std::string& name) {
   return name;
 }
 
-/// The calls as blocks, with what is too small or too deep put together.
+/// Converts calls to blocks, and merges blocks that are too small or too deep.
 class Blocks {
  public:
   explicit Blocks(const std::vector<Call>& calls)
@@ -41,7 +41,7 @@ class Blocks {
   bool isCut() const { return depth_ > kMostRows; }
 
  private:
-  /// @param row Counted from 1; 0 for what holds all of them.
+  /// @param row Counted from 1; 0 for the root.
   FlameBlock blockOf(const Call& call, int row) {
     depth_ = std::max(depth_, row);
     FlameBlock block;
@@ -83,7 +83,7 @@ class Blocks {
 
 CanvasOptions canvasFor(int rows) {
   constexpr int kRowHeight = 35;
-  constexpr int kAround = 140;  // The title, and the axis below.
+  constexpr int kAround = 140;  // the title, and the axis at the bottom
   constexpr int kFewestRows = 5;
   return detail::canvasOfHeight(kAround + kRowHeight * std::max(rows, kFewestRows),
                                 "Time by call path");

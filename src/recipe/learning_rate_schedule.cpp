@@ -67,7 +67,7 @@ std::vector<double> ratesOf(const torch::optim::Optimizer& optimizer) {
   return rates;
 }
 
-/// From 1 at the end of the warm-up to 0.
+/// Decreases from 1 at the end of the warm-up to 0.
 double cosineAt(double epoch, const LearningRateOptions& options) {
   const double done =
       (epoch - options.warmUpEpochs) / (options.cosineEpochs - options.warmUpEpochs);

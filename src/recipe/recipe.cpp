@@ -72,7 +72,7 @@ std::uint64_t rankSeed(std::uint64_t seed, int rank) {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   };
-  // Mixed before the rank comes in: otherwise rank 1 of a seed could be rank 0 of another.
+  // Mixed before adding the rank: otherwise rank 1 of a seed could equal rank 0 of another seed.
   return mix(mix(seed + kGoldenRatio) + (static_cast<std::uint64_t>(rank) + 1) * kGoldenRatio);
 }
 

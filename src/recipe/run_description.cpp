@@ -16,7 +16,7 @@
 namespace steptape {
 namespace {
 
-/// Such as "alpha (2 ranks), beta (2 ranks)".
+/// Returns a text such as "alpha (2 ranks), beta (2 ranks)".
 std::string hostList(const std::vector<std::string>& hostOfRank) {
   std::map<std::string, int> ranksOnHost;
   for (const std::string& host : hostOfRank) {
@@ -30,12 +30,12 @@ std::string hostList(const std::vector<std::string>& hostOfRank) {
   return text;
 }
 
-/// Variables that decide how threads are made, bound and wait.
+/// Variables that control how threads are created, bound and wait.
 constexpr std::array<const char*, 10> kThreadVariables = {
     "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES",    "OMP_WAIT_POLICY", "OMP_DYNAMIC",
     "KMP_AFFINITY",    "KMP_BLOCKTIME", "KMP_HW_SUBSET", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"};
 
-/// What a rank sends to the others, line by line; then the values of kThreadVariables.
+/// The facts that a rank sends, one per line; the values of kThreadVariables follow.
 enum Fact : std::size_t {
   kHost,
   kThreads,
@@ -54,7 +54,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Such as "Slurm job 4711".
+/// Returns a text such as "Slurm job 4711".
 std::string scheduler() {
   constexpr std::array<std::pair<const char*, const char*>, 5> kSchedulers = {
       {{"SLURM_JOB_ID", "Slurm"},
@@ -109,7 +109,7 @@ std::vector<std::string> column(const std::vector<RankFacts>& ranks, Fact fact) 
   return values;
 }
 
-/// One value where all ranks have the same; else "4 on rank 0, 2 on rank 1, ...".
+/// Returns the value if it is the same on all ranks; else "4 on rank 0, 2 on rank 1, ...".
 std::string valuesByRank(const std::vector<std::string>& values) {
   constexpr std::size_t kMostRanks = 16;
   if (std::all_of(values.begin(), values.end(),
@@ -151,7 +151,7 @@ DescriptionRows describeRun(Communicator& world) {
       {"TF32", ranks.front()[kTf32]},
       {"scheduler", ranks.front()[kScheduler]},
   };
-  // The root's, so that all ranks return the same rows.
+  // The root's values, so that all ranks return the same rows.
   for (std::size_t i = 0; i < kThreadVariables.size(); ++i) {
     if (const std::string& value = ranks.front()[kFixedFacts + i]; !value.empty()) {
       rows.emplace_back(kThreadVariables[i], value);

@@ -60,7 +60,7 @@ std::shared_ptr<ThreadGroup::Meeting> ThreadGroup::arrive(const GroupMap& group,
     meetings_.erase(number);
     job_->changed.notifyAll();
   }
-  // Not before: a rank that throws std::bad_alloc above has not come.
+  // Only now: a rank that throws std::bad_alloc above has not arrived.
   ++meeting->arrivals;
   meeting->hasCome[own] = 1;
   ++nextMeeting_[own];
@@ -135,7 +135,7 @@ void ThreadGroup::giveUp(const GroupMap& group, const CollectiveCall& call, cons
 
 void ThreadGroup::breakUp() {
   MutexLock lock(job_->mutex);
-  brokenBecause_ = "out of memory";  // short enough to need none
+  brokenBecause_ = "out of memory";  // short enough to need no allocation
   job_->changed.notifyAll();
 }
 

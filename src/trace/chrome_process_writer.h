@@ -16,15 +16,15 @@
 
 namespace steptape::detail {
 
-/// What the processes of one file have in common.
+/// State shared by the processes of one file.
 struct ChromeFileState {
   std::int64_t baseNanos = 0;
   std::set<std::int64_t> processIds;
   std::int64_t lastSpan = 0;  ///< "External id".
   std::int64_t lastFlow = 0;
-  std::int64_t lastProcess = 0;  ///< As viewers sort them: each is followed by its devices.
+  std::int64_t lastProcess = 0;  ///< Sort index; devices follow their process.
 
-  /// @return `wanted`, or the first number above it that no process of the file has.
+  /// @return `wanted`, or the next larger number that no process of the file has.
   std::int64_t takeProcessId(std::int64_t wanted) {
     while (!processIds.insert(wanted).second) {
       ++wanted;
@@ -35,8 +35,8 @@ struct ChromeFileState {
 
 /// Writes the events of one process.
 ///
-/// An event is closed by the next one: each begins with the brace that ends the one before, so
-/// that the brace becomes part of a phrase. REQUIRES: an open event in front; leaves one open.
+/// The next event closes an event: each starts with the brace that ends the previous one, so that
+/// the brace becomes part of a phrase. REQUIRES: an open event precedes; leaves one open.
 class ChromeProcessWriter {
  public:
   ChromeProcessWriter(const Trace& trace, std::int64_t processId, ChromeFileState* file,
@@ -45,10 +45,10 @@ class ChromeProcessWriter {
   void write();
 
  private:
-  /// What the events of one thread have in common.
+  /// The texts shared by the events of one thread.
   struct Row {
-    /// @param where `"pid":7,"tid":8`
-    /// @param lastArguments Of each span, such as `,"device":0,"stream":7`; may be empty.
+    /// @param where         `"pid":7,"tid":8`
+    /// @param lastArguments Arguments of each span, such as `,"device":0,"stream":7`; may be empty.
     Row(const std::string& where, const std::string& lastArguments);
 
     Phrase slice;
@@ -72,7 +72,7 @@ class ChromeProcessWriter {
   void writeCounters();
   void writeEnd();
 
-  /// Whether the span is drawn in its thread's row; others would overlap there.
+  /// Returns whether the span is drawn in its thread's row; other spans would overlap there.
   bool isSlice(std::size_t thread, const TraceSpan& span) {
     return (span.flags & kDetached) == 0 && !steps_[thread].areCrossedBy(span);
   }

@@ -21,10 +21,10 @@ using detail::ChromeProcessWriter;
 using detail::jsonString;
 using detail::PhraseText;
 
-/// The whole file's members that its first process is asked for, as tools that look at them know of
-/// one process only.
+/// Returns the members of the file's object, which describe the first process, because tools that
+/// read them support only one process.
 ///
-/// HolisticTraceAnalysis looks for the rank line by line, and needs the blank before it.
+/// HolisticTraceAnalysis searches for the rank line by line, and needs the blank before it.
 std::string headText(const std::string& path, ArrayView<const Trace> processes,
                      std::int64_t baseNanos) {
   const Trace& first = processes[0];
@@ -64,7 +64,7 @@ void writeEvents(const std::string& path, ArrayView<const Trace> processes, Phra
   for (const Trace& trace : processes) {
     pids.push_back(file.takeProcessId(isOnly ? trace.processId : trace.rank));
   }
-  // ChromeProcessWriter closes the event before its own, so there must be one.
+  // ChromeProcessWriter closes the preceding event, so there must be one.
   text->append("{\"name\":\"steptape_version\",\"ph\":\"M\",\"pid\":" + std::to_string(pids[0]) +
                ",\"tid\":0,\"args\":{\"version\":\"" STEPTAPE_VERSION "\"}");
   for (std::size_t i = 0; i < processes.size(); ++i) {

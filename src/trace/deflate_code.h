@@ -7,8 +7,8 @@
 
 namespace steptape::detail {
 
-// The prefix code that all deflate streams of this library use, as tables that are made when the
-// program is compiled.
+// The prefix code of all deflate streams in this library, as tables that are computed at compile
+// time.
 // @source RFC 1951
 
 inline constexpr std::size_t kMinMatchLength = 3;
@@ -20,8 +20,8 @@ inline constexpr std::size_t kFirstLengthSymbol = 257;
 inline constexpr std::size_t kLiteralSymbols = 286;
 inline constexpr std::size_t kDistanceSymbols = 30;
 
-/// How many bits each symbol takes. Of an optimal code for what the traces of some training loops
-/// left as literals and matches, mostly digits; other characters count as if they were rare.
+/// Bits of each symbol. The code is optimal for the literals and matches in traces of some training
+/// loops, which are mostly digits; other characters count as rare.
 inline constexpr std::array<std::uint8_t, kLiteralSymbols> kLiteralBits = {
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 12, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
     15, 15, 15, 15, 15, 15, 15, 15, 5,  12, 5,  11, 12, 12, 12, 12, 10, 10, 12, 12, 6,  9,  4,  10,
@@ -41,7 +41,7 @@ inline constexpr std::array<std::uint8_t, kDistanceSymbols> kDistanceBits = {
     2,  2,  5,  5, 6,  4,  5,  5,  6,  5,  5,  5,  7,  6, 7,
 };
 
-/// Bits of a stream; the first one is the lowest.
+/// Bits of a stream; the first bit is the lowest.
 struct BitCode {
   std::uint32_t bits;
   std::uint32_t count;
@@ -52,7 +52,7 @@ constexpr std::array<BitCode, kSymbols> canonicalCode(
     const std::array<std::uint8_t, kSymbols>& bitCounts) {
   constexpr std::uint32_t kMaxBits = 15;
   std::array<BitCode, kSymbols> code{};
-  std::uint32_t next = 0;  // the highest bit comes first
+  std::uint32_t next = 0;  // the highest bit is first
   for (std::uint32_t count = 1; count <= kMaxBits; ++count) {
     next <<= 1;
     for (std::size_t symbol = 0; symbol < kSymbols; ++symbol) {
@@ -76,7 +76,7 @@ constexpr std::uint32_t floorLog2(std::size_t value) {
   return static_cast<std::uint32_t>(63 - __builtin_clzll(value));
 }
 
-/// A symbol that stands for several values, with the bits that say which of them is meant.
+/// Returns a symbol for several values, with the bits that select one of them.
 constexpr BitCode withExtra(BitCode symbol, std::size_t value, std::uint32_t extraCount) {
   const std::size_t extra = value & ((std::size_t{1} << extraCount) - 1);
   return {symbol.bits | static_cast<std::uint32_t>(extra << symbol.count),
