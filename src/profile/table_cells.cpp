@@ -10,7 +10,7 @@
 namespace steptape::detail {
 namespace {
 
-/// `value` / 10^decimals. Of integers, so that no locale changes the point.
+/// Formats `value` / 10^decimals. Uses integers, so that no locale changes the point.
 std::string decimalText(std::int64_t value, std::size_t decimals) {
   std::string digits = std::to_string(std::abs(value));
   if (digits.size() <= decimals) {
