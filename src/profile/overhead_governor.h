@@ -61,8 +61,7 @@ class OverheadGovernor {
   double nanosPerSpan_;
   double totalNanos_ = 0.0;
   double costNanos_ = 0.0;
-  double uncomparedNanos_ =
-      0.0;  // cost of steps that were recorded before they could be compared
+  double uncomparedNanos_ = 0.0;  // cost of steps that were recorded before they could be compared
   std::int64_t uncomparedSteps_ = 0;
   double lastStepNanos_ = 0.0;
   double lastCostNanos_ = 0.0;

@@ -73,7 +73,7 @@ class RankExchange {
   std::vector<std::string> fromRank_;
 
   Mutex mutex_;
-  std::list<std::string> missing_ STEPTAPE_GUARDED_BY(mutex_);  // allocated for provide()
+  std::list<std::string> missing_ STEPTAPE_GUARDED_BY(mutex_);   // allocated for provide()
   std::list<std::string> provided_ STEPTAPE_GUARDED_BY(mutex_);  // and not sent
 
   CollectiveHandle underWay_;  // last: its destructor waits while the memory above exists

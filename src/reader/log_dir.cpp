@@ -52,7 +52,7 @@ struct LogDir::State {
   std::function<bool(const RunFiles& run)> wants;
   Status lastError;
   std::map<std::string, RunReader> runs;
-  std::vector<FollowedRun> followed;  // the same, by number, in the order found
+  std::vector<FollowedRun> followed;     // the same, by number, in the order found
   std::atomic<std::uint64_t> bytes = 0;  // read by this update()
   std::uint64_t reportedBytes = 0;       // the part reported through onProgress
   std::thread::id caller;                // of this update()

@@ -19,7 +19,7 @@ struct SpanBatch {
   std::string threadName;               ///< See setThreadName().
   ArrayView<const SpanRecord> records;  ///< In the order in which the spans ended.
   std::uint64_t dropped;                ///< Spans lost since this thread's last batch.
-  int device = -1;  ///< Device of the stream; -1 for a thread of the host.
+  int device = -1;                      ///< Device of the stream; -1 for a thread of the host.
 };
 
 /// Collects the spans that all threads of the process record: zones, and spans of other sources

@@ -25,7 +25,8 @@ void SyncBatchNormImpl::takeOver(const at::Tensor& otherWeight, const at::Tensor
     bias = parameters_["bias"] = otherBias;
   }
   if (options.track_running_stats()) {
-    // Buffers cannot be registered anew: these become the other's memory, type and device.
+    // Buffers cannot be registered again, so they get the memory, type and device of the other
+    // module's.
     running_mean.set_data(otherMean);
     running_var.set_data(otherVariance);
     num_batches_tracked.set_data(otherCount);

@@ -25,7 +25,7 @@ DType wireTypeOf(at::ScalarType type) {
   return *wire;
 }
 
-/// The element type in which gradients of `type` travel. What has 16 bits already stays as it is.
+/// Returns the element type for sending gradients of `type`. Types of 16 bits stay unchanged.
 at::ScalarType compressedType(at::ScalarType type, Compression compression) {
   if (c10::elementSize(type) <= 2) {
     return type;
@@ -67,7 +67,7 @@ std::optional<DType> averagedType(at::ScalarType type) {
 
 WireBuffer::WireBuffer(at::Tensor tensor) : tensor_(std::move(tensor)), host_(tensor_) {
   if (!tensor_.is_cpu()) {
-    // Pinned: else the device's driver copies twice, and in its own time.
+    // Pinned: otherwise the device's driver copies twice, and synchronously.
     host_ = at::empty(tensor_.sizes(),
                       tensor_.options().device(at::kCPU).pinned_memory(tensor_.is_cuda()));
   }

@@ -15,10 +15,10 @@
 namespace steptape {
 namespace {
 
-/// Bounds the memory that an allreduce of many tensors may take.
+/// Limits the memory of an allreduce of many tensors.
 constexpr std::size_t kGroupBytes = std::size_t{16} << 20;
 
-/// Tensors of one type on their way through one allreduce.
+/// Tensors of one type in one allreduce.
 class AverageGroup {
  public:
   AverageGroup(DType type, Communicator& world) : type_(type), world_(world) {}
@@ -59,7 +59,7 @@ class AverageGroup {
   DType type_;
   Communicator& world_;
   std::vector<at::Tensor> tensors_;
-  std::vector<at::Tensor> flat_;  ///< The same tensors where those are flat in main memory.
+  std::vector<at::Tensor> flat_;  ///< The same tensors if they are flat in main memory.
   std::size_t bytes_ = 0;
 };
 

@@ -104,13 +104,13 @@ class SharedExchange final : public GradientExchange {
   std::shared_ptr<Communicator> world_;
   Compression compression_;
   bool maySharePlaces_;
-  bool hasAllSlots_ = false;  // None of them is sparse.
+  bool hasAllSlots_ = false;  // no slot is sparse
 
   std::unique_ptr<SharedGradients> gradients_;
-  std::unique_ptr<SharedOptimizer> optimizer_;         // Ends before the gradients that it uses.
-  const torch::optim::Optimizer* declined_ = nullptr;  // Cannot be shared.
-  std::string notShared_;                              // Why the parameters are not.
-  double remaining_ = 1;  // What the sums are still to be multiplied with.
+  std::unique_ptr<SharedOptimizer> optimizer_;         // destroyed before the gradients
+  const torch::optim::Optimizer* declined_ = nullptr;  // cannot be shared
+  std::string notShared_;                              // why the parameters are not shared
+  double remaining_ = 1;                               // factor still to apply to the sums
 };
 
 }  // namespace
