@@ -96,3 +96,15 @@ function(steptape_add_mpi_test name)
       ENVIRONMENT "${STEPTAPE_MPI_ENVIRONMENT};OMP_NUM_THREADS=1")
   endforeach()
 endfunction()
+
+# steptape_add_script_test(<name> <script> [ARGUMENTS ...] [MODULES ...])
+#   Runs a Python script of this directory as one ctest. Without Python, TensorBoard or MODULES the test fails and
+#   RunPython.cmake prints what to install, so that no one skips these tests unnoticed.
+function(steptape_add_script_test name script)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGUMENTS;MODULES")
+  add_test(NAME ${name}
+    COMMAND ${CMAKE_COMMAND}
+      -DVENV=${PROJECT_SOURCE_DIR}/.venv -DSCRIPT=${CMAKE_CURRENT_SOURCE_DIR}/${script}
+      "-DARGUMENTS=${arg_ARGUMENTS}" "-DMODULES=${arg_MODULES}"
+      -P ${PROJECT_SOURCE_DIR}/tests/support/RunPython.cmake)
+endfunction()

@@ -10,7 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
-if (($#)); then die "unknown argument '$1'; usage: tools/docs.sh"; fi
+if (($#)); then die "argument: got '$1'; expected none; usage: tools/docs.sh"; fi
 settings=$(STEPTAPE_TORCH=none tools/setup.sh --docs)
 eval "$settings"
 export STEPTAPE_VERSION STEPTAPE_SOURCE_URL=${STEPTAPE_SOURCE_URL:-file://$root}
@@ -23,7 +23,7 @@ doxygen=$(dirname "$STEPTAPE_PYTHON")/doxygen
 "$doxygen" -l build/docs/layout.xml
 sed -i -e '/<navindex>/r docs/site/navigation.xml' -e '/<navindex>/,/<\/navindex>/d' build/docs/layout.xml
 "$doxygen" docs/Doxyfile >&2 ||
-  die "Doxygen warns, see above: mend the file and line that it names"
+  die "Doxygen reported the warnings above; fix the file and line that each one names"
 rm build/docs/layout.xml
 python3 tests/docs/check_links.py --site build/docs >&2
 say "the site is build/docs/index.html"

@@ -2,6 +2,7 @@
 #include "distributed/straggler_analysis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <limits>
 #include <numeric>
@@ -10,6 +11,7 @@
 
 #include "steptape/comm/rank_log.h"
 
+#include "summary/table_cells.h"
 #include "summary/text.h"
 
 namespace steptape::detail {
@@ -31,7 +33,7 @@ PartSpread spreadOf(const TimedPart& part, std::vector<double> byRank) {
   return spread;
 }
 
-/// Returns the part of work in which a rank exceeds the median most.
+/// Returns the part of work in which the rank exceeds the median most.
 std::size_t mostBehind(const PartSeconds& seconds, const std::vector<PartSpread>& parts) {
   std::size_t most = 0;
   double mostSeconds = -std::numeric_limits<double>::infinity();
@@ -45,7 +47,7 @@ std::size_t mostBehind(const PartSeconds& seconds, const std::vector<PartSpread>
   return most;
 }
 
-/// For a wait, the slowest rank would be the fastest. A part without any time has no slowest rank.
+/// A rank that waits longest is the fastest, and a part that takes no time has no slowest rank.
 bool hasSlowestRank(const PartSpread& spread) {
   return spread.part.isWork && spread.max > 0;
 }
@@ -60,10 +62,7 @@ void addSpread(StepBatch* batch, const std::string& prefix, const PartSpread& sp
 }
 
 std::string millisecondsCell(double seconds) {
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  text << std::fixed << std::setprecision(3) << seconds * kMilliseconds;
-  return text.str();
+  return millisecondsText(std::llround(seconds * 1e9));
 }
 
 std::vector<std::string> rowOf(const PartSpread& spread,

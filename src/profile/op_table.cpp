@@ -9,7 +9,7 @@
 #include "steptape/profile/op_stats.h"
 
 #include "base/utf8.h"
-#include "profile/table_cells.h"
+#include "summary/table_cells.h"
 #include "summary/text.h"
 
 namespace steptape {

@@ -6,7 +6,7 @@
 
 #include "steptape/profile/trace_summary.h"
 
-#include "profile/table_cells.h"
+#include "summary/table_cells.h"
 #include "summary/text.h"
 #include "trace/chrome_trace.h"
 

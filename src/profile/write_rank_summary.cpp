@@ -9,7 +9,7 @@
 #include "steptape/profile/rank_summary.h"
 
 #include "distributed/straggler_analysis.h"
-#include "profile/table_cells.h"
+#include "summary/table_cells.h"
 #include "summary/text.h"
 
 namespace steptape {

@@ -5,7 +5,7 @@
 #include "steptape/profile/trace_summary.h"
 
 #include "profile/span_stacks.h"
-#include "profile/table_cells.h"
+#include "summary/table_cells.h"
 #include "summary/text.h"
 
 namespace steptape {

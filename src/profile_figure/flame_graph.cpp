@@ -7,9 +7,11 @@
 
 #include "steptape/profile_figure/profile_figures.h"
 
-#include "profile/table_cells.h"
+#include "base/text.h"
 #include "profile_figure/call_tree.h"
 #include "profile_figure/picture_size.h"
+#include "summary/table_cells.h"
+#include "trace/autograd_node_prefix.h"
 
 namespace steptape {
 namespace {
@@ -20,10 +22,10 @@ constexpr int kMostRows = 24;
 /// Blocks with a smaller share than 1 / kLeastShare of the total are merged into "other".
 constexpr std::int64_t kLeastShare = 400;
 
-/// Returns the name without prefixes that many names share: a block has room for few letters.
+/// Removes the prefixes that many names share, because a block has room for few letters.
 std::string shortName(const std::string& name) {
-  for (const std::string_view prefix : {"autograd::engine::evaluate_function: ", "aten::"}) {
-    if (name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0) {
+  for (const std::string_view prefix : {detail::kAutogradNodePrefix, std::string_view("aten::")}) {
+    if (name.size() > prefix.size() && detail::startsWith(name, prefix)) {
       return name.substr(prefix.size());
     }
   }

@@ -6,8 +6,8 @@
 #include "steptape/profile/trace_summary.h"
 #include "steptape/profile_figure/profile_figures.h"
 
-#include "profile/table_cells.h"
 #include "profile_figure/picture_size.h"
+#include "summary/table_cells.h"
 
 namespace steptape {
 namespace {

@@ -93,7 +93,7 @@ double convolutionBackward(Inputs inputs) {
   return gradients * product(moved) * perElement(weight);
 }
 
-/// Counts the scores of all pairs, and the sums of values weighted by them.
+/// Scores of all pairs, and the sums of the values that they weight.
 double attention(Inputs inputs) {
   const Shape query = shapeOf(inputs, 0);
   const Shape key = shapeOf(inputs, 1);

@@ -9,6 +9,7 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
+#include "trace/autograd_node_prefix.h"
 #include "trace/chrome_events.h"
 #include "trace/chrome_format.h"
 #include "trace/json_value.h"
@@ -19,14 +20,12 @@ namespace {
 using Row = ChromeContents::Row;
 using Process = ChromeContents::Process;
 
-constexpr char kWrapper[] = "autograd::engine::evaluate_function: ";
-
-/// Kineto gives autograd's nodes the category of operators; only their wrappers identify them.
+/// Recognizes autograd's nodes, which Kineto calls operators, by the spans around them.
 void findBackwardNodes(std::vector<TraceName>* names) {
   std::unordered_set<std::string> nodes;
   for (const TraceName& name : *names) {
-    if (startsWith(name.text, kWrapper)) {
-      nodes.insert(name.text.substr(sizeof kWrapper - 1));
+    if (startsWith(name.text, kAutogradNodePrefix)) {
+      nodes.insert(name.text.substr(kAutogradNodePrefix.size()));
     }
   }
   for (TraceName& name : *names) {

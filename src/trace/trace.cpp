@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "trace/autograd_node_prefix.h"
 
 namespace steptape {
 namespace {
@@ -33,13 +34,12 @@ bool comesEarlier(const SequencedSpan& a, const SequencedSpan& b) {
          std::tie(b.forwardThread, b.sequence, b.start);
 }
 
-/// Returns which names are autograd's bookkeeping around a node: such a span has the node's
-/// sequence number, but is not a forward operator.
+/// Marks the names of autograd's bookkeeping around a node. Its spans carry the node's sequence
+/// number, but are not forward operators.
 std::vector<bool> wrapperNames(const Trace& trace) {
-  constexpr std::string_view kWrapper = "autograd::engine::evaluate_function: ";
   std::vector<bool> isWrapper;
   for (const TraceName& name : trace.names) {
-    isWrapper.push_back(detail::startsWith(name.text, kWrapper));
+    isWrapper.push_back(detail::startsWith(name.text, detail::kAutogradNodePrefix));
   }
   return isWrapper;
 }

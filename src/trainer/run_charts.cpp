@@ -38,7 +38,7 @@ CustomScalarsCategory learningCharts(const TrainerOptions& options, bool hasBand
   }
   if (hasBand) {
     category.charts.push_back(
-        CustomScalarsChart::margin("loss, train: mean, least and greatest of the ranks",
+        CustomScalarsChart::margin("loss, train: mean within the range of the ranks",
                                    {"loss/train", "loss/train/min", "loss/train/max"}));
   }
   return category;

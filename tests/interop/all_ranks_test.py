@@ -99,7 +99,7 @@ class MarginCharts(AllRanksCase):
                 for category in layout["category"] for chart in category["chart"]}
 
     def series(self, metric):
-        """The band as the page asks for it: arrays of mean, least and greatest, and the steps."""
+        """The band as the page asks for it: arrays of mean, minimum, maximum, and the steps."""
         _, [tags] = self.charts()[metric]
         names = [tags["value"], tags["lower"], tags["upper"]]
         regex = "|".join(f"({re.escape(name)})" for name in names)

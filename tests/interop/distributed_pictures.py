@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the pictures of docs/distributed.md: TensorBoard with the values of all ranks.
+"""Takes the pictures of docs/distributed.md, which show the values of all ranks in TensorBoard.
 
     bin=build/release/bin
-    mpiexec -n 4 $bin/fashion_mnist --model mlp --max-steps 100 --log-dir runs/fashion
-    mpiexec -n 4 $bin/rank_writer steps runs/slow_input 2 input
-    $bin/scaling_study --ranks 1,2 --rounds 3 --log-dir runs/study
-    tests/interop/distributed_pictures.py runs docs/images
+    mpiexec -n 4 $bin/fashion_mnist --model mlp --max-steps 100 --log-dir fashion/run
+    mpiexec -n 4 $bin/rank_writer steps slow/slow_input 2 input
+    $bin/scaling_study --ranks 1,2 --rounds 3 --log-dir study/run
+    tests/interop/distributed_pictures.py fashion docs/images --only band
+    tests/interop/distributed_pictures.py slow docs/images --only stragglers --only report
+    tests/interop/distributed_pictures.py study docs/images --only scaling
 """
 
 from camera import Camera, take_pictures

@@ -104,7 +104,7 @@ void ColumnFile::start() {
   output_ = out.readEnd;
   if (error != 0) {
     child_ = 0;
-    closeInput();
+    closeOnce(&input_);
     closeOnce(&output_);
     throw Error(
         ErrorCode::kIoError,
@@ -129,7 +129,7 @@ void ColumnFile::passOn() {
   } catch (...) {
     sinkError_ = std::current_exception();
   }
-  closeOnce(&output_);  // The child ends where nobody takes what it writes.
+  closeOnce(&output_);  // The child ends when it next writes.
 }
 
 void ColumnFile::write(std::string_view csv) {
@@ -145,12 +145,8 @@ void ColumnFile::write(std::string_view csv) {
   }
 }
 
-void ColumnFile::closeInput() {
-  closeOnce(&input_);
-}
-
 int ColumnFile::waitForEnd() {
-  closeInput();
+  closeOnce(&input_);
   reader_.join();
   int status = 0;
   while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {

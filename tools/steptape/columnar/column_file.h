@@ -47,7 +47,6 @@ class ColumnFile {
  private:
   void start();
   void passOn();
-  void closeInput();
   int waitForEnd();
 
   std::string format_;

@@ -50,7 +50,7 @@ void endOnInterrupt() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-/// @return false if there is no reason to go on: a signal, or nobody reads the output any more.
+/// @return false on a signal, and when the reader of the output has closed it.
 bool waitFor(double seconds) {
   pollfd output{STDOUT_FILENO, 0, 0};
   const int ready = poll(&output, 1, static_cast<int>(std::ceil(seconds * 1000)));
@@ -62,7 +62,7 @@ class PointPrinter {
  public:
   PointPrinter(bool json, const Terminal& terminal) : json_(json), terminal_(terminal) {}
 
-  /// @return false if nobody reads the output any more.
+  /// @return false when the reader of the output has closed it.
   bool print(const std::vector<NewPoint>& points) {
     for (const NewPoint& point : points) {
       fmt::print("{}\n", json_ ? jsonLine(point) : line(point));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "profile/table_cells.h"
+#include "summary/table_cells.h"
 #include "tools/steptape/tables/json_text.h"
 
 namespace steptape::tools {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "profile/table_cells.h"
+#include "summary/table_cells.h"
 #include "tools/steptape/terminal/terminal.h"
 #include "tools/steptape/traces/trace_files.h"
 #include "tools/steptape/traces/trace_profile.h"

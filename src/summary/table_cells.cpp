@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/table_cells.h"
+#include "summary/table_cells.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Formats `value` / 10^decimals. Uses integers, so that no locale changes the point.
+/// `value` / 10^decimals. Integer arithmetic does not depend on the locale.
 std::string decimalText(std::int64_t value, std::size_t decimals) {
   std::string digits = std::to_string(std::abs(value));
   if (digits.size() <= decimals) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/table_cells.h"
+#include "summary/table_cells.h"
 
 #include <string>
 
