@@ -14,12 +14,11 @@ namespace steptape::detail {
 // Constants of the Chrome format, for both writer and reader. The format is Kineto's. Additional
 // data of a Trace is in Steptape's own events and arguments, which other readers ignore.
 
-/// Kineto's times are relative to the last multiple of this period since 1970. The period is three
-/// months: long enough for all ranks of a job to have the same base, and short enough for a double
-/// to hold nanoseconds.
+/// Kineto's times are relative to the last multiple of this since 1970: three months, so that all
+/// ranks of a job have the same base, and few enough for a double to hold nanoseconds.
 inline constexpr std::int64_t kChromeBasePeriodNanos = 7'889'238'000'000'000;
 
-/// `ph:"M"` events with data of a Trace about its process and about a device's rows.
+/// `ph:"M"` events with what a Trace says of its process, and of a device's rows.
 inline constexpr char kProcessFacts[] = "steptape_process";
 inline constexpr char kDeviceFacts[] = "steptape_device";
 
@@ -53,7 +52,7 @@ inline const char* chromeCategory(SpanKind kind) {
   }
 }
 
-/// Returns the kind of a span of which only the category is known.
+/// The kind of a span of which nothing but its category is known.
 inline SpanKind kindOfChromeCategory(std::string_view category) {
   if (category == "cpu_op") {
     return SpanKind::kOperator;

@@ -64,7 +64,7 @@ void writeEvents(const std::string& path, ArrayView<const Trace> processes, Phra
   for (const Trace& trace : processes) {
     pids.push_back(file.takeProcessId(isOnly ? trace.processId : trace.rank));
   }
-  // ChromeProcessWriter closes the preceding event, so there must be one.
+  // ChromeProcessWriter closes the event before its own, so there must be one.
   text->append("{\"name\":\"steptape_version\",\"ph\":\"M\",\"pid\":" + std::to_string(pids[0]) +
                ",\"tid\":0,\"args\":{\"version\":\"" STEPTAPE_VERSION "\"}");
   for (std::size_t i = 0; i < processes.size(); ++i) {

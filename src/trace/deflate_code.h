@@ -7,8 +7,8 @@
 
 namespace steptape::detail {
 
-// The prefix code of all deflate streams in this library, as tables that are computed at compile
-// time.
+// The prefix code that all deflate streams of this library use, as tables that are made when the
+// program is compiled.
 // @source RFC 1951
 
 inline constexpr std::size_t kMinMatchLength = 3;
@@ -20,8 +20,8 @@ inline constexpr std::size_t kFirstLengthSymbol = 257;
 inline constexpr std::size_t kLiteralSymbols = 286;
 inline constexpr std::size_t kDistanceSymbols = 30;
 
-/// Bits of each symbol. The code is optimal for the literals and matches in traces of some training
-/// loops, which are mostly digits; other characters count as rare.
+/// How many bits each symbol takes. Of an optimal code for what the traces of some training loops
+/// left as literals and matches, mostly digits; other characters count as if they were rare.
 inline constexpr std::array<std::uint8_t, kLiteralSymbols> kLiteralBits = {
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 12, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
     15, 15, 15, 15, 15, 15, 15, 15, 5,  12, 5,  11, 12, 12, 12, 12, 10, 10, 12, 12, 6,  9,  4,  10,
@@ -41,7 +41,7 @@ inline constexpr std::array<std::uint8_t, kDistanceSymbols> kDistanceBits = {
     2,  2,  5,  5, 6,  4,  5,  5,  6,  5,  5,  5,  7,  6, 7,
 };
 
-/// Bits of a stream; the first bit is the lowest.
+/// Bits of a stream; the first one is the lowest.
 struct BitCode {
   std::uint32_t bits;
   std::uint32_t count;

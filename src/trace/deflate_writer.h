@@ -12,17 +12,17 @@
 
 namespace steptape::detail {
 
-/// Writes a deflate stream from literals and matches.
+/// Puts a deflate stream together from literals and matches.
 ///
-/// A compressor spends most of its time searching for matches. The code that makes the text may
-/// know them, and the rest is cheap. All streams use one prefix code, which suits the numbers
-/// between the matches of a trace. A stream is therefore one block, and is written as it arrives.
+/// A compressor spends its time on the search for matches. Who makes the text may know them, and
+/// then the rest is cheap. One prefix code, which suits the numbers between the matches of a trace,
+/// serves all streams, so that a stream is one block and is written as it comes.
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @source  RFC 1951
 class DeflateWriter {
  public:
-  /// Starts the stream.
+  /// Begins the stream.
   DeflateWriter();
 
   void literals(std::string_view text) {

@@ -63,7 +63,7 @@ class NumberSeries {
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT PhraseText {
  public:
-  /// @param file Must outlive this object; keeps the first failure.
+  /// @param file Outlives this, and keeps the first failure.
   PhraseText(ReplacementFile* file, bool compress);
 
   void append(std::string_view text);
