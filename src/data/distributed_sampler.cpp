@@ -33,7 +33,7 @@ void DistributedSampler::resume(const SamplerPosition& position) {
   const std::int64_t end = position_.samplesDone + dealtOf(datasetSize_ - position_.samplesDone);
   indices_.clear();
   for (std::int64_t i = position_.samplesDone + rank_; i < end; i += ranks_) {
-    // Beyond the end the order begins again, as often as few samples for many ranks need it.
+    // After its end, the order starts again, several times if there are few samples for many ranks.
     indices_.push_back(samples[static_cast<std::size_t>(i % datasetSize_)]);
   }
 }
@@ -60,7 +60,7 @@ std::vector<std::int64_t> DistributedSampler::order(std::int64_t epoch) const {
   if (!options_.shuffle) {
     return samples;
   }
-  // Fisher and Yates, written out because std::shuffle differs between standard libraries. The
+  // The Fisher-Yates shuffle, because std::shuffle differs between standard libraries. The
   // remainder favors some indices by less than their number in 2^64.
   std::mt19937_64 random(options_.seed + static_cast<std::uint64_t>(epoch));
   for (std::size_t i = samples.size() - 1; i > 0; --i) {

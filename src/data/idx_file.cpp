@@ -14,7 +14,7 @@
 namespace steptape {
 namespace {
 
-/// Such as "00 1f 8b".
+/// Returns text such as "00 1f 8b".
 std::string hexBytes(const std::uint8_t* data, std::size_t size) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -27,7 +27,7 @@ std::string hexBytes(const std::uint8_t* data, std::size_t size) {
 }
 
 constexpr std::uint8_t kUnsignedByte = 0x08;
-/// Far beyond any data set of this format; keeps a damaged header from asking for all memory.
+/// Larger than any data set of this format; limits the memory for a damaged header.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 33;
 
 std::vector<std::int64_t> readShape(detail::GzipFile& file, int dimensions) {

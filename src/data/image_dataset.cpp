@@ -43,7 +43,7 @@ std::string findIdx(const std::string& directory, const std::string& name) {
                "apt-get install dataset-fashion-mnist, or tools/get_data.sh");
 }
 
-/// Reads one file of records into the tensors, from image `first` on.
+/// Reads one file of records into the tensors, starting at image `first`.
 void readCifarBatch(const std::string& path, std::int64_t first, const at::Tensor& images,
                     const at::Tensor& labels) {
   detail::GzipFile file(path);

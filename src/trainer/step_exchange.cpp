@@ -8,16 +8,16 @@
 namespace steptape::detail {
 namespace {
 
-constexpr int kSignals = 1024;  ///< More than any system has.
+constexpr int kSignals = 1024;  ///< More than any operating system has.
 
 enum Duty { kNoDuty, kCheckpoint, kFail };
 
-/// Larger where the reason is greater; 0 for none.
+/// Returns a larger number for a larger reason; 0 for none.
 double encodeStop(const StepWish& wish) {
   return wish.stop ? (1 + static_cast<int>(*wish.stop)) * kSignals + wish.signal : 0;
 }
 
-/// The step and, in the lowest bit, whether one more can follow.
+/// Encodes the step and, in the lowest bit, whether another one can follow.
 double encodeStep(std::int64_t step, bool hasStep) {
   return static_cast<double>(2 * step + (hasStep ? 1 : 0));
 }
@@ -32,7 +32,7 @@ const CollectiveOptions& collectiveOptions() {
   static const CollectiveOptions kOptions = [] {
     CollectiveOptions options;
     options.name = "Trainer's exchange of losses and wishes";
-    options.compareRanks = false;  // The step is in the data.
+    options.compareRanks = false;  // the data contains the step
     return options;
   }();
   return kOptions;
