@@ -12,7 +12,7 @@
 
 namespace steptape::detail {
 
-/// A file that appears under its name only when it is complete:
+/// A file that appears under its name when it is whole, or never:
 ///
 ///     ReplacementFile file("runs/scalars.json");
 ///     status = file.open();  file.write(bytes);  status = file.finish();

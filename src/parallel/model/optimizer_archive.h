@@ -36,7 +36,7 @@ STEPTAPE_EXPORT std::string optimizerToBytes(const torch::optim::Optimizer& opti
 STEPTAPE_EXPORT void optimizerFromBytes(torch::optim::Optimizer& optimizer,
                                         const std::string& bytes);
 
-/// Returns an archive as bytes.
+/// Any archive as bytes.
 inline std::string bytesOf(torch::serialize::OutputArchive& archive) {
   std::string bytes;
   archive.save_to([&bytes](const void* data, std::size_t size) {
