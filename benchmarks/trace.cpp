@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures the cost of an event of a Chrome trace: writeChromeTrace() of a million operators,
-// compressed and not, compared with zlib at its fastest level on the same text, and with libdeflate
-// if it is installed; also memory and file size.
+// The cost of an event of a Chrome trace: writeChromeTrace() of a million operators, compressed and
+// not, compared with zlib at its fastest level on the same text, and with libdeflate if it is
+// installed; also memory and file size.
 //
 //   build/release/bin/trace_benchmark
 #include <algorithm>
@@ -138,7 +138,7 @@ double writeSeconds(const std::string& path, const steptape::Trace& trace, bool 
   return benchmark::cpuSeconds() - start;
 }
 
-/// Returns the cost of zlib's deflate streams, without making the text.
+/// What the deflate streams of zlib cost beyond the text.
 double zlibSeconds(const std::string& text, int level, std::size_t* size) {
   constexpr int kGzip = 16 + MAX_WBITS;
   constexpr int kDefaultMemory = 8;
@@ -236,8 +236,7 @@ int main() {
   benchmark::printAtLeast("plain text and zlib level 1 / ours",
                           benchmark::ratio(sum(costs[2], costs[3]), costs[0]), 4);
 #ifdef STEPTAPE_HAVE_LIBDEFLATE
-  // The cost of libdeflate alone, without the text: if this falls below the target, libdeflate
-  // should replace Steptape's writer.
+  // Of its time alone, without the text's: if this falls below, libdeflate is to replace ours.
   benchmark::printAtLeast("libdeflate level 1 / ours", benchmark::ratio(costs[4], costs[0]), 1.5);
   std::printf("  libdeflate: %.1f bytes for each event\n",
               static_cast<double>(libdeflateBytes) / events);
