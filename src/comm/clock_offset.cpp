@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "comm/offset_interval.h"
 
 namespace steptape {
@@ -79,9 +78,7 @@ void broadcastFromRoot(Communicator& communicator, T* data, std::size_t count) {
 
 ClockOffset estimateClockOffset(Communicator& communicator, const ClockOffsetOptions& options) {
   if (options.rounds < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "estimateClockOffset: rounds is " +
-                                                 std::to_string(options.rounds) +
-                                                 "; expected at least 1");
+    detail::reject(std::to_string(options.rounds) + " rounds", "at least 1", "estimateClockOffset");
   }
   const Clock& clock = options.clock ? *options.clock : Clock::system();
   ClockOffset offset;

@@ -7,9 +7,9 @@
 #include <unistd.h>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/comm/rank_log.h"
 
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "comm/collective_details.h"
 #include "comm/private_node_memory.h"
@@ -30,14 +30,12 @@ void checkRanks(const std::vector<int>& ranks, int size) {
   std::vector<bool> isIn(static_cast<std::size_t>(size), false);
   for (const int rank : ranks) {
     if (rank < 0 || rank >= size) {
-      throw Error(ErrorCode::kInvalidArgument, "subgroup: " + std::to_string(rank) +
-                                                   " is not a rank; expected 0 to " +
-                                                   std::to_string(size - 1));
+      detail::reject("rank " + std::to_string(rank), "0 to " + std::to_string(size - 1),
+                     "subgroup");
     }
     if (isIn[static_cast<std::size_t>(rank)]) {
-      throw Error(ErrorCode::kInvalidArgument, "subgroup: rank " + std::to_string(rank) +
-                                                   " comes twice in " +
-                                                   detail::commaSeparated(ranks));
+      detail::reject("rank " + std::to_string(rank) + " twice in " + detail::commaSeparated(ranks),
+                     "each rank at most once", "subgroup");
     }
     isIn[static_cast<std::size_t>(rank)] = true;
   }

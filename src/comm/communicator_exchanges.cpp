@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/comm/communicator.h"
 
+#include "base/got_expected.h"
 #include "comm/checked_calls.h"
 
 namespace steptape {
@@ -16,9 +16,7 @@ using detail::CollectiveKind;
 
 void Communicator::checkRoot(const char* operation, int root) const {
   if (root < 0 || root >= size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::string(operation) + ": root " + std::to_string(root) +
-                    " is not a rank; expected 0 to " + std::to_string(size() - 1));
+    detail::reject("root " + std::to_string(root), "0 to " + std::to_string(size() - 1), operation);
   }
 }
 

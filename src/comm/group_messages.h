@@ -32,7 +32,7 @@ STEPTAPE_EXPORT std::string stallText(const std::string& what,
                                       const std::string& missing);
 
 /// Returns "allreduce(sum) 'gradients' of 12 float32 did not end within 600 s on rank 0 (node1) of
-/// 4: rank 3 (node7) did not come".
+/// 4: rank 3 (node7) did not arrive".
 ///
 /// @param missing Empty if all ranks have arrived.
 STEPTAPE_EXPORT std::string deadlineText(const CollectiveCall& call,

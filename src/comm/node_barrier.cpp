@@ -34,9 +34,10 @@ NodeBarrier::NodeBarrier(NodeMemory& memory, std::size_t offset, int localRank, 
   const std::size_t bytes = bytesFor(localSize);
   if (offset % alignof(Line) != 0 || offset > memory.size() || bytes > memory.size() - offset) {
     throw Error(ErrorCode::kInvalidArgument,
-                "NodeBarrier: " + std::to_string(bytes) + " bytes at offset " +
+                "NodeBarrier: got " + std::to_string(bytes) + " bytes at offset " +
                     std::to_string(offset) + " of " + std::to_string(memory.size()) +
-                    "; expected them inside, at a multiple of " + std::to_string(alignof(Line)));
+                    "; expected bytes within the memory, at a multiple of " +
+                    std::to_string(alignof(Line)));
   }
   // Not constructed: zero bytes are counters at zero, and another rank may already have arrived.
   lines_ = reinterpret_cast<Line*>(memory.data() + offset);
@@ -104,7 +105,7 @@ void NodeBarrier::warnOfStall(const char* what) const {
 
 void NodeBarrier::throwMissing(std::chrono::milliseconds timeout, const char* what) const {
   std::ostringstream message;
-  message << what << ": " << missing() << " did not come within "
+  message << what << ": " << missing() << " did not arrive within "
           << std::chrono::duration<double>(timeout).count() << " s to "
           << memory_->nameOfLocalRank(localRank_);
   giveUp(message.str());

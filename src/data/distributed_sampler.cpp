@@ -15,7 +15,7 @@ DistributedSampler::DistributedSampler(std::int64_t datasetSize, const Communica
                                        DistributedSamplerOptions options)
     : datasetSize_(datasetSize), rank_(world.rank()), ranks_(world.size()), options_(options) {
   if (datasetSize <= 0) {
-    throw Error(ErrorCode::kInvalidArgument, "DistributedSampler got a data set of " +
+    throw Error(ErrorCode::kInvalidArgument, "DistributedSampler: got a data set of " +
                                                  std::to_string(datasetSize) +
                                                  " samples; expected at least one");
   }
@@ -24,9 +24,9 @@ DistributedSampler::DistributedSampler(std::int64_t datasetSize, const Communica
 
 void DistributedSampler::resume(const SamplerPosition& position) {
   if (position.samplesDone < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "DistributedSampler cannot start after " +
-                                                 std::to_string(position.samplesDone) +
-                                                 " samples; expected at least 0");
+    throw Error(ErrorCode::kInvalidArgument,
+                "DistributedSampler: got samplesDone = " + std::to_string(position.samplesDone) +
+                    "; expected at least 0");
   }
   position_ = {position.epoch, std::min(position.samplesDone, datasetSize_)};
   const std::vector<std::int64_t> samples = order(position_.epoch);

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "comm/run_on_all_ranks.h"
 
 namespace steptape::detail {
@@ -16,13 +15,12 @@ constexpr char kChosen = '+';
 void checkCall(const Communicator& communicator, const GatherCall& call) {
   const std::string function = call.function;
   if (call.tag.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, function + ": the tag is empty");
+    reject("an empty tag", "a name such as \"loss/train\"", function);
   }
   for (const int rank : call.ranks) {
     if (rank < 0 || rank >= communicator.size()) {
-      throw Error(ErrorCode::kInvalidArgument, function + ": there is no rank " +
-                                                   std::to_string(rank) + "; expected 0 to " +
-                                                   std::to_string(communicator.size() - 1));
+      reject("rank " + std::to_string(rank), "0 to " + std::to_string(communicator.size() - 1),
+             function);
     }
   }
 }

@@ -99,8 +99,8 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
     if (ownsMpi_) {
       MPI_Finalize();
     }
-    throw Error(ErrorCode::kFailedPrecondition, std::string("mpi::Environment: MPI gives ") +
-                                                    nameOf(threadLevel_) + "; expected " +
+    throw Error(ErrorCode::kFailedPrecondition, std::string("mpi::Environment: got thread level ") +
+                                                    nameOf(threadLevel_) + " from MPI; expected " +
                                                     nameOf(options.threadLevel));
   }
 }

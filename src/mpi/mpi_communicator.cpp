@@ -20,13 +20,14 @@ namespace {
 void checkOptions(const MpiCommunicatorOptions& options, int size) {
   if (options.maxCount < static_cast<std::size_t>(size) || options.maxCount > INT_MAX) {
     throw Error(ErrorCode::kInvalidArgument,
-                "MpiCommunicator: maxCount is " + std::to_string(options.maxCount) + "; expected " +
-                    std::to_string(size) + " (one per rank) to " + std::to_string(INT_MAX));
+                "MpiCommunicator: got maxCount = " + std::to_string(options.maxCount) +
+                    "; expected " + std::to_string(size) + " (one per rank) to " +
+                    std::to_string(INT_MAX));
   }
   if (options.ranksPerNode < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "MpiCommunicator: ranksPerNode is " +
-                                                 std::to_string(options.ranksPerNode) +
-                                                 "; expected 1 or more, or 0 for MPI's answer");
+    throw Error(ErrorCode::kInvalidArgument,
+                "MpiCommunicator: got ranksPerNode = " + std::to_string(options.ranksPerNode) +
+                    "; expected 1 or more, or 0 for MPI's answer");
   }
 }
 

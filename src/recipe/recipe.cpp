@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 #include <ATen/Context.h>
 #include <torch/cuda.h>
@@ -17,9 +17,7 @@
 namespace steptape {
 void scaleLearningRate(torch::optim::Optimizer& optimizer, double factor) {
   if (!(factor > 0)) {
-    throw Error(ErrorCode::kInvalidArgument, "cannot scale a learning rate by " +
-                                                 std::to_string(factor) +
-                                                 "; expected a positive factor");
+    detail::reject("factor " + std::to_string(factor), "a positive number", "scaleLearningRate");
   }
   for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
     group.options().set_lr(group.options().get_lr() * factor);
@@ -38,9 +36,9 @@ c10::Device deviceForLocalRank(const Communicator& world) {
 
 c10::Device deviceForLocalRank(int localRank, int deviceCount) {
   if (localRank < 0 || deviceCount < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "got the local rank " + std::to_string(localRank) +
-                                                 " and " + std::to_string(deviceCount) +
-                                                 " devices; expected no negative numbers");
+    detail::reject("local rank " + std::to_string(localRank) + " and " +
+                       std::to_string(deviceCount) + " devices",
+                   "numbers of at least 0", "deviceForLocalRank");
   }
   if (deviceCount == 0) {
     return {c10::kCPU};

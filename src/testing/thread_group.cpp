@@ -95,7 +95,7 @@ bool ThreadGroup::hasEndedLocked(const GroupMap& group, const CollectiveCall& ca
   }
   for (const int rank : absentLocked(meeting)) {
     if (brokenBecause_.empty() && job_->hasLeft[indexOf(worldRank(rank))] != 0) {
-      brokenBecause_ = group.nameOf(rank) + " has left and will not come";
+      brokenBecause_ = group.nameOf(rank) + " has left and will not arrive";
       job_->changed.notifyAll();
     }
   }
@@ -128,7 +128,7 @@ void ThreadGroup::giveUp(const GroupMap& group, const CollectiveCall& call, cons
     return;
   }
   const std::string missing = group.namesOf(absentLocked(meeting));
-  brokenBecause_ = missing + " did not come within " + std::to_string(timeout.count()) + " ms";
+  brokenBecause_ = missing + " did not arrive within " + std::to_string(timeout.count()) + " ms";
   job_->changed.notifyAll();
   throwLeftAlone(group.rank(), detail::deadlineText(call, timeout, missing, group));
 }
@@ -162,7 +162,7 @@ void ThreadGroup::checkPresent(const GroupMap& group, const std::vector<int>& ra
   MutexLock lock(job_->mutex);
   for (const int rank : ranks) {
     if (job_->hasLeft[indexOf(worldRank(rank))] != 0) {
-      throwLeftAlone(group.rank(), group.nameOf(rank) + " has left and will not come");
+      throwLeftAlone(group.rank(), group.nameOf(rank) + " has left and will not arrive");
     }
   }
 }

@@ -17,7 +17,7 @@ struct ThreadJob {
   Mutex mutex;
   CondVar changed;  // a meeting has ended, a rank has left or a group was given up
   std::vector<char> hasLeft STEPTAPE_GUARDED_BY(mutex);
-  /// Ranks whose collective failed because another rank left or did not come.
+  /// Ranks whose collective failed because another rank left or did not arrive.
   std::vector<char> wasLeftAlone STEPTAPE_GUARDED_BY(mutex);
 };
 

@@ -71,8 +71,8 @@ DType loggedType(const at::Tensor& tensor) {
   const std::optional<DType> dtype = dtypeOfTensor(tensor);
   if (!dtype) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::string("a tensor of element type ") + c10::toString(tensor.scalar_type()) +
-                    " cannot be logged; convert it with to(torch::kFloat32)");
+                std::string("got a tensor of element type ") + c10::toString(tensor.scalar_type()) +
+                    "; expected a type that can be logged; convert it with to(torch::kFloat32)");
   }
   return *dtype;
 }

@@ -230,7 +230,7 @@ void BoundedJsonText::insert(const char* text, std::int64_t bytes) {
 
 void BoundedJsonText::fail(const std::string& problem) const {
   const std::uint64_t offset = offset_ - static_cast<std::uint64_t>(end_ - next_);
-  throw Error(ErrorCode::kInvalidArgument, file_.path() + " is no Chrome trace: byte " +
+  throw Error(ErrorCode::kInvalidArgument, file_.path() + " is not a Chrome trace: at byte " +
                                                std::to_string(offset) + " of its text: " + problem);
 }
 

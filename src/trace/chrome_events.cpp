@@ -8,6 +8,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "trace/bounded_json_text.h"
@@ -233,7 +234,7 @@ class ChromeListener : public JsonListener {
     }
     const auto byte = static_cast<std::int64_t>(position) + leftOut;
     throw Error(ErrorCode::kInvalidArgument,
-                path_ + " is no Chrome trace: byte " + std::to_string(byte) +
+                path_ + " is not a Chrome trace: at byte " + std::to_string(byte) +
                     " of its text: " + replaceInvalidUtf8(words.substr(begin, kMaxWords)));
   }
 
@@ -278,7 +279,8 @@ void readChromeEvents(const std::string& path, ChromeEventSink* sink) {
   nlohmann::json::sax_parse(text.begin(), BoundedJsonText::end(), &listener);
   if (!listener.hasFoundEvents()) {
     throw Error(ErrorCode::kInvalidArgument,
-                path + " is no Chrome trace: it has no array \"traceEvents\"");
+                path + " is not a Chrome trace: " +
+                    gotExpected("no array \"traceEvents\"", "one in the outermost object"));
   }
 }
 

@@ -78,7 +78,8 @@ void writeEvents(const std::string& path, ArrayView<const Trace> processes, Phra
 Status writeChromeTrace(const std::string& path, ArrayView<const Trace> processes,
                         const ChromeTraceOptions& options) {
   if (processes.size() == 0) {
-    return Status(ErrorCode::kInvalidArgument, "cannot write " + path + ": no process to write");
+    return Status(ErrorCode::kInvalidArgument,
+                  "cannot write " + path + ": got no process; expected at least one");
   }
   detail::ReplacementFile file(path);
   if (Status status = file.open(); !status.ok()) {

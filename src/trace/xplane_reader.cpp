@@ -10,6 +10,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "event/xplane.h"
@@ -441,11 +442,11 @@ Trace readXPlane(const std::string& path) {
   try {
     decodeXSpace(bytes, &space).throwIfError();
     if (space.planes.empty()) {
-      throw Error(ErrorCode::kDataLoss, "it has no planes");
+      throw Error(ErrorCode::kDataLoss, detail::gotExpected("no planes", "at least one"));
     }
     return traceOf(space);
   } catch (const Error& error) {
-    throw Error(ErrorCode::kInvalidArgument, path + " is no profile of XProf: " + error.what());
+    throw Error(ErrorCode::kInvalidArgument, path + " is not an XProf profile: " + error.what());
   }
 }
 

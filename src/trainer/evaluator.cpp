@@ -54,12 +54,12 @@ void checkMetrics(const std::vector<EvaluationMetric>& metrics) {
   for (const EvaluationMetric& metric : metrics) {
     if (metric.name.empty() || !metric.function) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "Trainer got an evaluation metric without " +
+                  "Trainer: got an evaluation metric without " +
                       (metric.name.empty() ? std::string("a name") : "a function: " + metric.name));
     }
     if (!names.insert(metric.name).second) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "Trainer got two evaluation metrics named " + metric.name);
+      throw Error(ErrorCode::kInvalidArgument, "Trainer: got two evaluation metrics named " +
+                                                   metric.name + "; expected unique names");
     }
   }
 }
@@ -142,8 +142,9 @@ std::vector<MetricValue> Evaluator::meansOverRanks() const {
   std::vector<MetricValue> means;
   for (std::size_t i = 0; i < totals.size(); ++i) {
     if (!(totals[i].count > 0)) {
-      throw Error(ErrorCode::kInvalidArgument, "Trainer: no rank had test data for the metric " +
-                                                   nameOf(i) + "; expected at least one sample");
+      throw Error(ErrorCode::kInvalidArgument,
+                  "Trainer: got no test data on any rank for the metric " + nameOf(i) +
+                      "; expected at least one sample");
     }
     means.push_back({nameOf(i), totals[i].sum / totals[i].count});
   }

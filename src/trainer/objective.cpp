@@ -76,11 +76,11 @@ class AutocastScope {
 
 at::Tensor negativeLogLikelihood(const at::Tensor& output, const at::Tensor& targets) {
   if (targets.is_floating_point()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::string("Trainer got targets of the type ") +
-                    c10::toString(targets.scalar_type()) +
-                    " for the default loss, which takes the numbers of classes; expected int64, or "
-                    "a TrainerOptions::loss for such targets, such as at::mse_loss()");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string("Trainer: got targets of the type ") + c10::toString(targets.scalar_type()) +
+            " for the default loss; expected int64 class numbers, or a TrainerOptions::loss for "
+            "such targets, such as at::mse_loss()");
   }
   return at::nll_loss(output, targets);
 }
@@ -91,12 +91,12 @@ void checkPrecision(Precision precision, c10::Device device) {
   }
   if (!device.is_cpu() && !device.is_cuda()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got a mixed precision on " + device.str() + "; expected cpu or cuda");
+                "Trainer: got a mixed precision on " + device.str() + "; expected cpu or cuda");
   }
   if (precision == Precision::kFloat16 && device.is_cpu() && !kHasFloat16OnCpu) {
     throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got Precision::kFloat16 on cpu, which "
-                "LibTorch " TORCH_VERSION " has not; expected kBfloat16, or a GPU");
+                "Trainer: got Precision::kFloat16 on cpu, which "
+                "LibTorch " TORCH_VERSION " does not support; expected kBfloat16 or a GPU");
   }
 }
 

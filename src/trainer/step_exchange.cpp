@@ -58,9 +58,9 @@ StepWish StepExchange::read() {
   const std::int64_t first = stepIn(moments_[kStep].min);
   const std::int64_t last = stepIn(moments_[kStep].max);
   if (first != last) {
-    throw Error(ErrorCode::kRankMismatch, "Trainer: the ranks are in different steps, from " +
-                                              std::to_string(first) + " to " +
-                                              std::to_string(last));
+    throw Error(ErrorCode::kRankMismatch,
+                "Trainer: got ranks in different steps, from " + std::to_string(first) + " to " +
+                    std::to_string(last) + "; expected the same step on every rank");
   }
   StepWish agreed;
   const int stop = static_cast<int>(moments_[kStop].max);

@@ -56,12 +56,12 @@ TEST_P(AverageParameters, LeavesCountersAndOnDemandBuffersAlone) {
   });
 }
 
-TEST(AverageParameters, NamesAParameterThatHasNoMean) {
+TEST(AverageParameters, NamesAParameterWhoseTypeCannotBeAveraged) {
   runRanks(2, [](Communicator& world) {
     torch::nn::Module module;
     module.register_parameter("index", torch::ones({2}, torch::kLong), /*requires_grad=*/false);
     expectError(ErrorCode::kInvalidArgument,
-                "cannot average the parameter index of type Long; expected Float, Double, Half or",
+                "averageParameters \"index\": got type Long; expected Float, Double, Half or",
                 [&] { averageParameters(module, world); });
   });
 }

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
-/// What the view says at one index, read through its strides.
+/// Returns the view's element at one index, read through its strides.
 template <typename T>
 T at(const TensorView& view, const std::vector<std::int64_t>& index) {
   std::int64_t offset = 0;
@@ -83,7 +83,7 @@ TEST(TensorTraits, ViewsAParameterDespiteItsGradient) {
 
 TEST(TensorTraits, KeepsTheMemoryOfATemporaryAlive) {
   const TensorView view = torch::full({1000}, 7, torch::kInt32);
-  const torch::Tensor other = torch::zeros({1000}, torch::kInt32);  // would take the freed memory
+  const torch::Tensor other = torch::zeros({1000}, torch::kInt32);  // would reuse freed memory
   EXPECT_EQ(at<std::int32_t>(view, {999}), 7);
 }
 

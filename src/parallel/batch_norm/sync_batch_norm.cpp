@@ -36,7 +36,7 @@ void SyncBatchNormImpl::takeOver(const at::Tensor& otherWeight, const at::Tensor
 void SyncBatchNormImpl::_check_input_dim(const at::Tensor& input) {
   if (input.dim() < 2 || input.size(1) != options.num_features() || !input.is_floating_point()) {
     std::ostringstream message;
-    message << "SyncBatchNorm got " << at::toString(input.scalar_type()) << ' ' << input.sizes()
+    message << "SyncBatchNorm: got " << at::toString(input.scalar_type()) << ' ' << input.sizes()
             << "; expected floating-point numbers in the shape (N, " << options.num_features()
             << ") or (N, " << options.num_features() << ", ...)";
     throw Error(ErrorCode::kInvalidArgument, message.str());

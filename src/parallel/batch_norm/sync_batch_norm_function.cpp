@@ -100,7 +100,7 @@ BatchStatistics statisticsOfAllRanks(const at::Tensor& input, Communicator& worl
   all.count = moments.empty() ? 0 : moments.front().weight;
   if (all.count < 2) {
     throw Error(ErrorCode::kInvalidArgument,
-                "SyncBatchNorm got " + std::to_string(static_cast<std::int64_t>(all.count)) +
+                "SyncBatchNorm: got " + std::to_string(static_cast<std::int64_t>(all.count)) +
                     " values per channel on all ranks together; expected at least 2 in training");
   }
   const at::Tensor mean = at::empty({input.size(1)}, at::kDouble);
@@ -148,8 +148,10 @@ class SyncBatchNormFunction : public torch::autograd::Function<SyncBatchNormFunc
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     if (at::GradMode::is_enabled()) {
-      throw Error(ErrorCode::kFailedPrecondition,
-                  "SyncBatchNorm cannot be differentiated twice: backward() got create_graph");
+      throw Error(
+          ErrorCode::kFailedPrecondition,
+          "SyncBatchNorm: got a backward() with create_graph; expected one without, because it "
+          "cannot be differentiated twice");
     }
     const tensor_list saved = context->get_saved_variables();
     const at::Tensor& input = saved[0];

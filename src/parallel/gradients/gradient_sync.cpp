@@ -10,6 +10,7 @@
 #include "steptape/base/error.h"
 #include "steptape/comm/rank_log.h"
 
+#include "base/got_expected.h"
 #include "parallel/gradients/gradient_exchange.h"
 #include "parallel/gradients/gradient_slots.h"
 #include "parallel/gradients/gradient_sync_options.h"
@@ -30,9 +31,8 @@ using detail::GradientState;
 
 void checkParameter(const std::string& name, const at::Tensor& parameter) {
   if (!detail::averagedType(parameter.scalar_type())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "GradientSync cannot average the gradient of " + name + ", which is " +
-                    at::toString(parameter.scalar_type()) + "; expected " + detail::kAveragedTypes);
+    detail::reject(std::string("type ") + at::toString(parameter.scalar_type()),
+                   detail::kAveragedTypes, "GradientSync: gradient of " + detail::quoted(name));
   }
 }
 
@@ -46,8 +46,8 @@ std::vector<GradientSlot> slotsOf(const torch::OrderedDict<std::string, at::Tens
     }
     checkParameter(item.key(), item.value());
     if (!known.insert(item.value().unsafeGetTensorImpl()).second) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "GradientSync got the parameter " + item.key() + " twice");
+      detail::reject("a parameter twice", "each parameter once",
+                     "GradientSync: " + detail::quoted(item.key()));
     }
     slots.push_back({item.key(), item.value(), 0, 0, {}});
   }
@@ -170,9 +170,10 @@ class GradientSync::Impl {
 
   void average() {
     if (isTakenOver_) {
-      throw Error(ErrorCode::kFailedPrecondition,
-                  "GradientSync::synchronize() after step(): the parameters lie in shared memory, "
-                  "where only step() updates them");
+      throw Error(
+          ErrorCode::kFailedPrecondition,
+          "GradientSync::synchronize: got a call after step(), which keeps the parameters in "
+          "shared memory; expected only step() from then on");
     }
     const Measure measure(*this);
     prepare();

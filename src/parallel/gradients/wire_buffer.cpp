@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -18,9 +18,7 @@ namespace {
 DType wireTypeOf(at::ScalarType type) {
   const std::optional<DType> wire = averagedType(type);
   if (!wire) {
-    throw Error(ErrorCode::kInvalidArgument, std::string("gradients of type ") +
-                                                 at::toString(type) +
-                                                 " cannot be added up; expected " + kAveragedTypes);
+    reject(std::string("type ") + at::toString(type), kAveragedTypes, "gradients");
   }
   return *wire;
 }

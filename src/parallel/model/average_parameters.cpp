@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
 #include "steptape/parallel/parameters.h"
 
+#include "base/got_expected.h"
 #include "parallel/gradients/wire_buffer.h"
 #include "parallel/model/named_tensors.h"
 
@@ -66,10 +66,8 @@ class AverageGroup {
 void checkCanBeAveraged(const torch::OrderedDict<std::string, at::Tensor>& parameters) {
   for (const auto& item : parameters) {
     if (!detail::averagedType(item.value().scalar_type())) {
-      throw Error(ErrorCode::kInvalidArgument, "cannot average the parameter " + item.key() +
-                                                   " of type " +
-                                                   at::toString(item.value().scalar_type()) +
-                                                   "; expected " + detail::kAveragedTypes);
+      detail::reject(std::string("type ") + at::toString(item.value().scalar_type()),
+                     detail::kAveragedTypes, "averageParameters " + detail::quoted(item.key()));
     }
   }
 }

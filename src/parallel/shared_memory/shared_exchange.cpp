@@ -57,9 +57,10 @@ class SharedExchange final : public GradientExchange {
       return false;
     }
     if (optimizer_ && optimizer_->optimizer() != &optimizer) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "GradientSync::step() got another optimizer than before, whose parameters lie in "
-                  "shared memory; one GradientSync serves one optimizer");
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "GradientSync::step: got another optimizer than before; expected the same one, because "
+          "its parameters are in shared memory");
     }
     if (!optimizer_ && declined_ != &optimizer) {
       if (SharedOptimizer::canShare(optimizer, slots_, *gradients_)) {
