@@ -52,7 +52,7 @@ class RunState {
   /// Requests a stop. Of several reasons, the largest is kept. REQUIRES: all ranks call it.
   void stopFor(StopReason reason);
 
-  /// Calls the callbacks; the next agreement sends their requests to all ranks.
+  /// Calls the callbacks; what they want is known to all ranks at the next agreement.
   void call(TrainerEvent event) { parts_.callbacks.call(event, context); }
 
   // The agreement on requests of callbacks, signals and clocks: during a step, together with the

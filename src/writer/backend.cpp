@@ -377,7 +377,7 @@ void Backend::writeStreams() {
   }
 }
 
-/// Can be called again if it throws.
+/// May be called again if it throws.
 void Backend::answer(PendingRequest* request) {
   Run* const run = request->run.get();
   const auto now = std::chrono::steady_clock::now();

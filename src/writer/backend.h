@@ -107,7 +107,7 @@ class Backend {
   void encodeCaptured(bool everything);
   void encodeNext();
   void forgetProducer(const Producer* producer);
-  /// @return whether to call it again.
+  /// @return whether it wants to be called again.
   bool encode(CapturedValue* captured, double wallTime) noexcept;
   void writeStreams();
   void answer(PendingRequest* request);
@@ -132,7 +132,7 @@ class Backend {
   std::deque<std::unique_ptr<RegisteredSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
   std::uint32_t lastSeries_ STEPTAPE_GUARDED_BY(mutex_) = 0;
 
-  // Only for the backend thread.
+  // The thread's own.
   struct WaitingValue {
     std::unique_ptr<CapturedValue> captured;
     double wallTime;

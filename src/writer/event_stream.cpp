@@ -33,7 +33,7 @@ event::Event versionEvent(double wallTime) {
 
 constexpr std::uint64_t kHeadRecords = 2;
 
-/// Returns whether an event holds only scalars, and sets `*values` to the number of its values.
+/// Whether an event holds nothing but scalars, and how many values it counts as.
 bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
   ScalarEventView event(payload);
   ScalarView scalar;
@@ -52,8 +52,8 @@ void appendRecord(const event::Event& event, RecordBuffer* records) {
   record.end();
 }
 
-/// TensorBoard's Python loader purges at every START of a run except the first. Every file
-/// therefore has a START. If nothing is to be purged, its step is greater than all steps.
+/// TensorBoard's Python loader lets the first START of a run only arm it, and purges at later ones:
+/// so every file has one, and where nothing is to be purged its step lies beyond all steps.
 event::Event startEvent(double wallTime, std::int64_t purgeFrom) {
   event::Event event;
   event.wallTime = wallTime;
@@ -275,7 +275,7 @@ void EventStream::finishEvent() {
   }
 }
 
-/// Writes a full buffer while its bytes are in the cache. A failure is reported and retried like
+/// Writes a full buffer while its bytes are in the cache; a failure is reported and scheduled like
 /// any other.
 void EventStream::writeWhileCached() noexcept {
   try {

@@ -32,7 +32,7 @@ class EventStream {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// @param context The run's; must outlive the stream, and so must `openFiles`.
+  /// @param context Of the run that the stream belongs to; outlives it, as `openFiles` does.
   EventStream(RunContext* context, std::string directory, OpenFiles* openFiles);
 
   const RunContext& context() const { return *context_; }
@@ -70,11 +70,11 @@ class EventStream {
   /// Ends the current event if its first scalar is older than the coalescing window.
   void finishAged(double now);
 
-  /// Writes if there is much data, or data older than the flush period.
-  /// @throws std::bad_alloc, and keeps data that is not written.
+  /// Writes what is due: much, or anything older than the flush period.
+  /// @throws std::bad_alloc, and keeps what is not written.
   void writeIfDue(TimePoint now);
-  /// Writes everything now, even after a recent failure.
-  /// @throws std::bad_alloc, and keeps data that is not written.
+  /// Writes everything, whatever the time and however recently a try failed.
+  /// @throws std::bad_alloc, and keeps what is not written.
   Status writeAll(TimePoint now);
 
   /// Ends the file; drops and counts data that writeAll() could not write. A later value creates a
@@ -176,7 +176,7 @@ class EventStream {
   std::uint64_t bufferValues_ = 0;
   TimePoint oldest_;  // when the first of pendingBytes() was added
 
-  int failures_ = 0;  // consecutive failures
+  int failures_ = 0;  // in a row
   TimePoint retryAt_;
   std::size_t knownBacklog_ = 0;  // bytes that context_ counts for this stream
 };

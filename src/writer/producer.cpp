@@ -7,7 +7,7 @@ namespace steptape::detail {
 
 __thread Producer* Producer::ofThread_ = nullptr;
 
-/// Releases a thread's ring when the thread ends.
+/// Gives a thread's ring up when the thread ends.
 struct ProducerOfThread {
   std::shared_ptr<Producer> producer;
   bool ended = false;

@@ -15,7 +15,7 @@ struct Producer {
   ScalarRing ring;
   TagCache tags;
 
-  /// The ring's head when a wait for room timed out: no call waits again until the head has moved.
+  /// The ring's head when a wait for room ran out: no call waits again until the head has moved.
   std::uint64_t stalledAt = ~std::uint64_t{0};
 
   /// Set when the thread has ended: the backend frees the producer once the ring is empty.

@@ -21,9 +21,9 @@ namespace steptape::detail {
 /// @threads Thread-safe, but only the backend may use the streams.
 class Run {
  public:
-  /// Creates the run's event file if it is enabled.
-  /// @param openFiles Must outlive the run.
-  /// @throws Error(kIoError) if the directory or the file cannot be created.
+  /// Makes the run's event file if it is enabled.
+  /// @param openFiles Outlives the run.
+  /// @throws Error(kIoError) if the directory or the file cannot be made.
   Run(std::string directory, WriterOptions options, OpenFiles* openFiles);
 
   RunContext& context() { return context_; }

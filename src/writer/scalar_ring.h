@@ -49,8 +49,8 @@ struct RingEntry {
 /// The words are therefore relaxed atomics, which cost as much as plain words on all supported
 /// machines.
 ///
-/// @threads hasRoom(), push...() and discardOldest() only by the producer, drain() only by one
-///          consumer.
+/// @threads hasRoom(), push...() and discardOldest() by the producer only, drain() by one consumer
+///          only.
 class ScalarRing {
  public:
   static constexpr std::uint64_t kWords = 32768;
@@ -93,12 +93,12 @@ class ScalarRing {
   /// @throws std::bad_alloc, and then has taken nothing.
   bool drain(std::uint64_t lastTicks, std::size_t enough, std::vector<RingEntry>* entries);
 
-  /// Consumer: returns the number of waiting words.
+  /// Consumer: how many words are waiting.
   std::uint64_t waiting() const {
     return tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_relaxed);
   }
 
-  /// Either: returns the consumer's position, which changes whenever there is new room.
+  /// Either: how far the consumer has come; changes whenever room was made.
   std::uint64_t head() const { return head_.load(std::memory_order_acquire); }
 
  private:
@@ -147,7 +147,7 @@ class ScalarRing {
   std::uint64_t unpackBatch(std::uint64_t index, std::vector<RingEntry>* entries) const;
   bool tryDrain(std::uint64_t lastTicks, std::size_t enough, std::vector<RingEntry>* entries);
 
-  // A cache line for the producer, one for the consumer, then the words.
+  // The producer's line, the consumer's line, then the words.
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   std::uint64_t knownHead_ = 0;
   alignas(64) std::atomic<std::uint64_t> head_{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of a Trainer.
+// What a Trainer writes.
 #include <string>
 #include <vector>
 
