@@ -30,7 +30,7 @@ std::string extensionOf(const std::string& path) {
 }
 
 #ifdef IMAGENET_BENCHMARK_WITH_JPEG
-/// libjpeg is written in C, so that errors can only leave it by a jump.
+/// libjpeg is C; after an error the only way out of it is a jump.
 struct JpegErrors : jpeg_error_mgr {
   std::jmp_buf toCaller;
   char message[JMSG_LENGTH_MAX];

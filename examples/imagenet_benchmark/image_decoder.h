@@ -22,8 +22,8 @@ struct RgbImage {
 /// @threads Thread-safe.
 RgbImage decodeImage(const std::string& path, std::size_t leastSide);
 
-/// Returns whether decodeImage() supports the extension of `path`: .jpg, .jpeg or .png, in upper or
-/// lower case.
+/// Whether decodeImage() knows the extension of `path`: .jpg, .jpeg or .png, in upper or lower
+/// case.
 bool isImage(const std::string& path);
 
 /// Crops the center of an image, 7/8 of its shorter side, and scales it to a square. Each pixel is

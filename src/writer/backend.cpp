@@ -223,8 +223,8 @@ void Backend::drainRings(bool everything) {
     MutexLock lock(mutex_);
     producers = producers_;
   }
-  // Entries stamped after this point wait for the next pass. A thread that was interrupted between
-  // stamping and publishing an entry thus still gets its position among the others.
+  // What was stamped since the last look stays for the next one: a thread that was interrupted
+  // between its stamp and its publication then still gets its place among the others'.
   const std::uint64_t now = readTicks();
   const std::uint64_t settled = std::exchange(lastDrain_, now);
   std::vector<Producer*> waiting;

@@ -101,7 +101,7 @@ TEST(ImageDecoder, NamesAFileThatItCannotRead) {
 }
 
 TEST(CropAndScale, CropsSevenEighthsAroundTheCenter) {
-  // 8 x 16 pixels; each has the number of its row. The crop of 7 x 7 pixels starts at row 4 and
+  // 8 x 16 pixels, each with the number of its row. The crop of 7 x 7 pixels starts at row 4 and
   // column 0.
   RgbImage image{8, 16, std::vector<std::uint8_t>(3 * 8 * 16)};
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
@@ -114,7 +114,7 @@ TEST(CropAndScale, CropsSevenEighthsAroundTheCenter) {
 }
 
 TEST(CropAndScale, AveragesTheCoveredPixels) {
-  // The crop of 16 x 16 becomes 14 x 14: a chessboard of 0 and 200 becomes uniformly 100.
+  // The crop of 16 x 16 is 14 x 14: a chessboard of 0 and 200 becomes an even 100.
   RgbImage image{16, 16, std::vector<std::uint8_t>(3 * 16 * 16)};
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
     const std::size_t x = i / 3 % 16;
