@@ -31,14 +31,14 @@ TEST_P(Disagreement, IsReportedOnAllRanksWithRankAndDifference) {
                             " '" STEPTAPE_FAULT_PROGRAM "' disagree");
   EXPECT_EQ(job.exitCode, 0) << job.output;
   const std::string last = "rank " + std::to_string(ranks - 1);
-  const std::string run = "Trainer: " + last + " has another run than rank 0: got ";
+  const std::string run = "Trainer: " + last + " has a different run from rank 0: got ";
   const std::string optimizer = "Trainer: " + last + " has a different optimizer from rank 0: got ";
   const std::string fewer = std::to_string(60 / ranks / 2 + (60 / ranks) % 2);
   const std::string all = std::to_string(80 / ranks / 2);
   const std::string larger = std::to_string(80 / ranks / 5);
   for (const std::string& line : {
            "model: broadcastParameters: " + last +
-               " has another model than rank 0: got first.weight: Float \\[5, 4\\]; "
+               " has a different model from rank 0: got first.weight: Float \\[5, 4\\]; "
                "expected first.weight: Float \\[3, 4\\]",
            "data: " + run + "training batches per epoch: " + fewer +
                "; expected training batches per epoch: " + all,
@@ -48,7 +48,7 @@ TEST_P(Disagreement, IsReportedOnAllRanksWithRankAndDifference) {
            "schedule: " + run + "learning rate: .* at epoch 2.*expected .* at epoch 1",
            "clipping: " + run + "gradient norm: at most 1; expected gradient norm: not limited",
            "bucket: GradientSync: " + last +
-               " has another option than rank 0: got bucketBytes = 1024; expected",
+               " has a different option from rank 0: got bucketBytes = 1024; expected",
            "checkpoints: " + run + "checkpointEverySteps = 5; expected checkpointEverySteps = 0",
            "monitor: " + run + "monitored: no such metric.*expected monitored: nothing",
            "rate: " + optimizer + "group 0 lr = 0.2[0-9]*; expected group 0 lr = 0.1",

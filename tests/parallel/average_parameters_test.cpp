@@ -69,9 +69,10 @@ TEST(AverageParameters, NamesAParameterWhoseTypeCannotBeAveraged) {
 TEST(AverageParameters, NamesTheRankWithAnotherModel) {
   runRanks(2, [](Communicator& world) {
     torch::nn::Linear model = makeModel(1, world.isRoot() ? 3 : 4);
-    expectError(ErrorCode::kRankMismatch,
-                "averageParameters: rank 1 has another model than rank 0: got weight: Float [2, 4]",
-                [&] { averageParameters(*model, world); });
+    expectError(
+        ErrorCode::kRankMismatch,
+        "averageParameters: rank 1 has a different model from rank 0: got weight: Float [2, 4]",
+        [&] { averageParameters(*model, world); });
   });
 }
 

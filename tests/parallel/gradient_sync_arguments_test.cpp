@@ -68,7 +68,7 @@ TEST(GradientSync, NamesTheDifferingParameterOnEveryRank) {
     SeededNet net(1, world->rank() == 2 ? 4 : 3);
     expectError(
         ErrorCode::kRankMismatch,
-        "GradientSync: rank 2 has another model than rank 0: got first.weight: Float [5, 4] "
+        "GradientSync: rank 2 has a different model from rank 0: got first.weight: Float [5, 4] "
         "with gradient; expected first.weight: Float [5, 3] with gradient",
         [&] { GradientSync(net->named_parameters(), world); });
   });
@@ -78,10 +78,11 @@ TEST(GradientSync, NamesTheDifferingOptionOnEveryRank) {
   runRanksShared(3, [](const World& world) {
     GradientSyncOptions options;
     options.accumulationSteps = world->rank() == 1 ? 4 : 2;
-    expectError(ErrorCode::kRankMismatch,
-                "GradientSync: rank 1 has another option than rank 0: got accumulationSteps = 4; "
-                "expected accumulationSteps = 2",
-                [&] { GradientSync(SeededNet(1)->named_parameters(), world, options); });
+    expectError(
+        ErrorCode::kRankMismatch,
+        "GradientSync: rank 1 has a different option from rank 0: got accumulationSteps = 4; "
+        "expected accumulationSteps = 2",
+        [&] { GradientSync(SeededNet(1)->named_parameters(), world, options); });
   });
 }
 

@@ -142,10 +142,11 @@ TEST_F(Training, ReportsOnEveryRankWhoseShareDiffers) {
   runRanksShared(2, [&](const World& world) {
     Run run;
     run.batchSize = world->isRoot() ? 2 : 4;
-    expectError(ErrorCode::kRankMismatch,
-                "Trainer: rank 1 has another run than rank 0: got training batches per epoch: 3; "
-                "expected training batches per epoch: 6",
-                [&] { fit(world, run); });
+    expectError(
+        ErrorCode::kRankMismatch,
+        "Trainer: rank 1 has a different run from rank 0: got training batches per epoch: 3; "
+        "expected training batches per epoch: 6",
+        [&] { fit(world, run); });
   });
 }
 
@@ -153,9 +154,10 @@ TEST_F(Training, ReportsOnEveryRankWhoseOptionsDiffer) {
   runRanksShared(3, [&](const World& world) {
     TrainerOptions options;
     options.epochs = world->rank() == 2 ? 4 : 3;
-    expectError(ErrorCode::kRankMismatch,
-                "Trainer: rank 2 has another run than rank 0: got epochs: 4; expected epochs: 3",
-                [&] { fit(world, options); });
+    expectError(
+        ErrorCode::kRankMismatch,
+        "Trainer: rank 2 has a different run from rank 0: got epochs: 4; expected epochs: 3",
+        [&] { fit(world, options); });
   });
 }
 
