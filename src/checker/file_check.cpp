@@ -182,18 +182,20 @@ class RunCheck {
     if (!hasVersion_) {
       findings_.add(
           kNoFileVersion, place_,
-          "got no file version in the first record; expected one: the Python loader takes a "
-          "step that goes back for a restart");
+          "got no file version in the first record; expected one: without it, the Python loader "
+          "regards a decreasing step as a restart");
     }
     if (latestBegin_ && file_.begin < *latestBegin_) {
       file_.isMisplaced = true;
-      findings_.add(kNameOrder, place_,
-                    "the file was begun before one whose name sorts before its own: readers take "
-                    "files in the order of their names");
+      findings_.add(
+          kNameOrder, place_,
+          "got a file that was started before one whose name sorts earlier; expected the "
+          "same order of names and times: readers read files in the order of their names");
     } else if (latestTime_ && file_.begin < *latestTime_) {
-      findings_.add(kWrittenAtOnce, place_,
-                    "the file was begun before the one before it ended: a Python loader that "
-                    "watches both follows the last one only");
+      findings_.add(
+          kWrittenAtOnce, place_,
+          "got a file that was started before the previous one ended; expected one writer "
+          "at a time: a Python loader that watches both follows only the last one");
     }
   }
 
@@ -208,16 +210,17 @@ class RunCheck {
     if (file_.isMisplaced) {
       findings_.add(kRestartOrder, place_,
                     "got a restart from step " + std::to_string(step) +
-                        " behind files that were begun after it: the Python loader drops what they "
-                        "hold at that step and later");
+                        " in a file that sorts after later files; expected files in the order of "
+                        "their times: the Python loader discards their points at that step and "
+                        "later");
       return;
     }
     if (isFirst) {
       findings_.add(
           kNoFirstStart, place_,
           "got the run's first SessionLog START after values at step " + std::to_string(step) +
-              " and later; expected one before all values: the Python loader keeps what this "
-              "restart should drop");
+              " and later; expected one before all values: the Python loader keeps the points "
+              "that this restart should discard");
     }
     tags_.takeRestart(step);
   }
