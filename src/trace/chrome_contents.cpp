@@ -159,7 +159,7 @@ void moveBehind(std::vector<T>* from, std::vector<T>* to) {
   std::move(from->begin(), from->end(), std::back_inserter(*to));
 }
 
-/// Removes a stream number from spans if the row of the device has the same number.
+/// Removes stream and device from the arguments of spans, because the row of the stream has them.
 void removeStreams(std::vector<TraceSpan>* spans, TraceTables* tables) {
   for (TraceSpan& span : *spans) {
     const std::string& arguments = tables->details(span.details).arguments;

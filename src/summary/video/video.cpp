@@ -14,7 +14,8 @@ using detail::TileGrid;
 constexpr detail::ImageFormat kFormat = {
     "THW", "NC", "the letters of \"NTCHW\", of which 'N' and 'C' may be left out,"};
 
-/// Returns a grid with the next power of two as its number of tiles, 2^k, in 2^floor(k / 2) rows.
+/// Returns a grid with at least `videos` tiles, a power of two. It has 2^floor(n / 2) rows, where 2^n
+/// is the largest power of two that is at most `videos`.
 TileGrid gridOf(std::int64_t videos) {
   int log = 0;
   while ((std::int64_t{2} << log) <= videos) {
