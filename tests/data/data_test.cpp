@@ -177,7 +177,7 @@ TEST_F(DataFiles, MustHaveOneLabelPerImage) {
 }
 
 TEST_F(DataFiles, MustHaveBytesAsPixels) {
-  expectError(ErrorCode::kInvalidArgument, "the type Float; expected (N, H, W) or (N, C, H, W)",
+  expectError(ErrorCode::kInvalidArgument, "type Float; expected (N, H, W) or (N, C, H, W)",
               [] {
                 ImageDataset(at::zeros({2, 4, 4}), at::zeros({2}, at::kByte));
               });

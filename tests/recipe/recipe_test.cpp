@@ -151,7 +151,7 @@ TEST(DeviceForLocalRank, CyclesThroughTheDevicesOfTheNode) {
   EXPECT_EQ(deviceForLocalRank(0, 4).str(), "cuda:0");
   EXPECT_EQ(deviceForLocalRank(6, 4).str(), "cuda:2");
   EXPECT_EQ(deviceForLocalRank(6, 0).str(), "cpu");
-  test::expectError(ErrorCode::kInvalidArgument, "got the local rank -1 and 2 devices",
+  test::expectError(ErrorCode::kInvalidArgument, "got local rank -1 and 2 devices",
                     [] { deviceForLocalRank(-1, 2); });
 }
 

@@ -125,7 +125,7 @@ TEST_F(TrainingProfile, EndsAloneWhenTheFunctionThatGetsItThrows) {
 TEST_F(TrainingProfile, CannotBeginAtASignalThatStopsTheRun) {
   Run run = profiledRun();
   run.options.profileTrigger.signal = SIGUSR1;
-  expectError(ErrorCode::kInvalidArgument, "as profileTrigger and in stopSignals",
+  expectError(ErrorCode::kInvalidArgument, "in both profileTrigger and stopSignals",
               [&] { fit(oneRank(), run); });
 }
 
