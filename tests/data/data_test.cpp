@@ -177,10 +177,9 @@ TEST_F(DataFiles, MustHaveOneLabelPerImage) {
 }
 
 TEST_F(DataFiles, MustHaveBytesAsPixels) {
-  expectError(ErrorCode::kInvalidArgument, "type Float; expected (N, H, W) or (N, C, H, W)",
-              [] {
-                ImageDataset(at::zeros({2, 4, 4}), at::zeros({2}, at::kByte));
-              });
+  expectError(ErrorCode::kInvalidArgument, "type Float; expected (N, H, W) or (N, C, H, W)", [] {
+    ImageDataset(at::zeros({2, 4, 4}), at::zeros({2}, at::kByte));
+  });
 }
 
 /// Five images of two channels, 2 x 1 pixels, whose bytes count up from 0; labels 0 to 4.
