@@ -30,12 +30,12 @@ std::string hostList(const std::vector<std::string>& hostOfRank) {
   return text;
 }
 
-/// Variables that control how threads are created, bound and wait.
+/// Variables that decide how threads are made, bound and wait.
 constexpr std::array<const char*, 10> kThreadVariables = {
     "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES",    "OMP_WAIT_POLICY", "OMP_DYNAMIC",
     "KMP_AFFINITY",    "KMP_BLOCKTIME", "KMP_HW_SUBSET", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"};
 
-/// The facts that a rank sends, one per line; the values of kThreadVariables follow.
+/// What a rank sends to the others, line by line; then the values of kThreadVariables.
 enum Fact : std::size_t {
   kHost,
   kThreads,
@@ -151,7 +151,7 @@ DescriptionRows describeRun(Communicator& world) {
       {"TF32", ranks.front()[kTf32]},
       {"scheduler", ranks.front()[kScheduler]},
   };
-  // The root's values, so that all ranks return the same rows.
+  // The root's, so that all ranks return the same rows.
   for (std::size_t i = 0; i < kThreadVariables.size(); ++i) {
     if (const std::string& value = ranks.front()[kFixedFacts + i]; !value.empty()) {
       rows.emplace_back(kThreadVariables[i], value);

@@ -63,7 +63,7 @@ foreach(program IN ITEMS srun scancel scontrol mpiexec qsub aprun)
   stand_in(${program})
 endforeach()
 
-# Without data, the script starts no job and explains how to get the data.
+# Without data the script starts no job, and says how to get the data.
 foreach(script IN ITEMS slurm pbs cobalt)
   run_job(1 "bash '${jobs}/${script}.sh'")
   expect("${CALLS}" "^$")

@@ -215,7 +215,7 @@ std::string valueOf(const DescriptionRows& rows, const std::string& name) {
   return "";
 }
 
-TEST(RunDescription, DescribesTheEnvironmentOfTheRun) {
+TEST(RunDescription, SaysWhatTheRunRanOn) {
   setenv("SLURM_JOB_ID", "4711", 1);
   setenv("KMP_BLOCKTIME", "0", 1);
   allowTf32(false);
