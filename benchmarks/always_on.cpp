@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a permanently running profiler in training the Fashion-MNIST example's network.
+// Measures the cost of a permanently running profiler in training the Fashion-MNIST example's
+// network.
 //
 //   always_on_benchmark [rounds] [cnn|mlp]
 //
-// Steps with the profiler and steps that LibTorch hides from it take turns in one training, because
-// within seconds a machine's speed drifts by more than the cost that is measured.
+// Steps with the profiler and steps that LibTorch hides from it alternate in one training, because
+// a machine's speed drifts within seconds by more than the measured cost.
 #include <cstdio>
 #include <cstdlib>
 #include <malloc.h>
@@ -73,7 +74,7 @@ Measured measure(Training* training, int rounds, double share) {
   options.schedule.active = 500;
   steptape::OpProfiler profiler(options);
   Measured measured;
-  for (int round = -1; round < rounds; ++round) {  // the first one warms up
+  for (int round = -1; round < rounds; ++round) {  // the first round warms up
     double hidden = 0.0;
     double hiddenAgain = 0.0;
     double profiled = 0.0;
@@ -109,8 +110,9 @@ void report(const char* title, double atMost, const Measured& measured) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Else the C library gives memory back to the system and takes it anew within steps, in some
-  // layouts of the heap and not in others: hundreds of page faults a step, up to 8 % of it.
+  // Otherwise the C library returns memory to the operating system and requests it again within
+  // steps, in some layouts of the heap and not in others: hundreds of page faults per step, up to 8
+  // % of it.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
 
@@ -119,6 +121,6 @@ int main(int argc, char** argv) {
   torch::manual_seed(1);
   Training training(argc > 2 ? argv[2] : "cnn");
   report("Every step recorded: a training step", 1.10, measure(&training, rounds, 1.0));
-  // Two steps of three are time to the profiler, too, though not steps it could record.
+  // Two of three steps count as time for the profiler, but it could not record them.
   report("At most 1 %: a training step", 1.01, measure(&training, rounds, 0.01 / 3));
 }

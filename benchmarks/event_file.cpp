@@ -19,7 +19,7 @@ constexpr int kScalarTags = 10;
 constexpr int kImageTags = 4;
 constexpr std::size_t kWriteBytes = 1 << 20;
 
-/// Bytes that compress as badly as those of a picture.
+/// Returns bytes that compress as badly as those of an image.
 std::string noise(std::size_t bytes) {
   std::mt19937_64 random(1);
   std::string noise;
@@ -87,7 +87,7 @@ steptape::event::Event tensorEvent(std::int64_t i) {
 
 steptape::event::Event imageEvent(std::int64_t i) {
   static const std::string kPixels = noise(1'000'000);
-  // 257 and 801 have no common divisor: all sizes take turns.
+  // 257 and 801 have no common divisor, so all sizes occur.
   const std::size_t bytes = 200'000 + static_cast<std::size_t>(i * 257 % 801) * 1000;
   steptape::event::Tensor tensor;
   tensor.type = steptape::event::TensorType::kString;

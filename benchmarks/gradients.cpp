@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of averaging the gradients of two ranks and making a step of SGD with them:
+// Measures the cost of averaging the gradients of two ranks and making a step of SGD with them:
 //
-//     mpiexec -n 2 --bind-to core gradients_benchmark
+//   mpiexec -n 2 --bind-to core gradients_benchmark
 //
-// compared with Horovod's way (packing the gradients into one buffer, MPI_Allreduce, unpacking,
+// compared with Horovod's method (packing the gradients into one buffer, MPI_Allreduce, unpacking,
 // SGD) and with one MPI_Allreduce in place and SGD. Every gradient is written again before each
-// exchange, because freshly written data is not in the other rank's cache. All variants take turns
+// exchange, because freshly written data is not in the other rank's cache. All variants alternate
 // in one process. Quote a ratio from at least five launches whose controls hold.
 #include <cstdio>
 #include <cstring>
@@ -27,7 +27,7 @@ namespace {
 constexpr float kLearningRate = 1e-6F;
 constexpr std::size_t kTensors = 8;
 
-/// Parameters and gradients as backward() leaves them: separate tensors.
+/// Parameters and gradients as after backward(): separate tensors.
 struct Tensors {
   explicit Tensors(std::size_t elements) {
     for (std::size_t i = 0; i < kTensors; ++i) {
@@ -112,7 +112,7 @@ class Steptape {
         sync_(parameters_, steptape::mpi::world()),
         optimizer_(parameters_.values(), torch::optim::SGDOptions(kLearningRate)) {
     if (inPlace_) {
-      // What `.grad` is from then on: the place where the ranks see it.
+      // Makes `.grad` the memory that the ranks share.
       sync_.setKeepGradients(true);
       rewriteGradients(0);
       step();
@@ -149,7 +149,8 @@ class Steptape {
   torch::optim::SGD optimizer_;
 };
 
-/// Microseconds of a step, from when all ranks have their gradients to when all have finished.
+/// Returns the microseconds of a step, from when all ranks have their gradients until all have
+/// finished.
 template <typename Way>
 double measure(Way& way, int repetitions) {
   double total = 0;

@@ -7,10 +7,10 @@
 
 namespace benchmark {
 
-/// A way of doing something, measured once a round.
+/// One of several compared alternatives, measured once per round.
 struct Variant {
   std::string name;
-  /// Does it and returns its cost; smaller is better. The unit is the comparison's.
+  /// Runs it and returns its cost; smaller is better. The unit is the comparison's.
   std::function<double()> run;
 };
 
@@ -48,9 +48,9 @@ inline void keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
-/// The steady clock in nanoseconds.
+/// Returns the steady clock in nanoseconds.
 double nowNanos();
-/// User and system CPU time of all threads of this process so far, in seconds.
+/// Returns the user and system CPU time of all threads of this process so far, in seconds.
 double cpuSeconds();
 
 }  // namespace benchmark

@@ -80,7 +80,7 @@ def public_headers(folder):
 
 
 def foreign_includes(header, folders, seen=None):
-    """What `header` includes that is not ours, directly or through our own headers."""
+    """Returns the foreign headers that `header` includes, directly or through our own headers."""
     seen = seen if seen is not None else set()
     foreign = set()
     path = next(path for path in (os.path.join(folder, header) for folder in folders) if os.path.exists(path))

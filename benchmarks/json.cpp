@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost of a line of JSON: exportJsonl() and exportJson() of a file of scalars, from the file to
-// the last line, with all checksums and both passes, compared with one pass with this library's
-// RecordReader and protobuf's MessageToJsonString().
+// Measures the cost of a line of JSON: exportJsonl() and exportJson() of a file of scalars, from
+// the file to the last line, with all checksums and both passes, compared with one pass with this
+// library's RecordReader and Protocol Buffers' MessageToJsonString().
 //
 //   build/release/bin/json_benchmark
 #include <cstdint>
@@ -76,7 +76,8 @@ double exportNanos(Export exportRuns, const std::string& path) {
   return seconds * 1e9 / static_cast<double>(result.values);
 }
 
-/// Each event read, parsed and optionally printed by protobuf, in a plain loop over the file.
+/// Reads and parses each event, and optionally prints it by Protocol Buffers, in a plain loop over
+/// the file.
 double peerNanos(const std::string& path, bool prints) {
   steptape::RecordReader records(std::make_unique<steptape::FileByteSource>(path));
   std::string_view payload;
@@ -95,7 +96,7 @@ double peerNanos(const std::string& path, bool prints) {
   return (benchmark::cpuSeconds() - start) * 1e9 / kPeerEvents;
 }
 
-/// What exportJsonl() does before it prints.
+/// Reads the file like exportJsonl(), without printing.
 double readNanos(const std::string& path) {
   std::uint64_t values = 0;
   const double start = benchmark::cpuSeconds();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost of logging: latency per scalar on the calling thread, compared with the minimum of a
-// ring and a cycle counter; CPU time of all threads per event, compared with a plain protobuf loop;
-// bytes per scalar; and the life of a writer. Every figure is a ratio of variants that ran in
-// turns; see harness.h.
+// Measures the cost of logging: latency per scalar on the calling thread, compared with the minimum
+// of a ring and a cycle counter; CPU time of all threads per event, compared with a plain Protocol
+// Buffers loop; bytes per scalar; and the life of a writer. Every figure is a ratio of variants
+// that ran alternately; see harness.h.
 //
 //   build/release/bin/logging_benchmark
 #include <algorithm>
@@ -33,10 +33,9 @@ namespace {
 constexpr int kRounds = 21;
 constexpr int kBursts = 300;
 constexpr int kCallsPerBurst = 20;
-constexpr auto kBetweenBursts =
-    100;  // microseconds: a training step's worth of doing something else
+constexpr auto kBetweenBursts = 100;  // microseconds: the other work of a training step
 
-/// The minimum cost of handing 32 bytes with a time stamp to another thread: the baseline of the
+/// The minimum cost of passing 32 bytes with a time stamp to another thread: the baseline of the
 /// writer.
 class FloorRing {
  public:
@@ -55,7 +54,7 @@ class FloorRing {
     }
     const std::uint64_t ticks = steptape::readTicks();
     char* to = bytes_ + tail % kBytes;
-    // Word by word: a copy through an array would wait for the stores before it to reach the cache.
+    // Word by word: a copy through an array would wait until the earlier stores reach the cache.
     for (const std::uint64_t word : {a, b, ticks, tail}) {
       std::memcpy(to, &word, sizeof(word));
       to += sizeof(word);
@@ -88,7 +87,7 @@ class FloorRing {
   std::thread consumer_;
 };
 
-/// The median over bursts of the nanoseconds per call.
+/// Returns the median over bursts of the nanoseconds per call.
 template <typename Call>
 double burstNanos(const Call& burst) {
   benchmark::Costs costs;
@@ -150,8 +149,8 @@ void callLatency() {
   benchmark::printAtMost("atStep, per scalar / rdtsc", benchmark::ratio(costs[5], costs[0]), 1);
 }
 
-/// How C++ writers commonly do it: a message per event, a byte-wise CRC table and four stream
-/// writes.
+/// A common implementation in C++ writers: a message per event, a byte-wise CRC table and four
+/// stream writes.
 class PlainWriter {
  public:
   explicit PlainWriter(const std::string& path) : file_(path, std::ios::binary) {}
@@ -212,7 +211,7 @@ void cpuPerEvent() {
   };
   const auto ours = [&] {
     return cpuNanos([&] {
-      // As for the plain file, memory that the system has freed just before.
+      // As for the plain file: memory that the operating system has just freed.
       std::filesystem::remove_all(dir.path() / "ours");
       steptape::SummaryWriter writer(dir.string() + "/ours");
       std::vector<steptape::ScalarTag> tags;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost of averaging metrics over ranks: one batched DistributedWriter::reduce() compared with
-// one allreduce per metric, and the cost of the non-blocking mode on the training thread compared
-// with starting one MPI_Iallreduce. Every figure is a ratio of variants that ran in turns, on the
-// slower rank; see harness.h. All figures depend on the cores of the two processes: run it at least
-// five times.
+// Measures the cost of averaging metrics over ranks: one batched DistributedWriter::reduce()
+// compared with one allreduce per metric, and the cost of the non-blocking mode on the training
+// thread compared with starting one MPI_Iallreduce. Every figure is a ratio of variants that ran
+// alternately, on the slower rank; see harness.h. All figures depend on the cores of the two
+// processes: run it at least five times.
 //
 //   mpiexec -n 2 --bind-to core build/release/bin/metrics_benchmark
 #include <cstddef>
@@ -39,8 +39,8 @@ std::vector<std::string> namesOf(int count) {
   return names;
 }
 
-/// Doubles that reduce() sends for so many metrics: two for each place, of which there are 15, 31,
-/// 63, ..., and eight before.
+/// Returns how many doubles reduce() sends for this many metrics: two per place, of which there are
+/// 15, 31, 63, ..., and eight before them.
 std::size_t doublesSent(int metrics) {
   std::size_t capacity = 16;
   while (static_cast<std::size_t>(metrics) >= capacity) {
@@ -49,14 +49,14 @@ std::size_t doublesSent(int metrics) {
   return 8 + 2 * (capacity - 1);
 }
 
-/// The larger of the ranks' numbers: what the job waits for.
+/// Returns the larger of the ranks' numbers, for which the job waits.
 double ofSlowestRank(double mine) {
   MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return mine;
 }
 
-/// The median over `repeats` of the microseconds that `timed` takes once all ranks have met.
-/// `prepare` comes before that.
+/// Returns the median over `repeats` of the microseconds that `timed` takes once all ranks have
+/// met. `prepare` runs before that.
 double medianMicros(int repeats, const std::function<void()>& prepare,
                     const std::function<void()>& timed) {
   benchmark::Costs costs;
@@ -89,7 +89,7 @@ class Job {
     }
   }
   void reduce() { writer_->reduce(step_); }
-  /// Each metric in a step of its own.
+  /// Reduces each metric in a separate step.
   void reduceOneByOne(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       writer_->addReduced(name, 0.5, ++step_);
@@ -182,12 +182,12 @@ void batchedAgainstOneByOne(bool isRoot) {
                           benchmark::ratio(costs[3], costs[6]), 80);
   benchmark::printAtLeast("1000 x MPI_Allreduce / one reduce()",
                           benchmark::ratio(costs[0], costs[6]), 80);
-  // What no way of sending these bytes through MPI can be better than.
+  // The minimum cost of sending these bytes through MPI.
   benchmark::printAtLeast("1000 x MPI_Allreduce / one MPI_Allreduce",
                           benchmark::ratio(costs[0], costs[2]), 80);
 }
 
-/// One MPI_Iallreduce a step, each completed when the next one is posted.
+/// One MPI_Iallreduce per step, completed when the next one is posted.
 class PlainExchange {
  public:
   explicit PlainExchange(std::size_t doubles) : from_(doubles, 0.5), to_(doubles) {}
@@ -214,8 +214,8 @@ void exposedWithoutBlocking(int metrics, bool isRoot) {
   PlainExchange exchange(doublesSent(metrics));
   const std::vector<std::string> names = namesOf(metrics);
   constexpr int kSteps = 200;
-  // The barrier before each measurement is where the message of the step before arrives, as it does
-  // in the exchange of the gradients.
+  // The message of the previous step arrives at the barrier before each measurement, as it does in
+  // the exchange of the gradients.
   const auto floor = [&] {
     return medianMicros(
         kSteps, [] {}, [&] { exchange.step(); });

@@ -5,10 +5,10 @@
 
 namespace benchmark {
 
-// Plain MPI over all ranks of the job, for what Steptape is compared with. No unit sees both
-// <mpi.h> and LibTorch.
+// Plain MPI over all ranks of the job, for comparison. No translation unit includes both <mpi.h>
+// and LibTorch.
 
-/// Adds `data` up over all ranks, in place, by one MPI_Allreduce.
+/// Sums `data` over all ranks, in place, by one MPI_Allreduce.
 void allreduceSum(float* data, std::size_t size);
 void barrier();
 

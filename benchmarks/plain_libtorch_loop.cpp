@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of training without Steptape: a network (--model cnn or mlp) and the batches of
+// Measures the cost of training without Steptape: a network (--model cnn or mlp) and the batches of
 // examples/fashion_mnist in a plain LibTorch loop without logging or communication. Compare the
-// example's epoch on n ranks with n of these at the same time, each on 1/n of the images
-// (--shards n).
+// example's epoch on n ranks with n of these at the same time, each on 1/n of the images (--shards
+// n).
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -57,7 +57,7 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-/// The last `count` bytes of a gzipped IDX file whose header has `headerBytes`.
+/// Reads the last `count` bytes of a gzipped IDX file whose header has `headerBytes`.
 std::vector<std::uint8_t> readIdx(const std::string& path, int headerBytes, std::size_t count) {
   std::vector<std::uint8_t> header(static_cast<std::size_t>(headerBytes));
   std::vector<std::uint8_t> bytes(count);
@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
 
   auto pixels = readIdx(arguments.data + "/train-images-idx3-ubyte.gz", 16, kImages * 28 * 28);
   auto classes = readIdx(arguments.data + "/train-labels-idx1-ubyte.gz", 8, kImages);
-  // Normalized once, outside of what is timed: the floor shall have no input pipeline to speak of.
+  // Normalized once, outside of the measured time: the baseline should have hardly any input
+  // pipeline.
   const torch::Tensor images = torch::from_blob(pixels.data(), {kImages, 1, 28, 28}, torch::kByte)
                                    .to(torch::kFloat)
                                    .div_(255)

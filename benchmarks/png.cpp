@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of encodePng(), compared with libpng at its fastest level with the filter Sub.
+// Measures the cost of encodePng(), compared with libpng at its fastest level with the filter Sub.
 //
 //   png_benchmark [directory of the Fashion-MNIST files]
 #include <algorithm>
@@ -25,7 +25,7 @@ Pixels blank(int width, int height, int channels, std::uint8_t value) {
   return pixels;
 }
 
-/// Shapes with soft and hard edges, and the noise of a sensor.
+/// Draws shapes with soft and hard edges, and sensor noise.
 Pixels photograph() {
   Pixels pixels = blank(640, 480, 3, 0);
   std::mt19937 random(7);
@@ -44,7 +44,7 @@ Pixels photograph() {
   return pixels;
 }
 
-/// A curve, axes and rows of ticks on white.
+/// Draws a curve, axes and rows of ticks on white.
 Pixels plot() {
   Pixels pixels = blank(640, 480, 3, 255);
   const auto paint = [&](int x, int y, std::uint8_t red, std::uint8_t green, std::uint8_t blue) {
@@ -71,7 +71,7 @@ Pixels plot() {
   return pixels;
 }
 
-/// The first 1024 clothes in rows of 8; empty if the file is not there.
+/// Returns the first 1024 images of Fashion-MNIST in rows of 8; empty if the file does not exist.
 Pixels clothes(const std::string& directory) {
   constexpr int kSide = 28;
   constexpr int kImages = 1024;

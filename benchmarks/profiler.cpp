@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of recording an operator of LibTorch, a zone and a trace, compared with LibTorch's own
-// Kineto in one program.
+// Measures the cost of recording an operator of LibTorch, a zone and a trace, compared with
+// LibTorch's own Kineto in one program.
 //
 //   profiler_benchmark [rounds]
 #include <cstdio>
@@ -29,7 +29,7 @@ constexpr int kOperators = 100000;
 constexpr int kTracedOperators = 20000;
 constexpr int kZones = 1000000;
 
-/// Times `operators` of the cheapest operator there is, in ns each.
+/// Returns the ns per call of `operators` calls of the cheapest operator.
 double addLoop(int operators) {
   const at::NoGradGuard noGrad;
   at::Tensor tensor = torch::zeros({1});
@@ -41,7 +41,7 @@ double addLoop(int operators) {
   return (benchmark::nowNanos() - start) / operators;
 }
 
-/// The same with caches that hold no data of the previous variant.
+/// Does the same with caches that hold no data of the previous variant.
 double warmLoop() {
   addLoop(kOperators / 10);
   return addLoop(kOperators);
@@ -72,7 +72,7 @@ void floorEnd(const at::RecordFunction& function, at::ObserverContext*) {
   floorRecords[floorCount++ % 4096] = {floorStart, end, &function, function.seqNr()};
 }
 
-/// A callback that is there while this lives.
+/// Adds a callback for its lifetime.
 class Callback {
  public:
   explicit Callback(at::RecordFunctionCallback callback)
@@ -122,7 +122,7 @@ double withKineto(bool shapes) {
   return cost;
 }
 
-/// Loop, end of recording, and the trace in its file.
+/// Times the loop, the end of recording, and writing the trace to its file.
 double traceByKineto(const std::string& directory, bool shapes) {
   const double start = benchmark::nowNanos();
   startKineto(shapes);

@@ -70,7 +70,7 @@ steptape::RunReader readRun(const std::string& path, int threads) {
   return run;
 }
 
-/// Reads the values that lie in files only, one after the other.
+/// Reads the values that are only in the files, one after the other.
 std::size_t readValues(const steptape::RunReader& run) {
   std::size_t values = 0;
   for (const auto& [tag, series] : run.tags()) {
@@ -95,7 +95,7 @@ std::size_t recordsIn(const std::string& path) {
   return records;
 }
 
-/// The system calls alone.
+/// Only the system calls.
 std::size_t bytesIn(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   std::vector<char> buffer(1 << 20);
@@ -114,8 +114,8 @@ struct Point {
 };
 using PointsByTag = std::unordered_map<std::string, std::vector<Point>>;
 
-/// A reader as TensorBoard's data server is built: a buffered file, a vector a record, checksums
-/// from a table, a message that owns what it holds, points by tag.
+/// Reads like TensorBoard's data server: a buffered file, a vector per record, checksums from a
+/// table, a message that owns its data, points by tag.
 PointsByTag readByMessages(const std::string& path) {
   static const benchmark::TableCrc kCrc;
   PointsByTag series;
@@ -144,8 +144,8 @@ PointsByTag readByMessages(const std::string& path) {
   return series;
 }
 
-/// What `read()` costs in nanoseconds of processor time a point, and of the wall clock. To free
-/// what it gives is not counted.
+/// Returns the cost of `read()`: CPU time in nanoseconds per point, and wall time. Excludes freeing
+/// its result.
 template <typename Read>
 Variant cpuOf(const std::string& name, double points, const Read& read) {
   return {name, [=] {
@@ -221,12 +221,12 @@ int readOnce(const std::string& path, int threads) {
     points += pointsIn(run);
   }
   std::printf("%.6f %zu\n", seconds, points);
-  std::fflush(stdout);  // who waits for the line does not wait for the memory to be freed
+  std::fflush(stdout);  // readers of this line do not wait until the memory is freed
   return 0;
 }
 
-/// @return the most memory of this process so far, in bytes. getrusage() would count that of the
-///         program which started it.
+/// @return the peak memory of this process so far, in bytes. getrusage() would include that of the
+///         program that started it.
 long peakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

@@ -40,7 +40,7 @@ ALL_POINTS = "--samples-per-plugin=scalars=all"
 CHECKSUMS = "--checksum"
 
 START_POLL_SECONDS = 0.001
-LOAD_POLL_SECONDS = 0.025  # a hundredth of what loading takes; answering takes 1 ms
+LOAD_POLL_SECONDS = 0.025  # a hundredth of the loading time; a response takes 1 ms
 MAX_SECONDS = 600
 
 

@@ -7,8 +7,8 @@
 
 namespace benchmark {
 
-/// A masked CRC-32C computed a byte at a time from a table of 256, as readers and writers of event
-/// files commonly do.
+/// A masked CRC-32C computed byte by byte from a table of 256 entries, as readers and writers of
+/// event files commonly do.
 class TableCrc {
  public:
   TableCrc() {

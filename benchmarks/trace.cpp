@@ -33,7 +33,7 @@ constexpr int kRounds = 11;
 constexpr std::size_t kOperators = 1'000'000;
 constexpr int kLayers = 30;
 
-/// A training of a convolutional network: each layer calls nested operators with its own shapes,
+/// Training of a convolutional network: each layer calls nested operators with its own shapes,
 /// forward in order and backward in reverse order.
 class TrainingLoop {
  public:
@@ -84,7 +84,7 @@ class TrainingLoop {
     trace_.steps.push_back({step_++, start, now_ - start, 0});
   }
 
-  /// Three spans, each within the one before; the second one is of the kind and has the number.
+  /// Adds three nested spans; the second one has the kind and the number.
   void addCall(const std::vector<std::string>& names, steptape::SpanKind kind, int layer,
                std::int64_t sequence) {
     const std::int64_t end = now_ + 2000 + static_cast<std::int64_t>(random_() % 100'000);
@@ -120,7 +120,7 @@ class TrainingLoop {
   std::int64_t step_ = 0;
 };
 
-/// Operators, steps, and both ends of the arrows.
+/// Counts operators, steps, and both ends of the arrows.
 std::size_t eventCount(const steptape::Trace& trace) {
   return trace.threads[0].spans.size() + trace.steps.size() +
          2 * steptape::linkBackward(trace).size();
@@ -161,8 +161,8 @@ double zlibSeconds(const std::string& text, int level, std::size_t* size) {
 }
 
 #ifdef STEPTAPE_HAVE_LIBDEFLATE
-/// The same of libdeflate, which compresses only what lies in memory as a whole: as gzip members of
-/// 1 MiB of text each, so that it takes as little memory as the writer.
+/// Does the same with libdeflate, which compresses only complete buffers: as gzip members of 1 MiB
+/// of text each, so that it takes as little memory as the writer.
 double libdeflateSeconds(const std::string& text, int level, std::size_t* size) {
   constexpr std::size_t kMemberBytes = std::size_t{1} << 20;
   libdeflate_compressor* const compressor = libdeflate_alloc_compressor(level);
@@ -180,7 +180,7 @@ double libdeflateSeconds(const std::string& text, int level, std::size_t* size) 
 }
 #endif
 
-/// The most memory that the process has had, in MiB.
+/// Returns the peak memory of the process, in MiB.
 double peakMemory() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);

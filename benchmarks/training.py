@@ -107,7 +107,7 @@ class Example:
         log_dir = os.path.join(self.folder, f"run{self.runs}")
         result = run_one(self.command + ["--log-dir", log_dir] + options)
         if not options:
-            # Of a whole epoch: a short run logs its once-an-epoch values as well.
+            # For a whole epoch: a short run also logs its once-per-epoch values.
             self.logging_shares.append(result["logging_seconds"] / result["seconds_per_epoch"])
         return result["seconds_per_epoch"]
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost of a span in a profile for XProf: writeXPlane() and readXPlane() of a million operators,
-// compared with Protocol Buffers' own messages for the same events.
+// Measures the cost of a span in a profile for XProf: writeXPlane() and readXPlane() of a million
+// operators, compared with Protocol Buffers' own messages for the same events.
 //
 //   build/release/bin/xplane_benchmark
 #include <cstdint>
@@ -24,8 +24,9 @@ constexpr std::int64_t kSpans = 1'000'000;
 constexpr std::int64_t kSpansPerStep = 1000;
 constexpr std::int64_t kNames = 100;
 
-/// Steps of operators of 10 us. Every second operator is inside the one before it. The first half
-/// of a step is forward, and every fifth of its operators has a backward node in the second half.
+/// Makes steps of operators of 10 us. Every second operator is inside the previous one. The first
+/// half of a step is forward, and every fifth of its operators has a backward node in the second
+/// half.
 steptape::Trace makeTrace() {
   using steptape::SpanKind;
   steptape::Trace trace;
@@ -75,7 +76,7 @@ double readNanos(const std::string& path) {
   return nanosPerSpan(benchmark::cpuSeconds() - start);
 }
 
-/// The events alone, as messages that are built and serialized.
+/// Returns the cost of building and serializing the events alone as messages.
 double messageNanos(const steptape::Trace& trace) {
   const double start = benchmark::cpuSeconds();
   steptape::wire::XLine line;
@@ -107,7 +108,7 @@ int main() {
   const steptape::testing::TempDir dir;
   const std::string path = dir.string() + "/host.xplane.pb";
   const steptape::Trace trace = makeTrace();
-  writeNanos(trace, path);  // for the first to read
+  writeNanos(trace, path);  // a file for the first read
   const std::vector<benchmark::Variant> variants = {
       {"messages of Protocol Buffers", [&] { return messageNanos(trace); }},
       {"the same again (A/A)", [&] { return messageNanos(trace); }},

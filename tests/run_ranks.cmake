@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of example programs share. They get PROGRAM, MPIEXEC and WORK_DIR, and run one thread
+# Shared by the tests of example programs. They get PROGRAM, MPIEXEC and WORK_DIR, and run one thread
 # per rank so that ranks do not fight over the cores.
 
 set(ENV{OMP_NUM_THREADS} 1)

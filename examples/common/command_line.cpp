@@ -25,7 +25,7 @@ std::string shortest(double value) {
 double number(const std::string& what, const std::string& text, double least) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value >= least)) {  // Also refuses NaN.
+  if (text.empty() || *end != '\0' || !(value >= least)) {  // Also rejects NaN.
     refuse(what, text, "a number of at least " + shortest(least));
   }
   return value;

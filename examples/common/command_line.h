@@ -70,7 +70,7 @@ std::vector<std::string> splitList(const std::string& text, char separator = ','
 
 /// Parses `text` as a whole number of at least `least`.
 ///
-/// @throws UsageError that begins with `what` if it is none.
+/// @throws UsageError that begins with `what` if it is not one.
 std::int64_t wholeNumber(const std::string& what, const std::string& text, std::int64_t least);
 
 }  // namespace example

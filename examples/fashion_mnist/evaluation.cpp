@@ -53,14 +53,14 @@ void logConfusion(steptape::DistributedWriter& writer, const torch::Tensor& pred
   const auto classes = static_cast<std::int64_t>(classNames().size());
   const torch::Tensor counts =
       torch::bincount(labels * classes + predicted, {}, classes * classes).view({classes, classes});
-  // Letters large enough for the 350 pixels that TensorBoard gives a picture before it is clicked.
+  // Letters are large enough for TensorBoard's default image size of 350 pixels.
   steptape::CanvasOptions canvas;
   canvas.title = "Fashion-MNIST, test images";
   canvas.width = 700;
   canvas.height = 640;
   canvas.dpi = 160;
   steptape::ConfusionMatrixOptions matrix;
-  matrix.colorbar = false;  // The cells say their numbers.
+  matrix.colorbar = false;  // The cells show their numbers.
   steptape::Figure figure(canvas);
   figure.confusionMatrix(counts, classNames(), matrix);
   writer.addFigure("test_confusion", figure, step);

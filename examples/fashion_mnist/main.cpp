@@ -101,7 +101,7 @@ void logProfile(const steptape::event::Graph& graph, const steptape::Trace& trac
 #endif
 }
 
-/// How far the run has come that this one goes on with; nothing if it starts from the beginning.
+/// Returns the progress of the run from which this one resumes; nothing if it starts from scratch.
 std::optional<steptape::TrainingProgress> findProgress(const Options& options, const World& world) {
   if (options.resume) {
     if (const auto found = steptape::CheckpointStore(options.checkpointDir, world).findNewest()) {
@@ -123,7 +123,7 @@ steptape::DistributedWriter openWriter(const Options& options, const World& worl
   return {options.logDir.empty() ? defaultLogDir() : options.logDir, world, writer};
 }
 
-/// Logs the images that the network is evaluated on, once a run, and its graph.
+/// Logs the images on which the network is evaluated, once per run, and its graph.
 steptape::event::Graph logSetup(steptape::DistributedWriter& writer,
                                 const std::shared_ptr<Classifier>& model,
                                 const steptape::ImageDataset& test, bool isResumed) {

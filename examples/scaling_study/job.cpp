@@ -134,7 +134,7 @@ Measurement medianOf(const std::vector<Measurement>& jobs) {
                                       &Measurement::waitShare, &Measurement::inputShare}) {
     result.*member = medianOfMember(jobs, member);
   }
-  // With a median for each share the sum would not be 1.
+  // With a median for each share, the sum would not be 1.
   result.computeShare = 1 - result.waitShare - result.inputShare;
   return result;
 }

@@ -13,7 +13,7 @@ namespace steptape::python {
 
 namespace nb = nanobind;
 
-/// A read-only numpy array over `count` elements that `owner` keeps alive.
+/// Returns a read-only numpy array over `count` elements that `owner` keeps alive.
 ///
 /// @param stride From one element to the next. @units Elements.
 /// @cost  No copy.
@@ -26,7 +26,7 @@ nb::object arrayOf(const T* data, std::size_t count, std::shared_ptr<Owner> owne
   return nb::cast(nb::ndarray<nb::numpy, const T>(data, {count}, keep, {stride}));
 }
 
-/// A read-only numpy array that owns `numbers`.
+/// Returns a read-only numpy array that owns `numbers`.
 template <typename T>
 nb::object arrayOf(std::vector<T> numbers) {
   const auto owner = std::make_shared<const std::vector<T>>(std::move(numbers));

@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::size_t kBatchRows = std::size_t{1} << 20;
 
-/// Strings of an Arrow array of type utf8.
+/// The strings of an Arrow array of type utf8.
 struct Utf8Strings {
   explicit Utf8Strings(const std::vector<std::string>& strings) {
     for (const std::string& string : strings) {
-      text += replaceInvalidUtf8(string);  // Consumers trust that it is valid.
+      text += replaceInvalidUtf8(string);  // consumers do not check it
       offsets.push_back(static_cast<std::int32_t>(text.size()));
     }
   }
@@ -90,7 +90,7 @@ std::unique_ptr<ArrowSchema> makeSchema(const char* format, const char* name,
   return schema;
 }
 
-// Formats are the letters of the specification.
+// Format strings of the specification.
 constexpr char kUtf8[] = "u";
 constexpr char kInt32[] = "i";
 constexpr char kInt64[] = "l";
@@ -110,7 +110,7 @@ void exportSchema(ArrowSchema* schema) {
   attach(std::move(parts), schema);
 }
 
-/// An array without nulls of `buffers`, which `owners` keep alive.
+/// Makes an array without nulls of `buffers`, which `owners` keep alive.
 std::unique_ptr<ArrowArray> makeArray(std::size_t length, std::vector<const void*> buffers,
                                       std::vector<std::shared_ptr<const void>> owners,
                                       std::unique_ptr<ArrowArray> dictionary = nullptr) {
@@ -146,7 +146,7 @@ class Stream {
         runs_(std::make_shared<const Utf8Strings>(table_->runNames())),
         tags_(std::make_shared<const Utf8Strings>(table_->tagNames())) {}
 
-  /// Exports the next batch; a released array at the end.
+  /// Exports the next batch; at the end, a released array.
   void next(ArrowArray* batch) {
     *batch = {};
     const std::size_t count = std::min(kBatchRows, table_->rows() - row_);

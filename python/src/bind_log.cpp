@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs, runs and the columns of series as Python sees them.
+// Python bindings of logs, runs and the columns of series.
 #include <map>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -51,7 +51,7 @@ nb::list damageOf(const Run& run) {
   return found;
 }
 
-/// A path as os.fsencode() returns it.
+/// Converts a path from the form of os.fsencode().
 std::string toString(const nb::bytes& path) {
   return {path.c_str(), path.size()};
 }
@@ -66,7 +66,7 @@ std::uint64_t totalBytesBelow(const nb::bytes& encoded) {
   return bytes;
 }
 
-/// The wall time and the writer of the first event of `path`; None if it has none yet.
+/// Returns the wall time and the writer of the first event of `path`; None if it has none yet.
 nb::object firstEvent(const nb::bytes& path) {
   event::Event event;
   if (EventFileReader(toString(path)).next(&event) != ReadOutcome::kRecord) {

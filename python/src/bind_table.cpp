@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The long table as numpy columns and as an Arrow stream.
+// Python bindings of the long table, as numpy columns and as an Arrow stream.
 #include <algorithm>
 #include <cstdint>
 #include <future>
@@ -36,7 +36,7 @@ nb::object toArray(NewColumn<T> column, std::size_t rows) {
 template <typename Code>
 void copyAll(const Table& table, Table::Columns<Code> to) {
   constexpr std::size_t kRowsOfAThread = std::size_t{1} << 20;
-  constexpr std::size_t kMostThreads = 4;  // More wait for memory.
+  constexpr std::size_t kMostThreads = 4;  // more threads would wait for memory
   const std::size_t processors = std::max(std::thread::hardware_concurrency(), 1U);
   const std::size_t threads =
       std::min({table.rows() / kRowsOfAThread + 1, processors, kMostThreads});
@@ -70,7 +70,7 @@ nb::tuple columnsWithCodes(const Table& table) {
                         toArray(std::move(values), rows));
 }
 
-/// The columns with the smallest codes that can number all names, as pandas would convert them.
+/// Returns the columns with the smallest codes that can number all names, like pandas.
 nb::tuple columns(const TableHandle& self) {
   const Table& table = *self.table;
   const std::size_t names = std::max(table.runNames().size(), table.tagNames().size());
@@ -88,7 +88,7 @@ nb::capsule arrowStream(const TableHandle& self) {
   exportStream(self.table, stream.get());
   return nb::capsule(stream.release(), "arrow_array_stream", [](void* held) noexcept {
     const std::unique_ptr<ArrowArrayStream> owned(static_cast<ArrowArrayStream*>(held));
-    if (owned->release != nullptr) {  // No consumer has taken it.
+    if (owned->release != nullptr) {  // no consumer has taken it
       owned->release(owned.get());
     }
   });

@@ -8,7 +8,7 @@ namespace steptape::python {
 namespace nb = nanobind;
 using nb::literals::operator""_a;
 
-// Each adds its part to the module `steptape._core`.
+// Each function adds its part to the module `steptape._core`.
 void bindErrors(nb::module_& module);
 void bindLog(nb::module_& module);
 void bindValues(nb::module_& module);

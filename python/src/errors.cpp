@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steptape's errors as Python's exceptions.
+// Converts Steptape's errors to Python exceptions.
 #include <exception>
 
 #include "steptape/base/error.h"

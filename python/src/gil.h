@@ -23,8 +23,8 @@ inline SharedObject shareObject(nb::object object) {
   });
 }
 
-/// `text` as a Python string. Bytes that are not UTF-8 become surrogates, as in Python's file
-/// names, so that distinct tags stay distinct.
+/// Returns `text` as a Python string. Bytes that are not UTF-8 become surrogates, as in Python's
+/// file names, so that distinct tags stay distinct.
 inline nb::str toStr(std::string_view text) {
   return nb::steal<nb::str>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));

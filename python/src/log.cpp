@@ -15,7 +15,7 @@
 namespace steptape::python {
 namespace {
 
-// Often enough for a person who looks.
+// Often enough for a person who watches.
 constexpr std::chrono::milliseconds kReportPeriod{50};
 
 /// Checks for signals and reports progress, with the GIL.
@@ -51,7 +51,7 @@ std::function<bool(const RunFiles& run)> wantsByName(nb::object wants) {
   };
 }
 
-/// The points of `series` from `first` on.
+/// Returns the points of `series` from `first` on.
 std::shared_ptr<const TagSeries> copyFrom(const TagSeries& series, std::size_t first) {
   auto copy = std::make_shared<TagSeries>();
   copy->metadata = series.metadata;

@@ -21,18 +21,18 @@ namespace nb = nanobind;
 /// @threads Thread-safe. Calls wait for other threads without the GIL.
 class Log {
  public:
-  /// @param wants Called with a run's name; None: all runs are read.
+  /// @param wants Called with a run's name, returns whether to read it; None: read all runs.
   Log(std::string path, RunReaderOptions options, nb::object wants);
 
-  /// As LogDir::update(), without the GIL. Checks for signals meanwhile, so that Ctrl-C ends it.
+  /// Calls LogDir::update() without the GIL. Checks for signals meanwhile, so that Ctrl-C ends it.
   ///
-  /// @param progress Called with the bytes read so far, some times a second; may be None.
+  /// @param progress Called with the bytes read so far, several times per second; may be None.
   /// @return the bytes read.
-  /// @throws nb::python_error that a signal's handler or `progress` raised, Error(kIoError) if the
+  /// @throws nb::python_error raised by a signal's handler or by `progress`; Error(kIoError) if the
   ///         directory cannot be read.
   std::uint64_t update(const nb::object& progress);
 
-  /// Reads a value of `run` back from its file, without the GIL.
+  /// Reads a value of `run` from its file, without the GIL.
   ///
   /// @throws Error(kIoError) or Error(kDataLoss) as RunReader::value().
   event::Value value(const RunReader& run, const ValueLocation& location) const;
@@ -41,8 +41,8 @@ class Log {
   const std::map<std::string, RunReader>& runs() const { return dir_.runs(); }
 
  private:
-  mutable std::shared_mutex mutex_;  // Never locked by a thread that holds the GIL.
-  std::function<void(std::uint64_t bytes)> onProgress_;  // of the update() under way
+  mutable std::shared_mutex mutex_;  // never locked by a thread that holds the GIL
+  std::function<void(std::uint64_t bytes)> onProgress_;  // of the update() in progress
   LogDir dir_;
 };
 
@@ -53,7 +53,7 @@ struct Series {
   std::shared_ptr<Log> log;
   const RunReader* run;
   std::string tag;
-  std::shared_ptr<const TagSeries> points;  ///< The log's own, or a copy of what was new.
+  std::shared_ptr<const TagSeries> points;  ///< The log's own, or a copy of the new points.
 
   const std::string& plugin() const { return points->metadata.pluginName; }
   bool isScalar() const;
@@ -68,7 +68,7 @@ struct Run {
 std::vector<Run> runsOf(const std::shared_ptr<Log>& log);
 std::vector<Series> seriesOf(const Run& run);
 
-/// Reads what is new and copies it, so that later calls do not change it.
+/// Reads new data and copies it, so that later calls do not change it.
 std::vector<Series> readNew(const std::shared_ptr<Log>& log, const nb::object& progress);
 
 }  // namespace steptape::python

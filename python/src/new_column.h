@@ -13,7 +13,7 @@ namespace detail {
 
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
-/// Memory for `bytes`, in large pages if they are faster: allocating small ones takes a third of
+/// Allocates `bytes`, in large pages if they are faster: allocating small pages takes a third of
 /// the time to fill them.
 inline void* allocateNumbers(std::size_t bytes) {
   const bool isLarge = bytes >= 2 * kHugePageBytes;
@@ -23,7 +23,7 @@ inline void* allocateNumbers(std::size_t bytes) {
     throw std::bad_alloc();
   }
   if (isLarge) {
-    ::madvise(memory, bytes, MADV_HUGEPAGE);  // A hint: where it fails, small pages do.
+    ::madvise(memory, bytes, MADV_HUGEPAGE);  // only a hint: if it fails, pages are small
   }
   return memory;
 }
@@ -34,11 +34,11 @@ struct FreeNumbers {
   void operator()(void* numbers) const noexcept { std::free(numbers); }
 };
 
-/// A column of numbers that are all set before they are read.
+/// A column of numbers, all of which are written before they are read.
 template <typename T>
 using NewColumn = std::unique_ptr<T[], FreeNumbers>;
 
-/// @throws std::bad_alloc if there is no such memory.
+/// @throws std::bad_alloc if there is not enough memory.
 template <typename T>
 NewColumn<T> newColumn(std::size_t count) {
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {

@@ -7,7 +7,7 @@
 namespace steptape::python {
 namespace {
 
-/// Numbers names in the order in which they first come.
+/// Numbers names in the order of their first occurrence.
 class Numbering {
  public:
   explicit Numbering(std::vector<std::string>* names) : names_(names) {}

@@ -13,10 +13,10 @@ namespace steptape::python {
 
 /// Scalar series as one long table with a row for each point: run, tag, step, wall time and value.
 ///
-/// Runs and tags are indices into their names.
+/// Runs and tags are indices into lists of names.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
-/// @cost    Memory for the series' names; the points stay where they are.
+/// @cost    Memory for the series' names; the points are not copied.
 class Table {
  public:
   /// The destination of copied rows. Every column has a place for each of them.
@@ -28,13 +28,13 @@ class Table {
     double* wallTimes;
     double* values;
 
-    /// The same places from `row` on.
+    /// Returns the same columns from `row` on.
     Columns from(std::size_t row) const {
       return {runs + row, tags + row, steps + row, wallTimes + row, values + row};
     }
   };
 
-  /// @param series Those that are not scalars are left out.
+  /// @param series Series that are not scalars are omitted.
   explicit Table(const std::vector<Series>& series);
 
   std::size_t rows() const { return rows_; }
@@ -43,7 +43,7 @@ class Table {
 
   /// Copies the rows [begin, begin + count).
   ///
-  /// @param Code A signed integer that every number of a name fits into.
+  /// @param Code A signed integer type that can hold every index of a name.
   /// @threads On any thread, without the GIL.
   template <typename Code>
   void copy(std::size_t begin, std::size_t count, Columns<Code> to) const;

@@ -55,7 +55,7 @@ nb::tuple audio(const Series& series, std::size_t index) {
                         sounds.frames, sounds.channels);
 }
 
-/// Left edges, right edges and counts.
+/// Returns left edges, right edges and counts.
 nb::tuple histogram(const Series& series, std::size_t index) {
   HistogramValue value;
   decodeHistogram(valueAt(series, index), &value).throwIfError();
@@ -71,7 +71,7 @@ nb::tuple histogram(const Series& series, std::size_t index) {
                         arrayOf(std::move(counts)));
 }
 
-/// The fields of a histogram in the compatible form; None in the other.
+/// Returns the fields of a histogram in the compatible form; None in the other.
 nb::object histogramFields(const Series& series, std::size_t index) {
   event::Value value = valueAt(series, index);
   auto* const histo = std::get_if<event::SummaryHistogram>(&value.data);
@@ -83,7 +83,7 @@ nb::object histogramFields(const Series& series, std::size_t index) {
                         arrayOf(std::move(histo->bucketCounts)));
 }
 
-/// Type (a number of types.proto), shape, content and strings.
+/// Returns type (a number of types.proto), shape, content and strings.
 nb::tuple tensor(const Series& series, std::size_t index) {
   event::Tensor value;
   decodeTensor(valueAt(series, index), &value).throwIfError();
@@ -91,7 +91,7 @@ nb::tuple tensor(const Series& series, std::size_t index) {
                         bytesOf(value.strings));
 }
 
-/// Shape and texts.
+/// Returns shape and texts.
 nb::tuple text(const Series& series, std::size_t index) {
   TextValue value;
   decodeText(valueAt(series, index), &value).throwIfError();
@@ -110,7 +110,7 @@ nb::object toObject(const HparamValue& hparam) {
       hparam.value());
 }
 
-/// The hyperparameters in a session start; None for other records of the plugin.
+/// Returns the hyperparameters in a session start; None for other records of the plugin.
 nb::object sessionHparams(const Series& series) {
   HparamsContent content;
   decodeHparamsContent(series.points->metadata.pluginContent, &content).throwIfError();

@@ -15,7 +15,7 @@ from ._series import Series
 
 
 class Follower:
-    """Returns what is new in a log directory; see follow()."""
+    """Returns the new content of a log directory; see follow()."""
 
     def __init__(self, path: Path, run: Optional[Pattern], tag: Optional[Pattern], interval: float,
                  purge: str):

@@ -16,7 +16,7 @@ QUIET_SECONDS = 1.0
 
 
 def is_watched(stream) -> bool:
-    """Whether `stream` is a terminal or a notebook."""
+    """Returns whether `stream` is a terminal or a notebook."""
     return stream.isatty() or type(stream).__module__.startswith("ipykernel")
 
 

@@ -133,6 +133,6 @@ def object_array(items, shape) -> np.ndarray:
     return array.reshape(shape)
 
 
-# What reads a value of each kind.
+# The function that reads a value of each kind.
 READERS = {"images": image, "audio": audio, "histograms": histogram, "text": text, "hparams": hparams,
            "graphs": message, "graph_tagged_run_metadata": message, "tensors": tensor}

@@ -18,7 +18,7 @@ namespace {
 using detail::counted;
 using detail::Statistic;
 
-/// Of one run alone there is nothing to aggregate.
+/// Returns the minimum number of runs; a single run cannot be aggregated.
 std::size_t fewestRuns(const AggregateOptions& options) {
   return std::max<std::size_t>(2, options.minRuns);
 }
@@ -66,7 +66,7 @@ void checkDirectory(const std::string& directory) {
   }
 }
 
-/// Loses nothing, however slow the disk is.
+/// Options that drop no point, however slow the disk is.
 WriterOptions patientOptions() {
   WriterOptions options;
   options.blockTimeout = std::chrono::hours(24);

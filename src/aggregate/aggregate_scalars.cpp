@@ -20,7 +20,7 @@ struct Point {
   double value;
 };
 
-/// Ascending by step; of several points of a step the last one.
+/// Returns the points in ascending order by step; of several points at a step, the last one.
 std::vector<Point> pointsByStep(const ScalarColumns& scalars) {
   std::vector<Point> points;
   points.reserve(scalars.size());
@@ -31,7 +31,7 @@ std::vector<Point> pointsByStep(const ScalarColumns& scalars) {
   if (!std::is_sorted(points.begin(), points.end(), isBefore)) {
     std::stable_sort(points.begin(), points.end(), isBefore);
   }
-  // From the back, unique() keeps the last point of each step.
+  // With reverse iterators, unique() keeps the last point of each step.
   const auto kept = std::unique(
       points.rbegin(), points.rend(),
       [](const Point& later, const Point& earlier) { return later.step == earlier.step; });
@@ -39,17 +39,17 @@ std::vector<Point> pointsByStep(const ScalarColumns& scalars) {
   return points;
 }
 
-/// The points of one run, passed step by step.
+/// Iterates over the points of one run by step.
 class Track {
  public:
   explicit Track(std::vector<Point> points) : points_(std::move(points)) {}
 
-  /// The next step that was not passed.
+  /// Returns the next step.
   std::optional<std::int64_t> nextStep() const {
     return at_ < points_.size() ? std::optional(points_[at_].step) : std::nullopt;
   }
 
-  /// Returns the point at `step`, and moves past it. REQUIRES: `step` is at most nextStep().
+  /// Returns the point at `step`, and advances past it. REQUIRES: `step` is at most nextStep().
   std::optional<Point> pass(std::int64_t step, bool interpolate) {
     if (at_ < points_.size() && points_[at_].step == step) {
       return points_[at_++];
@@ -62,7 +62,7 @@ class Track {
   Point between(std::int64_t step) const {
     const Point& before = points_[at_ - 1];
     const Point& after = points_[at_];
-    // Differences of steps may need 64 bits without a sign.
+    // The difference of two steps may need 64 unsigned bits.
     const auto distance = [](std::int64_t from, std::int64_t to) {
       return static_cast<double>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
     };
@@ -91,7 +91,7 @@ double percentileOf(const std::vector<double>& sorted, double percentile) {
   const double position = percentile / 100 * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   const double part = position - static_cast<double>(below);
-  // Without a part there may be no next value, and infinities give no NaN.
+  // If `part` is 0, there may be no next value, and an infinity times 0 would be NaN.
   return part == 0 ? sorted[below] : sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
@@ -111,7 +111,7 @@ double deviationOf(const std::vector<double>& values, double mean) {
   return values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : kNaN;
 }
 
-/// @param values At least one; ends in another order.
+/// @param values At least one; reordered.
 AggregatePoint statisticsOf(std::vector<double>& values, const std::vector<double>& percentiles) {
   AggregatePoint point;
   point.runs = values.size();

@@ -18,7 +18,7 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, "aggregate: " + message);
 }
 
-/// Returns the suffixes of the tags of the band's lower and upper curve.
+/// Returns the tag suffixes of the band's lower and upper curve.
 std::array<std::string, 2> bandSuffixes(const AggregateOptions& options) {
   if (options.band == AggregateBand::kDeviation) {
     return {"/lower", "/upper"};

@@ -11,14 +11,14 @@
 
 namespace steptape::detail {
 
-/// A curve that an aggregated tag gets.
+/// A statistic that becomes a curve of an aggregated tag.
 struct Statistic {
-  std::string suffix;  ///< Of its tag; empty for the mean.
+  std::string suffix;  ///< Suffix of the tag; empty for the mean.
   std::function<double(const AggregatePoint&)> value;
-  bool needsSeveralRuns = false;  ///< Whether a single run has no such value.
+  bool needsSeveralRuns = false;  ///< Whether it is undefined for a single run.
 };
 
-/// The mean first.
+/// Returns the statistics, with the mean first.
 ///
 /// @throws Error(kInvalidArgument) as checkPercentiles(), or if the band needs percentiles and
 ///         there are none.
@@ -30,7 +30,7 @@ void checkPercentiles(const std::vector<double>& percentiles);
 /// @throws Error(kInvalidArgument) if a statistic of one of `tags` has the name of another one.
 void checkNames(const std::vector<std::string>& tags, const std::vector<Statistic>& statistics);
 
-/// A margin chart for each tag, in categories as the scalars page has them.
+/// Returns one margin chart per tag, in the categories of the scalars page.
 ///
 /// REQUIRES: a band other than kNone.
 CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,

@@ -25,7 +25,7 @@ int decimalsFor(const std::vector<double>& values) {
   return kMost;
 }
 
-/// Sets the exponent and its suffix for numbers of up to `largest`.
+/// Chooses the exponent and its suffix for numbers up to `largest`.
 void setUnit(double largest, ScaledNumbers* numbers) {
   constexpr std::array<const char*, 4> kSuffixes{"k", "M", "G", "T"};
   if (largest == 0 || (largest >= 1e-3 && largest < 1e5)) {
@@ -85,7 +85,7 @@ ScaledNumbers scaledNumbers(std::vector<double> values) {
   }
   ScaledNumbers numbers;
   setUnit(largest, &numbers);
-  // In two halves, because 10^-320 by itself is not exact.
+  // Multiplies in two halves because 10^-320 is a denormal number and therefore inexact.
   const int half = numbers.exponent / 2;
   for (double& value : values) {
     value = value / std::pow(10.0, half) / std::pow(10.0, numbers.exponent - half);

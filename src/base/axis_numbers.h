@@ -7,28 +7,30 @@
 
 namespace steptape::detail {
 
-// The numbers at the ticks of an axis, for charts of every kind.
+// Numbers at the ticks of an axis, for charts of every kind.
 
-/// Rounding errors of a tick that should lie on a limit, in steps.
+/// Tolerance for rounding errors of a tick that lies on an axis limit, in steps.
 inline constexpr double kTickTolerance = 1e-9;
 
-/// The smallest of 1, 2, 5, 10 times a power of ten that is not below `step`. REQUIRES: step > 0.
+/// Returns the smallest of 1, 2, 5 or 10 times a power of ten that is at least `step`. REQUIRES:
+/// step > 0.
 STEPTAPE_EXPORT double niceStep(double step);
 
-/// The least distance of two neighbors; the size of a value alone.
+/// Returns the smallest distance between two neighboring values, or the magnitude of a single
+/// value.
 STEPTAPE_EXPORT double leastStep(const std::vector<double>& values);
 
-/// `digits` times every n-th power of ten within [min, max]. REQUIRES: 0 < min.
+/// Returns `digits` times every n-th power of ten within [min, max]. REQUIRES: 0 < min.
 STEPTAPE_EXPORT std::vector<double> decades(double min, double max,
                                             const std::vector<double>& digits, int every);
 
-/// Numbers as people write them: from 100,000 on in thousands, millions, ...; where these end, and
-/// below a thousandth, times a power of ten.
+/// Numbers scaled for an axis: in thousands, millions, … from 100,000 on. Numbers beyond these
+/// units or below one thousandth are scaled by a power of ten.
 struct ScaledNumbers {
   std::vector<double> values;  ///< Divided by 10^exponent.
   int exponent = 0;
-  const char* suffix = "";  ///< "k", "M", "G" or "T" where one stands for 10^exponent.
-  int decimals = 0;         ///< The fewest that are exact to a thousandth of a step.
+  const char* suffix = "";  ///< "k", "M", "G" or "T" if it stands for 10^exponent.
+  int decimals = 0;         ///< Fewest decimals that are exact to a thousandth of a step.
 };
 
 STEPTAPE_EXPORT ScaledNumbers scaledNumbers(std::vector<double> values);

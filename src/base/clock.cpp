@@ -29,8 +29,9 @@ double measureNanosPerTick() {
   asm volatile("mrs %0, cntfrq_el0" : "=r"(ticksPerSecond));
   return 1e9 / static_cast<double>(ticksPerSecond);
 #elif defined(__x86_64__)
-  // 200 us between two readings bound the error to about 1e-3, which recalibrate() sharpens; the
-  // reading with the shortest pause between its two clocks is the exact one.
+  // Two readings at least 200 us apart bound the frequency error to about 1e-3; recalibrate()
+  // reduces it. Of several readings, the one with the shortest pause between its two clocks is the
+  // most exact.
   struct Reading {
     std::uint64_t ticks;
     std::int64_t nanos;
@@ -65,7 +66,7 @@ Clock::~Clock() = default;
 
 std::int64_t Clock::wallNanos() const {
   const double wall = wallSeconds();
-  // Apart from the whole seconds: a product of today's seconds has steps of 256 ns.
+  // Handles whole seconds separately: a double of today's seconds resolves only 256 ns.
   const double whole = std::floor(wall);
   return static_cast<std::int64_t>(whole) * 1'000'000'000 + std::llround((wall - whole) * 1e9);
 }
@@ -91,15 +92,15 @@ void TickConverter::recalibrate() {
   const double wall = clock_->wallSeconds();
   const double elapsedTicks = static_cast<double>(ticks - anchorTicks_);
   const double elapsedNanos = (wall - anchorWallSeconds_) * 1e9;
-  // Over a second and more the system's clock is the better judge of the frequency, unless it was
-  // set: then the ratio is far off and the old frequency stays.
+  // After one second or more, the system clock measures the frequency better than the old value
+  // does. If somebody set the system clock, the ratio is far off and the old frequency stays.
   if (elapsedTicks * nanosPerTick_ > 1e9) {
     const double measured = elapsedNanos / elapsedTicks;
     if (std::abs(measured / nanosPerTick_ - 1.0) < 0.01) {
       nanosPerTick_ = measured;
     }
   }
-  // A clock that was set back must not take times back: keep counting from where this one is.
+  // Times must not decrease when the system clock is set back: continue from the current time.
   anchorWallSeconds_ = std::max(wall, wallSeconds(ticks));
   anchorTicks_ = ticks;
 }

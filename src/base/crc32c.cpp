@@ -19,12 +19,12 @@ Crc32cImplementation hardwareCrc32c() {
     return {"SSE 4.2", &extendSse42};
   }
 #elif defined(__aarch64__) && defined(__linux__)
-  constexpr unsigned long kCrc32Capability = 1 << 7;  // HWCAP_CRC32, which old headers lack
+  constexpr unsigned long kCrc32Capability = 1 << 7;  // HWCAP_CRC32; old headers lack it
   if ((getauxval(AT_HWCAP) & kCrc32Capability) != 0) {
     return {"AArch64 CRC", &extendArm64};
   }
 #elif defined(__aarch64__) && defined(__APPLE__)
-  return {"AArch64 CRC", &extendArm64};  // part of every Apple processor
+  return {"AArch64 CRC", &extendArm64};  // every Apple processor has it
 #endif
   return {"none", nullptr};
 }
@@ -40,8 +40,8 @@ detail::Crc32cImplementation fastestCrc32c() {
 
 std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t size);
 
-// It starts as the function that replaces it: no guard to check on each call, and right even when
-// a static object's constructor computes a checksum.
+// The pointer starts as a function that replaces the pointer. Calls therefore need no guard, and
+// constructors of static objects can compute checksums.
 std::atomic<detail::ExtendFunction> extendFunction{&extendFirstTime};
 
 std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t size) {

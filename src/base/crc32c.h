@@ -11,8 +11,8 @@ namespace steptape {
 
 /// A CRC-32C (Castagnoli) checksum.
 ///
-/// A type of its own because a checksum is not a number: it compares and prints, and has no
-/// arithmetic. Default-constructed, it is the checksum of no bytes.
+/// Checksums have their own type because they can be compared and printed but not computed with. A
+/// default-constructed Crc32c is the checksum of zero bytes.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 /// @source  RFC 3720, section 12.1 and appendix B.4
@@ -23,7 +23,7 @@ class STEPTAPE_EXPORT Crc32c {
 
   constexpr std::uint32_t value() const { return value_; }
 
-  /// Eight hexadecimal digits, such as "0x8a9136aa".
+  /// Returns eight hexadecimal digits, such as "0x8a9136aa".
   std::string toString() const;
 
   friend constexpr bool operator==(Crc32c a, Crc32c b) { return a.value_ == b.value_; }
@@ -33,15 +33,14 @@ class STEPTAPE_EXPORT Crc32c {
   std::uint32_t value_ = 0;
 };
 
-/// The checksum of the bytes that gave `crc`, followed by `bytes`.
+/// Returns the checksum of the bytes that gave `crc`, followed by `bytes`.
 ///
 /// @threads Thread-safe.
-/// @cost    A few nanoseconds for a scalar's record; about 20 GB/s for long input where the
-///          processor has CRC instructions, about 1 GB/s elsewhere. Which one is found out by the
-///          first call.
+/// @cost    A few nanoseconds for a scalar's record. About 20 GB/s for long input if the processor
+///          has CRC instructions, about 1 GB/s otherwise. The first call detects the instructions.
 STEPTAPE_EXPORT Crc32c extend(Crc32c crc, std::string_view bytes);
 
-/// The checksum of `bytes`; as extend().
+/// Returns the checksum of `bytes`; see extend().
 inline Crc32c crc32c(std::string_view bytes) {
   return extend(Crc32c(), bytes);
 }

@@ -6,27 +6,28 @@
 
 #include "steptape/base/export.h"
 
-// One CRC-32C, several ways to compute it. Only who chooses one and the tests, which run the same
-// suite over each, look at this header.
+// The implementations of CRC-32C. Only the code that selects one includes this header, and the
+// tests, which run the same suite on each.
 namespace steptape::detail {
 
 /// Extends a finished checksum over `size` bytes at `data`.
 using ExtendFunction = std::uint32_t (*)(std::uint32_t crc, const char* data, std::size_t size);
 
-/// One implementation; the function is null where this build or this processor lacks it.
+/// One implementation. `extend` is null if this build or this processor does not support it.
 struct Crc32cImplementation {
   const char* name;
   ExtendFunction extend;
 };
 
-/// Eight table look-ups for eight bytes; runs everywhere.
+/// Returns the implementation with eight table look-ups per eight bytes. It runs everywhere.
 STEPTAPE_EXPORT Crc32cImplementation portableCrc32c();
 
-/// The CRC instructions of the processor: SSE 4.2 on x86-64, the CRC extension on AArch64.
+/// Returns the implementation with the processor's CRC instructions: SSE 4.2 on x86-64, the CRC
+/// extension on AArch64.
 STEPTAPE_EXPORT Crc32cImplementation hardwareCrc32c();
 
-// Each is in a translation unit of its own that is compiled for the named instructions, and is
-// called only after the processor was asked for them.
+// Each function has its own translation unit, compiled for these instructions. Call one only after
+// a check that the processor has them.
 #if defined(__x86_64__)
 std::uint32_t extendSse42(std::uint32_t crc, const char* data, std::size_t size);
 #elif defined(__aarch64__)

@@ -7,10 +7,10 @@
 
 namespace steptape::detail {
 
-// A CRC instruction takes three cycles, but one can start in each cycle: three chains over three
-// neighboring blocks run at the speed of one, and zeroByteShift() joins them.
+// A CRC instruction takes three cycles, but one can start in every cycle. Three chains over three
+// neighboring blocks therefore take as long as one chain. zeroByteShift() combines them.
 // @source V. Gopal et al., "Fast CRC Computation for iSCSI Polynomial Using CRC32 Instruction",
-//         Intel, 2011
+//   Intel, 2011
 
 inline constexpr std::size_t kShortBlockBytes = 128;
 inline constexpr std::size_t kLongBlockBytes = 2048;
@@ -75,8 +75,8 @@ std::uint32_t extendLong(std::uint32_t state, const char* data, std::size_t size
 
 /// Extends a finished checksum with `Instructions::extend()`, which takes 8, 4, 2 or 1 bytes.
 ///
-/// `Instructions` must be local to its translation unit: then so is this code, which is compiled
-/// for instructions that other units must not be given.
+/// `Instructions` must be local to its translation unit, so that this code is local too: it is
+/// compiled for instructions that other units must not use.
 template <typename Instructions>
 [[gnu::always_inline]] inline std::uint32_t extendInterleaved(std::uint32_t crc, const char* data,
                                                               std::size_t size) {

@@ -6,7 +6,7 @@
 namespace steptape::detail {
 namespace {
 
-// entry[k][b]: the register after byte b and then k zero bytes.
+// entry[k][b] is the register after byte b followed by k zero bytes.
 struct SlicingTables {
   std::uint32_t entry[8][256];
 };

@@ -5,8 +5,7 @@
 #include <nmmintrin.h>
 
 namespace steptape::detail {
-// Local to each unit that includes it: these are compiled for instructions that others must not be
-// given.
+// Internal linkage: these functions use instructions that other translation units must not use.
 namespace {
 
 struct Sse42 {

@@ -6,10 +6,10 @@
 
 namespace steptape::detail {
 
-/// CRC-32C's polynomial, bits reversed.
+/// The polynomial of CRC-32C with its bits reversed.
 inline constexpr std::uint32_t kCastagnoli = 0x82f63b78;
 
-/// A linear map of checksum registers as four look-ups, one for each byte of the register.
+/// A linear map of checksum registers: one look-up for each byte of the register.
 struct ByteTables {
   std::uint32_t entry[4][256];
 
@@ -19,12 +19,12 @@ struct ByteTables {
   }
 };
 
-/// What `zeroBytes` zero bytes do to a checksum register. With it the register of a long input is
-/// put together from those of its parts: shift the first part's over the second's length, then xor.
+/// Returns the effect of `zeroBytes` zero bytes on a checksum register. To combine the registers of
+/// two parts, shift the first register by the length of the second part, then xor.
 ///
 /// @param zeroBytes A power of two.
 constexpr ByteTables zeroByteShift(std::size_t zeroBytes) {
-  // column[i] is where bit i of the register goes; first over a single zero bit.
+  // column[i] is where bit i of the register goes, at first for a single zero bit.
   std::uint32_t column[32] = {kCastagnoli};
   for (int i = 1; i < 32; ++i) {
     column[i] = std::uint32_t{1} << (i - 1);

@@ -22,7 +22,7 @@ DirectoryEntry entryOf(DIR* directory, const dirent& found) {
   entry.isLink = found.d_type == DT_LNK;
   struct stat status {};
   const int at = ::dirfd(directory);
-  // Most file systems say what an entry is; where one does not, and of links, it is asked for.
+  // Most file systems report the type of an entry. Ask only for links and if the type is unknown.
   if (found.d_type == DT_UNKNOWN &&
       ::fstatat(at, found.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
     entry.isDirectory = S_ISDIR(status.st_mode);

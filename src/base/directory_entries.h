@@ -11,16 +11,16 @@ namespace steptape::detail {
 /// The entries of a directory.
 struct DirectoryEntry {
   std::string name;
-  bool isDirectory = false;  ///< Or a link to one.
+  bool isDirectory = false;  ///< True also for a link to a directory.
   bool isLink = false;
 };
 
-/// Appends what `directory` holds to `*entries`, in any order; all but "." and "..".
+/// Appends the entries of `directory` to `*entries`, in any order, without "." and "..".
 ///
-/// In the place of std::filesystem::directory_iterator, with which libstdc++ ends the process where
-/// an allocation fails.
+/// Replaces std::filesystem::directory_iterator: in libstdc++, it terminates the process if an
+/// allocation fails.
 ///
-/// @return 0, or the errno of what could not be read; `*entries` has what could.
+/// @return 0, or the errno of a failed read; `*entries` then holds the entries that were readable.
 /// @throws std::bad_alloc
 STEPTAPE_EXPORT int listDirectory(const std::string& directory,
                                   std::vector<DirectoryEntry>* entries);

@@ -9,7 +9,7 @@
 
 namespace steptape::detail {
 
-// Element types that C++17 has no name for.
+// Element types without a name in C++17.
 struct Float16 {
   std::uint16_t bits;
 };
@@ -40,7 +40,8 @@ inline float toFloat(Float16 value) {
   const std::uint32_t exponent = (value.bits >> 10) & 0x1FU;
   const std::uint32_t mantissa = value.bits & 0x3FFU;
   if (exponent == 0) {
-    // Computed from the integer, which stays right where the processor flushes denormals.
+    // Computed from the integer, so that the result is right if the processor flushes denormals to
+    // zero.
     const float magnitude = static_cast<float>(mantissa) * 0x1p-24F;
     return sign != 0 ? -magnitude : magnitude;
   }
@@ -60,7 +61,7 @@ Wide widen(T element) {
   }
 }
 
-/// Whether float holds every value of the type exactly.
+/// Returns whether a float represents every value of the type exactly.
 inline bool fitsFloat(DType dtype) {
   return dtypeSize(dtype) <= 2 || dtype == DType::kFloat32;
 }

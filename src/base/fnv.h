@@ -7,7 +7,7 @@
 
 namespace steptape::detail {
 
-/// The hash FNV-1a of what is added, of 32 or 64 bits: the same on every machine.
+/// The hash FNV-1a with 32 or 64 bits. It is the same on every machine.
 ///
 /// @source Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm", IETF draft, section 2
 template <typename Hash>
@@ -20,7 +20,7 @@ class Fnv {
     hash_ = (hash_ ^ byte) * kPrime;
     return *this;
   }
-  /// Its eight bytes, the lowest first.
+  /// Adds the eight bytes of `number`, lowest first.
   Fnv& add(std::uint64_t number) {
     for (int shift = 0; shift < 64; shift += 8) {
       add(static_cast<std::uint8_t>(number >> shift));

@@ -10,20 +10,20 @@
 
 namespace steptape::detail {
 
-/// The end of every error message: "got <got>; expected <expected>".
+/// Returns the end of every error message: "got <got>; expected <expected>".
 inline std::string gotExpected(const std::string& got, const std::string& expected) {
   return "got " + got + "; expected " + expected;
 }
 
-/// Rejects an argument: throws Error(kInvalidArgument) with gotExpected(), after "<where>: " unless
-/// the caller of the caller knows that better and adds it.
+/// Rejects an argument: throws Error(kInvalidArgument) with gotExpected(), prefixed by "<where>: ".
+/// `where` is empty if a caller further up adds it.
 [[noreturn]] inline void reject(const std::string& got, const std::string& expected,
                                 const std::string& where = {}) {
   throw Error(ErrorCode::kInvalidArgument,
               where + (where.empty() ? "" : ": ") + gotExpected(got, expected));
 }
 
-/// The caller's text in quotation marks, as UTF-8.
+/// Returns the caller's text in quotation marks, as valid UTF-8.
 inline std::string quoted(std::string_view text) {
   return "\"" + replaceInvalidUtf8(text) + "\"";
 }

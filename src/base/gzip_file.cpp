@@ -66,7 +66,7 @@ std::size_t GzipFile::readSome(void* data, std::size_t size) {
   if (code == Z_ERRNO) {
     throw Error(ErrorCode::kIoError, "cannot read " + path_ + ": " + std::strerror(errno));
   }
-  // Z_BUF_ERROR says that the gzip stream stops in the middle; readExactly() reports that.
+  // Z_BUF_ERROR means that the gzip stream is truncated; readExactly() reports that.
   if (got < 0 && code != Z_BUF_ERROR) {
     throw Error(ErrorCode::kDataLoss, path_ + " is damaged: " + words);
   }

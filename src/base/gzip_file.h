@@ -11,12 +11,12 @@ struct gzFile_s;
 
 namespace steptape::detail {
 
-/// A file to read from start to end, inflated on the way if it is gzipped.
+/// Reads a file from start to end, and inflates it if it is gzipped.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT GzipFile {
  public:
-  /// @throws Error(kIoError) with the system's words if `path` cannot be opened.
+  /// @throws Error(kIoError) with the operating system's error message if `path` cannot be opened.
   explicit GzipFile(std::string path);
   GzipFile(const GzipFile&) = delete;
   GzipFile& operator=(const GzipFile&) = delete;
@@ -26,18 +26,17 @@ class STEPTAPE_EXPORT GzipFile {
 
   /// Reads up to `size` bytes.
   ///
-  /// @return how many; 0 at the end of the file, and where its gzip data ends too early.
-  /// @throws Error(kDataLoss) if its gzip data is damaged; Error(kIoError) if the system cannot
-  ///         read.
+  /// @return the number of bytes read; 0 at the end of the file or of truncated gzip data.
+  /// @throws Error(kDataLoss) if the gzip data is damaged; Error(kIoError) if the read fails.
   std::size_t readSome(void* data, std::size_t size);
 
   /// Reads `size` bytes.
   ///
-  /// @throws Error(kDataLoss) if the file ends before or its gzip data is damaged; Error(kIoError)
-  ///         if the system cannot read it.
+  /// @throws Error(kDataLoss) if the file ends earlier or its gzip data is damaged; Error(kIoError)
+  ///   if the read fails.
   void readExactly(void* data, std::size_t size);
 
-  /// @throws Error(kDataLoss) if there are more bytes.
+  /// @throws Error(kDataLoss) if the file has more bytes.
   void expectEnd();
 
  private:

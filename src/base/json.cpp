@@ -62,7 +62,7 @@ char* writeJsonNumber(char* out, double value) {
     return writeText(out, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
   }
   if (value == 0 && std::signbit(value)) {
-    return writeText(out, "-0.0");  // readers that know integers take -0 for one, and lose the sign
+    return writeText(out, "-0.0");  // "-0" is an integer to some readers
   }
   return writeShortestDouble(out, value);
 }

@@ -11,21 +11,21 @@
 
 namespace steptape::detail {
 
-// JSON put together in place, for text of which there is so much that each call of std::string
-// counts. All return where to go on.
+// Writes JSON into a buffer, for texts so long that each call of std::string is noticeable. Every
+// function returns the end of what it wrote.
 
-/// The most characters of a number. "-2.2250738585072014e-308" is as long as it gets.
+/// Maximum length of a number, such as "-2.2250738585072014e-308".
 inline constexpr std::size_t kMaxJsonNumber = 24;
 
-/// As appendJsonNumber(). REQUIRES: room for kMaxJsonNumber.
+/// Writes what appendJsonNumber() appends. REQUIRES: room for kMaxJsonNumber characters.
 STEPTAPE_EXPORT char* writeJsonNumber(char* out, double value);
 
-/// As appendJsonInteger(). REQUIRES: room for kMaxJsonNumber.
+/// Writes what appendJsonInteger() appends. REQUIRES: room for kMaxJsonNumber characters.
 inline char* writeJsonInteger(char* out, std::int64_t value) {
   return std::to_chars(out, out + kMaxJsonNumber, value).ptr;
 }
 
-/// REQUIRES: room for `text`.
+/// Copies `text`. REQUIRES: room for `text`.
 inline char* writeText(char* out, std::string_view text) {
   std::memcpy(out, text.data(), text.size());
   return out + text.size();

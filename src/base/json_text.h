@@ -8,16 +8,16 @@
 
 namespace steptape::detail {
 
-// The parts of JSON as texts of their own, to be put together.
+// JSON strings and numbers as std::string, for concatenation.
 
-/// As appendJsonString().
+/// Returns what appendJsonString() appends.
 inline std::string jsonString(std::string_view text) {
   std::string json;
   appendJsonString(&json, text);
   return json;
 }
 
-/// As appendJsonNumber().
+/// Returns what appendJsonNumber() appends.
 inline std::string jsonNumber(double value) {
   std::string json;
   appendJsonNumber(&json, value);

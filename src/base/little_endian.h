@@ -6,8 +6,8 @@
 
 namespace steptape::detail {
 
-// Integers as event files store them: one move on little-endian processors. Putting bytes together
-// one by one means the same, but GCC 12 does not always see that.
+// Integers in the byte order of event files. On little-endian processors, each is one move.
+// Assembling bytes one by one has the same meaning, but GCC 12 does not always optimize it.
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 inline std::uint32_t toLittleEndian(std::uint32_t value) {

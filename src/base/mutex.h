@@ -5,7 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
-// Clang's thread-safety annotations; libstdc++'s std::mutex does not carry them.
+// Clang's thread-safety annotations. The std::mutex of libstdc++ does not have them.
 // @source https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 #if defined(__clang__)
 #define STEPTAPE_THREAD_ANNOTATION(x) __attribute__((x))
@@ -46,11 +46,11 @@ class STEPTAPE_THREAD_ANNOTATION(scoped_lockable) MutexLock {
   Mutex& mutex_;
 };
 
-/// A condition variable for Mutex. Every wait has a bound: there is no wait without a deadline.
+/// A condition variable for Mutex. Every wait has a deadline.
 class CondVar {
  public:
-  /// @return false if `deadline` passed; wakes spuriously like any condition variable.
-  /// REQUIRES: `mutex` is held.
+  /// Waits for a notification; may wake spuriously, like any condition variable.
+  /// @return false if `deadline` passed. REQUIRES: `mutex` is held.
   bool waitUntil(Mutex& mutex, std::chrono::steady_clock::time_point deadline)
       STEPTAPE_REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);

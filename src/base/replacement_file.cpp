@@ -25,8 +25,8 @@ Status alreadyThere(const std::string& path) {
   return Status(ErrorCode::kFailedPrecondition, "cannot write " + path + ": the file exists");
 }
 
-/// Makes a file of a name that none has yet. mkstemp(3) would deny it to all but the user, and what
-/// others may do by default cannot be asked for without changing it for all threads.
+/// Creates a file under an unused name. mkstemp(3) would allow access only to the user, and
+/// umask(2) cannot be read without changing it for all threads.
 int createFile(const std::string& directory, unsigned permissions, std::string* path) {
   static std::atomic<unsigned> last{0};
   int descriptor;
@@ -37,8 +37,8 @@ int createFile(const std::string& directory, unsigned permissions, std::string* 
   return descriptor;
 }
 
-/// Makes names in `directory` last through a power failure; where that cannot be asked for, the
-/// names are good all the same.
+/// Makes new names in `directory` survive a power failure. Errors are ignored: on a file system
+/// without this feature, the names are still valid.
 void syncDirectory(const std::string& directory) {
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) {
@@ -59,7 +59,7 @@ ReplacementFile::~ReplacementFile() {
 }
 
 Status ReplacementFile::open() {
-  constexpr unsigned kAnyNewFile = 0666;  // less what umask(2) takes away
+  constexpr unsigned kAnyNewFile = 0666;  // umask(2) removes some of them
   std::string name;
   const int descriptor = createFile(directoryOf(path_), permissions_ ? 0600 : kAnyNewFile, &name);
   if (descriptor < 0) {
@@ -77,7 +77,7 @@ Status ReplacementFile::open() {
 }
 
 void ReplacementFile::write(std::string_view bytes) {
-  // fwrite() wants memory even for no bytes.
+  // fwrite() requires a valid pointer even for zero bytes.
   if (status_.ok() && !bytes.empty() &&
       std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
     status_ = fail();
@@ -91,7 +91,7 @@ Status ReplacementFile::finish() {
   if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) {
     return fail();
   }
-  // Network file systems say only here that there was no room.
+  // Network file systems may report a full disk only on close.
   return std::fclose(std::exchange(file_, nullptr)) == 0 ? Status() : fail();
 }
 

@@ -18,16 +18,16 @@ namespace steptape::detail {
 ///     status = file.open();  file.write(bytes);  status = file.finish();
 ///     status = file.appear(/*overwrite=*/true);
 ///
-/// Until then it lies in the same directory under a name that no reader looks for. Whatever was not
-/// made to appear is removed by the destructor.
+/// Until then, the file is in the same directory under a name that no reader looks for. The
+/// destructor removes a file that has not appeared.
 ///
-/// Failures are kIoError with the path and the system's reason. The first one stays: each later
-/// call returns it again, so that only the last one need be asked.
+/// Failures are kIoError with the path and the operating system's error message. The first failure
+/// stays: every later call returns it again, so that checking the last call is sufficient.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT ReplacementFile {
  public:
-  /// @param permissions As chmod(2) takes them; those of any new file where there are none.
+  /// @param permissions As for chmod(2). Default: those of any new file.
   explicit ReplacementFile(std::string path, std::optional<unsigned> permissions = {})
       : path_(std::move(path)), permissions_(permissions) {}
   ReplacementFile(const ReplacementFile&) = delete;
@@ -35,16 +35,16 @@ class STEPTAPE_EXPORT ReplacementFile {
   ~ReplacementFile();
 
   Status open();
-  /// A failure is in status(), and in what finish() returns.
+  /// Appends `bytes`. status() and finish() report a failure.
   void write(std::string_view bytes);
-  /// The first failure.
+  /// Returns the first failure.
   const Status& status() const { return status_; }
 
   /// Waits until the bytes are on the disk.
   Status finish();
 
-  /// Gives the file its name.
-  /// @return kFailedPrecondition if there is a file of this name and `overwrite` is false.
+  /// Renames the file to its final name.
+  /// @return kFailedPrecondition if a file of this name exists and `overwrite` is false.
   Status appear(bool overwrite);
 
  private:
@@ -52,13 +52,14 @@ class STEPTAPE_EXPORT ReplacementFile {
 
   std::string path_;
   std::optional<unsigned> permissions_;
-  std::string temporary_;  // empty while there is none
+  std::string temporary_;  // empty before open() and after appear()
   std::FILE* file_ = nullptr;
   Status status_;
 };
 
-/// Gives the file `path` a second name, or where the file system knows no such thing another one.
-/// @return kFailedPrecondition if there is a file of that name.
+/// Gives the file `path` the name `name`: as a hard link or, if the file system has no hard links,
+/// by renaming it.
+/// @return kFailedPrecondition if a file of that name exists.
 STEPTAPE_EXPORT Status addName(const std::string& path, const std::string& name);
 
 }  // namespace steptape::detail

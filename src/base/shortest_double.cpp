@@ -16,7 +16,7 @@ namespace {
 template <typename Float>
 void appendPortable(std::string* out, Float value) {
   std::string digits;
-  // Streams, because printf() and strtod() follow the locale of the process.
+  // Uses streams because printf() and strtod() depend on the locale of the process.
   for (int precision = std::numeric_limits<Float>::digits10;
        precision <= std::numeric_limits<Float>::max_digits10; ++precision) {
     std::ostringstream writer;
@@ -34,9 +34,9 @@ void appendPortable(std::string* out, Float value) {
   out->append(digits);
 }
 
-// Seconds since 1970 from 2004 to 2038 lie between 2^30 and 2^31, where doubles are 2^-22 apart:
-// six or seven decimals tell them apart, and plain integers give the digits four times as fast as
-// the algorithm for all doubles. Every line of an export has such a number.
+// Times from 2004 to 2038 lie between 2^30 and 2^31 seconds since 1970, where doubles are 2^-22
+// apart. Six or seven decimals distinguish them, and integer arithmetic finds these digits four
+// times as fast as the general algorithm. Every line of an export has such a number.
 constexpr int kFractionBits = 22;
 
 bool isWallTime(double value) {
@@ -49,8 +49,8 @@ std::uint64_t decimalsOf(std::uint64_t fraction, std::uint64_t units) {
   return (fraction * units + (std::uint64_t{1} << (kFractionBits - 1))) >> kFractionBits;
 }
 
-/// Whether `decimals` is nearer to `fraction` than to half the way to the next double. It never is
-/// exactly half way: that would take more factors of two than `units` has.
+/// Returns whether `decimals` is closer to `fraction` than half the distance to the next double. A
+/// tie is impossible: it would need more factors of two than `units` has.
 bool tellsApart(std::uint64_t decimals, std::uint64_t fraction, std::uint64_t units) {
   const std::uint64_t exact = fraction * units;
   const std::uint64_t rounded = decimals << kFractionBits;
@@ -58,7 +58,7 @@ bool tellsApart(std::uint64_t decimals, std::uint64_t fraction, std::uint64_t un
 }
 
 char* writeWallTime(char* out, double value) {
-  const auto bits = static_cast<std::uint64_t>(value * 0x1p22);  // all of them: an integer
+  const auto bits = static_cast<std::uint64_t>(value * 0x1p22);  // exact: the product is an integer
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << kFractionBits) - 1);
   std::uint64_t units = 1'000'000;
   std::uint64_t decimals = decimalsOf(fraction, units);
@@ -67,7 +67,7 @@ char* writeWallTime(char* out, double value) {
     decimals = decimalsOf(fraction, units);
   }
   char* const point = std::to_chars(out, out + 10, bits >> kFractionBits).ptr;
-  // A leading 1, which the point then overwrites, makes to_chars() write leading zeros.
+  // With a leading 1, to_chars() writes the leading zeros; the decimal point then overwrites the 1.
   out = std::to_chars(point, point + 8, units + decimals).ptr;
   *point = '.';
   while (out[-1] == '0') {

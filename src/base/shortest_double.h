@@ -7,17 +7,18 @@
 
 namespace steptape::detail {
 
-/// Writes the fewest digits that give the finite `value` back; 24 characters at most.
+/// Writes the fewest digits that parse back to the finite `value`; at most 24 characters.
 /// @return the end of the text.
 STEPTAPE_EXPORT char* writeShortestDouble(char* out, double value);
 
-/// Appends the fewest digits that give the finite `value` back.
+/// Appends the fewest digits that parse back to the finite `value`.
 STEPTAPE_EXPORT void appendShortestDouble(std::string* out, double value);
-/// As above, for readers that know it was a float: fewer digits do.
+/// Like appendShortestDouble(), for readers that parse a float: fewer digits are sufficient.
 STEPTAPE_EXPORT void appendShortestFloat(std::string* out, float value);
 
-/// As above, for standard libraries whose std::to_chars takes integers only; digits are the same
-/// but for rare values where these take one more, and the form of the exponent.
+/// Like appendShortestDouble(), for standard libraries whose std::to_chars supports only integers.
+/// The digits are the same except for rare values that take one more; the form of the exponent
+/// differs.
 STEPTAPE_EXPORT void appendShortestDoublePortable(std::string* out, double value);
 STEPTAPE_EXPORT void appendShortestFloatPortable(std::string* out, float value);
 

@@ -16,13 +16,13 @@ namespace {
 /// A signal that SignalWatch objects watch.
 struct Caught {
   int users = 0;
-  struct sigaction before {};  ///< Set while users > 0.
+  struct sigaction before {};  ///< Valid while users > 0.
 };
 
-// A signal handler may touch nothing but these and `before`, which changes only while the handler
-// is not installed.
+// A signal handler may access only these variables and `before`, which changes only while the
+// handler is not installed.
 std::atomic<std::uint64_t> signalCount{0};
-std::array<std::atomic<std::uint64_t>, NSIG> latestCount{};  // of each signal
+std::array<std::atomic<std::uint64_t>, NSIG> latestCount{};  // for each signal
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 std::array<Caught, NSIG> caughtSignals;

@@ -40,8 +40,8 @@ Status SpoolFile::append(const void* bytes, std::size_t size, std::uint64_t* off
       return opened;
     }
   }
-  // Between reading and writing a stream must be positioned, which empties its buffer: not each
-  // time.
+  // A stream must be repositioned between reads and writes. That empties its buffer, so it is done
+  // only if needed.
   if (!isAtEnd_ && std::fseek(file_, 0, SEEK_END) != 0) {
     return systemError("cannot write");
   }

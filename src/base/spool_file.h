@@ -12,21 +12,20 @@
 
 namespace steptape::detail {
 
-/// Room on disk for what does not fit into memory. The file is made with the first bytes and has no
-/// name, so that nothing is left of it however the process ends.
+/// Space on disk for data that does not fit into memory. The first write creates the file, which
+/// has no name: nothing remains of it, however the process ends.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT SpoolFile {
  public:
-  /// @param prefix What the file's path begins with until it loses its name: a path on the disk
-  ///               that is to be used.
+  /// @param prefix Start of the path that the file has until it is unlinked; selects the disk.
   explicit SpoolFile(std::string prefix) : prefix_(std::move(prefix)) {}
   ~SpoolFile();
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;
 
   /// Appends to the file.
-  /// @param offset Set to where the bytes lie.
+  /// @param offset Set to the position of the bytes in the file.
   Status append(const void* bytes, std::size_t size, std::uint64_t* offset);
 
   /// Reads `size` bytes at `offset`. REQUIRES: they were written.

@@ -7,7 +7,7 @@
 
 namespace steptape::detail {
 
-// Small questions about text, and the small parts of messages.
+// Functions to classify text and to compose messages.
 
 inline bool startsWith(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
@@ -17,7 +17,7 @@ inline bool endsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// The value of a hexadecimal digit in either case; -1 for any other character.
+/// Returns the value of a hexadecimal digit in either case, or -1 for any other character.
 constexpr int hexDigit(char c) {
   return c >= '0' && c <= '9'   ? c - '0'
          : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -25,12 +25,12 @@ constexpr int hexDigit(char c) {
                                 : -1;
 }
 
-/// "1 file", "2 files".
+/// Returns a count with its noun: "1 file", "2 files".
 inline std::string counted(std::uint64_t count, const char* noun) {
   return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
 }
 
-/// "2, 3, 4" of any range of integers.
+/// Returns a list such as "2, 3, 4" for a range of integers.
 template <typename Integers>
 std::string commaSeparated(const Integers& integers) {
   std::string text;

@@ -6,7 +6,7 @@
 namespace steptape {
 namespace {
 
-// The bytes that one character takes, or that one U+FFFD replaces.
+// The bytes of one character, or those that one U+FFFD replaces.
 struct Sequence {
   std::size_t length;
   bool isValid;
@@ -14,7 +14,7 @@ struct Sequence {
 
 // The continuation bytes of a character. Only the second byte has a separate range.
 struct Continuation {
-  std::size_t bytes;  // 0: no character starts so
+  std::size_t bytes;  // 0: no character starts with this byte
   unsigned char secondMin = 0x80;
   unsigned char secondMax = 0xbf;
 };
@@ -22,13 +22,13 @@ struct Continuation {
 Continuation continuationOf(unsigned char first) {
   switch (first) {
     case 0xe0:
-      return {2, 0xa0, 0xbf};  // less would be an overlong form
+      return {2, 0xa0, 0xbf};  // a smaller byte would be an overlong form
     case 0xed:
-      return {2, 0x80, 0x9f};  // more would be a surrogate
+      return {2, 0x80, 0x9f};  // a larger byte would be a surrogate
     case 0xf0:
-      return {3, 0x90, 0xbf};  // less would be an overlong form
+      return {3, 0x90, 0xbf};  // a smaller byte would be an overlong form
     case 0xf4:
-      return {3, 0x80, 0x8f};  // more would be beyond U+10FFFF
+      return {3, 0x80, 0x8f};  // a larger byte would exceed U+10FFFF
     default:
       break;
   }

@@ -45,7 +45,7 @@ Status replaceFile(const std::string& path, std::string_view bytes) {
   }
   if (status.ok()) {
     file.write(bytes);
-    status = file.finish();  // with what writing met
+    status = file.finish();  // also reports failures of the writes
   }
   return status.ok() ? file.appear(true) : status;
 }

@@ -9,16 +9,18 @@
 
 namespace steptape::detail {
 
-/// Reads the file at `path` into `bytes`. @return kIoError with the system's words.
+/// Reads the file at `path` into `bytes`.
+/// @return kIoError with the operating system's error message.
 STEPTAPE_EXPORT Status readWholeFile(const std::string& path, std::string& bytes);
 
-/// Makes `bytes` the content of `path`, creating directories as needed. It is at every moment the
-/// old file or the new one, also if the power fails.
+/// Replaces the content of `path` by `bytes` and creates missing directories. At every moment, the
+/// file has either the old or the new content, even after a power failure.
 ///
-/// @return kIoError with the system's words; `path` is then what it was.
+/// @return kIoError with the operating system's error message; `path` is then unchanged.
 STEPTAPE_EXPORT Status replaceFile(const std::string& path, std::string_view bytes);
 
-/// Makes the directories in which `path` lies. @return kIoError with the system's words.
+/// Creates the directories that contain `path`.
+/// @return kIoError with the operating system's error message.
 STEPTAPE_EXPORT Status createDirectoriesOf(const std::string& path);
 
 }  // namespace steptape::detail

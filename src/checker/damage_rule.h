@@ -8,15 +8,15 @@
 
 namespace steptape::detail {
 
-/// A rule that bytes between records break, and what both readers then show.
+/// The rule that bytes between records break, and the effect on both readers.
 struct DamageRule {
   CheckRule rule;
   const char* consequence;
 };
 
-/// REQUIRES: `walk`, over `source`, has just given kDamage.
+/// REQUIRES: `walk`, over `source`, has just returned kDamage.
 /// @source tensorboard/data/server/{tf_record,event_file}.rs;
-///         tensorboard/compat/tensorflow_stub/pywrap_tensorflow.py
+///          tensorboard/compat/tensorflow_stub/pywrap_tensorflow.py
 DamageRule damageRule(const ByteSource& source, const RecordWalk& walk);
 
 }  // namespace steptape::detail

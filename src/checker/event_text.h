@@ -7,8 +7,8 @@
 
 namespace steptape::detail {
 
-/// The first text of `event` that is not UTF-8; null if all are. TensorBoard refuses an event with
-/// one, as Protocol Buffers demand, where decodeEvent() takes it as it is.
+/// Returns the first text of `event` that is not UTF-8, or null. TensorBoard rejects such an event,
+/// as Protocol Buffers requires; decodeEvent() accepts it.
 const std::string* findIllFormedText(const event::Event& event);
 
 }  // namespace steptape::detail

@@ -32,7 +32,7 @@ constexpr ReaderEffect kNone = ReaderEffect::kNone;
 constexpr ReaderEffect kNote = ReaderEffect::kNote;
 constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 
-// What breaks a rule does to the fast data server, then to the Python loader.
+// The effects of each rule on the fast data server, then on the Python loader.
 constexpr CheckRule kUnreadable{"unreadable", kLoss, kLoss};
 constexpr CheckRule kCutShort{"cut-short", kNote, kNote};
 constexpr CheckRule kNotAnEvent{"not-an-event", kLoss, kLoss};
@@ -52,7 +52,7 @@ constexpr char kStopsAllRuns[] =
     ": the fast data server shows nothing of the file from here on, the Python loader nothing more "
     "of any run";
 
-/// Checks the files of a run one after another, as the readers take them.
+/// Checks the files of a run in the order in which readers read them.
 class RunCheck {
  public:
   RunCheck(CheckReport* report, const CheckOptions& options)
@@ -79,7 +79,7 @@ class RunCheck {
  private:
   struct File {
     bool hasEvent = false;
-    bool isMisplaced = false;  // written before one that the readers take earlier
+    bool isMisplaced = false;  // written before a file that readers read earlier
     double begin = 0;          // wall time of the first event
     double latestTime = 0;
   };
@@ -182,18 +182,20 @@ class RunCheck {
     if (!hasVersion_) {
       findings_.add(
           kNoFileVersion, place_,
-          "got no file version in the first record; expected one: the Python loader takes a "
-          "step that goes back for a restart");
+          "got no file version in the first record; expected one: without it, the Python loader "
+          "regards a decreasing step as a restart");
     }
     if (latestBegin_ && file_.begin < *latestBegin_) {
       file_.isMisplaced = true;
-      findings_.add(kNameOrder, place_,
-                    "the file was begun before one whose name sorts before its own: readers take "
-                    "files in the order of their names");
+      findings_.add(
+          kNameOrder, place_,
+          "got a file that was started before one whose name sorts earlier; expected the "
+          "same order of names and times: readers read files in the order of their names");
     } else if (latestTime_ && file_.begin < *latestTime_) {
-      findings_.add(kWrittenAtOnce, place_,
-                    "the file was begun before the one before it ended: a Python loader that "
-                    "watches both follows the last one only");
+      findings_.add(
+          kWrittenAtOnce, place_,
+          "got a file that was started before the previous one ended; expected one writer "
+          "at a time: a Python loader that watches both follows only the last one");
     }
   }
 
@@ -208,16 +210,17 @@ class RunCheck {
     if (file_.isMisplaced) {
       findings_.add(kRestartOrder, place_,
                     "got a restart from step " + std::to_string(step) +
-                        " behind files that were begun after it: the Python loader drops what they "
-                        "hold at that step and later");
+                        " in a file that sorts after later files; expected files in the order of "
+                        "their times: the Python loader discards their points at that step and "
+                        "later");
       return;
     }
     if (isFirst) {
       findings_.add(
           kNoFirstStart, place_,
           "got the run's first SessionLog START after values at step " + std::to_string(step) +
-              " and later; expected one before all values: the Python loader keeps what this "
-              "restart should drop");
+              " and later; expected one before all values: the Python loader keeps the points "
+              "that this restart should discard");
     }
     tags_.takeRestart(step);
   }
@@ -229,7 +232,7 @@ class RunCheck {
   File file_;
   bool hasVersion_ = false;
   bool hasStart_ = false;
-  std::optional<double> latestBegin_;  // of the files before
+  std::optional<double> latestBegin_;  // of earlier files
   std::optional<double> latestTime_;
   detail::ReadProgress progress_;
 };

@@ -29,7 +29,8 @@ fs::path directoryOf(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// The files that may know what `input` has lost: itself, and those beside it and beside `output`.
+/// Returns the files that may contain data lost from `input`: itself, and its neighbors and those
+/// of `output`.
 std::vector<std::string> relativesOf(const std::string& input, const std::string& output) {
   std::vector<std::string> files{input};
   std::error_code error;
@@ -47,8 +48,8 @@ std::vector<std::string> relativesOf(const std::string& input, const std::string
   return files;
 }
 
-/// Writes what is intact of `input` to `file`, which does not appear yet.
-/// @param output The path under which it will.
+/// Writes the intact records of `input` to `file`, which does not appear yet.
+/// @param output The path at which it will appear.
 Status copyIntact(const std::string& input, const std::string& output, const RepairOptions& options,
                   ReplacementFile* file, RepairReport* report) {
   try {
@@ -74,7 +75,7 @@ Status permissionsOf(const std::string& path, unsigned* permissions) {
   return error ? ioError(path, error) : Status();
 }
 
-/// The path under which the damaged original stays.
+/// Returns the path for the damaged original.
 std::string damagedPath(const fs::path& path, int attempt) {
   constexpr std::string_view kInfix = "tfevents";
   std::string name = path.filename().string();
@@ -136,7 +137,7 @@ Status repairEventFileInPlace(const std::string& path, const RepairOptions& opti
   if (Status status = copyIntact(target.string(), path, options, &file, report); !status.ok()) {
     return status;
   }
-  // What its writer writes from now on would go to the file that is kept.
+  // Later data of its writer would go to the original, which is kept under another name.
   if (error || fs::file_size(target, error) != size || error) {
     return Status(ErrorCode::kFailedPrecondition,
                   "cannot repair " + path +

@@ -10,14 +10,14 @@
 
 namespace steptape::detail {
 
-/// Where in a run something was found.
+/// The position of a finding in a run.
 struct FindingPlace {
   std::string path;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
 
-/// A rule and what breaking it does to the two readers.
+/// A rule, and the effects of breaking it on the two readers.
 struct CheckRule {
   const char* name;
   ReaderEffect fastServer;
@@ -29,14 +29,14 @@ struct CheckRule {
 /// @threads Not thread-safe: one thread at a time.
 class FindingList {
  public:
-  /// REQUIRES: `report` is not null and outlives this.
+  /// REQUIRES: `report` is not null and outlives this object.
   FindingList(CheckReport* report, std::size_t maxFindings)
       : report_(report), maxFindings_(maxFindings) {}
 
   void add(const CheckRule& rule, const FindingPlace& place, std::string message);
 
-  /// As add(), but counts what is found for the same tag again.
-  /// @param message Made only if it is needed: a `std::string()` function.
+  /// Like add(), but only counts repeated findings for a tag.
+  /// @param message A `std::string()` function, called only if the message is needed.
   template <typename Message>
   void addForTag(const CheckRule& rule, const FindingPlace& place, const std::string& tag,
                  const Message& message) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kWriteBytes = 1 << 20;
 
-/// As decodeEvent(), of what both readers take.
+/// Decodes an event that both readers accept.
 Status decodeIntact(std::string_view payload, event::Event* event) {
   Status status = decodeEvent(payload, event);
   if (status.ok() && findIllFormedText(*event) != nullptr) {
@@ -26,7 +26,7 @@ Status decodeIntact(std::string_view payload, event::Event* event) {
   return status;
 }
 
-/// The first wall time in the file that is one; 0 if there is none.
+/// Returns the first valid wall time in the file, or 0 if there is none.
 double firstWallTime(const ByteSource& source) {
   RecordWalk walk(&source);
   while (walk.nextRecord()) {
@@ -38,7 +38,7 @@ double firstWallTime(const ByteSource& source) {
   return 0;
 }
 
-/// Gives the event another wall time. Of a field that is there twice the last one counts.
+/// Sets the event's wall time by appending a field: if a field occurs twice, the last one counts.
 void setWallTime(double wallTime, std::string* event) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &wallTime, sizeof bits);
@@ -90,7 +90,7 @@ void IntactCopy::takeRecord(const RecordWalk& walk) {
   }
 }
 
-/// Whether an event is nothing but scalars of which there is nothing to say any more.
+/// Returns whether an event has only scalars, of tags that need no more checks.
 bool IntactCopy::isScalarsOfKnownTags(std::string_view payload) const {
   ScalarEventView event(payload);
   ScalarView scalar;
@@ -122,8 +122,8 @@ void IntactCopy::takeEvent(const event::Event& event, const RecordWalk& walk) {
   keep(mended, walk);
 }
 
-/// The metadata of those tags of the event whose first value it has, and whose metadata may have
-/// been in what was left out before.
+/// Returns the metadata of those tags whose first value is in the event, and whose metadata may
+/// have been in earlier damage.
 MetadataByTag IntactCopy::restoredMetadata(const event::Event& event, const RecordWalk& walk) {
   MetadataByTag restored;
   const auto* summary = std::get_if<event::Summary>(&event.what);

@@ -23,13 +23,13 @@
 
 namespace steptape::detail {
 
-/// Copies what is intact of an event file to another, as repairEventFile() says.
+/// Copies the intact records of an event file to another; see repairEventFile().
 ///
 /// @threads Not thread-safe: one thread at a time.
 class IntactCopy {
  public:
-  /// REQUIRES: what is passed by pointer or reference is open and outlives this.
-  /// @param relatives Event files that may know the metadata of a tag of this one.
+  /// REQUIRES: arguments passed by pointer or reference are open and outlive this object.
+  /// @param relatives Event files that may contain the metadata of this file's tags.
   IntactCopy(const ByteSource& source, std::vector<std::string> relatives, ReplacementFile* output,
              const RepairOptions& options, RepairReport* report)
       : source_(&source),
@@ -60,7 +60,7 @@ class IntactCopy {
   const RepairOptions* options_;
   RepairReport* report_;
   RecordBuffer pending_;
-  std::set<std::string, std::less<>> tags_;  // of the records that were kept
+  std::set<std::string, std::less<>> tags_;  // of the copied records
   std::optional<double> latestWallTime_;
   ReadProgress progress_;
 };

@@ -55,7 +55,7 @@ MetadataByTag metadataIn(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     try {
       takeMetadata(FileByteSource(file), &known);
-    } catch (const Error&) {  // what cannot be read knows nothing
+    } catch (const Error&) {  // unreadable files are skipped
     }
   }
   return known;

@@ -11,8 +11,8 @@
 
 namespace steptape::detail {
 
-/// Whether nothing says what a tag is whose first value is this one, so that TensorBoard does not
-/// show the tag.
+/// Returns whether a tag with this first value has no plugin, so that TensorBoard does not show the
+/// tag.
 bool lacksMetadata(const event::Value& value);
 
 /// Finds metadata that was lost with the first value of a tag.
@@ -22,20 +22,20 @@ class LostMetadata {
  public:
   struct Found {
     event::SummaryMetadata metadata;
-    bool isGuess = false;  ///< Whether no file says it, only the form of the value.
+    bool isGuess = false;  ///< Derived from the value's form, not read from a file.
   };
 
-  /// @param files Event files in which a value of the tag may still have its metadata; of several
-  ///              the first counts.
+  /// @param files Event files in which a value of the tag may still have its metadata; the first
+  ///              match is used.
   explicit LostMetadata(std::vector<std::string> files) : files_(std::move(files)) {}
 
-  /// The metadata of the tag `value.tag` that suits the value.
+  /// Returns metadata for the tag `value.tag` that fits the value.
   /// @cost The first call reads all files.
   std::optional<Found> find(const event::Value& value);
 
  private:
   std::vector<std::string> files_;
-  std::optional<MetadataByTag> known_;  // once it was needed
+  std::optional<MetadataByTag> known_;  // set by the first use
 };
 
 }  // namespace steptape::detail

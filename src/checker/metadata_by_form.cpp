@@ -49,7 +49,8 @@ bool isAudio(const event::Value& value) {
          std::all_of(audio.encoded.begin(), audio.encoded.end(), isWav);
 }
 
-/// A serialized message may well be UTF-8, but it has control characters.
+/// Returns whether a text has no control characters. A serialized message may be valid UTF-8, but
+/// it has some.
 bool isPrintable(std::string_view text) {
   return isValidUtf8(text) && std::all_of(text.begin(), text.end(), [](char c) {
            return static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n' || c == '\r';
@@ -96,7 +97,7 @@ std::optional<event::SummaryMetadata> ofStrings(const event::Value& value,
     return metadataOf(event::kImagesPlugin, event::DataClass::kBlobSequence);
   }
   if (isAudio(value)) {
-    // The Python loader plays clips with labels only of audio that declares no class.
+    // The Python loader plays clips with labels only if the audio declares no class.
     const bool hasLabels = tensor.shape.size() > 1;
     return metadataOf(event::kAudioPlugin,
                       hasLabels ? event::DataClass::kUnknown : event::DataClass::kBlobSequence,

@@ -7,8 +7,8 @@
 
 namespace steptape::detail {
 
-/// Derives the missing metadata of a value from its form: that of scalars, histograms, images,
-/// audio, texts, PR curves and custom-scalars layouts.
+/// Derives the missing metadata of a value from its form: for scalars, histograms, images, audio,
+/// texts, PR curves and custom-scalars layouts.
 ///
 /// A user-defined tensor (plugin `tensor`) of the same form cannot be distinguished from them.
 ///

@@ -11,7 +11,7 @@
 
 namespace steptape::detail {
 
-/// Divides a finished file into whole records and the bytes between them:
+/// Divides a finished file into complete records and the bytes between them:
 ///
 ///     RecordWalk walk(&source);
 ///     RecordWalk::Stretch stretch;
@@ -24,19 +24,20 @@ namespace steptape::detail {
 class RecordWalk {
  public:
   enum class Stretch {
-    kRecord,   ///< A whole record with two good checksums.
-    kDamage,   ///< Bytes that are no record. status() says what is wrong where they begin.
-    kTail,     ///< The first bytes of a record, which the file then ends.
-    kEnd,      ///< Nothing is left.
-    kIoError,  ///< The source failed, as status() says; there is no way on.
+    kRecord,   ///< A complete record with two valid checksums.
+    kDamage,   ///< Bytes that are not a record. status() describes the error at their start.
+    kTail,     ///< An incomplete record at the end of the file.
+    kEnd,      ///< The end of the file.
+    kIoError,  ///< The source failed with status(); the walk cannot continue.
   };
 
-  /// REQUIRES: `source` is not null and outlives this.
+  /// REQUIRES: `source` is not null and outlives this object.
   explicit RecordWalk(const ByteSource* source) : source_(source), reader_(source) {}
 
   Stretch next();
 
-  /// Goes on to the next kRecord, over what is none. @return false at the end, and at kIoError.
+  /// Advances to the next kRecord and skips other stretches.
+  /// @return false at the end, and at kIoError.
   bool nextRecord();
 
   std::uint64_t offset() const { return begin_; }
@@ -45,13 +46,14 @@ class RecordWalk {
   /// REQUIRES: the stretch is kRecord. Valid until the next call.
   std::string_view payload() const { return payload_; }
 
-  /// For kDamage, kTail and kIoError. Its message ends with the offset and the source's name.
+  /// For kDamage, kTail and kIoError. The message ends with the offset and the source's name.
   const Status& status() const { return status_; }
 
-  /// The message of status() without these. REQUIRES: the stretch is kDamage or kTail.
+  /// Returns the message of status() without offset and name. REQUIRES: the stretch is kDamage or
+  /// kTail.
   std::string problem() const;
 
-  /// Whether the damage begins with an incomplete record, rather than with a wrong checksum.
+  /// Returns whether the damage starts with an incomplete record, not with a wrong checksum.
   /// REQUIRES: the stretch is kDamage.
   bool isCutShort() const { return isCutShort_; }
 

@@ -47,7 +47,7 @@ bool TagCheck::takeScalars(const ScalarEventView& event, const FindingPlace& pla
   ScalarView scalar;
   ScalarEventView look = event;
   while (look.next(&scalar)) {
-    // The form of a bare scalar is right, so that only its step can be wrong.
+    // A bare scalar always has the right form, so that only its step can be wrong.
     const auto it = tags_.find(scalar.tag);
     if (scalar.hasMetadata || it == tags_.end() ||
         it->second.kind.dataClass != event::DataClass::kScalar) {
@@ -107,7 +107,7 @@ void TagCheck::takeValue(const event::Value& value, std::int64_t step, const Fin
 
 void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optional<double> number,
                          TagState* state, const FindingPlace& place) {
-  // A point that comes twice is shown; metrics of hyperparameters repeat the end of a curve.
+  // A repeated point is shown. Metrics of hyperparameters repeat the end of a curve.
   const bool isRepeated = number && state->lastStep == step && isSame(number, state->lastNumber);
   if (state->lastStep && step <= *state->lastStep && !isRepeated) {
     checkStep(tag, step, *state, place);

@@ -17,36 +17,36 @@
 
 namespace steptape::detail {
 
-/// Judges the values of a run, tag by tag, in the order in which the readers take them.
+/// Checks the values of a run, tag by tag, in the order in which the readers read them.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    A map entry for each tag.
+/// @cost    One map entry per tag.
 class TagCheck {
  public:
-  /// REQUIRES: `report` and `findings` are not null and outlive this.
+  /// REQUIRES: `report` and `findings` are not null and outlive this object.
   TagCheck(CheckReport* report, FindingList* findings) : report_(report), findings_(findings) {}
 
-  /// Takes a file's version. Without one, the Python loader takes a step that goes back for a
-  /// restart.
+  /// Sets whether the file's version has restart events. Without one, the Python loader regards a
+  /// decreasing step as a restart.
   void setHasRestarts(bool hasRestarts) { hasRestarts_ = hasRestarts; }
 
   void takeSummary(const event::Summary& summary, std::int64_t step, const FindingPlace& place);
 
-  /// As takeSummary(), much faster, for an event that is nothing but scalars of known tags.
-  /// @return false if it is another one; nothing is then taken.
+  /// Like takeSummary(), but much faster, for an event of scalars of known tags only.
+  /// @return false for any other event; nothing is then checked.
   bool takeScalars(const ScalarEventView& event, const FindingPlace& place);
 
-  /// Whether there is a value at `step` or later that no restart has dropped.
+  /// Returns whether there is a value at `step` or later that no restart has discarded.
   bool hasStepFrom(std::int64_t step) const;
 
-  /// Takes a restart, which is meant to drop what was written at `step` and later.
+  /// Applies a restart, which discards earlier points at `step` and later.
   void takeRestart(std::int64_t step);
 
  private:
   struct TagState {
     TagKind kind;
-    std::optional<std::int64_t> lastStep;  ///< Of what no restart has dropped.
-    std::optional<double> lastNumber;      ///< Of a scalar.
+    std::optional<std::int64_t> lastStep;  ///< Of points that no restart has discarded.
+    std::optional<double> lastNumber;      ///< For a scalar.
   };
 
   void takeValue(const event::Value& value, std::int64_t step, const FindingPlace& place);

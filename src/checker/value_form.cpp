@@ -29,7 +29,7 @@ bool isOneOf(std::string_view name, std::initializer_list<std::string_view> name
   return false;
 }
 
-/// The graph page's plugins, whose blobs may be tensors of rank 0 too.
+/// Returns whether it is a plugin of the graph page, whose blobs may also be tensors of rank 0.
 /// @source tensorboard/plugins/graph/metadata.py
 bool isGraphPlugin(std::string_view name) {
   return isOneOf(name, {"graph_run_metadata", "graph_run_metadata_graph", "graph_keras_model"});
@@ -53,7 +53,7 @@ bool isKnown(event::DataClass dataClass) {
          dataClass == event::DataClass::kBlobSequence;
 }
 
-/// The name of a tensor's element type in messages.
+/// Returns the name of a tensor's element type for messages.
 std::string typeText(event::TensorType type) {
   switch (type) {
     case event::TensorType::kFloat:
@@ -67,7 +67,7 @@ std::string typeText(event::TensorType type) {
   }
 }
 
-/// What `data` is, in messages.
+/// Describes `data` for messages.
 std::string formText(const event::Value::Data& data) {
   struct Text {
     std::string operator()(std::monostate) const { return "no value"; }
@@ -105,9 +105,9 @@ std::optional<FormProblem> checkScalar(const event::Value& value) {
                      "the fast data server leaves it out");
 }
 
-/// The edges of a histogram's buckets from left to right, as the fast data server gives them to the
-/// page: left and right of each bucket in turn.
-/// @return false if the value's form is not that of a histogram.
+/// Returns the edges of a histogram's buckets as the fast data server sends them to the page: the
+/// left and right edge of each bucket, from left to right.
+/// @return false if the value does not have the form of a histogram.
 bool takeEdges(const event::Value& value, std::vector<double>* edges) {
   if (const auto* found = std::get_if<event::SummaryHistogram>(&value.data)) {
     const std::size_t buckets = found->bucketCounts.size();
@@ -141,7 +141,7 @@ std::optional<FormProblem> checkHistogram(const event::Value& value) {
   }
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (!(edges[i - 1] <= edges[i])) {
-      // The Python loader drops empty buckets at the ends of these.
+      // The Python loader drops empty buckets at both ends of a compatible value.
       const bool isCompatible = std::holds_alternative<event::SummaryHistogram>(value.data);
       return FormProblem{{"histogram-edges", kNote, isCompatible ? kNone : kNote},
                          "got edge " + std::to_string(edges[i]) + " after " +
@@ -158,7 +158,7 @@ std::optional<FormProblem> checkTensor(const event::Value& value, const TagKind&
       (isTensor || std::holds_alternative<event::SummaryHistogram>(value.data))) {
     return checkHistogram(value);
   }
-  // A value that is nothing but metadata, as of hyperparameters, is an empty tensor to both.
+  // Both readers regard a metadata-only value, such as hyperparameters, as an empty tensor.
   if (isTensor || std::holds_alternative<std::monostate>(value.data)) {
     return std::nullopt;
   }

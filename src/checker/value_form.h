@@ -10,14 +10,14 @@
 
 namespace steptape::detail {
 
-/// What TensorBoard's readers take all values of a tag for: the first one decides.
+/// The kind of a tag in TensorBoard's readers, which its first value decides.
 struct TagKind {
   event::DataClass dataClass = event::DataClass::kUnknown;
-  bool isDeclared = false;  ///< Whether the metadata names the class itself.
+  bool isDeclared = false;  ///< Whether the metadata contains the class.
   std::string plugin;
 };
 
-/// The kind of a tag whose first value is `value`.
+/// Returns the kind of a tag whose first value is `value`.
 /// @source tensorboard/data/server/data_compat.rs, SummaryValue::initial_metadata
 TagKind kindOf(const event::Value& value);
 
@@ -27,10 +27,10 @@ struct FormProblem {
   std::string message;
 };
 
-/// Judges the first value of a tag by what it says of the tag.
+/// Checks the first value of a tag for a valid kind.
 std::optional<FormProblem> checkKind(const event::Value& value, const TagKind& kind);
 
-/// Judges any value of a tag by whether it has the form that the readers expect of the tag.
+/// Checks whether a value of a tag has the form that the readers expect.
 /// @source tensorboard/data/server/data_compat.rs, EventValue; tensorboard/dataclass_compat.py
 std::optional<FormProblem> checkForm(const event::Value& value, const TagKind& kind);
 

@@ -35,7 +35,7 @@ std::vector<c10::Device> devicesOf(const torch::nn::Module& module) {
 
 constexpr std::size_t kSizeBytes = sizeof(std::uint64_t);
 
-/// The states, after their sizes.
+/// Returns the states, which follow their sizes.
 std::vector<at::Tensor> statesIn(const std::string& bytes) {
   std::vector<at::Tensor> states;
   std::size_t next = 0;

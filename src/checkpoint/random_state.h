@@ -9,14 +9,15 @@ class Module;
 
 namespace steptape::detail {
 
-// The state of the generators that training draws from: that of the CPU, and those of the CUDA
-// devices on which the module has tensors, in the order in which they come in the module.
+// The state of the random generators that training uses: the CPU's, and those of the CUDA devices
+// on which the module has tensors, in the order in which the devices occur in the module.
 
 std::string randomState(const torch::nn::Module& module);
 
-/// Where the module lies on other devices than it did, they get the states in the same order.
+/// Restores the states. If the module is on other devices than before, these get the states in the
+/// same order.
 ///
-/// @throws c10::Error if the bytes are no such state.
+/// @throws c10::Error if the bytes are not such a state.
 void setRandomState(const torch::nn::Module& module, const std::string& state);
 
 }  // namespace steptape::detail

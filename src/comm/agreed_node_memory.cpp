@@ -7,6 +7,8 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -26,9 +28,10 @@ void checkSameBytes(Communicator& communicator, const GroupMap& group, std::size
     const std::string& wanted = bytesByRank[static_cast<std::size_t>(first)];
     const std::string& got = bytesByRank[static_cast<std::size_t>(rank)];
     if (got != wanted) {
-      throw Error(ErrorCode::kRankMismatch, "allocateNodeMemory: " + group.nameOf(rank) +
-                                                " asks for " + got + " bytes; expected " + wanted +
-                                                " as rank " + std::to_string(first));
+      throw Error(
+          ErrorCode::kRankMismatch,
+          "allocateNodeMemory: " + group.nameOf(rank) + ": " +
+              gotExpected(got + " bytes", wanted + " bytes, as on rank " + std::to_string(first)));
     }
   }
 }

@@ -11,14 +11,17 @@
 
 namespace steptape::detail {
 
-// The parts of Communicator::allocateNodeMemory() in which all ranks agree.
+// The collective parts of Communicator::allocateNodeMemory().
 
-/// Collective. @throws Error(kRankMismatch) on all ranks if those of a node want other sizes.
+/// Collective.
+/// @throws Error(kRankMismatch) on all ranks if ranks of one node request different sizes.
 STEPTAPE_EXPORT void checkSameBytes(Communicator& communicator, const GroupMap& group,
                                     std::size_t bytes);
 
-/// Collective. @param failure Of this rank; empty for success. @return whether no rank failed; else
-/// `why`, where it is not null, names the first that did, the same on every rank.
+/// Collective.
+/// @param failure Error of this rank; empty for success.
+/// @param why     Set to the error of the first failing rank, the same on every rank. May be null.
+/// @return whether every rank succeeded.
 STEPTAPE_EXPORT bool agreeOnSuccess(Communicator& communicator, const GroupMap& group,
                                     const std::string& failure, std::string* why);
 

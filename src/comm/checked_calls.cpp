@@ -21,12 +21,12 @@ bool isFloatingPoint(DType dtype) {
 
 void checkReduction(const CollectiveCall& call) {
   if (call.op == ReduceOp::kAverage && !isFloatingPoint(call.dtype)) {
-    refuse(call,
-           std::string("an average needs floating-point numbers, got ") + dtypeName(call.dtype));
+    refuse(call, std::string("got ") + dtypeName(call.dtype) +
+                     "; expected floating-point numbers for an average");
   }
   if ((call.output == nullptr && call.count > 0) ||
       (call.input == nullptr && call.inputCount > 0)) {
-    refuse(call, "the data is null");
+    refuse(call, "got null; expected data");
   }
 }
 
@@ -64,14 +64,14 @@ CollectiveCall copyingAllreduceCall(const Elements& from, const Elements& to, Re
                                     const CollectiveOptions& options) {
   CollectiveCall call = allreduceCall(to, op, options);
   if (from.dtype() != to.dtype() || from.count() != to.count()) {
-    refuse(call, "the input is " + std::to_string(from.count()) + " " + dtypeName(from.dtype()) +
+    refuse(call, "got an input of " + std::to_string(from.count()) + " " + dtypeName(from.dtype()) +
                      "; expected the same");
   }
   if (from.data() == to.data()) {
     return call;
   }
   if (overlap(from, to)) {
-    refuse(call, "input and output overlap");
+    refuse(call, "got an input and an output that overlap; expected separate or equal memory");
   }
   call.input = from.data();
   call.inputCount = from.count();
@@ -98,11 +98,11 @@ CollectiveCall copyingMomentsCall(ArrayView<const MetricMoments> from, ArrayView
                                   const CollectiveOptions& options) {
   CollectiveCall call = momentsCall(to, options);
   if (from.size() != to.size()) {
-    refuse(call, "the input is " + std::to_string(from.size()) + " moments; expected the same");
+    refuse(call, "got an input of " + std::to_string(from.size()) + " moments; expected the same");
   }
   constexpr std::size_t kBytes = sizeof(MetricMoments);
   if (overlap(from.data(), from.size() * kBytes, to.data(), to.size() * kBytes)) {
-    refuse(call, "input and output overlap");
+    refuse(call, "got an input and an output that overlap; expected separate or equal memory");
   }
   call.input = from.data();
   call.inputCount = from.size();
@@ -120,10 +120,10 @@ CollectiveCall reduceScatterCall(const Elements& from, const Elements& to, Reduc
   call.count = to.count();
   checkReduction(call);
   if (from.dtype() != to.dtype()) {
-    refuse(call, std::string("the output is of ") + dtypeName(to.dtype()) + "; expected the same");
+    refuse(call, std::string("got an output of ") + dtypeName(to.dtype()) + "; expected the same");
   }
   if (overlap(from, to)) {
-    refuse(call, "input and output overlap");
+    refuse(call, "got an input and an output that overlap; expected separate or equal memory");
   }
   return call;
 }

@@ -14,17 +14,17 @@
 
 namespace steptape::detail {
 
-// The arguments of Communicator's calls, checked, as a CollectiveCall. All throw
-// Error(kInvalidArgument) naming the call for arguments that are wrong on this rank already.
+// These functions check the arguments of Communicator's calls and make a CollectiveCall. They throw
+// Error(kInvalidArgument) with the name of the call if an argument is wrong on this rank.
 
-/// A call of which only kind, name and comparison are set.
+/// Returns a call with only kind, name and comparison set.
 CollectiveCall callFor(CollectiveKind kind, const CollectiveOptions& options);
 
 CollectiveCall allreduceCall(const Elements& data, ReduceOp op, const CollectiveOptions& options);
-/// In place if `from` and `to` are the same memory.
+/// Reduces in place if `from` and `to` are the same memory.
 CollectiveCall copyingAllreduceCall(const Elements& from, const Elements& to, ReduceOp op,
                                     const CollectiveOptions& options);
-/// Packs the arrays of `group`, see GroupedElements.
+/// Packs the arrays of `group`; see GroupedElements.
 CollectiveCall groupedAllreduceCall(const std::vector<Elements>& group, ReduceOp op,
                                     const CollectiveOptions& options);
 CollectiveCall momentsCall(ArrayView<MetricMoments> data, const CollectiveOptions& options);
@@ -36,7 +36,7 @@ CollectiveCall broadcastCall(void* data, std::size_t bytes, int root,
                              const CollectiveOptions& options);
 CollectiveCall allgatherCall(std::string_view bytes, std::vector<std::string>& gathered,
                              const CollectiveOptions& options);
-/// @param size Of the group.
+/// @param size Number of ranks in the group.
 CollectiveCall alltoallCall(const std::vector<std::string>& toRank,
                             std::vector<std::string>& fromRank, int size,
                             const CollectiveOptions& options);

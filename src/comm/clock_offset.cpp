@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "comm/offset_interval.h"
 
 namespace steptape {
@@ -30,7 +29,8 @@ struct WallLead {
   std::int64_t greatest;
 };
 
-/// The narrowest of a few readings: the thread may be interrupted within one.
+/// Returns the narrowest bounds of several readings, because the thread may be interrupted during
+/// one.
 WallLead wallLeadOf(const Clock& clock) {
   constexpr int kReadings = 5;
   WallLead best{};
@@ -51,10 +51,10 @@ bool areApart(const WallLead& a, const WallLead& b) {
   return a.least > b.greatest || b.least > a.greatest;
 }
 
-/// What a rank knows of its own clock after the barriers. Travels as it lies in memory.
+/// A rank's readings of its own clock at the barriers. Sent as raw memory.
 struct ClockReadings {
   WallLead wallLead;
-  std::int64_t wasSet;  ///< Whether the wall clock was set during the barriers: 0 or 1.
+  std::int64_t wasSet;  ///< 1 if the wall clock was set during the barriers, else 0.
 };
 
 ClockReadings meetAndRead(Communicator& communicator, const Clock& clock,
@@ -78,9 +78,7 @@ void broadcastFromRoot(Communicator& communicator, T* data, std::size_t count) {
 
 ClockOffset estimateClockOffset(Communicator& communicator, const ClockOffsetOptions& options) {
   if (options.rounds < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "estimateClockOffset: rounds is " +
-                                                 std::to_string(options.rounds) +
-                                                 "; expected at least 1");
+    detail::reject(std::to_string(options.rounds) + " rounds", "at least 1", "estimateClockOffset");
   }
   const Clock& clock = options.clock ? *options.clock : Clock::system();
   ClockOffset offset;
@@ -104,8 +102,8 @@ ClockOffset estimateClockOffset(Communicator& communicator, const ClockOffsetOpt
   const std::int64_t least = steady.least + rootClock.wallLead.least - myClock.wallLead.greatest;
   const std::int64_t greatest =
       steady.greatest + rootClock.wallLead.greatest - myClock.wallLead.least;
-  // However late a busy machine lets them leave the barriers, the ranks of the root's node read the
-  // clock that the root reads.
+  // The ranks of the root's node read the same clock as the root. Late exits from barriers do not
+  // matter.
   const bool isRootsClock = options.clock == nullptr && communicator.crossRank() == 0;
   const bool isNothing = isRootsClock && least <= 0 && greatest >= 0;
   offset.nanos = isNothing ? 0 : least + (greatest - least) / 2;
@@ -117,8 +115,8 @@ ClockOffset estimateClockOffset(Communicator& communicator, const ClockOffsetOpt
 std::int64_t ClockCorrection::offsetAt(std::int64_t wallNanos) const {
   const std::int64_t length = end_.wallNanos - start_.wallNanos;
   const std::int64_t change = end_.nanos - start_.nanos;
-  // A change that is as long as the window, within bounds that are wider than it, would take times
-  // back.
+  // If the change is as long as the window, within even wider bounds, a correction could make times
+  // decrease.
   if (wallNanos <= start_.wallNanos || !isSteady() || std::abs(change) >= length) {
     return start_.nanos;
   }

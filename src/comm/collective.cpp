@@ -46,7 +46,7 @@ bool CollectiveHandle::isDone() {
   if (!pending_) {
     return true;
   }
-  // Taken out first: one that throws has ended too.
+  // Moved out first: a collective that throws has ended too.
   std::unique_ptr<detail::PendingCollective> pending = std::move(pending_);
   if (pending->poll()) {
     return true;

@@ -28,7 +28,7 @@ std::string operationName(const CollectiveCall& call) {
   return "unknown";
 }
 
-/// The size that must agree; 0 where sizes may differ.
+/// Returns the size on which ranks must agree, or 0 if sizes may differ.
 std::size_t commonSize(const CollectiveCall& call) {
   switch (call.kind) {
     case CollectiveKind::kAllreduce:

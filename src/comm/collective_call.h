@@ -23,10 +23,10 @@ enum class CollectiveKind : std::uint8_t {
   kBroadcast,
   kAllgather,
   kAlltoall,
-  kGather,  ///< An alltoall in which every rank sends to `root` only.
+  kGather,  ///< An alltoall in which every rank sends only to `root`.
 };
 
-/// One rank's part in a collective: what the public calls of Communicator become.
+/// One rank's part in a collective, made from a public call of Communicator.
 struct STEPTAPE_EXPORT CollectiveCall {
   CollectiveKind kind = CollectiveKind::kBarrier;
   ReduceOp op = ReduceOp::kSum;
@@ -36,28 +36,28 @@ struct STEPTAPE_EXPORT CollectiveCall {
   std::string name;
 
   const void* input = nullptr;  ///< Null: in place, in `output`.
-  std::size_t inputCount = 0;   ///< Elements; for bytes, bytes.
+  std::size_t inputCount = 0;   ///< In elements, or in bytes if the data is bytes.
   void* output = nullptr;
   std::size_t count = 0;  ///< Elements of `output`.
 
-  const std::vector<std::string>* toRank = nullptr;  ///< kAlltoall, kGather.
-  std::vector<std::string>* fromRank = nullptr;      ///< kAllgather, kAlltoall, kGather.
+  const std::vector<std::string>* toRank = nullptr;  ///< For kAlltoall and kGather.
+  std::vector<std::string>* fromRank = nullptr;      ///< For kAllgather, kAlltoall and kGather.
 
-  /// The arrays that `output` holds one after the other, which get the result; null: none. Keeps
-  /// that memory for as long as the collective may write to it.
+  /// The arrays that are packed in `output` and receive the result; may be null. Keeps the memory
+  /// alive while the collective may write to it.
   std::shared_ptr<GroupedElements> grouped;
 
-  /// "allreduce(sum) 'gradients' of 12 float32": what must agree between the ranks, in words.
+  /// Returns what must agree between ranks: "allreduce(sum) 'gradients' of 12 float32".
   std::string describe() const;
-  /// The same without the size: "allreduce(sum) 'gradients'".
+  /// Returns describe() without the size: "allreduce(sum) 'gradients'".
   std::string title() const;
-  /// A hash of describe(), without making the text.
+  /// Returns a hash of describe() without building the text.
   std::uint64_t fingerprint() const;
-  /// Whether `input` and `output` are elements of `dtype`, not bytes or moments.
+  /// Returns whether `input` and `output` are elements of `dtype`, not bytes or moments.
   bool hasElements() const;
 };
 
-/// Such as "sum".
+/// Returns a name such as "sum".
 const char* reduceOpName(ReduceOp op);
 
 }  // namespace steptape::detail

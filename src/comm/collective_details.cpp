@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::int64_t kMomentsDoubles = sizeof(MetricMoments) / sizeof(double);
 
-/// The names of an operation.
+/// The names of one operation.
 struct KindNames {
   const char* span;
   const char* wait;
-  const char* kineto;  // Its "Collective name".
+  const char* kineto;  // Value of Kineto's "Collective name".
 };
 
 KindNames namesOf(CollectiveKind kind) {
@@ -47,10 +47,10 @@ KindNames namesOf(CollectiveKind kind) {
   return {"gloo:unknown", "wait for gloo:unknown", "unknown"};
 }
 
-/// The names of an element type.
+/// The names of one element type.
 struct TypeNames {
-  const char* kineto;  // LibTorch's for a scalar type.
-  const char* cpp;     // As GCC writes it, and with it LibTorch, of a tensor.
+  const char* kineto;  // LibTorch's scalar type, as Kineto prints it.
+  const char* cpp;     // C++ type as GCC prints it, and LibTorch for tensors.
 };
 
 TypeNames namesOf(DType dtype) {
@@ -92,7 +92,8 @@ std::int64_t bytesIn(const std::vector<std::string>& parts) {
                          });
 }
 
-/// "[0, 1, 2]"; of more than 30 ranks the first 29 and the last one, as Kineto does.
+/// Returns "[0, 1, 2]". Of more than 30 ranks, it lists the first 29 and the last one, as Kineto
+/// does.
 std::string rankList(const std::vector<int>& ranks) {
   constexpr std::size_t kMostRanks = 30;
   const bool isCut = ranks.size() > kMostRanks;
@@ -101,7 +102,7 @@ std::string rankList(const std::vector<int>& ranks) {
          "]";
 }
 
-/// The members of a JSON object.
+/// Appends the members of a JSON object.
 class Members {
  public:
   void add(std::string_view key, std::string_view text) {
@@ -159,7 +160,7 @@ std::uint32_t CollectiveDetails::idOf(const CollectiveCall& call, bool hasSuccee
     slot.key = key;
     slot.id = intern(key, call.name);
   } catch (const std::exception&) {
-    // No memory for words: the span is recorded without.
+    // Out of memory: the span is recorded without details.
   }
   return slot.id;
 }
@@ -198,7 +199,7 @@ CollectiveDetails::Key CollectiveDetails::keyOf(const CollectiveCall& call, bool
 }
 
 std::size_t CollectiveDetails::slotOf(const Key& key, const std::string& name) {
-  // Names of one program differ in how they end: "bucket 7", "bucket 8".
+  // Names in a program often differ only at the end: "bucket 7", "bucket 8".
   std::uint64_t ending = 0;
   const std::size_t length = std::min(name.size(), sizeof ending);
   std::memcpy(&ending, name.data() + name.size() - length, length);
@@ -207,7 +208,7 @@ std::size_t CollectiveDetails::slotOf(const Key& key, const std::string& name) {
        {static_cast<std::uint64_t>(key.inElements), static_cast<std::uint64_t>(key.outElements),
         static_cast<std::uint64_t>(key.root) << 24 | static_cast<std::uint64_t>(key.kind) << 16 |
             static_cast<std::uint64_t>(key.op) << 8 | static_cast<std::uint64_t>(key.dtype)}) {
-    // An odd factor loses nothing, and brings the differences into the high bits.
+    // Multiplying by an odd factor is reversible and spreads differences to the high bits.
     mixed = (mixed ^ part) * 0x9E3779B97F4A7C15U;
     mixed ^= mixed >> 32;
   }

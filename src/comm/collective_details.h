@@ -11,35 +11,37 @@
 
 namespace steptape::detail {
 
-/// What an operation is called in traces, such as "gloo:all_reduce".
+/// Returns the name of an operation in traces, such as "gloo:all_reduce".
 ///
-/// Whatever carries it, it has the name that Gloo's would have in PyTorch: PyTorch's TensorBoard
-/// plugin shows no other collectives of a host, and scripts search for them. The operation by its
-/// own name, and what it moves, is in its details.
+/// The name is Gloo's name in PyTorch, whatever library transfers the data: PyTorch's TensorBoard
+/// plugin shows only these collectives for a host, and scripts search for them. The span's details
+/// contain the operation's own name and its size.
 const char* collectiveSpanName(CollectiveKind kind);
-/// What a thread does that blocks until an operation under way has ended: "wait for
+/// Returns the span name for a thread that waits for an operation in flight: "wait for
 /// gloo:all_reduce".
 const char* collectiveWaitName(CollectiveKind kind);
 
-/// Numbers of SpanDetails for the operations of one communicator: a program repeats its calls, and
-/// what is known of a call is put into words for the first one only.
+/// Makes SpanDetails for the operations of one communicator, and returns their numbers. Programs
+/// repeat their calls; only the first of equal calls is described.
 ///
-/// The keys of the words are Kineto's, where it has one.
+/// The keys are Kineto's, if Kineto has one.
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class CollectiveDetails {
  public:
-  /// @param jobRanks The group's ranks as the job counts them; empty if unknown.
+  /// @param jobRanks The group's ranks, as numbered in the job; empty if unknown.
   CollectiveDetails(int rank, int size, const std::vector<int>& jobRanks);
 
-  /// @param hasSucceeded Whether the operation has ended well: its result is described then.
-  /// @return for SpanRecord::payloadOf(); 0 if there is no memory for new ones.
-  /// @cost   About 10 ns for what is known; a lock, a hash and some strings for what is new, and
-  ///         for what has lost its place to another call.
+  /// Returns the number of a call's details.
+  ///
+  /// @param hasSucceeded Whether the operation has succeeded; only then its result is described.
+  /// @return for SpanRecord::payloadOf(); 0 if there is no memory for new details.
+  /// @cost   About 10 ns for a known call; a lock, a hash and some strings for a new call and for
+  ///         one whose slot another call has taken.
   std::uint32_t idOf(const CollectiveCall& call, bool hasSucceeded) noexcept;
 
  private:
-  /// What distinguishes calls, except their names.
+  /// Everything that distinguishes calls, except their names.
   struct Key {
     std::int64_t inElements;
     std::int64_t outElements;  // kUnknown: no result yet.
@@ -53,7 +55,7 @@ class CollectiveDetails {
   struct Slot {
     Key key;
     std::string name;
-    std::uint32_t id = 0;  // 0: empty.
+    std::uint32_t id = 0;  // 0: the slot is empty.
   };
 
   static constexpr std::int64_t kUnknown = -1;

@@ -8,8 +8,8 @@
 namespace steptape::detail {
 namespace {
 
-/// Waits in two parts where the implementation can tell them apart, which it does by comparing the
-/// ranks; without that, a barrier is still known to be nothing but waiting.
+/// Splits the wait into two spans if the implementation compares the ranks and therefore knows when
+/// all have arrived. Without that, only a barrier is known to consist of waiting alone.
 void waitInParts(const CollectiveCall& call, PendingCollective& pending) {
   if (call.compareRanks || call.kind == CollectiveKind::kBarrier) {
     const NestedSpan waiting(SpanKind::kWait, kWaitForRanks);
@@ -28,7 +28,7 @@ void CollectiveSpan::begin() noexcept {
 }
 
 void CollectiveSpan::end() noexcept {
-  // First, so that the span does not time the search for its own details.
+  // Read first, so that the span does not include the search for its details.
   const std::uint64_t endTicks = readTicks();
   if (ThreadRecorder* const recorder = currentRecorder) {
     recorder->setDetails(this, details_->idOf(call_, hasSucceeded_));

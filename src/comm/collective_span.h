@@ -9,13 +9,12 @@
 
 namespace steptape::detail {
 
-/// An operation that its caller waits for, as a span of the calling thread. Ends as such however it
-/// ends.
+/// Records a blocking operation as a span of the calling thread, even if the operation throws.
 ///
-/// @threads Lives and dies on one thread.
+/// @threads Construct and destroy it on one thread.
 class CollectiveSpan {
  public:
-  /// @param details Null: nothing is recorded.
+  /// @param details Null: record nothing.
   /// @param call    Must outlive the span.
   CollectiveSpan(CollectiveDetails* details, const CollectiveCall& call) noexcept
       : details_(details), call_(call) {
@@ -31,11 +30,11 @@ class CollectiveSpan {
   CollectiveSpan(const CollectiveSpan&) = delete;
   CollectiveSpan& operator=(const CollectiveSpan&) = delete;
 
-  /// `pending` is done for; the time until all ranks have arrived is a span within this one.
+  /// Waits for `pending`. The time until all ranks have arrived is a nested span.
   ///
   /// @throws as PendingCollective::wait().
   void waitFor(PendingCollective& pending) const;
-  /// The operation has ended well.
+  /// Marks the operation as successful.
   void succeed() { hasSucceeded_ = true; }
 
  private:
@@ -47,24 +46,24 @@ class CollectiveSpan {
   bool hasSucceeded_ = false;
 };
 
-/// An operation in flight, as a detached span from its start until its end is noticed.
+/// Records an operation in flight as a detached span, from its start until its end is noticed.
 class RecordedCollective final : public PendingCollective {
  public:
   /// Begins the span.
   ///
-  /// @param details Must outlive this object, as the communicator does.
+  /// @param details Must outlive this object, as the communicator's does.
   RecordedCollective(CollectiveDetails& details, const CollectiveCall& call);
   RecordedCollective(const RecordedCollective&) = delete;
   RecordedCollective& operator=(const RecordedCollective&) = delete;
   /// Ends the span.
   ~RecordedCollective() override;
 
-  /// Takes what was started; null: it has ended. Called once, before the others.
+  /// Follows a started operation; null means that it has ended. Call it once, before other calls.
   ///
-  /// @return whether it is on its way.
+  /// @return whether the operation is in flight.
   bool follow(std::unique_ptr<PendingCollective> pending);
   bool poll() override;
-  /// The time for which the thread blocks is a span of its own.
+  /// Waits; records the time that the thread is blocked as a separate span.
   void wait() override;
 
  private:

@@ -7,9 +7,9 @@
 #include <unistd.h>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/comm/rank_log.h"
 
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "comm/collective_details.h"
 #include "comm/private_node_memory.h"
@@ -19,7 +19,7 @@ namespace {
 
 std::string hostName() {
   std::array<char, 256> name{};
-  // POSIX leaves a name that was cut without its terminator; the last byte stays ours.
+  // POSIX does not terminate a name that was truncated, so the last byte stays zero.
   if (gethostname(name.data(), name.size() - 1) != 0) {
     return "unknown";
   }
@@ -30,14 +30,12 @@ void checkRanks(const std::vector<int>& ranks, int size) {
   std::vector<bool> isIn(static_cast<std::size_t>(size), false);
   for (const int rank : ranks) {
     if (rank < 0 || rank >= size) {
-      throw Error(ErrorCode::kInvalidArgument, "subgroup: " + std::to_string(rank) +
-                                                   " is not a rank; expected 0 to " +
-                                                   std::to_string(size - 1));
+      detail::reject("rank " + std::to_string(rank), "0 to " + std::to_string(size - 1),
+                     "subgroup");
     }
     if (isIn[static_cast<std::size_t>(rank)]) {
-      throw Error(ErrorCode::kInvalidArgument, "subgroup: rank " + std::to_string(rank) +
-                                                   " comes twice in " +
-                                                   detail::commaSeparated(ranks));
+      detail::reject("rank " + std::to_string(rank) + " twice in " + detail::commaSeparated(ranks),
+                     "each rank at most once", "subgroup");
     }
     isIn[static_cast<std::size_t>(rank)] = true;
   }
@@ -85,7 +83,8 @@ std::shared_ptr<Communicator> Communicator::split(int color, int /*key*/) {
 
 std::shared_ptr<Communicator> Communicator::subgroup(const std::vector<int>& ranks) {
   checkRanks(ranks, size());
-  // Ranks with different lists would build groups that never meet: here they find out.
+  // Compares the lists: with different lists, ranks would build groups that wait for each other
+  // forever.
   CollectiveOptions options;
   options.name = "subgroup of ranks " + detail::commaSeparated(ranks);
   barrier(options);

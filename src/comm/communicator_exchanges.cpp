@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives of Communicator that move bytes or nothing.
+// The collectives of Communicator that move bytes, and barrier().
 
 #include <cstdint>
 #include <utility>
 
-#include "steptape/base/error.h"
 #include "steptape/comm/communicator.h"
 
+#include "base/got_expected.h"
 #include "comm/checked_calls.h"
 
 namespace steptape {
@@ -16,9 +16,7 @@ using detail::CollectiveKind;
 
 void Communicator::checkRoot(const char* operation, int root) const {
   if (root < 0 || root >= size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::string(operation) + ": root " + std::to_string(root) +
-                    " is not a rank; expected 0 to " + std::to_string(size() - 1));
+    detail::reject("root " + std::to_string(root), "0 to " + std::to_string(size() - 1), operation);
   }
 }
 
@@ -40,7 +38,7 @@ std::string Communicator::broadcastObject(std::string_view bytes, int root,
   std::uint64_t size = bytes.size();
   run(detail::broadcastCall(&size, sizeof size, root, options));
   std::string object = rank() == root ? std::string(bytes) : std::string(size, '\0');
-  // All ranks have the root's size now, and have just been seen in the same operation.
+  // All ranks now have the root's size, and have just been compared in the same operation.
   CollectiveOptions compared = options;
   compared.compareRanks = false;
   run(detail::broadcastCall(object.data(), object.size(), root, compared));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How Communicator starts a collective, once its arguments are checked.
+// How Communicator starts a collective after checking its arguments.
 
 #include <new>
 #include <utility>
@@ -58,7 +58,7 @@ std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& cal
     grouped->reportDroppedErrorsTo(droppedError_);
     return grouped;
   } catch (const std::bad_alloc&) {
-    pending->waitQuietly();  // it has the caller's memory
+    pending->waitQuietly();  // it uses the caller's memory
     throw;
   }
 }

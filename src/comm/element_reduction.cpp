@@ -16,10 +16,10 @@ BFloat16 narrow(float value, BFloat16 /*type*/) {
   return roundToBFloat16(value);
 }
 
-/// For numbers; sums and products of integers wrap around, as MPI's do.
+/// Combines numbers. Sums and products of integers wrap around, as in MPI.
 template <typename T>
 T combine(T left, T right, ReduceOp op) {
-  // Unsigned, and at least as wide as int, because a signed overflow is undefined.
+  // Computes with unsigned integers at least as wide as int, because signed overflow is undefined.
   const auto wrap = [](T a, T b, auto calculate) {
     if constexpr (std::is_integral_v<T>) {
       using Unsigned = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
@@ -42,7 +42,7 @@ T combine(T left, T right, ReduceOp op) {
   return left;
 }
 
-/// "or" for sum and maximum, "and" for product and minimum.
+/// Returns logical "or" for sum and maximum, and "and" for product and minimum.
 Bool8 combine(Bool8 left, Bool8 right, ReduceOp op) {
   const bool isAnd = op == ReduceOp::kProduct || op == ReduceOp::kMin;
   const bool a = left.byte != 0;

@@ -10,7 +10,7 @@ namespace steptape::detail {
 
 GroupMap::GroupMap(std::vector<Place> placeByRank, int rank)
     : placeByRank_(std::move(placeByRank)), rank_(rank) {
-  std::vector<int> nodes;  // In the order of their lowest ranks.
+  std::vector<int> nodes;  // in the order of their lowest ranks
   for (int other = 0; other < size(); ++other) {
     const int node = place(other).nodeId;
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {

@@ -9,11 +9,11 @@
 
 namespace steptape::detail {
 
-/// Which rank of a group is on which node, and where this one stands.
+/// Maps the ranks of a group to nodes.
 class STEPTAPE_EXPORT GroupMap {
  public:
   struct Place {
-    int nodeId;            ///< Equal for the ranks of a node, and for no others.
+    int nodeId;            ///< Equal for ranks of the same node only.
     std::string nodeName;  ///< For messages.
   };
 
@@ -25,20 +25,20 @@ class STEPTAPE_EXPORT GroupMap {
   int localSize() const { return static_cast<int>(ranksOfNode_.size()); }
   int crossRank() const { return crossRank_; }
   int crossSize() const { return crossSize_; }
-  /// The ranks of this rank's node, ascending.
+  /// Returns the ranks of this rank's node, ascending.
   const std::vector<int>& ranksOfNode() const { return ranksOfNode_; }
   const Place& place(int rank) const { return placeByRank_[static_cast<std::size_t>(rank)]; }
   const std::string& nodeName() const { return place(rank_).nodeName; }
-  /// "rank 3 (node7)".
+  /// Returns a name such as "rank 3 (node7)".
   std::string nameOf(int rank) const;
-  /// As nameOf(), for a rank of this rank's node.
+  /// Like nameOf(), for a local rank of this rank's node.
   std::string nameOfLocal(int localRank) const {
     return nameOf(ranksOfNode_[static_cast<std::size_t>(localRank)]);
   }
-  /// "rank 3 (node7), rank 5 (node8)".
+  /// Returns names such as "rank 3 (node7), rank 5 (node8)".
   std::string namesOf(const std::vector<int>& ranks) const;
 
-  /// The part of the group that is `ranks`, in their order; this rank is one of them.
+  /// Returns the map of the subgroup `ranks`, in this order. This rank must be one of them.
   GroupMap part(const std::vector<int>& ranks) const;
 
  private:
@@ -50,8 +50,8 @@ class STEPTAPE_EXPORT GroupMap {
   int crossSize_ = 0;
 };
 
-/// Where `rank` is if each block of `ranksPerNode` ranks counts as a node, "host/1"; for 0 all are
-/// on one node, `host`.
+/// Returns the place of `rank` if each block of `ranksPerNode` ranks simulates a node, named
+/// "host/1". With 0, all ranks are on one node, `host`.
 STEPTAPE_EXPORT GroupMap::Place simulatedPlace(const std::string& host, int rank, int ranksPerNode);
 
 }  // namespace steptape::detail

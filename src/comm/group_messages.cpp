@@ -51,7 +51,7 @@ std::string deadlineText(const CollectiveCall& call, std::chrono::milliseconds t
   if (missing.empty()) {
     text << "all ranks came, but not their data";
   } else {
-    text << missing << " did not come";
+    text << missing << " did not arrive";
   }
   return text.str();
 }

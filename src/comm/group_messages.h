@@ -12,26 +12,27 @@
 
 namespace steptape::detail {
 
-// What all kinds of groups say of a collective that goes wrong.
+// Messages about failing collectives, for all kinds of groups.
 
-/// "ranks meet in different operations: rank 2 (node) is in barrier; expected allgather as rank 0".
+/// Returns "ranks meet in different operations: rank 2 (node) is in barrier; expected allgather as
+/// rank 0".
 ///
-/// @param descriptionByRank What CollectiveCall::describe() says on each rank; they differ.
+/// @param descriptionByRank CollectiveCall::describe() of each rank; they differ.
 STEPTAPE_EXPORT std::string mismatchText(const std::vector<std::string>& descriptionByRank,
                                          const GroupMap& group);
 
-/// "reduceScatter(sum) of 12 float32: the ranks' parts have 11 elements together".
+/// Returns "reduceScatter(sum) of 12 float32: the ranks' parts have 11 elements together".
 STEPTAPE_EXPORT std::string partsMismatchText(const CollectiveCall& call, std::size_t total);
 
-/// "allreduce(sum) 'gradients' waits for 60 s for rank 3 (node7)".
+/// Returns "allreduce(sum) 'gradients' waits for 60 s for rank 3 (node7)".
 ///
-/// @param what CollectiveCall::title(), where it is a collective that waits.
+/// @param what Name of the wait: for a collective, CollectiveCall::title().
 STEPTAPE_EXPORT std::string stallText(const std::string& what,
                                       std::chrono::steady_clock::duration waited,
                                       const std::string& missing);
 
-/// "allreduce(sum) 'gradients' of 12 float32 did not end within 600 s on rank 0 (node1) of 4: rank
-/// 3 (node7) did not come".
+/// Returns "allreduce(sum) 'gradients' of 12 float32 did not end within 600 s on rank 0 (node1) of
+/// 4: rank 3 (node7) did not arrive".
 ///
 /// @param missing Empty if all ranks have arrived.
 STEPTAPE_EXPORT std::string deadlineText(const CollectiveCall& call,

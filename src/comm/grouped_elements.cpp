@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 namespace steptape::detail {
 namespace {
@@ -13,12 +13,11 @@ namespace {
 void checkPiece(const std::vector<Elements>& pieces, std::size_t i) {
   const std::string piece = "allreduceGrouped: array " + std::to_string(i);
   if (pieces[i].dtype() != pieces[0].dtype()) {
-    throw Error(ErrorCode::kInvalidArgument, piece + " is of " + dtypeName(pieces[i].dtype()) +
-                                                 "; expected " + dtypeName(pieces[0].dtype()) +
-                                                 " as array 0");
+    reject(dtypeName(pieces[i].dtype()),
+           dtypeName(pieces[0].dtype()) + std::string(", as in array 0"), piece);
   }
   if (pieces[i].data() == nullptr && pieces[i].count() > 0) {
-    throw Error(ErrorCode::kInvalidArgument, piece + ": the data is null");
+    reject("null", "data of " + std::to_string(pieces[i].count()) + " elements", piece);
   }
 }
 

@@ -9,14 +9,14 @@
 
 namespace steptape::detail {
 
-/// Arrays of one type, copied one after the other.
+/// Arrays of one type, packed into one buffer.
 class GroupedElements {
  public:
-  /// @throws Error(kInvalidArgument) if the types differ, or the data of one is null.
+  /// @throws Error(kInvalidArgument) if the types differ, or if the data of one array is null.
   explicit GroupedElements(const std::vector<Elements>& pieces);
 
   Elements all() { return {packed_.data(), count_, dtype_}; }
-  /// Copies the elements back to where they came from.
+  /// Copies the elements back to their arrays.
   void unpack() const;
 
  private:
@@ -26,7 +26,7 @@ class GroupedElements {
   DType dtype_;
 };
 
-/// A collective over GroupedElements, unpacked when it has ended.
+/// A collective over GroupedElements that unpacks them when it ends.
 class GroupedCollective final : public PendingCollective {
  public:
   GroupedCollective(std::unique_ptr<PendingCollective> packed,

@@ -34,7 +34,7 @@ void MetricMoments::merge(const MetricMoments& other) {
   weight = total;
   weightedSum += other.weightedSum;
 
-  // NaN counts as below every minimum and above every maximum, so that it is seen.
+  // A NaN becomes both the minimum and the maximum, so that it is visible.
   if (std::isnan(other.min) || other.min < min) {
     min = other.min;
   }

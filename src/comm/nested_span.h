@@ -5,12 +5,12 @@
 
 namespace steptape::detail {
 
-/// What a SpanKind::kWait of ours is called.
+/// Span name of Steptape's own waits, with kind SpanKind::kWait.
 inline constexpr char kWaitForRanks[] = "wait for ranks";
 
-/// A span of the scope that it lives in.
+/// Records the scope that it lives in as a span.
 ///
-/// @threads Lives and dies on one thread.
+/// @threads Construct and destroy it on one thread.
 /// @cost    One relaxed load and a branch while no profiler records.
 class NestedSpan {
  public:

@@ -12,7 +12,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Tells the core that it spins: saves power, and the sibling hyperthread gets on.
+/// Hints to the core that it spins: saves power and speeds up the sibling hyperthread.
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -29,16 +29,17 @@ bool isStalled(PollPause::Duration waited, std::chrono::milliseconds warnAfter) 
 
 NodeBarrier::NodeBarrier(NodeMemory& memory, std::size_t offset, int localRank, int localSize)
     : memory_(&memory), localRank_(localRank), localSize_(localSize) {
-  // Ranks are processes: an atomic with a lock would lie in each of them by itself.
+  // Ranks are processes: an atomic with a lock would use a separate lock in each process.
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
   const std::size_t bytes = bytesFor(localSize);
   if (offset % alignof(Line) != 0 || offset > memory.size() || bytes > memory.size() - offset) {
     throw Error(ErrorCode::kInvalidArgument,
-                "NodeBarrier: " + std::to_string(bytes) + " bytes at offset " +
+                "NodeBarrier: got " + std::to_string(bytes) + " bytes at offset " +
                     std::to_string(offset) + " of " + std::to_string(memory.size()) +
-                    "; expected them inside, at a multiple of " + std::to_string(alignof(Line)));
+                    "; expected bytes within the memory, at a multiple of " +
+                    std::to_string(alignof(Line)));
   }
-  // Not constructed: zero bytes are counters at zero, and another rank may have arrived already.
+  // Not constructed: zero bytes are counters at zero, and another rank may already have arrived.
   lines_ = reinterpret_cast<Line*>(memory.data() + offset);
   round_ = lines_[localRank].arrivals.load(std::memory_order_relaxed);
 }
@@ -77,7 +78,7 @@ void NodeBarrier::checkPeers(const char* what) {
   try {
     memory_->checkPeers();
   } catch (const Error& error) {
-    // A rank may end as soon as it has left the last barrier.
+    // Check again: a rank may end as soon as it has left the last barrier.
     if (!haveAllArrived()) {
       giveUp(std::string(what) + ": " + error.what());
     }
@@ -96,7 +97,7 @@ std::string NodeBarrier::missing() const {
 
 void NodeBarrier::warnOfStall(const char* what) const {
   const std::string names = missing();
-  // Empty: the last one has arrived meanwhile.
+  // Empty if the last rank has arrived meanwhile.
   if (!names.empty()) {
     memory_->warnOfStall(stallText(what, memory_->stallWarningAfter(), names));
   }
@@ -104,7 +105,7 @@ void NodeBarrier::warnOfStall(const char* what) const {
 
 void NodeBarrier::throwMissing(std::chrono::milliseconds timeout, const char* what) const {
   std::ostringstream message;
-  message << what << ": " << missing() << " did not come within "
+  message << what << ": " << missing() << " did not arrive within "
           << std::chrono::duration<double>(timeout).count() << " s to "
           << memory_->nameOfLocalRank(localRank_);
   giveUp(message.str());

@@ -12,38 +12,38 @@
 
 namespace steptape::detail {
 
-/// A barrier of the ranks of one node, in memory that they share: what was written before it is
-/// seen after it.
+/// A barrier for the ranks of one node, in memory that they share. Writes before the barrier are
+/// visible after it.
 ///
-/// Each rank counts its arrivals on a cache line of its own, which only it writes, and reads those
-/// of the others. A rank that waits looks without a pause at first, then yields, and after 10 ms
-/// sleeps between looks, as PollPause does.
+/// Each rank counts its arrivals in its own cache line, which only it writes, and reads the counts
+/// of the others. A waiting rank polls at first without a pause, then yields between polls, and
+/// after 10 ms sleeps between polls, like PollPause.
 ///
 /// @threads Not thread-safe: one thread of each rank at a time.
 /// @cost    With 2 ranks on 2 cores that share a cache: 0.1 to 0.3 microseconds.
 class STEPTAPE_EXPORT NodeBarrier {
  public:
-  /// Bytes that a barrier of `localSize` ranks takes.
+  /// Returns the bytes for a barrier of `localSize` ranks.
   static std::size_t bytesFor(int localSize) {
     return static_cast<std::size_t>(localSize) * sizeof(Line);
   }
 
-  /// All ranks of the node make one over the same bytes, which nothing else writes. Not a
-  /// collective: it needs no rendezvous.
+  /// Every rank of the node constructs a barrier on the same bytes, which nothing else writes. This
+  /// is not a collective: the ranks need not meet.
   ///
-  /// @param memory Must outlive the barrier. The bytes are zeros at first.
-  /// @param offset Of the barrier's bytes in `memory`; a multiple of 64.
-  /// @throws Error(kInvalidArgument) if the bytes do not lie in `memory`, or `offset` is crooked.
+  /// @param memory Must outlive the barrier. The bytes must be zero at first.
+  /// @param offset Start of the barrier's bytes in `memory`; a multiple of 64.
+  /// @throws Error(kInvalidArgument) if the bytes exceed `memory`, or if `offset` is not aligned.
   NodeBarrier(NodeMemory& memory, std::size_t offset, int localRank, int localSize);
 
-  /// Returns when every rank has called it as often as this one.
+  /// Waits until every rank has called it as often as this one.
   ///
-  /// Warns once of a wait that is longer than NodeMemory::stallWarningAfter(), naming the ranks
-  /// that are missing.
+  /// Warns once if a wait takes longer than NodeMemory::stallWarningAfter(), and names the missing
+  /// ranks.
   ///
-  /// @param what What the ranks meet for, in errors and warnings.
-  /// @throws Error(kDeadlineExceeded) naming the ranks that did not come within `timeout`, or one
-  ///         that has ended. The barrier is out of step then and of no more use.
+  /// @param what Purpose of the barrier, for errors and warnings.
+  /// @throws Error(kDeadlineExceeded) with the ranks that did not arrive in time, or a rank
+  ///         that has ended. The barrier is then unusable.
   void arriveAndWait(std::chrono::milliseconds timeout, const char* what);
 
  private:
@@ -53,7 +53,7 @@ class STEPTAPE_EXPORT NodeBarrier {
 
   bool haveAllArrived();
   void checkPeers(const char* what);
-  /// The names of the ranks that have not come to this round.
+  /// Returns the names of the ranks that have not arrived in this round.
   std::string missing() const;
   void warnOfStall(const char* what) const;
   [[noreturn]] void throwMissing(std::chrono::milliseconds timeout, const char* what) const;
@@ -63,7 +63,7 @@ class STEPTAPE_EXPORT NodeBarrier {
   Line* lines_;
   int localRank_;
   int localSize_;
-  int nextToArrive_ = 0;  // Ranks below it have been seen in this round.
+  int nextToArrive_ = 0;  // ranks below it have arrived in this round
   std::uint64_t round_;
 };
 

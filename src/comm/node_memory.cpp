@@ -23,7 +23,7 @@ std::string NodeMemory::nameOfLocalRank(int localRank) const {
 namespace detail {
 namespace {
 
-// mmap refuses a length of 0; a block of no bytes still has an address of its own.
+// mmap() rejects a length of 0. A block of 0 bytes still needs a unique address.
 std::size_t mappedBytes(std::size_t bytes) {
   return std::max<std::size_t>(bytes, 1);
 }

@@ -13,13 +13,14 @@ OffsetInterval offsetInterval(const std::vector<BarrierTimes>& mine,
   const std::int64_t othersEnd = others.back().left;
   OffsetInterval interval{std::numeric_limits<std::int64_t>::min(),
                           std::numeric_limits<std::int64_t>::max(), true};
-  // From the last one back, since the end is what is asked for. The last one alone is never empty:
-  // no clock here goes back, so that least <= greatest says no more than entered <= left, twice.
+  // Goes backwards because the result is for the last barrier. The last barrier alone always gives
+  // a nonempty interval: clocks never go back, and least <= greatest only states twice that entered
+  // <= left.
   for (std::size_t round = mine.size(); round-- > 0;) {
     const BarrierTimes& me = mine[round];
     const BarrierTimes& other = others[round];
-    // How long ago this rank came, and at most how long ago the other one did: that left its last
-    // barrier not before this rank had arrived.
+    // Time since this rank arrived, and maximum time since the other rank arrived, which left its
+    // last barrier not before this rank had arrived.
     const std::int64_t myAge = myLast.left - me.entered;
     const std::int64_t otherAge = othersEnd - other.entered + (myLast.left - myLast.entered);
     const std::int64_t least =

@@ -8,19 +8,20 @@
 
 namespace steptape::detail {
 
-/// What to do between two looks at something that another rank does, and whether its time is over.
+/// Pauses between polls for an event on another rank, and checks the timeout.
 ///
-/// Three phases. What ranks in step do takes microseconds, so first nothing is done. Then the core
-/// is yielded: with more ranks than cores the rank that we wait for may need this one. After 10 ms
-/// we wait for a straggler; sleeping leaves it the core, in short naps with bursts of looks between
-/// them, because MPI moves a large message only while it is polled.
+/// There are three phases. Ranks in step need only microseconds, so there is no pause at first.
+/// Then each pause yields the core: with more ranks than cores, the other rank may need it. After
+/// 10 ms the other rank is a straggler: short sleeps leave the core to it, with bursts of polls
+/// between them, because MPI moves a large message only while it is polled.
 class PollPause {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
   explicit PollPause(std::chrono::milliseconds timeout) : timeout_(timeout) {}
 
-  /// @return false if the time is over.
+  /// Pauses.
+  /// @return false after the timeout.
   bool next() {
     hasNapped_ = false;
     ++polls_;
@@ -44,9 +45,10 @@ class PollPause {
     return true;
   }
 
-  /// Whether next() has slept: there is time now for what a short wait can do without.
+  /// Returns whether next() has slept. From then on, there is time for work that a short wait must
+  /// avoid.
   bool hasNapped() const { return hasNapped_; }
-  /// Since the eager looks ended, as of the last next().
+  /// Returns the time since the first phase ended, as of the last next().
   Duration waited() const { return waited_; }
 
  private:
@@ -58,7 +60,7 @@ class PollPause {
 
   std::chrono::milliseconds timeout_;
   std::uint64_t polls_ = 0;
-  // When the eager looks ended: reading the clock costs as much as a look.
+  // End of the first phase. That phase does not read the clock, which costs as much as a poll.
   Clock::time_point start_;
   Duration waited_{};
   bool hasNapped_ = false;

@@ -21,13 +21,13 @@
 namespace steptape::detail {
 namespace {
 
-/// Why a system call failed, with the size where it matters.
+/// Returns why a system call failed, with the size if that helps.
 std::string systemFailure(const char* call, std::size_t bytes, int error) {
   return std::string(call) + " of " + std::to_string(bytes) +
          " bytes of shared memory: " + std::generic_category().message(error);
 }
 
-/// A file descriptor of a shared memory object.
+/// The file descriptor of a shared memory object.
 class SharedFile {
  public:
   SharedFile() = default;
@@ -40,7 +40,8 @@ class SharedFile {
     }
   }
 
-  /// Makes an object under a name of its own. @return why not; empty for success.
+  /// Creates an object under a unique name.
+  /// @return the error; empty for success.
   std::string create(std::size_t bytes) {
     static std::atomic<unsigned> count{0};
     std::random_device random;
@@ -64,18 +65,18 @@ class SharedFile {
     return descriptor_ < 0 ? systemFailure("shm_open", bytes, errno) : "";
   }
 
-  /// Takes the name back from the system; who has opened the object keeps it.
+  /// Removes the name. Ranks that have opened the object keep it.
   void unlink() {
     if (std::exchange(ownsName_, false)) {
       shm_unlink(name_.c_str());
     }
   }
 
-  /// Asked before pages are reserved, because filling almost all memory takes its time, and more
-  /// than the system can spare.
+  /// Returns the error if the file system is too full. Checked before pages are reserved, because
+  /// filling almost all memory takes long and harms other processes.
   std::string lackOfRoom(std::size_t bytes) const {
     struct statvfs room {};
-    // No blocks: a file system without a limit.
+    // A file system without blocks has no limit.
     if (fstatvfs(descriptor_, &room) != 0 || room.f_blocks == 0) {
       return "";
     }
@@ -95,7 +96,8 @@ class SharedFile {
   bool ownsName_ = false;
 };
 
-/// Takes pages from the system for this rank's part. @return why not; empty for success.
+/// Reserves the pages of this rank's part.
+/// @return the error; empty for success.
 std::string reserveOwnPart(int file, std::size_t bytes, const GroupMap& group) {
   const std::size_t ranks = static_cast<std::size_t>(group.localSize());
   const std::size_t rank = static_cast<std::size_t>(group.localRank());
@@ -121,7 +123,8 @@ struct flock byteOf(int localRank) {
   return lock;
 }
 
-/// A lock that belongs to this rank's descriptor, also where ranks are threads of one process.
+/// Locks a byte for this rank. The lock belongs to the descriptor, so it also works for ranks that
+/// are threads of one process.
 void showPresence(int file, int localRank) {
   struct flock lock = byteOf(localRank);
   static_cast<void>(fcntl(file, F_OFD_SETLK, &lock));
@@ -138,7 +141,8 @@ bool isPresent(int /*file*/, int /*localRank*/) {
 }
 #endif
 
-/// Collective. @return the name under which the first rank of this rank's node made the object.
+/// Collective.
+/// @return the name under which the first rank of this rank's node created the object.
 std::string nameFromLeader(Communicator& communicator, const GroupMap& group,
                            const std::string& own) {
   CollectiveOptions options;
@@ -153,7 +157,7 @@ std::shared_ptr<NodeMemory> PosixNodeMemory::tryMake(
     Communicator& communicator, const GroupMap& group, std::size_t bytes, std::string* why,
     std::function<void(const std::string&)> onGivenUp) {
   checkSameBytes(communicator, group, bytes);
-  // A file of no bytes cannot be mapped.
+  // An empty file cannot be mapped.
   const std::size_t fileBytes = std::max<std::size_t>(bytes, 1);
   const bool isLeader = group.localRank() == 0;
   SharedFile file;

@@ -12,19 +12,19 @@
 
 namespace steptape::detail {
 
-/// POSIX shared memory that the ranks of a node, which are processes, have mapped.
+/// POSIX shared memory that all ranks of a node have mapped. Each rank is a process.
 ///
-/// Not MPI_Win_allocate_shared(): freeing its window is a collective, so that ranks that end in any
-/// order could not, and where its file system is full, some MPIs die of SIGBUS at the
-/// first touch. Here the pages are reserved before anybody touches them, and the name is gone as
-/// soon as all have opened it, so that a killed job leaves no file.
+/// MPI_Win_allocate_shared() is not suitable: freeing its window is a collective, so ranks could
+/// not end in any order, and some MPIs die of SIGBUS at the first access if the file system is
+/// full. Here, the pages are reserved before they are accessed. The name is removed as soon as all
+/// ranks have opened the object, so a killed job leaves no file.
 ///
-/// Each rank reserves its part of the block, an equal one by local rank, so that the pages lie in
-/// its NUMA domain. Each holds a lock on a byte of the file that the kernel releases when the
-/// process ends, however it ends: by that the others see who is gone.
+/// Each rank reserves an equal part of the block, by local rank, so that the pages are in its NUMA
+/// domain. Each rank locks one byte of the file. The kernel releases the lock when the process
+/// ends, however it ends, which tells the other ranks which rank has ended.
 class STEPTAPE_EXPORT PosixNodeMemory final : public NodeMemory {
  public:
-  /// As Communicator::allocateNodeMemory(); collective.
+  /// Implements Communicator::allocateNodeMemory(); collective.
   ///
   /// @param onGivenUp Called by reportGivenUp().
   static std::shared_ptr<NodeMemory> tryMake(Communicator& communicator, const GroupMap& group,

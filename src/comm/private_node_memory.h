@@ -11,7 +11,7 @@ namespace steptape::detail {
 /// Zeroed pages of this process: the memory of a node with one rank, or of ranks that are threads.
 class STEPTAPE_EXPORT PrivateNodeMemory : public NodeMemory {
  public:
-  /// @return null if there is not that much memory, `why` saying so.
+  /// @return null if there is not enough memory; `why` is then set to the error.
   static std::shared_ptr<PrivateNodeMemory> tryMake(std::size_t bytes, std::string& why);
   ~PrivateNodeMemory() override;
 

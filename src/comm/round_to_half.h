@@ -7,18 +7,19 @@
 
 namespace steptape::detail {
 
-/// The nearest bfloat16, ties to even; NaN stays NaN.
+/// Returns the nearest bfloat16, ties to even. NaN stays NaN.
 inline BFloat16 roundToBFloat16(float value) {
   const auto bits = bitCast<std::uint32_t>(value);
   if ((bits & 0x7FFFFFFFU) > 0x7F800000U) {
-    // Kept quiet: cutting off the low half could leave an infinity.
+    // Sets the quiet bit: truncating a NaN could give an infinity.
     return {static_cast<std::uint16_t>(bits >> 16 | 0x40U)};
   }
   const std::uint32_t isOdd = bits >> 16 & 1U;
   return {static_cast<std::uint16_t>((bits + 0x7FFFU + isOdd) >> 16)};
 }
 
-/// The nearest binary16, ties to even; what is too large becomes infinity, NaN stays NaN.
+/// Returns the nearest binary16, ties to even. Values that are too large become infinity; NaN stays
+/// NaN.
 ///
 /// @source IEEE 754-2019, section 4.3.1
 inline Float16 roundToFloat16(float value) {
@@ -32,8 +33,8 @@ inline Float16 roundToFloat16(float value) {
     return {static_cast<std::uint16_t>(sign | (magnitude > kInfinity ? 0x7E00U : 0x7C00U))};
   }
   if (magnitude < kFirstNormal) {
-    // Beside 0.5 the last bit of a float is 2^-24, that of a subnormal binary16: the addition
-    // rounds to it, to nearest even as the processor does.
+    // Near 0.5, the last bit of a float is 2^-24, like that of a subnormal binary16. The addition
+    // therefore rounds to it, ties to even.
     const float shifted = bitCast<float>(magnitude) + 0.5F;
     return {static_cast<std::uint16_t>(sign | (bitCast<std::uint32_t>(shifted) - 0x3F000000U))};
   }

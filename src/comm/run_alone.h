@@ -5,9 +5,9 @@
 
 namespace steptape::detail {
 
-/// Carries a collective out in a group of one rank.
+/// Executes a collective in a group of one rank.
 ///
-/// @throws Error(kInvalidArgument) if the one part of a reduceScatter is not all of it.
+/// @throws Error(kInvalidArgument) if the only part of a reduceScatter does not have all elements.
 void runAlone(const CollectiveCall& call);
 
 }  // namespace steptape::detail

@@ -10,7 +10,8 @@
 namespace steptape::detail {
 namespace {
 
-/// What `action` throws: one byte for the code, then the message; empty for success.
+/// Returns the error that `action` throws: one byte for the code, then the message; empty for
+/// success.
 std::string failureOf(const std::function<void()>& action, const Communicator& communicator) {
   const auto encode = [&communicator](ErrorCode code, const char* what) {
     return static_cast<char>(code) + rankAndNode(communicator.rank(), communicator.nodeName()) +

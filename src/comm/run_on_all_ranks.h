@@ -9,13 +9,11 @@
 
 namespace steptape::detail {
 
-/// Calls `action` on every rank.
+/// Calls `action` on every rank and reports a failure on every rank. Otherwise, the other ranks
+/// would wait in their next collective for the failed one. Collective.
 ///
-/// Collective. A rank that failed alone would leave the others waiting in their next collective;
-/// here all learn of it.
-///
-/// @param what What the ranks are in, for the comparison of ranks; see CollectiveOptions::name.
-/// @throws Error, the same on every rank, with what the lowest failing rank threw.
+/// @param what Name of the action, by which ranks are compared; see CollectiveOptions::name.
+/// @throws Error, the same on every rank, with the error of the lowest failing rank.
 STEPTAPE_EXPORT void runOnAllRanks(Communicator& communicator, const std::string& what,
                                    const std::function<void()>& action);
 

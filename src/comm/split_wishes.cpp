@@ -9,7 +9,7 @@
 namespace steptape::detail {
 
 std::vector<int> ranksOfColor(Communicator& communicator, int color, int key) {
-  using Wish = std::array<int, 2>;  // Color, key.
+  using Wish = std::array<int, 2>;  // color, key
   const Wish mine{color, key};
   CollectiveOptions options;
   options.name = "split";

@@ -7,8 +7,8 @@
 
 namespace steptape::detail {
 
-/// The ranks that go into one group with this one by Communicator::split(), in the new group's
-/// order; empty if it goes into none. Collective.
+/// Returns the ranks that Communicator::split() puts into this rank's new group, in its order;
+/// empty if this rank joins no group. Collective.
 STEPTAPE_EXPORT std::vector<int> ranksOfColor(Communicator& communicator, int color, int key);
 
 }  // namespace steptape::detail

@@ -15,7 +15,7 @@ DistributedSampler::DistributedSampler(std::int64_t datasetSize, const Communica
                                        DistributedSamplerOptions options)
     : datasetSize_(datasetSize), rank_(world.rank()), ranks_(world.size()), options_(options) {
   if (datasetSize <= 0) {
-    throw Error(ErrorCode::kInvalidArgument, "DistributedSampler got a data set of " +
+    throw Error(ErrorCode::kInvalidArgument, "DistributedSampler: got a data set of " +
                                                  std::to_string(datasetSize) +
                                                  " samples; expected at least one");
   }
@@ -24,16 +24,16 @@ DistributedSampler::DistributedSampler(std::int64_t datasetSize, const Communica
 
 void DistributedSampler::resume(const SamplerPosition& position) {
   if (position.samplesDone < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "DistributedSampler cannot start after " +
-                                                 std::to_string(position.samplesDone) +
-                                                 " samples; expected at least 0");
+    throw Error(ErrorCode::kInvalidArgument,
+                "DistributedSampler: got samplesDone = " + std::to_string(position.samplesDone) +
+                    "; expected at least 0");
   }
   position_ = {position.epoch, std::min(position.samplesDone, datasetSize_)};
   const std::vector<std::int64_t> samples = order(position_.epoch);
   const std::int64_t end = position_.samplesDone + dealtOf(datasetSize_ - position_.samplesDone);
   indices_.clear();
   for (std::int64_t i = position_.samplesDone + rank_; i < end; i += ranks_) {
-    // Beyond the end the order begins again, as often as few samples for many ranks need it.
+    // After its end, the order starts again, several times if there are few samples for many ranks.
     indices_.push_back(samples[static_cast<std::size_t>(i % datasetSize_)]);
   }
 }
@@ -60,7 +60,7 @@ std::vector<std::int64_t> DistributedSampler::order(std::int64_t epoch) const {
   if (!options_.shuffle) {
     return samples;
   }
-  // Fisher and Yates, written out because std::shuffle differs between standard libraries. The
+  // The Fisher-Yates shuffle, because std::shuffle differs between standard libraries. The
   // remainder favors some indices by less than their number in 2^64.
   std::mt19937_64 random(options_.seed + static_cast<std::uint64_t>(epoch));
   for (std::size_t i = samples.size() - 1; i > 0; --i) {

@@ -14,7 +14,7 @@
 namespace steptape {
 namespace {
 
-/// Such as "00 1f 8b".
+/// Returns text such as "00 1f 8b".
 std::string hexBytes(const std::uint8_t* data, std::size_t size) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -27,7 +27,7 @@ std::string hexBytes(const std::uint8_t* data, std::size_t size) {
 }
 
 constexpr std::uint8_t kUnsignedByte = 0x08;
-/// Far beyond any data set of this format; keeps a damaged header from asking for all memory.
+/// Larger than any data set of this format; limits the memory for a damaged header.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 33;
 
 std::vector<std::int64_t> readShape(detail::GzipFile& file, int dimensions) {
@@ -39,9 +39,9 @@ std::vector<std::int64_t> readShape(detail::GzipFile& file, int dimensions) {
     const std::int64_t size = (std::int64_t{bytes[0]} << 24) | (std::int64_t{bytes[1]} << 16) |
                               (std::int64_t{bytes[2]} << 8) | std::int64_t{bytes[3]};
     if (size > 0 && elements > kMaxElements / size) {
-      throw Error(ErrorCode::kDataLoss, file.path() + " states more than " +
-                                            std::to_string(kMaxElements) +
-                                            " elements in its header; the file is damaged");
+      throw Error(ErrorCode::kDataLoss,
+                  file.path() + ": got more than " + std::to_string(kMaxElements) +
+                      " elements in the header; expected fewer: the file is damaged");
     }
     elements *= size;
     shape.push_back(size);
@@ -56,13 +56,13 @@ at::Tensor loadIdx(const std::string& path) {
   std::array<std::uint8_t, 4> magic{};
   file.readExactly(magic.data(), magic.size());
   if (magic[0] != 0 || magic[1] != 0 || magic[3] == 0) {
-    throw Error(ErrorCode::kDataLoss, path + " is not an IDX file: it begins with " +
+    throw Error(ErrorCode::kDataLoss, path + " is not an IDX file: got the first bytes " +
                                           hexBytes(magic.data(), magic.size()) +
                                           "; expected 00 00, the element type and the number of "
                                           "dimensions");
   }
   if (magic[2] != kUnsignedByte) {
-    throw Error(ErrorCode::kInvalidArgument, path + " has elements of the IDX type " +
+    throw Error(ErrorCode::kInvalidArgument, path + ": got elements of the IDX type " +
                                                  hexBytes(&magic[2], 1) +
                                                  "; expected 08 (unsigned bytes)");
   }

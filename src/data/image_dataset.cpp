@@ -43,7 +43,7 @@ std::string findIdx(const std::string& directory, const std::string& name) {
                "apt-get install dataset-fashion-mnist, or tools/get_data.sh");
 }
 
-/// Reads one file of records into the tensors, from image `first` on.
+/// Reads one file of records into the tensors, starting at image `first`.
 void readCifarBatch(const std::string& path, std::int64_t first, const at::Tensor& images,
                     const at::Tensor& labels) {
   detail::GzipFile file(path);
@@ -53,9 +53,9 @@ void readCifarBatch(const std::string& path, std::int64_t first, const at::Tenso
     file.readExactly(label, 1);
     file.readExactly(pixels, kCifarImageBytes);
     if (*label >= kCifarClasses) {
-      throw Error(ErrorCode::kDataLoss, path + " has the label " + std::to_string(*label) +
+      throw Error(ErrorCode::kDataLoss, path + ": got the label " + std::to_string(*label) +
                                             " at image " + std::to_string(i) +
-                                            "; expected 0..9; is it CIFAR-10's binary version?");
+                                            "; expected 0 to 9, as in CIFAR-10's binary version");
     }
   }
   file.expectEnd();
@@ -66,7 +66,7 @@ void readCifarBatch(const std::string& path, std::int64_t first, const at::Tenso
 ImageDataset::ImageDataset(const at::Tensor& images, const at::Tensor& labels) {
   if (images.scalar_type() != at::kByte || images.dim() < 3 || images.dim() > 4) {
     throw Error(ErrorCode::kInvalidArgument,
-                "images have the shape " + shapeString(images) + " and the type " +
+                "got images of shape " + shapeString(images) + " and type " +
                     at::toString(images.scalar_type()) +
                     "; expected (N, H, W) or (N, C, H, W) of unsigned bytes");
   }

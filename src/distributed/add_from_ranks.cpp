@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of DistributedWriter that write what several ranks have.
+// The calls of DistributedWriter that write values of several ranks.
 
 #include <cstddef>
 #include <optional>

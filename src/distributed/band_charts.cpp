@@ -15,7 +15,7 @@ void BandCharts::want(std::uint32_t tagId, const std::string& tag) {
   if (isKnown_[tagId]) {
     return;
   }
-  // As the writer stores the tag: a layout that is not UTF-8 is refused as a whole.
+  // The tag as the writer stores it: TensorBoard rejects a layout that is not UTF-8 completely.
   const std::string name = replaceInvalidUtf8(tag);
   added_.categories.push_back(
       {groupOf(name), {CustomScalarsChart::margin(name, {name, name + "/min", name + "/max"})}});

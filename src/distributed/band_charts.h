@@ -9,20 +9,20 @@
 
 namespace steptape::detail {
 
-/// Puts a margin chart for each metric with ReducedOptions::band into a run's layout.
+/// Adds a margin chart to a run's layout for each metric with ReducedOptions::band.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class BandCharts {
  public:
-  /// Asks for a chart of the metric, once.
+  /// Requests a chart of the metric; repeated requests are ignored.
   void want(std::uint32_t tagId, const std::string& tag);
 
-  /// Adds the charts that were asked for since the last call to the layout of `writer`, at once:
-  /// each addition writes the whole layout again, and TensorBoard shows the last one.
+  /// Adds the charts requested since the last call to the layout of `writer`, all at once: each
+  /// addition writes the whole layout again, and TensorBoard shows the last one.
   void write(SummaryWriter& writer);
 
  private:
-  std::vector<bool> isKnown_;  // By tag.
+  std::vector<bool> isKnown_;  // by tag
   CustomScalarsLayout added_;
 };
 

@@ -51,7 +51,7 @@ class DistributedWriter::Impl {
         policy_(options.rankPolicy),
         localWriter_(std::move(localWriter)) {}
 
-  /// Opens the job's run beside the ranks' sub-runs. Collective.
+  /// Opens the job's run next to the ranks' sub-runs. Collective.
   void openJobWriter(const std::string& logDir, WriterOptions options) {
     options.enabled = options.enabled && communicator_->isRoot();
     jobWriter_.emplace(
@@ -74,7 +74,7 @@ class DistributedWriter::Impl {
   detail::ReducedLog log_;
   RankPolicy policy_;
   SummaryWriter localWriter_;
-  std::optional<SummaryWriter> jobWriter_;  // kPerRank only; else the local writer is the job's.
+  std::optional<SummaryWriter> jobWriter_;  // only for kPerRank; else the local writer is the job's
 };
 
 DistributedWriter::DistributedWriter(std::string logDir, std::shared_ptr<Communicator> communicator,

@@ -7,12 +7,12 @@
 
 namespace steptape::detail {
 
-/// A fingerprint as numbers whose sums over the ranks tell whether all were equal.
+/// A fingerprint as numbers whose sums over the ranks show whether all were equal.
 ///
-/// Of each of 4 parts, the sum x and the sum of squares q: if all n ranks have the part p, x is n *
-/// p and q is n * p^2. If not, x = n * p for this rank's p would make q greater than n * p^2. So
-/// every rank sees it. Parts of 13 bits keep all these whole numbers below 2^53, where doubles are
-/// exact, for up to 2^27 ranks.
+/// For each of 4 parts, x is the sum and q the sum of squares over the ranks. If all n ranks have
+/// the part p, then x is n * p and q is n * p^2. If they differ and x is n * p for this rank's p,
+/// then q is greater than n * p^2. So every rank detects a difference. Parts of 13 bits keep these
+/// integers below 2^53, where doubles are exact, for up to 2^27 ranks.
 class FingerprintParts {
  public:
   static constexpr std::size_t kParts = 4;

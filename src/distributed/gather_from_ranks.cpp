@@ -3,26 +3,24 @@
 
 #include <algorithm>
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "comm/run_on_all_ranks.h"
 
 namespace steptape::detail {
 namespace {
 
-// Before the value of a chosen rank, which may be empty.
+// Prefix of a chosen rank's value, which may be empty.
 constexpr char kChosen = '+';
 
 void checkCall(const Communicator& communicator, const GatherCall& call) {
   const std::string function = call.function;
   if (call.tag.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, function + ": the tag is empty");
+    reject("an empty tag", "a name such as \"loss/train\"", function);
   }
   for (const int rank : call.ranks) {
     if (rank < 0 || rank >= communicator.size()) {
-      throw Error(ErrorCode::kInvalidArgument, function + ": there is no rank " +
-                                                   std::to_string(rank) + "; expected 0 to " +
-                                                   std::to_string(communicator.size() - 1));
+      reject("rank " + std::to_string(rank), "0 to " + std::to_string(communicator.size() - 1),
+             function);
     }
   }
 }
@@ -46,7 +44,7 @@ std::vector<std::optional<std::string>> gatherFromRanks(
       mine = kChosen + encode();
     }
   });
-  options.compareRanks = false;  // They have just met under this name.
+  options.compareRanks = false;  // they were just compared under this name
   std::vector<std::optional<std::string>> byRank;
   for (const std::string& bytes : communicator.gatherObject(mine, 0, options)) {
     byRank.emplace_back();

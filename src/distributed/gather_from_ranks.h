@@ -12,19 +12,20 @@
 
 namespace steptape::detail {
 
-/// A call that gathers one value of each chosen rank. Equal on all ranks.
+/// A call that gathers one value of each chosen rank; equal on all ranks.
 struct GatherCall {
-  const char* function;  ///< For errors.
+  const char* function;  ///< Name for errors.
   std::string_view tag;
   std::int64_t step;
-  const std::vector<int>& ranks;  ///< The chosen ones; empty: all.
+  const std::vector<int>& ranks;  ///< The chosen ranks; empty: all.
 };
 
-/// Calls `encode` on the chosen ranks and brings what it returns to the root. Collective.
+/// Calls `encode` on the chosen ranks and gathers the results on the root. Collective.
 ///
-/// @return By rank, nothing for those that are not chosen; no element on other ranks than the root.
+/// @return results by rank, nothing for a rank that is not chosen; empty on ranks other than the
+///         root.
 /// @throws Error(kInvalidArgument), the same on every rank, if the tag is empty or a chosen rank
-///         does not exist; what `encode` throws, as runOnAllRanks(); Error(kRankMismatch) if
+///         does not exist; an error of `encode`, as runOnAllRanks(); Error(kRankMismatch) if
 ///         function, tag or step differ.
 std::vector<std::optional<std::string>> gatherFromRanks(Communicator& communicator,
                                                         const GatherCall& call,

@@ -9,6 +9,8 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -38,19 +40,18 @@ double metricAverage(Communicator& communicator, double sum, double count) {
   Contribution total{0, 0};
   for (std::size_t rank = 0; rank < gathered.size(); ++rank) {
     const Contribution theirs = decode(gathered[rank], rank);
-    // Checked here and not before the collective: so every rank throws, and none is left waiting.
+    // Checked after the collective, so that every rank throws, and none is left waiting.
     if (!std::isfinite(theirs.count) || theirs.count < 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "metricAverage: the count of rank " + std::to_string(rank) + " is " +
-                      std::to_string(theirs.count) + "; expected a finite number, 0 or more");
+      detail::reject("count " + std::to_string(theirs.count), "a finite number of at least 0",
+                     "metricAverage: rank " + std::to_string(rank));
     }
     total.sum += theirs.sum;
     total.count += theirs.count;
   }
   if (total.count == 0) {
-    throw Error(ErrorCode::kRankMismatch, "metricAverage: none of the " +
+    throw Error(ErrorCode::kRankMismatch, "metricAverage: got no sample on any of " +
                                               std::to_string(gathered.size()) +
-                                              " ranks had a sample: the sum of counts is 0");
+                                              " ranks; expected a sum of counts above 0");
   }
   return total.sum / total.count;
 }

@@ -13,11 +13,12 @@ void MetricQueue::add(std::int64_t step, QueuedMetric metric, const MetricMoment
   auto found = metricsByStep_.find(step);
   if (found == metricsByStep_.end()) {
     if (size_ >= kMaxMetrics) {
-      throw Error(ErrorCode::kFailedPrecondition,
-                  "addReduced: " + std::to_string(size_) +
-                      " metrics wait for reduce(), the oldest for step " +
-                      std::to_string(metricsByStep_.begin()->first) +
-                      ": call reduce(step) on every rank for every step that has metrics");
+      throw Error(
+          ErrorCode::kFailedPrecondition,
+          "addReduced: got more than " + std::to_string(kMaxMetrics) +
+              " metrics without reduce(), the oldest for step " +
+              std::to_string(metricsByStep_.begin()->first) +
+              "; expected a call of reduce(step) on every rank for every step with metrics");
     }
     found = insert(step);
   }
@@ -26,7 +27,7 @@ void MetricQueue::add(std::int64_t step, QueuedMetric metric, const MetricMoment
 
 MetricQueue::MetricsByStep::iterator MetricQueue::insert(std::int64_t step) {
   StepMetrics metrics;
-  // Steps that pile up get no memory for more metrics than they have.
+  // If steps accumulate, they get memory only for the metrics that they have.
   if (metricsByStep_.empty() && spare_) {
     metrics = *std::exchange(spare_, std::nullopt);
   }

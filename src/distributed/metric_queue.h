@@ -13,22 +13,22 @@
 
 namespace steptape::detail {
 
-/// Keeps what addReduced() was given until reduce() takes it, by step.
+/// Keeps the arguments of addReduced() by step, until reduce() takes them.
 ///
-/// Bounded: a program that queues and never reduces gets an error instead of filling the memory.
+/// Bounded: a program that queues and never reduces gets an error instead of running out of memory.
 class MetricQueue {
  public:
   static constexpr std::size_t kMaxMetrics = std::size_t{1} << 17;
 
-  /// @throws Error(kFailedPrecondition) if kMaxMetrics wait already.
+  /// @throws Error(kFailedPrecondition) if kMaxMetrics are already waiting.
   void add(std::int64_t step, QueuedMetric metric, const MetricMoments& moments,
            std::optional<double> wallTime);
-  /// Takes what waits for `step`, which may be nothing.
+  /// Takes the metrics that wait for `step`; there may be none.
   StepMetrics take(std::int64_t step);
-  /// Gives a step back, for the memory; it serves the next step if that may have the same metrics.
+  /// Returns a step's memory, which the next step uses if it may have the same metrics.
   void recycle(StepMetrics step);
   void clear();
-  /// Metrics that wait, over all steps.
+  /// Returns the number of waiting metrics over all steps.
   std::size_t size() const { return size_; }
 
  private:
@@ -36,7 +36,7 @@ class MetricQueue {
   MetricsByStep::iterator insert(std::int64_t step);
 
   MetricsByStep metricsByStep_;
-  // Of steps that have been taken, for the next one: so that a step allocates nothing.
+  // Memory of steps that have been taken, so that the next step allocates nothing.
   MetricsByStep::node_type spareNode_;
   std::optional<StepMetrics> spare_;
   std::size_t size_ = 0;

@@ -6,6 +6,8 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -19,23 +21,18 @@ std::uint8_t statisticsOf(const ReducedOptions& options) {
 
 void checkArguments(std::string_view tag, const ReducedOptions& options) {
   if (tag.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "addReduced: the tag is empty");
+    reject("an empty tag", "a name such as \"loss/train\"", "addReduced");
   }
+  const std::string where = "addReduced " + quoted(tag);
   if (!std::isfinite(options.weight) || options.weight < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "addReduced: the weight of '" + std::string(tag) +
-                                                 "' is " + std::to_string(options.weight) +
-                                                 "; expected a finite number, 0 or more");
+    reject("weight " + std::to_string(options.weight), "a finite number of at least 0", where);
   }
   if (options.wallTime && !std::isfinite(*options.wallTime)) {
-    throw Error(ErrorCode::kInvalidArgument, "addReduced: the wall time of '" + std::string(tag) +
-                                                 "' is " + std::to_string(*options.wallTime) +
-                                                 "; expected finite seconds since 1970");
+    reject("wall time " + std::to_string(*options.wallTime), "finite seconds since 1970", where);
   }
   for (const double percentile : options.percentiles) {
     if (!(percentile >= 0 && percentile <= 100)) {
-      throw Error(ErrorCode::kInvalidArgument, "addReduced: a percentile of '" + std::string(tag) +
-                                                   "' is " + std::to_string(percentile) +
-                                                   "; expected 0 to 100");
+      reject("percentile " + std::to_string(percentile), "0 to 100", where);
     }
   }
 }
@@ -138,7 +135,7 @@ bool MetricReducer::wait() {
 }
 
 bool MetricReducer::compare() {
-  // Where a wait throws, nothing is left that could be finished.
+  // If the wait throws, nothing is left to finish.
   isUnderWay_ = false;
   allreduce_.wait();
   allgather_.wait();
@@ -214,7 +211,7 @@ void MetricReducer::throwMismatch() {
   mine.nodeName = communicator_->nodeName();
   mine.metrics = layout_->metrics;
   const std::string bytes = mine.encode();
-  // All ranks start anew, also those whose metrics wait for other steps.
+  // All ranks start over, including those whose metrics wait for other steps.
   isUnderWay_ = false;
   sendsRankValues_ = false;
   queue_.clear();

@@ -20,100 +20,102 @@
 
 namespace steptape::detail {
 
-/// Combines the metrics of a step over all ranks in one allreduce, and finds out in the same
-/// allreduce whether the ranks agree on what they reduce.
+/// Combines the metrics of a step over all ranks in one allreduce, which also detects whether the
+/// ranks agree on what they reduce.
 ///
-/// What travels begins with the fingerprint of the rank's schema (tags, statistics, step), in a
-/// form from which every rank sees whether all had the same. It has one of two formats:
+/// The message starts with the fingerprint of the rank's schema (tags, statistics, step), in a form
+/// from which every rank detects a difference. It has one of two formats:
 ///
 ///     sums     fingerprint in 8 doubles | weight, weight * value | ... | unused    added up
 ///     moments  fingerprint as a metric  | MetricMoments          | ... | unused    merged
 ///
-/// Sums are a third of the bytes and need no call per element; moments are needed as soon as a
-/// metric has a minimum, say. Format and capacity change only after an agreement, so they are the
-/// same on all ranks even when their numbers of metrics differ: the ranks always meet in the same
-/// allreduce, and no rank hangs. For the same reason the communicator need not compare the ranks.
+/// Sums take a third of the bytes and need no call per element. Moments are needed as soon as a
+/// metric has, for example, a minimum. Format and capacity change only after an agreement, so they
+/// are the same on all ranks even if the numbers of metrics differ: the ranks always meet in the
+/// same allreduce, and no rank hangs. The communicator therefore need not compare the ranks.
 ///
-/// In steady state that is the only collective, and start() only looks whether the metrics are
-/// those of the step before: add() has put the message together. Where the schema does not fit, all
-/// ranks know it from their own equal schemas, change the format or the capacity alike and try
-/// again. Where the fingerprints differ, an allgather of the schemas lets every rank throw the same
-/// Error.
+/// In steady state, that is the only collective, and start() only compares the metrics with those
+/// of the previous step: add() has built the message. If the schema does not fit, all ranks know it
+/// from their own equal schemas, change the format or the capacity alike, and try again. If the
+/// fingerprints differ, an allgather of the schemas makes every rank throw the same Error.
 ///
-/// Metrics with kRankValues also travel in an allgather, started beside the allreduce if the step
-/// before had such metrics, and after the agreement if not.
+/// Metrics with kRankValues are also sent in an allgather. It starts together with the allreduce if
+/// the previous step had such metrics, else after the agreement.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class MetricReducer {
  public:
   explicit MetricReducer(std::shared_ptr<Communicator> communicator);
 
-  /// The number of a metric's tag.
+  /// Returns the number of a metric's tag.
   ///
   /// @throws Error(kInvalidArgument) if `tag` is empty, the weight is negative or not finite, the
   ///         wall time is not finite, or a percentile is not from 0 to 100.
   std::uint32_t idOf(std::string_view tag, const ReducedOptions& options);
   void add(std::uint32_t tagId, double value, std::int64_t step, const ReducedOptions& options);
 
-  /// Begins to combine what was added for `step`. Collective; waits for other ranks only where the
-  /// schema does not fit. REQUIRES: nothing is under way. Ends the life of the last results.
+  /// Starts to combine the metrics of `step`. Collective; waits for other ranks only if the schema
+  /// does not fit. Invalidates the last results. REQUIRES: no step is in flight.
   ///
-  /// @throws std::bad_alloc where memory is short: the step is under way all the same, and wait()
-  ///         and finish() continue where it stopped, so that no rank waits for this one in vain.
+  /// @throws std::bad_alloc if memory is short. The step is in flight nevertheless; wait() and
+  ///         finish() continue where it stopped, so that no rank waits for this one in vain.
   void start(std::int64_t step);
-  /// Whether start() was called, and what it began can still be finished.
+  /// Returns whether start() was called and its step can still be finished.
   bool isUnderWay() const { return isUnderWay_; }
-  /// Waits for what is under way. Not a collective: all ranks have started it or will.
+  /// Waits for the step in flight. Not a collective: all ranks have started it or will.
   ///
   /// @return whether the ranks agree; if not, finish() reports how they differ.
   bool wait();
-  /// Waits for what is under way, whose results then stand below. Collective.
+  /// Waits for the step in flight and provides its results. Collective.
   ///
-  /// @throws Error(kRankMismatch) on every rank, see above; then nothing is queued any more.
+  /// @throws Error(kRankMismatch) on every rank if the ranks differ; then no metric is queued any
+  ///         more.
   void finish();
 
-  /// The step that start() was called for last.
+  /// Returns the step of the last start().
   std::int64_t step() const { return step_; }
-  /// What all ranks had at the step of the last finish(): the same on every rank.
+  /// Returns the totals of all ranks at the step of the last finish(), the same on every rank.
   std::shared_ptr<const MetricTotals> totals() const { return totals_; }
-  /// What this rank had given: its own sums, in a copy.
+  /// Returns a copy of this rank's own sums.
   std::shared_ptr<const MetricTotals> ownSums();
-  /// Sets `values` to those of all ranks. `at` counts the metrics with kRankValues only.
+  /// Sets `values` to those of all ranks. `at` counts only metrics with kRankValues.
   void rankValues(std::size_t at, std::vector<RankValue>& values) const {
     rankValuesAt(valuesByRank_, at, values);
   }
 
   const std::string& nameOf(std::uint32_t tagId) const { return tags_.nameOf(tagId); }
 
-  /// Metrics of the step that is under way.
+  /// Returns the number of metrics of the step in flight.
   std::size_t metricsUnderWay() const { return isUnderWay_ ? taken_.size() : 0; }
-  /// Metrics that were added and not given to start().
+  /// Returns the number of metrics that were added and not passed to start().
   std::size_t pendingCount() const { return queue_.size(); }
 
  private:
   static constexpr std::size_t kInitialCapacity = 16;
 
-  /// What comes next for the step that is under way.
+  /// The next action for the step in flight.
   enum class Stage : std::uint8_t {
     kLayOut,
     kAllreduce,
     kRankValues,
-    kLookWhetherItFits,  ///< The first step of a schema only, as the next two.
+    kLookWhetherItFits,  ///< Only for the first step of a schema, like the next two.
     kAllreduceAgain,
     kRankValuesAfterwards,
     kWait,
   };
-  /// Goes on until only the ends of the collectives are to be waited for.
+  /// Continues until only the ends of the collectives are pending.
   void advance();
-  /// Where it throws std::bad_alloc, it can be repeated. @return the next stage.
+  /// Can be repeated if it throws std::bad_alloc.
+  /// @return the next stage.
   Stage pass(Stage stage);
-  /// Brings what was taken into the order in which it travels.
+  /// Sorts the metrics into the order of the message.
   void layOut();
-  /// Waits for what was started. @return whether the ranks agree.
+  /// Waits for the collectives.
+  /// @return whether the ranks agree.
   bool compare();
   void postAllreduce();
   void postRankValues();
-  /// Whether the allreduce, which has ended, brought this rank's fingerprint from all ranks.
+  /// Returns whether the finished allreduce had this rank's fingerprint from all ranks.
   bool agrees() const;
   bool fits() const {
     return layout_->size() < capacity_ && (sendsMoments_ || !layout_->needsMoments);
@@ -126,16 +128,16 @@ class MetricReducer {
   const CollectiveOptions collectiveOptions_;
   TagTable tags_;
   MetricQueue queue_;
-  std::shared_ptr<const MetricLayout> layout_ = MetricLayout::none();  // Of taken_.
-  std::size_t capacity_ = kInitialCapacity;  // Metrics that fit, and one for the fingerprint.
-  bool sendsMoments_ = false;                // Else sums.
-  bool sendsRankValues_ = false;             // At once, beside the allreduce.
+  std::shared_ptr<const MetricLayout> layout_ = MetricLayout::none();  // of taken_
+  std::size_t capacity_ = kInitialCapacity;  // places for metrics, and one for the fingerprint
+  bool sendsMoments_ = false;                // else sums
+  bool sendsRankValues_ = false;             // at once, together with the allreduce
 
-  // The step that is under way, or was last.
+  // The step in flight, or the last one.
   bool isUnderWay_ = false;
   Stage stage_ = Stage::kWait;
-  bool fitted_ = true;          // The message had room for the schema when it was sent.
-  bool sentRankValues_ = true;  // They traveled beside it where they had to.
+  bool fitted_ = true;          // the message had room for the schema when it was sent
+  bool sentRankValues_ = true;  // they were sent together with it if necessary
   std::int64_t step_ = 0;
   double fingerprint_ = 0;
   StepMetrics taken_;
@@ -144,7 +146,7 @@ class MetricReducer {
   std::string ownValues_;
   std::vector<std::string> valuesByRank_;
 
-  // Last: their ends wait, while the memory above is still theirs.
+  // Last: their destructors wait while the memory above still exists.
   CollectiveHandle allreduce_;
   CollectiveHandle allgather_;
 };

@@ -10,7 +10,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Appends "<length>:<field>", so that fields may hold any bytes.
+/// Appends "<length>:<field>", so that fields may contain any bytes.
 void appendField(std::string& bytes, std::string_view field) {
   bytes.append(std::to_string(field.size())).append(":").append(field);
 }
@@ -46,7 +46,7 @@ std::string_view takeField(std::string_view& bytes) {
   return field;
 }
 
-/// The metric of `schema` with this tag, or null.
+/// Returns the metric of `schema` with this tag, or null.
 const Metric* find(const MetricSchema& schema, const std::string& tag) {
   const auto at = std::lower_bound(
       schema.metrics.begin(), schema.metrics.end(), tag,
@@ -65,14 +65,15 @@ std::string statisticsText(std::uint8_t statistics) {
   return text;
 }
 
-/// What a rank is at, such as "'loss' at step 5".
+/// Returns a rank's activity, such as "'loss' at step 5".
 std::string activity(const MetricSchema& schema) {
   const std::string what =
       schema.metrics.empty() ? "nothing" : "'" + schema.metrics.front().tag + "'";
   return what + " at step " + std::to_string(schema.step);
 }
 
-/// A metric that `has` has and `lacks` lacks or writes other statistics of; empty if there is none.
+/// Describes a metric that `has` has and that `lacks` does not have, or has with other statistics;
+/// empty if there is none.
 std::string describeOneSided(const MetricSchema& has, const std::string& hasName,
                              const MetricSchema& lacks, const std::string& lacksName) {
   for (const Metric& metric : has.metrics) {
@@ -156,7 +157,7 @@ void MetricFingerprint::addNumber(std::uint64_t number) {
 double MetricFingerprint::at(std::int64_t step) const {
   MetricFingerprint withStep = *this;
   withStep.addNumber(static_cast<std::uint64_t>(step));
-  // The low bits of FNV mix worst; a double's mantissa takes the high ones.
+  // The low bits of FNV are mixed worst; a double's mantissa takes the high ones.
   return static_cast<double>(withStep.hash_ >> 12);
 }
 

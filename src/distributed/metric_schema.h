@@ -8,7 +8,7 @@
 
 namespace steptape::detail {
 
-/// What is written of a metric beside its mean; bits of one byte, so that ranks compare them at
+/// Statistics of a metric in addition to its mean; bits of one byte, so that ranks compare them at
 /// once.
 enum Statistic : std::uint8_t {
   kMinimum = 1,
@@ -16,44 +16,44 @@ enum Statistic : std::uint8_t {
   kDeviation = 4,
   kArgmaxRank = 8,
   kSum = 16,
-  kRankValues = 32,  ///< What needs the value of every rank: percentiles, a histogram.
+  kRankValues = 32,  ///< Values of every rank, for percentiles or a histogram.
 };
 
-/// Statistics that need MetricMoments; the others come from sums.
+/// Statistics that need MetricMoments; the others need only sums.
 constexpr std::uint8_t kNeedMoments = kMinimum | kMaximum | kDeviation | kArgmaxRank;
 
 /// A metric that all ranks reduce.
 struct Metric {
   std::string tag;
   std::uint8_t statistics;  ///< Bits of Statistic.
-  std::uint32_t tagId = 0;  ///< This rank's number of the tag; does not travel.
+  std::uint32_t tagId = 0;  ///< This rank's number of the tag; not sent.
 };
 
-/// What one rank reduces at one step. Made only to explain a disagreement: agreement is found out
-/// from fingerprints.
+/// The metrics that one rank reduces at one step. Made only to explain a disagreement, which
+/// fingerprints detect.
 struct MetricSchema {
   std::int64_t step = 0;
   std::string nodeName;
   std::vector<Metric> metrics;  ///< Ascending by tag.
 
-  /// Text that does not depend on the byte order of a node.
+  /// Returns a text that does not depend on the byte order of a node.
   std::string encode() const;
   /// @throws Error(kRankMismatch) if `bytes` came from another operation.
   static MetricSchema decode(std::string_view bytes);
 };
 
-/// Says how the first rank that differs from rank 0 does: the same text on every rank.
+/// Describes how the first rank that differs from rank 0 differs: the same text on every rank.
 std::string describeMismatch(const std::vector<MetricSchema>& schemaByRank);
 
-/// Hashes metrics that are fed in ascending order of their tags.
+/// Hashes metrics, which must be fed in ascending order by tag.
 ///
 /// @source FNV-1a, 64 bits: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
 class MetricFingerprint {
  public:
   void add(std::string_view tag, std::uint8_t statistics);
 
-  /// A whole number below 2^52, which a double holds exactly. Two ranks that reduce different
-  /// things get equal ones by an accident of 1 in 4.5e15.
+  /// Returns an integer below 2^52, which a double holds exactly. Two ranks that reduce different
+  /// metrics get equal fingerprints with a probability of 1 in 4.5e15.
   double at(std::int64_t step) const;
 
  private:

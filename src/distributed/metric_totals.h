@@ -14,14 +14,14 @@
 
 namespace steptape::detail {
 
-/// The metrics of a step as an allreduce brought them, for the writer's thread to read.
+/// The metrics of a step after the allreduce, for the writer's thread.
 struct MetricTotals {
   std::shared_ptr<const MetricLayout> layout;
   std::int64_t step = 0;
   bool hasMoments = false;             ///< Else sums: only weight and weighted sum are known.
-  std::vector<double> sums;            ///< As SumsMessage says; may be longer.
-  std::vector<MetricMoments> moments;  ///< As MomentsMessage says; may be longer.
-  /// By place; empty if no metric has a wall time of its own.
+  std::vector<double> sums;            ///< In the form of SumsMessage; may be longer.
+  std::vector<MetricMoments> moments;  ///< In the form of MomentsMessage; may be longer.
+  /// By place; empty if no metric has an explicit wall time.
   std::vector<std::optional<double>> wallTimes;
 
   MetricMoments at(std::size_t place) const {
@@ -37,23 +37,23 @@ struct MetricTotals {
   std::optional<double> wallTime(std::size_t place) const {
     return wallTimes.empty() ? std::nullopt : wallTimes[place];
   }
-  /// What it holds in memory.
+  /// Returns the memory in bytes.
   std::size_t bytes() const;
 };
 
-/// Lends MetricTotals, one for each step that the writer's thread has not come to, and takes them
-/// back for their memory, on any thread.
+/// Lends MetricTotals, one for each step that the writer's thread has not processed, and takes them
+/// back for reuse of their memory, on any thread.
 ///
 /// @threads Thread-safe.
 class MetricTotalsPool : public std::enable_shared_from_this<MetricTotalsPool> {
  public:
   MetricTotalsPool();
 
-  /// One with the memory and the contents of an earlier step, or an empty one.
+  /// Returns one with the memory and the content of an earlier step, or an empty one.
   std::shared_ptr<MetricTotals> take();
 
  private:
-  // More than wait while the writer's thread keeps up; a jam's memory is not kept.
+  // More than wait while the writer's thread keeps up; the memory of a longer queue is freed.
   static constexpr std::size_t kMaxSpare = 16;
   void giveBack(std::unique_ptr<MetricTotals> totals) noexcept;
 

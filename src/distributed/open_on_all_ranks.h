@@ -10,13 +10,13 @@
 
 namespace steptape::detail {
 
-/// Calls `open` on every rank and returns its writer if it succeeded on all.
+/// Calls `open` on every rank and returns its writer if it succeeded on all. Collective.
 ///
-/// Collective; throws as runOnAllRanks().
+/// @throws as runOnAllRanks().
 SummaryWriter openOnAllRanks(Communicator& communicator,
                              const std::function<SummaryWriter()>& open);
 
-/// The root's `value`, on every rank. Collective.
+/// Returns the root's `value` on every rank. Collective.
 STEPTAPE_EXPORT std::string valueOfRoot(Communicator& communicator, const std::string& value);
 
 }  // namespace steptape::detail

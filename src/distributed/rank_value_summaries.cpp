@@ -36,7 +36,7 @@ void RankValueSummaries::add(SummaryWriter& writer, std::int64_t step, const std
   }
   HistogramOptions options;
   options.wallTime = wallTime;
-  // TensorBoard's own buckets grow by 10 %: values of ranks would share one.
+  // TensorBoard's own buckets grow by 10 %: values of different ranks would be in one bucket.
   options.bins = 30;
   writer.addHistogram(tag + "/ranks", numbers, step, options);
 }

@@ -13,13 +13,13 @@
 
 namespace steptape::detail {
 
-/// Writes what follows from the values of all ranks: percentiles as `<tag>/p50`, the histogram as
+/// Writes summaries of the values of all ranks: percentiles as `<tag>/p50`, the histogram as
 /// `<tag>/ranks`.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class RankValueSummaries {
  public:
-  /// Sets what is written of the metric. The last call counts.
+  /// Sets which summaries of the metric to write. The last call counts.
   void describe(std::uint32_t tagId, const ReducedOptions& options);
 
   /// @param values As rankValuesAt() sets them; at least one.

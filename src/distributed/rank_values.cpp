@@ -20,9 +20,9 @@ void rankValuesAt(const std::vector<std::string>& bytesByRank, std::size_t at,
   for (std::size_t rank = 0; rank < bytesByRank.size(); ++rank) {
     const std::string& bytes = bytesByRank[rank];
     if (bytes.size() < (at + 1) * sizeof(RankValue)) {
-      throw Error(ErrorCode::kRankMismatch, "reduce: rank " + std::to_string(rank) + " sent " +
+      throw Error(ErrorCode::kRankMismatch, "reduce: rank " + std::to_string(rank) + ": got " +
                                                 std::to_string(bytes.size()) +
-                                                " bytes of its values; expected at least " +
+                                                " bytes of values; expected at least " +
                                                 std::to_string((at + 1) * sizeof(RankValue)));
     }
     RankValue value{};
@@ -47,7 +47,8 @@ double percentileOf(const std::vector<RankValue>& values, double percent) {
   double below = 0;
   for (const RankValue& value : values) {
     below += value.weight;
-    // Multiplied out: a quotient would round, and 90 % of ten ranks would need the tenth.
+    // Multiplied instead of divided: a quotient would be rounded, and 90 % of ten ranks would need
+    // the tenth.
     if (below * 100 >= percent * total) {
       return value.value;
     }

@@ -9,24 +9,24 @@
 
 namespace steptape::detail {
 
-/// What one rank has for a metric, as it travels.
+/// The value of one rank for a metric, in the form in which it is sent.
 struct RankValue {
   double value;
   double weight;  ///< 0: the rank has no value.
 };
 
-/// Appends the mean of what a rank queued for a metric.
+/// Appends the mean of a metric on this rank.
 void appendRankValue(std::string& bytes, const MetricMoments& own);
 
-/// Sets `values` to metric number `at` of what appendRankValue() made on each rank, without ranks
-/// that have no value, ascending; NaN comes last.
+/// Sets `values` to metric number `at` in the results of appendRankValue() of each rank, without
+/// ranks that have no value, in ascending order; NaN is last.
 ///
 /// @throws Error(kRankMismatch) if a rank sent fewer metrics.
 void rankValuesAt(const std::vector<std::string>& bytesByRank, std::size_t at,
                   std::vector<RankValue>& values);
 
-/// The least value such that it and those below it hold `percent` % of the weight; NaN if any value
-/// is.
+/// Returns the smallest value such that it and the values below it have `percent` % of the weight;
+/// NaN if any value is NaN.
 ///
 /// @param values As rankValuesAt() sets them; at least one.
 double percentileOf(const std::vector<RankValue>& values, double percent);

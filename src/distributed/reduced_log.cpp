@@ -27,7 +27,7 @@ void ReducedLog::add(std::string_view tag, double value, std::int64_t step,
   if (options.band) {
     bandCharts_.want(tagId, reducer_.nameOf(tagId));
   }
-  reducer_.add(tagId, value, step, options);  // last: what throws has queued nothing
+  reducer_.add(tagId, value, step, options);  // last: a call that throws has queued nothing
 }
 
 void ReducedLog::reduce(std::int64_t step, const ReducedRuns& runs) {
@@ -38,7 +38,7 @@ void ReducedLog::reduce(std::int64_t step, const ReducedRuns& runs) {
     if (reducer_.isUnderWay()) {
       throw;
     }
-    // The step before is not written; the other ranks wait for this one all the same.
+    // The previous step is not written, but the other ranks wait for this one.
     shortage = std::current_exception();
   }
   reducer_.start(step);

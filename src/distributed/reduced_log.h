@@ -21,16 +21,16 @@
 
 namespace steptape::detail {
 
-/// Where reduced metrics go.
+/// The destinations of reduced metrics.
 struct ReducedRuns {
-  SummaryWriter& job;   ///< Gets what all ranks had; not enabled on other ranks than the root.
-  SummaryWriter* rank;  ///< Gets this rank's own means; null: no writer does.
+  SummaryWriter& job;   ///< Receives the results of all ranks; enabled only on the root.
+  SummaryWriter* rank;  ///< Receives this rank's own means; null: they are not written.
 };
 
-/// What DistributedWriter does with metrics: reduces them and writes what comes out, in the same
-/// call or a step later.
+/// Reduces metrics and writes the results, in the same call or one step later. Always used with the
+/// same runs.
 ///
-/// Always used with the same runs. Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class ReducedLog {
  public:
   using ErrorListener = std::function<void(const Status&)>;
@@ -40,14 +40,14 @@ class ReducedLog {
 
   void add(std::string_view tag, double value, std::int64_t step, const ReducedOptions& options);
 
-  // Collectives, as DistributedWriter has them.
+  // Collectives, as in DistributedWriter.
   void reduce(std::int64_t step, const ReducedRuns& runs);
   void finish(const ReducedRuns& runs);
 
-  /// As finish(), but no collective: where the ranks disagree, how they do is left to finish().
+  /// Like finish(), but not a collective: if the ranks disagree, finish() reports how.
   Status settle(const ReducedRuns& runs);
 
-  /// settle(), and reports what has gone wrong, or was never reduced. Never throws.
+  /// Calls settle(), and reports failures and metrics that were never reduced. Never throws.
   void end(const ReducedRuns& runs) noexcept;
 
  private:
@@ -65,7 +65,7 @@ class ReducedLog {
   ReducedScalars ownScalars_{ReducedScalars::Of::kRank};
   RankValueSummaries rankValueSummaries_;
   BandCharts bandCharts_;
-  std::vector<RankValue> rankValues_;  // Of one metric.
+  std::vector<RankValue> rankValues_;  // of one metric
 };
 
 }  // namespace steptape::detail

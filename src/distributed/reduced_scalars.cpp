@@ -9,7 +9,7 @@ namespace steptape::detail {
 namespace {
 
 struct StatisticSeries {
-  std::uint8_t bit;  // 0: always written.
+  std::uint8_t bit;  // 0: always written
   const char* suffix;
   double (*valueOf)(const MetricMoments&);
 };
@@ -23,7 +23,7 @@ constexpr std::array<StatisticSeries, 6> kStatistics{{
     {kSum, "/sum", [](const MetricMoments& moments) { return moments.weightedSum; }},
 }};
 
-/// Tells, once in a run, of a metric whose weights are 0 on all ranks.
+/// Reports, once per run, a metric whose weights are 0 on all ranks.
 void reportMissing(const MetricTotals& totals, DeferredScalars::Sink& sink) {
   for (std::size_t place = 0; place < totals.layout->size(); ++place) {
     if (!totals.hasValue(place)) {
@@ -40,7 +40,8 @@ void reportMissing(const MetricTotals& totals, DeferredScalars::Sink& sink) {
 }  // namespace
 
 ScalarOptions ReducedScalars::optionsOf(std::uint32_t tagId, std::size_t series) const {
-  // A display name is the metric's: under each of its statistics it would name many charts alike.
+  // Only the mean has the display name: under each statistic, it would give many charts the same
+  // name.
   return series == 0 && tagId < optionsByTag_.size() ? optionsByTag_[tagId] : ScalarOptions();
 }
 
@@ -98,7 +99,7 @@ void ReducedScalars::write(SummaryWriter& writer, std::shared_ptr<const MetricTo
   DeferredScalars::add(
       writer, step, points_->size(), bytes,
       [points = points_, totals = std::move(totals), of = of_](DeferredScalars::Sink& sink) {
-        // First those with a time of their own: each time is an event.
+        // Metrics with an explicit time come first: each time is a separate event.
         if (!totals->wallTimes.empty()) {
           addPoints(*points, *totals, true, sink);
         }
@@ -111,7 +112,8 @@ void ReducedScalars::write(SummaryWriter& writer, std::shared_ptr<const MetricTo
 
 bool ReducedScalars::addAtOnce(SummaryWriter& writer, const Points& points,
                                const MetricTotals& totals) {
-  // What is handed over is allocated here and freed on another thread, which costs more than these.
+  // Memory for the deferred data is allocated here and freed on another thread, which costs more
+  // than these points.
   constexpr std::size_t kFew = 48;
   if (points.size() > kFew || !totals.wallTimes.empty()) {
     return false;

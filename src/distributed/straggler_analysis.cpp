@@ -17,7 +17,7 @@
 namespace steptape::detail {
 namespace {
 
-constexpr double kMilliseconds = 1e3;  // in a second
+constexpr double kMilliseconds = 1e3;  // per second
 
 PartSpread spreadOf(const TimedPart& part, std::vector<double> byRank) {
   PartSpread spread;

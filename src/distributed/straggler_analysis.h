@@ -10,35 +10,36 @@
 
 namespace steptape::detail {
 
-/// Something of a step that the ranks' times are compared in.
+/// A part of a step by which the ranks' times are compared.
 struct TimedPart {
   const char* name;
-  bool isWork;  ///< The rank's own: the others wait for who takes longer for it.
+  bool isWork;  ///< Done by each rank alone: others wait for the slowest.
+                ///< longest.
 };
 
-/// How the ranks' times for one part lie.
+/// The distribution of the ranks' times for one part.
 struct PartSpread {
   TimedPart part{"", true};
   double mean = 0;
-  double median = 0;  ///< Of an even number of ranks, the lower one of the middle.
+  double median = 0;  ///< For an even number of ranks, the lower middle one.
   double max = 0;
-  int slowestRank = 0;  ///< The lowest rank that has `max`.
+  int slowestRank = 0;  ///< The lowest rank with `max`.
 };
 
-/// What the ranks' times for a step say.
+/// The result of comparing the ranks' times for a step.
 struct StragglerAnalysis {
-  std::vector<PartSpread> parts;  ///< As the parts that were given.
+  std::vector<PartSpread> parts;  ///< In the order of the given parts.
   PartSpread work;                ///< The sum of all parts that are work.
-  double slowdown = 1;            ///< Most work / median work; 1 if no rank works.
-  /// Of the parts that are work, the one in which the slowest rank is most behind the median.
+  double slowdown = 1;            ///< Maximum work / median work; 1 if no rank works.
+  /// The part of work in which the slowest rank exceeds the median most.
   std::size_t slowestPart = 0;
 };
 
-/// A rank's seconds, by part.
+/// Seconds of a rank, by part.
 using PartSeconds = std::vector<double>;
 
 /// @param parts         At least one of them is work.
-/// @param secondsByRank Of a step, for each rank; at least one.
+/// @param secondsByRank Seconds of a step for each rank; at least one.
 STEPTAPE_EXPORT StragglerAnalysis analyzeStragglers(const std::vector<TimedPart>& parts,
                                                     const std::vector<PartSeconds>& secondsByRank);
 
@@ -53,11 +54,12 @@ STEPTAPE_EXPORT void addSlowest(StepBatch* batch, const std::string& prefix,
 STEPTAPE_EXPORT void addParts(StepBatch* batch, const std::string& prefix,
                               const StragglerAnalysis& analysis);
 
-/// The same as a Markdown table, with a row for each part and a last one for "work".
+/// Returns the same as a Markdown table, with a row for each part and a last row for "work".
 STEPTAPE_EXPORT std::string partTable(const StragglerAnalysis& analysis,
                                       const std::vector<std::string>& nodeByRank);
 
-/// "rank 3 (node7) needs 1.8 times as long as the median: 12.1 ms a step, 9.8 ms of it input".
+/// Returns "rank 3 (node7) needs 1.8 times as long as the median: 12.1 ms a step, 9.8 ms of it
+/// input".
 STEPTAPE_EXPORT std::string describeStraggler(const StragglerAnalysis& analysis,
                                               const std::vector<PartSeconds>& secondsByRank,
                                               const std::vector<std::string>& nodeByRank);

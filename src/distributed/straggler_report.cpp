@@ -5,8 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "steptape/base/error.h"
-
+#include "base/got_expected.h"
 #include "distributed/straggler_analysis.h"
 
 namespace steptape {
@@ -16,12 +15,11 @@ constexpr char kPrefix[] = "straggler";
 
 const StragglerOptions& checked(const StragglerOptions& options) {
   if (options.everySteps < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "StragglerReport: everySteps is " +
-                                                 std::to_string(options.everySteps) +
-                                                 "; expected 1 or more");
+    detail::reject("everySteps = " + std::to_string(options.everySteps), "at least 1",
+                   "StragglerReport");
   }
   if (std::isnan(options.threshold)) {
-    throw Error(ErrorCode::kInvalidArgument, "StragglerReport: the threshold is NaN");
+    detail::reject("threshold = NaN", "a number", "StragglerReport");
   }
   return options;
 }
@@ -85,7 +83,7 @@ void StragglerReport::endStep(std::int64_t step) {
 }
 
 bool StragglerReport::hasArrived() {
-  // Where this throws, nothing is left that could be finished.
+  // If this throws, nothing is left to finish.
   isUnderWay_ = false;
   const bool isDone = allgather_.isDone();
   isUnderWay_ = true;

@@ -12,8 +12,8 @@ namespace steptape::detail {
 /// Numbers the tags of one writer from 0, in the order in which they were first seen.
 class TagTable {
  public:
-  /// Fastest for the tag that was first seen after the one before: programs go through their
-  /// metrics in one order, step after step.
+  /// Fastest for the tag that was first seen after the previous one: programs use their metrics in
+  /// the same order at every step.
   std::uint32_t idOf(std::string_view tag) {
     if (next_ >= names_.size()) {
       next_ = 0;
@@ -36,15 +36,15 @@ class TagTable {
     try {
       idByName_.emplace(names_.back(), id);
     } catch (...) {
-      names_.pop_back();  // a name that is not found would get a second number
+      names_.pop_back();  // a name without an index entry would get a second number
       throw;
     }
     return id;
   }
 
-  std::deque<std::string> names_;  // A deque never moves its strings: the map's keys point to them.
+  std::deque<std::string> names_;  // a deque never moves its strings: the map's keys point to them
   std::unordered_map<std::string_view, std::uint32_t> idByName_;
-  std::uint32_t next_ = 0;  // The tag that is expected.
+  std::uint32_t next_ = 0;  // the expected tag
 };
 
 }  // namespace steptape::detail

@@ -19,7 +19,7 @@ std::string_view tagOf(std::string_view value) {
   return tag;
 }
 
-/// The message with the data of each of its fields `number` made anew by `remake(data)`.
+/// Returns the message after replacing the data of each field `number` by `remake(data)`.
 template <typename Remake>
 std::string withFields(std::string_view message, std::uint32_t number, const Remake& remake) {
   std::string out;
@@ -43,7 +43,7 @@ std::string addMetadata(std::string_view event, MetadataByTag metadata) {
     if (it != metadata.end()) {
       std::string bytes;
       encodeMetadata(it->second, &bytes);
-      // Of an embedded message that is there twice both are merged, the fields of the later count.
+      // If an embedded message occurs twice, decoders merge both, and fields of the later one win.
       appendBytesField(&out, kValueMetadata, bytes);
       metadata.erase(it);
     }

@@ -13,12 +13,12 @@ namespace steptape::detail {
 
 using MetadataByTag = std::map<std::string, event::SummaryMetadata, std::less<>>;
 
-/// The event with metadata added to the first value of each of the tags. All else stays byte for
-/// byte, what Steptape does not know of it too.
+/// Returns the event with metadata added to the first value of each tag. All other bytes stay
+/// unchanged, including fields that Steptape does not know.
 ///
-/// Metadata that the value has already is merged with it; what is added takes precedence.
+/// Metadata is merged with metadata that the value already has; the added fields win.
 ///
-/// @param event REQUIRES: decodeEvent() takes it, as a summary.
+/// @param event REQUIRES: decodeEvent() accepts it, as a summary.
 /// @throws Error(kInvalidArgument) as encodeMetadata().
 STEPTAPE_EXPORT std::string addMetadata(std::string_view event, MetadataByTag metadata);
 

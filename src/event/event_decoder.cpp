@@ -14,11 +14,12 @@
 namespace steptape {
 namespace {
 
-// Normal writers store a tensor of this size as bytes, and write no event of so many small objects.
+// Ordinary writers store a tensor of this size as bytes, and write no event of so many small
+// objects.
 constexpr std::uint64_t kMaxRepeatedBytes = 64 << 20;
 constexpr std::uint64_t kMaxObjectBytes = 128 << 20;
 
-// A smaller event cannot take as much as kMaxObjectBytes.
+// A smaller event cannot take as much memory as kMaxObjectBytes.
 constexpr std::size_t kUncheckedBytes = 64 << 10;
 
 event::SummaryMetadata metadataOf(const wire::SummaryMetadata& proto) {

@@ -29,7 +29,7 @@ struct ValueEncoder {
   void operator()(const event::Tensor& tensor) const {
     wire::TensorProto* proto = out->mutable_tensor();
     proto->set_dtype(static_cast<std::int32_t>(tensor.type));
-    // A tensor without a shape is of rank 0, which spares each scalar two bytes.
+    // A tensor without a shape has rank 0. Omitting the shape saves two bytes per scalar.
     for (const std::int64_t size : tensor.shape) {
       proto->mutable_tensor_shape()->add_dim()->set_size(size);
     }

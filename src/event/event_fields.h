@@ -5,7 +5,7 @@
 
 namespace steptape::detail {
 
-// Numbers of fields in proto/steptape/wire/event.proto, for code that walks or writes wire format.
+// Field numbers of proto/steptape/wire/event.proto, for code that reads or writes wire format.
 constexpr std::uint32_t kEventWallTime = 1;
 constexpr std::uint32_t kEventStep = 2;
 constexpr std::uint32_t kEventSummary = 5;

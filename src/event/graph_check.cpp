@@ -21,7 +21,7 @@ bool isNumber(std::string_view text) {
                                       [](char digit) { return digit >= '0' && digit <= '9'; });
 }
 
-/// The node that `input` names: "name", "name:1" or "^name".
+/// Returns the name of the node to which `input` refers: "name", "name:1" or "^name".
 std::string_view producer(std::string_view input) {
   if (!input.empty() && input.front() == '^') {
     return input.substr(1);

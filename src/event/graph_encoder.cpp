@@ -12,14 +12,14 @@
 namespace steptape::event {
 namespace {
 
-// Version of the GraphDef format, as torch.utils.tensorboard writes it.
+// Version of the GraphDef format; the same as in torch.utils.tensorboard.
 // @source torch/utils/tensorboard/_pytorch_graph.py
 constexpr std::int32_t kProducer = 22;
 
-// The attribute from which TensorBoard takes the labels of edges.
+// The attribute that TensorBoard shows as labels of edges.
 constexpr char kOutputShapes[] = "_output_shapes";
 
-// TensorBoard reads a missing device, and a time of 0, as nothing measured.
+// Without a device, or with a time of 0, TensorBoard shows no measurement.
 constexpr char kDefaultDevice[] = "/device:CPU:0";
 
 wire::AttrValue* addAttribute(const std::string& key, wire::NodeDef* node) {

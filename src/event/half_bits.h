@@ -9,8 +9,8 @@
 
 namespace steptape::detail {
 
-/// The bits of the binary16 number that equals the binary32 number with these `bits`. One that has
-/// no equal becomes the next one towards zero, or infinity.
+/// Returns the bits of the binary16 number that equals the binary32 number with these `bits`. If
+/// there is none, rounds towards zero, or to infinity on overflow.
 ///
 /// @source IEEE 754-2019, section 3.4
 inline std::uint16_t toHalf(std::uint32_t bits) {
@@ -30,10 +30,10 @@ inline std::uint16_t toHalf(std::uint32_t bits) {
   return static_cast<std::uint16_t>(sign | magnitude);
 }
 
-/// What `half_val` holds, as 16 bits each.
+/// Returns the elements of `half_val` as 16 bits each.
 ///
-/// torch.utils.tensorboard stores the bits of binary32 numbers there, for both types of 16 bits.
-/// But for 0.0, which is the same either way, none of these fits in 16 bits.
+/// torch.utils.tensorboard stores the bits of binary32 numbers there, for both 16-bit types. Except
+/// for 0.0, which is the same in both encodings, these bits do not fit into 16 bits.
 template <typename Values>
 std::vector<std::uint32_t> halfBits(const Values& values, event::TensorType type) {
   std::vector<std::uint32_t> all(values.begin(), values.end());

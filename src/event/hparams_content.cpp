@@ -71,7 +71,7 @@ struct ContentEncoder {
     }
     for (const HparamMetricInfo& metric : experiment.metrics) {
       wire::HParamMetricInfo* info = proto->add_metric_infos();
-      // No group: TensorBoard then looks for the tag in the session's own run.
+      // Without a group, TensorBoard looks for the tag in the session's own run.
       info->mutable_name()->set_tag(metric.tag);
       info->set_display_name(metric.displayName);
       info->set_description(metric.description);

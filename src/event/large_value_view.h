@@ -10,18 +10,18 @@
 
 namespace steptape::detail {
 
-/// A value whose data is too large to be a single number, where it lies in the payload.
+/// A view of a value in the payload whose data is too large for a single number.
 struct LargeValueView {
   std::string_view tag;
-  WireKey data = kTensorKey;  ///< Which field holds the value.
+  WireKey data = kTensorKey;  ///< The field that holds the value.
   bool hasMetadata = false;
   std::string_view metadata;  ///< A serialized SummaryMetadata.
 };
 
-/// Walks over the values of an event without looking at their data, which may be megabytes: as
-/// ScalarEventView otherwise.
+/// Iterates over the values of an event without reading their data, which may take megabytes.
+/// Otherwise like ScalarEventView.
 ///
-/// The data is not checked: decoding a value that it found may still fail.
+/// The data is not checked: decoding a returned value may still fail.
 class LargeValuesView {
  public:
   explicit LargeValuesView(std::string_view payload) : isGood_(event_.take(payload)) {}
@@ -29,7 +29,7 @@ class LargeValuesView {
   double wallTime() const { return event_.wallTime; }
   std::int64_t step() const { return event_.step; }
 
-  /// @return false at the end, and at any other value.
+  /// @return false at the end, and at a value of another kind.
   bool next(LargeValueView* value) {
     if (!isGood_ || event_.values.isAtEnd()) {
       return false;
@@ -39,11 +39,11 @@ class LargeValuesView {
     return isGood_;
   }
 
-  /// Whether all values were such. REQUIRES: next() gave false.
+  /// Returns whether all values were large values. REQUIRES: next() returned false.
   bool isWhole() const { return isGood_; }
 
  private:
-  /// No tensor of one number takes this much.
+  /// A tensor of one number is smaller.
   static constexpr std::size_t kMinBytes = 128;
 
   static bool takeValue(std::string_view bytes, LargeValueView* view) {

@@ -7,13 +7,13 @@
 namespace steptape::detail {
 namespace {
 
-// The memory of a message or an element, in Protocol Buffers' form plus ours, rounded up.
+// Memory of a message or an element, in both Protocol Buffers' and Steptape's form, rounded up.
 constexpr std::uint64_t kValueBytes = 1024;
 constexpr std::uint64_t kStringBytes = 96;
 constexpr std::uint64_t kDimensionBytes = 80;
 constexpr std::uint64_t kColumnNumberBytes = 24;  // while a column of 8-byte numbers grows
 
-/// Whether a field of a TensorProto holds numbers of variable length, packed or one by one.
+/// Returns whether a field of TensorProto holds numbers of variable length, packed or not.
 bool isVarints(std::uint64_t field) {
   return field == 7 || field == 10 || field == 11 || field == 13 || field == 16 || field == 17;
 }

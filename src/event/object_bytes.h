@@ -6,11 +6,11 @@
 
 namespace steptape::detail {
 
-/// Roughly what the objects take that decoding an event makes, beside the bytes of its payload: a
-/// megabyte of empty messages becomes half a million of them, each of hundreds of bytes.
+/// Estimates the memory of the objects that decoding an event creates, in addition to the payload's
+/// bytes: one megabyte of empty messages becomes half a million messages of hundreds of bytes each.
 ///
-/// @param payload Any bytes; of those that are no event a lower bound.
-/// @cost  One pass over the keys of fields; data is passed over.
+/// @param payload Any bytes. If they are not an event, the result is a lower bound.
+/// @cost  One pass over the field keys; skips data.
 std::uint64_t objectBytes(std::string_view payload);
 
 }  // namespace steptape::detail

@@ -14,50 +14,50 @@
 
 namespace steptape {
 
-// An ONNX model without its weights, as plain structs. Field meanings are ONNX's, onnx/onnx.proto;
-// names are as in the file.
+// An ONNX model without its weights, as plain structs. Fields have the meaning and the names of
+// onnx/onnx.proto.
 
 struct OnnxGraph;
 
-/// A tensor that flows through a graph, or is stored in it.
+/// A tensor that an operator reads or writes, or that the graph stores.
 struct OnnxValue {
   std::string name;
   event::TensorType type =
-      event::TensorType::kInvalid;  ///< Also for types that TensorFlow does not number.
-  std::optional<event::GraphShape> shape = std::nullopt;  ///< Unset if not even the rank is known.
+      event::TensorType::kInvalid;  ///< kInvalid also for types unknown to TensorFlow.
+  std::optional<event::GraphShape> shape = std::nullopt;  ///< Unset if the rank is unknown.
 };
 
 /// A parameter of an operator.
 struct OnnxAttribute {
   std::string name;
-  /// A tensor is here as the text of its shape, such as "(3, 4)"; of a text it is the first 1024
-  /// bytes. Empty for graphs and types.
+  /// The shape of a tensor as text, such as "(3, 4)". Of a string, the first 1024 bytes. Empty for
+  /// graphs and types.
   event::GraphAttribute value;
   std::vector<OnnxGraph> graphs;  ///< Such as the branches of an If.
 };
 
 /// One operator.
 struct OnnxNode {
-  std::string name;                  ///< May be empty, and need not be unique.
+  std::string name;                  ///< May be empty; need not be unique.
   std::string opType;                ///< Such as "Conv".
-  std::string domain;                ///< Of the operator; empty for ONNX's own.
-  std::vector<std::string> inputs;   ///< Names of values; an empty one stands for none.
-  std::vector<std::string> outputs;  ///< Likewise.
+  std::string domain;                ///< Domain of the operator; empty for ONNX's own.
+  std::vector<std::string> inputs;   ///< Names of values; empty if an input is omitted.
+  std::vector<std::string> outputs;  ///< Names of values; empty if an output is omitted.
   std::vector<OnnxAttribute> attributes;
 };
 
-/// A graph, or one that an operator runs.
+/// A model's graph, or a subgraph of an operator.
 struct OnnxGraph {
   std::vector<OnnxNode> nodes;
   std::vector<OnnxValue> inputs;
   std::vector<OnnxValue> outputs;
   std::vector<OnnxValue> initializers;  ///< Weights and other constants.
-  std::vector<OnnxValue> valueInfos;    ///< Types and shapes of what flows between nodes.
+  std::vector<OnnxValue> valueInfos;    ///< Types and shapes of values between nodes.
 };
 
-/// What an ONNX file holds.
+/// The content of an ONNX file, without tensor elements.
 struct OnnxModel {
-  std::string source;  ///< What messages call it, such as the file's path.
+  std::string source;  ///< Name in messages, such as the file's path.
   std::int64_t irVersion = 0;
   std::string producerName;
   std::string producerVersion;
@@ -65,23 +65,23 @@ struct OnnxModel {
   OnnxGraph graph;
 };
 
-/// Reads an ONNX file, all but the elements of its tensors.
+/// Reads an ONNX file without the elements of its tensors.
 ///
-/// Weights are skipped and never loaded, whatever their size; neither are doc
-/// strings, metadata and the bodies of functions.
+/// Weights are skipped and never loaded, whatever their size. Doc strings, metadata and bodies of
+/// functions are skipped too.
 ///
-/// @throws  Error(kIoError) with the path and the system's reason if there is no such file, or it
-///          is none or cannot be read; Error(kInvalidArgument) with the path and what was found
-///          where if it is no ONNX model, or one that is cut off.
+/// @throws  Error(kIoError) with the path and the operating system's error message if the file does
+///          not exist, is not a file or cannot be read; Error(kInvalidArgument) with the path, the
+///          value and its position if it is not an ONNX model or is truncated.
 /// @threads Thread-safe.
-/// @cost    Memory of a few times the structure's size; a file that would need more than about 1
-///          GiB for it is refused. One seek for each large tensor.
+/// @cost    Memory of a few times the structure's size; rejects a file that would need more than
+///          about 1 GiB. One seek for each large tensor.
 /// @source  onnx/onnx.proto; ONNX, "Open Neural Network Exchange Intermediate Representation".
 STEPTAPE_EXPORT OnnxModel readOnnxModel(const std::string& path);
 
-/// As readOnnxModel(), of the bytes of a file. `name` is what messages call it.
+/// Like readOnnxModel(), for the bytes of a file. Messages call it `name`.
 ///
-/// @cost    A copy of `bytes` as well.
+/// @cost    One more copy of `bytes`.
 STEPTAPE_EXPORT OnnxModel parseOnnxModel(std::string_view bytes, const std::string& name);
 
 }  // namespace steptape

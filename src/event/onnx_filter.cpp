@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Protocol Buffers read a message whole, unknown fields included, and none of 2 GiB. So the
-// file goes through this filter first: it walks through the nested messages, copies the fields that
-// are wanted, and seeks over everything else.
+// Protocol Buffers reads complete messages, including unknown fields, and rejects 2 GiB or more.
+// Therefore this filter first copies the fields that are needed from nested messages, and seeks
+// past all others.
 #include "event/onnx_filter.h"
 
 #include <algorithm>
@@ -16,21 +16,21 @@
 namespace steptape::detail {
 namespace {
 
-// More than any model's structure takes; a bound on what a hostile file can make us keep. Counted
-// are the bytes that are copied and, for each field, what it takes once it is decoded.
+// Limits the memory for a hostile file; larger than the structure of any real model. Counts the
+// copied bytes and an estimate of the decoded size of each field.
 constexpr std::uint64_t kMaxStructureBytes = 1 << 30;
 constexpr std::uint64_t kMessageBytes = 128;
 constexpr std::uint64_t kOnnxNumberBytes = 16;
-// Below the limit of Protocol Buffers, 100. A loop within a loop adds three.
+// Less than the limit of Protocol Buffers, 100. Each nested loop adds three.
 constexpr int kMaxDepth = 90;
-// A name is repeated in every node of the scope it names.
+// Each node of a scope repeats the scope's name.
 constexpr std::uint64_t kMaxNameBytes = 4096;
-// As much as TensorBoard's page shows of an attribute; some hold a compiled engine.
+// TensorBoard's page shows no more of an attribute; some attributes hold a compiled engine.
 constexpr std::uint64_t kMaxTextBytes = 1024;
-// Shorter gaps are read through, since a seek throws the stream's buffer away.
+// Reads through shorter gaps, because a seek discards the stream's buffer.
 constexpr std::uint64_t kMinSeekBytes = 64 << 10;
 
-// Wire types that wire_format.h has no use for.
+// Wire types that wire_format.h does not need.
 constexpr std::uint32_t kFixed32 = 5;
 constexpr std::uint32_t kVarint = static_cast<std::uint32_t>(WireType::kVarint);
 constexpr std::uint32_t kFixed64 = static_cast<std::uint32_t>(WireType::kFixed64);
@@ -52,10 +52,10 @@ enum class Message {
 };
 
 enum class Keep {
-  kNumber,   // one, or several packed
-  kName,     // whole
-  kText,     // its beginning
-  kMessage,  // the fields of `child`
+  kNumber,   // one number, or several packed
+  kName,     // complete
+  kText,     // truncated to kMaxTextBytes
+  kMessage,  // the needed fields of `child`
 };
 
 struct Field {
@@ -203,7 +203,7 @@ class Filter {
     }
   }
 
-  /// Bytes of the value that follows a key, after its length where it has one.
+  /// Returns the size of the value after a key, and after its length if it has one.
   std::uint64_t valueBytes(std::uint32_t wireType, std::uint64_t end) {
     std::uint64_t bytes = 0;
     switch (wireType) {

@@ -16,7 +16,7 @@
 namespace steptape {
 namespace {
 
-// Since this version of the format a model says which operators it means.
+// From this format version on, a model declares its operator sets.
 constexpr std::int64_t kFirstVersionWithOpsets = 3;
 
 /// @source onnx/onnx.proto, TensorProto.DataType
@@ -55,7 +55,7 @@ event::TensorType tensorTypeOf(std::int32_t dataType) {
   }
 }
 
-/// Numbers of AttributeProto.AttributeType; the others have no value that is shown.
+/// Values of AttributeProto.AttributeType; the other types have no value to show.
 enum AttributeType : std::int32_t {
   kFloat = 1,
   kInt = 2,
@@ -209,7 +209,7 @@ OnnxModel readOnnxModel(const std::string& path) {
                 "addOnnxGraph \"" + path + "\": cannot read the file: " + reason);
   };
   std::error_code error;
-  // Opening a pipe would wait for its writer.
+  // Checked first: opening a FIFO would wait for its writer.
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (error) {
     refuse(error.message());

@@ -6,7 +6,7 @@
 
 namespace steptape::detail {
 
-/// Parses a Protocol Buffers message, whose functions take no size above an int's.
+/// Parses a Protocol Buffers message. The library's own functions take the size as an int.
 ///
 /// @return false if `bytes` is not such a message; `*message` is then unspecified.
 template <typename Message>

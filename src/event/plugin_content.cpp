@@ -12,7 +12,7 @@
 namespace steptape::event {
 namespace {
 
-// Of the enum AudioPluginData.Encoding.
+// A value of the enum AudioPluginData.Encoding.
 constexpr std::int32_t kWav = 11;
 
 constexpr MeshPart kMeshParts[] = {MeshPart::kVertex, MeshPart::kFace, MeshPart::kColor};
@@ -80,7 +80,7 @@ Status decodeMeshPluginContent(std::string_view bytes, MeshPluginData* data) {
   }
   data->parts.clear();
   for (const MeshPart part : kMeshParts) {
-    // Files from before the field existed have all parts.
+    // A file that predates this field has all components.
     if (proto.components() == 0 || (proto.components() & componentOf(part)) != 0) {
       data->parts.push_back(part);
     }

@@ -68,7 +68,7 @@ ScalarValueTemplate::Encoded ScalarValueTemplate::encode(std::string_view tag,
                              std::string_view("\0\0\0\0", sizeof(float)));
     detail::appendBytesField(&value, detail::kValueTensor, tensor);
   }
-  const std::size_t bytesThroughFloat = value.size();  // either field ends with it
+  const std::size_t bytesThroughFloat = value.size();  // both fields end with the float
   if (!metadata.empty()) {
     detail::appendBytesField(&value, detail::kValueMetadata, metadata);
   }
@@ -93,7 +93,7 @@ void ScalarEventEncoder::begin(double wallTime, std::int64_t step) {
   count_ = 0;
 }
 
-// As Protocol Buffers do, fields whose bits are all zero are left out.
+// Omits fields whose bits are all zero, as Protocol Buffers does.
 void ScalarEventEncoder::appendTo(std::string* out) const {
   if (bitsOf<std::uint64_t>(wallTime_) != 0) {
     detail::appendDoubleField(out, detail::kEventWallTime, wallTime_);

@@ -12,8 +12,8 @@
 
 namespace steptape {
 
-/// One scalar series in encoded form: all bytes of a Summary.Value but the four of its float, which
-/// are the only ones that change from step to step.
+/// One scalar series in encoded form: all bytes of a Summary.Value except the four bytes of its
+/// float, which are the only ones that change from step to step.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class STEPTAPE_EXPORT ScalarValueTemplate {
@@ -24,14 +24,14 @@ class STEPTAPE_EXPORT ScalarValueTemplate {
   explicit ScalarValueTemplate(std::string_view tag, const event::SummaryMetadata& metadata = {},
                                ValueForm form = ValueForm::kCompatible);
 
-  /// Whether a tag's first value in a file differs from the later ones. A `simple_value` is one of
-  /// the plugin "scalars" by its field, and needs metadata only for a display name or description.
+  /// Returns whether a tag's first value in a file differs from the later ones. The field
+  /// `simple_value` implies the plugin "scalars", so metadata is needed only for a display name or
+  /// description.
   bool hasMetadata() const { return first_.size != later_.size; }
 
  private:
   friend class ScalarEventEncoder;
-  // Copied in blocks of 16 bytes: twice as fast as a call to memcpy for the 25 bytes of a usual
-  // tag.
+  // Copies blocks of 16 bytes: for the 25 bytes of a usual tag, twice as fast as calling memcpy().
   static constexpr std::size_t kBlock = 16;
   struct Encoded {
     std::string bytes;  // padded to whole blocks
@@ -44,24 +44,25 @@ class STEPTAPE_EXPORT ScalarValueTemplate {
   Encoded later_;  // without
 };
 
-/// Encodes an Event that holds scalars: `simple_value`s, or rank-0 DT_FLOAT tensors of the plugin
-/// "scalars". Byte for byte what encodeEvent() gives, without building a message.
+/// Encodes an Event of scalars: `simple_value`s, or rank-0 DT_FLOAT tensors of the plugin
+/// "scalars". The bytes equal those of encodeEvent(), but no message is built.
 ///
 /// Use: begin(), add() for each scalar, finish(); then begin() again.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    9 bytes and the tag per scalar, 14 as a tensor; about 15 and the framing per event.
-///          Two copies of these; no allocation once the buffer has grown to the largest event.
+/// @cost    Per scalar 9 bytes plus the tag, 14 plus the tag as a tensor; per event about 15 plus
+///          the framing. Each byte is copied twice. No allocation once the buffer has grown to the
+///          largest event.
 /// @source  docs/event_file_format.md, "Scalars"
 class STEPTAPE_EXPORT ScalarEventEncoder {
  public:
-  /// Starts an event and forgets what was added before.
+  /// Starts an event and discards values that were added before.
   /// @units `wallTime`: seconds since 1970-01-01 UTC.
   void begin(double wallTime, std::int64_t step);
 
   /// Adds one value to the event.
   ///
-  /// @param withMetadata Whether the template's metadata goes with it. Readers need it with a tag's
+  /// @param withMetadata Whether to include the template's metadata. Readers need it with a tag's
   ///                     first value in each file, and ignore it later.
   void add(const ScalarValueTemplate& scalar, float value, bool withMetadata) {
     const ScalarValueTemplate::Encoded& encoded = withMetadata ? scalar.first_ : scalar.later_;
@@ -78,17 +79,17 @@ class STEPTAPE_EXPORT ScalarEventEncoder {
     ++count_;
   }
 
-  /// Values added since begin(); 0 after finish() or clear().
+  /// Returns the number of values since begin(); 0 after finish() or clear().
   std::size_t size() const { return count_; }
 
-  /// appendTo() and clear().
+  /// Calls appendTo() and clear().
   void finish(std::string* out) {
     appendTo(out);
     clear();
   }
-  /// Appends the whole event's bytes to `*out`.
+  /// Appends the bytes of the complete event to `*out`.
   void appendTo(std::string* out) const;
-  /// Forgets the event.
+  /// Discards the event.
   void clear() { count_ = 0; }
 
  private:
@@ -97,11 +98,11 @@ class STEPTAPE_EXPORT ScalarEventEncoder {
     std::uint32_t bits;
     std::memcpy(&bits, &value, sizeof(bits));
     for (int i = 0; i < 4; ++i) {
-      to[i] = static_cast<char>(bits >> (8 * i));  // one store, once compiled
+      to[i] = static_cast<char>(bits >> (8 * i));  // compilers make this one store
     }
   }
 
-  std::string values_;  // the Summary's bytes, and room for more
+  std::string values_;  // the Summary's bytes, with spare capacity
   std::size_t used_ = 0;
   double wallTime_ = 0;
   std::int64_t step_ = 0;

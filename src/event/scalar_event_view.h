@@ -11,28 +11,28 @@
 
 namespace steptape::detail {
 
-/// One scalar of an event, as a view into the payload.
+/// A view of one scalar in the payload.
 struct ScalarView {
   std::string_view tag;
   float value = 0;
-  bool isTensor = false;  ///< Of rank 0 and type DT_FLOAT; else a `simple_value`.
+  bool isTensor = false;  ///< Rank-0 DT_FLOAT tensor; else a `simple_value`.
   bool hasMetadata = false;
   std::string_view metadata;  ///< A serialized SummaryMetadata.
 };
 
-/// Walks over the scalars of an event in wire format and builds no message: nearly all events are
-/// of this kind, and making one with Protocol Buffers takes ten times longer.
+/// Iterates over the scalars of an event in wire format without building a message. Nearly all
+/// events hold scalars, and building a Protocol Buffers message takes ten times longer.
 ///
 ///     ScalarEventView event(payload);
 ///     ScalarView scalar;
 ///     while (event.next(&scalar)) { ... }
-///     if (!event.isWhole()) { ... }  // something else, or damaged: ask decodeEvent()
+///     if (!event.isWhole()) { ... }  // not only scalars, or damaged: use decodeEvent()
 ///
-/// It knows only what writers of scalars write: these fields, each once, in the order of their
-/// numbers, as Protocol Buffers serialize. Everything else ends the walk. A caller may keep what it
-/// got only if isWhole().
+/// It accepts only what writers of scalars write: these fields, each once, in the order of their
+/// numbers, as Protocol Buffers serializes them. Everything else ends the iteration. Use the
+/// results only if isWhole() returns true.
 ///
-/// @cost No allocation; a few nanoseconds a scalar.
+/// @cost No allocation; a few nanoseconds per scalar.
 class ScalarEventView {
  public:
   explicit ScalarEventView(std::string_view payload) : isGood_(event_.take(payload)) {}
@@ -40,7 +40,7 @@ class ScalarEventView {
   double wallTime() const { return event_.wallTime; }
   std::int64_t step() const { return event_.step; }
 
-  /// @return false at the end, and at what is no scalar.
+  /// @return false at the end, and at anything that is not a scalar.
   bool next(ScalarView* scalar) {
     if (!isGood_ || event_.values.isAtEnd()) {
       return false;
@@ -54,11 +54,11 @@ class ScalarEventView {
     return isGood_;
   }
 
-  /// The bytes before the value of the scalar that next() returned, if the value is at its end;
-  /// else empty. They are the same for all scalars of a tag from one writer.
+  /// Returns the bytes before the value of the scalar that next() returned, if the value is its
+  /// last field; else empty. They are the same for all scalars of a tag from one writer.
   std::string_view form() const { return form_; }
 
-  /// Whether the event was scalars from its first byte to its last. REQUIRES: next() gave false.
+  /// Returns whether the whole event consists of scalars. REQUIRES: next() returned false.
   bool isWhole() const { return isGood_; }
 
  private:

@@ -12,16 +12,16 @@
 
 namespace steptape::detail {
 
-/// Whether a curve may be one of addScalars(), which lie in "<directory>/<tag>/<curve>", a
-/// directory for each. They are known by their directories alone; all others by
-/// "<directory>/<tag>".
+/// Returns whether a curve may come from addScalars(), which writes the directory
+/// "<directory>/<tag>/<curve>" for each curve. Exports name these curves by their directories, and
+/// other curves by "<directory>/<tag>".
 STEPTAPE_EXPORT bool isSubRunCurve(const std::string& directory, const std::string& tag);
 
-/// Writes series as tensorboardX's export_scalars_to_json() does, `{"<series>": [[wall time, step,
-/// value], ...], ...}`, one to a line.
+/// Writes series as tensorboardX's export_scalars_to_json() does: `{"<series>": [[wall time, step,
+/// value], ...], ...}`, one series per line.
 ///
-/// @param write Is given the text piece by piece, some 64 KiB at a time.
-/// @return how the spool failed, if it did.
+/// @param write Receives the text in pieces of about 64 KiB.
+/// @return the spool's error, if it failed.
 STEPTAPE_EXPORT Status writeScalarJson(ScalarSpool* spool,
                                        const std::function<void(std::string_view)>& write);
 

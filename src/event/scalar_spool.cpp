@@ -13,7 +13,7 @@ struct ScalarSpool::Series {
   };
 
   std::vector<Extent> spilled;
-  std::vector<Point> points;  // after the spilled ones
+  std::vector<Point> points;  // those after the spilled ones
 };
 
 ScalarSpool::ScalarSpool(std::string prefix, std::size_t maxPoints)
@@ -43,7 +43,7 @@ Status ScalarSpool::spill() {
       return written;
     }
     series.spilled.push_back(extent);
-    // Gives the memory back: as many small vectors as there are series would keep it.
+    // Frees the memory: otherwise every series would keep a small vector.
     std::vector<Point>().swap(series.points);
   }
   heldPoints_ = 0;

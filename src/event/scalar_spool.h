@@ -15,8 +15,8 @@
 
 namespace steptape::detail {
 
-/// Sorts points by series in bounded memory: points come in the order of a file, in which the
-/// series are mixed, and go out series by series. What does not fit into memory lies in a temporary
+/// Sorts points by series in bounded memory: input in the order of a file, in which series are
+/// mixed; output series by series. Points that do not fit into memory are written to a temporary
 /// file.
 ///
 /// @threads Not thread-safe: one thread at a time.
@@ -29,19 +29,20 @@ class STEPTAPE_EXPORT ScalarSpool {
   };
   struct Series;
 
-  /// @param prefix The prefix of the temporary file, as for SpoolFile.
-  /// @param maxPoints How many points to hold in memory.
+  /// @param prefix    Prefix of the temporary file, as for SpoolFile.
+  /// @param maxPoints Maximum number of points in memory.
   ScalarSpool(std::string prefix, std::size_t maxPoints);
   ~ScalarSpool();
   ScalarSpool(const ScalarSpool&) = delete;
   ScalarSpool& operator=(const ScalarSpool&) = delete;
 
-  /// The series `name`, new or known. Valid as long as this. One without points is left out later.
+  /// Returns the series `name`, and creates it if it is new. It is valid as long as this object.
+  /// Series without points are omitted from the output.
   Series* series(const std::string& name);
   Status add(Series* series, const Point& point);
 
-  /// Calls `begin(series)` and then `point(p)` for each of its points, for every series by name,
-  /// points in the order in which they were added.
+  /// For every series, by name: calls `begin(series)`, then `point(p)` for each point in the order
+  /// added.
   Status forEach(const std::function<void(const std::string&)>& begin,
                  const std::function<void(const Point&)>& point);
 

@@ -8,8 +8,7 @@
 
 namespace steptape::detail {
 
-// What comes before a field in the wire format: its number and, in the lower three bits, its wire
-// type.
+// Keys of fields in wire format: the field's number and, in the lower three bits, its wire type.
 // @source tensorflow/core/util/event.proto, tensorflow/core/framework/{summary,tensor}.proto
 enum WireKey : unsigned char {
   kWallTimeKey = 1 << 3 | 1,
@@ -40,13 +39,13 @@ enum WireKey : unsigned char {
   kFloatKey = 5 << 3 | 5,
 };
 
-/// The payload of an event that holds a summary, in wire format.
+/// A view of an event with a summary, in wire format.
 struct SummaryEvent {
   double wallTime = 0;
   std::int64_t step = 0;
-  WireCursor values;  ///< The rest of the summary.
+  WireCursor values;  ///< The summary's remaining values.
 
-  /// @return false unless the payload is these fields, each at most once, in the order of their
+  /// @return true only if the payload has these fields, each at most once, in the order of their
   ///         numbers.
   bool take(std::string_view payload) {
     WireCursor event(payload);
@@ -74,7 +73,7 @@ inline bool isPluginData(std::string_view bytes) {
   return (!plugin.key(kPluginContentKey) || plugin.bytes(&field)) && plugin.isAtEnd();
 }
 
-/// Whether these are the fields of a SummaryMetadata message, so that decodeMetadata() succeeds.
+/// Returns whether these are fields of a SummaryMetadata message that decodeMetadata() accepts.
 inline bool isMetadata(std::string_view bytes) {
   WireCursor metadata(bytes);
   std::string_view field;

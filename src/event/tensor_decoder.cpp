@@ -12,7 +12,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Appends `values` as numbers of type T, then the last of them up to `elements`.
+/// Appends `values` as numbers of type T, and repeats the last one up to `elements` numbers.
 template <typename T, typename Values>
 Status expand(const Values& values, std::uint64_t elements, std::uint64_t* repeatable,
               std::string* content) {
@@ -54,7 +54,7 @@ Status expandTyped(const wire::TensorProto& proto, event::TensorType type, std::
     case event::TensorType::kInt8:
       return expand<std::int8_t>(proto.int_val(), elements, repeatable, content);
     case event::TensorType::kUInt8:
-      // torch.utils.tensorboard puts them where only wider numbers belong.
+      // torch.utils.tensorboard stores them in this field, which is meant for wider numbers.
       return proto.int_val().empty() && !proto.uint32_val().empty()
                  ? expand<std::uint8_t>(proto.uint32_val(), elements, repeatable, content)
                  : expand<std::uint8_t>(proto.int_val(), elements, repeatable, content);
@@ -75,7 +75,7 @@ Status expandTyped(const wire::TensorProto& proto, event::TensorType type, std::
     case event::TensorType::kInvalid:
       return Status();
   }
-  return Status();  // a type that Steptape does not know keeps its tensor_content only
+  return Status();  // of an unknown type, only tensor_content is kept
 }
 
 Status decodeShape(const wire::TensorShapeProto& proto, event::Tensor* tensor,

@@ -9,15 +9,14 @@
 
 namespace steptape::detail {
 
-/// Takes a tensor with its numbers as little-endian bytes, however the writer stored them.
+/// Converts a tensor's numbers to little-endian bytes, in whichever field the writer stored them.
 ///
-/// A writer may leave out values: the last one given then stands for the rest, and zero where none
-/// is given.
+/// A writer may omit values: the last value is then repeated, or zero if there is none.
 ///
 /// @param proto      Large fields are moved out of it.
-/// @param repeatable The bytes that left-out values may still take in the event's tensors; a few
-///                   bytes of a damaged or hostile file can announce any number of them.
-/// @return kDataLoss if the shape is not one, or if left-out values take more than `*repeatable`.
+/// @param repeatable Bytes that omitted values of the event's tensors may still take; a few bytes
+///                   of a damaged or hostile file can announce any number of values.
+/// @return kDataLoss if the shape is invalid, or if omitted values take more than `*repeatable`.
 /// @source tensorflow/core/framework/tensor.proto
 Status decodeTensor(wire::TensorProto* proto, std::uint64_t* repeatable, event::Tensor* tensor);
 

@@ -10,7 +10,8 @@
 
 namespace steptape::detail {
 
-/// The plugin that shows a value of the compatible form, by its field; null for a tensor.
+/// Returns the plugin of a value in the compatible form, which its field implies; null for a
+/// tensor.
 inline const char* pluginOfField(const event::Value::Data& data) {
   if (std::holds_alternative<float>(data)) {
     return event::kScalarsPlugin;
@@ -28,8 +29,9 @@ inline bool hasNames(const event::SummaryMetadata& metadata) {
   return !metadata.displayName.empty() || !metadata.description.empty();
 }
 
-/// What a value of the compatible form needs: its field says which plugin shows it, so that only
-/// names are left to tell. With the data class, without which the fast data server would drop them.
+/// Returns the metadata of a value in the compatible form. Its field implies the plugin, so only a
+/// display name or description needs metadata. The data class is included, because the fast data
+/// server discards such values without it.
 inline std::optional<event::SummaryMetadata> metadataIfNamed(event::SummaryMetadata metadata) {
   if (!hasNames(metadata)) {
     return std::nullopt;

@@ -9,8 +9,8 @@
 
 namespace steptape::detail {
 
-/// Takes values in the Protocol Buffers wire format off the front of bytes. A call that finds too
-/// few bytes, or no such value, returns false; what it leaves is then unspecified.
+/// Reads values in the Protocol Buffers wire format from the front of a byte range. A call returns
+/// false if there are too few bytes or there is no such value; the cursor is then unspecified.
 ///
 /// @source https://protobuf.dev/programming-guides/encoding/
 class WireCursor {
@@ -21,7 +21,7 @@ class WireCursor {
 
   bool isAtEnd() const { return next_ == end_; }
 
-  /// Passes over the key of a field with a number below 16, if it comes next.
+  /// Skips the key of a field with a number below 16, if it is next.
   bool key(unsigned char key) {
     if (next_ == end_ || static_cast<unsigned char>(*next_) != key) {
       return false;
@@ -30,7 +30,7 @@ class WireCursor {
     return true;
   }
 
-  /// Skips `form` and the number after it, if both come next.
+  /// Skips `form` and the float after it, if both are next.
   bool skipFloat32(std::string_view form) {
     const std::size_t bytes = form.size() + sizeof(float);
     if (remaining() < bytes || !isEqual(next_, form.data(), form.size())) {
@@ -40,13 +40,13 @@ class WireCursor {
     return true;
   }
 
-  /// Reads the number after `form`. REQUIRES: skipFloat32() would skip both.
+  /// Reads the float after `form`. REQUIRES: skipFloat32() would succeed.
   float takeFloat32(std::string_view form) {
     next_ += form.size();
     return takeFloat32();
   }
 
-  /// Where the next value begins.
+  /// Returns the start of the next value.
   const char* position() const { return next_; }
 
   bool varint(std::uint64_t* value) {
@@ -55,7 +55,7 @@ class WireCursor {
       *value = static_cast<unsigned char>(*next_++);
       return true;
     }
-    // Without `this`, so that the cursor can stay in registers.
+    // A static function, so that the cursor can stay in registers.
     const char* const behind = longVarint(next_, end_, value);
     if (behind == nullptr) {
       return false;
@@ -94,7 +94,7 @@ class WireCursor {
   }
 
  private:
-  /// As memcmp() == 0, for so few bytes that calling it would cost more than comparing.
+  /// Same as memcmp() == 0; for so few bytes, the call would cost more than the comparison.
   static bool isEqual(const char* a, const char* b, std::size_t size) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (size < kWord) {
@@ -105,13 +105,13 @@ class WireCursor {
         return false;
       }
     }
-    // The last word may overlap the one before it.
+    // The last word may overlap the previous one.
     return loadLittleEndian64(a + size - kWord) == loadLittleEndian64(b + size - kWord);
   }
 
-  /// @return where the value ends, or null.
+  /// @return the end of the value, or null.
   static const char* longVarint(const char* next, const char* end, std::uint64_t* value) {
-    // Steps take two to four bytes, and something follows them.
+    // Steps take two to four bytes and are followed by other fields.
     if (end - next >= 4) {
       const std::uint32_t bytes = loadLittleEndian32(next);
       const std::uint32_t low = (bytes & 0x7f) | (bytes & 0x7f00) >> 1;
@@ -144,7 +144,7 @@ class WireCursor {
     return nullptr;
   }
 
-  /// REQUIRES: four bytes.
+  /// REQUIRES: four bytes are left.
   float takeFloat32() {
     float value;
     const std::uint32_t bits = loadLittleEndian32(next_);

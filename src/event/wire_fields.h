@@ -9,16 +9,16 @@
 
 namespace steptape::detail {
 
-/// A field of a message in the Protocol Buffers wire format, where it lies.
+/// A view of one field of a message in the Protocol Buffers wire format.
 struct WireField {
   std::uint64_t number = 0;
   bool hasData = false;    ///< Whether it is length-delimited.
-  std::string_view data;   ///< Empty where there is none.
+  std::string_view data;   ///< Empty if not length-delimited.
   std::string_view whole;  ///< Key, length and data.
 };
 
-/// Calls `take(field)` for each field of `message`, and stops at what is no field. Fields in a
-/// group, which nothing writes any more, come as fields of the message.
+/// Calls `take(field)` for each field of `message`, and stops at bytes that are not a field. Fields
+/// in a group, a form that writers no longer use, are reported like fields of the message.
 ///
 /// @source https://protobuf.dev/programming-guides/encoding/
 template <typename Take>
@@ -48,7 +48,7 @@ void forEachField(std::string_view message, const Take& take) {
       case 5:
         isGood = cursor.float32(&fixed32);
         break;
-      default:  // the begin or the end of a group
+      default:  // start or end of a group
         break;
     }
     if (!isGood) {

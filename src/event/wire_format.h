@@ -11,7 +11,7 @@
 
 namespace steptape::detail {
 
-// The little of the Protocol Buffers wire format that hand-encoded events need.
+// The parts of the Protocol Buffers wire format that hand-written encoders need.
 // @source https://protobuf.dev/programming-guides/encoding/
 
 enum class WireType : std::uint32_t {
@@ -28,12 +28,12 @@ inline void appendVarint(std::string* out, std::uint64_t value) {
   out->push_back(static_cast<char>(value));
 }
 
-/// Appends what comes before a field's data. Field numbers below 16 take one byte.
+/// Appends the key of a field. Field numbers below 16 take one byte.
 inline void appendFieldKey(std::string* out, std::uint32_t field, WireType type) {
   appendVarint(out, field << 3 | static_cast<std::uint32_t>(type));
 }
 
-/// Bytes that appendVarint() appends.
+/// Returns the number of bytes that appendVarint() appends.
 inline std::size_t varintBytes(std::uint64_t value) {
   std::size_t bytes = 1;
   for (; value >= 0x80; value >>= 7) {

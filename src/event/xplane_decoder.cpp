@@ -12,14 +12,13 @@
 namespace steptape {
 namespace {
 
-// Field numbers of proto/steptape/wire/xplane.proto.
-// Repeated fields of proto/steptape/wire/xplane.proto that hold most of a file.
+// Numbers of the repeated fields of proto/steptape/wire/xplane.proto that hold most of a file.
 constexpr std::uint64_t kPlanesField = 1;
 constexpr std::uint64_t kLinesField = 3;
 constexpr std::uint64_t kEventsField = 4;
 
-/// Parses a message but for a repeated field that holds most of its bytes, which stay where they
-/// are.
+/// Parses a message except one repeated field that holds most of its bytes; that field is not
+/// copied.
 ///
 /// @return false if `bytes` is not such a message.
 template <typename Message>

@@ -41,11 +41,11 @@ constexpr std::uint32_t kStatInteger = 4;
 constexpr std::uint32_t kStatText = 5;
 constexpr std::uint32_t kStatReference = 7;
 
-constexpr std::size_t kKeyBytes = 1;  // of all these fields
+constexpr std::size_t kKeyBytes = 1;  // of each of these fields
 constexpr std::size_t kMaxFieldBytes = kKeyBytes + 10;
-// Long lines are kept in pieces: to let one string grow would copy it, and take twice the memory.
+// A long line is kept in chunks: growing one string would copy it and take twice the memory.
 constexpr std::size_t kChunkBytes = 1 << 18;
-// Key and length of what is shorter than 128 bytes.
+// Key and length, if the length is less than 128 bytes.
 constexpr std::size_t kEventHeadBytes = 2;
 constexpr std::size_t kStatHeadBytes = 2;
 
@@ -89,7 +89,7 @@ void encode(const XStat& stat, wire::XStat* out) {
 
 }  // namespace
 
-// As Protocol Buffers do, fields that are 0 or empty are left out, but for those of a `oneof`.
+// Omits fields that are 0 or empty, as Protocol Buffers does, except those of a `oneof`.
 XLineEncoder::XLineEncoder(std::int64_t id, std::string_view name) {
   if (id != 0) {
     appendVarintField(&chunk_, kLineId, unsignedOf(id));
@@ -100,7 +100,7 @@ XLineEncoder::XLineEncoder(std::int64_t id, std::string_view name) {
   used_ = chunk_.size();
 }
 
-/// The destination and the most number of the next bytes.
+/// Makes room for up to `bytes` bytes. @return where to write them.
 char* XLineEncoder::room(std::size_t bytes) {
   if (chunk_.size() - used_ < bytes) {
     chunk_.resize(std::max(2 * chunk_.size(), used_ + bytes));
@@ -176,7 +176,7 @@ void XLineEncoder::addWhole(std::string_view stat) {
 void XLineEncoder::endEvent() {
   const std::size_t begin = event_ + kEventHeadBytes;
   const std::size_t size = used_ - begin;
-  // The head has room for the length of a short event, as nearly all are.
+  // The head has room for a length of one byte, which is sufficient for nearly all events.
   if (const std::size_t more = varintBytes(size) - 1; more != 0) {
     room(more);
     std::memmove(&chunk_[begin + more], &chunk_[begin], size);
@@ -187,7 +187,7 @@ void XLineEncoder::endEvent() {
 }
 
 struct XPlaneEncoder::Names {
-  wire::XPlane proto;  // without lines
+  wire::XPlane proto;  // the plane without its lines
   std::unordered_map<std::string, std::int64_t> statIds;
 };
 

@@ -14,7 +14,7 @@
 
 namespace steptape {
 
-// A profile for XProf, put together from the events up:
+// Encodes a profile for XProf, starting with the events:
 //
 //     XPlaneEncoder plane(1, "/host:CPU");
 //     XLineEncoder line(tid, "main");
@@ -26,18 +26,18 @@ namespace steptape {
 //     space.addPlane(std::move(plane));
 //     for (const std::string& piece : space.pieces()) { file.write(piece); }
 //
-// The bytes are those that Protocol Buffers would make. Texts become valid UTF-8, since XProf drops
-// a whole file over one that is not.
+// The bytes equal those of Protocol Buffers. Texts are converted to valid UTF-8, because XProf
+// rejects a whole file because of one invalid text.
 
 /// Encodes the events of a line.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    No message is built: some 20 bytes an event and 6 bytes or so a number.
+/// @cost    Builds no message. About 20 bytes per event and 6 bytes per number.
 class STEPTAPE_EXPORT XLineEncoder {
  public:
   XLineEncoder(std::int64_t id, std::string_view name);
 
-  /// Starts an event. XProf wants those of a line by time, parents before children.
+  /// Starts an event. XProf expects the events of a line by time, parents before children.
   ///
   /// @param nameId See XPlaneEncoder::addEventName().
   void beginEvent(std::int64_t nameId, std::int64_t offsetPicos, std::int64_t durationPicos);
@@ -59,30 +59,30 @@ class STEPTAPE_EXPORT XLineEncoder {
   void addNumber(std::int64_t id, std::uint32_t field, std::uint64_t value);
   void addWhole(std::string_view stat);
 
-  std::vector<std::string> full_;  // chunks of whole events
-  std::string chunk_;              // the last one, and room for more
-  std::size_t used_ = 0;           // of it
-  std::size_t event_ = 0;          // where in it the event begins
+  std::vector<std::string> full_;  // chunks of complete events
+  std::string chunk_;              // the last chunk, with spare capacity
+  std::size_t used_ = 0;           // bytes used in chunk_
+  std::size_t event_ = 0;          // start of the event in chunk_
 };
 
-/// Encodes a plane: its lines, and the names to which they refer by numbers above 0.
+/// Encodes a plane: its lines, and the names to which lines refer by positive numbers.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT XPlaneEncoder {
  public:
-  /// @param id Another one for each plane of a file.
+  /// @param id Unique within the file.
   XPlaneEncoder(std::int64_t id, std::string_view name);
   XPlaneEncoder(XPlaneEncoder&&) noexcept;
   XPlaneEncoder& operator=(XPlaneEncoder&&) noexcept;
   ~XPlaneEncoder();
 
-  /// @return the number of this name, another one at each call.
+  /// @return the number of the name; a new number at each call.
   std::int64_t addEventName(const XEventName& name);
 
-  /// The number of the stats of this name, the same at each call.
+  /// Returns the number of the stats with this name; the same at each call.
   std::int64_t statId(std::string_view name);
 
-  /// A stat of the plane itself.
+  /// Adds a stat of the plane itself.
   void addStat(std::string_view name, const XStatValue& value);
 
   void addLine(XLineEncoder line);
@@ -107,10 +107,11 @@ class STEPTAPE_EXPORT XSpaceEncoder {
   /// Adds a message for the page. REQUIRES: all planes are written.
   void addWarning(std::string_view text);
 
-  /// REQUIRES: all warnings are written. Call it once at most: XProf reads only one.
+  /// Adds the host's name. REQUIRES: all warnings are written. Call it at most once: XProf reads
+  /// only one.
   void addHostName(std::string_view name);
 
-  /// The file, in consecutive parts.
+  /// Returns the file in consecutive parts.
   const std::vector<std::string>& pieces() const { return pieces_; }
 
  private:

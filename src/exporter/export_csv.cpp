@@ -76,10 +76,10 @@ class LongFormat : public detail::ExportFormat {
 
  private:
   detail::ExportText out_;
-  std::vector<std::string> beginnings_;  // of the lines of each tag
+  std::vector<std::string> beginnings_;  // start of each tag's lines
 };
 
-/// Sorts scalars by their rows.
+/// Sorts scalars into rows.
 class WideFormat : public detail::ExportFormat {
  public:
   WideFormat(detail::RowSorter* sorter, bool namesRuns) : sorter_(sorter), namesRuns_(namesRuns) {}
@@ -130,7 +130,7 @@ class WideFormat : public detail::ExportFormat {
   std::vector<Column> columns_;                         // of all runs
 };
 
-/// Writes cells, which come row by row, below the names of their columns.
+/// Writes cells, which arrive row by row, below the names of their columns.
 class Table {
  public:
   Table(const std::vector<std::string>& names, const ExportSink& sink)
@@ -146,7 +146,7 @@ class Table {
   }
 
   void take(const detail::Cell& cell) {
-    // A step that came back later begins with row 0 again.
+    // A repeated step starts again with row 0.
     if (isOpen_ && (cell.step != step_ || cell.row != number_ || row_[cell.column])) {
       writeRow();
     }

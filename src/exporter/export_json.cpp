@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(detail::ScalarSpool::Point);
 
-/// Sorts scalars by their curves.
+/// Sorts scalars by curve.
 class JsonFormat : public detail::ExportFormat {
  public:
   explicit JsonFormat(detail::ScalarSpool* spool) : spool_(spool) {}

@@ -79,7 +79,7 @@ class JsonlFormat : public detail::ExportFormat {
   std::unique_ptr<detail::MediaFiles> media_;
   std::string run_;
   const std::vector<RunTag>* tags_ = nullptr;
-  std::vector<std::string> beginnings_;  // of the lines of each tag
+  std::vector<std::string> beginnings_;  // start of each tag's lines
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace steptape::detail {
 
-/// Writes what is exported of runs in one format.
+/// Writes an export in one format.
 class ExportFormat {
  public:
   ExportFormat() = default;
@@ -17,25 +17,25 @@ class ExportFormat {
   ExportFormat& operator=(const ExportFormat&) = delete;
   virtual ~ExportFormat() = default;
 
-  /// A run begins. Values refer to `tags`, which stay until the next run.
+  /// Starts a run. Values refer to `tags`, which stay valid until the next run.
   virtual void beginRun(const RunFiles& run, const std::vector<RunTag>& tags) = 0;
-  /// @return whether the format holds such values.
+  /// @return whether the format supports such values.
   virtual bool take(const RunValue& value) = 0;
 };
 
-/// Gives `format` all values that `options` want, run by run.
+/// Passes all values that `options` select to `format`, run by run.
 ExportResult exportRuns(const std::vector<RunFiles>& runs, const ExportOptions& options,
                         ExportFormat* format);
 
-/// Where to put temporary files.
+/// Returns the prefix of temporary files.
 std::string temporaryPrefix(const ExportOptions& options);
 
-/// Text on its way to a sink.
+/// A buffer of text for a sink.
 class ExportText {
  public:
   explicit ExportText(const ExportSink& sink) : sink_(sink) {}
 
-  /// To be appended to.
+  /// Returns the string to append to.
   std::string& text() { return text_; }
 
   void flushIfLong() {

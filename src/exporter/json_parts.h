@@ -12,7 +12,7 @@
 
 namespace steptape::detail {
 
-/// Appends `open`, what `append` makes of each element, with commas in between, and `close`.
+/// Appends `open`, each element by `append` with commas in between, and `close`.
 template <typename Container, typename Append>
 void appendJsonList(std::string_view open, const Container& elements, std::string_view close,
                     ExportText* out, const Append& append) {
@@ -47,7 +47,7 @@ inline void appendJsonIntegers(const std::vector<std::int64_t>& integers, Export
                  [&](std::int64_t each) { appendJsonInteger(&out->text(), each); });
 }
 
-/// Appends `"key":"text"`; `before` comes first, such as a comma.
+/// Appends `before`, such as a comma, then `"key":"text"`.
 inline void appendJsonMember(std::string_view before, std::string_view key, std::string_view text,
                              ExportText* out) {
   out->text().append(before).append("\"").append(key).append("\":");

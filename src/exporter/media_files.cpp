@@ -15,7 +15,7 @@
 namespace steptape::detail {
 namespace {
 
-// A name may have 255 bytes on most file systems.
+// Most file systems limit a name to 255 bytes.
 constexpr std::size_t kMaxName = 200;
 
 void appendHex(std::string* out, std::uint64_t value, int digits) {
@@ -34,7 +34,7 @@ bool isPlain(unsigned char c) {
               "cannot write " + path + ": " + std::generic_category().message(error));
 }
 
-/// Removes the partial file.
+/// Writes a file; removes a partial file.
 void writeFile(const std::string& path, std::string_view bytes) {
   std::FILE* const file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) {
@@ -65,7 +65,7 @@ std::string fileNameFrom(std::string_view name) {
     }
   }
   if (escaped.empty()) {
-    return "%";  // as no other name
+    return "%";  // cannot be an escaped name
   }
   if (escaped.size() > kMaxName) {
     std::size_t size = kMaxName;
@@ -73,7 +73,7 @@ std::string fileNameFrom(std::string_view name) {
       --size;  // not within a character
     }
     escaped.resize(size);
-    escaped += '~';  // which is escaped elsewhere
+    escaped += '~';  // elsewhere, '~' is escaped
     appendHex(&escaped, Fnv<std::uint64_t>().add(name).hash(), 16);
   }
   return escaped;

@@ -10,21 +10,21 @@
 
 namespace steptape::detail {
 
-/// `name` as a name of a file or directory: never empty, never `.` or `..`, without a slash, and
-/// short enough for any file system. Different names stay different.
+/// Makes a file or directory name of `name`: never empty, `.` or `..`, without a slash, and short
+/// enough for any file system. Different names stay different.
 std::string fileNameFrom(std::string_view name);
 
-/// The files of images and audio of an export, `<run>/<tag>/<step>_<n>.<format>`.
+/// Writes the images and audio of an export as files, `<run>/<tag>/<step>_<n>.<format>`.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class MediaFiles {
  public:
   explicit MediaFiles(std::string directory) : directory_(std::move(directory)) {}
 
-  /// Says what the next files belong to.
+  /// Sets run, tag and step of the next files.
   void at(const std::string& run, const std::string& tag, std::int64_t step);
 
-  /// Writes a file; replaces one that an earlier export made.
+  /// Writes a file; replaces a file of an earlier export.
   /// @return its path.
   /// @throws Error(kIoError)
   std::string write(std::string_view bytes);
@@ -33,7 +33,7 @@ class MediaFiles {
   using Steps = std::unordered_map<std::int64_t, int>;
 
   std::string directory_;
-  std::map<std::string, Steps> written_;  // how many files, by directory and step
+  std::map<std::string, Steps> written_;  // number of files, by directory and step
   std::map<std::string, Steps>::value_type* current_ = nullptr;
   std::int64_t step_ = 0;
 };

@@ -76,7 +76,7 @@ Status RowSorter::merge(const std::function<void(const Cell&)>& take) {
   return {};
 }
 
-/// Reads the next cells of a stretch; none if it has no more.
+/// Reads the next cells of a stretch, if it has any.
 Status RowSorter::fill(Stretch* stretch) {
   stretch->cells.resize(std::min(stretch->left, kBufferedCells));
   stretch->next = 0;

@@ -44,7 +44,7 @@ std::uint16_t load16(const char* in) {
   return static_cast<std::uint16_t>(low | high << 8);
 }
 
-/// How an element lies in Tensor::content, and how it is written.
+/// The representation of an element in Tensor::content, and how to write it.
 struct Element {
   std::size_t bytes;
   void (*append)(const char* in, std::string* out);

@@ -7,12 +7,11 @@
 
 namespace steptape::detail {
 
-/// Such as "float32", numpy's names; "unknown" for a type that Steptape does not know.
+/// Returns numpy's name, such as "float32"; "unknown" for a type that Steptape does not know.
 const char* typeName(event::TensorType type);
 
-/// Appends the elements of a tensor in row-major order as one list, or the only one of a tensor of
-/// rank 0; `null` for a type that Steptape does not know.
-/// REQUIRES: as many elements as its shape says.
+/// Appends the elements of a tensor in row-major order as a list; for rank 0, the only element;
+/// `null` for a type that Steptape does not know. REQUIRES: as many elements as the shape says.
 void appendJsonElements(const event::Tensor& tensor, ExportText* out);
 
 }  // namespace steptape::detail

@@ -19,7 +19,7 @@
 namespace steptape::detail {
 namespace {
 
-/// What is known of a value beside itself, and where its members go.
+/// The tag's metadata, and the destinations of a value.
 struct Context {
   const event::SummaryMetadata& metadata;
   MediaFiles* media;
@@ -72,7 +72,7 @@ Status appendText(const event::Value& value, const Context& to) {
   if (!status.ok()) {
     return status;
   }
-  if (text.strings.size() == 1) {  // of whatever rank: torch and tensorboardX write rank 1
+  if (text.strings.size() == 1) {  // of any rank: torch and tensorboardX write rank 1
     appendJsonMember("", "value", text.strings.front(), to.out);
   } else {
     to.out->text() += "\"shape\":";
@@ -144,7 +144,7 @@ Status appendMesh(const event::Value& value, const Context& to) {
   return status;
 }
 
-/// The record is in the metadata; there may be no value at all.
+/// The record is in the metadata; there may be no value.
 Status appendHparams(const event::Value& value, const Context& to) {
   HparamsContent content;
   Status status = decodeHparamsContent(
@@ -221,7 +221,7 @@ void appendValueJson(const event::Value& value, const event::SummaryMetadata& me
                      MediaFiles* media, ExportText* out) {
   const Context to{metadata, media, out};
   const Status status = appenderOf(metadata.pluginName)(value, to);
-  // Each appends only once it knows that the value is what it should be.
+  // Each function appends only after checking the value.
   if (!status.ok() && !appendTensor(value, to).ok()) {
     out->text() += "\"value\":null";
     appendJsonMember(",", "problem", status.message(), out);

@@ -9,11 +9,11 @@
 namespace steptape::detail {
 
 /// Appends a value of any plugin as members of a JSON object, such as `"value":[1,2]`. A value that
-/// is not what its plugin wants comes as the tensor that it is, and one that is none with the
-/// reason.
+/// does not have its plugin's form is written as a tensor; if it is not a tensor either, the reason
+/// is written.
 ///
-/// @param metadata Its tag's.
-/// @param media Where to put images and audio; null: nowhere.
+/// @param metadata Metadata of the value's tag.
+/// @param media    Destination of images and audio; null: omit them.
 void appendValueJson(const event::Value& value, const event::SummaryMetadata& metadata,
                      MediaFiles* media, ExportText* out);
 

@@ -9,7 +9,7 @@
 namespace steptape::figure {
 namespace {
 
-/// Draws itself: there are no numbers to wait for.
+/// Is its own Drawing, because there are no numbers to wait for.
 class RulePlot : public Plot {
  public:
   RulePlot(double at, Direction direction, LegendKey key)
@@ -79,7 +79,7 @@ class Annotation : public Plot {
     }
 
    private:
-    /// Moves a text whose point is in the axes so far that all of it is.
+    /// Shifts a text whose point is inside the axes until the whole text is inside.
     Point within(const Rect& area, Point at, Canvas* canvas) const {
       const double width = canvas->textWidth({text_, ""}, style_);
       if (!(at.x >= area.left && at.x <= area.right()) || width > area.width) {

@@ -7,12 +7,12 @@
 namespace steptape::figure {
 namespace {
 
-/// Share of the data's range that is left free at either end.
+/// Margin at either end, as a share of the data's range.
 constexpr double kDataMargin = 0.05;
-/// Cairo's coordinates have 24 bits before the point; strokes around them must fit as well.
+/// Cairo's coordinates have 24 bits before the point. Strokes around a coordinate must fit too.
 constexpr double kFarthest = 1e6;
 
-/// Widens limits around a single number, so that there is an axis to draw.
+/// Widens the limits around a single number, so that there is an axis to draw.
 std::pair<double, double> widened(double value) {
   const double by = value == 0 ? 0.5 : std::abs(value) * 0.1;
   return {value - by, value + by};
@@ -23,7 +23,7 @@ std::pair<double, double> logLimits(double min, double max) {
     return {min / 2, max * 2};
   }
   const double by = std::pow(max / min, kDataMargin);
-  // A margin beyond what a double holds is none.
+  // Omits a margin that would exceed the range of double.
   const double low = min / by > 0 ? min / by : min;
   const double high = std::isfinite(max * by) ? max * by : max;
   return {low, high};
@@ -33,7 +33,8 @@ double bounded(double pixel) {
   return std::isnan(pixel) ? pixel : std::clamp(pixel, -kFarthest, kFarthest);
 }
 
-/// A gap where there is no number; an infinite one would otherwise lie at the bound.
+/// Returns NaN, a gap, for a number that is not finite. Otherwise an infinity would be drawn at the
+/// bound.
 double orGap(double value) {
   return std::isfinite(value) ? value : std::nan("");
 }
@@ -66,7 +67,7 @@ void AxisData::setCategories(std::vector<std::string> names) {
 
 std::pair<double, double> AxisData::limits(AxisScale scale) const {
   if (scale == AxisScale::kLog) {
-    // A bar as high as the least one must show, too.
+    // Half, so that even the smallest bar is visible.
     const double least = edges_.count(0) != 0 ? minPositive_ / 2 : minPositive_;
     return hasPositive_ ? logLimits(least, max_) : std::pair(1.0, 10.0);
   }
@@ -87,7 +88,7 @@ double AxisRange::fraction(double value) const {
   if (scale == AxisScale::kLog) {
     place = value > 0 ? std::log(value / min) / std::log(max / min) : std::nan("");
   } else {
-    // Halved, because the difference of two doubles may be infinite.
+    // Halved, because the difference of two doubles may overflow.
     place = (value / 2 - min / 2) / (max / 2 - min / 2);
   }
   return inverted ? 1 - place : place;

@@ -13,21 +13,21 @@
 
 namespace steptape::figure {
 
-/// The requirements of the plots for one axis.
+/// The requirements of all plots for one axis.
 class AxisData {
  public:
-  /// Notes a number; one that is not finite is left out.
+  /// Includes a number in the range; ignores a number that is not finite.
   void include(double value);
-  /// Notes a number at which the axis shall end without a margin, such as the foot of a bar.
+  /// Includes a number, such as the foot of a bar, at which the axis may end without a margin.
   void includeEdge(double value);
-  /// Names the places 0, 1, 2, ...; without names they are counted.
+  /// Names the positions 0, 1, 2, ...; without names, they are numbered.
   void setCategories(std::vector<std::string> names);
-  /// Only whole numbers mean something.
+  /// Allows only integers as ticks.
   void setWhole() { leastStep_ = 1; }
-  /// The first place lies at the top.
+  /// Puts the first position at the top.
   void setInverted() { inverted_ = true; }
 
-  /// Its numbers mean nothing to people.
+  /// Omits the numbers, because they have no meaning to a reader.
   void setUnmarked() { unmarked_ = true; }
 
   bool isUnmarked() const { return unmarked_; }
@@ -35,10 +35,11 @@ class AxisData {
   double leastStep() const { return leastStep_; }
   bool isInverted() const { return inverted_; }
 
-  /// The least and the largest number noted; 0 where there is none.
+  /// Returns the minimum and the maximum of all numbers, or zeros if there are none.
   std::pair<double, double> extremes() const { return {min_, max_}; }
 
-  /// The limits that hold everything, with a margin; some where there is nothing.
+  /// Returns limits that include everything, with a margin, and default limits if there are no
+  /// numbers.
   ///
   /// @return finite, the first below the second, and positive on a logarithmic scale.
   std::pair<double, double> limits(AxisScale scale) const;
@@ -56,7 +57,7 @@ class AxisData {
   std::vector<std::string> categories_;
 };
 
-/// The drawing of an axis.
+/// Range, scale and direction of an axis.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 struct AxisRange {
@@ -65,14 +66,14 @@ struct AxisRange {
   AxisScale scale = AxisScale::kLinear;
   bool inverted = false;
 
-  /// Where `value` lies, 0 at the begin and 1 at the end of the axis, also outside of it. NaN if it
-  /// has no place.
+  /// Returns the position of `value`: 0 at the start and 1 at the end of the axis, also outside of
+  /// it. NaN if the value has no position.
   double fraction(double value) const;
-  /// The number at `fraction`.
+  /// Returns the number at the position `fraction`.
   double value(double fraction) const;
 };
 
-/// The axes and where they are.
+/// The axes with their position on the canvas.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 struct Frame {
@@ -81,8 +82,8 @@ struct Frame {
   AxisRange y;
   double pixelsPerPoint = 1;
 
-  /// The place of a number on the canvas. NaN if it has none. Bounded, because Cairo's coordinates
-  /// are: what lies a thousand screens away might as well lie further away.
+  /// Returns the x coordinate of a number; NaN if it has none. The coordinate is bounded, because
+  /// Cairo's coordinates are; far outside the canvas, the difference is invisible.
   double pixelX(double value) const;
   double pixelY(double value) const;
   Point at(double xValue, double yValue) const { return {pixelX(xValue), pixelY(yValue)}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bars, and the histograms that are drawn as such.
+// Bars, and histograms, which are drawn as bars.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace steptape::figure {
 namespace {
 
-/// A bar from `bottom`, `height` upwards.
+/// A bar from `bottom` up to `bottom` + `height`.
 struct Bar {
   double left;
   double right;
@@ -22,7 +22,7 @@ struct Bar {
 
 class BarsDrawing : public Drawing {
  public:
-  /// @param ends Whether the axis ends at the outer bars, as a histogram's does.
+  /// @param ends Whether the axis ends at the outer bars, as for a histogram.
   BarsDrawing(std::vector<Bar> bars, std::vector<std::string> categories, const Color& color,
               bool ends)
       : bars_(std::move(bars)), categories_(std::move(categories)), color_(color), ends_(ends) {}
@@ -43,7 +43,7 @@ class BarsDrawing : public Drawing {
 
   void draw(const Frame& frame, Canvas* canvas) const override {
     for (const Bar& bar : bars_) {
-      // On a logarithmic axis 0 is infinitely far below.
+      // On a logarithmic axis, 0 is infinitely far down.
       const bool isEndless = frame.y.scale == AxisScale::kLog && bar.bottom <= 0;
       const double foot = isEndless ? frame.area.bottom() : frame.pixelY(bar.bottom);
       const double left = frame.pixelX(bar.left);
@@ -130,7 +130,7 @@ class HistogramPlot : public Plot {
       return {};
     }
     auto [min, max] = std::minmax_element(values.begin(), values.end());
-    // A single number gets bins around it, as numpy.histogram does.
+    // A single number gets bins around it, as in numpy.histogram.
     const double low = *min == *max ? *min - 0.5 : *min;
     const double high = *min == *max ? *max + 0.5 : *max;
     std::vector<double> edges;
@@ -207,7 +207,7 @@ PlotPtr histogramPlot(const TensorView& values, const HistogramPlotOptions& opti
   checkEdges(options.edges, where);
   LegendKey key;
   key.label = options.label;
-  // So that two histograms show through each other.
+  // Translucent, so that overlapping histograms are both visible.
   key.patch = withOpacity(color, 0.7, where);
   return std::make_shared<HistogramPlot>(values, options, std::move(key));
 }

@@ -14,7 +14,7 @@ namespace steptape::figure {
 namespace {
 
 constexpr double kPointsPerInch = 72;
-/// Height of a capital letter, as a share of the font's size: 0.70 to 0.73 in usual fonts.
+/// Height of a capital letter as a share of the font size. Common fonts have 0.70 to 0.73.
 constexpr double kCapitalHeight = 0.72;
 constexpr double kSuperscriptSize = 0.7;
 constexpr double kSuperscriptRise = 0.42;
@@ -23,7 +23,7 @@ void setColor(cairo_t* cairo, const Color& color) {
   cairo_set_source_rgba(cairo, color.red, color.green, color.blue, color.alpha);
 }
 
-/// Lengths of dashes and gaps in turn.
+/// Returns lengths of dashes and gaps, alternating.
 std::vector<double> dashLengths(DashStyle style, double width) {
   switch (style) {
     case DashStyle::kSolid:
@@ -38,7 +38,8 @@ std::vector<double> dashLengths(DashStyle style, double width) {
   return {};
 }
 
-/// Cairo's own letters, which it draws where no font is installed, know ASCII only.
+/// Returns whether no font is installed. Cairo then draws built-in letters, which support only
+/// ASCII.
 bool isWithoutFont(cairo_t* cairo) {
   return cairo_scaled_font_get_type(cairo_get_scaled_font(cairo)) == CAIRO_FONT_TYPE_USER;
 }
@@ -50,7 +51,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-/// `text` as Cairo takes it: an ill-formed one would stop all drawing.
+/// Returns `text` as valid UTF-8, because Cairo stops all drawing after an ill-formed text.
 std::string drawable(cairo_t* cairo, const std::string& text) {
   std::string valid = replaced(replaceInvalidUtf8(text), "\n", " ");
   return isWithoutFont(cairo) ? replaced(replaced(valid, "\u2212", "-"), "\u00D7", "x") : valid;
@@ -62,7 +63,7 @@ double advanceOf(cairo_t* cairo, const std::string& text) {
   return extents.x_advance;
 }
 
-/// Cairo's native-endian pixel: alpha, red, green, blue, multiplied by alpha.
+/// Returns Cairo's native-endian pixel: alpha, red, green, blue, premultiplied by alpha.
 std::uint32_t argb(const Color& color) {
   const auto byte = [&](double part) {
     return static_cast<std::uint32_t>(std::lround(part * color.alpha * 255));
@@ -99,7 +100,7 @@ Canvas::Canvas(int width, int height, double dpi)
   if (cairo_status(impl_->cairo) != CAIRO_STATUS_SUCCESS) {
     throw std::bad_alloc();
   }
-  // Settings of the user's desktop would otherwise change the pixels from machine to machine.
+  // Fixed options: otherwise the desktop's settings would change the pixels.
   cairo_font_options_t* options = cairo_font_options_create();
   cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
   cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
@@ -158,7 +159,7 @@ void Canvas::trace(const std::vector<Point>& line) {
 
 void Canvas::strokeCrisply(Point from, Point to, const Stroke& stroke) {
   const double pixels = std::max(1.0, std::round(stroke.width * pixelsPerPoint_));
-  // A line an odd number of pixels wide is centered on a pixel, an even one between two.
+  // A line of an odd pixel width is centered on a pixel, one of an even width between two pixels.
   const double shift = std::fmod(pixels, 2) / 2;
   if (from.x == to.x) {
     from.x = to.x = std::round(from.x - shift) + shift;
@@ -172,7 +173,7 @@ void Canvas::strokeCrisply(Point from, Point to, const Stroke& stroke) {
 
 void Canvas::draw(const Marker& marker, Point at) {
   const double r = marker.size * pixelsPerPoint_ / 2;
-  const double s = r * 0.89;  // half the side of a square as large as the disc
+  const double s = r * 0.89;  // half the side of a square with the same area as the disc
   const Stroke arms{marker.color, marker.size / 5};
   switch (marker.shape) {
     case MarkerShape::kNone:
@@ -251,7 +252,8 @@ std::string Canvas::shortened(const std::string& text, double width, const TextS
       cuts.push_back(i);
     }
   }
-  // Names of templates have thousands of letters, and to measure one takes as long.
+  // Names of templates have thousands of letters, and measuring takes time in proportion to the
+  // length.
   const auto tooLong = std::partition_point(cuts.begin(), cuts.end(), [&](std::size_t cut) {
     return textWidth({valid.substr(0, cut) + "…", ""}, style) <= width;
   });

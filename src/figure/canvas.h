@@ -15,8 +15,8 @@
 
 namespace steptape::figure {
 
-/// How a text is set. It is centered vertically on its point by the height of its capitals, so that
-/// neighbors share a baseline whatever letters they have.
+/// How a text is drawn. The height of capitals centers a text vertically on its point, so that
+/// neighboring texts share a baseline whatever their letters.
 struct TextStyle {
   double size = 10;  ///< In points.
   Color color = kInk;
@@ -25,13 +25,14 @@ struct TextStyle {
   bool bold = false;
 };
 
-/// A picture to draw on: the one place that knows Cairo. Places are in pixels, the lengths of
-/// strokes, markers and texts in points.
+/// A drawing surface; only this class uses Cairo. Positions are in pixels. Lengths of strokes,
+/// markers and texts are in points.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class Canvas {
  public:
-  /// A white one. @throws std::bad_alloc if it cannot be had.
+  /// Creates a white canvas.
+  /// @throws std::bad_alloc if there is not enough memory.
   Canvas(int width, int height, double dpi);
   ~Canvas();
   Canvas(const Canvas&) = delete;
@@ -40,36 +41,37 @@ class Canvas {
   double pixelsPerPoint() const { return pixelsPerPoint_; }
 
   void fill(const Rect& rect, const Color& color);
-  /// Edges are moved to whole pixels.
+  /// Fills a rectangle after moving its edges to whole pixels.
   void fillCrisply(const Rect& rect, const Color& color);
   void fill(const std::vector<Point>& polygon, const Color& color);
-  /// Joins the points; one that is not finite leaves a gap.
+  /// Connects the points; a point that is not finite leaves a gap.
   void stroke(const std::vector<Point>& line, const Stroke& stroke);
-  /// A horizontal or vertical line, moved so that its edges are those of whole pixels.
+  /// Draws a horizontal or vertical line, moved so that its edges are at whole pixels.
   void strokeCrisply(Point from, Point to, const Stroke& stroke);
   void draw(const Marker& marker, Point at);
 
-  /// Width in pixels.
+  /// Returns the width in pixels.
   double textWidth(const Label& label, const TextStyle& style);
   void text(const Label& label, Point at, const TextStyle& style);
-  /// Height in pixels that a line of text takes.
+  /// Returns the height of a line of text in pixels.
   double lineHeight(double size) const { return 1.25 * size * pixelsPerPoint_; }
-  /// `text` without its end, and an ellipsis instead, where it is wider than `width` pixels.
+  /// Returns `text`, truncated and with an ellipsis if it is wider than `width` pixels.
   std::string shortened(const std::string& text, double width, const TextStyle& style);
 
-  /// Draws `pixels`, row by row, each as large as one of the canvas; the parts of `rect` are whole
-  /// numbers. Transparent ones leave what is below.
+  /// Draws `pixels` row by row, at the size of the canvas's pixels. `rect` has integral
+  /// coordinates. Transparent pixels keep the background.
   void paint(const Rect& rect, const std::vector<Color>& pixels);
 
-  /// Until the result is destroyed, only what is drawn within `rect` shows.
+  /// Clips drawing to `rect` until the result is destroyed.
   class Clip;
   Clip clip(const Rect& rect);
 
-  /// How much is drawn within `rect`, from 0 to 1, which is all black; what is as light as the grid
-  /// does not count.
+  /// Returns how much ink `rect` contains, from 0 to 1 for all black. Pixels as light as the grid
+  /// do not count.
   double ink(const Rect& rect);
 
-  /// What was drawn. @throws std::bad_alloc if Cairo ran out of memory meanwhile.
+  /// Returns the drawing.
+  /// @throws std::bad_alloc if Cairo ran out of memory.
   Pixels pixels();
 
  private:

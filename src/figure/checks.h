@@ -9,9 +9,9 @@
 
 namespace steptape::figure {
 
-// Checks of the arguments of plots. Error messages begin with `where`, such as "Figure::line".
+// Checks of arguments of plots. Error messages start with `where`, such as "Figure::line".
 
-/// @throws Error(kInvalidArgument) unless `view`, called `name`, has rank 1.
+/// @throws Error(kInvalidArgument) unless `view`, named `name`, has rank 1.
 void checkRank1(const TensorView& view, const std::string& name, const std::string& where);
 /// @throws Error(kInvalidArgument) unless both have rank 1 and the same length.
 void checkEqualLengths(const TensorView& a, const std::string& aName, const TensorView& b,

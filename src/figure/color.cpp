@@ -47,7 +47,8 @@ constexpr std::array<std::pair<std::string_view, Color>, 11> kNames{{{"black", k
                                                                      {"cyan", kCyan},
                                                                      {"yellow", kYellow}}};
 
-/// Parses the digits after '#'; false unless there are 3, 6 or 8.
+/// Parses the digits after '#'.
+/// @return false unless there are 3, 6 or 8 digits.
 bool parseHex(std::string_view digits, Color* color) {
   const std::size_t perPart = digits.size() == 3 ? 1 : 2;
   if (digits.size() != 3 && digits.size() != 6 && digits.size() != 8) {
@@ -66,7 +67,7 @@ bool parseHex(std::string_view digits, Color* color) {
   return true;
 }
 
-/// The inverse of linearLight(), in whole bytes as "#rrggbb" has them.
+/// Inverts linearLight(), rounded to whole bytes as in "#rrggbb".
 double companded(double linearPart) {
   const double part = std::clamp(linearPart, 0.0, 1.0);
   const double value = part <= 0.0031308 ? 12.92 * part : 1.055 * std::pow(part, 1 / 2.4) - 0.055;
@@ -84,8 +85,8 @@ Color fromOklab(double lightness, double a, double b) {
           companded(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 1};
 }
 
-/// FNV-1a with Murmur's last mixing, without which names that differ in their last letter are
-/// alike.
+/// Hashes with FNV-1a and the final mixing of Murmur, without which names that differ only in the
+/// last letter would have similar colors.
 std::uint32_t hashOf(std::string_view text) {
   std::uint32_t hash = detail::Fnv<std::uint32_t>().add(text).hash();
   hash = (hash ^ hash >> 16) * 0x85EBCA6BU;
@@ -100,10 +101,10 @@ Color cycleColor(int index) {
 }
 
 Color colorOfName(std::string_view name) {
-  constexpr double kChroma = 0.085;  // The most that every hue has at these lightnesses.
+  constexpr double kChroma = 0.085;  // the maximum that every hue has at these lightnesses
   const std::uint32_t hash = hashOf(name);
   const double hue = 2 * kPi * (hash & 0xFFFF) / 65536.0;
-  // Names whose hues are alike often differ in lightness.
+  // Names with similar hues often differ in lightness.
   const double lightness = 0.76 + 0.12 * (hash >> 16 & 0xFF) / 255.0;
   return fromOklab(lightness, kChroma * std::cos(hue), kChroma * std::sin(hue));
 }
@@ -138,7 +139,8 @@ double relativeLuminance(const Color& color) {
 }
 
 Color textColorOn(const Color& background) {
-  // Where the contrast ratios (L + 0.05) / (l + 0.05) with white and with the ink are equal.
+  // The luminance at which the contrast ratios (L + 0.05) / (l + 0.05) with white and with the ink
+  // are equal.
   const double onWhite = 1.05 / (relativeLuminance(background) + 0.05);
   const double onInk = (relativeLuminance(background) + 0.05) / (relativeLuminance(kInk) + 0.05);
   return onWhite > onInk ? kWhite : kInk;

@@ -10,17 +10,17 @@
 
 namespace steptape::figure {
 
-/// Turns numbers into colors.
+/// Maps numbers to colors.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class Colormap {
  public:
-  /// @param name As plot_options.h lists them.
-  /// @throws Error(kInvalidArgument) with `where`, the name and the known ones.
+  /// @param name A colormap listed in plot_options.h.
+  /// @throws Error(kInvalidArgument) with `where`, the name and the known names.
   Colormap(std::string_view name, const std::string& where);
 
-  /// The color at `fraction`, which is clamped to 0..1: between two of the published colors it is
-  /// interpolated linearly.
+  /// Returns the color at `fraction`, which is clamped to 0..1, linearly interpolated between two
+  /// published colors.
   Color at(double fraction) const;
 
  private:

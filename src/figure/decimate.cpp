@@ -11,7 +11,7 @@
 namespace steptape::figure {
 namespace {
 
-/// Appends the kept points of line[first, last), which is in one column of pixels.
+/// Appends the points to keep of line[first, last), which is in one pixel column.
 void appendColumn(const std::vector<Point>& line, std::size_t first, std::size_t last,
                   std::vector<Point>* kept) {
   std::size_t lowest = first;
@@ -54,7 +54,7 @@ std::vector<Point> distinctPoints(const std::vector<Point>& points) {
     if (!isFinite(point)) {
       continue;
     }
-    // Frame bounds pixels to a million on either side, so that both numbers fit.
+    // Frame limits pixels to a million on either side, so both numbers fit.
     const auto x = static_cast<std::int64_t>(std::floor(point.x * kPlacesPerPixel));
     const auto y = static_cast<std::int64_t>(std::floor(point.y * kPlacesPerPixel));
     if (taken.insert(x * (std::int64_t{1} << 32) + y).second) {

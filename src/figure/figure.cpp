@@ -13,12 +13,12 @@ namespace {
 
 using figure::Color;
 
-/// The color that a plot asks for, or the next one.
+/// Returns the color that a plot requests, or the next one.
 Color colorFor(const std::string& color, const std::string& where, FigureModel* model) {
   return color.empty() ? figure::cycleColor(model->nextColor) : figure::parseColor(color, where);
 }
 
-/// Adds a plot that has taken `color`; only now, so that a call which throws changes nothing.
+/// Adds a plot that uses `color`. Called last, so that a call that throws changes nothing.
 void add(figure::PlotPtr plot, const std::string& chosen, const Color& color, FigureModel* model) {
   model->plots.push_back(std::move(plot));
   model->nextColor += chosen.empty() ? 1 : 0;

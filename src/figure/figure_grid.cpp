@@ -12,7 +12,7 @@
 
 namespace steptape {
 
-/// The contents of a FigureGrid; immutable.
+/// The content of a FigureGrid; immutable.
 struct FigureGridModel {
   std::vector<std::shared_ptr<const FigureModel>> figures;
   FigureGridOptions options;
@@ -28,7 +28,7 @@ figure::Rect cellOf(const FigureGridModel& model, std::size_t index, double top)
   const int rows = (static_cast<int>(model.figures.size()) + columns - 1) / columns;
   const int column = static_cast<int>(index) % columns;
   const int row = static_cast<int>(index) / columns;
-  // Rounded edges, not sizes: the cells leave no gaps.
+  // Rounds edges instead of sizes, so that there are no gaps between cells.
   const auto edge = [](double begin, double size, int i, int count) {
     return begin + std::round(size * i / count);
   };
@@ -40,7 +40,7 @@ figure::Rect cellOf(const FigureGridModel& model, std::size_t index, double top)
           edge(top, height, row + 1, rows) - upper};
 }
 
-/// Height that the title takes, in pixels.
+/// Returns the height of the title in pixels.
 double titleHeight(const FigureGridOptions& options) {
   constexpr double kPointsPerInch = 72;
   return options.title.empty() ? 0 : std::round(2 * kGridTitleSize * options.dpi / kPointsPerInch);

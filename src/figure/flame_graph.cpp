@@ -9,7 +9,7 @@
 namespace steptape::figure {
 namespace {
 
-/// A block at its place.
+/// A block with its position.
 struct PlacedBlock {
   std::string name;
   Color color;
@@ -32,16 +32,16 @@ Color colorOf(const FlameBlock& block) {
 }
 
 /// Returns the blocks from top to bottom and from left to right, each before its children. The
-/// `self` of a block is to the right of its children.
+/// `self` time of a block is to the right of its children.
 std::vector<PlacedBlock> place(const std::vector<FlameBlock>& roots) {
   struct OpenBlock {
     const std::vector<FlameBlock>* children;
     double self;
-    std::size_t index;  ///< In the result.
+    std::size_t index;  ///< index in the result
     std::size_t next = 0;
   };
   std::vector<PlacedBlock> placed;
-  // Not the thread's stack, which a deep tree would use up.
+  // An explicit stack: a deep tree would overflow the thread's stack.
   std::vector<OpenBlock> open{{&roots, 0, 0}};
   double at = 0;
   while (true) {
@@ -97,11 +97,11 @@ class FlameDrawing : public Drawing {
   }
 
  private:
-  /// Of a row, in points: where there are few, they leave the rest of the axes free.
+  /// Maximum height of a row in points. If there are few rows, the rest of the axes stays empty.
   static constexpr double kHighest = 16;
 
   static void drawBlock(const PlacedBlock& block, Rect rect, Canvas* canvas) {
-    // A gap to the neighbors, where that leaves enough of the block.
+    // Leaves a gap to the neighbors if the block is wide enough.
     constexpr double kLeastForGap = 4;
     rect.width -= rect.width >= kLeastForGap ? 1 : 0;
     rect.height -= rect.height >= kLeastForGap ? 1 : 0;
@@ -113,7 +113,7 @@ class FlameDrawing : public Drawing {
     constexpr double kLargest = 9;
     constexpr double kSmallest = 6;
     constexpr double kPadding = 2;          // points
-    constexpr std::size_t kLeastBytes = 6;  // Three letters and the ellipsis.
+    constexpr std::size_t kLeastBytes = 6;  // three letters and the ellipsis
     TextStyle style;
     style.size = std::min(kLargest, kLargest * rect.height / canvas->lineHeight(kLargest));
     style.color = textColorOn(block.color);
@@ -131,7 +131,7 @@ class FlameDrawing : public Drawing {
   const std::vector<PlacedBlock>& blocks_;
 };
 
-/// Draws itself: there are no numbers to wait for.
+/// Is its own Drawing, because there are no numbers to wait for.
 class FlamePlot : public Plot {
  public:
   explicit FlamePlot(std::vector<PlacedBlock> blocks) : blocks_(std::move(blocks)) {}

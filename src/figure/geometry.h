@@ -7,7 +7,7 @@ namespace steptape::figure {
 
 constexpr double kPi = 3.14159265358979323846;
 
-/// A place on the canvas, in pixels from its upper left corner.
+/// A position on the canvas, in pixels from its upper left corner.
 struct Point {
   double x = 0;
   double y = 0;

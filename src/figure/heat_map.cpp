@@ -30,8 +30,8 @@ struct CellSpan {
   std::int64_t last = 0;
 };
 
-/// The cells that each of `pixels` pixels along an axis shows: the one at its center, or, where the
-/// cells are smaller, all whose centers it covers.
+/// Returns the cells that each of `pixels` pixels along an axis shows: the cell at the pixel's
+/// center, or if cells are smaller than pixels, all cells whose centers are in the pixel.
 std::vector<CellSpan> spansOf(const AxisRange& range, double pixels, bool fromTheEnd,
                               std::int64_t cells) {
   std::vector<CellSpan> spans;
@@ -51,7 +51,7 @@ std::vector<CellSpan> spansOf(const AxisRange& range, double pixels, bool fromTh
   return spans;
 }
 
-/// The mean of the finite numbers; NaN if there are none.
+/// Returns the mean of the finite numbers; NaN if there are none.
 double meanOf(const Matrix& matrix, const CellSpan& rows, const CellSpan& columns) {
   double sum = 0;
   double count = 0;
@@ -65,7 +65,7 @@ double meanOf(const Matrix& matrix, const CellSpan& rows, const CellSpan& column
   return count > 0 ? sum / count : std::nan("");
 }
 
-/// Names of the rows and columns, and what is written into the cells; each may be empty.
+/// Names of the rows and columns, and texts of the cells; each may be empty.
 struct CellTexts {
   std::vector<std::string> columns;
   std::vector<std::string> rows;
@@ -121,7 +121,7 @@ class HeatMapDrawing : public Drawing {
                : colors_.colormap.at((value - colors_.min) / (colors_.max - colors_.min));
   }
 
-  /// Writes the cells' texts, all in one size; none if they would be too small to be read.
+  /// Draws the texts of the cells in one size; none if they would be too small to read.
   void drawTexts(const Frame& frame, Canvas* canvas) const {
     constexpr double kLargest = 9;
     constexpr double kSmallest = 5;
@@ -161,7 +161,7 @@ Matrix matrixOf(const TensorView& view) {
   return {view.shape()[0], view.shape()[1], numbersOf(view)};
 }
 
-/// The least and the largest finite number, where they are not given; never equal.
+/// Returns the given limits, with the smallest and largest finite number as defaults; never equal.
 std::pair<double, double> colorLimits(const Matrix& matrix, std::optional<double> min,
                                       std::optional<double> max) {
   AxisData data;
@@ -200,7 +200,7 @@ class HeatMapPlot : public Plot {
   Colormap colormap_;
 };
 
-/// Divides each row by its sum; a row of zeros stays one.
+/// Divides each row by its sum; leaves a row of zeros unchanged.
 void normalizeRows(Matrix* matrix) {
   for (std::int64_t row = 0; row < matrix->rows; ++row) {
     const auto first = matrix->values.begin() + row * matrix->columns;
@@ -212,14 +212,14 @@ void normalizeRows(Matrix* matrix) {
   }
 }
 
-/// The numbers as they stand in the cells: shares with two decimals, counts without.
+/// Formats the numbers for the cells: shares with two decimals, counts without.
 std::vector<std::string> cellTexts(const std::vector<double>& values, bool areShares) {
   const bool areWhole = std::all_of(values.begin(), values.end(),
                                     [](double value) { return value == std::floor(value); });
   const char* const format = areShares ? "%.2f" : areWhole ? "%.0f" : "%.3g";
   std::vector<std::string> texts;
   for (const double value : values) {
-    std::array<char, 400> text;  // A double has up to 309 digits before the point.
+    std::array<char, 400> text;  // a double has up to 309 digits before the point
     std::snprintf(text.data(), text.size(), format, value);
     texts.emplace_back(text.data());
   }
@@ -235,7 +235,7 @@ class ConfusionMatrixPlot : public Plot {
         normalize_(options.normalize),
         showColorbar_(options.colorbar),
         colormap_(options.colormap, "Figure::confusionMatrix") {
-    // More are numbered as any axis is.
+    // A larger axis is numbered like any other axis.
     constexpr std::int64_t kMostNumbered = 20;
     const std::int64_t classes = counts.shape()[0];
     if (classNames_.empty() && classes <= kMostNumbered) {

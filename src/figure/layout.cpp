@@ -10,13 +10,13 @@ namespace steptape::figure {
 namespace {
 
 constexpr double kSin45 = 0.70710678118654752;
-/// Free space along the edges of the picture, in points; as are the lengths that follow.
+/// Free space along the edges of the figure. This and the following lengths are in points.
 constexpr double kCellPadding = 7;
 constexpr double kLabelGap = 4;
 constexpr double kTitleGap = 6;
 constexpr double kColorbarGap = 9;
 constexpr double kColorbarWidth = 9;
-/// What the axes keep even where the texts around them need more, in pixels.
+/// Minimum side of the axes in pixels, even if the surrounding texts need more space.
 constexpr double kLeastSide = 8;
 
 TextStyle tickStyle() {
@@ -30,8 +30,8 @@ AxisRange rangeOf(const AxisData& data, const FigureModel::Limits& limits, AxisS
   return {min, max, scale, data.isInverted()};
 }
 
-/// Lays out by turns: the room that texts take says how long the axes are, and their length says
-/// which texts there are. Settles within a few turns.
+/// Computes the layout iteratively: the space for texts determines the length of the axes, and the
+/// length determines the texts. Converges within a few iterations.
 class LayoutSearch {
  public:
   LayoutSearch(const FigureModel& model, const Contents& contents, const Rect& cell, Canvas* canvas)
@@ -88,7 +88,8 @@ class LayoutSearch {
                                      : names(data.categories(), length, range, isX);
   }
 
-  /// As many numbers as fit on `length` pixels, where `needs` says how many pixels one takes.
+  /// Chooses as many numbers as fit on `length` pixels. `needs` returns the pixels that one number
+  /// takes.
   template <typename Needs>
   AxisMarks numbers(const AxisRange& range, double length, double leastStep, const Needs& needs) {
     constexpr int kMost = 9;
@@ -115,7 +116,7 @@ class LayoutSearch {
     return true;
   }
 
-  /// A name at each place, at every second, third, ... where they are too many for the axis.
+  /// Chooses the name of each position, or of every second, third, ... if not all fit.
   AxisMarks names(const std::vector<std::string>& all, double length, const AxisRange& range,
                   bool isX) {
     const double most = (isX ? 0.35 * cell_.height : 0.3 * cell_.width);
@@ -161,7 +162,7 @@ class LayoutSearch {
                      widest(layout_.colorbarTicks) + labelHeight(contents_.colorbar->label);
   }
 
-  /// How far the names of the x axis reach beyond its ends.
+  /// Returns how far the names of the x axis extend beyond its ends.
   double overhang(bool atTheEnd) {
     double overhang = 0;
     for (const Tick& tick : layout_.x.ticks.major) {

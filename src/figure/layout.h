@@ -12,11 +12,11 @@ namespace steptape::figure {
 /// One axis with its marks.
 struct AxisMarks {
   Ticks ticks;
-  bool areNames = false;   ///< Categories rather than numbers.
-  bool areTilted = false;  ///< Set at 45 degrees, because they are too wide.
+  bool areNames = false;   ///< Categories instead of numbers.
+  bool areTilted = false;  ///< Drawn at 45 degrees, because they are too wide.
 };
 
-/// The requirements of the plots of a figure, before the layout.
+/// The requirements of the plots of a figure, before layout.
 struct Contents {
   AxisData x;
   AxisData y;
@@ -27,7 +27,7 @@ struct Contents {
   double besideWidth = 0;  ///< Pixels to keep free at the right, such as for a legend.
 };
 
-/// Where everything lies.
+/// The positions of all parts of a figure.
 struct Layout {
   Frame frame;
   AxisMarks x;
@@ -38,15 +38,15 @@ struct Layout {
   Point xLabel;
   Point yLabel;
   Point colorbarLabel;
-  double titleWidth = 0;  ///< That there is room for.
+  double titleWidth = 0;  ///< Available width of the title.
 };
 
 inline constexpr double kTickLength = 3.5;
 inline constexpr double kMinorTickLength = 2;
-/// Between a tick and its name.
+/// Distance between a tick and its name in points.
 inline constexpr double kTickGap = 2.5;
 
-/// Finds room for everything within `cell`.
+/// Lays out all parts within `cell`.
 Layout layOut(const FigureModel& model, const Contents& contents, const Rect& cell, Canvas* canvas);
 
 }  // namespace steptape::figure

@@ -10,13 +10,13 @@ namespace steptape::figure {
 namespace {
 
 constexpr double kTextSize = 9;
-// In points, too.
+// These lengths are in points, too.
 constexpr double kLegendMargin = 5;   // to the axes
 constexpr double kLegendPadding = 4;  // beside the keys
 constexpr double kPaddingAbove = 3;
 constexpr double kKeyWidth = 18;
 constexpr double kKeyGap = 5;
-/// Share of the axes that a legend may take.
+/// Maximum share of the axes for a legend.
 constexpr double kMostWidth = 0.6;
 
 constexpr Color kBackground{1, 1, 1, 0.85};
@@ -28,13 +28,13 @@ TextStyle textStyle() {
   return style;
 }
 
-/// Shares of the room that a legend leaves, from the left and from the top.
+/// Shares of the free space around a legend, from the left and from the top.
 using Place = std::pair<double, double>;
 
 /// The corners, in the order of LegendPlace.
 constexpr std::array<Place, 4> kCorners{{{1, 0}, {0, 0}, {0, 1}, {1, 1}}};
 
-/// Everywhere that a legend may be, what is preferred first.
+/// Returns all candidate positions of a legend, preferred ones first.
 std::vector<Place> allPlaces() {
   std::vector<Place> places(kCorners.begin(), kCorners.end());
   for (const double y : {0.0, 1.0, 0.5, 0.25, 0.75}) {

@@ -9,22 +9,23 @@
 
 namespace steptape::figure {
 
-/// The layout of the names of plots in a legend.
+/// The layout of a legend.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class Legend {
  public:
-  /// @param keys Those of the plots that have a label; at least one.
-  /// @param area What it lies in; names are shortened to a part of its width.
+  /// @param keys Keys of the plots that have a label; at least one.
+  /// @param area Area for the legend; names are truncated to a share of its width.
   Legend(std::vector<LegendKey> keys, const Rect& area, Canvas* canvas);
 
-  /// Chooses the legend's place over what is drawn there already.
+  /// Chooses the legend's position so that it hides little of what is already drawn.
   ///
-  /// @return how much of it that hides, from 0 to 1.
+  /// @return the share that it hides, from 0 to 1.
   double place(LegendPlace place, const Rect& area);
-  /// Puts the legend at the right end of `cell`, whose axes `area` leave it outerWidth().
+  /// Puts the legend at the right end of `cell`. `area`, the area of the axes, leaves outerWidth()
+  /// free.
   void placeBeside(const Rect& area, const Rect& cell);
-  /// With the margin around it.
+  /// Returns the width including the margin.
   double outerWidth() const;
   double outerHeight() const;
   void draw();

@@ -13,7 +13,7 @@
 
 namespace steptape {
 
-/// The contents of a Figure. Copies share the plots.
+/// The content of a Figure. Copies share the plots.
 struct FigureModel {
   using Limits = std::optional<std::pair<double, double>>;
 
@@ -28,7 +28,7 @@ struct FigureModel {
   bool grid = true;
   std::vector<figure::PlotPtr> plots;
   int nextColor = 0;
-  int barPlots = 0;                                 ///< That stand side by side.
+  int barPlots = 0;                                 ///< Number of bar plots side by side.
   figure::Color lastColor = figure::cycleColor(0);  ///< Color of the last plot.
 };
 

@@ -7,11 +7,11 @@
 
 namespace steptape::figure {
 
-/// The tensor to keep of one that the caller may change: a copy, or, of elements that are still on
-/// their way, the view that owns them.
+/// Returns a tensor that outlives changes by the caller: a copy, or, if the elements are in flight,
+/// the view that owns them.
 TensorView keep(const TensorView& view);
 
-/// The elements in row-major order; waits for those that are on their way.
+/// Returns the elements in row-major order; waits for elements in flight.
 std::vector<double> numbersOf(const TensorView& view);
 
 }  // namespace steptape::figure

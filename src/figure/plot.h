@@ -13,12 +13,12 @@
 
 namespace steptape::figure {
 
-/// The symbol beside a name in a legend.
+/// The symbol next to a name in a legend.
 struct LegendKey {
   std::string label;
-  std::optional<Stroke> stroke;  ///< A piece of line.
+  std::optional<Stroke> stroke;  ///< Drawn as a piece of line.
   Marker marker;
-  std::optional<Color> patch;  ///< A filled rectangle.
+  std::optional<Color> patch;  ///< Drawn as a filled rectangle.
 };
 
 /// The range and colors of a colorbar.
@@ -29,13 +29,13 @@ struct Colorbar {
   std::string label;
 };
 
-/// A plot with its numbers at hand, about to be drawn.
+/// A plot whose numbers are available for drawing.
 class Drawing {
  public:
   virtual ~Drawing() = default;
-  /// Notes which numbers the axes must hold.
+  /// Includes the plot's numbers in the axes.
   virtual void extend(AxisData* x, AxisData* y) const = 0;
-  /// Whether it leaves nothing to see of the grid and the axes' lines.
+  /// Returns whether it covers the grid and the axes' lines completely.
   virtual bool fillsAxes() const { return false; }
   virtual bool hasSquareCells() const { return false; }
   virtual const Colorbar* colorbar() const { return nullptr; }
@@ -47,7 +47,7 @@ struct PlotGroup {
   int barPlots = 0;  ///< Number of bar plots side by side.
 };
 
-/// One plot of a figure, as it was given. Never changes, so that figures and threads share it.
+/// One plot of a figure. Immutable, so that figures and threads can share it.
 ///
 /// @threads Thread-safe.
 class Plot {
@@ -57,9 +57,9 @@ class Plot {
   Plot(const Plot&) = delete;
   Plot& operator=(const Plot&) = delete;
 
-  /// Its line of the legend; none if the label is empty.
+  /// Returns the entry of the legend; there is none if the label is empty.
   const LegendKey& key() const { return key_; }
-  /// Memory of the numbers.
+  /// Returns the memory of the numbers in bytes.
   virtual std::size_t bytes() const = 0;
   /// Waits for the numbers and reads them; meant for the background thread.
   virtual std::unique_ptr<Drawing> prepare(const PlotGroup& group) const = 0;

@@ -14,8 +14,8 @@
 
 namespace steptape::figure {
 
-// The kinds of plots. Each function checks what it is given, as figure.h says of the call of the
-// same name, and keeps a copy. `color` is what the options' color stands for.
+// The kinds of plots. Each function checks its arguments, as documented for the call of the same
+// name in figure.h, and keeps a copy. `color` is the color that the options select.
 
 using PlotPtr = std::shared_ptr<const Plot>;
 
@@ -25,7 +25,7 @@ PlotPtr scatterPlot(const TensorView& x, const TensorView& y, const ScatterOptio
                     const Color& color);
 PlotPtr bandPlot(const TensorView& x, const TensorView& lower, const TensorView& upper,
                  const BandOptions& options, const Color& color);
-/// @param index Which of the figure's bars that stand side by side it belongs to, from 0.
+/// @param index Index of these bars among the figure's bars that are side by side, from 0.
 PlotPtr barPlot(const TensorView& heights, const BarOptions& options, const Color& color,
                 int index);
 PlotPtr histogramPlot(const TensorView& values, const HistogramPlotOptions& options,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines, scattered points and bands: what is made of (x, y) pairs.
+// Lines, scattered points and bands, which are made of (x, y) pairs.
 #include <utility>
 
 #include "figure/checks.h"
@@ -10,7 +10,7 @@
 namespace steptape::figure {
 namespace {
 
-/// 0, 1, 2, ...
+/// Returns 0, 1, 2, ...
 std::vector<double> indices(std::size_t count) {
   std::vector<double> numbers(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -51,7 +51,7 @@ class PointsDrawing : public Drawing {
     if (marker_.shape == MarkerShape::kNone) {
       return;
     }
-    // Transparent markers add up where they overlap, so that each counts.
+    // Transparent markers add up if they overlap, so all of them are drawn.
     const bool opaque = marker_.color.alpha == 1;
     for (const Point& point : opaque ? distinctPoints(points) : points) {
       if (isFinite(point)) {
@@ -118,7 +118,7 @@ class BandDrawing : public Drawing {
   }
 
  private:
-  /// Fills what lies between two gaps, and begins anew.
+  /// Fills the area between two gaps, and clears the points.
   void fillPiece(std::vector<Point>* above, std::vector<Point>* below, Canvas* canvas) const {
     std::vector<Point> outline = decimatedLine(*above);
     const std::vector<Point> back = decimatedLine(*below);

@@ -59,7 +59,7 @@ void drawXAxis(const Layout& layout, Canvas* canvas) {
   style.anchor = layout.x.areTilted ? TextAnchor::kRight : TextAnchor::kCenter;
   style.angle = layout.x.areTilted ? kPi / 4 : 0;
   const double gap = (layout.x.areNames ? 0 : kTickLength) + kTickGap;
-  // A tilted name ends a little below its place, the middle of the others lies there.
+  // A tilted name ends a little below its position; other names are centered on it.
   const double textY =
       foot + gap * scale +
       (layout.x.areTilted ? kTickSize * scale / 3 : canvas->lineHeight(kTickSize) / 2);
@@ -76,7 +76,7 @@ void drawXAxis(const Layout& layout, Canvas* canvas) {
   }
 }
 
-/// Marks a vertical axis at `x`, to the left for a `side` of -1, to the right for 1.
+/// Draws the marks of a vertical axis at `x`, to the left if `side` is -1, to the right if it is 1.
 void drawVerticalMarks(const Ticks& ticks, bool areNames, const Frame& frame, double x, int side,
                        Canvas* canvas) {
   const double scale = side * frame.pixelsPerPoint;
@@ -124,7 +124,7 @@ void drawTitle(const FigureModel& model, const Layout& layout, const Rect& cell,
   const double width = canvas->textWidth({model.canvas.title, ""}, style);
   style.size *= std::clamp(layout.titleWidth / std::max(width, 1.0), kSmallest, 1.0);
   const std::string title = canvas->shortened(model.canvas.title, layout.titleWidth, style);
-  // A title that is wider than the axes is moved so that it stays in the picture.
+  // Shifts a title that is wider than the axes, so that it stays in the figure.
   const double half = canvas->textWidth({title, ""}, style) / 2;
   const double margin = (cell.width - layout.titleWidth) / 2;
   const double x =
@@ -169,11 +169,11 @@ void drawAxes(const Contents& contents, const Layout& layout, Canvas* canvas) {
   }
 }
 
-/// How much a legend may hide, as Legend::place() returns it, before the axes make room for it.
+/// Maximum of Legend::place(): if the legend would hide more, the axes make room for it.
 constexpr double kMostHidden = 0.03;
 
-/// The figure with its y axis continued so far that a legend of `height` pixels fits above the
-/// plots; nothing if that is not ours to do, or would leave the plots too little.
+/// Returns the figure with its y axis extended so far that a legend of `height` pixels fits above
+/// the plots; nothing if the axis has fixed limits, or if too little would be left for the plots.
 std::optional<FigureModel> withHeadroom(const FigureModel& model, const Frame& frame,
                                         double height) {
   constexpr double kMost = 0.35;
@@ -186,9 +186,9 @@ std::optional<FigureModel> withHeadroom(const FigureModel& model, const Frame& f
   return std::isfinite(raised.yLimits->second) ? std::optional(raised) : std::nullopt;
 }
 
-/// Draws the plots, and where there are `keys` a legend within the axes.
+/// Draws the plots and, if there are `keys`, a legend within the axes.
 ///
-/// @return where everything lies.
+/// @return the layout.
 Layout drawWithLegend(const FigureModel& model, const Drawings& drawings, const Contents& contents,
                       const std::vector<LegendKey>& keys, const Rect& cell, Canvas* canvas) {
   Layout layout = layOut(model, contents, cell, canvas);
@@ -211,7 +211,7 @@ Layout drawWithLegend(const FigureModel& model, const Drawings& drawings, const 
 
 /// Draws the plots, and a legend to the right of the axes.
 ///
-/// @return where everything lies.
+/// @return the layout.
 Layout drawWithLegendBeside(const FigureModel& model, const Drawings& drawings,
                             const Contents& contents, const std::vector<LegendKey>& keys,
                             const Rect& cell, Canvas* canvas) {

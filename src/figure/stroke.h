@@ -10,7 +10,7 @@ namespace steptape::figure {
 
 enum class DashStyle { kSolid, kDashed, kDotted, kDashDotted };
 
-/// How a line is drawn.
+/// The style of a line.
 struct Stroke {
   Color color;
   double width = 1;  ///< In points.
@@ -19,7 +19,7 @@ struct Stroke {
 
 enum class MarkerShape { kNone, kDisc, kSquare, kTriangle, kDiamond, kPlus, kCross };
 
-/// How a point is drawn.
+/// The style of a point.
 struct Marker {
   MarkerShape shape = MarkerShape::kNone;
   double size = 0;  ///< Diameter, in points.
@@ -27,12 +27,12 @@ struct Marker {
 };
 
 /// @param style As LineOptions::style, but not empty.
-/// @throws Error(kInvalidArgument) with `where` if there is no such style or width.
+/// @throws Error(kInvalidArgument) with `where` for an unknown style or an invalid width.
 Stroke makeStroke(const Color& color, double width, std::string_view style,
                   const std::string& where);
 
-/// @param name As ScatterOptions::marker; empty: none.
-/// @throws Error(kInvalidArgument) with `where` if there is no such marker or size.
+/// @param name As ScatterOptions::marker; empty: no marker.
+/// @throws Error(kInvalidArgument) with `where` for an unknown marker or an invalid size.
 Marker makeMarker(std::string_view name, double size, const Color& color, const std::string& where);
 
 }  // namespace steptape::figure

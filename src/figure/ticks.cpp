@@ -16,7 +16,7 @@ using detail::decades;
 using detail::kTickTolerance;
 using detail::niceStep;
 
-/// Typographic, as wide as a plus; a hyphen is lost beside digits.
+/// The typographic minus, as wide as a plus; a hyphen is hard to see next to digits.
 constexpr const char* kMinus = "\u2212";
 constexpr const char* kTimesTen = "\u00D710";
 
@@ -40,7 +40,7 @@ std::vector<Tick> labeled(const std::vector<double>& values, const std::vector<L
   return ticks;
 }
 
-/// Ticks at powers of ten, every one or every n-th; nothing if there are fewer than two.
+/// Returns ticks at every n-th power of ten; none if there would be fewer than two.
 Ticks powerTicks(const AxisRange& range, int maxCount) {
   const std::size_t powers = decades(range.min, range.max, {1}, 1).size();
   if (powers < 2) {
@@ -69,11 +69,11 @@ Ticks powerTicks(const AxisRange& range, int maxCount) {
 }  // namespace
 
 std::vector<double> linearTicks(double min, double max, int maxCount, double minStep) {
-  // Halved, because the difference of two doubles may be infinite.
+  // Halved, because the difference of two doubles may overflow.
   const double halfRange = max / 2 - min / 2;
   double step = niceStep(std::max(halfRange / std::max(maxCount, 2) * 2, minStep));
   while (true) {
-    // Counted, not added up: multiples of a step have no error that grows.
+    // Multiplies instead of adding up, so that rounding errors do not accumulate.
     const double first = std::ceil(min / step - kTickTolerance);
     const double last = std::floor(max / step + kTickTolerance);
     if (last - first + 1 <= maxCount || !std::isfinite(last - first)) {

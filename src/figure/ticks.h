@@ -8,7 +8,7 @@
 
 namespace steptape::figure {
 
-/// A short text, perhaps with an exponent, such as 10 and -3.
+/// A short text, optionally with an exponent, such as 10 and -3.
 struct Label {
   std::string text;
   std::string superscript;
@@ -18,35 +18,36 @@ inline bool operator==(const Label& a, const Label& b) {
   return a.text == b.text && a.superscript == b.superscript;
 }
 
-/// A number that an axis names.
+/// A number with a label.
 struct Tick {
   double value = 0;
   Label label;
 };
 
-/// The marks of an axis, ascending.
+/// The marks of an axis, in ascending order.
 struct Ticks {
   std::vector<Tick> major;
-  std::vector<double> minor;  ///< Marked, but not named.
+  std::vector<double> minor;  ///< Marks without labels.
 };
 
-/// Round numbers from `min` to `max`, both included: multiples of 1, 2 or 5 times a power of ten.
+/// Returns round numbers from `min` to `max`, both included: multiples of 1, 2 or 5 times a power
+/// of ten.
 ///
-/// @param maxCount The most ticks, at least 2; the result has as many as possible.
-/// @param minStep  Their least distance; 1 for axes that count.
+/// @param maxCount Maximum number of ticks, at least 2; the result has as many as possible.
+/// @param minStep  Minimum distance between ticks; 1 for axes of integers.
 /// @source Heckbert, "Nice Numbers for Graph Labels", Graphics Gems, 1990.
 std::vector<double> linearTicks(double min, double max, int maxCount, double minStep = 0);
 
-/// The numbers as people write them, all with as many decimals as the most precise needs.
+/// Formats numbers, all with as many decimals as the most precise one needs.
 ///
-/// From 100,000 on with k, M, G or T; where these end, and below a thousandth, times a power of
-/// ten.
+/// From 100,000 on, numbers have the suffix k, M, G or T. Beyond these suffixes and below one
+/// thousandth, they are multiplied by a power of ten.
 std::vector<Label> numberLabels(const std::vector<double>& values);
 
-/// The marks of an axis of numbers: powers of ten on a logarithmic one, with 2 and 5 between them
-/// where they are few, and round numbers where there is not even one.
+/// Returns the marks of an axis of numbers. A logarithmic axis has marks at powers of ten, with 2
+/// and 5 between them if they are few, and at round numbers if there is no power of ten.
 ///
-/// @param maxCount The most labels, at least 2.
+/// @param maxCount Maximum number of labels, at least 2.
 Ticks ticksFor(const AxisRange& range, int maxCount, double minStep = 0);
 
 }  // namespace steptape::figure

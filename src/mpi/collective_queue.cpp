@@ -70,7 +70,7 @@ void QueuedCollective::advance(MpiGroup& group, bool isTurn, bool areEarlierDeci
   } catch (const Error&) {
     fail(std::current_exception());
   } catch (const std::exception& error) {
-    // For example out of memory: the other ranks continue a collective that this one cannot end.
+    // For example out of memory: the other ranks continue a collective that this one cannot finish.
     group.markBroken(call_.describe() + " failed: " + error.what());
     fail(std::current_exception());
   }
@@ -143,8 +143,8 @@ void CollectiveQueue::breakUp(ErrorCode code, const std::string& why) {
 }
 
 void CollectiveQueue::keepForever() {
-  // MPI has no way to take back a collective. Never destroyed, so that no destructor of a static
-  // frees what MPI still writes to.
+  // MPI cannot cancel a collective. Never destroyed, so that no static destructor frees memory to
+  // which MPI still writes.
   static Mutex mutex;
   static auto* const kKept = new std::vector<std::shared_ptr<void>>();
   MutexLock lock(mutex);

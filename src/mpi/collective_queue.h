@@ -17,23 +17,25 @@ namespace steptape::mpi::detail {
 
 /// One collective from its start to its end.
 ///
-/// A few bytes travel in the comparison of the ranks, in memory of its own. Larger data moves only
-/// after the ranks were found to agree: moved at once, beside the comparison, it would save half a
-/// microsecond on one node; but where ranks disagree, MPI may never end what they have started, and
-/// may write to the caller's memory long after the caller has got the error and released it.
+/// A few bytes are sent together with the comparison of the ranks, in separate memory. Larger data
+/// is sent only after the ranks agree. Sending it at once would save half a microsecond on one
+/// node. But if ranks disagree, MPI may never finish, and may write to the caller's memory long
+/// after the caller has received the error and freed it.
 class QueuedCollective {
  public:
   QueuedCollective(MpiGroup& group, const CollectiveCall& call, std::uint64_t sequence);
 
-  /// Does what can be done without waiting.
+  /// Does everything that is possible without waiting.
   ///
-  /// @param isTurn Whether the collectives before this one have posted all their calls for data,
-  ///               and have been compared: MPI wants the same order of calls on all ranks.
+  /// @param isTurn            Whether all earlier collectives have posted their calls for data. MPI
+  ///                          requires the same order of calls on all ranks.
+  /// @param areEarlierDecided Whether all earlier collectives have been compared.
   void advance(MpiGroup& group, bool isTurn, bool areEarlierDecided);
   /// Ends it with this error.
   void fail(std::exception_ptr failure);
 
-  /// Whether every rank is known to have arrived: ranks that are compared have started it, then.
+  /// Returns whether every rank is known to have arrived: after a comparison, all ranks have
+  /// started it.
   bool haveAllCome() const { return hasEnded_ || (call_.compareRanks && comparison_.isDecided()); }
   bool isDecided() const { return hasEnded_ || !call_.compareRanks || comparison_.isDecided(); }
   bool hasPostedAll() const { return hasPostedAll_; }
@@ -50,29 +52,29 @@ class QueuedCollective {
   const CollectiveCall call_;
   const std::uint64_t sequence_;
   RankComparison comparison_;
-  std::unique_ptr<CollectiveStages> stages_;  // Null: it is all in the comparison.
+  std::unique_ptr<CollectiveStages> stages_;  // null: everything is in the comparison
   Requests requests_;
-  bool hasStarted_ = false;  // The data is moving.
+  bool hasStarted_ = false;  // the data is in flight
   bool hasPostedAll_ = false;
   bool hasEnded_ = false;
   std::exception_ptr failure_;
 };
 
-/// The collectives of one group that are on their way, in their order.
+/// The collectives of one group that are in flight, in order.
 class CollectiveQueue {
  public:
   explicit CollectiveQueue(std::shared_ptr<MpiGroup> group) : group_(std::move(group)) {}
 
   /// @throws Error(kFailedPrecondition) if the group is broken.
   std::shared_ptr<QueuedCollective> add(const CollectiveCall& call);
-  /// Moves all on, without waiting.
+  /// Advances all collectives without waiting.
   void advance();
-  /// Ends all with Error(`code`, `why`); no later one can succeed. What MPI may still use is kept
-  /// to the end of the process.
+  /// Ends all with Error(`code`, `why`); no later one can succeed. Keeps memory that MPI may still
+  /// use until the process ends.
   void breakUp(ErrorCode code, const std::string& why);
 
   MpiGroup& group() { return *group_; }
-  /// The number of the latest collective, from 1.
+  /// Returns the number of the latest collective, from 1.
   std::uint64_t latest() const { return latest_; }
 
  private:

@@ -18,19 +18,20 @@ void forEachChunk(std::size_t total, std::size_t maxCount, const Call& call) {
   }
 }
 
-/// The MPI calls that one collective has posted and that have not ended.
+/// The MPI calls of one collective that have been posted and have not ended.
 class Requests {
  public:
-  /// Where the next call puts its request.
+  /// Returns the place for the next call's request.
   MPI_Request* next() { return &pending_.emplace_back(MPI_REQUEST_NULL); }
-  /// Whether all have ended. @throws as MpiGroup::check().
+  /// Returns whether all have ended.
+  /// @throws as MpiGroup::check().
   bool haveEnded(MpiGroup& group, const CollectiveCall& call);
 
  private:
   std::vector<MPI_Request> pending_;
 };
 
-/// What a collective does with MPI, in stages of which each needs what the one before brought.
+/// The MPI calls of a collective, in stages; each stage needs the results of the previous one.
 class CollectiveStages {
  public:
   CollectiveStages(MpiGroup& group, const CollectiveCall& call) : group_(group), call_(call) {}
@@ -38,10 +39,10 @@ class CollectiveStages {
   CollectiveStages& operator=(const CollectiveStages&) = delete;
   virtual ~CollectiveStages() = default;
 
-  /// Posts the calls of the next stage; those of the one before have ended.
+  /// Posts the calls of the next stage, after those of the previous one have ended.
   ///
   /// @return whether another stage follows; the same on all ranks.
-  /// @throws Error(kRankMismatch) on all ranks where their sizes turn out not to fit together.
+  /// @throws Error(kRankMismatch) on all ranks if their sizes do not match.
   virtual bool postNext(Requests& requests) = 0;
   /// Called when the calls of the last stage have ended.
   virtual void finish() {}
@@ -52,7 +53,7 @@ class CollectiveStages {
   std::size_t rank() const { return static_cast<std::size_t>(group_.map().rank()); }
 
   MpiGroup& group_;
-  const CollectiveCall& call_;  // Lives as long as the stages.
+  const CollectiveCall& call_;  // outlives the stages
 };
 
 std::unique_ptr<CollectiveStages> makeReduction(MpiGroup& group, const CollectiveCall& call);

@@ -21,7 +21,7 @@ bool ComparedMessage::carries(const CollectiveCall& call) {
   if (call.kind == CollectiveKind::kBarrier) {
     return true;
   }
-  // Halves are added up in the order of the ranks, which no reduction of MPI promises.
+  // Float16 and bfloat16 are summed in the order of the ranks, which MPI does not guarantee.
   return call.kind == CollectiveKind::kAllreduce &&
          !steptape::detail::isReducedInFloat32(call.dtype) &&
          call.count <= kElementBytes / dtypeSize(call.dtype);

@@ -11,18 +11,18 @@
 
 namespace steptape::mpi::detail {
 
-/// What the ranks reduce to find out whether they are in the same collective: the least and the
-/// greatest of their fingerprints, and with them the few elements of a small allreduce.
+/// The message by which ranks detect whether they are in the same collective: the minimum and the
+/// maximum of their fingerprints, and the few elements of a small allreduce.
 ///
-/// Of one size whatever the collective is, so that ranks which are in different ones meet in the
-/// same MPI call. Elements are combined between ranks that say the same of them; whether all did is
-/// told by the fingerprints, and only then are they anybody's result.
+/// All messages have one size, so that ranks in different collectives meet in the same MPI call.
+/// Elements are combined between ranks whose fingerprints are equal. The result is used only if all
+/// fingerprints are equal.
 class ComparedMessage {
  public:
   static constexpr std::size_t kBytes = 128;
 
-  /// Whether the whole collective is in the message: a small allreduce, or a barrier, which has no
-  /// data at all.
+  /// Returns whether the whole collective is in the message: a small allreduce, or a barrier, which
+  /// has no data.
   static bool carries(const steptape::detail::CollectiveCall& call);
 
   ComparedMessage() = default;
@@ -32,7 +32,7 @@ class ComparedMessage {
   /// Writes the elements to the caller's memory. REQUIRES: isSameOnAllRanks(), carries(call)
   void store(const steptape::detail::CollectiveCall& call, int ranks) const;
 
-  /// MPI_User_function. @throws nothing: no exception may leave it.
+  /// The MPI_User_function. Must not throw.
   static void combine(void* from, void* into, int* count, MPI_Datatype* type);
 
  private:
@@ -40,8 +40,8 @@ class ComparedMessage {
   void merge(const ComparedMessage& other);
 
   std::uint64_t greatest_ = 0;
-  std::uint64_t greatestInverted_ = 0;  // The least one, inverted, is the greatest inverted one.
-  std::uint32_t count_ = 0;             // Of elements; 0: none.
+  std::uint64_t greatestInverted_ = 0;  // the inverted minimum is the maximum inverted one
+  std::uint32_t count_ = 0;             // Number of elements; may be 0.
   DType dtype_ = DType::kUInt8;
   ReduceOp op_ = ReduceOp::kSum;
   alignas(8) std::array<std::byte, kElementBytes> elements_{};

@@ -30,7 +30,7 @@ int toMpi(ThreadLevel level) {
 }
 
 ThreadLevel fromMpi(int level) {
-  // MPI promises the order of these constants, not their values.
+  // MPI defines the order of these constants, but not their values.
   if (level >= MPI_THREAD_MULTIPLE) {
     return ThreadLevel::kMultiple;
   }
@@ -92,15 +92,15 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
     MPI_Query_thread(&provided);
   }
   threadLevel_ = fromMpi(provided);
-  // Who called MPI_Init() got kSingle, and the one thread that calls MPI is all that we need.
+  // A program that called MPI_Init() got kSingle. That is sufficient: only one thread calls MPI.
   const bool isEnough = threadLevel_ >= options.threadLevel ||
                         (!ownsMpi_ && options.threadLevel == ThreadLevel::kFunneled);
   if (!isEnough) {
     if (ownsMpi_) {
       MPI_Finalize();
     }
-    throw Error(ErrorCode::kFailedPrecondition, std::string("mpi::Environment: MPI gives ") +
-                                                    nameOf(threadLevel_) + "; expected " +
+    throw Error(ErrorCode::kFailedPrecondition, std::string("mpi::Environment: got thread level ") +
+                                                    nameOf(threadLevel_) + " from MPI; expected " +
                                                     nameOf(options.threadLevel));
   }
 }

@@ -34,7 +34,7 @@ class Broadcast final : public CollectiveStages {
   }
 };
 
-/// The bytes of one round that come from or go to each rank, one after the other.
+/// The bytes of one round from or to each rank, in consecutive memory.
 struct Round {
   std::vector<int> counts;
   std::vector<int> starts;
@@ -60,12 +60,12 @@ struct Round {
   }
 };
 
-/// What is left of `size` bytes beyond the first `offset`.
+/// Returns how many of `size` bytes are after the first `offset`.
 std::size_t leftOf(std::size_t size, std::size_t offset) {
   return size - std::min(size, offset);
 }
 
-/// All sizes and the first bytes in one call, which is all there is to do for short texts; then the
+/// Sends all sizes and the first bytes in one call, which is sufficient for short texts; then the
 /// rest in rounds of at most maxCount bytes.
 class Allgather final : public CollectiveStages {
  public:
@@ -131,7 +131,7 @@ class Allgather final : public CollectiveStages {
   }
 
   std::vector<Head> heads_;
-  std::size_t most_ = 0;    // Bytes of the rank that has most.
+  std::size_t most_ = 0;    // Maximum bytes of a rank.
   std::size_t offset_ = 0;  // Bytes of each rank that have arrived or are in flight.
   Round round_;
 };
@@ -193,7 +193,7 @@ class Alltoall final : public CollectiveStages {
 
   std::vector<std::uint64_t> sizesTo_;
   std::vector<std::uint64_t> sizesFrom_;
-  std::uint64_t most_ = 0;  // Bytes that one rank sends to one other, at most.
+  std::uint64_t most_ = 0;  // Maximum bytes from one rank to another.
   std::size_t offset_ = 0;
   bool isFirstRound_ = true;
   Round sent_;

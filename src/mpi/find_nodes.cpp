@@ -7,7 +7,7 @@
 namespace steptape::mpi::detail {
 namespace {
 
-/// The lowest rank that shares memory with this one.
+/// Returns the lowest rank that shares memory with this one.
 int lowestRankOfNode(MPI_Comm communicator, int rank) {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);

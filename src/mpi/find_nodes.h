@@ -5,8 +5,8 @@
 
 namespace steptape::mpi::detail {
 
-/// Which ranks of `communicator` share a node. Collective, and blocking: call it when all ranks
-/// have just met.
+/// Finds which ranks of `communicator` share a node. Collective and blocking: call it when all
+/// ranks have just met.
 ///
 /// @param ranksPerNode As MpiCommunicatorOptions::ranksPerNode.
 GroupMap findNodes(MPI_Comm communicator, int ranksPerNode);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions of float16 and bfloat16, which MPI has no type for. Each rank gets one slice of every
-// rank's elements, combines them in float32 in the order of the ranks, and rounds once: 16 bits an
-// element travel, and the result is the same to the bit on every rank and for every MPI.
+// Reductions of float16 and bfloat16, for which MPI has no types. Each rank gets one slice of every
+// rank's elements, combines them in float32 in the order of the ranks, and rounds once. Elements
+// are sent with 16 bits, and the result is bit-identical on every rank and with every MPI.
 
 #include <cstring>
 
@@ -38,7 +38,7 @@ class SliceExchange {
                 call);
   }
 
-  /// Call it when the exchange has ended.
+  /// REQUIRES: the exchange has ended.
   void combineInto(const CollectiveCall& call, Half* slice) const {
     std::vector<const void*> parts;
     for (const int start : receivedStarts_) {
@@ -48,7 +48,7 @@ class SliceExchange {
                                      slice);
   }
 
-  /// Gives all ranks all slices; this rank's lies in its place in `all`.
+  /// Sends all slices to all ranks; this rank's slice is already in `all`.
   void postGather(MpiGroup& group, const CollectiveCall& call, Half* all, Requests& requests) {
     group.check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts_.data(),
                                 starts_.data(), MPI_UINT16_T, group.data(), requests.next()),
@@ -67,7 +67,7 @@ class SliceExchange {
   int mine_;
 };
 
-/// `total` elements in slices whose sizes differ by 1 at most.
+/// Splits `total` elements into slices whose sizes differ by at most 1.
 std::vector<int> evenSlices(int total, int ranks) {
   std::vector<int> counts;
   counts.reserve(static_cast<std::size_t>(ranks));

@@ -13,7 +13,7 @@
 namespace steptape::mpi::detail {
 namespace {
 
-/// At MPI_THREAD_MULTIPLE several threads come here.
+/// With MPI_THREAD_MULTIPLE, several threads use it.
 struct StuckReason {
   Mutex mutex;
   std::string text STEPTAPE_GUARDED_BY(mutex);
@@ -45,8 +45,8 @@ bool isMpiRunning() {
   return isInitialized != 0 && isFinalized == 0 && !isEnding;
 }
 
-// The two count and look in opposite orders, so that of a thread that begins and MPI_Finalize() at
-// least one sees the other.
+// A thread that begins and MPI_Finalize() write and read the counters in opposite orders, so that
+// at least one sees the other.
 MpiUse::MpiUse() {
   ++users;
   isAllowed_ = !isEnding;
@@ -59,7 +59,7 @@ MpiUse::~MpiUse() {
 void watchForFinalize() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // MPI 3.1, 8.7.1: MPI_Finalize() begins by deleting the attributes of MPI_COMM_SELF.
+    // MPI 3.1, 8.7.1: MPI_Finalize() first deletes the attributes of MPI_COMM_SELF.
     int key = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &endAllUse, &key, nullptr);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);

@@ -5,13 +5,13 @@
 
 namespace steptape::mpi::detail {
 
-/// Whether MPI may be called: it is initialized and is not being finalized.
+/// Returns whether MPI may be called: it is initialized and not being finalized.
 bool isMpiRunning();
 
-/// While one lives its thread may call MPI, if it says so: MPI_Finalize() waits for its end,
-/// whoever calls it and on whichever thread. For calls that do not wait for other ranks.
+/// While an object exists, its thread may call MPI, if the object says so: MPI_Finalize(), on any
+/// thread, waits for its destruction. For calls that do not wait for other ranks.
 ///
-/// Thread-safe.
+/// @threads Thread-safe.
 class MpiUse {
  public:
   MpiUse();
@@ -28,16 +28,17 @@ class MpiUse {
 /// Makes MPI_Finalize() wait for MpiUse. REQUIRES: isMpiRunning()
 void watchForFinalize();
 
-/// @throws Error(kFailedPrecondition) naming `caller` unless MPI may be called.
+/// @throws Error(kFailedPrecondition) with `caller` unless MPI may be called.
 void requireMpi(const char* caller);
 
-/// Remembers that an operation of this process will never end: MPI_Finalize would wait for it.
-/// Thread-safe.
+/// Records that an operation of this process will never end: MPI_Finalize() would wait for it.
+///
+/// @threads Thread-safe.
 void markStuck(const std::string& why);
-/// The first reason passed to markStuck(); empty if there is none.
+/// Returns the first reason passed to markStuck(); empty if there is none.
 std::string stuckBecause();
 
-/// Lets go of the communicator that world() keeps.
+/// Releases the communicator that world() keeps.
 void forgetWorld();
 
 }  // namespace steptape::mpi::detail

@@ -12,7 +12,8 @@
 namespace steptape::mpi::detail {
 namespace {
 
-/// Others are asked so early before a warning or the end that their answers are there in time.
+/// Returns when to ask other ranks: early enough to have their answers before a warning or the
+/// timeout.
 std::chrono::steady_clock::duration askBefore(std::chrono::milliseconds moment) {
   const std::chrono::steady_clock::duration exact = moment;
   return exact - std::min<std::chrono::steady_clock::duration>(exact / 4, std::chrono::seconds(1));
@@ -26,7 +27,8 @@ MpiCollective::MpiCollective(std::shared_ptr<MpiEngine> engine, const Collective
       limits_(std::move(limits)),
       collective_(engine_->queue.add(call)),
       pause_(limits_.timeout) {
-  // A rank that others often wait for, but that never waits itself, would pile up their notes.
+  // Otherwise, notes would accumulate on a rank for which others often wait but that never waits
+  // itself.
   constexpr std::uint64_t kTakeInEvery = 1024;
   if (collective_->sequence() % kTakeInEvery == 0) {
     engine_->notes.takeIn(call);

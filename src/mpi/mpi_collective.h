@@ -12,7 +12,7 @@
 
 namespace steptape::mpi::detail {
 
-/// What the collectives of one MpiCommunicator share.
+/// State that the collectives of one MpiCommunicator share.
 struct MpiEngine {
   explicit MpiEngine(const std::shared_ptr<MpiGroup>& mpiGroup)
       : group(mpiGroup), queue(mpiGroup), notes(mpiGroup) {}
@@ -22,14 +22,14 @@ struct MpiEngine {
   StallNotes notes;
 };
 
-/// How long to wait for other ranks, and whom to tell meanwhile.
+/// The time limits of a wait, and the listener.
 struct StallLimits {
   std::chrono::milliseconds timeout;
-  std::chrono::milliseconds warnAfter;  // 0: never.
+  std::chrono::milliseconds warnAfter;  // 0: never
   std::function<void(const std::string&)> warn;
 };
 
-/// The caller's end of a QueuedCollective.
+/// The caller's handle of a QueuedCollective.
 class MpiCollective final : public steptape::detail::PendingCollective {
  public:
   MpiCollective(std::shared_ptr<MpiEngine> engine, const CollectiveCall& call, StallLimits limits);
@@ -45,18 +45,18 @@ class MpiCollective final : public steptape::detail::PendingCollective {
   void advance();
   template <typename Condition>
   void waitUntil(const Condition& condition);
-  /// What a rank does that has waited for so long already.
+  /// Asks for other ranks, depending on how long this rank has waited.
   void lookForOthers(Clock::duration waited);
-  /// Where another wait of this process has given a rank up: the job ends, and what was under way
-  /// beside it need not take its whole time too.
+  /// Ends the wait if another wait of this process has given up a rank: the job ends, so other
+  /// operations in flight need not use their whole timeout.
   void giveUpIfJobIsLost();
   [[noreturn]] void giveUp();
 
   std::shared_ptr<MpiEngine> engine_;
   StallLimits limits_;
   std::shared_ptr<QueuedCollective> collective_;
-  steptape::detail::PollPause pause_;  // Of both waits, which share the time limit.
-  Clock::time_point firstPoll_;        // Epoch: none yet.
+  steptape::detail::PollPause pause_;  // of both waits, which share the time limit
+  Clock::time_point firstPoll_;        // epoch: none yet
   bool hasWarned_ = false;
 };
 

@@ -20,13 +20,14 @@ namespace {
 void checkOptions(const MpiCommunicatorOptions& options, int size) {
   if (options.maxCount < static_cast<std::size_t>(size) || options.maxCount > INT_MAX) {
     throw Error(ErrorCode::kInvalidArgument,
-                "MpiCommunicator: maxCount is " + std::to_string(options.maxCount) + "; expected " +
-                    std::to_string(size) + " (one per rank) to " + std::to_string(INT_MAX));
+                "MpiCommunicator: got maxCount = " + std::to_string(options.maxCount) +
+                    "; expected " + std::to_string(size) + " (one per rank) to " +
+                    std::to_string(INT_MAX));
   }
   if (options.ranksPerNode < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "MpiCommunicator: ranksPerNode is " +
-                                                 std::to_string(options.ranksPerNode) +
-                                                 "; expected 1 or more, or 0 for MPI's answer");
+    throw Error(ErrorCode::kInvalidArgument,
+                "MpiCommunicator: got ranksPerNode = " + std::to_string(options.ranksPerNode) +
+                    "; expected 1 or more, or 0 for MPI's answer");
   }
 }
 
@@ -92,8 +93,8 @@ bool MpiCommunicator::worksOnAnyThread() const {
 std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
   const std::vector<int> ranks = detail::ranksOfColor(*this, color, key);
   mpi::detail::requireMpi("split");
-  // Blocking, since MPI has no other form; all ranks have just met. On the communicator for
-  // comparisons, because the calls on the other wait for collectives that are still on their way.
+  // Blocking, because MPI has no other form; all ranks have just met. Uses the communicator for
+  // comparisons, because calls on the other one wait for collectives in flight.
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(engine_->group->comparisons(), ranks.empty() ? MPI_UNDEFINED : color, key, &part);
   if (ranks.empty()) {
@@ -122,7 +123,7 @@ std::shared_ptr<NodeMemory> MpiCommunicator::allocateNodeMemory(std::size_t byte
 
 std::unique_ptr<detail::PendingCollective> MpiCommunicator::start(
     const detail::CollectiveCall& call) {
-  const mpi::detail::MpiUse use;  // Where it may not be used, the group refuses.
+  const mpi::detail::MpiUse use;  // if MPI may not be used, the group throws
   return std::make_unique<mpi::detail::MpiCollective>(
       engine_, call,
       mpi::detail::StallLimits{timeout(), stallWarningAfter(),

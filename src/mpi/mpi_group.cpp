@@ -23,7 +23,7 @@ static_assert(std::is_standard_layout_v<MetricMoments> &&
                   sizeof(MetricMoments) == kMomentsDoubles * sizeof(double),
               "MetricMoments travels as contiguous doubles");
 
-/// MPI_User_function: no exception may leave it, and merge() throws none.
+/// The MPI_User_function, which must not throw; merge() does not throw.
 void mergeMoments(void* from, void* into, int* count, MPI_Datatype* /*type*/) {
   const auto* source = static_cast<const MetricMoments*>(from);
   auto* target = static_cast<MetricMoments*>(into);
@@ -78,7 +78,7 @@ MPI_Comm duplicate(MPI_Comm parent, std::chrono::milliseconds timeout) {
   try {
     waitFor(request, "MPI_Comm_idup", timeout);
   } catch (const Error&) {
-    static_cast<void>(copy.release());  // MPI may still write to it.
+    static_cast<void>(copy.release());  // MPI may still write to it
     throw;
   }
   MPI_Comm_set_errhandler(*copy, MPI_ERRORS_RETURN);
@@ -116,8 +116,8 @@ MpiGroup::MpiGroup(MPI_Comm data, GroupMap map, const MpiCommunicatorOptions& op
 }
 
 MpiGroup::~MpiGroup() {
-  // Freeing what an unfinished operation still uses may wait for it, so that is left to the end of
-  // the process.
+  // Freeing handles that an unfinished operation uses may block, so that is left to the end of the
+  // process.
   if (isBroken() || !isMpiRunning()) {
     return;
   }

@@ -15,29 +15,31 @@ namespace steptape::mpi::detail {
 using steptape::detail::CollectiveCall;
 using steptape::detail::GroupMap;
 
-/// Waits for a request that belongs to no collective of a group yet.
+/// Waits for a request that does not belong to a collective of a group.
 ///
-/// @throws Error(kDeadlineExceeded) naming `what`; Error(kIoError) with MPI's text.
+/// @throws Error(kDeadlineExceeded) with `what`; Error(kIoError) with MPI's error message.
 void waitFor(MPI_Request& request, const std::string& what, std::chrono::milliseconds timeout);
 
-/// A duplicate of `parent`. Collective. @throws as waitFor().
+/// Duplicates `parent`. Collective.
+/// @throws as waitFor().
 MPI_Comm duplicate(MPI_Comm parent, std::chrono::milliseconds timeout);
 
-/// The ranks of `communicator` as MPI_COMM_WORLD counts them; empty if one is of another world.
+/// Returns the ranks of `communicator` as numbered in MPI_COMM_WORLD; empty if one is in another
+/// world.
 std::vector<int> worldRanksOf(MPI_Comm communicator);
 
-/// MPI's handles of one group, and whether they are still of use.
+/// MPI's handles of one group, and whether they are still usable.
 ///
-/// Three communicators, because MPI wants each rank to start the collectives of one communicator in
-/// the same order: data is moved once the ranks have been compared, comparisons are started at
-/// once, and descriptions are exchanged after a mismatch only.
+/// There are three communicators, because MPI requires that each rank starts the collectives of one
+/// communicator in the same order: data is sent after the ranks have been compared, comparisons
+/// start at once, and descriptions are exchanged only after a mismatch.
 class MpiGroup {
  public:
-  /// Takes `data` over and duplicates it. Collective.
+  /// Takes ownership of `data` and duplicates it. Collective.
   MpiGroup(MPI_Comm data, GroupMap map, const MpiCommunicatorOptions& options);
   MpiGroup(const MpiGroup&) = delete;
   MpiGroup& operator=(const MpiGroup&) = delete;
-  /// Frees the handles, unless MPI is finalized already or may still use them.
+  /// Frees the handles, unless MPI is already finalized or may still use them.
   ~MpiGroup();
 
   MPI_Comm data() const { return data_; }
@@ -51,13 +53,15 @@ class MpiGroup {
   const GroupMap& map() const { return map_; }
   std::size_t maxCount() const { return maxCount_; }
 
-  /// @throws Error(kFailedPrecondition) if a collective cannot succeed any more.
+  /// @throws Error(kFailedPrecondition) if no collective can succeed any more.
   void checkUsable(const CollectiveCall& call) const;
-  /// @throws Error(kIoError) with MPI's text, or Error(kRankMismatch) if MPI reports unequal
-  ///         sizes, and marks the group broken, unless `mpiResult` is a success.
+  /// Does nothing if `mpiResult` is a success. Otherwise marks the group as broken.
+  ///
+  /// @throws Error(kIoError) with MPI's error message, or Error(kRankMismatch) if MPI reports
+  ///         unequal sizes.
   void check(int mpiResult, const CollectiveCall& call);
 
-  /// From now on every collective fails.
+  /// Makes every later collective fail.
   void markBroken(const std::string& why);
   bool isBroken() const { return !brokenBecause_.empty(); }
 
@@ -71,7 +75,7 @@ class MpiGroup {
   MPI_Op momentsOp_ = MPI_OP_NULL;
   GroupMap map_;
   std::size_t maxCount_;
-  std::string brokenBecause_;  // Empty: all is well.
+  std::string brokenBecause_;  // empty: not broken
 };
 
 }  // namespace steptape::mpi::detail

@@ -12,7 +12,7 @@
 
 namespace steptape::mpi::detail {
 
-/// How many elements each rank takes of a reduceScatter, of which a rank knows its own only.
+/// The elements that each rank receives in a reduceScatter; a rank knows only its own number.
 class PartSizes {
  public:
   bool arePosted() const { return !sizes_.empty(); }
@@ -25,9 +25,9 @@ class PartSizes {
                 call);
   }
 
-  /// Call it when the exchange has ended.
+  /// REQUIRES: the exchange has ended.
   ///
-  /// @throws Error(kRankMismatch) on all ranks if the parts are not the whole.
+  /// @throws Error(kRankMismatch) on all ranks if the parts do not sum up to the whole.
   void check(const CollectiveCall& call) const {
     const std::uint64_t total = std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{0});
     if (total != call.inputCount) {

@@ -10,13 +10,13 @@
 namespace steptape::mpi::detail {
 namespace {
 
-/// Of one size, so that one call exchanges them; a longer name is cut.
+/// Of a fixed size, so that one call exchanges them; a longer name is truncated.
 constexpr std::size_t kDescriptionBytes = 512;
 
 }  // namespace
 
 void RankComparison::post(MpiGroup& group, const CollectiveCall& call, std::uint64_t sequence) {
-  // An odd factor loses nothing: neighboring numbers become far ones.
+  // Multiplying by an odd factor is reversible, and makes neighboring numbers very different.
   const std::uint64_t fingerprint = call.fingerprint() ^ (sequence * 0x9E3779B97F4A7C15U);
   message_ = ComparedMessage(call, fingerprint);
   group.check(MPI_Iallreduce(MPI_IN_PLACE, &message_, 1, group.comparisonType(),

@@ -10,20 +10,20 @@
 
 namespace steptape::mpi::detail {
 
-/// Whether all ranks are in the same collective, found by one reduction of a ComparedMessage; where
-/// they differ, all exchange their descriptions.
+/// Finds out whether all ranks are in the same collective, by one reduction of a ComparedMessage.
+/// If they differ, all exchange their descriptions.
 class RankComparison {
  public:
   /// Starts the comparison. All ranks do so in the order of their collectives.
   ///
   /// @param sequence The number of the collective: ranks that are one collective apart differ even
-  ///                 where the two are alike.
+  ///                 if the two are alike.
   void post(MpiGroup& group, const CollectiveCall& call, std::uint64_t sequence);
 
-  /// Moves it on. All ranks must come to the exchange of descriptions in the order of their
-  /// collectives: call it only when isDecided() for those before.
+  /// Advances the comparison. All ranks must exchange descriptions in the order of their
+  /// collectives: call it only when isDecided() for earlier ones.
   ///
-  /// @return whether the ranks were found to agree.
+  /// @return whether the ranks are known to agree.
   /// @throws Error(kRankMismatch) once it is known how they differ, the same on every rank.
   bool poll(MpiGroup& group, const CollectiveCall& call);
 
@@ -32,7 +32,7 @@ class RankComparison {
     message_.store(call, group.map().size());
   }
 
-  /// Whether it is known if the ranks agree; how they differ may be on its way still.
+  /// Returns whether it is known if the ranks agree; how they differ may still be in flight.
   bool isDecided() const { return agree_ || !descriptions_.empty(); }
 
  private:

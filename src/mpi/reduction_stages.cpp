@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions that MPI itself can carry out: all but those of float16 and bfloat16.
+// Reductions that MPI can execute: all but those of float16 and bfloat16.
 
 #include <numeric>
 
@@ -41,7 +41,7 @@ MPI_Datatype mpiType(DType dtype) {
       return MPI_DOUBLE;
     case DType::kFloat16:
     case DType::kBFloat16:
-      break;  // Of no MPI type: see half_reduction_stages.cpp.
+      break;  // no MPI type: see half_reduction_stages.cpp
   }
   return MPI_DATATYPE_NULL;
 }
@@ -127,7 +127,7 @@ class ReduceScatter final : public CollectiveStages {
   }
 
  private:
-  /// For more elements than the `int` counts of one MPI call can tell of.
+  /// For more elements than the `int` counts of one MPI call support.
   void postPartByPart(const ElementType& element, Requests& requests) {
     const char* part = static_cast<const char*>(call_.input);
     for (std::size_t root = 0; root < size(); ++root) {
@@ -142,7 +142,7 @@ class ReduceScatter final : public CollectiveStages {
   }
 
   PartSizes parts_;
-  std::vector<int> counts_;  // MPI reads them until the call has ended.
+  std::vector<int> counts_;  // MPI reads them until the call has ended
 };
 
 }  // namespace

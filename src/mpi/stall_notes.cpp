@@ -18,7 +18,7 @@ StallNotes::~StallNotes() {
   }
   forgetSent();
   for (std::unique_ptr<Sent>& sent : sent_) {
-    static_cast<void>(sent.release());  // MPI still reads it: a rank has not taken its note in.
+    static_cast<void>(sent.release());  // MPI still reads it: a rank has not received its note
   }
 }
 

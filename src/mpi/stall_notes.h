@@ -11,11 +11,11 @@
 
 namespace steptape::mpi::detail {
 
-/// Small messages by which ranks that wait find out who is missing.
+/// Small messages by which waiting ranks find out which ranks are missing.
 ///
-/// A rank that has waited for long tells all others up to which collective it has come; those that
-/// wait too answer in the same way. Who is not heard of does not wait: it computes, hangs or is
-/// gone. A late rank finds the notes and reads them.
+/// A rank that has waited for long announces to all others the latest collective that it has
+/// started. Other waiting ranks answer in the same way. A rank that does not answer is not waiting:
+/// it computes, hangs or has ended. A late rank finds the notes and reads them.
 class StallNotes {
  public:
   explicit StallNotes(std::shared_ptr<MpiGroup> group) : group_(std::move(group)) {}
@@ -23,15 +23,16 @@ class StallNotes {
   StallNotes& operator=(const StallNotes&) = delete;
   ~StallNotes();
 
-  /// Tells all others that this rank has started the collectives up to `latest` and waits in
-  /// `call`, number `awaited`. Says a thing once only.
+  /// Announces to all others that this rank has started the collectives up to `latest` and waits in
+  /// `call`, number `awaited`. Sends each announcement only once.
   void announce(std::uint64_t latest, std::uint64_t awaited, const CollectiveCall& call);
-  /// As announce(), but only if another rank has asked since by telling of itself.
+  /// Like announce(), but only if another rank has announced something since.
   void answer(std::uint64_t latest, std::uint64_t awaited, const CollectiveCall& call);
   /// Reads the notes that have arrived.
   void takeIn(const CollectiveCall& call);
-  /// The ranks that have not announced collective `sequence`, each with what it waits in
-  /// where that is known: "rank 3 (node7), rank 4 (node7) which is in barrier"; may be empty.
+  /// Returns the ranks that have not announced collective `sequence`, each with the collective in
+  /// which it waits if that is known: "rank 3 (node7), rank 4 (node7) which is in barrier"; may be
+  /// empty.
   std::string missing(std::uint64_t sequence) const;
 
  private:
@@ -48,10 +49,10 @@ class StallNotes {
   void forgetSent();
 
   std::shared_ptr<MpiGroup> group_;
-  std::vector<Note> heardByRank_;  // Empty until the first note.
+  std::vector<Note> heardByRank_;  // empty until the first note
   std::vector<std::unique_ptr<Sent>> sent_;
-  std::uint64_t announced_ = 0;  // The latest collective that the others were told of.
-  std::uint64_t askedFor_ = 0;   // The highest number that another rank waits for.
+  std::uint64_t announced_ = 0;  // the latest announced collective
+  std::uint64_t askedFor_ = 0;   // the highest number for which another rank waits
 };
 
 }  // namespace steptape::mpi::detail

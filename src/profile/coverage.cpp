@@ -11,7 +11,7 @@ constexpr std::size_t kMaxIntervals = 65536;
 }  // namespace
 
 void Coverage::add(ArrayView<const SpanRecord> records, std::uint64_t windowStartTicks) {
-  // From the back parents come before their children, which a comparison then skips.
+  // Backward, parents come before their children, which are then skipped by a comparison.
   std::uint64_t coveredFrom = ~std::uint64_t{0};
   const std::uint64_t from = std::max(windowStartTicks, finalUntil_);
   found_.clear();
@@ -51,7 +51,7 @@ void Coverage::mergeFound() {
     return;
   }
   const auto startsEarlier = [](const Interval& a, const Interval& b) { return a.start < b.start; };
-  // What was there ends where the new ones begin, or overlaps with them near its end.
+  // Earlier intervals end before the new ones start, or overlap them near the end.
   const auto touched =
       std::upper_bound(intervals_.begin(), intervals_.end(), found_.back(), startsEarlier);
   const auto first = static_cast<std::size_t>(touched - intervals_.begin());

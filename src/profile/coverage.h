@@ -11,8 +11,8 @@ namespace steptape::detail {
 
 /// Measures the time in which at least one thread was inside a recorded span.
 ///
-/// Exact up to 65,536 gaps between spans. Of more, the oldest are taken as final: a span that ends
-/// after them no longer fills them.
+/// Exact up to 65,536 gaps between spans. If there are more, the oldest gaps are final: a span that
+/// ends later no longer fills them.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class Coverage {
@@ -30,8 +30,8 @@ class Coverage {
 
   void mergeFound();
 
-  std::vector<Interval> intervals_;  // apart from each other, by time
-  std::vector<Interval> found_;      // in the records at hand, the last one first
+  std::vector<Interval> intervals_;  // disjoint, by time
+  std::vector<Interval> found_;      // in the current records, the last one first
   std::uint64_t finalTicks_ = 0;
   std::uint64_t finalUntil_ = 0;
 };

@@ -44,7 +44,7 @@ void FileWatch::look() {
   } else if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) {
     modification_.store(kAbsent, std::memory_order_relaxed);
   }
-  // Any other error, such as a server that is gone for a while, says nothing of the file.
+  // Any other error, such as an unreachable server, does not mean that the file is gone.
 }
 
 }  // namespace steptape::detail

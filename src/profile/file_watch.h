@@ -14,10 +14,10 @@
 
 namespace steptape::detail {
 
-/// Knows whether a file is there and when it was modified. A thread of its own asks the file
-/// system, which may take long to answer, four times a second.
+/// Reports whether a file exists and when it was modified. A separate thread asks the file system,
+/// which may take long to respond, four times a second.
 ///
-/// @threads Thread-safe, but for construction and destruction.
+/// @threads Thread-safe, except construction and destruction.
 class STEPTAPE_EXPORT FileWatch {
  public:
   static constexpr std::int64_t kAbsent = INT64_MIN;
@@ -27,7 +27,7 @@ class STEPTAPE_EXPORT FileWatch {
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  /// A number that changes with the time of modification; kAbsent while there is no file.
+  /// Returns a number that changes with the time of modification; kAbsent while there is no file.
   ///
   /// @cost Reads an atomic.
   std::int64_t modification() const noexcept {
@@ -43,7 +43,7 @@ class STEPTAPE_EXPORT FileWatch {
   Mutex mutex_;
   CondVar wake_;
   bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // last: uses all of the above
+  std::thread thread_;  // last: uses all members above
 };
 
 }  // namespace steptape::detail

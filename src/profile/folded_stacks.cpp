@@ -14,7 +14,7 @@ namespace {
 
 using detail::SpanStacks;
 
-/// By span: its time without that of the spans directly inside. Detached spans have none.
+/// Returns the time of each span without the spans directly inside. A detached span has none.
 std::vector<std::int64_t> selfTimes(const std::vector<TraceSpan>& spans) {
   const std::vector<std::uint32_t> parents = detail::parentsOf(spans);
   std::vector<std::int64_t> self(spans.size(), 0);

@@ -13,7 +13,7 @@ namespace {
 
 using Key = std::pair<std::string, std::string>;  // module and operator
 
-/// Of "Net/features[Sequential]/0[Conv2d]/convolution" it is "features.0": levels without a type
+/// Returns "features.0" for "Net/features[Sequential]/0[Conv2d]/convolution": levels without a type
 /// are the model itself and zones.
 std::string modulePath(const std::string& node) {
   std::string path;
@@ -28,7 +28,7 @@ std::string modulePath(const std::string& node) {
   return path;
 }
 
-/// By node: the first call after it of a node that is known, else `end`.
+/// Returns for each node the next call of a node that is known, else `end`.
 std::vector<std::size_t> limitsOf(const CallsOfNodes& known, std::size_t pass, std::size_t end) {
   std::vector<std::size_t> limits(known.size());
   for (std::size_t node = known.size(); node > 0; --node) {
@@ -40,7 +40,7 @@ std::vector<std::size_t> limitsOf(const CallsOfNodes& known, std::size_t pass, s
   return limits;
 }
 
-/// Whether a call lies in one of the same operator, as that of an overload does.
+/// Finds calls inside another call of the same operator, such as one of an overload.
 class CallsInThemselves {
  public:
   bool isRepeated(const ForwardCall& call) {
@@ -101,7 +101,7 @@ CallsOfNodes GraphCallMatcher::match(const std::vector<ForwardCall>& calls) cons
   return callsOfNode;
 }
 
-/// Takes the calls of each operator in each module in turns.
+/// Assigns the calls of each operator in each module in turn.
 void GraphCallMatcher::matchByModule(const std::vector<ForwardCall>& calls,
                                      CallsOfNodes* callsOfNode) const {
   std::map<Key, std::vector<std::size_t>> nodes;
@@ -120,7 +120,8 @@ void GraphCallMatcher::matchByModule(const std::vector<ForwardCall>& calls,
       continue;
     }
     const std::vector<std::size_t>& nodesOfKey = found->second;
-    // Other than a multiple of them it is no number of whole passes: the first ones may be right.
+    // A number of calls that is not a multiple of the nodes is not a number of complete passes: the
+    // first ones may be right.
     const bool isWhole = ofKey.size() % nodesOfKey.size() == 0;
     const std::size_t count = isWhole ? ofKey.size() : std::min(ofKey.size(), nodesOfKey.size());
     for (std::size_t i = 0; i < count; ++i) {
@@ -129,7 +130,7 @@ void GraphCallMatcher::matchByModule(const std::vector<ForwardCall>& calls,
   }
 }
 
-/// Finds operators that read no parameters between those whose module is known, pass by pass.
+/// Finds operators without parameters between operators whose module is known, pass by pass.
 void GraphCallMatcher::matchBetween(const std::vector<ForwardCall>& calls,
                                     CallsOfNodes* callsOfNode) const {
   const CallsOfNodes known = *callsOfNode;
@@ -154,7 +155,7 @@ void GraphCallMatcher::matchBetween(const std::vector<ForwardCall>& calls,
   }
 }
 
-/// The first such call in a range that may be of any module; `end` if there is none.
+/// Returns the first such call in a range that may belong to any module; `end` if there is none.
 std::size_t GraphCallMatcher::findCall(const std::vector<ForwardCall>& calls, std::size_t begin,
                                        std::size_t end, const std::string& name) const {
   while (begin < end && (*calls[begin].name != name || modules_.count(*calls[begin].module) != 0)) {

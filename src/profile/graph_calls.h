@@ -13,7 +13,7 @@
 
 namespace steptape::detail {
 
-/// An operator that was called in the forward part of a step.
+/// A call of an operator in the forward part of a step.
 struct ForwardCall {
   std::size_t span;  ///< Index into the spans of the step's thread.
   const std::string* name;
@@ -22,20 +22,20 @@ struct ForwardCall {
   std::int64_t end;
 };
 
-/// @return by start, and of calls in each other the outer one first.
+/// @return by start; of nested calls, the outer one first.
 std::vector<ForwardCall> forwardCalls(const Trace& trace, const TraceStep& step,
                                       const SpanModules& modules);
 
-/// By node of a graph: its calls, as indices, in order; one for each forward pass.
+/// For each node of a graph: indices of its calls in order, one per forward pass.
 using CallsOfNodes = std::vector<std::vector<std::size_t>>;
 
-/// Finds the nodes of a graph among the calls of a step.
+/// Finds the nodes of a graph in the calls of a step.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class GraphCallMatcher {
  public:
   /// @param graph Must outlive this object.
-  /// @param model What the model itself is called in SpanDetails::module.
+  /// @param model Name of the model itself in SpanDetails::module.
   GraphCallMatcher(const event::Graph& graph, const std::string& model);
 
   CallsOfNodes match(const std::vector<ForwardCall>& calls) const;

@@ -18,14 +18,14 @@ using detail::CallsOfNodes;
 using detail::ForwardCall;
 using std::chrono::nanoseconds;
 
-/// What the steps spent on a node.
+/// The sums of a node over the steps.
 struct NodeTotals {
   std::int64_t firstStart = 0;  ///< As all times of a trace.
   std::int64_t nanos = 0;
-  std::int64_t bytes = 0;  ///< The most that a call allocated and kept.
+  std::int64_t bytes = 0;  ///< The maximum that a call allocated and kept.
   bool isFound = false;
 
-  /// Calls come in the order of their starts.
+  /// REQUIRES: calls arrive in the order of their starts.
   void add(std::int64_t start, std::int64_t duration, std::int64_t kept) {
     firstStart = isFound ? firstStart : start;
     nanos += duration;
@@ -34,7 +34,7 @@ struct NodeTotals {
   }
 };
 
-/// Bytes that a node's output takes as the graph knows it; 0 if it does not.
+/// Returns the size of a node's output according to the graph; 0 if it is unknown.
 std::int64_t outputBytesOf(const event::GraphNode& node) {
   std::int64_t bytes = 0;
   for (const std::optional<event::GraphShape>& shape : node.outputShapes) {
@@ -58,7 +58,7 @@ class ThreadMemory {
     }
   }
 
-  /// What was allocated in a time and not freed in it.
+  /// Returns the bytes that were allocated and not freed in a time interval.
   std::int64_t keptBy(std::int64_t start, std::int64_t end) const {
     std::unordered_map<std::uint64_t, std::int64_t> bytesByAddress;
     auto event = std::lower_bound(
@@ -82,7 +82,7 @@ class ThreadMemory {
   std::vector<const TraceMemoryEvent*> events_;
 };
 
-/// Adds up the steps of a trace for each node of a graph.
+/// Sums the steps of a trace for each node of a graph.
 class NodeTally {
  public:
   NodeTally(const event::Graph& graph, const Trace& trace, const std::string& model)
@@ -138,8 +138,8 @@ class NodeTally {
     }
   }
 
-  /// The node of a span, of those around it, or else of the first one in it that has one: the graph
-  /// may know an operator by what it calls.
+  /// Returns the node of a span, of an enclosing span, or else of the first span inside that has
+  /// one: the graph may know an operator only by the operators that it calls.
   std::size_t nodeAt(std::size_t thread, std::size_t span,
                      const std::vector<std::uint32_t>& parents) const {
     const std::vector<std::size_t>& nodes = nodeOfSpan_[thread];
@@ -180,8 +180,8 @@ class NodeTally {
   const detail::SpanModules modules_;
   const detail::GraphCallMatcher matcher_;
   std::vector<std::vector<std::size_t>> nodeOfSpan_;  // by thread and span
-  std::vector<std::int64_t> steps_;                   // by node: in which it was called
-  std::vector<NodeTotals> forward_;                   // by node, as the next
+  std::vector<std::int64_t> steps_;                   // by node: steps with a call
+  std::vector<NodeTotals> forward_;                   // by node, like backward_
   std::vector<NodeTotals> backward_;
 };
 

@@ -29,7 +29,7 @@ struct OpStatsBuilder::State {
   using OpenTicks = std::vector<std::uint64_t>;
 
   std::uint64_t startTicks;        // of the window, or of its part since the last pause
-  std::uint64_t earlierTicks = 0;  // of the parts before
+  std::uint64_t earlierTicks = 0;  // of earlier parts
   bool isPaused = false;
   unsigned sampling = 1;
   std::vector<Tally> tallies;                              // by name
@@ -37,7 +37,8 @@ struct OpStatsBuilder::State {
   Coverage coverage;
   std::uint64_t dropped = 0;
 
-  /// Books `record` into its parent. @return its time without its children's.
+  /// Adds `record` to its parent.
+  /// @return its time without its children's.
   std::uint64_t selfTicks(const SpanRecord& record, OpenTicks& open) const {
     const std::size_t childDepth = std::size_t{record.depth} + 1;
     if (open.size() <= childDepth) {
@@ -70,7 +71,7 @@ struct OpStatsBuilder::State {
     }
   }
 
-  /// Of a stream, which is no thread of the host: its spans nest in nothing.
+  /// Adds the spans of a device stream, which do not nest.
   void addOfDevice(const SpanBatch& batch) {
     for (const SpanRecord& record : batch.records) {
       tally(record, record.endTicks - record.startTicks);
@@ -98,8 +99,8 @@ void OpStatsBuilder::add(const SpanBatch& batch) {
     return;
   }
   State::OpenTicks& open = state_->openTicks[batch.threadId];
-  // Lost records lie just before or just after this batch. Among them may be parents: what was
-  // booked for them must not be taken from the next span at their depth.
+  // Lost records were just before or just after this batch. They may include parents: time of their
+  // children must not be subtracted from the next span at their depth.
   if (batch.dropped != 0) {
     open.clear();
   }

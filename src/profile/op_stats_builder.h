@@ -11,15 +11,16 @@
 
 namespace steptape::detail {
 
-/// Adds up records while a window is open.
+/// Sums records while a window is open.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class OpStatsBuilder {
  public:
-  /// Spans that began before `windowStartTicks` are not counted.
+  /// Ignores spans that began before `windowStartTicks`.
   ///
-  /// @param sampling Of how many operators, backward nodes, scopes and calls on devices one was
-  ///                 recorded: each counts for as many, and its self time is the total one.
+  /// @param sampling One of this many operators, backward nodes, scopes and calls on devices was
+  ///                 recorded. Each record counts this many times, and its self time is its total
+  ///                 time.
   explicit OpStatsBuilder(std::uint64_t windowStartTicks, int sampling = 1);
   ~OpStatsBuilder();
   OpStatsBuilder(OpStatsBuilder&&) noexcept;
@@ -28,12 +29,12 @@ class OpStatsBuilder {
   /// @cost A few nanoseconds per record; memory per name and per gap between spans, bounded.
   void add(const SpanBatch& batch);
 
-  /// Leaves out what follows until resume(): nothing is recorded for a while.
+  /// Ignores later records until resume(), because nothing is recorded for a while.
   void pause(std::uint64_t ticks);
-  /// As at the start of the window: spans that began before `ticks` are not counted.
+  /// Resumes as at the start of a window: ignores spans that began before `ticks`.
   void resume(std::uint64_t ticks);
 
-  /// @return what was added so far, for a window that ends at `windowEndTicks`.
+  /// @return the sums for a window that ends at `windowEndTicks`.
   OpProfile build(std::uint64_t windowEndTicks, const TickConverter& converter) const;
 
  private:

@@ -21,13 +21,13 @@ using detail::microsecondsText;
 using detail::millisecondsText;
 using detail::percentText;
 
-/// With one decimal, whatever the locale.
+/// Formats with one decimal, in any locale.
 std::string oneDecimal(double value) {
   const std::int64_t tenths = std::llround(value * 10.0);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-/// Operations per nanosecond are 10^9 per second.
+/// Operations per nanosecond are 10^9 operations per second.
 std::string gigaFlops(const OpStats& op) {
   return op.flops > 0.0 && op.total.count() > 0
              ? oneDecimal(op.flops / static_cast<double>(op.total.count()))
@@ -44,7 +44,7 @@ struct Column {
   bool isText = false;
 };
 
-/// Those that have something to tell.
+/// Returns the columns that have values.
 std::vector<Column> columnsFor(const OpProfile& profile) {
   std::int64_t allSelfNanos = 0;
   bool hasModules = false;
@@ -123,7 +123,7 @@ std::string notes(const OpProfile& profile, std::size_t rows) {
   return text + "\n";
 }
 
-/// How many columns of a terminal a text of ours takes: one for each character of UTF-8.
+/// Returns the terminal columns of a text: one per UTF-8 character, which is right for our texts.
 std::size_t widthOf(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return !detail::isUtf8Continuation(c); }));

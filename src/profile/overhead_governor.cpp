@@ -28,7 +28,7 @@ void OverheadGovernor::endRecorded(std::uint64_t spans, double stepNanos) {
   if (differences_.isEnough()) {
     const double measured = differences_.median();
     lastCostNanos_ = std::max(lastCostNanos_, measured);
-    // What those before were not charged with.
+    // Steps that have not been charged with the difference yet.
     const auto uncompared = static_cast<double>(std::exchange(uncomparedSteps_, 0));
     costNanos_ += std::max(0.0, uncompared * measured - uncomparedNanos_);
   } else {

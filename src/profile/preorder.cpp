@@ -13,7 +13,7 @@ bool isInside(const SpanRecord& inner, const SpanRecord& outer) {
   return inner.depth > outer.depth && inner.startTicks >= outer.startTicks;
 }
 
-/// A span that has ended, and the number of spans in its subtree, including itself.
+/// A finished span, with the number of spans in its subtree including itself.
 struct Subtree {
   const SpanRecord* root;
   std::uint32_t spans;
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records) {
     ++count;
     places[i] = count - subtree.spans;
   }
-  // Backward, each span comes after the spans around it. Missing parents do not count.
+  // Backward, each span comes after its enclosing spans. Missing parents do not count.
   std::vector<const SpanRecord*> around;
   for (std::size_t i = records.size(); i-- > 0;) {
     if (places[i] == kNowhere) {

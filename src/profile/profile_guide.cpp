@@ -13,7 +13,7 @@
 namespace steptape::detail {
 namespace {
 
-/// The mean milliseconds of each part.
+/// Formats the mean milliseconds of each part.
 std::string stepTable(const std::vector<StepSummary>& steps) {
   const auto count = static_cast<std::int64_t>(steps.size());
   const auto sumOf = [&](std::int64_t StepSummary::*nanos) {

@@ -8,10 +8,10 @@
 
 namespace steptape::detail {
 
-/// What to know first about a profile, for TensorBoard's text page: where the time of a step went,
-/// and what else was written, with how to look at it.
+/// Returns an introduction to a profile for TensorBoard's text page: where the time of a step went,
+/// which other files were written, and how to view them.
 ///
-/// @param options Those by which the trace is written.
+/// @param options Options with which the trace is written.
 std::string profileGuide(const Trace& trace, const ProfilerOptions& options);
 
 }  // namespace steptape::detail

@@ -22,10 +22,10 @@
 namespace steptape::detail {
 namespace {
 
-/// Ranks write at about the same time; those that do not are gone, or write elsewhere.
+/// Ranks write at about the same time; a rank that does not has ended, or writes elsewhere.
 constexpr std::chrono::seconds kPatienceWithRanks(2);
 
-/// Lives while a profiler does.
+/// Returns a thread that lives as long as any profiler.
 std::shared_ptr<TaskThread> sharedThread() {
   static Mutex mutex;
   static std::weak_ptr<TaskThread> shared;
@@ -44,7 +44,7 @@ ProfileOutput::ProfileOutput(const ProfilerOptions& options, RankExchange* excha
     : options_(options), exchange_(exchange), sessions_(options.logDir), thread_(sharedThread()) {
   const bool isRoot = options_.communicator == nullptr || options_.communicator->isRoot();
   if (options_.writer == nullptr && !options_.logDir.empty() && isRoot) {
-    // A directory that two writers share would confuse TensorBoard.
+    // A directory with two writers would confuse TensorBoard.
     ownWriter_.emplace(options_.logDir + "/profile");
   }
 }
@@ -64,7 +64,7 @@ ProfileOutput::~ProfileOutput() {
 }
 
 void ProfileOutput::write(FinishedWindow window, const TraceOrigin& origin) {
-  // A std::function must be copyable; the window is large and is not copied.
+  // A std::function must be copyable, but the large window must not be copied.
   auto shared = std::make_shared<const FinishedWindow>(std::move(window));
   thread_->post([this, shared, origin] { process(*shared, origin); });
 }
@@ -90,12 +90,12 @@ void ProfileOutput::process(const FinishedWindow& window, const TraceOrigin& ori
     }
   });
   if (exchange_ != nullptr) {
-    exchange_->provide(std::move(found));  // also an empty one: the other ranks count windows
+    exchange_->provide(std::move(found));  // also if it is empty: the other ranks count windows
   }
   attempt([&] { writeNow(window, trace); });
 }
 
-/// Empty if it is not requested.
+/// Returns the trace; empty if it is not requested.
 std::optional<Trace> ProfileOutput::traceOf(const FinishedWindow& window,
                                             const TraceOrigin& origin) const {
   const bool isAskedFor = ownWriter_ || options_.writer != nullptr || wantsFiles() ||
@@ -143,7 +143,7 @@ void ProfileOutput::writeNow(const FinishedWindow& window, const std::optional<T
   }
 }
 
-/// Last, and with whatever it throws kept from the thread's next windows.
+/// Called last. Catches exceptions, so that they do not affect the thread's next windows.
 void ProfileOutput::callOnTrace(const Trace& trace, std::int64_t step) {
   std::string why;
   try {
@@ -194,7 +194,7 @@ void ProfileOutput::noteCaught(const std::exception& error) noexcept {
       note(Status(ErrorCode::kIoError, std::string("cannot write the profile: ") + error.what()));
       return;
     } catch (const std::bad_alloc&) {
-      // Then that is what is reported.
+      // This error is reported below.
     }
   }
   note(outOfMemory_);
@@ -236,7 +236,7 @@ void ProfileOutput::report(const Status& status) const noexcept {
     try {
       options_.onError(status);
     } catch (...) {
-      // It must not throw; where it does, such as for lack of memory, the training continues.
+      // onError must not throw. If it does, for example for lack of memory, the training continues.
     }
   } else {
     std::fprintf(stderr, "steptape: %s\n", status.message().c_str());

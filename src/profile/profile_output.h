@@ -22,35 +22,36 @@
 
 namespace steptape::detail {
 
-/// Writes finished windows where a profiler's options say, on a thread that all profilers of the
-/// process share: their windows are written one after the other, as they finish.
+/// Writes finished windows as a profiler's options specify, on a thread that all profilers of the
+/// process share. Windows are written one after the other, in the order in which they finish.
 ///
-/// @threads Thread-safe, but for construction and destruction.
+/// @threads Thread-safe, except construction and destruction.
 class ProfileOutput {
  public:
-  /// @param exchange Given what this rank found in each window; may be null.
+  /// @param exchange Receives this rank's results for each window; may be null.
   /// @throws Error(kIoError) if the log directory cannot be written.
   ProfileOutput(const ProfilerOptions& options, RankExchange* exchange);
-  /// Returns once all is written, by the other ranks too; does not wait long for those.
+  /// Returns once everything is written, also by the other ranks; waits only briefly for those.
   ~ProfileOutput();
   ProfileOutput(const ProfileOutput&) = delete;
   ProfileOutput& operator=(const ProfileOutput&) = delete;
 
-  /// @param window What finished.
+  /// Writes a finished window.
   void write(FinishedWindow window, const TraceOrigin& origin);
 
-  /// Logs what all ranks found.
+  /// Logs the results of all ranks.
   void write(RankExchange::Window window);
 
-  /// Notes that a window was lost for lack of memory.
+  /// Records that a window was lost for lack of memory.
   void lose() noexcept;
 
-  /// Reports what cannot be recorded, unless it was reported before; does nothing if it is empty.
+  /// Reports what cannot be recorded, once per text; ignores an empty text.
   void reportOnce(const std::string& what);
 
   /// Returns once everything is written.
   void finish() { thread_->finish(); }
-  /// finish(). @return the first failure since the last call.
+  /// Calls finish().
+  /// @return the first failure since the last call.
   Status flush();
 
  private:
@@ -64,7 +65,7 @@ class ProfileOutput {
   SummaryWriter* writer() { return ownWriter_ ? &*ownWriter_ : options_.writer; }
   OpTableOptions tableOptions() const;
   bool wantsFiles() const;
-  /// Does what may fail, such as for lack of memory; notes the failure.
+  /// Runs a task that may fail, for example for lack of memory; records the failure.
   template <typename Task>
   void attempt(const Task& task) noexcept;
   void noteCaught(const std::exception& error) noexcept;
@@ -72,7 +73,7 @@ class ProfileOutput {
   void report(const Status& status) const noexcept;
 
   const ProfilerOptions options_;
-  // Made beforehand: there is no memory when it is needed.
+  // Made early: there is no memory when it is needed.
   const Status outOfMemory_{ErrorCode::kResourceExhausted,
                             "cannot write the profile: out of memory"};
   RankExchange* const exchange_;

@@ -30,7 +30,7 @@ Status failure(const fs::path& path, const std::error_code& error) {
   return {ErrorCode::kIoError, "cannot make " + path.string() + ": " + error.message()};
 }
 
-/// Moves the files of a directory to another one, and removes it.
+/// Moves the files of a directory to another directory, and removes it.
 std::error_code moveFiles(const fs::path& from, const fs::path& to) {
   std::vector<DirectoryEntry> entries;
   std::error_code error(listDirectory(from.string(), &entries), std::system_category());
@@ -77,7 +77,7 @@ Status ProfileSessionDirectory::write(const std::string& session, const Trace& t
   }
   Status status = writeXPlane((directory / place.filename()).string(), trace, options);
   if (!status.ok()) {
-    fs::remove(directory, error);  // if it is empty: XProf would list a session without files
+    fs::remove(directory, error);  // only if it is empty: XProf would list a session without files
   } else if (!isAlone) {
     last_ = session;
     status = filesIn(directory) == trace.worldSize ? finish(std::chrono::milliseconds(0)) : status;
@@ -108,14 +108,14 @@ Status ProfileSessionDirectory::appear(const std::string& session) const {
   }
   fs::rename(from, to, error);
   if (error == std::errc::directory_not_empty || error == std::errc::file_exists) {
-    error = moveFiles(from, to);  // another rank had no patience, and its own file is there
+    error = moveFiles(from, to);  // another rank timed out, and its own file exists
   }
   // Another rank may have been faster.
   const bool isMissing = error == std::errc::no_such_file_or_directory;
   if (error && !isMissing) {
     return failure(to, error);
   }
-  fs::remove(from.parent_path(), error);  // if this was the last one in it
+  fs::remove(from.parent_path(), error);  // if it was the last one
   return {};
 }
 

@@ -13,19 +13,19 @@
 
 namespace steptape::detail {
 
-/// A name for a session that begins: profileSessionName(), with a number after it where this
-/// process gave that name before.
+/// Returns a name for a new session: profileSessionName(), with a number if this process has
+/// already returned that name.
 ///
 /// @threads Thread-safe.
 std::string newSessionName(std::int64_t unixNanos);
 
-/// Writes files to the session directories where XProf looks, each of which appears once the files
-/// of all ranks lie in it: XProf reads a session once and would miss those that come later.
+/// Writes files to the session directories of XProf. Each directory appears once it holds the files
+/// of all ranks: XProf reads a session once and would miss later files.
 ///
-/// Until then they lie in `<logDir>/plugins/profile_unfinished/<session>`. The rank that finds
-/// itself the last one moves the directory; no messages are needed, since they share the file
-/// system. Where ranks do not, or one of them is gone, it moves with the next session, and the last
-/// one with finish().
+/// Until then, the files are in `<logDir>/plugins/profile_unfinished/<session>`. The last rank to
+/// write moves the directory. This needs no messages, because the ranks share the file system. If
+/// ranks do not share it, or if one has ended, the directory moves with the next session, and the
+/// last one with finish().
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT ProfileSessionDirectory {
@@ -34,7 +34,7 @@ class STEPTAPE_EXPORT ProfileSessionDirectory {
 
   Status write(const std::string& session, const Trace& trace, const XPlaneOptions& options = {});
 
-  /// Moves what there is of the last session to where XProf looks, complete or not.
+  /// Moves the last session to XProf's directory, complete or not.
   ///
   /// @param patience How long to wait for the other ranks' files.
   Status finish(std::chrono::milliseconds patience);
@@ -44,7 +44,7 @@ class STEPTAPE_EXPORT ProfileSessionDirectory {
   Status appear(const std::string& session) const;
 
   std::string logDir_;
-  std::string last_;  // that may not have appeared yet; empty: none
+  std::string last_;  // may not have appeared yet; empty: none
 };
 
 }  // namespace steptape::detail

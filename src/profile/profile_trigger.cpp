@@ -46,7 +46,7 @@ TriggerWish ProfileTrigger::endStep(bool isProfiling) {
     return wish;
   }
   follow(wish);
-  // What a rank wanted to end may have ended by itself before all ranks knew.
+  // The profile that a rank wanted to end may have ended before all ranks received the request.
   return (wish == TriggerWish::kEnd) == isProfiling ? wish : TriggerWish::kNone;
 }
 

@@ -16,7 +16,7 @@
 
 namespace steptape::detail {
 
-/// Decides after which steps a profile begins and ends, see ProfilerTrigger.
+/// Decides after which steps a profile begins and ends; see ProfilerTrigger.
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class STEPTAPE_EXPORT ProfileTrigger {
@@ -25,17 +25,17 @@ class STEPTAPE_EXPORT ProfileTrigger {
   /// @throws Error(kInvalidArgument) if the signal cannot be caught.
   ProfileTrigger(const ProfilerTrigger& options, std::shared_ptr<Communicator> ranks);
 
-  /// From now on steps are made; signals that came before count no more. Collective.
+  /// Starts to count steps, and ignores signals received before. Collective.
   void arm();
-  /// No more steps are made; not collective.
+  /// Stops counting steps. Not collective.
   void disarm() { agreement_.reset(); }
 
-  /// To be called after each step while it is armed. Collective.
+  /// Call it after each step while armed. Collective.
   ///
-  /// @return what to do now; never kBegin while a profile is made, or kEnd while none is.
+  /// @return what to do now; never kBegin during a profile, or kEnd outside of one.
   TriggerWish endStep(bool isProfiling);
 
-  /// Why no wish will be followed any more, once; else empty.
+  /// Returns, once, why no more requests will be followed; else empty.
   std::string takeProblem();
 
  private:
@@ -45,12 +45,12 @@ class STEPTAPE_EXPORT ProfileTrigger {
 
   const int signal_;
   const std::shared_ptr<Communicator> ranks_;
-  std::unique_ptr<SignalWatch> signals_;  // null: no signal; made anew to forget what came
+  std::unique_ptr<SignalWatch> signals_;  // null: no signal; recreated to ignore earlier signals
   std::int64_t signalsFromNanos_ = 0;     // earlier ones count as one that took effect
   std::optional<FileWatch> file_;
-  std::int64_t wantedModification_ = FileWatch::kAbsent;  // of a file that wants a profile
+  std::int64_t wantedModification_ = FileWatch::kAbsent;  // of a file that requests a profile
   std::int64_t usedModification_ = FileWatch::kAbsent;    // of the file that last began one
-  bool isByFile_ = false;                                 // the profile that is made
+  bool isByFile_ = false;                                 // the file began the current profile
   std::optional<TriggerAgreement> agreement_;             // while armed, in a job of several ranks
   bool hasToldProblem_ = false;
 };

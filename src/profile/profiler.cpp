@@ -52,7 +52,7 @@ class Profiler::Impl {
   ~Impl() {
     try {
       stop();
-    } catch (const std::exception&) {  // no memory for the last window: the run matters more
+    } catch (const std::exception&) {  // no memory for the last window: the run has precedence
       setRecording(false);
     }
   }
@@ -121,7 +121,7 @@ class Profiler::Impl {
 
   Status flush() {
     if (recorder_) {
-      recorder_->current();  // hands over what was closed
+      recorder_->current();  // passes on what was closed
     }
     if (exchange_ != nullptr) {
       output_.finish();
@@ -150,7 +150,7 @@ class Profiler::Impl {
     return options;
   }
 
-  /// Null if there is no other rank, or the root does not log. Collective.
+  /// Returns null if there is no other rank, or if the root does not log. Collective.
   static std::unique_ptr<detail::RankExchange> makeExchange(const ProfilerOptions& options) {
     const std::shared_ptr<Communicator>& ranks = options.communicator;
     if (ranks == nullptr || ranks->size() == 1) {
@@ -201,7 +201,7 @@ class Profiler::Impl {
   void enter(ProfilerAction action) {
     action_ = action;
     if (isRecorded(action) && recorder_->isOpen()) {
-      return;  // the governor says whether to record
+      return;  // the governor decides whether to record
     }
     setRecording(action != ProfilerAction::kNone);
     if (isRecorded(action)) {
@@ -279,7 +279,7 @@ class Profiler::Impl {
     return static_cast<double>(ticks) * TickConverter::nanosPerTick();
   }
 
-  /// What recording a zone costs. REQUIRES: recording is on.
+  /// Returns the cost of recording a zone. REQUIRES: recording is on.
   static double measureZone() {
     constexpr int kZones = 1000;
     const std::uint64_t start = readTicks();
@@ -293,7 +293,7 @@ class Profiler::Impl {
     if (on == recorder_->isRecording()) {
       return;
     }
-    // The source comes on last and goes off first: its spans always find recording on.
+    // The source is switched on last and off first, so that recording is on for all its spans.
     if (on) {
       recorder_->startRecording();
     }
@@ -308,7 +308,7 @@ class Profiler::Impl {
     }
   }
 
-  /// A name for the window that begins, the same on all ranks, and when it was given.
+  /// Returns a name for the new window, the same on all ranks, and the time of the name.
   detail::WindowStart nameSession() {
     const std::int64_t now = Clock::system().wallNanos();
     std::string session = detail::newSessionName(now);
@@ -330,22 +330,22 @@ class Profiler::Impl {
   const std::unique_ptr<detail::SpanSource> source_;
   detail::TraceOrigin origin_;
   std::int64_t step_ = 0;
-  std::optional<std::int64_t> scheduleStart_;  // a step; unset while a trigger is waited for
+  std::optional<std::int64_t> scheduleStart_;  // a step; unset while waiting for a trigger
   ProfilerAction action_ = ProfilerAction::kNone;
-  std::optional<double> nanosPerSpan_;                // once it was measured
+  std::optional<double> nanosPerSpan_;                // once it is measured
   std::optional<detail::OverheadGovernor> governor_;  // of all windows since start()
   std::int64_t stepsPassed_ = 0;                      // in the open window
   std::uint64_t stepStartTicks_ = 0;
-  std::uint64_t ownStartTicks_ = 0;  // of what is done here between steps of a window
-  std::uint64_t ownTicks_ = 0;       // taken by that, since the last report to the governor
-  std::uint64_t recordsBefore_ = 0;  // the step
+  std::uint64_t ownStartTicks_ = 0;  // start of the profiler's own work between steps
+  std::uint64_t ownTicks_ = 0;       // of that work, since the last report to the governor
+  std::uint64_t recordsBefore_ = 0;  // at the start of the step
   double threadNanos_ = 0.0;         // of the recorder's thread, as reported to the governor
 
   Mutex finishedMutex_;
   std::optional<OpProfile> finished_ STEPTAPE_GUARDED_BY(finishedMutex_);  // the latest window
 
   std::optional<detail::ProfileTrigger> trigger_;
-  const std::unique_ptr<detail::RankExchange> exchange_;  // null: what the ranks find stays theirs
+  const std::unique_ptr<detail::RankExchange> exchange_;  // null: results are not gathered
   detail::ProfileOutput output_;
   std::optional<detail::WindowRecorder> recorder_;  // while the profiler runs; last: calls finish()
 };

@@ -15,7 +15,9 @@ namespace {
 std::string takeFirst(WireCursor* cursor) {
   std::string_view bytes;
   if (!cursor->bytes(&bytes)) {
-    throw Error(ErrorCode::kRankMismatch, "a rank sent fewer profiles than the others");
+    throw Error(
+        ErrorCode::kRankMismatch,
+        "profiles of the ranks: got fewer windows from a rank than from others; expected as many");
   }
   return std::string(bytes);
 }

@@ -15,24 +15,24 @@
 
 namespace steptape::detail {
 
-/// Brings to the root what each rank finds in a window, beside the training.
+/// Gathers each rank's results for a window on the root while training continues.
 ///
-/// A rank's own thread makes it, and is ready at a moment of its own. For that no rank waits:
-/// after each step the ranks ask each other how many windows are ready everywhere, and when some
-/// are, these travel.
+/// A rank computes its results on a separate thread, at its own time. No rank waits for another:
+/// after each step, the ranks determine how many windows are ready on all ranks, and exchange
+/// these.
 ///
-///     after step n       begins an allreduce: how many are ready?
-///     after step n + 1   ends it, which has had a step's time, and begins an exchange of those
-///     after step n + 2   ends that: the root has them
+///     after step n       starts an allreduce: how many are ready?
+///     after step n + 1   ends it, after the time of one step, and starts to exchange these windows
+///     after step n + 2   ends the exchange: the root has them
 ///
-/// Every rank begins and ends the same operations after the same steps, in the job's own order. So
-/// a rank that ends by an exception, and waits for what it has begun, waits for nothing that the
-/// others would not begin before they miss it.
+/// Every rank starts and ends the same operations after the same steps, in the job's order. If a
+/// rank ends with an exception and waits for its operations, the other ranks start all of them
+/// before they would notice its absence.
 ///
 /// @threads provide() on any thread; the others on the communicator's.
 class RankExchange {
  public:
-  /// What all ranks found in a window.
+  /// The results of all ranks for a window.
   struct Window {
     std::int64_t step;
     std::vector<std::string> byRank;  ///< As given to provide().
@@ -40,19 +40,21 @@ class RankExchange {
 
   explicit RankExchange(std::shared_ptr<Communicator> ranks);
 
-  /// Announces a window, for which provide() will be called. In the same steps on all ranks.
+  /// Announces a window, for which provide() will be called. All ranks call it in the same steps.
   void expect(std::int64_t step);
-  /// Gives what this rank found in the earliest window for which that was not called yet. Needs no
-  /// memory: expect() has made the place.
-  /// REQUIRES: expect() was called for that window.
+  /// Provides this rank's results for the earliest window that has none. Needs no memory, because
+  /// expect() has allocated it. REQUIRES: expect() was called for that window.
   void provide(std::string found) noexcept;
 
-  /// Advances the exchange, after each step. Collective; does nothing while no window is missing.
+  /// Advances the exchange. Call it after each step. Collective; does nothing while no window is
+  /// missing.
   ///
-  /// @return what has arrived since the last call, in order; empty on other ranks than the root.
+  /// @return the windows that have arrived since the last call, in order; empty on ranks other than
+  ///         the root.
   /// @throws as a collective.
   std::vector<Window> advance();
-  /// Returns once every window has arrived. Collective. REQUIRES: provide() was called for all.
+  /// Returns once every window has arrived. Collective. REQUIRES: provide() was called for all
+  /// windows.
   std::vector<Window> finish();
 
  private:
@@ -64,17 +66,17 @@ class RankExchange {
   CollectiveOptions named() const;
 
   const std::shared_ptr<Communicator> ranks_;
-  std::deque<std::int64_t> expected_;  // steps of the windows that have not come
+  std::deque<std::int64_t> expected_;  // steps of windows that have not arrived
   Phase phase_ = Phase::kIdle;
-  std::array<std::int64_t, 1> ready_{};  // travels while asking: how many windows are
-  std::vector<std::string> toRank_;      // travel while sending
+  std::array<std::int64_t, 1> ready_{};  // message: number of ready windows
+  std::vector<std::string> toRank_;      // message: the windows
   std::vector<std::string> fromRank_;
 
   Mutex mutex_;
-  std::list<std::string> missing_ STEPTAPE_GUARDED_BY(mutex_);  // places for what is to be provided
+  std::list<std::string> missing_ STEPTAPE_GUARDED_BY(mutex_);   // allocated for provide()
   std::list<std::string> provided_ STEPTAPE_GUARDED_BY(mutex_);  // and not sent
 
-  CollectiveHandle underWay_;  // last: its end waits, while the memory above is still its
+  CollectiveHandle underWay_;  // last: its destructor waits while the memory above exists
 };
 
 }  // namespace steptape::detail

@@ -55,7 +55,8 @@ class Decoder {
   static void check(bool isGood) {
     if (!isGood) {
       throw Error(ErrorCode::kRankMismatch,
-                  "a rank sent something else than its profile: it is another program");
+                  "profiles of the ranks: got other data than a profile; expected the same program "
+                  "on every rank");
     }
   }
 

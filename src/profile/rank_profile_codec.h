@@ -8,8 +8,8 @@
 
 namespace steptape::detail {
 
-// A RankProfile on its way to another process of the same program. Shapes and modules of its
-// operators are not sent: the operators of a window are distinguished by name and kind only.
+// Encodes a RankProfile for another process of the same program. Shapes and modules of its
+// operators are not sent: name and kind identify the operators of a window.
 
 std::string encodeRankProfile(const RankProfile& rank);
 

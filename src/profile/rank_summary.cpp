@@ -9,7 +9,7 @@
 namespace steptape {
 namespace {
 
-/// Holds sums in place of means until all traces are in.
+/// Holds sums instead of means until all traces are added.
 using OpSums = std::map<std::tuple<std::string, SpanKind, std::string>, RankedOpStats>;
 
 void add(const OpStats& op, std::size_t trace, OpSums* sums) {
@@ -39,7 +39,7 @@ std::vector<RankedOpStats> meansOf(OpSums&& sums, std::size_t traces) {
     op.meanTotal /= count;
     operators.push_back(std::move(op));
   }
-  // Equal ones stay in the order of their names.
+  // Equal ones stay sorted by name.
   std::stable_sort(
       operators.begin(), operators.end(),
       [](const RankedOpStats& a, const RankedOpStats& b) { return a.meanSelf > b.meanSelf; });

@@ -12,11 +12,12 @@ namespace steptape::detail {
 
 inline constexpr std::uint32_t kNoSpan = ~std::uint32_t{0};
 
-/// By span of a thread: the one around it, or kNoSpan. Detached spans have none and are none.
+/// Returns the enclosing span of each span of a thread, or kNoSpan. Detached spans neither have nor
+/// are parents.
 std::vector<std::uint32_t> parentsOf(const std::vector<TraceSpan>& spans);
 
-/// Which module each span of a trace belongs to: that of its details, else that of its forward
-/// operator or of the span around it.
+/// Finds the module of each span of a trace: that of its details, else that of its forward operator
+/// or of the enclosing span.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class SpanModules {
@@ -24,14 +25,14 @@ class SpanModules {
   /// @param trace Must outlive this object.
   explicit SpanModules(const Trace& trace);
 
-  /// @return empty if none is known.
+  /// @return empty if it is unknown.
   const std::string& of(std::size_t thread, std::size_t span) const;
 
  private:
   void inherit(std::size_t thread);
 
   const Trace& trace_;
-  /// By thread and span: the number of the details that name the module.
+  /// By thread and span: the number of the details that contain the module.
   std::vector<std::vector<std::uint32_t>> details_;
 };
 
@@ -43,12 +44,12 @@ class SpansAtTimes {
   /// @param trace Must outlive this object.
   explicit SpansAtTimes(const Trace& trace);
 
-  /// @return the innermost span around `time`; null if there is none.
+  /// @return the innermost span that contains `time`; null if there is none.
   const TraceSpan* innermost(std::size_t thread, std::int64_t time) const;
 
  private:
   const Trace& trace_;
-  /// By thread and span: the span around it, or kNoSpan.
+  /// By thread and span: the enclosing span, or kNoSpan.
   std::vector<std::vector<std::uint32_t>> parents_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace steptape::detail {
 
-/// Something that records spans besides zones, such as LibTorch's operators.
+/// A source of spans other than zones, such as LibTorch's operators.
 ///
 /// @threads Not thread-safe: the profiler's thread.
 class SpanSource {
@@ -19,21 +19,21 @@ class SpanSource {
 
   /// Called when recording is on.
   virtual void switchOn() = 0;
-  /// Of how many spans one is recorded, chosen at random.
+  /// Returns n if one of n spans, chosen at random, is recorded.
   virtual int sampling() const = 0;
-  /// What cannot be recorded, and why, as far as that is known by now.
+  /// Returns the known reasons why something cannot be recorded.
   virtual std::vector<std::string> problems() const = 0;
-  /// What recording one span costs the thread that records it, measured now. REQUIRES: it is on.
+  /// Measures the cost of recording one span on its thread. REQUIRES: recording is on.
   virtual double measureNanosPerSpan() = 0;
 
   /// Called while recording is still on.
   virtual void switchOff() noexcept = 0;
 
-  /// Hands over what devices have done, by their own clocks: spans that the host asked for from
-  /// `since` to `until`, and have ended. Those before `since` are forgotten.
+  /// Passes on spans of devices, timed by the devices' clocks: spans that the host requested
+  /// between `since` and `until` and that have ended. Discards spans before `since`.
   ///
-  /// @param waits Whether to wait for the ends of all of them.
-  /// @threads One thread at a time, beside the profiler's.
+  /// @param waits Whether to wait until all of them have ended.
+  /// @threads One thread at a time, which may be another thread than the profiler's.
   virtual void takeDeviceSpans(std::uint64_t since, std::uint64_t until, bool waits,
                                const std::function<void(const SpanBatch&)>& sink) = 0;
 };

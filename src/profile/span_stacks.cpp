@@ -15,7 +15,7 @@ bool isFrame(SpanKind kind, SpanStacks::Frames frames) {
          kind == SpanKind::kUserScope;
 }
 
-/// A name as a frame: ';' and line feeds part frames and stacks.
+/// Converts a name to a frame: ';' and line feeds separate frames and stacks.
 std::string frameOf(const TraceName& name) {
   std::string frame = name.text;
   std::replace(frame.begin(), frame.end(), ';', ',');

@@ -14,11 +14,11 @@
 
 namespace steptape::detail {
 
-/// What is around each span of a trace, outermost first and joined by ';'. A backward node, and
-/// what is in it, has the stack of its forward operator; detached spans have none.
+/// The enclosing spans of each span of a trace, outermost first and joined by ';'. A backward node
+/// and its contents have the stack of the forward operator. Detached spans have none.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
-/// @cost    Linear; memory of 4 bytes a span, and the text of each stack that occurs.
+/// @cost    Linear; 4 bytes of memory per span, and the text of each distinct stack.
 class STEPTAPE_EXPORT SpanStacks {
  public:
   enum class Frames : std::uint8_t {
@@ -26,13 +26,13 @@ class STEPTAPE_EXPORT SpanStacks {
     kAll,
   };
 
-  /// @param trace Is not kept.
+  /// @param trace Not kept.
   explicit SpanStacks(const Trace& trace, Frames frames = Frames::kScopes);
 
-  /// A number of the stack, less than count(); 0: nothing is around it.
+  /// Returns the number of the stack, less than count(); 0: no enclosing span.
   std::uint32_t of(std::size_t thread, std::size_t span) const { return stacks_[thread][span]; }
   const std::string& text(std::uint32_t stack) const { return texts_[stack]; }
-  /// The stack with a span in it.
+  /// Returns the stack with an additional span at its end.
   std::string pathOf(std::uint32_t stack, const TraceName& name) const;
 
  private:
@@ -42,13 +42,13 @@ class STEPTAPE_EXPORT SpanStacks {
   std::vector<std::string> texts_{std::string()};
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> inner_;  // by stack and name
   std::vector<std::vector<std::uint32_t>> stacks_;                          // by thread and span
-  std::vector<std::vector<bool>> isLinked_;  // by thread and span: has its forward operator's
+  std::vector<std::vector<bool>> isLinked_;  // by thread and span: has its forward operator's stack
 };
 
-/// The member of SpanDetails::arguments that holds a stack, as Kineto calls it.
+/// Kineto's name for the stack; a member of SpanDetails::arguments.
 inline constexpr std::string_view kCallStack = "\"Call stack\": ";
 
-/// Notes the zones and scopes around operators and backward nodes as an argument of them.
+/// Adds the enclosing zones and scopes as an argument to operators and backward nodes.
 STEPTAPE_EXPORT void addCallStacks(Trace* trace);
 
 }  // namespace steptape::detail

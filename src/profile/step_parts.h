@@ -8,8 +8,8 @@
 
 namespace steptape::detail {
 
-/// The part of a step that a span and all inside of it belong to; null if that is for others to
-/// say.
+/// Returns the part of a step to which a span and everything inside it belong; null if enclosing or
+/// inner spans decide.
 std::int64_t StepSummary::*ownPartOf(const TraceName& name);
 
 }  // namespace steptape::detail

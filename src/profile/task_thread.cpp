@@ -7,7 +7,7 @@
 namespace steptape::detail {
 namespace {
 
-// Waits have a bound; what ends them is a change.
+// Every wait has a deadline, but only a notification ends it.
 std::chrono::steady_clock::time_point later() {
   return std::chrono::steady_clock::now() + std::chrono::hours(1);
 }

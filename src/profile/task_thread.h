@@ -9,23 +9,23 @@
 
 namespace steptape::detail {
 
-/// Does what it is given one after the other on a thread of its own, which starts with the first
-/// task.
+/// Executes tasks one after the other on a separate thread, which starts with the first task.
 ///
-/// @threads Thread-safe, but for construction and destruction.
+/// @threads Thread-safe, except construction and destruction.
 class TaskThread {
  public:
   TaskThread() = default;
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
-  /// Returns once all is done.
+  /// Returns once all tasks are done.
   ~TaskThread();
 
   /// @param task Must not throw.
-  /// @throws if there is no memory or no thread: then the task is not done.
+  /// @throws if there is no memory or no thread: the task is then not executed.
   void post(std::function<void()> task);
 
-  /// Returns once everything is done, or at once in a task, which cannot wait for itself.
+  /// Returns once all tasks are done. Inside a task, returns at once, because a task cannot wait
+  /// for itself.
   void finish();
 
  private:

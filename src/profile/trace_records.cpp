@@ -11,7 +11,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Numbers of this process's tables to those of a trace, which has only what it uses.
+/// Maps numbers of this process's tables to those of a trace, which has only used entries.
 class Renumbering {
  public:
   explicit Renumbering(Trace* trace) : trace_(trace) {}
@@ -48,7 +48,7 @@ class Renumbering {
   std::unordered_map<std::uint32_t, std::uint32_t> details_;
 };
 
-/// Ticks as nanoseconds since the window began.
+/// Converts ticks to nanoseconds since the window began.
 class Timeline {
  public:
   Timeline(std::uint64_t startTicks, const TickConverter& converter)

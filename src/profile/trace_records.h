@@ -13,7 +13,7 @@
 
 namespace steptape::detail {
 
-/// Who made a trace.
+/// The process that made a trace.
 struct TraceOrigin {
   std::string hostName;
   std::int64_t processId = 0;
@@ -21,27 +21,27 @@ struct TraceOrigin {
   int worldSize = 1;
 };
 
-/// The records of a window, kept until they become its trace.
+/// The records of a window, kept until they become a trace.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class TraceRecords {
  public:
-  /// @param maxSpans More are left out and counted: the first ones stay.
+  /// @param maxSpans Keeps this many spans; counts and discards later ones.
   TraceRecords(std::uint64_t startTicks, std::size_t maxSpans)
       : startTicks_(startTicks), stepStartTicks_(startTicks), roomFor_(maxSpans) {}
 
-  /// Keeps what began in the window.
+  /// Keeps spans that began in the window.
   void add(const SpanBatch& batch);
 
-  /// The next step begins at `ticks`: what came before was not recorded.
+  /// Starts the next step at `ticks`: the time before was not recorded.
   void resume(std::uint64_t ticks) { stepStartTicks_ = ticks; }
 
-  /// Ends a step, which began where the one before it ended, or at resume().
+  /// Ends a step, which started at the end of the previous one, or at resume().
   void endStep(std::int64_t number, std::uint64_t ticks, std::uint64_t threadId);
 
-  /// The trace of a window that ends at `endTicks`.
+  /// Returns the trace of a window that ends at `endTicks`.
   ///
-  /// @param clockOffsetNanos What must be added to this rank's wall time to get the root's.
+  /// @param clockOffsetNanos Nanoseconds to add to this rank's wall time to get the root's.
   Trace build(std::uint64_t endTicks, const TickConverter& converter, const TraceOrigin& origin,
               std::int64_t clockOffsetNanos = 0) const;
 

@@ -26,18 +26,18 @@ std::int64_t endOf(const TraceSpan& span) {
   return span.start + span.duration;
 }
 
-/// A span that is open at the place where one is in a thread.
+/// An enclosing span during the iteration over a thread's spans.
 struct OpenSpan {
   std::size_t index;
   std::int64_t end;
   std::int64_t inChildren = 0;
 };
 
-/// Goes through the spans of a thread as they open and close. Detached ones are reported as if they
-/// were alone.
+/// Iterates over the spans of a thread as they open and close. Detached spans are reported without
+/// enclosing spans.
 ///
-/// @param onSpan Called when a span closes: its index, its time without its children's, and those
-///               around it, the outermost first.
+/// @param onSpan Called when a span closes: its index, its time without its children's, and its
+///               enclosing spans, the outermost first.
 template <typename OnSpan>
 void walk(const std::vector<TraceSpan>& spans, const OnSpan& onSpan) {
   std::vector<OpenSpan> open;
@@ -167,7 +167,7 @@ class SpanTally {
     return op;
   }
 
-  /// The time in which any thread was in a span.
+  /// Returns the time in which any thread was in a span.
   std::int64_t covered() {
     std::sort(intervals_.begin(), intervals_.end());
     std::int64_t sum = 0;
@@ -189,7 +189,7 @@ class SpanTally {
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals_;
 };
 
-/// The part that the time of a span itself belongs to.
+/// Returns the part to which the self time of a span belongs.
 std::int64_t* partOf(StepSummary& step, const Trace& trace, const std::vector<TraceSpan>& spans,
                      std::size_t i, const std::vector<OpenSpan>& around) {
   const TraceName& name = trace.names[spans[i].name];
@@ -204,7 +204,7 @@ std::int64_t* partOf(StepSummary& step, const Trace& trace, const std::vector<Tr
   return name.kind == SpanKind::kOperator ? &step.forward : &step.other;
 }
 
-/// The step that a span lies in, on the thread that makes steps; null if there is none.
+/// Returns the step that contains a span on the thread that makes steps; null if there is none.
 const TraceStep* stepAround(const Trace& trace, std::size_t thread, const TraceSpan& span) {
   const auto behind =
       std::upper_bound(trace.steps.begin(), trace.steps.end(), span.start,
@@ -217,7 +217,7 @@ const TraceStep* stepAround(const Trace& trace, std::size_t thread, const TraceS
   return isAround ? &step : nullptr;
 }
 
-/// Adds up the memory of one device.
+/// Sums the memory of one device.
 class MemoryTally {
  public:
   void add(const TraceMemoryEvent& event, const std::string& operatorName) {

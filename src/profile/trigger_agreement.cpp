@@ -22,7 +22,7 @@ constexpr const char* kWho = "ProfilerOptions::trigger";
 }  // namespace
 
 /// Written by one rank. Two rounds are kept: a rank that writes in round n has read round n - 1, so
-/// it knows that all others have read round n - 2.
+/// all others have read round n - 2.
 struct alignas(64) TriggerAgreement::Slot {
   std::atomic<std::uint64_t> rounds;
   std::atomic<std::uint64_t> hasLeft;
@@ -52,7 +52,7 @@ TriggerWish TriggerAgreement::endRound(TriggerWish ofThisRank) {
   const Told own{ofThisRank, (now - lastRoundNanos_) / (step_ - lastRound_)};
   const Told ofAll = tellAll(own);
   const std::int64_t wanted = kNanosPerRound / std::max<std::int64_t>(1, ofAll.nanosPerStep);
-  // Steps may get slower, so the rounds come no further apart than what that may cost.
+  // Steps may become slower, so the distance between rounds grows slowly.
   const std::int64_t atMost = std::min(kMaxStepsPerRound, 2 * (step_ - lastRound_));
   nextRound_ = isOver_ ? std::numeric_limits<std::int64_t>::max()
                        : step_ + std::clamp<std::int64_t>(wanted, 1, atMost);
@@ -79,7 +79,7 @@ TriggerAgreement::Told TriggerAgreement::tellAll(const Told& ofThisRank) {
     isOver_ = true;
     return {};
   }
-  // A wish that is followed now is none of the next round.
+  // A request that is followed now must not be repeated in the next round.
   tellNode({ofAll->wish == TriggerWish::kNone ? ofThisRank.wish : TriggerWish::kNone,
             ofThisRank.nanosPerStep});
   return *ofAll;
@@ -109,12 +109,13 @@ std::optional<TriggerAgreement::Told> TriggerAgreement::readNode() {
   return greatest;
 }
 
-/// Waits until a rank has written in the latest round. @return false if it never will.
+/// Waits until a rank has written in the latest round.
+/// @return false if it never will.
 bool TriggerAgreement::hasTold(const Slot& slot) {
   const auto isThere = [&] { return slot.rounds.load(std::memory_order_acquire) >= round_; };
   PollPause pause(ranks_->timeout());
   while (!isThere()) {
-    // A rank may leave right after it has written.
+    // Checked again: a rank may leave right after it has written.
     if (slot.hasLeft.load(std::memory_order_acquire) != 0 || !pause.next()) {
       return isThere();
     }

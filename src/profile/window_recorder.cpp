@@ -49,7 +49,7 @@ WindowRecorder::~WindowRecorder() {
 }
 
 void WindowRecorder::open(WindowStart start) {
-  // Now rather than soon: rings that the time before has filled would lose the window's records.
+  // Drains now: rings that are full of earlier records would lose the window's records.
   const MutexLock lock(windowMutex_);
   drain();
   drained_.clear();
@@ -64,7 +64,7 @@ void WindowRecorder::open(WindowStart start) {
 void WindowRecorder::mark(Change change, std::int64_t step, const WindowEnd& end) {
   const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
   const MutexLock lock(markMutex_);
-  // Inside of the lock, so that the reader of the marks knows that further ones are later.
+  // Reads the clock under the lock, so that marks are in order of time.
   marks_.push_back({change, readTicks(), step, threadId, end});
   isClosing_ |= change == Change::kClose;
 }
@@ -117,8 +117,8 @@ void WindowRecorder::run() {
   loseWindows();
 }
 
-/// The run matters more than its profile: where there is no memory, what was drained is lost, and
-/// what became of the windows waits for the next look.
+/// The run has precedence over its profile. If there is no memory, the drained records are lost,
+/// and the windows wait for the next pass.
 bool WindowRecorder::tryLook() noexcept {
   try {
     look();
@@ -138,7 +138,7 @@ void WindowRecorder::loseDrained() {
   drained_.clear();
 }
 
-/// At the end, those that were closed and that no look could finish.
+/// At the end, reports closed windows that no pass could finish.
 void WindowRecorder::loseWindows() noexcept {
   const auto isClose = [](const Mark& mark) { return mark.change == Change::kClose; };
   std::ptrdiff_t lost = 0;
@@ -163,7 +163,7 @@ void WindowRecorder::look() {
   }
   finishClosed();
   const MutexLock lock(windowMutex_);
-  if (window_ && closed_.empty()) {  // else the older one must take its own first
+  if (window_ && closed_.empty()) {  // else the older window must get its records first
     addDevices(lastDrainTicks_, /*waits=*/false, &*window_);
   }
 }
@@ -172,7 +172,7 @@ void WindowRecorder::drain() {
   std::uint64_t now = 0;
   {
     const MutexLock lock(markMutex_);
-    if (appliedMarks_ == takenMarks_.size()) {  // else a look before this one had no memory
+    if (appliedMarks_ == takenMarks_.size()) {  // else the previous pass ran out of memory
       takenMarks_.clear();
       appliedMarks_ = 0;
       takenMarks_.swap(marks_);
@@ -180,8 +180,8 @@ void WindowRecorder::drain() {
       now = readTicks();
     }
   }
-  // After the marks: all records that lie before one of them are found. Those after `now` may lie
-  // after marks that are still to come, and wait for them.
+  // Drains after taking the marks, so that all records before a mark are found. Records after `now`
+  // may follow later marks, and wait for them.
   collector_.drain([&](const SpanBatch& batch) STEPTAPE_REQUIRES(windowMutex_) {
     std::vector<SpanRecord> records;
     if (!spareRecords_.empty()) {
@@ -195,7 +195,7 @@ void WindowRecorder::drain() {
     apply(takenMarks_[appliedMarks_]);
   }
   if (now == 0) {
-    return;  // marks that lie between these and now are still to be taken
+    return;  // marks between these and now are still to be taken
   }
   addUntil(now);
   lastDrainTicks_ = now;

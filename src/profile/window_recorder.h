@@ -22,21 +22,21 @@
 
 namespace steptape::detail {
 
-/// What the profiler knows of a window when it ends.
+/// The profiler's data about a window at its end.
 struct WindowEnd {
-  std::int64_t step = 0;         ///< How many steps the profiler had seen.
+  std::int64_t step = 0;         ///< Number of steps that the profiler had seen.
   std::int64_t stepsPassed = 0;  ///< In the window, recorded or not.
   double overhead = 0.0;         ///< See OpProfile::overhead.
 };
 
-/// What the ranks of a job know of a window when it begins.
+/// Data of a window at its start, equal on the ranks of a job.
 struct WindowStart {
-  std::string session;                ///< Its name, see profileSessionName().
-  std::int64_t namedNanos = 0;        ///< When it was named, by the root's clock.
+  std::string session;                ///< Its name; see profileSessionName().
+  std::int64_t namedNanos = 0;        ///< Time of the name, by the root's clock.
   std::int64_t clockOffsetNanos = 0;  ///< See TraceRecords::build().
 };
 
-/// What was recorded between an open() and a close().
+/// The records between open() and close().
 struct FinishedWindow {
   OpProfile profile;
   TraceRecords records;
@@ -46,28 +46,28 @@ struct FinishedWindow {
   WindowStart start;  ///< As passed to open().
 };
 
-/// Empties the rings of all threads into windows of time, on a thread of its own:
+/// Drains the rings of all threads into windows of time, on a separate thread:
 ///
 ///     open()   endStep()   endStep()  close()            open()
-///       |---------|-----------|----------|                 |-----
-///     records of the window, by their time    thrown away
+///     |---------|-----------|----------|                 |-----
+///     records of the window, by their time    discarded
 ///
-/// A ring is looked at every 10 ms, so that a step may record more spans than it has room for.
+/// It drains the rings every 10 ms, so that a step may record more spans than a ring holds.
 ///
-/// @threads open(), endStep(), close(), pause() and resume() on one thread, at moments of which it
-///          decides; current() and latest() on any.
+/// @threads open(), endStep(), close(), pause() and resume() on one thread; current() and latest()
+///          on any.
 class WindowRecorder {
  public:
   struct Options {
     std::size_t recordsPerThread;
     bool zones;
-    std::size_t maxSpans;  ///< That a window keeps for its trace; all count in its statistics.
+    std::size_t maxSpans;  ///< Limit for a window's trace; its statistics include all.
     int sampling;          ///< See OpStatsBuilder.
-    SpanSource* source;    ///< Whose devices are asked; null: none. Must outlive the recorder.
+    SpanSource* source;    ///< Source of device spans; null: none. Must outlive the recorder.
   };
-  /// Told of each window that was closed, in order, on the recorder's thread or inside of a call.
+  /// Called for each closed window, in order, on the recorder's thread or inside a call.
   using OnFinished = std::function<void(FinishedWindow)>;
-  /// Called in its place for a window that is lost for lack of memory. REQUIRES: does not throw.
+  /// Called instead for a window that is lost for lack of memory. REQUIRES: does not throw.
   using OnLost = std::function<void()>;
 
   /// @throws as SpanCollector.
@@ -81,28 +81,27 @@ class WindowRecorder {
   void stopRecording() noexcept { collector_.stopRecording(); }
   bool isRecording() const noexcept { return collector_.isRecording(); }
 
-  /// Begins a window now; what was recorded before is thrown away.
+  /// Opens a window now; discards earlier records.
   void open(WindowStart start);
-  /// Ends a step of the window that is open.
+  /// Ends a step of the open window.
   ///
   /// @param number Counted from 0.
   /// @cost  An uncontended lock.
   void endStep(std::int64_t number);
-  /// Leaves out what follows, until resume().
+  /// Ignores later records, until resume().
   void pause();
   void resume();
   void close(const WindowEnd& end);
   bool isOpen() const noexcept { return isOpen_; }
 
-  /// How many records all threads have made so far.
+  /// Returns the number of records that all threads have made.
   std::uint64_t recordCount() const { return collector_.recordCount(); }
-  /// CPU time of the recorder's own thread so far.
+  /// Returns the CPU time of the recorder's thread.
   double threadNanos() const noexcept { return threadNanos_.load(std::memory_order_relaxed); }
 
-  /// Returns once everything that was recorded before is in its window, and closed windows have
-  /// been reported.
+  /// Returns once all earlier records are in their window, and closed windows have been reported.
   ///
-  /// @return what the open window has so far; empty if none is open.
+  /// @return the state of the open window; empty if none is open.
   std::optional<OpProfile> current();
 
  private:
@@ -114,7 +113,7 @@ class WindowRecorder {
     std::uint64_t threadId;
     WindowEnd end;
   };
-  /// A thread's records that were drained and are in no window yet.
+  /// Drained records of a thread that are not in a window yet.
   struct Drained {
     std::uint64_t threadId;
     std::string threadName;
@@ -130,7 +129,7 @@ class WindowRecorder {
     std::int64_t steps = 0;
     bool isPaused = false;
   };
-  /// One whose devices may not have come to its end.
+  /// A closed window whose device spans may be incomplete.
   struct ClosedWindow {
     std::optional<Window> window;  // always set
     Mark mark{};
@@ -165,22 +164,23 @@ class WindowRecorder {
   bool isClosing_ STEPTAPE_GUARDED_BY(markMutex_) = false;
   std::vector<Mark> marks_ STEPTAPE_GUARDED_BY(markMutex_);
 
-  Mutex deviceMutex_;  ///< Held while devices are waited for; taken before the one below.
+  Mutex deviceMutex_;  ///< Held while waiting for devices; locked before windowMutex_.
 
   Mutex windowMutex_;
-  // Used again and again: what the training thread allocates and this one frees lets the allocator
-  // give pages back to the system, at every step, and the training waits for them anew.
+  // Reused: if the training thread allocated memory here at every step and this thread freed it,
+  // the allocator would return pages to the operating system, and the training would wait for new
+  // pages.
   std::vector<Mark> takenMarks_ STEPTAPE_GUARDED_BY(windowMutex_);
-  std::size_t appliedMarks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;  // of these
+  std::size_t appliedMarks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;  // of takenMarks_
   std::vector<std::vector<SpanRecord>> spareRecords_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::vector<Drained> drained_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::optional<Window> window_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::deque<ClosedWindow> closed_ STEPTAPE_GUARDED_BY(windowMutex_);
   TickConverter converter_ STEPTAPE_GUARDED_BY(windowMutex_);
-  std::uint64_t lastTicks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;  // of a mark
+  std::uint64_t lastTicks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;  // of the last mark
   std::uint64_t lastDrainTicks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;
 
-  std::thread thread_;  // uses all of the above
+  std::thread thread_;  // uses all members above
 };
 
 }  // namespace steptape::detail

@@ -23,7 +23,7 @@ using detail::StragglerAnalysis;
 using detail::TimedPart;
 
 constexpr char kPrefix[] = "profile/straggler";
-/// As StragglerOptions::threshold.
+/// Same as StragglerOptions::threshold.
 constexpr double kToldSlowdown = 1.2;
 
 std::string notes(ArrayView<const RankProfile> ranks, std::size_t leftOut) {
@@ -73,7 +73,7 @@ std::string rankTable(ArrayView<const RankProfile> ranks, std::size_t maxRows) {
          "\n" + notes(ranks, operators.size() - rows.size());
 }
 
-/// What the ranks are compared in: "total" is no part of work, because it holds all others.
+/// Returns the parts to compare. "total" is not a part of work, because it contains all others.
 std::vector<StepSummaryPart> comparedParts() {
   std::vector<StepSummaryPart> parts(kStepSummaryParts.begin(), kStepSummaryParts.end());
   parts.push_back({"total", &StepSummary::total});
@@ -100,7 +100,7 @@ PartSeconds secondsOf(const StepSummary& step) {
 
 using SecondsByStep = std::map<std::int64_t, std::vector<PartSeconds>>;
 
-/// The seconds of all ranks, by rank, for each step that every rank has.
+/// Returns the seconds of all ranks, by rank, for each step that every rank has.
 SecondsByStep commonSteps(ArrayView<const RankProfile> ranks) {
   SecondsByStep steps;
   for (const RankProfile& rank : ranks) {

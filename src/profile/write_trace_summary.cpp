@@ -14,7 +14,7 @@ namespace {
 using detail::kBytesPerMegabyte;
 using detail::megabytesText;
 
-constexpr double kMillisecond = 1e6;  // ns
+constexpr double kMillisecond = 1e6;  // in ns
 
 std::string memoryTable(const MemorySummary& memory, std::size_t maxRows) {
   std::vector<std::vector<std::string>> rows;

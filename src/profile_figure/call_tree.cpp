@@ -11,7 +11,7 @@ namespace {
 class CallTree {
  public:
   explicit CallTree(const Trace& trace) : trace_(trace), calls_(1) {
-    // One number for each text: names differ in their kind, too.
+    // One number for each text: entries of the name table may differ only in kind.
     std::unordered_map<std::string_view, std::uint32_t> firstByText;
     for (const TraceName& name : trace.names) {
       const auto number = static_cast<std::uint32_t>(textOfName_.size());

@@ -13,13 +13,14 @@ namespace steptape::detail {
 /// All spans of one name that were called by the same path.
 struct Call {
   std::string name;
-  std::int64_t total = 0;             ///< ns of all of them.
-  std::vector<std::size_t> children;  ///< Indices; the most time first.
+  std::int64_t total = 0;             ///< Sum of their durations in ns.
+  std::vector<std::size_t> children;  ///< Indices; by decreasing time.
 };
 
-/// The calls of all host threads, merged by path. The first has no name: it is all of them.
+/// Merges the calls of all host threads by path. The first call has no name: it contains all
+/// others.
 ///
-/// @cost A hash look-up for each span.
+/// @cost One hash look-up per span.
 std::vector<Call> mergeCalls(const Trace& trace);
 
 }  // namespace steptape::detail

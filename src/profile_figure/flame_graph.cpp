@@ -19,7 +19,7 @@ namespace {
 using detail::Call;
 
 constexpr int kMostRows = 24;
-/// Blocks of a smaller share of the whole become parts of "other".
+/// Blocks with a smaller share than 1 / kLeastShare of the total are merged into "other".
 constexpr std::int64_t kLeastShare = 400;
 
 /// Removes the prefixes that many names share, because a block has room for few letters.
@@ -32,7 +32,7 @@ std::string shortName(const std::string& name) {
   return name;
 }
 
-/// The calls as blocks, with what is too small or too deep put together.
+/// Converts calls to blocks, and merges blocks that are too small or too deep.
 class Blocks {
  public:
   explicit Blocks(const std::vector<Call>& calls)
@@ -43,7 +43,7 @@ class Blocks {
   bool isCut() const { return depth_ > kMostRows; }
 
  private:
-  /// @param row Counted from 1; 0 for what holds all of them.
+  /// @param row Counted from 1; 0 for the root.
   FlameBlock blockOf(const Call& call, int row) {
     depth_ = std::max(depth_, row);
     FlameBlock block;
@@ -85,7 +85,7 @@ class Blocks {
 
 CanvasOptions canvasFor(int rows) {
   constexpr int kRowHeight = 35;
-  constexpr int kAround = 140;  // The title, and the axis below.
+  constexpr int kAround = 140;  // the title, and the axis at the bottom
   constexpr int kFewestRows = 5;
   return detail::canvasOfHeight(kAround + kRowHeight * std::max(rows, kFewestRows),
                                 "Time by call path");

@@ -23,7 +23,7 @@ struct Curve {
   }
 };
 
-/// What is in use changes at once and then stays.
+/// Returns a step function: memory changes instantly and then stays constant.
 Curve stairs(const MemorySummary& memory, std::int64_t duration) {
   Curve curve;
   std::int64_t inUse = 0;
@@ -72,7 +72,7 @@ Figure memoryCurve(const Trace& trace) {
   for (const MemorySummary& memory : summarizeMemory(trace)) {
     addDevice(memory, trace.duration, &figure);
   }
-  figure.setLegend(LegendPlace::kBeside);  // The curve leaves no corner free.
+  figure.setLegend(LegendPlace::kBeside);  // the curve leaves no corner free
   figure.setXLabel("time (ms)").setYLabel("allocated in the window (MB)");
   return figure;
 }

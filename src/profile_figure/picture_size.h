@@ -8,8 +8,8 @@
 
 namespace steptape::detail {
 
-/// Of a picture that is legible before it is clicked: TensorBoard shows it some 350 pixels wide,
-/// which makes letters of about 10 pixels of those of 9 points.
+/// Returns options for a figure that is legible in TensorBoard's default size of about 350 pixels,
+/// which makes letters of about 10 pixels of 9 points.
 inline CanvasOptions canvasOfHeight(int height, std::string title) {
   CanvasOptions canvas;
   canvas.title = std::move(title);

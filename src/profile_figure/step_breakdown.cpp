@@ -13,8 +13,7 @@
 namespace steptape {
 namespace {
 
-/// A part of a step, in the order in which they are stacked; its color is the same in every
-/// figure.
+/// A part of a step, in stacking order. It has the same color in every figure.
 struct Part {
   const char* name;
   const char* color;
@@ -31,7 +30,7 @@ constexpr std::array<Part, 7> kParts{{{"input", "C4", &StepSummary::input},
 
 constexpr std::size_t kMostBars = 40;
 
-/// The mean milliseconds of a part, for each bar of `perBar` steps.
+/// Returns the mean milliseconds of a part, for each bar of `perBar` steps.
 std::vector<double> means(const std::vector<StepSummary>& steps, const Part& part,
                           std::size_t perBar) {
   std::vector<double> bars;
@@ -39,7 +38,7 @@ std::vector<double> means(const std::vector<StepSummary>& steps, const Part& par
     const std::size_t last = std::min(first + perBar, steps.size());
     double sum = 0;
     for (std::size_t i = first; i < last; ++i) {
-      // Overlapping spans may leave less than nothing for the rest.
+      // The rest may be negative if spans overlap.
       sum += detail::milliseconds(std::max<std::int64_t>(0, steps[i].*part.nanos));
     }
     bars.push_back(sum / static_cast<double>(last - first));
@@ -78,7 +77,7 @@ Figure stepBreakdown(const Trace& trace) {
       bar.bottom[i] += height[i];
     }
   }
-  // The legend names the part on top first.
+  // The legend lists the top part first.
   for (std::size_t i = bars.size(); i > 0; --i) {
     figure.bar(heights[i - 1], bars[i - 1]);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are strings: files of pictures and sounds, texts, serialized messages.
+// Values that are strings: image and audio files, texts, serialized messages.
 #include <charconv>
 #include <utility>
 

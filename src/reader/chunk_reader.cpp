@@ -9,10 +9,10 @@
 namespace steptape::detail {
 namespace {
 
-// Long enough that finding its first record and passing it on cost little, and short enough that
-// its points stay in the cache until they are appended to the columns.
+// Long enough to amortize finding the first record and passing the chunk on, and short enough for
+// its points to stay in the cache until they are appended to the columns.
 constexpr std::uint64_t kChunkBytes = 1 << 20;
-constexpr std::uint64_t kNotRead = ~std::uint64_t{0};  // where no event begins
+constexpr std::uint64_t kNotRead = ~std::uint64_t{0};  // no event starts there
 
 std::size_t chunksIn(std::uint64_t bytes) {
   return static_cast<std::size_t>((bytes + kChunkBytes - 1) / kChunkBytes);
@@ -36,7 +36,7 @@ ChunkReader::ChunkReader(const ByteSource* source, std::uint64_t begin, std::uin
       helpers_.emplace_back([this] { help(); });
     }
   } catch (const std::exception&) {
-    // The system has no more threads, or no memory: those that there are do the work.
+    // The operating system has no more threads, or no memory: the existing threads do the work.
   }
 }
 
@@ -97,7 +97,8 @@ void ChunkReader::take(std::unique_lock<std::mutex>* lock) {
   try {
     read(number, &slot.chunk);
   } catch (const std::exception&) {
-    // Out of memory: the caller reads it in order, and throws if there is none for that either.
+    // Out of memory: the caller reads the chunk in order, and throws if there is no memory then
+    // either.
     slot.chunk.first = kNotRead;
     slot.chunk.batch.reset();
   }

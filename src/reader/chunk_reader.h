@@ -15,41 +15,41 @@
 
 namespace steptape::detail {
 
-/// Reads a stretch of a file on several threads: each takes a chunk, finds the first record in it,
-/// and sorts the events that begin in the chunk.
+/// Reads a part of a file on several threads: each takes a chunk, finds the first record in it, and
+/// sorts the events that start in the chunk.
 ///
-/// Where a record begins in the middle of a file is a guess, however good: a chunk counts only if
-/// it begins where the one before it ended. And a chunk ends early at whatever is not plain content
-/// (a restart, damage): the caller reads the rest of it in order.
+/// Finding a record in the middle of a file is a guess, although a good one. A chunk is therefore
+/// valid only if it starts where the previous one ended. A chunk also ends early at anything but
+/// values, such as a restart or damage; the caller reads the rest of it in order.
 ///
 ///     ChunkReader chunks(&source, begin, end, file, threads);
 ///     while (const ChunkReader::Chunk* chunk = chunks.next()) {
-///       if (chunk->first == <where reading has come to>) { ... }
+///       if (chunk->first == <current position>) { ... }
 ///     }
 ///
-/// @threads next() on one thread, which takes chunks as well while it would wait.
+/// @threads next() on one thread, which also reads chunks while it would wait.
 class ChunkReader {
  public:
   struct Chunk {
-    std::uint64_t end = 0;     ///< Events that begin before it belong to the chunk.
-    std::uint64_t first = 0;   ///< Where the first event begins; nowhere if it was not read.
-    std::uint64_t last = 0;    ///< Where the last one ends.
-    SeriesBatch batch{false};  ///< What lies between the two.
+    std::uint64_t end = 0;     ///< Events that start before it belong to the chunk.
+    std::uint64_t first = 0;   ///< Start of the first event; kNotRead if not read.
+    std::uint64_t last = 0;    ///< End of the last event.
+    SeriesBatch batch{false};  ///< The content between first and last.
   };
 
-  /// @param source Outlives this object.
-  /// @param file   Its number in the run.
+  /// @param source Must outlive this object.
+  /// @param file   Number of the file in the run.
   /// @param known  The known tags of the run.
   ChunkReader(const ByteSource* source, std::uint64_t begin, std::uint64_t end, std::uint32_t file,
               const SeriesBatch& known, int threads);
-  /// Waits for the threads, which finish the chunk that they have.
+  /// Waits for the threads, which finish their current chunks.
   ~ChunkReader();
 
-  /// @return the next chunk in order, which is the caller's until the next call; null at the end.
+  /// @return the next chunk in order, valid until the next call; null at the end.
   Chunk* next();
 
  private:
-  // Threads write to neighboring slots at every event: no cache line may belong to two of them.
+  // Threads write to neighboring slots at every event, so slots must not share a cache line.
   static constexpr std::size_t kCacheLinesBytes = 128;
   struct alignas(kCacheLinesBytes) Slot {
     Chunk chunk;
@@ -71,8 +71,8 @@ class ChunkReader {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t taken_ = 0;  // chunks that a thread reads or has read
-  std::size_t given_ = 0;  // chunks that the caller has done with
-  bool isGiven_ = false;   // the caller has one
+  std::size_t given_ = 0;  // chunks that the caller has finished
+  bool isGiven_ = false;   // the caller is using one
   bool isStopped_ = false;
   std::vector<std::thread> helpers_;
 };

@@ -35,7 +35,7 @@ ReadOutcome EventFileReader::next(event::Event* event) {
 
 ReadOutcome EventFileReader::skipDamage() {
   if (!undecodable_.ok()) {
-    // The record itself is whole: continue at the next one.
+    // The record itself is complete: continue at the next one.
     undecodable_ = Status();
     return ReadOutcome::kRecord;
   }

@@ -92,7 +92,7 @@ bool isEmpty(const event::Value& value) {
 
 bool hasRestarts(const event::FileVersion& version) {
   const std::string& name = version.version;
-  // Without a colon, the whole name.
+  // If there is no colon, this is the whole name.
   const std::string number = name.substr(name.rfind(':') + 1);
   return std::strtod(number.c_str(), nullptr) >= 2;
 }

@@ -9,23 +9,24 @@
 
 namespace steptape::detail {
 
-/// The values of `event` as readers give them: those of its summary; a graph or run metadata is one
-/// value, as RunReader::value() describes it, with its plugin.
+/// Returns the values of `event` as readers see them: those of its summary. A graph or run metadata
+/// is one value with its plugin, as documented at RunReader::value().
 ///
-/// A value of the compatible form has the metadata that shows it filled in; one without data and
-/// metadata is still there.
+/// Values of the compatible form get the metadata that the form implies. Values without data and
+/// metadata are kept.
 STEPTAPE_EXPORT std::vector<event::Value> takeValues(event::Event event);
 
-/// The number that `value` is, if it is one: a `simple_value`, or a tensor of one float or double.
+/// Returns the number in `value`: a `simple_value`, or a tensor of one float or double. Else
+/// nothing.
 STEPTAPE_EXPORT std::optional<double> numberOf(const event::Value& value);
 
-/// The tensor of rank 0 that holds `number`.
+/// Returns a rank-0 tensor with `number`.
 STEPTAPE_EXPORT event::Tensor tensorOf(float number);
 
-/// Whether `value` says or holds nothing.
+/// Returns whether `value` has neither data nor metadata.
 STEPTAPE_EXPORT bool isEmpty(const event::Value& value);
 
-/// Whether files of this version, such as "brain.Event:2", have restart events.
+/// Returns whether files of this version, such as "brain.Event:2", have restart events.
 STEPTAPE_EXPORT bool hasRestarts(const event::FileVersion& version);
 
 }  // namespace steptape::detail

@@ -16,24 +16,24 @@
 namespace steptape {
 namespace {
 
-// Several threads are no faster on less.
+// For a smaller run, several threads are not faster.
 constexpr std::uint64_t kLargeRunBytes = 8 << 20;
 
 constexpr std::chrono::milliseconds kProgressPeriod{100};
 
-// Ends a helper's reading after `onProgress` has thrown on the caller's thread.
+// Stops a helper thread after `onProgress` has thrown on the caller's thread.
 struct Canceled : std::exception {};
 
 }  // namespace
 
 struct LogDir::State {
-  /// A run that was not known, and how much there is to read.
+  /// A newly found run, with its size.
   struct NewRun {
     RunFiles files;
     std::uint64_t bytes;
   };
 
-  /// A run that is known, and how much of it the update() under way has read so far.
+  /// A known run, with the bytes that the current update() has read so far.
   struct FollowedRun {
     RunReader* reader;
     std::uint64_t bytes;
@@ -52,9 +52,9 @@ struct LogDir::State {
   std::function<bool(const RunFiles& run)> wants;
   Status lastError;
   std::map<std::string, RunReader> runs;
-  std::vector<FollowedRun> followed;  // the same, by number: in the order in which they were found
+  std::vector<FollowedRun> followed;     // the same, by number, in the order found
   std::atomic<std::uint64_t> bytes = 0;  // read by this update()
-  std::uint64_t reportedBytes = 0;       // of these, for onProgress
+  std::uint64_t reportedBytes = 0;       // the part reported through onProgress
   std::thread::id caller;                // of this update()
   std::atomic<bool> isCanceled = false;  // this update(), by onProgress
 };
@@ -77,10 +77,10 @@ std::vector<LogDir::State::NewRun> LogDir::State::findNewRuns() {
   return found;
 }
 
-/// @return which of the runs followed is the first of those that are read side by side.
+/// @return the index of the first run to read in parallel.
 std::size_t LogDir::State::addNewRuns() {
   std::vector<NewRun> found = findNewRuns();
-  // So that no thread begins a large one when the others are done.
+  // Largest runs first, so that no thread starts a large one when the others have finished.
   std::stable_sort(found.begin(), found.end(),
                    [](const NewRun& a, const NewRun& b) { return a.bytes > b.bytes; });
   std::uint64_t total = 0;
@@ -89,7 +89,7 @@ std::size_t LogDir::State::addNewRuns() {
   }
   std::size_t first = followed.size();
   for (NewRun& run : found) {
-    // One thread would still be at work on such a run when the others have read all the rest.
+    // Otherwise one thread would still read such a run after the others have read everything else.
     const bool outweighsOthers =
         run.bytes >= kLargeRunBytes && run.bytes > total / static_cast<unsigned>(options.threads);
     first += outweighsOthers ? 1 : 0;
@@ -117,13 +117,13 @@ void LogDir::State::add(RunFiles&& files, int threads) {
   }
 }
 
-/// @threads On several threads for distinct runs.
+/// @threads Thread-safe for distinct runs.
 void LogDir::State::read(std::size_t number) {
   followed[number].bytes = 0;
   count(number, followed[number].reader->update());
 }
 
-/// Reads the runs from `first` on, each on one thread.
+/// Reads the runs from `first` on in parallel, each on one thread.
 void LogDir::State::readSideBySide(std::size_t first) {
   std::atomic<std::size_t> next = first;
   const auto readWhatIsLeft = [&] {
@@ -133,15 +133,15 @@ void LogDir::State::readSideBySide(std::size_t first) {
   };
   const std::size_t threads =
       std::min(static_cast<std::size_t>(options.threads), followed.size() - first);
-  // They are waited for in any case: by the destructors if something throws.
+  // If an exception is thrown, the destructors wait for the helpers.
   std::vector<std::future<void>> helpers;
   try {
-    helpers.reserve(threads);  // A future that finds no place would take its helper's error along.
+    helpers.reserve(threads);  // if adding a future failed, its helper's error would be lost
     while (helpers.size() + 1 < threads) {
       helpers.push_back(std::async(std::launch::async, readWhatIsLeft));
     }
   } catch (const std::exception&) {
-    // The system has no more threads to give, or no memory: those that there are read everything.
+    // The operating system has no more threads, or no memory: the existing threads read everything.
   }
   readWhatIsLeft();
   for (std::future<void>& helper : helpers) {
@@ -177,7 +177,7 @@ void LogDir::State::reportProgress() {
 LogDir::LogDir(std::string path, RunReaderOptions options,
                std::function<bool(const RunFiles& run)> wants)
     : state_(std::make_unique<State>()) {
-  // Throws for options that no reader takes.
+  // Throws if the options are invalid.
   const RunReader probe(RunFiles{}, options);
   state_->path = std::move(path);
   state_->options = std::move(options);
@@ -194,7 +194,7 @@ std::uint64_t LogDir::update() {
   state.bytes = 0;
   state.reportedBytes = 0;
   state.isCanceled = false;
-  // Little is new in runs that are known: starting threads would take longer than reading it.
+  // Known runs have little new data: starting threads would take longer than reading it.
   const std::size_t firstSideBySide = state.addNewRuns();
   for (std::size_t i = 0; i < firstSideBySide; ++i) {
     state.read(i);

@@ -7,8 +7,8 @@
 
 namespace steptape::detail {
 
-/// What a file of an image or of audio is, by its first bytes: "png", "gif", "jpg", "bmp", "webp",
-/// "wav", or "bin" where they do not say.
+/// Returns the format of an image or audio file by its first bytes: "png", "gif", "jpg", "bmp",
+/// "webp", "wav", or "bin" if it is unknown.
 STEPTAPE_EXPORT const char* mediaFormat(std::string_view bytes);
 
 }  // namespace steptape::detail

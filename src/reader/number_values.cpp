@@ -14,9 +14,8 @@ namespace {
 using detail::floatAt;
 using detail::unexpected;
 
-/// Gives a histogram of the compatible form finite outer edges. Between the first and the last
-/// bucket that counted something its limits stay; the two outer ones are the least and the largest
-/// number.
+/// Gives a histogram of the compatible form finite outer edges: the minimum and the maximum. The
+/// limits between the first and the last nonempty bucket stay.
 Status decodeBuckets(const event::SummaryHistogram& found, HistogramValue* histogram) {
   const std::vector<double>& counts = found.bucketCounts;
   const std::vector<double>& limits = found.bucketLimits;

@@ -8,8 +8,8 @@
 namespace steptape::detail {
 namespace {
 
-/// Makes std::mt19937 begin as Python's random.Random(0) does, which is not how the standard
-/// library seeds it.
+/// Seeds std::mt19937 as Python's random.Random(0) does, which differs from the standard library's
+/// seeding.
 ///
 /// @source M. Matsumoto, T. Nishimura, mt19937ar.c (2002), init_by_array() with the key {0}
 struct PythonSeedOfZero {
@@ -23,7 +23,7 @@ struct PythonSeedOfZero {
     for (std::uint32_t i = 1; i < kSize; ++i) {
       state[i] = 1812433253 * (state[i - 1] ^ (state[i - 1] >> 30)) + i;
     }
-    // Both rounds take the word before, wrap at the end, and go on from the second word.
+    // Both rounds use the previous word, wrap at the end, and continue from the second word.
     std::size_t i = 1;
     const auto mix = [&](std::uint32_t factor, auto change) {
       state[i] = change((state[i] ^ ((state[i - 1] ^ (state[i - 1] >> 30)) * factor)), i);
@@ -68,11 +68,11 @@ std::optional<std::size_t> Reservoir::makeRoom(std::size_t size) {
 
 void Reservoir::purged(std::size_t before, std::size_t after) {
   const double share = before > 0 ? static_cast<double>(after) / static_cast<double>(before) : 0;
-  // Half to even, as Python rounds.
+  // Rounds half to even, like Python.
   seen_ = static_cast<std::uint64_t>(std::nearbyint(static_cast<double>(seen_) * share));
 }
 
-/// As Python's randint(0, last).
+/// Implements Python's randint(0, last).
 std::uint64_t Reservoir::randomUpTo(std::uint64_t last) {
   const int bits = bitLength(last + 1);
   std::uint64_t number;

@@ -8,8 +8,8 @@
 
 namespace steptape::detail {
 
-/// Chooses which of a series' points are kept, each with the same probability, and always the last.
-/// Gives the same choice as TensorBoard for the same series.
+/// Chooses which points of a series to keep, each with the same probability, and always the last
+/// one. Chooses the same points as TensorBoard for the same series.
 ///
 /// @source tensorboard/backend/event_processing/reservoir.py at 2.21
 class Reservoir {
@@ -17,13 +17,13 @@ class Reservoir {
   /// REQUIRES: at least 1.
   explicit Reservoir(std::size_t maxPoints);
 
-  /// Makes room for a further point, which the caller then appends.
+  /// Makes room for one more point, which the caller then appends.
   ///
-  /// @param size The points that are kept now.
-  /// @return the one of them to take out first.
+  /// @param size The number of points that are kept now.
+  /// @return the index of the point to remove first, if any.
   std::optional<std::size_t> makeRoom(std::size_t size);
 
-  /// Notes that of `before` kept points a purge has left `after`.
+  /// Records that a purge has left `after` of `before` kept points.
   void purged(std::size_t before, std::size_t after);
 
  private:

@@ -9,9 +9,9 @@ namespace steptape::detail {
 
 /// Decides whether an event of a run, given in order, discards earlier points.
 ///
-/// Files since `brain.Event:2` have START events for that. In older ones a step that goes back
-/// tells it, and a START means nothing. A version holds until a file says another; until the first
-/// one the files are taken for old.
+/// Files since `brain.Event:2` have START events for restarts. In older files, a decreasing step
+/// means a restart, and START has no meaning. A version is valid until a file states another one.
+/// Before the first version, files are regarded as old.
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @source  tensorboard/backend/event_processing/event_accumulator.py at 2.21, and
@@ -20,21 +20,23 @@ class RestartRule {
  public:
   explicit RestartRule(PurgePolicy policy) : policy_(policy) {}
 
-  /// A file says its version. @param hasRestarts As detail::hasRestarts().
+  /// Records a file's version.
+  /// @param hasRestarts As detail::hasRestarts().
   void takeVersion(bool hasRestarts) {
     knowsVersion_ = true;
     hasRestarts_ = hasRestarts;
   }
 
-  /// Bytes were damaged and passed over. The version may have been among them, and every writer
-  /// since 2015 gives the same.
+  /// Records that damaged bytes were skipped. They may have contained the version, and every writer
+  /// since 2015 writes the same one.
   void takeDamage() {
     if (!knowsVersion_) {
       takeVersion(true);
     }
   }
 
-  /// A START was read. @return whether it drops what lies before it at its step or later.
+  /// Records a START.
+  /// @return whether it discards earlier points at its step or later.
   bool takeStart() {
     if (watchesSteps()) {
       return false;
@@ -46,8 +48,8 @@ class RestartRule {
 
   bool knowsVersion() const { return knowsVersion_; }
 
-  /// Whether a summary whose step is before that of the summary before it drops its tags' points at
-  /// its step or later.
+  /// Returns whether a summary whose step is less than that of the previous summary discards its
+  /// tags' points at its step or later.
   bool watchesSteps() const { return policy_ != PurgePolicy::kNone && !hasRestarts_; }
 
  private:

@@ -40,10 +40,10 @@ struct RunEvents::State {
   std::optional<detail::RunFile> reader;
   detail::EventPosition position;
   RunValue event;                    // time and step of all values of the event
-  std::vector<ScalarView> scalars;   // of an event that is nothing but scalars
-  std::vector<event::Value> values;  // of any other
+  std::vector<ScalarView> scalars;   // if the event has only scalars
+  std::vector<event::Value> values;  // if the event has other values
   std::size_t nextValue = 0;
-  event::Value number;  // a number that is no scalar
+  event::Value number;  // a number that is not a scalar
 };
 
 void RunEvents::State::scanFiles() {
@@ -54,7 +54,7 @@ void RunEvents::State::scanFiles() {
   damage = scan.takeDamage();
 }
 
-/// Reads on to the next event that may have values.
+/// Advances to the next event that may have values.
 bool RunEvents::State::nextEvent() {
   std::string_view payload;
   if (!readRecord(&payload)) {
@@ -94,7 +94,7 @@ bool RunEvents::State::readRecord(std::string_view* payload) {
   return false;
 }
 
-/// Ends a file, and notes what is wrong with it by now and was not in the first pass.
+/// Ends a file, and records its damage that was not there in the first pass.
 void RunEvents::State::closeFile() {
   std::unordered_set<std::uint64_t> known;  // offsets
   for (const Damage& each : damage) {
@@ -119,7 +119,8 @@ void RunEvents::State::closeFile() {
   ++file;
 }
 
-/// Takes the next scalar of the event. @return false if a restart dropped it.
+/// Takes the next scalar of the event.
+/// @return false if a restart discards it.
 bool RunEvents::State::takeScalar(RunValue* value) {
   const ScalarView& scalar = scalars[nextValue++];
   ScannedTag* const tag = scan.find(scalar.tag);
@@ -136,7 +137,8 @@ bool RunEvents::State::takeScalar(RunValue* value) {
   return true;
 }
 
-/// Takes the next value of the event. @return false if there is nothing in it that is left.
+/// Takes the next value of the event.
+/// @return false if no value is left in the event.
 bool RunEvents::State::takeValue(RunValue* value) {
   const event::Value& taken = values[nextValue++];
   ScannedTag* const tag = scan.find(taken.tag);

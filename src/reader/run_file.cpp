@@ -64,7 +64,8 @@ bool RunFile::nextBehindDamage(std::string_view* payload) {
   }
 }
 
-/// Continues after the damage. @return false if there is no whole record yet.
+/// Continues after damage.
+/// @return false if there is no complete record yet.
 bool RunFile::passDamage() {
   const std::uint64_t from = std::max(reader_->offset(), searched_->offset + 1);
   const ReadOutcome outcome = reader_->findRecord(from);
@@ -80,7 +81,7 @@ bool RunFile::passDamage() {
     end_->outcome = outcome;
     end_->status = reader_->lastError();
   } else if (searched_->outcome == ReadOutcome::kTruncated) {
-    // The rest of the record may come all the same.
+    // The rest of the record may still be written.
     reader_->seek(searched_->offset);
     searched_.reset();
   }
@@ -93,7 +94,7 @@ void RunFile::rejectRecord(const Status& status) {
                     status.message() + " at offset " + std::to_string(begin_) + " of " + path_)});
 }
 
-/// Damage without a whole event in between is one gap.
+/// Damage without a complete event in between is merged into one gap.
 void RunFile::addPassed(Damage damage) {
   if (!passed_.empty() && passed_.back().offset + passed_.back().bytes == damage.offset) {
     passed_.back().bytes += damage.bytes;

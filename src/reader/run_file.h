@@ -14,11 +14,11 @@
 
 namespace steptape::detail {
 
-/// The failure of a file with `got` bytes, of which `expected` were read before.
+/// Returns the error for a file with `got` bytes of which `expected` were read before.
 Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t expected);
 
-/// One file of a run and how far it was read. Open only while it is read: a log directory may have
-/// more files than a process may open.
+/// One file of a run, with the position up to which it was read. The file is open only while it is
+/// read: a log directory may have more files than a process may open.
 ///
 ///     if (file.open()) {
 ///       while (file.next(&payload)) { ... }
@@ -34,33 +34,33 @@ class RunFile {
   /// @return false if the file has not changed since it was read, or cannot be read.
   bool open();
 
-  /// Reads the next record, over all damage. REQUIRES: open.
+  /// Reads the next record and skips damage. REQUIRES: open.
   /// @param payload Valid until the next call.
-  /// @return false at the end, for now.
+  /// @return false at the current end.
   bool next(std::string_view* payload) {
     begin_ = reader_->offset();
     return (!searched_ && reader_->next(payload) == ReadOutcome::kRecord) ||
            nextBehindDamage(payload);
   }
 
-  /// Where the record that next() gave begins.
+  /// Returns the start of the record that next() returned.
   std::uint64_t recordOffset() const { return begin_; }
 
-  /// Says that the record that next() gave holds no event: it counts as damage.
+  /// Marks the record that next() returned as damage, because it is not an event.
   void rejectRecord(const Status& status);
 
   void close();
 
-  /// Bytes that were read or passed over.
+  /// Returns the number of bytes that were read or skipped.
   std::uint64_t offset() const { return reader_ ? reader_->offset() : offset_; }
-  /// Goes on at `offset`, where a record begins. REQUIRES: open.
+  /// Continues at `offset`, where a record starts. REQUIRES: open.
   void seek(std::uint64_t offset) { reader_->seek(offset); }
   /// REQUIRES: open.
   const ByteSource* source() const { return &*source_; }
-  /// Bytes that are still to be read. REQUIRES: open.
+  /// Returns the number of bytes still to read. REQUIRES: open.
   std::uint64_t bytesLeft() const { return bytesFrom(reader_->offset()); }
   void appendDamage(std::vector<Damage>* damage) const;
-  /// Whether reading continued after damage.
+  /// Returns whether reading continued after damage.
   bool hasPassedDamage() const { return !passed_.empty(); }
 
  private:
@@ -71,14 +71,14 @@ class RunFile {
 
   std::string path_;
   bool mayGrow_;
-  std::optional<FileByteSource> source_;  // both while open
+  std::optional<FileByteSource> source_;  // this and the reader: only while open
   std::optional<RecordReader> reader_;
   std::uint64_t begin_ = 0;
-  std::uint64_t size_ = 0;    // when it was opened last
-  std::uint64_t offset_ = 0;  // to read on from
+  std::uint64_t size_ = 0;    // at the last open()
+  std::uint64_t offset_ = 0;  // where to continue
   std::vector<Damage> passed_;
-  std::optional<Damage> searched_;  // damage after which no whole record was found yet
-  std::optional<Damage> end_;       // what keeps the file from being read further
+  std::optional<Damage> searched_;  // damage after which no complete record was found yet
+  std::optional<Damage> end_;       // the reason why the file cannot be read further
 };
 
 }  // namespace steptape::detail

@@ -31,14 +31,14 @@ RunFiles runOfFile(const fs::path& file) {
   return {".", file.has_parent_path() ? file.parent_path().string() : ".", {file.string()}, false};
 }
 
-/// What matters in a directory, in the order of the names.
+/// The relevant entries of a directory, sorted by name.
 struct Listing {
   std::vector<std::string> files;  ///< Event files.
   std::vector<fs::path> directories;
-  std::vector<fs::path> links;  ///< To directories.
+  std::vector<fs::path> links;  ///< Links to directories.
 };
 
-/// @return what could be read; `*error` says why not all.
+/// @return the readable entries; `*error` is set if some could not be read.
 Listing list(const fs::path& directory, std::error_code* error) {
   std::vector<detail::DirectoryEntry> entries;
   error->assign(detail::listDirectory(directory.string(), &entries), std::system_category());
@@ -62,8 +62,8 @@ class RunFinder {
   /// @return why the root cannot be read.
   std::error_code findAll() {
     const std::error_code error = visit(root_);
-    // Links come last, so that a run has its directory's own name: "latest -> run_7" gives none
-    // another name, and takes none along when it is set on the next run.
+    // Follows links last, so that a run has the name of its own directory: "latest -> run_7" does
+    // not rename a run, and does not move a run when it is changed to the next one.
     for (std::size_t i = 0; i < links_.size(); ++i) {
       visit(links_[i]);
     }
@@ -73,12 +73,12 @@ class RunFinder {
   std::vector<RunFiles> runs;
 
  private:
-  /// Adds the runs in and below `directory`, and notes links.
+  /// Adds the runs in and below `directory`, and collects links.
   std::error_code visit(const fs::path& directory) {
     std::error_code error;
     const fs::path canonical = fs::canonical(directory, error);
     if (error == std::errc::not_enough_memory) {
-      throw std::bad_alloc();  // which canonical() has caught
+      throw std::bad_alloc();  // canonical() caught it
     }
     if (error || !visited_.insert(canonical).second) {
       return error;
@@ -97,7 +97,7 @@ class RunFinder {
 
   fs::path root_;
   std::set<fs::path> visited_;
-  std::deque<fs::path> links_;  // whose elements stay where they are while it grows
+  std::deque<fs::path> links_;  // a deque: elements do not move while it grows
 };
 
 }  // namespace

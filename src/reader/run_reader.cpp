@@ -20,11 +20,11 @@
 namespace steptape {
 namespace {
 
-// Enough points that the cost of a batch is negligible, and few enough that they stay in the
-// second-level cache until they are appended to the columns.
+// Large enough to make the cost of a batch negligible, and small enough for its points to stay in
+// the second-level cache until they are appended to the columns.
 constexpr std::size_t kBatchPoints = 8192;
 
-// From here on it pays to look at the beginning of a file first, and to use several threads.
+// For larger files, it pays to read the start of the file first, and to use several threads.
 constexpr std::uint64_t kLargeFileBytes = 8 << 20;
 constexpr std::uint64_t kFirstBytes = 512 << 10;
 constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
@@ -62,18 +62,18 @@ struct RunReader::State {
 
   RunFiles run;
   RunReaderOptions options;
-  std::deque<detail::RunFile> files;      // as in run.files
-  std::unordered_set<std::string> known;  // the same
+  std::deque<detail::RunFile> files;      // the same as run.files
+  std::unordered_set<std::string> known;  // the paths of run.files
   detail::SeriesStore store;
   detail::SeriesBatch batch{true};
   std::vector<Damage> damage;
   detail::RestartRule rule;
   detail::ReadProgress progress;
-  bool isHalfRead = false;  // an update() has thrown, or is under way
+  bool isHalfRead = false;  // an update() has thrown, or is running
 };
 
-/// Adds new files of the run at the end: their names sort after those of known files, unless
-/// several programs write at the same time.
+/// Appends new files of the run: their names sort after those of known files, unless several
+/// programs write at the same time.
 void RunReader::State::addFiles() {
   if (run.isWholeDirectory) {
     for (std::string& path : listEventFiles(run.directory)) {
@@ -87,7 +87,7 @@ void RunReader::State::addFiles() {
   }
 }
 
-/// @return the bytes read.
+/// @return the number of bytes read.
 std::uint64_t RunReader::State::readFile(std::uint32_t number) {
   detail::RunFile& file = files[number];
   if (!file.open()) {
@@ -96,7 +96,7 @@ std::uint64_t RunReader::State::readFile(std::uint32_t number) {
   const std::uint64_t begin = file.offset();
   progress.beginFile(begin);
   if (file.bytesLeft() >= kLargeFileBytes) {
-    // The begin of the file shows the average record size, and which tags are scalars.
+    // The start of the file shows the average record size, and which tags are scalars.
     store.append(&batch);
     const std::size_t scalarsBefore = countScalars();
     readRecords(&file, number, begin + kFirstBytes);
@@ -120,9 +120,9 @@ std::size_t RunReader::State::countScalars() const {
   return count;
 }
 
-/// Makes room for the scalars of the file's rest, as if it were like what was read from `begin` on.
-/// Tags share the room by what they have, files before included: all together never get more than
-/// the file can hold.
+/// Reserves room for the scalars of the file's rest, assuming that it is like the part read from
+/// `begin` on. Tags share the room in proportion to their points, including those of earlier files,
+/// so that the total never exceeds what the file can hold.
 void RunReader::State::reserveForRest(const detail::RunFile& file, std::uint64_t begin,
                                       std::size_t scalarsBefore) {
   const std::size_t scalars = countScalars();
@@ -135,7 +135,7 @@ void RunReader::State::reserveForRest(const detail::RunFile& file, std::uint64_t
   store.reserve(1 + toCome / static_cast<double>(scalars));
 }
 
-/// Reads the events that begin before `end`.
+/// Reads the events that start before `end`.
 void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, std::uint64_t end) {
   std::string_view payload;
   while (file->offset() < end && file->next(&payload)) {
@@ -153,11 +153,11 @@ void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, 
   }
 }
 
-/// Reads on several threads what the file holds by now.
+/// Reads the file's present content on several threads.
 void RunReader::State::readChunks(detail::RunFile* file, std::uint32_t number) {
   detail::ChunkReader chunks(file->source(), file->offset(), file->offset() + file->bytesLeft(),
                              number, batch, options.threads);
-  // Chunks do not know which step came last: where that matters the rest is read in order.
+  // Chunks do not know the previous step. If it matters, the rest is read in order.
   while (!rule.watchesSteps()) {
     detail::ChunkReader::Chunk* const chunk = chunks.next();
     if (chunk == nullptr) {

@@ -82,7 +82,7 @@ void RunScan::scanRecords(RunFile* file, std::uint32_t number, ReadProgress* pro
   }
 }
 
-/// @return false if the event is more than scalars.
+/// @return false if the event has anything but scalars.
 bool RunScan::scanScalars(std::string_view payload, EventPosition position) {
   RunValue event;
   if (!takeScalars(payload, &event, &scalars_)) {
@@ -137,7 +137,7 @@ void RunScan::scanValue(const event::Value& value, EventPosition position, std::
   }
 }
 
-/// @return the tag, which is noted if it is new.
+/// @return the tag, which is added if it is new.
 ScannedTag* RunScan::meet(std::string_view name) {
   ScannedTag* const tag = table_.find(name);
   if (tag->number == ScannedTag::kNone) {

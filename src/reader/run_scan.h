@@ -19,19 +19,19 @@
 
 namespace steptape::detail {
 
-/// Takes the scalars of an event apart.
+/// Extracts the scalars of an event.
 ///
 /// @param event Its wall time and step are set.
-/// @return false if it is something else; all is then unspecified.
+/// @return false if it has anything else; the results are then unspecified.
 bool takeScalars(std::string_view payload, RunValue* event, std::vector<ScalarView>* scalars);
 
 /// A tag of a run that is being scanned.
 struct ScannedTag {
   std::string tag;
-  std::uint32_t number = kNone;  ///< An index into RunScan::tags(); kNone if no file had the tag.
+  std::uint32_t number = kNone;  ///< Index into RunScan::tags(); kNone if no file had the tag.
   bool isScalar = false;         ///< Whether numbers under the tag are scalars.
   bool isGraph = false;
-  bool isNumbers = true;  ///< Whether it has no value but numbers.
+  bool isNumbers = true;  ///< Whether all its values are numbers.
   StepCuts stepsBack;
   ScannedTag* successor = nullptr;  ///< See TagIndex.
 
@@ -45,11 +45,11 @@ class RunScan {
  public:
   explicit RunScan(PurgePolicy purge) : rule_(purge) {}
 
-  /// Reads a file of the run. REQUIRES: called for all files in their order.
+  /// Reads a file of the run. REQUIRES: called for all files in order.
   void scan(const std::string& path, ReadProgress* progress);
 
-  /// Says that all files were scanned. Where damage may have taken tags' metadata, numbers of a tag
-  /// without any are scalars: as RunReader has it.
+  /// Ends the scan after all files. If damage may have removed metadata, numbers of a tag without
+  /// metadata are scalars, as in RunReader.
   void finish();
 
   const std::vector<RunTag>& tags() const { return tags_; }
@@ -57,9 +57,9 @@ class RunScan {
   /// REQUIRES: all files were scanned.
   ScannedTag* find(std::string_view tag) { return table_.find(tag); }
 
-  /// Whether a value is left after all restarts and steps back. One of a tag that no file had was
-  /// written later, and is left out.
-  /// REQUIRES: all files were scanned, and positions ascend from call to call.
+  /// Returns whether a value is kept after all restarts and decreasing steps. A tag that no file
+  /// had was written later, and its values are omitted. REQUIRES: all files were scanned, and
+  /// positions ascend from call to call.
   bool keeps(ScannedTag* tag, EventPosition position, std::int64_t step) {
     if (tag->isGraph || tag->number == ScannedTag::kNone) {
       return tag->isGraph;
@@ -67,9 +67,9 @@ class RunScan {
     return !restarts_.drops(position, step) && !tag->stepsBack.drops(position, step);
   }
 
-  /// How far each file was read.
+  /// Returns the position up to which each file was read.
   const std::vector<std::uint64_t>& ends() const { return ends_; }
-  /// All damage of the files, which is there only once: of a hostile file it may be much.
+  /// Moves the damage of the files out of this object; a hostile file may have much.
   std::vector<Damage> takeDamage() { return std::exchange(damage_, {}); }
 
  private:
@@ -92,7 +92,7 @@ class RunScan {
   bool hasPassedDamage_ = false;
   std::vector<std::uint64_t> ends_;
   std::vector<Damage> damage_;
-  std::vector<ScalarView> scalars_;  // of the event that is being read
+  std::vector<ScalarView> scalars_;  // of the current event
 };
 
 }  // namespace steptape::detail

@@ -15,7 +15,7 @@
 namespace steptape::detail {
 namespace {
 
-// From here on the data is left where it is; below, decoding it tells damage from a value.
+// Larger data is not decoded here; smaller data is decoded, to distinguish damage from a value.
 constexpr std::size_t kLargePayloadBytes = 4096;
 
 const char* pluginOfField(WireKey data) {
@@ -32,10 +32,10 @@ const char* pluginOfField(WireKey data) {
 }
 
 /// @param bytes       Empty if the value has no metadata.
-/// @param fieldPlugin The plugin that shows the field of a value; null for a tensor.
+/// @param fieldPlugin The plugin that the field of a value implies; null for a tensor.
 event::SummaryMetadata decoded(std::string_view bytes, const char* fieldPlugin) {
   event::SummaryMetadata metadata;
-  // What cannot be decoded is as good as none: the value itself is read all the same.
+  // Metadata that cannot be decoded counts as missing; the value itself is still read.
   static_cast<void>(decodeMetadata(bytes, &metadata));
   if (fieldPlugin != nullptr) {
     metadata.pluginName = fieldPlugin;
@@ -49,7 +49,7 @@ void clearColumns(ScalarColumns* columns) {
   columns->values.clear();
 }
 
-/// Keeps the first metadata in the stretch that names a plugin; until then, what there is.
+/// Keeps the first metadata in the stretch that names a plugin; until then, any metadata.
 void noteMetadata(TagBatch* batch, event::SummaryMetadata metadata) {
   if (!metadata.pluginName.empty()) {
     batch->settle(metadata.pluginName == event::kScalarsPlugin ? TagBatch::Kind::kScalars
@@ -67,7 +67,8 @@ void append(ScalarColumns* columns, double wallTime, std::int64_t step, double v
 
 }  // namespace
 
-/// The first says it. The numbers that were in both columns leave the other.
+/// The first settled kind is final. Numbers that were in both columns are removed from the other
+/// column.
 void TagBatch::settle(Kind settled) {
   if (kind != Kind::kUnknown) {
     return;
@@ -134,10 +135,10 @@ bool SeriesBatch::addNewScalars(std::string_view payload, std::uint64_t offset,
   return true;
 }
 
-/// Programs log the same tags in the same order at every step, and in the same form: then the bytes
-/// between the numbers are the same, too.
+/// Fast path: programs log the same tags in the same order at every step. Their form, the bytes
+/// between the numbers, is then the same, too.
 ///
-/// @return false if anything is new; nothing is then taken.
+/// @return false if anything is new; nothing is then added.
 bool SeriesBatch::addKnownScalars(std::string_view payload) {
   SummaryEvent event;
   if (watchesSteps_ || !event.take(payload)) {
@@ -189,7 +190,7 @@ void SeriesBatch::addScalar(const NewScalar& scalar, const ValueLocation& where)
   }
 }
 
-/// @return false if the event is something else; nothing is then taken.
+/// @return false if the event has anything else; nothing is then added.
 bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) {
   LargeValuesView event(payload);
   std::vector<LargeValueView> values;
@@ -260,14 +261,14 @@ void SeriesBatch::addNumber(TagBatch* batch, double number, const ValueLocation&
   }
 }
 
-/// Takes a value that is no number: its tag is then no series of scalars.
+/// Adds a value that is not a number: its tag is then not a scalar series.
 void SeriesBatch::addLocation(TagBatch* batch, const ValueLocation& where) {
   ++points_;
   batch->settle(TagBatch::Kind::kOther);
   batch->values.push_back(where);
 }
 
-/// An event goes back but once, also where it has several values of the tag.
+/// Records one decreasing step per event, even if it has several values of the tag.
 void SeriesBatch::noteStepBack(TagBatch* batch, const ValueLocation& where) {
   const std::vector<StepBack>& all = batch->stepsBack;
   if (all.empty() || all.back().file != where.file || all.back().offset != where.offset) {

@@ -17,25 +17,25 @@
 
 namespace steptape::detail {
 
-/// A step that went back: drops what the batch and those before it hold of the tag at `step` or
-/// later, up to the sizes that its columns had.
+/// A decreasing step: discards points of the tag at `step` or later, in this batch and earlier
+/// ones, up to the sizes that the columns had.
 struct StepBack {
   std::size_t scalars;
   std::size_t values;
   std::int64_t step;
-  std::uint64_t offset;  ///< Of the event that goes back, in its file.
+  std::uint64_t offset;  ///< Offset in its file of the event with the smaller step.
   std::uint32_t file;
 };
 
 /// The points of one tag in a stretch of a file.
 struct TagBatch {
-  /// What the tag's values are. Its first metadata says so, which may lie before the stretch: while
-  /// the kind is unknown, numbers go into both columns.
+  /// The kind of the tag's values. Its first metadata decides, which may be before the stretch.
+  /// While the kind is unknown, numbers are added to both columns.
   enum class Kind { kUnknown, kScalars, kOther };
 
-  /// Says what the tag's values are.
+  /// Sets the kind of the tag's values.
   void settle(Kind settled);
-  /// Whether the stretch has not said yet which plugin shows the tag.
+  /// Returns whether the stretch has not yet named the tag's plugin.
   bool lacksPlugin() const { return !metadata || metadata->pluginName.empty(); }
 
   std::string tag;
@@ -45,12 +45,13 @@ struct TagBatch {
   ScalarColumns scalars;
   std::vector<ValueLocation> values;
   std::vector<StepBack> stepsBack;
-  bool isTouched = false;    ///< Whether the stretch holds anything of the tag so far.
-  bool isDescribed = false;  ///< Whether this stretch or one before named a plugin.
+  bool isTouched = false;    ///< Whether the stretch holds any data of the tag yet.
+  bool isDescribed = false;  ///< Whether this or an earlier stretch named a plugin.
 
-  /// Where scalars may go at once as long as the stretch holds nothing of the tag; null: nowhere.
+  /// Columns that can take scalars directly, as long as the stretch holds no data of the tag; may
+  /// be null.
   ScalarColumns* direct = nullptr;
-  /// Where they go now: `direct` or `scalars`. Null: not known before touch().
+  /// Current columns for scalars: `direct` or `scalars`. Null before touch().
   ScalarColumns* target = nullptr;
   TagBatch* successor = nullptr;  ///< See TagIndex.
   /// The bytes before the number in each scalar of the tag (see ScalarEventView::form()), if the
@@ -74,48 +75,48 @@ struct EventMeaning {
   Status status;             ///< For kNoEvent.
 };
 
-/// Sorts the events of a stretch of a file by tags.
+/// Sorts the events of a stretch of a file by tag.
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @cost    No allocation for a scalar of a known tag while its columns have room.
 class SeriesBatch {
  public:
   /// @param isInOrder Whether each stretch comes after all points of the store: scalars of known
-  ///        tags then go directly to the store.
+  ///                  tags then go directly to the store.
   explicit SeriesBatch(bool isInOrder) : isInOrder_(isInOrder) {}
   SeriesBatch(const SeriesBatch&) = delete;
   SeriesBatch& operator=(const SeriesBatch&) = delete;
 
-  /// Takes one event, or says that it is one that ends the stretch.
+  /// Adds one event, or reports that it ends the stretch.
   ///
-  /// @param where Of the event's record; times, step and index are filled in.
+  /// @param where Position of the event's record; times, step and index are filled in.
   EventMeaning add(std::string_view payload, ValueLocation where);
 
-  /// As add(), much faster, for an event that is nothing but scalars.
-  /// @return false if it is another one; nothing is then taken.
+  /// Like add(), but much faster, for an event of scalars only.
+  /// @return false for any other event; nothing is then added.
   bool addScalars(std::string_view payload, std::uint64_t offset, std::uint32_t file) {
     return addKnownScalars(payload) || addNewScalars(payload, offset, file);
   }
 
-  /// Whether a step that goes back drops points, as in files that have no restart events.
+  /// Sets whether a decreasing step discards points, as in files without restart events.
   void watchSteps(bool watch) { watchesSteps_ = watch; }
   bool watchesSteps() const { return watchesSteps_; }
-  /// Takes what `other` knows of tags, but no points, so that scalars of known tags are fast at
-  /// once.
+  /// Copies the known tags of `other` without points, so that scalars of known tags are fast from
+  /// the start.
   void learnFrom(const SeriesBatch& other);
-  /// Takes the latest step from the stretch before, which is in another batch.
+  /// Takes the latest step of the previous stretch, which is in another batch.
   void follow(const SeriesBatch& before) { latestStep_ = before.latestStep_; }
 
   bool isInOrder() const { return isInOrder_; }
 
-  /// The tags with something in this stretch, but for what is in the store by now, in the order of
-  /// their first appearance.
+  /// Returns the tags with data in this stretch that is not yet in the store, in the order of their
+  /// first appearance.
   const std::vector<TagBatch*>& touched() const { return touched_; }
   std::size_t points() const { return points_; }
 
-  /// Forgets the stretch, but neither the tags and their kinds nor the memory.
+  /// Clears the stretch; keeps the tags with their kinds, and the memory.
   void clear();
-  /// Forgets all that events said.
+  /// Clears all state that events have set.
   void reset();
 
  private:

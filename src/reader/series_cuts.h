@@ -9,24 +9,23 @@
 
 namespace steptape::detail {
 
-/// Steps from which on a program wrote a series anew: each drops the points that lie before it and
-/// have its step or a later one. Dropping them all at once takes one pass however many cuts there
-/// are.
+/// Steps from which a program wrote a series again. Each cut discards the earlier points that have
+/// its step or a later one. Applying all cuts at once takes one pass, however many there are.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class SeriesCuts {
  public:
-  /// REQUIRES: the series has no fewer points than at the call before.
+  /// Adds a cut. REQUIRES: the series has at least as many points as at the previous call.
   /// @cost Constant on average.
   void add(const TagSeries& series, std::int64_t step) {
-    // It drops all that earlier ones at its step or later would.
+    // The new cut discards everything that earlier ones at its step or later would.
     while (!cuts_.empty() && cuts_.back().step >= step) {
       cuts_.pop_back();
     }
     cuts_.push_back({series.scalars.size(), series.values.size(), step});
   }
 
-  /// Says that the numbers which were kept as values are scalars by now.
+  /// Records that the numbers kept as values are now scalars.
   void valuesAreScalars() {
     for (Cut& cut : cuts_) {
       cut.scalars = cut.values;
@@ -34,7 +33,7 @@ class SeriesCuts {
     }
   }
 
-  /// Drops the points, and moves TagSeries::firstNew.
+  /// Discards the points, and moves TagSeries::firstNew.
   void applyTo(TagSeries* series) const {
     ScalarColumns& scalars = series->scalars;
     const auto stepOfScalar = [&](std::size_t i) { return scalars.steps[i]; };
@@ -46,7 +45,7 @@ class SeriesCuts {
                        [&](std::size_t from, std::size_t to) { values[to] = values[from]; }));
   }
 
-  /// As applyTo(), for the numbers of a series that are kept as values, too.
+  /// Like applyTo(), for the numbers of a series that are also kept as values.
   void applyTo(ScalarColumns* scalars) const {
     std::size_t none = 0;
     const auto stepOf = [&](std::size_t i) { return scalars->steps[i]; };
@@ -56,7 +55,7 @@ class SeriesCuts {
 
  private:
   struct Cut {
-    std::size_t scalars;  // that lay before it
+    std::size_t scalars;  // number of scalars before the cut
     std::size_t values;
     std::int64_t step;
   };
@@ -72,7 +71,7 @@ class SeriesCuts {
     scalars->values.resize(size);
   }
 
-  /// @return how many of `size` points are left, each of which was moved to its place.
+  /// @return how many of `size` points are left; moves each to its new position.
   template <typename StepOf, typename Move>
   std::size_t keep(std::size_t size, std::size_t Cut::*before, std::size_t* firstNew,
                    const StepOf& stepOf, const Move& moveTo) const {

@@ -77,7 +77,7 @@ void SeriesStore::append(TagSeries* series, TagBatch* batch) {
       batch->form = TagBatch::kNoForm;
     }
   }
-  // Of numbers that are in both columns, one is kept.
+  // Numbers that are in both columns are kept in one of them.
   const bool isInBoth = batchKind == TagBatch::Kind::kUnknown;
   const bool wantsScalars = !isInBoth || batch->kind == TagBatch::Kind::kScalars;
   const bool wantsValues = !isInBoth || batch->kind != TagBatch::Kind::kScalars;
@@ -111,7 +111,7 @@ void SeriesStore::append(TagSeries* series, TagBatch* batch) {
   appendUpTo(batch->scalars.size(), batch->values.size());
 }
 
-/// Moves numbers that were read before their tag's metadata to where they belong by now.
+/// Moves numbers that were read before their tag's metadata to the right columns.
 void SeriesStore::settle(TagSeries* series, TagBatch::Kind kind) {
   const auto found = undecided_.find(series);
   if (found == undecided_.end()) {
@@ -171,7 +171,7 @@ void SeriesStore::reserve(double times) {
     const auto wanted = static_cast<std::size_t>(times * static_cast<double>(columns.size()));
     const std::size_t has = columns.steps.capacity();
     if (reservoirsOf(&series) == nullptr && wanted > has) {
-      // Twice as much, so that files one after the other do not move all points each time.
+      // Twice as much, so that several files in sequence do not move all points each time.
       const std::size_t capacity = std::max(wanted, 2 * has);
       columns.wallTimes.reserve(capacity);
       columns.steps.reserve(capacity);
@@ -192,7 +192,7 @@ void SeriesStore::purgeFrom(std::int64_t step, TagSeries* series, Reservoirs* re
   }
   cuts_[series].add(*series, step);
   if (reservoirs != nullptr) {
-    // Which points make room depends on how many there are.
+    // Which points make room depends on the number of points.
     const std::size_t scalarsBefore = series->scalars.size();
     const std::size_t valuesBefore = series->values.size();
     applyCuts(series);

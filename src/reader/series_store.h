@@ -18,35 +18,34 @@
 
 namespace steptape::detail {
 
-/// The series of a run, put together from stretches of its files in their order.
+/// The series of a run, assembled from stretches of its files in order.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class SeriesStore {
  public:
   explicit SeriesStore(Sampling sampling) : sampling_(std::move(sampling)) {}
 
-  /// Notes that what comes from now on is new: see TagSeries::firstNew.
+  /// Marks all later points as new: see TagSeries::firstNew.
   void beginUpdate();
 
-  /// Appends the points of `batch`, gives it the kinds of its tags, and clears it.
+  /// Appends the points of `batch`, sets the kinds of its tags, and clears it.
   void append(SeriesBatch* batch);
 
-  /// Whether `batch` takes no tag for scalars that is something else here, or the reverse, as it
-  /// may where it was read without what lies before it.
+  /// Returns whether `batch` and this store have the same kind for every tag. They may differ if
+  /// the batch was read without the earlier part of the file.
   bool agreesWith(const SeriesBatch& batch) const;
 
-  /// Makes room for `times` as many scalars as there are, so that columns do not grow in steps,
-  /// each of which copies them. Room that is not used takes no memory.
+  /// Reserves room for `times` as many scalars as there are, so that columns do not grow in steps,
+  /// each of which copies them. Unused room takes no memory.
   void reserve(double times);
 
-  /// Drops all points at `step` or later; graphs stay.
-  /// @cost Constant for each tag: points leave their columns in endUpdate(), unless they are
-  ///       sampled.
+  /// Discards all points at `step` or later; graphs stay.
+  /// @cost Constant per tag: points leave their columns in endUpdate(), unless they are sampled.
   void purgeFrom(std::int64_t step);
 
-  /// Ends what beginUpdate() began: tags() is then complete.
-  /// @param hasLost Whether damage may have taken tags' metadata. Numbers of a tag without any are
-  ///        then scalars, as long as none comes.
+  /// Ends an update; tags() is then complete.
+  /// @param hasLost Whether damage may have removed metadata. Numbers of a tag without metadata are
+  ///                then scalars until metadata is read.
   void endUpdate(bool hasLost);
 
   const std::map<std::string, TagSeries>& tags() const { return tags_; }
@@ -71,15 +70,14 @@ class SeriesStore {
   Sampling sampling_;
   std::map<std::string, TagSeries> tags_;
   std::unordered_map<const TagSeries*, Reservoirs> reservoirs_;
-  std::unordered_map<TagSeries*, SeriesCuts> cuts_;  // of what endUpdate() drops
-  /// What the series of a tag would be as well, whose metadata is still to come and that is numbers
-  /// only so far.
+  std::unordered_map<TagSeries*, SeriesCuts> cuts_;  // to apply in endUpdate()
+  /// The alternative series of a tag that has only numbers and no metadata yet.
   struct Undecided {
     ScalarColumns scalars;
     std::vector<ValueLocation> values;
   };
   std::unordered_map<TagSeries*, Undecided> undecided_;
-  bool showsScalars_ = false;  // for all of them
+  bool showsScalars_ = false;  // of all of them
 };
 
 }  // namespace steptape::detail

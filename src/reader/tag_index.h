@@ -7,12 +7,12 @@
 
 namespace steptape::detail {
 
-/// The known data of each tag.
+/// Maps tags to entries.
 ///
-/// Programs log the same tags in the same order at every step. Each entry knows which one followed
-/// it last, and find() looks there before it hashes.
+/// Programs log the same tags in the same order at every step. Each entry knows its last successor,
+/// and find() looks there before it computes a hash.
 ///
-/// @tparam Entry Has a `std::string tag` and an `Entry* successor`, which are the table's to set.
+/// @tparam Entry Has a `std::string tag` and an `Entry* successor`, which this table sets.
 ///
 /// @threads Not thread-safe: one thread at a time.
 template <typename Entry>
@@ -22,8 +22,8 @@ class TagIndex {
   TagIndex(const TagIndex&) = delete;
   TagIndex& operator=(const TagIndex&) = delete;
 
-  /// The entry of `tag`, which is made if it is new, and stays where it is.
-  /// @cost No hashing where tags come in the order in which they came before.
+  /// Returns the entry of `tag`, which is created if it is new. Its address does not change.
+  /// @cost No hashing if tags come in the same order as before.
   Entry* find(std::string_view tag) {
     Entry* const expected = last_->successor;
     if (expected == &none_ || expected->tag != tag) {
@@ -32,13 +32,13 @@ class TagIndex {
     return last_ = last_->successor;
   }
 
-  /// The entry that find() gave last, or one that stands before the first: what follows it is
-  /// `last()->successor`, which is never null.
+  /// Returns the last result of find(), or a sentinel before the first entry. Its successor,
+  /// `last()->successor`, is never null.
   Entry* last() const { return last_; }
-  /// As if find() had given `entry` last, when that was known without asking.
+  /// Sets the last entry, if it was found without calling find().
   void setLast(Entry* entry) { last_ = entry; }
 
-  /// In the order in which they were made.
+  /// Returns the entries in the order of creation.
   const std::deque<Entry>& entries() const { return entries_; }
 
   void clear() {
@@ -60,9 +60,9 @@ class TagIndex {
     return entry;
   }
 
-  std::deque<Entry> entries_;  // which stay where they are
+  std::deque<Entry> entries_;  // a deque: addresses do not change
   std::unordered_map<std::string_view, Entry*> byTag_;
-  Entry none_;  // stands before the first
+  Entry none_;  // the sentinel before the first entry
   Entry* last_;
 };
 

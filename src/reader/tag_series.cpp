@@ -10,14 +10,14 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kCacheLineBytes = 64;
 
-// Shorter ones lie at different offsets by themselves.
+// Smaller columns start at different offsets anyway.
 constexpr std::size_t kMinBytes = 64 << 10;
 
 /// Returns the offset of the next column in its block: each cache line of a page in turn, after the
 /// space for the offset itself.
 std::size_t nextOffset() {
   static std::atomic<std::size_t> columns{0};
-  constexpr std::size_t kStride = 5 * kCacheLineBytes;  // odd, so that all lines have their turn
+  constexpr std::size_t kStride = 5 * kCacheLineBytes;  // odd, to reach every line
   const std::size_t number = columns.fetch_add(1, std::memory_order_relaxed);
   return kCacheLineBytes + number * kStride % kPageBytes;
 }

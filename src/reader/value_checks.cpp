@@ -11,7 +11,7 @@
 namespace steptape::detail {
 namespace {
 
-// Enough for every honest tensor; a hostile one would make a message of megabytes.
+// Enough for every valid tensor; a hostile one would make a message of megabytes.
 constexpr std::size_t kMaxDimensionsShown = 8;
 
 /// One overload per alternative of Value::Data.
@@ -24,7 +24,7 @@ struct KindName {
   const char* operator()(const event::SummaryAudio&) const { return "the field audio"; }
 };
 
-/// @return false if the shape is none, or one that no tensor can have.
+/// @return false if the shape is negative or too large for any tensor.
 bool multiply(const std::vector<std::int64_t>& shape, std::uint64_t* elements) {
   *elements = 1;
   for (const std::int64_t size : shape) {

@@ -37,7 +37,7 @@ class UpToRecord final : public ByteSource {
   std::uint64_t end_;
 };
 
-/// Whether both are the same time; NaN is the same as itself.
+/// Returns whether two times are equal; NaN equals NaN.
 bool isSameTime(double a, double b) {
   return std::memcmp(&a, &b, sizeof a) == 0;  // NOLINT(bugprone-suspicious-memory-comparison)
 }

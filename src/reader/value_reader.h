@@ -10,12 +10,12 @@
 
 namespace steptape::detail {
 
-/// Reads a value back from the file `path`; as RunReader::value().
+/// Reads a value from the file `path`, like RunReader::value().
 ///
-/// Opens the file for each value: whoever reads many runs has too many files to keep them open.
+/// Opens the file for each value, because many runs have too many files to keep them open.
 ///
 /// @threads Thread-safe.
-/// @cost    Opening the file, one read of the value's record alone, and decoding its event.
+/// @cost    Opening the file, reading only the value's record, and decoding its event.
 STEPTAPE_EXPORT Status readValue(const std::string& path, const ValueLocation& location,
                                  event::Value* value);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 
 [[noreturn]] void reject(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, "LearningRateSchedule " + message);
+  throw Error(ErrorCode::kInvalidArgument, "LearningRateSchedule: " + message);
 }
 
 void checkNotNegative(double value, const std::string& what) {
@@ -67,7 +67,7 @@ std::vector<double> ratesOf(const torch::optim::Optimizer& optimizer) {
   return rates;
 }
 
-/// From 1 at the end of the warm-up to 0.
+/// Decreases from 1 at the end of the warm-up to 0.
 double cosineAt(double epoch, const LearningRateOptions& options) {
   const double done =
       (epoch - options.warmUpEpochs) / (options.cosineEpochs - options.warmUpEpochs);
@@ -111,8 +111,9 @@ double LearningRateSchedule::rate(double epoch, std::size_t group) const {
 void LearningRateSchedule::apply(torch::optim::Optimizer& optimizer, double epoch) const {
   auto& groups = optimizer.param_groups();
   if (groups.size() != baseRates_.size()) {
-    reject("has base rates for " + std::to_string(baseRates_.size()) +
-           " groups, got an optimizer with " + std::to_string(groups.size()));
+    reject("got an optimizer with " + std::to_string(groups.size()) +
+           " parameter groups; expected " + std::to_string(baseRates_.size()) +
+           ", one per base rate");
   }
   for (std::size_t group = 0; group < groups.size(); ++group) {
     groups[group].options().set_lr(rate(epoch, group));

@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 #include <ATen/Context.h>
 #include <torch/cuda.h>
@@ -17,9 +17,7 @@
 namespace steptape {
 void scaleLearningRate(torch::optim::Optimizer& optimizer, double factor) {
   if (!(factor > 0)) {
-    throw Error(ErrorCode::kInvalidArgument, "cannot scale a learning rate by " +
-                                                 std::to_string(factor) +
-                                                 "; expected a positive factor");
+    detail::reject("factor " + std::to_string(factor), "a positive number", "scaleLearningRate");
   }
   for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
     group.options().set_lr(group.options().get_lr() * factor);
@@ -38,9 +36,9 @@ c10::Device deviceForLocalRank(const Communicator& world) {
 
 c10::Device deviceForLocalRank(int localRank, int deviceCount) {
   if (localRank < 0 || deviceCount < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "got the local rank " + std::to_string(localRank) +
-                                                 " and " + std::to_string(deviceCount) +
-                                                 " devices; expected no negative numbers");
+    detail::reject("local rank " + std::to_string(localRank) + " and " +
+                       std::to_string(deviceCount) + " devices",
+                   "numbers of at least 0", "deviceForLocalRank");
   }
   if (deviceCount == 0) {
     return {c10::kCPU};
@@ -72,7 +70,7 @@ std::uint64_t rankSeed(std::uint64_t seed, int rank) {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   };
-  // Mixed before the rank comes in: otherwise rank 1 of a seed could be rank 0 of another.
+  // Mixed before adding the rank: otherwise rank 1 of a seed could equal rank 0 of another seed.
   return mix(mix(seed + kGoldenRatio) + (static_cast<std::uint64_t>(rank) + 1) * kGoldenRatio);
 }
 

@@ -16,7 +16,7 @@
 namespace steptape {
 namespace {
 
-/// Such as "alpha (2 ranks), beta (2 ranks)".
+/// Returns a text such as "alpha (2 ranks), beta (2 ranks)".
 std::string hostList(const std::vector<std::string>& hostOfRank) {
   std::map<std::string, int> ranksOnHost;
   for (const std::string& host : hostOfRank) {
@@ -54,7 +54,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Such as "Slurm job 4711".
+/// Returns a text such as "Slurm job 4711".
 std::string scheduler() {
   constexpr std::array<std::pair<const char*, const char*>, 5> kSchedulers = {
       {{"SLURM_JOB_ID", "Slurm"},
@@ -109,7 +109,7 @@ std::vector<std::string> column(const std::vector<RankFacts>& ranks, Fact fact) 
   return values;
 }
 
-/// One value where all ranks have the same; else "4 on rank 0, 2 on rank 1, ...".
+/// Returns the value if it is the same on all ranks; else "4 on rank 0, 2 on rank 1, ...".
 std::string valuesByRank(const std::vector<std::string>& values) {
   constexpr std::size_t kMostRanks = 16;
   if (std::all_of(values.begin(), values.end(),

@@ -14,13 +14,13 @@
 namespace steptape {
 namespace {
 
-/// The variable as a positive number; 0 if it is not set or is none.
+/// Returns the variable as a positive number; 0 if it is not set or not a positive number.
 int positiveFromEnvironment(const char* name) {
   const char* text = std::getenv(name);
   return text == nullptr ? 0 : std::max(0, std::atoi(text));
 }
 
-/// @return false where the system does not say.
+/// @return false if the operating system does not report them.
 bool coresOf(pid_t process, cpu_set_t& cores) {
   CPU_ZERO(&cores);
   return sched_getaffinity(process, sizeof(cores), &cores) == 0;
@@ -34,7 +34,8 @@ int countCores(pid_t process) {
 
 constexpr pid_t kThisProcess = 0;
 
-/// A launcher binds the ranks that it starts, not itself: its cores are those of the job.
+/// Returns the cores of the parent process: a launcher binds the ranks that it starts, not itself,
+/// so its cores are those of the job on this node.
 int coresOfJobOnNode() {
   return std::max(countCores(kThisProcess), countCores(getppid()));
 }
@@ -44,7 +45,7 @@ int ranksOnNode(const Communicator& world) {
                    positiveFromEnvironment("MPI_LOCALNRANKS")});
 }
 
-/// At least one thread, and no more than this rank has cores.
+/// Limits threads to 1 … the number of this rank's cores.
 int withinBoundCores(int threads) {
   return std::max(1, std::min(threads, countCores(kThisProcess)));
 }
@@ -53,8 +54,8 @@ int partOfTheCores(const Communicator& world) {
   return withinBoundCores(coresOfJobOnNode() / ranksOnNode(world));
 }
 
-/// Whether OMP_NUM_THREADS is what PBS sets: equal to NCPUS, for a whole chunk of ranks if the job
-/// asks for no `ompthreads`.
+/// Returns whether PBS has set OMP_NUM_THREADS: to NCPUS, which is for a whole chunk of ranks if
+/// the job requests no `ompthreads`.
 bool isSetByPbs(int ompThreads) {
   return std::getenv("PBS_JOBID") != nullptr && positiveFromEnvironment("NCPUS") == ompThreads;
 }

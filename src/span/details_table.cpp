@@ -14,7 +14,7 @@ constexpr std::size_t kMaxDetails = std::size_t{1} << 20;
 
 class DetailsTable {
  public:
-  // Never destroyed: threads may end, and with them their last spans, after main() has returned.
+  // Never destroyed: threads may end, and record their last spans, after main() has returned.
   static DetailsTable& instance() {
     static auto* const kTable = new DetailsTable;
     return *kTable;
@@ -42,7 +42,7 @@ class DetailsTable {
   }
 
  private:
-  /// In place of a number, while searching for details that may not have one.
+  /// Stands for the number of details that are searched for and may not have a number yet.
   static constexpr std::uint32_t kCandidate = 0;
 
   const SpanDetails& behind(std::uint32_t id) const {

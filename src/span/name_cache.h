@@ -13,15 +13,15 @@
 
 namespace steptape::detail {
 
-/// A thread's own copy of the name table, so that a known name costs no lock.
+/// A thread's own copy of the name table, so that looking up a known name takes no lock.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class NameCache {
  public:
-  /// @return 0 if there is no memory for a new name.
+  /// Returns the number of the name, or 0 if there is no memory for a new name.
   std::uint16_t idOf(SpanKind kind, const char* text) noexcept {
-    // Most names are literals or belong to an operator's schema: the address finds them. It proves
-    // nothing, since names made at run time reuse addresses, so the text is compared as well.
+    // Most names are literals or belong to an operator's schema, so their address identifies them.
+    // Names made at run time reuse addresses; the texts are therefore compared as well.
     const Slot& slot = slots_[(reinterpret_cast<std::uintptr_t>(text) >> 3) % kSlots];
     if (slot.address == text && slot.kind == kind && std::strcmp(slot.text, text) == 0) {
       return slot.id;
@@ -33,7 +33,7 @@ class NameCache {
   static constexpr std::size_t kSlots = 1024;
   struct Slot {
     const char* address = nullptr;
-    const char* text = nullptr;  // the name table's copy, which stays
+    const char* text = nullptr;  // the name table's copy, which is permanent
     std::uint16_t id = 0;
     SpanKind kind = SpanKind::kZone;
   };
@@ -44,9 +44,10 @@ class NameCache {
   std::array<std::unordered_map<std::string_view, std::uint16_t>, kSpanKinds> ids_;
 };
 
-/// The color that a zone was given, as 0xRRGGBB; 0: none.
+/// Returns the zone's color as 0xRRGGBB, or 0 if it has none.
 STEPTAPE_EXPORT std::uint32_t spanColor(std::uint16_t nameId);
-/// @param rgb 0: leaves it as it is.
+/// Sets the zone's color.
+/// @param rgb 0 leaves the color unchanged.
 void setSpanColor(std::uint16_t nameId, std::uint32_t rgb) noexcept;
 
 }  // namespace steptape::detail

@@ -13,7 +13,7 @@
 namespace steptape {
 namespace {
 
-constexpr std::size_t kMaxNames = 65000;  // and one name for the others of each kind, in 16 bits
+constexpr std::size_t kMaxNames = 65000;  // plus one name per kind for all others, in 16 bits
 constexpr std::string_view kOtherNames = "(other names)";
 
 struct Name {
@@ -23,7 +23,7 @@ struct Name {
 
 class NameTable {
  public:
-  // Never destroyed: threads may end, and with them their last zones, after main() has returned.
+  // Never destroyed: threads may end, and record their last zones, after main() has returned.
   static NameTable& instance() {
     static auto* const kTable = new NameTable;
     return *kTable;
@@ -110,7 +110,7 @@ std::uint16_t NameCache::find(SpanKind kind, const char* text) noexcept {
     } else {
       const std::uint16_t id = internSpanName(kind, text);
       const std::string& name = spanName(id);
-      if (name == text) {  // not so once the table is full, when many texts share a name
+      if (name == text) {  // false if the table is full and many texts share a name
         ids.emplace(name, id);
       }
       found = {text, name.c_str(), id, kind};

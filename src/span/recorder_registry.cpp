@@ -8,7 +8,7 @@
 namespace steptape::detail {
 
 RecorderRegistry& RecorderRegistry::instance() {
-  // Never destroyed: threads may end, and with them their last spans, after main() has returned.
+  // Never destroyed: threads may end, and record their last spans, after main() has returned.
   static auto* const kRegistry = new RecorderRegistry;
   return *kRegistry;
 }

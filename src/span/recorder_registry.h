@@ -15,7 +15,7 @@
 
 namespace steptape::detail {
 
-/// What one thread has recorded in the current session.
+/// The spans that one thread has recorded in the current session.
 struct ThreadTrack {
   ThreadTrack(std::uint64_t id, std::size_t capacity) : threadId(id), ring(capacity) {}
 
@@ -25,24 +25,25 @@ struct ThreadTrack {
   std::atomic<bool> threadExited{false};
 };
 
-/// Number of the session that records now; 0 while recording is off.
+/// The number of the recording session; 0 while recording is off.
 STEPTAPE_EXPORT extern std::atomic<std::uint32_t> recordingSession;
 
-/// Brings recording threads and the one SpanCollector together.
+/// Connects recording threads with the one SpanCollector.
 ///
 /// @threads Thread-safe.
 class STEPTAPE_EXPORT RecorderRegistry {
  public:
   static RecorderRegistry& instance();
 
-  /// Begins a session. @return its number, or 0 while another one is open.
+  /// Begins a session.
+  /// @return its number, or 0 if another session is open.
   std::uint32_t open(std::size_t recordsPerThread);
   void close();
 
   /// Adds the calling thread to `session`.
   ///
-  /// @param track The thread's track of an earlier session, used again if it fits.
-  /// @param name  The thread's.
+  /// @param track The thread's track of an earlier session; reused if its size fits.
+  /// @param name  The thread's name.
   /// @return null if `session` is over.
   std::shared_ptr<ThreadTrack> join(std::uint32_t session, std::shared_ptr<ThreadTrack> track,
                                     const std::string& name);
@@ -53,10 +54,10 @@ class STEPTAPE_EXPORT RecorderRegistry {
   void rename(ThreadTrack& track, const std::string& name);
   std::string nameOf(const ThreadTrack& track);
 
-  /// How many records the threads of this session have pushed so far.
+  /// Returns the number of records that the threads of this session have pushed.
   std::uint64_t countPushed();
 
-  /// Counts spans that no ring could count.
+  /// Counts lost spans of threads without a ring.
   void countUnrecorded(std::uint64_t spans = 1) noexcept {
     unrecorded_.fetch_add(spans, std::memory_order_relaxed);
   }

@@ -63,7 +63,7 @@ std::uint64_t SpanCollector::recordCount() const {
 void SpanCollector::drain(const std::function<void(const SpanBatch&)>& sink) {
   auto& registry = detail::RecorderRegistry::instance();
   for (const auto& track : registry.tracks()) {
-    // Asked before draining: what an exited thread recorded is all there.
+    // Read before draining, so that the drain gets all records of a thread that has exited.
     const bool exited = track->threadExited.load(std::memory_order_acquire);
     const std::uint64_t dropped = track->ring.drainTo(copy_);
     if (exited) {

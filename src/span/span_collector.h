@@ -13,34 +13,34 @@
 
 namespace steptape {
 
-/// What one thread recorded since the last drain, or a stream of a device did.
+/// The spans of one thread, or of one device stream, since the last drain.
 struct SpanBatch {
-  std::uint64_t threadId;               ///< The system's number of the thread; of the stream.
+  std::uint64_t threadId;               ///< Operating system's thread number, or stream number.
   std::string threadName;               ///< See setThreadName().
   ArrayView<const SpanRecord> records;  ///< In the order in which the spans ended.
-  std::uint64_t dropped;                ///< Spans lost since the last batch of this thread.
-  int device = -1;  ///< The device whose stream this is; -1: a thread of the host.
+  std::uint64_t dropped;                ///< Spans lost since this thread's last batch.
+  int device = -1;                      ///< Device of the stream; -1 for a thread of the host.
 };
 
-/// The one consumer of the spans that all threads of the process record: zones, and whatever else
-/// begins and ends spans, such as OpProfiler's hooks.
+/// Collects the spans that all threads of the process record: zones, and spans of other sources
+/// such as OpProfiler's hooks. There is one collector per process.
 ///
 ///     recording thread -- 32-byte record --> ring per thread --> drain() on the owner's thread
 ///
-/// A ring is allocated when its thread records for the first time and outlives the thread until it
-/// is drained. A full ring drops new records and counts them; it never waits and never grows.
+/// A thread's first record allocates its ring, which exists until it is drained after the thread's
+/// end. A full ring drops new records and counts them; it never waits and never grows.
 ///
 /// A span is recorded if it begins and ends while recording is on.
 ///
-/// @threads Not thread-safe: one thread at a time. The recording threads need no care.
+/// @threads Not thread-safe: one thread at a time. Recording threads need no synchronization.
 class STEPTAPE_EXPORT SpanCollector {
  public:
   static constexpr std::size_t kDefaultRecordsPerThread = std::size_t{1} << 16;
 
-  /// Claims the process's spans; recording is off at first.
+  /// Becomes the collector of the process. Recording is off at first.
   ///
   /// @param recordsPerThread Size of the rings, rounded up to a power of two.
-  /// @param zones Whether STEPTAPE_ZONE records as well.
+  /// @param zones Whether to record STEPTAPE_ZONE.
   /// @throws Error(kInvalidArgument) if `recordsPerThread` is 0 or more than 2^26;
   ///         Error(kFailedPrecondition) while another collector exists.
   explicit SpanCollector(std::size_t recordsPerThread = kDefaultRecordsPerThread,
@@ -53,14 +53,14 @@ class STEPTAPE_EXPORT SpanCollector {
   void stopRecording() noexcept;
   bool isRecording() const noexcept;
 
-  /// How many records all threads have made since the construction; dropped ones do not count.
+  /// Returns the number of records made since construction, without dropped ones.
   ///
   /// @threads Thread-safe.
   std::uint64_t recordCount() const;
 
-  /// Hands over what every thread has recorded by now, a batch per thread, and frees its space.
+  /// Passes the records of every thread to `sink`, one batch per thread, and frees their space.
   ///
-  /// @param sink Called on this thread; the batch's records are valid during the call only.
+  /// @param sink Called on this thread. The records of a batch are valid only during the call.
   /// @cost One copy of the records; never stops a recording thread.
   void drain(const std::function<void(const SpanBatch&)>& sink);
 

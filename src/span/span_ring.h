@@ -12,9 +12,10 @@
 
 namespace steptape::detail {
 
-/// A bounded queue of records from one thread to another. When full it drops what comes and counts.
+/// A bounded queue of records between two threads. A full queue drops new records and counts them.
 ///
-/// @threads push(), countDropped() and reset() on the recording thread, drainTo() on one other.
+/// @threads push(), countDropped() and reset() on the recording thread, drainTo() on one other
+///   thread.
 class SpanRing {
  public:
   /// @param capacity A power of two.
@@ -32,20 +33,22 @@ class SpanRing {
       }
     }
     slots_[head & (capacity_ - 1)] = record;
-    // The consumer has read the slots ahead: fetching them back takes as long as all the rest.
+    // The consumer has read the next slots, so they are in its cache: fetching them takes as long
+    // as all the other work.
     __builtin_prefetch(&slots_[(head + kPrefetch) & (capacity_ - 1)], /*for writing*/ 1);
     head_.store(head + 1, std::memory_order_release);
   }
 
   void countDropped() noexcept {
-    // One writer: a load and a store are enough, and cheaper than a locked increment.
+    // There is one writer, so a load and a store are sufficient and cheaper than a locked
+    // increment.
     dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  /// How many records were taken since the last reset(). On any thread.
+  /// Returns the number of records pushed since the last reset(), on any thread.
   std::uint64_t pushed() const noexcept { return head_.load(std::memory_order_relaxed); }
 
-  /// Empties the ring. REQUIRES: no other thread drains it now.
+  /// Empties the ring. REQUIRES: no other thread is draining it.
   void reset() noexcept {
     head_.store(0, std::memory_order_relaxed);
     tail_.store(0, std::memory_order_relaxed);
@@ -54,9 +57,9 @@ class SpanRing {
     reportedDrops_ = 0;
   }
 
-  /// Moves what is there to `records`, replacing what it held.
+  /// Moves the records to `records`, replacing its content.
   ///
-  /// @return how many records were dropped since the last call.
+  /// @return the number of records dropped since the last call.
   std::uint64_t drainTo(std::vector<SpanRecord>& records) {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint64_t head = head_.load(std::memory_order_acquire);
@@ -75,9 +78,9 @@ class SpanRing {
  private:
   static constexpr std::size_t kPrefetch = 8;
 
-  const std::unique_ptr<SpanRecord[]> slots_;  // left uninitialized: pages are touched when used
+  const std::unique_ptr<SpanRecord[]> slots_;  // uninitialized: pages are touched only when used
   const std::size_t capacity_;
-  // The two sides write to cache lines of their own.
+  // The two threads write to separate cache lines.
   alignas(64) std::atomic<std::uint64_t> head_{0};
   std::uint64_t knownTail_ = 0;
   std::atomic<std::uint64_t> dropped_{0};

@@ -28,7 +28,7 @@ std::string systemThreadName() {
 
 struct RecorderOwner {
   std::unique_ptr<ThreadRecorder> recorder;
-  std::string threadName;  // empty: the system's
+  std::string threadName;  // empty: use the operating system's name
   ~RecorderOwner() {
     currentRecorder = nullptr;
     threadIsExiting = true;

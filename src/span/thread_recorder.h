@@ -14,18 +14,18 @@
 #include "span/name_cache.h"
 #include "span/recorder_registry.h"
 
-// How a source of spans records them. Spans that begin and end on one thread nest; `owner` is the
-// address of the object whose lifetime a span is, and identifies it. Where an owner is not the
-// innermost one when it ends, those inside it are given up and counted as dropped; an end without a
-// begin does nothing, so sources can be switched on and off at any moment.
+// Functions by which a source records spans. Spans that begin and end on one thread nest. `owner`
+// is the address of the object whose lifetime is the span, and identifies the span. If the span
+// that ends is not the innermost one, the spans inside it are discarded and counted as dropped. An
+// end without a begin does nothing, so sources can be switched on and off at any time.
 //
-// While recording is off all of these do nothing but pop what began before.
+// While recording is off, these functions only remove spans that began before.
 //
-// All is inline: a call across a library would cost as much as the rest of it.
+// All functions are inline: a call into a library would cost as much as the work itself.
 
 namespace steptape::detail {
 
-/// The spans that are open on one thread, and where its finished ones go.
+/// The open spans of one thread, and the ring for its finished spans.
 class ThreadRecorder {
  public:
   ThreadRecorder() = default;
@@ -61,7 +61,7 @@ class ThreadRecorder {
     span.kind = kind;
     span.flags = static_cast<std::uint8_t>(nested ? kNestedInItself : 0);
     ++depth_;
-    span.startTicks = readTicks();  // last, so that a span does not time its own bookkeeping
+    span.startTicks = readTicks();  // last, so that a span does not include its own bookkeeping
     return true;
   }
 
@@ -90,7 +90,7 @@ class ThreadRecorder {
     }
   }
 
-  /// Details for the innermost open span. REQUIRES: `owner` is its owner.
+  /// Sets the details of the innermost open span. REQUIRES: `owner` is its owner.
   void setDetails(const void* owner, std::uint32_t detailsId) noexcept {
     if (depth_ != 0 && open_[depth_ - 1].owner == owner) {
       OpenSpan& span = open_[depth_ - 1];
@@ -99,13 +99,13 @@ class ThreadRecorder {
   }
 
  private:
-  static constexpr std::size_t kMaxDepth = 256;  // a record's depth has 8 bits
+  static constexpr std::size_t kMaxDepth = 256;  // the depth in a record has 8 bits
 
   struct OpenSpan {
     std::uint64_t startTicks;
     std::uint64_t payload;
     const void* owner;
-    /// A bit, chosen by number, for the name of this span and of each that encloses it.
+    /// Has one bit, chosen by its number, for the name of this span and of each enclosing span.
     std::uint64_t nameBits;
     std::uint16_t nameId;
     std::uint16_t forwardThread;
@@ -115,7 +115,8 @@ class ThreadRecorder {
 
   STEPTAPE_EXPORT bool isOpen(std::uint16_t nameId) const noexcept;
 
-  /// Makes the span of `owner` the innermost one. @return false if it is not open on this thread.
+  /// Makes the span of `owner` the innermost one.
+  /// @return false if it is not open on this thread.
   STEPTAPE_EXPORT bool giveUpInside(const void* owner) noexcept;
 
   std::uint32_t session_ = 0;
@@ -125,15 +126,16 @@ class ThreadRecorder {
   NameCache names_;
 };
 
-/// The calling thread's recorder; null until it records. `__thread` promises what C++17 cannot,
-/// that no constructor runs, and the model that it is found without a call.
+/// The recorder of the calling thread; null until the thread records. In contrast to thread_local,
+/// `__thread` guarantees that no constructor runs; the TLS model guarantees access without a call.
 STEPTAPE_EXPORT extern __thread ThreadRecorder* currentRecorder
     __attribute__((tls_model("initial-exec")));
 
-/// Adds the thread to `session`. @return null if it cannot record.
+/// Adds the thread to `session`.
+/// @return null if it cannot record.
 STEPTAPE_EXPORT ThreadRecorder* joinSession(std::uint32_t session) noexcept;
 
-/// The recorder with which the calling thread can record in `session`; null if there is none.
+/// Returns the calling thread's recorder for `session`, or null if there is none.
 inline ThreadRecorder* recorderFor(std::uint32_t session) noexcept {
   if (session == 0) {
     return nullptr;
@@ -146,9 +148,11 @@ inline ThreadRecorder* recorderForNow() noexcept {
   return recorderFor(recordingSession.load(std::memory_order_relaxed));
 }
 
-/// @param name Any lifetime: it is compared with known names, and copied once if it is new.
-/// @return whether it is recorded.
-/// @cost About 10 ns with endSpan(), beyond two readings of the cycle counter.
+/// Begins a span.
+///
+/// @param name Any lifetime: a new name is copied once.
+/// @return whether the span is recorded.
+/// @cost About 10 ns with endSpan(), plus two readings of the cycle counter.
 inline bool beginSpan(SpanKind kind, const char* name, std::uint16_t forwardThread,
                       std::uint64_t payload, const void* owner) noexcept {
   ThreadRecorder* const recorder = recorderForNow();
@@ -160,15 +164,15 @@ inline bool beginSpan(SpanKind kind, const char* name, std::uint16_t forwardThre
 }
 
 inline void endSpan(const void* owner) noexcept {
-  const std::uint64_t endTicks = readTicks();  // first, as at the start last
+  const std::uint64_t endTicks = readTicks();  // first; see beginSpan()
   if (ThreadRecorder* const recorder = currentRecorder) {
     recorder->end(owner, endTicks);
   }
 }
 
-/// Begins a span that nests in nothing and may end on another thread.
+/// Begins a span that does not nest and may end on another thread.
 ///
-/// @return what endDetached() needs; its nameId is 0 if it is not recorded.
+/// @return the argument for endDetached(); its nameId is 0 if the span is not recorded.
 STEPTAPE_EXPORT SpanRecord beginDetached(SpanKind kind, const char* name,
                                          std::uint64_t payload) noexcept;
 STEPTAPE_EXPORT void endDetached(SpanRecord record) noexcept;

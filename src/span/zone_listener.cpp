@@ -10,7 +10,7 @@ namespace {
 
 thread_local ZoneListener* currentListener = nullptr;
 
-/// Keeps the bit in zoneSession while there are listeners.
+/// Sets the bit in zoneSession while there are listeners.
 class ListenerCount {
  public:
   // Never destroyed: threads may outlive main().

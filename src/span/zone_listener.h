@@ -5,34 +5,34 @@
 
 #include "steptape/base/export.h"
 
-// How a layer above learns of zones without a profiler: a graph names its scopes by them.
+// Reports zones to a higher layer without a profiler, which graphs use to name their scopes.
 
 namespace steptape::detail {
 
-/// The bit of `zoneSession` that is set while any thread listens; the others are the session.
+/// The bit of `zoneSession` that is set while any thread listens; the other bits are the session.
 constexpr std::uint32_t kZoneListenerBit = std::uint32_t{1} << 31;
 
-/// Makes `session` the one that zones record into and leaves listeners alone.
+/// Makes zones record into `session`. Listeners are not affected.
 void setZoneSession(std::uint32_t session) noexcept;
 
 /// Receives the zones of one thread.
 class ZoneListener {
  public:
   virtual void onZoneBegin(const char* name) noexcept = 0;
-  /// Ends the innermost zone that has begun.
+  /// Called when the innermost open zone ends.
   virtual void onZoneEnd() noexcept = 0;
 
  protected:
   ~ZoneListener() = default;
 };
 
-/// The listener of the calling thread; null if there is none.
+/// Returns the listener of the calling thread, or null.
 ZoneListener* zoneListener() noexcept;
 
-/// Reports to `listener` the zones that the calling thread enters and leaves during its lifetime,
-/// whether a profiler records them or not. The innermost object of a thread is the one that counts.
+/// During its lifetime, reports to `listener` the zones that the calling thread enters and leaves,
+/// whether or not a profiler records them. Only the innermost ListenToZones of a thread is active.
 ///
-/// @threads Lives and dies on one thread.
+/// @threads Construct and destroy it on one thread.
 /// @cost    While any thread listens, every zone of the process costs a function call.
 class STEPTAPE_EXPORT ListenToZones {
  public:

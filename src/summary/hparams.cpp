@@ -20,7 +20,7 @@ constexpr char kExperimentTag[] = "_hparams_/experiment";
 constexpr char kSessionStartTag[] = "_hparams_/session_start_info";
 constexpr char kSessionEndTag[] = "_hparams_/session_end_info";
 
-/// Names of one kind, each of which must be there once.
+/// Checks that each name of a kind occurs only once.
 class UniqueNames {
  public:
   explicit UniqueNames(const char* kind) : kind_(kind) {}
@@ -104,7 +104,7 @@ void checkInDomain(const HparamValue& value, const HparamInfo& info) {
   }
 }
 
-/// A metadata-only value, in the form that TensorBoard's own writer gives it.
+/// Makes a metadata-only value in the form that TensorBoard's own writer uses.
 event::Value metadataValue(const char* tag, const HparamsContent& content) {
   event::SummaryMetadata metadata;
   metadata.pluginName = event::kHparamsPlugin;

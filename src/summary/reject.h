@@ -7,10 +7,10 @@
 
 namespace steptape::detail {
 
-// Errors of this layer begin with "got": the writer puts the call and the tag before them.
+// Errors of this layer begin with "got". The writer adds the call and the tag.
 
-/// Most bytes of one value: Protocol Buffers reject messages of 2 GiB or more, and a record holds a
-/// tag, names and an envelope besides.
+/// Maximum bytes of one value: Protocol Buffers rejects messages of 2 GiB or more, and a record
+/// also holds a tag, names and an envelope.
 inline constexpr std::int64_t kMaxPayload = (std::int64_t{1} << 31) - (1 << 20);
 
 }  // namespace steptape::detail

@@ -20,7 +20,7 @@ inline double milliseconds(std::int64_t nanos) {
 STEPTAPE_EXPORT std::string microsecondsText(std::int64_t nanos);
 STEPTAPE_EXPORT std::string millisecondsText(std::int64_t nanos);
 
-/// Megabytes with two decimals, such as "12.04".
+/// Formats megabytes with two decimals, such as "12.04".
 STEPTAPE_EXPORT std::string megabytesText(std::int64_t bytes);
 
 /// `part` in percent of `whole`, with one decimal; "0.0" if `whole` is 0. REQUIRES: neither is

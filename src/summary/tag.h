@@ -8,16 +8,17 @@
 
 namespace steptape {
 
-/// Checks that `tag` can name a series. Anything but the empty tag can: tags are kept verbatim, and
+/// Checks that `tag` can name a series. Only the empty tag cannot. Tags are stored verbatim, and
 /// '/' groups them on TensorBoard's page.
 ///
-/// @throws Error(kInvalidArgument) if `tag` is empty.
+/// @throws  Error(kInvalidArgument) if `tag` is empty.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void checkTag(std::string_view tag);
 
 namespace detail {
 
-/// The group in which TensorBoard's scalars page shows `tag`: what precedes its first '/'.
+/// Returns the group in which TensorBoard's scalars page shows `tag`: the part before its first
+/// '/'.
 inline std::string groupOf(std::string_view tag) {
   return std::string(tag.substr(0, tag.find('/')));
 }

@@ -8,12 +8,12 @@
 
 namespace steptape::testing {
 
-/// Carries a collective out for all ranks of a group, which share this process's memory.
+/// Executes a collective for all ranks of a group, which share this process's memory.
 ///
-/// Results are combined in the order of the ranks.
+/// Combines results in the order of the ranks.
 ///
-/// @param callByRank Equal in what CollectiveCall::describe() says.
-/// @return why it cannot be carried out, where that shows only now; empty if it was.
+/// @param callByRank All have the same CollectiveCall::describe().
+/// @return why it cannot be executed, if only this function can detect it; empty on success.
 std::string carryOut(const std::vector<detail::CollectiveCall>& callByRank);
 
 }  // namespace steptape::testing

@@ -42,7 +42,8 @@ void leave(ThreadJob& job, int rank) {
   job.changed.notifyAll();
 }
 
-/// The cause before its consequences: first those that no other rank's end explains.
+/// Throws the cause before its consequences: first failures that are not explained by the end of
+/// another rank.
 void rethrowFirst(ThreadJob& job, const std::vector<std::exception_ptr>& failures) {
   MutexLock lock(job.mutex);
   for (const char leftAlone : {char{0}, char{1}}) {

@@ -19,7 +19,7 @@ TempDir::TempDir() {
 }
 
 TempDir::~TempDir() {
-  std::error_code ignored;  // What cannot be removed is the system's to clean up.
+  std::error_code ignored;  // the operating system cleans up what cannot be removed
   std::filesystem::remove_all(path_, ignored);
 }
 

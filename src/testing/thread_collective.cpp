@@ -36,7 +36,7 @@ void ThreadCollective::wait() {
   try {
     waitOrGiveUp();
   } catch (const std::bad_alloc&) {
-    group_->breakUp();  // no rank may perform what this rank no longer waits for
+    group_->breakUp();  // no rank may execute what this rank no longer waits for
     throw;
   }
 }
@@ -49,7 +49,7 @@ void ThreadCollective::waitOrGiveUp() {
       return;
     }
     const std::string missing = map_->namesOf(group_->absentRanks(*meeting_));
-    // Not under the group's lock: the listener is the user's code.
+    // Called without the group's lock: the listener is the user's code.
     if (!missing.empty()) {
       stall_.warn(detail::stallText(call_.title(), stall_.warnAfter, missing));
     }

@@ -15,10 +15,10 @@ namespace steptape::testing {
 /// One rank's view of a meeting.
 class ThreadCollective final : public detail::PendingCollective {
  public:
-  /// How long to wait for others, and what to do meanwhile.
+  /// The time limits of a wait, and the listener.
   struct Stall {
     std::chrono::milliseconds timeout;
-    std::chrono::milliseconds warnAfter;  // 0: never.
+    std::chrono::milliseconds warnAfter;  // 0: never
     std::function<void(const std::string&)> warn;
   };
 
@@ -26,7 +26,7 @@ class ThreadCollective final : public detail::PendingCollective {
                    const detail::CollectiveCall& call, Stall stall);
   bool poll() override;
   void wait() override;
-  /// The last rank to come carries the collective out: there is nothing else to wait for.
+  /// The last rank to arrive executes the collective, so there is nothing else to wait for.
   void waitForRanks() override { wait(); }
 
  private:
@@ -39,7 +39,7 @@ class ThreadCollective final : public detail::PendingCollective {
   detail::CollectiveCall call_;
   Stall stall_;
   std::shared_ptr<ThreadGroup::Meeting> meeting_;
-  Clock::time_point firstPoll_;  // Epoch: none yet.
+  Clock::time_point firstPoll_;  // epoch: none yet
 };
 
 }  // namespace steptape::testing

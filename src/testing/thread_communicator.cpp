@@ -15,10 +15,10 @@
 namespace steptape::testing {
 namespace {
 
-/// What the first rank of a node to come has got from the system for all.
+/// The memory that the first arriving rank of a node has allocated for all.
 struct SharedBlock {
   std::shared_ptr<NodeMemory> memory;
-  std::string failure;  // Why there is no memory.
+  std::string failure;  // why there is no memory
 };
 
 /// A block of the process that the ranks of one node share.

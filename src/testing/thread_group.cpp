@@ -60,7 +60,7 @@ std::shared_ptr<ThreadGroup::Meeting> ThreadGroup::arrive(const GroupMap& group,
     meetings_.erase(number);
     job_->changed.notifyAll();
   }
-  // Not before: a rank that throws std::bad_alloc above has not come.
+  // Only now: a rank that throws std::bad_alloc above has not arrived.
   ++meeting->arrivals;
   meeting->hasCome[own] = 1;
   ++nextMeeting_[own];
@@ -95,7 +95,7 @@ bool ThreadGroup::hasEndedLocked(const GroupMap& group, const CollectiveCall& ca
   }
   for (const int rank : absentLocked(meeting)) {
     if (brokenBecause_.empty() && job_->hasLeft[indexOf(worldRank(rank))] != 0) {
-      brokenBecause_ = group.nameOf(rank) + " has left and will not come";
+      brokenBecause_ = group.nameOf(rank) + " has left and will not arrive";
       job_->changed.notifyAll();
     }
   }
@@ -128,14 +128,14 @@ void ThreadGroup::giveUp(const GroupMap& group, const CollectiveCall& call, cons
     return;
   }
   const std::string missing = group.namesOf(absentLocked(meeting));
-  brokenBecause_ = missing + " did not come within " + std::to_string(timeout.count()) + " ms";
+  brokenBecause_ = missing + " did not arrive within " + std::to_string(timeout.count()) + " ms";
   job_->changed.notifyAll();
   throwLeftAlone(group.rank(), detail::deadlineText(call, timeout, missing, group));
 }
 
 void ThreadGroup::breakUp() {
   MutexLock lock(job_->mutex);
-  brokenBecause_ = "out of memory";  // short enough to need none
+  brokenBecause_ = "out of memory";  // short enough to need no allocation
   job_->changed.notifyAll();
 }
 
@@ -162,7 +162,7 @@ void ThreadGroup::checkPresent(const GroupMap& group, const std::vector<int>& ra
   MutexLock lock(job_->mutex);
   for (const int rank : ranks) {
     if (job_->hasLeft[indexOf(worldRank(rank))] != 0) {
-      throwLeftAlone(group.rank(), group.nameOf(rank) + " has left and will not come");
+      throwLeftAlone(group.rank(), group.nameOf(rank) + " has left and will not arrive");
     }
   }
 }

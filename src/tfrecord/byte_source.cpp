@@ -24,13 +24,13 @@ std::string systemMessage(int error) {
 ByteSource::~ByteSource() = default;
 
 FileByteSource::FileByteSource(const std::string& path) : path_(path), descriptor_(-1) {
-  // Asked before, since a socket cannot be opened, and to open a device may have effects.
+  // Checked before open(): a socket cannot be opened, and opening a device may have side effects.
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw Error(ErrorCode::kIoError,
                 "cannot read " + path_ + ": " + detail::fileKindProblem(status.st_mode));
   }
-  // Without O_NONBLOCK a FIFO that has come meanwhile would keep open() waiting for its writer.
+  // Without O_NONBLOCK, open() would wait for a writer if the file has become a FIFO meanwhile.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) {
     throw Error(ErrorCode::kIoError, "cannot open " + path_ + ": " + systemMessage(errno));

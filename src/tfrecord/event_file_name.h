@@ -5,7 +5,7 @@
 
 namespace steptape::detail {
 
-/// True for what TensorBoard takes for an event file, whoever wrote it.
+/// Returns whether TensorBoard regards the file as an event file.
 /// @source tensorboard/backend/event_processing/io_wrapper.py; tensorboard/data/server/logdir.rs
 inline bool isEventFileName(std::string_view name) {
   return name.find("tfevents") != std::string_view::npos;

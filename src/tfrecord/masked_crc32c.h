@@ -9,8 +9,8 @@
 
 namespace steptape {
 
-/// A checksum as event files store it: rotated and offset, because the CRC of bytes that hold their
-/// own CRC is poor at finding damage.
+/// A checksum as event files store it: rotated and offset, because a CRC of bytes that contain
+/// their own CRC detects damage poorly.
 ///
 /// A separate type, so that a masked checksum is never compared with an unmasked one.
 ///
@@ -18,7 +18,7 @@ namespace steptape {
 /// @source  docs/event_file_format.md, "Checksums"
 class MaskedCrc32c {
  public:
-  /// Takes a value that is masked already, as read from a file; to mask one, use mask().
+  /// Holds a value that is already masked, such as one read from a file. mask() masks a checksum.
   explicit constexpr MaskedCrc32c(std::uint32_t value) : value_(value) {}
 
   static constexpr MaskedCrc32c mask(Crc32c crc) {
@@ -31,7 +31,7 @@ class MaskedCrc32c {
 
   constexpr std::uint32_t value() const { return value_; }
 
-  /// Eight hexadecimal digits, such as "0x5794d08a".
+  /// Returns eight hexadecimal digits, such as "0x5794d08a".
   std::string toString() const { return Crc32c(value_).toString(); }
 
   friend constexpr bool operator==(MaskedCrc32c a, MaskedCrc32c b) { return a.value_ == b.value_; }
@@ -43,7 +43,7 @@ class MaskedCrc32c {
   std::uint32_t value_;
 };
 
-/// The masked checksum of `bytes`, as a record's header and footer hold it; as extend().
+/// Returns the masked checksum of `bytes` that is stored in a record; see extend().
 inline MaskedCrc32c maskedCrc32c(std::string_view bytes) {
   return MaskedCrc32c::mask(crc32c(bytes));
 }

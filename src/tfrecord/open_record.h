@@ -7,8 +7,8 @@
 
 namespace steptape::detail {
 
-/// A record that is being built in a RecordBuffer: unless end() returned, it is canceled, so that
-/// an exception while its payload is encoded leaves the buffer as it was.
+/// A record under construction in a RecordBuffer. The destructor cancels it unless end() has
+/// returned, so that an exception during encoding leaves the buffer unchanged.
 class OpenRecord {
  public:
   explicit OpenRecord(RecordBuffer* buffer) : payload_(buffer->beginRecord()), buffer_(buffer) {}
@@ -20,7 +20,7 @@ class OpenRecord {
   OpenRecord(const OpenRecord&) = delete;
   OpenRecord& operator=(const OpenRecord&) = delete;
 
-  /// Where to append the payload.
+  /// Returns the string to append the payload to.
   std::string* payload() const { return payload_; }
   void end() {
     buffer_->endRecord();

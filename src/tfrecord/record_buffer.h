@@ -24,38 +24,36 @@ class STEPTAPE_EXPORT RecordBuffer {
  public:
   /// Starts a record.
   ///
-  /// @return where to append the payload. Do not change the bytes before it.
-  /// REQUIRES: no record is open.
+  /// @return the string to append the payload to. Do not change its earlier bytes. REQUIRES: no
+  ///   record is open.
   std::string* beginRecord();
 
   /// Ends the open record: fills in its length and both checksums.
   /// REQUIRES: a record is open.
   void endRecord();
 
-  /// Drops the open record, as if it had not been begun: for a payload that could not be built.
-  /// REQUIRES: a record is open.
+  /// Discards the open record, if its payload could not be built. REQUIRES: a record is open.
   void cancelRecord();
 
-  /// Adds a whole record. REQUIRES: no record is open.
+  /// Adds a complete record. REQUIRES: no record is open.
   void append(std::string_view payload);
 
-  /// The whole records, in order; valid until the next call that changes the buffer.
-  /// REQUIRES: no record is open.
+  /// Returns the complete records, in order. They are valid until the next call that changes the
+  /// buffer. REQUIRES: no record is open.
   std::string_view bytes() const { return bytes_; }
 
-  /// Whole records in bytes().
+  /// Returns the number of complete records in bytes().
   std::size_t records() const { return records_; }
 
-  /// Forgets the records and keeps the memory. REQUIRES: no record is open.
+  /// Discards the records and keeps the memory. REQUIRES: no record is open.
   void clear();
 
-  /// Hands out the records with their memory; the buffer is then empty.
-  /// REQUIRES: no record is open.
+  /// Moves the records out of the buffer, which is then empty. REQUIRES: no record is open.
   std::string take();
 
  private:
   std::string bytes_;
-  std::size_t recordStart_ = 0;  // of the open record, else unused
+  std::size_t recordStart_ = 0;  // start of the open record
   std::size_t records_ = 0;
 };
 

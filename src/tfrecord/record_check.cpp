@@ -27,7 +27,7 @@ RecordLengthFunction fastestRecordLength() {
 
 std::uint64_t recordLengthFirstTime(const char* record, std::size_t size, KnownLength* known);
 
-// As in crc32c.cpp: no guard to check on each call.
+// As in crc32c.cpp, the pointer starts as a function that replaces it, so that calls need no guard.
 std::atomic<RecordLengthFunction> recordLengthFunction{&recordLengthFirstTime};
 
 std::uint64_t recordLengthFirstTime(const char* record, std::size_t size, KnownLength* known) {

@@ -14,27 +14,28 @@ namespace steptape::detail {
 
 inline constexpr std::uint64_t kNoRecord = ~std::uint64_t{0};
 
-/// The length of the payload if a whole record with good checksums lies at `record`, of which
-/// `size` bytes are there; else kNoRecord. It is compiled with each implementation of the checksum,
-/// because for a short record the calls would cost more than the checksums.
+/// Returns the payload's length if `record` starts with a complete record with valid checksums,
+/// else kNoRecord. `size` is the number of bytes available. This function is compiled once per
+/// checksum implementation: for a short record, calls would cost more than the checksums.
 ///
-/// @param known A length that need not be checksummed again; replaced by the record's.
+/// @param known A length whose checksum is already verified; replaced by this record's.
 using RecordLengthFunction = std::uint64_t (*)(const char* record, std::size_t size,
                                                KnownLength* known);
 
-/// With the fastest implementation that runs here.
+/// Calls the fastest implementation for this processor.
 std::uint64_t recordLength(const char* record, std::size_t size, KnownLength* known);
 
-// In translation units of their own, as crc32c_impl.h says.
+// Each has its own translation unit; see crc32c_impl.h.
 #if defined(__x86_64__)
 std::uint64_t recordLengthSse42(const char* record, std::size_t size, KnownLength* known);
 #elif defined(__aarch64__)
 std::uint64_t recordLengthArm64(const char* record, std::size_t size, KnownLength* known);
 #endif
 
-/// As RecordLengthFunction.
+/// Implements RecordLengthFunction.
 ///
-/// @param extend Extends a finished checksum; inlined where it is a function of the same unit.
+/// @param extend Extends a finished checksum; inlined if it is defined in the same translation
+///   unit.
 template <typename Extend>
 std::uint64_t checkRecord(const Extend& extend, const char* record, std::size_t size,
                           KnownLength* known) {

@@ -18,16 +18,16 @@
 namespace steptape {
 namespace {
 
-// Large enough that a system call costs little beside it, small enough to stay in the second-level
-// cache between the call that fills it and the checksum.
+// Large enough to amortize the system call, and small enough for the data to stay in the
+// second-level cache until the checksum is computed.
 constexpr std::size_t kReadBytes = 256 * 1024;
 
-// Of a record as long as this, only what is missing is read, so that no piece of the next one has
-// to be moved to the front of the buffer.
+// For a record of at least this size, only the missing bytes are read. Otherwise part of the next
+// record would be moved to the front of the buffer.
 constexpr std::size_t kLongRecordBytes = 64 * 1024;
 
-// What searches may checksum for each byte that they pass over, and beside that: the longest
-// record, so that a single lie about a length does not keep a long record from being found.
+// Bytes that a search may checksum per byte that it skips, in addition to one record of maximum
+// length: a single false length must not hide a long record.
 constexpr std::uint64_t kSearchFactor = 64;
 constexpr std::uint64_t kSearchBytes = kMaxPayloadBytes;
 
@@ -39,12 +39,12 @@ MaskedCrc32c crcAt(const char* bytes) {
   return MaskedCrc32c(detail::loadLittleEndian32(bytes));
 }
 
-/// @param header kHeaderBytes.
+/// @param header kHeaderBytes bytes.
 bool hasGoodLengthCrc(const char* header) {
   return crcAt(header + 8) == maskedCrc32c({header, 8});
 }
 
-/// @param data A payload that its footer follows.
+/// @param data A payload followed by its footer.
 bool hasGoodDataCrc(std::string_view data) {
   return crcAt(data.data() + data.size()) == maskedCrc32c(data);
 }
@@ -68,7 +68,7 @@ ReadOutcome RecordReader::next(std::string_view* payload) {
   if (!lastError_.ok() && !isCorrupt_) {
     lastError_ = Status();
   }
-  // Nearly every record is whole and in the buffer.
+  // Fast path: nearly every record is complete and in the buffer.
   const std::uint64_t length = detail::recordLength(record(), buffered(), &knownLength_);
   if (length != detail::kNoRecord) {
     *payload = {record() + kHeaderBytes, static_cast<std::size_t>(length)};
@@ -123,7 +123,7 @@ void RecordReader::seek(std::uint64_t offset) {
 ReadOutcome RecordReader::findRecord(std::uint64_t from, std::uint64_t until) {
   seek(from);
   std::optional<std::uint64_t> firstIncomplete;
-  std::uint64_t sourceEnd = std::numeric_limits<std::uint64_t>::max();  // until it is reached
+  std::uint64_t sourceEnd = std::numeric_limits<std::uint64_t>::max();  // until it is known
   ReadOutcome outcome;
   for (; (outcome = findHeader(until)) == ReadOutcome::kRecord; advance(1)) {
     const std::uint64_t length = detail::loadLittleEndian64(record());
@@ -153,12 +153,12 @@ ReadOutcome RecordReader::findRecord(std::uint64_t from, std::uint64_t until) {
   return outcome;
 }
 
-/// Whether a search may checksum one more record.
+/// Returns whether a search may checksum another record.
 bool RecordReader::mayCheck() const {
   return searchChecked_ <= kSearchBytes + kSearchFactor * searchPassed_;
 }
 
-/// Moves to the first offset before `until` at which a plausible length has a good checksum.
+/// Moves to the first offset before `until` that has a plausible length with a valid checksum.
 ReadOutcome RecordReader::findHeader(std::uint64_t until) {
   while (offset_ < until) {
     if (const ReadOutcome outcome = fill(kHeaderBytes); outcome != ReadOutcome::kRecord) {
@@ -200,8 +200,8 @@ ReadOutcome RecordReader::fill(std::size_t needed) {
   return ReadOutcome::kRecord;
 }
 
-/// Makes room for at least one more byte. Moves the record to the front if it would not fit, and
-/// grows a full buffer only: a length that no data follows costs no memory.
+/// Makes room for at least one more byte. Moves the record to the front if it does not fit. Only a
+/// full buffer grows, so that a false length costs no memory.
 void RecordReader::makeRoom(std::size_t needed) {
   if (begin_ > 0 && begin_ + needed > capacity_) {
     std::memmove(buffer_.get(), record(), buffered());
@@ -210,7 +210,7 @@ void RecordReader::makeRoom(std::size_t needed) {
   }
   if (end_ == capacity_) {
     const std::size_t capacity = std::max(kReadBytes, 2 * capacity_);
-    // realloc() moves the pages of a large block instead of copying it, and touches no new ones.
+    // For a large block, realloc() remaps pages instead of copying them, and touches no new pages.
     void* const grown = std::realloc(buffer_.get(), capacity);
     if (grown == nullptr) {
       throw std::bad_alloc();

@@ -16,7 +16,8 @@ namespace {
 
 namespace autograd = ::torch::autograd;
 
-/// The type of a custom function, from that of the node which LibTorch makes for it; else empty.
+/// Returns the type of a custom function, derived from the node that LibTorch makes for it; else
+/// empty.
 std::string functionName(const autograd::Node& node) {
   constexpr std::string_view kNode = "torch::autograd::CppNode<";
   const std::string type = node.name();
@@ -32,8 +33,8 @@ AutogradOrigins::Output AutogradOrigins::outputOf(const autograd::Node& node, st
 }
 
 void AutogradOrigins::add(const at::Tensor& tensor, DraftEdge edge) {
-  // Unsafe is that the node of a view may be out of date; grad_fn() would bring it up to date, or
-  // throw where that is impossible.
+  // grad_fn_unsafe() may return an outdated node of a view. grad_fn() would update it, or throw if
+  // that is impossible.
   if (const autograd::Node* node = autograd::impl::grad_fn_unsafe(tensor)) {
     edges_[outputOf(*node, tensor.output_nr())] = edge;
   }

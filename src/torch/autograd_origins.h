@@ -22,28 +22,29 @@ namespace steptape {
 /// A call of a custom function, a torch::autograd::Function.
 struct FunctionCall {
   std::string name;  ///< Such as "Square".
-  /// What made the tensors that it was called with, as far as gradients flow to them.
+  /// The nodes that made the tensors it was called with, if gradients flow to them.
   std::vector<DraftEdge> inputs;
 };
 
-/// Knows which nodes of a draft belong to which outputs of autograd's nodes.
+/// Maps outputs of autograd's nodes to nodes of a draft.
 ///
-/// Autograd tells what operators do not: what a custom function reads that computes without them.
+/// Autograd knows what operators do not show: the inputs of a custom function that computes without
+/// operators.
 class AutogradOrigins {
  public:
-  /// Notes that `edge` made `tensor`. Nothing is noted of a tensor that needs no gradient.
+  /// Records that `edge` made `tensor`. Ignores tensors that need no gradient.
   void add(const at::Tensor& tensor, DraftEdge edge);
 
-  /// Returns the call that returned `tensor`. Unset if an operator did, or no gradient flows.
+  /// Returns the call that returned `tensor`. Unset if an operator made it, or no gradient flows.
   ///
-  /// @param tensors Knows the parameters.
+  /// @param tensors Contains the parameters.
   std::optional<FunctionCall> callOf(const at::Tensor& tensor, const TensorOrigins& tensors) const;
 
  private:
-  /// A node, its number, as addresses are used again, and which of its outputs.
+  /// A node, its sequence number, because addresses are reused, and the index of an output.
   using Output = std::tuple<const torch::autograd::Node*, std::uint64_t, std::size_t>;
 
-  /// What made the tensors that `node` reads. Nodes that no operator made are seen through.
+  /// Returns the edges that made the tensors read by `node`. Skips nodes that no operator made.
   std::vector<DraftEdge> inputsOf(const torch::autograd::Node& node,
                                   const TensorOrigins& tensors) const;
   static Output outputOf(const torch::autograd::Node& node, std::size_t output);

@@ -23,7 +23,7 @@ namespace {
 using Inputs = c10::ArrayRef<const c10::IValue>;
 using Key = std::vector<std::int64_t>;
 
-/// What an input is, in a key and in the words of viewers.
+/// The kind of an input, in a key and in the texts for viewers.
 enum InputKind : std::int64_t { kOther, kTensor, kTensorList, kScalar, kScalarList };
 
 InputKind kindOf(const c10::IValue& input) {
@@ -50,7 +50,8 @@ void appendTensor(const at::Tensor& tensor, Key* key) {
   key->insert(key->end(), sizes.begin(), sizes.end());
 }
 
-/// Numbers decide the operations of convolutions, and make every call of others a new one.
+/// Numbers determine the operations of convolutions. For other operators, they would make every
+/// call a new one.
 bool countsNumbers(const char* name) {
   return detail::startsWith(name, "aten::convolution");
 }
@@ -71,7 +72,7 @@ void appendNumbers(const c10::IValue& input, Key* key) {
   }
 }
 
-/// Equal for calls of equal details, and for no others.
+/// Makes a key that is equal exactly for calls with equal details.
 void makeKey(const char* name, std::uint16_t nameId, std::uint16_t moduleId, Inputs inputs,
              Key* key) {
   key->assign({nameId, moduleId});
@@ -182,7 +183,7 @@ SpanDetails describe(const char* name, std::uint16_t moduleId, Inputs inputs) {
   return details;
 }
 
-/// What one thread knows. Its size is bounded, as shapes may differ in every call.
+/// The calls that one thread knows. Bounded, because shapes may differ in every call.
 class DetailsCache {
  public:
   std::uint32_t find(const char* name, std::uint16_t nameId, Inputs inputs) {
@@ -212,7 +213,7 @@ std::uint32_t callDetails(const char* name, std::uint16_t nameId, Inputs inputs)
   try {
     thread_local DetailsCache cache;
     return cache.find(name, nameId, inputs);
-  } catch (const std::exception&) {  // no memory, or a tensor that will not tell its sizes
+  } catch (const std::exception&) {  // no memory, or a tensor without known sizes
     return 0;
   }
 }

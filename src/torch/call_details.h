@@ -8,12 +8,13 @@
 
 namespace steptape {
 
-/// The number of the details of a call: shapes and types of its inputs, operations, bytes, module.
+/// Returns the number of a call's details: shapes and types of its inputs, operations, bytes,
+/// module.
 ///
 /// @param nameId Of the span.
-/// @return 0 if there is no memory for new ones.
+/// @return  0 if there is no memory for new details.
 /// @threads Thread-safe.
-/// @cost    Some ns an input, for a call that the thread knows from before.
+/// @cost    Some ns per input, for a call that the thread already knows.
 std::uint32_t callDetails(const char* name, std::uint16_t nameId,
                           c10::ArrayRef<const c10::IValue> inputs) noexcept;
 

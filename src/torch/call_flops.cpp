@@ -16,7 +16,7 @@ namespace {
 using Inputs = c10::ArrayRef<const c10::IValue>;
 using Shape = std::vector<std::int64_t>;
 
-/// Empty for what is no tensor with a shape.
+/// Returns an empty shape if the input is not a tensor with a shape.
 Shape shapeOf(Inputs inputs, std::size_t i) {
   if (i >= inputs.size() || !inputs[i].isTensor()) {
     return {};
@@ -33,7 +33,7 @@ double product(const Shape& shape, std::size_t from = 0) {
   return elements;
 }
 
-/// Of a product of matrices, or of batches of them, at `first` and after it.
+/// Counts a product of matrices, or of batches of matrices, at `first` and after it.
 double matrixProduct(Inputs inputs, std::size_t first) {
   const Shape a = shapeOf(inputs, first);
   const Shape b = shapeOf(inputs, first + 1);
@@ -44,8 +44,8 @@ double matrixProduct(Inputs inputs, std::size_t first) {
   return 2.0 * product(a) * columns;
 }
 
-/// Multiplications and additions for each element of a convolution's output, or of a transposed
-/// one's input.
+/// Counts multiplications and additions per element of a convolution's output, or of a transposed
+/// convolution's input.
 double perElement(const Shape& weight) {
   return 2.0 * product(weight, 1);
 }
@@ -78,7 +78,8 @@ double convolution(Inputs inputs) {
   return outputs * perElement(weight);
 }
 
-/// The gradients of input and weight cost a convolution each; that of the bias next to nothing.
+/// The gradients of input and weight cost one convolution each; the gradient of the bias is
+/// negligible.
 double convolutionBackward(Inputs inputs) {
   constexpr std::size_t kArguments = 11;
   const Shape weight = shapeOf(inputs, 2);

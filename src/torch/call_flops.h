@@ -8,9 +8,9 @@
 
 namespace steptape {
 
-/// The floating-point operations of one call of matrix products, convolutions and attention,
-/// forward and backward: a multiplication and an addition are two. 0 for other operators, among
-/// them those that call one of these, which counts then.
+/// Returns the floating-point operations of one call of matrix products, convolutions and
+/// attention, forward and backward. A multiplication and an addition are two operations. Returns 0
+/// for other operators, including those that call one of these, which is counted itself.
 ///
 /// @threads Thread-safe.
 /// @source  The number of multiplications in each operator's definition.

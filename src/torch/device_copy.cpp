@@ -23,7 +23,7 @@ class EventArrival final : public TensorArrival {
       : done_(std::move(done)), source_(std::move(source)) {}
 
   void wait() override {
-    // Polled: LibTorch before 2.4 has no device-independent way to block on an event.
+    // Polled: before 2.4, LibTorch has no device-independent way to wait for an event.
     constexpr auto kLongestPause = std::chrono::microseconds(1000);
     auto pause = std::chrono::microseconds(20);
     while (!done_.query()) {
@@ -37,7 +37,7 @@ class EventArrival final : public TensorArrival {
   const at::Tensor source_;  // its memory must not be reused before the copy is made
 };
 
-/// The copy engine writes to page-locked memory only while the caller continues.
+/// The copy engine writes asynchronously only to page-locked memory.
 at::Tensor emptyInMainMemory(const at::Tensor& like) {
   return at::empty(like.sizes(),
                    like.options().device(at::kCPU).pinned_memory(like.device().is_cuda()));

@@ -9,13 +9,13 @@
 
 namespace steptape {
 
-/// Brings tensors from a device to main memory without waiting for the device: the one place where
-/// tests put a device that no machine has.
+/// Copies tensors from a device to main memory without waiting for the device. Tests replace it to
+/// simulate a device.
 ///
 /// @threads Thread-safe.
 class DeviceCopier {
  public:
-  /// A tensor in main memory, and when its elements are there.
+  /// A tensor in main memory, and the arrival of its elements.
   struct Copy {
     at::Tensor host;
     std::shared_ptr<TensorArrival> arrival;
@@ -26,20 +26,19 @@ class DeviceCopier {
   DeviceCopier& operator=(const DeviceCopier&) = delete;
   virtual ~DeviceCopier();
 
-  /// Whether reading the tensor would wait for a device's queue, and copy() can do better.
+  /// Returns whether reading the tensor would wait for a device's queue, and copy() would not.
   virtual bool canCopy(const at::Tensor& tensor) const;
 
-  /// Queues a copy after the work that the calling thread has queued on the tensor's device, and
-  /// an event after the copy. What the thread queues later, such as the next step's update in
-  /// place, changes nothing of it.
+  /// Queues a copy after the work that the calling thread has queued on the tensor's device, and an
+  /// event after the copy. Work that the thread queues later, such as an in-place update by the
+  /// next step, does not affect the copy.
   ///
-  /// The tensor's memory is kept until the copy has been made.
-  /// REQUIRES: canCopy(tensor)
+  /// The tensor's memory is kept until the copy has been made. REQUIRES: canCopy(tensor)
   virtual Copy copy(const at::Tensor& tensor) const;
 
-  /// The one in use: the real one unless a test has set another.
+  /// Returns the current copier: the real one, unless a test has set another one.
   static const DeviceCopier& current();
-  /// Null sets the real one again. REQUIRES: no tensor is being logged.
+  /// Null restores the real one. REQUIRES: no tensor is being logged.
   static void setForTesting(const DeviceCopier* copier);
 };
 

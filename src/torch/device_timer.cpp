@@ -16,12 +16,12 @@
 namespace steptape {
 namespace {
 
-/// More calls than this that are not taken yet are dropped: a stream that stands still must not
-/// fill the memory.
+/// Maximum number of calls that take() has not read; further ones are dropped, because a blocked
+/// stream must not fill the memory.
 constexpr std::size_t kMaxCalls = std::size_t{1} << 16;
 
-/// Devices tell the time between two events as a number of 32 bits in milliseconds: exact to 0.1 us
-/// if they lie not much further apart than this.
+/// Devices report the time between two events as a 32-bit float in milliseconds, which is exact to
+/// 0.1 us if they are not much farther apart than this.
 constexpr double kAnchorNanos = 1e9;
 
 bool isTimed(c10::DeviceType type) {
@@ -72,13 +72,13 @@ std::uint64_t ticksOf(double nanos) {
 
 }  // namespace
 
-/// A moment by the clocks of both the device and the host.
+/// A moment on the clocks of both device and host.
 struct DeviceTimer::Anchor {
   explicit Anchor(c10::Device device) : event(timingEvent(device)) {
     const c10::impl::VirtualGuardImpl guard(device.type());
-    // A stream that has nothing else to do: no work delays the event, and none is waited for.
+    // Uses an idle stream: no work delays the event, and no work is waited for.
     const c10::Stream stream = guard.getStreamFromGlobalPool(device);
-    event.record(stream);  // creates it, which takes longer
+    event.record(stream);  // creates the event, which takes longer
     event.synchronize();
     const std::uint64_t before = readTicks();
     event.record(stream);
@@ -100,7 +100,7 @@ struct DeviceTimer::Call {
   c10::Event start;
   c10::Event stop;
   std::shared_ptr<const Anchor> anchor;  ///< Before `start`.
-  std::uint64_t ticks = 0;               ///< When it began on the host.
+  std::uint64_t ticks = 0;               ///< Its start on the host.
   std::uint64_t payload = 0;
   std::uint16_t nameId = 0;
 };
@@ -110,10 +110,10 @@ struct DeviceTimer::OpenCall {
   std::optional<Call> call;
 };
 
-/// What take() finds of one stream.
+/// The spans of one stream, collected by take().
 class DeviceTimer::StreamSpans {
  public:
-  /// @return false if the device has not come so far.
+  /// @return false if the device has not finished the call.
   bool add(const Call& call, bool waits) {
     if (isBehind_ && !waits) {
       return false;
@@ -121,10 +121,11 @@ class DeviceTimer::StreamSpans {
     if (waits) {
       call.stop.synchronize();
     } else if (!call.stop.query()) {
-      isBehind_ = true;  // and so is all that follows on this stream
+      isBehind_ = true;  // so are all later calls on this stream
       return false;
     }
-    // The clocks were compared with some microseconds of doubt: nothing runs before its launch.
+    // The clocks were compared with an error of some microseconds, but nothing runs before its
+    // launch.
     const std::uint64_t start = std::max(
         call.ticks, call.anchor->ticks + ticksOf(nanosBetween(call.anchor->event, call.start)));
     const std::uint64_t ticks = ticksOf(nanosBetween(call.start, call.stop));
@@ -145,7 +146,7 @@ class DeviceTimer::StreamSpans {
 };
 
 DeviceTimer& DeviceTimer::instance() {
-  // Never destroyed: at the end of a program devices may be gone before their events.
+  // Never destroyed: at the end of a program, devices may be gone before their events.
   static DeviceTimer& timer = *new DeviceTimer;
   return timer;
 }
@@ -196,7 +197,7 @@ DeviceTimer::Call DeviceTimer::beginOn(c10::Device device) {
   std::optional<Call> call;
   {
     const MutexLock lock(mutex_);
-    // Events belong to a device.
+    // Reuses an event of the same device.
     const auto unused = std::find_if(unused_.begin(), unused_.end(),
                                      [&](const Call& each) { return each.device == device; });
     if (unused != unused_.end()) {
@@ -251,7 +252,7 @@ void DeviceTimer::end(const void* owner) noexcept {
   open.call.reset();
 }
 
-/// Compares the clocks of a device anew where that was long ago.
+/// Compares the clocks of a device again if the last comparison is old.
 void DeviceTimer::renewAnchors() {
   std::vector<c10::Device> old;
   {
@@ -324,7 +325,7 @@ void DeviceTimer::take(std::uint64_t since, std::uint64_t until, bool waits,
     try {
       const std::pair<int, std::uint64_t> where(call.device.index(), call.stream.id());
       return call.ticks > until || (call.ticks >= since && !streams[where].add(call, waits));
-    } catch (const std::exception& error) {  // such as events that went into a CUDA graph
+    } catch (const std::exception& error) {  // for example events that are part of a CUDA graph
       ++dropped;
       note(call.device.type(), error);
       return false;

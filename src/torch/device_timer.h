@@ -20,52 +20,52 @@
 
 namespace steptape {
 
-/// Times what operators do on a device, by one event on their stream before them and one after:
+/// Times operators on a device, by one event on their stream before them and one after:
 ///
 ///     host     begin ──── end                              take()
-///     stream     ...busy... ┃start ▓▓▓▓▓▓▓▓▓▓▓▓ stop┃        reads what both events say
+///     stream     ...busy... ┃start ▓▓▓▓▓▓▓▓▓▓▓▓ stop┃        reads the times of both events
 ///
-/// What lies between is the time that the stream spent from the one to the other: the operator's
-/// kernels, and where the stream is idle also its wait for the host to launch them. begin() and
-/// end() wait for nothing, but for the first operator on a device; events are used again.
+/// The difference is the time that the stream took from one event to the other: the operator's
+/// kernels, and if the stream is idle, also the wait until the host launches them. begin() and
+/// end() do not wait, except for the first operator on a device. Events are reused.
 ///
-/// @threads Thread-safe, but for take(): one thread at a time.
+/// @threads Thread-safe, except take(): one thread at a time.
 /// @source  c10::Event and c10::impl::DeviceGuardImplInterface of LibTorch 2.4 or later, which
-///          CUDA, ROCm, XPU and backends of others implement; where LibTorch is older, no device is
-///          timed.
+///          CUDA, ROCm, XPU and third-party backends implement. Older versions of LibTorch time no
+///          device.
 class DeviceTimer {
  public:
-  /// LibTorch's callbacks are plain functions.
+  /// Returns the only instance: LibTorch's callbacks are plain functions.
   static DeviceTimer& instance();
 
   DeviceTimer(const DeviceTimer&) = delete;
   DeviceTimer& operator=(const DeviceTimer&) = delete;
 
-  /// Whether there is a device beside the CPU that could be timed.
+  /// Returns whether there is a device other than the CPU.
   static bool hasDevices();
 
-  /// Begins to time a call on the device of its inputs; does nothing if they have none, or while
-  /// the thread times a call around it.
+  /// Starts to time a call on the device of its inputs. Does nothing if they are on no device, or
+  /// while the thread times an enclosing call.
   ///
-  /// @param owner  Of the call, for end().
+  /// @param owner  Identifies the call for end().
   /// @param nameId A name of SpanKind::kDevice.
-  /// @cost  Two events in all, some 2 us on a GPU.
+  /// @cost  Two events, about 2 us on a GPU.
   void begin(const void* owner, std::uint16_t nameId, std::uint64_t payload,
              c10::ArrayRef<const c10::IValue> inputs) noexcept;
-  /// Does nothing without begin().
+  /// Ends a call. Does nothing without begin().
   void end(const void* owner) noexcept;
 
-  /// Hands over what has ended of the calls that began from `since` to `until`, and forgets those
-  /// before; a batch for each stream.
+  /// Reports the finished calls that began between `since` and `until`, one batch per stream, and
+  /// discards earlier calls.
   ///
-  /// @param waits Whether to wait for those that have not ended.
+  /// @param waits Whether to wait for unfinished calls.
   void take(std::uint64_t since, std::uint64_t until, bool waits,
             const std::function<void(const SpanBatch&)>& sink);
 
-  /// Forgets all calls.
+  /// Discards all calls.
   void clear() noexcept;
 
-  /// Which device cannot be timed, and why; empty if all can.
+  /// Returns which device cannot be timed, and why; empty if there is none.
   std::string problem() const;
 
  private:
@@ -86,9 +86,9 @@ class DeviceTimer {
   bool isRefused(c10::DeviceType type) const;
 
   mutable Mutex mutex_;
-  std::deque<Call> calls_ STEPTAPE_GUARDED_BY(mutex_);  ///< That end() has seen.
+  std::deque<Call> calls_ STEPTAPE_GUARDED_BY(mutex_);  ///< Finished on the host.
   std::uint64_t dropped_ STEPTAPE_GUARDED_BY(mutex_) = 0;
-  std::vector<Call> unused_ STEPTAPE_GUARDED_BY(mutex_);  ///< For their events.
+  std::vector<Call> unused_ STEPTAPE_GUARDED_BY(mutex_);  ///< Their events are reused.
   std::vector<std::pair<c10::Device, std::shared_ptr<const Anchor>>> anchors_
       STEPTAPE_GUARDED_BY(mutex_);
   std::map<c10::DeviceType, std::string> problems_ STEPTAPE_GUARDED_BY(mutex_);

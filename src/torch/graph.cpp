@@ -19,7 +19,7 @@
 namespace steptape::detail {
 namespace {
 
-/// What went wrong, without LibTorch's stack traces.
+/// Returns the error message without LibTorch's stack trace.
 std::string messageOf(const std::exception& error) {
   const auto* torchError = dynamic_cast<const c10::Error*>(&error);
   return torchError != nullptr ? torchError->what_without_backtrace() : error.what();
@@ -48,8 +48,8 @@ void describe(event::Graph* graph, const std::string& sentence) {
   }
 }
 
-/// Adds times: those given, or else of the second of two passes, as the first one allocates and
-/// loads.
+/// Adds the given times, or else those of the second of two passes, because the first pass
+/// allocates and loads.
 void measure(const GraphDraft& draft, const GraphOptions& options, event::Graph* graph,
              const std::function<void()>& pass) {
   if (!options.operatorTimes.empty()) {
@@ -69,7 +69,7 @@ std::vector<at::Tensor> tensorsOf(const std::vector<NamedTensor>& named) {
   return tensors;
 }
 
-/// An eager model whose passes leave no traces.
+/// An eager model whose passes have no side effects.
 class EagerPasses {
  public:
   EagerPasses(const EagerModel& model, const ModelTree& tree)
@@ -82,7 +82,7 @@ class EagerPasses {
     runAndRestore(*model_.root, tree_, inputs_, [&] { pass(copies); });
   }
 
-  /// The traced graph; unset if it cannot be traced, for which `*why` is the tracer's reason.
+  /// Returns the traced graph. Unset if tracing fails; `*why` is then the tracer's error.
   std::optional<GraphDraft> traced(std::string* why) const {
     try {
       GraphDraft draft;
@@ -110,7 +110,7 @@ class EagerPasses {
   const std::vector<at::Tensor> inputs_;
 };
 
-/// Copies of a script module's arguments.
+/// Returns copies of a script module's arguments.
 std::vector<c10::IValue> copiedArguments(const std::vector<c10::IValue>& arguments) {
   std::vector<c10::IValue> copies;
   for (const c10::IValue& argument : arguments) {
@@ -123,7 +123,8 @@ std::vector<c10::IValue> copiedArguments(const std::vector<c10::IValue>& argumen
   return copies;
 }
 
-/// The names of forward()'s arguments; `arguments` is made as long as they are, with defaults.
+/// Returns the names of forward()'s arguments, and extends `arguments` by defaults to the same
+/// length.
 std::vector<std::string> matchArguments(const torch::jit::Module& module, const ModelTree& tree,
                                         std::vector<c10::IValue>* arguments) {
   if (!module.find_method("forward")) {

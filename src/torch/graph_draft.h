@@ -12,31 +12,32 @@
 
 namespace steptape {
 
-/// Levels of the module tree from the root on, such as {"Net", "conv1[Conv2d]"}.
+/// Levels of the module tree from the root, such as {"Net", "conv1[Conv2d]"}.
 using Scope = std::vector<std::string>;
 
-/// A STEPTAPE_ZONE that was open while an operator ran. The same zone entered again is another one.
+/// A STEPTAPE_ZONE that was open while an operator ran. Entering the same zone again gives another
+/// OpenZone.
 struct OpenZone {
-  std::size_t entry = 0;  ///< Number of the entry, unique in a draft.
+  std::size_t entry = 0;  ///< Number of the entry; unique in a draft.
   std::string name;
 };
 
-/// Output `output` of the node number `node`.
+/// Output `output` of node number `node`.
 struct DraftEdge {
   std::size_t node = 0;
   std::size_t output = 0;
 };
 
-/// A node whose scope and name are still open.
+/// A node whose scope and name are not final.
 struct DraftNode {
   enum class Kind { kInput, kOutput, kParameter, kOperator };
 
   Kind kind = Kind::kOperator;
   std::string op;    ///< GraphNode::op
-  std::string leaf;  ///< Last part of the name; parameters, inputs and outputs keep it as it is.
-  /// Unset for an operator that reads no parameters: its neighbors decide.
+  std::string leaf;  ///< Last part of the name; final for parameters, inputs and outputs.
+  /// Unset for an operator that reads no parameters: its neighbors determine the scope.
   std::optional<Scope> scope;
-  /// The zones around an operator, the outermost first.
+  /// The zones around an operator, outermost first.
   std::vector<OpenZone> zones;
   std::vector<DraftEdge> inputs;
   std::vector<std::optional<event::GraphShape>> outputShapes;
@@ -46,8 +47,8 @@ struct DraftNode {
   std::vector<std::pair<std::string, event::GraphAttribute>> attributes;
 };
 
-/// A graph before its operators have scopes: what tracing, TorchScript and recording have in
-/// common. A node comes after those that it reads.
+/// A graph before its operators have scopes: the common result of tracing, TorchScript and
+/// recording. A node comes after those that it reads.
 struct GraphDraft {
   Scope root;  ///< The model itself.
   std::vector<DraftNode> nodes;

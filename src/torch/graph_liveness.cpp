@@ -10,7 +10,7 @@ std::vector<bool> ancestors(const GraphDraft& draft, const std::vector<std::size
   for (const std::size_t node : from) {
     found[node] = true;
   }
-  for (std::size_t i = draft.nodes.size(); i-- > 0;) {  // readers come after what they read
+  for (std::size_t i = draft.nodes.size(); i-- > 0;) {  // readers come last
     if (found[i]) {
       for (const DraftEdge& edge : draft.nodes[i].inputs) {
         found[edge.node] = true;

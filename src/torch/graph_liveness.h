@@ -8,10 +8,10 @@
 
 namespace steptape {
 
-/// Which nodes of a draft those in `from` are, or read, directly or not.
+/// Returns which nodes of a draft are in `from`, or are read by those directly or indirectly.
 std::vector<bool> ancestors(const GraphDraft& draft, const std::vector<std::size_t>& from);
 
-/// Removes the nodes that are not in `kept`, which has whatever a kept one reads.
+/// Removes the nodes that are not in `kept`, which must include everything that kept nodes read.
 void keepNodes(const std::vector<bool>& kept, GraphDraft* draft);
 
 }  // namespace steptape

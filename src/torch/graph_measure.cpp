@@ -11,8 +11,8 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::microseconds;
 
-/// Difference between the system's clock, by which TensorBoard places operators, and the steady
-/// one.
+/// Returns the time on the system clock, by which TensorBoard places operators, instead of the
+/// steady clock.
 microseconds sinceEpoch(std::chrono::steady_clock::time_point time) {
   const std::chrono::duration<double> now(Clock::system().wallSeconds());
   return duration_cast<microseconds>(now - (std::chrono::steady_clock::now() - time));

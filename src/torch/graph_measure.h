@@ -11,15 +11,15 @@
 
 namespace steptape {
 
-/// Adds to `graph` what running its operators took: calls of the same name in the same order.
+/// Adds the measured times of its operators to `graph`: matches calls of the same name in the same
+/// order.
 ///
-/// @param draft What `graph` was named from.
-/// @return a sentence for Graph::description if most of the operators were not found among the
-///         calls; else empty.
+/// @param draft The draft from which `graph` was made.
+/// @return a sentence for Graph::description if most operators have no matching call; else empty.
 std::string addStats(const GraphDraft& draft, const std::vector<OpCall>& calls,
                      event::Graph* graph);
 
-/// As above, with what one call takes of each kind of operator, one after the other.
+/// Does the same with the time of one call of each kind of operator.
 std::string addStats(const GraphDraft& draft,
                      const std::map<std::string, std::chrono::nanoseconds>& times,
                      event::Graph* graph);

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = DraftNode::Kind;
 
-/// `name` in a form that neither opens a scope nor reads as the number of an output.
+/// Changes `name` so that it neither opens a scope nor looks like the number of an output.
 std::string safeLevel(std::string name) {
   for (char& character : name) {
     if (character == '/' || character == ':') {
@@ -44,7 +44,7 @@ bool isDigit(char character) {
   return std::isdigit(static_cast<unsigned char>(character)) != 0;
 }
 
-/// `leaf` without its digits, and without the letter of "2d".
+/// Returns `leaf` without its digits, and without the letter of "2d".
 std::string withoutDigits(const std::string& leaf) {
   std::string plain;
   for (std::size_t i = 0; i < leaf.size(); ++i) {
@@ -66,7 +66,7 @@ class Namer {
       }
       ++siblings_[{scope, node.op}].count;
     }
-    // Those that keep their names come before those that can give way.
+    // Nodes with final names come before those whose names can change.
     for (const DraftNode& node : draft.nodes) {
       names_.push_back(node.kind == Kind::kOperator ? "" : unique(scopePath(node), node.leaf));
     }
@@ -108,7 +108,7 @@ class Namer {
     return name;
   }
 
-  std::unordered_set<std::string> taken_;  // scopes too: no node may have the name of one
+  std::unordered_set<std::string> taken_;                             // scope names included
   std::map<std::pair<std::string, std::string>, Siblings> siblings_;  // by scope and op
   std::vector<std::string> names_;
 };

@@ -17,30 +17,30 @@
 
 namespace steptape {
 
-// Nodes of a draft from what LibTorch says of tensors, arguments and operators.
+// Makes nodes of a draft from LibTorch's tensors, arguments and operators.
 
-/// kInvalid for types that have no number in TensorFlow's list, or none that we need.
+/// Returns kInvalid for types that TensorFlow does not number or that graphs do not need.
 event::TensorType tensorType(at::ScalarType type);
 
-/// "/device:CPU:0"
+/// Returns a name such as "/device:CPU:0".
 std::string deviceName(const at::Device& device);
 
-/// Notes shape and size of output number `output`; of the first its type and device too.
+/// Sets shape and size of output number `output`; for the first output, also type and device.
 void describeOutput(const at::Tensor& tensor, std::size_t output, DraftNode* node);
-/// As above, as far as `type` knows.
+/// Does the same with what is known from `type`.
 void describeOutput(const c10::TensorType& type, std::size_t output, DraftNode* node);
 
 DraftNode inputNode(const NamedTensor& input);
-/// Output `name` of the model, made by `edge`, an output of `producer`.
+/// Makes a node for the model's output `name`, which `edge`, an output of `producer`, makes.
 DraftNode outputNode(const std::string& name, DraftEdge edge, const DraftNode& producer);
 DraftNode parameterNode(const ModelTensor& parameter);
-/// A tensor that no operator made. TensorBoard draws it as a part of what reads it.
+/// Makes a node for a tensor that no operator made. TensorBoard draws it as a part of its reader.
 DraftNode constantNode(const at::Tensor& tensor);
-/// @param kind As LibTorch names it: "aten::relu_" gives a node with the leaf "relu".
+/// @param kind LibTorch's name: "aten::relu_" gives a node with the leaf "relu".
 DraftNode operatorNode(const std::string& kind);
 
-/// `value` as what TensorBoard lists of argument `name`; unset if it is a tensor of more than one
-/// element, or nothing that can be written in a line.
+/// Returns `value` as TensorBoard shows it for argument `name`. Unset if it is a tensor of more
+/// than one element, or cannot be written in a line.
 std::optional<event::GraphAttribute> attributeOf(const std::string& name, const c10::IValue& value);
 
 }  // namespace steptape

@@ -23,7 +23,7 @@ std::string argumentName(jit::Node& node, std::size_t input) {
   return "input_" + std::to_string(input);
 }
 
-/// Whether `node` says the same value in another type.
+/// Returns whether `node` only changes the type of a value.
 bool isConversion(jit::Node& node) {
   switch (node.kind()) {
     case prim::NumToTensor:
@@ -39,7 +39,7 @@ bool isConversion(jit::Node& node) {
   }
 }
 
-/// Whether `node` computes nothing that anybody reads.
+/// Returns whether nothing reads the results of `node`.
 bool isWithoutResult(jit::Node& node) {
   return node.outputs().empty() && node.blocks().empty() && node.kind().is_prim();
 }
@@ -65,7 +65,8 @@ GraphReader::GraphReader(const ModelTree& tree,
                          Place place)
     : tree_(tree), tensorPaths_(tensorPaths), place_(std::move(place)) {
   draft_.root = tree.root;
-  // All parameters, read or not: one that stands alone is worth seeing. Buffers when they are read.
+  // Adds all parameters, whether read or not, because an unused one is worth seeing. Buffers are
+  // added when they are read.
   for (std::size_t i = 0; i < tree.tensors.size(); ++i) {
     if (tree.tensors[i].isParameter) {
       parameter(i);
@@ -138,7 +139,7 @@ void GraphReader::addOutput(const std::string& name, const Meaning& meaning) {
 }
 
 const GraphReader::Meaning& GraphReader::meaningOf(jit::Value* value) {
-  return meanings_[value];  // a value that nothing is known of means nothing
+  return meanings_[value];  // an unknown value gets an empty meaning
 }
 
 DraftEdge GraphReader::append(DraftNode node) {
@@ -239,7 +240,7 @@ void GraphReader::readUnpacking(jit::Node& node) {
   }
 }
 
-/// list[1], tuple[1], dictionary["key"], where everything is known.
+/// Reads list[1], tuple[1] or dictionary["key"], if everything is known.
 bool GraphReader::readLookup(jit::Node& node) {
   const bool isLookup = node.kind() == c10::aten::__getitem__ || node.kind() == prim::TupleIndex;
   if (!isLookup || node.inputs().size() != 2) {
@@ -270,7 +271,7 @@ bool GraphReader::readLookup(jit::Node& node) {
   return false;
 }
 
-/// What LibTorch's profiling put into the graph to see a value pass, shape and all.
+/// Reads a node that LibTorch's profiling has inserted to record a value's shape.
 void GraphReader::readProfile(jit::Node& node) {
   if (node.inputs().empty()) {
     return;
@@ -305,7 +306,8 @@ void GraphReader::readBranches(jit::Node& node) {
   control_.pop_back();
 }
 
-/// The body is shown once, fed by what goes into the first iteration; a graph page likes no cycles.
+/// Shows the body once, with the inputs of the first iteration, because the graph page does not
+/// support cycles well.
 void GraphReader::readLoop(jit::Node& node) {
   constexpr std::size_t kCountAndCondition = 2;
   control_.push_back({controlEntries_++, "loop_" + std::to_string(++controlNames_["loop"])});

@@ -20,11 +20,11 @@ struct Value;
 
 namespace steptape {
 
-/// Reads LibTorch's graphs as flow of data: what only packs, unpacks or looks up is seen through,
-/// constants become attributes of what reads them.
+/// Reads LibTorch's graphs as data flow: skips nodes that only pack, unpack or look up values, and
+/// turns constants into attributes of their readers.
 class GraphReader {
  public:
-  /// What is known of a value before the model runs.
+  /// The information about a value before the model runs.
   struct Meaning {
     enum class Kind { kNothing, kData, kConstant, kList, kDictionary, kObject };
 
@@ -35,19 +35,20 @@ class GraphReader {
     DraftEdge edge;                 ///< kData
     c10::IValue value;              ///< kConstant
     std::vector<Meaning> elements;  ///< kList; kDictionary: key, value, key, value, ...
-    std::string path;               ///< kObject: a module, "" for the model itself
+    std::string path;               ///< kObject: path of a module, "" for the model itself
   };
 
   /// Sets scope and zones of a new operator.
   using Place = std::function<void(torch::jit::Node& source, DraftNode* node)>;
 
-  /// @param tensorPaths Numbers of `tree.tensors` by the path that the graph knows them under.
+  /// @param tensorPaths Indices into `tree.tensors` by the path under which the graph refers to
+  ///                    them.
   GraphReader(const ModelTree& tree,
               const std::unordered_map<std::string, std::size_t>& tensorPaths, Place place);
 
-  /// Appends an input, and returns what it is to the graph.
+  /// Appends an input, and returns its meaning in the graph.
   Meaning addInput(const std::string& name, const at::Tensor& tensor);
-  /// As above, for whatever tensors `argument` holds.
+  /// Does the same for all tensors in `argument`.
   Meaning addInputs(const std::string& name, const c10::IValue& argument);
   void define(torch::jit::Value* value, Meaning meaning);
   void read(torch::jit::Block& block);
@@ -80,7 +81,7 @@ class GraphReader {
   GraphDraft draft_;
   std::unordered_map<const torch::jit::Value*, Meaning> meanings_;
   std::unordered_map<std::size_t, std::size_t> nodeOfTensor_;
-  std::vector<OpenZone> control_;  // the branches and loops around what is being read
+  std::vector<OpenZone> control_;  // the enclosing branches and loops
   std::size_t controlEntries_ = 0;
   std::map<std::string, std::size_t> controlNames_;
 };

@@ -42,14 +42,14 @@ bool isOfModel(const DraftNode& node) {
   return node.kind == DraftNode::Kind::kInput || node.kind == DraftNode::Kind::kParameter;
 }
 
-/// Makes a draft of what happens.
+/// Makes a draft from the operators that run.
 class GraphRecorder final : public OpListener {
  public:
   GraphRecorder(const detail::EagerModel& model, const ModelTree& tree,
                 const std::vector<at::Tensor>& inputs) {
     draft_.root = tree.root;
-    // All parameters, read or not: one that stands alone is worth seeing. Buffers when they are
-    // read.
+    // Adds all parameters, whether read or not, because an unused one is worth seeing. Buffers are
+    // added when they are read.
     for (const ModelTensor& held : tree.tensors) {
       noteStorage(held.tensor);
       if (held.isParameter) {
@@ -130,7 +130,7 @@ class GraphRecorder final : public OpListener {
     }
   }
 
-  /// Adds an edge, or an attribute for a number that no operator made.
+  /// Adds an edge, or an attribute if the tensor is a number that no operator made.
   void addRead(const std::string& name, const at::Tensor& tensor) {
     if (tensor.dim() == 0 && edgesOf(tensor).empty()) {
       addAttribute(name, tensor);
@@ -155,8 +155,8 @@ class GraphRecorder final : public OpListener {
     addIfBuffer(tensor);
     addIfOfFunction(tensor);
     std::vector<DraftEdge> edges = tensors_.find(tensor);
-    // torch::tensor({1, 2}) makes a tensor, fills it by an operator for each element, and returns
-    // another one with its elements.
+    // torch::tensor({1, 2}) makes a tensor, fills it by one operator per element, and returns
+    // another tensor with its elements.
     if (!tensors_.isMade(tensor) && !dependOnModel(edges)) {
       edges.clear();
     }
@@ -171,7 +171,7 @@ class GraphRecorder final : public OpListener {
     }
   }
 
-  /// A custom function of autograd becomes a node where its operators do not lead to its inputs.
+  /// Makes a node of a custom autograd function if its operators do not lead to its inputs.
   void addIfOfFunction(const at::Tensor& tensor) {
     const auto call = autograd_.callOf(tensor, tensors_);
     if (!call) {
@@ -222,7 +222,8 @@ class GraphRecorder final : public OpListener {
     return false;
   }
 
-  /// Operators that neither an output nor what outlives the pass depends on, as the tracer does.
+  /// Removes operators on which neither outputs nor tensors that outlive the pass depend, like the
+  /// tracer.
   void removeUnneeded() {
     std::vector<bool> kept = ancestors(draft_, needed_);
     for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -239,13 +240,13 @@ class GraphRecorder final : public OpListener {
 
   GraphDraft draft_;
   std::unordered_map<const at::TensorImpl*, const ModelTensor*> unreadBuffers_;
-  std::unordered_set<const c10::StorageImpl*> storages_;  // that outlive the pass
+  std::unordered_set<const c10::StorageImpl*> storages_;  // which outlive the pass
   TensorOrigins tensors_;
   AutogradOrigins autograd_;
   std::vector<std::size_t> needed_;
   bool hasOutputs_ = false;
-  DraftNode node_;                   // of the operator that runs
-  std::vector<at::Tensor> written_;  // what it writes to
+  DraftNode node_;                   // the node of the running operator
+  std::vector<at::Tensor> written_;  // the tensors it writes to
 };
 
 }  // namespace

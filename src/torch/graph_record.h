@@ -11,11 +11,11 @@
 namespace steptape {
 
 /// Runs an eager model once, and connects the operators that it calls by the elements that they
-/// read and write. Needs no tracer. <steptape/torch/graph.h> lists where the result differs from
+/// read and write. Needs no tracer. <steptape/torch/graph.h> lists the differences from
 /// tracedGraph().
 ///
 /// @param inputs Tensors of the forward pass, one for each of `model.inputs`.
-/// @throws What forward() throws.
+/// @throws exceptions of forward().
 GraphDraft recordedGraph(const detail::EagerModel& model, const ModelTree& tree,
                          const std::vector<at::Tensor>& inputs);
 

@@ -20,7 +20,7 @@ MaybeScope joined(const MaybeScope& a, const MaybeScope& b) {
   return commonScope(*a, *b);
 }
 
-/// Which nodes are computed of nothing that the model was called with.
+/// Returns which nodes do not depend on the model's inputs.
 std::vector<bool> independentOfInput(const GraphDraft& draft) {
   std::vector<bool> independent(draft.nodes.size());
   for (std::size_t i = 0; i < draft.nodes.size(); ++i) {
@@ -32,8 +32,8 @@ std::vector<bool> independentOfInput(const GraphDraft& draft) {
   return independent;
 }
 
-/// Gives each operator that has no scope yet the one of the parameters that it reads, as they are
-/// or as something that was computed of parameters alone.
+/// Gives each operator without a scope the scope of the parameters that it reads, directly or
+/// computed from parameters alone.
 void takeScopesOfParameters(GraphDraft* draft) {
   const std::vector<bool> independent = independentOfInput(*draft);
   for (DraftNode& node : draft->nodes) {
@@ -48,11 +48,11 @@ void takeScopesOfParameters(GraphDraft* draft) {
   }
 }
 
-/// For each operator that has no scope yet: the deepest one that its neighbors share.
+/// Returns for each operator without a scope the deepest scope that its neighbors share.
 std::vector<MaybeScope> scopesSharedByNeighbors(const GraphDraft& draft) {
   const std::vector<DraftNode>& nodes = draft.nodes;
-  // What comes from before is known once all producers are, and they come first; what comes from
-  // behind likewise, in the other direction.
+  // Producers come first, so a forward pass finds the scopes of producers; a backward pass finds
+  // those of readers.
   std::vector<MaybeScope> before(nodes.size());
   std::vector<MaybeScope> behind(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -79,7 +79,7 @@ std::vector<MaybeScope> scopesSharedByNeighbors(const GraphDraft& draft) {
   return before;
 }
 
-/// The scopes that the operators with parameters in each zone share.
+/// The common scope of the operators with parameters in each zone.
 class ScopesOfZones {
  public:
   explicit ScopesOfZones(const GraphDraft& draft) {
@@ -91,8 +91,8 @@ class ScopesOfZones {
     }
   }
 
-  /// `scope`, or that of a zone around `node` if it lies outside: what ran in a zone belongs to
-  /// what the zone is about, and not to who reads it afterwards.
+  /// Returns `scope`, or that of an enclosing zone if `scope` is outside of it: an operator in a
+  /// zone belongs to the zone, not to its later readers.
   Scope within(const DraftNode& node, Scope scope) const {
     for (const OpenZone& zone : node.zones) {
       const MaybeScope& around = scopes_.at(zone.entry);
@@ -127,7 +127,7 @@ std::string shortTypeName(std::string_view type) {
       continue;
     }
     ++i;
-    // "(anonymous namespace)", or the parameters of a function that a local class lives in.
+    // "(anonymous namespace)", or the parameters of the function that contains a local class.
     if (!name.empty() && name.back() == ')') {
       name.erase(std::min(name.rfind('('), name.size()));
     }
@@ -140,7 +140,7 @@ std::string shortTypeName(std::string_view type) {
   if (name.size() > kImpl.size() && detail::endsWith(name, kImpl)) {
     name.erase(name.size() - kImpl.size());
   }
-  // What would end a level of a scope, or be taken for the number of an output.
+  // A '/' would end a level of a scope, and ':' would look like the number of an output.
   std::replace(name.begin(), name.end(), '/', '|');
   std::replace(name.begin(), name.end(), ':', '.');
   return name;

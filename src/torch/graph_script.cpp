@@ -20,8 +20,9 @@ namespace {
 namespace jit = ::torch::jit;
 namespace prim = ::c10::prim;
 
-/// Puts the methods and functions that a graph calls in place of the calls. Unlike LibTorch's own
-/// inliner, which keeps the last part of a callee's name, it knows the whole path of each module.
+/// Replaces calls of methods and functions in a graph by their bodies. In contrast to LibTorch's
+/// inliner, which keeps only the last part of a callee's name, it keeps the full path of each
+/// module.
 class Inliner {
  public:
   explicit Inliner(const jit::Module& module) : module_(module) {}
@@ -54,7 +55,7 @@ class Inliner {
     return node->next();
   }
 
-  /// Where a value that is a module lies below the root; unset if it does not come from there.
+  /// Returns the path of a module value below the root; unset if it does not come from the root.
   static std::optional<std::string> pathOf(jit::Value* value) {
     if (value == value->owningGraph()->inputs()[0]) {
       return "";
@@ -77,7 +78,7 @@ class Inliner {
     return module;
   }
 
-  /// The module whose method `node` came from.
+  /// Returns the module whose method contained `node`.
   static std::string pathAround(jit::Node* node) {
     const jit::ScopePtr scope = node->scope();
     return scope && !scope->isRoot() ? scope->name().toUnqualString() : "";
@@ -88,7 +89,7 @@ class Inliner {
     jit::Node* const before = call->prev();
     const jit::WithInsertPoint here(call);
     const auto results = jit::insertGraph(*call->owningGraph(), *callee, arguments);
-    // Blank is the root: a name for it, too, would be as good.
+    // An empty scope stands for the root.
     if (!path.empty()) {
       const jit::ScopePtr scope = c10::make_intrusive<jit::Scope>()->push(c10::Symbol::scope(path));
       for (jit::Node* node = before->next(); node != call; node = node->next()) {

@@ -13,21 +13,20 @@
 
 namespace steptape {
 
-/// forward() of a TorchScript module as one graph: what it calls is put in its place, and the scope
-/// of each node names the module whose method it came from.
+/// Returns forward() of a TorchScript module as one graph, with all calls inlined. The scope of
+/// each node contains the module whose method it came from.
 std::shared_ptr<torch::jit::Graph> flatGraph(const torch::jit::Module& module);
 
-/// Runs a flat graph once, and notes the shapes of the tensors that pass. Returns the graph with
-/// these notes.
+/// Runs a flat graph once. Returns the graph with the shapes of the tensors that were computed.
 std::shared_ptr<torch::jit::Graph> graphWithShapes(const std::shared_ptr<torch::jit::Graph>& graph,
                                                    const torch::jit::Module& module,
                                                    const std::vector<c10::IValue>& arguments);
 
-/// Runs a flat graph as it stands: its operators are called one by one, in its order.
+/// Runs a flat graph: calls its operators one by one, in order.
 void runGraph(const std::shared_ptr<torch::jit::Graph>& graph, const torch::jit::Module& module,
               const std::vector<c10::IValue>& arguments);
 
-/// Reads a flat graph.
+/// Makes a draft of a flat graph.
 GraphDraft scriptGraph(torch::jit::Graph& graph, const ModelTree& tree,
                        const std::vector<std::string>& argumentNames,
                        const std::vector<c10::IValue>& arguments);

@@ -10,7 +10,7 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 
-// TorchScript is deprecated. The rest of Steptape does without its tracer.
+// TorchScript is deprecated. Only this file uses its tracer.
 #if __has_include(<torch/csrc/jit/frontend/tracer.h>)
 #include <torch/csrc/jit/frontend/tracer.h>
 
@@ -37,7 +37,7 @@ class ZonesAsScopes final : public detail::ZoneListener {
   std::vector<jit::ScopePtr> outer_;
 };
 
-/// The zones of a node, from its scopes.
+/// Derives the zones of a node from its scopes.
 class ZonesOfNodes {
  public:
   std::vector<OpenZone> operator()(jit::Node& node) {
@@ -50,15 +50,15 @@ class ZonesOfNodes {
   }
 
  private:
-  std::unordered_map<const jit::Scope*, std::size_t> entries_;  // an entered zone is one scope
+  std::unordered_map<const jit::Scope*, std::size_t> entries_;  // each entered zone is one scope
 };
 
 std::string pathOf(std::size_t tensor) {
   return "tensor_" + std::to_string(tensor);
 }
 
-/// A module without submodules that holds all tensors of a model: the tracer then knows them as its
-/// attributes, and not as constants.
+/// Returns a module without submodules that holds all tensors of a model. The tracer then regards
+/// them as its attributes, not as constants.
 jit::Module holderOf(const ModelTree& tree) {
   jit::Module holder("Model");
   for (std::size_t i = 0; i < tree.tensors.size(); ++i) {
@@ -75,7 +75,7 @@ std::vector<at::Tensor> tensorsOf(const jit::Stack& stack) {
   return tensors;
 }
 
-/// The names of forward()'s results, with the tracer's graph.
+/// The tracer's graph, and the names of forward()'s results.
 struct TracedCall {
   std::shared_ptr<jit::Graph> graph;
   std::vector<std::string> outputs;
@@ -85,7 +85,8 @@ TracedCall traced(const detail::EagerModel& model, const ModelTree& tree,
                   const std::vector<at::Tensor>& inputs) {
   TracedCall trace;
   const auto forward = [&](const jit::Stack& stack) {
-    // What it warns of, that the graph holds for this input only, is true of every graph here.
+    // The tracer warns that the graph is valid only for this input, which is true of every graph
+    // here.
     const tracer::NoWarn noWarn;
     ZonesAsScopes zones;
     const detail::ListenToZones listening(&zones);

@@ -10,17 +10,17 @@
 
 namespace steptape {
 
-/// Whether this LibTorch has a tracer.
+/// Returns whether this LibTorch has a tracer.
 bool hasTracer();
 
-/// Whether the calling thread is being traced.
+/// Returns whether the calling thread is being traced.
 bool isTracing();
 
 /// Runs an eager model once under LibTorch's tracer.
 ///
 /// @param inputs Tensors of the forward pass, one for each of `model.inputs`.
 /// @pre     hasTracer()
-/// @throws  What forward() or the tracer throws.
+/// @throws  exceptions of forward() or of the tracer.
 /// @source  torch/csrc/jit/frontend/tracer.h of LibTorch.
 GraphDraft tracedGraph(const detail::EagerModel& model, const ModelTree& tree,
                        const std::vector<at::Tensor>& inputs);

@@ -9,7 +9,8 @@ namespace {
 
 using Kind = DraftNode::Kind;
 using Names = std::vector<std::string>;
-/// The scope that each zone lies in, by its entry: what all its operators share.
+/// Returns the scope that contains each zone, by the zone's entry: the scope that all its operators
+/// share.
 std::map<std::size_t, Scope> scopesAroundZones(const GraphDraft& draft) {
   std::map<std::size_t, Scope> scopes;
   for (const DraftNode& node : draft.nodes) {
@@ -23,7 +24,7 @@ std::map<std::size_t, Scope> scopesAroundZones(const GraphDraft& draft) {
   return scopes;
 }
 
-/// Where the zones of a draft go.
+/// The assignment of a draft's zones to scopes.
 class ZonePlan {
  public:
   explicit ZonePlan(const GraphDraft& draft) : around_(scopesAroundZones(draft)) {
@@ -34,7 +35,7 @@ class ZonePlan {
     }
   }
 
-  /// The scope of `node` with the zones in it.
+  /// Returns the scope of `node` with its zones.
   Scope scopeOf(const DraftNode& node) const {
     const Scope& scope = *node.scope;
     Scope result;
@@ -55,7 +56,7 @@ class ZonePlan {
     scope->insert(scope->end(), names.begin(), names.end());
   }
 
-  /// The zones around `node` that lie directly in `scope`.
+  /// Returns the zones around `node` that are directly in `scope`.
   Names zonesIn(const Scope& scope, const DraftNode& node) const {
     Names names;
     for (const OpenZone& zone : node.zones) {
@@ -66,7 +67,7 @@ class ZonePlan {
     return names;
   }
 
-  /// Notes in which zones each module above `node` was seen.
+  /// Records the zones in which each module above `node` was seen.
   void collect(const DraftNode& node) {
     Scope above;
     for (const std::string& level : *node.scope) {
@@ -78,8 +79,7 @@ class ZonePlan {
   }
 
   const std::map<std::size_t, Scope> around_;
-  /// The zones between a module and the one above it; more than one if it was used in and out of
-  /// them.
+  /// The zones between a module and its parent; several if it was used both in and outside of them.
   std::map<Scope, std::set<Names>> zonesOfModule_;
 };
 

@@ -6,10 +6,10 @@
 
 namespace steptape {
 
-/// Records what is allocated and freed, while one lives, on the thread that made it and on
+/// During its lifetime, records allocations and deallocations on the thread that made it and on
 /// LibTorch's threads that work for it.
 ///
-/// @threads Lives and dies on one thread.
+/// @threads Construct and destroy it on one thread.
 class MemoryTap {
  public:
   MemoryTap();
@@ -17,7 +17,8 @@ class MemoryTap {
   MemoryTap(const MemoryTap&) = delete;
   MemoryTap& operator=(const MemoryTap&) = delete;
 
-  /// Why nothing is recorded; empty if it is: LibTorch reports to one profiler per thread.
+  /// Returns why nothing is recorded; empty if it is recorded. LibTorch reports to one profiler per
+  /// thread.
   const std::string& problem() const { return problem_; }
 
  private:

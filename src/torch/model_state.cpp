@@ -13,7 +13,7 @@
 namespace steptape {
 namespace {
 
-/// One random generator, and what it will make next.
+/// One random generator with its saved state.
 class SavedGenerator {
  public:
   explicit SavedGenerator(at::Generator generator) : generator_(std::move(generator)) {
@@ -41,7 +41,7 @@ std::vector<SavedGenerator> savedGenerators(const ModelTree& tree,
   }
   std::vector<SavedGenerator> generators;
   for (const auto& [type, index] : devices) {
-    // Others, such as the meta device, draw no numbers.
+    // Other devices, such as meta, have no random numbers.
     if (type == at::kCPU || type == at::kCUDA) {
       const at::Device device = type == at::kCPU ? at::Device(type) : at::Device(type, index);
       generators.emplace_back(at::globalContext().defaultGenerator(device));
@@ -50,18 +50,19 @@ std::vector<SavedGenerator> savedGenerators(const ModelTree& tree,
   return generators;
 }
 
-/// A tensor that the pass may write to.
+/// A tensor to which the pass may write.
 class SavedBuffer {
  public:
   explicit SavedBuffer(const at::Tensor& buffer)
       : buffer_(buffer), copy_(buffer.detach().clone()) {}
   void restore() {
-    // Whether or not the buffer's version has changed: batch_norm() writes without telling it.
+    // Restored whether or not the buffer's version has changed, because batch_norm() does not
+    // change it.
     if (buffer_.is_inference()) {
       const c10::InferenceMode inference;
       buffer_.copy_(copy_);
     } else {
-      // data() has a version of its own: a backward() that is still to come need not know.
+      // data() has a separate version, so that a later backward() does not notice the write.
       buffer_.data().copy_(copy_);
     }
   }
@@ -71,7 +72,7 @@ class SavedBuffer {
   at::Tensor copy_;
 };
 
-/// A gradient, out of reach of the pass.
+/// A gradient that the pass cannot access.
 class SavedGradient {
  public:
   explicit SavedGradient(const at::Tensor& parameter)
@@ -125,7 +126,7 @@ class SavedState {
   std::vector<SavedGradient> gradients_;
 };
 
-/// Calls `restore` after `pass`, whichever way that ends.
+/// Calls `restore` after `pass`, even if `pass` throws.
 template <typename Restore>
 void runThen(const std::function<void()>& pass, const Restore& restore) {
   try {
@@ -152,7 +153,8 @@ void runAndRestore(torch::nn::Module& module, const ModelTree& tree,
   module.apply([&](torch::nn::Module& each) { flags.emplace_back(&each, each.is_training()); });
   runThen([&] { runAndRestore(tree, inputs, pass); },
           [&] {
-            // train() goes down the tree, and parents come first: the last word is a module's own.
+            // train() also changes submodules. Parents come first, so each module ends with its own
+            // flag.
             for (const auto& [each, training] : flags) {
               if (each->is_training() != training) {
                 each->train(training);

@@ -8,19 +8,19 @@
 
 namespace steptape {
 
-/// Runs `pass`, a forward pass that must leave no traces, and puts back what it may have changed:
-/// the buffers and gradients of `tree`, the random generators of the devices that the model, the
-/// `inputs` and the CPU have, grad mode. An exception of `pass` comes through.
+/// Runs `pass`, a forward pass without side effects: restores the buffers and gradients of `tree`,
+/// the random generators of the CPU and of the devices of the model and of `inputs`, and grad mode.
+/// Rethrows exceptions of `pass`.
 ///
-/// @cost A copy of the buffers; gradients are only set aside.
+/// @cost A copy of the buffers; gradients are only moved.
 void runAndRestore(const ModelTree& tree, const std::vector<at::Tensor>& inputs,
                    const std::function<void()>& pass);
 
-/// As above, and puts back the train() flags of an eager model.
+/// Does the same, and also restores the train() flags of an eager model.
 void runAndRestore(torch::nn::Module& module, const ModelTree& tree,
                    const std::vector<at::Tensor>& inputs, const std::function<void()>& pass);
 
-/// Copies, with the memory format of the originals, that ask for gradients as those do.
+/// Returns copies with the memory format and the requires_grad of the originals.
 std::vector<at::Tensor> copiesOf(const std::vector<at::Tensor>& tensors);
 
 }  // namespace steptape

@@ -28,14 +28,13 @@ struct ModelTensor {
   bool isParameter = false;
 };
 
-/// A model's modules, and what they hold.
+/// A model's modules and tensors.
 struct ModelTree {
   Scope root;
-  /// Each tensor once, under the first path where it is found; those that are undefined are left
-  /// out.
+  /// Each tensor once, under its first path; without undefined tensors.
   std::vector<ModelTensor> tensors;
-  std::unordered_map<std::string, Scope> scopes;        ///< Of modules, by path; the root's is "".
-  std::unordered_map<std::string, std::size_t> byPath;  ///< Numbers of tensors; aliases too.
+  std::unordered_map<std::string, Scope> scopes;        ///< Of modules, by path; "" is the root.
+  std::unordered_map<std::string, std::size_t> byPath;  ///< Indices of tensors; includes aliases.
 };
 
 ModelTree modelTree(const torch::nn::Module& module);

@@ -17,7 +17,7 @@ using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensor
 
 struct ModuleTable {
   std::unordered_map<const void*, std::uint16_t> moduleByTensor;
-  std::vector<WeakTensor> tensors;  // so that no other tensor takes the address of one that is gone
+  std::vector<WeakTensor> tensors;  // weak references keep addresses from being reused
   std::vector<std::string> names;
 };
 
@@ -41,7 +41,7 @@ void addTensors(const torch::nn::Module& module, std::uint16_t id, ModuleTable* 
 
 void rememberModules(const torch::nn::Module& model, const std::string& name) {
   static auto* const kMutex = new Mutex;
-  // Operators may be reading an old table at any moment, so that none is ever freed: one for each
+  // Operators may read an old table at any time, so tables are never freed. There is one for each
   // model that a program profiles.
   static auto* const kTables = new std::vector<std::unique_ptr<const ModuleTable>>;
   const MutexLock lock(*kMutex);

@@ -10,24 +10,23 @@
 
 namespace steptape {
 
-/// Remembers which module of `model` each parameter and buffer belongs to, by the tensor's
-/// identity.
+/// Remembers the module of each parameter and buffer of `model`, by the tensor's identity.
 ///
-/// @param name What the model itself is called; modules in it are "<name>.<path>", or their path if
-///             it is empty.
-/// @threads Thread-safe; operators that run meanwhile find the old or the new state.
+/// @param name Name of the model itself. Its modules are "<name>.<path>", or their path if the name
+///             is empty.
+/// @threads Thread-safe; concurrent operators use the old or the new state.
 void rememberModules(const torch::nn::Module& model, const std::string& name);
 
-/// Forgets all of them.
+/// Forgets all models.
 void forgetModules() noexcept;
 
-/// The module whose parameter or buffer is the first among the inputs that is one; 0 if none is.
+/// Returns the module of the first parameter or buffer among the inputs; 0 if there is none.
 ///
 /// @threads Thread-safe, without a lock.
-/// @cost    While no model is remembered: a load. Else a look into a hash table for each tensor.
+/// @cost    One load while no model is remembered; else one hash look-up per tensor.
 std::uint16_t moduleOf(c10::ArrayRef<const c10::IValue> inputs);
 
-/// The name of a number that moduleOf() returned; of 0 the empty one.
+/// Returns the name for a result of moduleOf(); empty for 0.
 std::string moduleName(std::uint16_t moduleId);
 
 }  // namespace steptape

@@ -15,7 +15,7 @@
 namespace steptape {
 namespace {
 
-/// A callback of this thread, as long as it lives.
+/// Adds a callback to this thread for its lifetime.
 class ThreadCallback {
  public:
   explicit ThreadCallback(at::RecordFunctionCallback callback)
@@ -28,8 +28,8 @@ class ThreadCallback {
   at::CallbackHandle handle_;
 };
 
-/// Sets a pointer for as long as it lives: LibTorch's callbacks are plain functions. Such a
-/// callback may follow work to other threads, where the pointer is null.
+/// Sets a pointer for its lifetime, because LibTorch's callbacks are plain functions. A callback
+/// may follow work to other threads, where the pointer is null.
 template <typename T>
 class Current {
  public:
@@ -74,7 +74,7 @@ bool holdsTensor(const c10::Type& type) {
                      [](const auto& each) { return holdsTensor(*each); });
 }
 
-/// Whether the tracer makes no node of an operator but looks at what it calls.
+/// Returns whether the tracer makes no node of an operator, but of the operators that it calls.
 bool isSeenThrough(const c10::FunctionSchema& schema) {
   static const std::unordered_set<std::string> kNames = {
       "aten::_coalesced",       "aten::conv1d",           "aten::conv2d",
@@ -89,7 +89,7 @@ bool isSeenThrough(const c10::FunctionSchema& schema) {
           std::none_of(arguments.begin(), arguments.end(), &isWritten));
 }
 
-/// Hands on the operators of the outermost level.
+/// Passes on the operators at the outermost level.
 class Recorder final : public detail::ZoneListener {
  public:
   explicit Recorder(OpListener* listener) : listener_(listener) {}
@@ -97,7 +97,7 @@ class Recorder final : public detail::ZoneListener {
   void onZoneBegin(const char* name) noexcept override { zones_.push_back({zoneEntries_++, name}); }
   void onZoneEnd() noexcept override { zones_.pop_back(); }
 
-  /// @return what end() is to be called with; null for what is seen through.
+  /// @return the argument for end(); null for an operator that is skipped.
   std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
     if (depth_ == 0) {
       // A range that the model named itself has no schema.
@@ -117,7 +117,7 @@ class Recorder final : public detail::ZoneListener {
   }
 
   void end(const at::RecordFunction& function) {
-    // One that has thrown has no results.
+    // An operator that has thrown has no results.
     if (--depth_ == 0 && function.outputs().size() == results_) {
       tell([&] { listener_->onReturn(function.outputs()); });
     }
@@ -132,7 +132,7 @@ class Recorder final : public detail::ZoneListener {
  private:
   struct Counted : at::ObserverContext {};
 
-  /// LibTorch would log an exception of a callback and go on.
+  /// Stores exceptions, because LibTorch would log an exception of a callback and continue.
   template <typename Tell>
   void tell(const Tell& what) {
     if (failure_) {
@@ -147,7 +147,7 @@ class Recorder final : public detail::ZoneListener {
 
   OpListener* const listener_;
   std::size_t depth_ = 0;
-  std::size_t results_ = 0;  // how many the operator at depth 0 returns
+  std::size_t results_ = 0;  // number of results of the operator at depth 0
   std::size_t zoneEntries_ = 0;
   std::vector<OpenZone> zones_;
   std::exception_ptr failure_;

@@ -20,25 +20,25 @@ struct OpCall {
   std::chrono::nanoseconds duration{};
 };
 
-/// Times every operator that `pass` calls on this thread, those inside others included, in the
-/// order of their starts.
+/// Times every operator that `pass` calls on this thread, including nested ones, in the order of
+/// their starts.
 std::vector<OpCall> timedCalls(const std::function<void()>& pass);
 
 /// An operator that is about to run.
 struct StartedOp {
   c10::FunctionSchema schema;
-  std::vector<c10::IValue> arguments;  ///< One for each of the schema's.
+  std::vector<c10::IValue> arguments;  ///< One for each argument of the schema.
   std::vector<OpenZone> zones;
 };
 
-/// Whether an operator writes to what it is given for `argument`.
+/// Returns whether an operator writes to its `argument`.
 bool isWritten(const c10::Argument& argument);
 
 /// Receives the operators that a pass calls, one at a time.
 class OpListener {
  public:
   virtual void onStart(const StartedOp& op) = 0;
-  /// The operator that started last returned `results`. Not called for one that threw.
+  /// Called when the operator that started last has returned `results`. Not called if it threw.
   virtual void onReturn(const std::vector<c10::IValue>& results) = 0;
 
  protected:
@@ -46,11 +46,11 @@ class OpListener {
 };
 
 /// Reports to `listener` each operator that `pass` calls on this thread, at the level at which
-/// LibTorch's tracer records them: none that another operator calls, except where the tracer looks
-/// into that one, and none that neither returns a tensor nor writes to one.
+/// LibTorch's tracer records them. Skips operators called by other operators, unless the tracer
+/// looks into those, and operators that neither return a tensor nor write to one.
 ///
-/// @throws What `pass` throws, or else the first exception of the listener, which hears of no
-///         operator after that.
+/// @throws exceptions of `pass`, or else the first exception of the listener, which then receives
+///         no more operators.
 /// @source ATen/record_function.h, tools/autograd/gen_trace_type.py of LibTorch.
 void recordCalls(const std::function<void()>& pass, OpListener* listener);
 

@@ -30,14 +30,14 @@ SpanKind kindOf(at::RecordScope scope) {
   }
 }
 
-/// Carries what began to the thread where it ends: for asynchronous functions only, since it is
-/// allocated. Others nest, and wait on a stack of their thread.
+/// Transfers a started span to the thread on which it ends. Used only for asynchronous functions,
+/// because it is allocated. Other spans nest, and are on a stack of their thread.
 struct DetachedSpan : at::ObserverContext {
   explicit DetachedSpan(const SpanRecord& begun) : record(begun) {}
   SpanRecord record;
 };
 
-/// What a hook records of a call.
+/// Records the requested data of a call.
 template <bool kWithDetails, bool kWithDevices>
 struct CallRecorder {
   const at::RecordFunction& function;
@@ -66,8 +66,8 @@ struct CallRecorder {
     }
   }
 
-  /// Of a function that is not an operator of the dispatcher. Apart from it, so that what each
-  /// operator runs through stays short.
+  /// For a function that is not an operator of the dispatcher. A separate function, so that the
+  /// path of every operator stays short.
   __attribute__((noinline)) std::unique_ptr<at::ObserverContext> beginByName() const {
     const SpanKind kind = kindOf(function.scope());
     const std::uint16_t nameId = recorder.names().idOf(kind, name);
@@ -171,9 +171,9 @@ std::vector<OpHook> addHooks() {
   return hooks;
 }
 
-// LibTorch lets a global callback be added "only during the program initialization", which is now,
-// and removed while no other code runs, which is never; enabling and disabling is free of that. A
-// callback's probability is fixed when it is added.
+// LibTorch allows adding a global callback "only during the program initialization", which is now,
+// and removing it only while no other code runs, which is never. Enabling and disabling is always
+// allowed. A callback's probability is fixed when it is added.
 const std::vector<OpHook> kHooks = addHooks();
 
 }  // namespace
@@ -207,7 +207,7 @@ double measureOpHook(const OpHook& hook) {
     }
     return static_cast<double>(readTicks() - start) * TickConverter::nanosPerTick() / kCalls;
   };
-  timeCalls();  // pays for what happens the first time only
+  timeCalls();  // excludes one-time costs from the measurement
   const double enabled = timeCalls();
   disableOpHook(hook);
   const double disabled = timeCalls();

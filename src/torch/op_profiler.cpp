@@ -21,7 +21,7 @@
 namespace steptape {
 namespace {
 
-/// Without what says nothing where operators are not recorded.
+/// Clears options that have no meaning if operators are not recorded.
 OpProfilerOptions normalized(OpProfilerOptions options) {
   if (!options.operators) {
     options.shapes = false;
@@ -31,10 +31,11 @@ OpProfilerOptions normalized(OpProfilerOptions options) {
   return options;
 }
 
-/// What a Profiler without LibTorch understands of it.
+/// Returns the options that a Profiler without LibTorch has.
 ProfilerOptions common(OpProfilerOptions options) {
   ProfilerOptions result;
-  // Bindings, so that a field that ProfilerOptions gains and this forgets does not compile.
+  // Structured bindings, so that a new field of ProfilerOptions that this function does not copy
+  // fails to compile.
   auto& [schedule, trigger, firstStep, logDir, chromeTrace, xplane, writer, detailScalars, zones,
          stacks, maxOverhead, recordsPerThread, maxTraceSpans, communicator, onTrace, onError] =
       result;

@@ -23,7 +23,7 @@ AddressTable::AddressTable(std::size_t addresses) {
 
 namespace {
 
-/// Addresses of operators that are gone may come back as those of other texts.
+/// Addresses of deregistered operators may be reused for other texts.
 class ForgetOnDeregistration final : public c10::OpRegistrationListener {
  public:
   void onOperatorRegistered(const c10::OperatorHandle&) override {}
@@ -45,14 +45,15 @@ const AddressTable* tableOfAllOperators() {
     const std::string& name = op.schema().name();
     made->add(name.c_str(), internSpanName(SpanKind::kOperator, name));
   }
-  return made.release();  // hooks on any thread may look into it at any moment, until the end
+  return made.release();  // hooks on any thread may use it until the process ends
 }
 
 }  // namespace
 
 void learnSchemaNames() {
   static const bool kIsLearned = [] {
-    // Never destroyed, which would remove the listener: operators are deregistered until the end.
+    // Never destroyed, which would remove the listener: operators are deregistered until the
+    // process ends.
     new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().addRegistrationListener(
         std::make_unique<ForgetOnDeregistration>()));
     schemaNames.store(tableOfAllOperators(), std::memory_order_release);

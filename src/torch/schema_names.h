@@ -8,7 +8,7 @@
 
 namespace steptape {
 
-/// Span names by the address of a text: open addressing, at most half full.
+/// Maps addresses of texts to span names: open addressing, at most half full.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class AddressTable {
@@ -17,7 +17,7 @@ class AddressTable {
 
   void add(const char* address, std::uint16_t id) { slots_[placeOf(address)] = {address, id}; }
 
-  /// @return 0 if the address is not there.
+  /// @return 0 if the address is unknown.
   std::uint16_t find(const char* address) const noexcept { return slots_[placeOf(address)].id; }
 
  private:
@@ -26,7 +26,7 @@ class AddressTable {
     std::uint16_t id = 0;
   };
 
-  /// Where the address lies, or would.
+  /// Returns the slot of the address, or the slot in which to insert it.
   std::size_t placeOf(const char* address) const noexcept {
     const std::uint64_t bits = reinterpret_cast<std::uintptr_t>(address);
     std::size_t place = bits * 0x9E3779B97F4A7C15U >> shift_;
@@ -40,26 +40,26 @@ class AddressTable {
   unsigned shift_ = 60;
 };
 
-/// Of the operators that learnSchemaNames() found; null before.
+/// The operators that learnSchemaNames() found; null before.
 extern std::atomic<const AddressTable*> schemaNames;
 
-/// The span name of an operator by the address of its schema's name.
+/// Returns the span name of an operator by the address of its schema's name.
 ///
-/// LibTorch hands hooks a pointer to the name. For a registered operator it is always the same one,
-/// so that the address alone identifies the operator, without a look at the text.
+/// LibTorch passes hooks a pointer to the name. It is always the same for a registered operator, so
+/// the address alone identifies the operator.
 ///
-/// @return 0 for any other text.
+/// @return  0 for any other text.
 /// @threads Thread-safe, without a lock.
-/// @cost    A multiplication and a look into a table, 2 ns.
+/// @cost    A multiplication and a table look-up, 2 ns.
 inline std::uint16_t schemaSpanName(const char* name) noexcept {
   const AddressTable* const known = schemaNames.load(std::memory_order_acquire);
   return known == nullptr ? std::uint16_t{0} : known->find(name);
 }
 
-/// Learns the operators that are registered now; those that come later go by their text.
+/// Learns the operators that are registered now; later ones are looked up by text.
 ///
 /// @threads Thread-safe.
-/// @cost    Some ms, the first time.
+/// @cost    Some ms for the first call.
 void learnSchemaNames();
 
 }  // namespace steptape

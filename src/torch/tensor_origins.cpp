@@ -8,7 +8,7 @@
 namespace steptape {
 namespace {
 
-/// The largest offset of an element; strides are never negative.
+/// Returns the largest offset of an element; strides are never negative.
 std::int64_t lastElement(const TensorLayout& layout) {
   std::int64_t last = layout.offset;
   for (std::size_t i = 0; i < layout.sizes.size(); ++i) {
@@ -21,7 +21,7 @@ bool isEmpty(const TensorLayout& layout) {
   return std::find(layout.sizes.begin(), layout.sizes.end(), 0) != layout.sizes.end();
 }
 
-/// One dimension of two tensors with the same strides.
+/// One dimension of two tensors with equal strides.
 struct CommonDimension {
   std::int64_t stride;
   std::int64_t sizeOfA;
@@ -30,7 +30,7 @@ struct CommonDimension {
   std::int64_t reach() const { return (std::max(sizeOfA, sizeOfB) - 1) * stride; }
 };
 
-/// The largest stride first.
+/// Returns the dimensions, largest stride first.
 std::vector<CommonDimension> commonDimensions(const TensorLayout& a, const TensorLayout& b) {
   std::vector<CommonDimension> dimensions;
   for (std::size_t i = 0; i < a.sizes.size(); ++i) {
@@ -41,7 +41,7 @@ std::vector<CommonDimension> commonDimensions(const TensorLayout& a, const Tenso
   return dimensions;
 }
 
-/// Whether each step of a dimension leads past all elements of those inside it.
+/// Returns whether each step of a dimension skips all elements of the inner dimensions.
 bool isNested(const std::vector<CommonDimension>& dimensions) {
   std::int64_t reach = 0;
   for (auto inner = dimensions.rbegin(); inner != dimensions.rend(); ++inner) {
@@ -53,8 +53,9 @@ bool isNested(const std::vector<CommonDimension>& dimensions) {
   return true;
 }
 
-/// Whether an index of A and an index of B are `distance` apart in memory, from `dimension` on.
-/// Steps of the outermost dimension come within one step of the distance; those inside do the rest.
+/// Returns whether an index of A and an index of B are `distance` apart in memory, from `dimension`
+/// on. The outermost dimension covers the distance up to one step; the inner dimensions cover the
+/// rest.
 bool meet(const std::vector<CommonDimension>& dimensions, std::size_t dimension,
           std::int64_t distance) {
   if (dimension == dimensions.size()) {
@@ -125,7 +126,7 @@ void TensorOrigins::addSharers(const TensorLayout& layout, const Storage& storag
       edges->push_back(origin->edge);
       break;
     }
-    // A later write to the same elements has read this one's, or replaced them.
+    // A later write to the same elements has read this one's result, or replaced it.
     const bool isLast = std::none_of(writes.begin(), writes.end(), [&](const Origin* later) {
       return shareElements(later->layout, origin->layout);
     });

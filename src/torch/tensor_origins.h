@@ -14,7 +14,7 @@
 
 namespace steptape {
 
-/// Which elements of a storage a tensor has.
+/// The elements of a storage that belong to a tensor.
 struct TensorLayout {
   explicit TensorLayout(const at::Tensor& tensor)
       : offset(tensor.storage_offset()),
@@ -26,29 +26,30 @@ struct TensorLayout {
   std::vector<std::int64_t> strides;
 };
 
-/// Whether two tensors over one storage share an element.
+/// Returns whether two tensors with one storage share an element.
 ///
-/// Exact for tensors with the same strides, such as two slices of one tensor. Otherwise true if
-/// their ranges of memory overlap.
+/// Exact for tensors with equal strides, such as two slices of one tensor. Otherwise, returns true
+/// if their memory ranges overlap.
 bool shareElements(const TensorLayout& a, const TensorLayout& b);
 
-/// Knows which nodes of a draft the elements of a tensor come from.
+/// Maps the elements of a tensor to the nodes of a draft that wrote them.
 ///
-/// Does not keep tensors alive. Weak pointers keep addresses from being used again.
+/// Does not keep tensors alive; weak pointers keep addresses from being reused.
 class TensorOrigins {
  public:
-  /// Notes that `edge`, of a later node than all before, made `tensor`.
+  /// Records that `edge`, of a later node than all before, made `tensor`.
   void addMade(const at::Tensor& tensor, DraftEdge edge) { add(tensor, edge, false); }
-  /// Notes that `edge` wrote to the elements of `tensor`, which other tensors may share.
+  /// Records that `edge` wrote to the elements of `tensor`, which other tensors may share.
   void addWritten(const at::Tensor& tensor, DraftEdge edge) { add(tensor, edge, true); }
 
-  /// Whether the node that made `tensor` itself is known, rather than a tensor over its storage.
+  /// Returns whether the node that made `tensor` itself is known, not only one that made a tensor
+  /// with its storage.
   bool isMade(const at::Tensor& tensor) const {
     return makers_.count(tensor.unsafeGetTensorImpl()) != 0;
   }
 
-  /// Returns first what made `tensor`, or else the last tensor that shares elements with it; then
-  /// what has written to its elements since, through another tensor. Empty if nothing is known.
+  /// Returns the edge that made `tensor`, or else the last tensor that shares elements with it;
+  /// then the later writes to its elements through other tensors. Empty if nothing is known.
   std::vector<DraftEdge> find(const at::Tensor& tensor) const;
 
  private:

@@ -50,7 +50,7 @@ void requireDefined(const at::Tensor& tensor) {
   }
 }
 
-/// `tensor` as strided numbers in main memory; itself, if it is that already.
+/// Returns `tensor` as strided numbers in main memory, without a copy if it already is.
 at::Tensor inMainMemory(at::Tensor tensor) {
   tensor = tensor.detach();
   if (tensor.is_quantized()) {
@@ -59,7 +59,7 @@ at::Tensor inMainMemory(at::Tensor tensor) {
   if (tensor.layout() != at::kStrided) {
     tensor = tensor.to_dense();
   }
-  // Negation that has not been carried out yet lies in a flag, not in the memory.
+  // A pending negation is a flag, not a change of the memory.
   return tensor.to(at::kCPU).resolve_neg();
 }
 
@@ -71,8 +71,8 @@ DType loggedType(const at::Tensor& tensor) {
   const std::optional<DType> dtype = dtypeOfTensor(tensor);
   if (!dtype) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::string("a tensor of element type ") + c10::toString(tensor.scalar_type()) +
-                    " cannot be logged; convert it with to(torch::kFloat32)");
+                std::string("got a tensor of element type ") + c10::toString(tensor.scalar_type()) +
+                    "; expected a type that can be logged; convert it with to(torch::kFloat32)");
   }
   return *dtype;
 }

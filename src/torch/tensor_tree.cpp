@@ -12,7 +12,7 @@
 namespace steptape {
 namespace {
 
-/// A key of a dictionary as a part of a name.
+/// Returns a dictionary's key as a part of a name.
 std::string nameOf(const c10::IValue& key) {
   if (key.isString()) {
     return key.toStringRef();

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
 constexpr std::size_t kMaxBlanks = 256;
-constexpr std::size_t kMaxBetween = std::size_t{1} << 16;  // strings or numbers
+constexpr std::size_t kMaxBetween = std::size_t{1} << 16;  // for strings or numbers
 constexpr char kMark[] = "\"\",";
 constexpr char kEllipsis[] = "\u2026\"";
 constexpr std::int64_t kEllipsisBytes = sizeof kEllipsis - sizeof "\"";
 
-// What a byte may be.
-constexpr std::uint8_t kOfString = 1;  // and neither its end nor a backslash
+// The roles that a byte may have.
+constexpr std::uint8_t kOfString = 1;  // except its end and a backslash
 constexpr std::uint8_t kBlank = 2;
 constexpr std::uint8_t kOfNumber = 4;
 
@@ -47,7 +47,7 @@ bool isBlank(char byte) {
   return hasRole(byte, kBlank);
 }
 
-/// 0 for what is no digit.
+/// Returns 0 for a character that is not a digit.
 std::uint32_t hexValue(char digit) {
   return static_cast<std::uint32_t>(std::max(hexDigit(digit), 0));
 }
@@ -99,7 +99,7 @@ bool BoundedJsonText::readInspected() {
   return pass(byte);
 }
 
-/// Of a string, a number or blanks, what follows and is no more than that.
+/// Finds the bytes that only continue the current string, number or white space.
 void BoundedJsonText::findPlain() {
   if (place_ == Place::kString) {
     isHalfPair_ = runOf(kOfString, kMaxStringBytes, &stringBytes_) == 0 && isHalfPair_;
@@ -110,7 +110,7 @@ void BoundedJsonText::findPlain() {
   }
 }
 
-/// @param count How many bytes with this role there were before, and with the run's.
+/// @param count Number of bytes with this role before the run; increased by the run's.
 std::size_t BoundedJsonText::runOf(std::uint8_t role, std::size_t most, std::size_t* count) {
   const std::size_t room = std::min(most - std::min(most, *count),  //
                                     static_cast<std::size_t>(end_ - next_));
@@ -190,12 +190,12 @@ void BoundedJsonText::enterCodeUnit(char byte) {
   }
 }
 
-/// Whether the string is well-formed if it ends before this byte of it.
+/// Returns whether the string is well-formed if it ends before this byte.
 bool BoundedJsonText::mayEndBefore(char byte) const {
   return byte != '"' && !isUtf8Continuation(byte) && !isHalfPair_;
 }
 
-/// @param byte In: the first one of those to leave out. Out: the first one after the blanks.
+/// @param byte In: the first byte to omit. Out: the first byte after the white space.
 /// @return false at the end of the file.
 bool BoundedJsonText::skipBlanks(char* byte) {
   while (isBlank(*byte)) {
@@ -207,7 +207,7 @@ bool BoundedJsonText::skipBlanks(char* byte) {
   return true;
 }
 
-/// Skips the string, whose end is reported next.
+/// Skips the rest of the string; its end is reported next.
 /// @return false at the end of the file.
 bool BoundedJsonText::skipString(char byte) {
   for (bool isEscaped = false; isEscaped || byte != '"';) {
@@ -217,7 +217,7 @@ bool BoundedJsonText::skipString(char byte) {
       return false;
     }
   }
-  // The quote that is inserted stands for the string's own.
+  // The inserted quote replaces the string's own.
   insert(kEllipsis, kEllipsisBytes);
   place_ = Place::kOutside;
   return true;
@@ -230,7 +230,7 @@ void BoundedJsonText::insert(const char* text, std::int64_t bytes) {
 
 void BoundedJsonText::fail(const std::string& problem) const {
   const std::uint64_t offset = offset_ - static_cast<std::uint64_t>(end_ - next_);
-  throw Error(ErrorCode::kInvalidArgument, file_.path() + " is no Chrome trace: byte " +
+  throw Error(ErrorCode::kInvalidArgument, file_.path() + " is not a Chrome trace: at byte " +
                                                std::to_string(offset) + " of its text: " + problem);
 }
 

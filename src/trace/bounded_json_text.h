@@ -12,22 +12,22 @@
 
 namespace steptape::detail {
 
-/// The text of a JSON file, byte by byte, such that nlohmann-json parses it in bounded memory: its
-/// lexer keeps all that it has read since the last string or number began.
+/// The text of a JSON file, byte by byte, modified so that nlohmann-json parses it in bounded
+/// memory: its lexer keeps everything that it has read since the last string or number began.
 ///
-/// - White space: only the first bytes of a long run are passed on.
-/// - Strings: one of more than kMaxStringBytes ends there with "…".
+/// - White space: passes on only the first bytes of a long run.
+/// - Strings of more than kMaxStringBytes: end there with "…".
 /// - Numbers of more than kMaxNumberBytes, and more than kMaxDepth levels of nesting: an error.
-/// - Arrays of neither strings nor numbers: a mark is inserted now and then, see takeMark().
+/// - Arrays without strings and numbers: inserts a mark now and then; see takeMark().
 ///
-/// All other text is passed on unchanged, well-formed or not: the parser judges it.
+/// Passes on all other text unchanged, well-formed or not: the parser checks it.
 class BoundedJsonText {
  public:
   static constexpr std::size_t kMaxStringBytes = std::size_t{1} << 20;
   static constexpr std::size_t kMaxNumberBytes = 1000;
   static constexpr std::size_t kMaxDepth = 1000;
 
-  /// The text as an input range, to be read once.
+  /// The text as a single-pass input range.
   class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -44,7 +44,7 @@ class BoundedJsonText {
       text_->isRead_ = false;
       return *this;
     }
-    // Not before a parser asks for it is a byte read, so that it is known how far the parser came.
+    // Reads a byte only when the parser asks for it, so that the parser's position is known.
     bool operator==(const Iterator& /*end*/) const { return !text_->isRead_ && !text_->readNext(); }
     bool operator!=(const Iterator& end) const { return !(*this == end); }
 
@@ -58,12 +58,12 @@ class BoundedJsonText {
   Iterator begin() { return Iterator(this); }
   static Iterator end() { return Iterator(); }
 
-  /// Whether the string that was passed on last is a mark: an element of an array that the file
-  /// does not have. Each mark is reported once.
+  /// Returns whether the last string was a mark: an array element that the file does not have. Each
+  /// mark is reported once.
   bool takeMark() { return std::exchange(isMark_, false); }
 
-  /// How many bytes more the file has than were passed on, up to the last one of these; negative
-  /// where more were inserted.
+  /// Returns how many bytes of the file were omitted before the last passed byte; negative if more
+  /// bytes were inserted.
   std::int64_t leftOut() const { return leftOut_; }
 
  private:
@@ -101,10 +101,10 @@ class BoundedJsonText {
 
   GzipFile file_;
   std::vector<char> buffer_;
-  const char* next_ = nullptr;      // in buffer_, as what follows
-  const char* plainEnd_ = nullptr;  // the end of bytes that change nothing
+  const char* next_ = nullptr;      // this and the following point into buffer_
+  const char* plainEnd_ = nullptr;  // end of the bytes that change no state
   const char* end_ = nullptr;
-  std::uint64_t offset_ = 0;  // of end_ in the text
+  std::uint64_t offset_ = 0;  // offset of end_ in the text
 
   char current_ = 0;
   bool isRead_ = false;  // whether current_ is still to pass on
@@ -113,14 +113,14 @@ class BoundedJsonText {
   std::int64_t leftOut_ = 0;
 
   Place place_ = Place::kOutside;
-  std::size_t blanks_ = 0;   // in a row
+  std::size_t blanks_ = 0;   // consecutive
   std::size_t between_ = 0;  // bytes since the last string or number began
   std::size_t stringBytes_ = 0;
   std::size_t numberBytes_ = 0;
-  std::vector<bool> areArrays_;  // those that are open, else objects
+  std::vector<bool> areArrays_;  // open arrays (true) and objects
   std::uint32_t codeUnit_ = 0;   // of the escape "\uXXXX" that is being read
-  int hexDigits_ = 0;            // that it still lacks
-  bool isHalfPair_ = false;      // whether the last character was the first one of a surrogate pair
+  int hexDigits_ = 0;            // number of its missing digits
+  bool isHalfPair_ = false;      // the last character was the first of a surrogate pair
 };
 
 }  // namespace steptape::detail

@@ -37,7 +37,7 @@ void findBackwardNodes(std::vector<TraceName>* names) {
 
 /// Sets SpanFlag::kNestedInItself. REQUIRES: nestSpans().
 void markNestedInItself(std::vector<TraceSpan>* spans, std::size_t names) {
-  std::vector<std::uint32_t> open(names, 0);  // how often a name is open
+  std::vector<std::uint32_t> open(names, 0);  // number of open spans by name
   std::vector<const TraceSpan*> stack;
   for (TraceSpan& span : *spans) {
     while (!stack.empty() && stack.back()->start + stack.back()->duration <= span.start) {
@@ -53,7 +53,8 @@ void markNestedInItself(std::vector<TraceSpan>* spans, std::size_t names) {
   }
 }
 
-/// How many spans were removed because the file has no end of them.
+/// Removes spans whose end is not in the file.
+/// @return the number of removed spans.
 std::uint64_t removeUnfinished(std::vector<TraceSpan>* spans) {
   const auto unfinished = std::remove_if(spans->begin(), spans->end(), [](const TraceSpan& span) {
     return span.duration == ChromeContents::kUnfinished;
@@ -63,8 +64,8 @@ std::uint64_t removeUnfinished(std::vector<TraceSpan>* spans) {
   return removed;
 }
 
-/// Kineto does not say what "Fwd thread id" calls a thread, but which one each arrow comes from.
-/// REQUIRES: rows in order.
+/// Finds the number of each thread in "Fwd thread id". Kineto does not write it, but arrows show
+/// the thread of origin. REQUIRES: rows in order.
 void findTorchThreads(const ChromeContents::Flow& flow, const std::vector<TraceName>& names,
                       std::vector<Row>* rows) {
   if (!flow.from || !flow.to || (*rows)[*flow.from].torchThread != 0) {
@@ -81,7 +82,7 @@ void findTorchThreads(const ChromeContents::Flow& flow, const std::vector<TraceN
   }
 }
 
-/// Puts the spans of each row in order, and completes what the events do not say.
+/// Sorts the spans of each row, and derives data that the events do not contain.
 void finishRows(ChromeContents* contents) {
   const std::vector<TraceName>& names = contents->tables.names();
   for (Row& row : contents->rows) {
@@ -100,13 +101,13 @@ void finishRows(ChromeContents* contents) {
   }
 }
 
-/// A device, or Kineto's rows for its own overhead, is no process of its own.
+/// Returns whether this is a device, or Kineto's rows for its own overhead, rather than a process.
 bool isGuest(const Process& process) {
   return process.device || (!process.isOurs && startsWith(process.id, "-"));
 }
 
-/// The process that each one belongs to: guests to the one that the file names, else to the
-/// largest.
+/// Returns the process to which each one belongs: guests belong to the process that the file names,
+/// else to the largest.
 std::vector<std::size_t> hostsOf(const ChromeContents& contents) {
   const std::vector<Process>& processes = contents.processes;
   std::vector<std::size_t> sizes;
@@ -132,8 +133,7 @@ std::vector<std::size_t> hostsOf(const ChromeContents& contents) {
   return hosts;
 }
 
-/// Calls `visit` with each time in the trace that is a point, and with the duration that follows
-/// it.
+/// Calls `visit` with each point in time of the trace, and with the duration that follows it.
 template <typename Visit>
 void forEachTime(Trace* trace, Visit visit) {
   for (TraceThread& thread : trace->threads) {
@@ -159,7 +159,7 @@ void moveBehind(std::vector<T>* from, std::vector<T>* to) {
   std::move(from->begin(), from->end(), std::back_inserter(*to));
 }
 
-/// Leaves out what the row of a device says of all its spans, where they say something else.
+/// Removes stream and device from the arguments of spans, because the row of the stream has them.
 void removeStreams(std::vector<TraceSpan>* spans, TraceTables* tables) {
   for (TraceSpan& span : *spans) {
     const std::string& arguments = tables->details(span.details).arguments;
@@ -179,7 +179,8 @@ void removeStreams(std::vector<TraceSpan>* spans, TraceTables* tables) {
   }
 }
 
-/// Moves the rows of a process and its guests into its trace. Two rows may be of the same stream.
+/// Moves the rows of a process and its guests into its trace. Two rows may belong to the same
+/// stream.
 void moveRows(ChromeContents* contents, const std::vector<std::size_t>& hosts, std::size_t host,
               Trace* trace) {
   std::vector<std::size_t> threads(contents->rows.size(), 0);
@@ -215,7 +216,7 @@ void moveRows(ChromeContents* contents, const std::vector<std::size_t>& hosts, s
   }
 }
 
-/// The trace of a process, with what is in those of its guests apart from their rows.
+/// Returns the trace of a process, with the data of its guests' traces except their rows.
 Trace takeTrace(std::vector<Process>* processes, const std::vector<std::size_t>& hosts,
                 std::size_t host) {
   Trace trace = std::move((*processes)[host].trace);
@@ -229,7 +230,7 @@ Trace takeTrace(std::vector<Process>* processes, const std::vector<std::size_t>&
   return trace;
 }
 
-/// What Kineto says once for the whole file.
+/// Adds the data that Kineto writes once per file.
 void stateFacts(const ChromeContents& contents, const std::string& processId, Trace* trace) {
   trace->hostName = contents.hostName;
   trace->processId = JsonValue{processId, 0, true}.integer().value_or(0);
@@ -250,12 +251,12 @@ void stateFacts(const ChromeContents& contents, const std::string& processId, Tr
   trace->duration = end - trace->originNanos;
 }
 
-/// Puts the steps in order.
-/// @return how many were left out, since they overlap another one of their thread.
+/// Sorts the steps.
+/// @return the number of removed steps, which overlap another step of their thread.
 std::uint64_t orderSteps(std::vector<TraceStep>* steps) {
   std::stable_sort(steps->begin(), steps->end(),
                    [](const auto& a, const auto& b) { return a.start < b.start; });
-  std::map<std::size_t, std::int64_t> ends;  // of the last step of each thread
+  std::map<std::size_t, std::int64_t> ends;  // end of the last step of each thread
   const auto overlapping = std::remove_if(steps->begin(), steps->end(), [&](const TraceStep& step) {
     const auto [end, isFirst] = ends.try_emplace(step.thread, step.start);
     if (step.start < end->second) {

@@ -14,28 +14,28 @@
 
 namespace steptape::detail {
 
-/// What a Chrome trace holds, sorted by rows; all times are those of the file.
+/// The content of a Chrome trace, sorted by rows. All times are those of the file.
 struct ChromeContents {
-  /// Instead of the duration of a span whose end has not come.
+  /// Duration of a span whose end has not been read.
   static constexpr std::int64_t kUnfinished = -1;
 
   /// A thread or a stream.
   struct Row {
     std::size_t process = 0;  ///< Index into `processes`.
     TraceThread thread;
-    std::uint16_t torchThread = 0;  ///< What "Fwd thread id" calls it; 0: unknown.
-    bool isUsed = false;            ///< Something happened there.
+    std::uint16_t torchThread = 0;  ///< Its number in "Fwd thread id"; 0: unknown.
+    bool isUsed = false;            ///< Whether it has events.
   };
-  /// What has a process id in the file: a process, or a device.
+  /// A process or a device: anything with a process id in the file.
   struct Process {
     std::string id;
-    /// Its threads are in `rows`, and its steps and memory events have indices of `rows`.
+    /// Its threads are in `rows`; its steps and memory events have indices into `rows`.
     Trace trace;
-    bool isOurs = false;  ///< writeChromeTrace() has stated its facts.
+    bool isOurs = false;  ///< writeChromeTrace() wrote it.
     std::optional<int> device;
-    std::string hostId;  ///< Of a device: the process that used it; empty if unknown.
+    std::string hostId;  ///< For a device: the process that used it; empty if unknown.
   };
-  /// From the row of a forward operator to the begin of a backward node.
+  /// An arrow from the row of a forward operator to the start of a backward node.
   struct Flow {
     std::optional<std::size_t> from;
     std::optional<std::size_t> to;
@@ -53,10 +53,10 @@ struct ChromeContents {
   int rank = 0;
   int worldSize = 1;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::uint64_t strangers = 0;  ///< Events that no Trace can hold.
+  std::uint64_t strangers = 0;  ///< Events without a place in a Trace.
 };
 
-/// A Trace for each process; each device belongs to one of them.
+/// Returns a Trace for each process; each device belongs to one of them.
 std::vector<Trace> assembleTraces(ChromeContents contents);
 
 }  // namespace steptape::detail

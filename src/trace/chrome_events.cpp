@@ -8,6 +8,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "trace/bounded_json_text.h"
@@ -15,7 +16,8 @@
 namespace steptape::detail {
 namespace {
 
-// More than traces have; what is beyond them is left out, so that memory does not follow the file.
+// Limits larger than any real trace needs, so that memory does not depend on the file. Data beyond
+// them is omitted.
 constexpr std::size_t kMaxValueBytes = BoundedJsonText::kMaxStringBytes;  // of an array or object
 constexpr std::size_t kMaxMembersBytes = std::size_t{1} << 22;  // of the file, or of an event
 
@@ -35,7 +37,7 @@ class JsonListener {
   }
   bool number_float(double value, const std::string& text) {
     std::string json = text;
-    // The parser has put the locale's decimal point there.
+    // The parser has inserted the locale's decimal point.
     if (const auto point = json.find_first_not_of("+-0123456789eE"); point != std::string::npos) {
       json[point] = '.';
     }
@@ -64,17 +66,18 @@ class JsonListener {
   // NOLINTEND(readability-identifier-naming)
 
  protected:
-  /// Asked of an object or array, by its bracket: whether its members shall come one by one.
+  /// Returns whether to report the members of an object or array one by one; the argument is its
+  /// bracket.
   virtual bool enters(char bracket) = 0;
   virtual void leave() = 0;
   virtual void take(JsonValue value) = 0;
-  /// Comes instead of take() for an object or array that is too long.
+  /// Called instead of take() for an object or array that is too long.
   virtual void leaveOut() {}
-  /// Asked of a string: whether the text has it for the parser's sake only.
+  /// Returns whether the current string was inserted only for the parser.
   virtual bool isInserted() { return false; }
   virtual void fail(std::size_t position, const std::string& words) = 0;
 
-  /// Of what is taken or entered, if it is a member of an object.
+  /// Returns the key of the current value, if it is a member of an object.
   const std::string& key() const { return key_; }
 
  private:
@@ -119,7 +122,7 @@ class JsonListener {
     }
   }
   void separate() {
-    constexpr std::string_view kNothingBefore = "[{ ";  // the blank after a colon
+    constexpr std::string_view kNothingBefore = "[{ ";  // including the blank after a colon
     if (!whole_.text.empty() && kNothingBefore.find(whole_.text.back()) == std::string::npos) {
       append(", ");
     }
@@ -127,8 +130,8 @@ class JsonListener {
 
   std::string key_;
   JsonValue whole_;         // an object or array that is not entered
-  std::size_t depth_ = 0;   // in it
-  bool isTooLong_ = false;  // for whole_, which then lacks its end
+  std::size_t depth_ = 0;   // within whole_
+  bool isTooLong_ = false;  // whole_ is truncated
 };
 
 /// Walks from the file's object to the arguments of its events.
@@ -223,15 +226,15 @@ class ChromeListener : public JsonListener {
     }
   }
   void fail(std::size_t position, const std::string& words) override {
-    constexpr std::size_t kMaxWords = 200;  // they may quote as much as the text has
+    constexpr std::size_t kMaxWords = 200;  // the message may quote as much as the text has
     std::size_t begin = words.find("] ") + 2;
     const std::int64_t leftOut = text_.leftOut();
     if (leftOut != 0 && startsWith(std::string_view(words).substr(begin), "parse error at line ")) {
-      begin = words.find(": ", begin) + 2;  // lines of a text without what was left out
+      begin = words.find(": ", begin) + 2;  // the prefix counts lines without the omitted text
     }
     const auto byte = static_cast<std::int64_t>(position) + leftOut;
     throw Error(ErrorCode::kInvalidArgument,
-                path_ + " is no Chrome trace: byte " + std::to_string(byte) +
+                path_ + " is not a Chrome trace: at byte " + std::to_string(byte) +
                     " of its text: " + replaceInvalidUtf8(words.substr(begin, kMaxWords)));
   }
 
@@ -242,7 +245,7 @@ class ChromeListener : public JsonListener {
   bool hasFoundEvents_ = false;
   ChromeEvent event_;
   std::size_t fileMemberBytes_ = 0;
-  std::size_t argumentBytes_ = 0;  // of event_
+  std::size_t argumentBytes_ = 0;  // bytes of event_'s arguments
 };
 
 class MemberListener : public JsonListener {
@@ -276,7 +279,8 @@ void readChromeEvents(const std::string& path, ChromeEventSink* sink) {
   nlohmann::json::sax_parse(text.begin(), BoundedJsonText::end(), &listener);
   if (!listener.hasFoundEvents()) {
     throw Error(ErrorCode::kInvalidArgument,
-                path + " is no Chrome trace: it has no array \"traceEvents\"");
+                path + " is not a Chrome trace: " +
+                    gotExpected("no array \"traceEvents\"", "one in the outermost object"));
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace steptape::detail {
 
-/// An event of a Chrome trace. Members that it lacks are empty.
+/// An event of a Chrome trace. Missing members are empty.
 struct ChromeEvent {
   JsonValue phase, name, category, processId, threadId, id, time, duration;
   std::vector<JsonMember> arguments;
@@ -18,14 +18,14 @@ struct ChromeEvent {
   const JsonValue* argument(std::string_view key) const;
 };
 
-/// Takes what readChromeEvents() finds.
+/// Receives the results of readChromeEvents().
 class ChromeEventSink {
  public:
   virtual ~ChromeEventSink() = default;
-  /// A member of the file's object, other than the events.
+  /// Called for a member of the file's object other than the events.
   virtual void takeMember(const JsonMember& member) = 0;
   virtual void takeEvent(const ChromeEvent& event) = 0;
-  /// Something among the events that is none.
+  /// Called for an element of the events that is not an event.
   virtual void takeStranger() = 0;
 };
 
@@ -33,7 +33,7 @@ class ChromeEventSink {
 /// @cost   Memory for one event, whatever the size of the file.
 void readChromeEvents(const std::string& path, ChromeEventSink* sink);
 
-/// The members of a JSON object; none if `json` is something else.
+/// Returns the members of a JSON object; none if `json` is anything else.
 std::vector<JsonMember> jsonMembers(const std::string& json);
 
 }  // namespace steptape::detail

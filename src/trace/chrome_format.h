@@ -11,8 +11,8 @@
 
 namespace steptape::detail {
 
-// What the writer and the reader of Chrome traces share. The form is Kineto's; what a Trace holds
-// beyond it is in events and arguments of our own, which other readers pass over.
+// Constants of the Chrome format, for both writer and reader. The format is Kineto's. Additional
+// data of a Trace is in Steptape's own events and arguments, which other readers ignore.
 
 /// Kineto's times are relative to the last multiple of this since 1970: three months, so that all
 /// ranks of a job have the same base, and few enough for a double to hold nanoseconds.
@@ -22,24 +22,24 @@ inline constexpr std::int64_t kChromeBasePeriodNanos = 7'889'238'000'000'000;
 inline constexpr char kProcessFacts[] = "steptape_process";
 inline constexpr char kDeviceFacts[] = "steptape_device";
 
-/// Of counters that are worked out from the memory events.
+/// Category of counters that are derived from memory events.
 inline constexpr char kMemoryCategory[] = "memory";
 
 inline constexpr char kStepPrefix[] = "ProfilerStep#";
 inline constexpr char kUserCategory[] = "user_annotation";
 
-/// Of the instant that says how many spans the trace lacks.
+/// Category of the instant event that reports how many spans are missing from the trace.
 inline constexpr char kNoteCategory[] = "steptape_note";
 
-/// An argument of a host thread's "thread_name": what "Fwd thread id" calls the thread.
+/// Argument of a host thread's "thread_name": the thread's number in "Fwd thread id".
 inline constexpr char kTorchThread[] = "Torch thread id";
 
-/// In place of the name of a thread that has none.
+/// Returns the name shown for a thread without a name.
 inline std::string unnamedThread(std::uint64_t id, int device) {
   return (device < 0 ? "thread " : "stream ") + std::to_string(id);
 }
 
-/// What Kineto calls spans of this kind.
+/// Returns Kineto's category for spans of this kind.
 inline const char* chromeCategory(SpanKind kind) {
   switch (kind) {
     case SpanKind::kOperator:

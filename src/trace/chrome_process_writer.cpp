@@ -18,7 +18,7 @@ std::string whereText(std::int64_t pid, std::uint64_t tid) {
   return "\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid);
 }
 
-/// What "Fwd thread id" calls the thread: its operators know it. 0 if they do not.
+/// Returns the thread's number in "Fwd thread id", which its operators contain; 0 if they do not.
 std::uint16_t torchThread(const Trace& trace, const TraceThread& thread) {
   const auto known =
       std::find_if(thread.spans.begin(), thread.spans.end(), [&](const TraceSpan& span) {
@@ -31,7 +31,7 @@ bool comesFirst(const TraceStep& step, const TraceSpan& span) {
   return step.start != span.start ? step.start < span.start : step.duration >= span.duration;
 }
 
-/// The events of the memory of one device.
+/// The events about the memory of one device.
 struct MemoryPhrases {
   MemoryPhrases(int type, int index, std::int64_t processId)
       : event(kBegin + "\"[memory]\",\"cat\":\"cpu_instant_event\",\"args\":{\"Device Type\":" +
@@ -72,7 +72,7 @@ ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::int64_t proces
 
 void ChromeProcessWriter::write() {
   writeProcessMetadata();
-  std::map<int, std::int64_t> pids{{-1, processId_}};  // of devices
+  std::map<int, std::int64_t> pids{{-1, processId_}};  // process ids by device
   for (std::size_t thread = 0; thread < trace_.threads.size(); ++thread) {
     const int device = trace_.threads[thread].device;
     const auto [pid, isNew] = pids.try_emplace(device, 0);

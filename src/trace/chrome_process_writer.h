@@ -16,7 +16,7 @@
 
 namespace steptape::detail {
 
-/// What the processes of one file have in common.
+/// State shared by the processes of one file.
 struct ChromeFileState {
   std::int64_t baseNanos = 0;
   std::set<std::int64_t> processIds;
@@ -35,8 +35,8 @@ struct ChromeFileState {
 
 /// Writes the events of one process.
 ///
-/// An event is closed by the next one: each begins with the brace that ends the one before, so
-/// that the brace becomes part of a phrase. REQUIRES: an open event in front; leaves one open.
+/// The next event closes an event: each starts with the brace that ends the previous one, so that
+/// the brace becomes part of a phrase. REQUIRES: an open event precedes; leaves one open.
 class ChromeProcessWriter {
  public:
   ChromeProcessWriter(const Trace& trace, std::int64_t processId, ChromeFileState* file,
@@ -45,10 +45,10 @@ class ChromeProcessWriter {
   void write();
 
  private:
-  /// What the events of one thread have in common.
+  /// The texts shared by the events of one thread.
   struct Row {
-    /// @param where `"pid":7,"tid":8`
-    /// @param lastArguments Of each span, such as `,"device":0,"stream":7`; may be empty.
+    /// @param where         `"pid":7,"tid":8`
+    /// @param lastArguments Arguments of each span, such as `,"device":0,"stream":7`; may be empty.
     Row(const std::string& where, const std::string& lastArguments);
 
     Phrase slice;
@@ -72,7 +72,7 @@ class ChromeProcessWriter {
   void writeCounters();
   void writeEnd();
 
-  /// Whether the span is drawn in its thread's row; others would overlap there.
+  /// Returns whether the span is drawn in its thread's row; other spans would overlap there.
   bool isSlice(std::size_t thread, const TraceSpan& span) {
     return (span.flags & kDetached) == 0 && !steps_[thread].areCrossedBy(span);
   }

@@ -39,13 +39,13 @@ std::optional<int> deviceOf(std::optional<std::int64_t> number) {
              : std::nullopt;
 }
 
-/// Nanoseconds that may be added to others.
+/// Returns a time that can be added to others without overflow; 0 if there is none.
 std::int64_t timeOr0(std::optional<std::int64_t> nanos) {
   constexpr std::int64_t kMaxNanos = std::numeric_limits<std::int64_t>::max() / 4;
   return nanos && *nanos >= 0 && *nanos <= kMaxNanos ? *nanos : 0;
 }
 
-/// The number after `prefix`, if `text` is just that.
+/// Returns the number after `prefix`, if `text` consists of only these.
 std::optional<std::int64_t> numberBehind(std::string_view prefix, std::string_view text) {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -57,18 +57,18 @@ std::optional<std::int64_t> numberBehind(std::string_view prefix, std::string_vi
   return number;
 }
 
-/// The same for 7 and "7".
+/// Returns the same for 7 and "7".
 std::string idOf(const JsonValue& value) {
   const std::optional<std::int64_t> number = value.integer();
   return number ? std::to_string(*number) : value.text;
 }
 
-/// A key of two parts.
+/// Returns a key of two parts.
 std::string joined(const JsonValue& a, const JsonValue& b) {
   return a.text + '\0' + b.text;
 }
 
-/// Sorts the events of a file by their rows.
+/// Sorts the events of a file by row.
 class ContentsReader : public detail::ChromeEventSink {
  public:
   void takeMember(const JsonMember& member) override;
@@ -84,7 +84,7 @@ class ContentsReader : public detail::ChromeEventSink {
   void takeMetadata(const ChromeEvent& event);
   void takeThreadName(const ChromeEvent& event);
   void takeProcessFacts(const ChromeEvent& event);
-  /// @return whether it is an event that a Trace can hold, or that says nothing new.
+  /// @return whether a Trace has a place for the event, or needs none because its data is known.
   bool takeTimed(const ChromeEvent& event, std::int64_t time);
   bool takeSlice(const ChromeEvent& event, std::int64_t time);
   void beginAsync(const ChromeEvent& event, std::int64_t time);
@@ -96,7 +96,7 @@ class ContentsReader : public detail::ChromeEventSink {
   TraceSpan& addSpan(const ChromeEvent& event, std::int64_t time, std::int64_t duration);
 
   ChromeContents contents_;
-  // Places in contents_, by what the file calls them.
+  // Indices into contents_, by the file's names.
   std::unordered_map<std::string, std::size_t> processes_;
   std::unordered_map<std::string, std::size_t> rows_;
   std::unordered_map<std::string, std::size_t> flows_;
@@ -120,7 +120,7 @@ std::size_t ContentsReader::rowOf(const ChromeEvent& event) {
   if (isNew) {
     ChromeContents::Row row;
     row.process = process;
-    // Numbers that no system gives a thread, for those that have none.
+    // Numbers for threads without one; no operating system uses them.
     constexpr std::uint64_t kFirstOfUnnumbered = std::uint64_t{1} << 32;
     row.thread.id = id ? static_cast<std::uint64_t>(*id) : kFirstOfUnnumbered + known->second;
     row.thread.name = id ? "" : event.threadId.text;
@@ -289,7 +289,7 @@ bool ContentsReader::takeInstant(const ChromeEvent& event, std::int64_t time) {
   if (name == "[memory]") {
     return takeMemory(event, time);
   }
-  // Of these, all is known from elsewhere.
+  // The data of these events is known from other events.
   return name == "Record Window End" || detail::startsWith(name, "Iteration Start") ||
          event.category.text == detail::kNoteCategory;
 }
@@ -316,7 +316,7 @@ bool ContentsReader::takeMemory(const ChromeEvent& event, std::int64_t time) {
 
 bool ContentsReader::takeCounter(const ChromeEvent& event, std::int64_t time) {
   if (event.category.text == detail::kMemoryCategory) {
-    return true;  // made of the memory events
+    return true;  // derived from the memory events
   }
   const std::size_t process = processOf(event.processId);
   std::vector<TraceCounter>& counters = contents_.processes[process].trace.counters;

@@ -24,7 +24,7 @@ std::optional<SpanKind> kindNamed(const std::string& name) {
   return {};
 }
 
-/// Of "#RRGGBB".
+/// Parses "#RRGGBB".
 std::optional<std::uint32_t> colorOf(const std::string& text) {
   std::uint32_t color = 0;
   const char* const end = text.data() + text.size();
@@ -35,11 +35,11 @@ std::optional<std::uint32_t> colorOf(const std::string& text) {
   return color;
 }
 
-/// Takes one argument after the other.
+/// Processes the arguments of an event.
 class ArgumentReader {
  public:
   explicit ArgumentReader(const ChromeEvent& event) {
-    // Events of streams name their row twice.
+    // Events of streams contain their row twice.
     const JsonValue* const stream = event.argument("stream");
     isOfStream_ = stream != nullptr && stream->text == event.threadId.text;
   }
@@ -61,7 +61,7 @@ class ArgumentReader {
   std::uint32_t color = 0;
 
  private:
-  /// @return whether it is an argument that has a place of its own; so for takeNumber().
+  /// @return whether the argument has its own member, also in takeNumber().
   bool takeText(std::string_view key, const JsonValue& value) {
     if (key == "Input Dims") {
       details.shapes = value.json();

@@ -8,8 +8,8 @@
 
 namespace steptape::detail {
 
-/// The span of an event, without its times. Numbers that only say where an event stood in its file
-/// are left out, so that equal calls have equal details.
+/// Returns the span of an event, without its times. Omits numbers that are only an event's position
+/// in its file, so that equal calls have equal details.
 TraceSpan readChromeSpan(const ChromeEvent& event, TraceTables* tables);
 
 }  // namespace steptape::detail

@@ -21,10 +21,10 @@ using detail::ChromeProcessWriter;
 using detail::jsonString;
 using detail::PhraseText;
 
-/// The whole file's members that its first process is asked for, as tools that look at them know of
-/// one process only.
+/// Returns the members of the file's object, which describe the first process, because tools that
+/// read them support only one process.
 ///
-/// HolisticTraceAnalysis looks for the rank line by line, and needs the blank before it.
+/// HolisticTraceAnalysis searches for the rank line by line, and needs the blank before it.
 std::string headText(const std::string& path, ArrayView<const Trace> processes,
                      std::int64_t baseNanos) {
   const Trace& first = processes[0];
@@ -78,7 +78,8 @@ void writeEvents(const std::string& path, ArrayView<const Trace> processes, Phra
 Status writeChromeTrace(const std::string& path, ArrayView<const Trace> processes,
                         const ChromeTraceOptions& options) {
   if (processes.size() == 0) {
-    return Status(ErrorCode::kInvalidArgument, "cannot write " + path + ": no process to write");
+    return Status(ErrorCode::kInvalidArgument,
+                  "cannot write " + path + ": got no process; expected at least one");
   }
   detail::ReplacementFile file(path);
   if (Status status = file.open(); !status.ok()) {

@@ -11,15 +11,16 @@
 namespace steptape::detail {
 namespace {
 
-// A message is a polynomial, and its checksum the remainder of a division. Four blocks of 128 bits
-// are carried along, as remainders that are not reduced yet: each step moves them further by
-// multiplying with a power of x, of which the remainder does as well.
+// A message is a polynomial, and its checksum is the remainder of a division. Four blocks of 128
+// bits hold unreduced remainders. Each step moves them forward by multiplying with a power of x,
+// for which the remainder of that power is sufficient.
 // @source V. Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
 //         Instruction", Intel 2009
 
 constexpr std::uint32_t kPolynomial = 0xedb88320;  // of gzip, the highest power in the lowest bit
 
-/// The remainder of x^n, as a factor: the product of two reversed numbers lies one bit too low.
+/// Returns the remainder of x^n as a factor: the product of two reversed numbers is one bit too
+/// low.
 constexpr std::int64_t power(int n) {
   std::uint32_t remainder = 0x80000000;
   for (; n > 0; --n) {
@@ -28,7 +29,7 @@ constexpr std::int64_t power(int n) {
   return std::int64_t{remainder} << 1;
 }
 
-/// Moves `block` further by `kBits`, to where `there` is, and adds that.
+/// Moves `block` forward by `kBits` to the position of `there`, and adds `there`.
 template <int kBits>
 __m128i fold(__m128i block, __m128i there) {
   const __m128i factors = _mm_set_epi64x(power(kBits - 32), power(kBits + 32));
@@ -65,7 +66,7 @@ std::uint32_t foldCrc32(std::uint32_t crc, const char* data, std::size_t size) {
   }
   unsigned char rest[16];
   _mm_storeu_si128(reinterpret_cast<__m128i*>(rest), a);
-  // zlib inverts the register before and after; the bytes are to meet one that is 0.
+  // zlib inverts the register before and after; here, the register must start at 0.
   return static_cast<std::uint32_t>(::crc32(0xffffffff, rest, sizeof rest));
 }
 

@@ -52,7 +52,7 @@ constexpr std::array<BitCode, kSymbols> canonicalCode(
     const std::array<std::uint8_t, kSymbols>& bitCounts) {
   constexpr std::uint32_t kMaxBits = 15;
   std::array<BitCode, kSymbols> code{};
-  std::uint32_t next = 0;  // the highest bit comes first
+  std::uint32_t next = 0;  // the highest bit is first
   for (std::uint32_t count = 1; count <= kMaxBits; ++count) {
     next <<= 1;
     for (std::size_t symbol = 0; symbol < kSymbols; ++symbol) {
@@ -76,7 +76,7 @@ constexpr std::uint32_t floorLog2(std::size_t value) {
   return static_cast<std::uint32_t>(63 - __builtin_clzll(value));
 }
 
-/// A symbol that stands for several values, with the bits that say which of them is meant.
+/// Returns a symbol for several values, with the bits that select one of them.
 constexpr BitCode withExtra(BitCode symbol, std::size_t value, std::uint32_t extraCount) {
   const std::size_t extra = value & ((std::size_t{1} << extraCount) - 1);
   return {symbol.bits | static_cast<std::uint32_t>(extra << symbol.count),

@@ -4,7 +4,7 @@
 namespace steptape::detail {
 namespace {
 
-/// The code of a code length: four bits, the highest first.
+/// Returns the code of a code length: four bits, the highest first.
 BitCode lengthOf(BitCode symbol) {
   const std::uint32_t n = symbol.count;
   return {(n & 1) << 3 | (n & 2) << 1 | (n & 4) >> 1 | n >> 3, 4};
@@ -18,7 +18,7 @@ DeflateWriter::DeflateWriter() {
   cursor.put(kFinalDynamicBlock);
   cursor.put({kLiteralSymbols - kFirstLengthSymbol, 5});
   cursor.put({kDistanceSymbols - 1, 5});
-  // All 19 symbols of code lengths: first the three for runs, which are not used.
+  // All 19 symbols of code lengths, starting with the three for runs, which are not used.
   cursor.put({19 - 4, 4});
   cursor.put({0, 9});
   cursor.store();

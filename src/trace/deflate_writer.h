@@ -42,8 +42,8 @@ class DeflateWriter {
     at_ = cursor;
   }
 
-  /// Repeats the `length` bytes that begin `distance` bytes before here.
-  /// REQUIRES: length >= kMinMatchLength, and 0 < distance <= kMaxMatchDistance.
+  /// Repeats `length` bytes, starting `distance` bytes before the current position. REQUIRES:
+  /// length >= kMinMatchLength, and 0 < distance <= kMaxMatchDistance.
   void match(std::size_t length, std::size_t distance) {
     Cursor cursor = cursorWithRoom(8 * (length / kMaxMatchLength + 1));
     const BitCode back = matchDistanceCode(distance);
@@ -60,18 +60,18 @@ class DeflateWriter {
 
   void finish();
 
-  /// The whole bytes of the stream since the last clear().
+  /// Returns the complete bytes of the stream since the last clear().
   std::string_view bytes() const {
     return {buffer_.data(), static_cast<std::size_t>(at_.out - buffer_.data())};
   }
   void clear() { at_.out = buffer_.data(); }
 
  private:
-  /// Where the next bits go. Copied while in use: what is stored could be the writer's own members,
-  /// for all that the compiler knows.
+  /// The position of the next bits. A local copy: otherwise the compiler must assume that stores
+  /// change the writer's members.
   struct Cursor {
     char* out = nullptr;
-    std::uint64_t bits = 0;  // that are no whole byte yet
+    std::uint64_t bits = 0;  // not yet a complete byte
     std::uint32_t count = 0;
 
     /// REQUIRES: at most 56 bits between two calls of store().
@@ -87,7 +87,8 @@ class DeflateWriter {
     }
   };
 
-  /// How much of a longer match goes into one symbol, so that the rest is none that is too short.
+  /// Returns how much of a long match to put into one symbol, so that the rest is not too short for
+  /// a match.
   static std::size_t nextPart(std::size_t length) {
     return std::min(kMaxMatchLength, length - kMinMatchLength);
   }

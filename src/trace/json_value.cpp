@@ -10,7 +10,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Of more than 100 years, so that sums of two are in range.
+/// More than 100 years, and small enough for sums of two to stay in range.
 constexpr std::uint64_t kMaxMicros = 4'000'000'000'000'000;
 
 template <typename Integer>
@@ -62,7 +62,7 @@ std::optional<double> JsonValue::number() const {
 
 std::optional<std::int64_t> JsonValue::microsToNanos() const {
   const char* const end = text.data() + text.size();
-  std::uint64_t micros = 0;  // which has no sign
+  std::uint64_t micros = 0;  // unsigned
   auto [rest, error] = std::from_chars(text.data(), end, micros);
   if (error != std::errc() || micros > kMaxMicros) {
     return {};
@@ -77,7 +77,7 @@ std::optional<std::int64_t> JsonValue::microsToNanos() const {
   if (rest == end) {
     return nanos;
   }
-  const std::optional<double> value = number();  // with an exponent, if it is one
+  const std::optional<double> value = number();  // if it has an exponent
   if (!value || !(*value >= 0 && *value <= static_cast<double>(kMaxMicros))) {
     return {};
   }

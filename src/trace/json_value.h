@@ -7,18 +7,18 @@
 
 namespace steptape::detail {
 
-/// A value in JSON that someone else wrote.
+/// A value in JSON from another program.
 struct JsonValue {
-  std::string text;  ///< Of a string what it means; of others the JSON, as `{"a": [1, 2]}`.
-  double real = 0;   ///< Of a number.
+  std::string text;  ///< The value of a string; else the JSON, such as `{"a": [1, 2]}`.
+  double real = 0;   ///< For a number.
   bool isString = false;
 
   std::string json() const;
 
-  /// Empty if it is something else. A string that stands for a number is one.
+  /// Returns an integer, also from a string that contains one; empty for anything else.
   std::optional<std::int64_t> integer() const;
   std::optional<double> number() const;
-  /// Of microseconds, to the last digit; empty if they are negative, or 4e15 and more.
+  /// Converts microseconds exactly; empty if they are negative, or 4e15 or more.
   std::optional<std::int64_t> microsToNanos() const;
 };
 

@@ -8,7 +8,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Deflate, without a name or a time, by an unknown system.
+/// Deflate, without name and time, from an unknown system.
 /// @source RFC 1952
 constexpr std::string_view kGzipHeader{"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10};
 
@@ -45,7 +45,7 @@ void PhraseText::appendParts(Phrase* phrase) {
     const std::string_view text = rest.substr(0, part.size);
     const std::uint64_t known = partEnds_[part.slot];
     const std::uint64_t distance = position() - known + text.size();
-    // What is known is the end of some part of the same hash.
+    // The known position is the end of any part with the same hash.
     if (text.size() >= kMinMatchLength && known >= text.size() && distance <= kMaxMatchDistance &&
         std::memcmp(end() - distance, text.data(), text.size()) == 0) {
       repeat(text.size(), static_cast<std::size_t>(distance));
@@ -90,7 +90,7 @@ void PhraseText::finish() {
   }
   flushMatch();
   deflate_.finish();
-  const auto size = static_cast<std::uint32_t>(position());  // gzip states it modulo 2^32
+  const auto size = static_cast<std::uint32_t>(position());  // gzip stores it modulo 2^32
   passOn();
   char trailer[8];
   storeLittleEndian32(trailer, crc_);

@@ -20,7 +20,8 @@
 
 namespace steptape::detail {
 
-/// Text that comes again and again in one PhraseText, made of parts that other phrases may share.
+/// Text that occurs repeatedly in one PhraseText. It consists of parts that other phrases may
+/// share.
 class STEPTAPE_EXPORT Phrase {
  public:
   Phrase() = default;
@@ -34,17 +35,17 @@ class STEPTAPE_EXPORT Phrase {
   friend class PhraseText;
   struct Part {
     std::uint32_t size;
-    std::uint32_t slot;  // of PhraseText::partEnds_
+    std::uint32_t slot;  // index into PhraseText::partEnds_
   };
 
   std::string text_;
   std::vector<Part> parts_;
-  std::uint64_t end_ = 0;         // where it ended last; 0: it has not come yet
-  std::uint64_t partsNoted_ = 0;  // where it ended when its parts were noted last
+  std::uint64_t end_ = 0;         // its last end; 0: it has not occurred yet
+  std::uint64_t partsNoted_ = 0;  // its end when its parts were last noted
 };
 
-/// Numbers in one PhraseText of which each is close to the one before, such as times: for a while
-/// all but the last digits are the same.
+/// Numbers in one PhraseText of which each is close to the previous one, such as times: usually
+/// only the last digits differ.
 class NumberSeries {
  private:
   friend class PhraseText;
@@ -53,11 +54,11 @@ class NumberSeries {
   std::array<char, kMaxJsonNumber> digits_{};  // of high_
 };
 
-/// Text on its way into a file, gzipped if wanted.
+/// Writes text to a file, optionally gzipped.
 ///
-/// Nearly all text of a trace has been there before, and who appends it knows. So nothing is
-/// searched: phrases know where they ended last, and a phrase that is out of deflate's reach is
-/// looked for by its parts. What remains between the phrases are numbers.
+/// Nearly all text of a trace is repeated, and the code that appends it knows that. Therefore
+/// nothing is searched: phrases know where they ended last. If a phrase is farther back than
+/// deflate can refer to, its parts are looked up. Only numbers remain between phrases.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT PhraseText {
@@ -90,12 +91,12 @@ class STEPTAPE_EXPORT PhraseText {
     char* const digits = beginDigits();
     appendDigits(digits, writeJsonInteger(digits, value));
   }
-  /// As appendJsonNumber().
+  /// Appends a number like appendJsonNumber().
   void appendNumber(double value) {
     char* const digits = beginDigits();
     appendDigits(digits, writeJsonNumber(digits, value));
   }
-  /// Nanoseconds as microseconds with three decimals.
+  /// Appends nanoseconds as microseconds with three decimals.
   void appendMicros(std::int64_t nanos) {
     char* const digits = beginDigits();
     char* out = digits;
@@ -107,7 +108,7 @@ class STEPTAPE_EXPORT PhraseText {
     appendDigits(digits, writeDecimals(out, static_cast<std::uint32_t>(nanos % 1000)));
   }
 
-  // The same for numbers of a series, faster.
+  // Appends a number of a series, which is faster.
   void appendInteger(std::int64_t value, NumberSeries* series) {
     if (value < 100) {
       appendInteger(value);
@@ -128,8 +129,7 @@ class STEPTAPE_EXPORT PhraseText {
     appendLiterals(digits, writeDecimals(writeTwoDigits(digits, low / 1000), low % 1000));
   }
 
-  /// Hands what is left to the file, and ends the gzip stream. REQUIRES: nothing is called after
-  /// it.
+  /// Writes the rest to the file, and ends the gzip stream. REQUIRES: no calls after it.
   void finish();
 
  private:
@@ -149,7 +149,7 @@ class STEPTAPE_EXPORT PhraseText {
     out[1] = static_cast<char>('0' + thousandths / 100);
     return writeTwoDigits(out + 2, thousandths % 100);
   }
-  /// How many of the first `size` bytes are the same. REQUIRES: 7 readable bytes after them.
+  /// Returns how many of the first `size` bytes are equal. REQUIRES: 7 readable bytes after them.
   static std::size_t sameBytes(const char* a, const char* b, std::size_t size) {
     std::size_t same = 0;
     while (same < size) {
@@ -163,7 +163,7 @@ class STEPTAPE_EXPORT PhraseText {
     return std::min(same, size);
   }
 
-  /// How many bytes have been appended.
+  /// Returns the number of appended bytes.
   std::uint64_t position() const { return start_ + size_; }
   char* end() { return buffer_.data() + size_; }
 
@@ -173,12 +173,12 @@ class STEPTAPE_EXPORT PhraseText {
     }
   }
 
-  /// Where to write the digits of a number, which appendDigits() then takes.
+  /// Returns where to write the digits of a number before appendDigits().
   char* beginDigits() {
     makeRoom(kMaxNumber);
     return end();
   }
-  /// Where a repetition comes before them, what followed there is likely to be similar.
+  /// If a repetition precedes them, similar digits are likely to follow it.
   void appendDigits(char* digits, char* digitsEnd) {
     if (matchLength_ != 0) {
       const std::size_t same =
@@ -201,7 +201,7 @@ class STEPTAPE_EXPORT PhraseText {
     std::memcpy(digits, series->digits_.data(), series->digits_.size());
     appendDigits(digits, digits + series->size_);
   }
-  /// REQUIRES: they are at end() already.
+  /// REQUIRES: they are already at end().
   void appendLiterals(const char* literals, const char* literalsEnd) {
     const auto size = static_cast<std::size_t>(literalsEnd - literals);
     size_ += size;
@@ -234,15 +234,15 @@ class STEPTAPE_EXPORT PhraseText {
 
   ReplacementFile* const file_;
   const bool compress_;
-  std::vector<char> buffer_;  // what can be repeated, then what is new
+  std::vector<char> buffer_;  // bytes that can be repeated, then new bytes
   std::size_t size_ = 0;
-  std::size_t passedOn_ = 0;  // how much of it is not new
+  std::size_t passedOn_ = 0;  // bytes that are not new
   std::uint64_t start_ = 0;   // position of the buffer's first byte
 
   DeflateWriter deflate_;
   std::size_t matchLength_ = 0;  // of a match that may still grow; 0: there is none
   std::size_t matchDistance_ = 0;
-  std::array<std::uint64_t, kPartSlots> partEnds_{};  // where a part of this hash ended last
+  std::array<std::uint64_t, kPartSlots> partEnds_{};  // end of the last part with each hash
   std::uint32_t crc_ = 0;
 };
 

@@ -12,11 +12,11 @@
 namespace steptape::detail {
 namespace {
 
-/// A trace whose spans all differ takes no more memory than this.
+/// Maximum memory for a trace whose spans all differ.
 constexpr std::size_t kMaxBytes = std::size_t{8} << 20;
 
-/// Puts a phrase together, and decides where its parts end. Parts are found again one by one: many
-/// short ones take long to find, and few long ones differ more often.
+/// Builds a phrase, and decides where its parts end. Parts are looked up one by one: many short
+/// parts take long, and few long parts differ more often.
 class PhraseBuilder {
  public:
   void add(std::string_view text) { part_ += text; }
@@ -28,7 +28,7 @@ class PhraseBuilder {
     }
   }
 
-  /// Adds JSON of lists; lists that differ have elements in common.
+  /// Adds JSON of lists; different lists have elements in common.
   void addLists(std::string_view json) {
     constexpr std::string_view kBetween = "], ";
     constexpr std::size_t kMinPart = 16;

@@ -10,31 +10,31 @@
 
 namespace steptape::detail {
 
-/// What the events of spans of the same name and details have in common, rendered once: the begin
-/// of the event up to the number of its "External id".
+/// Renders once what events of spans with the same name and details have in common: the start of
+/// the event up to the number of its "External id".
 ///
 /// @threads Not thread-safe: one thread at a time.
 class SpanPhrases {
  public:
   explicit SpanPhrases(const Trace& trace) : trace_(trace) {}
 
-  /// Valid until the next call.
+  /// Returns the start of the event. Valid until the next call.
   Phrase* of(const TraceSpan& span) { return at(std::uint64_t{span.name} << 32 | span.details); }
 
-  /// The begin of the event that ends a span which is no slice: its name and category.
+  /// Returns the start, with name and category, of the event that ends a span which is not a slice.
   /// Valid until the next call.
   Phrase* endOf(const TraceSpan& span) { return at(std::uint64_t{span.name} << 32 | kEnd); }
 
  private:
-  static constexpr std::uint32_t kEnd = ~std::uint32_t{0};  // in place of details
+  static constexpr std::uint32_t kEnd = ~std::uint32_t{0};  // replaces the details
   struct Entry {
     std::uint64_t key = 0;
-    Entry* next = nullptr;  // what followed last time
+    Entry* next = nullptr;  // the successor of last time
     Phrase phrase;
   };
 
   Phrase* at(std::uint64_t key) {
-    // Programs repeat themselves: what followed last time will follow again.
+    // Programs repeat themselves, so the successor of last time is likely to follow again.
     if (last_ == nullptr || last_->next == nullptr || last_->next->key != key) {
       find(key);
     } else {

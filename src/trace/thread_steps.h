@@ -11,7 +11,7 @@
 
 namespace steptape::detail {
 
-/// The steps of one thread, by time.
+/// Searches the steps of one thread by time.
 class ThreadSteps {
  public:
   ThreadSteps(const Trace& trace, std::size_t thread) {
@@ -21,7 +21,8 @@ class ThreadSteps {
 
   const std::vector<TraceStep>& all() const { return steps_; }
 
-  /// Whether `span` begins in a step and ends after it, or begins before a step and ends in it.
+  /// Returns whether `span` crosses an end of a step: starts inside and ends outside, or the
+  /// reverse.
   bool areCrossedBy(const TraceSpan& span) {
     const std::int64_t end = span.start + span.duration;
     const TraceStep* const atStart = lastBefore(span.start);
@@ -33,7 +34,7 @@ class ThreadSteps {
  private:
   static std::int64_t endOf(const TraceStep& step) { return step.start + step.duration; }
 
-  /// Is asked of times that rise most of the time, so the answer is likely to be the last one.
+  /// Times mostly increase, so the previous result is likely to be right.
   const TraceStep* lastBefore(std::int64_t time) {
     const auto isBefore = [time](const TraceStep& step) { return step.start < time; };
     const bool isKnown = (behind_ == 0 || isBefore(steps_[behind_ - 1])) &&
@@ -46,7 +47,7 @@ class ThreadSteps {
   }
 
   std::vector<TraceStep> steps_;
-  std::size_t behind_ = 0;  // the first that lastBefore() found to be none
+  std::size_t behind_ = 0;  // the first step after the time
 };
 
 }  // namespace steptape::detail

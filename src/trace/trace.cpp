@@ -16,7 +16,7 @@ bool comesFirst(const TraceSpan& a, const TraceSpan& b) {
   return a.start != b.start ? a.start < b.start : a.duration > b.duration;
 }
 
-/// A span by what its forward operator and its backward node share.
+/// A span with the key that its forward operator and its backward node share.
 struct SequencedSpan {
   std::int64_t sequence;
   std::int64_t start;
@@ -44,7 +44,7 @@ std::vector<bool> wrapperNames(const Trace& trace) {
   return isWrapper;
 }
 
-/// The spans of a kind that have a sequence number, in the order of comesEarlier().
+/// Returns the spans of a kind that have a sequence number, in the order of comesEarlier().
 std::vector<SequencedSpan> sequencedSpans(const Trace& trace, SpanKind kind) {
   const std::vector<bool> isWrapper = wrapperNames(trace);
   std::vector<SequencedSpan> found;
@@ -58,7 +58,7 @@ std::vector<SequencedSpan> sequencedSpans(const Trace& trace, SpanKind kind) {
       }
     }
   }
-  // A thread's numbers rise with time.
+  // Sequence numbers increase with time on each thread.
   if (!std::is_sorted(found.begin(), found.end(), comesEarlier)) {
     std::stable_sort(found.begin(), found.end(), comesEarlier);
   }
@@ -114,7 +114,7 @@ std::vector<TraceLink> linkBackward(const Trace& trace) {
       continue;
     }
     links.push_back({(from - 1)->thread, (from - 1)->span, to->thread, to->span});
-    // The call has its arrow: what else is of it gets none.
+    // The call has its arrow; its other spans get none.
     for (; to + 1 != nodes.end() && !isOfEarlierCall(*to, *(to + 1)); ++to) {
     }
   }

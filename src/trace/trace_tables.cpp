@@ -17,7 +17,8 @@ std::size_t hashOf(const SpanDetails& details) {
   return sum;
 }
 
-/// Numbers of one table as those of another that holds what is used, in the order of first use.
+/// Maps numbers of one table to numbers of another that holds only used entries, in the order of
+/// first use.
 class Renumbering {
  public:
   explicit Renumbering(std::size_t size) : numbers_(size, kUnused) {}

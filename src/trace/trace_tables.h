@@ -11,7 +11,7 @@
 
 namespace steptape::detail {
 
-/// The names and details of the spans of a file, while it is read: equal ones get equal numbers.
+/// The names and details of a file's spans during reading: equal ones get equal numbers.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class TraceTables {
@@ -22,7 +22,8 @@ class TraceTables {
   std::vector<TraceName>& names() { return names_; }
   const SpanDetails& details(std::uint32_t number) const { return details_[number]; }
 
-  /// Gives `trace`, whose spans have numbers of these tables, tables of its own with what it uses.
+  /// Gives `trace`, whose spans have numbers of these tables, its own tables with only the used
+  /// entries.
   void giveOwnTables(Trace* trace) const;
 
  private:

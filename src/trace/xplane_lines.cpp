@@ -9,16 +9,16 @@
 namespace steptape::detail {
 namespace {
 
-/// The spans of a line that are open where the next one begins.
+/// The spans of a line that are open when the next one starts.
 class Nesting {
  public:
   explicit Nesting(const XPlaneClock& clock) : clock_(clock) {}
 
-  /// Where a span ends for XProf: at its end, but a picosecond before its parent at the latest.
-  /// XProf would not count a child that ends with its parent.
+  /// Returns where a span ends in XProf: at its end, but at least one picosecond before its
+  /// parent's end. XProf would not count a child that ends with its parent.
   ///
-  /// @param span REQUIRES: begins no earlier than the one before.
-  /// @return nothing if the span ends outside of the one that it begins in; it is then not open.
+  /// @param span REQUIRES: does not start before the previous one.
+  /// @return nothing if the span ends outside of its parent; it is then not open.
   std::optional<std::int64_t> open(const TraceSpan& span) {
     while (!ends_.empty() && ends_.back().nanos <= span.start) {
       ends_.pop_back();
@@ -44,13 +44,13 @@ class Nesting {
   std::vector<End> ends_;
 };
 
-/// As few lines as hold spans side by side that nest in nothing.
+/// Distributes spans that do not nest over as few lines as possible.
 class SideLines {
  public:
   SideLines(std::string name, XPlaneLineIds* ids) : name_(std::move(name)), ids_(*ids) {}
 
-  /// A line on which nothing is open when the span begins.
-  /// @param span REQUIRES: begins no earlier than the one before.
+  /// Returns a line on which no span is open when this span starts.
+  /// @param span REQUIRES: does not start before the previous one.
   XLineEncoder* lineFor(const TraceSpan& span) {
     std::size_t line = lines_.size();
     if (!ends_.empty() && ends_.top().first <= span.start) {
@@ -88,7 +88,7 @@ std::int64_t XPlaneLineIds::next() {
 }
 
 std::vector<std::vector<XPlaneFlow>> xplaneFlows(const Trace& trace) {
-  // The lowest two bits say at which end of the arrow a span is.
+  // The lowest two bits encode at which end of the arrow a span is.
   constexpr std::uint64_t kHead = 1;
   constexpr std::uint64_t kTail = 2;
   std::vector<std::vector<XPlaneFlow>> flows(trace.threads.size());

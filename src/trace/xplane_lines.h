@@ -17,29 +17,29 @@
 
 namespace steptape::detail {
 
-/// Numbers of a plane's lines, by which XProf distinguishes and orders them.
+/// Numbers of a plane's lines, by which XProf distinguishes and sorts them.
 class XPlaneLineIds {
  public:
   static constexpr std::int64_t kSteps = 0;  ///< Above all threads.
 
-  /// That of the thread, if no other line has it.
+  /// Returns the thread's own number, if no other line has it.
   std::int64_t ofThread(std::uint64_t thread);
 
-  /// One below all threads.
+  /// Returns a number that sorts after all threads.
   std::int64_t next();
 
  private:
   std::set<std::int64_t> taken_{kSteps};
-  std::int64_t last_ = std::int64_t{1} << 30;  // more than Linux gives to threads
+  std::int64_t last_ = std::int64_t{1} << 30;  // larger than Linux's thread numbers
 };
 
 /// A span of a thread, and the number by which XProf draws an arrow from or to it.
 using XPlaneFlow = std::pair<std::size_t, std::uint64_t>;
 
-/// The arrows of each thread, by span.
+/// Returns the arrows of each thread, by span.
 std::vector<std::vector<XPlaneFlow>> xplaneFlows(const Trace& trace);
 
-/// Adds the line of a thread, and lines for those of its spans that nest in nothing.
+/// Adds the line of a thread, and lines for those of its spans that do not nest.
 void addXPlaneThread(const TraceThread& thread, const std::string& name,
                      ArrayView<const XPlaneFlow> flows, const XPlaneClock& clock,
                      XPlaneSpans* spans, XPlaneLineIds* ids, XPlaneEncoder* plane);

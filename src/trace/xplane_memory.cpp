@@ -12,12 +12,12 @@
 namespace steptape::detail {
 namespace {
 
-/// Which operator of a thread runs at a time, of times that only go forward.
+/// Finds the operator that a thread runs at a time; times must not decrease.
 class RunningOperator {
  public:
   RunningOperator(const Trace& trace, const TraceThread& thread) : trace_(trace), thread_(thread) {}
 
-  /// The innermost one; nullptr if none runs.
+  /// Returns the innermost operator; nullptr if none runs.
   const TraceName* at(std::int64_t time) {
     for (; next_ < thread_.spans.size() && thread_.spans[next_].start <= time; ++next_) {
       const TraceSpan& span = thread_.spans[next_];

@@ -8,7 +8,7 @@
 
 namespace steptape::detail {
 
-/// The memory events of a trace, for XProf's memory page.
+/// Encodes the memory events of a trace for XProf's memory page.
 XLineEncoder encodeMemoryLine(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane);
 
 }  // namespace steptape::detail

@@ -7,7 +7,7 @@
 namespace steptape {
 namespace {
 
-/// XProf splits lists of such names at commas.
+/// Makes a file name of a host's name. XProf splits lists of these names at commas.
 std::string fileNameOf(const std::string& hostName) {
   std::string name = hostName.empty() ? "localhost" : hostName;
   for (char& c : name) {

@@ -10,6 +10,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "event/xplane.h"
@@ -22,7 +23,7 @@ namespace {
 
 using detail::startsWith;
 
-// What is beyond these is no time: the year 2100, and what writeXPlane() can say.
+// Larger numbers are not times: the year 2100, and the limit of writeXPlane().
 constexpr std::int64_t kMaxUnixNanos = 4'102'444'800'000'000'000;
 constexpr std::int64_t kMaxPicos = detail::kMaxXPlanePicos;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 60;
@@ -31,7 +32,7 @@ bool isIn(std::int64_t number, std::int64_t first, std::int64_t last) {
   return number >= first && number <= last;
 }
 
-/// XProf's own; see xprof_names.h.
+/// Returns whether it is one of XProf's own lines; see xprof_names.h.
 bool isDerivedLine(std::int64_t id) {
   return isIn(id, detail::kFirstDerivedLineId, detail::kLastDerivedLineId);
 }
@@ -58,7 +59,7 @@ SpanKind kindNamed(std::string_view name, SpanKind otherwise) {
   return otherwise;
 }
 
-/// The device of a plane such as "/device:GPU:0"; -1 if it is a host's.
+/// Returns the device of a plane such as "/device:GPU:0", or -1 for a host's plane.
 int deviceOf(std::string_view plane) {
   if (!startsWith(plane, "/device:")) {
     return -1;
@@ -66,7 +67,7 @@ int deviceOf(std::string_view plane) {
   return std::atoi(std::string(plane.substr(plane.rfind(':') + 1)).c_str());
 }
 
-/// Numbers of the stats of a plane that a Trace has a place for; -1 where the plane has none.
+/// Numbers of a plane's stats that a Trace has a place for; -1 if the plane has none.
 struct StatIds {
   explicit StatIds(const XPlane& plane) {
     for (const auto& [id, name] : plane.statNames) {
@@ -80,7 +81,7 @@ struct StatIds {
   std::map<std::string, std::int64_t, std::less<>> byName;
 };
 
-/// What events say of threads before it is known where these are in the trace.
+/// References to threads whose position in the trace is not yet known.
 struct Pending {
   struct Detached {
     int device;
@@ -95,7 +96,7 @@ struct Pending {
 class PlaneReader {
  public:
   /// @param base        Subtracted from XLine::timestampNanos.
-  /// @param windowStart The begin of the window since that of the profile, in nanoseconds.
+  /// @param windowStart Start of the window relative to the profile's start, in nanoseconds.
   PlaneReader(const XPlane& plane, std::int64_t base, std::int64_t windowStart, Trace* trace,
               Pending* pending)
       : plane_(plane),
@@ -135,12 +136,12 @@ class PlaneReader {
     }
   }
 
-  /// XProf has spans end picoseconds earlier; rounding gives their end back.
+  /// XProf needs spans that end picoseconds earlier; rounding restores their end.
   std::int64_t nanos(const XLine& line, std::int64_t picos) const {
     return timeOf(line) + (picos + 500) / 1000 - windowStart_;
   }
 
-  /// A line without a time of its own begins with the profile.
+  /// Returns the time of a line; without its own time, it starts with the profile.
   std::int64_t timeOf(const XLine& line) const {
     return line.timestampNanos <= 0 ? line.timestampNanos : line.timestampNanos - base_;
   }
@@ -161,7 +162,7 @@ class PlaneReader {
 
   void addThread(const XLine& line) {
     TraceThread thread{static_cast<std::uint64_t>(line.id), line.name, device_, {}};
-    bool hasOtherEvents = false;  // than the thread's own
+    bool hasOtherEvents = false;  // other than the thread's own
     forEachEvent(line, [&](const XEvent& event, std::int64_t start) {
       const std::int64_t end = nanos(line, event.offsetPicos + event.durationPicos);
       if (addStep(event, start, end - start, line)) {
@@ -184,7 +185,7 @@ class PlaneReader {
     }
   }
 
-  /// @return false if the event is no step.
+  /// @return false if the event is not a step.
   bool addStep(const XEvent& event, std::int64_t start, std::int64_t duration, const XLine& line) {
     std::optional<std::int64_t> number = integer(event, stepNumber_);
     if (!number && find(event.stats, stepName_) != nullptr) {
@@ -310,7 +311,7 @@ class PlaneReader {
   std::unordered_map<std::string, std::uint32_t> details_;
   std::unordered_map<std::int64_t, std::size_t> counters_;
 
-  // Of what each event is asked.
+  // Numbers that are compared for each event.
   const std::int64_t group_ = ids_.of(detail::kGroupStat);
   const std::int64_t stepName_ = ids_.of(detail::kStepNameStat);
   const std::int64_t stepNumber_ = ids_.of(detail::kStepNumberStat);
@@ -327,7 +328,7 @@ class PlaneReader {
   const std::int64_t arguments_ = ids_.of(detail::kArgumentsStat);
 };
 
-/// @return the begin of the window since that of the profile, in nanoseconds.
+/// @return the start of the window relative to the profile's start, in nanoseconds.
 std::int64_t readEnvironment(const XPlane& plane, Trace* trace) {
   std::int64_t start = 0;
   std::int64_t stop = 0;
@@ -362,7 +363,8 @@ std::int64_t readEnvironment(const XPlane& plane, Trace* trace) {
   return trace->originNanos - start;
 }
 
-/// The earliest time of a line that counts from 1970, as other profilers' do; 0 if there is none.
+/// Returns the earliest time of a line that counts from 1970, as in other profilers' files; 0 if
+/// there is none.
 std::int64_t earliestTimestamp(const XSpace& space) {
   std::int64_t earliest = 0;
   for (const XPlane& plane : space.planes) {
@@ -376,7 +378,7 @@ std::int64_t earliestTimestamp(const XSpace& space) {
   return earliest;
 }
 
-/// The place of the thread with this number, which is made if there is none.
+/// Returns the index of the thread with this number, and adds the thread if it is new.
 std::size_t threadOf(int device, std::uint64_t id, Trace* trace) {
   const auto found = std::find_if(
       trace->threads.begin(), trace->threads.end(),
@@ -440,11 +442,11 @@ Trace readXPlane(const std::string& path) {
   try {
     decodeXSpace(bytes, &space).throwIfError();
     if (space.planes.empty()) {
-      throw Error(ErrorCode::kDataLoss, "it has no planes");
+      throw Error(ErrorCode::kDataLoss, detail::gotExpected("no planes", "at least one"));
     }
     return traceOf(space);
   } catch (const Error& error) {
-    throw Error(ErrorCode::kInvalidArgument, path + " is no profile of XProf: " + error.what());
+    throw Error(ErrorCode::kInvalidArgument, path + " is not an XProf profile: " + error.what());
   }
 }
 

@@ -15,15 +15,15 @@ bool isListedAsOperator(SpanKind kind) {
          kind == SpanKind::kCollective || kind == SpanKind::kWait || kind == SpanKind::kDevice;
 }
 
-/// Whether XProf counts the span as a part of its step. It has no column for communication on the
-/// host: collectives and waits count as "Host compute". Without a group they would be a part of
-/// "All Others", for which XProf blames the input pipeline. Zones would count over their whole
-/// time, whatever happens in them.
+/// Returns whether XProf counts the span as part of its step. XProf has no category for
+/// communication on the host: collectives and waits count as "Host compute". Without a group, they
+/// would count as "All Others", for which XProf blames the input pipeline. Zones would count with
+/// their whole time, whatever happens in them.
 bool isPartOfStep(SpanKind kind) {
   return isListedAsOperator(kind) || kind == SpanKind::kInput;
 }
 
-/// XProf knows copies by names that are not those of CUPTI.
+/// XProf's names for copies differ from CUPTI's.
 std::string deviceEventName(const std::string& text) {
   struct Copy {
     const char* cupti;
@@ -93,7 +93,7 @@ void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLine
   line->endEvent();
 }
 
-/// As stepAt(), but without a search, since the next span is nearly always in the same step.
+/// Like stepAt(), but without a search: the next span is nearly always in the same step.
 std::int64_t XPlaneSpans::stepOf(std::int64_t time) {
   const std::vector<TraceStep>& steps = trace_.steps;
   while (begun_ < steps.size() && steps[begun_].start <= time) {

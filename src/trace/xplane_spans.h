@@ -15,30 +15,30 @@
 
 namespace steptape::detail {
 
-/// What XProf gets of a span besides the span's own fields.
+/// Data for XProf that is not in the span itself.
 struct XPlaneSpanFacts {
   std::int64_t endPicos = 0;
-  std::uint64_t flow = 0;  ///< Of the arrow that begins or ends here; 0: none.
-  /// The number of its thread, if the span is on a line beside the thread's.
+  std::uint64_t flow = 0;  ///< Number of the arrow that starts or ends here; 0: none.
+  /// The thread's number, if the span is on a separate line.
   std::optional<std::uint64_t> thread = {};
 };
 
 /// Encodes the spans of a plane, with the names and details that they share.
 class XPlaneSpans {
  public:
-  /// All of them must outlive it.
+  /// REQUIRES: all arguments outlive this object.
   XPlaneSpans(const Trace& trace, const XPlaneClock& clock, bool isDevice, XPlaneEncoder* plane);
 
   void add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLineEncoder* line);
 
  private:
-  /// Texts of stats, each kept once however many events have it.
+  /// Texts of stats; each is stored once, however many events have it.
   using Texts = std::vector<std::pair<std::int64_t, XStatReference>>;
 
-  /// What all spans of a name have in common.
+  /// Data shared by all spans with one name.
   struct Name {
     std::int64_t id = 0;    // 0: not declared yet
-    bool isInStep = false;  // whether it belongs to the step in which it begins
+    bool isInStep = false;  // whether it belongs to the step in which it starts
     Texts texts;
   };
 
@@ -58,7 +58,7 @@ class XPlaneSpans {
   std::vector<Name> names_;
   std::vector<std::optional<Texts>> details_;
   std::int64_t lastCorrelation_ = 0;
-  std::size_t begun_ = 0;  // steps that had begun when the last span did
+  std::size_t begun_ = 0;  // steps that had started at the last span
 
   // Numbers of stats that many spans have.
   const std::int64_t group_;

@@ -24,7 +24,7 @@ using detail::XPlaneFlow;
 using detail::XPlaneLineIds;
 using detail::XPlaneSpans;
 
-/// A row without a name would have none in the trace viewer.
+/// Returns a name also for a thread without one: the trace viewer would show an empty row name.
 std::string nameOf(const TraceThread& thread) {
   if (!thread.name.empty()) {
     return thread.name;
@@ -51,7 +51,7 @@ XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, std::int6
   return line;
 }
 
-/// XProf shows no step in which nothing else took time: an invisible picosecond is enough.
+/// XProf does not show a step that contains no events: an invisible picosecond is sufficient.
 XLineEncoder encodeStepMarks(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane) {
   const std::int64_t group = plane->statId(detail::kGroupStat);
   const std::int64_t name = plane->addEventName({detail::kHiddenEvent});
@@ -119,7 +119,7 @@ XPlaneEncoder encodeDevice(const Trace& trace, int device, std::int64_t planeId,
   XPlaneEncoder plane(planeId, detail::kDevicePlanePrefix + std::to_string(device));
   XPlaneSpans spans(trace, clock, /*isDevice=*/true, &plane);
   XPlaneLineIds ids;
-  // Where there is a device, XProf takes the steps from here.
+  // If there is a device, XProf takes the steps from this line.
   plane.addLine(encodeSteps(trace, clock, detail::kDeviceStepsLineId, &plane));
   for (const TraceThread& stream : trace.threads) {
     if (stream.device == device) {
@@ -129,7 +129,7 @@ XPlaneEncoder encodeDevice(const Trace& trace, int device, std::int64_t planeId,
   return plane;
 }
 
-/// What a Trace knows beyond what happened, for readXPlane().
+/// Encodes the data of a Trace that are not events, for readXPlane().
 XPlaneEncoder encodeEnvironment(const Trace& trace, const XPlaneClock& clock,
                                 std::int64_t planeId) {
   XPlaneEncoder plane(planeId, detail::kEnvironmentPlane);

@@ -20,7 +20,7 @@ bool isLetterOrDigit(char c) {
   return isIn(kLower, c) || isIn(kUpper, c) || (c >= '0' && c <= '9');
 }
 
-/// Whether XProf would take it for something else than an operator, or for nothing.
+/// Returns whether XProf would regard it as something else than an operator, or ignore it.
 bool needsPrefix(std::string_view name) {
   constexpr std::array<std::string_view, 6> kMeanings = {
       "train", "test", "TraceContext", "IteratorGetNext", "EagerExecute", "FunctionRun"};
@@ -45,7 +45,7 @@ std::string nameOf(std::string_view text) {
 }
 
 std::string typeOf(std::string_view name) {
-  std::string type(name.substr(name.find_last_of("./") + 1));  // all of it if there is none
+  std::string type(name.substr(name.find_last_of("./") + 1));  // the whole name if neither occurs
   for (char& c : type) {
     c = isLetterOrDigit(c) ? c : '_';
   }

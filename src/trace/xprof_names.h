@@ -7,26 +7,26 @@
 
 namespace steptape::detail {
 
-// Names and numbers by which XProf knows what it finds in a profile. Where its sources do not say
-// what it makes of them, this was found by experiment with XProf 2.24.2.
+// Names and numbers by which XProf recognizes parts of a profile. If its sources do not define
+// their interpretation, it was found by experiment with XProf 2.24.2.
 // @source tsl/profiler/utils/xplane_schema.cc, xprof/utils/derived_timeline.h of OpenXLA
 
 inline constexpr char kHostPlane[] = "/host:CPU";
 inline constexpr char kDevicePlanePrefix[] = "/device:GPU:";
 inline constexpr char kEnvironmentPlane[] = "Task Environment";
 
-/// Spans of time that are no operators; what XProf takes for one has no "::".
+/// Prefix of spans that are not operators; XProf regards names with "::" as other spans.
 inline constexpr char kZonePrefix[] = "zone::";
 inline constexpr char kIteratorPrefix[] = "Iterator::";
 inline constexpr char kAllocation[] = "MemoryAllocation";
 inline constexpr char kDeallocation[] = "MemoryDeallocation";
-/// Is not shown, wherever it is.
+/// An event that XProf never shows.
 inline constexpr char kHiddenEvent[] = "PrefetchConsume";
 inline constexpr char kCountersLine[] = "_counters_";
 inline constexpr char kStepsLine[] = "Steps";
 
-/// Of an event that only marks a time of its step. XProf takes what follows one of 0 ps in the step
-/// for computation.
+/// Duration of an event that only marks a time of its step. After an event of 0 ps, XProf counts
+/// the rest of the step as computation.
 inline constexpr std::int64_t kShortestPicos = 1;
 
 /// Lines with numbers in this range are XProf's own: their events are evaluated, but not counted as
@@ -47,7 +47,7 @@ inline constexpr char kCorrelationStat[] = "correlation_id";
 inline constexpr char kProfileStartStat[] = "profile_start_time";
 inline constexpr char kProfileStopStat[] = "profile_stop_time";
 
-// Of memory events.
+// Stats of memory events.
 inline constexpr char kAllocatorStat[] = "allocator_name";
 inline constexpr char kAllocatedStat[] = "bytes_allocated";
 inline constexpr char kAvailableStat[] = "bytes_available";
@@ -56,7 +56,7 @@ inline constexpr char kAllocationStat[] = "allocation_bytes";
 inline constexpr char kRequestedStat[] = "requested_bytes";
 inline constexpr char kAddressStat[] = "addr";
 
-// Stats without a meaning for XProf, which shows them as arguments of the event.
+// Stats without a meaning in XProf, which shows them as arguments of the event.
 inline constexpr char kKindStat[] = "kind";
 inline constexpr char kCategoryStat[] = "category";
 inline constexpr char kColorStat[] = "color";
@@ -82,10 +82,11 @@ inline constexpr char kProcessIdStat[] = "steptape.process_id";
 inline constexpr char kProcessNameStat[] = "steptape.process_name";
 inline constexpr char kDroppedStat[] = "steptape.dropped_spans";
 
-/// A name under which XProf lists `text` as an operator, "name:Type": "aten.addmm:addmm" for
+/// Returns a name that XProf lists as an operator, in the form "name:Type": "aten.addmm:addmm" for
 /// "aten::addmm".
 ///
-/// XProf counts only what has this form, and takes what begins with "train" or "test" for a step.
+/// XProf counts only names of this form, and regards names that start with "train" or "test" as
+/// steps.
 std::string xprofOperatorName(std::string_view text);
 
 }  // namespace steptape::detail

@@ -8,12 +8,12 @@
 
 namespace steptape::detail {
 
-/// Follows the monitored metric from evaluation to evaluation.
+/// Tracks the best value of the monitored metric over the evaluations.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class BestTracker {
  public:
-  /// What a checkpoint must keep of it.
+  /// The state that a checkpoint must contain.
   struct State {
     double value = std::numeric_limits<double>::quiet_NaN();  ///< NaN: none yet.
     std::int64_t step = 0;
@@ -23,10 +23,11 @@ class BestTracker {
   BestTracker(const MonitorOptions& options, bool higherIsBetter)
       : options_(options), higherIsBetter_(higherIsBetter) {}
 
-  /// Takes in the value of an evaluation. @return whether it is the best so far.
+  /// Adds the value of an evaluation.
+  /// @return whether it is the best so far.
   bool observe(double value, std::int64_t step);
 
-  /// Whether patience is at its end.
+  /// Returns whether patience is exhausted.
   bool isExhausted() const {
     return options_.patience > 0 && best_.evaluationsSince >= options_.patience;
   }

@@ -54,17 +54,17 @@ void checkMetrics(const std::vector<EvaluationMetric>& metrics) {
   for (const EvaluationMetric& metric : metrics) {
     if (metric.name.empty() || !metric.function) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "Trainer got an evaluation metric without " +
+                  "Trainer: got an evaluation metric without " +
                       (metric.name.empty() ? std::string("a name") : "a function: " + metric.name));
     }
     if (!names.insert(metric.name).second) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "Trainer got two evaluation metrics named " + metric.name);
+      throw Error(ErrorCode::kInvalidArgument, "Trainer: got two evaluation metrics named " +
+                                                   metric.name + "; expected unique names");
     }
   }
 }
 
-/// Leaves the module in the mode in which it was.
+/// Restores the module's training mode.
 class EvaluationMode {
  public:
   explicit EvaluationMode(torch::nn::Module& module)
@@ -81,7 +81,8 @@ class EvaluationMode {
   at::NoGradGuard noGradients_;
 };
 
-/// Every rank has kept batch statistics of its own samples; all are to judge the same model.
+/// Copies the root's buffers to every rank: each rank has batch statistics of its own samples, but
+/// all must evaluate the same model.
 void shareBuffers(const torch::nn::Module& module, Communicator& world) {
   std::vector<NamedTensor> buffers;
   appendTensors(module.named_buffers(), buffers);
@@ -125,7 +126,7 @@ std::vector<MetricSum> Evaluator::sumsOfOwnSamples(const Objective& objective,
 }
 
 std::vector<MetricValue> Evaluator::meansOverRanks() const {
-  // Gathered and not reduced: every rank adds up in the same order, and so decides the same.
+  // Gathers instead of reducing: every rank sums in the same order, so all decide alike.
   const std::size_t bytes = sums_.size() * sizeof(MetricSum);
   const std::vector<std::string> gathered =
       world_->allgather({reinterpret_cast<const char*>(sums_.data()), bytes});
@@ -141,8 +142,9 @@ std::vector<MetricValue> Evaluator::meansOverRanks() const {
   std::vector<MetricValue> means;
   for (std::size_t i = 0; i < totals.size(); ++i) {
     if (!(totals[i].count > 0)) {
-      throw Error(ErrorCode::kInvalidArgument, "Trainer: no rank had test data for the metric " +
-                                                   nameOf(i) + "; expected at least one sample");
+      throw Error(ErrorCode::kInvalidArgument,
+                  "Trainer: got no test data on any rank for the metric " + nameOf(i) +
+                      "; expected at least one sample");
     }
     means.push_back({nameOf(i), totals[i].sum / totals[i].count});
   }

@@ -17,26 +17,27 @@ class Module;
 
 namespace steptape::detail {
 
-/// Judges the model by all ranks' test data.
+/// Evaluates the model with all ranks' test data.
 ///
-/// Not thread-safe: one thread at a time, the communicator's.
+/// @threads Not thread-safe: one thread at a time, the communicator's.
 class Evaluator {
  public:
-  /// @throws Error(kInvalidArgument) naming a metric without name or function, or named twice.
+  /// @throws Error(kInvalidArgument) with a metric that has no name or no function, or whose name
+  ///         is repeated.
   Evaluator(torch::nn::Module& module, std::shared_ptr<Communicator> world,
             std::vector<EvaluationMetric> metrics);
 
-  /// The loss and each metric over the samples of all ranks, which see the same to the last bit.
-  /// The module is then in the mode, training or not, in which it was. Collective.
+  /// Returns the loss and each metric over the samples of all ranks, bit-identical on all ranks.
+  /// Restores the module's training mode. Collective.
   ///
-  /// @throws Error(kInvalidArgument) on every rank naming a metric for which none had a sample.
+  /// @throws Error(kInvalidArgument) on every rank with a metric for which no rank had a sample.
   std::vector<MetricValue> evaluate(const Objective& objective, BatchLoader& test);
 
-  /// Writes what evaluate() found as `<name>/test`. Collective.
+  /// Writes the results of evaluate() as `<name>/test`. Collective.
   void log(DistributedWriter& writer, std::int64_t step) const;
 
  private:
-  /// What this rank's samples add up to: the loss, then the metrics.
+  /// Returns the sums over this rank's samples: the loss, then the metrics.
   std::vector<MetricSum> sumsOfOwnSamples(const Objective& objective, BatchLoader& test) const;
   std::vector<MetricValue> meansOverRanks() const;
   const std::string& nameOf(std::size_t sum) const;

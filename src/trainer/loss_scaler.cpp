@@ -18,7 +18,7 @@ void check(bool isFine, const char* option, double got, const char* wanted) {
   }
 }
 
-/// What holds the numbers of a gradient: itself, or the values of a sparse one.
+/// Returns the tensor with a gradient's numbers: the gradient, or the values of a sparse one.
 at::Tensor valuesOf(const at::Tensor& gradient) {
   return gradient.is_sparse() ? gradient._values() : gradient;
 }
@@ -44,7 +44,7 @@ bool LossScaler::unscale(const std::vector<at::Tensor>& parameters) {
       finite.push_back(at::isfinite(values).all());
     }
   }
-  // One question to the device for all of them.
+  // One synchronization with the device for all of them.
   if (finite.empty() || at::stack(finite).all().item<bool>()) {
     if (++stepsSinceInfinity_ == options_.growthSteps) {
       scale_ *= options_.growthFactor;

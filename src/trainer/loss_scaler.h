@@ -10,12 +10,12 @@
 
 namespace steptape::detail {
 
-/// Scales the loss, takes the scale out of the gradients, and follows where it must go.
+/// Scales the loss, unscales the gradients, and adapts the scale.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class LossScaler {
  public:
-  /// @throws Error(kInvalidArgument) naming an option out of range.
+  /// @throws Error(kInvalidArgument) with an option that is out of range.
   explicit LossScaler(const LossScaleOptions& options);
 
   double scale() const { return scale_; }
@@ -27,7 +27,7 @@ class LossScaler {
 
   /// Divides the gradients by the scale and adapts it for the next step.
   ///
-  /// @return false if one of them is infinite or NaN: the optimizer must make no step with them.
+  /// @return false if a gradient is infinite or NaN: the optimizer must not make a step.
   bool unscale(const std::vector<at::Tensor>& parameters);
 
  private:

@@ -8,9 +8,9 @@
 
 namespace steptape::detail {
 
-/// The value of `name` in `metrics`; `who` has them.
+/// Returns the value of `name` in `metrics`; `who` is their owner for errors.
 ///
-/// @throws Error(kInvalidArgument) if it is not there, naming those that are.
+/// @throws Error(kInvalidArgument) if there is none, with the existing names.
 double metricIn(const std::vector<MetricValue>& metrics, std::string_view name, const char* who);
 
 }  // namespace steptape::detail

@@ -13,7 +13,7 @@
 namespace steptape::detail {
 namespace {
 
-// From 2.4 on autocast is asked by device; before, each device has functions of its own.
+// Since 2.4, autocast functions take the device; before, each device has its own functions.
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
 constexpr bool kHasFloat16OnCpu = true;
 
@@ -48,8 +48,8 @@ void setAutocastType(c10::DeviceType device, at::ScalarType type) {
 }
 #endif
 
-/// Lets operators calculate in `type` while it lives. Leaving the outermost one drops the copies of
-/// the parameters in that type, which the next step would find outdated.
+/// Makes operators compute in `type` during its lifetime. Leaving the outermost scope drops the
+/// parameters' copies in that type, which the next step would find outdated.
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, at::ScalarType type)
@@ -76,11 +76,11 @@ class AutocastScope {
 
 at::Tensor negativeLogLikelihood(const at::Tensor& output, const at::Tensor& targets) {
   if (targets.is_floating_point()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::string("Trainer got targets of the type ") +
-                    c10::toString(targets.scalar_type()) +
-                    " for the default loss, which takes the numbers of classes; expected int64, or "
-                    "a TrainerOptions::loss for such targets, such as at::mse_loss()");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string("Trainer: got targets of the type ") + c10::toString(targets.scalar_type()) +
+            " for the default loss; expected int64 class numbers, or a TrainerOptions::loss for "
+            "such targets, such as at::mse_loss()");
   }
   return at::nll_loss(output, targets);
 }
@@ -91,12 +91,12 @@ void checkPrecision(Precision precision, c10::Device device) {
   }
   if (!device.is_cpu() && !device.is_cuda()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got a mixed precision on " + device.str() + "; expected cpu or cuda");
+                "Trainer: got a mixed precision on " + device.str() + "; expected cpu or cuda");
   }
   if (precision == Precision::kFloat16 && device.is_cpu() && !kHasFloat16OnCpu) {
     throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got Precision::kFloat16 on cpu, which "
-                "LibTorch " TORCH_VERSION " has not; expected kBfloat16, or a GPU");
+                "Trainer: got Precision::kFloat16 on cpu, which "
+                "LibTorch " TORCH_VERSION " does not support; expected kBfloat16 or a GPU");
   }
 }
 
@@ -128,7 +128,7 @@ Outcome Objective::operator()(const Batch& batch) const {
 
 void Objective::toDevice(Batch& batch) const {
   if (!device_.is_cpu()) {
-    // Queued: the copy runs beside what the host does next, if the memory is page-locked.
+    // Asynchronous: the copy overlaps with the host's work if the memory is page-locked.
     batch.inputs = batch.inputs.to(device_, /*non_blocking=*/true);
     batch.targets = batch.targets.to(device_, /*non_blocking=*/true);
   }

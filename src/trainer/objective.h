@@ -11,26 +11,26 @@
 
 namespace steptape::detail {
 
-/// What a model makes of a batch.
+/// A model's result for a batch.
 struct Outcome {
   at::Tensor output;
   at::Tensor loss;
 };
 
-/// The function that is minimized: the model's forward pass and the loss, on the run's device and
-/// in its precision.
+/// The function to minimize: the model's forward pass and the loss, on the run's device and in its
+/// precision.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class Objective {
  public:
   using Forward = std::function<at::Tensor(const at::Tensor&)>;
 
-  /// @throws Error(kInvalidArgument) if the device has no such precision.
+  /// @throws Error(kInvalidArgument) if the device does not support the precision.
   Objective(Forward forward, LossFunction loss, Precision precision, c10::Device device);
 
   Outcome operator()(const Batch& batch) const;
 
-  /// Brings the batch to the device, unless it is there.
+  /// Copies the batch to the device, unless it is there.
   void toDevice(Batch& batch) const;
 
  private:

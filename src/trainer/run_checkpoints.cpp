@@ -23,7 +23,7 @@ void checkDirectory(const TrainerOptions& options) {
                                                             : nullptr;
   if (option != nullptr) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::string("Trainer got ") + option + " without a checkpointDirectory");
+                std::string("Trainer: got ") + option + " without a checkpointDirectory");
   }
 }
 

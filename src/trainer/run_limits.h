@@ -12,23 +12,23 @@
 
 namespace steptape::detail {
 
-/// What comes to one rank from outside: signals, and on the root the time.
+/// The external events that a rank receives: signals, and on the root also time limits.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class RunLimits {
  public:
-  /// Starts the clock and catches TrainerOptions::stopSignals until the end of its life.
+  /// Starts the clock, and catches TrainerOptions::stopSignals during its lifetime.
   RunLimits(const TrainerOptions& options, bool isRoot);
 
-  /// What this rank wants now.
+  /// Returns this rank's current request.
   StepWish wish() const;
 
-  /// A checkpoint has been written: the time to the next one begins.
+  /// Records that a checkpoint was written: restarts the time to the next one.
   void checkpointWritten() { lastCheckpointNanos_ = Clock::system().steadyNanos(); }
 
  private:
-  double maxSeconds_;         ///< 0 on other ranks than the root.
-  double checkpointSeconds_;  ///< The same.
+  double maxSeconds_;         ///< 0 on ranks other than the root.
+  double checkpointSeconds_;  ///< 0 on ranks other than the root.
   std::int64_t startNanos_;
   std::int64_t lastCheckpointNanos_;
   SignalWatch signals_;

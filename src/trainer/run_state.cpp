@@ -8,7 +8,7 @@ RunState::RunState(TrainerParts& parts)
     : context(*parts.module, parts.optimizer, parts.writer, *parts.world),
       parts_(parts),
       limits_(parts.options, parts.world->isRoot()),
-      // Messages of its own: GradientSync has buckets under way that not every rank has begun yet.
+      // A duplicate: GradientSync has buckets in flight that not every rank has started yet.
       exchange_(parts.world->duplicate()) {}
 
 void RunState::stopFor(StopReason reason) {

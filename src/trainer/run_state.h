@@ -17,7 +17,7 @@
 
 namespace steptape::detail {
 
-/// What a Trainer was made of.
+/// The arguments of a Trainer.
 struct TrainerParts {
   std::shared_ptr<torch::nn::Module> module;
   Objective::Forward forward;
@@ -29,10 +29,10 @@ struct TrainerParts {
   CallbackList callbacks;
 };
 
-/// Where a run stands and whether it continues: shared by its parts. All but TrainingContext::loss
-/// and `batch` is the same on every rank.
+/// The progress of a run, and whether it continues; shared by its parts. Everything except
+/// TrainingContext::loss and `batch` is the same on every rank.
 ///
-/// Not thread-safe: one thread at a time, the communicator's.
+/// @threads Not thread-safe: one thread at a time, the communicator's.
 class RunState {
  public:
   /// Starts the clock of TrainerOptions::maxSeconds, and catches the signals.
@@ -44,33 +44,33 @@ class RunState {
 
   TrainingProgress progress;
   TrainingContext context;
-  /// The step of the evaluation that was logged last, also before a resume; -1: none.
+  /// The step of the last logged evaluation, including those before a resume; -1: none.
   std::int64_t loggedEvaluation = -1;
 
   std::optional<StopReason> stop() const { return stop_; }
   int signal() const { return signal_; }
-  /// Of several reasons the greatest is kept. REQUIRES: all ranks call it.
+  /// Requests a stop. Of several reasons, the largest is kept. REQUIRES: all ranks call it.
   void stopFor(StopReason reason);
 
   /// Calls the callbacks; what they want is known to all ranks at the next agreement.
   void call(TrainerEvent event) { parts_.callbacks.call(event, context); }
 
-  // The agreement on what callbacks, signals and clocks want: in a step, beside the exchange of the
-  // gradients, or at once.
+  // The agreement on requests of callbacks, signals and clocks: during a step, together with the
+  // exchange of the gradients, or immediately.
   void postStep(double loss, double samples, bool hasStep);
-  /// @throws Error(kFailedPrecondition) if a rank's callback threw.
+  /// @throws Error(kFailedPrecondition) if a callback of any rank threw.
   void agreeOnStep();
   void agree();
 
-  /// Whether in this epoch a rank does not know how many batches it has, so that all ranks read
-  /// those of a step ahead; a BatchLoader is then further than `progress`.
+  /// Whether a rank does not know its number of batches in this epoch. All ranks then read one step
+  /// ahead, and a BatchLoader is further than `progress`.
   bool readsAhead = false;
-  /// What the latest step has reported of that.
+  /// Returns what the latest step reported about the input.
   const StepExchange::Input& input() const { return input_; }
-  /// The same before the first step of an epoch. Collective.
+  /// Agrees on the input before the first step of an epoch. Collective.
   void agreeOnInput(bool hasStep);
 
-  /// The losses of all ranks in the latest step.
+  /// Returns the losses of all ranks in the latest step.
   const MetricMoments& lossOfRanks() const { return loss_; }
 
   bool checkpointIsDue() const { return checkpointIsDue_; }

@@ -8,16 +8,16 @@
 namespace steptape::detail {
 namespace {
 
-constexpr int kSignals = 1024;  ///< More than any system has.
+constexpr int kSignals = 1024;  ///< More than any operating system has.
 
 enum Duty { kNoDuty, kCheckpoint, kFail };
 
-/// Larger where the reason is greater; 0 for none.
+/// Returns a larger number for a larger reason; 0 for none.
 double encodeStop(const StepWish& wish) {
   return wish.stop ? (1 + static_cast<int>(*wish.stop)) * kSignals + wish.signal : 0;
 }
 
-/// The step and, in the lowest bit, whether one more can follow.
+/// Encodes the step and, in the lowest bit, whether another one can follow.
 double encodeStep(std::int64_t step, bool hasStep) {
   return static_cast<double>(2 * step + (hasStep ? 1 : 0));
 }
@@ -32,7 +32,7 @@ const CollectiveOptions& collectiveOptions() {
   static const CollectiveOptions kOptions = [] {
     CollectiveOptions options;
     options.name = "Trainer's exchange of losses and wishes";
-    options.compareRanks = false;  // The step is in the data.
+    options.compareRanks = false;  // the data contains the step
     return options;
   }();
   return kOptions;
@@ -58,9 +58,9 @@ StepWish StepExchange::read() {
   const std::int64_t first = stepIn(moments_[kStep].min);
   const std::int64_t last = stepIn(moments_[kStep].max);
   if (first != last) {
-    throw Error(ErrorCode::kRankMismatch, "Trainer: the ranks are in different steps, from " +
-                                              std::to_string(first) + " to " +
-                                              std::to_string(last));
+    throw Error(ErrorCode::kRankMismatch,
+                "Trainer: got ranks in different steps, from " + std::to_string(first) + " to " +
+                    std::to_string(last) + "; expected the same step on every rank");
   }
   StepWish agreed;
   const int stop = static_cast<int>(moments_[kStop].max);

@@ -13,42 +13,43 @@
 
 namespace steptape::detail {
 
-/// What a rank requests of all ranks after a step.
+/// A rank's request to all ranks after a step.
 struct StepWish {
   std::optional<StopReason> stop;
-  int signal = 0;  ///< Which one, with StopReason::kSignal.
+  int signal = 0;  ///< The signal, for StopReason::kSignal.
   bool checkpoint = false;
   bool failed = false;  ///< A callback threw.
 };
 
-/// What the ranks tell each other in a step besides the gradients: their losses, and what makes all
-/// of them do the same after the same step, although a signal, a clock or a callback reaches one
-/// rank only.
+/// The data that ranks exchange in a step in addition to the gradients: their losses, and requests,
+/// which all ranks follow after the same step, although a signal, a clock or a callback reaches
+/// only one rank.
 ///
-/// post() comes before the gradients are exchanged and read() after: what was on its way is there
-/// by then, and no rank waits a second time.
+/// post() precedes the exchange of the gradients, and read() follows it: the data has then arrived,
+/// and no rank waits a second time.
 ///
-/// Not thread-safe: one thread at a time, the communicator's.
+/// @threads Not thread-safe: one thread at a time, the communicator's.
 class StepExchange {
  public:
   explicit StepExchange(std::shared_ptr<Communicator> world) : world_(std::move(world)) {}
 
-  /// Starts to tell the other ranks. Collective.
+  /// Starts to send this rank's data. Collective.
   ///
   /// @param weight  Samples in `loss`; 0 on a rank without data.
-  /// @param hasStep Whether this rank has data for one more step.
+  /// @param hasStep Whether this rank has data for another step.
   void post(const StepWish& wish, std::int64_t step, double loss = 0, double weight = 0,
             bool hasStep = false);
 
-  /// What any rank wants; of several reasons to stop the greatest. The same on every rank.
+  /// Returns the request of any rank; of several reasons to stop, the largest. The same on every
+  /// rank.
   ///
   /// @throws Error(kRankMismatch) if the ranks are in different steps.
   StepWish read();
 
-  /// The losses of all ranks. Valid after read().
+  /// Returns the losses of all ranks. Valid after read().
   const MetricMoments& loss() const { return moments_[kLoss]; }
 
-  /// Which ranks have data for one more step.
+  /// Which ranks have data for another step.
   struct Input {
     bool anyHasStep = false;
     bool allHaveStep = false;

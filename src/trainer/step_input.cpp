@@ -44,7 +44,7 @@ void StepInput::next(Batch& batch) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "Trainer: the training data ended after " + std::to_string(batchesDone_) +
                     " batches of the epoch; expected " + std::to_string(epochBatches_) +
-                    " by what BatchLoader::batches() says");
+                    ", as BatchLoader::batches() returned");
   }
   ++batchesDone_;
 }

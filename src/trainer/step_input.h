@@ -9,26 +9,26 @@
 
 namespace steptape::detail {
 
-/// This rank's training batches, the same number for each step.
+/// This rank's training batches, in equal numbers per step.
 ///
 ///     for (input.startEpoch(progress); input.hasStep();) {
 ///       for each batch of the step: input.next(batch);
 ///     }
 ///
-/// A loader that does not know its length shows only by reading whether there is another step:
-/// where any rank has one, all ranks call readAhead(), after startEpoch() and after each step.
+/// If a loader does not know its length, only reading shows whether there is another step. If any
+/// rank has such a loader, all ranks call readAhead(), after startEpoch() and after each step.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class StepInput {
  public:
   StepInput(BatchLoader& train, std::int64_t batchesPerStep)
       : train_(train), batchesPerStep_(batchesPerStep) {}
 
-  /// Goes to where `progress` stands.
+  /// Moves to the position of `progress`.
   void startEpoch(const TrainingProgress& progress);
 
   bool lengthIsKnown() const { return batchesLeft_ >= 0; }
-  /// Batches that the epoch still had at startEpoch(), if that is known.
+  /// Returns the number of batches left in the epoch at startEpoch(), if it is known.
   std::int64_t batchesLeft() const { return batchesLeft_; }
 
   /// Reads the batches of the next step now.
@@ -37,18 +37,19 @@ class StepInput {
 
   std::int64_t batchesAhead() const { return static_cast<std::int64_t>(ahead_.size()); }
 
-  /// Whether there are batches for one more step. REQUIRES: the length is known, or readAhead().
+  /// Returns whether there are batches for another step. REQUIRES: the length is known, or
+  /// readAhead() was called.
   bool hasStep() const;
 
-  /// @throws Error(kFailedPrecondition) if there are fewer than BatchLoader::batches() says.
+  /// @throws Error(kFailedPrecondition) if there are fewer batches than BatchLoader::batches().
   void next(Batch& batch);
 
  private:
   BatchLoader& train_;
   std::int64_t batchesPerStep_;
   std::int64_t batchesLeft_ = 0;
-  std::int64_t epochBatches_ = 0;  ///< In whole steps, if known; those before a resume included.
-  std::int64_t batchesDone_ = 0;   ///< Of these.
+  std::int64_t epochBatches_ = 0;  ///< In complete steps, if known; includes those before a resume.
+  std::int64_t batchesDone_ = 0;   ///< Batches of these that are done.
   bool readsAhead_ = false;
   std::deque<Batch> ahead_;
 };

@@ -12,7 +12,7 @@ namespace steptape::detail {
 namespace {
 
 [[noreturn]] void throwNoStep(std::int64_t batches, std::int64_t batchesPerStep) {
-  throw Error(ErrorCode::kInvalidArgument, "Trainer got " + std::to_string(batches) +
+  throw Error(ErrorCode::kInvalidArgument, "Trainer: got " + std::to_string(batches) +
                                                " training batches; expected at least " +
                                                std::to_string(batchesPerStep));
 }
@@ -56,7 +56,7 @@ void StepLoop::startEpoch() {
 void StepLoop::startReadingAhead() {
   if (state_.parts().schedule) {
     throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got a schedule of the learning rate, which follows the fraction of an "
+                "Trainer: got a schedule of the learning rate, which follows the fraction of an "
                 "epoch, and a loader that does not know its length; expected one whose "
                 "BatchLoader::batches() is known, such as by TorchLoaderOptions::batches");
   }

@@ -39,7 +39,7 @@ void StepProfile::followTrigger() {
     case TriggerWish::kNone:
       break;
     case TriggerWish::kBegin:
-      stop();  // one can run at a time
+      stop();  // only one can run at a time
       profileSteps(0, steps > 0 ? steps : kStepsPerTriggeredProfile);
       break;
     case TriggerWish::kEnd:
@@ -67,7 +67,7 @@ void StepProfile::stop() {
 
 void StepProfile::finishBut(std::size_t newest) {
   while (profilers_.size() > newest) {
-    static_cast<void>(profilers_.front().flush());  // What failed has been reported.
+    static_cast<void>(profilers_.front().flush());  // the failure has been reported
     profilers_.pop_front();
   }
 }
@@ -112,7 +112,7 @@ void StepProfile::profileAlways() {
   options.schedule.active = kStepsPerProfile;
   options.maxOverhead = state_.options().profilingShare;
   options.maxTraceSpans = 0;
-  options.deviceTimes = false;  // two events an operator cost more than all else
+  options.deviceTimes = false;  // two events per operator cost more than everything else
   begin(options);
 }
 

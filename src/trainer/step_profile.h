@@ -14,17 +14,18 @@
 
 namespace steptape::detail {
 
-/// Times operators as TrainerOptions say: some steps in all detail, at the start and when the job
-/// receives a trigger, and outside of them, at a bounded cost, the whole run.
+/// Profiles operators according to TrainerOptions: some steps in full detail, at the start and when
+/// the job receives a trigger; and all other steps at a bounded cost.
 ///
-/// Not thread-safe: one thread at a time, the communicator's. All ranks call it, in the same steps.
+/// @threads Not thread-safe: one thread at a time, the communicator's. All ranks call it in the
+///          same steps.
 class StepProfile {
  public:
   StepProfile(RunState& state, Stopwatch& loggingTime);
 
-  /// Behind each step.
+  /// Call it after each step.
   void step();
-  /// Writes what there is. Collective.
+  /// Writes the profiles. Collective.
   void finish();
 
  private:
@@ -32,7 +33,7 @@ class StepProfile {
   void endSteps();
   void profileAlways();
   void followTrigger();
-  /// Collective, as the next two.
+  /// Collective, like the next two.
   OpProfiler& begin(const OpProfilerOptions& options);
   void stop();
   void finishBut(std::size_t newest);
@@ -42,7 +43,8 @@ class StepProfile {
   Stopwatch& loggingTime_;
   std::int64_t stepsLeft_ = 0;  // until the detailed profile is done
   std::optional<ProfileTrigger> trigger_;
-  /// At most one that runs, the last, and one that is done and sends the root what its ranks found.
+  /// At most one running profiler, the last one, and one that is done and sends its ranks' results
+  /// to the root.
   std::list<OpProfiler> profilers_;
 };
 

@@ -7,12 +7,12 @@
 
 namespace steptape::detail {
 
-/// Adds up the time spent in scopes.
+/// Sums the time spent in scopes.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class Stopwatch {
  public:
-  /// Lets the watch run while it lives; scopes of one watch do not nest.
+  /// Runs the watch during its lifetime; scopes of one watch do not nest.
   class Scope {
    public:
     explicit Scope(Stopwatch& watch) : watch_(watch) {
@@ -29,7 +29,7 @@ class Stopwatch {
     Stopwatch& watch_;
   };
 
-  /// Up to now, if the watch runs.
+  /// Returns the time until now, including a running scope.
   double seconds() const {
     const std::int64_t running =
         startNanos_ == kStopped ? 0 : Clock::system().steadyNanos() - startNanos_;

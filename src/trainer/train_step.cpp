@@ -25,7 +25,7 @@ GradientSyncOptions syncOptions(const TrainerOptions& options) {
   if (sync.compression == Compression::kPowerSgd) {
     throw Error(
         ErrorCode::kInvalidArgument,
-        "Trainer got Compression::kPowerSgd with Precision::kFloat16: the error that it "
+        "Trainer: got Compression::kPowerSgd with Precision::kFloat16: the error that it "
         "feeds back would never lose an infinity; expected kBfloat16 or another compression");
   }
   sync.maxNorm = 0;

@@ -16,15 +16,15 @@ namespace {
 void checkOptions(const TrainerOptions& options) {
   if (options.scaleLearningRate && options.learningRate) {
     throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got scaleLearningRate together with a schedule; expected "
+                "Trainer: got scaleLearningRate together with a schedule; expected "
                 "LearningRateOptions::scale");
   }
   const std::vector<int>& stops = options.stopSignals;
   const int profiles = options.profileTrigger.signal;
   if (std::find(stops.begin(), stops.end(), profiles) != stops.end()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "Trainer got the signal " + std::to_string(profiles) +
-                    " as profileTrigger and in stopSignals; expected different ones");
+                "Trainer: got the signal " + std::to_string(profiles) +
+                    " in both profileTrigger and stopSignals; expected different signals");
   }
 }
 

@@ -24,7 +24,7 @@ void SummaryWriter::addCustomScalars(const CustomScalarsLayout& layout) {
   }
   detail::CallSite("addCustomScalars").run([&] { checkLayout(layout); });
   core_->layout().add(layout);
-  // A layout belongs to the run and to no step of it.
+  // A layout belongs to the run, so it has no step.
   core_->addValue(0, std::nullopt, encodeLayout(layout).size(),
                   [core = core_] { return customScalarsValue(core->layout().whole()); });
 }

@@ -17,7 +17,7 @@
 namespace steptape {
 namespace {
 
-/// About what the cells take.
+/// Returns the approximate memory of the cells.
 std::size_t bytesOf(const std::vector<std::vector<std::string>>& rows) {
   std::size_t bytes = 0;
   for (const auto& row : rows) {
@@ -41,7 +41,7 @@ void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix,
     checkEmbeddingTag(name, step);
     checkEmbedding(matrix, options);
   });
-  // A view that is in flight owns its elements already.
+  // A view whose elements are in flight already owns them.
   detail::CapturedEmbedding embedding{detail::embeddingName(name, step),
                                       detail::embeddingDirectory(name, step),
                                       matrix.isInFlight() ? matrix : matrix.copy(),
@@ -65,7 +65,7 @@ void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix,
       std::make_shared<detail::ProjectorJob>(core_->context().directory(), std::move(embedding));
   detail::CapturedValue files;
   files.bytes = bytes;
-  // A piece at a time, so that the backend looks after scalars in between.
+  // Writes one piece at a time, so that the backend can handle scalars in between.
   files.work = [job](const detail::CapturedValue::Place& place) {
     return job->writePiece(place.again);
   };

@@ -14,7 +14,7 @@
 namespace steptape {
 namespace {
 
-/// Bytes of what can be large in a value.
+/// Sums the bytes of a value's fields that may be large.
 struct PayloadBytes {
   std::size_t operator()(std::monostate /*none*/) const { return 0; }
   std::size_t operator()(float /*scalar*/) const { return sizeof(float); }
@@ -47,7 +47,7 @@ struct PayloadBytes {
 void handOver(detail::WriterCore& core, event::Event::What what, std::int64_t step,
               std::optional<double> wallTime) {
   const std::size_t bytes = std::visit(PayloadBytes(), what);
-  // Shared, because std::function must be able to copy what it holds.
+  // Shared, because std::function must be copyable.
   auto shared = std::make_shared<event::Event::What>(std::move(what));
   core.addEvent(step, wallTime, bytes, [shared] { return std::move(*shared); });
 }

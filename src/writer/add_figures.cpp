@@ -14,7 +14,7 @@
 namespace steptape {
 namespace {
 
-/// Draws the figures, which may differ in size.
+/// Draws figures, whose sizes may differ.
 event::Value drawnValue(const std::string& tag, const std::vector<CapturedFigure>& figures,
                         const event::SummaryMetadata& metadata, ValueForm form) {
   int width = 0;

@@ -14,10 +14,10 @@ namespace {
 // TensorBoard shows one graph per run, so a run has one description of it.
 constexpr char kDescriptionTag[] = "graph/description";
 
-// Readers drop points by step; a graph belongs to the whole run.
+// Readers discard points by step; a graph belongs to the whole run.
 constexpr std::int64_t kGraphStep = 0;
 
-/// Memory that `graph` holds, roughly.
+/// Returns the approximate memory of `graph`.
 std::size_t sizeOf(const event::Graph& graph) {
   std::size_t bytes = graph.description.size() + graph.stats.size() * sizeof(event::GraphNodeStats);
   for (const event::GraphNode& node : graph.nodes) {

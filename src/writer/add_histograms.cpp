@@ -46,7 +46,7 @@ void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
     return std::move(data.raw);
   };
   const auto counted = detail::capture({values}, site, count);
-  // As many buckets as the default has at most; other bins have more in rare cases only.
+  // The maximum for default buckets; other buckets rarely need more.
   const std::size_t bytes = 2048 * sizeof(double);
   core_->addValue(step, options.wallTime, bytes,
                   [name, counted, metadata = detail::namesOf(options)](ValueForm form) {

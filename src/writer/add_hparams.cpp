@@ -25,7 +25,8 @@ std::vector<std::string> promisedMetrics(const HparamsOptions& options) {
   return tags;
 }
 
-/// A scalar at its series' last step, or at the step where this run began if it has none.
+/// A scalar at the last step of its series, or at the first step of this run if the series has
+/// none.
 void addScalarAtLastStep(detail::WriterCore& core, std::uint32_t series, double value,
                          std::optional<double> wallTime) {
   if (series == 0) {

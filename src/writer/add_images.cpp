@@ -42,7 +42,7 @@ event::Value encodedValue(const std::string& name, const std::vector<Pixels>& im
   return imageValue(name, width, height, std::move(pngs), names, form);
 }
 
-/// checkImage() for each image; an error names its index.
+/// Calls checkImage() for each image; an error contains its index.
 void checkImages(const std::vector<TensorView>& images, const std::string& dataFormat) {
   if (images.empty()) {
     detail::reject("no images", "at least one");

@@ -14,9 +14,9 @@
 namespace steptape::detail {
 namespace {
 
-/// Waits until the backend's work has made `ready()` true, waking it, for at most `timeout`.
+/// Wakes the backend and waits until `ready()` returns true, for at most `timeout`.
 ///
-/// @return What ready() said last.
+/// @return the last result of ready().
 template <typename Ready>
 bool waitForBackend(const Ready& ready, std::chrono::milliseconds timeout) {
   constexpr auto kLongestSleep = std::chrono::microseconds(1000);
@@ -64,7 +64,7 @@ bool Admission::waitForMemory() {
     case OverflowPolicy::kDropNewest:
       return false;
     case OverflowPolicy::kDropOldest:
-      // The stream that cannot write drops its oldest bytes itself.
+      // The stream that cannot write drops its oldest bytes.
       return true;
     case OverflowPolicy::kBlock:
       break;

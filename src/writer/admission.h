@@ -9,17 +9,17 @@
 
 namespace steptape::detail {
 
-/// Waits, drops or discards when the calling thread's ring or the run's memory is full, as
-/// WriterOptions::overflow says.
+/// Waits, drops or discards if the calling thread's ring or the run's memory is full, according to
+/// WriterOptions::overflow.
 ///
 /// @threads Thread-safe.
 class Admission {
  public:
-  /// @param context Outlives the admission.
+  /// @param context Must outlive this object.
   explicit Admission(RunContext* context) : context_(context) {}
 
-  /// Makes room for an entry of `words` in `producer`'s ring, the calling thread's.
-  /// @return false if what the call brings is to be dropped.
+  /// Makes room for an entry of `words` in `producer`'s ring, which is the calling thread's.
+  /// @return false if the new entry must be dropped.
   bool makeRoom(Producer* producer, std::size_t words);
 
  private:
@@ -28,7 +28,7 @@ class Admission {
   void discardOldest(ScalarRing* ring);
 
   RunContext* const context_;
-  std::atomic<bool> stalled_{false};  // a wait has run out, and no call has found memory since
+  std::atomic<bool> stalled_{false};  // a wait has timed out and the memory has been full since
 };
 
 }  // namespace steptape::detail

@@ -15,10 +15,10 @@
 namespace steptape::detail {
 namespace {
 
-// A ring holds 10,900 scalars, so a thread may log two million a second between two looks.
+// A ring holds 10,900 scalars, so a thread may log two million per second between two passes.
 constexpr auto kPause = std::chrono::milliseconds(4);
 constexpr auto kLongestPause = std::chrono::milliseconds(32);
-// Below the usual limit of 1024 descriptors by far, and more than are written at once.
+// Far below the usual limit of 1024 descriptors, and more than are written at once.
 constexpr std::size_t kOpenFiles = 64;
 constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 constexpr std::size_t kNoLimit = ~std::size_t{0};
@@ -38,8 +38,8 @@ Backend& Backend::instance() {
   if (known != nullptr) {
     return *known;
   }
-  // The process's first, or a forked child's. Never destroyed: threads and writers may outlive the
-  // end of main().
+  // The first backend of the process, or of a forked child. Never destroyed: threads and writers
+  // may outlive main().
   auto made = std::unique_ptr<Backend>(new Backend);
   return current_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)
              ? *made.release()
@@ -104,7 +104,7 @@ void Backend::flushAllBeforeAbort() {
   constexpr int kTries = 1000;
   constexpr auto kBetweenTries = std::chrono::milliseconds(1);
   constexpr std::chrono::milliseconds kLongestFlush = std::chrono::seconds(5);
-  // The thread that is about to abort may hold the lock: then there is nothing to be done.
+  // If the aborting thread holds the lock, nothing can be done.
   int tries = 0;
   while (!mutex_.tryLock()) {
     if (++tries == kTries) {
@@ -120,7 +120,7 @@ void Backend::flushAllBeforeAbort() {
   }
   for (const auto& [run, beforeAbort] : clients) {
     beforeAbort();
-    // No caller is left to read the result; onError has reported it.
+    // Nobody can read the result; onError has reported it.
     static_cast<void>(request(makeRequest(Request::kFlush), run,
                               std::min(run->context().options().flushTimeout, kLongestFlush)));
   }
@@ -164,7 +164,7 @@ void Backend::run() {
     try {
       pass(&requests);
     } catch (const std::exception&) {
-      // Out of memory: what was not done, the requests included, is done by the next pass.
+      // Out of memory: the next pass does the remaining work, including requests.
       MutexLock lock(mutex_);
       for (const auto& request : requests) {
         request->isShortOfMemory = true;
@@ -200,7 +200,7 @@ void Backend::pass(Requests* requests) {
   while (!requests->empty()) {
     PendingRequest* const request = requests->front().get();
     answer(request);
-    // Before it is said to be done: a writer that is gone has nothing left that touches its files.
+    // Released before the request is answered, so that nothing touches a closed writer's files.
     request->run.reset();
     {
       MutexLock lock(mutex_);
@@ -253,7 +253,7 @@ void Backend::drainRings(bool everything) {
                      [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; });
     encodeEntries();
   }
-  // Not before: a ring that could not be emptied must be found again.
+  // Only now: a ring that could not be emptied must be found again.
   for (const Producer* producer : gone) {
     forgetProducer(producer);
   }
@@ -266,7 +266,8 @@ void Backend::forgetProducer(const Producer* producer) {
 }
 
 void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
-  // Nothing to merge with: pieces that stay in the first-level cache until they are encoded.
+  // With one ring, there is nothing to merge: takes pieces that stay in the first-level cache until
+  // they are encoded.
   constexpr std::size_t kPiece = 512;
   bool all = false;
   while (!all) {
@@ -276,7 +277,7 @@ void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
 }
 
 void Backend::takeRegistrations() {
-  // After the rings were read: a series was registered before a scalar of it was published.
+  // After reading the rings: a series is registered before its first scalar is published.
   MutexLock lock(mutex_);
   while (!newSeries_.empty()) {
     series_.push_back(std::move(newSeries_.front()));
@@ -286,7 +287,7 @@ void Backend::takeRegistrations() {
 
 void Backend::encodeEntries() {
   takeRegistrations();
-  // Nothing here throws: an entry is encoded, put aside or counted as dropped.
+  // Nothing here throws: an entry is encoded, deferred or counted as dropped.
   for (const RingEntry& entry : entries_) {
     const bool exact = entry.wallTime != RingEntry::kNoWallTime;
     const double wallTime =
@@ -309,7 +310,7 @@ void Backend::takeCaptured(std::unique_ptr<CapturedValue> captured, double wallT
       captured_.back() = {std::move(captured), wallTime};
       return;
     } catch (const std::bad_alloc&) {
-      // No memory to keep it for later: handle it now, after the values that wait.
+      // Out of memory to defer it: handle it now, after the deferred values.
     }
   }
   while (captured->order != Order::kInPlace && !captured_.empty()) {
@@ -327,8 +328,8 @@ void Backend::encodeNext() {
 }
 
 void Backend::encodeCaptured(bool everything) {
-  // Large images take their time: the rings must not fill up meanwhile, nor scalars wait for their
-  // file.
+  // Large images take long. Meanwhile, the rings must not fill up, and scalars must not wait for
+  // their file.
   while (!captured_.empty()) {
     encodeNext();
     if (readTicks() - lastDrain_ > time_.ticksIn(kPause)) {
@@ -370,7 +371,7 @@ void Backend::writeStreams() {
         stream->finishAged(wallTime);
         stream->writeIfDue(now);
       } catch (const std::bad_alloc&) {
-        // It keeps what it has; the others may need less.
+        // This stream keeps its data; other streams may need less memory.
       }
     }
   }
@@ -381,7 +382,7 @@ void Backend::answer(PendingRequest* request) {
   Run* const run = request->run.get();
   const auto now = std::chrono::steady_clock::now();
   if (request->what == Request::kFlush) {
-    request->result = Status();  // of a pass that was not finished
+    request->result = Status();  // the previous pass may not have finished it
   }
   for (EventStream* stream : run->streams()) {
     Status status = stream->writeAll(now);
@@ -425,8 +426,8 @@ void Backend::afterForkInParent() {
 }
 
 void Backend::afterForkInChild() {
-  // The thread is gone, whatever it was doing when the process was copied, and the files are the
-  // parent's: everything stays as it lies, and what comes now goes to a new backend.
+  // The thread does not exist in the child, and its state is arbitrary. The files belong to the
+  // parent. Everything stays untouched, and new calls use a new backend.
   if (Backend* const backend = current_.exchange(nullptr, std::memory_order_acq_rel)) {
     for (const Client& client : backend->clients_) {
       client.run->context().disown();

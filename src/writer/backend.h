@@ -24,30 +24,30 @@
 
 namespace steptape::detail {
 
-/// The one background thread for all writers of the process.
+/// The background thread for all writers of the process.
 ///
-/// It looks into the callers' rings every few milliseconds, merges what lies there by time, and
-/// lets the streams of each Run encode and write it. It runs while there is a writer and is never
-/// destroyed: writers with static storage still find it. A child made by fork() begins with a
-/// backend of its own.
+/// It reads the callers' rings every few milliseconds, merges their entries by time, and lets the
+/// streams of each Run encode and write them. The thread runs while there is a writer. The object
+/// is never destroyed, so that writers with static storage can use it. A child made by fork() gets
+/// a new backend.
 ///
-/// Where an allocation fails, what it was for stays in its ring, buffer or request, and the thread
-/// tries again at the next look; what cannot stay is counted as dropped.
+/// If an allocation fails, the data stays in its ring, buffer or request, and the thread retries in
+/// the next pass. Data that cannot stay is counted as dropped.
 ///
 /// @threads Thread-safe.
 class Backend {
  public:
   static Backend& instance();
 
-  /// Begins to serve `run`; starts the thread if it does not run.
+  /// Starts to serve `run`; starts the thread if it is not running.
   /// @param beforeAbort Called by flushAllBeforeAbort() before it flushes the run.
-  /// @throws Error(kResourceExhausted) if the system has no thread to give.
+  /// @throws Error(kResourceExhausted) if the operating system cannot start a thread.
   void attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort);
 
   enum class Request {
-    kFlush,   ///< Everything that was logged before is in its file.
-    kClose,   ///< Then the files are ended; what could not be written is dropped.
-    kDetach,  ///< Then the run is forgotten, with its series.
+    kFlush,   ///< Write everything that was logged before.
+    kClose,   ///< Then end the files; drop data that could not be written.
+    kDetach,  ///< Then remove the run and its series.
   };
   struct PendingRequest {
     explicit PendingRequest(Request asked) : what(asked) {}
@@ -58,30 +58,31 @@ class Backend {
     bool isShortOfMemory = false;
     bool done = false;
   };
-  /// A list, so that what was made beforehand is handed over without an allocation.
+  /// A list, so that passing on a request made earlier needs no allocation.
   using Requests = std::list<std::shared_ptr<PendingRequest>>;
   static Requests makeRequest(Request what);
 
-  /// Asks the thread and waits for it.
-  /// @param one What makeRequest() made; it is queued whatever is thrown.
-  /// @return kDeadlineExceeded if it did not get there by `timeout`; it still will.
+  /// Queues a request and waits for it.
+  /// @param one A result of makeRequest(). It is queued even if this call throws.
+  /// @return kDeadlineExceeded if the thread did not finish it by `timeout`; it still will.
   Status request(Requests one, const std::shared_ptr<Run>& run, std::chrono::milliseconds timeout);
 
-  /// Writes what every writer has logged, for a process that is about to be aborted.
+  /// Writes everything that any writer has logged, in a process that is about to abort.
   void flushAllBeforeAbort();
 
-  /// Makes the thread look now: for a caller that waits for room.
+  /// Makes the thread start a pass now, for a caller that waits for room.
   void wake();
 
-  /// The calling thread's producer, which its first call registers.
+  /// Returns the calling thread's producer; the thread's first call registers it.
   static Producer& producer() {
     Producer* const known = Producer::known();
     return known != nullptr ? *known : instance().addProducer();
   }
-  /// Registers a series. @return its number, which a ring's entries give.
+  /// Registers a series.
+  /// @return its number, which entries of rings contain.
   std::uint32_t addSeries(std::unique_ptr<RegisteredSeries> series);
 
-  /// Bounds the open event files of the process; for the thread's use only.
+  /// Limits the open event files of the process; only for the backend thread.
   OpenFiles* openFiles() { return &openFiles_; }
 
  private:
@@ -139,12 +140,12 @@ class Backend {
   OpenFiles openFiles_;
   TickConverter time_;
   SeriesTable series_;
-  std::vector<RingEntry> entries_;  // taken out of the rings; stay here while memory is short
+  std::vector<RingEntry> entries_;  // taken from the rings; stay here while memory is short
   std::deque<WaitingValue> captured_;
   std::uint64_t lastDrain_ = 0;
   std::uint64_t lastCalibration_ = 0;
   std::chrono::milliseconds pause_;
-  bool idle_ = true;  // the last pass found nothing
+  bool idle_ = true;  // the last pass found nothing to do
 };
 
 }  // namespace steptape::detail

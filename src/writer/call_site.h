@@ -8,14 +8,14 @@
 
 namespace steptape::detail {
 
-/// The call and the tag that errors about its arguments begin with: `addImage "sample": got ...`.
+/// The prefix of errors about arguments, with the call and the tag: `addImage "sample": got ...`.
 class CallSite {
  public:
   /// For a call without a tag, such as addHparams().
   explicit CallSite(std::string call) : prefix_(std::move(call)) {}
   CallSite(const std::string& call, const std::string& tag) : prefix_(call + " \"" + tag + "\"") {}
 
-  /// Calls `work()` and returns its result; puts the call and the tag before an Error's message.
+  /// Calls `work()` and returns its result; prefixes an Error's message with the call and the tag.
   template <typename Work>
   auto run(const Work& work) const {
     try {

@@ -13,7 +13,7 @@
 
 namespace steptape::detail {
 
-/// The data that a call has taken from its tensors; called once, on the backend.
+/// Returns the data that a call has captured from its tensors; called once, on the backend.
 template <typename Result>
 using Captured = std::function<std::shared_ptr<const Result>()>;
 
@@ -23,8 +23,8 @@ using Captured = std::function<std::shared_ptr<const Result>()>;
 /// flight, the others are copied now, and `work` runs when the result is requested, after all
 /// elements have arrived. Check shapes and types before.
 ///
-/// @param site  Goes before the message of an Error that `work` throws, now or later.
-/// @param work  Called with `const std::vector<TensorView>&`, in the order of `views`.
+/// @param site Prefix of an Error that `work` throws, now or later.
+/// @param work Called with `const std::vector<TensorView>&`, in the order of `views`.
 template <typename Work>
 auto capture(std::vector<TensorView> views, const CallSite& site, Work work) {
   using Result = decltype(work(std::as_const(views)));

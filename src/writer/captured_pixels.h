@@ -23,7 +23,7 @@ inline void reportNans(const std::string& tag, std::uint64_t nans, Reporter* rep
 }
 
 /// Captures an image with `take(view)`, which counts NaNs.
-/// @param reporter The run's; outlives the captured image.
+/// @param reporter The run's; must outlive the captured image.
 template <typename Take>
 auto capturePixels(const TensorView& view, const CallSite& site, const std::string& tag,
                    Reporter* reporter, Take take) {
@@ -34,7 +34,7 @@ auto capturePixels(const TensorView& view, const CallSite& site, const std::stri
   });
 }
 
-/// Bytes that a captured image holds until the backend encodes it.
+/// Returns the bytes that a captured image holds until the backend encodes it.
 inline std::size_t capturedBytes(const TensorView& pixels) {
   return pixels.isInFlight() ? pixels.nbytes() : static_cast<std::size_t>(pixels.numel());
 }

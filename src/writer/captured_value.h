@@ -13,7 +13,7 @@
 
 namespace steptape::detail {
 
-/// A histogram, image, text, ... as its caller captured it; encoded by the backend.
+/// A histogram, image, text, … as captured by a call; the backend encodes it.
 struct CapturedValue {
   enum class Order {
     kLate,     ///< After later scalars, because encoding may take long.
@@ -21,29 +21,29 @@ struct CapturedValue {
     kBarrier,  ///< Before later scalars, and after all values captured earlier.
   };
 
-  /// When and at which step the value was logged, and the stream of the run's main directory.
+  /// Time and step of the call, and the stream of the run's main directory.
   struct Place {
     EventStream* stream;
     const SeriesTable* allSeries;
     std::int64_t step;
     double wallTime;
-    bool exact;   ///< The wall time is the caller's own.
-    bool* again;  ///< Set by `work` for more of the same later: rings must not wait for long work.
+    bool exact;   ///< The caller gave the wall time.
+    bool* again;  ///< `work` sets it to be called again: long work must not let rings fill up.
 
-    /// Null for 0, which is no series.
+    /// Returns null for 0, which is not a series.
     RegisteredSeries* seriesOf(std::uint32_t id) const { return (*allSeries)[id].get(); }
   };
 
   Run* run = nullptr;
   std::int64_t step = 0;
-  std::optional<double> wallTime;  ///< The caller's; else the slot's ticks say when.
+  std::optional<double> wallTime;  ///< Given by the caller; else derived from ticks.
   std::size_t bytes = 0;           ///< Its memory, for WriterOptions::queueBytes.
-  std::size_t scalars = 0;         ///< How many it stands for; 0: it is one value of another kind.
+  std::size_t scalars = 0;         ///< Number of scalars; 0: a single value of another kind.
   Order order = Order::kLate;
-  /// The slow part, run on the backend, once unless it says otherwise and succeeds.
+  /// The slow part, which runs on the backend: once, unless it succeeds and sets `again`.
   std::function<Status(const Place&)> work;
 
-  /// The number of values that are counted if it is lost, in addition to `scalars`.
+  /// Returns the number of values that count as lost with it, in addition to `scalars`.
   std::size_t values() const { return scalars == 0 ? 1 : 0; }
 };
 

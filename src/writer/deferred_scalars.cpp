@@ -10,7 +10,7 @@
 
 namespace steptape::detail {
 
-/// Puts the points where the scalars were deferred.
+/// Writes the points with the time at which the scalars were deferred.
 class DeferredScalars::PlaceSink final : public Sink {
  public:
   PlaceSink(RunContext& run, const CapturedValue::Place& place) : run_(run), place_(place) {}

@@ -13,26 +13,29 @@
 
 namespace steptape::detail {
 
-/// Scalars of one step that their caller has in a form of its own, such as an array that a
-/// collective has filled: it hands the array over, and the writer's thread makes points of it. What
-/// is in the file is what a StepBatch would have left there.
+/// Scalars of one step in a form of the caller's own, such as an array that a collective has
+/// filled. The caller hands over the array, and the writer's thread makes points of it. The file
+/// has the same content as with a StepBatch.
 class STEPTAPE_EXPORT DeferredScalars {
  public:
-  /// Takes the points; the writer's thread only.
+  /// Receives the points; only for the writer's thread.
   class Sink {
    public:
-    /// @param wallTime The caller's own, finite; unset: when the scalars were deferred.
+    /// @param wallTime Given by the caller, finite. Unset: the time at which the scalars were
+    ///                 deferred.
     virtual void add(ScalarTag tag, double value, std::optional<double> wallTime) = 0;
-    /// Tells WriterOptions::onError the first time that something is said about `subject`.
+    /// Reports the first message about `subject` through WriterOptions::onError.
     virtual void reportOnce(const std::string& subject, const std::string& what) = 0;
 
    protected:
     ~Sink() = default;
   };
 
-  /// @param count How many they are: as many are counted if they must be dropped.
+  /// Defers scalars.
+  ///
+  /// @param count Number of scalars; as many count as dropped if they must be dropped.
   /// @param bytes Memory that `write` holds.
-  /// @param write Called once, or never.
+  /// @param write Called once or never.
   /// @threads As SummaryWriter::addScalar().
   /// @cost    An entry in the ring and a few small allocations, however many scalars there are.
   static void add(SummaryWriter& writer, std::int64_t step, std::size_t count, std::size_t bytes,

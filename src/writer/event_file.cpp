@@ -20,7 +20,7 @@ namespace steptape::detail {
 namespace {
 
 constexpr std::string_view kPrefix = "events.out.tfevents.";
-constexpr std::uint64_t kMaxSeconds = 9'999'999'999;  // what ten digits hold
+constexpr std::uint64_t kMaxSeconds = 9'999'999'999;  // the maximum for ten digits
 
 std::string eventFileName(std::uint64_t seconds, std::uint32_t number, const std::string& suffix) {
   char digits[16];
@@ -30,7 +30,7 @@ std::string eventFileName(std::uint64_t seconds, std::uint32_t number, const std
   return std::string(kPrefix) + digits + "." + hostName() + tail + suffix;
 }
 
-/// The seconds field of an event file's name; 0 if it has none.
+/// Returns the seconds field of an event file's name; 0 if it has none.
 std::uint64_t secondsOf(const std::string& name) {
   const std::size_t at = name.find(kPrefix);
   return at == std::string::npos ? 0
@@ -73,7 +73,7 @@ Status EventFile::create(const std::string& directory, double wallTime, const st
   if (const int error = files.createDirectories(directory)) {
     return systemError("cannot create the directory", directory, error);
   }
-  // A name is taken only if another process chose the same one between list and create.
+  // A name is in use only if another process chose the same one between list and create.
   constexpr int kAttempts = 100;
   int error = EEXIST;
   int descriptor = -1;
@@ -135,7 +135,7 @@ Status EventFile::append(std::string_view bytes) {
     int error = files.write(descriptor_, bytes.substr(done), &written);
     done += written;
     if (error == 0 && written == 0) {
-      error = EIO;  // a device that takes nothing and says nothing must not keep us here
+      error = EIO;  // never loop on a device that accepts nothing and reports no error
     }
     if (error != 0) {
       leftover_ = done;
@@ -183,7 +183,7 @@ int EventFile::finish() noexcept {
     return 0;
   }
   int error = size_ > 0 ? cutBack() : FileSystem::current().remove(path_);
-  error = error == ENOENT ? 0 : error;  // it was deleted
+  error = error == ENOENT ? 0 : error;  // the file was deleted
   if (error == 0) {
     forget();
   }

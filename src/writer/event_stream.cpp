@@ -18,8 +18,7 @@
 namespace steptape::detail {
 namespace {
 
-// Large enough that a write(2) costs little per byte, small enough to stay in the second-level
-// cache.
+// Large enough to amortize a write(2), and small enough to stay in the second-level cache.
 constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 constexpr auto kFirstRetry = std::chrono::milliseconds(100);
 constexpr auto kLastRetry = std::chrono::milliseconds(5000);
@@ -46,7 +45,7 @@ bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
   return isScalars;
 }
 
-/// @throws std::bad_alloc, and has appended nothing then.
+/// @throws std::bad_alloc, and then has appended nothing.
 void appendRecord(const event::Event& event, RecordBuffer* records) {
   OpenRecord record(records);
   encodeEvent(event, record.payload());
@@ -80,11 +79,11 @@ Status EventStream::create(double wallTime) {
     }
     head_.clear();
   }
-  // A file without a whole first record is not readable.
+  // A file without a complete first record is not readable.
   try {
     Status status = writeHead(wallTime);
     if (!status.ok()) {
-      file_.finish();  // where it cannot, the next call goes on with this file
+      file_.finish();  // if it fails, the next call continues with this file
     }
     return status;
   } catch (...) {
@@ -109,7 +108,7 @@ Status EventStream::writeHead(double wallTime) {
   if (!status.ok()) {
     return status;
   }
-  // Once: a file that only continues this one must not purge what this process has logged.
+  // Only once: a file that continues this one must not purge what this process has logged.
   purgeFrom_.reset();
   fileBegan_ = std::chrono::steady_clock::now();
   ++fileSerial_;
@@ -167,8 +166,8 @@ void EventStream::addEvent(event::Event::What what, std::int64_t step, double wa
 void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step,
                                       double wallTime, bool exact) {
   const bool isFirst = series->lastStep == ScalarSeries::kNoStep;
-  // The point that is there already: two at one step are an error to tensorboard-reducer, and a
-  // knee in a curve.
+  // Skips a repeated point: tensorboard-reducer rejects two points at one step, and the curve would
+  // get a knee.
   const float last = series->lastValue;
   const bool isThere = !isFirst && (value == last || (std::isnan(value) && std::isnan(last)));
   if (!isThere) {
@@ -176,7 +175,8 @@ void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::in
   }
 }
 
-/// The descriptions that an event carries are not in the file: the tags' next values bring them.
+/// Marks the descriptions of an event as not written; the next values of its tags will contain
+/// them.
 void EventStream::forgetDescriptions(const event::Summary* summary) noexcept {
   if (summary == nullptr) {
     return;
@@ -189,7 +189,7 @@ void EventStream::forgetDescriptions(const event::Summary* summary) noexcept {
 }
 
 void EventStream::loseScalar(ScalarSeries* series, const std::exception& error) noexcept {
-  series->describedInFile = 0;  // its description may be lost with it
+  series->describedInFile = 0;  // the description may be lost with the event
   context_->losses().countLost(error, 1, 0);
 }
 
@@ -281,7 +281,7 @@ void EventStream::writeWhileCached() noexcept {
   try {
     static_cast<void>(writeAll(std::chrono::steady_clock::now()));
   } catch (const std::exception&) {
-    // Out of memory: writeIfDue() tries again.
+    // Out of memory: writeIfDue() retries.
   }
 }
 
@@ -313,7 +313,7 @@ void EventStream::writeIfDue(TimePoint now) {
   const bool due =
       pendingBytes() >= kChunkBytes || now - oldest_ >= context_->options().flushPeriod;
   if (any && due) {
-    // The failure has been reported, and the next try is scheduled.
+    // The failure is reported and the next attempt is scheduled.
     static_cast<void>(writeAll(now));
   }
 }
@@ -422,7 +422,8 @@ void EventStream::updateBacklog() {
 }
 
 void EventStream::dropOldestChunk() {
-  // A chunk of which a part is in the file for good has to be finished, or the file is damaged.
+  // If a chunk is partly in the file and cannot be removed, it must be completed, or the file is
+  // damaged.
   const auto oldest = chunks_.begin() + (file_.hasPartialAppend() ? 1 : 0);
   if (oldest == chunks_.end()) {
     sealBuffer();
@@ -434,7 +435,7 @@ void EventStream::dropOldestChunk() {
   mustDescribeAgain_ = true;
 }
 
-/// Adds the metadata of tags to the waiting events again, because the events that contained it are
+/// Adds metadata of tags to the waiting events again, because the events that contained it are
 /// lost: readers need it with the first value in a file. Call it again if it throws.
 void EventStream::describeAgain() {
   finishEvent();
@@ -455,13 +456,14 @@ void EventStream::describeAgain() {
   mustDescribeAgain_ = false;
 }
 
-/// `records`, with those of `metadata` that are not in described_ yet, which then are.
+/// Returns `records` with the elements of `metadata` that are not yet in described_, and adds them
+/// to it.
 std::string EventStream::described(std::string_view records, const Metadata& metadata) {
   RecordBuffer result;
   while (!records.empty()) {
     const std::uint64_t length = loadLittleEndian64(records.data());
     event::Event event;
-    // Cannot fail: these bytes are our own.
+    // Cannot fail: this object encoded the bytes.
     if (decodeEvent(records.substr(kHeaderBytes, length), &event).ok()) {
       if (auto* const summary = std::get_if<event::Summary>(&event.what)) {
         for (event::Value& value : summary->values) {
@@ -478,7 +480,7 @@ std::string EventStream::described(std::string_view records, const Metadata& met
   return result.take();
 }
 
-/// Where a part of a failed append cannot be cut off, the whole records in it are not dropped.
+/// Keeps the complete records of a failed append that cannot be removed from the file.
 void EventStream::keepWholeRecords() {
   if (!head_.empty() || mustFinish_ || file_.cutBack() == 0) {
     return;
@@ -500,7 +502,8 @@ void EventStream::keepWholeRecords() {
   }
 }
 
-/// A file that close() could not make whole comes before the next one is begun, a few times.
+/// Tries a few times to finish a file that close() could not finish, before the next file is
+/// created.
 Status EventStream::finishClosed() {
   constexpr int kTries = 8;
   const int error = file_.finish();
@@ -514,7 +517,7 @@ Status EventStream::finishClosed() {
   return {};
 }
 
-/// The data that is left after writeAll().
+/// Drops the data that writeAll() could not write.
 void EventStream::close() {
   finishEvent();
   keepWholeRecords();

@@ -21,13 +21,13 @@
 
 namespace steptape::detail {
 
-/// One run directory being written: coalesces scalars into events, encodes, and gets the bytes into
-/// the directory's event file however often the disk refuses.
+/// Writes one run directory: combines scalars into events, encodes them, and appends them to the
+/// directory's event file, whatever fails on the disk.
 ///
-/// What cannot be written waits in chunks of whole records and is tried again, later and later;
-/// nothing overtakes it.
+/// Data that cannot be written waits in chunks of complete records and is retried at increasing
+/// intervals. The order is kept.
 ///
-/// @threads Not thread-safe: the backend only, but for construction and create().
+/// @threads Not thread-safe: only for the backend, except construction and create().
 class EventStream {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -37,15 +37,15 @@ class EventStream {
 
   const RunContext& context() const { return *context_; }
 
-  /// Makes the file and writes its first two records, "brain.Event:2" and SessionLog START. Only a
-  /// writer's constructor needs to call it: otherwise the first write does.
+  /// Creates the file and writes its first two records, "brain.Event:2" and SessionLog START. Only
+  /// a writer's constructor needs to call it: otherwise, the first write does.
   Status create(double wallTime);
 
-  /// Adds a scalar to the event that is being put together, or begins the next one. Where there is
-  /// no memory for it, it is counted as dropped.
+  /// Adds a scalar to the current event, or starts the next event. If there is no memory, the
+  /// scalar counts as dropped.
   ///
-  /// @param exact The wall time is the caller's own: kept as it is, and shared with equal ones
-  ///              only.
+  /// @param exact The caller gave the wall time: it is kept unchanged, and only scalars of an equal
+  ///              wall time share the event.
   void addScalar(ScalarSeries* series, float value, std::int64_t step, double wallTime,
                  bool exact) noexcept {
     try {
@@ -55,19 +55,19 @@ class EventStream {
     }
   }
 
-  /// Adds a scalar at the step of the tag's last one, so that it ends a curve which is there and
-  /// cuts nothing off; at `step` if the tag has none yet.
+  /// Adds a scalar at the step of the tag's last one, so that it extends an existing curve and does
+  /// not truncate it; at `step` if the tag has no scalar yet.
   void addScalarAtLastStep(ScalarSeries* series, float value, std::int64_t step, double wallTime,
                            bool exact);
 
-  /// Adds an event of its own. A tag's metadata is written with its first value in a file only.
-  /// @throws std::bad_alloc, and has added nothing then.
+  /// Adds a separate event. A tag's metadata is written only with its first value in a file.
+  /// @throws std::bad_alloc, and then has added nothing.
   void addEvent(event::Event::What what, std::int64_t step, double wallTime, bool exact);
 
-  /// Makes readers forget what came before this call at `step` or later.
+  /// Makes readers discard earlier points at `step` or later.
   void resume(std::int64_t step, double wallTime);
 
-  /// Ends the event being put together if its first scalar is older than the coalescing window.
+  /// Ends the current event if its first scalar is older than the coalescing window.
   void finishAged(double now);
 
   /// Writes what is due: much, or anything older than the flush period.
@@ -77,7 +77,7 @@ class EventStream {
   /// @throws std::bad_alloc, and keeps what is not written.
   Status writeAll(TimePoint now);
 
-  /// Ends the file; what writeAll() could not write is dropped and counted. A later value begins a
+  /// Ends the file; drops and counts data that writeAll() could not write. A later value creates a
   /// new file.
   void close();
 
@@ -90,7 +90,7 @@ class EventStream {
   using Metadata = std::unordered_map<std::string, event::SummaryMetadata>;  // by tag
 
   std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
-  /// Time as the file tells it: never back, even if the clock was set.
+  /// Returns the time for the file, which never decreases, even if the clock was set.
   double monotonic(double wallTime) {
     lastWallTime_ = std::max(lastWallTime_, wallTime);
     return lastWallTime_;
@@ -99,7 +99,7 @@ class EventStream {
     if (!exact) {
       wallTime = monotonic(wallTime);
     }
-    // False while no event is being put together: then it ends before it begins.
+    // False if there is no current event: then eventEnd_ precedes every time.
     if (step < series->lastStep) {
       noteStepBack(series, step);
     }
@@ -117,7 +117,7 @@ class EventStream {
     series->lastEvent = eventSerial_;
     encoder_.add(series->bytes, value, isFirstInFile);
   }
-  // Not inlined: what happens once an event or once a tag must not cost every scalar registers.
+  // Not inlined: work per event or per tag must not take registers from the loop over scalars.
   [[gnu::noinline]] void beginEvent(std::int64_t step, double wallTime, bool exact);
   [[gnu::noinline]] void finishEvent();
   [[gnu::noinline]] void describe(ScalarSeries* series);
@@ -149,36 +149,36 @@ class EventStream {
   const double coalesceSeconds_;
   EventFile file_;
   TimePoint fileBegan_;
-  std::optional<std::int64_t> purgeFrom_;  // what the next file tells readers to forget
-  bool mustFinish_ = false;                // close() could not make file_ whole
+  std::optional<std::int64_t> purgeFrom_;  // readers discard from here on
+  bool mustFinish_ = false;                // close() could not finish file_
   int finishTries_ = 0;
-  std::string head_;                // of the current file, until it is written
+  std::string head_;                // first records of the current file, until they are written
   std::uint64_t fileSerial_ = 1;    // changes when tags must be described again
   Metadata described_;              // of every tag described in the current file
-  bool mustDescribeAgain_ = false;  // before anything more is written
+  bool mustDescribeAgain_ = false;  // before any other write
 
   std::uint64_t resumes_ = 0;
-  std::unordered_map<std::string, std::int64_t> lastSteps_;  // of tags that are no scalar series
-  std::map<std::string, std::uint64_t> stepsBack_;           // how often, by tag
+  std::unordered_map<std::string, std::int64_t> lastSteps_;  // of tags that are not scalar series
+  std::map<std::string, std::uint64_t> stepsBack_;           // number of decreasing steps, by tag
 
   ScalarEventEncoder encoder_;
   std::uint64_t eventSerial_ = 1;
   std::int64_t eventStep_ = 0;
   double eventWallTime_ = 0;
-  double eventEnd_ = -1;  // the last wall time that still belongs to it
+  double eventEnd_ = -1;  // the last wall time that belongs to the event
   bool eventExact_ = false;
   double lastWallTime_ = 0;
 
   std::deque<Chunk> chunks_;  // only while writing fails
   std::size_t chunkBytes_ = 0;
-  RecordBuffer buffer_;  // after them
+  RecordBuffer buffer_;  // follows chunks_
   std::uint64_t bufferScalars_ = 0;
   std::uint64_t bufferValues_ = 0;
-  TimePoint oldest_;  // when the first of pendingBytes() came
+  TimePoint oldest_;  // when the first of pendingBytes() was added
 
   int failures_ = 0;  // in a row
   TimePoint retryAt_;
-  std::size_t knownBacklog_ = 0;  // what context_ counts for this stream
+  std::size_t knownBacklog_ = 0;  // bytes that context_ counts for this stream
 };
 
 }  // namespace steptape::detail

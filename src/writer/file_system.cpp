@@ -42,7 +42,7 @@ void FileSystem::setForTesting(FileSystem* fileSystem) {
 int FileSystem::createDirectories(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  // Another process may have made it in between; what counts is that it is there.
+  // Another process may have created it meanwhile; it only matters that it exists.
   if (error && !std::filesystem::is_directory(path)) {
     return error.value();
   }

@@ -9,8 +9,8 @@
 
 namespace steptape::detail {
 
-/// The system calls that the writer makes, and their errors: every method returns 0 or an errno.
-/// The one place where tests make a disk full, slow or gone.
+/// The system calls of the writer. Every method returns 0 or an errno. Tests replace it to simulate
+/// a disk that is full, slow or removed.
 ///
 /// @threads Thread-safe.
 class FileSystem {
@@ -20,29 +20,29 @@ class FileSystem {
   FileSystem& operator=(const FileSystem&) = delete;
   virtual ~FileSystem();
 
-  /// Makes `path` and its parents; fine if they are there already.
+  /// Creates `path` and its parents; succeeds if they exist.
   virtual int createDirectories(const std::string& path);
-  /// The names in `path`.
+  /// Lists the names in `path`.
   virtual int list(const std::string& path, std::vector<std::string>* names);
-  /// Opens `path` for writing, which must not exist: EEXIST otherwise.
+  /// Creates `path` and opens it for writing; EEXIST if it exists.
   virtual int createExclusive(const std::string& path, int* descriptor);
-  /// Opens `path`, which must exist, for appending.
+  /// Opens the existing file `path` for appending.
   virtual int openToAppend(const std::string& path, int* descriptor);
-  /// One write(2), again after EINTR; `*written` may be less than `bytes`.
+  /// Calls write(2), again after EINTR; `*written` may be less than `bytes`.
   virtual int write(int descriptor, std::string_view bytes, std::size_t* written);
-  /// The whole of a small file.
+  /// Reads a small file completely.
   virtual int read(const std::string& path, std::string* bytes);
-  /// Gives `from` the name `to`, which then is no other file's.
+  /// Renames `from` to `to`, which replaces an existing file.
   virtual int rename(const std::string& from, const std::string& to);
   virtual int remove(const std::string& path);
   virtual int truncate(int descriptor, std::uint64_t size);
-  /// How many names the open file still has: 0 once it was deleted.
+  /// Returns the number of names of an open file: 0 if it was deleted.
   virtual int linkCount(int descriptor, std::uint64_t* links);
   virtual void close(int descriptor);
 
-  /// The one in use: the real one unless a test has set another.
+  /// Returns the current object: the real file system, unless a test has set another one.
   static FileSystem& current();
-  /// Null sets the real one again. REQUIRES: no SummaryWriter exists.
+  /// Null restores the real file system. REQUIRES: no SummaryWriter exists.
   static void setForTesting(FileSystem* fileSystem);
 };
 

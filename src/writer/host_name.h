@@ -7,7 +7,7 @@
 
 namespace steptape::detail {
 
-/// The host's name, fit for a file name: letters, digits, '-', '_' and '.' only.
+/// Returns the host's name as part of a file name: only letters, digits, '-', '_' and '.'.
 STEPTAPE_EXPORT const std::string& hostName();
 
 }  // namespace steptape::detail

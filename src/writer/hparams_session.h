@@ -12,12 +12,12 @@
 
 namespace steptape::detail {
 
-/// The session that a run's hyperparameters began: it has to be ended once, and to say how.
+/// The session that a run's hyperparameters begin. It must be ended once, with a status.
 ///
 /// @threads Thread-safe.
 class HparamsSession {
  public:
-  /// @param metrics Tags that an experiment record promises.
+  /// @param metrics Tags that an experiment record announces.
   /// @return false if a session was begun before.
   bool begin(std::vector<std::string> metrics) {
     MutexLock lock(mutex_);
@@ -29,13 +29,14 @@ class HparamsSession {
     return true;
   }
 
-  /// As if begin() had not been called: the record of it could not be logged.
+  /// Undoes begin(), if its record could not be logged.
   void abandon() noexcept {
     MutexLock lock(mutex_);
     state_ = State::kNone;
   }
 
-  /// Ends an open session. @return its promised metrics; nothing if there is none to end.
+  /// Ends an open session.
+  /// @return its announced metrics; nothing if no session is open.
   std::optional<std::vector<std::string>> end() {
     MutexLock lock(mutex_);
     if (state_ != State::kOpen) {
@@ -45,7 +46,7 @@ class HparamsSession {
     return std::move(metrics_);
   }
 
-  /// How the process does: badly if an exception is on its way that was not when this was made.
+  /// Returns a failure if an exception is in flight that was not in flight at construction.
   SessionStatus status() const {
     return std::uncaught_exceptions() > exceptionsAtStart_ ? SessionStatus::kFailure
                                                            : SessionStatus::kSuccess;

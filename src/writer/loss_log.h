@@ -18,24 +18,25 @@ namespace steptape::detail {
 /// @threads Thread-safe.
 class LossLog {
  public:
-  /// @param counters Outlives the log, as `reporter` does.
+  /// @param counters Must outlive this object, like `reporter`.
   LossLog(const std::string& directory, RunCounters* counters, Reporter* reporter);
 
   /// Counts points for which there was no room.
   void countDropped(std::uint64_t scalars, std::uint64_t values) noexcept;
-  /// Counts points that `error` kept from being encoded, most often because memory ran out.
+  /// Counts points that could not be encoded because of `error`, most often because of lack of
+  /// memory.
   void countLost(const std::exception& error, std::uint64_t scalars, std::uint64_t values) noexcept;
 
   /// Lets each cause be reported again.
   void beginEpisode();
 
-  /// The result of a request for which there was no memory.
+  /// Returns the result of a request for which there was no memory.
   const Status& outOfMemory() const { return outOfMemory_; }
 
  private:
   void count(std::uint64_t scalars, std::uint64_t values) noexcept;
 
-  // Made beforehand: there may be no memory when they are needed.
+  // Made early, because there may be no memory later.
   const Status tooFast_;
   const Status outOfMemory_;
   RunCounters* const counters_;

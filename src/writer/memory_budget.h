@@ -6,11 +6,11 @@
 
 namespace steptape::detail {
 
-/// The memory of what a run has captured or encoded and not written yet, and its bound,
+/// Counts the memory of data that a run has captured or encoded and not yet written. Its limit is
 /// WriterOptions::queueBytes.
 ///
-/// @threads Thread-safe. Calls at the same moment may go over the bound by what they bring; nothing
-///          is ordered by the counts.
+/// @threads Thread-safe. Concurrent calls may exceed the limit by their own data; the counts do not
+///          order other memory accesses.
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
@@ -18,16 +18,16 @@ class MemoryBudget {
   void addCaptured(std::size_t bytes) { captured_.fetch_add(bytes, std::memory_order_relaxed); }
   void releaseCaptured(std::size_t bytes) { captured_.fetch_sub(bytes, std::memory_order_relaxed); }
 
-  /// A stream keeps `to` bytes because of failures, where it kept `from`.
+  /// Records that a stream now keeps `to` bytes because of failures, instead of `from`.
   void changeBacklog(std::size_t from, std::size_t to) {
-    backlog_.fetch_add(to - from, std::memory_order_relaxed);  // wraps round for to < from
+    backlog_.fetch_add(to - from, std::memory_order_relaxed);  // wraps around if to < from
   }
 
   bool isOver() const {
     return captured_.load(std::memory_order_relaxed) + backlog_.load(std::memory_order_relaxed) >
            limit_;
   }
-  /// Whether what the streams keep because of failures is over the bound by itself.
+  /// Returns whether the data kept because of failures alone exceeds the limit.
   bool isBacklogOver() const { return backlog_.load(std::memory_order_relaxed) > limit_; }
 
  private:

@@ -25,7 +25,7 @@ Producer& Producer::keep(std::shared_ptr<Producer> producer) {
   static thread_local ProducerOfThread first;
   ProducerOfThread* owner = &first;
   if (first.ended) {
-    // The destructor of another thread-local object logs. What is first used now is destroyed
+    // The destructor of another thread-local object logs. Objects constructed now are destroyed
     // later.
     static thread_local ProducerOfThread late;
     owner = &late;

@@ -10,7 +10,7 @@
 
 namespace steptape::detail {
 
-/// A thread that logs: its ring to the backend and what it remembers.
+/// A thread that logs: its ring to the backend, and its tag cache.
 struct Producer {
   ScalarRing ring;
   TagCache tags;
@@ -21,19 +21,19 @@ struct Producer {
   /// Set when the thread has ended: the backend frees the producer once the ring is empty.
   std::atomic<bool> ended{false};
 
-  /// The calling thread's producer; null before keep().
+  /// Returns the calling thread's producer; null before keep().
   static Producer* known() { return ofThread_; }
 
   /// Makes `producer` the calling thread's, until the thread ends. REQUIRES: known() is null
   static Producer& keep(std::shared_ptr<Producer> producer);
 
-  /// In a child made by fork(): the calling thread's ring holds what its parent logged; leave it.
+  /// Leaves the calling thread's ring, in a child made by fork(): it holds data of the parent.
   static void abandon() { ofThread_ = nullptr; }
 
  private:
-  // __thread, not thread_local: it cannot have a constructor, so that reading it needs no check for
-  // one. initial-exec spares a call in shared builds; eight bytes fit into the space that every
-  // process keeps for it.
+  // __thread instead of thread_local: it cannot have a constructor, so reading it needs no check.
+  // initial-exec saves a call in shared builds; eight bytes fit into the space that every process
+  // reserves for it.
   [[gnu::tls_model("initial-exec")]] static __thread Producer* ofThread_;
   friend struct ProducerOfThread;
 };

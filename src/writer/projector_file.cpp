@@ -29,7 +29,7 @@ Status ProjectorFile::append(std::string_view bytes) {
     std::size_t written = 0;
     int error = FileSystem::current().write(descriptor_, bytes, &written);
     if (error == 0 && written == 0) {
-      error = EIO;  // a device that takes nothing and says nothing must not keep us here
+      error = EIO;  // never loop on a device that accepts nothing and reports no error
     }
     if (error != 0) {
       return systemError("cannot write to", error);
@@ -52,7 +52,7 @@ Status ProjectorFile::open() {
   FileSystem& files = FileSystem::current();
   int error = files.createExclusive(part_, &descriptor_);
   if (error == EEXIST) {
-    // A file of a killed process.
+    // A file left by a killed process.
     files.remove(part_);
     error = files.createExclusive(part_, &descriptor_);
   }

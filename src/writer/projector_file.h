@@ -8,9 +8,9 @@
 
 namespace steptape::detail {
 
-/// A file that gets its name once it is whole, replacing an existing file.
+/// A file that gets its name when it is complete, and then replaces an existing file.
 ///
-/// Until commit() its name has ".part" at the end; without commit() it is removed.
+/// Until commit(), its name ends in ".part"; without commit(), it is removed.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class ProjectorFile {
@@ -20,9 +20,9 @@ class ProjectorFile {
   ProjectorFile& operator=(const ProjectorFile&) = delete;
   ~ProjectorFile();
 
-  /// @return kIoError with the system's words; nothing more may be appended then.
+  /// @return kIoError with the operating system's error message; then append nothing more.
   Status append(std::string_view bytes);
-  /// REQUIRES: append() was called, and did not fail.
+  /// REQUIRES: append() was called and has not failed.
   Status commit();
 
  private:
@@ -33,7 +33,7 @@ class ProjectorFile {
   const std::string path_;
   const std::string part_;
   int descriptor_ = -1;
-  bool isThere_ = false;  // under the name part_
+  bool isThere_ = false;  // exists as part_
 };
 
 }  // namespace steptape::detail

@@ -49,7 +49,7 @@ Status ProjectorJob::writePiece(bool* again) {
 Status ProjectorJob::begin() {
   embedding_.matrix.waitForElements();
   matrix_.emplace(embedding_.matrix);
-  // Room for the element or the row that goes beyond the piece.
+  // Room for the element or row that exceeds the piece.
   piece_.reserve(kPiece + (kPiece >> 4));
   const std::string directory = runDirectory_ + "/" + embedding_.directory;
   const int error = FileSystem::current().createDirectories(directory);
@@ -102,7 +102,7 @@ Status ProjectorJob::writeConfig() const {
     entry.spritePath = embedding_.directory + "/" + kSprite;
     entry.spriteCell = embedding_.spriteCell;
   }
-  // Read anew each time: the file is what counts, and others may have written it.
+  // Read again each time, because other processes may have written the file.
   const std::string path = runDirectory_ + "/projector_config.pbtxt";
   std::string before;
   const int error = FileSystem::current().read(path, &before);

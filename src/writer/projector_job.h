@@ -15,25 +15,25 @@
 
 namespace steptape::detail {
 
-/// What one call of addEmbedding() has captured.
+/// The captured arguments of one addEmbedding().
 struct CapturedEmbedding {
   std::string name;       ///< The name in the projector.
-  std::string directory;  ///< Within the run's.
+  std::string directory;  ///< Within the run's directory.
   TensorView matrix;      ///< Owns its elements, which may still be in flight.
   std::optional<MetadataTsv> metadata;
-  Captured<Pixels> sprite;  ///< Null: none.
+  Captured<Pixels> sprite;  ///< Null: no sprite.
   std::int64_t spriteCell = 0;
 };
 
-/// Writes an embedding's files, piece by piece, and names them in the run's projector_config.pbtxt
-/// when all of them are there.
+/// Writes an embedding's files, piece by piece, and then adds them to the run's
+/// projector_config.pbtxt.
 ///
-/// However large the matrix is, no more of its text than one piece is in memory.
+/// At most one piece of the matrix's text is in memory, however large the matrix is.
 ///
-/// @threads Not thread-safe: the backend only.
+/// @threads Not thread-safe: only for the backend.
 class ProjectorJob {
  public:
-  /// @param runDirectory Where projector_config.pbtxt is.
+  /// @param runDirectory Directory of projector_config.pbtxt.
   ProjectorJob(std::string runDirectory, CapturedEmbedding embedding);
 
   /// Writes the next piece: part of the text, the sprite, or the config.
@@ -59,7 +59,7 @@ class ProjectorJob {
   CapturedEmbedding embedding_;
   Stage stage_ = Stage::kMatrix;
   std::optional<MatrixTsv> matrix_;
-  std::optional<ProjectorFile> file_;  // the one being written
+  std::optional<ProjectorFile> file_;  // the file that is being written
   std::string piece_;
 };
 

@@ -19,7 +19,7 @@ void Reporter::report(const Status& status) const noexcept {
   try {
     onError_(status);
   } catch (...) {
-    // It must not throw; where it does, such as for lack of memory, the training goes on.
+    // onError must not throw. If it does, for example for lack of memory, the training continues.
   }
 }
 

@@ -14,8 +14,7 @@ namespace steptape::detail {
 /// Reports failures to the user: through WriterOptions::onError, and as results of flush() and
 /// close().
 ///
-/// @threads Thread-safe. No lock is held while `onError` runs, and nothing that it throws comes
-///          out.
+/// @threads Thread-safe. Holds no lock while `onError` runs, and ignores its exceptions.
 class Reporter {
  public:
   using OnError = std::function<void(const Status&)>;
@@ -25,14 +24,14 @@ class Reporter {
 
   void report(const Status& status) const noexcept;
 
-  /// Reports `what` the first time it is said.
+  /// Reports `what` the first time it occurs.
   void reportOnce(const std::string& what) { reportOnce(what, what); }
-  /// Reports `what` the first time that something is said about `subject`.
+  /// Reports `what` if it is the first message about `subject`.
   void reportOnce(const std::string& subject, const std::string& what);
 
-  /// Reports a failure that is not tried again, and keeps it for the next flush() or close().
+  /// Reports a failure that is not retried, and keeps it for the next flush() or close().
   void noteFailure(const Status& status);
-  /// The first failure noted since the last call.
+  /// Returns the first failure since the last call.
   Status takeFailure();
 
  private:

@@ -15,10 +15,10 @@
 
 namespace steptape::detail {
 
-/// A run as the backend serves it: the streams of its directory and of its sub-runs, and what they
-/// share.
+/// A run from the backend's view: the streams of its directory and of its sub-runs, with their
+/// shared state.
 ///
-/// @threads Thread-safe, though the streams are the backend's.
+/// @threads Thread-safe, but only the backend may use the streams.
 class Run {
  public:
   /// Makes the run's event file if it is enabled.
@@ -29,11 +29,11 @@ class Run {
   RunContext& context() { return context_; }
   const RunContext& context() const { return context_; }
 
-  /// The stream of the run's own directory.
+  /// Returns the stream of the run's own directory.
   EventStream* mainStream() const { return mainStream_; }
-  /// The stream of `directory`, made by the first call.
+  /// Returns the stream of `directory`; the first call creates it.
   EventStream* subRunStream(const std::string& directory);
-  /// The streams made so far, the main one first; the pointers stay good as long as the run.
+  /// Returns all streams, the main one first. The pointers are valid as long as the run.
   std::vector<EventStream*> streams();
 
  private:

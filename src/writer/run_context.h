@@ -18,13 +18,13 @@
 
 namespace steptape::detail {
 
-/// What the callers, the backend and the streams of one run share. It knows none of them: a stream
-/// sees no more of its owner than this.
+/// The state that the callers, the backend and the streams of one run share. It depends on none of
+/// them: a stream can access nothing else of its run.
 ///
 /// @threads Thread-safe.
 class RunContext {
  public:
-  /// An event file of the run, and the directory it is in.
+  /// An event file of the run, with its directory.
   struct File {
     std::string path;
     std::string directory;
@@ -35,7 +35,7 @@ class RunContext {
   const std::string& directory() const { return directory_; }
   const WriterOptions& options() const { return options_; }
   double wallSeconds() const { return clock().wallSeconds(); }
-  /// When the writer was made, in seconds since 1970.
+  /// Returns the construction time of the writer, in seconds since 1970.
   double startTime() const { return startTime_; }
 
   // --- What the run has done, and what went wrong ------------------------------------------------
@@ -44,24 +44,25 @@ class RunContext {
   Reporter& reporter() { return reporter_; }
   LossLog& losses() { return losses_; }
 
-  /// @param one The file, in a list of its own so that nothing is allocated here.
+  /// @param one The file, in a list so that this call allocates nothing.
   void noteFile(std::list<File> one) noexcept;
   std::vector<File> files() const;
 
   // --- Whether there is room ---------------------------------------------------------------------
 
   MemoryBudget& memory() { return memory_; }
-  /// A stream keeps `to` bytes because of failures, where it kept `from`.
+  /// Records that a stream now keeps `to` bytes because of failures, instead of `from`.
   void changeBacklog(std::size_t from, std::size_t to);
 
   // --- Whether calls do anything -----------------------------------------------------------------
 
-  /// False for a run whose calls do nothing: not enabled, or a forked child's.
+  /// Returns false if calls do nothing: the run is not enabled, or this is a forked child.
   bool isActive() const { return options_.enabled && !disowned_.load(std::memory_order_relaxed); }
-  /// Whether a scalar call must look closer: the run is not active, has a clock of the user's, or a
-  /// backlog over the limit. One flag for all of it, since every scalar asks.
+  /// Returns whether a scalar call must take the slow path: the run is not active, has a clock
+  /// given by the user, or has a backlog over the limit. A single flag, because every scalar reads
+  /// it.
   bool needsDetour() const { return detour_.load(std::memory_order_relaxed); }
-  /// In a child made by fork(): nothing may touch the parent's run.
+  /// Deactivates the run in a child made by fork(): nothing may touch the parent's run.
   void disown();
 
  private:
@@ -69,7 +70,7 @@ class RunContext {
   void updateDetour();
 
   const std::string directory_;
-  // Away from what the backend writes, since callers read it with every scalar.
+  // On another cache line than data that the backend writes, because every scalar reads it.
   std::atomic<bool> detour_{false};
   std::atomic<bool> disowned_{false};
   const WriterOptions options_;

@@ -8,7 +8,7 @@
 
 namespace steptape::detail {
 
-/// A count that any thread may raise; it orders nothing else.
+/// A counter that any thread may increase; it does not order other memory accesses.
 class Counter {
  public:
   void add(std::uint64_t by) { value_.fetch_add(by, std::memory_order_relaxed); }
@@ -18,7 +18,7 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// The counters of WriterStats, of one run.
+/// The counters of WriterStats for one run.
 struct RunCounters {
   Counter scalars;
   Counter values;

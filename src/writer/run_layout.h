@@ -8,8 +8,8 @@
 
 namespace steptape::detail {
 
-/// The one custom-scalars layout of a run, which grows with each call: of several that are written
-/// TensorBoard shows the last.
+/// The custom-scalars layout of a run, which grows with each call: TensorBoard shows only the last
+/// layout written.
 ///
 /// @threads Thread-safe.
 class RunLayout {
@@ -20,8 +20,8 @@ class RunLayout {
     mergeLayout(layout, &merged);
     layout_ = std::move(merged);
   }
-  /// All of it. Asked for when it is written, so that of calls on several threads the last one to
-  /// be written holds what all of them added.
+  /// Returns the complete layout. Called when it is written, so that the last layout written
+  /// includes the additions of all threads.
   CustomScalarsLayout whole() const {
     MutexLock lock(mutex_);
     return layout_;

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(ScalarSpool::Point);
 
-/// Calls `take(payload, offset)`, which gives a Status, for each whole record of a file.
+/// Calls `take(payload, offset)`, which returns a Status, for each complete record of a file.
 template <typename Take>
 Status forEachRecord(const std::string& path, const Take& take) {
   std::unique_ptr<FileByteSource> source;
@@ -61,7 +61,7 @@ bool isScalars(std::string_view payload) {
   return event.isWhole();
 }
 
-/// The number in a `simple_value` or in a rank-0 DT_FLOAT tensor, the forms of WriterOptions.
+/// Returns the number of a `simple_value` or a rank-0 DT_FLOAT tensor, the forms of WriterOptions.
 std::optional<float> scalarOf(const event::Value& value) {
   if (const auto* const number = std::get_if<float>(&value.data)) {
     return *number;
@@ -81,13 +81,13 @@ bool isOfScalarsPlugin(const event::Value& value) {
                         : std::holds_alternative<float>(value.data);
 }
 
-/// Sorts the scalars of a writer by their curves.
+/// Sorts the scalars of a writer by curve.
 class CurveSorter {
  public:
   CurveSorter(std::string directory, ScalarSpool* spool)
       : directory_(std::move(directory)), spool_(spool) {}
 
-  /// Notes what a file restarts. To be called for all files in the order of writing, before take().
+  /// Collects the restarts in a file. Call it for all files in the order of writing, before take().
   Status scan(const RunContext::File& file) {
     const std::uint32_t number = scanned_++;
     return forEachRecord(file.path, [&](std::string_view payload, std::uint64_t offset) {
@@ -104,7 +104,7 @@ class CurveSorter {
     });
   }
 
-  /// To be called for the same files.
+  /// Collects the scalars of a file. Call it for the same files.
   Status take(const RunContext::File& file) {
     const std::uint32_t number = taken_++;
     return forEachRecord(file.path, [&](std::string_view payload, std::uint64_t offset) {
@@ -131,11 +131,11 @@ class CurveSorter {
                              : spool_->add(series, {event.wallTime, event.step, double{*number}});
   }
 
-  /// Null if the tag's first value says that it is none.
+  /// Returns null if the tag's first value is not a scalar.
   ScalarSpool::Series* seriesOf(const std::string& directory, const event::Value& value) {
     const auto [it, isNew] = series_.try_emplace({directory, value.tag}, nullptr);
     if (isNew && isOfScalarsPlugin(value)) {
-      // tensorboardX's keys: a curve of addScalars() is known by its directory.
+      // tensorboardX's keys: a curve of addScalars() is identified by its directory.
       const bool isSubRun = directory != directory_;
       it->second = spool_->series(isSubRun ? directory : directory + "/" + value.tag);
     }
@@ -147,7 +147,7 @@ class CurveSorter {
   std::uint32_t scanned_ = 0;
   std::uint32_t taken_ = 0;
   std::map<std::string, StepCuts> restarts_;                                    // by directory
-  std::map<std::pair<std::string, std::string>, ScalarSpool::Series*> series_;  // and tag
+  std::map<std::pair<std::string, std::string>, ScalarSpool::Series*> series_;  // by directory, tag
 };
 
 Status sortCurves(const RunContext& run, ScalarSpool* spool) {
@@ -173,7 +173,7 @@ Status writeJson(ScalarSpool* spool, const std::string& path) {
     status = writeScalarJson(spool, [&](std::string_view text) { file.write(text); });
   }
   if (status.ok()) {
-    status = file.finish();  // with what writing met
+    status = file.finish();  // also reports failures of the writes
   }
   return status.ok() ? file.appear(true) : status;
 }

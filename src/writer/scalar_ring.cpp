@@ -21,8 +21,8 @@ std::uint64_t ScalarRing::unpackBatch(std::uint64_t index, std::vector<RingEntry
   const std::uint64_t step = load(index + 1);
   const std::uint64_t ticks = load(index + 2);
   const std::uint64_t wallTime = load(index + 3);
-  // While the producer discards, this may be an entry half overwritten: whatever is made of it is
-  // thrown away, so it only must not take long.
+  // While the producer discards, this entry may be half overwritten. The result is then thrown
+  // away, but this must not take long.
   const std::size_t count = std::min<std::size_t>(upperHalf(load(index)), kMaxBatch);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t scalar = load(index + batchWords(i));
@@ -55,7 +55,7 @@ bool ScalarRing::drain(std::uint64_t lastTicks, std::size_t enough,
   try {
     return tryDrain(lastTicks, enough, entries);
   } catch (...) {
-    entries->resize(before);  // the ring still has them
+    entries->resize(before);  // the ring still holds them
     throw;
   }
 }

@@ -13,12 +13,12 @@ namespace steptape::detail {
 
 struct CapturedValue;
 
-/// An entry of a ring for the backend: a scalar, or a captured value that it then owns.
+/// An entry of a ring for the backend: a scalar, or a captured value that the backend then owns.
 struct RingEntry {
-  /// An impossible wall time: derive it from `ticks`.
+  /// An impossible wall time, which means: derive it from `ticks`.
   static constexpr std::uint64_t kNoWallTime = ~std::uint64_t{0};
 
-  /// The double whose bits `wallTime` are.
+  /// Returns the double with the bits `wallTime`.
   static double wallSeconds(std::uint64_t wallTime) {
     double seconds;
     std::memcpy(&seconds, &wallTime, sizeof(seconds));
@@ -28,26 +28,26 @@ struct RingEntry {
   std::uint32_t series = 0;  ///< ScalarSeries::id; 0: `payload` is a CapturedValue*.
   float value = 0;
   std::uint64_t payload = 0;  ///< The step, or the address.
-  std::uint64_t ticks = 0;    ///< readTicks() of the call; orders several rings' entries.
-  std::uint64_t wallTime = kNoWallTime;  ///< Bits of a double that the caller gave.
+  std::uint64_t ticks = 0;    ///< readTicks() at the call; orders entries of several rings.
+  std::uint64_t wallTime = kNoWallTime;  ///< Bits of a double, if the caller gave a wall time.
 
   bool isScalar() const { return series != 0; }
   std::int64_t step() const { return static_cast<std::int64_t>(payload); }
   CapturedValue* capturedValue() const { return reinterpret_cast<CapturedValue*>(payload); }
 };
 
-/// A queue from one producing thread to the backend, of entries of two or more 64-bit words:
+/// A queue from one producing thread to the backend. Entries have two or more 64-bit words:
 ///
 ///     scalar          series and value | step | ticks
 ///     batch           kBatch and count | step | ticks | wall time | series and value | ...
 ///     captured value  0                | address | ticks
 ///
-/// The fewer cache lines travel between the cores, the less a call costs.
+/// The fewer cache lines move between the cores, the less a call costs.
 ///
 /// The producer may also discard the oldest entries, so the consumer reads optimistically: it
-/// copies, then claims what it copied by moving `head_`, and starts over if the producer was first.
-/// The words are relaxed atomics for that reason; on all supported machines they cost what plain
-/// ones do.
+/// copies entries, then claims them by moving `head_`, and starts over if the producer was faster.
+/// The words are therefore relaxed atomics, which cost as much as plain words on all supported
+/// machines.
 ///
 /// @threads hasRoom(), push...() and discardOldest() by the producer only, drain() by one consumer
 ///          only.
@@ -58,7 +58,7 @@ class ScalarRing {
   static constexpr std::size_t kEntryWords = 3;  ///< Of a scalar or a captured value.
   static constexpr std::size_t batchWords(std::size_t count) { return 4 + count; }
 
-  /// Producer: true if an entry of `words` fits.
+  /// Producer: returns whether an entry of `words` fits.
   bool hasRoom(std::size_t words = kEntryWords) {
     const std::uint64_t end = tail_.load(std::memory_order_relaxed) + words;
     if (end - knownHead_ <= kWords) {
@@ -68,30 +68,29 @@ class ScalarRing {
     return end - knownHead_ <= kWords;
   }
 
-  /// Producer: hands over a scalar. REQUIRES: hasRoom()
+  /// Producer: adds a scalar. REQUIRES: hasRoom()
   void pushScalar(std::uint32_t series, float value, std::int64_t step, std::uint64_t ticks) {
     push(packed(series, value), static_cast<std::uint64_t>(step), ticks);
   }
 
-  /// Producer: hands over a value, which the ring then owns. REQUIRES: hasRoom()
+  /// Producer: adds a value, which the ring then owns. REQUIRES: hasRoom()
   void pushCaptured(CapturedValue* captured, std::uint64_t ticks) {
     push(0, reinterpret_cast<std::uintptr_t>(captured), ticks);
   }
 
-  /// Producer: hands over scalars that share their stamps. Also the form of a single one that has a
-  /// wall time of its own.
-  /// REQUIRES: hasRoom(batchWords(count)), 0 < count <= kMaxBatch
+  /// Producer: adds scalars that share their step and time. Also used for one scalar with a wall
+  /// time that the caller gave. REQUIRES: hasRoom(batchWords(count)), 0 < count <= kMaxBatch
   void pushBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
                  const BatchedScalar* scalars, std::size_t count);
 
-  /// Producer: takes about `words` of the oldest words out of the ring and appends their entries to
-  /// `*discarded`, whose captured values the caller then owns.
+  /// Producer: removes about `words` of the oldest words and appends their entries to `*discarded`.
+  /// The caller then owns captured values in them.
   void discardOldest(std::uint64_t words, std::vector<RingEntry>* discarded);
 
-  /// Consumer: appends entries whose ticks are not past `lastTicks` to `*entries`, up to the first
-  /// one that is, or until they are `enough`.
-  /// @return false if it stopped because they were enough.
-  /// @throws std::bad_alloc, and has taken nothing then.
+  /// Consumer: appends entries to `*entries` up to the first one with ticks after `lastTicks`, or
+  /// until there are `enough`.
+  /// @return false if it stopped because there were enough.
+  /// @throws std::bad_alloc, and then has taken nothing.
   bool drain(std::uint64_t lastTicks, std::size_t enough, std::vector<RingEntry>* entries);
 
   /// Consumer: how many words are waiting.
@@ -134,7 +133,8 @@ class ScalarRing {
     return value;
   }
 
-  /// Appends the entry at `index`, one for each scalar of a batch. @return the next one's index.
+  /// Appends the entry at `index`; for a batch, one per scalar.
+  /// @return the index of the next entry.
   std::uint64_t unpack(std::uint64_t index, std::vector<RingEntry>* entries) const {
     const std::uint64_t first = load(index);
     if (lowerHalf(first) == kBatch) {

@@ -25,12 +25,12 @@ struct ScalarSeries {
   const event::SummaryMetadata metadata;
   const ScalarValueTemplate bytes;
 
-  // The notes of the EventStream that writes it, in its serial numbers.
+  // State of the EventStream that writes the series, in the stream's serial numbers.
   std::uint64_t describedInFile = 0;  ///< The last file that holds this tag's metadata.
   std::uint64_t lastEvent = 0;        ///< The last Event that holds a value of this tag.
   std::int64_t lastStep = kNoStep;    ///< Step of the last value.
-  float lastValue = 0;                ///< The value that came last.
-  std::uint64_t resumes = 0;          ///< EventStream's count when a step back was last looked at.
+  float lastValue = 0;                ///< The most recent value.
+  std::uint64_t resumes = 0;          ///< EventStream's count at the last check for a step back.
 
   static constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();
 };

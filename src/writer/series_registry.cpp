@@ -13,8 +13,8 @@
 namespace steptape::detail {
 namespace {
 
-// In TagCache the curves of addScalars() are another writer's tags, so that no tag can be taken for
-// one.
+// In TagCache, curves of addScalars() use another writer number, so that they cannot be confused
+// with tags.
 constexpr std::uint64_t kSubRuns = std::uint64_t{1} << 63;
 
 std::uint64_t nextSerial() {
@@ -22,7 +22,7 @@ std::uint64_t nextSerial() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-/// Refuses what would leave the run's directory.
+/// Rejects a path that leaves the run's directory.
 void checkSubRunPath(std::string_view path) {
   checkTag(path);
   for (std::size_t begin = 0; begin <= path.size();) {
@@ -70,7 +70,7 @@ std::uint32_t SeriesRegistry::intern(std::string_view tag, std::uint64_t hash,
 
 std::uint32_t SeriesRegistry::ofSubRun(std::string_view mainTag, std::string_view name,
                                        const ScalarOptions& options) {
-  // Kept by the thread, so that a known curve allocates nothing.
+  // Kept by the thread, so that finding a known curve allocates nothing.
   static thread_local std::string key;
   key.assign(mainTag);
   key += '\0';

@@ -16,32 +16,33 @@
 
 namespace steptape::detail {
 
-/// `tag`, with what is not UTF-8 replaced, which is reported once for each tag.
+/// Returns `tag` with invalid UTF-8 replaced, and reports it once per tag.
 /// @throws Error(kInvalidArgument) if it is empty.
 std::string validTag(std::string_view tag, Reporter* reporter);
 
-/// The numbers of a run's scalar series, by their tags. The calling thread's cache knows most of
+/// Maps tags to the numbers of a run's scalar series. The calling thread's cache finds most of
 /// them; the rest takes a lock.
 ///
 /// @threads Thread-safe.
 class SeriesRegistry {
  public:
-  /// @param run Outlives the registry.
+  /// @param run Must outlive the registry.
   explicit SeriesRegistry(Run* run);
 
-  /// The series of `tag` in the run's main directory, made by the first call; 0 if calls of the run
-  /// do nothing. @throws Error(kInvalidArgument) if `tag` is empty.
+  /// Returns the series of `tag` in the run's main directory; the first call creates it. Returns 0
+  /// if the run is not active.
+  /// @throws Error(kInvalidArgument) if `tag` is empty.
   std::uint32_t of(std::string_view tag, const ScalarOptions* options = nullptr) {
     Producer& producer = Backend::producer();
     const std::uint64_t hash = TagCache::hash(tag);
     const std::uint32_t known = producer.tags.find(serial_, tag, hash);
     return known != 0 ? known : intern(tag, hash, options, &producer);
   }
-  /// As of(), for the series `mainTag` of the sub-run `<directory>/<mainTag>/<name>`.
+  /// Like of(), for the series `mainTag` of the sub-run `<directory>/<mainTag>/<name>`.
   std::uint32_t ofSubRun(std::string_view mainTag, std::string_view name,
                          const ScalarOptions& options);
 
-  /// Whether of() has made a series of `tag`.
+  /// Returns whether of() has created a series for `tag`.
   bool has(std::string_view tag) const;
 
  private:
@@ -52,7 +53,7 @@ class SeriesRegistry {
   const std::uint64_t serial_;
   Run* const run_;
   mutable Mutex mutex_;
-  // TagCache entries point at these keys, which live as long as the registry.
+  // TagCache entries point to these keys, which live as long as the registry.
   std::unordered_map<std::string, std::uint32_t> series_ STEPTAPE_GUARDED_BY(mutex_);  // by tag
   // By main tag, '\0' and name.
   std::unordered_map<std::string, std::uint32_t> subRunSeries_ STEPTAPE_GUARDED_BY(mutex_);

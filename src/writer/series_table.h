@@ -14,14 +14,14 @@
 
 namespace steptape::detail {
 
-/// A scalar series, and the stream that its points go to.
+/// A scalar series, with the stream that writes its points.
 struct RegisteredSeries {
   RegisteredSeries(EventStream* itsStream, std::string tag, std::string displayName,
                    std::string description, ValueForm form)
       : stream(itsStream),
         series(std::move(tag), std::move(displayName), std::move(description), form) {}
 
-  /// As EventStream::addScalar(); the backend only.
+  /// Calls EventStream::addScalar(); only for the backend.
   void add(float value, std::int64_t step, double wallTime, bool exact) noexcept {
     stream->addScalar(&series, value, step, wallTime, exact);
   }
@@ -30,8 +30,8 @@ struct RegisteredSeries {
   ScalarSeries series;
 };
 
-/// All series of the process, each at the number that a ring's entries give it. A number is never
-/// used again; 0 is no series, and null is one whose writer is gone.
+/// All series of the process by number, as in the rings' entries. A number is never reused; 0 is
+/// not a series, and null is a series whose writer no longer exists.
 using SeriesTable = std::vector<std::unique_ptr<RegisteredSeries>>;
 
 }  // namespace steptape::detail

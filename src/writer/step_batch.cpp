@@ -26,7 +26,7 @@ std::uint32_t StepBatch::series(std::string_view tag) const {
 }
 
 void StepBatch::addInFlight(std::uint32_t series, TensorView value) {
-  handOver();  // what was added before comes first
+  handOver();  // keeps the order
   std::optional<double> wallTime;
   if (wallTime_ != detail::RingEntry::kNoWallTime) {
     wallTime = detail::RingEntry::wallSeconds(wallTime_);

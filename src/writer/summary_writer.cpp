@@ -13,7 +13,7 @@
 namespace steptape {
 namespace {
 
-/// `runs/Nov21_14-03-59_host<comment>`, in local time.
+/// Returns `runs/Nov21_14-03-59_host<comment>`, in local time.
 /// @source tensorboardX/writer.py, SummaryWriter.__init__
 std::string defaultLogDir(const WriterOptions& options) {
   const Clock& clock = options.clock ? *options.clock : Clock::system();

@@ -9,12 +9,12 @@
 
 namespace steptape::detail {
 
-/// A thread's memory of the tags it logged last: finds a tag's series without a lock.
+/// A thread's cache of the tags that it logged last: finds a tag's series without a lock.
 ///
-/// Direct-mapped: a tag that meets another one's place only takes the slow way again. An entry is
-/// one cache line and holds a short tag itself; of a long one it points at the text in the writer
-/// that `writer` numbers. Numbers are never used again, so a caller that holds that writer finds
-/// the text alive.
+/// Direct-mapped: if two tags collide, one takes the slow path again. An entry is one cache line
+/// and holds a short tag itself; for a long tag, it points to the text in the writer with the
+/// number `writer`. Numbers are never reused, so the text exists as long as the caller holds that
+/// writer.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class TagCache {
@@ -24,14 +24,14 @@ class TagCache {
     if (tag.size() < 8) {
       return mix(h ^ shortWord(tag));
     }
-    // The last word overlaps the one before, which spares a loop over single bytes.
+    // The last word overlaps the one before, which avoids a loop over single bytes.
     for (std::size_t i = 0; i + 8 < tag.size(); i += 8) {
       h = mix(h ^ word(tag.data() + i));
     }
     return mix(h ^ word(tag.data() + tag.size() - 8));
   }
 
-  /// @return the series' id; 0 if it is not here.
+  /// @return the series' number; 0 if it is not cached.
   std::uint32_t find(std::uint64_t writer, std::string_view tag, std::uint64_t tagHash) const {
     const Entry& entry = entries_[indexOf(writer, tagHash)];
     const bool found = entry.hash == tagHash && entry.writer == writer &&
@@ -39,7 +39,7 @@ class TagCache {
     return found ? entry.series : 0;
   }
 
-  /// @param tag Lives as long as the writer.
+  /// @param tag Must live as long as the writer.
   void insert(std::uint64_t writer, std::string_view tag, std::uint64_t tagHash,
               std::uint32_t series) {
     Entry& entry = entries_[indexOf(writer, tagHash)];
@@ -71,7 +71,7 @@ class TagCache {
     std::memcpy(&word, from, sizeof(word));
     return word;
   }
-  /// All of a tag of less than 8 bytes.
+  /// Returns all bytes of a tag shorter than 8 bytes.
   static std::uint64_t shortWord(std::string_view tag) {
     std::uint64_t word = 0;
     std::memcpy(&word, tag.data(), std::min<std::size_t>(tag.size(), sizeof(word)));
@@ -91,8 +91,8 @@ class TagCache {
     x *= 0xff51afd7ed558ccdU;
     return x ^ (x >> 32);
   }
-  /// From the upper bits, which every character of the tag has reached: tags often differ in their
-  /// last one only.
+  /// Uses the upper bits, which every character of the tag affects: tags often differ only in the
+  /// last one.
   static std::size_t indexOf(std::uint64_t writer, std::uint64_t tagHash) {
     return (tagHash ^ (writer * 0x9e3779b97f4a7c15U)) >> (64 - kIndexBits);
   }

@@ -12,7 +12,7 @@ void (*callFirst)() = nullptr;
 std::terminate_handler previousHandler = nullptr;
 
 [[noreturn]] void callAndTerminate() {
-  // Several threads may come here, and the call may lead here again.
+  // Several threads may call it, and the function may terminate again.
   static std::atomic<bool> entered{false};
   if (!entered.exchange(true)) {
     callFirst();

@@ -6,7 +6,7 @@ namespace steptape::detail {
 /// Makes std::terminate(), which an uncaught exception calls, call `function` once before it ends
 /// the process.
 ///
-/// @threads Not thread-safe: called once.
+/// @threads Not thread-safe: call it once.
 void callBeforeTerminate(void (*function)());
 
 }  // namespace steptape::detail

@@ -5,7 +5,7 @@
 
 namespace steptape::detail {
 
-/// The names that any call's options give to a tag.
+/// Returns the display name and description that a call's options give to a tag.
 template <typename Options>
 event::SummaryMetadata namesOf(const Options& options) {
   event::SummaryMetadata metadata;

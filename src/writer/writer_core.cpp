@@ -17,7 +17,7 @@ std::uint64_t bitsOf(double wallTime) {
   return bits;
 }
 
-/// TensorBoard's fast data server stops reading a file at a wall time of NaN.
+/// TensorBoard's fast data server stops reading a file at a NaN wall time.
 void checkWallTime(double wallTime) {
   if (!std::isfinite(wallTime)) {
     reject(std::to_string(wallTime), "finite seconds since 1970", "wallTime");
@@ -220,7 +220,7 @@ void WriterCore::detach() noexcept {
     static_cast<void>(Backend::instance().request(std::move(detachRequest_), sharedRun(),
                                                   context().options().flushTimeout));
   } catch (const std::bad_alloc&) {
-    // Only the message of the ignored result is lost: the request has been made.
+    // Only the message of the ignored result is lost: the request is queued.
   }
 }
 

@@ -26,15 +26,15 @@
 
 namespace steptape::detail {
 
-/// The callers' side of a run: hands what the calls of a SummaryWriter bring to the backend,
-/// through the ring of the calling thread.
+/// The callers' side of a run: passes the data of SummaryWriter's calls to the backend, through the
+/// ring of the calling thread.
 ///
 /// @threads Thread-safe.
 class WriterCore : public std::enable_shared_from_this<WriterCore> {
  public:
-  /// Makes a core, whose run the backend serves if it is enabled.
-  /// @throws Error(kIoError) if the directory or its event file cannot be made;
-  ///         Error(kResourceExhausted) if the system has no thread to give.
+  /// Creates a core, whose run the backend serves if it is enabled.
+  /// @throws Error(kIoError) if the directory or its event file cannot be created;
+  ///         Error(kResourceExhausted) if the operating system cannot start a thread.
   static std::shared_ptr<WriterCore> create(std::string directory, WriterOptions options);
   /// For create().
   WriterCore(std::string directory, WriterOptions options);
@@ -47,7 +47,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
   SeriesRegistry& series() { return series_; }
 
-  /// The fast path: one flag guards all special cases.
+  /// The fast path: one flag covers all special cases.
   void addScalar(std::uint32_t series, double value, std::int64_t step) {
     Producer* const producer = Producer::known();
     if (producer == nullptr || context().needsDetour() || !producer->ring.hasRoom()) {
@@ -56,36 +56,38 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
     }
     producer->ring.pushScalar(series, static_cast<float>(value), step, readTicks());
   }
-  /// As addScalar(), with a wall time of the caller's own if there is one.
-  /// @throws Error(kInvalidArgument) if it is not finite.
+  /// Like addScalar(), with an optional wall time.
+  /// @throws Error(kInvalidArgument) if the wall time is not finite.
   void addScalarAt(std::uint32_t series, double value, std::int64_t step,
                    std::optional<double> wallTime);
-  /// A scalar whose value is on its way from a device: resolved on the backend, at its place.
+  /// Adds a scalar whose value is still on a device. The backend waits for it, in order.
   void addScalarInFlight(std::uint32_t series, TensorView value, std::int64_t step,
                          std::optional<double> wallTime);
 
-  /// As addScalar(), for a batch with stamps of its own.
-  /// @param wallTime What batchWallTime() gave.
+  /// Like addScalar(), for a batch with its own step and time.
+  /// @param wallTime A result of batchWallTime().
   void addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
                 const BatchedScalar* scalars, std::size_t count);
-  /// The time of the user's clock, as RingEntry::wallTime; kNoWallTime with the system's, whose
-  /// time follows from the ticks.
+  /// Returns the time of the user's clock, as RingEntry::wallTime; kNoWallTime with the system
+  /// clock, whose time is derived from the ticks.
   std::uint64_t batchWallTime() const;
 
   // --- Other values ------------------------------------------------------------------------------
 
-  /// `tag`, with what is not UTF-8 replaced. @throws Error(kInvalidArgument) if it is empty.
+  /// Returns `tag` with invalid UTF-8 replaced.
+  /// @throws Error(kInvalidArgument) if it is empty.
   std::string validTag(std::string_view tag) {
     return detail::validTag(tag, &context().reporter());
   }
 
-  /// Hands over an event for the run's main directory.
+  /// Passes on an event for the run's main directory.
   ///
   /// @param bytes  Memory that `encode` holds.
-  /// @param encode Called once, on the backend. What it throws is reported, and counted as dropped.
+  /// @param encode Called once, on the backend. Its exceptions are reported, and the event counts
+  ///               as dropped.
   void addEvent(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
                 std::function<event::Event::What()> encode);
-  /// As addEvent(), for an event of several values or of one, which may have either ValueForm.
+  /// Like addEvent(), for an event of one or several values, which may have either ValueForm.
   void addValues(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
                  std::function<std::vector<event::Value>()> encode);
   void addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
@@ -93,35 +95,35 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
                 std::function<event::Value(ValueForm)> encode);
 
-  /// Hands over any other captured value, and sets its `run`.
+  /// Passes on any other captured value, and sets its `run`.
   void handOver(CapturedValue value);
 
   // --- What belongs to the run as a whole --------------------------------------------------------
 
-  /// The layout of the custom-scalars page of this run.
+  /// Returns the layout of this run's custom-scalars page.
   RunLayout& layout() { return layout_; }
-  /// Where this run's session for the hyperparameter page stands.
+  /// Returns the state of this run's session for the hparams page.
   HparamsSession& session() { return session_; }
   /// Ends the session, if one is open.
   void endSession(SessionStatus status);
 
-  /// Makes readers forget what was logged before this call at `step` or later.
+  /// Makes readers discard points that were logged before this call at `step` or later.
   void resume(std::int64_t step);
   Status flush();
-  /// Ends the files; drops what could not be written.
+  /// Ends the files; drops data that could not be written.
   Status close();
-  /// close(), and the last call on this core. Needs no memory.
+  /// Calls close(); the last call on this core. Needs no memory.
   void detach() noexcept;
 
  private:
-  /// The run, which lives as long as its core.
+  /// Returns the run, which lives as long as its core.
   std::shared_ptr<Run> sharedRun() { return {shared_from_this(), &run_}; }
-  /// @param wallTime The caller's own, or RingEntry::kNoWallTime.
+  /// @param wallTime Given by the caller, or RingEntry::kNoWallTime.
   void addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
                        std::uint64_t wallTime);
   Status request(Backend::Request what);
 
-  Backend::Requests detachRequest_;  // made beforehand: there may be no memory when it is needed
+  Backend::Requests detachRequest_;  // made early: there may be no memory later
   Run run_;
   SeriesRegistry series_;
   Admission admission_;

@@ -51,7 +51,7 @@ class AggregateRuns : public LogDirFixture {
     }
     return values;
   }
-  /// The only value that the written run has under `tag`.
+  /// Returns the only value under `tag` in the written run.
   event::Value writtenValue(const std::string& tag) const {
     RunReader run(listRuns(path("mean")).front());
     run.update();

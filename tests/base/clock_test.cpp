@@ -10,7 +10,7 @@
 namespace steptape {
 namespace {
 
-/// A clock that shows what it is told to.
+/// A clock whose times the test sets.
 class SettableClock final : public Clock {
  public:
   double wallSeconds() const override { return wall; }
@@ -34,13 +34,13 @@ TEST(SystemClock, ShowsTheSameTimeInNanoseconds) {
   EXPECT_LE(static_cast<double>(nanos) * 1e-9, after + 1e-6);
 }
 
-TEST(Clock, RoundsItsSecondsToNanosecondsWhereItHasNoBetter) {
+TEST(Clock, RoundsItsSecondsToNanosecondsByDefault) {
   SettableClock clock;
   clock.wall = 1.25;
   EXPECT_EQ(clock.wallNanos(), 1'250'000'000);
   clock.wall = -1.25;
   EXPECT_EQ(clock.wallNanos(), -1'250'000'000);
-  // Neighboring doubles of today stay as far apart as they are.
+  // Today's neighboring doubles stay distinct.
   clock.wall = 1.7e9 + 0x1p-22;
   EXPECT_EQ(clock.wallNanos(), 1'700'000'000'000'000'238);
 }
@@ -102,7 +102,7 @@ TEST(TickConverter, NeverTakesTimeBackWhenItsClockWasSetBack) {
   EXPECT_GE(converter.wallSeconds(readTicks()), before);
 }
 
-// The bound is wide because the processor may be taken away between two readings.
+// The bound is wide because the thread may be interrupted between two readings.
 TEST(TickConverter, AgreesWithTheSystemClock) {
   TickConverter converter;
   for (int i = 0; i < 5; ++i) {

@@ -12,7 +12,7 @@
 namespace steptape {
 namespace detail {
 
-// Google Test prints a parameter with this.
+// Google Test prints a parameter with this function.
 std::ostream& operator<<(std::ostream& out, const Crc32cImplementation& implementation) {
   return out << implementation.name;
 }
@@ -31,7 +31,7 @@ std::string pseudoRandomBytes(std::size_t size) {
   return bytes;
 }
 
-/// Bit by bit, straight from the definition.
+/// Computes the checksum bit by bit, directly from the definition.
 std::uint32_t definition(std::string_view bytes) {
   std::uint32_t state = ~std::uint32_t{0};
   for (const char byte : bytes) {
@@ -101,7 +101,7 @@ TEST_P(Crc32cImplementations, DoNotDependOnWhereTheInputIsSplit) {
 INSTANTIATE_TEST_SUITE_P(Portable, Crc32cImplementations,
                          ::testing::Values(detail::portableCrc32c()));
 
-// Empty where the processor has no CRC instructions: there is nothing to test then.
+// Empty if the processor has no CRC instructions.
 std::vector<detail::Crc32cImplementation> hardwareImplementations() {
   const auto hardware = detail::hardwareCrc32c();
   return hardware.extend != nullptr ? std::vector{hardware}

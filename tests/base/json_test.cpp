@@ -70,7 +70,7 @@ TEST(JsonNumber, GivesWallTimesBackAsTheGeneralAlgorithmDoes) {
   for (int i = 0; i < 200'000; ++i) {
     double time = times(random);
     if (i % 2 == 0) {
-      time = std::round(time * 1e6) / 1e6;  // of a clock that counts microseconds
+      time = std::round(time * 1e6) / 1e6;  // a clock with microsecond resolution
     }
     const std::string text = jsonNumber(time);
     ASSERT_EQ(std::strtod(text.c_str(), nullptr), time) << text;
@@ -86,7 +86,7 @@ TEST(JsonNumber, WritesIntegers) {
   EXPECT_EQ(out, "x-9223372036854775808");
 }
 
-TEST(JsonNumber, WritesWhatJsonHasNoNumberFor) {
+TEST(JsonNumber, WritesNanAndInfinitiesAsStrings) {
   EXPECT_EQ(jsonNumber(std::nan("")), R"("NaN")");
   EXPECT_EQ(jsonNumber(-std::nan("")), R"("NaN")");
   EXPECT_EQ(jsonNumber(HUGE_VAL), R"("Infinity")");
@@ -131,7 +131,7 @@ TEST_P(ShortestDouble, IsShortForShortNumbers) {
 TEST_P(ShortestDouble, DoesNotFollowTheLocale) {
   const std::string before = std::setlocale(LC_ALL, nullptr);
   for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8", "C"}) {
-    std::setlocale(LC_ALL, locale);  // where it is installed
+    std::setlocale(LC_ALL, locale);  // if it is installed
     EXPECT_EQ(digits(0.5), "0.5") << locale;
   }
   std::setlocale(LC_ALL, before.c_str());
@@ -162,7 +162,7 @@ TEST_P(ShortestFloat, IsReadBackAsTheSameNumber) {
   }
 }
 
-TEST_P(ShortestFloat, HasNoMoreDigitsThanAFloatNeeds) {
+TEST_P(ShortestFloat, HasOnlyTheDigitsThatAFloatNeeds) {
   EXPECT_EQ(digits(0.1F), "0.1");
   EXPECT_EQ(digits(1.0F / 3), "0.33333334");
   EXPECT_EQ(digits(-1e-7F), "-1e-07");

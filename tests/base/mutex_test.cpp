@@ -51,7 +51,7 @@ TEST(CondVar, WakesAWaitingThread) {
   setter.join();
 }
 
-TEST(CondVar, GivesUpAtItsDeadline) {
+TEST(CondVar, StopsWaitingAtItsDeadline) {
   Mutex mutex;
   CondVar never;
   const auto deadline = fromNow(std::chrono::milliseconds(1));

@@ -47,7 +47,7 @@ class ReplacementFileTest : public ::testing::Test {
   std::string root_;
 };
 
-TEST_F(ReplacementFileTest, AppearsWhenItIsWhole) {
+TEST_F(ReplacementFileTest, AppearsWhenItIsComplete) {
   ReplacementFile file(path("file"));
   ASSERT_TRUE(file.open().ok());
   file.write("con");
@@ -119,7 +119,7 @@ TEST_F(ReplacementFileTest, SeveralOfTheSameNameDoNotMix) {
   EXPECT_EQ(contentOf("file"), "first");
 }
 
-TEST_F(ReplacementFileTest, SaysWhyItCannotBeMade) {
+TEST_F(ReplacementFileTest, ReportsWhyItCannotBeCreated) {
   ReplacementFile file(path("absent/file"));
   const Status status = file.open();
   ASSERT_FALSE(status.ok());
@@ -129,7 +129,7 @@ TEST_F(ReplacementFileTest, SaysWhyItCannotBeMade) {
 }
 
 TEST_F(ReplacementFileTest, NeverAppearsOnceSomethingCouldNotBeWritten) {
-  // Past the limit write() fails with EFBIG instead of ending the process.
+  // With SIGXFSZ ignored, write() beyond the limit fails with EFBIG instead of ending the process.
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);

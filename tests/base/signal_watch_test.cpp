@@ -16,7 +16,7 @@ void countCall(int /*signal*/) {
   ++callsOfTheirs;
 }
 
-/// Their handler of SIGUSR2 for the length of a test.
+/// The program's own handler of SIGUSR2 during a test.
 class TheirHandler {
  public:
   TheirHandler() { before_ = std::signal(SIGUSR2, countCall); }

@@ -6,7 +6,7 @@
 
 namespace steptape {
 
-/// The bytes that pairs of hexadecimal digits stand for; spaces are for people.
+/// Converts pairs of hexadecimal digits to bytes; ignores spaces.
 inline std::string unhex(std::string_view text) {
   std::string digits;
   for (const char c : text) {

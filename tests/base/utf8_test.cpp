@@ -19,7 +19,7 @@ std::string replacements(int count) {
   return text;
 }
 
-/// The bytes of one code point, by the definition of UTF-8.
+/// Returns the bytes of one code point by the definition of UTF-8.
 std::string encoded(char32_t point) {
   const auto byte = [](char32_t bits) { return static_cast<char>(bits); };
   if (point < 0x80) {

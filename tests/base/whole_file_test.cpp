@@ -19,8 +19,8 @@ class WholeFile : public ::testing::Test {
   testing::TempDir dir_;
 };
 
-TEST_F(WholeFile, ReadsBackWhatWasWritten) {
-  // Longer than what is read at a time.
+TEST_F(WholeFile, ReadsItsContentBack) {
+  // Longer than one read.
   std::string content(200'000, 'x');
   content[100'000] = '\0';
   ASSERT_TRUE(replaceFile(path("file"), content).ok());
@@ -29,7 +29,7 @@ TEST_F(WholeFile, ReadsBackWhatWasWritten) {
   EXPECT_EQ(bytes, content);
 }
 
-TEST_F(WholeFile, ReplacesAFileAndMakesItsDirectories) {
+TEST_F(WholeFile, ReplacesAFileAndCreatesItsDirectories) {
   const std::string file = path("a/b/file");
   ASSERT_TRUE(replaceFile(file, "first").ok());
   ASSERT_TRUE(replaceFile(file, "second").ok());
@@ -38,7 +38,7 @@ TEST_F(WholeFile, ReplacesAFileAndMakesItsDirectories) {
   EXPECT_EQ(bytes, "second");
 }
 
-TEST_F(WholeFile, SaysWhyItCannotRead) {
+TEST_F(WholeFile, ReportsWhyItCannotRead) {
   std::string bytes;
   const Status missing = readWholeFile(path("none"), bytes);
   ASSERT_FALSE(missing.ok());
@@ -49,7 +49,7 @@ TEST_F(WholeFile, SaysWhyItCannotRead) {
   EXPECT_EQ(directory.message(), "cannot read " + path("") + ": Is a directory");
 }
 
-TEST_F(WholeFile, SaysWhyItCannotMakeADirectory) {
+TEST_F(WholeFile, ReportsWhyItCannotCreateADirectory) {
   ASSERT_TRUE(replaceFile(path("file"), "").ok());
   const Status status = createDirectoriesOf(path("file/file"));
   ASSERT_FALSE(status.ok());

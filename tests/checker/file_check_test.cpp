@@ -27,8 +27,8 @@ constexpr ReaderEffect kNone = ReaderEffect::kNone;
 constexpr ReaderEffect kNote = ReaderEffect::kNote;
 constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 
-/// What the two readers make of each file here was seen by giving them such files: TensorBoard 2.21
-/// with tensorboard-data-server 0.7.2, and with --load_fast=false.
+/// The expected effects were observed with the real readers: TensorBoard 2.21 with
+/// tensorboard-data-server 0.7.2, and with --load_fast=false.
 class FileCheck : public LogDirFixture {
  protected:
   static event::Event version() {
@@ -67,7 +67,7 @@ class FileCheck : public LogDirFixture {
     events.insert(events.begin(), version());
     return check(framed(events));
   }
-  /// The only finding in a file of `events`.
+  /// Returns the only finding in a file of `events`.
   Finding only(std::vector<event::Event> events) const { return onlyOf(check(std::move(events))); }
   static Finding onlyOf(const CheckReport& report) {
     EXPECT_EQ(report.findings.size(), 1u);
@@ -107,7 +107,7 @@ TEST_F(FileCheck, FindsNothingInAnEmptyFile) {
   EXPECT_THAT(check("").findings, IsEmpty());
 }
 
-TEST_F(FileCheck, SaysThatAFileCannotBeRead) {
+TEST_F(FileCheck, ReportsThatAFileCannotBeRead) {
   const Finding finding = onlyOf(checkEventFile(path("absent")));
   EXPECT_EQ(finding.rule, "unreadable");
   EXPECT_EQ(finding.message, "cannot open " + path("absent") + ": No such file or directory");
@@ -217,7 +217,7 @@ TEST_F(FileCheck, NamesTextThatIsNotUtf8) {
   }
 }
 
-TEST_F(FileCheck, NamesAWallTimeThatIsNoNumber) {
+TEST_F(FileCheck, NamesANanWallTime) {
   for (event::Event event :
        {scalar(2), simpleScalar("loss", 1, 2), eventAt(2, event::GraphDef())}) {
     event.wallTime = std::nan("");
@@ -339,7 +339,7 @@ TEST_F(FileCheck, NotesHistogramEdgesThatDoNotAscend) {
   EXPECT_THAT(finding.message, StartsWith("got edge 0.500000 after 1.000000"));
   EXPECT_EFFECTS(finding, kNote, kNote);
 
-  // As torch 2.13 writes them: an empty bucket in front whose right edge is below the minimum.
+  // As torch 2.13 writes them: an empty leading bucket whose right edge is below the minimum.
   const event::SummaryHistogram compatible{0.55, 1, 3, 2, 2, {0.5, 0.6, 1.1}, {0, 1, 2}};
   const Finding ofCompatible = only({valueAt(1, event::Value{"h", compatible, {}})});
   EXPECT_EQ(ofCompatible.rule, "histogram-edges");

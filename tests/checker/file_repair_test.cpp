@@ -41,7 +41,7 @@ class FileRepair : public LogDirFixture {
     }
     return names;
   }
-  /// Repairs `bytes` and gives what came out.
+  /// Repairs `bytes` and returns the result.
   std::string repaired(const std::string& bytes, RepairReport* report) const {
     RepairOptions options;
     options.overwrite = true;
@@ -240,7 +240,7 @@ TEST_F(FileRepair, NamesTheFileThatItCannotReadOrWrite) {
 
 TEST_F(FileRepair, RemovesItsTemporaryFileOnAFullDisk) {
   const std::string input = writeBytes("damaged", points(0, 1000));
-  // Past the limit write() fails with EFBIG instead of ending the process.
+  // With SIGXFSZ ignored, write() beyond the limit fails with EFBIG instead of ending the process.
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);

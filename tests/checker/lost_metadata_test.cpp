@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a repair does with tags whose metadata was in a record that is damaged.
+// Repair of tags whose metadata was in a damaged record.
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -53,7 +53,7 @@ class LostMetadata : public LogDirFixture {
   static event::Event eventOf(std::int64_t step, std::vector<event::Value> values) {
     return eventAt(step, event::Summary{std::move(values)});
   }
-  /// Repairs the file `name` to the file "repaired" beside it and gives what came out.
+  /// Repairs the file `name` to the file "repaired" in the same directory and returns the result.
   std::string repaired(const std::string& name, RepairReport* report) const {
     RepairOptions options;
     options.overwrite = true;
@@ -61,7 +61,7 @@ class LostMetadata : public LogDirFixture {
     EXPECT_TRUE(status.ok()) << status.message();
     return contentOf("repaired");
   }
-  /// The metadata that a repair gives to `value`, whose tag nothing is known of.
+  /// Returns the metadata that a repair gives to `value`, whose tag is unknown.
   event::SummaryMetadata guessed(const event::Value& value) const {
     writeBytes("damaged", kDamage + framed({eventOf(1, {value})}));
     RepairReport report;
@@ -105,7 +105,7 @@ TEST_F(LostMetadata, IsThatOfAnotherFileOfTheRun) {
             framed({eventOf(1, {described("loss", "Loss")})}));
 }
 
-TEST_F(LostMetadata, IsThatOfAFileBesideTheOutput) {
+TEST_F(LostMetadata, IsFoundInAFileNextToTheOutput) {
   writeEvents("run/events.out.tfevents.1", {eventOf(0, {described("loss", "Loss")})});
   writeBytes("damaged", kDamage + framed({eventOf(1, {bare("loss")})}));
   RepairReport report;
@@ -115,7 +115,7 @@ TEST_F(LostMetadata, IsThatOfAFileBesideTheOutput) {
             framed({eventOf(1, {described("loss", "Loss")})}));
 }
 
-TEST_F(LostMetadata, IsThatOfAFileBesideTheLinkThatIsRepaired) {
+TEST_F(LostMetadata, IsFoundInAFileNextToTheRepairedLink) {
   writeBytes("data/tfevents", kDamage + framed({eventOf(1, {bare("loss")})}));
   writeEvents("run/events.out.tfevents.1", {eventOf(0, {described("loss", "Loss")})});
   std::filesystem::create_symlink("../data/tfevents", path("run/tfevents.2"));
@@ -152,7 +152,7 @@ TEST_F(LostMetadata, IsSearchedOnlyAfterDamage) {
   EXPECT_EQ(report.tagsRestored, 0u);
 }
 
-TEST_F(LostMetadata, IsAddedBesideAWallTime) {
+TEST_F(LostMetadata, IsAddedTogetherWithAWallTime) {
   event::Event event = eventOf(1, {bare("loss")});
   event.wallTime = std::nan("");
   writeBytes("damaged", kDamage + framed({event, eventOf(2, {bare("loss")})}));
@@ -172,7 +172,7 @@ TEST_F(LostMetadata, OfAValueThatShowsItselfIsNotAskedFor) {
   EXPECT_EQ(repaired("damaged", &report), good);
 }
 
-TEST_F(LostMetadata, ThatIsUnknownIsReported) {
+TEST_F(LostMetadata, IsReportedIfItIsUnknown) {
   const std::string mesh =
       framed({eventOf(1, {tensorValue<float>("m_VERTEX", event::TensorType::kFloat, {1, 2, 3})})});
   writeBytes("damaged", kDamage + mesh + mesh);

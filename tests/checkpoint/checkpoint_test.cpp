@@ -147,7 +147,7 @@ TEST_F(Checkpoints, KeepTheBaseRatesOfASchedule) {
   LearningRateSchedule other(std::vector<double>{0.1});
   loadCheckpoint(path_, *learner.model, *learner.optimizer, alone_, &other);
   EXPECT_THAT(other.baseRates(), ElementsAre(0.5));
-  save(alone_);  // without one
+  save(alone_);  // without a learning rate schedule
   LearningRateSchedule own(std::vector<double>{0.1});
   loadCheckpoint(path_, *learner.model, *learner.optimizer, alone_, &own);
   EXPECT_THAT(own.baseRates(), ElementsAre(0.1));
@@ -165,7 +165,7 @@ TEST_F(Checkpoints, ReachEveryRankFromTheRootsDisk) {
   });
 }
 
-TEST_F(Checkpoints, ReplaceThePreviousOneAndLeaveNothingBehind) {
+TEST_F(Checkpoints, ReplaceThePreviousOneAndLeaveNoTemporaryFile) {
   save(alone_);
   save(alone_);
   const auto directory = std::filesystem::path(path_).parent_path();
@@ -257,7 +257,7 @@ class CheckpointStores : public ::testing::Test {
     return bytes;
   }
 
-  /// What a job of `ranks` ranks finds, having expected it to restore the model of that step.
+  /// Loads on a job of `ranks` ranks, and expects that the model of that step is restored.
   FoundCheckpoint load(int ranks = 2) {
     FoundCheckpoint onRoot;
     runRanksShared(ranks, [&](const World& world) {

@@ -18,12 +18,12 @@ namespace {
 
 using test::expectError;
 
-/// The time of this machine, shown wrong.
+/// The machine's time with an error.
 class WrongClock final : public Clock {
  public:
   explicit WrongClock(std::int64_t aheadNanos) : aheadNanos_(aheadNanos) {}
 
-  /// Sets the wall clock when the steady one has been read so often.
+  /// Sets the wall clock after this many readings of the steady clock.
   void setAtReading(int reading, std::int64_t aheadNanos) {
     setAt_ = reading;
     aheadNanosThen_ = aheadNanos;
@@ -35,7 +35,7 @@ class WrongClock final : public Clock {
     if (++readings_ == setAt_) {
       aheadNanos_ = aheadNanosThen_;
     }
-    // Of another start than the wall time's.
+    // The steady time starts at another moment than the wall time.
     return trueNanos() + aheadNanos0_ / 3;
   }
 
@@ -98,7 +98,7 @@ TEST_P(ClockOffsetOnRanks, IsZeroOnTheRootsNodeWithTheSystemClock) {
   });
 }
 
-TEST(ClockOffset, IsExactWhereTheClocksStand) {
+TEST(ClockOffset, IsExactIfTheClocksStandStill) {
   testing::runRanks(3, [&](Communicator& world) {
     ClockOffsetOptions options;
     options.clock = std::make_shared<testing::FakeClock>(1.7e9 + 0.5 * world.rank());
@@ -123,7 +123,7 @@ TEST_P(ClockOffsetOnRanks, DetectsAClockThatWasSet) {
       const std::int64_t ahead = world.rank() == setRank ? -3'000'000'000 : 0;
       const std::int64_t rootAhead = setRank == 0 ? -3'000'000'000 : 0;
       expectWithinBound(offset, rootAhead - ahead, world.rank());
-      // A rank that is alone does not look at its clock for long enough.
+      // A single rank reads its clock too briefly to notice.
       EXPECT_EQ(offset.isSteady, world.size() == 1 || (world.rank() != setRank && setRank != 0));
     });
   }
@@ -134,7 +134,7 @@ TEST(ClockOffset, NeedsARoundAndTheSameNumberOnAllRanks) {
     ClockOffsetOptions options;
     options.rounds = 0;
     expectError(ErrorCode::kInvalidArgument,
-                "estimateClockOffset: rounds is 0; expected at least 1",
+                "estimateClockOffset: got 0 rounds; expected at least 1",
                 [&] { estimateClockOffset(world, options); });
     options.rounds = 1 + world.rank();
     expectError(ErrorCode::kRankMismatch, "'clock offset'",
@@ -150,7 +150,7 @@ ClockOffset offsetOf(std::int64_t nanos, std::int64_t bound, std::int64_t wallNa
   return offset;
 }
 
-TEST(ClockCorrection, LeavesTimesAsTheyAreWithoutAnOffset) {
+TEST(ClockCorrection, LeavesTimesUnchangedWithoutAnOffset) {
   const ClockCorrection correction;
   EXPECT_EQ(correction.rootNanos(1'700'000'000'123'456'789), 1'700'000'000'123'456'789);
   EXPECT_EQ(correction.bound(), 0);
@@ -186,7 +186,7 @@ TEST(ClockCorrection, ReportsAClockThatWasSetAndKeepsTheOrderOfTimes) {
   EXPECT_FALSE(forward.isSteady());
   EXPECT_EQ(forward.rootNanos(second), second);
   EXPECT_EQ(forward.rootNanos(3 * second), 3 * second);
-  // Set back so far that the end seems to come first.
+  // Set back so far that the end seems to precede the start.
   EXPECT_FALSE(ClockCorrection(offsetOf(0, 100, second), offsetOf(0, 100, 0)).isSteady());
   ClockOffset set = offsetOf(0, 100, second);
   set.isSteady = false;

@@ -9,7 +9,7 @@
 
 namespace steptape::test {
 
-/// One promise of Communicator. `check` is called by all ranks of a group of any size, leaves the
+/// One guarantee of Communicator. All ranks of a group of any size call `check`, which leaves the
 /// group in step, and reports with EXPECT_* from the ranks' threads or processes.
 struct ContractCase {
   const char* name;
@@ -20,8 +20,8 @@ inline void PrintTo(const ContractCase& contract, std::ostream* out) {
   *out << contract.name;
 }
 
-/// What every kind of communicator promises, by theme: run on threads by tests/testing, on
-/// processes by tests/mpi.
+/// The guarantees of every kind of communicator, by theme. tests/testing runs them on threads,
+/// tests/mpi on processes.
 std::vector<ContractCase> reductionContract();
 std::vector<ContractCase> exchangeContract();
 std::vector<ContractCase> asynchronousContract();
@@ -30,7 +30,7 @@ std::vector<ContractCase> groupContract();
 std::vector<ContractCase> nodeMemoryContract();
 std::vector<ContractCase> collectiveContract();
 
-/// "rank 2 (node7)", as errors name a rank of `world`.
+/// Returns the name of a rank of `world` in errors: "rank 2 (node7)".
 std::string nameOf(Communicator& world, int rank);
 
 }  // namespace steptape::test

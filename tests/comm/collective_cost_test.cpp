@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts what the profiler's part of an operation costs its thread: no allocation and no lock while
-// nothing records, and for repeated calls none while something does. A program of its own, because
-// it replaces operator new and pthread_mutex_lock.
+// Counts the profiler's cost of an operation on its thread: no allocation and no lock while nothing
+// records, and none for repeated calls while something records. A separate program, because it
+// replaces operator new and pthread_mutex_lock.
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
 namespace steptape {
 namespace {
 
-/// Operations that allocate nothing themselves: of a group of one, whose names are short.
+/// Operations that allocate nothing themselves: of a group of one, with short names.
 class CollectiveCost : public ::testing::Test {
  protected:
   CollectiveCost()
@@ -66,11 +66,11 @@ class CollectiveCost : public ::testing::Test {
   detail::NodeBarrier nodeBarrier_;
 };
 
-TEST_F(CollectiveCost, HasNoAllocationOrLockWithoutARecorder) {
+TEST_F(CollectiveCost, IncludesNoAllocationOrLockWithoutARecorder) {
   expectNothingIsSpent();
 }
 
-TEST_F(CollectiveCost, HasNoAllocationOrLockForRepeatedCallsWithARecorder) {
+TEST_F(CollectiveCost, IncludesNoAllocationOrLockForRepeatedCallsWithARecorder) {
   SpanCollector collector(1 << 13);
   collector.startRecording();
   const std::uint64_t allocationsBefore = allocationsOfThread();

@@ -54,7 +54,7 @@ TEST(CollectiveDetails, StayCorrectForManyCalls) {
   for (std::size_t count = 1; count < 2000; ++count) {
     CollectiveCall call = allreduceOf(count, "bucket " + std::to_string(count % 50));
     EXPECT_THAT(argumentsOf(call), HasSubstr("\"Name\": \"" + call.name + "\", "));
-    // Calls that differ in little share a place now and then.
+    // Calls that differ little sometimes share a slot.
     for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
       for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax}) {
         call.dtype = dtype;

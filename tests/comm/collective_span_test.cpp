@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a profiler sees of the operations of a Communicator.
+// The spans that a profiler records of a Communicator's operations.
 
 #include <atomic>
 #include <chrono>
@@ -45,7 +45,7 @@ CollectiveOptions named(const std::string& name) {
   return options;
 }
 
-/// What each rank of a group of threads records of `body`.
+/// Returns the spans that each rank of a group of threads records in `body`.
 std::vector<Spans> spansByRank(int ranks, const std::function<void(Communicator&)>& body) {
   test::SpanRecording recording;
   testing::runRanks(ranks, [&](Communicator& world) {
@@ -60,7 +60,7 @@ std::vector<Spans> spansByRank(int ranks, const std::function<void(Communicator&
   return byRank;
 }
 
-/// As above, of the group of one that a plain Communicator is.
+/// Does the same for the group of one, a plain Communicator.
 Spans spansOfOne(const std::function<void(Communicator&)>& body) {
   test::SpanRecording recording;
   setThreadName("the only rank");
@@ -175,7 +175,7 @@ TEST_P(CollectiveSpanOnRanks, DescribesTheReducedData) {
 TEST_P(CollectiveSpanOnRanks, DescribesTheExchangedData) {
   const int ranks = GetParam();
   const std::vector<Spans> byRank = spansByRank(ranks, [](Communicator& world) {
-    // Rank r gives r + 1 bytes.
+    // Rank r sends r + 1 bytes.
     world.allgather(std::string(static_cast<std::size_t>(world.rank()) + 1, 'x'));
     world.gatherObject("four", world.size() - 1);
     world.broadcastObject("to all", 0);
@@ -213,7 +213,7 @@ TEST_P(CollectiveSpanOnRanks, DescribesTheExchangedData) {
 
 TEST_P(CollectiveSpanOnRanks, ListsTheJobRanksOfAGroup) {
   const std::vector<Spans> byRank = spansByRank(GetParam(), [](Communicator& world) {
-    // The upper half, backwards, and half of that again.
+    // The upper half in reverse order, and half of that again.
     std::vector<int> upper;
     for (int rank = world.size() - 1; rank >= world.size() / 2; --rank) {
       upper.push_back(rank);
@@ -266,7 +266,7 @@ TEST_P(CollectiveSpanOnRanks, IsDetachedForAsynchronousOperations) {
     handle.wait();
   });
   for (const Spans& spans : byRank) {
-    // A group of one has ended it when the call returns.
+    // In a group of one, the operation has ended when the call returns.
     if (GetParam() == 1) {
       ASSERT_EQ(namesOf(spans), (std::vector<std::string>{"gloo:all_reduce", "computing"}));
       EXPECT_TRUE(spans[0].isDetached);
@@ -329,7 +329,7 @@ TEST(CollectiveSpan, EndsWhenRanksAreInDifferentOperations) {
   for (const Spans& spans : byRank) {
     ASSERT_THAT(spans, SizeIs(7));
     EXPECT_EQ(spans[4].name, "gloo:all_gather");
-    // What did not come out is not told.
+    // The result of a failed operation is not described.
     EXPECT_THAT(spans[4].details.arguments, HasSubstr("\"In msg nelems\": 1, \"Group size\": 3"));
     EXPECT_EQ(spans[6].name, "gloo:barrier");
     EXPECT_EQ(spans[6].depth, 0);
@@ -367,7 +367,7 @@ TEST(CollectiveSpan, HasNoWaitIfArrivalIsUnknown) {
     world.barrier(unseen);
   });
   for (const Spans& spans : byRank) {
-    // In a barrier there is nothing but to wait.
+    // A barrier consists only of waiting.
     EXPECT_THAT(namesOf(spans), ElementsAre("gloo:all_reduce", "wait for ranks", "gloo:barrier"));
   }
 }
@@ -385,7 +385,7 @@ TEST(CollectiveSpan, IsRecordedOnceByADelegatingCommunicator) {
   const Spans spans = recording.take()["root"];
   EXPECT_THAT(namesOf(spans), ElementsAre("wait for ranks", "gloo:all_reduce", "wait for ranks",
                                           "wait for gloo:all_reduce", "gloo:all_reduce"));
-  // It was not told which ranks of the job it is.
+  // It does not know its ranks in the job.
   EXPECT_THAT(spans[1].details.arguments,
               AllOf(HasSubstr("\"In msg nelems\": 14"), Not(HasSubstr("Process Group Ranks"))));
 }

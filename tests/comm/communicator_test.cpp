@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Communicator, IsOneRankByItself) {
+TEST(Communicator, IsAGroupOfOneRank) {
   const Communicator serial;
   EXPECT_EQ(serial.rank(), 0);
   EXPECT_EQ(serial.size(), 1);
@@ -26,7 +26,7 @@ TEST(Communicator, IsOneRankByItself) {
   EXPECT_FALSE(serial.nodeName().empty());
 }
 
-TEST(Communicator, LeavesTheDataOfOneRankAsTheyAre) {
+TEST(Communicator, LeavesTheDataOfOneRankUnchanged) {
   Communicator serial;
   float floats[] = {1.5F, -2};
   double doubles[] = {3.5};
@@ -45,9 +45,9 @@ TEST(Communicator, LeavesTheDataOfOneRankAsTheyAre) {
 TEST(Communicator, RefusesARootThatIsNotARank) {
   Communicator serial;
   int value = 0;
-  test::expectError(ErrorCode::kInvalidArgument, "broadcast: root 1 is not a rank; expected 0 to 0",
+  test::expectError(ErrorCode::kInvalidArgument, "broadcast: got root 1; expected 0 to 0",
                     [&] { serial.broadcast(&value, sizeof value, 1); });
-  test::expectError(ErrorCode::kInvalidArgument, "root -1 is not a rank",
+  test::expectError(ErrorCode::kInvalidArgument, "got root -1; expected",
                     [&] { serial.broadcast(&value, sizeof value, -1); });
 }
 

@@ -9,7 +9,7 @@
 
 namespace steptape::test {
 
-/// Hands everything on to another communicator and counts the collectives. A group of one rank has
+/// Forwards everything to another communicator and counts the collectives. A group of one rank has
 /// none.
 class CountingCommunicator final : public Communicator {
  public:

@@ -19,7 +19,7 @@ namespace {
 using ::testing::Each;
 using ::testing::IsEmpty;
 
-/// Bytes that tell of sender and receiver; of every kind of size.
+/// Returns bytes that identify sender and receiver, of every size.
 std::string message(int from, int to) {
   constexpr std::array<std::size_t, 4> kSizes{0, 3, 57, 20000};
   const std::size_t size = kSizes[static_cast<std::size_t>(from + 2 * to) % kSizes.size()];
@@ -86,16 +86,15 @@ void exchanges(Communicator& world) {
 }
 
 void refusesWrongRoots(Communicator& world) {
-  const std::string notARank = "root " + std::to_string(world.size()) +
-                               " is not a rank; expected 0 to " + std::to_string(world.size() - 1);
+  const std::string notARank = "got root " + std::to_string(world.size()) + "; expected 0 to " +
+                               std::to_string(world.size() - 1);
   const ErrorCode invalid = ErrorCode::kInvalidArgument;
   expectError(invalid, "broadcast: " + notARank,
               [&] { world.broadcast(nullptr, 0, world.size()); });
   expectError(invalid, "broadcastObject: " + notARank,
               [&] { world.broadcastObject("", world.size()); });
   expectError(invalid, "gatherObject: " + notARank, [&] { world.gatherObject("", world.size()); });
-  expectError(invalid, "broadcast: root -1 is not a rank",
-              [&] { world.broadcast(nullptr, 0, -1); });
+  expectError(invalid, "broadcast: got root -1", [&] { world.broadcast(nullptr, 0, -1); });
   expectError(
       invalid,
       "alltoall: got " + std::to_string(world.size() + 1) + " entries; expected one per rank: ",
@@ -105,7 +104,7 @@ void refusesWrongRoots(Communicator& world) {
   world.barrier();
 }
 
-/// One of each kind on its way at once.
+/// One collective of each kind, all in flight at once.
 struct Burst {
   explicit Burst(Communicator& world)
       : floats(1000, static_cast<float>(world.rank())),
@@ -155,12 +154,12 @@ struct Burst {
   std::string text;
   int pair[2] = {1, 1};
   int part2[1] = {1};
-  std::vector<CollectiveHandle> handles;  // Last: they end before the data does.
+  std::vector<CollectiveHandle> handles;  // last: they end before the data is destroyed
 };
 
 void waitsInAnyOrder(Communicator& world) {
   Burst burst(world);
-  // Ranks wait in orders of their own.
+  // Each rank waits in a different order.
   for (std::size_t i = 0; i < burst.handles.size(); ++i) {
     const std::size_t last = burst.handles.size() - 1;
     burst.handles[world.rank() % 2 == 0 ? i : last - i].wait();
@@ -170,7 +169,7 @@ void waitsInAnyOrder(Communicator& world) {
 
 void pollsOneForAll(Communicator& world) {
   Burst burst(world);
-  // Polling the last one must move the others, or it would never end.
+  // Polling the last one must advance the others, or it would never end.
   while (!burst.handles.back().isDone()) {
   }
   for (CollectiveHandle& handle : burst.handles) {
@@ -180,8 +179,8 @@ void pollsOneForAll(Communicator& world) {
   burst.expectResults(world);
 }
 
-/// The last rank finds all that the others have sent when it looks for the first time, and can go
-/// through the first collective in one go, while the others have come as far as they could in both.
+/// The last rank finds everything that the others have sent at its first poll, and can complete the
+/// first collective at once, while the others have advanced as far as possible in both.
 void keepsTheOrderOfALateRank(Communicator& world) {
   const auto memory = world.allocateNodeMemory(64);
   ASSERT_NE(memory, nullptr);
@@ -227,7 +226,7 @@ void uncompared(Communicator& world) {
   options.compareRanks = false;
   double data[] = {1};
   double more[] = {2};
-  // Between two that are compared, whose data must not overtake it.
+  // Between two compared collectives, which its data must not overtake.
   CollectiveHandle first = world.allreduceAsync(data, ReduceOp::kSum);
   CollectiveHandle second = world.allreduceAsync(more, ReduceOp::kSum, options);
   world.barrier();

@@ -25,8 +25,8 @@ CollectiveOptions named(const std::string& name) {
   return options;
 }
 
-/// Expects that `action`, in which the last rank does something else than the others, throws on all
-/// ranks that this rank is in `odd`, wanted `wanted`; and that the group can be used afterwards.
+/// Expects that `action`, in which the last rank does something different, throws on all ranks that
+/// this rank is in `odd`, expected `wanted`; and that the group is usable afterwards.
 template <typename Action>
 void expectMismatch(Communicator& world, const std::string& odd, const std::string& wanted,
                     const Action& action) {
@@ -102,7 +102,7 @@ void order(Communicator& world) {
   CollectiveHandle two = world.allreduceAsync(second, ReduceOp::kSum, named(isOdd ? "a" : "b"));
   double third[] = {1};
   CollectiveHandle three = world.allreduceAsync(third, ReduceOp::kSum, named("c"));
-  // What is in step goes on, also when it was started before the mismatch was known.
+  // A collective in step continues, even if it was started before the mismatch was known.
   three.wait();
   EXPECT_EQ(third[0], world.size());
   if (world.size() == 1) {
@@ -154,7 +154,7 @@ int sumOfRanks(Communicator& group, int value) {
 }
 
 void splits(Communicator& world) {
-  // Odd and even ranks, the highest first.
+  // Odd and even ranks, highest first.
   const auto half = world.split(world.rank() % 2, -world.rank());
   const int members = (world.size() + 1 - world.rank() % 2) / 2;
   ASSERT_NE(half, nullptr);
@@ -167,7 +167,7 @@ void splits(Communicator& world) {
     expected += rank;
   }
   EXPECT_EQ(sumOfRanks(*half, world.rank()), expected);
-  // A group of a group, beside operations of the whole.
+  // A group of a group, concurrent with operations of the whole.
   const auto alone = half->split(half->rank(), 0);
   EXPECT_EQ(alone->size(), 1);
   EXPECT_EQ(sumOfRanks(world, 1), world.size());
@@ -190,9 +190,9 @@ void subgroups(Communicator& world) {
   const auto root = world.subgroup({0});
   EXPECT_EQ(root != nullptr, world.isRoot());
   expectError(ErrorCode::kInvalidArgument,
-              "subgroup: " + std::to_string(world.size()) + " is not a rank",
+              "subgroup: got rank " + std::to_string(world.size()) + "; expected 0 to ",
               [&] { world.subgroup({world.size()}); });
-  expectError(ErrorCode::kInvalidArgument, "subgroup: rank 0 comes twice in 0, 0", [&] {
+  expectError(ErrorCode::kInvalidArgument, "subgroup: got rank 0 twice in 0, 0", [&] {
     world.subgroup({0, 0});
   });
   expectMismatch(world, "barrier 'subgroup of ranks " + std::to_string(world.size() - 1) + "'",
@@ -206,7 +206,7 @@ void duplicates(Communicator& world) {
   EXPECT_EQ(copy->rank(), world.rank());
   EXPECT_EQ(copy->size(), world.size());
   EXPECT_EQ(copy->timeout(), world.timeout());
-  // In another order on each: the messages of the two do not mix.
+  // In a different order on each rank: messages of the two must not be mixed.
   int data[] = {1};
   CollectiveHandle handle = world.allreduceAsync(data, ReduceOp::kSum);
   EXPECT_EQ(sumOfRanks(*copy, 2), 2 * world.size());
@@ -296,7 +296,7 @@ void meetsInMemory(Communicator& world) {
   world.barrier();
 }
 
-/// Returns once `flag` has reached `value`, calling `meanwhile`; bounded.
+/// Waits until `flag` has reached `value`, calling `meanwhile`; bounded.
 template <typename Action>
 void waitForFlag(const std::atomic<int>& flag, int value, const Action& meanwhile) {
   const auto bound = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -306,8 +306,8 @@ void waitForFlag(const std::atomic<int>& flag, int value, const Action& meanwhil
   }
 }
 
-/// The root warns, the last rank is late, and those between wait without a warning of their own:
-/// they must not be taken for missing.
+/// The root warns, the last rank is late, and the ranks between wait without a warning: they must
+/// not be regarded as missing.
 void warnsOfAStall(Communicator& world) {
   const auto memory = world.allocateNodeMemory(64);
   ASSERT_NE(memory, nullptr);
@@ -349,7 +349,7 @@ void warnsOfAStall(Communicator& world) {
   world.barrier();
 }
 
-/// As a collective does: the last rank of the first node is late, and only the root warns.
+/// Like a collective: the last rank of the first node is late, and only the root warns.
 void warnsOfAStallInMemory(Communicator& world) {
   std::vector<std::string> warnings;
   const auto group = world.duplicate();
@@ -374,7 +374,7 @@ void warnsOfAStallInMemory(Communicator& world) {
   barrier.arriveAndWait(std::chrono::seconds(60), "parameters");
   if (world.isRoot() && warns) {
     ASSERT_FALSE(warnings.empty());
-    // Whoever else was slow to come is named as well.
+    // Other slow ranks are named as well.
     EXPECT_THAT(warnings.front(),
                 ::testing::AllOf(::testing::StartsWith("gradients waits for 0.05 s for "),
                                  ::testing::EndsWith(who)));

@@ -9,14 +9,14 @@
 
 #include <gtest/gtest.h>
 
-// That it holds ranks back and lets them go is tested on threads and processes by the contract.
+// The contract tests on threads and processes that it blocks and releases ranks.
 namespace steptape {
 namespace {
 
 using detail::NodeBarrier;
 using test::expectError;
 
-/// Remembers what it is told, and whose peers end when they are looked at.
+/// Records warnings; its peers end when they are checked.
 class WatchedMemory final : public NodeMemory {
  public:
   WatchedMemory() : NodeMemory(reinterpret_cast<std::byte*>(lines_), sizeof lines_) {}
@@ -39,13 +39,13 @@ TEST(NodeBarrier, NamesTheMissingLocalRanks) {
   WatchedMemory memory;
   NodeBarrier barrier(memory, 64, 1, 3);
   const std::string why =
-      "slice 3: local rank 0, local rank 2 did not come within 0.03 s to local rank 1";
+      "slice 3: local rank 0, local rank 2 did not arrive within 0.03 s to local rank 1";
   expectError(ErrorCode::kDeadlineExceeded, why,
               [&] { barrier.arriveAndWait(std::chrono::milliseconds(30), "slice 3"); });
   EXPECT_EQ(memory.givenUp, why);
 }
 
-TEST(NodeBarrier, NeverWarnsWhereMemoryHasNoWarning) {
+TEST(NodeBarrier, NeverWarnsIfTheMemoryHasNoWarningTime) {
   WatchedMemory memory;
   EXPECT_EQ(memory.stallWarningAfter().count(), 0);
   EXPECT_EQ(memory.nameOfLocalRank(2), "local rank 2");
@@ -77,11 +77,13 @@ TEST(NodeBarrier, RefusesBytesOutsideOfTheMemory) {
   WatchedMemory memory;
   EXPECT_EQ(NodeBarrier::bytesFor(3), 3U * 64);
   const ErrorCode invalid = ErrorCode::kInvalidArgument;
-  expectError(invalid, "NodeBarrier: 192 bytes at offset 128 of 256; expected them inside",
+  expectError(invalid, "NodeBarrier: got 192 bytes at offset 128 of 256; expected bytes within",
               [&] { NodeBarrier barrier(memory, 128, 0, 3); });
-  expectError(invalid,
-              "NodeBarrier: 64 bytes at offset 8 of 256; expected them inside, at a multiple of 64",
-              [&] { NodeBarrier barrier(memory, 8, 0, 1); });
+  expectError(
+      invalid,
+      "NodeBarrier: got 64 bytes at offset 8 of 256; expected bytes within the memory, at a "
+      "multiple of 64",
+      [&] { NodeBarrier barrier(memory, 8, 0, 1); });
 }
 
 }  // namespace

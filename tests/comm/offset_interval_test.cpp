@@ -12,8 +12,8 @@ namespace steptape::detail {
 namespace {
 
 TEST(OffsetInterval, IsBoundedByTheOtherOnesEntryAndExit) {
-  // This rank's clock is somewhere between 1000 - 90 and 1030 - 50 behind: it left at 90, not
-  // before the other one had come at 1000, and came at 50, not after that had left at 1030.
+  // This rank's clock is between 1000 - 90 and 1030 - 50 behind: it left at 90, not before the
+  // other rank entered at 1000, and entered at 50, not after that rank left at 1030.
   const OffsetInterval interval = offsetInterval({{50, 90}}, {{1000, 1030}});
   EXPECT_EQ(interval.least, 910);
   EXPECT_EQ(interval.greatest, 980);
@@ -31,7 +31,7 @@ TEST(OffsetInterval, AllowsForTheDriftSinceAnEarlierBarrier) {
   const std::int64_t second = 1'000'000'000;
   const OffsetInterval interval =
       offsetInterval({{0, 0}, {second, 3 * second}}, {{0, 0}, {second, 3 * second}});
-  // The first barrier says 0, and three seconds, or up to five, have gone by since.
+  // The first barrier bounds the offset to 0; three to five seconds have passed since.
   EXPECT_EQ(interval.greatest, 3 * second / kDriftDivisor);
   EXPECT_EQ(interval.least, -5 * second / kDriftDivisor);
 }
@@ -44,7 +44,7 @@ TEST(OffsetInterval, IgnoresBarriersBeforeAClockJump) {
   EXPECT_EQ(interval.greatest, 1008);
 }
 
-/// A clock that runs at a rate of its own.
+/// A clock with its own rate.
 struct DriftingClock {
   double rate;
   double start;
@@ -70,7 +70,7 @@ TEST(OffsetInterval, HoldsTheTrueOffsetWhateverTheTimesAre) {
     for (int round = 0; round < rounds; ++round) {
       const double myEntry = myTime + within(0, longestPause);
       const double otherEntry = otherTime + within(0, longestPause);
-      // There are other ranks too: the last one to come may be one of them.
+      // There are other ranks, too: the last one to arrive may be one of them.
       const double allThere = std::max(myEntry, otherEntry) + within(0, longestPause);
       myTime = allThere + within(0, longestPause);
       otherTime = allThere + within(0, longestPause);

@@ -18,12 +18,12 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-// Both more than ranks, and no multiple of their number. A few travel with the comparison of the
-// ranks over MPI, many do not.
+// Both are more than the ranks, and not a multiple of their number. Over MPI, a few elements are
+// sent together with the comparison of the ranks, many are not.
 constexpr std::size_t kFew = 10;
 constexpr std::size_t kMany = 130;
 
-/// What rank `rank` brings at `i`: small numbers, so that every type holds all results exactly.
+/// Returns rank `rank`'s element `i`: small numbers, so that every type holds all results exactly.
 template <typename T>
 T elementOf(int rank, std::size_t i) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -96,7 +96,7 @@ void expectReducesArray(Communicator& world, ReduceOp op) {
   world.allreduceAsync(from, to, op).wait();
   EXPECT_EQ(to, expected);
 
-  // Rank 0 takes all that the others leave, each of which takes one.
+  // Each of the other ranks receives one element, and rank 0 the rest.
   const std::size_t others = static_cast<std::size_t>(world.size()) - 1;
   const std::size_t begin =
       world.isRoot() ? 0 : kCount - others + static_cast<std::size_t>(world.rank()) - 1;
@@ -149,7 +149,8 @@ struct Halves {
   Elements elements() { return {bits.data(), bits.size(), dtype}; }
 };
 
-/// Whole numbers, as a type with so many mantissa bits holds them: golden values by hand.
+/// Returns the bits of an integer in a type with this many mantissa bits: golden values computed by
+/// hand.
 std::uint16_t bitsOf(float value, DType dtype) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
@@ -162,7 +163,7 @@ std::uint16_t bitsOf(float value, DType dtype) {
 
 void halvesAreAddedInFloat32(Communicator& world) {
   for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
-    // The first number of which every second whole neighbor is missing.
+    // The first number from which on only every second integer is representable.
     const float large = dtype == DType::kFloat16 ? 2048 : 256;
     Halves data{std::vector<std::uint16_t>(13, bitsOf(world.isRoot() ? large : 1, dtype)), dtype};
     world.allreduce(data.elements(), ReduceOp::kSum);
@@ -193,7 +194,7 @@ void halvesByEveryOperation(Communicator& world) {
 }
 
 void halvesAreScattered(Communicator& world) {
-  // Rank r takes r elements: rank 0 none.
+  // Rank r receives r elements: rank 0 none.
   const auto size = static_cast<std::size_t>(world.size());
   const auto mine = static_cast<std::size_t>(world.rank());
   Halves from{std::vector<std::uint16_t>(size * (size - 1) / 2, bitsOf(1, DType::kFloat16)),
@@ -248,35 +249,38 @@ void wrongArguments(Communicator& world) {
   int number[] = {1};
   float floating[] = {1, 2, 3};
   const ErrorCode invalid = ErrorCode::kInvalidArgument;
-  expectError(
-      invalid,
-      "allreduce(average) 'x' of 1 int32: an average needs floating-point numbers, got int32", [&] {
-        CollectiveOptions options;
-        options.name = "x";
-        world.allreduce(number, ReduceOp::kAverage, options);
-      });
-  expectError(invalid, "allreduce(sum) of 3 float32: the input is 1 int32; expected the same",
+  expectError(invalid,
+              "allreduce(average) 'x' of 1 int32: got int32; expected floating-point numbers for "
+              "an average",
+              [&] {
+                CollectiveOptions options;
+                options.name = "x";
+                world.allreduce(number, ReduceOp::kAverage, options);
+              });
+  expectError(invalid, "allreduce(sum) of 3 float32: got an input of 1 int32; expected the same",
               [&] { world.allreduce(number, floating, ReduceOp::kSum); });
-  expectError(invalid, "allreduce(sum) of 2 float32: input and output overlap", [&] {
+  expectError(invalid, "allreduce(sum) of 2 float32: got an input and an output that overlap", [&] {
     world.allreduce(Elements(floating, 2, DType::kFloat32),
                     Elements(floating + 1, 2, DType::kFloat32), ReduceOp::kSum);
   });
-  expectError(invalid, "allreduce(sum) of 4 float32: the data is null",
+  expectError(invalid, "allreduce(sum) of 4 float32: got null; expected data",
               [&] { world.allreduce(Elements(nullptr, 4, DType::kFloat32), ReduceOp::kSum); });
   std::vector<MetricMoments> some(2);
-  expectError(invalid, "allreduce(merge) of 1 moments: the input is 2 moments; expected the same",
-              [&] {
+  expectError(invalid,
+              "allreduce(merge) of 1 moments: got an input of 2 moments; expected the same", [&] {
                 world.allreduceAsync(ArrayView<const MetricMoments>(some),
                                      ArrayView<MetricMoments>(some.data(), 1));
               });
-  expectError(invalid, "allreduce(merge) of 1 moments: input and output overlap", [&] {
-    world.allreduceAsync(ArrayView<const MetricMoments>(some.data(), 1),
-                         ArrayView<MetricMoments>(some.data(), 1));
-  });
-  expectError(invalid, "allreduceGrouped: array 1 is of float32; expected int32 as array 0", [&] {
-    world.allreduceGrouped({number, floating}, ReduceOp::kSum);
-  });
-  expectError(invalid, "reduceScatter(sum) of 1 int32: the output is of float32; expected the same",
+  expectError(invalid, "allreduce(merge) of 1 moments: got an input and an output that overlap",
+              [&] {
+                world.allreduceAsync(ArrayView<const MetricMoments>(some.data(), 1),
+                                     ArrayView<MetricMoments>(some.data(), 1));
+              });
+  expectError(invalid, "allreduceGrouped: array 1: got float32; expected int32, as in array 0",
+              [&] {
+                world.allreduceGrouped({number, floating}, ReduceOp::kSum);
+              });
+  expectError(invalid, "reduceScatter(sum) of 1 int32: got an output of float32; expected the same",
               [&] { world.reduceScatter(number, floating, ReduceOp::kSum); });
   world.barrier();
 }

@@ -16,8 +16,8 @@ BFloat16 rounded(float value, BFloat16 /*type*/) {
   return roundToBFloat16(value);
 }
 
-/// Every number of a type of 16 bits, its neighbor, and what lies between them; `infinity` are the
-/// bits of that.
+/// Tests every number of a 16-bit type, its neighbor, and numbers between them; `infinity` are
+/// infinity's bits.
 template <typename Half>
 void expectRoundsToNearestEven(std::uint16_t infinity) {
   for (std::uint32_t bits = 0; bits < infinity; ++bits) {
@@ -48,7 +48,7 @@ TEST(RoundToHalf, RoundsToNearestBFloat16TiesToEven) {
 }
 
 TEST(RoundToHalf, RoundsLargeValuesToInfinity) {
-  // The largest numbers are 65504 and (2 - 2^-7) * 2^127; half a step beyond is the border.
+  // The largest numbers are 65504 and (2 - 2^-7) * 2^127; the limit is half a step above.
   EXPECT_EQ(roundToFloat16(65519.996F).bits, 0x7BFF);
   EXPECT_EQ(roundToFloat16(65520.0F).bits, 0x7C00);
   EXPECT_EQ(roundToFloat16(-1e30F).bits, 0xFC00);
@@ -57,7 +57,7 @@ TEST(RoundToHalf, RoundsLargeValuesToInfinity) {
 }
 
 TEST(RoundToHalf, KeepsNaN) {
-  // One whose upper half alone would be an infinity.
+  // A NaN whose upper half alone would be an infinity.
   const float thin = bitCast<float>(std::uint32_t{0x7F800001});
   for (const float nan : {thin, std::numeric_limits<float>::quiet_NaN()}) {
     EXPECT_TRUE(std::isnan(toFloat(roundToFloat16(nan))));

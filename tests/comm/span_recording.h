@@ -13,7 +13,7 @@
 
 namespace steptape::test {
 
-/// A recorded span, with what its numbers stand for.
+/// A recorded span with the texts of its numbers.
 struct SeenSpan {
   std::string name;
   SpanKind kind;
@@ -32,12 +32,12 @@ inline void PrintTo(const SeenSpan& span, std::ostream* out) {
   *out << spanKindName(span.kind) << " '" << span.name << "' {" << span.details.arguments << "}";
 }
 
-/// Records the spans of the process from its beginning on.
+/// Records the spans of the process during its lifetime.
 class SpanRecording {
  public:
   SpanRecording() { collector_.startRecording(); }
 
-  /// What has been recorded since the last call, by thread name, in the order of the ends.
+  /// Returns the spans since the last call, by thread name, in the order of their ends.
   std::map<std::string, std::vector<SeenSpan>> take() {
     std::map<std::string, std::vector<SeenSpan>> spansByThread;
     collector_.drain([&](const SpanBatch& batch) {

@@ -23,7 +23,7 @@ using test::expectError;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// The header of an IDX file of unsigned bytes, with dimensions below 256.
+/// Returns the header of an IDX file of unsigned bytes, with dimensions below 256.
 std::string idxHeader(const std::vector<char>& shape, char type = 8) {
   std::string bytes = {0, 0, type, static_cast<char>(shape.size())};
   for (const char size : shape) {
@@ -67,12 +67,12 @@ TEST_F(DataFiles, ReadGzippedIdx) {
   EXPECT_EQ(tensor[2].item<int>(), 'z');
 }
 
-TEST_F(DataFiles, NameTheFileThatIsNotThere) {
+TEST_F(DataFiles, NameTheMissingFile) {
   expectError(ErrorCode::kIoError, "cannot open " + path("none") + ": No such file or directory",
               [&] { loadIdx(path("none")); });
 }
 
-TEST_F(DataFiles, SayWhereATruncatedFileEnds) {
+TEST_F(DataFiles, ReportWhereATruncatedFileEnds) {
   const std::string file = write("images", idxHeader({10}) + "abc");
   expectError(ErrorCode::kDataLoss, file + " is truncated: got 11 bytes; expected 18",
               [&] { loadIdx(file); });
@@ -103,9 +103,9 @@ TEST_F(DataFiles, SayThatGzippedDataIsDamaged) {
   expectError(ErrorCode::kDataLoss, damaged + " is damaged: ", [&] { loadIdx(damaged); });
 }
 
-TEST_F(DataFiles, RejectWhatIsNotIdx) {
+TEST_F(DataFiles, RejectOtherFormats) {
   const std::string file = write("images", "\x89PNG and more");
-  expectError(ErrorCode::kDataLoss, file + " is not an IDX file: it begins with 89 50 4e 47",
+  expectError(ErrorCode::kDataLoss, file + " is not an IDX file: got the first bytes 89 50 4e 47",
               [&] { loadIdx(file); });
 }
 
@@ -159,7 +159,7 @@ TEST_F(DataFiles, LoadCifar10Records) {
 
 TEST_F(DataFiles, RejectACifar10LabelAbove9) {
   write("test_batch.bin", std::string(3073, '\x0a'));
-  expectError(ErrorCode::kDataLoss, "has the label 10 at image 0; expected 0..9",
+  expectError(ErrorCode::kDataLoss, "got the label 10 at image 0; expected 0 to 9",
               [&] { loadCifar10(dir_.string(), Split::kTest); });
 }
 
@@ -177,10 +177,9 @@ TEST_F(DataFiles, MustHaveOneLabelPerImage) {
 }
 
 TEST_F(DataFiles, MustHaveBytesAsPixels) {
-  expectError(ErrorCode::kInvalidArgument, "the type Float; expected (N, H, W) or (N, C, H, W)",
-              [] {
-                ImageDataset(at::zeros({2, 4, 4}), at::zeros({2}, at::kByte));
-              });
+  expectError(ErrorCode::kInvalidArgument, "type Float; expected (N, H, W) or (N, C, H, W)", [] {
+    ImageDataset(at::zeros({2, 4, 4}), at::zeros({2}, at::kByte));
+  });
 }
 
 /// Five images of two channels, 2 x 1 pixels, whose bytes count up from 0; labels 0 to 4.

@@ -20,7 +20,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Eq;
 
-/// Stands for a rank of a job; a sampler asks for nothing else.
+/// Simulates a rank of a job; a sampler uses nothing else.
 class FixedRank final : public Communicator {
  public:
   FixedRank(int rank, int size) : rank_(rank), size_(size) {}
@@ -45,7 +45,7 @@ Shares deal(std::int64_t datasetSize, int ranks, DistributedSamplerOptions optio
   return shares;
 }
 
-/// How often each sample was dealt, over all ranks.
+/// Returns how often each sample was dealt, over all ranks.
 std::vector<int> countSamples(const Shares& shares, std::int64_t datasetSize) {
   std::vector<int> counts(static_cast<std::size_t>(datasetSize));
   for (const auto& share : shares) {
@@ -110,15 +110,16 @@ TEST(DistributedSampler, DealsAnotherOrderForAnotherSeed) {
   EXPECT_NE(deal(100, 1, options), deal(100, 1, {}));
 }
 
-// The order follows from mt19937_64, whose 10000th value the C++ standard states, and from Fisher
-// and Yates; computed once with an independent program in Python.
+// The order is defined by mt19937_64, whose 10000th value is in the C++ standard, and by the
+// Fisher-Yates shuffle. Computed once by an independent program in Python.
 TEST(DistributedSampler, DealsTheSameOrderOnEveryMachine) {
   DistributedSamplerOptions options;
   options.seed = 1;
   EXPECT_THAT(deal(10, 1, options), ElementsAre(ElementsAre(1, 7, 3, 9, 4, 0, 5, 2, 6, 8)));
 }
 
-/// What a job of `ranks` ranks deals when it goes on behind `samplesDone` samples of epoch 3.
+/// Returns the shares of a job of `ranks` ranks that continues after `samplesDone` samples of epoch
+/// 3.
 Shares dealRest(std::int64_t datasetSize, int ranks, std::int64_t samplesDone,
                 DistributedSamplerOptions options = {}) {
   Shares shares;
@@ -130,7 +131,8 @@ Shares dealRest(std::int64_t datasetSize, int ranks, std::int64_t samplesDone,
   return shares;
 }
 
-/// How often each sample is used if 2 ranks use `usedByEach` samples each, and `ranks` the rest.
+/// Returns how often each sample is used if 2 ranks use `usedByEach` samples each, and `ranks`
+/// ranks the rest.
 std::vector<int> countOverAResume(std::int64_t datasetSize, std::int64_t usedByEach, int ranks,
                                   DistributedSamplerOptions options) {
   Shares before = deal(datasetSize, 2, options, 3);
@@ -177,7 +179,7 @@ TEST(DistributedSampler, FillsUpOrLeavesOutTheRestAsOptionsSay) {
               ElementsAre(ElementsAre(6), ElementsAre(7), ElementsAre(8)));
 }
 
-TEST(DistributedSampler, HasNothingLeftAfterTheLastSample) {
+TEST(DistributedSampler, HasNoSamplesLeftAfterTheLastOne) {
   EXPECT_THAT(sizesOf(dealRest(10, 2, 10)), ElementsAre(0, 0));
   EXPECT_THAT(sizesOf(dealRest(10, 2, 11)), ElementsAre(0, 0));
 }
@@ -199,12 +201,11 @@ TEST(DistributedSampler, KnowsItsPositionOverSeveralResumes) {
 
 TEST(DistributedSampler, CannotStartBeforeTheFirstSample) {
   DistributedSampler sampler(20, FixedRank(0, 1));
-  test::expectError(ErrorCode::kInvalidArgument,
-                    "cannot start after -1 samples; expected at least 0",
+  test::expectError(ErrorCode::kInvalidArgument, "got samplesDone = -1; expected at least 0",
                     [&] { sampler.startAt(-1); });
 }
 
-/// Labels that number the images, so that a batch tells which ones it has.
+/// Labels are image numbers, so that a batch identifies its images.
 ImageLoader numberedLoader(std::int64_t images, int rank, int ranks, std::int64_t batchSize) {
   const at::Tensor labels = at::arange(images, at::kLong);
   return {ImageDataset(at::zeros({images, 1, 1}, at::kByte), labels),
@@ -243,7 +244,7 @@ TEST(ImageLoader, ResumesTheRemainingSamplesOnAnotherNumberOfRanks) {
   EXPECT_THAT(countSamples(used, 24), Each(Eq(1)));
 }
 
-TEST(BatchLoader, CannotResumeBySamplesUnlessItSaysHow) {
+TEST(BatchLoader, CannotResumeBySamplesByDefault) {
   class Loader final : public BatchLoader {
    public:
     std::int64_t batches() const override { return 1; }

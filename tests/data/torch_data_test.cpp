@@ -43,7 +43,7 @@ DistributedSampler dealtInOrder(std::int64_t size) {
   return {size, Communicator(), options};
 }
 
-/// What is left of the epoch, batch by batch.
+/// Returns the rest of the epoch, batch by batch.
 std::vector<std::vector<int>> readRest(BatchLoader& loader) {
   std::vector<std::vector<int>> batches;
   for (Batch batch; loader.next(batch);) {

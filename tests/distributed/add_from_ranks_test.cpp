@@ -147,15 +147,14 @@ TEST_F(AddFromRanks, RefusesARankThatDoesNotExist) {
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
     TextFromRanksOptions options;
     options.ranks = {0, 2};
-    expectError(ErrorCode::kInvalidArgument,
-                "addTextFromRanks: there is no rank 2; expected 0 to 1",
+    expectError(ErrorCode::kInvalidArgument, "addTextFromRanks: got rank 2; expected 0 to 1",
                 [&] { writer.addTextFromRanks("note", "text", 3, options); });
   });
 }
 
 TEST_F(AddFromRanks, RefusesAnEmptyTag) {
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
-    expectError(ErrorCode::kInvalidArgument, "addTextFromRanks: the tag is empty",
+    expectError(ErrorCode::kInvalidArgument, "addTextFromRanks: got an empty tag",
                 [&] { writer.addTextFromRanks("", "text", 3); });
   });
   EXPECT_THAT(texts(), IsEmpty());

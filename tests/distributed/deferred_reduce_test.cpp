@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reduce() of many metrics leaves to the writer's thread.
+// The part of a reduce() of many metrics that runs on the writer's thread.
 
 #include <chrono>
 #include <cstdint>
@@ -28,7 +28,7 @@ using ::testing::SizeIs;
 
 class DeferredReduce : public test::WriterOnRanks {
  protected:
-  /// Words that a reduce() of so many metrics puts into the root's ring.
+  /// Returns the words that a reduce() of this many metrics puts into the root's ring.
   std::uint64_t ringWordsOf(int metrics) {
     std::uint64_t words = 0;
     onRanks(2, [&](DistributedWriter& writer, Communicator& world) {
@@ -50,9 +50,9 @@ class DeferredReduce : public test::WriterOnRanks {
   }
 
  private:
-  /// Makes the writer's thread wait for `go`, so that the ring keeps what comes.
+  /// Blocks the writer's thread until `go`, so that the ring keeps new entries.
   ///
-  /// @return how many words it has.
+  /// @return the number of words in the ring.
   static std::uint64_t stopBackend(SummaryWriter& writer, std::future<void> go) {
     auto shared = std::make_shared<std::future<void>>(std::move(go));
     std::promise<void> stopped;

@@ -61,7 +61,7 @@ TEST_F(DistributedWriterTest, WritesTheWeightedMeanOfAllRanksOnce) {
       writer.reduce(step);
     }
   });
-  // (0 * 1 + 1 * 2 + 2 * 3) / 6 = 8 / 6, then one more each step.
+  // (0 * 1 + 1 * 2 + 2 * 3) / 6 = 8 / 6, then one more at each step.
   EXPECT_THAT(pointsOf(),
               ElementsAre(Pair("acc", Points{{0, 0.25F}, {1, 0.25F}, {2, 0.25F}}),
                           Pair("loss", Points{{0, 8.0F / 6}, {1, 14.0F / 6}, {2, 20.0F / 6}})));
@@ -221,7 +221,7 @@ TEST_F(DistributedWriterTest, ReducesWithoutWritingWhenItIsNotEnabled) {
   EXPECT_FALSE(std::filesystem::exists(logDir()));
 }
 
-// What takes a SummaryWriter& could not average: such code must name the writer it means.
+// Code with a SummaryWriter& could not average: the program must name the writer.
 static_assert(!std::is_convertible_v<DistributedWriter&, SummaryWriter&>);
 static_assert(!std::is_constructible_v<SummaryWriter, DistributedWriter>);
 

@@ -11,7 +11,7 @@ namespace {
 
 using Sums = std::array<double, FingerprintParts::kDoubles>;
 
-/// How many of the ranks with these fingerprints find that all have theirs.
+/// Returns how many of the ranks with these fingerprints find that all have the same.
 int ranksThatAgree(const std::vector<double>& fingerprints) {
   Sums sums{};
   for (const double fingerprint : fingerprints) {

@@ -55,15 +55,16 @@ TEST(MetricAverageOfUnequalShards, PropagatesNan) {
 
 TEST(MetricAverageErrors, ThrowOnEveryRankIfNoRankHadASample) {
   testing::runRanks(3, [](Communicator& world) {
-    test::expectError(ErrorCode::kRankMismatch,
-                      "metricAverage: none of the 3 ranks had a sample: the sum of counts is 0",
-                      [&] { metricAverage(world, 1, 0); });
+    test::expectError(
+        ErrorCode::kRankMismatch,
+        "metricAverage: got no sample on any of 3 ranks; expected a sum of counts above 0",
+        [&] { metricAverage(world, 1, 0); });
   });
 }
 
 TEST(MetricAverageErrors, NameTheRankWithABadCountOnEveryRank) {
   testing::runRanks(3, [](Communicator& world) {
-    test::expectError(ErrorCode::kInvalidArgument, "the count of rank 1 is -1.000000",
+    test::expectError(ErrorCode::kInvalidArgument, "metricAverage: rank 1: got count -1.000000",
                       [&] { metricAverage(world, 1, world.rank() == 1 ? -1 : 1); });
   });
 }

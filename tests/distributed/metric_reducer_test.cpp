@@ -29,7 +29,7 @@ ReducedOptions weight(double value) {
   return options;
 }
 
-/// One rank's reducer, with the verbs of the cases.
+/// One rank's reducer, with helpers for the tests.
 class RankReducer {
  public:
   explicit RankReducer(const std::shared_ptr<Communicator>& world)
@@ -43,7 +43,7 @@ class RankReducer {
     reducer_.add(reducer_.idOf(tag, options), value, step, options);
   }
 
-  /// "tag=mean" for each metric, in the order of the result.
+  /// Returns "tag=mean" for each metric, in the order of the result.
   std::vector<std::string> reduce(std::int64_t step) {
     reducer_.start(step);
     return finish();
@@ -64,7 +64,7 @@ class RankReducer {
     return means;
   }
 
-  /// The only metric of a step.
+  /// Returns the only metric of a step.
   MetricMoments reduceOne(std::int64_t step) {
     EXPECT_EQ(reduce(step).size(), 1U);
     return reducer_.totals()->at(0);
@@ -72,7 +72,7 @@ class RankReducer {
 
   double onlyMean() const { return reducer_.totals()->at(0).mean(); }
 
-  /// All ranks' values of a metric after reduce(), ascending.
+  /// Returns all ranks' values of a metric after reduce(), ascending.
   std::vector<double> rankValues(std::size_t at) {
     std::vector<RankValue> values;
     reducer_.rankValues(at, values);
@@ -87,7 +87,7 @@ class RankReducer {
     expectError(ErrorCode::kRankMismatch, part, [&] { reduce(step); });
   }
 
-  /// As a group of several ranks has them: one rank alone needs none.
+  /// A single rank needs no collectives.
   int collectives() const { return counter_->collectives(); }
   int ifSeveralRanks(int collectives) const { return counter_->size() > 1 ? collectives : 0; }
   std::size_t pendingCount() const { return reducer_.pendingCount(); }
@@ -187,7 +187,7 @@ TEST_P(MetricReducerOnRanks, TakesStatisticsOnInTwoCollectivesAndThenNeedsOneAga
 }
 
 TEST(MetricReducerMismatch, IsFoundForEverySetOfStepsThatDiffer) {
-  // Steps of three ranks: the check of sums must not take a rank in the middle for all.
+  // Steps of three ranks: the check of sums must not mistake the rank in the middle for all ranks.
   for (int first = 0; first < 4; ++first) {
     for (int second = 0; second < 4; ++second) {
       const bool agree = first == second;
@@ -204,7 +204,7 @@ TEST(MetricReducerMismatch, IsFoundForEverySetOfStepsThatDiffer) {
   }
 }
 
-TEST(MetricReducerMismatch, IsFoundAlsoWhereMomentsTravel) {
+TEST(MetricReducerMismatch, IsAlsoDetectedInMoments) {
   onRanks(3, [](RankReducer& reducer) {
     ReducedOptions options;
     options.min = true;
@@ -240,7 +240,7 @@ TEST(MetricReducer, CountsSeveralValuesOfOneTagEachWithItsWeight) {
   });
 }
 
-TEST(MetricReducer, KeepsWhatIsQueuedForOtherSteps) {
+TEST(MetricReducer, KeepsMetricsOfOtherSteps) {
   onRanks(2, [](RankReducer& reducer) {
     reducer.add("loss", 1, 1);
     reducer.add("loss", 2, 2);
@@ -269,7 +269,7 @@ TEST(MetricReducer, PropagatesNanWithoutAMismatch) {
   });
 }
 
-TEST(MetricReducer, HasNoValueWhereAllWeightsAreZero) {
+TEST(MetricReducer, HasNoValueIfAllWeightsAreZero) {
   onRanks(2, [](RankReducer& reducer) {
     reducer.add("loss", 1, 0, weight(0));
     EXPECT_EQ(reducer.reduceOne(0).weight, 0);
@@ -329,7 +329,7 @@ TEST(MetricReducerMismatch, CountsTheRanksThatDiffer) {
   });
 }
 
-TEST(MetricReducerMismatch, IsFoundAlsoWhereOnlySomeRanksOutgrowTheCapacity) {
+TEST(MetricReducerMismatch, IsAlsoDetectedIfOnlySomeRanksExceedTheCapacity) {
   onRanks(2, [](RankReducer& reducer) {
     const int metrics = reducer.rank() == 0 ? 3 : 300;
     for (int metric = 0; metric < metrics; ++metric) {
@@ -373,10 +373,10 @@ TEST_P(MetricReducerOnRanks, GathersTheValuesOfAllRanksThatHaveOne) {
   });
 }
 
-TEST_P(MetricReducerOnRanks, GathersBesideTheAllreduceAsLongAsValuesOfRanksAreAskedFor) {
+TEST_P(MetricReducerOnRanks, GathersDuringTheAllreduceWhileRankValuesAreRequested) {
   onRanks(GetParam(), [](RankReducer& reducer) {
-    // By step: no values of ranks; the first are gathered once all agree; the one after the last
-    // gathers nothing, since the ranks did not know yet.
+    // By step: no rank values; the first ones are gathered after agreement; the step after the last
+    // one gathers nothing.
     const std::vector<int> wanted{1, 2, 2, 2, 1};
     for (int step = 0; step < 5; ++step) {
       const bool gathers = step == 1 || step == 2;
@@ -423,7 +423,7 @@ TEST(MetricReducerUnderWay, NeedsNoFurtherCollectiveToFinishEvenIfTheMessageWasT
 
 TEST(MetricReducerUnderWay, ReportsADisagreementOnEveryRankWhenFinished) {
   onRanks(3, [](RankReducer& reducer) {
-    // The rank that differs also outgrows the capacity: it alone looks at the result in start().
+    // The rank that differs also exceeds the capacity: only this rank reads the result in start().
     const int metrics = reducer.rank() == 1 ? 40 : 1;
     for (int metric = 0; metric < metrics; ++metric) {
       reducer.add("metric" + std::to_string(metric), metric, 7);
@@ -440,10 +440,10 @@ TEST(MetricReducerUnderWay, ReportsADisagreementOnEveryRankWhenFinished) {
   });
 }
 
-TEST(MetricReducerMismatch, IsFoundWhereOnlyOneRankAsksForTheValuesOfAll) {
+TEST(MetricReducerMismatch, IsDetectedIfOnlyOneRankRequestsRankValues) {
   onRanks(2, [](RankReducer& reducer) {
     for (int step = 0; step < 2; ++step) {
-      // At step 1 both ranks send their values already: the one without any sends nothing.
+      // At step 1, both ranks send their values immediately; the one without any sends nothing.
       const bool asks = step == 0 || reducer.rank() == 0;
       reducer.add("loss", 1, step, asks ? percentile(90) : ReducedOptions());
       if (step == 0) {
@@ -468,15 +468,16 @@ TEST(MetricReducer, LetsTheRanksChooseDifferentPercentiles) {
 
 TEST(MetricReducerArguments, RefuseAnEmptyTag) {
   RankReducer reducer(std::make_shared<Communicator>());
-  expectError(ErrorCode::kInvalidArgument, "tag is empty", [&] { reducer.add("", 1, 0); });
+  expectError(ErrorCode::kInvalidArgument, "addReduced: got an empty tag",
+              [&] { reducer.add("", 1, 0); });
 }
 
 TEST(MetricReducerArguments, RejectAnInvalidWeight) {
   RankReducer reducer(std::make_shared<Communicator>());
   expectError(ErrorCode::kInvalidArgument,
-              "addReduced: the weight of 'loss' is -1.000000; expected a finite number, 0 or more",
+              "addReduced \"loss\": got weight -1.000000; expected a finite number of at least 0",
               [&] { reducer.add("loss", 1, 0, weight(-1)); });
-  expectError(ErrorCode::kInvalidArgument, "the weight of 'loss' is inf",
+  expectError(ErrorCode::kInvalidArgument, "addReduced \"loss\": got weight inf",
               [&] { reducer.add("loss", 1, 0, weight(std::numeric_limits<double>::infinity())); });
   EXPECT_EQ(reducer.pendingCount(), 0U);
 }
@@ -484,9 +485,9 @@ TEST(MetricReducerArguments, RejectAnInvalidWeight) {
 TEST(MetricReducerArguments, RefuseAPercentileBeyondAHundred) {
   RankReducer reducer(std::make_shared<Communicator>());
   expectError(ErrorCode::kInvalidArgument,
-              "addReduced: a percentile of 'loss' is 101.000000; expected 0 to 100",
+              "addReduced \"loss\": got percentile 101.000000; expected 0 to 100",
               [&] { reducer.add("loss", 1, 0, percentile(101)); });
-  expectError(ErrorCode::kInvalidArgument, "a percentile of 'loss' is nan", [&] {
+  expectError(ErrorCode::kInvalidArgument, "addReduced \"loss\": got percentile nan", [&] {
     reducer.add("loss", 1, 0, percentile(std::numeric_limits<double>::quiet_NaN()));
   });
 }
@@ -497,7 +498,7 @@ TEST(MetricReducerArguments, LimitTheNumberOfQueuedMetrics) {
     reducer.add("loss", 1, static_cast<std::int64_t>(step));
   }
   expectError(ErrorCode::kFailedPrecondition,
-              "addReduced: 131072 metrics wait for reduce(), the oldest for step 0",
+              "addReduced: got more than 131072 metrics without reduce(), the oldest for step 0",
               [&] { reducer.add("loss", 1, 1 << 20); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DistributedWriter under ReduceMode::kNonBlocking.
+// DistributedWriter with ReduceMode::kNonBlocking.
 
 #include <filesystem>
 #include <memory>
@@ -30,7 +30,7 @@ class NonBlockingReduce : public test::WriterOnRanks {
  protected:
   NonBlockingReduce() { mode_ = ReduceMode::kNonBlocking; }
 
-  /// Loss rank + step, for each of `steps` steps.
+  /// Reduces the loss rank + step for each of `steps` steps.
   static void train(DistributedWriter& writer, Communicator& world, int steps) {
     for (int step = 0; step < steps; ++step) {
       writer.addReduced("loss", world.rank() + step, step);
@@ -58,7 +58,7 @@ TEST_P(NonBlockingReduceOnRanks, WritesEveryStepAndTheLastOneWhenClosed) {
 TEST_P(NonBlockingReduceOnRanks, WritesTheSameAsTheBlockingMode) {
   const auto body = [](DistributedWriter& writer, Communicator& world) {
     for (int step = 0; step < 5; ++step) {
-      // Grows, takes on statistics, and values of ranks come and go.
+      // The number of metrics grows, statistics are added, and rank values come and go.
       for (int metric = 0; metric < 10 * step; ++metric) {
         writer.addReduced("metric" + std::to_string(metric), world.rank() * metric, step);
       }
@@ -81,7 +81,7 @@ TEST_P(NonBlockingReduceOnRanks, WritesTheSameAsTheBlockingMode) {
 TEST_F(NonBlockingReduce, WritesAStepWhenTheNextOneIsReduced) {
   onRanks(2, [this](DistributedWriter& writer, Communicator& world) {
     train(writer, world, 2);
-    // A flush of the local writer does not know of what is under way.
+    // Flushing the local writer does not include the step in flight.
     EXPECT_TRUE(writer.localWriter().flush().ok());
     if (world.isRoot()) {
       EXPECT_EQ(pointsOf().at("loss"), (Points{{0, 0.5F}}));

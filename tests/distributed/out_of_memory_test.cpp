@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets every single allocation of ranks that log fail, one after the other, and several in a row:
-// no rank hangs, no point is wrong, and what is missing was told. A program of its own, because it
+// Makes each single allocation of logging ranks fail, one after the other, and several in a row: no
+// rank hangs, no point is wrong, and missing points are reported. A separate program, because it
 // replaces operator new.
 #include <array>
 #include <atomic>
@@ -41,7 +41,7 @@ double valueOf(std::size_t metric, std::int64_t step) {
   return static_cast<double>(100 * metric) + static_cast<double>(step);
 }
 
-/// One rank's loop, which goes on where a call throws.
+/// One rank's loop, which continues after a call throws.
 class LoggingRank {
  public:
   LoggingRank(std::shared_ptr<Communicator> world, std::string logDir,
@@ -55,7 +55,7 @@ class LoggingRank {
     }
     for (std::size_t i = 0; i < kSteps; ++i) {
       const auto step = static_cast<std::int64_t>(i);
-      // From the second step on with metrics that the first did not have.
+      // From the second step on, with metrics that the first step did not have.
       std::bitset<kMetrics> queued;
       for (std::size_t metric = 0; metric < (step == 0 ? 2 : kMetrics); ++metric) {
         queued[metric] = attempt([&] { addReduced(*writer, metric, step); });
@@ -63,7 +63,7 @@ class LoggingRank {
       if (attempt([&] { writer->reduce(step); })) {
         logged_[i] = queued;
       } else if (i > 0 && options_.reduceMode == ReduceMode::kNonBlocking) {
-        logged_[i - 1].reset();  // it tells of the step before
+        logged_[i - 1].reset();  // it returns the status of the previous step
       }
       attempt([&] { writer->addTextFromRanks("text", "some words", step); });
     }
@@ -93,7 +93,7 @@ class LoggingRank {
         missing += logged_[step][metric] && found.count({step, metric}) == 0 ? 1 : 0;
       }
     }
-    // A close that failed tells of what a reduce() had left under way.
+    // A failed close reports on the step that a reduce() had left in flight.
     if (hasClosed_ && closed_.ok()) {
       EXPECT_LE(missing, dropped_);
     }
@@ -118,7 +118,7 @@ class LoggingRank {
       call();
       return true;
     } catch (const std::bad_alloc&) {
-    } catch (const Error&) {  // of ranks whose partner has failed
+    } catch (const Error&) {  // on a rank whose partner has failed
     }
     return false;
   }
@@ -143,7 +143,7 @@ void expectWholeFiles(const std::string& directory) {
 }
 
 struct Sweep {
-  std::uint64_t count = 1;  ///< How many fail in a row.
+  std::uint64_t count = 1;  ///< Number of consecutive failures.
   std::uint64_t step = 1;
   RankPolicy policy = RankPolicy::kRootOnly;
   ReduceMode mode = ReduceMode::kBlocking;

@@ -13,7 +13,7 @@
 namespace steptape::detail {
 namespace {
 
-/// As ranks would send them, one metric each.
+/// Returns the values in the form in which ranks send them, one metric each.
 std::vector<RankValue> gathered(const std::vector<double>& values,
                                 const std::vector<double>& weights) {
   std::vector<std::string> bytesByRank(values.size());
@@ -89,7 +89,7 @@ TEST(RankValues, RefuseARankThatSentFewerMetrics) {
   appendRankValue(bytes, MetricMoments::of(1, 1, 0));
   std::vector<RankValue> values;
   test::expectError(ErrorCode::kRankMismatch,
-                    "reduce: rank 1 sent 0 bytes of its values; expected at least 16", [&] {
+                    "reduce: rank 1: got 0 bytes of values; expected at least 16", [&] {
                       rankValuesAt({bytes, ""}, 0, values);
                     });
 }

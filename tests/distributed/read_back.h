@@ -15,7 +15,7 @@ namespace steptape::test {
 using Points = std::vector<std::pair<std::int64_t, float>>;
 using PointsByTag = std::map<std::string, Points>;
 
-/// The scalars below `logDir` in the run `name`, as runs are named relative to it.
+/// Returns the scalars of the run `name`, relative to `logDir`.
 inline PointsByTag readPoints(const std::string& logDir, const std::string& name = ".") {
   PointsByTag points;
   for (const RunFiles& run : listRuns(logDir)) {
@@ -31,8 +31,8 @@ inline PointsByTag readPoints(const std::string& logDir, const std::string& name
   return points;
 }
 
-/// The values that are no scalars, in the run at `logDir` itself, by tag and in the order of
-/// writing.
+/// Returns the values that are not scalars, in the run at `logDir` itself, by tag and in the order
+/// of writing.
 inline std::map<std::string, std::vector<event::Value>> readValues(const std::string& logDir) {
   std::map<std::string, std::vector<event::Value>> valuesByTag;
   for (const RunFiles& run : listRuns(logDir)) {

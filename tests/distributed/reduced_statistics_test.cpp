@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DistributedWriter writes of a metric beside its mean.
+// The statistics that DistributedWriter writes of a metric in addition to its mean.
 
 #include <array>
 #include <string>
@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 
 class ReducedStatistics : public test::WriterOnRanks {
  protected:
-  /// The layout that TensorBoard shows: the last one.
+  /// Returns the layout that TensorBoard shows: the last one.
   CustomScalarsLayout layout() const {
     CustomScalarsLayout layout;
     decodeLayout(values().at("custom_scalars__config__").back(), &layout).throwIfError();
@@ -39,7 +39,7 @@ ReducedOptions band() {
   return options;
 }
 
-/// "category: title title" for each category.
+/// Returns "category: title title" for each category.
 std::vector<std::string> outline(const CustomScalarsLayout& layout) {
   std::vector<std::string> lines;
   for (const CustomScalarsCategory& category : layout.categories) {
@@ -108,7 +108,7 @@ TEST_F(ReducedStatistics, AreAllThereAtOnce) {
   EXPECT_THAT(outline(layout()), ElementsAre("a: a/b"));
 }
 
-TEST_F(ReducedStatistics, AreMissingWhereNoRankHadAValue) {
+TEST_F(ReducedStatistics, AreMissingIfNoRankHadAValue) {
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
     ReducedOptions options = ReducedOptions::all();
     options.weight = 0;

@@ -12,8 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What travels, and that it is complete when the last metric was queued: see also
-// metric_reducer_test.cpp for what comes back.
+// The message, and that it is complete when the last metric is queued. metric_reducer_test.cpp
+// tests the results.
 namespace steptape::detail {
 namespace {
 
@@ -31,7 +31,7 @@ class StepMetricsTest : public ::testing::Test {
   static MetricMoments value(double value, double weight = 1) {
     return MetricMoments::of(value, weight, 0);
   }
-  /// Weight and weighted sum by place, as they would be sent.
+  /// Returns weight and weighted sum by place, in the form of the message.
   static std::vector<double> sent(StepMetrics& step, std::size_t capacity) {
     const ArrayView<double> message = step.sumsMessage(0, capacity);
     return {message.begin() + SumsMessage::at(0), message.end()};
@@ -70,7 +70,7 @@ TEST_F(StepMetricsTest, IsNotLaidOutWithAMetricMoreOrWithOtherStatistics) {
   EXPECT_FALSE(other.isLaidOut());
 }
 
-TEST_F(StepMetricsTest, KeepsValuesAndWallTimesWhenLaidOutAnew) {
+TEST_F(StepMetricsTest, KeepsValuesAndWallTimesInANewLayout) {
   StepMetrics step;
   step.add(metric("z"), value(26), std::nullopt);
   step.add(metric("a", kMinimum), value(1), 17.5);
@@ -124,7 +124,7 @@ TEST_F(StepMetricsTest, LetsOneStepAtATimeHaveTheMemoryOfAnEarlierOne) {
   queue.recycle(std::move(used));
   queue.add(7, metric("a"), value(1), std::nullopt);
   queue.add(8, metric("a"), value(1), std::nullopt);
-  // Steps that pile up have no room for metrics that nobody queues.
+  // Accumulated steps have no room for metrics that are not queued.
   EXPECT_EQ(queue.take(8).layout(), MetricLayout::none());
   EXPECT_EQ(queue.take(7).sums().data(), memory);
   EXPECT_EQ(queue.size(), 0U);

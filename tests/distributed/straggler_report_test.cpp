@@ -31,7 +31,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-/// A rank whose time passes when the test says so.
+/// A rank whose clock the test advances.
 class Trainee {
  public:
   Trainee(DistributedWriter& writer, StragglerOptions options) : report_(writer, with(options)) {}
@@ -41,8 +41,8 @@ class Trainee {
     clock_->advance(microseconds(micros));
   }
 
-  /// Steps of 1 ms of forward, 2 ms of backward, and `inputMicros` of input; who is faster than
-  /// `slowestMicros` waits for the others.
+  /// Makes steps of 1 ms of forward, 2 ms of backward, and `inputMicros` of input; a rank faster
+  /// than `slowestMicros` waits for the others.
   void train(int steps, int inputMicros, int slowestMicros) {
     for (int i = 0; i < steps; ++i) {
       spend(StepPart::kInput, inputMicros);
@@ -100,7 +100,7 @@ TEST_F(StragglerReportTest, NamesTheSlowRankItsHostAndThePart) {
     Trainee trainee(writer, every(5));
     trainee.train(10, world.rank() == 3 ? 9800 : 4000, 9800);
   });
-  // 3 + 9.8 ms against 3 + 4.
+  // 3 + 9.8 ms compared with 3 + 4 ms.
   const std::string text = "rank 3 (" + node +
                            ") needs 1.8 times as long as the median: 12.8 ms a step, 9.8 ms of it "
                            "input";
@@ -136,7 +136,7 @@ TEST_F(StragglerReportTest, WritesTwoCurvesAndATableOfTheParts) {
                           node + ") |\n"));
 }
 
-TEST_F(StragglerReportTest, WritesTheTableAsScalarsWhereTheyAreAskedFor) {
+TEST_F(StragglerReportTest, WritesTheTableAsScalarsOnRequest) {
   onRanks(3, [](DistributedWriter& writer, Communicator& world) {
     StragglerOptions options = every(4);
     options.detailScalars = true;
@@ -248,11 +248,13 @@ TEST_F(StragglerReportTest, ReportsRanksThatGatherAtDifferentSteps) {
 
 TEST_F(StragglerReportTest, RejectsInvalidOptions) {
   onRanks(2, [](DistributedWriter& writer, Communicator&) {
-    expectError(ErrorCode::kInvalidArgument, "StragglerReport: everySteps is 0; expected 1 or more",
+    expectError(ErrorCode::kInvalidArgument,
+                "StragglerReport: got everySteps = 0; expected at least 1",
                 [&] { StragglerReport report(writer, every(0)); });
     StragglerOptions options;
     options.threshold = std::numeric_limits<double>::quiet_NaN();
-    expectError(ErrorCode::kInvalidArgument, "StragglerReport: the threshold is NaN",
+    expectError(ErrorCode::kInvalidArgument,
+                "StragglerReport: got threshold = NaN; expected a number",
                 [&] { StragglerReport report(writer, options); });
   });
 }

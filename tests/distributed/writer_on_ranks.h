@@ -19,7 +19,7 @@
 
 namespace steptape::test {
 
-/// A DistributedWriter on each of several ranks, and a look at what they wrote.
+/// A DistributedWriter on each of several ranks, with access to the written files.
 class WriterOnRanks : public ::testing::Test {
  protected:
   using Body = std::function<void(DistributedWriter&, Communicator&)>;
@@ -46,7 +46,7 @@ class WriterOnRanks : public ::testing::Test {
     return options;
   }
 
-  /// Names of the runs that were written, relative to the log directory.
+  /// Returns the names of the written runs, relative to the log directory.
   std::vector<std::string> runs() const {
     std::vector<std::string> names;
     for (const RunFiles& run : listRuns(logDir())) {
@@ -57,7 +57,7 @@ class WriterOnRanks : public ::testing::Test {
 
   PointsByTag pointsOf(const std::string& name = ".") const { return readPoints(logDir(), name); }
 
-  /// The values that are no scalars, in the job's run, by tag and in the order of writing.
+  /// Returns the values that are not scalars, in the job's run, by tag and in the order of writing.
   std::map<std::string, std::vector<event::Value>> values() const { return readValues(logDir()); }
 
   RankPolicy policy_ = RankPolicy::kRootOnly;

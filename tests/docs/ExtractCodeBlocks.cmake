@@ -7,7 +7,7 @@
 #
 # - A block's #include lines decide the set: <steptape/torch.h>, <steptape/trainer.h> or <torch/...>
 #   need LibTorch, <steptape/mpi.h> or <mpi.h> need MPI.
-# - Its #include lines move to the top of the file, and the rest goes into a namespace of its own.
+# - Its #include lines move to the top of the file, and the rest goes into a separate namespace.
 # - A block without main() is the inside of a function whose parameters are in prelude.h.
 # - #line directives make the compiler name the document and its line.
 

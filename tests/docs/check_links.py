@@ -41,7 +41,7 @@ def prose_lines(text):
 
 
 def github_anchor(heading):
-    """The anchor that GitHub gives a heading."""
+    """Returns GitHub's anchor of a heading."""
     text = LINK_TEXT.sub(r"\1", heading).replace("`", "").replace("*", "")
     return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
@@ -68,7 +68,7 @@ def address_problem(address):
 
 
 def markdown_problem(root, page, link):
-    """What is wrong with a page's link; None if nothing is."""
+    """Returns the problem of a page's link; None if there is none."""
     if re.match(r"[a-z]+:", link):
         return address_problem(link)
     path, _, anchor = urllib.parse.unquote(link).partition("#")
@@ -83,7 +83,7 @@ def markdown_problem(root, page, link):
 
 
 def markdown_files(root):
-    """Of the repository alone: no build folder, no packages of others."""
+    """Returns pages of the repository only: no build folder, no third-party packages."""
     for path in sorted(root.rglob("*.md")):
         folders = path.relative_to(root).parts[:-1]
         if not any(name.startswith(("build", ".")) and name != ".github" for name in folders):

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-//     document_runs DIRECTORY
+// document_runs DIRECTORY
 //
 // Writes the log directories on which screens_test.py runs the commands of the documents. Times,
-// hosts and processes are constants. Values come from whole numbers by single divisions, or have
-// more digits than a screen shows, so that screens are the same on every machine.
+// hosts and processes are constants. Values are integers after a single division, or have more
+// digits than a screen shows, so that screens are the same on every machine.
 #include <cmath>
 #include <cstdint>
 #include <exception>
@@ -56,7 +56,7 @@ class EventLog {
   RecordBuffer buffer_;
 };
 
-/// A name with the date, host and process that writers put there.
+/// Returns a name with the date, host and process as writers write them.
 std::string fileName(double begin, int process) {
   return "events.out.tfevents." + std::to_string(static_cast<std::int64_t>(begin)) + ".node7." +
          std::to_string(process) + ".0";
@@ -71,7 +71,7 @@ void writeFile(const fs::path& path, const std::string& bytes) {
   }
 }
 
-/// Between -1 and 1, in steps that a double has exactly.
+/// Returns values between -1 and 1, in steps that a double represents exactly.
 class Noise {
  public:
   explicit Noise(std::uint32_t seed) : state_(seed) {}
@@ -94,7 +94,7 @@ struct Curve {
   }
 };
 
-/// `runs/adam` and the like: 5000 steps of training, an evaluation every 100.
+/// Writes `runs/adam` and similar runs: 5000 steps of training, with an evaluation every 100 steps.
 void writeOptimizer(const fs::path& run, std::uint32_t seed, Curve loss, Curve accuracy) {
   EventLog log;
   Noise noise(seed);
@@ -108,7 +108,8 @@ void writeOptimizer(const fs::path& run, std::uint32_t seed, Curve loss, Curve a
   writeFile(run / fileName(kBegin, 4240 + static_cast<int>(seed)), log.take());
 }
 
-/// `seeds/seed_1` and the like: one training with several seeds, the first of which ended early.
+/// Writes `seeds/seed_1` and similar runs: one training with several seeds, the first of which
+/// ended early.
 void writeSeed(const fs::path& run, std::uint32_t seed) {
   EventLog log;
   Noise noise(seed);
@@ -123,7 +124,7 @@ void writeSeed(const fs::path& run, std::uint32_t seed) {
   writeFile(run / fileName(kBegin, 4250 + static_cast<int>(seed)), log.take());
 }
 
-/// Few enough points to read all of them in a document.
+/// Writes few enough points to list all of them in a document.
 void writeDemo(const fs::path& run) {
   EventLog log(1700000000);
   log.scalar("loss", 0.5, 1, 1700000000.5);
@@ -132,8 +133,8 @@ void writeDemo(const fs::path& run) {
   writeFile(run / "events.out.tfevents.1700000000.node7.4242.0", log.take());
 }
 
-/// The curves of the ten lines of README.md, a step in one event, as the writer joins them unless
-/// its thread comes in between.
+/// Writes the curves of the ten lines of README.md, one event per step, as the writer does unless
+/// its thread runs in between.
 void writeQuickstart(const fs::path& run) {
   EventLog log;
   for (std::int64_t step = 0; step < 1000; ++step) {
@@ -145,7 +146,7 @@ void writeQuickstart(const fs::path& run) {
   writeFile(run / "events.out.tfevents.1795289521.node7.4239.00000", log.take());
 }
 
-/// An intact file with values that the fast data server leaves out.
+/// Writes an intact file with values that the fast data server omits.
 void writeBaseline(const fs::path& run) {
   EventLog log;
   for (std::int64_t step = 0; step < 100; ++step) {
@@ -161,7 +162,7 @@ void writeBaseline(const fs::path& run) {
   writeFile(run / fileName(kBegin, 4260), log.take());
 }
 
-/// A file in which the disk has lost a block of 4096 bytes, and whose writer was killed.
+/// Writes a file in which the disk has lost a block of 4096 bytes, and whose writer was killed.
 void writeDamaged(const fs::path& run) {
   EventLog log;
   Noise noise(7);

@@ -15,13 +15,13 @@ namespace {
 constexpr std::int64_t kMicrosecond = 1'000;
 constexpr std::int64_t kOrigin = 1'795'289'521'132'000'000;  // 2026-11-21 19:32:01.132 UTC
 
-/// What is not the same in all profiles.
+/// The differences between the profiles.
 struct Training {
   int rank = 0;
   int worldSize = 1;
-  std::int64_t batches = 1;           ///< How many times as large a batch is.
-  std::int64_t forwardPercent = 100;  ///< Of the time that a rank takes for it.
-  std::int64_t wait = 2;              ///< Microseconds in a step.
+  std::int64_t batches = 1;           ///< Factor of the batch size.
+  std::int64_t forwardPercent = 100;  ///< Relative time of a rank.
+  std::int64_t wait = 2;              ///< Microseconds per step.
 };
 
 struct Operator {
@@ -33,7 +33,8 @@ struct Operator {
   std::int64_t allocates;  ///< Bytes.
 };
 
-// Of a small convolutional network on 64 images of 28 x 28, in the order of the calls.
+// The operators of a small convolutional network on 64 images of 28 x 28, in the order of the
+// calls.
 constexpr std::array<Operator, 4> kForward{{
     {"aten::mkldnn_convolution", "aten::conv2d", 1330, "[[64, 1, 28, 28], [10, 1, 5, 5]]", 1.84e7,
      1474560},
@@ -62,7 +63,7 @@ class TrainingTrace {
   }
 
   Trace take() {
-    // Three steps that differ a little.
+    // Three steps with small differences.
     constexpr std::array<std::int64_t, 3> kPercent{100, 97, 106};
     for (std::size_t i = 0; i < kPercent.size(); ++i) {
       addStep(11 + static_cast<std::int64_t>(i), kPercent[i]);
@@ -145,7 +146,7 @@ class TrainingTrace {
     note(event);
   }
 
-  /// At the end of a step, outside of its operators.
+  /// Called at the end of a step, outside of its operators.
   void freeAll() {
     for (TraceMemoryEvent& event : allocated_) {
       event.time = now_;
@@ -166,7 +167,7 @@ class TrainingTrace {
   std::int64_t now_ = 0;
   std::int64_t inUse_ = 0;
   std::uint64_t address_ = 0x1000;
-  std::vector<TraceMemoryEvent> allocated_;  // since the step began
+  std::vector<TraceMemoryEvent> allocated_;  // in this step
 };
 
 void write(const std::filesystem::path& logDir, const Training& training) {

@@ -5,7 +5,7 @@
 
 namespace steptape {
 
-/// Writes below `root/runs` the profiles of a made-up training that documents look at: `one`, a
+/// Writes the profiles of an invented training for the documents below `root/runs`: `one`, a
 /// process; `job`, two ranks; `before` and `after`, the same with batches twice as large.
 void writeDocumentTraces(const std::filesystem::path& root);
 

@@ -7,32 +7,32 @@
 
 namespace steptape {
 
-// What the words of a document mean for the fields of an option struct; see make_defaults_test.py.
+// The meaning of words in a document for fields of an option struct; see make_defaults_test.py.
 
-/// "none" of a plain pointer: it is null.
+/// "none" for a plain pointer: it is null.
 inline bool isNone(const void* field) {
   return field == nullptr;
 }
 
-/// "none" of a container: it is empty.
+/// "none" for a container: it is empty.
 template <typename Field>
 auto isNone(const Field& field) -> decltype(field.empty()) {
   return field.empty();
 }
 
-/// "none" of a number: it is 0.
+/// "none" for a number: it is 0.
 template <typename Field, std::enable_if_t<std::is_arithmetic_v<Field>, int> = 0>
 bool isNone(Field field) {
   return field == 0;
 }
 
-/// "none" of a smart pointer, function or optional: it is not set.
+/// "none" for a smart pointer, function or optional: it is not set.
 template <typename Field>
 auto isNone(const Field& field) -> decltype(!field.operator bool()) {
   return !field;
 }
 
-/// A time such as "1 s", of a duration or of a number of seconds.
+/// A time such as "1 s", for a duration or a number of seconds.
 template <typename Field>
 bool isDuration(const Field& field, double seconds) {
   if constexpr (std::is_arithmetic_v<Field>) {

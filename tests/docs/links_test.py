@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The links of the repository's Markdown files, and what the checker of links finds."""
+"""Tests the links of the repository's Markdown files, and the link checker itself."""
 
 import contextlib
 import io

@@ -66,7 +66,7 @@ def expected(text, field, place):
 
 
 class Statement:
-    """A sentence or a row that says that a struct has a field, perhaps with this default."""
+    """A sentence or a row that states a field of a struct, optionally with its default."""
 
     def __init__(self, place, struct, field, default):
         self.place, self.struct, self.field, self.default = place, struct, field, default

@@ -16,7 +16,7 @@ import unittest
 
 import documents
 
-# Quotations that are no messages of ours, with whose they are.
+# Quotations that are not our messages, with their sources.
 FOREIGN = {
     "is not a supported wheel on this platform": "pip",
     "memory block of unknown size was allocated before the profiling started": "LibTorch",
@@ -26,13 +26,13 @@ SOURCES = ("include", "src", "tools/steptape", "python/src", "python/steptape", 
 LITERAL = r'(?:"(?:[^"\\\n]|\\.)*")'
 QUOTED = re.compile(r'"([^"]+)"')
 ERROR = re.compile(r"\bgot\b.*\bexpected\b")
-# What a format string or an f-string replaces, or an escape.
+# A replacement field of a format string or an f-string, or an escape.
 VALUE = re.compile(r"\{[^{}]*\}|\\.")
 
 
 @functools.cache
 def pieces():
-    """What lies between two values in any message of the sources."""
+    """Returns the texts between two values in any message of the sources."""
     found = set()
     for folder in SOURCES:
         for path in sorted((documents.ROOT / folder).rglob("*")):
@@ -123,7 +123,7 @@ class Messages(unittest.TestCase):
         self.assertGreater(checked, 3)
 
     def test_of_others_are_quoted(self):
-        """Else FOREIGN would hide what is no longer there."""
+        """Otherwise FOREIGN would list quotations that no longer exist."""
         every = {m for document in documents.all_documents() for _, m in quotations(document)}
         self.assertLessEqual(set(FOREIGN), every)
 

@@ -70,7 +70,7 @@ def example_options(path):
 
 
 class Section:
-    """What docs/tool.md says of a command."""
+    """The description of a command in docs/tool.md."""
 
     def __init__(self, title):
         document = documents.read(documents.ROOT / "docs/tool.md")
@@ -85,7 +85,7 @@ class Section:
         return set(OPTION.findall(self.text))
 
     def defaults(self):
-        """What rows say, by option: the default, or "" for none."""
+        """Returns the default of each option in the rows, or "" for none."""
         defaults = {}
         for row in self.rows:
             options = [OPTION.match(span) for span in documents.code_spans(row.cells[0])]
@@ -145,7 +145,7 @@ def programs_in(line):
     for part in re.split(r"\|\|?|&&|;|<\(|\$\(", line):
         try:
             words = shlex.split(part.replace("[", "").replace("]", ""), comments=True)
-        except ValueError:  # a quotation that goes on in another part: text for another program
+        except ValueError:  # a quotation that continues in another part: text for another program
             words = part.split()
         for index, word in enumerate(words):
             name = word.rsplit("/", 1)[-1]

@@ -8,8 +8,8 @@
 
 #include "steptape/steptape.h"
 
-/// What a code block without main() finds declared, so that documents can show one call without
-/// the ten lines before it. Keep it short: a reader has to guess the same.
+/// Declarations for a code block without main(), so that documents can show one call without the
+/// ten lines before it. Keep it short: readers have to guess these declarations.
 #define STEPTAPE_DOC_PARAMETERS                                                         \
   [[maybe_unused]] steptape::SummaryWriter &writer, [[maybe_unused]] std::int64_t step, \
       [[maybe_unused]] double loss, [[maybe_unused]] double accuracy,                   \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The screens in the documents are what the program prints.
+"""Compares the screens in the documents with the program's output.
 
 A screen is a fenced block in which lines begin with "$ ": a command, and below it what it prints.
 One shell runs each block in a new directory with the log directories that document_runs.cpp writes,
@@ -64,7 +64,7 @@ def environment():
 
 
 def printed_by(commands):
-    """What each of the commands prints."""
+    """Returns the output of each command."""
     with tempfile.TemporaryDirectory() as directory:
         subprocess.run([os.environ["STEPTAPE_DOCUMENT_RUNS"], directory], check=True)
         result = subprocess.run(

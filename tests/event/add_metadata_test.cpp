@@ -37,7 +37,7 @@ event::SummaryMetadata metadataOf(const std::string& plugin) {
   return metadata;
 }
 
-/// The plugin of each value, "none" where there is no metadata.
+/// Returns the plugin of each value, "none" if there is no metadata.
 std::vector<std::string> pluginsOf(const std::string& bytes) {
   event::Event event;
   EXPECT_TRUE(decodeEvent(bytes, &event).ok());
@@ -66,7 +66,7 @@ TEST(AddMetadata, LeavesAnEventWithoutTheTagAlone) {
   EXPECT_EQ(addMetadata(event, {{"other", metadataOf("scalars")}}), event);
 }
 
-TEST(AddMetadata, CompletesMetadataThatIsThere) {
+TEST(AddMetadata, MergesWithExistingMetadata) {
   event::Value value = scalar("loss");
   value.metadata.emplace().displayName = "Loss";
   event::Event event;
@@ -80,7 +80,7 @@ TEST(AddMetadata, CompletesMetadataThatIsThere) {
 }
 
 TEST(AddMetadata, KeepsFieldsItDoesNotKnow) {
-  // Field 127 of the event with the data "new"; encoded by hand.
+  // Field 127 of the event with the data "new", encoded by hand.
   const std::string unknown("\xfa\x07\x03new", 6);
   const std::string event = encoded({scalar("loss")});
   const MetadataByTag metadata{{"loss", metadataOf("scalars")}};

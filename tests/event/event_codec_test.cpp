@@ -39,7 +39,7 @@ Data roundTripData(Data data) {
       std::get<event::Summary>(roundTrip(event::Summary{{value}}).what).values.at(0).data);
 }
 
-// Bytes that TensorFlow wrote. @source tensorboard/data/server/tf_record.rs, test_success
+// Bytes written by TensorFlow. @source tensorboard/data/server/tf_record.rs, test_success
 TEST(EventCodec, WritesAFileVersionAsTensorFlowDoes) {
   const std::string golden =
       std::string("\x09\x00\x00\x80\x38\x99\xd6\xd7\x41\x1a\x0d", 11) + "brain.Event:2";
@@ -100,7 +100,7 @@ TEST(EventCodec, KeepsMetadata) {
   EXPECT_EQ(metadata.dataClass, event::DataClass::kBlobSequence);
 }
 
-TEST(EventCodec, TellsNoMetadataFromEmptyMetadata) {
+TEST(EventCodec, DistinguishesMissingFromEmptyMetadata) {
   event::Value without;
   event::Value empty;
   empty.metadata.emplace();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of other writers mean to us what they meant to them; see tests/golden/README.md.
+// Files of other writers are read as their readers read them; see tests/golden/README.md.
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -38,7 +38,7 @@ class GoldenFile : public ::testing::TestWithParam<const char*> {
     ASSERT_FALSE(events_.empty());
   }
 
-  /// The only value of `tag`, checked for its step and time.
+  /// Returns the only value of `tag`, after checking its step and time.
   event::Value valueOf(const std::string& tag, std::int64_t step) const {
     for (const event::Event& event : events_) {
       const auto* summary = std::get_if<event::Summary>(&event.what);

@@ -49,8 +49,8 @@ event::Graph chain() {
   return graph;
 }
 
-// Golden bytes: the same message, made and serialized with the classes of
-// tensorboard.compat.proto, TensorBoard 2.21.
+// Golden bytes: the same message, made and serialized with the classes of tensorboard.compat.proto,
+// TensorBoard 2.21.
 TEST(GraphEncoder, WritesNodesAsTensorBoardsOwnClassesDo) {
   event::Graph graph = chain();
   graph.nodes[1].inputs = {"net/w", "x:1"};
@@ -64,7 +64,7 @@ TEST(GraphEncoder, WritesNodesAsTensorBoardsOwnClassesDo) {
             "\x02\x18\x01:\x00\"\x02\x08\x16"));
 }
 
-// Golden bytes: as above, of a NodeDef each.
+// Golden bytes, made the same way, of a NodeDef each.
 TEST(GraphEncoder, WritesEachKindOfAttribute) {
   EXPECT_THAT(encodedAttribute("s", std::string("same")),
               HasSubstr(bytes("*\x0b\x0a\x01s\x12\x06\x12\x04same")));
@@ -91,7 +91,7 @@ TEST(GraphEncoder, ReplacesInvalidUtf8ForWhichReadersDiscardTheGraph) {
   EXPECT_THAT(encoded, Not(HasSubstr("\xff")));
 }
 
-// Golden bytes: as above, of a RunMetadata.
+// Golden bytes, made the same way, of a RunMetadata.
 TEST(GraphEncoder, WritesStatsAsTensorBoardsOwnClassesDo) {
   event::Graph graph = chain();
   graph.stats = {{"net/mm", "/device:CPU:0", 1000, 7, 64}};
@@ -140,7 +140,7 @@ TEST(GraphCheck, RefusesAnEdgeFromNowhere) {
       "graph: got input \"net/v:1\" of node \"net/mm\"; expected the name of a node");
 }
 
-TEST(GraphCheck, RefusesStatsOfANodeThatIsNotThere) {
+TEST(GraphCheck, RejectsStatsOfAMissingNode) {
   event::Graph graph = chain();
   graph.stats = {{"net/add", "", 1, 1, 0}};
   expectInvalidArgument([&] { event::checkGraph(graph); },

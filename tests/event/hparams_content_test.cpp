@@ -32,8 +32,8 @@ HparamsExperiment someExperiment() {
   return experiment;
 }
 
-// The three golden values are what the messages of tensorboard 2.21.0,
-// tensorboard.plugins.hparams.plugin_data_pb2, serialize deterministically with the same content.
+// The three golden values are the deterministic serialization of the same content by
+// tensorboard.plugins.hparams.plugin_data_pb2 of tensorboard 2.21.0.
 
 TEST(HparamsContent, EncodesASessionStartAsTensorBoardDoes) {
   EXPECT_EQ(

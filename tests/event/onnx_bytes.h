@@ -9,7 +9,7 @@
 
 namespace steptape {
 
-// The pieces of ONNX files that tests put together by hand. Field numbers are onnx/onnx.proto's.
+// Parts of ONNX files that tests assemble by hand. Field numbers are those of onnx/onnx.proto.
 
 inline std::string bytesField(std::uint32_t field, std::string_view bytes) {
   std::string out;
@@ -23,12 +23,12 @@ inline std::string numberField(std::uint32_t field, std::uint64_t value) {
   return out;
 }
 
-/// A ModelProto of IR version 8 and opset 17 with this GraphProto.
+/// Returns a ModelProto of IR version 8 and opset 17 with this GraphProto.
 inline std::string onnxModel(std::string_view graph) {
   return numberField(1, 8) + bytesField(8, numberField(2, 17)) + bytesField(7, graph);
 }
 
-/// A ValueInfoProto of a float tensor with this TensorShapeProto.
+/// Returns a ValueInfoProto of a float tensor with this TensorShapeProto.
 inline std::string onnxValueInfo(std::string_view name, std::string_view shape) {
   return bytesField(1, name) +
          bytesField(2, bytesField(1, numberField(1, 1) + bytesField(2, shape)));

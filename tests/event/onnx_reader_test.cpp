@@ -48,7 +48,7 @@ std::string readError(const std::string& path) {
   return error.what();
 }
 
-/// The message about a model "m" that has `got`.
+/// Returns the message about a model "m" that has `got`.
 std::string refusal(const std::string& got) {
   return "addOnnxGraph \"m\": got " + got + "; expected a whole ONNX model";
 }
@@ -123,7 +123,7 @@ TEST(OnnxReader, ReadsEveryKindOfAttribute) {
   EXPECT_EQ(attribute<std::string>(node, "sparse"), "(9)");
 }
 
-TEST(OnnxReader, TellsUnknownSizesFromUnknownRanks) {
+TEST(OnnxReader, DistinguishesUnknownSizesFromUnknownRanks) {
   const std::string named =
       bytesField(1, bytesField(2, "batch")) + bytesField(1, numberField(1, 7));
   const OnnxModel model =
@@ -144,7 +144,7 @@ TEST(OnnxReader, KeepsTheBeginningOfALongText) {
             engine.substr(0, 1024));
 }
 
-// The weights are a hole in the file, which takes no room on the disk.
+// The weights are a hole in the file, which takes no space on the disk.
 TEST(OnnxReader, SkipsWeightsLargerThanProtocolBuffersCanRead) {
   constexpr std::uint64_t kWeights = std::uint64_t{5} << 30;
   std::string tensor = numberField(1, kWeights) + bytesField(8, "w");
@@ -178,7 +178,7 @@ TEST(OnnxReader, SkipsWeightsLargerThanProtocolBuffersCanRead) {
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 16 << 10) << "KiB";
 }
 
-TEST(OnnxReader, NoticesAModelThatIsCutOffAnywhere) {
+TEST(OnnxReader, RejectsAModelTruncatedAnywhere) {
   const std::string whole = test::contentOf(goldenModelPath("control_flow.onnx"));
   ASSERT_GT(whole.size(), 1000U);
   EXPECT_NO_THROW(parseOnnxModel(whole, "m"));
@@ -228,14 +228,14 @@ TEST(OnnxReader, RefusesEndlessNesting) {
 TEST(OnnxReader, RefusesMoreStructureThanMemoryShouldHold) {
   std::string graph;
   for (int i = 0; i < 9'000'000; ++i) {
-    graph.append("\x0A\x00", 2);  // a node without anything
+    graph.append("\x0A\x00", 2);  // an empty node
   }
   EXPECT_EQ(
       parseError(onnxModel(graph)),
       "addOnnxGraph \"m\": got more than 1024 MiB besides the tensors; expected at most 1024 MiB");
 }
 
-TEST(OnnxReader, SaysWhyAFileCannotBeRead) {
+TEST(OnnxReader, ReportsWhyAFileCannotBeRead) {
   const testing::TempDir directory;
   const std::string missing = directory.string() + "/missing.onnx";
   EXPECT_EQ(readError(missing),

@@ -10,14 +10,14 @@
 namespace steptape {
 namespace {
 
-// The golden bytes below are SummaryMetadata.plugin_data.content as TensorBoard 2.21's own
-// create_summary_metadata() of each plugin makes it.
+// The golden bytes below are SummaryMetadata.plugin_data.content of each plugin's
+// create_summary_metadata() in TensorBoard 2.21.
 
-TEST(AudioPluginContent, SaysThatTheFileIsWav) {
+TEST(AudioPluginContent, DeclaresAWavFile) {
   EXPECT_EQ(event::audioPluginContent(), unhex("100b"));
 }
 
-TEST(DecodeAudioPluginContent, SaysWhetherTheFileIsWav) {
+TEST(DecodeAudioPluginContent, ReportsWhetherTheFileIsWav) {
   bool isWav = false;
   ASSERT_TRUE(event::decodeAudioPluginContent(unhex("100b"), &isWav).ok());
   EXPECT_TRUE(isWav);
@@ -25,7 +25,7 @@ TEST(DecodeAudioPluginContent, SaysWhetherTheFileIsWav) {
   EXPECT_FALSE(isWav);
 }
 
-TEST(DecodeAudioPluginContent, SaysThatOtherBytesAreNoRecord) {
+TEST(DecodeAudioPluginContent, RejectsOtherBytes) {
   bool isWav = false;
   const Status status = event::decodeAudioPluginContent("\x10", &isWav);
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
@@ -63,7 +63,7 @@ TEST(MeshPluginContent, HoldsTheShapeAndTheSettings) {
 
 TEST(DecodeMeshPluginContent, ReadsWhatTensorBoardWrote) {
   event::MeshPluginData data;
-  // Of an earlier call.
+  // Left over from an earlier call.
   data.shape = {7};
   data.parts = {event::MeshPart::kColor};
   ASSERT_TRUE(event::decodeMeshPluginContent(
@@ -77,7 +77,7 @@ TEST(DecodeMeshPluginContent, ReadsWhatTensorBoardWrote) {
   EXPECT_EQ(data.jsonConfig, R"({"a": 1})");
 }
 
-// TensorBoard's parse_plugin_metadata() gives these bytes the components 14, all three.
+// TensorBoard's parse_plugin_metadata() gives these bytes the components 14: all three.
 TEST(DecodeMeshPluginContent, TreatsAnOldRecordAsAllParts) {
   event::MeshPluginData data;
   ASSERT_TRUE(event::decodeMeshPluginContent(unhex("1205636c6f756418013203010103"), &data).ok());
@@ -136,7 +136,7 @@ TEST(DecodeLayout, ReadsWhichCategoriesAreClosed) {
   EXPECT_TRUE(layout.categories[1].closed);
 }
 
-TEST(DecodeLayout, SaysThatOtherBytesAreNoLayout) {
+TEST(DecodeLayout, RejectsOtherBytes) {
   CustomScalarsLayout layout;
   const Status status = decodeLayout("\x12\x7f", &layout);
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);

@@ -13,7 +13,7 @@
 
 namespace steptape {
 
-/// Whether two numbers have the same bits: NaN equals NaN, and 0 is not -0.
+/// Returns whether two numbers have the same bits: NaN equals NaN, and 0 does not equal -0.
 template <typename Number>
 bool hasSameBits(Number a, Number b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
@@ -25,7 +25,7 @@ inline bool isSameMetadata(const event::SummaryMetadata& a, const event::Summary
          a.dataClass == b.dataClass;
 }
 
-/// How one scalar of the view differs from the decoded value; empty if it does not.
+/// Returns how one scalar of the view differs from the decoded value; empty if it does not.
 inline std::string scalarDifference(const detail::ScalarView& scalar, const event::Value& value) {
   if (scalar.tag != value.tag) {
     return "the tag";
@@ -52,7 +52,7 @@ inline std::string scalarDifference(const detail::ScalarView& scalar, const even
   return hasSameBits(number, scalar.value) ? "" : "the tensor's number";
 }
 
-/// The scalars of an event, as the fast walk gives them.
+/// The scalars of an event in ScalarEventView.
 struct WalkedEvent {
   explicit WalkedEvent(std::string_view payload) {
     detail::ScalarEventView view(payload);
@@ -70,8 +70,8 @@ struct WalkedEvent {
   std::vector<detail::ScalarView> scalars;
 };
 
-/// In what the fast walk over an event and Protocol Buffers disagree; empty if they agree, or if
-/// the walk leaves the event to Protocol Buffers.
+/// Returns how ScalarEventView and Protocol Buffers disagree about an event; empty if they agree,
+/// or if the view leaves the event to Protocol Buffers.
 inline std::string scalarDisagreement(std::string_view payload) {
   const WalkedEvent walked(payload);
   if (!walked.isWhole) {

@@ -75,7 +75,7 @@ std::string encodedByProtobuf(double wallTime, std::int64_t step,
   return bytes;
 }
 
-/// In both forms.
+/// Compares both forms.
 void expectSameBytes(double wallTime, std::int64_t step, std::vector<Scalar> scalars) {
   for (const ValueForm form : {ValueForm::kCompatible, ValueForm::kTensor}) {
     for (Scalar& scalar : scalars) {
@@ -86,7 +86,7 @@ void expectSameBytes(double wallTime, std::int64_t step, std::vector<Scalar> sca
   }
 }
 
-// The worked example of docs/event_file_format.md, which TensorBoard shows as 0.5 at step 300.
+// The example in docs/event_file_format.md, which TensorBoard shows as 0.5 at step 300.
 TEST(ScalarEventEncoder, GivesTheBytesOfTheFormatsDescription) {
   RecordBuffer record;
   record.append(encodedByHand(1e9, 300, {{"loss", 0.5F, true}}));
@@ -180,7 +180,7 @@ TEST(ScalarEventEncoder, EncodesNoScalarsLikeProtobuf) {
   expectSameBytes(1e9, 1, {});
 }
 
-TEST(ScalarEventEncoder, ForgetsTheLastEventWhenItBegins) {
+TEST(ScalarEventEncoder, DiscardsTheLastEventWhenItBegins) {
   const ScalarValueTemplate loss("loss");
   ScalarEventEncoder encoder;
   encoder.begin(1, 1);

@@ -29,7 +29,8 @@ std::string littleEndian(float number) {
   return bytes;
 }
 
-/// Messages in wire format, field by field, so that tests can put in what no encoder writes.
+/// Messages in wire format, field by field, so that tests can include fields that no encoder
+/// writes.
 class Wire {
  public:
   Wire& bytes(std::uint32_t field, const std::string& value) {
@@ -56,7 +57,7 @@ class Wire {
   std::string out_;
 };
 
-// Numbers of fields in event.proto.
+// Field numbers in event.proto.
 constexpr std::uint32_t kStep = 2;
 constexpr std::uint32_t kSummary = 5;
 constexpr std::uint32_t kValue = 1;
@@ -145,7 +146,7 @@ TEST(ScalarEventView, GivesNoScalarTheMetadataOfTheOneBeforeIt) {
 }
 
 TEST(ScalarEventView, LeavesFieldsThatComeTwiceToProtobuf) {
-  // The last one counts, of messages the fields of all.
+  // The last occurrence of a field counts; messages are merged.
   const Wire value = Wire().bytes(kTag, "loss").float32(kSimpleValue, 1);
   expectLeftToProtobuf(eventOf(Wire().bytes(kTag, "first").bytes(kTag, "loss")));
   expectLeftToProtobuf(
@@ -170,7 +171,7 @@ TEST(ScalarEventView, LeavesOtherTensorsToProtobuf) {
   expectLeftToProtobuf(
       eventOfTensor(tensor(1).bytes(kShape, Wire().bytes(2, "")).float32(kFloats, 1)));  // rank 1
   expectLeftToProtobuf(eventOfTensor(tensor(1)));
-  // Protocol Buffers take the lower half: 1, DT_FLOAT.
+  // Protocol Buffers takes the lower half: 1, DT_FLOAT.
   expectLeftToProtobuf(eventOfTensor(tensor((std::uint64_t{1} << 32) + 1).float32(kFloats, 1)));
 }
 
@@ -190,13 +191,13 @@ TEST(ScalarEventView, LeavesSizesOfMoreThanFiveBytesToProtobufWhichRefusesThem) 
   EXPECT_FALSE(decodeEvent(payload, &event).ok());
 }
 
-TEST(ScalarEventView, LeavesEventsThatAreNoSummaryToProtobuf) {
+TEST(ScalarEventView, LeavesEventsThatAreNotASummaryToProtobuf) {
   expectLeftToProtobuf("");
   expectLeftToProtobuf(Wire().varint(kStep, 1).str());
   expectLeftToProtobuf(Wire().bytes(3, "brain.Event:2").str());
 }
 
-/// Events as writers make them, and somewhat beyond.
+/// Makes random events, valid ones and some others.
 class RandomEvents {
  public:
   explicit RandomEvents(unsigned seed) : random_(seed) {}

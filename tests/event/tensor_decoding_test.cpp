@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors as other writers store them: numbers in a list of their own type instead of bytes.
+// Tensors in the form of other writers: numbers in a typed list instead of bytes.
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -47,7 +47,7 @@ class TensorBytes {
     return *this;
   }
 
-  /// Of an event that holds the tensor under the tag "t".
+  /// Returns an event that holds the tensor under the tag "t".
   std::string event() const {
     std::string value;
     detail::appendBytesField(&value, 1, "t");
@@ -141,7 +141,7 @@ TEST(TensorDecoding, TakesBooleansAndHalves) {
 }
 
 // torch 2.13's tensor_proto() of 1, -2, 0, 6e-8, 65504, infinity and NaN as torch.half, and of 1,
-// -2.5 and 0 as torch.bfloat16; expected are the bits of the tensors themselves.
+// -2.5 and 0 as torch.bfloat16. The expected bits are those of the tensors themselves.
 TEST(TensorDecoding, TakesHalvesThatTorchStoredAsFloats) {
   TensorBytes half;
   half.type(event::TensorType::kHalf)
@@ -170,7 +170,7 @@ TEST(TensorDecoding, RepeatsTheLastValueGiven) {
   EXPECT_THAT(numbersOf<float>(bytes.decoded()), ElementsAre(1, 2, 2, 2));
 }
 
-TEST(TensorDecoding, FillsWithZerosWhereNothingIsGiven) {
+TEST(TensorDecoding, FillsWithZerosIfNoValueIsGiven) {
   TensorBytes bytes;
   bytes.type(event::TensorType::kFloat).dimension(2);
   EXPECT_THAT(numbersOf<float>(bytes.decoded()), ElementsAre(0, 0));

@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// A file with something in every field.
+/// Returns a file with data in every field.
 wire::XSpace makeSpace() {
   wire::XSpace space;
   space.add_errors("no device");
@@ -103,7 +103,7 @@ TEST(XPlaneDecoder, GivesEveryFieldOfAnEvent) {
   EXPECT_EQ(event.stats[6].value, XStatValue(std::int64_t{0}));
 }
 
-TEST(XPlaneDecoder, ForgetsWhatAnEventHeldBefore) {
+TEST(XPlaneDecoder, ClearsAReusedEvent) {
   const std::string bytes = makeSpace().SerializeAsString();
   XSpace space;
   ASSERT_TRUE(decodeXSpace(bytes, &space).ok());
@@ -117,7 +117,7 @@ TEST(XPlaneDecoder, ForgetsWhatAnEventHeldBefore) {
   EXPECT_TRUE(event.stats.empty());
 }
 
-TEST(XPlaneDecoder, HasNoTextForANumberOrAnUnknownName) {
+TEST(XPlaneDecoder, ReturnsNoTextForANumberOrAnUnknownName) {
   XPlane plane;
   EXPECT_EQ(plane.text({1, std::int64_t{5}}), "");
   EXPECT_EQ(plane.text({1, XStatReference{5}}), "");
@@ -140,8 +140,8 @@ TEST(XPlaneDecoder, RejectsOtherBytes) {
   EXPECT_THAT(status.message(), HasSubstr("expected a message XEvent"));
 }
 
-// The plane is the first field: wherever it is cut, it is not whole.
-TEST(XPlaneDecoder, RefusesAFileThatIsCutWithinAPlane) {
+// The plane is the first field: cut anywhere, it is incomplete.
+TEST(XPlaneDecoder, RejectsAFileTruncatedWithinAPlane) {
   wire::XSpace whole;
   *whole.add_planes() = makeSpace().planes(0);
   const std::string bytes = whole.SerializeAsString();

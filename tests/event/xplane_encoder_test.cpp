@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 
 using Integers = std::numeric_limits<std::int64_t>;
 
-// Varints grow by a byte at each of these.
+// Varints become one byte longer at each of these.
 std::vector<std::int64_t> numbersOfAllLengths() {
   std::vector<std::int64_t> numbers{0, -1, Integers::min(), Integers::max()};
   for (int bits = 7; bits < 63; bits += 7) {
@@ -40,7 +40,7 @@ std::string bytesOf(const XSpaceEncoder& space) {
   return bytes;
 }
 
-/// A file with a plane of this line alone.
+/// Returns a file with a plane that has only this line.
 std::string fileOf(XLineEncoder line) {
   XPlaneEncoder plane(3, "/host:CPU");
   plane.addLine(std::move(line));
@@ -151,7 +151,7 @@ TEST(XPlaneEncoder, EncodesTextsOfEveryLengthLikeProtobuf) {
   EXPECT_EQ(fileOf(std::move(encoder)), fileOf(line));
 }
 
-// Longer than the pieces in which a line is kept, as is one of its events.
+// Longer than the chunks in which a line is kept, like one of its events.
 TEST(XPlaneEncoder, EncodesLongLinesLikeProtobuf) {
   XLineEncoder encoder(1, "main");
   wire::XLine line;
@@ -200,7 +200,7 @@ TEST(XPlaneEncoder, EncodesWholeFilesLikeProtobuf) {
   EXPECT_EQ(proto.planes(1).stat_metadata_size(), 2);
 }
 
-TEST(XPlaneEncoder, NumbersEachStatNameOnceAndEachEventNameAnew) {
+TEST(XPlaneEncoder, NumbersEachStatNameOnceAndEachEventNameEachTime) {
   XPlaneEncoder plane(1, "plane");
   EXPECT_EQ(plane.statId("a"), 1);
   EXPECT_EQ(plane.statId("b"), 2);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs the script without internet: it finds data that exists, says how to get missing data, and
+# Runs the script without internet: it finds data that exists, explains how to get missing data, and
 # refuses damaged files of a mirror.
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})
@@ -36,7 +36,7 @@ if(left)
   message(FATAL_ERROR "files remain: ${left}")
 endif()
 
-# Existing files are used as they are, plain or gzipped.
+# Existing files are used unchanged, plain or gzipped.
 foreach(name IN ITEMS train-images-idx3-ubyte train-labels-idx1-ubyte.gz t10k-images-idx3-ubyte
                       t10k-labels-idx1-ubyte.gz)
   file(WRITE ${WORK_DIR}/digits/${name} "")

@@ -35,7 +35,7 @@ class ExportTest : public LogDirFixture {
   using Function = ExportResult (*)(const std::vector<RunFiles>&, const ExportOptions&,
                                     const ExportSink&);
 
-  /// The text, with the log directory's name left out of it.
+  /// Returns the text without the log directory's name.
   std::string exported(Function exportRuns, const ExportOptions& options = {}) {
     std::string text;
     result_ =
@@ -45,7 +45,7 @@ class ExportTest : public LogDirFixture {
     }
     return text;
   }
-  /// The only line of records, without what all have.
+  /// Returns the only line of records, without members that all lines have.
   nlohmann::json record(const ExportOptions& options = {}) {
     nlohmann::json json = nlohmann::json::parse(exported(exportJsonl, options));
     for (const char* common : {"run", "tag", "plugin", "step", "wall_time"}) {
@@ -53,7 +53,7 @@ class ExportTest : public LogDirFixture {
     }
     return json;
   }
-  /// A value of one string or more under the tag "tag".
+  /// Returns a value of one or more strings under the tag "tag".
   static event::Value stringsOf(const char* plugin, std::vector<std::int64_t> shape,
                                 std::vector<std::string> strings) {
     event::Tensor tensor;
@@ -103,7 +103,7 @@ TEST_F(ExportTest, JsonNamesACurveOfASubRunByItsDirectory) {
   EXPECT_THAT(exported(exportJson), StartsWith("{\n\"run/both/curves/a\": "));
 }
 
-TEST_F(ExportTest, JsonKeepsTagsApartWhereARunHasMore) {
+TEST_F(ExportTest, JsonSeparatesTagsIfARunHasSeveral) {
   writeEvents("loss/a/events.out.tfevents.1",
               {simpleScalar("loss", 1, 1), simpleScalar("other", 1, 1)});
   const std::string json = exported(exportJson);
@@ -247,7 +247,7 @@ TEST_F(ExportTest, JsonlDescribesImagesAndAudio) {
                           "clips":[{"format":"wav","bytes":12}]})"));
 }
 
-TEST_F(ExportTest, JsonlShowsAValueThatIsNotOfItsPluginAsWhatItIs) {
+TEST_F(ExportTest, JsonlShowsAValueThatDoesNotFitItsPluginAsATensor) {
   writeValue(ofPlugin("histograms", numbers<float>(event::TensorType::kFloat, {2}, {1, 2})));
   EXPECT_EQ(record().dump(), R"({"dtype":"float32","shape":[2],"value":[1,2]})");
   writeValue(ofPlugin("text", std::monostate()));
@@ -288,7 +288,7 @@ TEST_F(ExportTest, MediaThatCannotBeWrittenEndTheExport) {
   EXPECT_THAT(error.what(), StartsWith("cannot create " + path("file") + "/"));
 }
 
-TEST_F(ExportTest, MediaForWhichThereIsNoRoomEndTheExportAndLeaveNoPartOfAFile) {
+TEST_F(ExportTest, MediaOnAFullDiskEndTheExportAndLeaveNoPartialFile) {
   writeValue(stringsOf("images", {3}, {"1", "1", std::string(100'000, 'x')}));
   ExportOptions options;
   options.mediaDirectory = path("media");
@@ -303,7 +303,7 @@ TEST_F(ExportTest, MediaForWhichThereIsNoRoomEndTheExportAndLeaveNoPartOfAFile) 
   EXPECT_FALSE(std::filesystem::is_symlink(file));
 }
 
-TEST_F(ExportTest, MediaInADirectoryThatTakesNoFilesEndTheExport) {
+TEST_F(ExportTest, MediaWithoutAWritableFileEndTheExport) {
   writeValue(stringsOf("images", {3}, {"1", "1", "image"}));
   ExportOptions options;
   options.mediaDirectory = path("media");
@@ -322,7 +322,7 @@ TEST(MediaFileName, CannotLeaveItsDirectory) {
   EXPECT_EQ(detail::fileNameFrom(std::string("a\0b", 3)), "a%00b");
 }
 
-TEST(MediaFileName, TellsAllNamesApart) {
+TEST(MediaFileName, KeepsDifferentNamesDifferent) {
   EXPECT_EQ(detail::fileNameFrom("a%2Fb"), "a%252Fb");
   EXPECT_EQ(detail::fileNameFrom("sch\xc3\xb6n"), "sch\xc3\xb6n");
   EXPECT_EQ(detail::fileNameFrom("\xff"), "%FF");
@@ -355,7 +355,7 @@ TEST_F(ExportTest, WideCsvNamesTheRunsOfSeveral) {
   EXPECT_EQ(exported(exportCsv), "step,one/x,two/x\n1,1,2\n");
 }
 
-TEST_F(ExportTest, WideCsvHasMoreRowsWhereATagHasSeveralValues) {
+TEST_F(ExportTest, WideCsvHasMoreRowsIfATagHasSeveralValues) {
   writeEvents(kFile, {simpleScalar("a", 1, 1), simpleScalar("a", 2, 1), simpleScalar("b", 3, 1),
                       simpleScalar("b", 4, 2)});
   EXPECT_EQ(exported(exportCsv), "step,a,b\n1,1,3\n1,2,\n2,,4\n");
@@ -372,7 +372,7 @@ TEST_F(ExportTest, WideCsvOfMoreThanFitsIntoMemoryIsSorted) {
   std::vector<event::Event> events = {version()};
   events.reserve(1 + kPoints);
   for (int i = 0; i < kPoints; ++i) {
-    // Every step once, in an order that is not theirs: 7 and the number have no divisor in common.
+    // Every step once, in another order: 7 and the number are coprime.
     const auto step = static_cast<std::int64_t>(i) * 7 % kPoints;
     events.push_back(simpleScalar(step % 2 == 0 ? "even" : "odd", static_cast<float>(step), step));
   }
@@ -413,7 +413,7 @@ TEST_F(ExportTest, LeavesOutPointsThatARestartRewroteByDefault) {
   EXPECT_EQ(exported(exportCsv, options), "step,x\n1,1\n1,2\n");
 }
 
-TEST_F(ExportTest, TellsOfBothPassesOverEachRunHoweverSmall) {
+TEST_F(ExportTest, ReportsBothPassesOverEachRunHoweverSmall) {
   std::uint64_t bytes = 0;
   std::vector<std::uint64_t> wanted;
   for (const char* run : {"a", "b", "c"}) {
@@ -446,7 +446,7 @@ TEST_F(ExportTest, EndsWithWhatTheSinkThrows) {
   }
 }
 
-TEST_F(ExportTest, SaysWhyItsTemporaryFileCannotBeMade) {
+TEST_F(ExportTest, ReportsWhyItsTemporaryFileCannotBeCreated) {
   std::vector<event::Event> events(800'000, simpleScalar("x", 1, 1));
   writeEvents(kFile, events);
   ExportOptions options;

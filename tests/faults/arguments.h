@@ -6,7 +6,7 @@
 
 namespace steptape::test {
 
-/// What a test wants of a job: `name=value` on its command line.
+/// The arguments of a job: `name=value` on its command line.
 class Arguments {
  public:
   Arguments(int argc, const char* const* argv) {

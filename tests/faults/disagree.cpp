@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fault_program disagree`: a job whose last rank trains in another way than the others, in each of
-// the ways that there are, one after the other. Every rank prints "<way>: <its error>" for each;
-// disagreement_test.cpp looks at the lines. Nothing is out of step after an error that all ranks
-// agree on. With an argument, the root has a callback that waits for the others.
+// `fault_program disagree`: a job whose last rank trains differently from the others, in each
+// possible way, one after the other. For each, every rank prints "<way>: <its error>";
+// disagreement_test.cpp checks the lines. The ranks stay in step after an error on which all agree.
+// With an argument, the root has a callback that waits for the others.
 
 #include <chrono>
 #include <functional>
@@ -20,7 +20,7 @@
 namespace steptape::test {
 namespace {
 
-/// What a rank trains with.
+/// The components of a rank's training.
 struct Setup {
   TrainerOptions options;
   std::int64_t hidden = 3;
@@ -93,7 +93,7 @@ void disagreeInEachWay(const World& world) {
   }
 }
 
-/// Callbacks may differ, and with them what a rank does; not what all ranks do together.
+/// Callbacks, and with them a rank's own work, may differ; the collective work may not.
 void disagreeInCallbacks(const World& world) {
   const auto net = std::make_shared<SmallNet>();
   torch::optim::SGD optimizer(net->parameters(), momentumOptions());

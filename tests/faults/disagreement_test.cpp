@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that do not train in the same way are told so, all of them, with who differs in what.
+// If processes do not train in the same way, all of them get an error that names the rank and the
+// difference.
 
 #include <string>
 
@@ -13,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// That each rank prints `line` behind its prefix.
+/// Expects that each rank prints `line` after its prefix.
 void expectFromAll(const JobEnd& job, int ranks, const std::string& line) {
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string prefix = "[rank " + std::to_string(rank) + "/" + std::to_string(ranks) + " ";
@@ -24,20 +25,20 @@ void expectFromAll(const JobEnd& job, int ranks, const std::string& line) {
 class Disagreement : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, Disagreement, ::testing::Values(2, 4));
 
-TEST_P(Disagreement, IsToldToAllRanksWithWhoAndWhat) {
+TEST_P(Disagreement, IsReportedOnAllRanksWithRankAndDifference) {
   const int ranks = GetParam();
   const JobEnd job = runJob(STEPTAPE_MPIEXEC " -n " + std::to_string(ranks) +
                             " '" STEPTAPE_FAULT_PROGRAM "' disagree");
   EXPECT_EQ(job.exitCode, 0) << job.output;
   const std::string last = "rank " + std::to_string(ranks - 1);
-  const std::string run = "Trainer: " + last + " has another run than rank 0: got ";
-  const std::string optimizer = "Trainer: " + last + " has another optimizer than rank 0: got ";
+  const std::string run = "Trainer: " + last + " has a different run from rank 0: got ";
+  const std::string optimizer = "Trainer: " + last + " has a different optimizer from rank 0: got ";
   const std::string fewer = std::to_string(60 / ranks / 2 + (60 / ranks) % 2);
   const std::string all = std::to_string(80 / ranks / 2);
   const std::string larger = std::to_string(80 / ranks / 5);
   for (const std::string& line : {
            "model: broadcastParameters: " + last +
-               " has another model than rank 0: got first.weight: Float \\[5, 4\\]; "
+               " has a different model from rank 0: got first.weight: Float \\[5, 4\\]; "
                "expected first.weight: Float \\[3, 4\\]",
            "data: " + run + "training batches per epoch: " + fewer +
                "; expected training batches per epoch: " + all,
@@ -47,7 +48,7 @@ TEST_P(Disagreement, IsToldToAllRanksWithWhoAndWhat) {
            "schedule: " + run + "learning rate: .* at epoch 2.*expected .* at epoch 1",
            "clipping: " + run + "gradient norm: at most 1; expected gradient norm: not limited",
            "bucket: GradientSync: " + last +
-               " has another option than rank 0: got bucketBytes = 1024; expected",
+               " has a different option from rank 0: got bucketBytes = 1024; expected",
            "checkpoints: " + run + "checkpointEverySteps = 5; expected checkpointEverySteps = 0",
            "monitor: " + run + "monitored: no such metric.*expected monitored: nothing",
            "rate: " + optimizer + "group 0 lr = 0.2[0-9]*; expected group 0 lr = 0.1",
@@ -59,12 +60,12 @@ TEST_P(Disagreement, IsToldToAllRanksWithWhoAndWhat) {
   }
 }
 
-TEST_P(Disagreement, OverACollectiveInACallbackEndsWithWhoIsMissing) {
+TEST_P(Disagreement, OverACollectiveInACallbackNamesTheMissingRank) {
   const int ranks = GetParam();
   const JobEnd job = runJob(STEPTAPE_MPIEXEC " -n " + std::to_string(ranks) +
                             " '" STEPTAPE_FAULT_PROGRAM "' disagree callbacks");
   EXPECT_EQ(job.exitCode, 1) << job.output;
-  // Whichever rank is first ends the job.
+  // The fastest rank ends the job.
   EXPECT_THAT(job.output,
               ::testing::AnyOf(HasSubstr("barrier 'of a callback' did not end within 1.5 s"),
                                HasSubstr("is in barrier 'of a callback'")));

@@ -13,7 +13,7 @@ namespace {
 constexpr int kExitCode = 3;
 constexpr std::chrono::milliseconds kOthersAreLate{300};
 constexpr std::chrono::milliseconds kWaitsForThem{100};
-/// Far longer than the others wait; the end of the job cuts it short.
+/// Far longer than the others wait; the end of the job ends it.
 constexpr std::chrono::seconds kForEver{60};
 
 Place placeNamed(const std::string& name) {
@@ -38,8 +38,8 @@ void Fault::pass(Place place, std::int64_t step) const {
   if (isOwn_ && place == place_) {
     fail();
   }
-  // In the exchange: the rank has brought in its gradients and waits for the others, who come when
-  // it is gone.
+  // In the exchange: the rank has provided its gradients and waits for the others, who arrive after
+  // its end.
   if (place_ == Place::kExchange && place == Place::kForward) {
     if (isOwn_) {
       std::thread([this] {

@@ -12,14 +12,14 @@ namespace steptape::test {
 /// or in a callback of the Trainer.
 enum class Place { kForward, kBackward, kExchange, kCallback };
 
-/// How one rank of a job fails, at one place of one step.
+/// A failure of one rank of a job, at one place of one step.
 class Fault {
  public:
-  /// `fault` is how: none, killed, exits, vanishes, throws, sleeps or stops; `at`: forward,
+  /// `fault` is the kind: none, killed, exits, vanishes, throws, sleeps or stops; `at`: forward,
   /// backward, exchange or callback; `by`: the rank that fails; `in`: its step.
   Fault(const Arguments& arguments, int rank);
 
-  /// To be called where it may happen.
+  /// Call it where the failure may happen.
   void pass(Place place, std::int64_t step) const;
 
  private:
@@ -28,7 +28,7 @@ class Fault {
   std::string kind_;
   Place place_;
   std::int64_t step_;
-  bool isOwn_;  // This rank fails.
+  bool isOwn_;  // this rank fails
 };
 
 }  // namespace steptape::test

@@ -3,8 +3,8 @@
 
 namespace steptape::test {
 
-// What fault_program does, each in a file of its own. One program, because LibTorch's headers take
-// longer to compile than all three. The arguments begin with the command.
+// The commands of fault_program, one file each. One program, because LibTorch's headers take longer
+// to compile than all three. The arguments start with the command.
 
 void disagree(int argc, char** argv);
 void outlive(int argc, char** argv);

@@ -7,9 +7,9 @@
 
 namespace steptape::test {
 
-// What needs MPI's header, apart from what needs LibTorch's.
+// Functions that need MPI's header, separate from code that needs LibTorch's headers.
 
-/// All ranks of the job; `ranksPerNode` as MpiCommunicatorOptions::ranksPerNode.
+/// Returns all ranks of the job; `ranksPerNode` as MpiCommunicatorOptions::ranksPerNode.
 std::shared_ptr<Communicator> makeWorld(int ranksPerNode);
 
 void initializeMpi();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fault_program outlive`: a job whose training objects live on when MPI has ended: mpi=foreign,
-// where the program initializes and finalizes MPI itself, or mpi=own. `memory` and `dir` as for
-// `train`. With use=yes each rank prints what is refused then, and "rank <r> is done" in any case.
+// `fault_program outlive`: a job whose training objects outlive MPI: mpi=foreign, if the program
+// initializes and finalizes MPI itself, or mpi=own. `memory` and `dir` as for `train`. With
+// use=yes, each rank then prints which calls fail, and "rank <r> is done" in any case.
 // outliving_test.cpp starts it.
 
 #include <chrono>
@@ -39,7 +39,7 @@ GradientSyncOptions syncOptions(const Arguments& arguments) {
   return options;
 }
 
-/// What a program that trains has, with a step behind it and a reduction under way.
+/// The objects of a training program after one step, with a reduction in flight.
 struct Survivors {
   Survivors(const Arguments& arguments, const World& ranks)
       : world(ranks),
@@ -57,12 +57,12 @@ struct Survivors {
     store.save(*net, optimizer, {});
     writer.addReduced("last", world->rank(), 3);
     writer.reduce(3);
-    backward();  // Messages that nobody waits for.
+    backward();  // messages for which nothing waits
   }
 
   void backward() { net->forward(torch::ones({2, 1, 2, 2})).sum().backward(); }
 
-  /// What needs the other ranks says that it cannot have them; nothing crashes.
+  /// Calls that need the other ranks report an error; nothing crashes.
   void useAfterTheEnd() {
     refuse("step", [this] { sync->step(optimizer); });
     refuse("save", [this] { store.save(*net, optimizer, {}); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI that somebody else owns, that ends before the objects that train, and that no launcher
+// MPI that other code owns, that ends before the training objects, and that no launcher has
 // started.
 
 #include <string>
@@ -22,7 +22,7 @@ class Outliving : public ::testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(Paths, Outliving, ::testing::Values("memory=shared", "memory=messages"));
 
-TEST_P(Outliving, AnMpiOfItsOwnIsHarmless) {
+TEST_P(Outliving, ItsOwnMpiIsHarmless) {
   const JobEnd end = run(STEPTAPE_MPIEXEC " -n 2", "mpi=own");
   EXPECT_EQ(end.exitCode, 0) << end.output;
   EXPECT_THAT(end.output, HasSubstr("rank 0 is done"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of training when one of its processes fails: the job ends soon and says which, what
-// is on disk is whole, and a job that goes on from the last checkpoint ends as if nothing had been.
+// Training when one of its processes fails: the job ends soon and names the rank, files on disk are
+// intact, and a job that resumes from the last checkpoint ends as if nothing had happened.
 
 #include <map>
 #include <ostream>
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Matcher;
 using ::testing::Not;
 
-/// One way to fail; the arguments of `fault_program train`.
+/// One kind of failure; the arguments of `fault_program train`.
 struct Case {
   const char* how;
   const char* fault;
@@ -38,7 +38,7 @@ std::ostream& operator<<(std::ostream& out, const Case& tested) {
   return out << tested.ranks << " ranks " << tested.arguments();
 }
 
-/// What a job like this one prints at its end if no rank fails.
+/// Returns the output at the end of the same job if no rank fails.
 std::string undisturbed(const Case& tested) {
   static std::map<std::string, std::string> parametersByJob;
   const std::string arguments = std::string("how=") + tested.how + " " + tested.more;
@@ -88,13 +88,13 @@ INSTANTIATE_TEST_SUITE_P(Fit, DeadRank,
                                            Case{"fit", "exits", "callback"},
                                            Case{"fit", "vanishes", "exchange", 4, 2}));
 
-/// A launcher that does not care, as some are told to be: Open MPI's settings.
+/// A launcher that ignores dead processes, as some are configured: Open MPI's settings.
 using DeadRankThatNobodyReports = RankFault;
-TEST_P(DeadRankThatNobodyReports, IsMissedAtOnceByTheOthers) {
+TEST_P(DeadRankThatNobodyReports, IsNoticedAtOnceByTheOthers) {
   const std::string settings =
       "OMPI_MCA_orte_enable_recovery=1 OMPI_MCA_orte_abort_on_non_zero_status=0 "
       "OMPI_MCA_orte_allowed_exit_without_sync=1 ";
-  // Longer than a job may take: nobody waits for anything else either.
+  // Longer than a job may take: nothing else ends the wait either.
   const std::string timeout = " timeout=100000";
   const JobEnd end = job_.run(GetParam().ranks, GetParam().arguments() + timeout, settings);
   EXPECT_NE(end.exitCode, 124) << "did not end by itself: " << end.output;
@@ -126,10 +126,11 @@ TEST_P(ThrowingCallback, EndsAllRanksWithTheSameError) {
 INSTANTIATE_TEST_SUITE_P(Fit, ThrowingCallback,
                          ::testing::Values(Case{"fit", "throws", "callback"}));
 
-/// Nobody but the other ranks can see that it hangs.
+/// Only the other ranks can notice that it hangs.
 using HangingRank = RankFault;
 TEST_P(HangingRank, IsNamedByTheOthersWhenTheirTimeIsOver) {
-  expectThatItEnds(ContainsRegex("ends the job: [^\n]*" + rank() + "( \\([^)]*\\))? did not come"));
+  expectThatItEnds(
+      ContainsRegex("ends the job: [^\n]*" + rank() + "( \\([^)]*\\))? did not arrive"));
   expectThatItGoesOn();
 }
 INSTANTIATE_TEST_SUITE_P(Gradients, HangingRank,
@@ -141,12 +142,12 @@ INSTANTIATE_TEST_SUITE_P(Fit, HangingRank,
                                            Case{"fit", "stops", "forward", 2, 1,
                                                 "memory=messages"}));
 
-/// The ranks of the other node wait for those that wait for the one that hangs: they do not give up
-/// first and blame these.
+/// The ranks of the other node wait for ranks that wait for the hanging one: they must not time out
+/// first and report the wrong ranks.
 using HangingRankOfANode = RankFault;
 TEST_P(HangingRankOfANode, IsNamedByItsNode) {
   expectThatItEnds(::testing::AllOf(
-      ContainsRegex("rank 2 ends the job: [^\n]*rank [13][^\n]* did not come"),
+      ContainsRegex("rank 2 ends the job: [^\n]*rank [13][^\n]* did not arrive"),
       Not(HasSubstr("rank 0 ends the job")), Not(HasSubstr("rank 1 ends the job"))));
 }
 INSTANTIATE_TEST_SUITE_P(Gradients, HangingRankOfANode,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Without room for shared memory, and on several nodes, training gives the same.
+// Training gives the same result without space for shared memory, and on several nodes.
 
 #include <cmath>
 #include <sstream>
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(All, SharedMemory, ::testing::Values("gradients", "fit"
 TEST_P(SharedMemory, ThatOneRankLacksGivesWayToMessagesWhichIsSaidOnce) {
   const std::string how = std::string("how=") + GetParam();
   const std::string wanted = TrainingJob().parametersAfter(2, how);
-  // The first rank makes the memory, the others open it.
+  // The first rank creates the memory, the others open it.
   for (const auto& [rank, why] :
        {std::pair{"0", "ftruncate of [0-9]* bytes of shared memory: File too large"},
         std::pair{"1", "shm_open of [0-9]* bytes of shared memory: Too many open files"}}) {

@@ -18,7 +18,7 @@ using World = std::shared_ptr<Communicator>;
 constexpr std::int64_t kSteps = 16;
 constexpr std::int64_t kStepsBetweenCheckpoints = 4;
 
-/// A small network, with dropout so that a resumed run needs its random numbers back.
+/// A small network with dropout, so that a resumed run needs its random state.
 struct SmallNet : torch::nn::Module {
   explicit SmallNet(std::int64_t hidden = 3)
       : first(register_module("first", torch::nn::Linear(4, hidden))),
@@ -36,11 +36,11 @@ struct SmallNet : torch::nn::Module {
 
   torch::nn::Linear first;
   torch::nn::Linear last;
-  /// Called with each output in training.
+  /// Called with each output during training.
   std::function<void(torch::Tensor&)> inForward = [](torch::Tensor& /*output*/) {};
 };
 
-/// Images of two classes, of which one is bright.
+/// Returns images of two classes, of which one is bright.
 inline ImageDataset images(std::int64_t count) {
   const torch::Tensor labels = torch::arange(count).remainder(3).eq(0).to(torch::kLong);
   const torch::Tensor pixels = labels * 150 + torch::arange(count).remainder(50);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fault_program train`: a job that trains a small network, of which one rank fails as the
-// arguments say: see Fault.
+// `fault_program train`: a job that trains a small network. One rank fails as the arguments
+// specify: see Fault.
 //
 //   how=gradients|fit    a loop around GradientSync::step(), or a Trainer
-//   dir=DIR              where event files and checkpoints go
-//   resume               goes on from the newest checkpoint
+//   dir=DIR              directory of event files and checkpoints
+//   resume               resumes from the newest checkpoint
 //   timeout=MS           Communicator::timeout()
 //   ranksPerNode=N       as MpiCommunicatorOptions::ranksPerNode
 //   memory=messages      uses no shared memory
 //   lacksMemory=RANK     that rank gets no shared memory
 //
-// The root prints the parameters at the end. The tests beside it start it and look at how it ends.
+// The root prints the parameters at the end. The tests in this folder start it and check how it
+// ends.
 
 #include <chrono>
 #include <csignal>
@@ -33,8 +34,8 @@
 namespace steptape::test {
 namespace {
 
-/// While it lives, this process gets no shared memory: the first rank cannot make a file of more
-/// than a page, as where /dev/shm is full; the others cannot open it.
+/// During its lifetime, this process gets no shared memory: the first rank cannot make a file of
+/// more than a page, as if /dev/shm were full, and the others cannot open it.
 class NoSharedMemory {
  public:
   explicit NoSharedMemory(bool isFirst) : resource_(isFirst ? RLIMIT_FSIZE : RLIMIT_NOFILE) {
@@ -105,7 +106,7 @@ class Job {
         [this](const torch::Tensor& /*gradient*/) { fault_.pass(Place::kBackward, steps_); });
   }
 
-  /// The users' own loop.
+  /// A loop as users write it.
   void train() {
     std::int64_t step = 0;
     if (resumes()) {
@@ -179,7 +180,7 @@ class Job {
   torch::optim::SGD optimizer_;
   CheckpointStore store_;
   DistributedWriter writer_;
-  std::int64_t steps_ = 0;  // Done before the pass that is under way.
+  std::int64_t steps_ = 0;  // done before the current pass
   std::optional<NoSharedMemory> noSharedMemory_;
 };
 

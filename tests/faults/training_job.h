@@ -12,7 +12,7 @@
 
 namespace steptape::test {
 
-/// Starts `fault_program train` under mpiexec, with a directory for what it writes.
+/// Starts `fault_program train` under mpiexec, with a directory for its files.
 class TrainingJob {
  public:
   /// @param arguments   As Arguments.
@@ -23,7 +23,8 @@ class TrainingJob {
                   arguments);
   }
 
-  /// As run(), must succeed. @return the line with the parameters at the end.
+  /// Like run(), but must succeed.
+  /// @return the line with the parameters at the end.
   std::string parametersAfter(int ranks, const std::string& arguments) const {
     const JobEnd job = run(ranks, arguments);
     EXPECT_EQ(job.exitCode, 0) << job.output;
@@ -38,7 +39,7 @@ class TrainingJob {
                : job.output.substr(begin, job.output.find('\n', begin) - begin);
   }
 
-  /// That the tool finds nothing wrong with any event file.
+  /// Expects that the tool finds no problem in any event file.
   void expectWholeEventFiles() const {
     const JobEnd check = runJob("'" STEPTAPE_TOOL "' check " + directory_.string() + "/run");
     EXPECT_EQ(check.exitCode, 0) << check.output;

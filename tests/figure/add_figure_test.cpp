@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures through the writer and back.
+// Figures written by the writer and read back.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ Figure example() {
   return figure;
 }
 
-/// Width, height and pictures of a value.
+/// Returns width, height and images of a value.
 std::vector<std::string> stringsOf(const event::Value& value) {
   ImageValue images;
   EXPECT_TRUE(decodeImages(value, &images).ok());
@@ -35,7 +35,7 @@ std::vector<std::string> stringsOf(const event::Value& value) {
   return strings;
 }
 
-/// What `log` writes; fails the test unless it is one value.
+/// Returns the value that `log` writes; fails the test unless there is exactly one.
 template <typename Log>
 event::Value writtenBy(Log&& log) {
   const testing::TempDir directory;
@@ -72,7 +72,7 @@ TEST(AddFigure, DrawsTheFigureAsItWasWhenItWasAdded) {
   EXPECT_TRUE(stringsOf(value)[2] == example().render().bytes);
 }
 
-TEST(AddFigure, TakesSeveralFiguresAndTellsTheLargestSides) {
+TEST(AddFigure, StoresTheLargestSidesOfSeveralFigures) {
   CanvasOptions tall;
   tall.width = 200;
   tall.height = 700;

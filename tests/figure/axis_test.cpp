@@ -107,7 +107,7 @@ TEST(Frame, PutsTheOriginAtTheLowerLeft) {
   EXPECT_DOUBLE_EQ(frame.at(1, 1).y, 50);
 }
 
-TEST(Frame, HasNoPositionForNonFiniteNumbers) {
+TEST(Frame, ReturnsNoPositionForNonFiniteNumbers) {
   const Frame frame{{0, 0, 100, 100}, {0, 1}, {0, 1}, 1};
   EXPECT_TRUE(std::isnan(frame.pixelX(kInfinity)));
   EXPECT_TRUE(std::isnan(frame.pixelY(-kInfinity)));

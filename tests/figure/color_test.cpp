@@ -46,7 +46,7 @@ TEST(TextColor, IsTheMoreLegibleOne) {
 }
 
 TEST(RelativeLuminance, AgreesWithWcag) {
-  // By hand from the formula: ((0.5 + 0.055) / 1.055) ^ 2.4 = 0.2140.
+  // Computed by hand from the formula: ((0.5 + 0.055) / 1.055) ^ 2.4 = 0.2140.
   EXPECT_NEAR(relativeLuminance({0.5, 0.5, 0.5, 1}), 0.2140, 1e-4);
   EXPECT_NEAR(relativeLuminance(kWhite), 1, 1e-12);
 }
@@ -61,7 +61,7 @@ TEST(Colormap, InterpolatesBetweenThem) {
   EXPECT_EQ(rgb(Colormap("gray", "test").at(0.25)), 0x404040U);
 }
 
-TEST(Colormap, ClampsWhatLiesOutside) {
+TEST(Colormap, ClampsNumbersOutsideTheRange) {
   EXPECT_EQ(rgb(Colormap("gray", "test").at(-3)), 0x000000U);
   EXPECT_EQ(rgb(Colormap("gray", "test").at(3)), 0xFFFFFFU);
 }
@@ -79,7 +79,7 @@ TEST(Colormap, NamesTheKnownOnesForAnUnknownOne) {
 TEST(ColorOfName, IsLegibleUnderDarkTextWhateverTheName) {
   for (int i = 0; i < 2000; ++i) {
     const Color color = colorOfName("aten::op" + std::to_string(i));
-    // WCAG asks for a contrast of 4.5 : 1.
+    // WCAG requires a contrast of 4.5 : 1.
     EXPECT_GT((relativeLuminance(color) + 0.05) / (relativeLuminance(kInk) + 0.05), 4.5) << i;
   }
 }

@@ -43,12 +43,12 @@ TEST(DecimatedLine, BoundsAMillionPointsByTheColumns) {
   EXPECT_LE(decimatedLine(line).size(), 400U);
 }
 
-TEST(DistinctPoints, DropsWhatLiesInTheSameQuarterOfAPixel) {
+TEST(DistinctPoints, KeepsOnePointPerQuarterOfAPixel) {
   EXPECT_THAT(pairs(distinctPoints({{1, 1}, {1.2, 1.2}, {1.3, 1}, {-1, 1}, {1, -1}})),
               ::testing::ElementsAre(Pair(1, 1), Pair(1.3, 1), Pair(-1, 1), Pair(1, -1)));
 }
 
-TEST(DistinctPoints, DropsWhatHasNoPlace) {
+TEST(DistinctPoints, OmitsPointsWithoutAPosition) {
   EXPECT_THAT(distinctPoints({{NAN, 1}, {1, NAN}}), ::testing::IsEmpty());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a figure refuses, on the caller, and that it is unchanged then.
+// Errors of a figure's calls, which throw on the caller's thread and leave the figure unchanged.
 #include <limits>
 #include <vector>
 

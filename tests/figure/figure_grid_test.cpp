@@ -42,7 +42,7 @@ TEST(FigureGrid, LeavesRoomForItsTitle) {
   EXPECT_EQ(with.boxOf(kRed).bottom, without.boxOf(kRed).bottom);
 }
 
-TEST(FigureGrid, KeepsTheFiguresAsTheyWere) {
+TEST(FigureGrid, KeepsTheFiguresUnchanged) {
   std::vector<Figure> figures{barFigure("#ff0000")};
   const FigureGrid grid(figures);
   const std::string before = grid.render().bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is seen in a drawn figure.
+// The pixels of drawn figures.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -27,7 +27,7 @@ BarOptions bars(const std::string& color) {
   return options;
 }
 
-/// Left, top, right and bottom of what `draw` adds to an empty figure in red.
+/// Returns left, top, right and bottom of the red pixels that `draw` adds to an empty figure.
 template <typename Draw>
 Box redBoxOf(Draw&& draw) {
   Figure figure;
@@ -107,7 +107,7 @@ TEST(Line, LeavesAGapAtNaN) {
   EXPECT_EQ(picture.at(box.right - box.width() / 8, box.centerY()), kRed);
 }
 
-TEST(Line, KeepsItsLimitsWhereSomeNumbersAreNotFinite) {
+TEST(Line, KeepsItsLimitsIfSomeNumbersAreNotFinite) {
   const auto draw = [](std::vector<double> y) {
     return redBoxOf([&](Figure* figure) {
       figure->line(std::vector<double>{0, 1, 2, 3, 4}, y, redLine());
@@ -235,7 +235,7 @@ TEST(Bar, StandsOnItsBottomAtThePlaceOfTheCallBefore) {
   EXPECT_NEAR(on.height(), 3 * below.height(), 2);
 }
 
-TEST(Bar, WithABottomStandsBesideTheBarsOfEarlierStacks) {
+TEST(Bar, WithABottomIsNextToTheBarsOfEarlierStacks) {
   BarOptions above = bars("#00ff00");
   above.bottom = {1, 0};
   Figure figure;
@@ -247,7 +247,7 @@ TEST(Bar, WithABottomStandsBesideTheBarsOfEarlierStacks) {
   EXPECT_EQ(picture.boxOf({0, 0, 255}).right, picture.boxOf(kRed).left);
 }
 
-TEST(Bar, IsLeftOutWhereItsBottomIsNotFinite) {
+TEST(Bar, IsOmittedIfItsBottomIsNotFinite) {
   BarOptions options = bars("#ff0000");
   options.bottom = {kNaN, 0, 0};
   const Box with = redBoxOf([&](Figure* figure) {
@@ -270,7 +270,7 @@ TEST(Bar, StandsOnItsBottomOnALogarithmicAxis) {
   EXPECT_EQ(picture.boxOf(kLime).bottom, picture.boxOf(kRed).top);
 }
 
-/// Heights of the red columns of pixels within the bars, one per bar.
+/// Returns the heights of the red pixel columns within the bars, one per bar.
 std::vector<int> barHeights(const Picture& picture, const Rgb& color, int barCount) {
   const Box box = picture.boxOf(color);
   std::vector<int> heights;
@@ -331,7 +331,7 @@ TEST(Histogram, HasEmptyAxesWithoutValues) {
               Figure().render().bytes);
 }
 
-TEST(FillBetween, FillsWhatLiesBetweenWithTheLinesColor) {
+TEST(FillBetween, FillsTheAreaWithTheLinesColor) {
   LineOptions line = redLine();
   line.width = 3;
   BandOptions band;
@@ -418,7 +418,7 @@ TEST(Limits, ZoomIn) {
   EXPECT_NEAR(half.width(), whole.width() * 0.55, 5);
 }
 
-TEST(Limits, CutWhatLiesOutside) {
+TEST(Limits, ClipPointsOutside) {
   Figure figure;
   figure.line(std::vector<double>{-1e300, 1e300}, std::vector<double>{0.5, 0.5}, redLine());
   figure.setXLimits(0, 1).setYLimits(0, 1);
@@ -484,7 +484,7 @@ TEST(Legend, AvoidsThePlots) {
   EXPECT_GT(falling.boxOf(kBorder).left, falling.width() / 2);
 }
 
-TEST(Legend, LiesInTheCornerAskedFor) {
+TEST(Legend, IsInTheRequestedCorner) {
   const auto box = [](LegendPlace place) {
     return Picture(labeled({0, 1, 2, 3, 4}).setLegend(place)).boxOf(kBorder);
   };
@@ -498,7 +498,7 @@ TEST(Legend, LiesInTheCornerAskedFor) {
   EXPECT_GT(box(LegendPlace::kLowerRight).top, 240);
 }
 
-TEST(Legend, LiesBesideTheAxesIfAskedFor) {
+TEST(Legend, IsNextToTheAxesOnRequest) {
   const Picture beside(labeled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kBeside));
   const Box legend = beside.boxOf(kBorder);
   EXPECT_LT(legend.right, beside.width());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is seen of a tree of blocks.
+// The pixels of a drawn tree of blocks.
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,7 +29,7 @@ Figure graphOf(const std::vector<FlameBlock>& blocks) {
   return figure;
 }
 
-/// A chain of blocks without names, each in the one before.
+/// Returns a chain of blocks without names, each in the previous one.
 FlameBlock chain(int length, const std::string& lastColor) {
   FlameBlock inner = block("", 1, lastColor);
   for (int i = 1; i < length; ++i) {
@@ -100,7 +100,7 @@ TEST(FlameGraph, GivesAnEqualNameTheSameColorEverywhere) {
 }
 
 TEST(FlameGraph, CutsANameToItsBlock) {
-  // To the right of the child nothing is drawn, so that a longer text would show.
+  // The space to the right of the child is empty, so that a longer text would be visible.
   const std::string name(40, 'H');
   const Picture picture(graphOf({block("", 9, "#ff0000", {block(name, 1, "#ffff00")})}));
   const Box box = picture.boxOf({255, 255, 0});

@@ -22,7 +22,7 @@ Rgb level(int value) {
 }
 
 TEST(HeatMap, HasItsFirstRowAtTheTop) {
-  // Every second of viridis' eleven published colors, which no text has.
+  // Every second of viridis' eleven published colors, which texts do not have.
   const std::vector<int> numbers{0, 1, 2, 3, 4, 5};
   HeatMapOptions options;
   options.colorbar = false;
@@ -80,8 +80,8 @@ TEST(HeatMap, OfEqualNumbersHasOneColor) {
   EXPECT_GT(picture.count(level(0)), picture.width() * picture.height() / 2);
 }
 
-TEST(HeatMap, ShowsTheMeanWhereCellsAreSmallerThanPixels) {
-  // A checkerboard of 0 and 1 is gray from afar.
+TEST(HeatMap, ShowsTheMeanIfCellsAreSmallerThanPixels) {
+  // A checkerboard of 0 and 1 looks gray from afar.
   constexpr std::int64_t kSide = 4000;
   std::vector<std::uint8_t> numbers(kSide * kSide);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -105,7 +105,7 @@ TEST(HeatMap, CanHaveSquareCells) {
 }
 
 TEST(HeatMap, HasAColorbarFromTheLeastToTheLargestColor) {
-  // One number only: all other colors are those of the colorbar.
+  // There is only one number: all other colors belong to the colorbar.
   const std::vector<double> numbers{0.5};
   HeatMapOptions options = gray();
   options.colorbar = true;
@@ -123,7 +123,7 @@ TEST(HeatMap, HasAColorbarFromTheLeastToTheLargestColor) {
 
 class ConfusionMatrix : public ::testing::Test {
  protected:
-  /// Two classes; the cells' colors are white and black.
+  /// Returns a figure of two classes whose cells are white and black.
   static Figure figure(std::vector<std::int64_t> counts, bool normalize = false) {
     ConfusionMatrixOptions options;
     options.colormap = "gray_r";

@@ -12,7 +12,7 @@
 namespace steptape::figure {
 namespace {
 
-/// A picture's size, and what is along its axes.
+/// The size of a figure, and the kind of its axes.
 using Parameters = std::tuple<std::pair<int, int>, double, AxisScale>;
 
 class LayoutOfAnySize : public ::testing::TestWithParam<Parameters> {
@@ -59,7 +59,7 @@ TEST_P(LayoutOfAnySize, KeepsTheAxesInThePicture) {
   EXPECT_LT(area.bottom(), height_);
 }
 
-TEST_P(LayoutOfAnySize, GivesTheAxesWholePixels) {
+TEST_P(LayoutOfAnySize, AlignsTheAxesToPixels) {
   const Rect area = layout().frame.area;
   for (const double length : {area.left, area.top, area.width, area.height}) {
     EXPECT_EQ(length, std::round(length));
@@ -77,7 +77,7 @@ TEST_P(LayoutOfAnySize, LeavesRoomBetweenTheNumbersBelow) {
   }
 }
 
-TEST_P(LayoutOfAnySize, LeavesRoomBetweenTheNumbersBeside) {
+TEST_P(LayoutOfAnySize, LeavesSpaceBetweenTheNumbersOfTheYAxis) {
   const Layout result = layout();
   const std::vector<Tick>& ticks = result.y.ticks.major;
   ASSERT_GE(ticks.size(), 1U);
@@ -87,7 +87,7 @@ TEST_P(LayoutOfAnySize, LeavesRoomBetweenTheNumbersBeside) {
   }
 }
 
-TEST_P(LayoutOfAnySize, PutsTheNumbersBesideBetweenTheirLabelAndTheAxis) {
+TEST_P(LayoutOfAnySize, PutsTheNumbersOfTheYAxisBetweenItsLabelAndTheAxis) {
   const Layout result = layout();
   for (const Tick& tick : result.y.ticks.major) {
     EXPECT_LT(result.yLabel.x, result.frame.area.left - textWidth(tick));
@@ -129,7 +129,7 @@ TEST_F(LayoutOfNames, TiltsLongNamesAndMakesRoomForThem) {
   EXPECT_LT(result.frame.area.height, layout({"a", "b", "c"}, 300).frame.area.height);
 }
 
-TEST_F(LayoutOfNames, LeavesNamesOutWhereTheyAreTooMany) {
+TEST_F(LayoutOfNames, OmitsNamesIfThereAreTooMany) {
   const Layout result = layout(std::vector<std::string>(200, "a name"), 300);
   EXPECT_LT(result.x.ticks.major.size(), 40U);
   EXPECT_GT(result.x.ticks.major.size(), 5U);

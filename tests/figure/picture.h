@@ -50,7 +50,7 @@ class Picture {
     return {pixels_.data[i], pixels_.data[i + 1], pixels_.data[i + 2]};
   }
 
-  /// How many pixels have exactly this color.
+  /// Returns how many pixels have exactly this color.
   int count(const Rgb& color) const {
     int count = 0;
     for (int y = 0; y < height(); ++y) {
@@ -61,7 +61,7 @@ class Picture {
     return count;
   }
 
-  /// Where the color is; fails the test if it is nowhere.
+  /// Returns the box of the color; fails the test if it is not there.
   Box boxOf(const Rgb& color) const {
     Box box{width(), height(), 0, 0};
     for (int y = 0; y < height(); ++y) {
@@ -76,7 +76,7 @@ class Picture {
     return box;
   }
 
-  /// How many pixels differ from those of a picture of the same size.
+  /// Returns how many pixels differ from an image of the same size.
   int differences(const Picture& other) const {
     int count = 0;
     for (int y = 0; y < height(); ++y) {

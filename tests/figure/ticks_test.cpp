@@ -34,11 +34,11 @@ TEST(LinearTicks, AreMultiplesOf1) {
   EXPECT_THAT(linearTicks(0, 5, 6), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(LinearTicks, AreMultiplesOf2WhereThoseOf1AreTooMany) {
+TEST(LinearTicks, AreMultiplesOf2IfThoseOf1AreTooMany) {
   EXPECT_THAT(linearTicks(0, 8, 6), ElementsAre(0, 2, 4, 6, 8));
 }
 
-TEST(LinearTicks, AreMultiplesOf5WhereThoseOf2AreTooMany) {
+TEST(LinearTicks, AreMultiplesOf5IfThoseOf2AreTooMany) {
   EXPECT_THAT(linearTicks(0, 22, 6), ElementsAre(0, 5, 10, 15, 20));
 }
 
@@ -124,7 +124,7 @@ TEST(LogTicks, SkipPowersThatAreTooMany) {
   EXPECT_THAT(ticks.minor, ::testing::SizeIs(13));
 }
 
-TEST(LogTicks, AreAt125WhereThereIsOnePowerOnly) {
+TEST(LogTicks, AreAt125IfThereIsOnlyOnePower) {
   EXPECT_THAT(texts(ticksFor(logRange(0.15, 3), 9)), ElementsAre("0.2", "0.5", "1.0", "2.0"));
 }
 

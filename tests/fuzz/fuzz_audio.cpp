@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of any layout as sounds.
+// Fuzzes tensors of any layout as sounds.
 #include <array>
 #include <string>
 
@@ -13,7 +13,7 @@
 namespace steptape {
 namespace {
 
-/// The data of a RIFF file's chunk; ends the process if a chunk reaches beyond the file.
+/// Returns the data of a RIFF file's chunk; ends the process if a chunk extends beyond the file.
 std::string chunkOf(const std::string& riff, const std::string& name) {
   std::size_t at = 12;
   while (at + 8 <= riff.size()) {
@@ -54,7 +54,7 @@ void encode(FuzzInput* input) {
     checkWav(encodeWav(samples, options), samples, options);
     checkAudio(samples, options);
   } catch (const Error&) {
-    // Most tensors are no sound.
+    // Most tensors are not sounds.
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a Chrome trace: what is read of them is written by the rules, and read again the
-// same.
+// Fuzzes bytes as a Chrome trace: what is read is written according to the rules, and read again
+// unchanged.
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -48,7 +48,7 @@ void readAnything(const std::string& bytes) {
   if (traces.empty()) {
     return;
   }
-  // What crosses a step is taken out of its row when it is first written.
+  // The first write moves spans that cross a step out of their row.
   const std::vector<Trace> once = writtenAndRead(path, traces, /*compress=*/true);
   const std::vector<Trace> twice = writtenAndRead(path, once, /*compress=*/false);
   require(wordsOfAll(twice) == wordsOfAll(once), "what is written is read again");

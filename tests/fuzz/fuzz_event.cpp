@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an event: the fast walk over scalars and Protocol Buffers agree, and what was
-// decoded comes back from its encoding.
+// Fuzzes bytes as an event: ScalarEventView and Protocol Buffers agree, and a decoded event is
+// unchanged after encoding and decoding.
 #include <string>
 #include <string_view>
 

@@ -13,11 +13,11 @@
 
 namespace steptape {
 
-/// An event file that is partly damaged. A fuzzer cannot guess checksums, so the case says what to
-/// put together: whole records, records cut short, lengths that lie, and anything else.
+/// A partly damaged event file. A fuzzer cannot guess checksums, so the case specifies the parts:
+/// complete records, truncated records, false lengths, and anything else.
 struct FuzzFile {
   std::string bytes;
-  /// Where the whole records lie: offset and size with framing.
+  /// Offsets and sizes of the complete records, including framing.
   std::vector<std::pair<std::size_t, std::size_t>> records;
 };
 
@@ -27,7 +27,7 @@ inline std::string framedRecord(std::string_view payload) {
   return buffer.take();
 }
 
-/// A header with a good checksum, whatever the length.
+/// Returns a header with a valid checksum for any length.
 inline std::string lyingHeader(std::uint64_t length) {
   std::string bytes(kHeaderBytes, '\0');
   detail::storeLittleEndian64(bytes.data(), length);
@@ -35,7 +35,7 @@ inline std::string lyingHeader(std::uint64_t length) {
   return bytes;
 }
 
-/// @param takePayload Makes a record's payload of the case's bytes.
+/// @param takePayload Makes a record's payload from the case's bytes.
 template <typename TakePayload>
 FuzzFile takeFile(FuzzInput* input, TakePayload takePayload) {
   FuzzFile file;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of any layout as images, grids and images with boxes; libpng reads what comes out.
+// Fuzzes tensors of any layout as images, grids and images with boxes; libpng decodes the results.
 #include <array>
 #include <cstring>
 #include <png.h>
@@ -46,7 +46,7 @@ BoxOptions takeBoxOptions(FuzzInput* input) {
   return options;
 }
 
-/// Corners near the image, far from it, and such as are no numbers.
+/// Returns corners near the image, far from it, and not finite.
 std::vector<double> takeBoxes(FuzzInput* input) {
   std::vector<double> corners(4 * input->below(4));
   for (double& corner : corners) {
@@ -90,7 +90,7 @@ void encode(FuzzInput* input) {
         draw(image, corners, boxOptions, format);
     }
   } catch (const Error&) {
-    // Most tensors are no image.
+    // Most tensors are not images.
   }
 }
 

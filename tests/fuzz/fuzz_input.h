@@ -7,13 +7,12 @@
 #include <cstdlib>
 #include <string>
 
-// What the fuzz targets share. A target is a function from bytes to nothing: it makes arguments of
-// the bytes, calls the library with them, and ends the process if a promise is broken.
-// steptape::Error is an answer like any other.
+// Shared parts of the fuzz targets. A target makes arguments from bytes, calls the library with
+// them, and ends the process if a guarantee is violated. steptape::Error is a valid outcome.
 
 namespace steptape {
 
-/// Ends the process, which libFuzzer and the replay take for a finding.
+/// Ends the process, which libFuzzer and the replay report as a finding.
 inline void require(bool condition, const char* promise) {
   if (!condition) {
     std::fprintf(stderr, "broken promise: %s\n", promise);
@@ -21,7 +20,7 @@ inline void require(bool condition, const char* promise) {
   }
 }
 
-/// The bytes of one case, taken off from the front. After the last one come zeros.
+/// The bytes of one case, consumed from the front. Zeros follow the last byte.
 class FuzzInput {
  public:
   FuzzInput(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -34,7 +33,7 @@ class FuzzInput {
     return *data_++;
   }
 
-  /// 0 to `count` - 1; at most 256 different numbers.
+  /// Returns a number from 0 to `count` - 1, of at most 256 different ones.
   std::size_t below(std::size_t count) { return byte() % count; }
 
   std::int64_t integer() {
@@ -45,7 +44,7 @@ class FuzzInput {
     return static_cast<std::int64_t>(value);
   }
 
-  /// Up to 255 bytes.
+  /// Returns up to 255 bytes.
   std::string text() {
     std::string text(byte(), '\0');
     for (char& c : text) {
@@ -54,7 +53,7 @@ class FuzzInput {
     return text;
   }
 
-  /// What has not been taken.
+  /// Returns the remaining bytes.
   std::string rest() {
     std::string bytes(data_, data_ + size_);
     data_ += size_;

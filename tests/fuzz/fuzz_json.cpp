@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of any events and of damage as JSON: what comes out is JSON, whatever the files hold.
+// Fuzzes runs of any events and damage as JSON: the output is valid JSON, whatever the files hold.
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an ONNX file.
+// Fuzzes bytes as an ONNX file.
 #include <string_view>
 
 #include "steptape/base/error.h"
@@ -41,7 +41,7 @@ void readModel(std::string_view bytes) {
     const OnnxModel model = parseOnnxModel(bytes, "fuzz");
     checkShown(model, onnxGraph(model));
   } catch (const Error&) {
-    // Most bytes are no model.
+    // Most bytes are not models.
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged files of records: all whole records are found, and nothing else is taken for one.
+// Fuzzes damaged files of records: all complete records are found, and nothing else is regarded as
+// a record.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -13,7 +14,7 @@
 namespace steptape {
 namespace {
 
-/// Gives a few bytes per read.
+/// Returns a few bytes per read.
 class PiecewiseSource final : public ByteSource {
  public:
   PiecewiseSource(std::string bytes, std::size_t pieceBytes)
@@ -30,7 +31,7 @@ class PiecewiseSource final : public ByteSource {
 
 using Extents = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// Checks that the reader gave what lies at `begin`, with two good checksums.
+/// Checks that the reader returned the record at `begin`, which has two valid checksums.
 void checkRecord(std::string_view bytes, std::size_t begin, std::string_view payload) {
   require(bytes.size() - begin >= payload.size() + kFramingBytes, "a record lies in the file");
   require(bytes.substr(begin + kHeaderBytes, payload.size()) == payload, "a payload is unchanged");
@@ -38,7 +39,8 @@ void checkRecord(std::string_view bytes, std::size_t begin, std::string_view pay
           "a record has good checksums");
 }
 
-/// Where all whole records lie, as the reader finds them, going on behind damage.
+/// Returns the positions of all complete records that the reader finds, including those after
+/// damage.
 Extents readAll(RecordReader* reader, std::string_view bytes) {
   Extents records;
   for (;;) {
@@ -65,9 +67,9 @@ Extents readAll(RecordReader* reader, std::string_view bytes) {
   }
 }
 
-/// Whether `record` was found, or a part of it belongs to another with good checksums: a header
-/// that says 8 bytes makes one with the header behind it, whose checksum is that of its first 8
-/// bytes.
+/// Returns whether `record` was found, or a part of it belongs to another record with valid
+/// checksums: a header with length 8, followed by another header, whose checksum is that of its
+/// first 8 bytes, is a record.
 bool isCovered(const Extents& found, const Extents::value_type& record) {
   return std::any_of(found.begin(), found.end(), [&](const auto& each) {
     return each.first < record.first + record.second && record.first < each.first + each.second;

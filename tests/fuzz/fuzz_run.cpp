@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of damaged files: reading them in two steps, or by several threads, gives what one step
-// gives.
+// Fuzzes runs of damaged files: reading them in two steps, or by several threads, gives the same as
+// one step.
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -18,7 +18,7 @@
 namespace steptape {
 namespace {
 
-/// A value of the tag "a", "b" or "c", each with the values of one plugin.
+/// Returns a value of the tag "a", "b" or "c"; each tag has values of one plugin.
 event::Value takeValue(FuzzInput* input) {
   constexpr const char* kPlugins[] = {event::kScalarsPlugin, event::kImagesPlugin,
                                       event::kTextPlugin};
@@ -63,7 +63,7 @@ event::Event::What takeWhat(FuzzInput* input) {
   }
 }
 
-/// An event, or a few bytes that are none.
+/// Returns an event, or a few bytes that are not an event.
 std::string takePayload(FuzzInput* input) {
   if (input->below(8) == 0) {
     return input->text();
@@ -162,7 +162,7 @@ void readRun(FuzzInput* input) {
   byThreads.update();
   requireSame(byThreads, whole, "threads change nothing");
 
-  // A reader that may not wait for the rest of a record takes what follows for damage.
+  // A reader that may not wait for the rest of a record regards the following bytes as damage.
   if (options.mayGrow) {
     writeFile(last, bytes.substr(0, std::min(cut, bytes.size())));
     RunReader growing(files, options);

@@ -14,18 +14,18 @@
 
 namespace steptape {
 
-/// A tensor of any rank, element type, shape and strides, within exactly the memory that its
-/// elements reach: the address sanitizer sees every read beside them.
+/// A tensor of any rank, element type, shape and strides, in exactly the memory of its elements:
+/// the address sanitizer detects every read outside of it.
 class FuzzTensor {
  public:
-  /// @throws Error(kInvalidArgument) if the shape is none.
+  /// @throws Error(kInvalidArgument) if the shape is invalid.
   explicit FuzzTensor(FuzzInput* input)
       : dtype_(static_cast<DType>(input->below(kTypes))),
         shape_(takeShape(input)),
         strides_(takeStrides(input)),
         memory_(allocate()) {}
 
-  /// Fills the elements from the bytes that are left, which repeat. Comes last.
+  /// Fills the elements from the remaining bytes, which repeat. Call it last.
   TensorView view(FuzzInput* input) {
     const std::string pattern = input->rest();
     for (std::size_t i = 0; i < bytes_ && !pattern.empty(); ++i) {
@@ -38,7 +38,8 @@ class FuzzTensor {
   static constexpr std::size_t kTypes = static_cast<std::size_t>(DType::kFloat64) + 1;
   static constexpr std::int64_t kMaxElements = 4096;
 
-  /// Small sizes, and large ones only where the tensor has no elements or is refused for them.
+  /// Returns small sizes, and large ones only if the tensor has no elements or is rejected because
+  /// of them.
   static std::vector<std::int64_t> takeShape(FuzzInput* input) {
     constexpr std::int64_t kSizes[] = {0,
                                        1,
@@ -81,7 +82,7 @@ class FuzzTensor {
   }
 
   std::unique_ptr<std::uint8_t[]> allocate() {
-    // Refuses what is no shape. Not looked into: only the layout is asked for.
+    // Rejects an invalid shape. Only the layout is used, not the memory.
     const TensorView layout(this, dtype_, shape_, strides_);
     std::int64_t lowest = 0;
     std::int64_t highest = layout.numel() > 0 ? 1 : 0;

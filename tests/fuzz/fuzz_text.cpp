@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts and tables of any bytes, through an event and back.
+// Fuzzes texts and tables of any bytes, encoded as an event and decoded.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -73,7 +73,8 @@ void tryMarkdown(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
-/// The shape comes first: how many columns, how many rows, and how many cells the last row lacks.
+/// Takes the shape first: the number of columns and of rows, and the number of cells missing in the
+/// last row.
 std::vector<std::vector<std::string>> takeRows(FuzzInput* input) {
   const std::size_t columns = input->below(5);
   std::vector<std::vector<std::string>> rows(input->below(6), std::vector<std::string>(columns));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a profile: what was read can be written, and comes back.
+// Fuzzes bytes as a profile: what was read can be written, and is then read unchanged.
 #include <filesystem>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target on every file of the folders given: its corpus, in the ordinary tests.
+// Runs a fuzz target on every file of the given folders, its corpus, in the ordinary tests.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +28,8 @@ int main(int argc, char** argv) {
     std::ifstream in(path, std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
     std::printf("%s: %zu bytes\n", path.filename().c_str(), bytes.size());
-    std::fflush(stdout);  // the last line names the case that ends the process
-    // A copy of exactly this size: the address sanitizer sees every read behind it.
+    std::fflush(stdout);  // the last line names a case that ends the process
+    // A copy of exactly this size: the address sanitizer detects every read after its end.
     const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
     LLVMFuzzerTestOneInput(exact.data(), exact.size());
   }

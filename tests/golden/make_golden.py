@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the golden event files with the peers' own writers; README.md says how it was run."""
+"""Writes the golden event files with the other projects' writers; see README.md."""
 
 import glob
 import os

@@ -15,7 +15,7 @@ onnx_proto_utils._add_onnxscript_fn = lambda model_bytes, custom_opsets: model_b
 
 
 class Block(torch.nn.Module):
-    """Two convolutions and what goes past them, as in a ResNet."""
+    """Two convolutions and a shortcut, as in a ResNet."""
 
     def __init__(self, channels_in, channels, stride):
         super().__init__()

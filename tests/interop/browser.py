@@ -56,7 +56,7 @@ def find_chromium():
 
 
 class Page(OwnedProcess):
-    """One page in a browser of its own; a context manager that always ends the browser."""
+    """One page in a separate browser; a context manager that always ends the browser."""
 
     def __init__(self, width=1400, height=900):
         self._width, self._height = width, height
@@ -106,7 +106,7 @@ class Page(OwnedProcess):
         return answer["result"].get("value")
 
     def wait_for(self, script, what):
-        """Waits until a script gives something true, and returns that."""
+        """Waits until a script returns a true value, and returns it."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             result = self.evaluate(script)
@@ -127,7 +127,7 @@ class Page(OwnedProcess):
     # joined by '>>', each of which is searched below the match of the previous one.
 
     def all(self, path, expression="textOf(e).trim()"):
-        """What an expression gives for each element `e` at a path."""
+        """Returns an expression's value for each element `e` at a path."""
         return self.evaluate(f"findAll({json.dumps(path)}).map(e => {expression})")
 
     def box(self, path, index=0):
@@ -163,7 +163,7 @@ class Page(OwnedProcess):
                 time.sleep(0.25)
 
     def errors(self):
-        """What was reported to the browser's console as an error so far, each with its source."""
+        """Returns the errors in the browser's console, each with its source."""
         self.evaluate("0")  # Whatever was reported before has then arrived.
         return list(self._errors)
 

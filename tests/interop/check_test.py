@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`steptape check` reports of a run's files and layouts what the real TensorBoard does with them."""
+"""`steptape check` reports the real TensorBoard's behavior for a run's files and layouts."""
 
 import json
 import os
@@ -60,7 +60,7 @@ class CheckedRuns(unittest.TestCase):
         return json.loads(result.stdout)
 
     def effects(self):
-        """What each rule that was broken does to the fast data server, and to the Python loader."""
+        """Returns the effect of each broken rule on both of TensorBoard's readers."""
         checked = self.check()
         findings = checked["between_runs"] + [finding for run in checked["runs"]
                                               for finding in run["findings"]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Traces of the real PyTorch profiler, read and written again: everything in them is still there, in
-the same form, and nothing else but what the library marks as its own."""
+the same form, and only additional data that the library marks as its own."""
 
 import collections
 import decimal
@@ -41,7 +41,7 @@ def model_with_a_bit_of_everything():
 
 
 def load(path):
-    """With numbers as they are written, so that not a nanosecond is rounded away."""
+    """Parses numbers exactly as written, so that no nanosecond is lost."""
     opened = gzip.open if path.endswith(".gz") else open
     with opened(path, "rt", encoding="utf-8") as file:
         return json.load(file, parse_float=decimal.Decimal)

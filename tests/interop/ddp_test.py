@@ -35,7 +35,7 @@ class SameAsDdp(unittest.TestCase):
         run([sys.executable, "-B", peer, cls.directory])
 
     def twin(self, name, path):
-        """What this library makes of a task, once it has said that it takes this path."""
+        """Returns this library's result of a task, after checking that it uses this path."""
         result = ddp_tasks.twin_path(self.directory, name, path)
         run(shlex.split(os.environ["STEPTAPE_MPIEXEC"]) +
             ["-n", str(ddp_tasks.RANKS), os.environ["STEPTAPE_TRAINING_PROGRAM"],

@@ -74,7 +74,8 @@ GradientSyncOptions syncOptions(const Fields& task, const std::string& path) {
   return options;
 }
 
-/// Makes the steps of the task. @return the losses of this rank's batches; 0 where it has none.
+/// Makes the steps of the task.
+/// @return the losses of this rank's batches; 0 if it has none.
 std::vector<double> train(const Fields& task, const Communicator& world,
                           torch::nn::Sequential& model, GradientSync& sync) {
   const auto optimizer = makeOptimizer(task, model->parameters());

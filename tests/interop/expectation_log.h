@@ -11,16 +11,17 @@
 
 #include "summary/image/image.h"
 
-/// Writes what a program logs, one JSON object per line, for a checker that compares TensorBoard.
+/// Writes the data that a program logs, one JSON object per line, for a checker that compares it
+/// with TensorBoard.
 ///
 /// @threads Thread-safe.
 class ExpectationLog {
  public:
   explicit ExpectationLog(const std::string& path);
 
-  /// A run that TensorBoard lists although it holds no value.
+  /// Records a run that TensorBoard lists although it holds no value.
   void run(std::string_view run);
-  /// @param wallTime The caller's, if any; otherwise any time while the program ran is right.
+  /// @param wallTime Given by the caller, if set; otherwise, any time during the program is valid.
   void scalar(std::string_view run, std::string_view tag, std::int64_t step, double value,
               std::optional<double> wallTime = std::nullopt);
   void names(std::string_view run, std::string_view tag, std::string_view displayName,
@@ -34,7 +35,7 @@ class ExpectationLog {
              const std::vector<std::int16_t>& samples, int channels, int rate);
   void text(std::string_view run, std::string_view tag, std::int64_t step,
             std::string_view markdown);
-  /// Points that a later start of the run has purged: a tag that it did not write again.
+  /// Records points that a later start of the run has purged, of a tag that it did not write again.
   void purged(std::string_view run, std::string_view tag, std::int64_t fromStep);
 
  private:

@@ -56,7 +56,7 @@ class ExportTest(unittest.TestCase):
 
 
 class Scalars:
-    """Of a writer that Python has; every subclass names one."""
+    """Exports files of a Python writer; every subclass names one."""
 
     writer = None
 
@@ -159,7 +159,7 @@ class Restarts(ExportTest):
 
 
 class Columns(ExportTest):
-    POINTS = 300_000  # More than one block of what the tool passes on.
+    POINTS = 300_000  # More than one of the tool's blocks.
 
     def test_hold_what_csv_holds(self):
         writer_program.run("curves", "compatible", self.run, 3, self.POINTS // 3)

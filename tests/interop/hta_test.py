@@ -109,7 +109,7 @@ class HolisticTraceAnalysis(unittest.TestCase):
             self.assertEqual(dict(operators["counts"]),
                              {name: calls for name, (calls, _) in expected.items()})
             for name, (calls, time) in expected.items():
-                # HolisticTraceAnalysis rounds both ends of a call to whole microseconds.
+                # HolisticTraceAnalysis rounds both ends of a call to microseconds.
                 self.assertAlmostEqual(operators["total_duration"][name], time, msg=name,
                                        delta=2 * calls * MICROSECOND)
 
@@ -128,4 +128,4 @@ class HolisticTraceAnalysis(unittest.TestCase):
 if __name__ == "__main__":
     if len(sys.argv) > 1 and os.path.isdir(sys.argv[1]):
         folder = sys.argv.pop(1)
-    unittest.main(warnings="ignore")  # of what the newest pandas deprecates
+    unittest.main(warnings="ignore")  # deprecations of the newest pandas

@@ -33,7 +33,7 @@ using steptape::WriterOptions;
 
 constexpr double kWallTime = 1'700'000'000.25;
 
-/// A directory of runs, and the notes of what they hold.
+/// A directory of runs, with the expectations.
 struct Target {
   std::string logDir;
   ExpectationLog* log;
@@ -72,7 +72,7 @@ void logScalars(const Target& target) {
     batch.add(byHandle, 0);  // a second value at this step: readers keep the last
     target.log->scalar(run, "by/handle", step, 0);
   }
-  const std::int64_t far = std::int64_t{1} << 52;  // what JavaScript can count to
+  const std::int64_t far = std::int64_t{1} << 52;  // the largest step that JavaScript can count to
   writer.addScalar("far", 1, far);
   target.log->scalar(run, "far", far, 1);
 }
@@ -183,7 +183,8 @@ void logImages(const Target& target) {
     }
   }
 
-  // As networks take them: planes of numbers from 0 to 1. Half a level up, so that all is clear.
+  // As networks use them: planes of numbers from 0 to 1. Offset by half a level, so that rounding
+  // is unambiguous.
   const steptape::Pixels pixels = pattern(3, 7, 9, 0);
   std::vector<float> planes;
   for (std::size_t channel = 0; channel < 3; ++channel) {
@@ -244,7 +245,7 @@ void logTexts(const Target& target) {
   }
 }
 
-/// A job that wrote 100 steps and goes on from its checkpoint at step 80.
+/// A job that wrote 100 steps and continues from its checkpoint at step 80.
 void logResumedRun(const Target& target, const std::string& run, const WriterOptions& before) {
   {
     SummaryWriter writer(target.directory(run), before);
@@ -369,7 +370,7 @@ void logCurves(ValueForm form, const std::string& logDir, int tags, std::int64_t
   writer.close().throwIfError();
 }
 
-/// Scalars of every kind that JSON has trouble with, of a run that goes on from a checkpoint, and
+/// Scalars of every kind that is difficult in JSON, of a run that continues from a checkpoint, and
 /// the writer's own export of them.
 void logAndExport(const std::string& logDir, const std::string& file) {
   SummaryWriter writer(logDir);

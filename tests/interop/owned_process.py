@@ -6,7 +6,7 @@ import signal
 
 
 class OwnedProcess:
-    """A context manager around self._process, which leads a session of its own.
+    """A context manager around self._process, which leads a separate session.
 
     A subclass starts the process in its constructor, waits for it in _begin(), and gives back what
     else it holds in _release().

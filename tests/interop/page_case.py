@@ -27,7 +27,7 @@ class PageCase(unittest.TestCase):
             return np.array(picture.convert("RGB")).astype(int)
 
     def assert_colored(self, element, least, index=0):
-        """Axes, grids and text are gray; what runs draw is not, though one run's color is slate."""
+        """Axes, grids and text are gray; curves are not, although one run's color is slate."""
         pixels = self.picture_of(element, index)
         colored = np.count_nonzero(pixels.max(axis=2) - pixels.min(axis=2) > 30)
         self.assertGreaterEqual(colored, least)

@@ -51,7 +51,7 @@ class PeerComparison:
         subprocess.run([os.environ["STEPTAPE_PEER_WRITER"], folders["numbers"],
                         folders["steptape"], peer_graph.ONNX_FILE],
                        check=True, timeout=PATIENCE_SECONDS)
-        with contextlib.redirect_stdout(None):  # they say which tags they rename
+        with contextlib.redirect_stdout(None):  # they print which tags they rename
             peer_logs.TensorboardX(folders["tensorboardX"], cls.arrays).log_all()
             peer_logs.Torch(folders["torch"], cls.arrays).log_all()
         cls.steptape, cls.tensorboardx, cls.torch = (
@@ -66,7 +66,7 @@ class PeerComparison:
         return eventually(check, self._loaded_by)
 
     def assert_same(self, fetch, peers=None):
-        """fetch(log) gives the same, and something, for Steptape and for each peer."""
+        """fetch(log) returns the same nonempty result for Steptape and for each other writer."""
         def check():
             ours = fetch(self.steptape)
             self.assertTrue(ours)

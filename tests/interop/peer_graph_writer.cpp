@@ -16,7 +16,7 @@
 
 namespace {
 
-/// As peer_graph.Net.
+/// The same network as peer_graph.Net.
 struct Net : torch::nn::Module {
   torch::nn::Conv2d conv{
       register_module("conv", torch::nn::Conv2d(torch::nn::Conv2dOptions(3, 4, 3).padding(1)))};

@@ -32,7 +32,7 @@ def time_at(step):
 
 
 class Peer:
-    """Logs each kind in a run of its own, named after the kind."""
+    """Logs each kind in a separate run, named after the kind."""
 
     def __init__(self, log_dir, arrays):
         self._log_dir = log_dir
@@ -107,7 +107,7 @@ class Peer:
             writer.add_image_with_boxes(tag, scene, boxes, 0, time_at(0), **options)
 
     def figures(self, writer):
-        """What add_figure() does with the pixels that matplotlib has drawn."""
+        """Does what add_figure() does with the pixels that matplotlib has drawn."""
         writer.add_image("plot", self._arrays["plot"], 0, time_at(0))
 
     def sounds(self, writer):
@@ -172,7 +172,7 @@ class Peer:
 
 
     def study(self, **options):
-        """Trials with an experiment record, beside the log directory: it rules all runs of one."""
+        """Trials with an experiment record, in another log directory, to whose runs it applies."""
         with self.package.SummaryWriter(f"{self._log_dir}_study") as writer:
             for i, (values, metrics) in enumerate(zip(TRIALS, METRICS)):
                 writer.add_hparams(values, metrics, **{self.trial_name: f"trial_{i}"}, **options)

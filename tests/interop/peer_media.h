@@ -5,7 +5,7 @@
 
 #include "peer_numbers.h"
 
-// What is seen and heard of the kinds that peer_writer.cpp logs, each into a run of its own.
+// The media kinds of peer_writer.cpp, each written to a separate run.
 
 void logImages(steptape::SummaryWriter& writer, const PeerNumbers& numbers);
 void logImageBatches(steptape::SummaryWriter& writer, const PeerNumbers& numbers);

@@ -139,7 +139,7 @@ class ImageChecks:
 
 class VideoChecks:
     def test_videos(self):
-        """The peers need the package moviepy; what they give it is known without."""
+        """The other writers need the package moviepy; their input to it is known without it."""
         for tag, name in (("one", "clip"), ("three", "clips")):
             with self.subTest(tag=tag):
                 expected = tensorboardX.utils._prepare_video(self.arrays[name])
@@ -172,7 +172,7 @@ class SoundChecks:
         self.eventually(check)
 
     def test_sounds_as_torch_writes_them(self):
-        """torch cuts what Steptape rounds, so that samples differ by one at most."""
+        """torch truncates where Steptape rounds, so that samples differ by at most one."""
         def check():
             for tag in ("mono", "loud"):
                 ours, theirs = self.sound(self.steptape, tag), self.sound(self.torch, tag)

@@ -68,7 +68,7 @@ class ModuleGraph:
         self.assertEqual(self.edges(self.ours), self.edges(self.theirs))
 
     def edges(self, nodes):
-        """What an operator reads of the input and of other operators, and the output of it."""
+        """Returns an operator's inputs, model inputs included, and its output."""
         known = self.operators(nodes)
         known |= {name: "input" for name in nodes if name.startswith("input/")}
         known |= {name: "output" for name in nodes if name.startswith("output/")}

@@ -13,17 +13,18 @@
 /// @threads Thread-compatible: const methods may run concurrently.
 class PeerNumbers {
  public:
-  /// @throws std::runtime_error naming a file that cannot be read or is not of the size that the
-  ///         index says.
+  /// @throws std::runtime_error with a file that cannot be read or does not have the size in the
+  ///         index.
   explicit PeerNumbers(const std::string& directory);
 
-  /// The names, in order.
+  /// Returns the names, in order.
   std::vector<std::string> names() const;
-  /// A view as long as this object. @throws std::out_of_range if there is no array of that name.
+  /// Returns a view that is valid as long as this object.
+  /// @throws std::out_of_range if there is no array of that name.
   steptape::TensorView operator[](const std::string& name) const;
-  /// Part `index` along the first dimension.
+  /// Returns part `index` along the first dimension.
   steptape::TensorView at(const std::string& name, std::int64_t index) const;
-  /// The elements of an array of float64.
+  /// Returns the elements of an array of float64.
   std::vector<double> doubles(const std::string& name) const;
 
  private:

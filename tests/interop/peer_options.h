@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-/// Of the value at step 0; a second later at each step.
+/// Wall time of the value at step 0; one second later at each step.
 constexpr double kPeerWallTime = 1.7e9 + 0.25;
 
 /// The options of a kind of value, with the wall time of `step` in peer_logs.py.

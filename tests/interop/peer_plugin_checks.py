@@ -42,7 +42,7 @@ class MeshChecks:
     TAGS = ("cloud", "colored", "fractions", "whole")
 
     def parts(self, log, tag):
-        """What the page is told of each part, by its type: 1 vertices, 2 faces, 3 colors."""
+        """Returns the page's data of each part, by its type: 1 vertices, 2 faces, 3 colors."""
         parts = log.get("mesh", "meshes", run="meshes", tag=tag, sample=0)
         return {part.pop("content_type"): part for part in parts}
 
@@ -122,7 +122,7 @@ class TrialChecks:
         return log.get("hparams", "session_groups", request=request)["sessionGroups"]
 
     def table(self, log):
-        """Of each row the name, values, metrics with their steps, and status."""
+        """Returns the name, values, metrics with their steps, and status of each row."""
         rows = []
         for group in self.groups(log):
             (session,) = group["sessions"]
@@ -164,14 +164,14 @@ class TrialChecks:
         return {info["name"]: info["type"] for info in self.experiment(log)["hparamInfos"]}
 
     def test_domains_of_trials(self):
-        """An experiment record says of a column what torch's does."""
+        """An experiment record describes columns as torch's does."""
         for trial in ("trial_0", "trial_1"):
             ours, theirs = (self.record(log, trial) for log in (self.steptape, self.torch))
             self.assertEqual(ours.metric_infos, theirs.metric_infos)
             self.assertEqual({info.name for info in ours.hparam_infos}, set(peer_logs.DOMAINS))
             for info in ours.hparam_infos:
                 (same,) = [other for other in theirs.hparam_infos if other.name == info.name]
-                same.differs = True  # torch says of no column that it does
+                same.differs = True  # torch sets this for no column
                 self.assertEqual(info, same)
 
     def record(self, log, trial):

@@ -70,7 +70,7 @@ class ScalarChecks:
             for log, curves in ((self.steptape, "curves/a"), (self.tensorboardx, "curves/a"),
                                 (self.torch, "curves_a")):
                 purges = log is self.steptape
-                # The fast loader drops what is overwritten or overtaken, whatever the file says.
+                # The fast loader discards overwritten and overtaken points in any file.
                 again = list(range(9)) if self.fast or purges else [*range(10), 6, 7, 8]
                 before = list(range(10)) if self.fast or not purges else list(range(6))
                 self.assertEqual(self.steps(log, "resumed", "again"), again)
@@ -143,7 +143,7 @@ class HistogramChecks:
                 self.check_buckets(buckets, peers_buckets)
 
     def check_buckets(self, ours, theirs):
-        """The same, but for what is wrong with the peers' first bucket and edges."""
+        """The same, except the errors in the other writers' first bucket and edges."""
         if self.fast:
             left, right, count = theirs.pop(0)
             self.assertEqual(count, 0)
@@ -155,7 +155,7 @@ class HistogramChecks:
         self.assertEqual(ours, theirs)
 
     def test_histogram_edges_within_the_values(self):
-        """Steptape counts what lies outside, the peers drop it and show other edges."""
+        """Steptape counts values outside; the other writers drop them and show other edges."""
         values, edges = self.arrays["normal"][0], self.arrays["inner_edges"]
         counts = [float(np.sum((values >= left) & (values < right)))
                   for left, right in zip([-np.inf, *edges], [*edges, np.inf])]

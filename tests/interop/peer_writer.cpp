@@ -179,7 +179,7 @@ Options named() {
   return options;
 }
 
-/// What the peers have for scalars only. A tag is the plugin's name.
+/// The names that the Python writers support only for scalars. A tag is the plugin's name.
 void logNames(SummaryWriter& writer, const PeerNumbers& numbers) {
   writer.addScalar("scalars", 1, 0, named<steptape::ScalarOptions>());
   writer.addHistogram("histograms", numbers["equal"], 0, named<steptape::HistogramOptions>());
@@ -197,7 +197,7 @@ void logTensors(SummaryWriter& writer, const PeerNumbers& numbers) {
   }
 }
 
-/// Ten steps, then again from the seventh.
+/// Logs ten steps, then continues from the seventh.
 void logResumed(const std::string& directory) {
   const auto log = [&directory](std::int64_t begin, std::int64_t end,
                                 const steptape::WriterOptions& options) {
@@ -227,7 +227,7 @@ void logTrials(const std::string& directory, const steptape::HparamsOptions& opt
                     {{"result/accuracy", 0.875}, {"result/loss", 0.25}}, options);
 }
 
-/// The trials with an experiment record, which names the columns of TensorBoard's table.
+/// Logs the trials with an experiment record, which names the columns of TensorBoard's table.
 void logStudy(const std::string& directory) {
   const auto column = [](const char* name, std::vector<steptape::HparamValue> discrete) {
     steptape::HparamInfo info;
@@ -244,7 +244,7 @@ void logStudy(const std::string& directory) {
 }
 
 void logAll(const PeerNumbers& numbers, const std::string& logDir, const std::string& onnx) {
-  // As in peer_logs.py, each kind in a run of its own.
+  // As in peer_logs.py, each kind in a separate run.
   const auto log = [&](const char* run, auto logKind) {
     SummaryWriter writer(logDir + "/" + run);
     logKind(writer, numbers);
@@ -270,7 +270,7 @@ void logAll(const PeerNumbers& numbers, const std::string& logDir, const std::st
   log("onnx", [&onnx](SummaryWriter& writer, const PeerNumbers&) { writer.addOnnxGraph(onnx); });
   logResumed(logDir + "/resumed");
   logTrials(logDir + "/trials", {});
-  // Beside the log directory, since a record rules all runs of one.
+  // In another log directory, because a record applies to all runs of one.
   logStudy(logDir + "_study");
 }
 

@@ -42,7 +42,7 @@ class ProfileCamera(Camera):
         return self._crop("canvas.drawing-container-canvas, #heading_content", 1000, margin=0)
 
     def _get(self, what, **query):
-        """What XProf knows of its sessions."""
+        """Returns XProf's sessions."""
         url = f"{self._url}/data/plugin/profile/{what}?{urllib.parse.urlencode(query)}"
         with urllib.request.urlopen(url) as response:
             return json.loads(gzip.decompress(response.read()))

@@ -170,4 +170,4 @@ class PicturesInTensorBoard(PageOfRun):
 
 
 if __name__ == "__main__":
-    unittest.main(warnings="ignore")  # of what the newest pandas deprecates
+    unittest.main(warnings="ignore")  # deprecations of the newest pandas

@@ -34,7 +34,7 @@ steptape::ReducedOptions withBand(double weight) {
   return options;
 }
 
-/// Rings around a center that is another one on each rank.
+/// Returns rings around a center that differs on each rank.
 std::vector<float> rings(int rank) {
   std::vector<float> pixels;
   for (std::int64_t y = 0; y < kSide; ++y) {
@@ -80,9 +80,9 @@ void logMetrics(const std::string& run, const std::shared_ptr<steptape::Communic
   writer.close().throwIfError();
 }
 
-/// Steps of 2 ms of input and 4 ms of computation, in which all wait for the last. In the second
-/// half one of the two takes the slow rank 50 ms longer. Without a slow rank the times are equal,
-/// by a clock of their own: those of a busy machine are not.
+/// Makes steps of 2 ms of input and 4 ms of computation, in which all wait for the last rank. In
+/// the second half, the slow rank takes 50 ms longer in one of the two. Without a slow rank, the
+/// times are equal, by a simulated clock: real times on a busy machine are not.
 void makeSteps(const std::string& run, const std::shared_ptr<steptape::Communicator>& world,
                int slowRank, const std::string& slowPart) {
   steptape::DistributedWriter writer(run, world);

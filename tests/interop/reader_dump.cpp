@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reader_dump RUN_DIRECTORY restarts|server|none all|sampled
-//   Prints as JSON all that RunReader reads of a run, each value as what its plugin means by it.
-//   Bytes are pairs of hexadecimal digits; NaN and the infinities are strings.
+// reader_dump RUN_DIRECTORY restarts|server|none all|sampled Prints as JSON all that RunReader
+// reads of a run, each value in the interpretation of its plugin. Bytes are pairs of hexadecimal
+// digits; NaN and the infinities are strings.
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -198,7 +198,7 @@ json valueJson(const steptape::event::Value& value,
   return found == kJsonOf.end() ? anyTensorJson(value) : found->second(value);
 }
 
-/// Each point as [step, wall time, value].
+/// Returns each point as [step, wall time, value].
 json pointsJson(const steptape::RunReader& run, const steptape::TagSeries& series) {
   json points = json::array();
   const steptape::ScalarColumns& scalars = series.scalars;

@@ -31,14 +31,14 @@ UNREADABLE = "TensorBoard cannot read it"
 
 
 def dump(directory, purge, sampling="all"):
-    """Returns what RunReader reads from the run."""
+    """Returns RunReader's result for the run."""
     command = [os.environ["STEPTAPE_READER_DUMP"], directory, purge, sampling]
     text = subprocess.run(command, check=True, timeout=PATIENCE_SECONDS, stdout=subprocess.PIPE).stdout
     return json.loads(text)
 
 
 def server(directory, **options):
-    """Returns what TensorBoard's Python server reads from the run."""
+    """Returns the result of TensorBoard's Python server for the run."""
     accumulator = plugin_event_accumulator.EventAccumulator(directory, **options).Reload()
     run = {}
     for tag in accumulator.Tags()["tensors"]:
@@ -60,7 +60,7 @@ def graph(directory):
 
 
 def accumulator(directory):
-    """Returns what EventAccumulator reads: {kind: {tag: points}}, with separate kinds for the compatible form."""
+    """Returns EventAccumulator's result: {kind: {tag: points}}, with separate kinds for the compatible form."""
     run = event_accumulator.EventAccumulator(
         directory, size_guidance=event_accumulator.STORE_EVERYTHING_SIZE_GUIDANCE).Reload()
     tags = run.Tags()

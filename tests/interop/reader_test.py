@@ -36,7 +36,7 @@ def comparable(got, wanted):
     if isinstance(wanted, dict) and "rounded_rows" in wanted:
         return {"rounded_rows": reader_oracle.rounded(got)}
     if isinstance(wanted, dict) and isinstance(got, dict):
-        return {key: got[key] for key in wanted}  # it drops what it does not show
+        return {key: got[key] for key in wanted}  # it discards values that it does not show
     return wanted if wanted == reader_oracle.UNREADABLE else got
 
 
@@ -63,7 +63,7 @@ class Runs:
     def setUpClass(cls):
         cls.log_dir = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.arrays = peer_numbers.make()
-        with contextlib.redirect_stdout(None):  # they say which tags they rename
+        with contextlib.redirect_stdout(None):  # they print which tags they rename
             for peer in (peer_logs.TensorboardX, peer_logs.Torch):
                 peer(cls.path(peer.__name__), cls.arrays).log_all()
         for write in reader_runs.ALL:
@@ -189,7 +189,7 @@ class EventAccumulator(Runs, unittest.TestCase):
     def check(self, directory):
         ours = without_graphs(reader_oracle.dump(directory, "restarts")["tags"])
         theirs = reader_oracle.accumulator(directory)
-        # To the class, records of hyperparameters without a tensor are no values.
+        # The class ignores records of hyperparameters without a tensor.
         self.assertEqual({tag for tags in theirs.values() for tag in tags},
                          {tag for tag, series in ours.items()
                           if series["plugin"] != "hparams" or tag in theirs["tensors"]})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged files: the real TensorBoard shows less of them, `steptape check` says where and why, and
-TensorBoard shows every intact point of what `steptape repair` makes of them."""
+"""Damaged files: the real TensorBoard shows less of them, `steptape check` reports why, and
+TensorBoard shows every intact point after `steptape repair`."""
 
 import io
 import json
@@ -129,7 +129,7 @@ class Repair(unittest.TestCase):
                 raise RuntimeError(result.stderr)
 
     def points(self, tensorboard, run):
-        """A file of this size appears at once, so that what is there is all there is."""
+        """A file of this size appears at once, so that it is complete when it exists."""
 
         def load():
             shown = tensorboard.get("plugin/scalars/tags")

@@ -46,7 +46,7 @@ class Screenshot(PageCase):
 
         def check():
             pixels = self.picture_of("image-card img").reshape(-1, 3)
-            # 144 pixels, each of its own color.
+            # 144 pixels, each of a different color.
             self.assertGreaterEqual(len(np.unique(pixels, axis=0)), 100)
 
         self.eventually(check)

@@ -77,7 +77,7 @@ class EventAccumulator(Scripts):
                     self.assertEqual(read, self.points(run, tag, lines))
 
     def found(self, kind, listed, read):
-        """Yields what was logged of each value and what is read, once every tag and step is there."""
+        """Yields each value as logged and as read, once every tag and step has arrived."""
         for run, tags in self.series(kind):
             accumulator = self.load(run)
             self.assertEqual(set(accumulator.Tags()[listed]), set(tags))

@@ -15,7 +15,7 @@
 namespace steptape::test {
 namespace {
 
-/// Batches of noise, each of which takes so many milliseconds.
+/// Batches of noise, each of which takes this many milliseconds.
 class SlowLoader : public BatchLoader {
  public:
   explicit SlowLoader(int milliseconds) : milliseconds_(milliseconds) {}
@@ -48,13 +48,13 @@ void trainWithASlowRank(const std::vector<std::string>& arguments) {
   const auto world = mpi::world();
   const bool isSlow = world->rank() == std::stoi(arguments[1]);
   const auto milliseconds = [&](const char* part) {
-    // Far more than what other programs of a busy machine take from a rank.
+    // Far more than other programs on a busy machine delay a rank.
     return isSlow && arguments[2] == part ? 300 : 2;
   };
   torch::nn::Sequential model(torch::nn::Linear(64, 64), torch::nn::Tanh(),
                               torch::nn::Linear(64, 10));
-  // LibTorch's first operators load libraries and start threads, which takes a busy machine longer
-  // than the slow rank's delays, and one rank longer than another.
+  // LibTorch's first operators load libraries and start threads. On a busy machine, that takes
+  // longer than the slow rank's delays, and differs between ranks.
   model->forward(torch::rand({8, 64})).sum().backward();
   model->zero_grad();
   torch::optim::SGD optimizer(model->parameters(), 0.01);

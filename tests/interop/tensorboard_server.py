@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the real TensorBoard on a log directory and asks it over HTTP."""
+"""Starts the real TensorBoard on a log directory and queries it over HTTP."""
 
 import ctypes
 import gzip
@@ -81,7 +81,7 @@ class TensorBoard(OwnedProcess):
             url += "?" + urllib.parse.urlencode(query)
         with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as response:
             data = response.read()
-            # Plugins compress even if the request does not ask for it.
+            # Plugins compress even if the request does not allow it.
             is_zipped = response.headers.get("Content-Encoding") == "gzip"
             return gzip.decompress(data) if is_zipped else data
 

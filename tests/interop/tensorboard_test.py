@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The real TensorBoard finds exactly what was logged: every run, tag and point."""
+"""The real TensorBoard finds exactly the logged data: every run, tag and point."""
 
 import html
 import io
@@ -50,7 +50,7 @@ class Loader:
         return tags
 
     def assert_tags(self, plugin, kind):
-        """A plugin shows the tags that were logged, and no other."""
+        """A plugin shows exactly the tags that were logged."""
 
         def check():
             shown = self.tensorboard.get(f"plugin/{plugin}/tags")
@@ -91,7 +91,7 @@ class Loader:
                 self.assertTrue(self.began - 1e-3 <= wall_time <= self.ended + 1e-3, wall_time)
 
     def steps_after_purges(self, run, tag, lines):
-        """The fast loader purges only what is overwritten, the one in Python everything."""
+        """The fast loader purges only overwritten points, the Python loader all later points."""
         purge = self.logged.of("purged").get((run, tag))
         if self.fast or purge is None:
             return list(lines)

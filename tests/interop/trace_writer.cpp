@@ -31,8 +31,8 @@ constexpr std::int64_t kOrigin = 1'767'225'600'000'000'000;  // 2026-01-01
 constexpr std::size_t kMain = 0;
 constexpr std::size_t kLoader = 1;
 
-/// Memory that a step takes while it computes, at 2.2 ms, and gives back when it does not, at 4.7,
-/// above 1 MiB that is always there; the fourth step takes more.
+/// Adds memory that a step allocates at 2.2 ms and frees at 4.7 ms, in addition to a constant 1
+/// MiB; the fourth step takes more.
 void addMemory(std::int64_t number, std::int64_t start, TraceBuilder* job) {
   constexpr std::uint64_t kAddress = 0x7f0000000000;
   constexpr std::int64_t kMebi = 1 << 20;
@@ -46,8 +46,9 @@ void addMemory(std::int64_t number, std::int64_t start, TraceBuilder* job) {
   trace.counters[0].points.emplace_back(given, static_cast<double>(kMebi));
 }
 
-/// One step: 2 ms of loading, 3 ms forward, 3 ms backward, then a collective that takes the rest.
-/// Children end with their parents wherever they can: viewers must count them all the same.
+/// Adds a step: 2 ms of loading, 3 ms forward, 3 ms backward, then a collective that takes the
+/// rest. Children end together with their parents if possible: viewers must still count all of
+/// them.
 void addStep(std::int64_t number, std::int64_t start, std::int64_t duration, TraceBuilder* job) {
   const auto span = [&](std::size_t thread, const char* name, SpanKind kind, std::int64_t begin,
                         std::int64_t end) -> steptape::TraceSpan& {

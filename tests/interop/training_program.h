@@ -6,14 +6,14 @@
 
 namespace steptape::test {
 
-// What training_program does, each in a file of its own. One program, because LibTorch's headers
-// take longer to compile than both. Arguments are counted before these are called.
+// The commands of training_program, one file each. One program, because LibTorch's headers take
+// longer to compile than both. The caller has checked the number of arguments.
 
-/// A task of ddp_tasks.py, as ddp_peer.py trains it. Arguments: <task> <result> shared|messages.
+/// Trains a task of ddp_tasks.py like ddp_peer.py. Arguments: <task> <result> shared|messages.
 void trainAsDdp(const std::vector<std::string>& arguments);
 
-/// With Trainer, on ranks of which one is slow, for all_ranks_test.py.
-/// Arguments: <run> <slow rank> input|forward shared|messages.
+/// Trains with Trainer on ranks of which one is slow, for all_ranks_test.py. Arguments: <run> <slow
+/// rank> input|forward shared|messages.
 void trainWithASlowRank(const std::vector<std::string>& arguments);
 
 }  // namespace steptape::test

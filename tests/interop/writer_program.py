@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs interop_writer, the C++ program under test, and reads the list of what it logged."""
+"""Runs interop_writer, the C++ program under test, and reads its list of logged values."""
 
 import collections
 import io

@@ -36,7 +36,7 @@ class XProfRun:
         return rows_of(self.get("framework_op_stats")[1])
 
     def memory(self, host):
-        """What the memory page shows of the CPU's memory."""
+        """Returns the memory page's data about the CPU's memory."""
         return self.get("memory_profile", host=host)["memoryProfilePerAllocator"]["cpu"]
 
     def trace(self, *hosts, **query):

@@ -19,7 +19,7 @@ from xprof_run import XProfRun, rows_of
 HOST = "node1.example.org"
 RANKS = [f"{HOST}_rank00000", f"{HOST}_rank00001"]
 
-# What trace_writer.cpp does in each of seven steps.
+# The contents of each of trace_writer.cpp's seven steps.
 STEPS = 7
 CALLS = {"aten.stack": 1, "aten.linear": 1, "aten.t": 1, "aten.addmm": 1, "aten.relu": 1,
          "autograd.engine.evaluate_function/AddmmBackward0": 1, "AddmmBackward0": 1, "aten.mm": 2,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proves from the sources that the layers of docs/architecture.md hold.
+// Checks the sources against the layers of docs/architecture.md.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -72,7 +72,7 @@ const std::set<std::string>& torchLayers() {
   return kLayers;
 }
 
-/// `layer` and every layer below it.
+/// Returns `layer` and every layer below it.
 std::set<std::string> reachableFrom(const std::string& layer) {
   std::set<std::string> reachable{layer};
   for (const std::string& below : directDependencies().at(layer)) {
@@ -81,7 +81,7 @@ std::set<std::string> reachableFrom(const std::string& layer) {
   return reachable;
 }
 
-/// The layer named by the start of a path such as "include/steptape/writer/x.h"; empty if none.
+/// Returns the layer at the start of a path such as "include/steptape/writer/x.h"; empty if none.
 std::string layerIn(const std::string& path) {
   static const std::regex kLayer(R"(^(?:include/steptape/|steptape/|src/|)(\w+)/)");
   std::smatch match;
@@ -92,15 +92,15 @@ std::string layerIn(const std::string& path) {
   return directDependencies().count(name) != 0 ? name : "";
 }
 
-/// "mpi" for include/steptape/mpi.h, the header users include for that component; empty for a
-/// header inside a layer.
+/// Returns "mpi" for include/steptape/mpi.h, the header that users include for that component;
+/// empty for a header inside a layer.
 std::string umbrellaName(const std::string& path) {
   static const std::regex kUmbrella(R"(^include/steptape/(\w+)\.h$)");
   std::smatch match;
   return std::regex_search(path, match, kUmbrella) ? std::string(match[1]) : "";
 }
 
-/// Which of the dependencies with rules of their own a header belongs to; empty for others.
+/// Returns the restricted dependency to which a header belongs; empty for others.
 std::string restrictedDependency(const std::string& header) {
   static const std::regex kCairo(R"(^cairo)");
   static const std::regex kProtobuf(R"(^google/protobuf/|\.pb\.h$)");
@@ -183,8 +183,8 @@ TEST(Layers, EachIsDescribedInSrcReadme) {
   EXPECT_EQ(folders, drawn);
 }
 
-/// "writer/backend" for src/writer/backend.cpp, its header, and "writer/backend.h"; empty for what
-/// is not of the layer.
+/// Returns "writer/backend" for src/writer/backend.cpp, its header, and "writer/backend.h"; empty
+/// for a path outside of the layer.
 std::string pieceIn(const std::string& layer, const std::string& path) {
   const std::regex piece("^(?:include/steptape/|steptape/|src/|)(" + layer +
                          R"(/\w+)\.(?:h|cpp)$)");
@@ -204,7 +204,7 @@ TEST(Layers, WriterPiecesIncludeOnlyPiecesBelow) {
     }
   }
   EXPECT_GT(below.size(), 20U) << "the includes were not found";
-  // Remove what includes nothing that is left; a cycle and what includes it stay.
+  // Remove files that include no remaining file; a cycle and the files that include it stay.
   for (bool found = true; found;) {
     found = false;
     for (auto piece = below.begin(); piece != below.end();) {
@@ -247,7 +247,8 @@ TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
                                                 "steptape", "torch", "trainer"));
 }
 
-/// The public headers that a document names, such as <steptape/mpi.h>, in the form of files().
+/// Returns the public headers that a document names, such as <steptape/mpi.h>, in the form of
+/// files().
 std::set<std::string> headersNamedIn(const std::vector<Line>& document) {
   static const std::regex kHeader(R"(<(steptape/[\w/]+\.h)>)");
   std::set<std::string> headers;
@@ -357,7 +358,7 @@ TEST(Layers, CoreHeadersIncludeNoneOfTheDependencies) {
   EXPECT_THAT(heavy, IsEmpty());
 }
 
-/// The names of the calls that log, such as "addScalar", that a header declares.
+/// Returns the names of the logging calls, such as "addScalar", that a header declares.
 std::set<std::string> loggingCallsIn(const std::string& header) {
   std::set<std::string> calls;
   for (const Line& line : library().lines(header)) {

@@ -28,7 +28,7 @@ std::vector<Include> includesIn(const std::vector<Line>& lines) {
   std::vector<Include> found;
   for (const Line& line : lines) {
     std::smatch match;
-    // Few lines are worth the regular expression.
+    // The regular expression is slow, and few lines need it.
     if (line.text.find("include") != std::string::npos &&
         std::regex_search(line.text, match, kInclude)) {
       found.push_back({line, match[1]});

@@ -20,7 +20,7 @@ struct Line {
 /// An `#include` as written.
 struct Include {
   Line line;
-  std::string target;  ///< What stands between the quotes or angle brackets.
+  std::string target;  ///< Text between the quotes or angle brackets.
 };
 
 /// The project's files, read once. Paths are relative to the project's folder, with '/'.
@@ -32,20 +32,21 @@ class SourceTree {
   SourceTree(const std::filesystem::path& root, const std::vector<std::string>& folders,
              const std::vector<std::string>& endings);
 
-  /// Every path read, ascending.
+  /// Returns every path read, ascending.
   std::vector<std::string> files() const;
 
   const std::vector<Line>& lines(const std::string& file) const;
 
-  /// The includes of `file`, in order.
+  /// Returns the includes of `file`, in order.
   const std::vector<Include>& includes(const std::string& file) const;
 
-  /// Everything that `file` includes, its project headers' includes as well, each with the file
-  /// that includes it directly.
+  /// Returns everything that `file` includes, directly or through headers of the project, each with
+  /// the file that includes it directly.
   std::vector<Include> transitiveIncludes(const std::string& file) const;
 
  private:
-  /// The file of this tree that `target`, included by `from`, means; empty for a system header.
+  /// Returns the file of this tree to which `target`, included by `from`, refers; empty for a
+  /// system header.
   std::string resolve(const std::string& from, const std::string& target) const;
 
   std::map<std::string, std::vector<Line>> linesByFile_;

@@ -8,13 +8,13 @@
 
 namespace steptape::test {
 
-/// How a job under mpiexec ended, and what all its ranks printed.
+/// The exit status of a job under mpiexec, and the output of all its ranks.
 struct JobEnd {
   int exitCode;
   std::string output;
 };
 
-/// Runs a shell command. coreutils' timeout bounds it; its exit code is then 124.
+/// Runs a shell command. coreutils' timeout limits it; its exit code is then 124.
 inline JobEnd runJob(const std::string& command) {
   std::FILE* pipe = popen(("timeout 60 " + command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) {

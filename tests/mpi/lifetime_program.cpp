@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first argument names: a program whose objects and whose MPI begin and end in an unusual
-// order. Prints "rank <r> of <n> is done". lifetime_test.cpp starts it.
+// Runs the scenario named by the first argument: a program whose objects and whose MPI begin and
+// end in an unusual order. Prints "rank <r> of <n> is done". lifetime_test.cpp starts it.
 
 #include <iostream>
 #include <memory>
@@ -21,7 +21,7 @@ void work(Communicator& world) {
   std::cout << "rank " << world.rank() << " of " << ones[0] << " is done" << std::endl;
 }
 
-/// Communicators, memory and handles that are destroyed after MPI was finalized.
+/// Communicators, memory and handles that are destroyed after MPI is finalized.
 struct Survivors {
   std::shared_ptr<Communicator> world;
   std::shared_ptr<Communicator> part;

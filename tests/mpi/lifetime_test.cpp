@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI that somebody else owns, that ends before our objects do, and that no launcher started.
+// MPI that other code owns, that ends before our objects, and that no launcher has started.
 
 #include <string>
 

@@ -23,7 +23,7 @@ namespace {
 int postedCollectives = 0;
 }
 
-// MPI's profiling interface: each call is counted and handed on.
+// MPI's profiling interface: counts and forwards each call.
 extern "C" int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
                               MPI_Comm comm, MPI_Request* request) {
   ++postedCollectives;
@@ -79,7 +79,7 @@ TEST(MpiCommunicator, TreatsBlocksOfRanksAsNodes) {
   memory->data()[0] = std::byte{static_cast<unsigned char>(world.rank())};
   world.barrier();
   EXPECT_EQ(memory->data()[0], std::byte{static_cast<unsigned char>(world.rank())});
-  // Parts know their nodes too.
+  // Subgroups also know their nodes.
   const auto half = world.split(world.rank() % 2, 0);
   EXPECT_EQ(half->crossSize(), half->size());
 }
@@ -101,7 +101,7 @@ TEST(MpiCommunicator, DetectsARankThatReleasedNodeMemory) {
   }
 }
 
-/// Collectives of MPI that `call` posts.
+/// Returns the number of MPI collectives that `call` posts.
 template <typename Call>
 int mpiCollectivesOf(const Call& call) {
   const int before = postedCollectives;
@@ -124,7 +124,7 @@ TEST(MpiCommunicator, ComparesTheRanksInTheMessageThatBringsAFewElements) {
   EXPECT_EQ(mpiCollectivesOf([&] { world.barrier(); }), ifSeveral);
 }
 
-TEST(MpiCommunicator, LeavesTheMemoryAloneWhereSmallReductionsDiffer) {
+TEST(MpiCommunicator, LeavesTheMemoryUnchangedIfSmallReductionsDiffer) {
   MpiCommunicator world(MPI_COMM_WORLD);
   if (world.size() == 1) {
     EXPECT_NO_THROW(world.barrier());
@@ -151,7 +151,7 @@ TEST(MpiCommunicator, RefusesANegativeNumberOfRanksPerNode) {
   MpiCommunicatorOptions options;
   options.ranksPerNode = -1;
   expectError(ErrorCode::kInvalidArgument,
-              "MpiCommunicator: ranksPerNode is -1; expected 1 or more",
+              "MpiCommunicator: got ranksPerNode = -1; expected 1 or more",
               [&] { MpiCommunicator world(MPI_COMM_WORLD, options); });
 }
 
@@ -187,7 +187,7 @@ TEST(MpiCommunicator, TakesSeveralMpiCallsForMoreElementsThanOneTakes) {
 TEST(MpiCommunicator, RefusesAnImpossibleMaxCount) {
   MpiCommunicatorOptions options;
   options.maxCount = 0;
-  expectError(ErrorCode::kInvalidArgument, "MpiCommunicator: maxCount is 0; expected ",
+  expectError(ErrorCode::kInvalidArgument, "MpiCommunicator: got maxCount = 0; expected ",
               [&] { MpiCommunicator world(MPI_COMM_WORLD, options); });
 }
 
@@ -242,11 +242,11 @@ TEST(World, IsOneCommunicatorForAllCalls) {
   EXPECT_EQ(world->timeout(), std::chrono::minutes(10));
 }
 
-TEST(Environment, LeavesAnMpiThatIsRunningToItsOwner) {
+TEST(Environment, LeavesARunningMpiToItsOwner) {
   {
     const mpi::Environment second;
     EXPECT_FALSE(second.ownsMpi());
-    // What the first one asked for by default.
+    // The level that the first one requested by default.
     EXPECT_EQ(second.threadLevel(), mpi::ThreadLevel::kMultiple);
   }
   int isFinalized = 0;

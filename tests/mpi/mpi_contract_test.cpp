@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every communicator promises, on as many processes as the launcher started.
+// The guarantees of every communicator, on as many processes as the launcher has started.
 
 #include <cstddef>
 
@@ -36,7 +36,7 @@ TEST(Contract, HoldsWhileAProfilerRecords) {
   EXPECT_GT(recorded, test::collectiveContract().size());
 }
 
-/// With operations that take more than one MPI call.
+/// Runs it with operations that take more than one MPI call.
 void checkInPieces(const test::ContractCase& contract, std::size_t maxCount) {
   MpiCommunicatorOptions options;
   options.timeout = std::chrono::seconds(30);

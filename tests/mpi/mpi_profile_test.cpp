@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a profiler asks of ranks that are processes.
+// The spans of ranks that are processes.
 
 #include <chrono>
 #include <cstdint>
@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 
 using Spans = std::vector<SeenSpan>;
 
-/// What this thread has recorded.
+/// Returns the spans that this thread has recorded.
 Spans spansOf(test::SpanRecording& recording) {
   return recording.take()["this rank"];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a profiler's root logs of ranks that are processes.
+// The log of a profiler's root about ranks that are processes.
 
 #include <chrono>
 #include <memory>
@@ -59,7 +59,7 @@ class MpiRankProfile : public ::testing::Test {
     return options;
   }
 
-  /// What the root has logged.
+  /// Returns the root's log.
   LoggedValues logged() {
     writer_.reset();
     return readLogged(directory_.string());
@@ -102,7 +102,7 @@ TEST_F(MpiRankProfile, NamesTheSlowRankOnceItIsFlushed) {
   }
 }
 
-TEST_F(MpiRankProfile, NamesTheSlowRankBesideTheStepsThatFollow) {
+TEST_F(MpiRankProfile, NamesTheSlowRankDuringLaterSteps) {
   {
     Profiler profiler(options());
     train(profiler, 40);
@@ -112,7 +112,7 @@ TEST_F(MpiRankProfile, NamesTheSlowRankBesideTheStepsThatFollow) {
   }
 }
 
-TEST_F(MpiRankProfile, GoesOnWhileTheProfilerIsStopped) {
+TEST_F(MpiRankProfile, ContinuesWhileTheProfilerIsStopped) {
   {
     Profiler profiler(options());
     train(profiler, 2);
@@ -124,7 +124,7 @@ TEST_F(MpiRankProfile, GoesOnWhileTheProfilerIsStopped) {
   }
 }
 
-TEST_F(MpiRankProfile, LeavesOutWhatIsNotSentByTheEnd) {
+TEST_F(MpiRankProfile, OmitsWindowsThatAreNotSentByTheEnd) {
   {
     Profiler profiler(options());
     train(profiler, 2);
@@ -136,12 +136,12 @@ TEST_F(MpiRankProfile, LeavesOutWhatIsNotSentByTheEnd) {
   }
 }
 
-TEST_F(MpiRankProfile, SendsNothingWhereTheRootLogsNothing) {
+TEST_F(MpiRankProfile, SendsNothingIfTheRootLogsNothing) {
   ProfilerOptions unlogged = options();
   unlogged.writer = nullptr;
   Profiler profiler(unlogged);
   train(profiler, 2);
-  // Of no use to anybody: a collective would wait for the ranks that have left.
+  // Without effect for the others: a collective would wait for ranks that have left.
   if (world_->isRoot()) {
     EXPECT_TRUE(profiler.flush().ok());
   }

@@ -16,8 +16,8 @@
 
 namespace {
 
-/// Makes every rank know the failures of all when a test ends. Also keeps the ranks in step: no
-/// rank begins a test before all have ended the last.
+/// Sends the failures of each rank to all ranks when a test ends. This also keeps the ranks in
+/// step: no rank starts a test before all have ended the previous one.
 class RankFailures final : public ::testing::EmptyTestEventListener {
  public:
   void OnTestEnd(const ::testing::TestInfo& info) override {
@@ -59,13 +59,13 @@ int runOnAllRanks() {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) {
     delete listeners.Release(listeners.default_result_printer());
-    // Reports in files are the root's too.
+    // Only the root writes report files.
     delete listeners.Release(listeners.default_xml_generator());
   }
-  // Listeners hear of a test's end in the reverse order: this one before the printer.
+  // Listeners receive a test's end in reverse order: this one before the printer.
   listeners.Append(failures.get());
   const int result = RUN_ALL_TESTS();
-  // Its communicator must go before MPI does.
+  // Its communicator must be destroyed before MPI is finalized.
   listeners.Release(failures.get());
   return result;
 }
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   try {
     return runOnAllRanks();
   } catch (const std::exception& error) {
-    // Out of step with the other ranks: ending the whole job is all that is left.
+    // Out of step with the other ranks: only ending the whole job is left.
     std::cerr << "the test program ends: " << error.what() << std::endl;
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

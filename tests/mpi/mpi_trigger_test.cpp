@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles of a running job whose ranks are processes: a signal reaches one of them only.
+// Profiles of a running job whose ranks are processes: only one of them receives the signal.
 
 #include <csignal>
 #include <cstdint>
@@ -38,7 +38,7 @@ class MpiTrigger : public ::testing::Test {
     return options;
   }
 
-  /// Makes steps until they are or are no more profiled: equally many on all ranks.
+  /// Makes steps until profiling has started or stopped: the same number on all ranks.
   void stepUntilProfiled(Profiler& profiler, bool isProfiled) const {
     while ((profiler.action() != ProfilerAction::kNone) != isProfiled) {
       profiler.step();
@@ -77,7 +77,7 @@ TEST_F(MpiTrigger, EndsAWindowOnAllRanksWhenASecondSignalComes) {
   sendSignalToLastRank();
   stepUntilProfiled(profiler, true);
   while (profiler.action() != ProfilerAction::kNone) {
-    sendSignalToLastRank();  // until one is no part of the first any more
+    sendSignalToLastRank();  // until one does not belong to the first one
     profiler.step();
   }
   EXPECT_TRUE(profiler.flush().ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DistributedWriter over real MPI, on as many ranks as the launcher started. Its logic is tested in
-// tests/distributed; here it meets MPI's datatype, operation and processes.
+// DistributedWriter with real MPI, on as many ranks as the launcher has started. tests/distributed
+// tests its logic; this tests MPI's datatype, operation and processes.
 
 #include <chrono>
 #include <cstdint>
@@ -42,7 +42,7 @@ class MpiWriter : public ::testing::Test {
   }
 
   const std::shared_ptr<Communicator> world_;
-  std::optional<testing::TempDir> directory_;  // Only the root's is used.
+  std::optional<testing::TempDir> directory_;  // only the root's is used
   std::optional<DistributedWriter> writer_;
 };
 
@@ -145,7 +145,7 @@ TEST_F(MpiWriter, WritesAllStatisticsWithoutBlocking) {
     EXPECT_EQ(last("time/max"), ranks);
     EXPECT_EQ(last("time/sum"), ranks * (ranks + 1) / 2);
     EXPECT_EQ(last("time/argmax_rank"), ranks - 1);
-    // The least value that half of the ranks do not exceed.
+    // The smallest value that half of the ranks do not exceed.
     EXPECT_EQ(last("time/p50"), static_cast<float>((world_->size() + 1) / 2));
     EXPECT_EQ(last("time/p99"), ranks);
   }

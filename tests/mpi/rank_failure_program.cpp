@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of which the last rank fails in the way that the first argument names, while the others
-// wait in what the third names; the second is the log directory. rank_failure_test.cpp starts it
-// and looks at how it ends.
+// A job whose last rank fails in the way that the first argument names, while the others wait in
+// the operation that the third one names; the second one is the log directory.
+// rank_failure_test.cpp starts it and checks how it ends.
 
 #include <chrono>
 #include <csignal>
@@ -31,7 +31,7 @@ void failAs(const std::string& kind, const steptape::mpi::Environment& environme
   } else if (kind == "aborts") {
     environment.abort("this rank gives up");
   } else if (kind == "hangs") {
-    // Far longer than the others wait; the end of the job cuts it short.
+    // Far longer than the others wait; the end of the job ends it.
     std::this_thread::sleep_for(std::chrono::seconds(120));
   }
 }
@@ -39,7 +39,7 @@ void failAs(const std::string& kind, const steptape::mpi::Environment& environme
 struct Arguments {
   std::string kind;
   std::string logDir;
-  std::string place;  // Where the others wait.
+  std::string place;  // where the others wait
 };
 
 void waitForAll(const std::string& place, steptape::Communicator& world,
@@ -66,13 +66,13 @@ void train(const Arguments& arguments, const steptape::mpi::Environment& environ
     writer.reduce(step);
   }
   writer.flush().throwIfError();
-  world->barrier();  // What comes now is after the flush.
-  // Not before: opening the files of a busy machine may take longer.
+  world->barrier();  // everything from here on is after the flush
+  // Only now: opening the files on a busy machine may take longer.
   world->setTimeout(std::chrono::milliseconds(500));
 
   std::optional<steptape::Profiler> profiler;
   if (arguments.place == "profile") {
-    // Of one step, so that behind it the ranks' profiles are on their way.
+    // A window of one step, so that the ranks' profiles are in flight after it.
     steptape::ProfilerOptions profiling;
     profiling.schedule.active = 1;
     profiling.schedule.repeat = 1;
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
       train(arguments, environment);
       return 0;
     }
-    // Here the program goes on after the timeout, as far as MPI_Finalize.
+    // Here the program continues after the timeout, up to MPI_Finalize().
     arguments.kind = "hangs";
     try {
       train(arguments, environment);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a job when one of its ranks fails: it ends soon, says why, and what was flushed
-// can be read.
+// A job of which one rank fails: it ends soon, reports why, and flushed data can be read.
 
 #include <map>
 #include <string>
@@ -25,7 +24,7 @@ using ::testing::HasSubstr;
 
 class RankFailure : public ::testing::Test {
  protected:
-  /// Runs the failing job on two ranks, of which rank 1 fails.
+  /// Runs the failing job on two ranks; rank 1 fails.
   JobEnd run(const std::string& kind, const std::string& place = "reduce") {
     return test::runJob(STEPTAPE_MPIEXEC " -n 2 '" + std::string(STEPTAPE_RANK_FAILURE_PROGRAM) +
                         "' '" + kind + "' '" + logDir() + "' '" + place + "'");
@@ -36,7 +35,7 @@ class RankFailure : public ::testing::Test {
     EXPECT_NE(job.exitCode, 124) << "did not end by itself: " << job.output;
   }
 
-  /// The job's means, and each rank's own values; every file is whole.
+  /// Expects the job's means and each rank's own values, and that every file is intact.
   void expectFlushedPointsAreThere() {
     expectPoints({{".", 0.5F}, {rankRunName(0), 0}, {rankRunName(1), 1}}, 3);
   }
@@ -62,7 +61,7 @@ class RankFailure : public ::testing::Test {
   testing::TempDir directory_;
 };
 
-/// Where the rank that does not fail waits for the other.
+/// The operation in which the other rank waits.
 class RankFailureIn : public RankFailure, public ::testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Places, RankFailureIn,
                          ::testing::Values("reduce", "asynchronous", "barrier", "profile"),
@@ -101,9 +100,9 @@ TEST_F(RankFailure, ByHangingIsReportedWithRankAndOperation) {
   expectEndsWithAnError(job);
   const std::string told =
       "allreduce\\(sum\\) 'gradients' of 100000 float32 did not end within 0.5 s on rank 0 "
-      "\\([^)]*\\) of 2: rank 1 \\([^)]*\\) did not come";
+      "\\([^)]*\\) of 2: rank 1 \\([^)]*\\) did not arrive";
   EXPECT_THAT(job.output, ContainsRegex("caught: " + told));
-  // MPI_Finalize would wait for the other rank.
+  // MPI_Finalize() would wait for the other rank.
   EXPECT_THAT(job.output, ContainsRegex("rank 0 ends the job: " + told));
   expectFlushedPointsAreThere();
 }
@@ -113,7 +112,7 @@ TEST_F(RankFailure, InNodeMemoryIsReportedWithTheRank) {
   expectEndsWithAnError(job);
   EXPECT_THAT(
       job.output,
-      ContainsRegex("caught: gradients: rank 1 \\([^)]*\\) did not come within 0.5 s to rank 0"));
+      ContainsRegex("caught: gradients: rank 1 \\([^)]*\\) did not arrive within 0.5 s to rank 0"));
   expectFlushedPointsAreThere();
 }
 

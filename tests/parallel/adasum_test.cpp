@@ -41,12 +41,12 @@ TEST(Adasum, AveragesParallelGradients) {
   expectClose(adasumOf(a, a * 3), a * 2, 1e-6);
 }
 
-TEST(Adasum, KeepsTheOtherGradientWhereOneIsZero) {
+TEST(Adasum, KeepsTheOtherGradientIfOneIsZero) {
   const at::Tensor a = numbers({21}, 1).to(at::kFloat);
   expectClose(adasumOf(a, at::zeros({21})), a, 0);
 }
 
-/// The pairs of the ranks, in one process: see AdasumGroups.
+/// Combines all pairs of ranks in one process: see AdasumGroups.
 at::Tensor adasumOfAll(std::vector<at::Tensor> gradients) {
   std::size_t power = 1;
   while (power * 2 <= gradients.size()) {
@@ -104,7 +104,7 @@ TEST(Adasum, CombinesNearlyTheSameInFloat16) {
     const auto gradientOf = [](int rank) { return numbers({21}, 0.4 * rank).to(at::kFloat); };
     slots[0].parameter.mutable_grad() = gradientOf(world->rank());
     exchange();
-    // Numbers below 4 with 11 bits, rounded at each of two levels and to begin with.
+    // Numbers below 4 with 11 bits, rounded initially and at each of two levels.
     expectClose(slots[0].parameter.grad(),
                 adasumOfAll({gradientOf(0), gradientOf(1), gradientOf(2)}), 8e-3);
     expectSameOnAllRanks(slots, *world);

@@ -56,12 +56,12 @@ TEST_P(AverageParameters, LeavesCountersAndOnDemandBuffersAlone) {
   });
 }
 
-TEST(AverageParameters, NamesAParameterThatHasNoMean) {
+TEST(AverageParameters, NamesAParameterWhoseTypeCannotBeAveraged) {
   runRanks(2, [](Communicator& world) {
     torch::nn::Module module;
     module.register_parameter("index", torch::ones({2}, torch::kLong), /*requires_grad=*/false);
     expectError(ErrorCode::kInvalidArgument,
-                "cannot average the parameter index of type Long; expected Float, Double, Half or",
+                "averageParameters \"index\": got type Long; expected Float, Double, Half or",
                 [&] { averageParameters(module, world); });
   });
 }
@@ -69,9 +69,10 @@ TEST(AverageParameters, NamesAParameterThatHasNoMean) {
 TEST(AverageParameters, NamesTheRankWithAnotherModel) {
   runRanks(2, [](Communicator& world) {
     torch::nn::Linear model = makeModel(1, world.isRoot() ? 3 : 4);
-    expectError(ErrorCode::kRankMismatch,
-                "averageParameters: rank 1 has another model than rank 0: got weight: Float [2, 4]",
-                [&] { averageParameters(*model, world); });
+    expectError(
+        ErrorCode::kRankMismatch,
+        "averageParameters: rank 1 has a different model from rank 0: got weight: Float [2, 4]",
+        [&] { averageParameters(*model, world); });
   });
 }
 

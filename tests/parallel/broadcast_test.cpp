@@ -91,8 +91,8 @@ BroadcastCase optimizerCase(const char* name, Options options) {
 
 class EveryOptimizer : public ::testing::TestWithParam<BroadcastCase> {
  protected:
-  /// Lets ranks make so many steps on data of their own, broadcasts, and expects them to make the
-  /// same steps from then on.
+  /// Makes this many steps on different data per rank, broadcasts, and expects equal steps from
+  /// then on.
   static void expectStepsInUnison(int stepsOfRoot, int stepsOfOthers) {
     runRanks(3, [&](Communicator& world) {
       torch::nn::Linear model = makeModel(world.rank());
@@ -129,7 +129,7 @@ TEST_P(EveryOptimizer, KeepsRanksEqualAfterABroadcast) {
 TEST_P(EveryOptimizer, TakesOverStateThatOnlyTheRootHas) {
   expectStepsInUnison(2, 0);
 }
-TEST_P(EveryOptimizer, ForgetsStateThatTheRootDoesNotHave) {
+TEST_P(EveryOptimizer, DiscardsStateThatTheRootDoesNotHave) {
   expectStepsInUnison(0, 2);
 }
 
@@ -151,7 +151,7 @@ TEST(BroadcastOptimizerState, NamesTheRankWithAnotherKindOfOptimizer) {
       optimizer = std::make_unique<torch::optim::Adam>(model->parameters());
     }
     expectError(ErrorCode::kRankMismatch,
-                "broadcastOptimizerState: rank 2 has another optimizer than rank 0: got an "
+                "broadcastOptimizerState: rank 2 has a different optimizer from rank 0: got an "
                 "optimizer of type torch::optim::Adam; expected an optimizer of type "
                 "torch::optim::SGD",
                 [&] { broadcastOptimizerState(*optimizer, world); });
@@ -170,7 +170,7 @@ TEST(BroadcastOptimizerState, NamesTheRankWithOtherGroups) {
   });
 }
 
-TEST(BroadcastOptimizerState, SaysOnEveryRankThatAnOptimizerCannotBeSaved) {
+TEST(BroadcastOptimizerState, ReportsOnEveryRankThatAnOptimizerCannotBeSaved) {
   class Plain final : public torch::optim::SGD {
    public:
     using SGD::SGD;

@@ -16,7 +16,7 @@ namespace {
 
 using test::expectError;
 
-/// Starts so many collectives that have ended already, and writes down what it does.
+/// Starts this many collectives that have already ended, and records its actions.
 class NotedChain final : public CollectiveChain {
  public:
   NotedChain(std::string name, int collectives, std::string& notes)
@@ -43,7 +43,7 @@ class FailingChain final : public CollectiveChain {
   std::optional<ChainLink> advance() override { throw Error(ErrorCode::kIoError, "gone"); }
 };
 
-TEST(ChainQueue, StartsAChainBehindTheLastCollectiveOfTheOneBefore) {
+TEST(ChainQueue, StartsAChainAfterTheLastCollectiveOfThePreviousOne) {
   std::string notes;
   NotedChain a("a", 2, notes);
   NotedChain b("b", 2, notes);
@@ -58,7 +58,7 @@ TEST(ChainQueue, StartsAChainBehindTheLastCollectiveOfTheOneBefore) {
   EXPECT_TRUE(queue.isIdle());
 }
 
-TEST(ChainQueue, GoesOnWithoutWaitingWhenPolled) {
+TEST(ChainQueue, AdvancesWithoutWaitingWhenPolled) {
   std::string notes;
   NotedChain a("a", 1, notes);
   ChainQueue queue;

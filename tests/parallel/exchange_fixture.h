@@ -50,12 +50,12 @@ struct Net {
   void backward(const at::Tensor& x) const { loss(hidden(x)).backward(); }
 };
 
-/// Four samples, others for each rank and step.
+/// Returns four samples, different for each rank and step.
 inline at::Tensor samplesOf(int rank, int step = 0) {
   return numbers({4, 3}, rank * 7 + step).to(at::kFloat);
 }
 
-/// Averages the gradients of slots by messages, as GradientSync does.
+/// Averages the gradients of slots by messages, like GradientSync.
 class Exchange {
  public:
   Exchange(Slots& slots, const World& world, const GradientSyncOptions& options = {})
@@ -121,11 +121,11 @@ inline void expectSameOnAllRanks(const Slots& slots, Communicator& world) {
   }
 }
 
-/// Hands everything on to another communicator and notes the collectives' names, also those of the
-/// groups made from it.
+/// Forwards everything to another communicator and records the names of collectives, including
+/// those of its groups.
 class NamingCommunicator final : public Communicator {
  public:
-  /// Names of what this rank has started.
+  /// Names of the collectives that this rank has started.
   class Names {
    public:
     void add(const std::string& name) {

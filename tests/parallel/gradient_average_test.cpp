@@ -27,7 +27,7 @@ using test::SeededNet;
 using test::World;
 using testing::runRanksShared;
 
-/// Both ways in which gradients travel.
+/// Both methods of exchanging gradients.
 struct Path {
   const char* name;
   bool sharedMemory;
@@ -202,7 +202,7 @@ TEST_P(GradientSyncOnRanks, AveragesOverTheRanksThatStillHaveData) {
   });
 }
 
-TEST_P(GradientSyncOnRanks, AveragesDoublesBesideFloats) {
+TEST_P(GradientSyncOnRanks, AveragesDoublesTogetherWithFloats) {
   run([&](const World& world) {
     torch::OrderedDict<std::string, at::Tensor> parameters;
     parameters.insert("a", torch::ones({2}, torch::kDouble).requires_grad_());
@@ -303,7 +303,7 @@ TEST_P(GradientSyncOnRanks, CountsSparseAndDenseGradientsInOneNorm) {
     GradientSync sync(parameters, world, clipped);
     (embedding->forward(torch::tensor({1, 1, 2})).sum() + parameters["dense"].sum()).backward();
     sync.synchronize();
-    EXPECT_NEAR(sync.gradientNorm(), 4, 1e-5);  // Of 2, 2, 1, 1 and six times 1.
+    EXPECT_NEAR(sync.gradientNorm(), 4, 1e-5);  // of 2, 2, 1, 1 and six times 1
     EXPECT_TRUE(torch::allclose(parameters["dense"].grad(), torch::full({6}, 0.125F)));
     EXPECT_TRUE(torch::allclose(embedding->weight.grad().to_dense()[1], torch::full({2}, 0.25F)));
   });
@@ -334,7 +334,7 @@ TEST(GradientSync, ClipsToTheSameBitsOnRanksWithOtherNumbersOfThreads) {
   });
 }
 
-TEST(GradientSync, CombinesByAdasumWhereTheRanksShareMemory) {
+TEST(GradientSync, CombinesByAdasumIfTheRanksShareMemory) {
   runRanksShared(2, [](const World& world) {
     const at::Tensor weight = torch::zeros({2}).requires_grad_();
     torch::OrderedDict<std::string, at::Tensor> parameters;
@@ -344,7 +344,7 @@ TEST(GradientSync, CombinesByAdasumWhereTheRanksShareMemory) {
     GradientSync sync(parameters, world, options);
     weight[world->rank()].backward();
     sync.synchronize();
-    expectAllClose({weight.grad()}, {torch::ones({2})});  // Of orthogonal gradients it is the sum.
+    expectAllClose({weight.grad()}, {torch::ones({2})});  // for orthogonal gradients, it is the sum
   });
 }
 

@@ -28,8 +28,8 @@ TEST(GradientSync, RejectsComplexNumbers) {
   parameters.insert("phase", torch::ones({2}, torch::kComplexFloat).requires_grad_());
   expectError(
       ErrorCode::kInvalidArgument,
-      "cannot average the gradient of phase, which is ComplexFloat; expected Float, Double, "
-      "Half or BFloat16",
+      "GradientSync: gradient of \"phase\": got type ComplexFloat; expected Float, Double, Half or "
+      "BFloat16",
       [&] { GradientSync(parameters, std::make_shared<Communicator>()); });
 }
 
@@ -38,7 +38,8 @@ TEST(GradientSync, RejectsAParameterThatIsGivenTwice) {
   const at::Tensor tensor = torch::ones({2}).requires_grad_();
   parameters.insert("a", tensor);
   parameters.insert("b", tensor);
-  expectError(ErrorCode::kInvalidArgument, "got the parameter b twice",
+  expectError(ErrorCode::kInvalidArgument,
+              "GradientSync: \"b\": got a parameter twice; expected each parameter once",
               [&] { GradientSync(parameters, std::make_shared<Communicator>()); });
 }
 
@@ -67,7 +68,7 @@ TEST(GradientSync, NamesTheDifferingParameterOnEveryRank) {
     SeededNet net(1, world->rank() == 2 ? 4 : 3);
     expectError(
         ErrorCode::kRankMismatch,
-        "GradientSync: rank 2 has another model than rank 0: got first.weight: Float [5, 4] "
+        "GradientSync: rank 2 has a different model from rank 0: got first.weight: Float [5, 4] "
         "with gradient; expected first.weight: Float [5, 3] with gradient",
         [&] { GradientSync(net->named_parameters(), world); });
   });
@@ -77,10 +78,11 @@ TEST(GradientSync, NamesTheDifferingOptionOnEveryRank) {
   runRanksShared(3, [](const World& world) {
     GradientSyncOptions options;
     options.accumulationSteps = world->rank() == 1 ? 4 : 2;
-    expectError(ErrorCode::kRankMismatch,
-                "GradientSync: rank 1 has another option than rank 0: got accumulationSteps = 4; "
-                "expected accumulationSteps = 2",
-                [&] { GradientSync(SeededNet(1)->named_parameters(), world, options); });
+    expectError(
+        ErrorCode::kRankMismatch,
+        "GradientSync: rank 1 has a different option from rank 0: got accumulationSteps = 4; "
+        "expected accumulationSteps = 2",
+        [&] { GradientSync(SeededNet(1)->named_parameters(), world, options); });
   });
 }
 
@@ -94,10 +96,11 @@ TEST(GradientSync, NamesTheDifferingOptimizerOnEveryRank) {
       options.useSharedMemory = useSharedMemory;
       GradientSync sync(net->named_parameters(), world, options);
       lossOf(net, batchOf(world->rank())).backward();
-      expectError(ErrorCode::kRankMismatch,
-                  "GradientSync: rank 1 has another optimizer than rank 0: got group 0 lr = 0.25; "
-                  "expected group 0 lr = 0.5",
-                  [&] { sync.step(optimizer); });
+      expectError(
+          ErrorCode::kRankMismatch,
+          "GradientSync: rank 1 has a different optimizer from rank 0: got group 0 lr = 0.25; "
+          "expected group 0 lr = 0.5",
+          [&] { sync.step(optimizer); });
     });
   }
 }

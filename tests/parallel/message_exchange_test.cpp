@@ -37,7 +37,7 @@ GradientSyncOptions oneGradientABucket() {
   return options;
 }
 
-/// As after a few steps of gradient descent on all ranks' samples in one process.
+/// Returns the slots after a few steps of gradient descent on all ranks' samples in one process.
 Slots trainedAlone(int ranks, int steps) {
   Net net;
   for (int step = 0; step < steps; ++step) {
@@ -71,7 +71,7 @@ void train(Net& net, const World& world, const GradientSyncOptions& options, int
 
 class MessageExchangeOnRanks : public ::testing::TestWithParam<int> {
  protected:
-  /// Expects that three steps end where one process with all samples ends.
+  /// Expects the same result of three steps as in one process with all samples.
   static void expectAsAlone(const GradientSyncOptions& options, bool worksOnAnyThread) {
     const Slots wanted = trainedAlone(GetParam(), 3);
     runRanksShared(GetParam(), [&](const World& ranks) {
@@ -79,7 +79,7 @@ class MessageExchangeOnRanks : public ::testing::TestWithParam<int> {
       Net net;
       train(net, world, options, 3);
       for (std::size_t slot = 0; slot < wanted.size(); ++slot) {
-        // float32 keeps 24 bits; the samples are added up in another order.
+        // float32 has 24 bits, and the samples are summed in another order.
         expectClose(net.slots[slot].parameter, wanted[slot].parameter, 1e-6);
       }
     });
@@ -95,7 +95,7 @@ TEST_P(MessageExchangeOnRanks, AveragesInManyBuckets) {
   expectAsAlone(oneGradientABucket(), true);
 }
 
-TEST_P(MessageExchangeOnRanks, AveragesWithoutAThreadOfItsOwn) {
+TEST_P(MessageExchangeOnRanks, AveragesWithoutASeparateThread) {
   expectAsAlone(oneGradientABucket(), false);
 }
 
@@ -174,7 +174,7 @@ TEST(MessageExchange, KeepsTheFirstBucketSmall) {
   EXPECT_EQ(buckets, (std::vector<std::size_t>{2, 2, 2, 1, 1, 1, 0}));
 }
 
-/// Whether the first bucket is under way before backward() has come to the first layer.
+/// Returns whether the first bucket is in flight before backward() has reached the first layer.
 bool startsEarly(const NamingCommunicator& world, Net& net, std::chrono::seconds patience) {
   const at::Tensor hidden = net.hidden(samplesOf(world.rank()));
   const auto isUnderWay = [&] { return world.names().contain("gradients of bucket 0 (second."); };
@@ -210,7 +210,7 @@ TEST(MessageExchange, StartsBucketsWhileBackwardRuns) {
   });
 }
 
-TEST(MessageExchange, StartsBucketsInHooksWhereNoOtherThreadMay) {
+TEST(MessageExchange, StartsBucketsInHooksIfNoOtherThreadMay) {
   runRanksShared(2, [](const World& ranks) {
     const auto world = std::make_shared<NamingCommunicator>(ranks, false);
     Net net;
@@ -271,7 +271,8 @@ TEST(MessageExchange, RejectsASecondBackward) {
     net.backward(samplesOf(world->rank()));
     expectError(ErrorCode::kFailedPrecondition, "changed after it was sent",
                 [&] { net.backward(samplesOf(world->rank())); });
-    // The ranks that wait for this one get what it sent before; only then it is told again.
+    // The ranks that wait for this one receive what it sent before; only then, the error is thrown
+    // again.
     expectError(ErrorCode::kFailedPrecondition, "Use noSync() or accumulationSteps",
                 [&] { exchange(); });
     zeroGradients(net.slots);
@@ -286,7 +287,7 @@ TEST(MessageExchange, SendsWhatAPassUnderNoSyncAddsBeforeItsBucketStarts) {
     Net net;
     Exchange exchange(net.slots, world);
     exchangeFirst(exchange, net, world->rank());
-    // Only the last layer takes part: its bucket holds the first one too, and waits.
+    // Only the last layer takes part: its bucket also holds the first one, and waits.
     net.loss(numbers({4, 5}, 1).to(at::kFloat)).backward();
     exchange.messages().setOverlapping(false);
     net.loss(numbers({4, 5}, 1).to(at::kFloat)).backward();
@@ -323,7 +324,7 @@ TEST(MessageExchange, AveragesEachElementTypeInItsOwn) {
       slots.push_back(slot(at::toString(type), {5}, 1, type));
     }
     Exchange exchange(slots, world);
-    // 256 + 1 + 1: bfloat16 has 8 bits, so that only a sum in float32 comes to 258.
+    // 256 + 1 + 1: bfloat16 has 8 bits, so only a sum in float32 gives 258.
     const double factor = world->rank() == 0 ? 256 : 1;
     for (const detail::GradientSlot& slot : slots) {
       (slot.parameter * factor).sum().backward();
@@ -350,7 +351,7 @@ TEST(MessageExchange, AveragesNearlyInSixteenBits) {
       }
       (slots[0].parameter * numbers({64}, world->rank()).to(at::kFloat)).sum().backward();
       exchange();
-      // Numbers up to 1 and sums up to 3, each rounded once to half a unit of its last bit.
+      // Numbers up to 1 and sums up to 3, each rounded once to half a unit of the last bit.
       expectClose(slots[0].parameter.grad(), mean, 2.0 * std::ldexp(1.0, -bits));
       EXPECT_GT((slots[0].parameter.grad() - mean).abs().max().item<double>(), 0);
       expectSameOnAllRanks(slots, *world);
@@ -402,7 +403,7 @@ TEST(MessageExchange, EndsInItsDestructorWhenAnotherRankIsGone) {
   EXPECT_TRUE(hasEnded);
 }
 
-TEST(MessageExchange, LeavesNoHooksBehind) {
+TEST(MessageExchange, RemovesItsHooks) {
   runRanksShared(2, [](const World& world) {
     Net net;
     {

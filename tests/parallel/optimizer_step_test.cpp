@@ -31,7 +31,7 @@ using ::testing::HasSubstr;
 using testing::runRanksShared;
 using torch::optim::Optimizer;
 
-// step() against the optimizer of one process that sees all ranks' samples.
+// Compares step() with the optimizer of one process that sees all ranks' samples.
 
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(std::vector<at::Tensor>)>;
 struct OptimizerCase {
@@ -66,7 +66,8 @@ std::vector<OptimizerCase> optimizerCases() {
       {"SgdNesterov", making<SGD>(SGDOptions(0.1).momentum(0.9).nesterov(true).weight_decay(0.1))},
       {"Adam", making<Adam>(AdamOptions(0.01))},
       {"AdamWeightDecay", making<Adam>(AdamOptions(0.01).weight_decay(0.1))},
-      // The average of the squares falls within a few steps, so that its maximum is another number.
+      // The average of the squares decreases within a few steps, so that its maximum differs from
+      // it.
       {"AdamAmsgrad", making<Adam>(AdamOptions(0.01).betas({0.9, 0.5}).amsgrad(true))},
       {"AdamW", making<AdamW>(AdamWOptions(0.01).weight_decay(0.1))},
       {"AdamWAmsgrad", making<AdamW>(AdamWOptions(0.01).betas({0.9, 0.5}).amsgrad(true))},
@@ -114,8 +115,9 @@ TEST_P(GradientSyncStep, TrainsAsOneProcessDoes) {
   }
 }
 
-TEST_P(GradientSyncStep, GoesOnWithWhatWasLoadedInto) {
-  // One process trains, saves, and goes on; two ranks have trained something else, load, and go on.
+TEST_P(GradientSyncStep, ContinuesWithLoadedParametersAndState) {
+  // One process trains, saves, and continues; two ranks have trained something else, load, and
+  // continue.
   SeededNet single(1);
   const auto singleOptimizer = makeFor(single);
   train(single, *singleOptimizer, 2, 0, 3);
@@ -140,7 +142,7 @@ TEST_P(GradientSyncStep, GoesOnWithWhatWasLoadedInto) {
   });
 }
 
-TEST_P(GradientSyncStep, GoesOnWithAStateThatWasLoadedWithoutTheParameters) {
+TEST_P(GradientSyncStep, ContinuesWithALoadedStateWithoutParameters) {
   SeededNet other(5);
   const auto otherOptimizer = makeFor(other);
   train(other, *otherOptimizer, 2, 0, 2);
@@ -169,7 +171,7 @@ TEST_P(GradientSyncStep, GoesOnWithAStateThatWasLoadedWithoutTheParameters) {
   });
 }
 
-TEST_P(GradientSyncStep, LeavesAnOptimizerThatCanBeSavedAndGoesOnAlone) {
+TEST_P(GradientSyncStep, LeavesAnOptimizerThatCanBeSavedAndUsedAlone) {
   SeededNet single(1);
   const auto singleOptimizer = makeFor(single);
   train(single, *singleOptimizer, 2, 0, 3);
@@ -184,7 +186,7 @@ TEST_P(GradientSyncStep, LeavesAnOptimizerThatCanBeSavedAndGoesOnAlone) {
       train(net, *optimizer, sync, *world, 0, 3);
     }
     expectAllClose(copiesOf(net->parameters()), after3, 1e-5);
-    // Both ranks go on by themselves: each has parameters and state of its own again.
+    // Both ranks continue separately: each has its own parameters and state again.
     train(net, *optimizer, 2, 3, 5);
     expectAllClose(copiesOf(net->parameters()), single->parameters(), 1e-5);
   });
@@ -259,7 +261,7 @@ TEST_P(GradientSyncStep, FollowsALearningRateThatChanges) {
   });
 }
 
-TEST(GradientSync, ServesParameterGroupsWithOptionsOfTheirOwn) {
+TEST(GradientSync, SupportsParameterGroupsWithDifferentOptions) {
   const auto groupsOf = [](const SeededNet& net) {
     std::vector<torch::optim::OptimizerParamGroup> groups;
     groups.emplace_back(net->first->parameters(), std::make_unique<torch::optim::SGDOptions>(

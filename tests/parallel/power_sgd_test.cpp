@@ -52,7 +52,7 @@ TEST(PowerSgd, IsExactForAGradientOfItsRank) {
   });
 }
 
-TEST(PowerSgd, CatchesUpWithWhatItLeftOut) {
+TEST(PowerSgd, AddsEarlierErrorsLater) {
   runRanksShared(2, [](const World& world) {
     Slots slots = {slot("weight", {12, 16}, 1)};
     Exchange exchange(slots, world, powerSgd(1));
@@ -84,7 +84,7 @@ TEST(PowerSgd, StartsAfterTheFirstSteps) {
   });
 }
 
-TEST(PowerSgd, ForgetsAStepThatWasNotFinite) {
+TEST(PowerSgd, DiscardsAStepThatWasNotFinite) {
   runRanksShared(2, [](const World& world) {
     Slots slots = {slot("weight", {12, 16}, 1)};
     Exchange exchange(slots, world, powerSgd(1));

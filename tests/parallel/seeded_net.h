@@ -36,7 +36,8 @@ struct SeededNetImpl : torch::nn::Module {
 };
 TORCH_MODULE(SeededNet);
 
-/// Four samples of `rank` at `step`; those of all ranks together are what one process sees.
+/// Returns four samples of `rank` at `step`; those of all ranks together are the samples of one
+/// process.
 inline at::Tensor batchOf(std::int64_t rank, std::int64_t step = 0) {
   constexpr std::int64_t kBatch = 4;
   return torch::cos(torch::arange(kBatch * 3).to(torch::kFloat) * 0.3 +

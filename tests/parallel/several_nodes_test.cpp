@@ -88,7 +88,7 @@ TEST(GradientSync, SendsSixteenBitsBetweenNodesIfRequested) {
     runRanksShared(
         4,
         [&](const World& world) {
-          // A third needs more than the 24 bits of float32; four times 60000 is beyond float16.
+          // One third needs more than the 24 bits of float32; four times 60000 exceeds float16.
           const at::Tensor weight = torch::zeros({2}).requires_grad_();
           torch::OrderedDict<std::string, at::Tensor> parameters;
           parameters.insert("weight", weight);

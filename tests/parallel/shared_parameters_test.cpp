@@ -95,7 +95,7 @@ TEST(GradientSync, RejectsSynchronizeAfterSharedStep) {
     GradientSync sync(net->named_parameters(), world);
     lossOf(net, batchOf(world->rank())).backward();
     sync.step(optimizer);
-    expectError(ErrorCode::kFailedPrecondition, "synchronize() after step()",
+    expectError(ErrorCode::kFailedPrecondition, "synchronize: got a call after step()",
                 [&] { sync.synchronize(); });
   });
 }

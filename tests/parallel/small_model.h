@@ -9,7 +9,7 @@
 
 namespace steptape::test {
 
-/// One layer whose first weights say which seed they came from.
+/// Returns one layer whose first weights identify its seed.
 inline torch::nn::Linear makeModel(std::int64_t seed, std::int64_t inputs = 3) {
   torch::nn::Linear model(inputs, 2);
   const torch::NoGradGuard noGradients;
@@ -19,14 +19,15 @@ inline torch::nn::Linear makeModel(std::int64_t seed, std::int64_t inputs = 3) {
   return model;
 }
 
-/// Four samples, others for each number.
+/// Returns four samples, different for each number.
 inline torch::Tensor samplesOf(std::int64_t number) {
   constexpr std::int64_t kBatch = 4;
   return torch::arange(kBatch * 3).view({kBatch, 3}).to(torch::kFloat) * 0.05F +
          static_cast<float>(number);
 }
 
-/// One step on samples of their own for each `seed`; as a closure, which LBFGS calls several times.
+/// Makes one step on different samples for each `seed`, as a closure, which LBFGS calls several
+/// times.
 inline void trainStep(torch::nn::Linear model, torch::optim::Optimizer& optimizer,
                       std::int64_t seed) {
   optimizer.step([&] {

@@ -19,7 +19,7 @@ using test::Slots;
 using test::World;
 using testing::runRanksShared;
 
-/// An embedding's gradient: rows that repeat, and other ones for each rank.
+/// Returns an embedding's gradient: repeated rows, different for each rank.
 at::Tensor embeddingGradient(int rank, at::ScalarType type = at::kFloat) {
   const at::Tensor rows = at::tensor({1, 4, 1}, at::kLong) + rank;
   const at::Tensor values = numbers({3, 2}, rank).to(type);
@@ -65,7 +65,7 @@ TEST(SparseGradients, TakeADenseOneAsSparse) {
   });
 }
 
-TEST(SparseGradients, StayUndefinedWhereNoRankHasOne) {
+TEST(SparseGradients, StayUndefinedIfNoRankHasOne) {
   runRanksShared(2, [](const World& world) {
     const detail::GradientSlot table = slot("table", {8, 2}, 1);
     detail::exchangeSparseGradient(table, *world, 0.5);
@@ -76,7 +76,7 @@ TEST(SparseGradients, StayUndefinedWhereNoRankHasOne) {
 TEST(SparseGradients, AreAddedUpInFloat32) {
   runRanksShared(3, [](const World& world) {
     const detail::GradientSlot table = slot("table", {2, 1}, 1, at::kBFloat16);
-    // 256 + 1 + 1 needs more than the 8 bits of bfloat16 on the way.
+    // 256 + 1 + 1 needs more than the 8 bits of bfloat16 during the exchange.
     const double value = world->rank() == 0 ? 256 : 1;
     table.parameter.mutable_grad() =
         at::sparse_coo_tensor(at::zeros({1, 1}, at::kLong), at::full({1, 1}, value, at::kBFloat16),

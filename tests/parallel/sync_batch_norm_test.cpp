@@ -30,7 +30,7 @@ torch::Tensor imagesOf(int rank) {
   return ((numbers * 0.7 + rank).sin() * 3 + 5).view({size, 4, 2, 3});
 }
 
-/// What the loss weighs each output by, so that every output has another gradient.
+/// Returns weights for the loss, so that every output has a different gradient.
 torch::Tensor weightsFor(const torch::Tensor& images) {
   return (images * 1.3).cos();
 }
@@ -57,7 +57,7 @@ void setParameters(Layer& layer) {
 
 class SyncBatchNormOnRanks : public ::testing::TestWithParam<int> {
  protected:
-  /// All ranks' images, as one process would have them.
+  /// Returns all ranks' images, as one process would have them.
   static torch::Tensor allImages() {
     std::vector<torch::Tensor> images;
     for (int rank = 0; rank < GetParam(); ++rank) {
@@ -66,7 +66,7 @@ class SyncBatchNormOnRanks : public ::testing::TestWithParam<int> {
     return torch::cat(images);
   }
 
-  /// The part of one process's result that belongs to a rank.
+  /// Returns a rank's part of one process's result.
   static torch::Tensor partOf(const torch::Tensor& whole, int rank) {
     return whole.narrow(0, rank * (rank + 1) / 2, rank + 1);
   }
@@ -95,7 +95,7 @@ TEST_P(SyncBatchNormOnRanks, DoesWhatBatchNormDoesWithAllRanksSamples) {
     weightGradients[static_cast<std::size_t>(world->rank())] =
         torch::stack({layer->weight.grad(), layer->bias.grad()});
   });
-  // Each rank's are of its own samples: together they are those of one process.
+  // Each rank's gradients are of its own samples: together they are those of one process.
   EXPECT_TRUE(torch::allclose(torch::stack(weightGradients).sum(0),
                               torch::stack({single->weight.grad(), single->bias.grad()}), 1e-10));
 }
@@ -153,12 +153,13 @@ TEST(SyncBatchNorm, IsBatchNormInEvaluation) {
   });
 }
 
-TEST(SyncBatchNorm, RejectsWhatItCannotNormalize) {
+TEST(SyncBatchNorm, RejectsInvalidInput) {
   runRanksShared(2, [](const World& world) {
     SyncBatchNorm layer(torch::nn::BatchNormOptions(4), world);
     expectError(
         ErrorCode::kInvalidArgument,
-        "SyncBatchNorm got Float [2, 3]; expected floating-point numbers in the shape (N, 4)", [&] {
+        "SyncBatchNorm: got Float [2, 3]; expected floating-point numbers in the shape (N, 4)",
+        [&] {
           layer->forward(torch::zeros({2, 3}));
         });
     expectError(ErrorCode::kInvalidArgument,

@@ -34,7 +34,7 @@ SpanDetails ofModule(const char* module) {
   return details;
 }
 
-/// Spans at microseconds.
+/// Adds spans at times in microseconds.
 class StepBuilder : public SpanChain {
  public:
   StepBuilder& in(const char* module) {
@@ -63,7 +63,7 @@ event::GraphNode nodeOf(const std::string& name, const std::string& op) {
   return node;
 }
 
-/// Two convolutions, each followed by what reads no parameters.
+/// Returns a graph of two convolutions, each followed by operators without parameters.
 event::Graph convolutions() {
   event::Graph graph;
   graph.nodes = {nodeOf("input/x", "IO Node"),
@@ -76,7 +76,7 @@ event::Graph convolutions() {
   return graph;
 }
 
-/// Microseconds by node.
+/// Returns microseconds by node.
 std::map<std::string, std::int64_t> micros(const std::vector<event::GraphNodeStats>& stats) {
   std::map<std::string, std::int64_t> byNode;
   for (const event::GraphNodeStats& node : stats) {
@@ -85,7 +85,7 @@ std::map<std::string, std::int64_t> micros(const std::vector<event::GraphNodeSta
   return byNode;
 }
 
-/// A forward pass over convolutions(), `at` this time, whose second layer is the slow one.
+/// Adds a forward pass over convolutions(), starting at `at`, whose second layer is slow.
 void pass(StepBuilder& trace, std::int64_t at) {
   trace.in("conv1").call("aten::conv2d", at, at + 12).call("aten::_convolution", at + 1, at + 11);
   trace.elsewhere().call("aten::relu", at + 20, at + 23);
@@ -194,7 +194,7 @@ TEST(ProfileGraph, DoesNotTakeAnOperatorOfAnotherModule) {
               UnorderedElementsAre(Pair("Net/relu_1", 2)));
 }
 
-TEST(ProfileGraph, LeavesOutTheOtherPartsOfAStepAndWhatIsInNone) {
+TEST(ProfileGraph, OmitsOtherPartsOfAStepAndTimesOutsideOfSteps) {
   StepBuilder trace;
   trace.call("aten::relu", 10, 20).span("DataLoader", SpanKind::kInput, 0, 50 * kMicros);
   trace.span("ConvolutionBackward0", SpanKind::kBackward, 50 * kMicros, 80 * kMicros)
@@ -296,7 +296,7 @@ TEST(ProfileGraph, PlacesANodeWhenItWasFirstCalled) {
   EXPECT_EQ(profile.forward[0].device, "/device:CPU:0");
 }
 
-/// The session runs of the event files in a directory.
+/// Returns the session runs of the event files in a directory.
 std::vector<std::string> sessionRuns(const std::string& directory) {
   std::vector<std::string> tags;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {

@@ -62,7 +62,7 @@ TEST_F(OpStatsTest, CountsTheSpansOfADeviceOnTopOfThoseOfThreads) {
   SpanBatch stream = batch(kernels, 1, 2);
   stream.device = 0;
   add({span("child", 1, 111, 114)}, 1);
-  builder_.add(stream);  // a stream of the number of that thread
+  builder_.add(stream);  // a stream with the number of that thread
   add({span("parent", 0, 110, 120)}, 1);
   EXPECT_EQ(stats("kernel").calls, 2U);
   EXPECT_EQ(stats("kernel").self, units(5));

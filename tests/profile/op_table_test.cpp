@@ -34,7 +34,7 @@ TEST(OpTable, HasARowForEachOperatorAndStatesTheCoverage) {
             "Window of 4.000 ms, 87.5 % of it inside recorded spans.\n");
 }
 
-TEST(OpTable, SaysWhatWasLeftOut) {
+TEST(OpTable, StatesHowManyRowsAreOmitted) {
   OpTableOptions options;
   options.maxRows = 1;
   const std::string table = opTable(twoOperators(), options);
@@ -42,7 +42,7 @@ TEST(OpTable, SaysWhatWasLeftOut) {
   EXPECT_THAT(table, HasSubstr(" The 1 operators with the least self time are left out."));
 }
 
-TEST(OpTable, SaysWhatWasDropped) {
+TEST(OpTable, StatesHowManySpansWereDropped) {
   OpProfile profile = twoOperators();
   profile.dropped = 12;
   EXPECT_THAT(opTable(profile),
@@ -72,7 +72,7 @@ TEST(WriteOpStats, LogsTheTableAlone) {
   EXPECT_TRUE(logged.scalars.empty());
 }
 
-TEST(WriteOpStats, LogsTheSlowestOperatorsAsScalarsWhereTheyAreAskedFor) {
+TEST(WriteOpStats, LogsTheSlowestOperatorsAsScalarsOnRequest) {
   const testing::TempDir dir;
   OpProfile profile = twoOperators();
   profile.operators.push_back({"aten::add", SpanKind::kOperator, 1, microseconds(1), {}});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets every single allocation of a program that is profiled fail, one after the other, on
-// whichever thread it is made: the training goes on, and each window is written or reported. A
-// program of its own, because it replaces operator new.
+// Makes each single allocation of a profiled program fail, one after the other, on any thread: the
+// training continues, and each window is written or reported. A separate program, because it
+// replaces operator new.
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -33,7 +33,7 @@ void trainStep() {
   STEPTAPE_ZONE("backward");
 }
 
-/// A loop that profiles each step in a window of its own.
+/// A loop that profiles each step in a separate window.
 class ProfiledProgram {
  public:
   explicit ProfiledProgram(const std::string& logDir) {
@@ -73,7 +73,7 @@ class ProfiledProgram {
       call();
       return true;
     } catch (const std::bad_alloc&) {
-    } catch (const Error&) {  // for what the system says it has no memory
+    } catch (const Error&) {  // if the operating system reports lack of memory
     }
     return false;
   }
@@ -85,7 +85,7 @@ class ProfiledProgram {
   ProfilerOptions options_;
 };
 
-/// Every trace file can be read, and no temporary one is left.
+/// Expects that every trace file can be read, and that no temporary file is left.
 void expectWholeFiles(const std::string& directory) {
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
@@ -124,7 +124,7 @@ void sweep(std::uint64_t count, std::uint64_t step) {
 }
 
 TEST(ProfilerOutOfMemory, WritesOrReportsEachWindowWhicheverAllocationFails) {
-  sweep(1, 29);  // of thousands, in which few places come again and again
+  sweep(1, 29);  // of thousands, which come from few places
 }
 
 TEST(ProfilerOutOfMemory, WritesOrReportsEachWindowWhileSomeAllocationsFail) {

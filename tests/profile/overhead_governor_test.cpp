@@ -7,13 +7,13 @@ namespace steptape::detail {
 namespace {
 
 struct Steps {
-  std::uint64_t spans = 0;      ///< Of each one that is recorded.
-  double recordedNanos = 1e6;   ///< What such a step takes; others take 1 ms.
-  double besideRecorded = 0.0;  ///< What recording it costs besides.
-  double besideAny = 0.0;       ///< What every step costs besides.
+  std::uint64_t spans = 0;      ///< In each recorded step.
+  double recordedNanos = 1e6;   ///< Duration of a recorded step; others take 1 ms.
+  double besideRecorded = 0.0;  ///< Additional cost per recorded step.
+  double besideAny = 0.0;       ///< Additional cost per step.
 };
 
-/// How many of `count` steps are recorded.
+/// Returns how many of `count` steps are recorded.
 int record(int count, const Steps& steps, OverheadGovernor* governor) {
   int recorded = 0;
   for (int i = 0; i < count; ++i) {
@@ -29,7 +29,7 @@ int record(int count, const Steps& steps, OverheadGovernor* governor) {
   return recorded;
 }
 
-/// The same, of spans of 100 ns and with the share kept.
+/// Returns the same for spans of 100 ns, and checks the share.
 int recordedOf(int count, double maxShare, const Steps& steps) {
   OverheadGovernor governor(maxShare, 100.0);
   const int recorded = record(count, steps, &governor);
@@ -50,7 +50,7 @@ TEST(OverheadGovernor, RecordsEveryStepWithoutABound) {
 }
 
 TEST(OverheadGovernor, NoticesThatRecordedStepsTakeLonger) {
-  // 1 % as far as spans are counted, and 10 % in truth.
+  // 1 % by the count of spans, but 10 % in fact.
   EXPECT_NEAR(recordedOf(3000, 0.01, {100, 1.1e6}), 240, 30);
 }
 
@@ -70,8 +70,8 @@ TEST(OverheadGovernor, CountsTheCostOfUnrecordedSteps) {
 }
 
 TEST(OverheadGovernor, ChargesTheFirstStepsOnceItKnowsWhatTheyCost) {
-  // The first 15 comparisons need 30 steps, half of them recorded at 10 %: it takes as much as 150
-  // steps without a record to make up for them.
+  // The first 15 comparisons need 30 steps, half of them recorded at 10 %: 150 steps without a
+  // record are needed to compensate.
   OverheadGovernor governor(0.01, 1.0);
   EXPECT_NEAR(record(150, {1, 1.1e6}, &governor), 16, 1);
   EXPECT_NEAR(governor.share(), 16 * 1e5 / (150 * 1e6 + 16 * 1e5), 1e-3);

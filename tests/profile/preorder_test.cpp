@@ -35,7 +35,7 @@ TEST(Preorder, ExcludesDetachedSpans) {
               ElementsAre(1, kNowhere, kNowhere, 0));
 }
 
-/// Adds the spans of a random tree as they end, and notes their starts.
+/// Adds the spans of a random tree as they end, and records their starts.
 class RandomSpans {
  public:
   explicit RandomSpans(unsigned seed) : random_(seed) { addBelow(0); }

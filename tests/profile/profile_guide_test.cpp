@@ -37,7 +37,7 @@ ProfilerOptions writingTo(const std::string& logDir) {
   return options;
 }
 
-TEST(ProfileGuide, SaysWhereTheTimeOfAStepWent) {
+TEST(ProfileGuide, ShowsWhereTheTimeOfAStepWent) {
   EXPECT_EQ(profileGuide(jobTrace(), {}),
             "**Steps 11 to 12 were recorded.**\n\n"
             "| a step's | input | other | total |\n"
@@ -48,7 +48,7 @@ TEST(ProfileGuide, SaysWhereTheTimeOfAStepWent) {
             "operator calls.\n\n");
 }
 
-TEST(ProfileGuide, SaysHowToOpenTheFiles) {
+TEST(ProfileGuide, ExplainsHowToOpenTheFiles) {
   const std::string guide = profileGuide(jobTrace(), writingTo("runs/a"));
   EXPECT_THAT(guide, HasSubstr("open `node7_4242."));
   EXPECT_THAT(guide, HasSubstr(".pt.trace.json.gz` of `runs/a` at [ui.perfetto.dev]"));

@@ -16,7 +16,7 @@ TEST(ProfilerMemory, IsBoundedInAWindowOfAMillionSpans) {
   constexpr std::uint64_t kSpans = 1'000'000;
   constexpr std::size_t kKept = 1000;
   constexpr std::uint64_t kBetweenLooks = 10'000;
-  // All records would take 32 MB; those between two looks take 0.3 MB, and the thread's ring 2 MB.
+  // All records would take 32 MB; those between two passes take 0.3 MB, and the thread's ring 2 MB.
   constexpr std::size_t kBound = 8'000'000;
   ProfilerOptions options;
   options.maxTraceSpans = kKept;
@@ -27,7 +27,7 @@ TEST(ProfilerMemory, IsBoundedInAWindowOfAMillionSpans) {
   Profiler profiler(options);
   for (std::uint64_t i = 0; i < kSpans; ++i) {
     if (i % kBetweenLooks == 0) {
-      profiler.profile();  // looks at the rings, so that none gets full
+      profiler.profile();  // drains the rings, so that none becomes full
     }
     STEPTAPE_ZONE("operator");
   }
@@ -54,7 +54,7 @@ TEST(ProfilerMemory, IsNotAllocatedByTheTrainingThread) {
     profiler.step();
     inSteps += allocationsOfThread() - before;
     if (i % 10 == 0) {
-      profiler.profile();  // takes what was recorded, as the profiler's thread does
+      profiler.profile();  // takes the records, like the profiler's thread
     }
   }
   EXPECT_EQ(inSteps, 0U);

@@ -102,7 +102,7 @@ TEST(Profiler, PutsEachSpanIntoTheWindowOfItsStep) {
   EXPECT_EQ(spansByWindow, std::vector<std::size_t>(kWindows, 3));
 }
 
-/// Numbers of the process's threads.
+/// Returns the ids of the process's threads.
 std::set<std::string> threadsOfProcess() {
   std::set<std::string> threads;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -111,7 +111,7 @@ std::set<std::string> threadsOfProcess() {
   return threads;
 }
 
-/// How often a thread went to sleep so far.
+/// Returns how often a thread has gone to sleep.
 long timesAsleep(const std::string& thread) {
   const std::string name = "voluntary_ctxt_switches:";
   std::ifstream status("/proc/self/task/" + thread + "/status");
@@ -136,7 +136,7 @@ TEST(Profiler, SleepsWhileNothingIsRecorded) {
   }
   ASSERT_FALSE(threads.empty());
   for (const std::string& thread : threads) {
-    // A thread that never sleeps makes this hang until the test's time is over.
+    // If the thread never sleeps, this hangs until the test times out.
     while (timesAsleep(thread) == 0) {
       std::this_thread::yield();
     }
@@ -144,7 +144,7 @@ TEST(Profiler, SleepsWhileNothingIsRecorded) {
     const long first = timesAsleep(thread);
     std::this_thread::sleep_for(kIdle);
     const long wakes = timesAsleep(thread) - first;
-    // Twice a second, however long that took here; every 10 ms while something is recorded.
+    // Twice a second, however long this took; every 10 ms during a recording.
     const auto halfSeconds =
         (std::chrono::steady_clock::now() - start) / std::chrono::milliseconds(500);
     EXPECT_LE(wakes, 2 + 2 * halfSeconds);
@@ -195,7 +195,7 @@ TEST(Profiler, SeesTheZonesOfAllThreads) {
   EXPECT_EQ(find(profiler.profile(), "forward").calls, 2U);
 }
 
-TEST(Profiler, CountsWhatItDropped) {
+TEST(Profiler, CountsDroppedSpans) {
   ProfilerOptions options;
   options.recordsPerThread = 8;
   Profiler profiler(options);
@@ -203,7 +203,7 @@ TEST(Profiler, CountsWhatItDropped) {
     trainStep();
   }
   profiler.stop();
-  // How many fit depends on how often the rings were looked at meanwhile.
+  // The number of spans depends on how often the rings were drained meanwhile.
   const OpProfile profile = profiler.profile();
   std::uint64_t recorded = 0;
   for (const OpStats& op : profile.operators) {
@@ -234,7 +234,7 @@ TEST(Profiler, StartsAgainAfterStop) {
   EXPECT_EQ(find(profiler.profile(), "step").calls, 1U);
 }
 
-TEST(Profiler, RefusesToRunBesideAnother) {
+TEST(Profiler, RefusesToRunTogetherWithAnother) {
   Profiler first(scheduled(100, 0, 1, 1));
   EXPECT_THAT([] { Profiler second; },
               ThrowsMessage<Error>("cannot start a profiler while another one runs in this "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a profiler does where something goes wrong around it.
+// A profiler's behavior when something fails around it.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
@@ -38,7 +38,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// Windows of one step each.
+/// Returns options for windows of one step each.
 ProfilerOptions everyStep() {
   ProfilerOptions options;
   options.schedule.active = 1;
@@ -49,7 +49,7 @@ void emptyStep() {
   STEPTAPE_ZONE("step");
 }
 
-/// The files under a directory whose names end so, by name.
+/// Returns the files under a directory with this name ending, by name.
 std::vector<std::string> filesIn(const fs::path& directory, const std::string& ending) {
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -200,7 +200,7 @@ TEST(ProfilerTrouble, LeavesAProfilerUnharmedWhenAnotherOneIsRefused) {
   EXPECT_THAT(readChromeTrace(chromeTracesIn(dir.path())[0]).at(0).steps, SizeIs(3));
 }
 
-TEST(ProfilerTrouble, SaysInItsFilesHowManySpansAFullRingDropped) {
+TEST(ProfilerTrouble, WritesIntoItsFilesHowManySpansAFullRingDropped) {
   const testing::TempDir dir;
   ProfilerOptions options;
   options.logDir = dir.string();
@@ -244,7 +244,7 @@ TEST(ProfilerTrouble, RecordsTheThreadsThatAStepStarts) {
   EXPECT_THAT(trace.threads, SizeIs(kThreads + 1)) << "the one that makes steps, too";
 }
 
-/// Lets files grow to so many bytes: more is refused as on a disk that is full.
+/// Limits the size of files: further writes fail as on a full disk.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) : before_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -265,7 +265,7 @@ class SmallDisk {
   void (*before_)(int);
 };
 
-TEST(ProfilerTrouble, GoesOnWhenTheDiskIsFullAndLeavesWholeFilesOnly) {
+TEST(ProfilerTrouble, ContinuesOnAFullDiskAndLeavesOnlyCompleteFiles) {
   const testing::TempDir dir;
   std::vector<std::string> told;
   ProfilerOptions options = everyStep();
@@ -276,7 +276,7 @@ TEST(ProfilerTrouble, GoesOnWhenTheDiskIsFullAndLeavesWholeFilesOnly) {
   const auto step = [&](int zones) {
     for (int i = 0; i < zones; ++i) {
       STEPTAPE_NAMED_ZONE(zone, "rows");
-      zone.setValue(static_cast<double>(random()));  // which no compression makes small
+      zone.setValue(static_cast<double>(random()));  // incompressible data
     }
     profiler.step();
     return profiler.flush();

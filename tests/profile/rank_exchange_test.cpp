@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::runRanksShared;
 
-/// What `rank` found in the window at `step`.
+/// Returns the result of `rank` for the window at `step`.
 std::string foundBy(int rank, std::int64_t step) {
   return "rank " + std::to_string(rank) + " at " + std::to_string(step);
 }
@@ -29,7 +29,7 @@ void announce(RankExchange& exchange, const Communicator& world, std::int64_t st
   exchange.provide(foundBy(world.rank(), step));
 }
 
-/// Until something comes to the root.
+/// Advances until a window arrives at the root.
 std::vector<RankExchange::Window> advance(RankExchange& exchange, int steps) {
   std::vector<RankExchange::Window> all;
   for (int i = 0; i < steps; ++i) {
@@ -104,7 +104,7 @@ TEST(RankExchange, KeepsItsOrderAmongOtherOperationsOfTheJob) {
       world->allreduce(gradient, ReduceOp::kSum);
       EXPECT_EQ(gradient[0], 2.0);
       exchange.expect(step);
-      // The ranks are ready in steps of their own.
+      // The ranks are ready in different steps.
       if (world->isRoot()) {
         exchange.provide("");
       } else if (step % 2 == 1) {

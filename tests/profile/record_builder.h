@@ -26,13 +26,13 @@ inline SpanBatch batch(const std::vector<SpanRecord>& records, std::uint64_t thr
   return {threadId, "", ArrayView<const SpanRecord>(records.data(), records.size()), dropped};
 }
 
-/// What a TickConverter of this process makes of `ticks`.
+/// Converts `ticks` by a TickConverter of this process.
 inline std::chrono::nanoseconds nanos(std::uint64_t ticks) {
   return std::chrono::nanoseconds(
       static_cast<std::int64_t>(TickConverter().nanosBetween(0, ticks)));
 }
 
-/// The operator `name`; one without calls if the profile has none.
+/// Returns the operator `name`; without calls if the profile has none.
 inline OpStats find(const OpProfile& profile, std::string_view name) {
   for (const OpStats& op : profile.operators) {
     if (op.name == name) {

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ThrowsMessage;
 
-/// The first `steps` actions, a letter each: . none, w warm-up, r record, S record and save.
+/// Returns the first `steps` actions as letters: . none, w warm-up, r record, S record and save.
 std::string actions(const ProfilerSchedule& schedule, std::int64_t steps) {
   std::string letters;
   for (std::int64_t step = 0; step < steps; ++step) {
@@ -26,8 +26,8 @@ ProfilerSchedule schedule(std::int64_t skipFirst, std::int64_t wait, std::int64_
   return {skipFirst, wait, warmup, active, repeat};
 }
 
-// What torch.profiler.schedule(wait=, warmup=, active=, repeat=, skip_first=) of PyTorch 2.13
-// gives.
+// The results of torch.profiler.schedule(wait=, warmup=, active=, repeat=, skip_first=) in PyTorch
+// 2.13.
 TEST(ProfilerSchedule, RepeatsItsCycleAsOftenAsAsked) {
   EXPECT_EQ(actions(schedule(0, 1, 1, 3, 2), 14), ".wrrS.wrrS....");
 }

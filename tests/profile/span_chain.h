@@ -9,7 +9,7 @@
 
 namespace steptape {
 
-/// Puts a trace together, span by span, in a chain of calls.
+/// Builds a trace, span by span, in a chain of calls.
 class SpanChain {
  public:
   SpanChain() {

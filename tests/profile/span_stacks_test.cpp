@@ -23,7 +23,8 @@
 namespace steptape {
 namespace {
 
-/// A step with an operator in two zones and a scope, whose backward node is on another thread.
+/// Returns a step with an operator in two zones and a scope, whose backward node is on another
+/// thread.
 SpanChain smallStep() {
   SpanChain builder;
   builder.span("step", SpanKind::kZone, 0, 100'000)
@@ -38,7 +39,7 @@ SpanChain smallStep() {
   return builder;
 }
 
-/// By name: what details say of a span's stack.
+/// Returns the stacks in the spans' details, by name.
 std::map<std::string, std::string> argumentsOf(const Trace& trace) {
   std::map<std::string, std::string> arguments;
   for (const TraceThread& thread : trace.threads) {

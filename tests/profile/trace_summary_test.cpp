@@ -76,7 +76,7 @@ TEST(Summarize, KeepsShapesApartWhenAsked) {
   EXPECT_EQ(summarize(trace).operators.size(), 1U);
 }
 
-TEST(Summarize, CountsForAModuleWhatItsOperatorsCall) {
+TEST(Summarize, CountsForAModuleTheCallsOfItsOperators) {
   SpanDetails fc1 = detailsOf("", "fc1", 0);
   fc1.bytes = 640;
   const Trace trace = SpanChain()

@@ -17,7 +17,7 @@ using testing::runRanksShared;
 
 using Ranks = std::shared_ptr<Communicator>;
 
-/// On one node, where ranks tell each other through memory, and on two, where they cannot.
+/// On one node, whose ranks communicate through memory, and on two nodes, whose ranks cannot.
 class TriggerAgreementTest : public ::testing::TestWithParam<int> {
  protected:
   static RunRanksOptions nodes() {
@@ -27,7 +27,8 @@ class TriggerAgreementTest : public ::testing::TestWithParam<int> {
   }
 };
 
-/// Makes steps until a wish is followed. @return the step.
+/// Makes steps until a request is followed.
+/// @return the step.
 int stepsUntil(TriggerAgreement& agreement, TriggerWish wish, TriggerWish own) {
   int steps = 1;
   while (agreement.endStep(own) != wish) {
@@ -99,7 +100,7 @@ TEST(TriggerAgreementOnANode, IsOverForTheOthersWhenARankLeaves) {
         std::this_thread::yield();
       }
       EXPECT_EQ(agreement.isOver(), !leavesSoon);
-      // Nobody is asked any more.
+      // The ranks no longer communicate.
       EXPECT_EQ(agreement.endStep(TriggerWish::kBegin), TriggerWish::kNone);
     }
     ranks->barrier();

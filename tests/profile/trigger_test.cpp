@@ -26,7 +26,7 @@ using ::testing::ThrowsMessage;
 
 constexpr int kSignal = SIGUSR2;
 
-/// A training loop that runs on, with the windows that were profiled of it.
+/// A running training loop, with its profiled windows.
 class ProfiledJob {
  public:
   explicit ProfiledJob(const ProfilerTrigger& trigger, const ProfilerSchedule& schedule)
@@ -41,7 +41,7 @@ class ProfiledJob {
       step();
     }
   }
-  /// Goes on until a step begins in which it is or is not profiled.
+  /// Continues until a step starts with profiling on or off.
   void stepUntilProfiled(bool isProfiled) {
     while (this->isProfiled() != isProfiled) {
       step();
@@ -50,7 +50,7 @@ class ProfiledJob {
   }
   bool isProfiled() const { return profiler_.action() != ProfilerAction::kNone; }
 
-  /// The steps of each window that is over.
+  /// Returns the steps of each finished window.
   std::vector<std::int64_t> windows() {
     EXPECT_TRUE(profiler_.flush().ok());
     return windows_;
@@ -89,7 +89,7 @@ void sendSignal() {
   ASSERT_EQ(::kill(::getpid(), kSignal), 0);
 }
 
-/// Sends signals until one begins or ends a profile: those right behind another one do not count.
+/// Sends signals until one starts or stops a profile: signals right after another one are ignored.
 void switchBySignal(ProfiledJob& job) {
   const bool wasProfiled = job.isProfiled();
   while (job.isProfiled() == wasProfiled) {
@@ -127,7 +127,7 @@ TEST(ProfilerTrigger, BeginsTheScheduleAfterTheStepOfTheSignal) {
 }
 
 TEST(ProfilerTrigger, EndsAWindowAtTheNextSignal) {
-  ProfiledJob job(bySignal(), ProfilerSchedule());  // which would record until stop()
+  ProfiledJob job(bySignal(), ProfilerSchedule());  // it would record until stop()
   sendSignal();
   job.step();
   ASSERT_TRUE(job.isProfiled());
@@ -151,7 +151,7 @@ TEST(ProfilerTrigger, TreatsSignalsWithinOneSecondAsOne) {
   ProfiledJob job(bySignal(), activeSteps(100));
   sendSignal();
   job.step();
-  sendSignal();  // as a launcher's, which reaches this rank a little later
+  sendSignal();  // like a launcher's signal, which reaches this rank a little later
   job.step();
   sendSignal();
   job.steps(2);
@@ -235,7 +235,7 @@ TEST_F(ProfilerTriggerFile, BeginsOnceForAFileThatStays) {
   EXPECT_THAT(job.windows(), ElementsAre(2, 2));
 }
 
-TEST_F(ProfilerTriggerFile, CountsAFileThatIsThereFromTheStart) {
+TEST_F(ProfilerTriggerFile, AcceptsAFileThatExistsFromTheStart) {
   touch();
   ProfiledJob job(byFile(), activeSteps(1));
   job.stepUntilProfiled(true);

@@ -32,8 +32,8 @@ OpStats opOf(const std::string& name, int calls, int selfMillis) {
   return op;
 }
 
-/// A step in which a rank spends `forward` ms in forward and waits for the rest of 20 ms, but for
-/// 2 ms of transfer.
+/// Returns a step in which a rank spends `forward` ms in forward and waits for the rest of 20 ms,
+/// except 2 ms of transfer.
 StepSummary stepOf(std::int64_t number, std::int64_t forward) {
   StepSummary step;
   step.number = number;
@@ -69,7 +69,7 @@ class WriteRankSummary : public ::testing::Test {
     return options;
   }
 
-  /// Rank 1 needs 16 ms for what the others do in 6.
+  /// Rank 1 takes 16 ms for work that takes the others 6 ms.
   static std::vector<RankProfile> jobWithASlowRank() {
     return {rankOf("node7", 10, 6), rankOf("node8", 40, 16), rankOf("node7", 10, 6)};
   }
@@ -96,7 +96,7 @@ TEST_F(WriteRankSummary, LogsATableOfTheMeansOverTheStepsAndNoScalar) {
   EXPECT_THAT(table, HasSubstr("| work | 10.333 | 17.000 | rank 1 (node8) |\n"));
 }
 
-TEST_F(WriteRankSummary, TellsOfEachStepWhoWorksLongest) {
+TEST_F(WriteRankSummary, NamesTheSlowestRankOfEachStep) {
   const LoggedValues values = logged(jobWithASlowRank(), withScalars());
   const auto at = [&](const std::string& tag, std::int64_t step) {
     return values.scalars.at({"profile/straggler/" + tag, step});
@@ -146,7 +146,7 @@ TEST_F(WriteRankSummary, ComparesStepsThatEveryRankHas) {
               HasSubstr("They recorded 1 to 2 steps."));
 }
 
-TEST_F(WriteRankSummary, HasOnlyTheTableWhereNoTraceWasMade) {
+TEST_F(WriteRankSummary, HasOnlyTheTableIfNoTraceWasMade) {
   std::vector<RankProfile> ranks = jobWithASlowRank();
   for (RankProfile& rank : ranks) {
     rank.steps.clear();
@@ -168,7 +168,7 @@ TEST_F(WriteRankSummary, StatesWhatTheTableOmits) {
 
 TEST_F(WriteRankSummary, IsTheSameForSerializedProfiles) {
   std::vector<RankProfile> ranks = jobWithASlowRank();
-  ranks[1].steps[0].other = -5;  // overlapping spans may leave less than nothing
+  ranks[1].steps[0].other = -5;  // overlapping spans may make the rest negative
   ranks[1].profile.dropped = 3;
   ranks[1].profile.operators[0].kind = SpanKind::kBackward;
   for (const RankProfile& rank : ranks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of a profile through the profiler and the writer, and back.
+// Figures of a profile, made by the profiler and the writer, and read back.
 #include <map>
 #include <set>
 #include <string>
@@ -22,7 +22,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// The tags of the images that `log` writes, in their order.
+/// Returns the tags of the images that `log` writes, in order.
 template <typename Log>
 std::vector<std::string> imagesOf(Log&& log) {
   const testing::TempDir directory;
@@ -38,7 +38,7 @@ std::vector<std::string> imagesOf(Log&& log) {
   return tags;
 }
 
-TEST(AddProfileFigures, LogsWhatIsKnown) {
+TEST(AddProfileFigures, LogsTheFiguresWhoseDataIsKnown) {
   const Trace trace = SpanChain().op("mm", 0, 10).step(3, 0, 20).memory(5, 1, 100).build();
   EXPECT_THAT(imagesOf([&](SummaryWriter* writer) { addProfileFigures(*writer, trace, 7); }),
               ElementsAre("profile/flame_graph", "profile/step_breakdown", "profile/memory_curve"));
@@ -50,7 +50,7 @@ TEST(AddProfileFigures, LeavesOutStepsAndMemoryThatWereNotRecorded) {
               ElementsAre("profile/flame_graph"));
 }
 
-TEST(AddProfileFigures, HasNoTagOfTheTablesOfATrace) {
+TEST(AddProfileFigures, SharesNoTagWithTheTablesOfATrace) {
   const Trace trace = SpanChain().op("mm", 0, 10).step(3, 0, 20).memory(5, 1, 100).build();
   const testing::TempDir directory;
   SummaryWriter writer(directory.path());

@@ -9,7 +9,7 @@
 namespace steptape::detail {
 namespace {
 
-/// "a:10(b:4 c:1)" for a tree.
+/// Returns "a:10(b:4 c:1)" for a tree.
 std::string textOf(const std::vector<Call>& calls, std::size_t index = 0) {
   const Call& call = calls[index];
   std::string text = call.name + ":" + std::to_string(call.total);

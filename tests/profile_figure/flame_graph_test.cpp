@@ -16,14 +16,14 @@ namespace {
 
 constexpr Rgb kOther{0xD5, 0xD5, 0xD5};
 
-/// Of the block called `name`.
+/// Returns the color of the block called `name`.
 Rgb colorOf(const std::string& name) {
   const figure::Color color = figure::colorOfName(name);
   const auto byte = [](double part) { return static_cast<std::uint8_t>(std::lround(part * 255)); };
   return {byte(color.red), byte(color.green), byte(color.blue)};
 }
 
-/// A span in each one before, `depth` of them; all but a nanosecond at either end.
+/// Returns `depth` nested spans, each a nanosecond shorter at either end.
 Trace deepTrace(int depth) {
   SpanChain builder;
   for (int i = 0; i < depth; ++i) {
@@ -76,7 +76,7 @@ TEST(FlameGraphOfTrace, PutsSmallBlocksTogether) {
   }
   const Picture picture(flameGraph(builder.build()));
   const Box large = picture.boxOf(colorOf("large"));
-  // Not boxOf(): the edges of letters are gray, too.
+  // Not boxOf(), because the edges of letters are also gray.
   int x = large.right + 1;
   while (picture.at(x, large.top) == kOther) {
     ++x;
@@ -94,7 +94,7 @@ TEST(FlameGraphOfTrace, GrowsWithItsRowsUpToALimit) {
   EXPECT_EQ(Picture(flameGraph(deepTrace(5000))).height(), most);
 }
 
-TEST(FlameGraphOfTrace, SaysThatDeeperCallsAreNotShown) {
+TEST(FlameGraphOfTrace, StatesThatDeeperCallsAreNotShown) {
   const Picture whole(flameGraph(deepTrace(24)));
   const Picture cut(flameGraph(deepTrace(25)));
   ASSERT_EQ(whole.height(), cut.height());

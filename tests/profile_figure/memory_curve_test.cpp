@@ -17,7 +17,7 @@ Picture curveOf(const Trace& trace) {
   return Picture(memoryCurve(trace).setLegend(LegendPlace::kNone).setGrid(false));
 }
 
-/// 100 ms, in which `bytes` are in use from 20 to 60 ms.
+/// Returns a trace of 100 ms, in which `bytes` are in use from 20 to 60 ms.
 Trace trace(std::int64_t bytes = 4000000) {
   Trace trace = SpanChain().memory(20 * kMs, 1, bytes).memory(60 * kMs, 1, -bytes).build();
   trace.duration = 100 * kMs;
@@ -34,7 +34,7 @@ TEST(MemoryCurve, StaysUntilMemoryIsFreed) {
   EXPECT_NEAR(filled, 0.4 * curve.width(), 5);
 }
 
-TEST(MemoryCurve, MarksThePeakWhereItBegins) {
+TEST(MemoryCurve, MarksTheStartOfThePeak) {
   const Picture picture = curveOf(trace());
   const Box curve = picture.boxOf(kCurve);
   const Box marker = picture.boxOf(kMarker);
@@ -42,7 +42,7 @@ TEST(MemoryCurve, MarksThePeakWhereItBegins) {
   EXPECT_NEAR(marker.centerY(), curve.top + 1, 3);
 }
 
-TEST(MemoryCurve, MarksWhereStepsBegin) {
+TEST(MemoryCurve, MarksTheStartsOfSteps) {
   Trace steps = trace();
   steps.steps = {{0, 0, 50 * kMs, 0}, {1, 50 * kMs, 50 * kMs, 0}};
   const Picture with = curveOf(steps);
@@ -65,7 +65,7 @@ TEST(MemoryCurve, DrawsEachTypeOfDevice) {
   both.memory.back().deviceType = 1;
   const int alone = curveOf(trace()).count({0xE6, 0x9F, 0x00});
   EXPECT_EQ(alone, 0);
-  // The third of the cycle: markers take no color of it.
+  // The third color of the cycle: markers do not use one.
   EXPECT_GT(curveOf(both).count({0xD5, 0x5E, 0x00}), 50);
 }
 
@@ -79,7 +79,7 @@ TEST(MemoryCurve, DrawsFewLinesForManySteps) {
   int marked = 0;
   for (int x = curve.left + 5; x < curve.right; ++x) {
     bool isMarked = false;
-    // Above the curve there is nothing else.
+    // Above the curve, there is nothing else.
     for (int y = curve.top - 14; y < curve.top - 6; ++y) {
       isMarked = isMarked || picture.at(x, y) != kWhitePixel;
     }

@@ -14,7 +14,7 @@ constexpr Rgb kForward{0x00, 0x72, 0xB2};
 constexpr Rgb kInput{0xE6, 0x9F, 0x00};
 constexpr Rgb kOtherTime{0xC8, 0xC8, 0xC8};
 
-/// Steps of 10 ms, of which 2 are input, 6 forward and 2 nothing known.
+/// Returns steps of 10 ms, of which 2 ms are input, 6 ms forward and 2 ms unknown.
 Trace trace(int steps) {
   SpanChain builder;
   for (int i = 0; i < steps; ++i) {
@@ -31,7 +31,7 @@ Picture breakdownOf(const Trace& trace) {
   return Picture(stepBreakdown(trace).setLegend(LegendPlace::kNone));
 }
 
-/// How many bars the row of pixels at `y` crosses.
+/// Returns how many bars the pixel row at `y` crosses.
 int barsAt(const Picture& picture, int y, const Rgb& color) {
   int bars = 0;
   for (int x = 1; x < picture.width(); ++x) {
@@ -48,7 +48,7 @@ TEST(StepBreakdown, StacksThePartsOfAStep) {
   EXPECT_EQ(forward.left, input.left);
   EXPECT_EQ(forward.right, input.right);
   EXPECT_NEAR(forward.height(), 3 * input.height(), 4) << "each is rounded to whole pixels";
-  // Not boxOf(): the edges of letters are gray, too.
+  // Not boxOf(), because the edges of letters are also gray.
   int other = 0;
   while (picture.at(forward.centerX(), forward.top - 1 - other) == kOtherTime) {
     ++other;

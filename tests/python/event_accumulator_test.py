@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""steptape.compat.event_accumulator gives what TensorBoard's EventAccumulator gives."""
+"""steptape.compat.event_accumulator returns the same as TensorBoard's EventAccumulator."""
 
 import glob
 import tempfile
@@ -72,7 +72,7 @@ class SameAsTensorBoard(unittest.TestCase):
     def test_lists_the_same_tags(self):
         def check(directory):
             got, expected = (each.Tags() for each in self.pair(directory, ALL))
-            # Here what was written as a tensor is listed by its kind.
+            # Here, values written as tensors are listed by their kind.
             found = {tag for kind in (*KINDS, "tensors") for tag in got[kind]}
             # Over there a record of hyperparameters that comes with a tensor is one.
             self.assertEqual(found, {tag for kind in (*KINDS, "tensors") for tag in expected[kind]

@@ -131,7 +131,7 @@ class Tables(unittest.TestCase):
 
 
 class WithoutThePackages(unittest.TestCase):
-    """What a process says that has numpy only."""
+    """Returns the error of a process that has only numpy."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""steptape.compat.tbparse gives the tables that tbparse gives."""
+"""steptape.compat.tbparse returns the same tables as tbparse."""
 
 import functools
 import os
@@ -84,7 +84,7 @@ class SameAsTbparse(unittest.TestCase):
         return len(expected)
 
     def check_tags(self, run, kind, got, expected):
-        """What was written as a tensor is in the table of its kind here, and among the tensors there."""
+        """Values written as tensors are in the table of their kind, not among tensors."""
         got, expected = (set(table["tag"]) if len(table) else set() for table in (got, expected))
         if kind == "tensors":
             tags = SummaryReader(self.path(run)).tags

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Bad input and trouble: each has a defined result and a message that says what to do."""
+"""Bad input and failures: each has a defined result and a message that explains what to do."""
 
 import _thread
 import collections
@@ -191,7 +191,7 @@ class GrowingLogs(Trouble):
         self.assertEqual(follower.update(), [])
         expected = steptape.read(self.source)["."]["curve/100"]
         self.assertEqual(steps, expected.steps.tolist())
-        # What came first has not changed, though the columns have grown since.
+        # The first points have not changed, although the columns have grown since.
         np.testing.assert_array_equal(np.concatenate([part.values for part in parts]), expected.values)
 
     def test_can_be_iterated_over(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""steptape.read() gives what was logged, of every kind of value."""
+"""steptape.read() returns every kind of value as logged."""
 
 import inspect
 import io
@@ -28,7 +28,7 @@ class Logged(unittest.TestCase):
         cls.runs = steptape.read(cls.log_dir)
 
     def logged(self, kind):
-        """Yields a series, a step's index and what was logged there, of both forms."""
+        """Yields a series, a step's index and the logged value, for both forms."""
         for form in ("compatible", "tensor"):
             expectations = writer_program.Expectations(os.path.join(self.log_dir, f"{form}.jsonl"))
             for (run, tag), lines in expectations.of(kind).items():
@@ -47,7 +47,7 @@ class Logged(unittest.TestCase):
                 self.assertEqual(series.kind, "scalars")
                 end = purged[run, tag][0]["from_step"] if (run, tag) in purged else math.inf
                 expected = {step: np.float32(line["value"]) for step, line in lines.items() if step < end}
-                # Of several values at one step the last is what was expected.
+                # Of several values at one step, the last one is expected.
                 got = dict(zip(series.steps.tolist(), series.values.tolist()))
                 self.assertEqual(list(got), list(expected))
                 np.testing.assert_array_equal(list(got.values()), np.array(list(expected.values()), float))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel, installed into an environment of its own, where there is no compiler.
+"""The wheel, installed into a separate environment without a compiler.
 
     wheel_test.py [WHEEL]
 
@@ -28,7 +28,7 @@ def pip(*arguments):
 
 
 def pack(folder):
-    """A wheel by the project's pyproject.toml, of what is built already."""
+    """Makes a wheel by the project's pyproject.toml from the existing build."""
     settings = [f"cmake.source-dir={ROOT}/tests/python/packing", f"build-dir={folder}/build",
                 f"cmake.define.STEPTAPE_PYTHON_PACKAGE={os.environ['STEPTAPE_PYTHON_PACKAGE']}",
                 f"cmake.define.STEPTAPE_TOOL={os.environ['STEPTAPE_TOOL']}"]
@@ -109,7 +109,7 @@ except ImportError as error:
 
     @contextlib.contextmanager
     def pandas(self):
-        """pandas and what it needs: all packages of this environment, after those of the wheel's."""
+        """All packages of this environment, pandas included, after those of the wheel's."""
         path = os.path.join(self.packages, "others.pth")
         with open(path, "w", encoding="utf-8") as others:
             others.write(os.path.dirname(os.path.dirname(util.find_spec("pandas").origin)) + "\n")

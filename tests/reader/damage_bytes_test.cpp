@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files whose bytes are cut off, flipped or zeroed: every intact record is read, at its step and
-// with its value, and the gaps between them are reported by offset and size.
+// Files whose bytes are cut off, flipped or zeroed: every intact record is read, with its step and
+// value, and the gaps between them are reported by offset and size.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -24,7 +24,7 @@ const KnownFile& knownFile() {
   return kFile;
 }
 
-/// The first bytes of others, without a copy of them.
+/// The first bytes of another source, without a copy.
 class Prefix final : public ByteSource {
  public:
   Prefix(const ByteSource* bytes, std::uint64_t size) : bytes_(bytes), size_(size) {}
@@ -83,7 +83,7 @@ class DamagedRun : public RunFixture {
   }
 
   void write(const std::string& bytes) { writeBytes(kFirst, bytes); }
-  /// Writes over the file in place, which is faster than all of it.
+  /// Overwrites a part of the file, which is faster than writing all of it.
   void patch(std::size_t offset, std::string_view bytes) {
     std::fstream out(file_, std::ios::binary | std::ios::in | std::ios::out);
     out.seekp(static_cast<std::streamoff>(offset));
@@ -120,7 +120,7 @@ class DamagedRun : public RunFixture {
     ASSERT_EQ(gaps, gapsBetween(intact, size));
   }
 
-  /// Expects of RunEvents what RunReader has read.
+  /// Expects RunEvents to return the same as RunReader.
   void expectStreams(const RunReader& run) const {
     ASSERT_TRUE(contentsOf(run) == streamedContents(listRuns(root_).at(0), PurgePolicy::kRestarts));
   }
@@ -232,8 +232,8 @@ TEST_F(DamagedRun, LosesOnlyTheRecordsThatAZeroedPageTouches) {
   }
 }
 
-TEST_F(DamagedRun, ReadsAllThatAThousandZeroedPagesLeave) {
-  // So long that several threads read it.
+TEST_F(DamagedRun, ReadsEveryIntactRecordDespiteAThousandZeroedPages) {
+  // Long enough for several threads to read it.
   const KnownFile file = makeKnownFile(300'000);
   std::string damaged = file.bytes;
   std::vector<std::size_t> pages(damaged.size() / kPage);
@@ -257,7 +257,7 @@ TEST_F(DamagedRun, ReadsAllThatAThousandZeroedPagesLeave) {
   }
 }
 
-TEST_F(DamagedRun, ReadsAllThatManyFlippedBitsLeave) {
+TEST_F(DamagedRun, ReadsEveryIntactRecordDespiteManyFlippedBits) {
   const KnownFile file = makeKnownFile(20'000);
   std::string damaged = file.bytes;
   std::mt19937 random(3);
@@ -271,7 +271,7 @@ TEST_F(DamagedRun, ReadsAllThatManyFlippedBitsLeave) {
   expectStreams(run);
 }
 
-TEST_F(DamagedRun, ReadsAllThatIsLeftWhereBytesWereLostOrAdded) {
+TEST_F(DamagedRun, ReadsEveryIntactRecordDespiteLostOrAddedBytes) {
   const KnownFile& file = knownFile();
   std::mt19937 random(4);
   for (int i = 0; i < 300; ++i) {

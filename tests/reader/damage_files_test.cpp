@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Directories and files that are not what their names say.
+// Directories and files that do not match their names.
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -33,7 +33,7 @@ class StrangeFiles : public RunFixture {
     return {run.name(), run.directory(), run.files(), true};
   }
 
-  /// Reads the run, whose good file must be read, and expects that nothing else was taken for data.
+  /// Reads the run, and expects that its good file is read and nothing else is regarded as data.
   RunReader readAll() const {
     RunReader run = read(complete());
     EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
@@ -67,12 +67,12 @@ TEST_F(StrangeFiles, OfAFewBytesMayBecomeARecord) {
   EXPECT_EQ(run.damage()[0].outcome, ReadOutcome::kTruncated);
 }
 
-TEST_F(StrangeFiles, ThatAreEmptyAreNoDamage) {
+TEST_F(StrangeFiles, ThatAreEmptyAreNotDamage) {
   writeBytes(kFirst, "");
   EXPECT_THAT(readAll().damage(), IsEmpty());
 }
 
-TEST_F(StrangeFiles, ThatAreDirectoriesAreRunsOfTheirOwn) {
+TEST_F(StrangeFiles, ThatAreDirectoriesAreSeparateRuns) {
   writeEvents(std::string(kFirst) + "/events.out.tfevents.1", {simpleScalar("inner", 1, 1)});
   EXPECT_THAT(readAll().files(), ElementsAre(path(kSecond)));
   EXPECT_THAT(listRuns(root_), SizeIs(2));
@@ -92,7 +92,7 @@ TEST_F(StrangeFiles, ThatArePipesAreNotWaitedFor) {
             "cannot read " + path(kFirst) + ": got a FIFO; expected a regular file");
 }
 
-TEST_F(StrangeFiles, ThatAreLinksAreReadWhereTheyPoint) {
+TEST_F(StrangeFiles, ThatAreLinksAreFollowed) {
   fs::rename(path(kSecond), path("elsewhere"));
   fs::create_symlink(path("elsewhere"), path(kSecond));
   EXPECT_THAT(readAll().damage(), IsEmpty());
@@ -128,8 +128,8 @@ TEST_F(StrangeFiles, DeepDownAreFound) {
   EXPECT_THAT(listRuns(root_), SizeIs(2));
 }
 
-/// Runs `check` in a process that may read what everybody may, also where the tests run as root.
-/// @return what it found wrong.
+/// Runs `check` in a process with the permissions of any user, even if the tests run as root.
+/// @return the failures.
 std::string asNobody(const std::function<std::string()>& check) {
   constexpr uid_t kNobody = 65534;
   int ends[2];

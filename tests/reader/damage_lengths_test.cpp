@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lengths that lie, with good checksums of their own.
+// False lengths with valid checksums.
 
 #include "base/little_endian.h"
 #include "reader/damaged_file.h"
@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-/// A header with a good checksum, whatever the length.
+/// Returns a header with a valid checksum for any length.
 std::string header(std::uint64_t length) {
   std::string bytes(kHeaderBytes, '\0');
   detail::storeLittleEndian64(bytes.data(), length);
@@ -34,7 +34,7 @@ class LyingLength : public RunFixture {
   const std::string three_ = framed({simpleScalar("loss", 3, 3)});
 };
 
-TEST_F(LyingLength, LosesItsOwnRecordWhateverItSays) {
+TEST_F(LyingLength, LosesOnlyItsOwnRecord) {
   const std::uint64_t honest = two_.size() - kFramingBytes;
   for (const std::uint64_t length :
        {std::uint64_t{0}, std::uint64_t{1}, honest - 1, honest + 1, honest + three_.size(),
@@ -59,13 +59,13 @@ TEST_F(LyingLength, IsWaitedForWhileTheFileMayGrow) {
   EXPECT_THAT(run.damage()[0].status.message(),
               AllOf(HasSubstr("record cut short: got"), HasSubstr("expected 100016")));
 
-  // When so much has come, it turns out to be a lie.
+  // With this much data, the length turns out to be false.
   append(kFirst, std::string(100'000, 'x'));
   run.update();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2), Pair(3, 3)));
 }
 
-TEST_F(LyingLength, IsReportedAsWhatItSays) {
+TEST_F(LyingLength, IsReportedWithItsValue) {
   writeBytes(kFirst, one_ + header(kMaxPayloadBytes + 1) + two_);
   EXPECT_THAT(read().damage(),
               ElementsAre(IsDamage(one_.size(), kHeaderBytes,
@@ -97,7 +97,7 @@ TEST_F(LyingLength, OfEveryRecordInAFileLeavesNothingAndEnds) {
 }
 
 TEST_F(LyingLength, AfterTheFirstRecordOfALargeFileReservesNoMemory) {
-  // What a large file begins with shows how much is to come: here one point in 50 bytes.
+  // The start of a large file shows its density: here, one point in 50 bytes.
   std::string many;
   for (int step = 0; step < 200'000; ++step) {
     many += framed({simpleScalar("loss", 1, step)});
@@ -111,7 +111,7 @@ TEST_F(LyingLength, AfterTheFirstRecordOfALargeFileReservesNoMemory) {
 }
 
 TEST_F(LyingLength, OfARecordCutShortIsFollowedByRecordsOfAnotherWriter) {
-  // A program was killed while it wrote a large record, and another went on in the same file.
+  // A program was killed while it wrote a large record, and another one continued in the same file.
   const std::string large = framed({textAt(1, "note", std::string(5000, 'x'))});
   writeBytes(kFirst, one_ + large.substr(0, 2000) + two_ + three_);
   const RunReader run = read(complete());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reading takes from the system at most. Each run is read in a process of its own, whose peak
-// the system counts: that finds every way to allocate.
+// The maximum memory for reading. Each run is read in a separate process, whose peak the operating
+// system measures: that includes every kind of allocation.
 #include <functional>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-// What a reader may take whatever the file: buffers, and the most that decodeEvent() allows.
+// Allowed memory for any file: buffers, and the maximum that decodeEvent() allows.
 constexpr std::int64_t kConstant = 160 * kMiB;
 
-/// The most memory that a process took at once which runs `work`.
+/// Returns the peak memory of a process that runs `work`.
 std::int64_t peakOf(const std::function<void()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -43,14 +43,14 @@ std::string bytesField(std::uint32_t field, const std::string& value) {
 
 class ReaderMemory : public RunFixture {
  protected:
-  /// Writes a file in a process of its own, so that this one stays small.
+  /// Writes a file in a separate process, so that this one stays small.
   void writeInChild(const std::function<std::string()>& makeBytes) const {
     peakOf([&] { writeBytes(kFirst, makeBytes()); });
   }
   std::int64_t fileBytes() const {
     return static_cast<std::int64_t>(std::filesystem::file_size(path(kFirst)));
   }
-  /// What reading the run takes beside what any process takes.
+  /// Returns the memory for reading the run, beyond that of any process.
   std::int64_t peak(int threads = 1) const {
     const std::int64_t idle = peakOf([] {});
     return peakOf([&] {
@@ -64,7 +64,7 @@ class ReaderMemory : public RunFixture {
   }
 };
 
-TEST_F(ReaderMemory, CountsWhatItMeansToCount) {
+TEST_F(ReaderMemory, MeasuresThePeakOfAChildProcess) {
   const std::int64_t idle = peakOf([] {});
   const std::int64_t large = peakOf([] {
     std::vector<char> bytes(static_cast<std::size_t>(64 * kMiB), 'x');
@@ -115,7 +115,7 @@ TEST_F(ReaderMemory, OfGarbageIsSmall) {
   EXPECT_LE(peak(2), 48 * kMiB);
 }
 
-TEST_F(ReaderMemory, OfALengthThatLiesIsAtMostTwiceTheFile) {
+TEST_F(ReaderMemory, OfAFalseLengthIsAtMostTwiceTheFile) {
   writeInChild([] {
     std::string bytes(kHeaderBytes + static_cast<std::size_t>(100 * kMiB), 'x');
     detail::storeLittleEndian64(bytes.data(), kMaxPayloadBytes);
@@ -133,7 +133,7 @@ TEST_F(ReaderMemory, OfMillionsOfEmptyPartsIsAConstant) {
         values += std::string{static_cast<char>(field << 3 | 2), '\0'};
       }
       RecordBuffer buffer;
-      // An event's values; a tensor's dimensions, and what a tensor does not know.
+      // An event's values, or a tensor's dimensions or unknown fields.
       buffer.append(bytesField(
           5, field == 1
                  ? values

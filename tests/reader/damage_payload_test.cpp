@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records with good checksums that hold hostile payloads: the reader says what they are, and the
-// records around them are read.
+// Records with valid checksums and hostile payloads: the reader reports them, and reads the records
+// around them.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -40,7 +40,7 @@ std::string repeated(const std::string& piece, std::size_t times) {
   }
   return out;
 }
-/// An event of step 2 whose summary is `values`.
+/// Returns an event of step 2 whose summary is `values`.
 std::string eventOf(const std::string& values) {
   return varintField(2, 2) + bytesField(5, values);
 }
@@ -59,7 +59,7 @@ std::string floatTensor(const std::string& dimensions) {
 
 class HostilePayload : public RunFixture {
  protected:
-  /// Reads a run in which `payload` lies between two scalars, which must be read.
+  /// Reads a run in which `payload` is between two scalars, which must be read.
   RunReader readBetween(const std::string& payload) const {
     const std::string record = recordOf(payload);
     writeBytes(kFirst, before_ + record + framed({simpleScalar("loss", 3, 3)}));
@@ -70,7 +70,7 @@ class HostilePayload : public RunFixture {
   RunContents streamed() const {
     return streamedContents(listRuns(root_).at(0), PurgePolicy::kRestarts);
   }
-  /// As readBetween(), where RunEvents must make the same of it.
+  /// Like readBetween(), and expects RunEvents to return the same.
   RunReader readAround(const std::string& payload) const {
     RunReader run = readBetween(payload);
     EXPECT_TRUE(contentsOf(run) == streamed());
@@ -102,7 +102,7 @@ class HostilePayload : public RunFixture {
   const std::string before_ = framed({simpleScalar("loss", 1, 1)});
 };
 
-TEST_F(HostilePayload, ThatIsNoMessageIsDamage) {
+TEST_F(HostilePayload, ThatIsNotAMessageIsDamage) {
   for (const std::string& payload :
        {std::string("\x10"), std::string("\x0f"), std::string("\x2a\x05x"), std::string(1, '\0'),
         std::string(300, '\xff')}) {
@@ -110,7 +110,7 @@ TEST_F(HostilePayload, ThatIsNoMessageIsDamage) {
   }
 }
 
-TEST_F(HostilePayload, ThatIsNoMessageSeveralTimesIsOneGap) {
+TEST_F(HostilePayload, ThatIsNotAMessageSeveralTimesIsOneGap) {
   const std::string record = recordOf("\x10");
   writeBytes(kFirst, before_ + record + record + record + before_ + record + before_);
   EXPECT_THAT(read().damage(),
@@ -145,7 +145,7 @@ TEST_F(HostilePayload, OfDeeplyNestedGroupsIsDamage) {
 }
 
 TEST_F(HostilePayload, OfDeeplyNestedMessagesIsRead) {
-  // No message of an event holds itself, so that the depth stays what the types allow.
+  // No message of an event contains itself, so that the types limit the depth.
   std::string nested;
   for (int depth = 0; depth < 2000; ++depth) {
     nested = bytesField(8, nested);
@@ -164,7 +164,7 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
         eventOfTensor(varintField(1, 9) + bytesField(10, std::string(8 * kMiB, '\0'))),  // packed
         eventOfTensor(varintField(1, 9) + repeated(varintField(10, 1), 8 * kMiB))}) {
     const RunReader run = readBetween(payload);
-    // Of large values only the place is noted; then it is reading them back that is refused.
+    // Large values are only located; reading them back is rejected.
     std::string refusal;
     if (run.damage().empty()) {
       event::Value value;
@@ -182,8 +182,8 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
   }
 }
 
-TEST_F(HostilePayload, OfManyHugeTensorsWithoutValuesIsRefusedAsAWhole) {
-  // Each would be taken alone.
+TEST_F(HostilePayload, OfManyHugeTensorsWithoutValuesIsRejected) {
+  // Each alone would be accepted.
   const std::string tensor = valueOf(bytesField(8, floatTensor(dimension(12 << 20))));
   EXPECT_THAT(readAround(eventOf(tensor)).damage(), IsEmpty());
   expectDamage(eventOf(repeated(tensor, 100)),
@@ -207,7 +207,7 @@ TEST_F(HostilePayload, WithAnInvalidShapeIsDamage) {
                "elements in tag 'hostile'");
 }
 
-TEST_F(HostilePayload, WhoseShapeAndContentDisagreeIsNoScalar) {
+TEST_F(HostilePayload, WhoseShapeAndContentDisagreeIsNotAScalar) {
   const RunReader run = readAround(
       eventOf(valueOf(bytesField(8, floatTensor(dimension(1000)) + bytesField(4, "1234567")))));
   EXPECT_EQ(run.tags().at("hostile").scalars.size(), 0u);
@@ -217,7 +217,7 @@ TEST_F(HostilePayload, WhoseShapeAndContentDisagreeIsNoScalar) {
   EXPECT_EQ(std::get<event::Tensor>(value.data).content, "1234567");
 }
 
-TEST_F(HostilePayload, WithATagThatIsNoUtf8KeepsItsBytes) {
+TEST_F(HostilePayload, WithATagThatIsNotUtf8KeepsItsBytes) {
   const std::string tag = "\xff\xc0\x80\xed\xa0\x80";
   const RunReader run = readAround(payloadOf(simpleScalar(tag, 0.5F, 2)));
   EXPECT_THAT(run.damage(), IsEmpty());

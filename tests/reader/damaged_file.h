@@ -14,12 +14,12 @@
 
 namespace steptape {
 
-/// Where bytes lie in a file: offset and size.
+/// The position of bytes in a file: offset and size.
 using Extent = std::pair<std::uint64_t, std::uint64_t>;
 using Extents = std::vector<Extent>;
 
-/// A file of scalars whose every record is known: the n-th has step n, so that a point says from
-/// which record it came.
+/// A file of scalars with known records: the n-th has step n, so that a point identifies its
+/// record.
 struct KnownFile {
   std::string bytes;
   Extents records;
@@ -27,7 +27,7 @@ struct KnownFile {
   static double valueAt(std::int64_t step) { return static_cast<double>(step % 1000) / 8; }
 };
 
-/// Scalars of both forms in turn, of a few tags of different lengths.
+/// Makes scalars of alternating forms, with a few tags of different lengths.
 inline KnownFile makeKnownFile(std::int64_t records) {
   KnownFile file;
   RecordBuffer buffer;
@@ -49,7 +49,7 @@ inline KnownFile makeKnownFile(std::int64_t records) {
   return file;
 }
 
-/// What lies between `records` in a file of `size` bytes.
+/// Returns the gaps between `records` in a file of `size` bytes.
 inline Extents gapsBetween(const Extents& records, std::uint64_t size) {
   Extents gaps;
   std::uint64_t end = 0;
@@ -65,7 +65,7 @@ inline Extents gapsBetween(const Extents& records, std::uint64_t size) {
   return gaps;
 }
 
-/// The records of `file` that are the same in `damaged`.
+/// Returns the records of `file` that are unchanged in `damaged`.
 inline Extents intactRecords(const KnownFile& file, const std::string& damaged) {
   Extents intact;
   for (const Extent& record : file.records) {
@@ -78,7 +78,7 @@ inline Extents intactRecords(const KnownFile& file, const std::string& damaged) 
   return intact;
 }
 
-/// All whole records of a source, and why the reader stopped at each place between them.
+/// All complete records of a source, and the reader's error at each gap.
 struct WholeRecords {
   Extents records;
   std::vector<std::uint64_t> stops;

@@ -101,7 +101,7 @@ TEST_F(EventFileReaderTest, ContinuesTheSearchWhenTheFileGrew) {
   EXPECT_EQ(event.step, 5);
 }
 
-TEST_F(EventFileReaderTest, SaysWhichFileIsNotThere) {
+TEST_F(EventFileReaderTest, NamesAMissingFile) {
   try {
     EventFileReader reader(path("absent"));
     FAIL() << "opened a file that is not there";

@@ -20,11 +20,11 @@
 
 namespace steptape {
 
-// Names of event files, in the order in which readers take them.
+// Names of event files, in the order in which readers read them.
 constexpr char kFile[] = "events.out.tfevents.1";
 constexpr char kLaterFile[] = "events.out.tfevents.2";
 
-/// A log directory of its own for each test, removed afterwards, and verbs to fill it.
+/// A separate log directory for each test, removed afterwards, with helpers to fill it.
 class LogDirFixture : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -39,7 +39,7 @@ class LogDirFixture : public ::testing::Test {
 
   std::string path(const std::string& name) const { return root_ + "/" + name; }
 
-  /// Writes `bytes` to the file `name`, and its directories where they lack.
+  /// Writes `bytes` to the file `name`, and creates missing directories.
   std::string writeBytes(const std::string& name, std::string_view bytes) const {
     const std::filesystem::path file = path(name);
     std::filesystem::create_directories(file.parent_path());
@@ -82,7 +82,7 @@ class LogDirFixture : public ::testing::Test {
     value.data = number;
     return eventAt(step, event::Summary{{value}});
   }
-  /// Of rank 0 for one number, else of rank 1.
+  /// Rank 0 for one number, else rank 1.
   template <typename Number>
   static event::Value tensorValue(std::string tag, event::TensorType type,
                                   const std::vector<Number>& numbers) {

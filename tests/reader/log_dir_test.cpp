@@ -34,7 +34,7 @@ class LogDirTest : public RunFixture {
     }
     return names;
   }
-  /// Of all runs, by the run's name.
+  /// Returns the points of all runs, by the run's name.
   static std::map<std::string, Points> losses(const LogDir& log) {
     std::map<std::string, Points> losses;
     for (const auto& [name, run] : log.runs()) {
@@ -50,7 +50,7 @@ class LogDirTest : public RunFixture {
     append(file, framed({simpleScalar("loss", value, step)}));
   }
 
-  /// Runs of many sizes, one so large that several threads read it and one damaged.
+  /// Writes runs of many sizes, one so large that several threads read it, and one damaged.
   void writeManyRuns() const {
     const std::string bytes = framed({simpleScalar("loss", 1, 0), simpleScalar("loss", 2, 1)});
     std::string large;
@@ -127,7 +127,7 @@ TEST_F(LogDirTest, ListsARunFromItsFirstEventFileOn) {
   EXPECT_THAT(losses(log), ElementsAre(Pair("a", IsEmpty())));
 }
 
-TEST_F(LogDirTest, WaitsForADirectoryThatIsNotThereYet) {
+TEST_F(LogDirTest, AcceptsADirectoryThatDoesNotExistYet) {
   LogDir log(path("runs"));
   EXPECT_TRUE(log.lastError().ok());
   EXPECT_EQ(log.update(), 0u);
@@ -227,7 +227,7 @@ TEST_F(LogDirTest, ReadsTheSameOnSeveralThreads) {
   EXPECT_TRUE(losses(several) == losses(one));
   EXPECT_THAT(several.runs().at("damaged").damage(), SizeIs(1));
 
-  // Runs are known by now, but for one.
+  // All runs but one are known by now.
   appendPoint("run_7/events.out.tfevents.1", 5, 5);
   writePoint("new/events.out.tfevents.1", 6, 6);
   EXPECT_EQ(several.update(), one.update());
@@ -241,7 +241,7 @@ TEST_F(LogDirTest, ReportsTheProgressOfAllRunsOnTheCallersThread) {
   options.onProgress = [&, caller = std::this_thread::get_id()](std::uint64_t bytes) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
     reported.push_back(bytes);
-    // So that the other threads read their part.
+    // Lets the other threads read their part.
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   };
   LogDir log(root_, options);

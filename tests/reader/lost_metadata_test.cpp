@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tags whose metadata, which writers give with a tag's first value alone, was lost to damage.
+// Tags whose metadata, which writers write only with a tag's first value, was lost to damage.
 #include <string>
 
 #include "reader/run_contents.h"
@@ -15,7 +15,7 @@ using ::testing::Pair;
 
 class LostMetadataTest : public RunFixture {
  protected:
-  /// Events with one byte of the second changed.
+  /// Returns the events with one byte of the second one changed.
   static std::string damaged(const std::vector<event::Event>& events) {
     std::string bytes = framed(events);
     const std::size_t second = framed({events[0]}).size();
@@ -65,7 +65,7 @@ TEST_F(LostMetadataTest, LeavesOtherValuesWithoutAPlugin) {
   EXPECT_EQ(contentsOf(run), streamedContents(listRuns(root_).at(0), PurgePolicy::kRestarts));
 }
 
-TEST_F(LostMetadataTest, IsNotAssumedWhereNothingIsDamaged) {
+TEST_F(LostMetadataTest, IsNotAssumedWithoutDamage) {
   writeEvents(kFirst, {version(), tensorScalar("number", 2, 2, false)});
   const RunReader run = read();
   EXPECT_EQ(run.tags().at("number").metadata.pluginName, "");

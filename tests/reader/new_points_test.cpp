@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TagSeries::firstNew: which points the last update() added.
+// TagSeries::firstNew: the points that the last update() added.
 #include "reader/run_fixture.h"
 
 namespace steptape {
@@ -12,7 +12,7 @@ using ::testing::Pair;
 
 class NewPointsTest : public RunFixture {
  protected:
-  /// The points of `tag` from TagSeries::firstNew on.
+  /// Returns the points of `tag` from TagSeries::firstNew on.
   static Points newPoints(const RunReader& run, const std::string& tag) {
     Points all = points(run, tag);
     const std::size_t first = run.tags().at(tag).firstNew;
@@ -86,7 +86,7 @@ TEST_F(NewPointsTest, AreFoundAfterPointsThatSamplingRemoves) {
   RunReader run = read(options);
   append(kFirst, framed({simpleScalar("loss", 4, 4)}));
   run.update();
-  // One of the three made room.
+  // One of the three was removed for the new one.
   EXPECT_EQ(run.tags().at("loss").size(), 3u);
   EXPECT_THAT(newPoints(run, "loss"), ElementsAre(Pair(4, 4)));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets every single allocation of a reader fail, one after the other, on whichever thread it is
-// made: update() throws or does without, and reads everything the next time. A program of its own,
-// because it replaces operator new.
+// Makes each single allocation of a reader fail, one after the other, on any thread: update()
+// throws or copes, and reads everything the next time. A separate program, because it replaces
+// operator new.
 #include <cstdint>
 #include <new>
 #include <optional>
@@ -18,7 +18,7 @@
 namespace steptape {
 namespace {
 
-/// What a reader has of a run, in short.
+/// A summary of a reader's data of a run.
 struct Summed {
   std::size_t tags = 0;
   std::size_t points = 0;
@@ -70,7 +70,7 @@ class ReaderOutOfMemory : public RunFixture {
     return records.take();
   }
 
-  /// `make()` gives a reader. Of the n-th allocation on, `count` fail.
+  /// `make()` returns a reader. Of the n-th allocation on, `count` fail.
   template <typename Make>
   void sweep(const Make& make, std::uint64_t step, std::uint64_t count = 1) {
     Summed expected;

@@ -18,7 +18,7 @@ class ReadProgressTest : public ::testing::Test {
   ReadProgress progress_{[this](std::uint64_t bytes) { reports_.push_back(bytes); }};
 };
 
-TEST_F(ReadProgressTest, TellsOfEveryEightMebibytes) {
+TEST_F(ReadProgressTest, ReportsEveryEightMebibytes) {
   progress_.beginFile(0);
   for (const std::uint64_t offset :
        {kMiB, 8 * kMiB - 1, 8 * kMiB + 5, 16 * kMiB, 16 * kMiB + 5, 40 * kMiB}) {

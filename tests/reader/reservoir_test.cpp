@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// A reservoir and the numbers that it has kept.
+/// A reservoir with the numbers that it has kept.
 class Kept {
  public:
   explicit Kept(std::size_t maxPoints) : reservoir_(maxPoints) {}
@@ -72,12 +72,12 @@ TEST(Reservoir, ContinuesWithTheShareThatAPurgeLeft) {
               ElementsAre(11, 125, 155, 159, 166, 167, 179, 185, 192, 199));
 }
 
-// Of five points seen a purge leaves one half: two and a half are rounded to two.
+// A purge leaves half of five points: two and a half are rounded to two.
 TEST(Reservoir, RoundsHalvesToEven) {
   EXPECT_THAT(Kept(4).add(0, 5).purgeFrom(2).add(5, 15).numbers(), ElementsAre(1, 5, 8, 14));
 }
 
-TEST(Reservoir, BeginsAnewWhenAllWasPurged) {
+TEST(Reservoir, StartsOverWhenAllWasPurged) {
   EXPECT_THAT(Kept(10).add(0, 20).purgeFrom(0).add(20, 60).numbers(),
               ElementsAre(20, 21, 32, 36, 39, 41, 43, 48, 57, 59));
 }

@@ -6,7 +6,7 @@
 namespace steptape::detail {
 namespace {
 
-TEST(RestartRule, TakesFilesForOldUntilOneSaysItsVersion) {
+TEST(RestartRule, RegardsFilesAsOldUntilAVersion) {
   RestartRule rule(PurgePolicy::kRestarts);
   EXPECT_FALSE(rule.knowsVersion());
   EXPECT_TRUE(rule.watchesSteps());
@@ -40,7 +40,7 @@ TEST(RestartRule, CountsNoStartOfAnOldFileAsTheFirst) {
   EXPECT_TRUE(rule.takeStart());
 }
 
-TEST(RestartRule, WatchesStepsAgainWhereAnOldFileFollows) {
+TEST(RestartRule, WatchesStepsAgainIfAnOldFileFollows) {
   RestartRule rule(PurgePolicy::kTensorBoardServer);
   rule.takeVersion(true);
   rule.takeVersion(false);

@@ -13,11 +13,11 @@
 
 namespace steptape {
 
-/// A point of a run: the bits of its time, its step, and the bits of its number; 0 for what is
-/// none.
+/// A point of a run: the bits of its time, its step, and the bits of its number, or 0 if it is not
+/// a number.
 using RunPoint = std::tuple<std::uint64_t, std::int64_t, std::uint64_t>;
 
-/// All that a run holds, in a form that compares and prints, whichever class has read it.
+/// The content of a run in a form that compares and prints, for both reader classes.
 struct RunContents {
   std::map<std::string, std::vector<RunPoint>> scalars;  ///< By tag.
   std::map<std::string, std::vector<RunPoint>> others;   ///< By tag.
@@ -40,7 +40,7 @@ inline void addDamage(const std::vector<Damage>& all, RunContents* contents) {
   }
 }
 
-/// What RunReader gives.
+/// Returns the content read by RunReader.
 inline RunContents contentsOf(const RunReader& run) {
   RunContents contents;
   for (const auto& [tag, series] : run.tags()) {
@@ -56,7 +56,7 @@ inline RunContents contentsOf(const RunReader& run) {
   return contents;
 }
 
-/// What RunEvents gives.
+/// Returns the content read by RunEvents.
 inline RunContents streamedContents(const RunFiles& run, PurgePolicy purge) {
   RunEventsOptions options;
   options.purge = purge;

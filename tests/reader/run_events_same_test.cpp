@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RunEvents gives what RunReader gives, whatever a run holds: each has a way of its own to find out
-// what restarts drop.
+// RunEvents returns the same as RunReader for any run, although each determines differently what
+// restarts discard.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -18,7 +18,7 @@ class RandomRun : public RunFixture {
   static constexpr PurgePolicy kPolicies[] = {PurgePolicy::kRestarts,
                                               PurgePolicy::kTensorBoardServer, PurgePolicy::kNone};
 
-  /// Of few steps and tags, so that much of it drops something else.
+  /// Makes an event of few steps and tags, so that events often discard others.
   event::Event randomEvent() {
     const auto step = static_cast<std::int64_t>(random_() % 12);
     const std::string tag = std::string("t") + static_cast<char>('0' + random_() % 4);
@@ -41,7 +41,7 @@ class RandomRun : public RunFixture {
       case 6:
         return eventAt(step, event::GraphDef{"graph"});
       case 7: {
-        // Metadata that names no plugin tells nothing.
+        // Metadata without a plugin has no effect.
         event::Event event = tensorScalar("new", 1, step);
         std::get<event::Summary>(event.what).values[0].metadata->pluginName.clear();
         return event;

@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 
 class RunEventsTest : public LogDirFixture {
  protected:
-  /// Each value as "tag@step=number", or "tag@step" where it is no scalar.
+  /// Returns each value as "tag@step=number", or "tag@step" if it is not a scalar.
   std::vector<std::string> read(RunEventsOptions options = {}) {
     RunEvents run(listRuns(root_).at(0), std::move(options));
     std::vector<std::string> values;
@@ -67,7 +67,7 @@ TEST_F(RunEventsTest, GivesTimesAndExactNumbers) {
   EXPECT_FALSE(run.next(&got));
 }
 
-TEST_F(RunEventsTest, GivesOtherValuesAsTheyAre) {
+TEST_F(RunEventsTest, ReturnsOtherValuesUnchanged) {
   const event::Value tensor = tensorValue<float>("raw", event::TensorType::kFloat, {1, 2});
   writeEvents(kFile, {eventAt(3, event::Summary{{tensor}})});
   RunEvents run(listRuns(root_).at(0));
@@ -169,7 +169,7 @@ TEST_F(RunEventsTest, ContinuesAfterDamage) {
   EXPECT_EQ(damage_[0].bytes, size);
 }
 
-TEST_F(RunEventsTest, ReportsARecordThatIsNoEvent) {
+TEST_F(RunEventsTest, ReportsARecordThatIsNotAnEvent) {
   RecordBuffer records;
   records.beginRecord()->append("\xff\xff");
   records.endRecord();
@@ -187,7 +187,7 @@ TEST_F(RunEventsTest, ReportsAFileThatEndsInsideARecord) {
   EXPECT_EQ(damage_[0].outcome, ReadOutcome::kTruncated);
 }
 
-TEST_F(RunEventsTest, ReportsAFileThatIsNotThere) {
+TEST_F(RunEventsTest, ReportsAMissingFile) {
   RunFiles run{"run", root_, {path("absent")}, false};
   RunEvents events(run);
   RunValue value;
@@ -332,7 +332,7 @@ TEST(RunEventsOfPeers, AreThoseOfRunReader) {
     std::stable_sort(streamed.begin(), streamed.end(), [](const Point& a, const Point& b) {
       return std::get<0>(a) < std::get<0>(b);
     });
-    // NaN differs from itself: compared as text.
+    // Compared as text, because NaN differs from itself.
     EXPECT_EQ(::testing::PrintToString(streamed), ::testing::PrintToString(held)) << file;
     EXPECT_FALSE(held.empty());
   }

@@ -15,7 +15,7 @@
 
 namespace steptape {
 
-/// A run in a directory of its own, and verbs to read it.
+/// A run in a separate directory, with helpers to read it.
 class RunFixture : public LogDirFixture {
  protected:
   static constexpr char kFirst[] = "events.out.tfevents.1";
@@ -49,7 +49,7 @@ class RunFixture : public LogDirFixture {
     return points(read(std::move(options)), tag);
   }
 
-  /// The steps of a tag that is no series of scalars.
+  /// Returns the steps of a tag that is not a scalar series.
   static std::vector<std::int64_t> steps(const RunReader& run, const std::string& tag) {
     std::vector<std::int64_t> steps;
     for (const ValueLocation& location : run.tags().at(tag).values) {
@@ -69,7 +69,7 @@ class RunFixture : public LogDirFixture {
     return options;
   }
 
-  /// As simpleScalar(), in the form that SummaryWriter writes; metadata with the tag's first value.
+  /// Like simpleScalar(), in SummaryWriter's form; metadata with the tag's first value.
   static event::Event tensorScalar(const std::string& tag, float number, std::int64_t step,
                                    bool withMetadata = true) {
     event::Value value = tensorValue<float>(tag, event::TensorType::kFloat, {number});
@@ -98,7 +98,7 @@ class RunFixture : public LogDirFixture {
   }
 };
 
-/// A damage that lies at `offset`, has `bytes`, and says `message`.
+/// Damage at `offset`, of `bytes`, with `message`.
 MATCHER_P3(IsDamage, offset, bytes, message, "") {
   *result_listener << arg.offset << " + " << arg.bytes << ": " << arg.status.message();
   return arg.offset == static_cast<std::uint64_t>(offset) &&

@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 
 class FollowTest : public RunFixture {};
 
-/// The bytes that this process has read from files and pipes so far.
+/// Returns the bytes that this process has read from files and pipes.
 std::uint64_t bytesReadSoFar() {
   std::ifstream io("/proc/self/io");
   std::string name;
@@ -82,7 +82,7 @@ TEST_F(FollowTest, WaitsForTheRestOfARecordAndContinues) {
   EXPECT_THAT(run.damage(), IsEmpty());
 }
 
-TEST_F(FollowTest, TakesEveryByteOfAFileThatIsWrittenByteByByte) {
+TEST_F(FollowTest, ReadsAFileThatIsWrittenByteByByte) {
   const std::string bytes =
       framed({simpleScalar("loss", 1, 1), textAt(1, "note", "text"), simpleScalar("loss", 2, 2)});
   writeBytes(kFirst, "");
@@ -107,7 +107,7 @@ TEST_F(FollowTest, FindsFilesThatAreNew) {
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));
 }
 
-TEST_F(FollowTest, LeavesNewFilesAloneWhereTheRunIsOneFile) {
+TEST_F(FollowTest, IgnoresNewFilesIfTheRunIsOneFile) {
   const std::string file = writeEvents(kFirst, {simpleScalar("loss", 1, 1)});
   RunReader run({".", root_, {file}, false});
   run.update();
@@ -178,7 +178,7 @@ TEST_F(FollowTest, ContinuesWhenAnUnreadableFileReappears) {
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
 }
 
-TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
+TEST_F(FollowTest, ReportsAValueThatHasMoved) {
   const std::string text = framed({textAt(1, "note", "one")});
   const std::string file = writeBytes(kFirst, text);
   const RunReader run = read();
@@ -196,7 +196,7 @@ TEST_F(FollowTest, SaysWhenAValueIsNotWhereItWas) {
   EXPECT_EQ(message(), changed);
   writeBytes(kFirst, framed({textAt(2, "note", "two")}));
   EXPECT_EQ(message(), changed);
-  // Another time, a shorter and a longer record, and none with that value.
+  // A different time, a shorter and a longer record, and no record with that value.
   event::Event later = textAt(1, "note", "one");
   later.wallTime += 1;
   for (const event::Event& other : {later, textAt(1, "note", "on"), textAt(1, "note", "ones"),
@@ -215,7 +215,7 @@ TEST_F(FollowTest, DetectsAReplacedFileOfEqualSizeAndTime) {
   writeEvents(kFirst, {event});
   const RunReader run = read();
   const std::size_t size = framed({event}).size();
-  // One value where there were two, of the same length together.
+  // One value instead of two, with the same total length.
   std::string text = "one";
   while (framed({textAt(1, "note", text)}).size() < size) {
     text += 'x';

@@ -19,7 +19,7 @@ using ::testing::SizeIs;
 
 class RunReaderTest : public RunFixture {
  protected:
-  /// The `index`-th value of `tag`, read back.
+  /// Returns the `index`-th value of `tag`, read back.
   static event::Value valueOf(const RunReader& run, const std::string& tag, std::size_t index = 0) {
     event::Value value;
     const Status status = run.value(run.tags().at(tag).values.at(index), &value);
@@ -61,7 +61,7 @@ TEST_F(RunReaderTest, KeepsAllDigitsOfDoubles) {
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 0.1)));
 }
 
-TEST_F(RunReaderTest, SaysWhereOtherValuesLieAndReadsThemBack) {
+TEST_F(RunReaderTest, LocatesOtherValuesAndReadsThemBack) {
   const std::string file =
       writeEvents(kFirst, {textAt(1, "note", "first"), textAt(2, "note", "second", false)});
   const RunReader run = read();
@@ -136,7 +136,7 @@ TEST_F(RunReaderTest, UsesTheMetadataOfAnEarlierFile) {
 }
 
 TEST_F(RunReaderTest, ClassifiesEarlierNumbersByLaterMetadata) {
-  // What is left where the record with the metadata was damaged, and a restart wrote another.
+  // The rest after the record with the metadata was damaged, and a restart wrote another one.
   writeEvents(kFirst, {version(), tensorScalar("loss", 1, 1, false),
                        tensorScalar("loss", 2, 2, false), tensorScalar("raw", 5, 1, false)});
   RunReader run = read();
@@ -195,7 +195,7 @@ TEST_F(RunReaderTest, CountsTheBytesItReads) {
   EXPECT_EQ(run.update(), 0u);
 }
 
-TEST_F(RunReaderTest, TellsItsProgress) {
+TEST_F(RunReaderTest, ReportsItsProgress) {
   std::string bytes;
   while (bytes.size() < (64 << 20)) {
     bytes += framed({textAt(1, "note", std::string(1 << 20, 'x'))});
@@ -250,7 +250,7 @@ class PurgeTest : public RunFixture {
   }
 };
 
-TEST_F(PurgeTest, DropsAtEachRestartWhatItWritesAgain) {
+TEST_F(PurgeTest, DiscardsAtEachRestartPointsThatItWritesAgain) {
   writeRestartedRun();
   EXPECT_THAT(points("loss", purging(PurgePolicy::kRestarts)),
               ElementsAre(Pair(1, 1), Pair(2, 200)));
@@ -260,7 +260,7 @@ TEST_F(PurgeTest, KeepsAllPointsAtTheFirstStartAsTensorBoardsServerDoes) {
   writeRestartedRun();
   EXPECT_THAT(points("loss", purging(PurgePolicy::kTensorBoardServer)),
               ElementsAre(Pair(1, 1), Pair(2, 200)));
-  // The start in the first file is the first of the run, and the one behind it a restart.
+  // The start in the first file is the first of the run, and the one after it is a restart.
   writeEvents(kThird, {});
   EXPECT_THAT(points("loss", purging(PurgePolicy::kTensorBoardServer)),
               ElementsAre(Pair(1, 1), Pair(2, 2), Pair(3, 3), Pair(2, 20)));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file that several threads read gives what one thread gives, whatever lies where the chunks
-// meet.
+// Several threads read a file like one thread, whatever is at the boundaries of chunks.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -23,7 +22,7 @@ using ::testing::SizeIs;
 constexpr int kThreads = 3;
 constexpr std::size_t kFileBytes = 12 << 20;  // several chunks of 1 MiB, some for each thread
 
-/// All that a reader gives, in a form that compares and prints.
+/// The content of a reader in a form that compares and prints.
 struct Contents {
   using Location = std::tuple<std::uint64_t, std::int64_t, std::uint32_t, double>;
   std::map<std::string,
@@ -47,7 +46,7 @@ class ThreadsTest : public RunFixture {
     return records.take();
   }
 
-  /// A file of about `bytes` of two curves.
+  /// Returns a file of about `bytes` with two curves.
   static std::string scalars(std::size_t bytes, std::int64_t firstStep = 0) {
     std::string file = framed({version("brain.Event:2")});
     for (std::int64_t step = firstStep; file.size() < bytes; ++step) {
@@ -78,7 +77,7 @@ class ThreadsTest : public RunFixture {
     return result;
   }
 
-  /// Whether the run's file reads the same on one thread and on several.
+  /// Expects the same result from one thread and from several.
   void expectSame(const std::string& file) const {
     append(kFirst, file);
     const Contents one = contents(1);
@@ -92,7 +91,7 @@ TEST_F(ThreadsTest, GiveTheSameColumns) {
   expectSame(scalars(kFileBytes));
 }
 
-TEST_F(ThreadsTest, GiveTheSameWhereTheFirstMetadataLiesInTheMiddle) {
+TEST_F(ThreadsTest, ReadTheSameIfTheFirstMetadataIsInTheMiddle) {
   std::string file = scalars(kFileBytes / 2);
   for (std::int64_t step = 0; file.size() < kFileBytes; ++step) {
     file += framed({tensorScalar("late", 1, step, step == 0)});
@@ -100,8 +99,8 @@ TEST_F(ThreadsTest, GiveTheSameWhereTheFirstMetadataLiesInTheMiddle) {
   expectSame(file);
 }
 
-TEST_F(ThreadsTest, GiveTheSameWhereATagChangesItsPlugin) {
-  // The plugin of its first metadata holds, which chunks do not see.
+TEST_F(ThreadsTest, ReadTheSameIfATagChangesItsPlugin) {
+  // The plugin of the first metadata counts, which later chunks do not see.
   event::Event first = tensorScalar("tag", 1, 0);
   std::get<event::Summary>(first.what).values[0].metadata->pluginName = "mine";
   std::string file = framed({version(), first});
@@ -115,7 +114,7 @@ TEST_F(ThreadsTest, GiveTheSameAroundARestart) {
   expectSame(scalars(kFileBytes / 2) + framed({start(1000)}) + scalars(kFileBytes / 2, 1000));
 }
 
-TEST_F(ThreadsTest, GiveTheSameWhereAVersionWithoutRestartsBegins) {
+TEST_F(ThreadsTest, ReadTheSameIfAVersionWithoutRestartsBegins) {
   expectSame(scalars(kFileBytes / 2) + framed({version("brain.Event:1")}) +
              framed({simpleScalar("compatible", 1, 10), tensorScalar("new", 1, 20)}) +
              scalars(kFileBytes / 2, 30).substr(framed({version()}).size()));
@@ -126,7 +125,8 @@ TEST_F(ThreadsTest, GiveTheSameAroundDamageOfAnyKind) {
   for (std::size_t at = 600'000; at < file.size(); at += 1'234'567) {
     file[at] = static_cast<char>(file[at] ^ 0x10);
   }
-  // Holes where chunks meet, for chunks that begin behind the first 512 KiB, and elsewhere.
+  // Holes at the boundaries of chunks, for chunks that start after the first 512 KiB, and
+  // elsewhere.
   for (std::size_t at = 512 << 10; at + 4096 < file.size(); at += 512 << 10) {
     std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(at - 2048), 4096, '\0');
   }
@@ -136,7 +136,7 @@ TEST_F(ThreadsTest, GiveTheSameAroundDamageOfAnyKind) {
 }
 
 TEST_F(ThreadsTest, TakeNoRecordOutOfAValueThatHoldsAnEventFile) {
-  // Chunks begin inside these values, and find records there that look as good as any.
+  // Chunks start inside these values, and find valid records there.
   std::string file = scalars(1 << 20);
   const std::string inner = scalars(5 << 20, 1'000'000);
   file += framed({textOf(inner), textOf(inner)});

@@ -94,7 +94,7 @@ TEST_F(ScalarSeriesTest, DropsWhatARestartWritesAgain) {
   EXPECT_EQ(read().count("late"), 0u);
 }
 
-TEST_F(ScalarSeriesTest, KeepsPointsWhereASessionStops) {
+TEST_F(ScalarSeriesTest, KeepsPointsAtASessionStop) {
   writeEvents(kFile, {simpleScalar("loss", 1, 1),
                       eventAt(0, event::SessionLog{event::SessionLog::Status::kStop, "", ""})});
   EXPECT_THAT(points("loss"), SizeIs(1));
@@ -112,7 +112,7 @@ TEST_F(ScalarSeriesTest, ReadsAFileThatIsStillWritten) {
   EXPECT_EQ(found[0].offset, bytes.size() / 2);
 }
 
-TEST_F(ScalarSeriesTest, ReadsUpToTheDamageAndSaysWhere) {
+TEST_F(ScalarSeriesTest, ReadsUpToTheDamageAndReportsItsOffset) {
   std::string bytes = framed({simpleScalar("loss", 2, 1), simpleScalar("loss", 1, 2)});
   bytes.back() = static_cast<char>(~bytes.back());
   const std::string file = writeBytes(kFile, bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalars that share events with other values, or with each other. The expected points are those of
-// TensorBoard 2.21's EventAccumulators, to which tests/interop/reader_test.py compares more.
+// Scalars that share events with other values or with each other. The expected points are those of
+// TensorBoard 2.21's EventAccumulators, with which tests/interop/reader_test.py compares more
+// cases.
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhetherItsEventHasOtherValuesOrNot) {
   EXPECT_THAT(steps(run, "sample"), ElementsAre(1, 2));
 }
 
-TEST_F(SeriesBatchTest, KeepsEachScalarOnceWhereOnlyTheSecondSaysThatItIsOne) {
+TEST_F(SeriesBatchTest, KeepsEachScalarOnceIfOnlyTheSecondHasMetadata) {
   writeEvents(kFirst, {tensorScalar("loss", 1, 1, false), simpleScalar("loss", 2, 2)});
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(2, 2)));

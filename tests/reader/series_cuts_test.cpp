@@ -18,7 +18,7 @@ void append(TagSeries* series, std::int64_t step) {
   series->scalars.values.push_back(static_cast<double>(10 * step));
 }
 
-TEST(SeriesCuts, DropWhatLiesBeforeThemOnly) {
+TEST(SeriesCuts, DiscardOnlyEarlierPoints) {
   TagSeries series;
   SeriesCuts cuts;
   append(&series, 1);

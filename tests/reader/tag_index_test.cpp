@@ -28,7 +28,7 @@ TEST(TagIndex, FindsTagsInAnyOrder) {
   Entry* const a = table.find("a");
   Entry* const b = table.find("b");
   Entry* const c = table.find("c");
-  // As before, backwards, and each again.
+  // In the same order, backwards, and each twice.
   for (const std::string tags : {"abcabc", "cbacba", "aabbccaa"}) {
     for (const char tag : tags) {
       EXPECT_EQ(table.find({&tag, 1}), tag == 'a' ? a : tag == 'b' ? b : c) << tags;
@@ -53,7 +53,7 @@ TEST(TagIndex, TreatsAnEmptyTagLikeAnyOther) {
   EXPECT_EQ(table.find(""), empty);
 }
 
-TEST(TagIndex, KeepsEntriesWhereTheyAre) {
+TEST(TagIndex, KeepsTheAddressesOfEntries) {
   TagIndex<Entry> table;
   std::vector<Entry*> entries;
   for (int i = 0; i < 1000; ++i) {

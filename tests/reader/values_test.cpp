@@ -14,7 +14,7 @@
 
 namespace steptape {
 
-// What the matchers of containers compare and print.
+// Used by the matchers of containers to compare and print.
 static bool operator==(const HistogramBucket& a, const HistogramBucket& b) {
   return a.left == b.left && a.right == b.right && a.count == b.count;
 }
@@ -27,7 +27,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// The only value of an event.
+/// Returns the only value of an event.
 event::Value valueOf(const std::string& eventInHex) {
   event::Event event;
   const Status status = decodeEvent(unhex(eventInHex), &event);
@@ -61,7 +61,7 @@ std::string failureOf(Status (*decode)(const event::Value&, Decoded*), const eve
 
 // TensorBoard 2.21, summary_pb2.Summary.Image of 4 by 3 pixels.
 const char* const kSummaryImage = "2a120a10 0a0169 220b 0803 1004 1803 2203504e47";
-// What TensorBoard 2.21's data_compat.migrate_value() makes of it.
+// The result of TensorBoard 2.21's data_compat.migrate_value() for it.
 const char* const kMigratedImage =
     "2a2d0a2b 0a0169 4213 0807 12041202 0803 420134 420133 4203504e47"
     "4a11 0a0c 0a06696d61676573 12021001 120169";
@@ -105,7 +105,7 @@ TEST(DecodeImages, ReportsInvalidValues) {
             "images: got element type 4; expected strings, type 7");
 }
 
-// TensorBoard 2.21, summary_pb2.Summary.Audio and what migrate_value() makes of it.
+// TensorBoard 2.21, summary_pb2.Summary.Audio and the result of migrate_value().
 const char* const kSummaryAudio =
     "2a200a1e 0a0161 3219 0d0000fa45 1002 1807 2203574156 2a09617564696f2f776176";
 const char* const kMigratedAudio =
@@ -224,7 +224,7 @@ TEST(DecodeHistogram, KeepsTheExactNumbersOfACompatibleOne) {
                                              HistogramBucket{0.5, 16777217, 16777217}));
 }
 
-TEST(DecodeHistogram, HasNoBucketsWhereACompatibleOneCountedNothing) {
+TEST(DecodeHistogram, ReturnsNoBucketsForAnEmptyCompatibleHistogram) {
   HistogramValue histogram;
   histogram.buckets = {{1, 2, 3}};
   event::Value value;
@@ -392,7 +392,7 @@ TEST(DecodeTensor, LeavesATypeItDoesNotKnowAsItIs) {
   EXPECT_EQ(tensor.content, "abcdefgh");
 }
 
-TEST(DecodeTensor, SaysWhereTheShapeLies) {
+TEST(DecodeTensor, RejectsContentThatDoesNotFitTheShape) {
   EXPECT_EQ(failureOf(decodeTensor, ofTensor(event::TensorType::kInt64, {2}, "abcdefgh")),
             "tensor: got 8 bytes; expected the elements of shape (2) of 8 bytes each");
   EXPECT_EQ(failureOf(decodeTensor, ofTensor(event::TensorType::kUInt8, {0, -1}, "")),

@@ -154,7 +154,7 @@ TEST(LearningRateSchedule, SetsTheRateOfEveryGroup) {
   EXPECT_DOUBLE_EQ(optimizer.param_groups()[1].options().get_lr(), 0.025);
   torch::optim::SGD other(model->parameters(), torch::optim::SGDOptions(0.1));
   test::expectError(ErrorCode::kInvalidArgument,
-                    "has base rates for 2 groups, got an optimizer with 1",
+                    "got an optimizer with 1 parameter groups; expected 2, one per base rate",
                     [&] { schedule.apply(other, 0); });
 }
 

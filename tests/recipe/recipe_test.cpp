@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 
 class Threads : public ::testing::Test {
  protected:
-  /// None of the schedulers that may run the test itself.
+  /// Removes the variables of schedulers that may run the test itself.
   void SetUp() override {
     for (const char* variable :
          {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_NTASKS_PER_NODE",
@@ -121,7 +121,7 @@ TEST_F(Threads, NameTheirSource) {
 
 TEST_F(Threads, BetweenOperatorsAreSetOnce) {
   const int now = static_cast<int>(at::get_num_interop_threads());
-  setThreads({1, now}, world_);  // as it is: nothing to do
+  setThreads({1, now}, world_);  // the current numbers: nothing to do
   setThreads({1, now + 1}, world_);
   EXPECT_EQ(static_cast<int>(at::get_num_interop_threads()), now + 1);
   test::expectError(
@@ -151,7 +151,7 @@ TEST(DeviceForLocalRank, CyclesThroughTheDevicesOfTheNode) {
   EXPECT_EQ(deviceForLocalRank(0, 4).str(), "cuda:0");
   EXPECT_EQ(deviceForLocalRank(6, 4).str(), "cuda:2");
   EXPECT_EQ(deviceForLocalRank(6, 0).str(), "cpu");
-  test::expectError(ErrorCode::kInvalidArgument, "got the local rank -1 and 2 devices",
+  test::expectError(ErrorCode::kInvalidArgument, "got local rank -1 and 2 devices",
                     [] { deviceForLocalRank(-1, 2); });
 }
 
@@ -187,7 +187,7 @@ long pageFaults() {
   return usage.ru_minflt;
 }
 
-/// Takes and frees as much as a training step of a larger network does.
+/// Allocates and frees as much memory as a training step of a larger network.
 void takeAndFree() {
   constexpr std::size_t kBytes = std::size_t{30} << 20;
   std::vector<std::vector<char>> tensors;
@@ -205,7 +205,7 @@ TEST(KeepFreedMemory, AvoidsPageFaultsInTheNextSteps) {
 }
 #endif
 
-/// The value of a row; empty if there is none of this name.
+/// Returns the value of a row; empty if there is none with this name.
 std::string valueOf(const DescriptionRows& rows, const std::string& name) {
   for (const auto& [key, value] : rows) {
     if (key == name) {
@@ -254,7 +254,7 @@ TEST(Recipe, ScalesTheLearningRateOfEveryGroup) {
   torch::optim::Adam optimizer(model->parameters(), torch::optim::AdamOptions(0.25));
   scaleLearningRate(optimizer, 4);
   EXPECT_EQ(learningRateOf(optimizer), 1.0);
-  test::expectError(ErrorCode::kInvalidArgument, "cannot scale a learning rate by 0.0",
+  test::expectError(ErrorCode::kInvalidArgument, "scaleLearningRate: got factor 0.0",
                     [&] { scaleLearningRate(optimizer, 0); });
 }
 

@@ -9,7 +9,7 @@
 namespace steptape {
 namespace {
 
-// A static variable or a type of its own would not be allowed in here: the macro leaves nothing.
+// A static variable or a local type would not be allowed here: the macro expands to nothing.
 constexpr int twice(int value) {
   STEPTAPE_ZONE("twice");
   return 2 * value;

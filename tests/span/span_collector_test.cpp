@@ -140,7 +140,7 @@ TEST_F(CollectorTest, RecordsEveryThreadAlsoAfterItsEnd) {
   EXPECT_EQ(records_.size(), 7U) << "a second drain brings nothing again";
 }
 
-TEST_F(CollectorTest, TellsThreadsApart) {
+TEST_F(CollectorTest, DistinguishesThreads) {
   recordZone();
   std::thread([] { recordZone(); }).join();
   drain();

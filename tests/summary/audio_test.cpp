@@ -20,12 +20,12 @@ std::vector<Sample> samplesOf(const WavFile& file, std::size_t headerBytes) {
   return samples;
 }
 
-/// The samples of a file of one or two channels and 16 bits.
+/// Returns the samples of a file of one or two channels and 16 bits.
 std::vector<std::int16_t> pcmOf(const WavFile& file) {
   return samplesOf<std::int16_t>(file, 44);
 }
 
-/// The samples of a file of one or two channels in binary32.
+/// Returns the samples of a file of one or two channels in binary32.
 std::vector<float> floatsOf(const WavFile& file) {
   return samplesOf<float>(file, 58);
 }
@@ -38,7 +38,7 @@ AudioOptions floatOptions() {
   return options;
 }
 
-// Python 3.11's wave module wrote the same frames to these bytes.
+// Python 3.11's wave module wrote these bytes for the same frames.
 TEST(EncodeWav, WritesTheBytesOfPythonForStereo) {
   const std::vector<std::int16_t> samples = {1, 2, 3, 4, -5, 32767};
   EXPECT_EQ(encodeWav(TensorView(samples.data(), {3, 2})).bytes,
@@ -46,8 +46,8 @@ TEST(EncodeWav, WritesTheBytesOfPythonForStereo) {
                   "646174610c000000 010002000300 0400fbffff7f"));
 }
 
-// libsndfile 1.2.2 wrote these bytes (WAVEX, PCM_16), but for two things: it says the length in
-// frames for integers too, which only other encodings need, and it assigns the channels to three
+// libsndfile 1.2.2 wrote these bytes (WAVEX, PCM_16), with two differences: it writes the length in
+// frames for integers, too, which only other encodings need, and it assigns the channels to three
 // loudspeakers.
 TEST(EncodeWav, WritesTheExtensibleFormForMoreThanTwoChannels) {
   const std::vector<std::int16_t> samples = {1, 2, 3, 4, 5, 6};
@@ -59,8 +59,8 @@ TEST(EncodeWav, WritesTheExtensibleFormForMoreThanTwoChannels) {
                   "646174610c000000 010002000300 040005000600"));
 }
 
-// libsndfile 1.2.2 (FLOAT), with the two bytes behind the format that only PCM may leave out.
-TEST(EncodeWav, SaysTheLengthInFramesOfFloats) {
+// libsndfile 1.2.2 (FLOAT), with the two bytes after the format that only PCM may omit.
+TEST(EncodeWav, WritesTheLengthInFramesOfFloats) {
   const std::vector<float> samples = {0.5F, -2.0F};
   AudioOptions options = floatOptions();
   options.sampleRate = 8000;
@@ -69,7 +69,7 @@ TEST(EncodeWav, SaysTheLengthInFramesOfFloats) {
                   "6661637404000000 02000000 6461746108000000 0000003f 000000c0"));
 }
 
-TEST(EncodeWav, SaysTheFormatOfFloatsInTheExtensibleFormToo) {
+TEST(EncodeWav, WritesTheFormatOfFloatsInTheExtensibleFormToo) {
   const std::vector<float> samples = {1, 2, 3};
   AudioOptions options = floatOptions();
   options.sampleRate = 8000;
@@ -174,7 +174,7 @@ TEST(CheckAudio, RejectsIntegersOfUnknownScale) {
       "got element type int64; expected a floating-point type (-1 to 1), int16, int32 or uint8");
 }
 
-TEST(CheckAudio, RejectsASampleRateThatIsNotOne) {
+TEST(CheckAudio, RejectsAnInvalidSampleRate) {
   for (const std::int32_t rate : {0, -44100}) {
     AudioOptions options;
     options.sampleRate = rate;
@@ -185,7 +185,7 @@ TEST(CheckAudio, RejectsASampleRateThatIsNotOne) {
 }
 
 TEST(CheckAudio, RejectsMoreBytesASecondThanTheHeaderHolds) {
-  // One element, repeated: a sound that needs no memory until it is copied.
+  // One repeated element: a sound that needs no memory until it is copied.
   const float silence = 0;
   AudioOptions options = floatOptions();
   options.sampleRate = 192000;
@@ -228,7 +228,7 @@ TEST(AudioValue, IsAMessageWithTheRateFramesAndChannelsOfTheFile) {
       EXPECT_EQ(audio.sampleRate, 8000);
       EXPECT_EQ(audio.numChannels, channels);
       EXPECT_EQ(audio.lengthFrames, 12 / channels);
-      // What the fast data server would make application/octet-stream without.
+      // Without it, the fast data server would serve application/octet-stream.
       EXPECT_EQ(value.metadata->pluginContent, "\x10\x0b");
       EXPECT_EQ(value.metadata->dataClass, event::DataClass::kBlobSequence);
     }

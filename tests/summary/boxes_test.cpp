@@ -28,7 +28,7 @@ std::array<std::uint8_t, 3> colorAt(const Pixels& pixels, int x, int y) {
   return {pixels.data[i], pixels.data[i + 1], pixels.data[i + 2]};
 }
 
-/// '#' where an image is red, '.' where it is black, '?' elsewhere.
+/// Returns '#' for red pixels, '.' for black ones, and '?' for others.
 Art artOf(const Pixels& pixels) {
   Art art;
   for (int y = 0; y < pixels.height; ++y) {
@@ -48,7 +48,7 @@ Art drawn(const BoxCorners& box) {
   return artOf(drawBoxes(filled(kWidth, kHeight, 3, 0), {box}));
 }
 
-// The pictures of this and the next four: tensorboardX 2.6.5, make_image() with Pillow 13.0.
+// The images of this and the next four tests: tensorboardX 2.6.5, make_image() with Pillow 13.0.
 TEST(DrawBoxes, OutlinesLikeTensorboardX) {
   EXPECT_EQ(drawn({3, 2, 10, 7}),
             (Art{"..............", "...########...", "...########...", "...##....##...",
@@ -80,7 +80,7 @@ TEST(DrawBoxes, DrawsABoxWithoutSizeAsAPoint) {
   EXPECT_EQ(drawn({5, 5, 5, 5}), wanted);
 }
 
-TEST(DrawBoxes, DrawsNothingOfABoxThatIsFarAway) {
+TEST(DrawBoxes, ClipsABoxFarOutsideTheImage) {
   EXPECT_EQ(drawn({1e300, 1e300, 2e300, 2e300}), Art(kHeight, std::string(kWidth, '.')));
   EXPECT_EQ(drawn({-1e300, -1e300, 1e300, 1e300}), Art(kHeight, std::string(kWidth, '.')));
 }
@@ -126,7 +126,7 @@ TEST(DrawBoxes, DrawsABoxForANonAsciiCharacter) {
   EXPECT_NE(accent.data, drawBoxes(filled(20, 16, 3, 255), {{2, 1, 17, 13}}, options).data);
 }
 
-TEST(DrawBoxes, HasAGlyphOfItsOwnForEveryAsciiCharacter) {
+TEST(DrawBoxes, HasADistinctGlyphForEveryAsciiCharacter) {
   std::vector<Bytes> seen;
   for (char c = ' '; c <= '~'; ++c) {
     BoxOptions options;
@@ -195,7 +195,8 @@ BoxOptions rescaled(double rescale) {
   return options;
 }
 
-// The pixels of this and the next two: tensorboardX 2.6.5, make_image(rescale=...), Pillow 13.0.
+// The pixels of this and the next two tests: tensorboardX 2.6.5, make_image(rescale=...), Pillow
+// 13.0.
 TEST(DrawBoxes, EnlargesLikePillow) {
   const Pixels pixels = drawBoxes(ramp(5, 4, 3), {}, rescaled(2));
   EXPECT_EQ(pixels.width, 10);
@@ -254,7 +255,7 @@ class CheckBoxes : public ::testing::Test {
   }
 };
 
-TEST_F(CheckBoxes, TakesNoBox) {
+TEST_F(CheckBoxes, AcceptsZeroBoxes) {
   EXPECT_NO_THROW(check({0, 4}));
 }
 

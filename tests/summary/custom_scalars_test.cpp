@@ -16,7 +16,7 @@ CustomScalarsChart lines(const std::string& title, const std::string& tag) {
   return CustomScalarsChart::multiline(title, {tag});
 }
 
-/// "category: chart(tag) chart(tag); category: ..."
+/// Returns "category: chart(tag) chart(tag); category: ..."
 std::string summaryOf(const CustomScalarsLayout& layout) {
   std::string text;
   for (const CustomScalarsCategory& category : layout.categories) {
@@ -59,7 +59,7 @@ TEST(ValidateLayout, RejectsALayoutWithoutCategories) {
                         "got a layout without categories; expected at least one");
 }
 
-TEST(MergeLayout, LeavesACategoryClosedThatIsThere) {
+TEST(MergeLayout, KeepsAnExistingCategoryClosed) {
   CustomScalarsLayout layout;
   mergeLayout(layoutOf({{"loss", {lines("train", "a")}, true}}), &layout);
   mergeLayout(layoutOf({{"loss", {lines("test", "b")}}, {"speed", {lines("steps", "c")}}}),

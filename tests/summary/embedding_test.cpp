@@ -110,7 +110,7 @@ TEST(CheckEmbedding, RejectsImagesOfUnknownScaleAndShape) {
 }
 
 TEST(CheckEmbedding, RejectsMoreImagesThanTheProjectorCanLoad) {
-  // Nothing but the shape is looked at.
+  // Only the shape is checked.
   const std::uint8_t pixel = 0;
   const TensorView images(&pixel, {66'000, 1, 32, 16}, {0, 0, 0, 0});
   const float element = 0;
@@ -141,7 +141,7 @@ TEST(SpritePixels, LieRowByRowOnASquare) {
   EXPECT_THAT(sprite.data, ElementsAre(11, 12, 21, 22, 13, 14, 23, 24, 31, 32, 0, 0, 33, 34, 0, 0));
 }
 
-TEST(SpritePixels, StaySquareWhereTheLastRowsAreEmpty) {
+TEST(SpritePixels, StaySquareIfTheLastRowsAreEmpty) {
   const std::vector<std::uint8_t> images(5, 9);
   const Pixels sprite = spritePixels(TensorView(images.data(), {5, 1, 1, 1}));
   EXPECT_THAT(sprite.data, ElementsAre(9, 9, 9, 9, 9, 0, 0, 0, 0));
@@ -169,7 +169,7 @@ TEST(SpritePixels, FollowStrides) {
   EXPECT_THAT(sprite.data, ElementsAre(1, 2, 10, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
 }
 
-/// All of a text, and the pieces it came in.
+/// Returns the whole text, and the sizes of its pieces.
 template <typename Text>
 std::string whole(Text text, std::size_t bytes, std::vector<std::size_t>* pieces = nullptr) {
   std::string all;
@@ -221,7 +221,7 @@ TEST(MatrixTsv, WritesNonFiniteNumbersAsPythonReadsThem) {
   EXPECT_EQ(tsv(TensorView(values.data(), {1, 3})), "nan\tinf\t-inf\n");
 }
 
-TEST(MatrixTsv, IsWrittenInPiecesOfTheWholeText) {
+TEST(MatrixTsv, IsWrittenInPieces) {
   std::vector<std::size_t> pieces;
   EXPECT_EQ(whole(detail::MatrixTsv(kThreePoints), 3, &pieces), "0\t1\n2\t3\n4\t5\n");
   EXPECT_THAT(pieces, SizeIs(3));
@@ -331,7 +331,7 @@ TEST(TextFormat, ReadsStringsListsAndMessages) {
   EXPECT_EQ((*fields)[3].name, "f");
 }
 
-TEST(TextFormat, ReadsBackWhatItQuotes) {
+TEST(TextFormat, ReadsItsQuotedTextBack) {
   std::string bytes;
   for (int i = 0; i < 256; ++i) {
     bytes.push_back(static_cast<char>(i));

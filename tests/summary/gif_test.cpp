@@ -22,10 +22,11 @@ struct GifFrame {
   int width = 0;
   int height = 0;
   std::size_t colors = 0;
-  Bytes shown;  ///< The whole picture, RGB, as a player shows it; transparent pixels are 1, 2, 3.
+  Bytes shown;  ///< The complete image, RGB, as a player shows it; transparent pixels are 1, 2, 3.
 };
 
-/// Reads a GIF by its specification: a code's string is kept as a string, nothing is clever.
+/// Reads a GIF according to its specification, in the simplest way: each code's string is stored as
+/// a string.
 class GifReader {
  public:
   explicit GifReader(std::string gif) : gif_(std::move(gif)) {
@@ -202,7 +203,7 @@ TEST(EncodeGif, HasATableNoLargerThanItsColors) {
   EXPECT_EQ(framesOf(frames).at(0).colors, 8U);
 }
 
-// More strings than the table of 4096 codes holds: the encoder must begin anew, several times.
+// More strings than the table of 4096 codes holds: the encoder must restart several times.
 TEST(EncodeGif, KeepsNoiseThatOverflowsTheTable) {
   Frames frames = blank(200, 200, 1, 1);
   std::mt19937 random(3);
@@ -214,7 +215,7 @@ TEST(EncodeGif, KeepsNoiseThatOverflowsTheTable) {
   EXPECT_TRUE(framesOf(frames).at(0).shown == wanted) << "the pixels differ";
 }
 
-// Every length of a run, and with it every width of codes, ends once at the end of the data.
+// The data ends once after every length of a run, and with every width of codes.
 TEST(EncodeGif, EndsAtAnyNumberOfPixels) {
   for (int width = 1; width < 700; width += 3) {
     Frames frames = blank(width, 1, 1, 1);

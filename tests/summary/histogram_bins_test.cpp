@@ -15,7 +15,7 @@
 namespace steptape::detail {
 namespace {
 
-/// The plain form: the limits in ascending order and a binary search.
+/// The reference implementation: ascending limits and a binary search.
 class UpperBound {
  public:
   UpperBound() {
@@ -56,7 +56,7 @@ void expectSameCounts(const std::vector<Float>& values) {
   }
 }
 
-/// As many neighbors of `value` on either side, and itself.
+/// Appends `value` and its nearest neighbors on either side.
 template <typename Float>
 void appendAround(double value, std::vector<Float>* out) {
   const Float infinity = std::numeric_limits<Float>::infinity();
@@ -121,7 +121,7 @@ TYPED_TEST(SlotTableTest, CountsBothEndsOfEveryKeyLikeASearch) {
   expectSameCounts(values);
 }
 
-TYPED_TEST(SlotTableTest, TellsInfinitiesAndNansApart) {
+TYPED_TEST(SlotTableTest, DistinguishesInfinitiesAndNans) {
   const auto& table = SlotTable<TypeParam>::instance();
   using Limits = std::numeric_limits<TypeParam>;
   using Bits = typename SlotTable<TypeParam>::Bits;

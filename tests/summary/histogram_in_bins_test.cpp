@@ -21,8 +21,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Every number in this file that has a rule's name beside it is numpy 2.4.6's, from
-// numpy.histogram() of the same values.
+// Every number in this file with a rule's name is numpy 2.4.6's, from numpy.histogram() of the same
+// values.
 
 /// 1000 values on a grid, in disorder: numpy's (arange(size) * 7919) % 1009 - 500.
 template <typename T>
@@ -51,8 +51,8 @@ std::vector<double> skewed() {
   return values;
 }
 
-/// How many buckets each rule makes of `values`, in the order auto, fd, sturges, doane, scott,
-/// rice, sqrt.
+/// Returns the number of buckets by each rule, in the order auto, fd, sturges, doane, scott, rice,
+/// sqrt.
 std::vector<std::size_t> counts(const std::vector<double>& values, bool isInteger = false) {
   std::vector<std::size_t> result;
   for (const char* rule : {"auto", "fd", "sturges", "doane", "scott", "rice", "sqrt"}) {
@@ -72,7 +72,7 @@ TEST(HistogramRules, CountAsNumpyDoes) {
 
 TEST(HistogramRules, MakeOneBucketOfEqualValues) {
   EXPECT_THAT(counts({2.5}), ElementsAre(1, 1, 1, 1, 1, 1, 1));
-  // Sums of 0.1 are rounded; numpy's "scott" asks for 4e16 buckets here and runs out of memory.
+  // Sums of 0.1 are rounded; numpy's "scott" requests 4e16 buckets here and runs out of memory.
   EXPECT_THAT(counts(std::vector<double>(7, 0.1)), ElementsAre(1, 1, 1, 1, 1, 1, 1));
 }
 
@@ -98,7 +98,7 @@ TEST(EqualWidthEdges, AreThoseOfLinspace) {
   EXPECT_THAT(detail::equalWidthEdges(2.5, 2.5, 4), ElementsAre(2.0, 2.25, 2.5, 2.75, 3.0));
 }
 
-TEST(EqualWidthEdges, AscendWhereDoublesAreTooCoarse) {
+TEST(EqualWidthEdges, AscendIfDoublesAreTooCoarse) {
   const double next = std::nextafter(1.0, 2.0);
   EXPECT_THAT(detail::equalWidthEdges(1.0, next, 100), ElementsAre(1.0, next));
   EXPECT_THAT(detail::equalWidthEdges(1e300, 1e300, 2),
@@ -136,7 +136,7 @@ TEST(HistogramInBins, OfACountHasNumpysCounts) {
   EXPECT_THAT(computeHistogram(values, 7).raw.bucketCounts, ElementsAre(1, 0, 0, 0, 4, 0, 3));
 }
 
-TEST(HistogramInBins, TakesIntegersAsTheyAre) {
+TEST(HistogramInBins, CountsIntegersExactly) {
   const std::vector<std::int32_t> values = {1, 2, 2, 3, 5, 8, 13};
   const HistogramRaw ruled = computeHistogram(values, "auto").raw;
   EXPECT_THAT(ruled.bucketLimits, ElementsAre(4, 7, 10, 13));
@@ -244,9 +244,9 @@ TEST(MaxBins, JoinsNeighborsAndLosesNoValue) {
   EXPECT_THAT(raw.bucketLimits, ElementsAre(3, 6, 9, 10));
 }
 
-// tensorboardX 2.6.5, make_histogram(arange(16.0), bins=8, max_bins=4), its leading empty bucket
-// left out.
-TEST(MaxBins, JoinsAsTensorboardXWhereItDivides) {
+// tensorboardX 2.6.5, make_histogram(arange(16.0), bins=8, max_bins=4), without its leading empty
+// bucket.
+TEST(MaxBins, JoinsAsTensorboardXIfItDivides) {
   std::vector<double> values(16);
   std::iota(values.begin(), values.end(), 0.0);
   const HistogramRaw raw = computeHistogram(values, 8, 4).raw;

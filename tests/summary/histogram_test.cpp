@@ -26,8 +26,8 @@ void expectSame(const HistogramRaw& a, const HistogramRaw& b) {
   EXPECT_EQ(a.bucketCounts, b.bucketCounts);
 }
 
-// Produced by torch.utils.tensorboard 2.13 from these float64 values with its default bins; its
-// leading empty bucket left out.
+// Produced by torch.utils.tensorboard 2.13 from these float64 values with its default bins, without
+// its leading empty bucket.
 TEST(ComputeHistogram, GivesTorchsBucketsAndCounts) {
   const HistogramRaw raw =
       computeHistogram(std::vector<double>{0.21, 0.25, 0.25, 0.3, 0.31, 0.5}).raw;

@@ -78,7 +78,7 @@ TEST(HistogramValue, OfNoValuesHasNoBuckets) {
   EXPECT_EQ(tensorOf(empty).content, "");
 }
 
-TEST(HistogramValue, NeverRunsBackwardsWhereMinAndMaxContradictTheLimits) {
+TEST(HistogramValue, HasAscendingEdgesIfMinAndMaxContradictTheLimits) {
   HistogramRaw histogram = valid();
   histogram.min = 2;
   histogram.max = 2;
@@ -105,8 +105,8 @@ TEST(HistogramValue, IsAHistogramMessageThatTorchsReadersKnow) {
   EXPECT_EQ(value.bucketCounts, (std::vector<double>{4, 6}));
 }
 
-// The fast data server takes the first left edge from `min`, also where an empty bucket ends
-// before.
+// The fast data server takes the first left edge from `min`, even if an empty bucket ends before
+// it.
 TEST(HistogramValue, LeavesOutEmptyBucketsAtBothEndsOfTheMessageToo) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits = {-1, 0, 1, 2, 3, 4};
@@ -116,8 +116,8 @@ TEST(HistogramValue, LeavesOutEmptyBucketsAtBothEndsOfTheMessageToo) {
   EXPECT_EQ(value.bucketCounts, (std::vector<double>{4, 0, 6}));
 }
 
-// W&B's importer drops a histogram whose first limit is not more than `min`.
-TEST(HistogramValue, OfEqualValuesIsAMessageWhoseLimitIsMoreThanThese) {
+// W&B's importer discards a histogram whose first limit is not above `min`.
+TEST(HistogramValue, OfEqualValuesHasALimitAboveThem) {
   HistogramRaw histogram = valid();
   histogram.min = histogram.max = 1;
   histogram.bucketCounts = {10, 0};
@@ -147,7 +147,7 @@ TEST(HistogramValue, HasMetadataWithAMessageForItsNamesOnly) {
 }
 
 // TensorBoard's Python loader reads the edges of a message in binary32.
-TEST(HistogramValue, IsATensorWhereBinary32CannotHoldTheEdges) {
+TEST(HistogramValue, IsATensorIfBinary32CannotHoldTheEdges) {
   const auto isTensor = [](double min, double limit, double max) {
     HistogramRaw histogram = valid();
     histogram.min = min;

@@ -51,7 +51,7 @@ void expectMetadataOnly(const event::Value& value, const std::string& tag) {
   EXPECT_EQ(tensor.content, "");
 }
 
-TEST(HparamValue, KeepsTheTypeOfWhatItIsMadeFrom) {
+TEST(HparamValue, KeepsTheTypeOfItsArgument) {
   EXPECT_EQ(std::get<bool>(HparamValue(true).value()), true);
   EXPECT_EQ(std::get<double>(HparamValue(3).value()), 3.0);
   EXPECT_EQ(std::get<double>(HparamValue(0.5F).value()), 0.5);

@@ -69,7 +69,7 @@ TEST_F(ImagePixels, RepeatsAStrideOfZero) {
   EXPECT_EQ(imagePixels(expanded, "CHW").data, (Bytes{0, 0, 0, 1, 1, 1}));
 }
 
-// 0.5 * 255 = 127.5 and 0.999 * 255 = 254.745, cut as numpy's astype(uint8) cuts them.
+// 0.5 * 255 = 127.5 and 0.999 * 255 = 254.745, truncated as by numpy's astype(uint8).
 TEST_F(ImagePixels, ScalesAndCutsFloats) {
   EXPECT_EQ(gray({0, 0.5F, 0.999F, 1}), (Bytes{0, 127, 254, 255}));
 }
@@ -96,7 +96,7 @@ TEST_F(ImagePixels, ConvertsFloatsGivenInEveryOrder) {
     floats[i] = static_cast<float>(i) / 255;
   }
   const Bytes interleaved = counting(24);
-  // (H, W, C) = (2, 4, 3) in memory, seen in the orders of the peers.
+  // (H, W, C) = (2, 4, 3) in memory, viewed in the orders of the Python writers.
   const auto view = [&](std::vector<std::int64_t> shape, std::vector<std::int64_t> strides) {
     return TensorView(floats.data(), std::move(shape), std::move(strides));
   };
@@ -163,7 +163,7 @@ TEST_F(ImagePixels, RejectsAnEmptyImage) {
 }
 
 TEST_F(ImagePixels, AreCheckedWithoutReadingAnElement) {
-  // Reading behind a pointer to nowhere would crash.
+  // Reading from this invalid pointer would crash.
   const auto* const nowhere = reinterpret_cast<const float*>(std::uintptr_t{16});
   checkImage(TensorView(nowhere, {3, 2, 2}), "CHW");
   checkImageGrid(TensorView(nowhere, {9, 3, 2, 2}), "NCHW");
@@ -211,7 +211,7 @@ TEST_F(ImageGrid, RejectsTheFormatOfOneImage) {
 }
 
 TEST_F(ImageGrid, RejectsASideThatNoImageHas) {
-  // One element, repeated: an image that needs no memory until it is copied.
+  // One repeated element: an image that needs no memory until it is copied.
   const TensorView huge(bytes_.data(), {16, 1, 1, INT64_C(1) << 29}, {0, 0, 0, 0});
   expectInvalidArgument(
       [&] { imageGrid(huge, "NCHW"); },
@@ -229,7 +229,7 @@ TEST(ImageValue, IsAMessageThatTorchsReadersKnow) {
       imageValue("sample", 1, 1, std::vector<std::string>{"png"}).data));
 }
 
-TEST(ImageValue, SaysInTheMessageHowManyChannelsThePngHas) {
+TEST(ImageValue, StoresTheNumberOfChannelsOfThePng) {
   for (const int channels : {1, 3, 4}) {
     Pixels pixels{1, 1, channels, std::vector<std::uint8_t>(static_cast<std::size_t>(channels))};
     const event::Value value = imageValue("sample", 1, 1, encodePng(pixels));

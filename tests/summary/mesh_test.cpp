@@ -87,7 +87,7 @@ TEST_F(Mesh, ScalesFloatColorsAsImagesAre) {
             (std::vector<std::uint8_t>{255, 0, 255, 0, 255, 0, 255, 255, 255}));
 }
 
-TEST_F(Mesh, NamesTheIntegerColorThatIsNoByte) {
+TEST_F(Mesh, NamesTheIntegerColorThatIsNotAByte) {
   const std::vector<int> colors = {0, 0, 0, 0, 256, 0, 0, 0, 0};
   expectInvalidArgument(
       [&] {
@@ -163,7 +163,7 @@ TEST_F(Mesh, RejectsFacesOfAnotherBatch) {
 }
 
 TEST_F(Mesh, RejectsWhatNoRecordHolds) {
-  // One element, repeated: a mesh that needs no memory until it is copied.
+  // One repeated element: a mesh that needs no memory until it is copied.
   const TensorView vertices(coordinates_.data(), {1, 150'000'000, 3}, {0, 0, 0});
   checkMesh(vertices);
   const std::string message =
@@ -179,7 +179,7 @@ TEST_F(Mesh, AcceptsAJsonObjectAsSettings) {
   }
 }
 
-TEST_F(Mesh, RejectsSettingsThatAreNoJsonObject) {
+TEST_F(Mesh, RejectsSettingsThatAreNotAJsonObject) {
   for (const char* json : {" ", "null", "[]", "{", "{}}", "{]", "{\"a\": [}]", "{\"a}", "{} x"}) {
     expectInvalidArgument(
         [&] { checkMesh(triangle_, withConfig(json)); },
@@ -208,7 +208,7 @@ TEST_F(Mesh, IsAValueForEachPart) {
     EXPECT_EQ(value.metadata->displayName, "Cloud");
     EXPECT_EQ(value.metadata->description, "of points");
   }
-  // Of TensorBoard 2.21's create_summary_metadata("cloud", None, FACE, 14, [1, 1, 3],
+  // From TensorBoard 2.21's create_summary_metadata("cloud", None, FACE, 14, [1, 1, 3],
   // json_config="{}").
   EXPECT_EQ(values[1].metadata->pluginContent,
             "\x12\x05"
@@ -216,7 +216,7 @@ TEST_F(Mesh, IsAValueForEachPart) {
             "8\x0e");
 }
 
-TEST_F(Mesh, SaysWhichPartsItHas) {
+TEST_F(Mesh, StoresItsParts) {
   const std::vector<event::Value> values =
       meshValues("cloud", meshTensors(triangle_, withColors(triangle_)), R"({"a": 1})");
   ASSERT_EQ(values.size(), 2U);

@@ -23,7 +23,7 @@ class MomentsTest : public ::testing::Test {
 using Floats = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(MomentsTest, Floats, TypeNames);
 
-// Lengths around those of the vector loops, so that each value is in a lane or in the rest.
+// Lengths around those of the vector loops, so that each value is in a lane or in the remainder.
 TYPED_TEST(MomentsTest, FindEveryValueAtEveryPlaceOfEveryLength) {
   for (std::size_t length = 1; length <= 20; ++length) {
     for (std::size_t place = 0; place < length; ++place) {
@@ -38,7 +38,7 @@ TYPED_TEST(MomentsTest, FindEveryValueAtEveryPlaceOfEveryLength) {
   }
 }
 
-TYPED_TEST(MomentsTest, LeaveOutWhatIsNotFinite) {
+TYPED_TEST(MomentsTest, IgnoreValuesThatAreNotFinite) {
   for (const double odd : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     std::vector<TypeParam> values(9, 2);
     values[4] = static_cast<TypeParam>(odd);
@@ -50,7 +50,7 @@ TYPED_TEST(MomentsTest, LeaveOutWhatIsNotFinite) {
 }
 
 TYPED_TEST(MomentsTest, KeepTheSumOfManySmallValues) {
-  // In binary32 the sum would stop at 2^24.
+  // In binary32, the sum would stop at 2^24.
   const std::vector<TypeParam> values(1 << 12, 1);
   Moments moments;
   for (int i = 0; i < (1 << 13); ++i) {

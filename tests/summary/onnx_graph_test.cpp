@@ -59,7 +59,7 @@ OnnxModel modelOf(OnnxGraph graph) {
   return model;
 }
 
-// Counts as the package onnx 1.23.2 has them; see tests/golden/README.md.
+// Counts from the package onnx 1.23.2; see tests/golden/README.md.
 TEST(OnnxGraph, HasEveryNodeOfAResNet) {
   const event::Graph graph = goldenGraph("resnet.onnx");
   EXPECT_EQ(countOp(graph, "Initializer"), 22U);
@@ -132,9 +132,9 @@ TEST(OnnxGraph, NamesNodesThatHaveNoName) {
               ElementsAre("Relu_1", "Relu_0", "Relu_2", "Add_0", "unnamed_0"));
 }
 
-TEST(OnnxGraph, GivesEachNodeANameOfItsOwn) {
+TEST(OnnxGraph, GivesEachNodeAUniqueName) {
   OnnxGraph graph;
-  // PyTorch's own reader shows an output and the node that makes it under one name.
+  // PyTorch's own reader shows an output and its node under one name.
   graph.inputs = {{"x", event::TensorType::kFloat, event::GraphShape{}}};
   graph.outputs = {{"y", event::TensorType::kFloat, event::GraphShape{}}};
   graph.initializers = {{"y/w", event::TensorType::kFloat, event::GraphShape{}}};
@@ -148,7 +148,7 @@ TEST(OnnxGraph, GivesEachNodeANameOfItsOwn) {
   EXPECT_THAT(nodeOf(shown, "output/y_1").inputs, ElementsAre("output/y"));
 }
 
-TEST(OnnxGraph, PutsAnInitializerWhereItIsRead) {
+TEST(OnnxGraph, PutsAnInitializerIntoTheScopeOfItsReaders) {
   OnnxGraph graph;
   graph.initializers = {{"net.a.weight"}, {"shared"}, {"net.a.unread"}, {"onnx::Conv_7"}};
   graph.nodes = {onnxNode("net/a/Conv", "Conv", {"net.a.weight", "onnx::Conv_7"}, {"x"}),
@@ -159,7 +159,7 @@ TEST(OnnxGraph, PutsAnInitializerWhereItIsRead) {
                           "net/a/Conv", "net/a/b/Mul", "net/ab/Mul"));
 }
 
-TEST(OnnxGraph, ShowsAnInitializerThatIsAnInputAsWellOnce) {
+TEST(OnnxGraph, ShowsAnInitializerThatIsAlsoAnInputOnce) {
   OnnxGraph graph;
   graph.inputs = {{"w", event::TensorType::kFloat, event::GraphShape{2}}};
   graph.initializers = graph.inputs;

@@ -15,7 +15,7 @@ namespace {
 
 using test::expectInvalidArgument;
 
-/// A file that libpng has written, 5 x 3 pixels.
+/// Returns a file written by libpng, 5 x 3 pixels.
 std::string filed() {
   png_image image;
   std::memset(&image, 0, sizeof(image));
@@ -31,7 +31,7 @@ std::string filed() {
   return {memory.data(), size};
 }
 
-TEST(PngImage, HasTheSizeThatTheFileSays) {
+TEST(PngImage, HasTheSizeInTheFile) {
   const PngImage image = pngImage(filed());
   EXPECT_EQ(image.width, 5);
   EXPECT_EQ(image.height, 3);
@@ -39,7 +39,7 @@ TEST(PngImage, HasTheSizeThatTheFileSays) {
 }
 
 TEST(PngImage, MayHaveChunksOfAnyKind) {
-  // Before IEND, which has 12 bytes: an empty chunk "teXt" of a kind that nobody knows.
+  // Inserts an empty chunk of the unknown type "teXt" before IEND, which has 12 bytes.
   std::string file = filed();
   file.insert(file.size() - 12, std::string("\0\0\0\0teXt\0\0\0\0", 12));
   EXPECT_EQ(pngImage(file).width, 5);

@@ -36,7 +36,7 @@ Pixels noise(int width, int height, int channels) {
   return pixels;
 }
 
-/// Smooth in both directions, with a little grain: what each filter but None wins on.
+/// Returns a smooth image with a little noise, for which every filter but None is best somewhere.
 Pixels photo(int width, int height, int channels) {
   Pixels pixels = blank(width, height, channels);
   std::mt19937 random(7);
@@ -51,7 +51,8 @@ Pixels photo(int width, int height, int channels) {
   return pixels;
 }
 
-/// Few colors in columns, rows and blocks: what None, Sub and Up win on.
+/// Returns an image with few colors in columns, rows and blocks, for which None, Sub and Up are
+/// best.
 Pixels chart(int width, int height, int channels) {
   Pixels pixels = blank(width, height, channels);
   std::size_t i = 0;
@@ -65,7 +66,7 @@ Pixels chart(int width, int height, int channels) {
   return pixels;
 }
 
-/// The size of libpng's file at its fastest level with the filter Sub.
+/// Returns the size of libpng's file at its fastest level with the filter Sub.
 std::size_t libpngSize(const Pixels& pixels) {
   std::size_t size = 0;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);

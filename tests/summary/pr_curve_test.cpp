@@ -26,8 +26,8 @@ class PrCurve : public ::testing::Test {
   const Numbers weights_ = {1, 2, 0.5, 1, 1, 3, 0.25, 1};
 };
 
-// The numbers of this and the next test are those of compute_curve() in torch 2.13 and
-// tensorboardX 2.6.5.
+// The numbers of this and the next test are from compute_curve() in torch 2.13 and tensorboardX
+// 2.6.5.
 TEST_F(PrCurve, CountsAsThePeers) {
   const PrCurveCounts counts = computePrCurve(labels_, predictions_, thresholds(5));
   EXPECT_EQ(counts.truePositives, (Numbers{4, 4, 3, 1, 0}));
@@ -79,7 +79,7 @@ TEST_F(PrCurve, TakesEveryLabelButZeroAsTrue) {
 }
 
 TEST_F(PrCurve, PairsTensorsOfDifferentStridesAndSizesOfBlocks) {
-  // Longer than a block, and no multiple of one.
+  // Longer than a block, and not a multiple of one.
   constexpr std::int64_t kRows = 70;
   constexpr std::int64_t kColumns = 43;
   std::vector<float> predictions(kRows * kColumns);
@@ -88,7 +88,7 @@ TEST_F(PrCurve, PairsTensorsOfDifferentStridesAndSizesOfBlocks) {
     for (std::int64_t column = 0; column < kColumns; ++column) {
       const auto isTrue = static_cast<std::uint8_t>((row * 7 + column) % 3 == 0);
       labels[static_cast<std::size_t>(row * kColumns + column)] = isTrue;
-      // Column by column, and right about every label.
+      // Column by column, and correct for every label.
       predictions[static_cast<std::size_t>(column * kRows + row)] = isTrue;
     }
   }
@@ -100,7 +100,7 @@ TEST_F(PrCurve, PairsTensorsOfDifferentStridesAndSizesOfBlocks) {
   EXPECT_EQ(counts.truePositives[1], 1004);  // counted with NumPy
 }
 
-TEST_F(PrCurve, HasNoUpperBoundOfThresholdsAsThePeersHave) {
+TEST_F(PrCurve, HasNoUpperLimitOfThresholds) {
   const std::vector<float> predictions = {1, 0.5F};
   const std::vector<int> labels = {1, 0};
   const PrCurveCounts counts = computePrCurve(labels, predictions, thresholds(1001));
@@ -117,7 +117,7 @@ TEST_F(PrCurve, IsZeroWithoutValues) {
   EXPECT_EQ(counts.precision, (Numbers{0, 0, 0}));
 }
 
-TEST_F(PrCurve, NamesThePredictionThatIsNoProbability) {
+TEST_F(PrCurve, NamesThePredictionThatIsNotAProbability) {
   expectInvalidArgument(
       [&] {
         computePrCurve(labels_, std::vector<float>{0, 0, 0, 1.5F, 0, 0, 0, 0});
@@ -200,7 +200,7 @@ TEST(ValidatePrCurve, RejectsFewerThanTwoThresholds) {
                         "got the number of truePositives = 0; expected 2 to 89434794");
 }
 
-TEST(ValidatePrCurve, NamesTheElementThatIsNoCount) {
+TEST(ValidatePrCurve, NamesTheElementThatIsNotACount) {
   PrCurveCounts counts = counted();
   counts.falseNegatives[1] = -1;
   expectInvalidArgument(

@@ -56,7 +56,7 @@ TEST(RawTensor, AcceptsAnEmptyTensor) {
 }
 
 TEST(CheckRawTensor, RejectsWhatNoRecordHolds) {
-  // One element, repeated: a tensor that needs no memory until it is copied.
+  // One repeated element: a tensor that needs no memory until it is copied.
   const double number = 0;
   expectInvalidArgument(
       [&] {

@@ -8,7 +8,7 @@
 namespace steptape {
 namespace {
 
-/// The view's elements, read `block` at a time.
+/// Returns the view's elements, read `block` at a time.
 std::vector<double> readIn(const TensorView& view, std::int64_t block) {
   detail::RowMajorReader<double> reader(view);
   std::vector<double> elements(static_cast<std::size_t>(view.numel()));

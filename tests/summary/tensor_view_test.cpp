@@ -28,7 +28,7 @@ TEST(TensorView, OfRankZeroHasOneElement) {
   EXPECT_EQ(view.shapeString(), "()");
 }
 
-TEST(TensorView, TellsTheBytesOfItsElementsLaidOutDensely) {
+TEST(TensorView, ReturnsTheBytesOfItsElementsLaidOutDensely) {
   EXPECT_EQ(TensorView(kData, {2, 3, 4}).nbytes(), 24 * sizeof(float));
   EXPECT_EQ(TensorView(kData, {4, 6}, {0, -1}).nbytes(), 24 * sizeof(float));
   EXPECT_EQ(TensorView(kData, DType::kBFloat16, {5}, {}).nbytes(), 10U);

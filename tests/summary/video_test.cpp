@@ -50,8 +50,8 @@ std::vector<Chunk> chunksOf(const std::string& png, std::string_view type) {
   return found;
 }
 
-/// What a player shows, one after the other: each frame decoded by libpng as an image of its own
-/// and laid over the one before.
+/// Returns what a player shows: each frame decoded by libpng as a separate image and drawn over the
+/// previous one.
 std::vector<Bytes> play(const std::string& apng) {
   const Pixels whole = decodePng(apng);
   const auto channels = static_cast<std::size_t>(whole.channels);
@@ -82,12 +82,12 @@ std::vector<Bytes> play(const std::string& apng) {
   return frames;
 }
 
-/// A gray video of one pixel a frame.
+/// Returns a gray video of one pixel per frame.
 Frames pixelVideo(const Bytes& values) {
   return {1, 1, 1, static_cast<std::int64_t>(values.size()), values};
 }
 
-/// A square that moves over noise.
+/// Returns a square that moves over noise.
 Frames movingSquare(int channels) {
   Frames frames{31, 23, channels, 5, {}};
   const std::size_t bytes = 31 * 23 * static_cast<std::size_t>(channels);
@@ -146,7 +146,7 @@ TEST(VideoFrames, TakeTheDimensionsInAnyOrder) {
   EXPECT_EQ(gray.data, values);
 }
 
-TEST(VideoFrames, TileEachFrameOfItsOwnTime) {
+TEST(VideoFrames, TileFramesOfTheSameTime) {
   // Two gray videos of three frames of one pixel.
   const Bytes values = {1, 2, 3, 11, 12, 13};
   EXPECT_EQ(videoFrames(TensorView(values.data(), {2, 3, 1, 1}), "NTHW").data,
@@ -262,7 +262,7 @@ TEST(EncodeApng, FindsAChangeOfASingleByteAnywhere) {
   }
 }
 
-TEST(EncodeApng, KeepsAFrameThatIsLikeTheOneBefore) {
+TEST(EncodeApng, KeepsAFrameEqualToThePreviousOne) {
   const std::string apng = encodeApng(pixelVideo({7, 7, 8}), 8);
   EXPECT_EQ(play(apng), (std::vector<Bytes>{{7}, {7}, {8}}));
 }

@@ -16,7 +16,7 @@ foreach(module IN ITEMS tensorboard LISTS MODULES)
   endif()
 endforeach()
 # In a Turkish locale the C code of Python's protobuf makes "metricinfos" of "metric_infos", and the
-# HPARAMS page stays empty, whoever wrote the files.
+# HPARAMS page stays empty, for files of any writer.
 set(ENV{LC_ALL} C.UTF-8)
 execute_process(COMMAND ${python} -B ${SCRIPT} ${ARGUMENTS} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)

@@ -47,7 +47,7 @@ void release(void* memory) {
 
 }  // namespace
 
-// Never inlined: GCC would see one half of a pair and take it for a mismatch.
+// Not inlined: GCC would see one half of a pair and regard it as a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++ofThread;
   return noted(mustFail() ? nullptr : std::malloc(std::max<std::size_t>(size, 1)));

@@ -4,35 +4,36 @@
 #include <cstddef>
 #include <cstdint>
 
-// Counts what a test program allocates, and makes allocations fail. A program that has
-// allocations.cpp among its sources gets its operator new; sanitizers bring one of their own, so
-// that no such program is built with them.
+// Counts the allocations of a test program, and makes allocations fail. A program with
+// allocations.cpp among its sources uses its operator new. Sanitizers have their own, so such
+// programs are not built with them.
 
 namespace steptape {
 
-/// How many allocations the calling thread has asked for.
+/// Returns the number of allocations of the calling thread.
 std::uint64_t allocationsOfThread();
 
-/// What the program has allocated and not freed.
+/// Returns the bytes that the program has allocated and not freed.
 std::size_t bytesInUse();
-/// The most that bytesInUse() was since the last call of forgetMostBytesInUse().
+/// Returns the maximum of bytesInUse() since the last forgetMostBytesInUse().
 std::size_t mostBytesInUse();
 void forgetMostBytesInUse();
 
 /// Makes allocations of all threads throw std::bad_alloc for a while.
 ///
-/// One at a time.
+/// Only one object may exist at a time.
 class FailingAllocations {
  public:
   static constexpr std::uint64_t kUntilTheEnd = ~std::uint64_t{0} >> 1;
 
-  /// From now on, `first` allocations succeed, the next `count` fail, and the rest succeed.
+  /// Lets `first` allocations succeed, the next `count` fail, and the rest succeed.
   explicit FailingAllocations(std::uint64_t first, std::uint64_t count = 1);
   FailingAllocations(const FailingAllocations&) = delete;
   FailingAllocations& operator=(const FailingAllocations&) = delete;
   ~FailingAllocations() { stop(); }
 
-  /// All succeed from now on. @return how many have failed.
+  /// Lets all allocations succeed again.
+  /// @return how many have failed.
   std::uint64_t stop();
 };
 

@@ -9,7 +9,7 @@
 
 namespace steptape::test {
 
-/// The bytes of the file at `path`; fails the test if there is none.
+/// Returns the bytes of the file at `path`; fails the test if it does not exist.
 inline std::string contentOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file.good()) << path;

@@ -10,7 +10,7 @@
 
 namespace steptape::test {
 
-/// What `action` throws; fails the test if it throws nothing.
+/// Returns the error that `action` throws; fails the test if it throws none.
 template <typename Action>
 Error errorOf(const Action& action) {
   try {
@@ -22,7 +22,7 @@ Error errorOf(const Action& action) {
   return Error(ErrorCode::kInvalidArgument, "");
 }
 
-/// Expects that `action` throws an Error with `code` whose message has `part` in it.
+/// Expects that `action` throws an Error with `code` whose message contains `part`.
 template <typename Action>
 void expectError(ErrorCode code, const std::string& part, const Action& action) {
   const Error error = errorOf(action);

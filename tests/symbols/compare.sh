@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# compare.sh <library> <list>            compares what the library exports with the list
+# compare.sh <library> <list>            compares the library's exported symbols with the list
 # compare.sh --update <library> <list>   writes the list anew
 #
-# Weak symbols are left out: what is inline is compiled into the user's program, and compilers
+# Weak symbols are omitted: inline functions are compiled into the user's program, and compilers
 # differ in which of it they emit.
 set -euo pipefail
 

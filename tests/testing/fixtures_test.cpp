@@ -49,7 +49,7 @@ TEST(TempDir, IsEmptyAndUnique) {
   EXPECT_TRUE(std::filesystem::is_empty(first.path()));
 }
 
-TEST(TempDir, IsRemovedWithWhatItHolds) {
+TEST(TempDir, IsRemovedWithItsContent) {
   std::filesystem::path path;
   {
     const TempDir directory;

@@ -70,7 +70,7 @@ TEST(RunRanks, SharesMemoryWithinANodeOnly) {
   runRanks(
       4,
       [](Communicator& world) {
-        // Of another size on each node, which is allowed.
+        // Sizes may differ between nodes.
         const auto size = 64 * (static_cast<std::size_t>(world.crossRank()) + 1);
         const auto memory = world.allocateNodeMemory(size);
         ASSERT_NE(memory, nullptr);
@@ -79,7 +79,7 @@ TEST(RunRanks, SharesMemoryWithinANodeOnly) {
         EXPECT_THAT(std::vector<std::byte>(memory->data(), memory->data() + 3),
                     ElementsAre(std::byte{1}, std::byte{1}, std::byte{0}));
         const auto asked = static_cast<std::size_t>(64 + world.localRank());
-        expectError(ErrorCode::kRankMismatch, "asks for 65 bytes; expected 64 as rank 0",
+        expectError(ErrorCode::kRankMismatch, ": got 65 bytes; expected 64 bytes, as on rank 0",
                     [&] { world.allocateNodeMemory(asked); });
       },
       options);
@@ -134,7 +134,7 @@ TEST(RunRanks, RethrowsTheFailureOfTheLowestRank) {
 TEST(RunRanks, DoesNotLetARankWaitForOneThatHasLeft) {
   expectError(ErrorCode::kDeadlineExceeded,
               "barrier on " + rankAndNode(0, host()) + ": " + rankAndNode(1, host()) +
-                  " has left and will not come",
+                  " has left and will not arrive",
               [] {
                 runRanks(2, [](Communicator& world) {
                   if (world.isRoot()) {
@@ -156,10 +156,10 @@ TEST(RunRanks, WakesRanksThatWaitInAnyGroupOfARankThatLeaves) {
     if (world.rank() == 1) {
       return;
     }
-    const std::string left = rankAndNode(1, host()) + " has left and will not come";
+    const std::string left = rankAndNode(1, host()) + " has left and will not arrive";
     expectError(ErrorCode::kDeadlineExceeded, left, [&] { copy->barrier(); });
-    // The other waiting rank may have left by now too.
-    expectError(ErrorCode::kDeadlineExceeded, " has left and will not come",
+    // The other waiting rank may also have left by now.
+    expectError(ErrorCode::kDeadlineExceeded, " has left and will not arrive",
                 [&] { memory->checkPeers(); });
   });
 }
@@ -181,7 +181,7 @@ TEST(ThreadCommunicator, NamesTheRanksThatDoNotArriveInTime) {
     if (world.rank() % 2 == 0) {
       world.setTimeout(std::chrono::milliseconds(20));
       CollectiveHandle handle = world.allreduceAsync(data, ReduceOp::kSum);
-      expectError(ErrorCode::kDeadlineExceeded, missing + " did not come", [&] {
+      expectError(ErrorCode::kDeadlineExceeded, missing + " did not arrive", [&] {
         if (world.isRoot()) {
           handle.wait();
         } else {
@@ -198,7 +198,7 @@ TEST(ThreadCommunicator, NamesTheRanksThatDoNotArriveInTime) {
       std::this_thread::yield();
     }
     expectError(ErrorCode::kDeadlineExceeded,
-                "allreduce(sum) of 1 float64: " + missing + " did not come within 20 ms",
+                "allreduce(sum) of 1 float64: " + missing + " did not arrive within 20 ms",
                 [&] { world.allreduce(data, ReduceOp::kSum); });
   });
 }
@@ -206,7 +206,7 @@ TEST(ThreadCommunicator, NamesTheRanksThatDoNotArriveInTime) {
 TEST(ThreadCommunicator, NamesWaitingRankOperationAndTime) {
   expectError(ErrorCode::kDeadlineExceeded,
               "barrier 'epoch' did not end within 0.02 s on " + rankAndNode(0, host()) +
-                  " of 2: " + rankAndNode(1, host()) + " did not come",
+                  " of 2: " + rankAndNode(1, host()) + " did not arrive",
               [] {
                 std::atomic<bool> hasGivenUp{false};
                 runRanks(2, [&](Communicator& world) {

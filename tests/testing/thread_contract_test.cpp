@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every communicator promises, on 1, 2, 3 and 7 threads, and on the rank that a plain
-// Communicator is.
+// The guarantees of every communicator, on 1, 2, 3 and 7 threads, and for a plain Communicator with
+// one rank.
 
 #include <cstddef>
 #include <string>

@@ -79,7 +79,7 @@ TEST_F(FileByteSourceTest, IsNamedByItsPath) {
   EXPECT_EQ(FileByteSource(path_).name(), path_);
 }
 
-TEST_F(FileByteSourceTest, SaysWhichFileCannotBeOpenedAndWhy) {
+TEST_F(FileByteSourceTest, ReportsWhichFileCannotBeOpenedAndWhy) {
   try {
     FileByteSource source(path_);
     FAIL() << "opened a file that is not there";
@@ -90,7 +90,7 @@ TEST_F(FileByteSourceTest, SaysWhichFileCannotBeOpenedAndWhy) {
 }
 
 TEST_F(FileByteSourceTest, ReportsAReadThatFails) {
-  constexpr std::uint64_t kNoOffset = std::uint64_t{1} << 63;  // the system's are signed
+  constexpr std::uint64_t kNoOffset = std::uint64_t{1} << 63;  // offsets are signed
   append("bytes");
   const FileByteSource source(path_);
   char byte;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Going on behind damage: RecordReader::findRecord().
+// Continuing after damage: RecordReader::findRecord().
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -24,7 +24,7 @@ struct Found {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;  // offset and size
 };
 
-/// All whole records of `bytes`, and what lies between them.
+/// Returns all complete records of `bytes`, and the gaps between them.
 Found readAll(const std::string& bytes) {
   const MemoryByteSource source(bytes);
   RecordReader reader(&source);
@@ -68,14 +68,14 @@ TEST(FindRecord, FindsTheRecordAfterAHoleOfZeros) {
   }
   std::fill_n(bytes.begin() + 8192, 4096, '\0');
   const Found found = readAll(bytes);
-  // Records of 25 and 26 bytes: the hole takes 157 or 158 whole ones and those at its ends.
+  // Records of 25 and 26 bytes: the hole covers 157 or 158 complete ones and those at its ends.
   EXPECT_GE(found.payloads.size(), 1000u - 160);
   EXPECT_EQ(found.payloads.back(), "record 999");
   ASSERT_EQ(found.gaps.size(), 1u);
 }
 
 TEST(FindRecord, FindsARecordThatFollowsOneCutShort) {
-  // What a program leaves that appends to a file whose writer was killed.
+  // The result of a program that appends to a file whose writer was killed.
   const std::string bytes =
       framed("one") + framed(std::string(100, 'x')).substr(0, 50) + framed("two");
   const Found found = readAll(bytes);
@@ -95,11 +95,11 @@ TEST(FindRecord, IsAtTheRecordItselfIfSearchBeginsThere) {
   EXPECT_EQ(reader.offset(), 0u);
 }
 
-TEST(FindRecord, SearchesOnWhereItStoppedWhenTheFileHasGrown) {
+TEST(FindRecord, ContinuesTheSearchWhenTheFileHasGrown) {
   MemoryByteSource source("damage without a record");
   RecordReader reader(&source);
   EXPECT_EQ(reader.findRecord(0), ReadOutcome::kTruncated);
-  // The last bytes may be the beginning of a header.
+  // The last bytes may be the start of a header.
   EXPECT_EQ(reader.offset(), std::strlen("damage without a record") - (kHeaderBytes - 1));
   source.append(framed("one"));
   EXPECT_EQ(reader.findRecord(reader.offset()), ReadOutcome::kRecord);
@@ -108,7 +108,7 @@ TEST(FindRecord, SearchesOnWhereItStoppedWhenTheFileHasGrown) {
   EXPECT_EQ(payload, "one");
 }
 
-TEST(FindRecord, WaitsForARecordThatIsNotAllThere) {
+TEST(FindRecord, WaitsForAnIncompleteRecord) {
   const std::string record = framed(std::string(500, 'x'));
   MemoryByteSource source("damage" + record.substr(0, 300));
   RecordReader reader(&source);
@@ -167,8 +167,8 @@ TEST(FindRecord, ReadsEachByteOnce) {
   EXPECT_LE(source.bytesRead, noise.size() + framed("one").size());
 }
 
-TEST(FindRecord, GivesUpOnBytesThatAreMadeToLookLikeManyLongRecords) {
-  // Checking them all would take 5000 times 64 MiB.
+TEST(FindRecord, StopsAfterTooManyFalseLongRecords) {
+  // Checking all of them would take 5000 times 64 MiB.
   std::string bytes;
   for (int i = 0; i < 5000; ++i) {
     bytes += header(64 << 20);

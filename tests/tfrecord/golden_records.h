@@ -5,7 +5,7 @@
 
 namespace steptape {
 
-// The two records of a file that TensorFlow wrote, as TensorBoard's data server tests hold them.
+// The two records of a file that TensorFlow wrote, from the tests of TensorBoard's data server.
 // @source tensorboard/data/server/tf_record.rs, test_success
 
 /// wall_time and file_version "brain.Event:2".

@@ -18,7 +18,7 @@ inline std::string framed(std::string_view payload) {
   return buffer.take();
 }
 
-/// A header with a good checksum, whatever the length.
+/// Returns a header with a valid checksum for any length.
 inline std::string header(std::uint64_t length) {
   std::string bytes(kHeaderBytes, '\0');
   detail::storeLittleEndian64(bytes.data(), length);

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Gives at most a few bytes per read, and fails when told to.
+/// Returns at most a few bytes per read, and fails on request.
 class AwkwardByteSource final : public ByteSource {
  public:
   AwkwardByteSource(std::string bytes, std::size_t pieceBytes)
@@ -44,7 +44,7 @@ class RecordReaderTest : public ::testing::Test {
   void write(std::string_view payload) { writeRaw(framed(payload)); }
   void writeRaw(std::string_view bytes) { source_.append(bytes); }
 
-  /// The next payload, or "<truncated>", "<corrupt>", "<I/O error>".
+  /// Returns the next payload, or "<truncated>", "<corrupt>", "<I/O error>".
   std::string read() { return readFrom(reader_); }
   std::string message() const { return reader_.lastError().message(); }
 
@@ -168,7 +168,7 @@ TEST_F(RecordReaderTest, DetectsEveryFlippedBit) {
   }
 }
 
-TEST_F(RecordReaderTest, SaysWhereALengthIsDamaged) {
+TEST_F(RecordReaderTest, ReportsWhereALengthIsDamaged) {
   writeRaw(goldenVersionRecord());
   std::string damaged = goldenVersionRecord();
   damaged[8] = '\0';
@@ -193,7 +193,7 @@ TEST_F(RecordReaderTest, ChecksALengthThatItHasSeenBefore) {
   EXPECT_THAT(message(), HasSubstr("length checksum mismatch"));
 }
 
-TEST_F(RecordReaderTest, TakesNoLengthWithTheChecksumOfAnother) {
+TEST_F(RecordReaderTest, RejectsALengthWithTheChecksumOfAnother) {
   write("first");
   std::string damaged = framed("seventh");
   const std::string seen = framed("first");
@@ -203,7 +203,7 @@ TEST_F(RecordReaderTest, TakesNoLengthWithTheChecksumOfAnother) {
   EXPECT_EQ(read(), "<corrupt>");
 }
 
-TEST_F(RecordReaderTest, SaysWhereDataIsDamaged) {
+TEST_F(RecordReaderTest, ReportsWhereDataIsDamaged) {
   std::string damaged = goldenVersionRecord();
   damaged.back() = '\0';
   writeRaw(damaged);
@@ -236,7 +236,7 @@ TEST_F(RecordReaderTest, RefusesALengthThatNoMessageHas) {
             "run/events");
 }
 
-/// Remembers the longest read, which is what the reader's buffer had room for.
+/// Records the longest read, for which the reader's buffer had room.
 class MeasuringByteSource final : public ByteSource {
  public:
   explicit MeasuringByteSource(std::string bytes) : bytes_(std::move(bytes)) {}

@@ -29,7 +29,7 @@ std::vector<std::string> labels(AxisKind kind, double min, double max, int mostT
   return labelsOf(Axis(kind, min, max, mostTicks));
 }
 
-/// Times of day are local: here UTC, whatever the machine's.
+/// Times of day are local; here in UTC on every machine.
 class TimeAxis : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -8,7 +8,7 @@
 namespace steptape::tools {
 namespace {
 
-/// One line of characters a row.
+/// Returns one line of characters per row.
 std::string shown(const BrailleCanvas& canvas) {
   std::string text;
   for (int row = 0; row < canvas.rows(); ++row) {

@@ -263,7 +263,7 @@ TEST(SvgChart, ShortensNamesThatDoNotFit) {
   chart.curves[0].summary = "1 at step 1";
   const std::string svg = svgOf({chart});
   EXPECT_THAT(svg, HasSubstr(">" + std::string(35, 't') + "…" + std::string(36, 't') + "</text>"));
-  // At 7 pixels a character with all that stands beside it, less than the picture's 800.
+  // At 7 pixels per character, with everything beside it, less than the image's 800 pixels.
   EXPECT_THAT(svg, HasSubstr(">" + std::string(44, 'r') + "…" + std::string(45, 'r') + "<tspan"));
 }
 
@@ -276,7 +276,7 @@ TEST(SvgChart, KeepsLabelsApartAndInThePicture) {
   double end = 0;
   for (std::sregex_iterator it(svg.begin(), svg.end(), labels), none; it != none; ++it) {
     const double halfWidth = 7.0 * static_cast<double>((*it)[2].length()) / 2;
-    // Places are written in tenths of a pixel.
+    // Positions are written in tenths of a pixel.
     EXPECT_GE(std::stod((*it)[1]) - halfWidth, end - 0.1) << (*it)[2];
     end = std::stod((*it)[1]) + halfWidth;
   }

@@ -14,7 +14,7 @@ using ::testing::StartsWith;
 
 class Check : public ToolFixture {
  protected:
-  /// A file that both readers show whole.
+  /// Returns a file that both readers show completely.
   static std::vector<event::Event> goodEvents() {
     return {eventAt(0, event::FileVersion{"brain.Event:2"}), start(0),
             simpleScalar("loss", 0.5F, 1), simpleScalar("loss", 0.25F, 20)};

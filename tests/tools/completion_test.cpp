@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has real shells complete with the scripts.
+// Tests the scripts in real shells.
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 class Completion : public ToolFixture {
  protected:
-  /// What bash would offer for the last of `words`, each on a line.
+  /// Returns bash's completions of the last of `words`, one per line.
   std::string bashOffers(const std::string& words) const {
     const Outcome outcome =
         run("bash -c 'source <(steptape completion bash); COMP_WORDS=(" + words +
@@ -43,7 +43,7 @@ TEST_F(Completion, OffersOptionsOfTheCommand) {
 
 TEST_F(Completion, OffersTheValuesOfAnOption) {
   EXPECT_THAT(bashOffers("steptape export --format \"\""), HasSubstr("json\n"));
-  // As bash takes --format= and --format=cs apart.
+  // Bash splits --format= and --format=cs.
   EXPECT_THAT(bashOffers("steptape export --format ="), HasSubstr("json\n"));
   EXPECT_EQ(bashOffers("steptape export --format = cs"), "csv\n");
   EXPECT_EQ(bashOffers("steptape completion z"), "zsh\n");
@@ -102,7 +102,7 @@ TEST_F(Completion, WorksInFish) {
 TEST_F(Completion, IsZsh) {
   EXPECT_EQ(steptape("completion zsh --output _steptape").exitCode, 0);
   EXPECT_EQ(run("zsh -f -n _steptape").error, "");
-  // What compinit does with a file in $fpath, and how the script is sourced.
+  // What compinit does with a file in $fpath, and sourcing the script.
   const Outcome outcome =
       run("zsh -f -c 'autoload -U compinit && compinit -D -u && source ./_steptape && "
           "echo $_comps[steptape]'");

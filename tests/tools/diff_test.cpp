@@ -46,7 +46,7 @@ TEST_F(Diff, FindsNoDifferenceBetweenEqualRuns) {
   EXPECT_TRUE(diffAsJson()["same"]);
 }
 
-TEST_F(Diff, ShowsWhereScalarsDiffer) {
+TEST_F(Diff, ShowsTheStepsAtWhichScalarsDiffer) {
   writeRun("a", {simpleScalar("loss", 1, 0), simpleScalar("loss", 0.5F, 1),
                  simpleScalar("loss", 0.25F, 2), simpleScalar("lr", 1, 0)});
   writeRun("b", {simpleScalar("loss", 1, 0), simpleScalar("loss", 0.75F, 1),

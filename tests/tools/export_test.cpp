@@ -22,7 +22,7 @@ class Export : public ToolFixture {
   static event::Summary imageSummary() {
     return event::Summary{{event::Value{"a/b", event::SummaryImage{1, 1, 3, kPng}, std::nullopt}}};
   }
-  /// The paths of all files below `directory`, relative to it.
+  /// Returns the paths of all files below `directory`, relative to it.
   std::set<std::string> filesBelow(const std::string& directory) const {
     std::set<std::string> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path(directory))) {
@@ -191,7 +191,7 @@ TEST_F(Export, RefusesConflictingOptions) {
   }
 }
 
-/// A Python for --format parquet that does what a shell script says.
+/// A Python for --format parquet whose behavior a shell script defines.
 class ExportColumns : public Export {
  protected:
   Outcome exportBy(const std::string& script) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `steptape inspect` shows on a real terminal; STEPTAPE_TOOL is the program."""
+"""Tests `steptape inspect` on a real terminal; STEPTAPE_TOOL is the program."""
 
 import os
 import pathlib

@@ -16,7 +16,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// What is printed depends on the time zone and the locale.
+/// The output depends on the time zone and the locale.
 class Inspect : public ToolFixture {
  protected:
   void SetUp() override {

@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// `text` as it stands in roff.
+/// Returns `text` as it is written in roff.
 std::string roff(const std::string& text) {
   return std::regex_replace(text, std::regex("-"), "\\-");
 }
@@ -100,7 +100,7 @@ TEST_F(Man, KnowsOnlyCommands) {
 #ifdef STEPTAPE_MANDOC
 TEST_F(Man, PassesTheLintOfMandoc) {
   EXPECT_EQ(steptape("man --output .").exitCode, 0);
-  // The pages have no date: the same program makes the same pages on every day.
+  // The pages have no date: the same program makes the same pages every day.
   const Outcome outcome = run("sh -c 'mandoc -T lint -W warning *.1 | grep -v \"missing date\"'");
   EXPECT_EQ(outcome.out, "");
 }

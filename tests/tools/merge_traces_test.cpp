@@ -24,7 +24,7 @@ using tools::TraceSet;
 
 class MergeTraces : public TraceFixture {
  protected:
-  /// Two ranks of a job. By its clock, rank 1 begins 5 s later, and with a later step.
+  /// Returns two ranks of a job. By its clock, rank 1 starts 5 s later, and with a later step.
   static std::vector<Trace> ranksWithTheirOwnClocks() {
     Training training;
     training.worldSize = 2;
@@ -52,7 +52,7 @@ class MergeTraces : public TraceFixture {
 
 TEST_F(MergeTraces, AlignsTheEndOfTheFirstStepThatAllHave) {
   TraceSet set = setOf(ranksWithTheirOwnClocks());
-  // Step 11 ends 30 ms after the begin of rank 0, and 15 ms after that of rank 1.
+  // Step 11 ends 30 ms after the start of rank 0, and 15 ms after that of rank 1.
   EXPECT_THAT(align(&set, TraceAlignment::kStep, {}), ElementsAre(0, -4985 * kMillisecond));
   EXPECT_EQ(set.traces[0].originNanos, kOrigin);
   EXPECT_EQ(set.traces[1].originNanos, kOrigin + 15 * kMillisecond);
@@ -65,7 +65,7 @@ TEST_F(MergeTraces, AlignsTheEndOfTheGivenStep) {
   EXPECT_THAT(align(&set, TraceAlignment::kStep, 12), ElementsAre(0, -4987 * kMillisecond));
 }
 
-// The clocks of a job's ranks agree within less than a microsecond.
+// The clocks of a job's ranks differ by less than a microsecond.
 TEST_F(MergeTraces, DoesNotPrintNegativeZero) {
   Training training;
   training.worldSize = 2;
@@ -176,7 +176,7 @@ TEST_F(MergeTraces, WritesNothingIfATraceIsDamaged) {
   const Outcome outcome = steptape("merge-traces 0.xplane.pb 1.xplane.pb --output all.json");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_THAT(outcome.error, HasSubstr("problem: 1.xplane.pb is no profile of XProf: "));
+  EXPECT_THAT(outcome.error, HasSubstr("problem: 1.xplane.pb is not an XProf profile: "));
   EXPECT_EQ(contentOf("all.json"), "old");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets allocations of the tool's commands fail, one after the other: it says so and ends with 1, or
-// does its work. Runs the commands in this process: a program of its own, because it replaces
+// Makes allocations of the tool's commands fail, one after the other: the tool reports it and exits
+// with 1, or succeeds. Runs the commands in this process: a separate program, because it replaces
 // operator new.
 #include <cstdint>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::AnyOf;
 
-/// Lets a standard stream go to a file for a scope.
+/// Redirects a standard stream to a file for a scope.
 class Redirected {
  public:
   Redirected(std::FILE* stream, const std::string& path)
@@ -58,7 +58,7 @@ class ToolOutOfMemory : public TraceFixture {
 
   static constexpr std::uint64_t kNone = FailingAllocations::kUntilTheEnd;
 
-  /// Runs the tool; its allocation number `failing` fails.
+  /// Runs the tool; allocation number `failing` fails.
   int runTool(const std::vector<const char*>& arguments, std::uint64_t failing = kNone) {
     const Redirected out(stdout, path("stdout"));
     const Redirected error(stderr, path("stderr"));
@@ -68,8 +68,8 @@ class ToolOutOfMemory : public TraceFixture {
     return code;
   }
 
-  /// Every allocation of the command fails once; of those before it, which make the parser of the
-  /// command line, the same for all commands, one in `parserStep`.
+  /// Every allocation of the command fails once. Of the earlier ones, which build the parser of the
+  /// command line and are the same for all commands, one in `parserStep` fails.
   void sweep(std::vector<const char*> arguments, std::uint64_t parserStep = 97,
              bool comparesOutput = true) {
     arguments.insert(arguments.begin(), "steptape");
@@ -99,7 +99,7 @@ class ToolOutOfMemory : public TraceFixture {
     return allocationsOfThread() - before;
   }
 
-  bool hasFailed_ = false;  // an allocation of the last run
+  bool hasFailed_ = false;  // whether an allocation of the last run failed
 };
 
 TEST_F(ToolOutOfMemory, EndsInspectWithALineAndOne) {
@@ -136,8 +136,7 @@ TEST_F(ToolOutOfMemory, EndsMergeTracesWithALineAndOne) {
   sweep({"merge-traces", "traces", "--output", "merged.json"});
 }
 TEST_F(ToolOutOfMemory, EndsHelpWithALineAndOne) {
-  // CLI11 puts the choices of an option together with a stream, which says nothing where it ends
-  // early.
+  // CLI11 joins the choices of an option with a stream, which reports no error if it ends early.
   sweep({"completion", "bash"}, 499, /*comparesOutput=*/false);
 }
 

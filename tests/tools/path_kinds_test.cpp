@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every command says of a path that is neither a directory nor a regular file.
+// The commands' errors for a path that is neither a directory nor a regular file.
 #include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ class PathKinds : public ToolFixture {
   void SetUp() override {
     ToolFixture::SetUp();
     writeBytes("runs/events.out.tfevents.1", smallFile());
-    // Nobody writes to it, so that a command which opened it would hang.
+    // It has no writer, so a command that opens it would hang.
     ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
     const int server = ::socket(AF_UNIX, SOCK_STREAM, 0);
     sockaddr_un address{};
@@ -80,7 +80,7 @@ TEST_F(PathKinds, AreNamedByRepairLikeDirectories) {
   }
 }
 
-TEST_F(PathKinds, AreNamedWhereADirectoryIsExpected) {
+TEST_F(PathKinds, AreNamedIfADirectoryIsExpected) {
   expectRefused("man --output fifo",
                 "--output: cannot write into fifo: got a FIFO; expected a directory");
   expectRefused("man --output runs/events.out.tfevents.1",
@@ -94,7 +94,7 @@ TEST_F(PathKinds, AreNamedForOpenPipes) {
   EXPECT_THAT(outcome.error, StartsWith("PATH: cannot read /dev/stdin: got a FIFO; expected "));
 }
 
-TEST_F(PathKinds, AreThoseOfTheFileBehindARedirection) {
+TEST_F(PathKinds, AreThoseOfTheFileOfARedirection) {
   const Outcome outcome = run("sh -c 'steptape inspect /dev/stdin <runs/events.out.tfevents.1'");
   EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
   EXPECT_THAT(outcome.out, HasSubstr("accuracy"));

@@ -27,7 +27,7 @@ class Plot : public ToolFixture {
     }
     writeEvents("runs/" + run + "/events.out.tfevents.1", events);
   }
-  /// In a locale with UTF-8, times in UTC, and with no settings of whoever runs the tests.
+  /// Runs in a UTF-8 locale with times in UTC, without the settings of the user who runs the tests.
   Outcome plot(const std::string& arguments, const std::string& environment = "") const {
     return run("env -u COLUMNS -u LINES LC_ALL=C.UTF-8 TZ=UTC " + environment +
                " '" STEPTAPE_TOOL "' plot " + arguments);

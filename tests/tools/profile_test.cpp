@@ -394,7 +394,7 @@ TEST_F(Profile, TakesTheNewestTraceOfARank) {
   const nlohmann::json traces = nlohmann::json::parse(outcome.out).at("traces");
   ASSERT_EQ(traces.size(), 1U);
   EXPECT_EQ(traces[0].at("file"), "runs/session/new.xplane.pb");
-  // What is named is wanted.
+  // Explicitly named files are all used.
   EXPECT_EQ(json("runs/session/old.xplane.pb runs/session/new.xplane.pb").at("traces").size(), 2U);
 }
 
@@ -404,11 +404,11 @@ TEST_F(Profile, FailsIfATraceIsDamaged) {
   const Outcome outcome = steptape("profile good.xplane.pb bad.xplane.pb");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_THAT(outcome.error, StartsWith("problem: bad.xplane.pb is no profile of XProf: "));
+  EXPECT_THAT(outcome.error, StartsWith("problem: bad.xplane.pb is not an XProf profile: "));
   EXPECT_THAT(outcome.error, HasSubstr("\nsteptape: 1 of 2 traces cannot be read, and the others "
                                        "alone would mislead\n"));
   EXPECT_THAT(steptape("profile bad.xplane.pb").error,
-              StartsWith("steptape: bad.xplane.pb is no profile of XProf: "));
+              StartsWith("steptape: bad.xplane.pb is not an XProf profile: "));
 }
 
 TEST_F(Profile, NamesTheOffsetOfDamageInJson) {

@@ -8,7 +8,7 @@
 
 namespace steptape::tools {
 
-/// What the program's own command line consists of.
+/// Returns the program's own command line.
 inline CommandInfo program() {
   int exitCode = 0;
   return infoOf(*makeApp(&exitCode));

@@ -19,12 +19,12 @@ using ::testing::HasSubstr;
 
 constexpr std::uint64_t kMebibyte = 1024 * 1024;
 
-/// A file in the terminal's place.
+/// Uses a file in place of the terminal.
 class ProgressTest : public ::testing::Test {
  protected:
   ~ProgressTest() override { std::fclose(terminal_); }
 
-  /// What was written since the last call.
+  /// Returns the output since the last call.
   std::string drawn() {
     std::fflush(terminal_);
     std::fseek(terminal_, read_, SEEK_SET);
@@ -110,7 +110,7 @@ TEST_F(ProgressTest, AddsUpParts) {
   EXPECT_THAT(drawn(), HasSubstr(" 50 %"));
 }
 
-TEST_F(ProgressTest, LeavesNothingBehind) {
+TEST_F(ProgressTest, ErasesItself) {
   {
     Progress progress("reading", 100, terminal_, clock_);
     clock_.advance(milliseconds(500));

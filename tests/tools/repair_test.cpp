@@ -13,7 +13,7 @@ using ::testing::MatchesRegex;
 
 class RepairCommand : public ToolFixture {
  protected:
-  /// smallFile() with bytes in front of its last record that belong to none.
+  /// smallFile() with bytes before its last record that belong to no record.
   static std::string damagedInside() { return before() + "damage" + behind(); }
   static std::string before() {
     return framed({simpleScalar("loss", 0.5F, 1), simpleScalar("loss", 0.25F, 20)});

@@ -10,7 +10,7 @@
 namespace steptape::tools {
 namespace {
 
-/// What TensorBoard 2.21's own function, taken out of its page, makes of kValues.
+/// The results of TensorBoard 2.21's own function, extracted from its page, for kValues.
 struct Golden {
   double weight;
   std::vector<double> smoothed;

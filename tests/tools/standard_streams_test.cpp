@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands print where it cannot be written, and what must not be printed at all.
+// The output of commands if it cannot be written, and text that must not be printed.
 #include <string>
 #include <vector>
 
@@ -50,7 +50,7 @@ TEST_F(StandardStreams, ReportAClosedOutput) {
 }
 
 TEST_F(StandardStreams, KeepOutputOutOfOtherFiles) {
-  // It would be opened where a stream was closed, and get messages into its middle.
+  // It would be opened in place of a closed stream, and messages would be written into it.
   writeBytes("runs/broken/events.out.tfevents.1", damagedFile());
   EXPECT_EQ(shell("steptape export runs --output with").exitCode, 1);
   EXPECT_EQ(shell("steptape export runs --output without <&- >&- 2>&-").exitCode, 1);

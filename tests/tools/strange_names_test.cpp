@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of runs, tags and files that would control a terminal, in what every command prints.
+// Names of runs, tags and files that would control a terminal, in the output of every command.
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,8 +17,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A line break and what would then be a line of its own, a tab, a color, DEL, C1, the end of a
-// paragraph, and marks of direction.
+// A line break and a forged line, a tab, a color, DEL, C1, a paragraph separator, and direction
+// marks.
 const std::string kStrange = "x\nINJECTED\t\x1b[31m\x7f\u009b\u2029\u061c\u200f\u202e\u2067y";
 constexpr char kShown[] = R"(x\nINJECTED\t\x1b[31m\x7f\u009b\u2029\u061c\u200f\u202e\u2067y)";
 
@@ -51,7 +51,7 @@ class StrangeNames : public TraceFixture {
     }
   }
 
-  /// What the command prints for people; `shown` is in it.
+  /// Expects `shown` in the command's output for people.
   void expectShown(const std::string& arguments, const std::string& shown = kShown) const {
     const Outcome outcome = steptape(arguments);
     expectHarmless(outcome.out + outcome.error, arguments);
@@ -92,7 +92,7 @@ TEST_F(StrangeNames, AreEscapedByRepair) {
   const std::string output = "repaired" + kStrange;
   expectShown("repair" + quoted(damaged_) + " --output" + quoted(output),
               std::string("written: repaired") + kShown);
-  expectShown("repair" + quoted(damaged_) + " --output" + quoted(output));  // is there
+  expectShown("repair" + quoted(damaged_) + " --output" + quoted(output));  // the output exists
   expectShown("repair" + quoted(damaged_) + " --in-place", kShown + std::string(".damaged\n"));
   expectShown("repair" + quoted(file_) + " --in-place");
 }

@@ -30,7 +30,7 @@ class Follower : public LogDirFixture {
   }
   PointFollower follower(const tools::NameFilter& filter = {}) const { return {{root_}, filter}; }
 
-  /// "tag step = value" of each point.
+  /// Returns "tag step = value" of each point.
   static std::vector<std::string> textsOf(const RunNews& news) {
     std::vector<std::string> texts;
     for (const tools::NewPoint& point : news.points) {
@@ -41,7 +41,7 @@ class Follower : public LogDirFixture {
   static std::vector<std::string> newPoints(PointFollower* follower) {
     return textsOf(follower->update());
   }
-  /// The directories of the runs that the points are of.
+  /// Returns the directories of the points' runs.
   static std::vector<std::string> runsOf(const RunNews& news) {
     std::vector<std::string> runs;
     for (const tools::NewPoint& point : news.points) {
@@ -49,7 +49,7 @@ class Follower : public LogDirFixture {
     }
     return runs;
   }
-  /// As if the clock showed `wallTime`.
+  /// Returns the event with this wall time.
   static event::Event at(double wallTime, event::Event event) {
     event.wallTime = wallTime;
     return event;
@@ -106,8 +106,8 @@ TEST_F(Follower, GivesPointsAfterARestartOnce) {
                                         simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 2)});
   PointFollower runs = follower();
   EXPECT_THAT(newPoints(&runs), SizeIs(3));
-  // More points than were dropped, so that their number alone tells nothing. Nor do their times:
-  // the clock was set back meanwhile, and one step has the very same time as before.
+  // More points than were discarded, so that their number alone shows nothing. Neither do their
+  // times: the clock was set back meanwhile, and one step has exactly the same time as before.
   writeEvents("events.out.tfevents.2",
               {version(), start(1), at(900, simpleScalar("loss", 2, 1)), simpleScalar("loss", 2, 2),
                at(950, simpleScalar("loss", 2, 3))});
@@ -227,7 +227,7 @@ TEST_F(Tail, PrintsPointsAfterARestartOnce) {
   writeEvents("runs/events.out.tfevents.1",
               {version(), simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 2),
                simpleScalar("loss", 1, 3)});
-  // The same times as before, as of a program that numbers its steps instead of asking the clock.
+  // The same times as before, from a program that uses step numbers as times.
   writeEvents("restart", {version(), start(2), simpleScalar("loss", 2, 2),
                           simpleScalar("loss", 2, 3), simpleScalar("loss", 2, 4)});
   const Outcome outcome = run("sh -c '\"" STEPTAPE_TOOL

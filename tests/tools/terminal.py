@@ -22,7 +22,7 @@ class Terminal:
         if shutil.which("tmux") is None:
             raise RuntimeError("there is no tmux, which this test asks. Install it: tools/setup.sh --tests")
         self._state = tempfile.TemporaryDirectory(prefix="terminal")
-        # Only these: a NO_COLOR or COLUMNS of whoever runs the tests must not change what they see.
+        # Only these: NO_COLOR or COLUMNS of the user who runs the tests must not change the output.
         self._environment = {
             "PATH": os.environ["PATH"],
             "HOME": self._state.name,
@@ -36,9 +36,9 @@ class Terminal:
     def __enter__(self):
         try:
             self._tmux("-f", "/dev/null", "new-session", "-d", *self._size, "-c", self._directory, "sh")
-            # Neither what is typed nor prompts are shown: what is on the screen, the program wrote.
+            # Neither input nor prompts are echoed: the screen shows only the program's output.
             self._type("stty -echo; PS1=; echo quiet")
-            # Behind the prompt, if that was quicker than what is typed.
+            # After the prompt, if that was faster than the input.
             self.wait_for(r"^\S* ?quiet$")
         except BaseException:
             self.close()
@@ -64,7 +64,7 @@ class Terminal:
         return int(last.split()[-1]), lines
 
     def record(self, file):
-        """Has all that programs write from now on go to `file` too: what does not stay on the screen."""
+        """Copies all later output to `file`, including text that leaves the screen."""
         self._tmux("pipe-pane", f"cat >{shlex.quote(str(file))}")
 
     def press(self, *keys):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What plot, tail and the progress bar show in a real terminal. STEPTAPE_TOOL is the program."""
+"""Tests plot, tail and the progress bar in a real terminal. STEPTAPE_TOOL is the program."""
 
 import math
 import os
@@ -170,7 +170,7 @@ class Progress(RealTerminal):
             with self.subTest(columns=columns), self.terminal(columns) as terminal:
                 log = pathlib.Path(self._directory.name, f"drawn_{columns}")
                 terminal.record(log)
-                # Of a bar that did not fit its line, the first of the two that it takes would stay.
+                # If a bar did not fit its line, the first of its two lines would stay.
                 self.assertEqual(terminal.finish(self.COMMAND), (0, []))
                 bars = re.findall("\r\x1b\\[K(exporting [^\r]+)", log.read_bytes().decode())
                 self.assertGreater(len(bars), 1)

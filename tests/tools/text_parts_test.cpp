@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small parts of what commands print: numbers, JSON, tables, names.
+// Small parts of the commands' output: numbers, JSON, tables, names.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -54,7 +54,7 @@ TEST(ShortNumber, HasFourDigits) {
   EXPECT_EQ(shortNumber(1.5e-9), "1.5e-09");
 }
 
-TEST(ShortNumber, ShowsLargeNumbersWhole) {
+TEST(ShortNumber, ShowsAllDigitsOfLargeNumbers) {
   EXPECT_EQ(shortNumber(12345.6), "12346");
   EXPECT_EQ(shortNumber(9'999'999), "9999999");
   EXPECT_EQ(shortNumber(1e7), "1e+07");
@@ -115,7 +115,7 @@ TEST(Table, DropsColumnsUntilItFits) {
     }
     return titles;
   };
-  // A gap of two is behind each: 6, 6 and 5.
+  // Each is followed by a gap of two: 6, 6 and 5.
   EXPECT_EQ(titlesWithin(17), "tag min max ");
   EXPECT_EQ(titlesWithin(16), "tag min ");
   EXPECT_EQ(titlesWithin(11), "tag ");

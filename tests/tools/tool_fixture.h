@@ -9,7 +9,7 @@
 
 namespace steptape {
 
-/// Runs `steptape` in the test's own directory, so that outputs hold short relative paths.
+/// Runs `steptape` in the test's own directory, so that outputs contain short relative paths.
 class ToolFixture : public LogDirFixture {
  protected:
   struct Outcome {
@@ -22,7 +22,7 @@ class ToolFixture : public LogDirFixture {
     return run("'" STEPTAPE_TOOL "' " + arguments);
   }
 
-  /// Any other program, with `steptape` in the test's own version on its PATH.
+  /// Runs any other program, with the tested `steptape` on its PATH.
   Outcome run(const std::string& program) const {
     const std::string command = "cd '" + root_ +
                                 "' && PATH=\"$(dirname '" STEPTAPE_TOOL "'):$PATH\" timeout 30 " +
@@ -32,12 +32,12 @@ class ToolFixture : public LogDirFixture {
     return {WEXITSTATUS(status), contentOf("stdout"), contentOf("stderr")};
   }
 
-  /// Two points of "loss" and one of "accuracy".
+  /// Returns two points of "loss" and one of "accuracy".
   static std::string smallFile() {
     return framed({simpleScalar("loss", 0.5F, 1), simpleScalar("loss", 0.25F, 20),
                    simpleScalar("accuracy", 1, 20)});
   }
-  /// smallFile() with its last record damaged.
+  /// Returns smallFile() with its last record damaged.
   static std::string damagedFile() {
     std::string bytes = smallFile();
     bytes.back() = static_cast<char>(~bytes.back());

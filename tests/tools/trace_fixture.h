@@ -11,13 +11,13 @@
 
 namespace steptape {
 
-/// Commands on traces of a made-up training.
+/// Commands on traces of an invented training.
 class TraceFixture : public ToolFixture {
  protected:
   static constexpr std::int64_t kMillisecond = 1'000'000;
   static constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
 
-  /// What is not the same in all of them.
+  /// The differences between the traces.
   struct Training {
     int rank = 0;
     int worldSize = 1;
@@ -29,8 +29,8 @@ class TraceFixture : public ToolFixture {
     std::string activation = "aten::relu";
   };
 
-  /// Of each step, in milliseconds: 1 input, 2 * matmulMs and 1 forward, 3 backward with 2 in an
-  /// operator, 2 collective, waitMs of it waiting.
+  /// Returns a trace whose steps have, in milliseconds: 1 input, 2 * matmulMs and 1 forward, 3
+  /// backward with 2 in an operator, 2 collective of which waitMs are waiting.
   static Trace traceOf(const Training& training) {
     TraceBuilder builder;
     addFacts(training, &builder.trace());
@@ -62,7 +62,7 @@ class TraceFixture : public ToolFixture {
     writeProfile(name, traceOf(training));
   }
 
-  /// A profile of three ranks, of which rank 1 multiplies for longer, as XProf finds it.
+  /// Writes a profile of three ranks, of which rank 1 multiplies for longer, where XProf finds it.
   void writeJob(const std::string& logDir) const {
     for (int rank = 0; rank < 3; ++rank) {
       Training training;

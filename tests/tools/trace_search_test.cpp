@@ -19,7 +19,7 @@ class TraceSearch : public LogDirFixture {
  protected:
   void touch(const std::string& name) const { writeBytes(name, ""); }
 
-  /// Relative to the test's directory.
+  /// Returns paths relative to the test's directory.
   std::vector<std::string> newest(const std::string& directory = "") const {
     std::vector<std::string> files = newestTraceFiles(path(directory));
     for (std::string& file : files) {
@@ -72,7 +72,7 @@ TEST_F(TraceSearch, TakesTheNewestTraceOfEachRank) {
   touch(std::string("a_rank00000_17") + kASecondLater);
   touch(std::string("a_rank00001_18") + kASecondLater);
   touch(std::string("a_rank00001_18") + kThen);
-  // Another process in the place of rank 1.
+  // Another process as rank 1.
   touch(std::string("a_rank00001_99") + kThen);
   EXPECT_THAT(newest(), ElementsAre(std::string("a_rank00000_17") + kASecondLater,
                                     std::string("a_rank00001_18") + kASecondLater));

@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::StartsWith;
 
-/// Makes values as files hold them.
+/// Makes values in the form of files.
 class DescribeValue : public LogDirFixture {
  protected:
   static std::string describe(const std::string& plugin, event::Value::Data data,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors on a device, with a device that obeys the test. What a real one does is in
-// src/torch/device_copy.cpp alone.
+// Tensors on a device, simulated by a device that the test controls. Only src/torch/device_copy.cpp
+// knows real devices.
 #include "torch/device_copy.h"
 
 #include <chrono>
@@ -26,8 +26,8 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-/// Takes every tensor for one on a device, and copies it when the test says so. Like a queue, it
-/// reads the tensor's elements as they were when the copy was queued.
+/// Regards every tensor as one on a device, and copies it when the test requests it. Like a queue,
+/// it reads the tensor's elements as they were when the copy was queued.
 class FakeDeviceCopier final : public DeviceCopier {
  public:
   FakeDeviceCopier() { setForTesting(this); }
@@ -106,7 +106,7 @@ TEST_F(DeviceTensorTest, CurvesOfOneChartAreLoggedWithTheValuesTheyHadAndWithout
   EXPECT_EQ(device_.copies(), 1);
 }
 
-TEST_F(DeviceTensorTest, AHistogramAnImageAndATensorAreTakenAsTheyWere) {
+TEST_F(DeviceTensorTest, CapturesAHistogramAnImageAndATensorAtTheCall) {
   at::Tensor tensor = torch::ones({3, 4, 5});
   writer_.addHistogram("histogram", tensor, 0);
   writer_.addImage("image", tensor, 0);

@@ -31,7 +31,7 @@ using ::testing::IsEmpty;
 using ::testing::Ne;
 using ::testing::SizeIs;
 
-/// The row of what the device did for an operator; without calls if there is none.
+/// Returns the device row of an operator; without calls if there is none.
 OpStats onDevice(const Profiler& profiler, std::string_view name) {
   const std::vector<OpStats> operators = profiler.profile().operators;
   const auto found = std::find_if(operators.begin(), operators.end(), [&](const OpStats& op) {
@@ -40,7 +40,7 @@ OpStats onDevice(const Profiler& profiler, std::string_view name) {
   return found == operators.end() ? OpStats() : *found;
 }
 
-/// While it lives, work takes exactly its time on the stream.
+/// During its lifetime, work takes exactly its time on the stream.
 struct StreamThatNeverIdles {
   StreamThatNeverIdles() { FakeDevice::neverIdles(true); }
   ~StreamThatNeverIdles() { FakeDevice::neverIdles(false); }
@@ -99,9 +99,9 @@ TEST(DeviceTime, CountsInTheStepThatAskedForIt) {
   options.schedule.active = 1;
   options.schedule.repeat = 1;
   OpProfiler profiler(options);
-  FakeDevice::work(FakeDevice::tensor(), 5'000);  // goes on while the window is open
+  FakeDevice::work(FakeDevice::tensor(), 5'000);  // continues while the window is open
   profiler.step();
-  FakeDevice::work(FakeDevice::tensor(), 7'000);  // goes on when it is over
+  FakeDevice::work(FakeDevice::tensor(), 7'000);  // continues after its end
   profiler.step();
   FakeDevice::work(FakeDevice::tensor(), 9'000);
   profiler.stop();
@@ -143,7 +143,7 @@ TEST(DeviceTime, UsesEventsAgain) {
   for (int i = 0; i < 10; ++i) {
     profileCalls();
   }
-  // At most as many as one round can have under way at once, and one to compare the clocks anew.
+  // At most as many as one round can have in flight, and one to compare the clocks again.
   EXPECT_LE(FakeDevice::eventsCreated() - before, 2 * 20 + 1);
 }
 

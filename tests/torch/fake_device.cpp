@@ -33,7 +33,7 @@ std::vector<std::thread::id> waits;
 std::atomic<std::int64_t> created{0};
 std::atomic<bool> refuses{false};
 
-/// When what is enqueued now begins. The mutex is held.
+/// Returns when newly queued work starts. REQUIRES: the mutex is held.
 Clock::time_point endOfStream() {
   return streamNeverIdles ? streamIsFree : std::max(Clock::now(), streamIsFree);
 }
@@ -127,7 +127,7 @@ void FakeDevice::neverIdles(bool whether) {
   const std::lock_guard<std::mutex> lock(mutex);
   streamIsFree = endOfStream();
   if (whether) {
-    // Far ahead of the host, or a profiler would see work that runs before it is launched.
+    // Far ahead of the host: otherwise a profiler would see work that runs before its launch.
     streamIsFree += std::chrono::milliseconds(200);
   }
   streamNeverIdles = whether;

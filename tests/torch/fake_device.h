@@ -9,27 +9,27 @@
 
 namespace steptape {
 
-/// A device in LibTorch's place for other people's, PrivateUse1: a stream that is busy for as long
-/// as it was told, and events on it. Registered for the whole process.
+/// A device in PrivateUse1, LibTorch's place for third-party devices: a stream that is busy for
+/// requested times, and events on it. Registered for the whole process.
 struct FakeDevice {
   static constexpr std::int64_t kStreamId = 7;
 
-  /// A tensor that lies there, without content.
+  /// Returns a tensor on the device, without content.
   static at::Tensor tensor();
 
-  /// The operator "fake::work" which keeps the stream busy.
+  /// The operator "fake::work", which keeps the stream busy.
   static at::Tensor work(const at::Tensor& tensor, std::int64_t micros);
-  /// The operator "fake::work_twice", which calls the above two times.
+  /// The operator "fake::work_twice", which calls "fake::work" twice.
   static at::Tensor workTwice(const at::Tensor& tensor, std::int64_t micros);
 
-  /// Whether the stream's time stands still between one work and the next, instead of passing while
-  /// it is idle: then each work takes exactly its time, however long the host is held up.
+  /// Sets whether the stream's time stops between works instead of passing while it is idle: each
+  /// work then takes exactly its time, however much the host is delayed.
   static void neverIdles(bool whether);
 
   static std::int64_t eventsCreated();
-  /// The threads that waited for an event since the last call, one entry each time.
+  /// Returns the threads that have waited for an event since the last call, one entry per wait.
   static std::vector<std::thread::id> takeWaits();
-  /// Whether events throw, as those of a device without any do.
+  /// Sets whether events throw, like those of a device without events.
   static void refuseEvents(bool refuses);
 };
 

@@ -111,7 +111,8 @@ struct Loop : torch::nn::Module {
   }
 };
 
-/// Self-attention, with a zone around what needs no parameters, and one around everything behind.
+/// Self-attention, with a zone around operators without parameters, and one around everything after
+/// them.
 struct Attention : torch::nn::Module {
   torch::nn::Linear query{register_module("query", torch::nn::Linear(8, 8))};
   torch::nn::Linear key{register_module("key", torch::nn::Linear(8, 8))};
@@ -133,7 +134,7 @@ struct Attention : torch::nn::Module {
   }
 };
 
-/// A residual block that names what it does.
+/// A residual block that names its parts.
 struct ZonedBlockImpl : BlockImpl {
   using BlockImpl::BlockImpl;
 
@@ -144,7 +145,7 @@ struct ZonedBlockImpl : BlockImpl {
 };
 TORCH_MODULE(ZonedBlock);
 
-/// Cannot be traced, and says so.
+/// Throws if it is traced.
 struct Untraceable : LeNet {
   torch::Tensor forward(const torch::Tensor& x) {
     if (torch::jit::tracer::isTracing()) {
@@ -154,7 +155,7 @@ struct Untraceable : LeNet {
   }
 };
 
-/// Fails whatever it is given.
+/// Fails for every input.
 struct Failing : torch::nn::Module {
   torch::Tensor forward(const torch::Tensor&) { throw std::runtime_error("out of luck"); }
 };

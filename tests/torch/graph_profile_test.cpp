@@ -21,7 +21,8 @@
 namespace steptape {
 namespace {
 
-/// Two linear layers of which the second is a hundred times as large, and what reads no parameters.
+/// Two linear layers of which the second is a hundred times as large, and operators without
+/// parameters.
 struct UnevenNetImpl : torch::nn::Module {
   torch::nn::Linear small{register_module("small", torch::nn::Linear(64, 64))};
   torch::nn::Sequential wide{
@@ -36,7 +37,7 @@ TORCH_MODULE(UnevenNet);
 constexpr int kProfiledSteps = 3;
 constexpr std::int64_t kBatch = 32;
 
-/// Trains a model for some steps, and tells what was recorded of them.
+/// Trains a model for some steps, and returns the recorded trace.
 template <typename Model>
 Trace traceOfTraining(Model& model, const torch::Tensor& input) {
   torch::optim::SGD optimizer(model->parameters(), 0.01);
@@ -52,7 +53,8 @@ Trace traceOfTraining(Model& model, const torch::Tensor& input) {
   profiler.watch(*model);
   for (int i = 0; i < kProfiledSteps + 1; ++i) {
     optimizer.zero_grad();
-    // Of the loss, which is no part of the graph, some operators have the names of the model's.
+    // Some operators of the loss, which is not part of the graph, have the same names as the
+    // model's.
     torch::relu(torch::log_softmax(model->forward(input), 1).mean().neg()).backward();
     optimizer.step();
     profiler.step();
@@ -80,7 +82,8 @@ class GraphProfileOfTraining : public ::testing::Test {
     profile_ = profileGraph(graph_, trace_);
   }
 
-  /// What the calls of addmm in a module took in a step, or the gradients of these calls.
+  /// Returns the time per step of the calls of addmm in a module, or of the gradients of these
+  /// calls.
   double microsOf(const std::string& name, const std::string& module) const {
     std::set<std::int64_t> sequences;
     forEachSpan([&](const std::string& spanName, const TraceSpan& span) {
@@ -143,7 +146,7 @@ TEST_F(GraphProfileOfTraining, FindsOperatorsWithoutParametersButNotTheLoss) {
       ASSERT_EQ(forward.count(node), 1U) << node;
     }
   }
-  // The model's is as large as the batch, the loss's one number.
+  // The model's output is as large as the batch, the loss's is one number.
   EXPECT_EQ(forward.at(namesOf(graph_, "aten::relu").at(0)).outputBytes, kBatch * 64 * 4);
 }
 

@@ -16,7 +16,7 @@ inline GraphOptions unmeasured() {
   return options;
 }
 
-/// What addGraph() would write, checked as it checks.
+/// Returns the graph that addGraph() would write, after the same checks.
 template <typename Model, typename Input>
 event::Graph graphOf(Model& model, const Input& input, const GraphOptions& options = unmeasured()) {
   event::Graph graph = GraphTraits<std::decay_t<Model>>::graph(model, input, options);
@@ -24,7 +24,7 @@ event::Graph graphOf(Model& model, const Input& input, const GraphOptions& optio
   return graph;
 }
 
-/// The names of the nodes of one kind, in the graph's order.
+/// Returns the names of the nodes of one kind, in the graph's order.
 inline std::vector<std::string> namesOf(const event::Graph& graph, const std::string& op) {
   std::vector<std::string> names;
   for (const event::GraphNode& node : graph.nodes) {
@@ -35,7 +35,7 @@ inline std::vector<std::string> namesOf(const event::Graph& graph, const std::st
   return names;
 }
 
-/// The node of a name that must be there.
+/// Returns the node with this name, which must exist.
 inline const event::GraphNode& nodeOf(const event::Graph& graph, const std::string& name) {
   const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                  [&](const event::GraphNode& each) { return each.name == name; });

@@ -83,7 +83,7 @@ std::vector<std::string> keysOf(const Nodes& nodes) {
   return names;
 }
 
-/// Expects one model's graph to be the same both ways.
+/// Expects the same graph of a model from both methods.
 template <typename Model, typename Input>
 void expectTracedGraph(Model& model, const Input& input) {
   const event::Graph traced = graphOf(model, input);
@@ -286,7 +286,7 @@ TEST(RecordedGraph, EqualsTheTracedGraphOfTheBranchesThatWereTaken) {
   expectTracedGraph(controlFlow, torch::ones({2, 3}));
 }
 
-// What follows differs from the traced graph.
+// The following graphs differ from the traced ones.
 
 TEST(RecordedGraph, KeepsEdgesOfWritesThroughViewsThatTheTracerLoses) {
   struct Cache : torch::nn::Module {
@@ -317,7 +317,7 @@ TEST(RecordedGraph, KnowsWhichSlicesShareElements) {
   EXPECT_THAT(nodeOf(graph, "Gates/mul").inputs, ElementsAre("Gates/sigmoid", "Gates/tanh"));
 }
 
-TEST(RecordedGraph, FollowsElementsWhereNoOperatorMadeTheTensor) {
+TEST(RecordedGraph, FollowsElementsIfNoOperatorMadeTheTensor) {
   struct Detached : torch::nn::Module {
     torch::Tensor forward(const torch::Tensor& x) { return x.exp().data().neg(); }
   } net;
@@ -357,7 +357,7 @@ TEST(RecordedGraph, ReadsWhatACustomOperatorHasWritten) {
   EXPECT_THAT(nodeOf(graph, "Scaled/neg").inputs, ElementsAre("Scaled/scale"));
 }
 
-TEST(RecordedGraph, HasNoNodesForRangesAndForOperatorsThatFailed) {
+TEST(RecordedGraph, OmitsRangesAndFailedOperators) {
   struct Careful : torch::nn::Module {
     torch::Tensor forward(const torch::Tensor& x) {
       RECORD_FUNCTION("careful", std::vector<c10::IValue>());
@@ -384,7 +384,7 @@ struct Autocast {
   Autocast& operator=(const Autocast&) = delete;
 };
 
-TEST(RecordedGraph, HasNoCastsOfAutocast) {
+TEST(RecordedGraph, OmitsCastsOfAutocast) {
   struct Mixed : torch::nn::Module {
     torch::nn::Linear fc{register_module("fc", torch::nn::Linear(3, 3))};
     torch::Tensor forward(const torch::Tensor& x) { return fc->forward(x); }
@@ -432,7 +432,7 @@ struct CustomFunctions : torch::nn::Module {
   }
 };
 
-TEST(RecordedGraph, ConnectsCustomFunctionsByAutogradWhereOperatorsDoNot) {
+TEST(RecordedGraph, ConnectsCustomFunctionsByAutogradIfOperatorsDoNot) {
   CustomFunctions net;
   const event::Graph graph = graphOf(net, torch::ones({2, 3}), recorded());
   EXPECT_THAT(namesOf(graph, "autograd::Halve"),

@@ -123,7 +123,7 @@ TEST(EagerGraph, StoresNoPayload) {
   EXPECT_LT(event::encodeGraph(graphOf(net, torch::ones({1, 2000}))).bytes.size(), 2000U);
 }
 
-TEST(EagerGraph, StoresNoPayloadOfATensorThatIsNoParameterEither) {
+TEST(EagerGraph, StoresNoPayloadOfTensorsThatAreNotParameters) {
   struct WithConstant : torch::nn::Module {
     torch::Tensor table = torch::ones({100, 100});
     torch::Tensor forward(const torch::Tensor& x) { return x.matmul(table) * 0.5; }
@@ -144,7 +144,7 @@ TEST(EagerGraph, ShowsResidualBlocksAsScopesOfOneShape) {
               Contains(block + "/conv1[Conv2d]/convolution"));
   EXPECT_THAT(nodeOf(graph, block + "/relu").inputs,
               ElementsAre(block + "/bn1[BatchNorm2d]/batch_norm"));
-  // Reads the block and what goes around it, so that it lies where both do.
+  // Reads the block's output and its input, so that it is in the scope that contains both.
   EXPECT_THAT(nodeOf(graph, "ResNet/add_2").inputs,
               ElementsAre("ResNet/relu_2", block + "/bn2[BatchNorm2d]/batch_norm"));
 }
@@ -168,7 +168,7 @@ TEST(EagerGraph, SpreadsATupleOverForwardsArguments) {
   EXPECT_THAT(nodeOf(graph, "input/1").outputShapes, ElementsAre(event::GraphShape{2, 4}));
 }
 
-TEST(EagerGraph, PassesAWholeTupleToAForwardThatTakesIt) {
+TEST(EagerGraph, PassesATupleToAForwardThatTakesOne) {
   struct TakesTuple : torch::nn::Module {
     torch::Tensor forward(const std::tuple<torch::Tensor, torch::Tensor>& pair) {
       return std::get<0>(pair) + std::get<1>(pair);
@@ -236,7 +236,7 @@ TEST(EagerGraph, KeepsWhatRanInAZoneInTheModuleThatTheZoneIsAbout) {
             "Parameter");
 }
 
-TEST(EagerGraph, LeavesATrainedModelAndTheRandomNumbersAsTheyWere) {
+TEST(EagerGraph, LeavesATrainedModelAndTheRandomStateUnchanged) {
   ResNet net;
   net->train();
   net->forward(pictures()).sum().backward();
@@ -321,7 +321,7 @@ TEST(EagerGraph, TakesTimesOfAProfileInsteadOfMeasuring) {
   EXPECT_THAT(graph.description, StartsWith("Times are known of 2 of "));
 }
 
-TEST(EagerGraph, RecordsAModelThatCannotBeTracedAndSaysSo) {
+TEST(EagerGraph, RecordsAModelThatCannotBeTracedAndReportsIt) {
   Untraceable net;
   GraphOptions measured;
   const event::Graph graph = graphOf(net, digits(), measured);

@@ -19,7 +19,7 @@ struct Call {
   double end;
 };
 
-/// Takes from each call the time of those directly in it.
+/// Subtracts from each call the time of calls directly inside it.
 std::map<std::string, KinetoOp> addUp(std::vector<Call> calls) {
   std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
     return a.thread != b.thread ? a.thread < b.thread
@@ -43,7 +43,7 @@ std::map<std::string, KinetoOp> addUp(std::vector<Call> calls) {
 }
 
 #if TORCH_VERSION_MAJOR < 2
-/// Debian's LibTorch 1.13 has no Kineto: begins and ends come as they were recorded.
+/// Debian's LibTorch 1.13 has no Kineto: starts and ends arrive as they were recorded.
 std::vector<Call> profiledCalls(const std::function<void()>& run) {
   namespace legacy = torch::autograd::profiler;
   const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::CPU);

@@ -8,13 +8,13 @@
 
 namespace steptape {
 
-/// What LibTorch's own profiler says of an operator.
+/// The profile of an operator by LibTorch's own profiler.
 struct KinetoOp {
   std::uint64_t calls = 0;
   double selfNanos = 0;
 };
 
-/// Profiles `run` with it: with Kineto, or where LibTorch is built without with its predecessor.
+/// Profiles `run` with Kineto, or with its predecessor if LibTorch is built without Kineto.
 std::map<std::string, KinetoOp> kinetoProfile(const std::function<void()>& run);
 
 }  // namespace steptape

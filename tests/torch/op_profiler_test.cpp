@@ -101,7 +101,8 @@ TEST(OpProfiler, NestsOperatorsInZonesAndInEachOther) {
   const OpStats zone = find(profile, "multiply");
   EXPECT_EQ(zone.calls, 1U);
   EXPECT_LT(zone.self, zone.total);
-  // All is inside the zone, so the self times are its total, to a nanosecond of rounding each.
+  // Everything is inside the zone, so the sum of the self times is the zone's total, with a
+  // rounding error of one nanosecond each.
   EXPECT_NEAR(static_cast<double>(self.count()), static_cast<double>(zone.total.count()),
               static_cast<double>(profile.operators.size()));
   EXPECT_LE(zone.total, profile.wall);
@@ -203,7 +204,7 @@ TEST(OpProfiler, EndsTheSpansAroundAnOperatorThatThrows) {
   EXPECT_EQ(profile.dropped, 0U);
 }
 
-TEST(OpProfiler, SeesAllOperatorsBesideACallbackOfOthersThatThrows) {
+TEST(OpProfiler, RecordsAllOperatorsIfAnotherCallbackThrows) {
   static int thrown = 0;
   thrown = 0;
   const at::CallbackHandle theirs = at::addGlobalCallback(
@@ -251,7 +252,7 @@ TEST(OpProfiler, RecordsAnAsynchronousFunctionThatEndsOnAnotherThread) {
   EXPECT_EQ(profiler.profile().dropped, 0U);
 }
 
-TEST(OpProfiler, CountsWhatItDropped) {
+TEST(OpProfiler, CountsDroppedSpans) {
   OpProfilerOptions options;
   options.recordsPerThread = 16;
   OpProfiler profiler(options);
@@ -273,7 +274,7 @@ TEST(OpProfiler, ObservesNothingOutsideItsSteps) {
   options.schedule.active = 1;
   options.schedule.repeat = 1;
   OpProfiler profiler(options);
-  // RecordFunction is only active, and only costs time, where some callback wants it.
+  // RecordFunction is active, and costs time, only if a callback requests it.
   EXPECT_FALSE(at::RecordFunction(at::RecordScope::FUNCTION).isActive());
   multiply(1);
   profiler.step();
@@ -307,7 +308,7 @@ TEST(OpProfiler, SwitchesOnAndOffWhileOperatorsRun) {
   worker.join();
 }
 
-TEST(OpProfiler, RefusesToRunBesideAnother) {
+TEST(OpProfiler, RefusesToRunTogetherWithAnother) {
   const OpProfiler first;
   EXPECT_THAT([] { const OpProfiler second; },
               ThrowsMessage<Error>("cannot start a profiler while another one runs in this "
@@ -334,7 +335,7 @@ TEST(OpProfiler, LogsItsTableAndTheSlowestOperators) {
                   static_cast<float>(static_cast<double>(mm.self.count()) * 1e-6));
 }
 
-TEST(SummaryWriterWithTorch, TakesTensorsWhereItTakesNumbers) {
+TEST(SummaryWriterWithTorch, AcceptsTensorsInPlaceOfNumbers) {
   const testing::TempDir dir;
   {
     SummaryWriter writer(dir.string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What OpProfiler records of a training loop, beside what LibTorch's own profiler does.
+// OpProfiler's records of a training loop, compared with LibTorch's own profiler.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -25,7 +25,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Convolution, normalization and linear layers with their training step, the same every time.
+/// Convolution, normalization and linear layers with a training step that is always the same.
 class TrainingLoop {
  public:
   explicit TrainingLoop(int batchSize = 6) {
@@ -59,7 +59,7 @@ class TrainingLoop {
   torch::Tensor target_;
 };
 
-/// The trace of `steps` steps of a loop, recorded with `options`.
+/// Returns the trace of `steps` steps of a loop, recorded with `options`.
 Trace traceOf(TrainingLoop& loop, OpProfilerOptions options, int steps = 2) {
   Trace trace;
   options.onTrace = [&](const Trace& made, SummaryWriter*, std::int64_t) { trace = made; };
@@ -83,7 +83,7 @@ OpProfilerOptions withShapes() {
 TEST(OpProfilerBesideLibTorchs, CountsTheSameCallsOfTheSameOperators) {
   constexpr int kSteps = 3;
   TrainingLoop loop;
-  loop.steps(2);  // what happens the first time only
+  loop.steps(2);  // excludes one-time work
   const std::map<std::string, KinetoOp> theirs = kinetoProfile([&] { loop.steps(kSteps); });
   OpProfiler profiler;
   loop.steps(kSteps);
@@ -101,9 +101,9 @@ TEST(OpProfilerBesideLibTorchs, CountsTheSameCallsOfTheSameOperators) {
 }
 
 TEST(OpProfilerBesideLibTorchs, FindsTheSameSharesOfTheTime) {
-  TrainingLoop loop(1000);  // long operators, beside which what the profilers cost is little
+  TrainingLoop loop(1000);  // long operators, so that the profilers' overhead is relatively small
   loop.steps(5);
-  // Both look at the same steps: what other work on the machine does to one, it does to the other.
+  // Both record the same steps: other load on the machine affects both alike.
   OpProfiler profiler;
   const std::map<std::string, KinetoOp> theirs = kinetoProfile([&] {
     profiler.start();
@@ -124,8 +124,8 @@ TEST(OpProfilerBesideLibTorchs, FindsTheSameSharesOfTheTime) {
     const double share = static_cast<double>(op.self.count()) / allOfOurs;
     difference += std::abs(share - theirs.at(op.name).selfNanos / allOfTheirs);
   }
-  // Shares that have nothing to do with each other differ by up to 2 in all; those of operators in
-  // an order reversed by more than 1.
+  // Unrelated shares differ by up to 2 in total; shares of operators in reverse order by more than
+  // 1.
   EXPECT_LT(difference, 0.4);
 }
 
@@ -177,14 +177,14 @@ TEST(OpTrace, CountsTheOperationsOfProductsAndConvolutions) {
   EXPECT_EQ(find(profile, "aten::addmm").flops, kSteps * 2 * 6 * (64 * 16 + 16 * 5));
   // 4 channels of 4 x 4 outputs of 6 images, each of 3 x 3 products.
   EXPECT_EQ(find(profile, "aten::convolution").flops, kSteps * 2 * 6 * 4 * 4 * 4 * 9);
-  // Of the weight alone: the image needs no gradient.
+  // Only of the weight: the image needs no gradient.
   EXPECT_EQ(find(profile, "aten::convolution_backward").flops, kSteps * 2 * 6 * 4 * 4 * 4 * 9);
   EXPECT_EQ(find(profile, "aten::relu").flops, 0);
-  // Input, weight and bias, of 4 bytes an element.
+  // Input, weight and bias, of 4 bytes per element.
   EXPECT_EQ(find(profile, "aten::convolution").bytes, kSteps * 4 * (6 * 64 + 4 * 9 + 4));
 }
 
-TEST(OpTrace, TellsShapesAndTypesOfInputs) {
+TEST(OpTrace, RecordsShapesAndTypesOfInputs) {
   TrainingLoop loop;
   const OpProfile profile = summarize(traceOf(loop, withShapes()), OpGrouping::kShape);
   std::map<std::string, std::uint64_t> callsByShape;
@@ -233,7 +233,7 @@ TEST(OpTrace, CountsBackwardOperatorsForTheZonesOfTheirForwardOnes) {
   EXPECT_EQ(find(profile, "backward;AddmmBackward0").calls, 0U);
 }
 
-TEST(OpTrace, SeesWhatIsAllocatedAndFreed) {
+TEST(OpTrace, RecordsAllocationsAndDeallocations) {
   OpProfilerOptions options;
   options.memory = true;
   Trace trace;
@@ -296,7 +296,7 @@ TEST(OpProfilerSampling, RecordsAboutTheRequestedShareOfOperators) {
   }
   profiler.stop();
   const OpStats add = find(profiler.profile(), "aten::add_");
-  // Of 2000 expected, six times the standard deviation.
+  // 2000 are expected; ten percent is six times the standard deviation.
   EXPECT_NEAR(static_cast<double>(add.calls), kOperators, 10 * 6 * 45);
   EXPECT_EQ(add.self, add.total);
 }

@@ -23,7 +23,7 @@ using ::testing::Pair;
 using ::testing::ThrowsMessage;
 using ::testing::UnorderedElementsAre;
 
-/// A linear layer as TorchScript has it.
+/// Returns a linear layer in TorchScript.
 torch::jit::Module linear(std::int64_t inputs, std::int64_t outputs) {
   torch::jit::Module module("Linear");
   module.register_parameter("weight", torch::ones({outputs, inputs}), false);
@@ -32,7 +32,7 @@ torch::jit::Module linear(std::int64_t inputs, std::int64_t outputs) {
   return module;
 }
 
-/// Two layers, the second one inside a module of its own.
+/// Returns two layers, the second one inside a submodule.
 torch::jit::Module twoLayers() {
   torch::jit::Module body("Body");
   body.register_module("second", linear(4, 2));
@@ -51,7 +51,7 @@ TEST(ScriptGraph, HasTheScopesOfTheModulesThatWereCalled) {
   const event::Graph graph = graphOf(net, torch::ones({5, 3}));
   EXPECT_THAT(namesOf(graph, "aten::linear"),
               ElementsAre("Net/first[Linear]/linear", "Net/body[Body]/second[Linear]/linear"));
-  // Both read no parameters: a script says what an eager module cannot.
+  // Neither reads parameters: only a script knows their module.
   EXPECT_THAT(namesOf(graph, "aten::relu"), ElementsAre("Net/body[Body]/relu"));
   EXPECT_THAT(namesOf(graph, "aten::tanh"), ElementsAre("Net/tanh"));
   EXPECT_THAT(graph.description, IsEmpty());
@@ -117,7 +117,7 @@ TEST(ScriptGraph, HasScopesForBranches) {
   EXPECT_THAT(branch.inputs, Contains("Net/if_1/else/neg"));
   EXPECT_THAT(nodeOf(graph, "Net/tanh").inputs, ElementsAre("Net/if_1/If"));
   EXPECT_THAT(nodeOf(graph, "Net/if_1/then/relu").outputShapes, ElementsAre(event::GraphShape{3}));
-  // Did not run.
+  // This branch did not run.
   EXPECT_THAT(nodeOf(graph, "Net/if_1/else/neg").outputShapes, ElementsAre(std::nullopt));
 }
 
@@ -158,7 +158,7 @@ TEST(ScriptGraph, TakesDefaultsOfForwardsArguments) {
               Contains(Pair("other", event::GraphAttribute(3.0))));
 }
 
-TEST(ScriptGraph, LeavesBuffersAndRandomNumbersAsTheyWere) {
+TEST(ScriptGraph, LeavesBuffersAndRandomStateUnchanged) {
   torch::jit::Module net("Net");
   net.register_buffer("calls", torch::zeros({1}));
   net.define(

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
-/// What the view says at one index, read through its strides.
+/// Returns the view's element at one index, read through its strides.
 template <typename T>
 T at(const TensorView& view, const std::vector<std::int64_t>& index) {
   std::int64_t offset = 0;
@@ -83,7 +83,7 @@ TEST(TensorTraits, ViewsAParameterDespiteItsGradient) {
 
 TEST(TensorTraits, KeepsTheMemoryOfATemporaryAlive) {
   const TensorView view = torch::full({1000}, 7, torch::kInt32);
-  const torch::Tensor other = torch::zeros({1000}, torch::kInt32);  // would take the freed memory
+  const torch::Tensor other = torch::zeros({1000}, torch::kInt32);  // would reuse freed memory
   EXPECT_EQ(at<std::int32_t>(view, {999}), 7);
 }
 
@@ -119,8 +119,9 @@ TEST(TensorTraits, RefusesAnUndefinedTensor) {
 }
 
 TEST(TensorTraits, RefusesComplexNumbersByName) {
-  EXPECT_THAT([] { const TensorView view = torch::zeros({1}, torch::kComplexFloat); },
-              ThrowsMessage<Error>(StartsWith("a tensor of element type ComplexFloat cannot be ")));
+  EXPECT_THAT(
+      [] { const TensorView view = torch::zeros({1}, torch::kComplexFloat); },
+      ThrowsMessage<Error>(StartsWith("got a tensor of element type ComplexFloat; expected ")));
 }
 
 TEST(ScalarTraits, TakesATensorOfOneElement) {

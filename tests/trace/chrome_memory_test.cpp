@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reading a Chrome trace takes of memory at most. The texts come through a FIFO, so that they
-// are nowhere as a whole.
+// The maximum memory for reading a Chrome trace. The texts come through a FIFO, so that they are
+// never in memory as a whole.
 #include <algorithm>
 #include <csignal>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ constexpr std::size_t kBound = 16 * kMiB;
 constexpr char kEvent[] =
     R"({"ph": "X", "name": "aten::mm", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 2})";
 
-/// Puts pieces of a text together without having it.
+/// Generates pieces of a text without storing it.
 class TextStream {
  public:
   TextStream& add(std::string text) { return repeat(std::move(text), 1); }
@@ -46,7 +46,7 @@ class TextStream {
     return *this;
   }
 
-  /// Calls `write` with all of it, as long as it returns true.
+  /// Calls `write` with all pieces, as long as it returns true.
   void writeTo(const std::function<bool(const std::string&)>& write) const {
     for (const Piece& piece : pieces_) {
       constexpr std::size_t kBlock = std::size_t{1} << 14;
@@ -74,7 +74,7 @@ class TextStream {
 class ChromeReaderMemory : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    // A reader that refuses a text leaves its writer alone.
+    // A reader that rejects a text closes the pipe to its writer.
     ASSERT_NE(std::signal(SIGPIPE, SIG_IGN), SIG_ERR);
     ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   }
@@ -214,7 +214,7 @@ TEST_P(ChromeReaderMemory, CountsForeignValuesAmongTheEventsAsLost) {
 TEST_P(ChromeReaderMemory, IsBoundedForAFileThatIsAnArray) {
   TextStream text;
   text.add("[").repeat("7,", kLong).add("7]");
-  expectError(text, "it has no array \"traceEvents\"");
+  expectError(text, "got no array \"traceEvents\"");
 }
 
 TEST_P(ChromeReaderMemory, IsBoundedForNestedArrays) {

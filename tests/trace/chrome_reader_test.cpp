@@ -34,11 +34,11 @@ class ChromeReader : public ::testing::Test {
     std::ofstream(path_, std::ios::binary) << bytes;
     return readChromeTrace(path_);
   }
-  /// What is read of a file with these events.
+  /// Returns the traces read from a file with these events.
   std::vector<Trace> readEvents(const std::string& events) {
     return read("{\"traceEvents\": [" + events + "]}");
   }
-  /// Of events that all belong to one process.
+  /// Returns the trace of events that all belong to one process.
   Trace readProcess(const std::string& events) {
     std::vector<Trace> traces = readEvents(events);
     EXPECT_THAT(traces, SizeIs(1));
@@ -78,7 +78,7 @@ TEST_F(ChromeReader, GivesBackSeveralProcesses) {
     trace.worldSize = 3;
     trace.hostName = "node" + std::to_string(rank);
     trace.originNanos += rank;
-    trace.processId = 0;  // as of some other rank's device
+    trace.processId = 0;  // like another rank's device
     trace.dropped = static_cast<std::uint64_t>(rank);
     processes.push_back(trace);
   }
@@ -224,7 +224,7 @@ TEST_F(ChromeReader, ReadsAFileWithoutEvents) {
 }
 
 TEST_F(ChromeReader, ReportsTheOffsetOfInvalidJson) {
-  expectError("", ErrorCode::kInvalidArgument, "is no Chrome trace: byte 1 of its text: ");
+  expectError("", ErrorCode::kInvalidArgument, "is not a Chrome trace: at byte 1 of its text: ");
   expectError("{\"traceEvents\": [{]}", ErrorCode::kInvalidArgument, "byte 19 of its text: ");
   expectError("{\"traceEvents\": [], \"x\": \"\xff\"}", ErrorCode::kInvalidArgument,
               "byte 27 of its text: ");
@@ -232,10 +232,10 @@ TEST_F(ChromeReader, ReportsTheOffsetOfInvalidJson) {
   expectError("{\"traceEvents\": []} more", ErrorCode::kInvalidArgument, "of its text: ");
 }
 
-TEST_F(ChromeReader, SaysThatThereAreNoEvents) {
+TEST_F(ChromeReader, ReportsMissingTraceEvents) {
   for (const char* text : {"{}", "[]", "7", "{\"traceEvents\": {}}", "[{\"traceEvents\": []}]",
                            "{\"a\": {\"traceEvents\": []}}"}) {
-    expectError(text, ErrorCode::kInvalidArgument, "it has no array \"traceEvents\"");
+    expectError(text, ErrorCode::kInvalidArgument, "got no array \"traceEvents\"");
   }
 }
 
@@ -257,7 +257,7 @@ TEST_F(ChromeReader, ReportsATruncatedFile) {
   }
 }
 
-TEST_F(ChromeReader, SaysThatGzipDataIsDamaged) {
+TEST_F(ChromeReader, ReportsDamagedGzipData) {
   ASSERT_TRUE(writeChromeTrace(path_, trainingTrace().trace()).ok());
   std::string bytes = test::contentOf(path_);
   bytes[bytes.size() - 8] ^= 1;  // of the checksum

@@ -31,7 +31,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-/// The text of a trace's file, which is the same with compression and without.
+/// Returns the text of a trace's file, which is the same with and without compression.
 std::string writtenText(const std::vector<Trace>& processes) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json";
@@ -44,7 +44,7 @@ std::string writtenText(const std::vector<Trace>& processes) {
   return text;
 }
 
-/// The file, which keeps the rules.
+/// Returns the file's JSON, after checking the rules.
 json written(const std::vector<Trace>& processes) {
   const std::string text = writtenText(processes);
   EXPECT_THAT(brokenPerfettoRules(text), IsEmpty());
@@ -96,7 +96,7 @@ TEST(ChromeWriter, HasTheHeaderOfKineto) {
   EXPECT_THAT(std::string(file["traceName"]), HasSubstr("trace.json"));
 }
 
-TEST(ChromeWriter, WritesTheRankOnALineOfItsOwnBeforeAllOthers) {
+TEST(ChromeWriter, WritesTheRankOnASeparateLineBeforeAllEvents) {
   Trace trace = trainingTrace().trace();
   trace.rank = 3;
   trace.metadata = {{"rank", "99"}};
@@ -248,7 +248,7 @@ TEST(ChromeWriter, NamesProcessesThreadsAndDevices) {
   EXPECT_EQ(kernel["args"]["device"], 0);
 }
 
-TEST(ChromeWriter, SaysHowManySpansAreMissing) {
+TEST(ChromeWriter, WritesHowManySpansAreMissing) {
   Trace trace = trainingTrace().trace();
   const json note = eventNamed(written(trace), "dropped 12 spans");
   EXPECT_EQ(note["ph"], "i");
@@ -256,7 +256,7 @@ TEST(ChromeWriter, SaysHowManySpansAreMissing) {
   EXPECT_THAT(writtenText({trace}), ::testing::Not(HasSubstr("\"dropped ")));
 }
 
-TEST(ChromeWriter, SaysWhereTheWindowEnds) {
+TEST(ChromeWriter, WritesTheEndOfTheWindow) {
   EXPECT_EQ(eventNamed(written(trainingTrace().trace()), "Record Window End")["ts"],
             4493330849502.275);
 }
@@ -300,7 +300,7 @@ TEST(ChromeWriter, PutsSeveralProcessesSideBySide) {
   std::vector<Trace> processes;
   for (int rank = 0; rank < 3; ++rank) {
     Trace trace = trainingTrace().trace();
-    trace.rank = rank % 2;  // two have the same
+    trace.rank = rank % 2;  // two ranks are equal
     trace.worldSize = 3;
     trace.originNanos += rank;
     processes.push_back(trace);
@@ -326,7 +326,7 @@ TEST(ChromeWriter, RefusesToWriteNoProcess) {
   EXPECT_TRUE(fs::is_empty(dir.path()));
 }
 
-TEST(ChromeWriter, ReplacesAFileThatIsThere) {
+TEST(ChromeWriter, ReplacesAnExistingFile) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json.gz";
   std::ofstream(path) << "old";
@@ -334,7 +334,7 @@ TEST(ChromeWriter, ReplacesAFileThatIsThere) {
   EXPECT_THAT(gunzipped(test::contentOf(path)), HasSubstr("traceEvents"));
 }
 
-TEST(ChromeWriter, SaysWhyItCannotWrite) {
+TEST(ChromeWriter, ReportsWhyItCannotWrite) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/none/trace.json.gz";
   const Status status = writeChromeTrace(path, Trace());
@@ -353,7 +353,7 @@ TEST(ChromeWriter, RemovesTheFileOnAFullDisk) {
   for (std::int64_t i = 0; i < 20'000; ++i) {
     sample.span("zone " + std::to_string(random()), SpanKind::kZone, 10 * i, 5);
   }
-  // A file that may not grow behaves like a disk that is full.
+  // A file whose size is limited behaves like a full disk.
   rlimit before = {};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
@@ -376,7 +376,7 @@ TEST(ChromeWriter, RemovesTheFileOnAFullDisk) {
   EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), fs::directory_iterator()), 1);
 }
 
-/// Spans that nest, of few names or many, with details that repeat themselves or do not.
+/// Returns nested spans, of few names or many, with details that repeat or do not.
 Trace randomTrace(unsigned seed) {
   std::mt19937 random(seed);
   const auto below = [&random](std::size_t count) { return random() % count; };

@@ -8,7 +8,7 @@
 
 namespace steptape {
 
-/// What zlib makes of a gzip file; the test fails if it refuses it, or if something follows.
+/// Inflates a gzip file by zlib; the test fails if zlib rejects it, or if bytes follow.
 inline std::string gunzipped(const std::string& bytes) {
   constexpr int kGzipOnly = 16 + MAX_WBITS;
   z_stream stream = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PyTorch writes, by hand: with a device, which the machines that run the tests lack.
-// tests/interop asks the real one.
+// PyTorch's output, written by hand, with a device, which the test machines lack. tests/interop
+// uses the real PyTorch.
 #include <fstream>
 #include <string>
 #include <vector>

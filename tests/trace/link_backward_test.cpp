@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A thread of a trace, whose spans are named by what they are.
+/// A trace with one thread, whose spans are named by their kind.
 class LinkBackward : public ::testing::Test {
  protected:
   LinkBackward() { sample_.thread(1); }
@@ -29,7 +29,7 @@ class LinkBackward : public ::testing::Test {
   }
   void onAnotherThread() { sample_.thread(2); }
 
-  /// Such as "aten::add > AddBackward0".
+  /// Returns links such as "aten::add > AddBackward0".
   std::vector<std::string> links() {
     const Trace& trace = sample_.trace();
     const auto nameOf = [&trace](std::size_t thread, std::size_t span) {
@@ -85,7 +85,7 @@ TEST_F(LinkBackward, ChoosesNoOperatorThatBeganLater) {
   EXPECT_THAT(links(), ElementsAre("before > Backward"));
 }
 
-TEST_F(LinkBackward, LeavesANodeAloneWhoseOperatorBeganLater) {
+TEST_F(LinkBackward, SkipsANodeWhoseOperatorStartedLater) {
   backward("early Backward", 0, 5);
   forward("forward", 100, 5);
   backward("Backward", 200, 5);

@@ -13,7 +13,7 @@
 namespace steptape {
 namespace {
 
-/// A double does not hold the nanoseconds of a time of three months; this does.
+/// A double cannot hold nanoseconds of three months; long double can.
 using Json = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
                                   std::uint64_t, long double>;
 

@@ -17,7 +17,7 @@ std::vector<std::string> brokenBy(const std::string& events) {
   return brokenPerfettoRules("{\"traceEvents\": [" + events + "]}");
 }
 
-/// A slice on thread 2 of process 1.
+/// Returns a slice on thread 2 of process 1.
 std::string slice(int number, const std::string& start, const std::string& duration) {
   return R"({"ph":"X","name":"s)" + std::to_string(number) +
          R"(","pid":1,"tid":2,"args":{"External id":)" + std::to_string(number) + R"(},"ts":)" +

@@ -18,7 +18,7 @@
 namespace steptape::detail {
 namespace {
 
-/// The bytes of a file that `append` has put together.
+/// Returns the bytes of a file with the text of `append`.
 std::string fileOf(bool compress, const std::function<void(PhraseText*)>& append) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/file";
@@ -32,8 +32,8 @@ std::string fileOf(bool compress, const std::function<void(PhraseText*)>& append
   return test::contentOf(path);
 }
 
-/// The text in the file, which is the same however it is written. `append` is called anew for each
-/// file, since phrases belong to one.
+/// Returns the text in the file, which is the same with both kinds of file. `append` is called
+/// again for each file, because phrases belong to one.
 std::string textOf(const std::function<void(PhraseText*)>& append) {
   const std::string plain = fileOf(false, append);
   EXPECT_TRUE(gunzipped(fileOf(true, append)) == plain);
@@ -132,8 +132,8 @@ TEST(PhraseText, TakesPhrasesOfAnySize) {
   EXPECT_TRUE(textOf(append) == expected);
 }
 
-/// Appends at random what is made of few parts, so that most of it has been there before, and notes
-/// what the text is to be.
+/// Appends random text made of few parts, so that most of it is repeated, and records the expected
+/// text.
 void appendAnything(unsigned seed, PhraseText* text, std::string* expected) {
   std::mt19937 random(seed);
   std::vector<std::string> parts;
@@ -189,8 +189,8 @@ TEST(PhraseText, IsTheSameTextWhateverIsAppended) {
 }
 
 TEST(PhraseText, FindsThePartsOfPhrasesThatAreOutOfReach) {
-  // Two phrases take turns with 40,000 bytes in between, more than deflate looks back; all of one
-  // is in the other, which is nearer.
+  // Two phrases alternate with 40,000 bytes in between, more than deflate can refer back. One
+  // contains the whole other, which is nearer.
   const auto append = [](PhraseText* text) {
     std::string filler;
     for (int i = 0; filler.size() < 20'000; ++i) {

@@ -18,14 +18,14 @@
 
 namespace steptape {
 
-/// An event of a profile, its numbers of names and texts replaced by what they stand for.
+/// An event of a profile, with names and texts in place of their numbers.
 struct ProfileEvent {
   std::string name;
   std::string displayName;
   std::int64_t start = 0;  ///< In picoseconds.
   std::int64_t end = 0;
-  std::map<std::string, XStatValue> stats;      ///< Its own.
-  std::map<std::string, XStatValue> nameStats;  ///< Those of all events of its name.
+  std::map<std::string, XStatValue> stats;      ///< Of the event itself.
+  std::map<std::string, XStatValue> nameStats;  ///< Of all events with its name.
 
   bool has(const std::string& stat) const { return stats.count(stat) != 0; }
   std::string text(const std::string& stat) const {
@@ -33,7 +33,7 @@ struct ProfileEvent {
     const auto* text = found != stats.end() ? std::get_if<std::string>(&found->second) : nullptr;
     return text != nullptr ? *text : "(none)";
   }
-  /// Fails where it is missing, or unsigned.
+  /// Fails the test if it is missing or unsigned.
   std::int64_t integer(const std::string& stat) const {
     const auto found = stats.find(stat);
     const auto* number = found != stats.end() ? std::get_if<std::int64_t>(&found->second) : nullptr;
@@ -47,7 +47,7 @@ struct ProfileLine {
   std::string name;
   std::vector<ProfileEvent> events;
 
-  /// Names as people see them.
+  /// Returns the displayed names.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const ProfileEvent& event : events) {
@@ -57,7 +57,7 @@ struct ProfileLine {
   }
 };
 
-/// What writeXPlane() makes of a trace.
+/// The file that writeXPlane() writes of a trace.
 class ProfileFile {
  public:
   explicit ProfileFile(const Trace& trace, const XPlaneOptions& options = {}) {
@@ -82,7 +82,7 @@ class ProfileFile {
     return found != lines_.end() ? found->second : kNone;
   }
 
-  /// The line with this number; an empty one if there is none.
+  /// Returns the line with this number; an empty one if there is none.
   const ProfileLine& line(std::int64_t id, const std::string& plane = "/host:CPU") const {
     static const ProfileLine kNone;
     for (const ProfileLine& line : lines(plane)) {
@@ -93,7 +93,7 @@ class ProfileFile {
     return kNone;
   }
 
-  /// A stat of a plane itself, as text; "(none)" if it has none.
+  /// Returns a stat of a plane as text; "(none)" if it has none.
   std::string planeText(const std::string& planeName, const std::string& stat) const {
     for (const XPlane& plane : space_.planes) {
       for (const XStat& each : plane.stats) {

@@ -24,7 +24,7 @@ class SampleTrace {
     trace_.duration = 1'000'000;
   }
 
-  /// What follows belongs to it.
+  /// Starts a thread to which the following spans belong.
   SampleTrace& thread(std::uint64_t id, const std::string& name = "", int device = -1) {
     TraceThread& thread = trace_.threads.emplace_back();
     thread.id = id;
@@ -33,8 +33,8 @@ class SampleTrace {
     return *this;
   }
 
-  /// In the order of their begins. Returns the span for what is special about it; valid until the
-  /// next one is added.
+  /// Adds a span; call it in the order of starts. Returns the span for further changes; valid until
+  /// the next span is added.
   TraceSpan& span(const std::string& name, SpanKind kind, std::int64_t start,
                   std::int64_t duration) {
     return span(TraceName{name, kind, "", 0}, start, duration);
@@ -64,8 +64,8 @@ class SampleTrace {
   Trace trace_;
 };
 
-/// A trace in words, a line for each thing: equal words mean equal traces, whatever the numbers of
-/// names and details.
+/// Returns a trace as text, one line per element: equal texts mean equal traces, whatever the
+/// numbers of names and details.
 inline std::vector<std::string> wordsOf(const Trace& trace) {
   std::vector<std::string> words;
   const auto say = [&words](const std::vector<std::string>& parts) {
@@ -109,7 +109,8 @@ inline std::vector<std::string> wordsOf(const Trace& trace) {
   return words;
 }
 
-/// Two threads that run two steps of a model, and a stream; with everything that a trace can hold.
+/// Returns two threads that run two steps of a model, and a stream, with every kind of data that a
+/// trace can hold.
 inline SampleTrace trainingTrace() {
   SampleTrace sample;
   sample.thread(4242, "main");

@@ -10,10 +10,10 @@
 
 namespace steptape {
 
-/// A trace that a test puts together: threads are numbered 100, 101, ... as they are first used.
+/// A trace that a test assembles: threads are numbered 100, 101, ... in the order of first use.
 class TraceBuilder {
  public:
-  /// Adds a span from `start` to `end`; the reference is good until the next span.
+  /// Adds a span from `start` to `end`; the reference is valid until the next span.
   TraceSpan& span(std::size_t thread, const std::string& name, SpanKind kind, std::int64_t start,
                   std::int64_t end) {
     while (trace_.threads.size() <= thread) {
@@ -33,7 +33,7 @@ class TraceBuilder {
     }
   }
 
-  /// A stream of a device as the next thread.
+  /// Adds a stream of a device as the next thread.
   std::size_t stream(int device, std::uint64_t id) {
     trace_.threads.push_back({id, "", device, {}});
     return trace_.threads.size() - 1;
@@ -41,7 +41,7 @@ class TraceBuilder {
 
   Trace& trace() { return trace_; }
 
-  /// With its spans in order.
+  /// Returns the trace with its spans in order.
   Trace take() {
     for (TraceThread& thread : trace_.threads) {
       nestSpans(&thread.spans);

@@ -26,7 +26,7 @@ using test::expectError;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-/// What a span is, without the places of its name and details.
+/// A span with its name and details as text.
 struct Span {
   std::string name;
   SpanKind kind;
@@ -94,7 +94,7 @@ TEST_F(XPlaneReader, GivesTheSpansBack) {
     std::int64_t time = 0;
     for (std::size_t i = 0; i < kSpanKinds; ++i) {
       const auto kind = static_cast<SpanKind>(i);
-      // Each encloses the next: all end at 100 but the picoseconds that XProf needs.
+      // Each encloses the next one: all end at 100 minus the picoseconds that XProf needs.
       TraceSpan& span = builder.span(thread, "name: x", kind, time, 100);
       span.details = i % 2 == 0 ? 1 : 0;
       span.sequence = static_cast<std::int64_t>(i) - 1;
@@ -120,8 +120,8 @@ TEST_F(XPlaneReader, GivesTheSpansBack) {
   EXPECT_THAT(read.details, SizeIs(2));
 }
 
-// The files of a session count from one time, the windows of the ranks begin later.
-TEST_F(XPlaneReader, FindsWhereTheWindowBegins) {
+// The files of a session have one origin; the windows of the ranks start later.
+TEST_F(XPlaneReader, FindsTheStartOfTheWindow) {
   TraceBuilder builder;
   builder.step(7, 5, 100);
   builder.span(0, "a", SpanKind::kZone, 10, 20);
@@ -232,7 +232,7 @@ wire::XEvent* addEvent(std::int64_t name, std::int64_t offset, std::int64_t dura
   return event;
 }
 
-// As JAX and TensorFlow write them: lines with times since 1970, steps of XProf's own finding.
+// In the form of JAX and TensorFlow: lines with times since 1970, steps that XProf finds itself.
 TEST_F(XPlaneReader, ReadsFilesOfOtherWriters) {
   constexpr std::int64_t kStep = 1;
   constexpr std::int64_t kCall = 2;
@@ -320,13 +320,14 @@ TEST_F(XPlaneReader, RefusesOtherFiles) {
   std::ofstream(path()) << R"({"traceEvents": []})";
   expectError(
       ErrorCode::kInvalidArgument,
-      path() + " is no profile of XProf: xplane: got 19 other bytes; expected a message XSpace",
+      path() + " is not an XProf profile: xplane: got 19 other bytes; expected a message XSpace",
       [&] { readXPlane(path()); });
 }
 
 TEST_F(XPlaneReader, RefusesAnEmptyFile) {
   std::ofstream(path()) << "";
-  expectError(ErrorCode::kInvalidArgument, path() + " is no profile of XProf: it has no planes",
+  expectError(ErrorCode::kInvalidArgument,
+              path() + " is not an XProf profile: got no planes; expected at least one",
               [&] { readXPlane(path()); });
 }
 
@@ -349,7 +350,7 @@ TEST_F(XPlaneReader, SkipsEventsMeantForXprofOnly) {
   EXPECT_THAT(read.steps, SizeIs(1));
 }
 
-TEST_F(XPlaneReader, SaysWhyItCannotRead) {
+TEST_F(XPlaneReader, ReportsWhyItCannotRead) {
   expectError(ErrorCode::kIoError, "cannot read " + path() + ": No such file or directory",
               [&] { readXPlane(path()); });
 }

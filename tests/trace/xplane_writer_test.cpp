@@ -33,7 +33,7 @@ constexpr std::int64_t kMemoryLine = -559038637;
 constexpr std::int64_t kStepMarksLine = -559038636;
 constexpr std::int64_t kDeviceStepsLine = -559038737;
 
-/// How the events of a line break what XProf takes for granted; empty if they do not.
+/// Returns how the events of a line violate XProf's assumptions; empty if they do not.
 std::string nestingError(const ProfileLine& line) {
   std::vector<std::int64_t> ends;
   std::int64_t last = 0;
@@ -144,7 +144,7 @@ TEST(XPlaneWriter, TreatsSpansThatDoNotNestAsDetached) {
   EXPECT_THAT(file.lines("/host:CPU")[1].names(), ElementsAre("b"));
 }
 
-TEST(XPlaneWriter, GivesThreadsOfOneNumberLinesOfTheirOwn) {
+TEST(XPlaneWriter, GivesThreadsWithTheSameNumberSeparateLines) {
   TraceBuilder builder;
   builder.span(0, "a", SpanKind::kZone, 0, 10);
   builder.span(1, "b", SpanKind::kZone, 0, 10);
@@ -255,7 +255,7 @@ TEST(XPlaneWriter, GroupsNoZones) {
   }
 }
 
-// XProf takes all that follows them in the step for computation.
+// XProf counts everything after them in the step as computation.
 TEST(XPlaneWriter, KeepsOperatorsWithoutALengthOutOfTheirStep) {
   TraceBuilder builder;
   builder.step(7, 0, 100);
@@ -268,7 +268,7 @@ TEST(XPlaneWriter, KeepsOperatorsWithoutALengthOutOfTheirStep) {
   EXPECT_EQ(events[1].integer("group_id"), 7);
 }
 
-// Without the stat XProf would look for steps by itself.
+// Without the stat, XProf would search for steps itself.
 TEST(XPlaneWriter, DeclaresGroupsEvenIfThereAreNone) {
   TraceBuilder builder;
   builder.span(0, "a", SpanKind::kZone, 0, 10);
@@ -278,7 +278,7 @@ TEST(XPlaneWriter, DeclaresGroupsEvenIfThereAreNone) {
                           [](const auto& name) { return name.second == "group_id"; }));
 }
 
-TEST(XPlaneWriter, ShowsStepsInARowOfTheirOwn) {
+TEST(XPlaneWriter, ShowsStepsInASeparateRow) {
   TraceBuilder builder;
   builder.step(7, 10, 20);
   builder.step(1'000'000'000'000, 20, 35);
@@ -342,7 +342,7 @@ TEST(XPlaneWriter, DrawsArrowsFromForwardToBackward) {
   EXPECT_THAT(arrows, SizeIs(2));
 }
 
-TEST(XPlaneWriter, GivesWhatIsKnownOfACallAsArguments) {
+TEST(XPlaneWriter, WritesDetailsOfACallAsArguments) {
   TraceBuilder builder;
   SpanDetails details;
   details.shapes = "[[2, 3]]";
@@ -400,7 +400,7 @@ TEST(XPlaneWriter, CountsTimesFromTheEarliestSpan) {
   }
 }
 
-// Picoseconds in 64 bits are some months.
+// 64 bits of picoseconds are some months.
 TEST(XPlaneWriter, ClampsTimesThatAreTooLate) {
   TraceBuilder builder;
   builder.step(1, 0, 4'000'000'000'000'000'000);
@@ -478,7 +478,7 @@ TEST(XPlaneWriter, KeepsTheMemoryOfDevicesApart) {
   ASSERT_THAT(events, SizeIs(3));
   EXPECT_EQ(events[1].text("allocator_name"), "cuda:0");
   EXPECT_EQ(events[1].integer("peak_bytes_in_use"), 8);
-  // What the allocator holds beyond that: the two together are the capacity that XProf shows.
+  // The allocator's additional memory: the sum of both is the capacity that XProf shows.
   EXPECT_EQ(events[1].integer("bytes_available"), 24);
   EXPECT_EQ(events[2].text("allocator_name"), "cuda:1");
 }
@@ -563,7 +563,7 @@ TEST(XPlaneWriter, NamesOneHostOrNone) {
   EXPECT_THAT(ProfileFile(trace).space().hostNames, ElementsAre("node1"));
 }
 
-// One bad byte, and XProf shows nothing of the whole file.
+// Because of one bad byte, XProf would reject the whole file.
 TEST(XPlaneWriter, WritesValidUtf8OnlyWhateverTheNames) {
   const std::string bad = "bad \xff name";
   TraceBuilder builder;
@@ -608,7 +608,7 @@ TEST(XPlaneWriter, NeverReplacesAFile) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "something is left behind";
 }
 
-TEST(XPlaneWriter, SaysWhyItCannotWrite) {
+TEST(XPlaneWriter, ReportsWhyItCannotWrite) {
   const testing::TempDir dir;
   const std::string file = dir.string() + "/file";
   ASSERT_TRUE(writeXPlane(file, Trace()).ok());
@@ -629,7 +629,7 @@ TEST(XPlanePath, NamesTheHostAndTheRankOfAJobOfSeveral) {
             "runs/a/plugins/profile/s/node1.example.org_rank00003.xplane.pb");
 }
 
-TEST(XPlanePath, HasNoCharactersThatXprofSplitsAt) {
+TEST(XPlanePath, ReplacesCharactersAtWhichXprofSplits) {
   Trace trace;
   trace.hostName = "a,b/c d";
   EXPECT_EQ(xplanePath("r", "s", trace), "r/plugins/profile/s/a_b_c_d.xplane.pb");

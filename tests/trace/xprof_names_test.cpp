@@ -43,7 +43,7 @@ TEST(XprofOperatorName, NamesEverything) {
   EXPECT_EQ(xprofOperatorName(""), "op/:_");
   EXPECT_EQ(xprofOperatorName("_x"), "op/_x:_x");
   EXPECT_EQ(xprofOperatorName("::"), ".:_");
-  // As XProf reads it.
+  // XProf's pattern.
   static const std::regex kOperator(
       "[A-Za-z0-9.][A-Za-z0-9_./>-]*:([A-Z_][A-Za-z0-9_]*|[a-z_][a-z0-9_]*)");
   for (int first = 0; first < 256; ++first) {

@@ -23,7 +23,7 @@ TEST(BestTracker, TakesTheFirstValueForTheBest) {
   EXPECT_EQ(tracker.best().step, 10);
 }
 
-TEST(BestTracker, KnowsInWhichDirectionBetterLies) {
+TEST(BestTracker, ComparesInTheDirectionOfTheMetric) {
   BestTracker loss(options(1), false);
   BestTracker accuracy(options(1), true);
   loss.observe(1, 1);
@@ -32,7 +32,7 @@ TEST(BestTracker, KnowsInWhichDirectionBetterLies) {
   EXPECT_TRUE(accuracy.observe(2, 2));
 }
 
-TEST(BestTracker, CountsEvaluationsWithoutImprovementAnew) {
+TEST(BestTracker, RestartsPatienceAfterAnImprovement) {
   BestTracker tracker(options(2), true);
   for (const double value : {1.0, 1.0, 2.0, 1.5}) {
     tracker.observe(value, 1);
@@ -42,14 +42,14 @@ TEST(BestTracker, CountsEvaluationsWithoutImprovementAnew) {
   EXPECT_TRUE(tracker.isExhausted());
 }
 
-TEST(BestTracker, TakesNoSmallGainForAnImprovement) {
+TEST(BestTracker, IgnoresGainsBelowTheMinimum) {
   BestTracker tracker(options(1, 0.5), true);
   tracker.observe(1, 1);
   EXPECT_FALSE(tracker.observe(1.5, 2));
   EXPECT_TRUE(tracker.observe(1.75, 3));
 }
 
-TEST(BestTracker, TakesNoNanForTheBest) {
+TEST(BestTracker, NeverRegardsNanAsBest) {
   BestTracker tracker(options(2), false);
   EXPECT_FALSE(tracker.observe(std::nan(""), 1));
   EXPECT_TRUE(tracker.observe(5, 2));

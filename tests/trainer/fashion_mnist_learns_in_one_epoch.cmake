@@ -7,7 +7,7 @@ train(2 --epochs 1 --log-dir run)
 expect_json(epochs EQUAL 1)
 expect_json(test_accuracy GREATER 0.5)
 
-# What TensorBoard shows first are curves, with points at steps 75, 150, ..., 450 and 469.
+# TensorBoard first shows curves, with points at steps 75, 150, ..., 450 and 469.
 read_scalars(run)
 expect_points(accuracy/test EQUAL 7)
 expect_points(loss/test EQUAL 7)

@@ -17,7 +17,7 @@ foreach(tag IN ITEMS loss/train loss/train/min loss/train/max optimizer/gradient
   endif()
 endforeach()
 
-# A file that is there when the first profile is over asks for another one: of both ranks.
+# A file that exists when the first profile ends requests another one, of both ranks.
 file(TOUCH ${WORK_DIR}/profile_now)
 train(2 --model mlp --max-steps 300 --evaluate-steps 0 --log-dir asked --profile-file profile_now)
 file(GLOB traces ${WORK_DIR}/asked/*.pt.trace.json.gz)

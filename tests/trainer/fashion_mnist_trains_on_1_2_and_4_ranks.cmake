@@ -2,7 +2,7 @@
 # Trainer::fit() itself proves, at the end, that all ranks hold the same parameters.
 include(${CMAKE_CURRENT_LIST_DIR}/../run_ranks.cmake)
 
-# 0.01 times the ranks, less what the rounding to a float can take.
+# 0.01 times the ranks, minus the rounding error of a float.
 set(rate_1 0.0099999)
 set(rate_2 0.0199999)
 set(rate_4 0.0399999)

@@ -18,7 +18,7 @@ LossScaleOptions options() {
   return options;
 }
 
-/// A parameter with this gradient in each of its two elements.
+/// Returns a parameter with this gradient in each of its two elements.
 at::Tensor withGradient(double gradient) {
   at::Tensor parameter = at::zeros({2});
   parameter.mutable_grad() = at::full({2}, gradient);

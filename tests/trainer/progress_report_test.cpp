@@ -32,7 +32,7 @@ TEST(ProgressReport, DrawsAFullBarAtTheEnd) {
             "epoch 2/3 [========================] 100%  loss 0.8123  25974 samples/s  0:00 left");
 }
 
-TEST(ProgressReport, CountsStepsWhereTheirNumberIsNotKnown) {
+TEST(ProgressReport, CountsStepsIfTheirNumberIsUnknown) {
   EpochStatus status = halfOfTheSecondEpoch();
   status.steps = 0;
   EXPECT_EQ(barText(status), "epoch 2/3  step 50  loss 0.8123  25974 samples/s");

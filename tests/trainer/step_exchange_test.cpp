@@ -14,7 +14,7 @@ namespace {
 
 using testing::runRanksShared;
 
-/// What all of three ranks learn if each wishes `wishes[rank]`.
+/// Checks what each of three ranks receives if rank r sends `wishes[r]`.
 void exchange(const std::array<StepWish, 3>& wishes,
               const std::function<void(const StepWish&)>& check) {
   runRanksShared(3, [&](const std::shared_ptr<Communicator>& world) {
@@ -24,7 +24,7 @@ void exchange(const std::array<StepWish, 3>& wishes,
   });
 }
 
-TEST(StepExchange, SaysNothingIfNoRankWishesAnything) {
+TEST(StepExchange, ReturnsNoRequestIfNoRankHasOne) {
   exchange({}, [](const StepWish& agreed) {
     EXPECT_FALSE(agreed.stop);
     EXPECT_EQ(agreed.signal, 0);
@@ -33,7 +33,7 @@ TEST(StepExchange, SaysNothingIfNoRankWishesAnything) {
   });
 }
 
-TEST(StepExchange, TellsEveryRankWhatOneWishes) {
+TEST(StepExchange, SendsARanksRequestToAllRanks) {
   StepWish wish;
   wish.checkpoint = true;
   exchange({StepWish(), wish, StepWish()}, [](const StepWish& agreed) {
@@ -65,7 +65,7 @@ TEST(StepExchange, CombinesTheLossesByTheirSamples) {
   runRanksShared(3, [](const std::shared_ptr<Communicator>& world) {
     StepExchange exchange(world);
     const int rank = world->rank();
-    exchange.post({}, 1, 1.0 + rank, rank);  // The root has no samples.
+    exchange.post({}, 1, 1.0 + rank, rank);  // the root has no samples
     exchange.read();
     EXPECT_DOUBLE_EQ(exchange.loss().mean(), (2.0 * 1 + 3.0 * 2) / 3);
     EXPECT_EQ(exchange.loss().min, 2);
@@ -77,12 +77,12 @@ TEST(StepExchange, FindsRanksInDifferentSteps) {
   runRanksShared(2, [](const std::shared_ptr<Communicator>& world) {
     StepExchange exchange(world);
     exchange.post({}, 10 + world->rank());
-    test::expectError(ErrorCode::kRankMismatch, "the ranks are in different steps, from 10 to 11",
+    test::expectError(ErrorCode::kRankMismatch, "got ranks in different steps, from 10 to 11",
                       [&] { exchange.read(); });
   });
 }
 
-TEST(StepExchange, TellsWhetherSomeOrAllRanksHaveDataForOneMoreStep) {
+TEST(StepExchange, ReportsWhetherSomeOrAllRanksHaveDataForAnotherStep) {
   for (const int ranksWithData : {0, 1, 2, 3}) {
     runRanksShared(3, [&](const std::shared_ptr<Communicator>& world) {
       StepExchange exchange(world);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Trainer makes of data sets and data loaders of torch::data, here those of a regression.
+// A Trainer with data sets and data loaders of torch::data, for a regression.
 #include <map>
 #include <memory>
 #include <string>
@@ -26,7 +26,7 @@ using torch::data::make_data_loader;
 using torch::data::samplers::DistributedSequentialSampler;
 using torch::data::samplers::SequentialSampler;
 
-/// x from -1 to 1, and as target the number 3x + 1.
+/// x from -1 to 1; the target is the number 3x + 1.
 struct LineData : torch::data::datasets::Dataset<LineData> {
   static constexpr std::int64_t kSamples = 21;
 
@@ -61,7 +61,7 @@ class Regression : public Training {
     return options;
   }
 
-  /// Trains the net of the rank, from zeros on, on what `train` gives; judges it by all samples.
+  /// Trains the rank's net, starting with zeros, on `train`, and evaluates it on all samples.
   TrainingResult fitOn(const World& world, BatchLoaderRef train, const TrainerOptions& options) {
     const torch::nn::Linear net = nets_.at(static_cast<std::size_t>(world->rank()));
     {
@@ -83,11 +83,11 @@ class Regression : public Training {
 
   torch::Tensor weights() const { return nets_[0]->weight.detach().clone(); }
 
-  /// Of each rank.
+  /// One per rank.
   std::vector<torch::nn::Linear> nets_{torch::nn::Linear(1, 1), torch::nn::Linear(1, 1),
                                        torch::nn::Linear(1, 1)};
   DistributedWriterOptions writer_ = silent();
-  std::vector<std::int64_t> lengths_;  ///< TrainingContext::batchesPerEpoch, batch by batch.
+  std::vector<std::int64_t> lengths_;  ///< TrainingContext::batchesPerEpoch in each batch.
 };
 
 TEST_F(Regression, IsLearntFromADatasetOfLibTorchOnEveryNumberOfRanks) {
@@ -113,7 +113,7 @@ TEST_F(Regression, IsJudgedByEverySampleOnceWhateverTheNumberOfRanks) {
     runRanksShared(ranks, [&](const World& world) {
       DatasetLoader train(lineBatches(), share(*world, true, true), 4);
       const TrainingResult result = fitOn(world, train, options(0));
-      // The output is 0: the sums of |3x + 1| and of its square over the samples.
+      // The output is 0, so these are the sums of |3x + 1| and of its square over the samples.
       EXPECT_NEAR(result.metric("mean_absolute_error"), 36.4 / 21, 1e-6);
       EXPECT_NEAR(result.metric("loss"), 90.3 / 21, 1e-5);
     });
@@ -130,13 +130,13 @@ TEST_F(Regression, EndsWithTheBestModelByItsError) {
   EXPECT_EQ(result.bestValue, result.metric("mean_absolute_error")) << "the last was the best";
 }
 
-TEST_F(Regression, NeedsALossOfItsOwn) {
+TEST_F(Regression, NeedsAnExplicitLoss) {
   DatasetLoader train(lineBatches(), share(*oneRank(), true, true), 4);
   TrainerOptions options = this->options(1);
   options.loss = nullptr;
   expectError(ErrorCode::kInvalidArgument,
-              "Trainer got targets of the type Float for the default loss, which takes the numbers "
-              "of classes; expected int64, or a TrainerOptions::loss",
+              "Trainer: got targets of the type Float for the default loss; expected int64 class "
+              "numbers, or a TrainerOptions::loss",
               [&] { fitOn(oneRank(), train, options); });
 }
 
@@ -147,7 +147,7 @@ TEST_F(Regression, HasNoErrorBetweenShapesThatDiffer) {
               });
 }
 
-/// Data loaders that do not say how many batches they have.
+/// Data loaders without a known number of batches.
 class UnknownLength : public Regression {};
 
 TEST_F(UnknownLength, IsTrainedOnInTheLoadersOwnOrder) {
@@ -176,7 +176,7 @@ TEST_F(UnknownLength, LeavesOutBatchesThatFillNoStep) {
   options.gradientSync.accumulationSteps = 4;
   EXPECT_EQ(fitOn(oneRank(), loader, options).step, 2);
   options.gradientSync.accumulationSteps = 7;
-  expectError(ErrorCode::kInvalidArgument, "Trainer got 6 training batches; expected at least 7",
+  expectError(ErrorCode::kInvalidArgument, "Trainer: got 6 training batches; expected at least 7",
               [&] { fitOn(oneRank(), loader, options); });
 }
 
@@ -192,7 +192,7 @@ TEST_F(UnknownLength, TrainsOnTheSharesOfTheRanks) {
   });
 }
 
-TEST_F(UnknownLength, EndsAllRanksWithAnErrorWhereOneHasMoreBatches) {
+TEST_F(UnknownLength, FailsOnAllRanksIfOneHasMoreBatches) {
   runRanksShared(3, [&](const World& world) {
     auto loader =
         make_data_loader(lineBatches(), SequentialSampler(LineData::kSamples),
@@ -205,7 +205,7 @@ TEST_F(UnknownLength, EndsAllRanksWithAnErrorWhereOneHasMoreBatches) {
   });
 }
 
-TEST_F(UnknownLength, EndsAllRanksWithAnErrorWhereOneHasNoBatch) {
+TEST_F(UnknownLength, FailsOnAllRanksIfOneHasNoBatch) {
   runRanksShared(2, [&](const World& world) {
     auto loader = make_data_loader(lineBatches(), SequentialSampler(world->isRoot() ? 21 : 0), 7);
     expectError(ErrorCode::kRankMismatch, "ended after 0 steps of the epoch",
@@ -213,7 +213,7 @@ TEST_F(UnknownLength, EndsAllRanksWithAnErrorWhereOneHasNoBatch) {
   });
 }
 
-TEST_F(UnknownLength, EndsAllRanksWithAnErrorWhereOneKnowsItsOwn) {
+TEST_F(UnknownLength, FailsOnAllRanksIfOneKnowsItsLength) {
   runRanksShared(2, [&](const World& world) {
     TorchLoaderOptions known;
     known.batches = world->isRoot() ? 3 : BatchLoader::kUnknownBatches;
@@ -224,7 +224,7 @@ TEST_F(UnknownLength, EndsAllRanksWithAnErrorWhereOneKnowsItsOwn) {
   });
 }
 
-TEST_F(UnknownLength, GoesOnWithTheRanksThatStillHaveData) {
+TEST_F(UnknownLength, ContinuesWithTheRanksThatStillHaveData) {
   for (const std::int64_t batchesOfRoot : {BatchLoader::kUnknownBatches, std::int64_t{3}}) {
     runRanksShared(3, [&](const World& world) {
       TorchLoaderOptions known;
@@ -259,7 +259,7 @@ TEST_F(UnknownLength, IsTooLittleForAScheduleOfTheLearningRate) {
   EXPECT_EQ(fitOn(oneRank(), loader, options).step, 6);
 }
 
-TEST_F(UnknownLength, StopsAndGoesOnInTheMiddleOfAnEpoch) {
+TEST_F(UnknownLength, StopsAndResumesInTheMiddleOfAnEpoch) {
   const auto loader = make_data_loader(lineBatches(), SequentialSampler(LineData::kSamples), 4);
   fitOn(oneRank(), *loader, options(2));
   const torch::Tensor whole = weights();
@@ -273,7 +273,7 @@ TEST_F(UnknownLength, StopsAndGoesOnInTheMiddleOfAnEpoch) {
   EXPECT_TRUE(torch::equal(weights(), whole)) << weights() << "\nwanted\n" << whole;
 }
 
-/// Knows how many samples are used, but not how many there are.
+/// Knows how many samples are used, but not how many exist.
 class Stream final : public BatchLoader {
  public:
   explicit Stream(BatchLoader& samples) : samples_(samples) {}
@@ -294,7 +294,7 @@ class Stream final : public BatchLoader {
   BatchLoader& samples_;
 };
 
-TEST_F(UnknownLength, DoesNotTakeWhatIsReadAheadForUsed) {
+TEST_F(UnknownLength, DoesNotCountSamplesReadAheadAsUsed) {
   DatasetLoader samples(lineBatches(), share(*oneRank(), true, true), 4);
   Stream stream(samples);
   fitOn(oneRank(), stream, options(1));
@@ -319,11 +319,12 @@ TEST_F(UnknownLength, HasHistogramsOfTheGradientsOfAnEpochsLastStep) {
   ASSERT_THAT(values, Contains(Key("parameter_gradients/bias")));
   HistogramValue histogram;
   decodeHistogram(values.at("parameter_gradients/bias").at(0), &histogram).throwIfError();
-  // Of the squared error of an output of 0: -2 times the mean of the targets, which is 1.
+  // The gradient of the squared error at an output of 0: -2 times the mean of the targets, which is
+  // 1.
   EXPECT_NEAR(histogram.buckets.front().left, -2, 1e-5);
 }
 
-TEST_F(Regression, GoesOnOnAnotherNumberOfRanksInTheMiddleOfAnEpoch) {
+TEST_F(Regression, ContinuesOnADifferentNumberOfRanksInTheMiddleOfAnEpoch) {
   TrainerOptions options = this->options(1);
   options.checkpointDirectory = dir_.string() + "/checkpoints";
   options.maxSteps = 3;

@@ -20,7 +20,7 @@ using testing::runRanksShared;
 
 class TrainingLog : public Training {
  protected:
-  /// One epoch of 6 steps on two ranks, whose losses are 1 and 2; `change` makes more of it.
+  /// Trains one epoch of 6 steps on two ranks, whose losses are 1 and 2; `change` adds to the run.
   void train(const std::function<void(Run&)>& change) {
     runRanksShared(2, [&](const World& world) {
       Run run;
@@ -47,7 +47,7 @@ class TrainingLog : public Training {
 TEST_F(TrainingLog, HasTheMeanLossOfAllRanksAndItsBand) {
   train([](Run&) {});
   auto points = pointsOf();
-  // 11 images on each rank: the means need no weights here, see StepExchange.
+  // 11 images on each rank: the means need no weights here; see StepExchange.
   EXPECT_EQ(points["loss/train"], sixTimes(1.5F));
   EXPECT_EQ(points["loss/train/min"], sixTimes(1));
   EXPECT_EQ(points["loss/train/max"], sixTimes(2));
@@ -55,7 +55,7 @@ TEST_F(TrainingLog, HasTheMeanLossOfAllRanksAndItsBand) {
   EXPECT_THAT(points, Not(Contains(Key("optimizer/gradient_norm"))));
 }
 
-TEST_F(TrainingLog, HasTheRootsLossAloneIfItIsTold) {
+TEST_F(TrainingLog, HasOnlyTheRootsLossOnRequest) {
   train([](Run& run) { run.options.reduceTrainLoss = false; });
   auto points = pointsOf();
   EXPECT_EQ(points["loss/train"], sixTimes(1));
@@ -69,7 +69,7 @@ TEST_F(TrainingLog, HasEachRanksOwnLossInItsRunUnderPerRank) {
   EXPECT_EQ(pointsOf("rank_00001")["loss/train"], sixTimes(2));
 }
 
-TEST_F(TrainingLog, HasTheGradientsNormWhereItIsLimited) {
+TEST_F(TrainingLog, HasTheGradientsNormIfItIsLimited) {
   train([](Run& run) { run.options.gradientSync.maxNorm = 1; });
   EXPECT_EQ(pointsOf()["optimizer/gradient_norm"], sixTimes(0));
 }
@@ -86,7 +86,7 @@ TEST_F(TrainingLog, HasEveryMetricOfTheEvaluations) {
   EXPECT_EQ(points["loss/test"].size(), 2U);
 }
 
-TEST_F(TrainingLog, HasTheGradientsOfTheLastStepAlsoWhereRanksShareThem) {
+TEST_F(TrainingLog, HasTheGradientsOfTheLastStepAlsoIfRanksShareThem) {
   train([](Run& run) {
     run.options.histograms = true;
     run.options.loss = [](const at::Tensor& output, const at::Tensor& /*targets*/) {
@@ -98,12 +98,12 @@ TEST_F(TrainingLog, HasTheGradientsOfTheLastStepAlsoWhereRanksShareThem) {
   ASSERT_THAT(values, Contains(Key("parameter_gradients/fc.bias")));
   HistogramValue histogram;
   decodeHistogram(values.at("parameter_gradients/fc.bias").at(0), &histogram).throwIfError();
-  // Of log-softmax for two classes: one is the other's negative.
+  // Log-softmax of two classes: one is the negative of the other.
   EXPECT_GT(histogram.buckets.back().right, 0);
   EXPECT_NEAR(histogram.buckets.front().left, -histogram.buckets.back().right, 1e-6);
 }
 
-TEST_F(TrainingLog, SaysWhatThePartsOfTheStepsTook) {
+TEST_F(TrainingLog, HasTheTimesOfTheStepsParts) {
   train([](Run& run) {
     run.options.stragglerSteps = 2;
     run.options.detailScalars = true;

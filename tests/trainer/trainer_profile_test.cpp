@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Trainer profiles of its own steps.
+// Profiles that a Trainer makes of its own steps.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 
 class TrainingProfile : public Training {
  protected:
-  /// A run of one rank whose profiled steps are noted.
+  /// Returns a run of one rank whose profiled steps are recorded.
   Run profiledRun() {
     Run run;
     run.writer = DistributedWriterOptions();
@@ -53,7 +53,7 @@ class TrainingProfile : public Training {
   std::vector<std::int64_t> steps_;
 };
 
-TEST_F(TrainingProfile, IsMadeOfTheStepsBehindASignal) {
+TEST_F(TrainingProfile, IsMadeOfTheStepsAfterASignal) {
   Run run = profiledRun();
   run.options.profileTrigger.signal = SIGUSR2;
   run.prepare = inStep(4, [] { std::raise(SIGUSR2); });
@@ -125,7 +125,7 @@ TEST_F(TrainingProfile, EndsAloneWhenTheFunctionThatGetsItThrows) {
 TEST_F(TrainingProfile, CannotBeginAtASignalThatStopsTheRun) {
   Run run = profiledRun();
   run.options.profileTrigger.signal = SIGUSR1;
-  expectError(ErrorCode::kInvalidArgument, "as profileTrigger and in stopSignals",
+  expectError(ErrorCode::kInvalidArgument, "in both profileTrigger and stopSignals",
               [&] { fit(oneRank(), run); });
 }
 

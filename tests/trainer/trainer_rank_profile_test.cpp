@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Trainer's root logs of the profiles of ranks that are processes.
+// A Trainer's log about profiles of ranks that are processes.
 #include <chrono>
 #include <string>
 #include <thread>
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 class TrainingRankProfile : public Training {
  protected:
-  /// 24 steps on one rank, of which the last rank makes slow ones; the root's log.
+  /// Trains 24 steps, in which the last rank is slow; returns the root's log.
   LoggedValues train(TrainerOptions options) {
     Run run;
     run.writer = DistributedWriterOptions();
@@ -36,7 +36,7 @@ class TrainingRankProfile : public Training {
 
   int slowRank() const { return world_->size() - 1; }
 
-  /// Whether the table of any window names the slow rank; where there is one, they all do.
+  /// Expects that all tables name the slow rank, if any does.
   void expectTablesNameTheSlowRank(const LoggedValues& values) const {
     int tables = 0;
     for (const auto& [key, text] : values.texts) {

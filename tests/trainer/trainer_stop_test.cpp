@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a Trainer is watched, stopped and resumed.
+// Watching, stopping and resuming a Trainer.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -20,7 +20,7 @@ using testing::runRanksShared;
 
 class Callbacks : public Training {
  protected:
-  /// Notes each call as "<event> <step>".
+  /// Records each call as "<event> <step>".
   std::function<void(Trainer&)> noteAll() {
     return [this](Trainer& trainer) {
       for (int i = 0; i <= static_cast<int>(TrainerEvent::kAfterEvaluation); ++i) {
@@ -79,7 +79,7 @@ TEST_F(Callbacks, MayChangeABatchBeforeItIsLearnt) {
   EXPECT_EQ(run.net->fc->weight.abs().max().item<double>(), 0) << "the images were not dark";
 }
 
-TEST_F(Callbacks, OfOneRankStopAllBehindTheSameStep) {
+TEST_F(Callbacks, OfOneRankStopAllRanksAfterTheSameStep) {
   for (const TrainerEvent event : {TrainerEvent::kBeforeBatch, TrainerEvent::kAfterBatch}) {
     runRanksShared(3, [&](const World& world) {
       Run run;
@@ -200,16 +200,16 @@ TEST_F(Callbacks, AskInVainForAMetricThatWasNotEvaluated) {
   fit(oneRank(), run);
 }
 
-/// Stops, and goes on again.
+/// Stops a run and resumes it.
 class Stopping : public Training {
  protected:
-  /// Two epochs without a break.
+  /// Returns the weights after two uninterrupted epochs.
   torch::Tensor weightsOfAWholeRun(int ranks, const Run& setup) {
     return weightsAfter(ranks, setup, [](Run&) {});
   }
 
-  /// The weights of the root behind a run with what `change` makes of it. Dropout has the random
-  /// numbers of the one CPU generator that all threads share, so it is off on several ranks.
+  /// Returns the root's weights after a run changed by `change`. Dropout uses random numbers of the
+  /// one CPU generator that all threads share, so it is off on several ranks.
   torch::Tensor weightsAfter(int ranks, const Run& setup, const std::function<void(Run&)>& change) {
     torch::Tensor weights;
     runRanksShared(ranks, [&](const World& world) {
@@ -234,7 +234,7 @@ class Stopping : public Training {
   TrainingResult result_;
 };
 
-TEST_F(Stopping, GoesOnInTheMiddleOfAnEpochAsIfItHadNotStopped) {
+TEST_F(Stopping, ResumesInTheMiddleOfAnEpochAsIfItHadNotStopped) {
   torch::manual_seed(5);
   const torch::Tensor whole = weightsOfAWholeRun(1, Run());
   torch::manual_seed(5);
@@ -248,7 +248,7 @@ TEST_F(Stopping, GoesOnInTheMiddleOfAnEpochAsIfItHadNotStopped) {
   EXPECT_TRUE(torch::equal(resumed, whole)) << resumed << "\nwanted\n" << whole;
 }
 
-TEST_F(Stopping, GoesOnOnSeveralRanksWithAdamAndAccumulation) {
+TEST_F(Stopping, ResumesOnSeveralRanksWithAdamAndAccumulation) {
   Run setup;
   setup.batchSize = 1;
   setup.options.gradientSync.accumulationSteps = 2;
@@ -259,13 +259,13 @@ TEST_F(Stopping, GoesOnOnSeveralRanksWithAdamAndAccumulation) {
   const torch::Tensor whole = weightsOfAWholeRun(2, setup);
   weightsAfter(2, setup, [&](Run& run) {
     withDirectory(run, false);
-    run.options.maxSteps = 8;  // In the second epoch of 5 steps.
+    run.options.maxSteps = 8;  // in the second epoch of 5 steps
   });
   const torch::Tensor resumed = weightsAfter(2, setup, [&](Run& run) { withDirectory(run, true); });
   EXPECT_TRUE(torch::equal(resumed, whole)) << resumed << "\nwanted\n" << whole;
 }
 
-TEST_F(Stopping, GoesOnOnAnotherNumberOfRanksInTheMiddleOfAnEpoch) {
+TEST_F(Stopping, ResumesOnADifferentNumberOfRanksInTheMiddleOfAnEpoch) {
   weightsAfter(1, Run(), [&](Run& run) {
     withDirectory(run, false);
     run.options.maxSteps = 5;  // 10 of 22 images.
@@ -283,18 +283,18 @@ TEST_F(Stopping, GoesOnOnAnotherNumberOfRanksInTheMiddleOfAnEpoch) {
   EXPECT_EQ(result_.epochs, 1);
 }
 
-TEST_F(Stopping, StartsWhereThereIsNoCheckpointYet) {
+TEST_F(Stopping, StartsFromScratchIfThereIsNoCheckpoint) {
   EXPECT_EQ(fit(oneRank(), withCheckpoints(1, true)).step, 11);
 }
 
-TEST_F(Stopping, NeedsADirectoryForWhatItShallKeep) {
+TEST_F(Stopping, NeedsADirectoryForCheckpoints) {
   TrainerOptions options;
   options.resume = true;
-  expectError(ErrorCode::kInvalidArgument, "Trainer got resume without a checkpointDirectory",
+  expectError(ErrorCode::kInvalidArgument, "Trainer: got resume without a checkpointDirectory",
               [&] { fit(oneRank(), options); });
 }
 
-TEST_F(Stopping, HappensBehindTheStepInWhichASignalComes) {
+TEST_F(Stopping, HappensAfterTheStepInWhichASignalArrives) {
   for (const int ranks : {1, 2}) {
     runRanksShared(ranks, [&](const World& world) {
       Run run;
@@ -318,7 +318,7 @@ TEST_F(Stopping, HappensBehindTheStepInWhichASignalComes) {
   }
 }
 
-TEST_F(Stopping, LeavesTheSignalsAsTheyWere) {
+TEST_F(Stopping, RestoresTheSignalHandlers) {
   struct sigaction before {};
   struct sigaction after {};
   sigaction(SIGTERM, nullptr, &before);
@@ -357,7 +357,7 @@ TEST_F(Stopping, WritesCheckpointsByTheRootsClock) {
   runRanksShared(2, [&](const World& world) {
     Run run;
     run.options = withCheckpoints(1);
-    run.options.checkpointEverySeconds = 1e-9;  // At every step, then.
+    run.options.checkpointEverySeconds = 1e-9;  // at every step
     run.options.keptCheckpoints = 100;
     const std::int64_t steps = fit(world, run).step;
     CheckpointStore store(run.options.checkpointDirectory, world);
@@ -365,10 +365,10 @@ TEST_F(Stopping, WritesCheckpointsByTheRootsClock) {
   });
 }
 
-/// A metric that is what the test says, evaluation by evaluation, on every rank.
+/// A metric whose values the test sets, for each evaluation, on every rank.
 class Monitoring : public Training {
  protected:
-  /// `patience` and the like are up to the caller.
+  /// The caller sets `patience` and similar options.
   Run runWithScores(const std::vector<double>& scores) const {
     Run run;
     run.options = withCheckpoints(static_cast<std::int64_t>(scores.size()));
@@ -401,7 +401,7 @@ TEST_F(Monitoring, StopsAfterSoManyEvaluationsWithoutABetterValue) {
   });
 }
 
-TEST_F(Monitoring, RemembersItsPatienceWhenARunGoesOn) {
+TEST_F(Monitoring, KeepsItsPatienceInAResumedRun) {
   Run first = runWithScores({0.7, 0.6});
   first.options.monitor.patience = 3;
   fit(oneRank(), first);
@@ -414,7 +414,7 @@ TEST_F(Monitoring, RemembersItsPatienceWhenARunGoesOn) {
   EXPECT_DOUBLE_EQ(result.bestValue, 0.7);
 }
 
-TEST_F(Monitoring, EndsWithTheBestModelIfItIsTold) {
+TEST_F(Monitoring, EndsWithTheBestModelOnRequest) {
   runRanksShared(2, [&](const World& world) {
     Run run = runWithScores({0.5, 0.9, 0.6});
     run.options.monitor.keepBest = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Trainer learns, and how it judges it.
+// Training and evaluation by a Trainer.
 #include <limits>
 #include <map>
 #include <memory>
@@ -32,7 +32,7 @@ TEST_F(Training, LearnsOnEveryNumberOfRanks) {
 
 TEST_F(Training, JudgesEveryTestImageOnceWhateverTheNumberOfRanks) {
   TrainerOptions options;
-  options.epochs = 0;  // Only evaluates.
+  options.epochs = 0;  // only evaluates
   options.metrics = {accuracyMetric()};
   const TrainingResult single = fit(oneRank(), options);
   EXPECT_EQ(single.metric("accuracy"), 14.0 / 22.0);  // On three ranks: 0 of 8, 7 of 7 and 7 of 7.
@@ -65,17 +65,17 @@ TEST_F(Training, AveragesMetricsOfTheCallerOverTheSamplesOfAllRanks) {
   });
 }
 
-TEST_F(Training, EvaluatesNothingButTheLossUnlessItIsTold) {
+TEST_F(Training, EvaluatesOnlyTheLossByDefault) {
   const TrainingResult result = fit(oneRank(), TrainerOptions());
   ASSERT_EQ(result.metrics.size(), 1U);
   EXPECT_EQ(result.metrics[0].name, "loss");
   EXPECT_EQ(result.metrics[0].value, result.metric("loss"));
 }
 
-TEST_F(Training, RejectsMetricsThatCannotBeToldApart) {
+TEST_F(Training, RejectsMetricsWithTheSameName) {
   TrainerOptions options;
   options.metrics = {accuracyMetric(), accuracyMetric()};
-  expectError(ErrorCode::kInvalidArgument, "Trainer got two evaluation metrics named accuracy",
+  expectError(ErrorCode::kInvalidArgument, "Trainer: got two evaluation metrics named accuracy",
               [&] { fit(oneRank(), options); });
 }
 
@@ -119,7 +119,7 @@ TEST_F(Training, FollowsALearningRateScheduleByFractionsOfAnEpoch) {
   }
 }
 
-TEST_F(Training, SwitchesTf32OnlyWhereItIsTold) {
+TEST_F(Training, SwitchesTf32OnlyOnRequest) {
   TrainerOptions options;
   options.maxSteps = 1;
   allowTf32(false);
@@ -138,28 +138,30 @@ TEST_F(Training, RejectsTwoWaysToScaleTheLearningRate) {
               [&] { fit(oneRank(), options); });
 }
 
-TEST_F(Training, TellsEveryRankWhoseShareDiffers) {
+TEST_F(Training, ReportsOnEveryRankWhoseShareDiffers) {
   runRanksShared(2, [&](const World& world) {
     Run run;
     run.batchSize = world->isRoot() ? 2 : 4;
-    expectError(ErrorCode::kRankMismatch,
-                "Trainer: rank 1 has another run than rank 0: got training batches per epoch: 3; "
-                "expected training batches per epoch: 6",
-                [&] { fit(world, run); });
+    expectError(
+        ErrorCode::kRankMismatch,
+        "Trainer: rank 1 has a different run from rank 0: got training batches per epoch: 3; "
+        "expected training batches per epoch: 6",
+        [&] { fit(world, run); });
   });
 }
 
-TEST_F(Training, TellsEveryRankWhoseOptionsDiffer) {
+TEST_F(Training, ReportsOnEveryRankWhoseOptionsDiffer) {
   runRanksShared(3, [&](const World& world) {
     TrainerOptions options;
     options.epochs = world->rank() == 2 ? 4 : 3;
-    expectError(ErrorCode::kRankMismatch,
-                "Trainer: rank 2 has another run than rank 0: got epochs: 4; expected epochs: 3",
-                [&] { fit(world, options); });
+    expectError(
+        ErrorCode::kRankMismatch,
+        "Trainer: rank 2 has a different run from rank 0: got epochs: 4; expected epochs: 3",
+        [&] { fit(world, options); });
   });
 }
 
-/// The loss of every step, as the mean over the ranks, and the model in the end.
+/// The loss of every step, as the mean over the ranks, and the final model.
 struct Curve {
   std::map<std::int64_t, double> losses;
   torch::Tensor weights;
@@ -228,7 +230,7 @@ TEST_P(LossCurve, OnTwoRanksIsThatOfOneRankWithBatchesTwiceAsLarge) {
   expectNear(curve(2, makeRun(2)), curve(1, makeRun(4)));
 }
 
-TEST_P(LossCurve, WithAccumulationEndsWhereBatchesTwiceAsLargeDo) {
+TEST_P(LossCurve, WithAccumulationEqualsThatOfBatchesTwiceAsLarge) {
   const auto makeRun = [](std::int64_t batches) {
     return [batches] {
       Run run = runWith(GetParam());
@@ -261,11 +263,11 @@ TEST_F(Training, LeavesOutBatchesThatFillNoStep) {
 TEST_F(Training, RejectsMoreBatchesAStepThanThereAre) {
   TrainerOptions options;
   options.gradientSync.accumulationSteps = 12;
-  expectError(ErrorCode::kInvalidArgument, "Trainer got 11 training batches; expected at least 12",
+  expectError(ErrorCode::kInvalidArgument, "Trainer: got 11 training batches; expected at least 12",
               [&] { fit(oneRank(), options); });
 }
 
-TEST_F(Training, GoesOnWithTheRanksThatStillHaveData) {
+TEST_F(Training, ContinuesWithTheRanksThatStillHaveData) {
   runRanksShared(3, [&](const World& world) {
     Run run;
     run.net = std::make_shared<SmallNet>(0);
@@ -290,9 +292,9 @@ TEST_F(Training, LimitsTheGradientAndKnowsItsNorm) {
     run.options.maxSteps = 1;
     run.options.gradientSync.maxNorm = kMaxNorm;
     fit(world, run);
-    const double change = run.net->fc->weight.norm().item<double>();  // It began with zeros.
+    const double change = run.net->fc->weight.norm().item<double>();  // it started with zeros
     EXPECT_GT(change, 0);
-    EXPECT_LE(change, 0.1 * kMaxNorm * 1.001);  // The learning rate times the gradient.
+    EXPECT_LE(change, 0.1 * kMaxNorm * 1.001);  // the learning rate times the gradient
   });
 }
 
@@ -310,7 +312,7 @@ TEST_F(Training, EvaluatesEveryFewStepsAndEpochs) {
     });
   };
   fit(oneRank(), run);
-  // Behind every fifth step, the second epoch of 11 steps, and the last one.
+  // After every fifth step, after the second epoch of 11 steps, and after the last step.
   EXPECT_EQ(steps, (std::vector<std::int64_t>{5, 10, 15, 20, 22, 25, 30, 33}));
 }
 
@@ -410,7 +412,7 @@ TEST_F(Training, LeavesOutAStepWithAnInfiniteGradientOnAllRanks) {
     if (kHasFloat16OnCpu) {
       fit(world, run);
     } else {
-      expectError(ErrorCode::kInvalidArgument, "Trainer got Precision::kFloat16 on cpu",
+      expectError(ErrorCode::kInvalidArgument, "Trainer: got Precision::kFloat16 on cpu",
                   [&] { fit(world, run); });
     }
     EXPECT_EQ(run.net->fc->weight.abs().max().item<double>(), 0) << "a step was made";
@@ -423,7 +425,7 @@ TEST_F(Training, RejectsPowerSgdWithAScaledLoss) {
   options.gradientSync.compression = Compression::kPowerSgd;
   expectError(ErrorCode::kInvalidArgument,
               kHasFloat16OnCpu ? "Compression::kPowerSgd with Precision::kFloat16"
-                               : "Trainer got Precision::kFloat16 on cpu",
+                               : "Trainer: got Precision::kFloat16 on cpu",
               [&] { fit(oneRank(), options); });
 }
 

@@ -22,7 +22,7 @@ namespace steptape::test {
 
 using World = std::shared_ptr<Communicator>;
 
-/// Takes every image for class 0, to begin with.
+/// Initially classifies every image as class 0.
 struct SmallNet : torch::nn::Module {
   explicit SmallNet(double dropProbability = 0.25)
       : fc(register_module("fc", torch::nn::Linear(4, 2))), drop(dropProbability) {
@@ -40,8 +40,8 @@ struct SmallNet : torch::nn::Module {
   double drop;
 };
 
-/// 22 images, every third one bright and of class 1, the others dark and of class 0; on one rank 11
-/// batches an epoch.
+/// 22 images, every third one bright and of class 1, the others dark and of class 0; 11 batches per
+/// epoch on one rank.
 class Training : public ::testing::Test {
  protected:
   static constexpr std::int64_t kImages = 22;
@@ -49,14 +49,14 @@ class Training : public ::testing::Test {
   using MakeOptimizer =
       std::function<std::unique_ptr<torch::optim::Optimizer>(std::vector<torch::Tensor>)>;
 
-  /// What a test changes of a run.
+  /// The parts of a run that a test changes.
   struct Run {
     TrainerOptions options;
     std::shared_ptr<SmallNet> net = std::make_shared<SmallNet>();
     MakeOptimizer optimizer = momentumSgd;
     std::int64_t batchSize = 2;
     bool evenShares = true;
-    /// Adds callbacks and the like.
+    /// Adds callbacks, for example.
     std::function<void(Trainer&)> prepare;
     DistributedWriterOptions writer = silent();
   };
@@ -117,7 +117,7 @@ class Training : public ::testing::Test {
 
   std::string logDir() const { return dir_.string() + "/run"; }
 
-  /// The ranks are threads: what one of them notes, under a lock.
+  /// Ranks are threads, so records need a lock.
   void note(const std::string& line) {
     const std::lock_guard<std::mutex> lock(notesMutex_);
     notes_.push_back(line);

@@ -36,7 +36,7 @@ using ::testing::StartsWith;
 
 class AddEmbeddingTest : public WriterFixture {
  protected:
-  /// Paths below the run's directory, without its event files, in order.
+  /// Returns paths below the run's directory, without its event files, in order.
   std::vector<std::string> files() const {
     std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(dir_.path())) {
@@ -163,7 +163,7 @@ TEST_F(AddEmbeddingTest, HasTakenEverythingWhenItReturns) {
   EXPECT_EQ(text("00000/default/sprite.png"), encodePng({2, 2, 1, {0, 255, 0, 0}}));
 }
 
-TEST_F(AddEmbeddingTest, WritesNothingOfWhatItRejects) {
+TEST_F(AddEmbeddingTest, WritesNothingIfItRejectsTheCall) {
   SummaryWriter writer = open();
   EmbeddingOptions options;
   options.metadata = {{"too few"}};
@@ -216,7 +216,7 @@ TEST_F(EmbeddingDiskTroubleTest, ReportsAFullDiskAndLeavesNoHalfFile) {
   EXPECT_EQ(disk_.openDescriptors(), 0);
 }
 
-TEST_F(EmbeddingDiskTroubleTest, KeepsTheOldFilesWhereTheNewOnesCannotBeWritten) {
+TEST_F(EmbeddingDiskTroubleTest, KeepsTheOldFilesIfTheNewOnesCannotBeWritten) {
   SummaryWriter writer = open();
   writer.addEmbedding(matrix_);
   expectOk(writer.flush());
@@ -247,13 +247,13 @@ TEST_F(EmbeddingDiskTroubleTest, TakesThePlaceOfWhatAKilledProcessLeft) {
   EXPECT_THAT(files(), ElementsAre("00000/default/tensors.tsv", "projector_config.pbtxt"));
 }
 
-/// Notes what is written to which file, and takes 5 ms for a piece of a matrix.
+/// Records the writes by file, and takes 5 ms for a piece of a matrix.
 class SlowDisk final : public FileSystem {
  public:
   SlowDisk() { FileSystem::setForTesting(this); }
   ~SlowDisk() override { FileSystem::setForTesting(nullptr); }
 
-  /// Returns once the first piece of a matrix is being written; the disk then waits for letGo().
+  /// Waits until the first piece of a matrix is being written; the disk then waits for letGo().
   bool waitForMatrix() {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(20), [this] { return hasMatrix_; });
@@ -263,7 +263,7 @@ class SlowDisk final : public FileSystem {
     isFree_ = true;
     changed_.notify_all();
   }
-  /// Names of the files written, one for each write, in order.
+  /// Returns the names of the files written, one for each write, in order.
   std::vector<std::string> written() {
     std::lock_guard<std::mutex> lock(mutex_);
     return written_;

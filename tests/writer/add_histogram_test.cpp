@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 
 class AddHistogramTest : public WriterFixture {
  protected:
-  /// Rows of left edge, right edge and count, one after the other, of the only value in the run.
+  /// Returns rows of left edge, right edge and count, of the only value in the run.
   std::vector<double> buckets() const {
     const std::vector<event::Value> values = valuesIn(dir_.string());
     EXPECT_THAT(values, SizeIs(1));
@@ -49,7 +49,7 @@ TEST_F(AddHistogramTest, CountsInBucketsOfEqualWidth) {
   EXPECT_THAT(buckets(), ElementsAre(0, 2, 2, 2, 4, 2));
 }
 
-TEST_F(AddHistogramTest, CountsBetweenEdgesAndBesideThem) {
+TEST_F(AddHistogramTest, CountsBetweenAndOutsideTheEdges) {
   HistogramOptions options;
   options.bins = {0.0, 1.0, 10.0};
   SummaryWriter writer = open();
@@ -69,7 +69,7 @@ TEST_F(AddHistogramTest, CountsByARuleAndJoinsNeighbors) {
   EXPECT_THAT(buckets(), ElementsAre(0, 16.0 / 3, 6, 16.0 / 3, 8, 3));
 }
 
-TEST_F(AddHistogramTest, TellsOnceHowManyValuesNoBucketCanHold) {
+TEST_F(AddHistogramTest, ReportsNonFiniteValuesOnce) {
   SummaryWriter writer = open();
   writer.addHistogram("h", std::vector<float>{1, kNan, kInfinity, kInfinity, -kInfinity}, 0);
   writer.addHistogram("h", std::vector<float>{kNan, kNan}, 1);
@@ -82,7 +82,7 @@ TEST_F(AddHistogramTest, TellsOnceHowManyValuesNoBucketCanHold) {
                           "values; further ones of this tag are not reported"));
 }
 
-TEST_F(AddHistogramTest, WritesNothingOfWhatItRejects) {
+TEST_F(AddHistogramTest, WritesNothingIfItRejectsTheCall) {
   HistogramOptions options;
   options.bins = "knuth";
   SummaryWriter writer = open();

@@ -26,7 +26,7 @@ using ::testing::SizeIs;
 
 class AddHparamsTest : public WriterFixture {
  protected:
-  /// What the run says to the hyperparameter page, by tag.
+  /// Returns the run's records for the hparams page, by tag.
   std::map<std::string, HparamsContent> records() const {
     std::map<std::string, HparamsContent> records;
     for (const event::Value& value : valuesIn(dir_.string())) {
@@ -93,7 +93,7 @@ TEST_F(AddHparamsTest, AMetricThatItsCurveEndsWithAlreadyIsNotWrittenTwice) {
   EXPECT_THAT(curves.at("loss"), ElementsAre(Pair(4, IsNan())));
 }
 
-TEST_F(AddHparamsTest, AnExperimentIsWrittenWhereOneIsGiven) {
+TEST_F(AddHparamsTest, WritesAnExperimentIfOneIsGiven) {
   HparamsOptions options;
   HparamsExperiment experiment;
   experiment.hparams.push_back({"lr"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images, boxes and videos through the writer and back.
+// Images, boxes and videos written by the writer and read back.
 #include <algorithm>
 #include <limits>
 #include <string>

@@ -29,7 +29,7 @@ const event::Tensor& tensorOf(const event::Value& value) {
   return std::get<event::Tensor>(value.data);
 }
 
-/// The WAV file of a sound in the default form.
+/// Returns the WAV file of a sound in the default form.
 const std::string& soundOf(const event::Value& value) {
   return std::get<event::SummaryAudio>(value.data).encoded;
 }
@@ -138,7 +138,7 @@ TEST_F(AddValues, AddTextTableTakesRowsAndColumns) {
   EXPECT_EQ(values[1].metadata->displayName, "Cells");
 }
 
-// Without overloads of their own the first two do not compile: two literals may be two iterators.
+// Without separate overloads, the first two do not compile: two literals may be two iterators.
 TEST_F(AddValues, AddTextTableTakesLiterals) {
   SummaryWriter writer = open();
   const std::string text = "x";
@@ -249,7 +249,7 @@ TEST_F(AddValues, TensorsInFlightAreTakenWhenTheyArrive) {
   writer.addTensor("raw", device_.copy({7, 8}, {2}), 1);
   writer.addPrCurve("pr", labels, device_.copy({1, 0}, {2}), 2, curve);
   writer.addMesh("mesh", device_.copy({1, 2, 3}, {1, 3}), 3, mesh);
-  // The tensors that were in memory are the caller's again.
+  // Tensors that were in memory are free for the caller again.
   labels = {0, 1};
   colors = {9, 9, 9};
   faces = {-1, -1, -1};
@@ -280,7 +280,7 @@ TEST_F(AddValues, AWriterThatIsNotEnabledWritesNothing) {
   EXPECT_THAT(eventFilesIn(dir_.string()), IsEmpty());
 }
 
-/// The titles of the last layout in a run: "category/chart category/chart ...".
+/// Returns the titles of the last layout in a run: "category/chart category/chart ...".
 std::string lastLayout(const std::vector<event::Value>& values) {
   CustomScalarsLayout layout;
   EXPECT_EQ(values.back().tag, "custom_scalars__config__");

@@ -26,7 +26,7 @@ using ::testing::IsEmpty;
 
 class DeferredScalarsTest : public WriterFixture {
  protected:
-  /// `count` scalars "t0", "t1", ... of the values 0, 1, ...
+  /// Defers `count` scalars "t0", "t1", ... with the values 0, 1, ...
   static void defer(SummaryWriter& writer, std::size_t count, std::int64_t step) {
     std::vector<ScalarTag> tags;
     for (std::size_t i = 0; i < count; ++i) {
@@ -41,7 +41,7 @@ class DeferredScalarsTest : public WriterFixture {
   }
   std::vector<event::Event> events() const {
     std::vector<event::Event> events = eventsOf(eventFilesIn(dir_.string()).back());
-    events.erase(events.begin(), events.begin() + 2);  // Version and start.
+    events.erase(events.begin(), events.begin() + 2);  // version and START
     return events;
   }
   static WriterOptions withClock() {
@@ -91,7 +91,7 @@ TEST_F(DeferredScalarsTest, KeepTheirPlaceAmongOtherScalars) {
   EXPECT_EQ(writer.stats().stepRegressions, 0U);
 }
 
-TEST_F(DeferredScalarsTest, MayHaveWallTimesOfTheirOwn) {
+TEST_F(DeferredScalarsTest, MayHaveExplicitWallTimes) {
   SummaryWriter writer = open();
   const ScalarTag tag = writer.scalarTag("loss");
   DeferredScalars::add(writer, 5, 1, 0,
@@ -138,7 +138,7 @@ TEST_F(DeferredScalarsTest, ReportOnceWhatTheyFind) {
   EXPECT_THAT(reports(), ElementsAre("missing at step 0"));
 }
 
-TEST_F(DeferredScalarsTest, AreNotAskedForByAWriterThatIsOff) {
+TEST_F(DeferredScalarsTest, AreNotRequestedByADisabledWriter) {
   WriterOptions options;
   options.enabled = false;
   SummaryWriter writer = open(options);

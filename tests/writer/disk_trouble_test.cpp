@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the writer does when the disk is full, torn, slow, dead or gone, and when there is no room.
+// The writer with a disk that is full, torn, slow, dead or removed, and without room in memory.
 #include <thread>
 
 #include "steptape/writer/summary_writer.h"
@@ -31,7 +31,7 @@ class DiskTroubleTest : public WriterFixture {
   ~DiskTroubleTest() override { disk_.resume(); }
 
   void open() { writer_ = std::make_unique<SummaryWriter>(WriterFixture::open(options_)); }
-  /// Scalars of a tag whose first value in each file has metadata.
+  /// Logs scalars of a tag whose first value in each file has metadata.
   void log(std::int64_t from, std::int64_t to) {
     ScalarOptions named;
     named.displayName = "A";
@@ -57,7 +57,7 @@ class DiskTroubleTest : public WriterFixture {
   }
 
   /// Logs to a full disk until `dropped` points are lost, frees the disk and flushes.
-  /// @return how many points were logged.
+  /// @return the number of logged points.
   std::int64_t logUntilAFullDiskDrops(std::uint64_t dropped) {
     open();
     disk_.breakWrites(ENOSPC);
@@ -96,7 +96,7 @@ TEST_F(DiskTroubleTest, KeepsEveryPointOfAFullDiskUntilThereIsRoom) {
   EXPECT_GE(writer_->stats().retries, 1U);
 }
 
-TEST_F(DiskTroubleTest, TriesAgainByItself) {
+TEST_F(DiskTroubleTest, RetriesAutomatically) {
   open();
   disk_.breakWrites(ENOSPC);
   log(0, 10);
@@ -115,13 +115,13 @@ TEST_F(DiskTroubleTest, ReportsAnEpisodeOnce) {
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("No space left on device")));
 }
 
-TEST_F(DiskTroubleTest, LeavesWholeRecordsOnlyWhenAWriteIsTorn) {
+TEST_F(DiskTroubleTest, LeavesOnlyCompleteRecordsAfterATornWrite) {
   open();
   disk_.tearWrites(17);
   disk_.breakWrites(ENOSPC);
   log(0, 100);
   EXPECT_FALSE(writer_->flush().ok());
-  EXPECT_EQ(pointsOnDisk(), 0U);  // and eventsOf() checks that the file ends with a whole record
+  EXPECT_EQ(pointsOnDisk(), 0U);  // and eventsOf() checks that the file ends with a complete record
   disk_.breakWrites(0);
   EXPECT_TRUE(writer_->flush().ok());
   EXPECT_EQ(pointsOnDisk(), 100U);
@@ -168,7 +168,7 @@ TEST_F(DiskTroubleTest, ContinuesInANewFileWhenItsFileWasDeleted) {
   EXPECT_TRUE(writer_->flush().ok());
   EXPECT_EQ(pointsOnDisk(), 10U);
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("was deleted while the run was being written")));
-  // The metadata went with the old file: readers need it in the new one.
+  // The metadata was in the old file: readers need it in the new one.
   EXPECT_TRUE(valuesIn(dir_.string())[0].metadata);
 }
 
@@ -191,7 +191,7 @@ TEST_F(DiskTroubleTest, DescribesTagsAgainThatWereEncodedForADeletedFile) {
   EXPECT_EQ(described, 2);
 }
 
-TEST_F(DiskTroubleTest, MakesASubRunsFileOnceThatIsPossible) {
+TEST_F(DiskTroubleTest, CreatesASubRunsFileOnceThatIsPossible) {
   open();
   disk_.breakCreate(EMFILE);
   writer_->addScalars("main", {{"sub", 1}}, 0);
@@ -233,13 +233,13 @@ TEST_F(DiskTroubleTest, BlocksUntilThereIsRoomByDefault) {
   EXPECT_EQ(pointsOnDisk(), 1 + kRingScalars + 10'000);
 }
 
-TEST_F(DiskTroubleTest, GivesUpBlockingWhenTheDeadlinePassesAndThenDoesNotWaitAgain) {
+TEST_F(DiskTroubleTest, StopsBlockingAfterTheTimeoutAndDoesNotWaitAgain) {
   options_.blockTimeout = std::chrono::milliseconds(50);
   open();
   fillRing();
   const auto start = std::chrono::steady_clock::now();
   log(100'000, 101'000);
-  // A thousand waits of their own would take 50 seconds.
+  // A thousand separate waits would take 50 seconds.
   EXPECT_LT(std::chrono::steady_clock::now() - start, kBound);
   EXPECT_EQ(writer_->stats().droppedScalars, 1000U);
   disk_.resume();
@@ -288,12 +288,12 @@ TEST_F(DiskTroubleTest, BoundsTheMemoryOfAFullDiskByDroppingWhatCameFirst) {
   const std::int64_t logged = logUntilAFullDiskDrops(50'000);
   EXPECT_EQ(pointsOnDisk() + writer_->stats().droppedScalars, static_cast<std::size_t>(logged));
   EXPECT_EQ(scalarsIn(dir_.string())["a"].back().first, logged - 1);
-  // The tag's first value is gone; its metadata must not be.
+  // The tag's first value is lost; its metadata must not be.
   EXPECT_TRUE(valuesIn(dir_.string())[0].metadata);
 }
 
 TEST_F(DiskTroubleTest, DescribesATagWhoseOnlyChunkWasDropped) {
-  options_.queueBytes = 100;  // less than what one look into the ring brings
+  options_.queueBytes = 100;  // less than one pass over the ring takes
   options_.overflow = OverflowPolicy::kDropOldest;
   const std::int64_t logged = logUntilAFullDiskDrops(10'000);
   log(logged, logged + 1);

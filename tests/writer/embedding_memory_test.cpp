@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures what a large embedding takes from the heap. A program of its own, because it replaces
-// operator new.
+// Measures the heap memory for a large embedding. A separate program, because it replaces operator
+// new.
 #include <filesystem>
 #include <numeric>
 #include <vector>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-TEST(EmbeddingMemory, CountsWhatItMeansToCount) {
+TEST(EmbeddingMemory, MeasuresAllocations) {
   const std::size_t before = bytesInUse();
   { const std::vector<char> large(8 * kMiB); }
   EXPECT_GE(mostBytesInUse(), before + 8 * kMiB);

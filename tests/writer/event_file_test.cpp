@@ -29,7 +29,7 @@ TEST(EventFileName, HoldsTheSecondsAndIsZeroPadded) {
   EXPECT_THAT(nextEventFileName({}, 5.0, ""), HasSubstr("tfevents.0000000005."));
 }
 
-TEST(EventFileName, SortsAfterEveryEventFileThatIsThere) {
+TEST(EventFileName, SortsAfterEveryExistingEventFile) {
   std::vector<std::string> names = {"events.out.tfevents.1700000000.zzz.999999.9", "checkpoint.pt"};
   for (int restart = 0; restart < 100; ++restart) {
     const std::string name = nextEventFileName(names, 1'700'000'000.0, "");

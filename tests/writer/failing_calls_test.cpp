@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets every single call of the file system fail, one after the other, and several in a row; writes
-// are cut short before they fail. No half record is left for good, and every point is in a file
-// once.
+// Makes each single call of the file system fail, one after the other, and several in a row; writes
+// are cut short before they fail. No incomplete record remains, and every point is in a file
+// exactly once.
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class Call { kCreateDirectories, kList, kCreate, kOpen, kWrite, kTruncate, 
 constexpr int kCalls = 8;
 constexpr int kForGood = 1 << 30;
 
-/// The real file system, of which some calls fail.
+/// The real file system, except that some calls fail.
 class FailingFileSystem final : public FileSystem {
  public:
   FailingFileSystem() { FileSystem::setForTesting(this); }
@@ -48,7 +48,7 @@ class FailingFileSystem final : public FileSystem {
     error_ = error;
     made_ = 0;
   }
-  /// All calls of these kinds fail as well, whenever they are made.
+  /// Additionally, all calls of this kind fail.
   void failAlways(Call kind) { always_[static_cast<int>(kind)] = true; }
   void mend() {
     first_ = kForGood;
@@ -79,7 +79,7 @@ class FailingFileSystem final : public FileSystem {
     if (error == 0) {
       return FileSystem::write(descriptor, bytes, written);
     }
-    // Not even a record's header, or some records and a half.
+    // Less than a record's header, or several records and a half.
     FileSystem::write(descriptor, bytes.substr(0, bytes.size() > 100 ? bytes.size() - 30 : 7),
                       written);
     return error;
@@ -122,9 +122,9 @@ class FailingFileSystem final : public FileSystem {
   std::atomic<bool> always_[kCalls] = {};
 };
 
-/// How a run's files are after it.
+/// The state of a run's files after the calls.
 struct Found {
-  std::map<std::pair<std::string, std::int64_t>, int> points;  ///< How often each is there.
+  std::map<std::pair<std::string, std::int64_t>, int> points;  ///< Occurrences of each point.
   std::vector<std::string> notWhole;
 };
 
@@ -156,18 +156,18 @@ Found lookInto(const std::string& directory) {
   return found;
 }
 
-/// A run with a sub-run, a close in the middle, and files that are ended.
+/// A run with a sub-run, a close in the middle, and finished files.
 class FailingCalls {
  public:
   explicit FailingCalls(std::uint64_t maxFileBytes) {
     options_.maxFileBytes = maxFileBytes;
-    options_.flushPeriod = std::chrono::hours(1);  // what is written when is up to the test
+    options_.flushPeriod = std::chrono::hours(1);  // the test decides when to write
     options_.onError = [](const Status&) {};
   }
 
   FailingFileSystem& disk() { return disk_; }
 
-  /// @param mends Whether the disk is well again for the last of it.
+  /// @param mends Whether the disk works again for the last part.
   void run(bool mends) {
     try {
       writer_.emplace(directory_.string(), options_);
@@ -188,12 +188,12 @@ class FailingCalls {
     if (mends) {
       disk_.mend();
     }
-    static_cast<void>(writer_->close());  // Fails where the disk does.
+    static_cast<void>(writer_->close());  // fails if the disk fails
     dropped_ = writer_->stats().droppedScalars;
     writer_.reset();
   }
 
-  /// Whether there was a writer.
+  /// Returns whether there was a writer.
   bool hasBegun() const { return hasBegun_; }
   std::uint64_t dropped() const { return dropped_; }
 
@@ -226,8 +226,8 @@ struct Trouble {
   std::vector<Call> always;
 };
 
-/// Lets the n-th call fail and as many behind it as `trouble` says, for n = 0, 1, 2 ... until none
-/// is left to fail.
+/// Makes the n-th call fail, and as many after it as `trouble` specifies, for n = 0, 1, 2 ... until
+/// none is left to fail.
 void sweep(const Trouble& trouble) {
   for (const std::uint64_t maxFileBytes : {0, 1}) {
     for (int n = 0;; ++n) {
@@ -238,8 +238,8 @@ void sweep(const Trouble& trouble) {
       }
       program.run(trouble.mends);
       program.expectEveryPointOnceOrDropped();
-      // A writer that could not be made tries three times to leave no file: the write, cutting it
-      // back and removing the file, once more.
+      // A constructor that fails makes three attempts to leave no file: the write, truncating it,
+      // and removing the file once more.
       const bool isBrief = trouble.always.empty() && (trouble.kind || trouble.count < 4);
       if (program.hasBegun() || isBrief) {
         program.expectWholeFiles();
@@ -257,40 +257,40 @@ void sweep(const Trouble& trouble) {
   }
 }
 
-TEST(FailingCall, OfAnyKindLeavesWholeFiles) {
+TEST(FailingCall, OfAnyKindLeavesIntactFiles) {
   for (const int error : {ENOSPC, EIO, EDQUOT, EINTR}) {
     sweep({{}, 1, error, false, {}});
   }
 }
 
-TEST(FailingCall, LeavesWholeFilesWhereAFewCallsFailInARow) {
+TEST(FailingCall, LeavesIntactFilesIfAFewCallsFailInARow) {
   sweep({{}, 2, EIO, true, {}});
   sweep({{}, 3, EIO, true, {}});
   sweep({{}, 4, EIO, true, {}});
 }
 
-TEST(FailingCall, LeavesWholeFilesWhereAllCallsFailForAWhile) {
+TEST(FailingCall, LeavesIntactFilesIfAllCallsFailForAWhile) {
   sweep({{}, kForGood, EIO, true, {}});
 }
 
-TEST(FailingCall, OfAWriteLeavesWholeFilesOnADiskThatStaysFull) {
+TEST(FailingCall, OfAWriteLeavesIntactFilesOnADiskThatStaysFull) {
   for (const int error : {ENOSPC, EDQUOT}) {
     sweep({Call::kWrite, kForGood, error, false, {}});
   }
 }
 
-TEST(FailingCall, OfAnyOneKindForGoodLeavesWholeFiles) {
+TEST(FailingCall, OfOneKindForeverLeavesIntactFiles) {
   for (int kind = 0; kind < kCalls; ++kind) {
     sweep({static_cast<Call>(kind), kForGood, EIO, false, {}});
   }
 }
 
-TEST(FailingCall, OfAWriteIsContinuedWhereNothingCanBeCutOff) {
+TEST(FailingCall, OfAWriteIsContinuedIfTruncatingFails) {
   sweep({Call::kWrite, 1, EIO, true, {Call::kTruncate}});
   sweep({Call::kWrite, 2, EIO, true, {Call::kTruncate, Call::kRemove}});
 }
 
-TEST(FailingCall, OfAWriteCountsWhatItLeftInTheFileThatCouldNotBeCutOff) {
+TEST(FailingCall, OfAWriteCountsBytesThatCouldNotBeTruncated) {
   for (int n = 0; n < 20; ++n) {
     FailingCalls program(0);
     program.disk().fail(Call::kWrite, n, kForGood, EIO);
@@ -316,7 +316,7 @@ TEST(FailingCall, OfTheCutIsTriedAgainWhenTheFileIsFinished) {
   ASSERT_TRUE(file.create(directory.string(), 1, "").ok());
   ASSERT_TRUE(file.append("whole").ok());
   const std::string path = file.path();
-  disk.fail({}, 0, 2, EIO);  // the write and the cut
+  disk.fail({}, 0, 2, EIO);  // the write and the truncation
   EXPECT_FALSE(file.append("a half record").ok());
   EXPECT_TRUE(file.hasPartialAppend());
   file.finish();

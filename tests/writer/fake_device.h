@@ -15,26 +15,26 @@
 
 namespace steptape {
 
-/// A device whose copies arrive when the test says so. Outlives the writers that wait for them.
+/// A device whose copies arrive when the test requests it. Must outlive writers that wait for them.
 class FakeDevice {
  public:
-  /// Lets every copy arrive, those that are queued later as well.
+  /// Lets every copy arrive, including those queued later.
   void finish() {
     std::lock_guard<std::mutex> lock(mutex_);
     finished_ = true;
     changed_.notify_all();
   }
-  /// No copy ever arrives.
+  /// Makes every copy fail.
   void fail() {
     failed_ = true;
     finish();
   }
-  /// Whether anybody has waited for a copy.
+  /// Returns whether a thread has waited for a copy.
   bool waited() const { return waited_; }
 
-  /// A tensor whose elements are on their way.
+  /// Returns a tensor whose elements are in flight.
   TensorView copy(std::vector<float> values, std::vector<std::int64_t> shape) {
-    // Rubbish until the copy has arrived, as in real memory.
+    // Garbage until the copy has arrived, as in real memory.
     auto memory = std::make_shared<std::vector<float>>(values.size(), -1000.0F);
     auto arrival = std::make_shared<Arrival>(this, memory, std::move(values));
     return {memory->data(), DType::kFloat32, std::move(shape), {}, memory, arrival};

@@ -19,16 +19,16 @@ class FaultyFileSystem final : public detail::FileSystem {
   FaultyFileSystem() { detail::FileSystem::setForTesting(this); }
   ~FaultyFileSystem() override { detail::FileSystem::setForTesting(nullptr); }
 
-  /// Writes fail with `error` from now on; 0 mends the disk.
+  /// Makes writes fail with `error`; 0 repairs the disk.
   void breakWrites(int error) { writeError_ = error; }
-  /// Only the first bytes of each write go through before it fails.
+  /// Lets only the first bytes of each write succeed before it fails.
   void tearWrites(std::size_t bytes) { tornBytes_ = bytes; }
   void breakTruncate(int error) { truncateError_ = error; }
   void breakCreate(int error) { createError_ = error; }
   void breakRename(int error) { renameError_ = error; }
-  /// Every write takes at most this many bytes, as a signal or a pipe would make it.
+  /// Limits every write to this many bytes, as a signal or a pipe would.
   void shortenWrites(std::size_t bytes) { shortBytes_ = bytes; }
-  /// Writes hang until resume().
+  /// Blocks writes until resume().
   void stall() { stalled_ = true; }
   void resume() { stalled_ = false; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fork() while other threads log: the child must not hang on what they held.
+// fork() while other threads log: the child must not hang on locks that they held.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts what a scalar call costs its thread: no allocation, no lock and no system call after the
-// thread's first one. A program of its own, because it replaces operator new and
+// Counts the cost of a scalar call on its thread: no allocation, no lock and no system call after
+// the thread's first call. A separate program, because it replaces operator new and
 // pthread_mutex_lock.
 #include <array>
 #include <atomic>
@@ -49,8 +49,8 @@ void countSystemCall(int, siginfo_t*, void*) {
   trappedSystemCalls.fetch_add(1);
 }
 
-/// From now on every system call of this thread is refused and counted, but for what ending the
-/// thread and returning from the handler need.
+/// From now on, every system call of this thread is rejected and counted, except those for ending
+/// the thread and returning from the handler.
 void trapSystemCalls() {
   struct sigaction action {};
   action.sa_sigaction = &countSystemCall;
@@ -80,7 +80,7 @@ class HotPathTest : public ::testing::Test {
     std::uint64_t systemCalls;
   };
 
-  /// What `call` costs a thread that has made it once, over many times.
+  /// Returns the cost of many calls on a thread that has already made one.
   static Cost costOf(const std::function<void(std::int64_t)>& call) {
     Cost cost{};
     std::thread([&] {
@@ -108,7 +108,7 @@ class HotPathTest : public ::testing::Test {
   SummaryWriter writer_{dir_.string()};
 };
 
-TEST_F(HotPathTest, CountsWhatItMeansToCount) {
+TEST_F(HotPathTest, CountsAllocationsLocksAndSystemCalls) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   const Cost cost = costOf([&mutex](std::int64_t) {
     ::operator delete(::operator new(8));

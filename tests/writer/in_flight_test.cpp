@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that are on their way from a device while they are logged.
+// Tensors that are in flight from a device while they are logged.
 #include <chrono>
 #include <optional>
 #include <string>
@@ -111,7 +111,7 @@ TEST_F(InFlightTest, TheBackgroundThreadIsTheOneThatWaits) {
   while (!device_.waited() && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  // This thread is here although nothing has arrived.
+  // This thread has continued although nothing has arrived.
   EXPECT_TRUE(device_.waited());
   finishAndFlush();
 }

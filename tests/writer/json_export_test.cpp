@@ -126,7 +126,7 @@ TEST_F(JsonExportTest, HoldsNothingOfTheWritersBefore) {
   EXPECT_EQ(points[0][1], 1);
 }
 
-TEST_F(JsonExportTest, LeavesOutTensorsThatAreNoScalars) {
+TEST_F(JsonExportTest, OmitsTensorsThatAreNotScalars) {
   const std::vector<float> number = {1};
   writer_.addTensor("x", TensorView(number.data(), {}), 0);
   EXPECT_EQ(exported().dump(), "{}");
@@ -140,13 +140,13 @@ TEST_F(JsonExportTest, HoldsScalarsOfAddSummaryToo) {
   EXPECT_EQ(exported().at(run_ + "/x")[0][2], 0.5);
 }
 
-TEST_F(JsonExportTest, SaysWhyItCannotWrite) {
+TEST_F(JsonExportTest, ReportsWhyItCannotWrite) {
   const Status status = writer_.exportScalarsToJson(dir_.string() + "/absent/all.json");
   EXPECT_EQ(status.message(),
             "cannot write " + dir_.string() + "/absent/all.json: No such file or directory");
 }
 
-TEST_F(JsonExportTest, SaysWhichFileCannotBeRead) {
+TEST_F(JsonExportTest, ReportsWhichFileCannotBeRead) {
   writer_.addScalar("x", 1, 0);
   ASSERT_TRUE(writer_.close().ok());
   std::filesystem::remove_all(run_);
@@ -197,7 +197,7 @@ TEST_F(ScalarSpoolTest, UsesAFileWithoutAName) {
   EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
 }
 
-TEST_F(ScalarSpoolTest, SaysWhyItsFileCannotBeMade) {
+TEST_F(ScalarSpoolTest, ReportsWhyItsFileCannotBeCreated) {
   ScalarSpool spool(dir_.string() + "/absent/spool", 1);
   EXPECT_EQ(spool.add(spool.series("s"), {0, 0, 0}).message(),
             "cannot create the temporary file " + dir_.string() +

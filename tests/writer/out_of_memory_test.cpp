@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets every single allocation of a program that logs fail, one after the other, and several in a
-// row: each file stays whole, and what is missing in it is counted. A program of its own, because
-// it replaces operator new.
+// Makes each single allocation of a logging program fail, one after the other, and several in a
+// row: each file stays intact, and missing points are counted. A separate program, because it
+// replaces operator new.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Counts reports without an allocation of its own.
+/// Counts reports without allocating.
 struct Reports {
   std::atomic<int> outOfMemory{0};
   std::atomic<int> all{0};
@@ -42,7 +42,7 @@ struct Reports {
   }
 };
 
-/// A program that logs and goes on where a call throws std::bad_alloc.
+/// A program that logs and continues after std::bad_alloc.
 class LoggingProgram {
  public:
   explicit LoggingProgram(std::string directory) : directory_(std::move(directory)) {
@@ -66,7 +66,7 @@ class LoggingProgram {
   }
   void close() {
     if (writer_) {
-      static_cast<void>(writer_->close());  // Fails where memory was short.
+      static_cast<void>(writer_->close());  // fails if memory was short
       stats_ = writer_->stats();
       writer_.reset();
     }
@@ -92,7 +92,7 @@ class LoggingProgram {
       }
       ++files;
       for (const Finding& finding : checkEventFile(path).findings) {
-        // Without its resume(), which is counted then, a run goes back.
+        // If its resume() failed and was counted, the steps of a run decrease.
         EXPECT_FALSE(finding.isLoss() && finding.rule != "step-goes-back") << finding.message;
       }
       for (const event::Event& event : eventsOf(path)) {
@@ -156,7 +156,7 @@ void logScalars(LoggingProgram& program) {
                                      }
                                    });
     });
-    // Dropped scalars of a batch are counted: it is handed over by a destructor.
+    // Dropped scalars of a batch are counted: a destructor passes them on.
     std::optional<ScalarTag> first;
     std::optional<ScalarTag> second;
     program.log(0, 0, [&] {
@@ -184,7 +184,7 @@ void logScalarsOfThreads(LoggingProgram& program) {
     return;
   }
   logScalars(program);
-  // A thread cannot be started without memory: that is the program's affair.
+  // A thread cannot be started without memory, which is the program's own responsibility.
   try {
     std::thread thread([&] {
       program.log(1, 0, [&] { program.writer().addScalar(*tag, 1, 0); });
@@ -251,7 +251,7 @@ void logIntoSeveralFiles(LoggingProgram& program) {
   for (std::int64_t step = 0; step < 3; ++step) {
     program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 1, step); });
     program.log(0, 1, [&] { program.writer().addText("t", "some words", step); });
-    static_cast<void>(program.writer().flush());  // Begins a new file.
+    static_cast<void>(program.writer().flush());  // creates a new file
   }
 }
 
@@ -331,7 +331,8 @@ TEST(OutOfMemory, DropsWhatAClosedWriterCannotKeepInTheBackground) {
   FailingAllocations failing(0, FailingAllocations::kUntilTheEnd);
   program.destroy();  // does not wait for memory
   EXPECT_GT(failing.stop(), 0U);
-  // The background thread does what is left once there is memory again: a later writer sees to it.
+  // The background thread does the remaining work once there is memory again: a later writer
+  // ensures that.
   const testing::TempDir other;
   EXPECT_TRUE(SummaryWriter(other.string()).flush().ok());
   program.expectAllIsThereOrCounted();
@@ -360,7 +361,7 @@ TEST(OutOfMemory, IsReportedThoughTheReportThrows) {
   program.expectAllIsThereOrCounted();
 }
 
-TEST(OutOfMemory, LeavesAnExportOfScalarsWholeOrAbsent) {
+TEST(OutOfMemory, LeavesAnExportOfScalarsCompleteOrAbsent) {
   const testing::TempDir directory;
   SummaryWriter writer(directory.string() + "/run");
   for (std::int64_t step = 0; step < 3; ++step) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is left of a run when its process is killed, forks, or ends before its writer.
+// The files of a run when its process is killed, forks, or ends before its writer.
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -38,7 +38,7 @@ TEST(ProcessEnd, AKilledProcessLosesNothingThatItFlushed) {
       raise(SIGKILL);
     });
     ASSERT_TRUE(WIFSIGNALED(status));
-    // eventsOf() fails the test if anything but whole records is there.
+    // eventsOf() fails the test if anything but complete records is in the file.
     EXPECT_THAT(scalarsIn(dir.string()).at("flushed"), SizeIs(1000));
   }
 }
@@ -86,7 +86,7 @@ TEST(ProcessEnd, AForkedChildsCallsDoNothingAndDoNotHang) {
   EXPECT_THAT(scalarsIn(dir.string()).at("parent"), SizeIs(2));
 }
 
-TEST(ProcessEnd, AForkedChildCanWriteARunOfItsOwn) {
+TEST(ProcessEnd, AForkedChildCanWriteItsOwnRun) {
   testing::TempDir dir;
   SummaryWriter writer(dir.string() + "/parent");
   writer.addScalar("a", 1, 0);

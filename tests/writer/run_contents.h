@@ -19,7 +19,7 @@
 
 namespace steptape {
 
-/// The event files directly in `directory`, in the order in which TensorBoard reads them.
+/// Returns the event files directly in `directory`, in the order in which TensorBoard reads them.
 inline std::vector<std::string> eventFilesIn(const std::string& directory) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -31,7 +31,7 @@ inline std::vector<std::string> eventFilesIn(const std::string& directory) {
   return paths;
 }
 
-/// Every event of one file; fails the test unless the file ends with a whole record.
+/// Returns every event of a file; fails the test unless the file ends with a complete record.
 inline std::vector<event::Event> eventsOf(const std::string& path) {
   std::vector<event::Event> events;
   RecordReader records(std::make_unique<FileByteSource>(path));
@@ -58,7 +58,7 @@ inline std::vector<event::Event> eventsIn(const std::string& directory) {
   return events;
 }
 
-/// The values of every Summary, in file order.
+/// Returns the values of every Summary, in file order.
 inline std::vector<event::Value> valuesIn(const std::string& directory) {
   std::vector<event::Value> values;
   for (const event::Event& event : eventsIn(directory)) {
@@ -69,7 +69,7 @@ inline std::vector<event::Value> valuesIn(const std::string& directory) {
   return values;
 }
 
-/// A scalar of the default form.
+/// Returns a scalar of the default form.
 inline float scalarOf(const event::Value& value) {
   return std::get<float>(value.data);
 }

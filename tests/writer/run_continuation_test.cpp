@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs that go on: from an earlier step, in a further file, with steps that run backwards.
+// Runs that continue: from an earlier step, in a further file, with decreasing steps.
 #include <limits>
 #include <string>
 #include <thread>
@@ -26,7 +26,7 @@ using ::testing::SizeIs;
 
 class RunContinuationTest : public WriterFixture {
  protected:
-  /// Steps of the START records of one run, in the order in which readers meet them.
+  /// Returns the steps of the START records of one run, in the order in which readers meet them.
   static std::vector<std::int64_t> startsIn(const std::string& directory) {
     std::vector<std::int64_t> steps;
     for (const event::Event& event : eventsIn(directory)) {
@@ -169,7 +169,7 @@ TEST_F(RunContinuationTest, AFileThatHasGrownOldIsFollowedByAnother) {
   options.maxFileAge = std::chrono::hours(24);
   SummaryWriter young(dir_.string() + "/young", options);
   std::size_t steps = 0;
-  while (eventFilesIn(dir_.string()).size() == 1) {  // for a second
+  while (eventFilesIn(dir_.string()).size() == 1) {  // for up to a second
     for (SummaryWriter* each : {&writer, &young}) {
       each->addScalar("loss", 1, static_cast<std::int64_t>(steps));
       expectOk(each->flush());

@@ -158,7 +158,8 @@ TEST_F(SummaryWriterTest, RecordsTheTimeOfTheCallWhichNeverDecreases) {
   const double after = Clock::system().wallSeconds();
   double last = before;
   for (const event::Event& event : eventsIn(dir_.string())) {
-    // The cycle counter's first calibration is good to a thousandth of the time since.
+    // The cycle counter's first calibration has an error of at most a thousandth of the elapsed
+    // time.
     EXPECT_GE(event.wallTime, last - 0.01);
     EXPECT_LE(event.wallTime, after + 0.01);
     last = event.wallTime;
@@ -236,7 +237,7 @@ TEST_F(SummaryWriterTest, WritesCurvesOfOneChartAsSubRuns) {
   EXPECT_EQ(writer.stats().files, 3U);
 }
 
-TEST_F(SummaryWriterTest, TakesNoTagForACurveOfAChart) {
+TEST_F(SummaryWriterTest, DistinguishesTagsFromCurvesOfAChart) {
   SummaryWriter writer = open();
   writer.addScalars("main", {{"sub", 1}}, 0);
   const std::string tag("main\0sub", 8);
@@ -327,7 +328,7 @@ TEST_F(SummaryWriterTest, HasCopiedItsArgumentsWhenACallReturns) {
   EXPECT_EQ(std::get<event::SummaryHistogram>(written[0].data).min, 1);
 }
 
-TEST_F(SummaryWriterTest, TellsOnceOfValuesThatNoBucketCanHold) {
+TEST_F(SummaryWriterTest, ReportsOnceValuesThatNoBucketCanHold) {
   SummaryWriter writer = open();
   const float nan = std::numeric_limits<float>::quiet_NaN();
   writer.addHistogram("h", std::vector<float>{1, nan}, 0);

@@ -34,22 +34,22 @@ TEST_F(TagCacheTest, FindsTagsOfEveryLength) {
   }
 }
 
-TEST_F(TagCacheTest, TellsTagsApartThatDifferInAnyOneCharacter) {
+TEST_F(TagCacheTest, DistinguishesTagsThatDifferInOneCharacter) {
   for (std::size_t size = 1; size < 50; ++size) {
     const std::string tag(size, 'a');
     insert(tag, 1);
     for (std::size_t at = 0; at < size; ++at) {
       std::string other = tag;
       other[at] = 'b';
-      // As if the hashes were equal: the text decides.
+      // With equal hashes, the text decides.
       EXPECT_EQ(cache_->find(1, other, TagCache::hash(tag)), 0U);
     }
   }
 }
 
 TEST_F(TagCacheTest, KeepsMostTagsOfARunAtOnce) {
-  // Names as people number them. Of 50 tags in 256 places some 5 must meet; all in one place, as a
-  // poor hash puts them, would leave one.
+  // Typical numbered names. Of 50 tags in 256 slots, about 5 collide; a poor hash that puts all in
+  // one slot would keep only one.
   std::vector<std::string> tags;
   for (int i = 0; i < 50; ++i) {
     tags.push_back("train/layer" + std::to_string(i));

@@ -13,10 +13,10 @@
 
 namespace steptape {
 
-/// A directory for a run, and what its writers report.
+/// A directory for a run, and the reports of its writers.
 class WriterFixture : public ::testing::Test {
  protected:
-  /// A writer whose reports the test sees.
+  /// Opens a writer whose reports the test receives.
   SummaryWriter open(WriterOptions options = {}) {
     options.onError = [this](const Status& status) {
       std::lock_guard<std::mutex> lock(mutex_);

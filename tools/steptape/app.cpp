@@ -41,7 +41,7 @@ std::vector<std::string> commandNames(const CLI::App& app) {
   return names;
 }
 
-/// Why `word` is not a command; empty if it is one, or an option.
+/// Returns why `word` is not a command; empty if it is one, or an option.
 std::string commandProblem(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> names = commandNames(app);
   for (const std::string& name : names) {
@@ -58,7 +58,7 @@ std::string commandProblem(const CLI::App& app, const std::string& word) {
       closest.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : '"' + closest + '"');
 }
 
-/// The message for wrong arguments, which may quote any name.
+/// Returns the message for wrong arguments, which may quote any name.
 std::string usageMessage(const CLI::App* /*app*/, const CLI::Error& error) {
   return shown(error.what(), terminalAt(STDERR_FILENO)) +
          "\nRun with --help for more information.\n";
@@ -69,7 +69,7 @@ std::string usageMessage(const CLI::App* /*app*/, const CLI::Error& error) {
 std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   auto app =
       std::make_unique<CLI::App>("Reads TensorBoard event files and profiler traces", "steptape");
-  // Before the commands, which inherit it.
+  // Set before the commands are added, which inherit it.
   app->formatter(std::make_shared<HelpFormatter>());
   app->set_version_flag("--version", "steptape " STEPTAPE_VERSION, "Print the version and exit");
   app->set_help_flag("-h,--help", "Print this help and exit");
@@ -87,7 +87,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addProfileCommand(app.get(), exitCode);
   addMergeTracesCommand(app.get(), exitCode);
   addCompletionCommand(app.get(), exitCode);
-  // Last: it knows the commands before it.
+  // Last: it describes the commands above.
   addManCommand(app.get(), exitCode);
   return app;
 }
@@ -130,7 +130,7 @@ void reportOutOfMemory() noexcept {
   std::fputs("steptape: out of memory\n", stderr);
 }
 
-/// A terminate handler.
+/// The terminate handler.
 [[noreturn]] void exitOutOfMemory() {
   try {
     if (const std::exception_ptr error = std::current_exception()) {

@@ -9,9 +9,9 @@ class App;
 
 namespace steptape::tools {
 
-/// The whole program as CLI11 has it, with every command.
+/// Returns the whole program, with every command, as a CLI11 object.
 ///
-/// @param exitCode Gets the exit code of the command that parsing calls. REQUIRES: outlives the
+/// @param exitCode Receives the exit code of the command that parsing calls. REQUIRES: outlives the
 ///                 app.
 std::unique_ptr<CLI::App> makeApp(int* exitCode);
 
@@ -19,8 +19,8 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode);
 /// @return the program's exit code.
 int runApp(int argc, const char* const* argv);
 
-/// The whole program: runApp(), and a line to stderr for whatever it throws, memory that is short
-/// included.
+/// Runs the whole program: runApp(), and a line on stderr for every exception, including lack of
+/// memory.
 /// @return the program's exit code.
 int runTool(int argc, const char* const* argv) noexcept;
 

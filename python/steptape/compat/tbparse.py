@@ -207,7 +207,7 @@ def numbered(names: list[str], rows: np.ndarray) -> tuple[np.ndarray, list[str]]
 
 
 def is_sorted(keys: list[np.ndarray]) -> bool:
-    """Whether rows ascend by the keys, the first one being the most significant."""
+    """Returns whether rows ascend by the keys, the first one being the most significant."""
     equal = np.ones(max(len(keys[0]) - 1, 0), dtype=bool)
     for key in keys:
         before, after = key[:-1], key[1:]

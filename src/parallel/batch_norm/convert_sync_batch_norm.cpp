@@ -18,7 +18,7 @@ SyncBatchNorm convertedAs(const torch::nn::Module& module,
   return batchNorm == nullptr ? nullptr : SyncBatchNorm(*batchNorm, world);
 }
 
-/// Null for a module that is no BatchNorm.
+/// Returns null for a module that is not a BatchNorm.
 SyncBatchNorm converted(const torch::nn::Module& module,
                         const std::shared_ptr<Communicator>& world) {
   for (const auto convert :

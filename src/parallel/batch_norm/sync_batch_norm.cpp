@@ -25,7 +25,8 @@ void SyncBatchNormImpl::takeOver(const at::Tensor& otherWeight, const at::Tensor
     bias = parameters_["bias"] = otherBias;
   }
   if (options.track_running_stats()) {
-    // Buffers cannot be registered anew: these become the other's memory, type and device.
+    // Buffers cannot be registered again, so they get the memory, type and device of the other
+    // module's.
     running_mean.set_data(otherMean);
     running_var.set_data(otherVariance);
     num_batches_tracked.set_data(otherCount);
@@ -35,7 +36,7 @@ void SyncBatchNormImpl::takeOver(const at::Tensor& otherWeight, const at::Tensor
 void SyncBatchNormImpl::_check_input_dim(const at::Tensor& input) {
   if (input.dim() < 2 || input.size(1) != options.num_features() || !input.is_floating_point()) {
     std::ostringstream message;
-    message << "SyncBatchNorm got " << at::toString(input.scalar_type()) << ' ' << input.sizes()
+    message << "SyncBatchNorm: got " << at::toString(input.scalar_type()) << ' ' << input.sizes()
             << "; expected floating-point numbers in the shape (N, " << options.num_features()
             << ") or (N, " << options.num_features() << ", ...)";
     throw Error(ErrorCode::kInvalidArgument, message.str());

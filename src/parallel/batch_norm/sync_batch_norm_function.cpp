@@ -24,7 +24,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-/// What a graph of LibTorch can hold of a communicator.
+/// A communicator in a form that LibTorch's graph can hold.
 struct WorldCapsule : torch::CustomClassHolder {
   explicit WorldCapsule(std::shared_ptr<Communicator> communicator)
       : world(std::move(communicator)) {}
@@ -37,7 +37,7 @@ CollectiveOptions named(const char* name) {
   return options;
 }
 
-/// Every dimension but that of the channels.
+/// Returns all dimensions except that of the channels.
 std::vector<std::int64_t> sampleDimensions(const at::Tensor& tensor) {
   std::vector<std::int64_t> dimensions = {0};
   for (std::int64_t d = 2; d < tensor.dim(); ++d) {
@@ -46,31 +46,32 @@ std::vector<std::int64_t> sampleDimensions(const at::Tensor& tensor) {
   return dimensions;
 }
 
-/// One number per channel, in a shape that meets that of `like`.
+/// Returns one number per channel, in a shape that broadcasts to that of `like`.
 at::Tensor perChannel(const at::Tensor& numbers, const at::Tensor& like) {
   std::vector<std::int64_t> shape(static_cast<std::size_t>(like.dim()), 1);
   shape[1] = -1;
   return numbers.view(shape);
 }
 
-/// The type to compute in: float16 and bfloat16 are too coarse for sums.
+/// Returns the type for computing: float16 and bfloat16 are too coarse for sums.
 at::ScalarType computeType(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// As doubles in main memory.
+/// Returns the numbers as doubles in main memory.
 at::Tensor forExchange(const at::Tensor& numbers) {
   return numbers.detach().to(at::kCPU, at::kDouble).contiguous();
 }
 
-/// Of all ranks' samples, by channel.
+/// Statistics of all ranks' samples, by channel.
 struct BatchStatistics {
   double count = 0;
-  at::Tensor mean;      ///< As are the others, in the compute type, on the input's device.
-  at::Tensor variance;  ///< Of the population.
+  at::Tensor mean;      ///< In the compute type, on the input's device, like the others.
+  at::Tensor variance;  ///< Population variance.
 };
 
-/// Moments about this rank's own mean: a sum of squares would lose the digits of a small variance.
+/// Returns moments about this rank's own mean: a sum of squares would lose the digits of a small
+/// variance.
 std::vector<MetricMoments> ownMoments(const at::Tensor& input) {
   const std::int64_t channels = input.size(1);
   std::vector<MetricMoments> moments(static_cast<std::size_t>(channels));
@@ -99,7 +100,7 @@ BatchStatistics statisticsOfAllRanks(const at::Tensor& input, Communicator& worl
   all.count = moments.empty() ? 0 : moments.front().weight;
   if (all.count < 2) {
     throw Error(ErrorCode::kInvalidArgument,
-                "SyncBatchNorm got " + std::to_string(static_cast<std::int64_t>(all.count)) +
+                "SyncBatchNorm: got " + std::to_string(static_cast<std::int64_t>(all.count)) +
                     " values per channel on all ranks together; expected at least 2 in training");
   }
   const at::Tensor mean = at::empty({input.size(1)}, at::kDouble);
@@ -147,8 +148,10 @@ class SyncBatchNormFunction : public torch::autograd::Function<SyncBatchNormFunc
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     if (at::GradMode::is_enabled()) {
-      throw Error(ErrorCode::kFailedPrecondition,
-                  "SyncBatchNorm cannot be differentiated twice: backward() got create_graph");
+      throw Error(
+          ErrorCode::kFailedPrecondition,
+          "SyncBatchNorm: got a backward() with create_graph; expected one without, because it "
+          "cannot be differentiated twice");
     }
     const tensor_list saved = context->get_saved_variables();
     const at::Tensor& input = saved[0];
@@ -161,7 +164,7 @@ class SyncBatchNormFunction : public torch::autograd::Function<SyncBatchNormFunc
     const at::Tensor sumDy = dy.sum(sampleDimensions(dy));
     const at::Tensor sumDyCentered = (dy * centered).sum(sampleDimensions(dy));
 
-    // Both sums of all ranks, in one array.
+    // The sums of all ranks, in one array.
     const at::Tensor sums = forExchange(at::cat({sumDy, sumDyCentered}));
     worldOf(*context).allreduce(
         ArrayView<double>(sums.data_ptr<double>(), static_cast<std::size_t>(sums.numel())),

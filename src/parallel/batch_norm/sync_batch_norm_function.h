@@ -9,14 +9,14 @@
 
 namespace steptape::detail {
 
-/// What is kept of the batches for evaluation; undefined tensors: nothing.
+/// Statistics of the batches, kept for evaluation; undefined tensors: none.
 struct RunningStatistics {
   at::Tensor mean;
   at::Tensor variance;
-  double momentum = 0;  ///< The share of the newest batch.
+  double momentum = 0;  ///< Weight of the newest batch.
 };
 
-/// Normalizes `input` by mean and variance of all ranks' samples, and brings `running` up to date.
+/// Normalizes `input` by the mean and variance of all ranks' samples, and updates `running`.
 /// Collective, and so is the backward pass.
 ///
 /// @param weight,bias May be undefined.

@@ -76,7 +76,7 @@ void moveToItsPlace(const GradientSlot& slot) {
   } else if (gradient.layout() != at::kStrided) {
     slot.gradient.copy_(gradient.to_dense());
   } else if (gradient.is_cpu() && liesAlike(gradient, slot.gradient)) {
-    // copy_() costs a microsecond before it copies; small networks have many small gradients.
+    // copy_() has an overhead of a microsecond, and small networks have many small gradients.
     std::memcpy(slot.gradient.data_ptr(), gradient.data_ptr(), gradient.nbytes());
   } else {
     slot.gradient.copy_(gradient.detach());

@@ -10,6 +10,7 @@
 #include "steptape/base/error.h"
 #include "steptape/comm/rank_log.h"
 
+#include "base/got_expected.h"
 #include "parallel/gradients/gradient_exchange.h"
 #include "parallel/gradients/gradient_slots.h"
 #include "parallel/gradients/gradient_sync_options.h"
@@ -30,13 +31,12 @@ using detail::GradientState;
 
 void checkParameter(const std::string& name, const at::Tensor& parameter) {
   if (!detail::averagedType(parameter.scalar_type())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "GradientSync cannot average the gradient of " + name + ", which is " +
-                    at::toString(parameter.scalar_type()) + "; expected " + detail::kAveragedTypes);
+    detail::reject(std::string("type ") + at::toString(parameter.scalar_type()),
+                   detail::kAveragedTypes, "GradientSync: gradient of " + detail::quoted(name));
   }
 }
 
-/// The parameters that need a gradient.
+/// Returns the parameters that need a gradient.
 std::vector<GradientSlot> slotsOf(const torch::OrderedDict<std::string, at::Tensor>& parameters) {
   std::vector<GradientSlot> slots;
   std::unordered_set<const void*> known;
@@ -46,16 +46,16 @@ std::vector<GradientSlot> slotsOf(const torch::OrderedDict<std::string, at::Tens
     }
     checkParameter(item.key(), item.value());
     if (!known.insert(item.value().unsafeGetTensorImpl()).second) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "GradientSync got the parameter " + item.key() + " twice");
+      detail::reject("a parameter twice", "each parameter once",
+                     "GradientSync: " + detail::quoted(item.key()));
     }
     slots.push_back({item.key(), item.value(), 0, 0, {}});
   }
   return slots;
 }
 
-/// Whether the options, the parameters and where the ranks are allow the shared-memory path. The
-/// same answer on every rank. Collective.
+/// Returns whether the options, the parameters and the ranks' nodes allow shared memory; the same
+/// on every rank. Collective.
 bool mayShareMemory(const std::vector<GradientSlot>& slots, const GradientSyncOptions& options,
                     Communicator& world) {
   const bool fits = std::all_of(slots.begin(), slots.end(), [](const GradientSlot& slot) {
@@ -91,7 +91,7 @@ class LoneExchange final : public GradientExchange {
   std::string describe() const override { return "one rank, nothing to exchange"; }
 
  private:
-  /// Those that there are, sparse ones too.
+  /// Returns the existing gradients, including sparse ones.
   std::vector<at::Tensor> gradients() const {
     std::vector<at::Tensor> gradients;
     for (const GradientSlot& slot : slots_) {
@@ -106,8 +106,8 @@ class LoneExchange final : public GradientExchange {
   Communicator& world_;
 };
 
-/// As far as it can be chosen before the first exchange, which may find that there is no memory to
-/// share. Collective.
+/// Chooses the exchange as far as possible before the first exchange, which may find that there is
+/// not enough memory to share. Collective.
 std::unique_ptr<GradientExchange> chooseExchange(std::vector<GradientSlot>& slots,
                                                  const std::shared_ptr<Communicator>& world,
                                                  const GradientSyncOptions& options) {
@@ -141,7 +141,8 @@ class GradientSync::Impl {
     exchange_ = chooseExchange(slots_, world_, options_);
   }
 
-  /// Ends a pass of backward(). @return whether the gradients are to be exchanged.
+  /// Ends a pass of backward().
+  /// @return whether to exchange the gradients.
   bool endPass() {
     const bool exchanges = passes_.end();
     if (!exchanges) {
@@ -169,9 +170,10 @@ class GradientSync::Impl {
 
   void average() {
     if (isTakenOver_) {
-      throw Error(ErrorCode::kFailedPrecondition,
-                  "GradientSync::synchronize() after step(): the parameters lie in shared memory, "
-                  "where only step() updates them");
+      throw Error(
+          ErrorCode::kFailedPrecondition,
+          "GradientSync::synchronize: got a call after step(), which keeps the parameters in "
+          "shared memory; expected only step() from then on");
     }
     const Measure measure(*this);
     prepare();
@@ -207,12 +209,13 @@ class GradientSync::Impl {
   std::string describe() const { return exchange_->describe(); }
 
  private:
-  /// Counts passes of backward(), which add up until the ranks exchange.
+  /// Counts passes of backward(), whose gradients add up until the ranks exchange them.
   class PassCounter {
    public:
     explicit PassCounter(std::int64_t passesPerExchange) : passesPerExchange_(passesPerExchange) {}
 
-    /// Ends a pass. @return whether the ranks exchange after it.
+    /// Ends a pass.
+    /// @return whether the ranks exchange after it.
     bool end() {
       if (noSyncDepth_ > 0 || ++passes_ < passesPerExchange_) {
         return false;
@@ -221,7 +224,7 @@ class GradientSync::Impl {
       return true;
     }
 
-    /// Whether the ranks will exchange after the pass that comes next.
+    /// Returns whether the ranks will exchange after the next pass.
     bool isLast() const { return noSyncDepth_ == 0 && passes_ + 1 == passesPerExchange_; }
 
     void enterNoSync() { ++noSyncDepth_; }
@@ -258,8 +261,8 @@ class GradientSync::Impl {
     double waited_;
   };
 
-  /// Before an exchange. The first one finds out which gradients are sparse, and gives the others
-  /// their places.
+  /// Prepares an exchange. The first call finds out which gradients are sparse, and assigns memory
+  /// to the others.
   void prepare() {
     if (!hasData_) {
       forgetGradients();
@@ -284,8 +287,8 @@ class GradientSync::Impl {
     isPrepared_ = true;
   }
 
-  /// Ranks whose optimizers differ would drift apart, or share parameters that each moves by a rate
-  /// of its own. Collective the first time.
+  /// Throws if the ranks' optimizers differ: parameters would diverge, or shared ones would be
+  /// updated at different rates. Collective for the first call.
   void compareOptimizers(const torch::optim::Optimizer& optimizer) {
     if (world_->size() > 1 && compared_ != &optimizer) {
       detail::schemaWithOptionsOf(optimizer).checkSameOnAllRanks(*world_, "GradientSync",
@@ -294,7 +297,7 @@ class GradientSync::Impl {
     }
   }
 
-  /// Decides for good how the gradients travel.
+  /// Chooses the exchange permanently.
   void layOut() {
     std::string why;
     if (exchange_->layOut(dense_, why)) {
@@ -311,7 +314,7 @@ class GradientSync::Impl {
            (static_cast<double>(ranksWithData_) * static_cast<double>(options_.accumulationSteps));
   }
 
-  /// Brings all gradients together and keeps them within the largest norm.
+  /// Sums all gradients and limits their norm.
   void collect() {
     exchange_->collect(scale());
     for (const std::size_t index : sparse_) {
@@ -352,8 +355,8 @@ class GradientSync::Impl {
     }
   }
 
-  /// Frees the gradients that backward() made and that have served. Those in the shared memory
-  /// stay: who zeroes gradients in place needs no others.
+  /// Frees gradients that backward() made and that are no longer needed. Gradients in the slots'
+  /// memory stay: a program that zeroes gradients in place needs no others.
   void dropGradients() {
     for (const std::size_t index : dense_) {
       const GradientSlot& slot = slots_[index];
@@ -369,19 +372,19 @@ class GradientSync::Impl {
     }
   }
 
-  /// Tells the hooks whether the backward() that comes next is the last one before an exchange.
+  /// Tells the hooks whether the next backward() is the last one before an exchange.
   void chooseOverlap() { exchange_->setOverlapping(isPrepared_ && passes_.isLast()); }
 
   std::shared_ptr<Communicator> world_;
   GradientSyncOptions options_;
   std::vector<GradientSlot> slots_;
-  std::vector<std::size_t> dense_;   // In the first exchange each slot becomes one of these
-  std::vector<std::size_t> sparse_;  // or one of those.
+  std::vector<std::size_t> dense_;   // the first exchange adds each slot to this list
+  std::vector<std::size_t> sparse_;  // or to this one
   bool isPrepared_ = false;
 
   std::unique_ptr<GradientExchange> exchange_;
   const torch::optim::Optimizer* compared_ = nullptr;
-  bool isTakenOver_ = false;  // The exchange makes the optimizer's steps.
+  bool isTakenOver_ = false;  // the exchange makes the optimizer's steps
 
   PassCounter passes_;
   detail::NormLimit limit_;

@@ -12,7 +12,7 @@ namespace {
 
 [[noreturn]] void throwOutOfRange(const char* option, const std::string& got, const char* wanted) {
   throw Error(ErrorCode::kInvalidArgument,
-              std::string("GradientSync got ") + option + " = " + got + "; expected " + wanted);
+              std::string("GradientSync: got ") + option + " = " + got + "; expected " + wanted);
 }
 
 }  // namespace

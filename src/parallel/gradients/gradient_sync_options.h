@@ -7,10 +7,10 @@
 
 namespace steptape::detail {
 
-/// @throws Error(kInvalidArgument) naming the option that is out of range.
+/// @throws Error(kInvalidArgument) with the option that is out of range.
 void checkOptions(const GradientSyncOptions& options);
 
-/// What must be the same on all ranks, a line each.
+/// Returns the options that must be equal on all ranks, one per line.
 TensorSchema schemaOf(const GradientSyncOptions& options);
 
 }  // namespace steptape::detail

@@ -10,12 +10,12 @@
 
 namespace steptape::detail {
 
-/// The square of the Euclidean norm of all gradients together, which every rank has. That of the
-/// root, since threads add up in an order of their own, and ranks may have different numbers of
-/// them. Collective.
+/// Returns the squared Euclidean norm of all gradients, which every rank has. Returns the root's
+/// value on every rank, because the order of additions depends on the number of threads, which may
+/// differ between ranks. Collective.
 double sumOfSquares(const std::vector<at::Tensor>& gradients, Communicator& world);
 
-/// Keeps the Euclidean norm of all gradients within GradientSyncOptions::maxNorm.
+/// Limits the Euclidean norm of all gradients to GradientSyncOptions::maxNorm.
 ///
 /// @source torch.nn.utils.clip_grad_norm_ of LibTorch 2.13, with its 1e-6.
 class NormLimit {
@@ -24,10 +24,10 @@ class NormLimit {
   explicit NormLimit(double maxNorm) : maxNorm_(maxNorm) {}
 
   bool isSet() const { return maxNorm_ > 0; }
-  /// What factorFor() saw last; NaN before that.
+  /// Returns the norm at the last factorFor(); NaN before.
   double norm() const { return norm_; }
 
-  /// What to multiply gradients with whose squares add up to this. REQUIRES: isSet().
+  /// Returns the factor for gradients with this sum of squares. REQUIRES: isSet().
   double factorFor(double sumOfSquares);
 
  private:
@@ -35,7 +35,7 @@ class NormLimit {
   double norm_ = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Nothing to do for a factor of 1.
+/// Multiplies the gradients; does nothing if the factor is 1.
 void multiply(const std::vector<at::Tensor>& gradients, double factor);
 
 }  // namespace steptape::detail

@@ -14,7 +14,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Rows of a gradient and which ones they are, in main memory.
+/// Rows of a gradient and their indices, in main memory.
 struct Rows {
   at::Tensor indices;  // (1, rows), int64.
   at::Tensor values;   // (rows, ...).
@@ -26,7 +26,7 @@ at::Tensor emptyValues(const at::Tensor& parameter, std::int64_t rows) {
   return at::empty(shape, at::TensorOptions(parameter.scalar_type()));
 }
 
-/// This rank's gradient, each row once.
+/// Returns this rank's gradient, each row once.
 Rows rowsOf(const GradientSlot& slot) {
   at::Tensor gradient = slot.parameter.grad();
   if (!gradient.defined()) {
@@ -50,7 +50,7 @@ void fill(const at::Tensor& tensor, std::string_view bytes) {
   }
 }
 
-/// What a rank sends first: whether it has a gradient at all, and its indices.
+/// Returns a rank's first message: whether it has a gradient, and its indices.
 std::string headOf(const GradientSlot& slot, const Rows& rows) {
   return (slot.parameter.grad().defined() ? '\1' : '\0') + elementBytesOf(rows.indices);
 }
@@ -64,12 +64,12 @@ Rows rowsFrom(const at::Tensor& parameter, std::string_view head, std::string_vi
   return rows;
 }
 
-/// Rows of all ranks, by rank, as one gradient. Equal rows are added up in this order: coalesce()
-/// sorts stably.
+/// Returns the rows of all ranks as one gradient. Equal rows are summed in the order of ranks,
+/// because coalesce() sorts stably.
 at::Tensor sumOf(const std::vector<at::Tensor>& indices, const std::vector<at::Tensor>& values,
                  const at::Tensor& parameter, double scale) {
   const at::ScalarType type = parameter.scalar_type();
-  // Added up in float32 and rounded once, as an allreduce does.
+  // Summed in float32 and rounded once, as in an allreduce.
   const at::ScalarType sumType = type == at::kDouble ? at::kDouble : at::kFloat;
   const at::Tensor all = at::cat(values).to(sumType);
   const at::Tensor sum =

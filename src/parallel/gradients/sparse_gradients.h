@@ -7,11 +7,11 @@
 
 namespace steptape::detail {
 
-/// Makes the sum of all ranks' sparse gradients, times `scale`, every rank's gradient: coalesced,
-/// the same to the bit on all. A dense one is made sparse first; a rank without one adds nothing;
-/// where no rank has one, it stays undefined. Collective.
+/// Replaces every rank's sparse gradient by the sum of all ranks' gradients, times `scale`:
+/// coalesced, and bit-identical on all ranks. A dense gradient is made sparse first; a rank without
+/// a gradient adds nothing. If no rank has one, it stays undefined. Collective.
 ///
-/// Costs two allgathers, of the indices and of the values.
+/// @cost Two allgathers, of the indices and of the values.
 void exchangeSparseGradient(const GradientSlot& slot, Communicator& world, double scale);
 
 }  // namespace steptape::detail

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "base/got_expected.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -18,14 +18,12 @@ namespace {
 DType wireTypeOf(at::ScalarType type) {
   const std::optional<DType> wire = averagedType(type);
   if (!wire) {
-    throw Error(ErrorCode::kInvalidArgument, std::string("gradients of type ") +
-                                                 at::toString(type) +
-                                                 " cannot be added up; expected " + kAveragedTypes);
+    reject(std::string("type ") + at::toString(type), kAveragedTypes, "gradients");
   }
   return *wire;
 }
 
-/// The element type in which gradients of `type` travel. What has 16 bits already stays as it is.
+/// Returns the element type for sending gradients of `type`. Types of 16 bits stay unchanged.
 at::ScalarType compressedType(at::ScalarType type, Compression compression) {
   if (c10::elementSize(type) <= 2) {
     return type;
@@ -67,7 +65,7 @@ std::optional<DType> averagedType(at::ScalarType type) {
 
 WireBuffer::WireBuffer(at::Tensor tensor) : tensor_(std::move(tensor)), host_(tensor_) {
   if (!tensor_.is_cpu()) {
-    // Pinned: else the device's driver copies twice, and in its own time.
+    // Pinned: otherwise the device's driver copies twice, and synchronously.
     host_ = at::empty(tensor_.sizes(),
                       tensor_.options().device(at::kCPU).pinned_memory(tensor_.is_cuda()));
   }

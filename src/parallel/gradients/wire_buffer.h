@@ -10,29 +10,30 @@
 
 namespace steptape::detail {
 
-/// The type in which tensors travel and are averaged; none if they have no mean.
+/// Returns the type in which tensors are sent and averaged; none if they have no mean.
 std::optional<DType> averagedType(at::ScalarType type);
 
 /// For messages about other types.
 inline constexpr const char* kAveragedTypes = "Float, Double, Half or BFloat16";
 
-/// Numbers that travel between ranks. Those of a device go through main memory, where any MPI can
-/// reach them.
+/// Numbers that are sent between ranks. Those of a device are copied to main memory, which every
+/// MPI can access.
 ///
-/// Not thread-safe: one thread at a time. Its copies go into the device's current queue.
+/// @threads Not thread-safe: one thread at a time. Its copies use the device's current stream.
 class WireBuffer {
  public:
   /// Sends the elements of `tensor`, which is flat and contiguous.
   explicit WireBuffer(at::Tensor tensor);
 
-  /// On its device.
+  /// Returns the tensor on its device.
   const at::Tensor& tensor() const { return tensor_; }
-  /// In main memory; the same tensor if that is where it lies.
+  /// Returns the tensor in main memory; the same tensor if it is there.
   const at::Tensor& host() const { return host_; }
-  /// Those of host(). @throws Error(kInvalidArgument) unless they are floating-point numbers.
+  /// Returns the elements of host().
+  /// @throws Error(kInvalidArgument) unless they are floating-point numbers.
   Elements elements() const;
 
-  /// Waits for what is queued on the device, and for the copy.
+  /// Waits for the device's queued work, and copies to host().
   void copyToHost();
   void copyFromHost();
 
@@ -43,18 +44,18 @@ class WireBuffer {
   at::Tensor host_;
 };
 
-/// A bucket's memory on its way in another element type, or in its own without a copy.
+/// Sends a bucket's memory in another element type, or in its own without a copy.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class CompressedBucket {
  public:
   CompressedBucket(at::Tensor memory, Compression compression);
 
-  /// What travels.
+  /// Returns the buffer to send.
   const WireBuffer& wire() const { return wire_; }
-  /// From the bucket's memory to wire().host().
+  /// Converts the bucket's memory to wire().host().
   void compress();
-  /// Back again.
+  /// Converts wire().host() to the bucket's memory.
   void decompress();
 
  private:

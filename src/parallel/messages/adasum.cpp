@@ -11,7 +11,7 @@
 namespace steptape::detail {
 namespace {
 
-// Independent sums: one would wait for the addition before.
+// Independent sums: in a single sum, each addition would wait for the previous one.
 constexpr std::size_t kLanes = 8;
 
 struct Products {
@@ -50,14 +50,14 @@ Products productsOf(const T* a, const T* b, std::size_t count) {
   return sums;
 }
 
-/// What is left of a gradient. One that is zero has nothing in common with the other.
+/// Returns the weight of a gradient in the result. A zero gradient does not overlap with the other.
 double remainder(double product, double square) {
   return square > 0 ? 1 - product / (2 * square) : 1;
 }
 
 template <typename T>
 T rounded(double value) {
-  // Those of 16 bits are made of a float.
+  // 16-bit types are converted to float.
   using Source = std::conditional_t<std::is_same_v<T, double>, double, float>;
   return T(static_cast<Source>(value));
 }
@@ -109,7 +109,7 @@ AdasumGroups::AdasumGroups(Communicator& world) {
     steps_.push_back({fold, Step::Kind::kGive});
   }
   for (int distance = 1; distance < power; distance *= 2) {
-    // The lower rank of the pair names it.
+    // The lower rank of the pair defines its color.
     if (auto pair = world.split(isExtra ? -1 : rank & ~distance, rank)) {
       steps_.push_back({std::move(pair), Step::Kind::kCombine});
     }

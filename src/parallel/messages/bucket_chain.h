@@ -14,14 +14,14 @@
 
 namespace steptape::detail {
 
-/// A chain that replaces what lies in a bucket by what the ranks make of it together.
+/// A chain that replaces a bucket's content by a combination over the ranks.
 class BucketChain : public CollectiveChain {
  public:
-  /// `bucket` must live as long.
+  /// `bucket` must outlive it.
   explicit BucketChain(const GradientBucket& bucket) : bucket_(bucket) {}
 
   std::optional<ChainLink> advance() final {
-    // On another thread than the gradients': after the work that the other has queued.
+    // On another thread than the gradients': waits for the work that the other thread has queued.
     c10::OptionalStreamGuard guard;
     if (bucket_.stream) {
       guard.reset_stream(*bucket_.stream);
@@ -30,7 +30,7 @@ class BucketChain : public CollectiveChain {
   }
 
  protected:
-  /// As advance(), with the bucket's queue as the device's current one.
+  /// Implements advance(), with the bucket's stream as the device's current one.
   virtual std::optional<ChainLink> advanceBucket() = 0;
 
   const GradientBucket& bucket() const { return bucket_; }
@@ -39,10 +39,10 @@ class BucketChain : public CollectiveChain {
   const GradientBucket& bucket_;
 };
 
-/// Makes a bucket the sum of all ranks', divided by predivideFactor, in one allreduce.
+/// Replaces a bucket by the sum of all ranks', divided by predivideFactor, in one allreduce.
 class BucketSum final : public BucketChain {
  public:
-  /// `bucket` and `world` must live as long.
+  /// `bucket` and `world` must outlive it.
   BucketSum(const GradientBucket& bucket, Communicator& world, const GradientSyncOptions& options);
 
  private:

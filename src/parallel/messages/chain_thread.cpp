@@ -6,7 +6,7 @@
 namespace steptape::detail {
 namespace {
 
-/// How long to sleep at most before looking again; a change wakes up at once.
+/// Maximum sleep; a notification ends it earlier.
 constexpr std::chrono::seconds kLook{10};
 
 std::chrono::steady_clock::time_point nextLook() {
@@ -37,7 +37,7 @@ void ChainThread::push(CollectiveChain& chain) {
 
 void ChainThread::finish() {
   const MutexLock lock(mutex_);
-  // Ends, because every collective that the thread waits for has its bound.
+  // Ends because every collective has a timeout.
   while (!isIdle_) {
     changed_.waitUntil(mutex_, nextLook());
   }

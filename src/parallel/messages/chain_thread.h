@@ -9,28 +9,30 @@
 
 namespace steptape::detail {
 
-/// A thread that carries out chains of collectives, in the order in which they were pushed. It
-/// sleeps while there are none.
+/// A thread that executes chains of collectives, in the order in which they were pushed. It sleeps
+/// while there are none.
 ///
-/// Thread-safe. The chains' communicator is the thread's between push() and finish().
+/// @threads Thread-safe. Only the thread uses the chains' communicator between push() and finish().
 class ChainThread {
  public:
   ChainThread();
   ChainThread(const ChainThread&) = delete;
   ChainThread& operator=(const ChainThread&) = delete;
-  /// Starts no further collective, and waits for those under way: not longer than the
-  /// communicator's timeout for each.
+  /// Starts no further collective, and waits for those in flight: for each at most the
+  /// communicator's timeout.
   ~ChainThread();
 
-  /// `chain` must live until finish() has returned.
+  /// `chain` must exist until finish() has returned.
   void push(CollectiveChain& chain);
 
-  /// Waits for all chains. @throws what a collective threw, now or before.
+  /// Waits for all chains.
+  /// @throws the error of a collective, now or before.
   void finish();
 
  private:
   void run();
-  /// Sleeps while there is nothing to do. @return false when the thread is to end.
+  /// Sleeps while there is nothing to do.
+  /// @return false when the thread must end.
   bool takeWork();
 
   Mutex mutex_;
@@ -38,7 +40,7 @@ class ChainThread {
   std::vector<CollectiveChain*> pushed_ STEPTAPE_GUARDED_BY(mutex_);
   bool isIdle_ STEPTAPE_GUARDED_BY(mutex_) = true;
   bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
-  ChainQueue queue_;  // The thread's own, unless isIdle_.
+  ChainQueue queue_;  // only for the thread, unless isIdle_
   std::thread thread_;
 };
 

@@ -13,7 +13,7 @@ struct Filling {
   at::ScalarType type;
   c10::Device device;
   std::int64_t bytes = 0;
-  std::size_t last = 0;  // Where in the order its last slot is.
+  std::size_t last = 0;  // position of its last slot in the order
   std::vector<std::size_t> slots;
 
   bool isOfKindOf(const at::Tensor& parameter) const {

@@ -13,21 +13,21 @@
 
 namespace steptape::detail {
 
-/// Gradients that travel together: of one element type, on one device.
+/// Gradients that are sent together: of one element type, on one device.
 struct GradientBucket {
   std::string name;                ///< "gradients of bucket 3 (conv1.weight ... fc1.bias)".
   std::vector<std::size_t> slots;  ///< Ascending by offset.
-  at::Tensor memory;               ///< Flat; the slots' gradients lie in it, zeros between them.
-  /// The queue of the device in which the gradients came here; none in main memory.
+  at::Tensor memory;               ///< Flat; holds the slots' gradients with zeros between them.
+  /// The device's stream in which the gradients arrived; none in main memory.
   std::optional<c10::Stream> stream;
 };
 
-/// Fills buckets with the slots named by `order`, in this order, and gives the slots their places:
+/// Fills buckets with the slots listed in `order`, in this order, and assigns memory to the slots:
 /// GradientSlot::array is then the bucket's index.
 ///
-/// @param firstBytes Of the first bucket of each kind, and `bytes` of the others: how much goes
-///        into one. A gradient that is larger has a bucket of its own.
-/// @return ascending by when their last gradient comes in `order`.
+/// @param firstBytes Maximum bytes of the first bucket of each kind; `bytes` for the others. A
+///                   larger gradient has a separate bucket.
+/// @return buckets in ascending order by the position of their last gradient in `order`.
 std::vector<GradientBucket> makeBuckets(std::vector<GradientSlot>& slots,
                                         const std::vector<std::size_t>& order,
                                         std::int64_t firstBytes, std::int64_t bytes);

@@ -46,7 +46,7 @@ class GradientHooks::Impl {
 
     variable_list operator()(const variable_list& outputs,
                              const variable_list& /*inputs*/) override {
-      // Gradients of several devices get ready on a thread each.
+      // Gradients of several devices become ready on one thread per device.
       const MutexLock lock(hooks_.mutex_);
       hooks_.listener_(slot_);
       return outputs;
@@ -58,7 +58,7 @@ class GradientHooks::Impl {
   };
 
   struct Hooked {
-    Accumulator accumulator;  // Autograd itself keeps it only as long as a graph uses it.
+    Accumulator accumulator;  // autograd keeps it only as long as a graph uses it
     std::uintptr_t key;
   };
 

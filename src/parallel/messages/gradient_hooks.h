@@ -12,18 +12,18 @@ namespace steptape::detail {
 
 /// Reports during backward() which gradients are ready.
 ///
-/// Not thread-safe: made and destroyed on one thread, not while backward() runs. The listener is
-/// called on the threads of backward(), one call at a time.
+/// @threads Not thread-safe: construct and destroy it on one thread, not while backward() runs. The
+///          listener is called on the threads of backward(), one call at a time.
 class GradientHooks {
  public:
-  /// Gets the index of a slot right after backward() has added to its parameter's `.grad`. What it
-  /// throws ends backward() and reaches its caller.
+  /// Receives the index of a slot right after backward() has added to its parameter's `.grad`. Its
+  /// exceptions end backward() and reach the caller.
   using Listener = std::function<void(std::size_t slot)>;
 
   GradientHooks(const std::vector<GradientSlot>& slots, Listener listener);
   GradientHooks(const GradientHooks&) = delete;
   GradientHooks& operator=(const GradientHooks&) = delete;
-  /// Takes the hooks off.
+  /// Removes the hooks.
   ~GradientHooks();
 
  private:

@@ -26,10 +26,10 @@
 namespace steptape::detail {
 namespace {
 
-/// Finds out which slots have a gradient on any rank.
+/// Determines which slots have a gradient on any rank.
 class StateExchange final : public CollectiveChain {
  public:
-  /// `states` and `world` must live as long.
+  /// `states` and `world` must outlive it.
   StateExchange(std::vector<GradientState>& states, Communicator& world)
       : states_(states), world_(world) {
     options_.name = "states of the gradients";
@@ -116,7 +116,7 @@ class MessageExchange final : public GradientExchange {
         bucketOf_[slot] = bucket;
       }
     }
-    // Its own messages: another thread must not mix them with those of this one.
+    // A duplicate, so that messages of another thread are not mixed with those of this one.
     exchangeWorld_ = hasOwnThread_ ? world_->duplicate() : world_;
     if (options_.reduction == GradientReduction::kAdasum) {
       adasumGroups_.emplace(*exchangeWorld_);
@@ -133,10 +133,10 @@ class MessageExchange final : public GradientExchange {
     return true;
   }
 
-  /// Hooks start buckets if so, and only note which gradients are in their places otherwise.
+  /// If true, hooks start buckets; otherwise, they only record which gradients are in their memory.
   void setOverlapping(bool isOverlapping) override { isOverlapping_ = isOverlapping; }
 
-  /// Starts what hooks have not started, and waits.
+  /// Starts the buckets that hooks have not started, and waits.
   void collect(double scale) override {
     while (launched_ < buckets_.size()) {
       for (const std::size_t slot : buckets_[launched_].slots) {
@@ -149,7 +149,7 @@ class MessageExchange final : public GradientExchange {
     const std::optional<std::size_t> changed = std::exchange(changed_, std::nullopt);
     startOver();
     waitForAll();
-    // Adasum is no sum over ranks: what is left to divide by is this rank's passes.
+    // Adasum is not a sum over ranks: only this rank's passes are left to divide by.
     const double factor = options_.reduction == GradientReduction::kAverage
                               ? scale * options_.predivideFactor
                               : 1.0 / static_cast<double>(options_.accumulationSteps);
@@ -158,7 +158,7 @@ class MessageExchange final : public GradientExchange {
         bucket.memory.mul_(factor);
       }
     }
-    // Not before: the other ranks count on this one.
+    // Checked only now, because the other ranks wait for this one.
     if (changed) {
       throwChanged(slots_[*changed]);
     }
@@ -180,7 +180,7 @@ class MessageExchange final : public GradientExchange {
     }
   }
 
-  /// Nothing to do: a bucket that has been collected is on every rank.
+  /// Nothing to do: a collected bucket is on every rank.
   void distribute() override {}
 
   GradientState stateOf(std::size_t slot) const override { return states_[slot]; }
@@ -220,8 +220,8 @@ class MessageExchange final : public GradientExchange {
     return std::make_unique<BucketSum>(bucket, *exchangeWorld_, options_);
   }
 
-  /// The root's order for all ranks: that in which hooks came first, and last the slots for which
-  /// none came, since buckets start one after the other. Collective.
+  /// Returns the root's order for all ranks: the order of the first hook calls, then the slots
+  /// without one, because buckets start one after the other. Collective.
   std::vector<std::size_t> orderOf(const std::vector<std::size_t>& dense) {
     std::vector<std::size_t> order = readyOrder_;
     order.insert(order.end(), dense.rbegin(), dense.rend());
@@ -229,7 +229,7 @@ class MessageExchange final : public GradientExchange {
     for (const std::size_t slot : dense) {
       isWanted[slot] = 1;
     }
-    // Each one once, where it comes first.
+    // Keeps the first occurrence of each.
     const auto isNotWanted = [&](std::size_t slot) {
       return std::exchange(isWanted[slot], char{0}) == 0;
     };
@@ -257,7 +257,7 @@ class MessageExchange final : public GradientExchange {
       setReady(slot, false);
       return;
     }
-    // Now, while it is in the cache.
+    // Now, while the gradient is in the cache.
     moveToItsPlace(slots_[slot]);
     setReady(slot, true);
     while (launched_ < buckets_.size() && missing_[launched_] == 0) {
@@ -283,7 +283,7 @@ class MessageExchange final : public GradientExchange {
     }
   }
 
-  /// Hands over the next bucket, whose gradients are in their places.
+  /// Passes on the next bucket, whose gradients are in its memory.
   void launch() {
     GradientBucket& bucket = buckets_[launched_];
     const c10::Device device = bucket.memory.device();
@@ -340,28 +340,28 @@ class MessageExchange final : public GradientExchange {
   bool hasOwnThread_;
   std::thread::id owner_ = std::this_thread::get_id();
 
-  std::vector<std::size_t> readyOrder_;  // As hooks came before layOut().
+  std::vector<std::size_t> readyOrder_;  // the order of hook calls before layOut()
   bool isLaidOut_ = false;
   bool isOverlapping_ = false;
 
-  std::vector<std::size_t> dense_;  // Slots.
+  std::vector<std::size_t> dense_;  // indices of slots
   std::vector<GradientBucket> buckets_;
-  std::vector<GradientState> states_;  // By slot, as what follows.
+  std::vector<GradientState> states_;  // by slot, like isReady_
   std::vector<std::size_t> bucketOf_;
-  std::vector<char> isReady_;  // Whether its gradient is in its place.
+  std::vector<char> isReady_;  // whether its gradient is in the slot's memory
 
-  // Of the exchange that is under way.
-  std::size_t launched_ = 0;            // Buckets.
-  std::vector<std::size_t> missing_;    // By bucket, the slots that are not ready.
-  std::optional<std::size_t> changed_;  // A slot whose gradient came again.
+  // State of the exchange in flight.
+  std::size_t launched_ = 0;            // number of buckets
+  std::vector<std::size_t> missing_;    // by bucket, the number of slots that are not ready
+  std::optional<std::size_t> changed_;  // a slot whose gradient was computed again
   std::int64_t waitNanos_ = 0;
 
   std::shared_ptr<Communicator> exchangeWorld_;
   std::optional<AdasumGroups> adasumGroups_;
-  std::vector<std::unique_ptr<CollectiveChain>> chains_;  // By bucket.
+  std::vector<std::unique_ptr<CollectiveChain>> chains_;  // by bucket
   std::optional<StateExchange> stateExchange_;
 
-  // One of the two; they end before what they use.
+  // One of the two is used. They are destroyed before the members that they use.
   ChainQueue queue_;
   std::optional<ChainThread> thread_;
   std::optional<GradientHooks> hooks_;

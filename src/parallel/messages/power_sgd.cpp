@@ -13,14 +13,15 @@
 namespace steptape::detail {
 namespace {
 
-/// A column is made up of those before it if no more of it is left than rounding explains.
+/// A column depends linearly on the previous ones if its remainder is not larger than rounding
+/// errors.
 constexpr double kRounding = 1e-5;
 
 at::ScalarType computeType(at::ScalarType type) {
   return type == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// The gradient as a matrix whose rows are those of its first dimension.
+/// Returns the gradient as a matrix whose rows are those of its first dimension.
 at::Tensor matrixOf(const GradientBucket& bucket, const GradientSlot& slot) {
   if (slot.gradient.dim() == 2) {
     return slot.gradient;
@@ -56,13 +57,13 @@ std::int64_t secondElements(const GradientBucket& bucket, const std::vector<Grad
   return elements;
 }
 
-/// The same numbers on every rank.
+/// Fills the matrix with the same numbers on every rank.
 void fillRandomly(const at::Tensor& matrix, std::uint64_t seed) {
   const at::Generator generator = at::detail::createCPUGenerator(seed);
   matrix.copy_(at::randn(matrix.sizes(), generator, matrix.options().device(at::kCPU)));
 }
 
-/// A column of a row-major matrix, in double.
+/// A column of a row-major matrix, computed in double.
 template <typename T>
 class Column {
  public:
@@ -103,11 +104,12 @@ class Column {
   std::int64_t stride_;
 };
 
-/// Takes out of the last column what those before it make up. @return what is left of its length.
+/// Subtracts the projections of the last column on the previous ones.
+/// @return its remaining length.
 template <typename T>
 double subtractOthers(const std::vector<Column<T>>& columns) {
   const Column<T>& last = columns.back();
-  // Twice: the first time leaves what rounding makes of a column that nearly vanishes.
+  // Twice: the first pass leaves rounding errors in a column that nearly vanishes.
   for (int pass = 0; pass < 2; ++pass) {
     for (std::size_t other = 0; other + 1 < columns.size(); ++other) {
       last.subtract(columns[other], last.dot(columns[other]));
@@ -219,7 +221,7 @@ ChainLink PowerSgd::sendFirst() {
     bucket().memory.div_(predivideFactor_);
   }
   for (const Matrix& matrix : matrices_) {
-    // From here on what this rank wants to send; finish() takes out what was sent of it.
+    // From here on, the error holds what this rank wants to send; finish() subtracts what was sent.
     matrix.error.add_(matrix.gradient);
     matrix.p.copy_(at::mm(matrix.error, matrix.q));
   }

@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
 #include "steptape/parallel/parameters.h"
 
+#include "base/got_expected.h"
 #include "parallel/gradients/wire_buffer.h"
 #include "parallel/model/named_tensors.h"
 
 namespace steptape {
 namespace {
 
-/// Bounds the memory that an allreduce of many tensors may take.
+/// Limits the memory of an allreduce of many tensors.
 constexpr std::size_t kGroupBytes = std::size_t{16} << 20;
 
-/// Tensors of one type on their way through one allreduce.
+/// Tensors of one type in one allreduce.
 class AverageGroup {
  public:
   AverageGroup(DType type, Communicator& world) : type_(type), world_(world) {}
@@ -59,17 +59,15 @@ class AverageGroup {
   DType type_;
   Communicator& world_;
   std::vector<at::Tensor> tensors_;
-  std::vector<at::Tensor> flat_;  ///< The same tensors where those are flat in main memory.
+  std::vector<at::Tensor> flat_;  ///< The same tensors if they are flat in main memory.
   std::size_t bytes_ = 0;
 };
 
 void checkCanBeAveraged(const torch::OrderedDict<std::string, at::Tensor>& parameters) {
   for (const auto& item : parameters) {
     if (!detail::averagedType(item.value().scalar_type())) {
-      throw Error(ErrorCode::kInvalidArgument, "cannot average the parameter " + item.key() +
-                                                   " of type " +
-                                                   at::toString(item.value().scalar_type()) +
-                                                   "; expected " + detail::kAveragedTypes);
+      detail::reject(std::string("type ") + at::toString(item.value().scalar_type()),
+                     detail::kAveragedTypes, "averageParameters " + detail::quoted(item.key()));
     }
   }
 }

@@ -12,7 +12,7 @@ namespace steptape::detail {
 
 struct NamedTensor {
   std::string name;
-  at::Tensor tensor;  ///< Shares the memory, and is no part of a graph.
+  at::Tensor tensor;  ///< Shares the memory; not part of a graph.
 };
 
 inline void appendTensors(const torch::OrderedDict<std::string, at::Tensor>& tensors,

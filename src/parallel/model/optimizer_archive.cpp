@@ -18,8 +18,8 @@ namespace {
 using torch::serialize::InputArchive;
 using torch::serialize::OutputArchive;
 
-/// Optimizer::save() writes the options of the groups too, but load() of LibTorch 1.13 gives only
-/// the state back, so they are written once more under a key of our own.
+/// Optimizer::save() writes the options of the groups, but load() of LibTorch 1.13 restores only
+/// the state. So the options are also written under a separate key.
 std::string optionsKey(std::size_t group) {
   return "options_of_group_" + std::to_string(group);
 }
@@ -33,8 +33,8 @@ c10::Device deviceOf(const torch::optim::Optimizer& optimizer) {
   return at::kCPU;
 }
 
-/// LBFGS has scratch space, written before it is read in each step, whose unused entries are
-/// undefined tensors: LibTorch cannot save those.
+/// LBFGS has scratch space that each step writes before it reads it. Unused entries are undefined
+/// tensors, which LibTorch cannot save.
 void defineScratchSpace(const torch::optim::Optimizer& optimizer) {
   if (dynamic_cast<const torch::optim::LBFGS*>(&optimizer) == nullptr) {
     return;
@@ -49,8 +49,8 @@ void defineScratchSpace(const torch::optim::Optimizer& optimizer) {
   }
 }
 
-/// By name: LibTorch writes the names of options only to an archive. Options of a class that cannot
-/// be saved are left out.
+/// Adds options by name: LibTorch writes the names only to an archive. Omits options of a class
+/// that cannot be saved.
 void addOptions(const torch::optim::OptimizerOptions& options, const std::string& group,
                 TensorSchema& schema) {
   OutputArchive written;
@@ -109,7 +109,7 @@ std::string optimizerToBytes(const torch::optim::Optimizer& optimizer) {
 void optimizerFromBytes(torch::optim::Optimizer& optimizer, const std::string& bytes) {
   InputArchive archive;
   openArchive(archive, bytes, deviceOf(optimizer));
-  // load() would leave what the archive does not have.
+  // load() would keep state that the archive does not have.
   auto before = std::exchange(optimizer.state(), {});
   try {
     optimizer.load(archive);

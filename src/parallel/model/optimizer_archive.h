@@ -15,22 +15,22 @@ class Optimizer;
 
 namespace steptape::detail {
 
-// An optimizer as bytes: its state and the options of its parameter groups, learning rate and
-// momentum among them. An archive of torch::serialize.
+// An optimizer as bytes: its state and the options of its parameter groups, including learning rate
+// and momentum. The format is an archive of torch::serialize.
 
-/// What two optimizers must share for one to take over the other's bytes: the kind, and the groups
-/// with their parameters.
+/// Returns what must be equal for one optimizer to load the bytes of another: the kind, and the
+/// groups with their parameters.
 STEPTAPE_EXPORT TensorSchema schemaOf(const torch::optim::Optimizer& optimizer);
 
-/// schemaOf() and the groups' options: what ranks must share whose optimizers are to make the same
-/// steps.
+/// Returns schemaOf() plus the groups' options, which must be equal on ranks whose optimizers make
+/// the same steps.
 STEPTAPE_EXPORT TensorSchema schemaWithOptionsOf(const torch::optim::Optimizer& optimizer);
 
 /// @throws c10::Error if the optimizer cannot be saved.
 STEPTAPE_EXPORT std::string optimizerToBytes(const torch::optim::Optimizer& optimizer);
 
-/// Makes state and options those that were saved; state that the saved optimizer did not have yet
-/// is forgotten. The state comes to the device of the first parameter.
+/// Restores saved state and options. State that the saved optimizer did not have is removed. The
+/// state is put on the device of the first parameter.
 ///
 /// @throws c10::Error if the bytes are not those of an optimizer with the same schema.
 STEPTAPE_EXPORT void optimizerFromBytes(torch::optim::Optimizer& optimizer,

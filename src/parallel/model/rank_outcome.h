@@ -12,8 +12,8 @@
 
 namespace steptape::detail {
 
-/// Runs `function`, and returns what it threw in words; empty if nothing. LibTorch puts a stack
-/// trace into what(), which is left out.
+/// Runs `function`, and returns the message of its exception, without LibTorch's stack trace; empty
+/// if it does not throw.
 template <typename Function>
 std::string failureOf(Function&& function) {
   try {
@@ -26,9 +26,9 @@ std::string failureOf(Function&& function) {
   }
 }
 
-/// Makes one rank's failure that of all, so that no rank continues alone. Collective.
+/// Makes one rank's failure fail all ranks, so that no rank continues alone. Collective.
 ///
-/// @param failure What went wrong on this rank; empty if nothing did.
+/// @param failure The error on this rank; empty if there is none.
 /// @throws Error(code), the same on every rank, with the failure of the lowest rank that has one.
 inline void throwIfAnyRankFailed(const std::string& failure, Communicator& world, ErrorCode code,
                                  std::string_view who) {

@@ -35,7 +35,7 @@ class TensorGroup {
 
   void add(const NamedTensor& item) {
     if (item.tensor.nbytes() == 0) {
-      return;  // It may have no memory at all.
+      return;  // it may have no memory
     }
     if (bytes_ > 0 && bytes_ + item.tensor.nbytes() > kBroadcastGroupBytes) {
       send();

@@ -11,11 +11,11 @@
 
 namespace steptape::detail {
 
-/// Tensors smaller than this travel together, up to so many bytes: sending a few hundred bytes
-/// takes as long as sending a few thousand.
+/// Smaller tensors are sent together, up to this many bytes: sending a few hundred bytes takes as
+/// long as sending a few thousand.
 inline constexpr std::size_t kBroadcastGroupBytes = std::size_t{1} << 20;
 
-/// Gives every rank the root's elements. REQUIRES: the ranks' tensors have the same schema.
+/// Copies the root's elements to every rank. REQUIRES: the ranks' tensors have the same schema.
 STEPTAPE_EXPORT void broadcastTensors(const std::vector<NamedTensor>& tensors, Communicator& world,
                                       int root);
 

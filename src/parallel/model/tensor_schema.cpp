@@ -28,9 +28,10 @@ void TensorSchema::checkSameOnAllRanks(Communicator& world, std::string_view who
   }
   const std::vector<std::string> texts = world.allgather(text_);
   const auto rank = static_cast<std::size_t>(differs - checksums.begin());
-  throw Error(ErrorCode::kRankMismatch, std::string(who) + ": rank " + std::to_string(rank) +
-                                            " has another " + std::string(what) + " than rank 0: " +
-                                            firstDifference(texts[rank], texts.front()));
+  throw Error(ErrorCode::kRankMismatch,
+              std::string(who) + ": rank " + std::to_string(rank) + " has a different " +
+                  std::string(what) +
+                  " from rank 0: " + firstDifference(texts[rank], texts.front()));
 }
 
 std::string firstDifference(const std::string& got, const std::string& wanted) {

@@ -11,23 +11,24 @@
 
 namespace steptape::detail {
 
-/// Names, types and shapes of a list of tensors, one per line, to compare between ranks before they
-/// exchange the tensors, and with a checkpoint before it is restored: who disagrees would otherwise
-/// mix up numbers without noticing.
+/// Names, types and shapes of a list of tensors, one per line. Compared between ranks before they
+/// exchange the tensors, and with a checkpoint before it is restored: a mismatch would otherwise
+/// mix up numbers silently.
 class STEPTAPE_EXPORT TensorSchema {
  public:
   void add(const std::string& name, const at::Tensor& tensor);
-  /// Something else that must be the same. REQUIRES: no line break.
+  /// Adds another fact that must be equal. REQUIRES: no line break.
   void add(const std::string& line) { text_ += line + '\n'; }
 
   const std::string& text() const { return text_; }
 
-  /// Collective. Costs an allgather of four bytes, and one of the whole text if ranks differ.
+  /// Collective.
   ///
-  /// @param who  What the error begins with.
-  /// @param what What the tensors belong to.
-  /// @throws Error(kRankMismatch), the same on every rank, naming the lowest rank that differs from
-  ///         the root and the first tensor in which it does.
+  /// @cost   An allgather of four bytes, and one of the whole text if ranks differ.
+  /// @param  who  Start of the error message.
+  /// @param  what Owner of the tensors.
+  /// @throws Error(kRankMismatch), the same on every rank, with the lowest rank that differs from
+  ///         the root and the first tensor that differs.
   void checkSameOnAllRanks(Communicator& world, std::string_view who,
                            std::string_view what = "model") const;
 
@@ -35,8 +36,8 @@ class STEPTAPE_EXPORT TensorSchema {
   std::string text_;
 };
 
-/// The first line in which the texts of two schemas differ: "got ...; expected ..."; a schema that
-/// has no such line has "nothing" there. REQUIRES: they differ.
+/// Returns the first line in which the texts of two schemas differ: "got ...; expected ...";
+/// "nothing" stands for a missing line. REQUIRES: they differ.
 STEPTAPE_EXPORT std::string firstDifference(const std::string& got, const std::string& wanted);
 
 }  // namespace steptape::detail

@@ -15,10 +15,10 @@
 
 namespace steptape::detail {
 
-// What LibTorch's optimizers keep per parameter, seen alike: a few tensors of the parameter's shape
-// and a number of steps.
+// Uniform access to the state that LibTorch's optimizers keep per parameter: a few tensors of the
+// parameter's shape and a number of steps.
 
-/// The key of a parameter's state: its address, which LibTorch 1.13 writes as text.
+/// Returns the key of a parameter's state: its address, which LibTorch 1.13 writes as text.
 inline auto stateKey(const torch::optim::Optimizer& optimizer, const at::Tensor& parameter) {
   using Key = typename std::decay_t<decltype(optimizer.state())>::key_type;
   void* const address = parameter.unsafeGetTensorImpl();
@@ -31,14 +31,14 @@ inline auto stateKey(const torch::optim::Optimizer& optimizer, const at::Tensor&
   }
 }
 
-/// Null if the optimizer has made no step with the parameter.
+/// Returns null if the optimizer has made no step with the parameter.
 inline torch::optim::OptimizerParamState* findState(const torch::optim::Optimizer& optimizer,
                                                     const at::Tensor& parameter) {
   const auto found = optimizer.state().find(stateKey(optimizer, parameter));
   return found == optimizer.state().end() ? nullptr : found->second.get();
 }
 
-/// The tensors and steps of a state; nothing for other optimizers than SGD, Adam and AdamW.
+/// The tensors and steps of a state; empty for optimizers other than SGD, Adam and AdamW.
 struct StateTensors {
   std::vector<at::Tensor> tensors;
   std::int64_t steps = 0;
@@ -93,7 +93,7 @@ inline void setState(torch::optim::Optimizer& optimizer, const at::Tensor& param
   }
 }
 
-/// As the next step of Adam or AdamW counts it.
+/// Sets the number from which the next step of Adam or AdamW counts.
 inline void setSteps(torch::optim::OptimizerParamState& state, std::int64_t steps) {
   if (auto* adam = dynamic_cast<torch::optim::AdamParamState*>(&state)) {
     adam->step(steps);

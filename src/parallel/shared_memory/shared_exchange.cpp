@@ -57,9 +57,10 @@ class SharedExchange final : public GradientExchange {
       return false;
     }
     if (optimizer_ && optimizer_->optimizer() != &optimizer) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "GradientSync::step() got another optimizer than before, whose parameters lie in "
-                  "shared memory; one GradientSync serves one optimizer");
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "GradientSync::step: got another optimizer than before; expected the same one, because "
+          "its parameters are in shared memory");
     }
     if (!optimizer_ && declined_ != &optimizer) {
       if (SharedOptimizer::canShare(optimizer, slots_, *gradients_)) {
@@ -104,13 +105,13 @@ class SharedExchange final : public GradientExchange {
   std::shared_ptr<Communicator> world_;
   Compression compression_;
   bool maySharePlaces_;
-  bool hasAllSlots_ = false;  // None of them is sparse.
+  bool hasAllSlots_ = false;  // no slot is sparse
 
   std::unique_ptr<SharedGradients> gradients_;
-  std::unique_ptr<SharedOptimizer> optimizer_;         // Ends before the gradients that it uses.
-  const torch::optim::Optimizer* declined_ = nullptr;  // Cannot be shared.
-  std::string notShared_;                              // Why the parameters are not.
-  double remaining_ = 1;  // What the sums are still to be multiplied with.
+  std::unique_ptr<SharedOptimizer> optimizer_;         // destroyed before the gradients
+  const torch::optim::Optimizer* declined_ = nullptr;  // cannot be shared
+  std::string notShared_;                              // why the parameters are not shared
+  double remaining_ = 1;                               // factor still to apply to the sums
 };
 
 }  // namespace

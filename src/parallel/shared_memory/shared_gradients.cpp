@@ -12,10 +12,10 @@
 namespace steptape::detail {
 namespace {
 
-// Who waits for a rank that itself waits for others gives it the time for that, so that the first
-// to give up are those who miss a rank of their own node, and can name it.
-constexpr int kNodesMayWait = 2;   // The first ranks of the nodes for each other, in timeouts;
-constexpr int kOthersMayWait = 3;  // the others for their first rank.
+// A rank that waits for another rank which itself waits allows for that time. So the first rank to
+// time out is one that misses a rank of its own node, and can name it.
+constexpr int kNodesMayWait = 2;   // first ranks of the nodes, for each other; in timeouts
+constexpr int kOthersMayWait = 3;  // other ranks, for their first rank
 
 }  // namespace
 
@@ -49,7 +49,7 @@ SharedGradients::SharedGradients(std::vector<GradientSlot>& slots, std::vector<F
   for (const FlatArray& array : arrays_) {
     gradientBytes_ += array.bytes();
   }
-  // Pages of its own for each rank: a page lies where its first writer runs.
+  // Separate pages for each rank: a page is placed in the memory of its first writer.
   gradientBytes_ = roundUp(gradientBytes_, kPageBytes);
   if (nodes_ > 1) {
     nodeSumsDivisor_ = compression_ == Compression::kNone ? 1 : world.size();
@@ -175,7 +175,7 @@ void SharedGradients::sumOverNodes() {
 }
 
 SharedGradients::Range SharedGradients::part(std::size_t array) const {
-  // In whole cache lines, so that no two ranks write to one.
+  // In whole cache lines, so that no two ranks write to the same one.
   const auto elements = static_cast<std::size_t>(arrays_[array].elements);
   const auto perLine = 64 / static_cast<std::size_t>(arrays_[array].elementBytes());
   const std::size_t lines = elements / perLine;

@@ -19,7 +19,7 @@ using torch::optim::AdamWOptions;
 using torch::optim::SGD;
 using torch::optim::SGDOptions;
 
-// Of the arrays of a parameter's size, the first is the parameter, the others are its state.
+// Of the arrays with a parameter's size, the first is the parameter, the others are its state.
 constexpr std::size_t kParameter = 0;
 constexpr std::size_t kFirstState = 1;
 
@@ -67,7 +67,7 @@ bool usesAmsgrad(const torch::optim::OptimizerOptions& options) {
   return adamw != nullptr && adamw->amsgrad();
 }
 
-/// Gives `tensor` the memory of `other`; all holders of the tensor see it.
+/// Makes `tensor` use the memory of `other`, for all references to the tensor.
 void setMemory(const at::Tensor& tensor, const at::Tensor& other) {
   at::Tensor(tensor).set_data(other);
 }
@@ -77,7 +77,7 @@ void setMemory(const at::Tensor& tensor, const at::Tensor& other) {
 bool SharedOptimizer::canShare(const torch::optim::Optimizer& optimizer,
                                const std::vector<GradientSlot>& slots,
                                const SharedGradients& gradients) {
-  // Exactly these: a class derived from one of them may make other steps.
+  // Exactly these types: a derived class may make other steps.
   const std::type_info& type = typeid(optimizer);
   if (type != typeid(SGD) && type != typeid(Adam) && type != typeid(AdamW)) {
     return false;
@@ -205,7 +205,7 @@ void SharedOptimizer::copyIn() {
     sharedSteps(i) = kNoState;
     if (state == nullptr) {
       for (std::size_t which = 0; which < stateTensors_; ++which) {
-        tensorAt(kFirstState + which, parameter).zero_();  // There may have been one before.
+        tensorAt(kFirstState + which, parameter).zero_();  // it may hold older state
       }
       continue;
     }
@@ -259,7 +259,7 @@ std::vector<SharedOptimizer::Run> SharedOptimizer::runsOf(std::size_t array) con
     const auto begin = static_cast<std::size_t>(slot.offset);
     const std::size_t end = begin + static_cast<std::size_t>(slot.parameter.numel());
     const bool isFirst = parameter.state.empty();
-    // Up to the next cache line there is nothing: padding may be updated as well.
+    // Padding up to the next cache line may be updated as well.
     const bool joins = !runs.empty() && begin - runs.back().end < 16 &&
                        runs.back().group == parameter.group && runs.back().isFirst == isFirst &&
                        runs.back().steps == parameter.steps;
@@ -316,7 +316,7 @@ void SharedOptimizer::countStep(Parameter& parameter) {
   const auto& options = optimizer_.param_groups()[parameter.group].options();
   const auto* sgd = dynamic_cast<const SGDOptions*>(&options);
   if (sgd != nullptr && sgd->momentum() == 0) {
-    return;  // Keeps no state.
+    return;  // it keeps no state
   }
   if (parameter.state.empty()) {
     makeState(parameter);

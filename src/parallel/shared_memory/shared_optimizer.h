@@ -16,54 +16,55 @@
 
 namespace steptape::detail {
 
-/// Makes the steps of an optimizer whose parameters and state lie in memory that the ranks of a
-/// node share: each rank updates the part of them whose gradients it adds up.
+/// Makes the steps of an optimizer whose parameters and state are in memory that the ranks of a
+/// node share: each rank updates the part whose gradients it sums.
 ///
-/// The optimizer stays a torch::optim::Optimizer with its state, whose tensors lie in the shared
-/// memory. What loads other parameters or state into it, on all ranks, is noticed at the next step
-/// and brought into the shared memory again.
+/// The optimizer stays a torch::optim::Optimizer with its state, whose tensors are in the shared
+/// memory. If a program loads other parameters or state on all ranks, the next step notices it and
+/// copies them into the shared memory.
 ///
-/// Not thread-safe: one thread at a time, the communicator's.
+/// @threads Not thread-safe: one thread at a time, the communicator's.
 class SharedOptimizer {
  public:
-  /// Whether `optimizer` is of a kind that can be shared, and has the parameters of the slots that
-  /// have a place, and no others.
+  /// Returns whether `optimizer` is of a supported kind, and has exactly the parameters of the
+  /// slots with assigned memory.
   static bool canShare(const torch::optim::Optimizer& optimizer,
                        const std::vector<GradientSlot>& slots, const SharedGradients& gradients);
 
-  /// Shares the memory. Collective.
+  /// Allocates the shared memory. Collective.
   ///
-  /// @return null on every rank if there is not enough: `why` says what is missing.
+  /// @return null on every rank if there is not enough memory: `why` is set to the reason.
   static std::unique_ptr<SharedOptimizer> create(torch::optim::Optimizer& optimizer,
                                                  const std::vector<GradientSlot>& slots,
                                                  SharedGradients& gradients, Communicator& world,
                                                  std::string& why);
   SharedOptimizer(const SharedOptimizer&) = delete;
   SharedOptimizer& operator=(const SharedOptimizer&) = delete;
-  /// Gives the parameters and the state memory of their own again. The optimizer may be gone.
+  /// Gives the parameters and the state separate memory again. The optimizer may already be
+  /// destroyed.
   ~SharedOptimizer();
 
   const torch::optim::Optimizer* optimizer() const { return &optimizer_; }
 
-  /// Whether parameters and state of this rank lie in the shared memory.
+  /// Returns whether parameters and state of this rank are in the shared memory.
   bool isAttached() const;
-  /// Brings the parameters and the state of the node's first rank into the shared memory, and makes
-  /// them those of every rank. All ranks of the node call it.
+  /// Copies the parameters and the state of the node's first rank into the shared memory, which
+  /// every rank then uses. All ranks of the node call it.
   void attach();
 
-  /// Makes the step with what SharedGradients have to add up, times `scale`. All ranks of the node
-  /// call it, and SharedGradients::finish() after it.
+  /// Makes a step with the remaining sums of SharedGradients, times `scale`. All ranks of the node
+  /// call it, and then SharedGradients::finish().
   void step(double scale);
 
  private:
-  /// What is known of a parameter beside its slot.
+  /// Data of a parameter in addition to its slot.
   struct Parameter {
     std::size_t slot;
     std::size_t group;
     std::vector<at::Tensor> state;  ///< In the shared memory; empty before its first step.
     std::int64_t steps = 0;
   };
-  /// Neighbors in an array which are updated alike.
+  /// Neighboring parameters in an array with equal updates.
   struct Run {
     std::size_t begin;
     std::size_t end;
@@ -90,7 +91,7 @@ class SharedOptimizer {
   torch::optim::Optimizer& optimizer_;
   const std::vector<GradientSlot>& slots_;
   SharedGradients& gradients_;
-  std::size_t stateTensors_;           ///< Of each parameter.
+  std::size_t stateTensors_;           ///< Per parameter.
   std::vector<Parameter> parameters_;  ///< By array, then offset.
   std::shared_ptr<NodeMemory> memory_;
 };

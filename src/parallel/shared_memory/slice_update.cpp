@@ -11,7 +11,7 @@
 namespace steptape::detail {
 namespace {
 
-/// Elements at a time, so that a block's sum is still in the first-level cache when it is used.
+/// Elements per block, so that a block's sum is still in the first-level cache when it is used.
 constexpr std::size_t kBlock = 1024;
 
 /// Writes elements [at, at + n) of `sum` to `result`.
@@ -71,7 +71,7 @@ inline void writeSumTo(const ArraySum<T>& sum, ArrayView<T* const> results, std:
 
 template <typename T>
 inline double squares(const T* data, std::size_t size) {
-  // Several sums, because additions that wait for each other cost four cycles each.
+  // Several sums, because dependent additions cost four cycles each.
   std::array<double, 16> sums{};
   std::size_t i = 0;
   for (; i + sums.size() <= size; i += sums.size()) {

@@ -7,24 +7,24 @@
 
 namespace steptape::detail {
 
-// Adding up gradients and updating parameters in one pass over arrays, for a rank that updates its
-// part of them. float and double; nothing of LibTorch, so that it is compiled for several
+// Sums gradients and updates parameters in one pass over arrays, for a rank that updates its part
+// of them. For float and double. Independent of LibTorch, so that it is compiled for several
 // instruction sets. All give the same bits: no multiplication is fused with an addition.
 
-/// The sum of several arrays, element by element in their order, times `scale`.
+/// The sum of several arrays, element by element in order, times `scale`.
 template <typename T>
 struct ArraySum {
   ArrayView<const T* const> arrays;
   T scale;
 };
 
-/// Writes elements [begin, end) of `sum` to every one of `results`, which may be the arrays.
+/// Writes elements [begin, end) of `sum` to each of `results`, which may be the same arrays.
 void writeSum(const ArraySum<float>& sum, ArrayView<float* const> results, std::size_t begin,
               std::size_t end);
 void writeSum(const ArraySum<double>& sum, ArrayView<double* const> results, std::size_t begin,
               std::size_t end);
 
-/// The sum of squares of `size` elements, in double.
+/// Returns the sum of squares of `size` elements, in double.
 double sumOfSquares(const float* data, std::size_t size);
 double sumOfSquares(const double* data, std::size_t size);
 
@@ -35,7 +35,7 @@ struct SgdUpdate {
   double dampening = 0;
   double weightDecay = 0;
   bool nesterov = false;
-  bool isFirst = false;  ///< There is no momentum yet: it becomes the gradient.
+  bool isFirst = false;  ///< No momentum yet: it becomes the gradient.
 };
 
 /// Updates elements [begin, end) of `parameters` and, unless it is null, of `momentum`.

@@ -19,7 +19,7 @@ namespace {
 
 using detail::Dimension;
 
-/// Audio in any order of dimensions.
+/// The strides of audio, whatever the order of its dimensions.
 struct Layout {
   Dimension frames{1, 0};
   Dimension channels{1, 0};
@@ -28,7 +28,7 @@ struct Layout {
 template <typename T>
 constexpr bool kIsFloat = std::is_floating_point_v<T> || std::is_same_v<T, detail::Float16> ||
                           std::is_same_v<T, detail::BFloat16>;
-/// Integers whose scale people agree on.
+/// Integer types with an agreed scale.
 template <typename T>
 constexpr bool kIsPcm = std::is_same_v<T, std::int16_t> || std::is_same_v<T, std::int32_t> ||
                         std::is_same_v<T, std::uint8_t>;
@@ -69,7 +69,7 @@ std::int64_t sampleBytes(AudioEncoding encoding) {
   return encoding == AudioEncoding::kPcm16 ? 2 : 4;
 }
 
-/// The layout of samples whose WAV header has every number within its field.
+/// Returns the layout, after checking that every number fits its field in the WAV header.
 Layout checkedLayout(const TensorView& samples, const AudioOptions& options) {
   constexpr std::int64_t kMaxFrameBytes = std::numeric_limits<std::uint16_t>::max();
   constexpr std::int64_t kMaxSecondBytes = std::numeric_limits<std::uint32_t>::max();
@@ -96,7 +96,7 @@ Layout checkedLayout(const TensorView& samples, const AudioOptions& options) {
   return layout;
 }
 
-/// Makes samples of 16 bits.
+/// Converts to samples of 16 bits.
 struct Pcm16 {
   std::uint64_t clipped = 0;
 
@@ -116,7 +116,7 @@ struct Pcm16 {
   }
 };
 
-/// Makes samples in binary32.
+/// Converts to binary32 samples.
 struct Float32 {
   std::uint64_t clipped = 0;
 
@@ -133,7 +133,8 @@ struct Float32 {
   }
 };
 
-/// Writes the samples to `to`, frame by frame. @return how many were clipped.
+/// Writes the samples to `to`, frame by frame.
+/// @return the number of clipped samples.
 template <typename Quantizer>
 std::uint64_t writeSamples(const TensorView& samples, const Layout& layout, char* to) {
   Quantizer quantizer;

@@ -13,7 +13,7 @@ constexpr std::uint32_t kFormatPcm = 1;
 constexpr std::uint32_t kFormatFloat = 3;
 constexpr std::uint32_t kFormatExtensible = 0xFFFE;
 
-// In the extensible form the format tag begins a GUID, which continues with these bytes.
+// In the extensible form, the format tag starts a GUID. These are the remaining bytes of the GUID.
 constexpr std::string_view kSubformatTail(
     "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xAA\x00\x38\x9B\x71", 14);
 
@@ -38,7 +38,7 @@ void appendChunk(std::string* out, std::string_view name, std::string_view data)
 std::string formatChunk(const WavFormat& format) {
   const std::uint32_t frameBytes = format.channels * format.sampleBytes;
   const std::uint32_t tag = format.isFloat ? kFormatFloat : kFormatPcm;
-  // The plain form knows of left and right only.
+  // The plain form defines only left and right.
   const bool isExtensible = format.channels > 2;
   std::string chunk;
   append16(&chunk, isExtensible ? kFormatExtensible : tag);
@@ -48,13 +48,13 @@ std::string formatChunk(const WavFormat& format) {
   append16(&chunk, frameBytes);
   append16(&chunk, format.sampleBytes * 8);
   if (isExtensible) {
-    append16(&chunk, 22);  // the bytes that follow
+    append16(&chunk, 22);  // number of bytes that follow
     append16(&chunk, format.sampleBytes * 8);
-    append32(&chunk, 0);  // no channel has a loudspeaker of its own
+    append32(&chunk, 0);  // no channel is assigned to a loudspeaker
     append16(&chunk, tag);
     chunk += kSubformatTail;
   } else if (format.isFloat) {
-    append16(&chunk, 0);  // nothing follows; only PCM may leave that out
+    append16(&chunk, 0);  // size of the extension; only PCM may omit it
   }
   return chunk;
 }
@@ -65,12 +65,12 @@ std::string wavHeader(const WavFormat& format, std::uint32_t frames) {
   std::string chunks = "WAVE";
   appendChunk(&chunks, "fmt ", formatChunk(format));
   if (format.isFloat) {
-    // Every form but PCM needs its length in frames.
+    // Every format except PCM needs its length in frames.
     std::string fact;
     append32(&fact, frames);
     appendChunk(&chunks, "fact", fact);
   }
-  // Samples of two or four bytes: the chunk never needs the byte that pads odd ones.
+  // Samples have two or four bytes, so the chunk never needs a padding byte.
   const std::uint32_t dataBytes = frames * format.channels * format.sampleBytes;
   chunks += "data";
   append32(&chunks, dataBytes);
@@ -103,7 +103,7 @@ WavLength wavLength(std::string_view file) {
       length.sampleRate = loadLittleEndian32(file.data() + 4);
       frameBytes = loadLittleEndian32(file.data() + 12) & 0xffff;
     }
-    // A chunk of odd size has a byte of padding.
+    // A chunk of odd size is followed by a padding byte.
     file.remove_prefix(std::min<std::size_t>(file.size(), std::size_t{size} + size % 2));
   }
   return {};

@@ -7,8 +7,8 @@
 
 namespace steptape::detail {
 
-/// What a WAV file says of its samples. REQUIRES: the bytes of a frame fit into 16 bits, those of a
-/// second and of the file into 32.
+/// The format in a WAV header. REQUIRES: the bytes of a frame fit into 16 bits, the bytes of a
+/// second and of the file into 32 bits.
 struct WavFormat {
   std::uint32_t channels;
   std::uint32_t sampleRate;
@@ -16,20 +16,20 @@ struct WavFormat {
   bool isFloat;  ///< Else integers.
 };
 
-/// No header is longer.
+/// Maximum size of a header in bytes.
 inline constexpr std::int64_t kMaxWavHeader = 80;
 
-/// Everything that comes before the samples.
+/// Returns the bytes before the samples.
 std::string wavHeader(const WavFormat& format, std::uint32_t frames);
 
-/// How long the sound in a WAV file is.
+/// The length of the sound in a WAV file.
 struct WavLength {
   std::uint32_t channels = 0;
   std::uint32_t sampleRate = 0;
   std::uint32_t frames = 0;
 };
 
-/// Reads the header of a WAV file; all 0 if `file` is not one.
+/// Reads the header of a WAV file. Returns zeros if `file` is not one.
 WavLength wavLength(std::string_view file);
 
 }  // namespace steptape::detail

@@ -82,7 +82,7 @@ void checkImages(const TensorView& images, std::int64_t points) {
 
 void checkEmbeddingTag(std::string_view tag, std::int64_t step) {
   checkTag(tag);
-  constexpr std::size_t kMaxName = 255;  // bytes; of nearly every file system
+  constexpr std::size_t kMaxName = 255;  // bytes; the limit of nearly every file system
   const std::string directory = detail::embeddingDirectory(replaceInvalidUtf8(tag), step);
   const std::size_t bytes = directory.size() - directory.find('/') - 1;
   if (bytes > kMaxName) {

@@ -50,7 +50,7 @@ bool isEntryOf(const TextField& field, const std::string& tensorName) {
 }  // namespace
 
 std::string embeddingDirectory(std::string_view tag, std::int64_t step) {
-  // As a directory's name these two would lead elsewhere.
+  // As directory names, these two would lead to another directory.
   const bool isDots = tag == "." || tag == "..";
   std::string directory = fiveDigits(step) + "/";
   for (const char c : tag) {

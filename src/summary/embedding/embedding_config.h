@@ -10,27 +10,27 @@
 
 namespace steptape::detail {
 
-/// What projector_config.pbtxt says of one embedding; paths are relative to its directory.
+/// One embedding in projector_config.pbtxt. Paths are relative to the file's directory.
 struct EmbeddingEntry {
   std::string tensorName;
   std::string tensorPath;
   std::string metadataPath;     ///< Empty: none.
   std::string spritePath;       ///< Empty: none.
-  std::int64_t spriteCell = 0;  ///< Pixels to a side of a thumbnail.
+  std::int64_t spriteCell = 0;  ///< Pixels per side of a thumbnail.
 };
 
-/// An embedding's directory within its run's: the step with at least five digits, then the tag with
-/// '%', '/', '\' and control characters as "%" and two digits.
+/// Returns an embedding's directory within the run's directory: the step with at least five digits,
+/// then the tag. '%', '/', '\' and control characters of the tag are written as "%" and two digits.
 ///
 /// @source tensorboardX/writer.py, SummaryWriter._encode
 STEPTAPE_EXPORT std::string embeddingDirectory(std::string_view tag, std::int64_t step);
 
-/// The name that the projector offers: `<tag>:<step>`, the step with at least five digits, because
-/// TensorBoard takes ":0" off the end of a name.
+/// Returns the name that the projector shows: `<tag>:<step>`. The step has at least five digits,
+/// because TensorBoard removes ":0" from the end of a name.
 STEPTAPE_EXPORT std::string embeddingName(std::string_view tag, std::int64_t step);
 
-/// `config`, a ProjectorConfig in text format, with an entry more, or with the entry of that name
-/// replaced; all other text, including comments, stays unchanged.
+/// Returns `config`, a ProjectorConfig in text format, with an additional entry, or with the entry
+/// of this name replaced. All other text, including comments, stays unchanged.
 ///
 /// @return nothing if `config` is not text format.
 /// @source https://protobuf.dev/reference/protobuf/textformat-spec/

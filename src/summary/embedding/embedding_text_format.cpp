@@ -24,7 +24,7 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
-  /// Reads fields up to `close`, or up to the end of the text if that is 0.
+  /// Reads fields up to `close`, or up to the end of the text if `close` is 0.
   bool readFields(char close, int depth, std::vector<TextField>* fields) {
     while (true) {
       skipBlanks();
@@ -88,7 +88,7 @@ class Reader {
   }
 
   bool readValue(int depth, TextField* field) {
-    constexpr int kMaxDepth = 64;  // a hostile file must not use up the stack
+    constexpr int kMaxDepth = 64;  // a hostile file must not overflow the stack
     if (depth > kMaxDepth) {
       return false;
     }
@@ -110,7 +110,7 @@ class Reader {
     }
   }
 
-  /// Its items are of no use here.
+  /// Skips a list; its items are not needed.
   bool readList(int depth) {
     while (true) {
       skipBlanks();
@@ -129,7 +129,7 @@ class Reader {
     }
   }
 
-  /// Strings that follow each other are one.
+  /// Concatenates consecutive strings, which are one value.
   bool readStrings(std::string* text) {
     while (true) {
       if (!readString(text)) {

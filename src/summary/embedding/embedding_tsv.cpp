@@ -32,7 +32,7 @@ void appendDigits(std::string* out, double value) {
   appendShortestDouble(out, value);
 }
 
-/// As Python's float() reads it.
+/// Appends a number as Python's float() reads it.
 template <typename Float>
 void appendNumber(std::string* out, Float value) {
   if (std::isfinite(value)) {
@@ -59,7 +59,7 @@ void appendElement(std::string* out, T element) {
   }
 }
 
-/// A cell on one line, in one column.
+/// Returns the cell with line breaks and tabs replaced.
 std::string oneLine(const std::string& cell) {
   std::string line = replaceInvalidUtf8(cell);
   std::replace_if(

@@ -11,17 +11,18 @@
 
 namespace steptape::detail {
 
-/// A matrix as the projector reads it, made piece by piece: a line per row, tabs between the
-/// elements. Floating-point numbers have the fewest digits that give them back, integers all.
+/// Writes a matrix in the projector's format, piece by piece: one line per row, with tabs between
+/// elements. Floating-point numbers have the fewest digits that parse back to the same number;
+/// integers have all digits.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT MatrixTsv {
  public:
-  /// @param matrix Rank 2; its elements are read by next() only.
+  /// @param matrix Rank 2. Only next() reads its elements.
   explicit MatrixTsv(TensorView matrix);
 
   /// Appends to `*out` until it holds `bytes` or up to 32 more, or the text ends.
-  /// @return whether there is more.
+  /// @return whether there is more text.
   bool next(std::size_t bytes, std::string* out);
 
  private:
@@ -33,19 +34,19 @@ class STEPTAPE_EXPORT MatrixTsv {
   std::int64_t column_ = 0;
 };
 
-/// Labels of points as the projector reads them: a line per point, tabs between the cells; the
-/// titles first if there are several columns.
+/// Writes labels of points in the projector's format: one line per point, with tabs between cells.
+/// If there are several columns, the first line holds the titles.
 ///
-/// The projector's page leaves out lines that are blank, which would give every later point the
-/// label of its neighbor: a row without anything to see gets a zero-width space.
+/// The projector's page skips blank lines, which would shift the labels of all later points. A row
+/// without visible characters therefore gets a zero-width space.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT MetadataTsv {
  public:
   MetadataTsv(std::vector<std::string> header, std::vector<std::vector<std::string>> rows);
 
-  /// Appends to `*out` until it holds `bytes` or up to a row more, or the text ends.
-  /// @return whether there is more.
+  /// Appends to `*out` until it holds `bytes` or up to one row more, or the text ends.
+  /// @return whether there is more text.
   bool next(std::size_t bytes, std::string* out);
 
  private:

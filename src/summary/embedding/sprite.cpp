@@ -11,7 +11,7 @@
 namespace steptape {
 namespace {
 
-// Browsers' graphics drivers take no larger texture everywhere.
+// Graphics drivers of some browsers do not support larger textures.
 constexpr std::int64_t kMaxSide = 8192;
 
 std::int64_t ceilSqrt(std::int64_t value) {
@@ -22,7 +22,7 @@ std::int64_t ceilSqrt(std::int64_t value) {
   return root;
 }
 
-/// The `i`-th image of a batch.
+/// Returns the `i`-th image of a batch.
 TensorView imageAt(const TensorView& images, std::int64_t i) {
   const auto* const first = static_cast<const std::byte*>(images.data());
   const auto offset =

@@ -8,15 +8,16 @@
 
 namespace steptape::detail {
 
-/// How thumbnails lie on a sprite.
+/// The arrangement of thumbnails on a sprite.
 struct SpriteGrid {
   std::int64_t images;
-  std::int64_t cell;  ///< Pixels to a side of one thumbnail's square.
+  std::int64_t cell;  ///< Pixels per side of one thumbnail's square.
   std::int64_t imagesPerRow;
   std::int64_t side() const { return cell * imagesPerRow; }
 };
 
-/// The grid of images of this shape and type. @throws Error(kInvalidArgument) as spritePixels().
+/// Returns the grid for images of this shape and type.
+/// @throws Error(kInvalidArgument) as spritePixels().
 STEPTAPE_EXPORT SpriteGrid spriteGrid(const TensorView& images);
 
 }  // namespace steptape::detail

@@ -9,20 +9,20 @@
 
 namespace steptape::detail {
 
-/// `text` as the name of a node below some scope: without empty components, and with '_' for what
-/// an edge gives a meaning to, ":" and "^". May be empty.
+/// Converts `text` to a node name below a scope: removes empty components, and replaces ":" and
+/// "^", which have a meaning in an edge, by '_'. The result may be empty.
 std::string nodeNameOf(std::string_view text);
 
-/// "scope/leaf", or the one that is not empty.
+/// Returns "scope/leaf", or the nonempty one of both.
 std::string joinScopes(std::string_view scope, std::string_view leaf);
 
-/// What stands before the last '/', empty if there is none.
+/// Returns the part before the last '/'; empty if there is none.
 std::string_view scopeOf(std::string_view name);
 
-/// The deepest scope that both are in.
+/// Returns the deepest scope that contains both.
 std::string_view commonScope(std::string_view left, std::string_view right);
 
-/// Names of nodes, each given out once.
+/// Makes names of nodes unique.
 class NodeNames {
  public:
   /// Returns `name`, with the first free number as a suffix if it is taken.
@@ -34,7 +34,7 @@ class NodeNames {
   std::string claimFrom(const std::string& name, std::size_t first);
 
   std::unordered_set<std::string> taken_;
-  // The first number to try, so that many nodes of one name do not try them all.
+  // The first number to try for each name, so that claiming many equal names takes linear time.
   std::unordered_map<std::string, std::size_t> next_;
 };
 

@@ -13,7 +13,7 @@
 namespace steptape {
 namespace {
 
-/// As GraphNode::inputs: who makes a value.
+/// An element of GraphNode::inputs: the node that makes a value.
 using Edge = std::string;
 
 std::string opOf(const OnnxNode& node) {
@@ -30,7 +30,7 @@ event::GraphNode valueNode(std::string name, const char* op, const OnnxValue& va
   return node;
 }
 
-/// The part of an initializer's name that its scope does not say: "weight" of
+/// Returns the part of an initializer's name that its scope does not contain: "weight" for
 /// "layer1.0.conv.weight" in the scope "layer1/layer1.0/conv".
 std::string_view leafIn(std::string_view scope, std::string_view name) {
   const std::size_t dot = name.rfind('.');
@@ -45,10 +45,10 @@ std::string_view leafIn(std::string_view scope, std::string_view name) {
   return repeats ? name.substr(dot + 1) : name;
 }
 
-/// One of the model's graphs, and what is known of its values by their names.
+/// One of the model's graphs, with its values by name.
 struct Scope {
   const Scope* outer;
-  std::string prefix;  // of the names of its nodes
+  std::string prefix;  // prefix of its nodes' names
   std::unordered_map<std::string_view, Edge> makers;
   std::unordered_map<std::string_view, const OnnxValue*> infos;
 };
@@ -71,7 +71,7 @@ class Builder {
   }
 
  private:
-  /// @param feeds Who makes the graph's inputs, where that is known.
+  /// @param feeds The nodes that make the graph's inputs, if they are known.
   void addNodes(const OnnxGraph& graph, const std::vector<Edge>& feeds, Scope* scope) {
     for (const auto* values :
          {&graph.inputs, &graph.outputs, &graph.initializers, &graph.valueInfos}) {
@@ -82,7 +82,7 @@ class Builder {
     const std::vector<std::string> names = nameNodes(graph, *scope);
     addInitializers(graph, names, scope);
     addInputs(graph, feeds, scope);
-    // Nodes need not come after those they read.
+    // Nodes may come before the nodes whose outputs they read.
     for (std::size_t i = 0; i < names.size(); ++i) {
       noteOutputs(graph.nodes[i], names[i], scope);
     }
@@ -97,7 +97,7 @@ class Builder {
       const std::string name = detail::nodeNameOf(node.name);
       names.push_back(name.empty() ? name : names_.claim(detail::joinScopes(scope.prefix, name)));
     }
-    // Names made up give way to those of the file.
+    // Names of the file have precedence over generated names.
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i].empty()) {
         names[i] = names_.claimNumbered(nameBelow(scope.prefix, graph.nodes[i].opType));
@@ -108,7 +108,7 @@ class Builder {
 
   void addInitializers(const OnnxGraph& graph, const std::vector<std::string>& names,
                        Scope* scope) {
-    std::unordered_map<std::string_view, std::string_view> scopes;  // of what is read by nodes
+    std::unordered_map<std::string_view, std::string_view> scopes;  // of the values read
     for (std::size_t i = 0; i < names.size(); ++i) {
       for (const std::string& input : graph.nodes[i].inputs) {
         const auto [found, isNew] = scopes.emplace(input, detail::scopeOf(names[i]));
@@ -131,7 +131,7 @@ class Builder {
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       const OnnxValue& input = graph.inputs[i];
       if (scope->makers.count(input.name) != 0) {
-        continue;  // An initializer may be listed as an input as well: its default.
+        continue;  // An initializer may also be listed as an input: it is the default.
       }
       event::GraphNode node =
           valueNode(names_.claim(nameBelow(detail::joinScopes(scope->prefix, "input"), input.name)),
@@ -156,7 +156,7 @@ class Builder {
     event::GraphNode shown;
     shown.name = name;
     shown.op = opOf(node);
-    std::vector<Edge> feeds;  // by position, for the graphs within
+    std::vector<Edge> feeds;  // by position, for subgraphs
     for (const std::string& input : node.inputs) {
       feeds.push_back(input.empty() ? Edge() : maker(scope, input, "the node \"" + name + "\""));
       if (!input.empty()) {
@@ -201,7 +201,7 @@ class Builder {
     }
   }
 
-  /// "scope/text", or a name that says only that there is none.
+  /// Returns "scope/text", or a placeholder if `text` is empty.
   static std::string nameBelow(std::string_view scope, std::string_view text) {
     const std::string name = detail::nodeNameOf(text);
     return detail::joinScopes(scope, name.empty() ? "unnamed" : name);

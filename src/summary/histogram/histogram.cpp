@@ -41,11 +41,12 @@ HistogramRaw assembleRaw(const detail::SlotCounts& counts, const detail::Moments
 template <typename Float>
 HistogramData computeAs(const TensorView& values) {
   const auto& table = detail::SlotTable<Float>::instance();
-  // 50 KB: too much for a stack that may be a small one of the caller's.
+  // 50 KB would be too much for a small stack of a caller's thread.
   const auto counts = std::make_unique<detail::SlotCounts>();
   detail::Moments moments;
   detail::forEachBlock<Float>(values, [&](const Float* block, std::size_t count) {
-    // First the moments: they read evenly, so that the memory keeps up, and leave the block cached.
+    // Moments first: they read at an even rate, so that memory keeps up, and leave the block in the
+    // cache.
     moments.add(block, count);
     table.count(block, count, counts.get());
   });

@@ -9,7 +9,7 @@
 namespace steptape::detail {
 namespace {
 
-/// The least Float above `limit`, or also equal to it.
+/// Returns the least Float above `limit`, or `limit` itself if `includesLimit`.
 template <typename Float>
 Float leastFrom(double limit, bool includesLimit) {
   const Float rounded = static_cast<Float>(limit);
@@ -18,17 +18,17 @@ Float leastFrom(double limit, bool includesLimit) {
   return isFrom ? rounded : std::nextafter(rounded, std::numeric_limits<Float>::infinity());
 }
 
-/// Where the slots after the first begin, as bits of magnitudes, for one sign.
+/// Returns where the slots after the first start, as bits of magnitudes, for one sign.
 template <typename Bits, typename Float>
 std::vector<Bits> slotBegins(bool isNegative) {
   std::vector<Bits> begins;
   if (isNegative) {
-    begins.push_back(1);  // -0 alone is not below 0
+    begins.push_back(1);  // only -0 is before it
   }
   const std::vector<double>& limits = positiveLimits();
   for (std::size_t i = 0; i < limits.size(); ++i) {
-    // A limit belongs to the bucket on its right, which for negative ones has the smaller
-    // magnitudes; the largest one to the bucket on its left, as numpy.histogram counts it.
+    // A limit belongs to the bucket on its right; for negative limits, these are the smaller
+    // magnitudes. The largest limit belongs to the bucket on its left, as in numpy.histogram.
     const bool includesLimit = !isNegative && i + 1 < limits.size();
     begins.push_back(bitCast<Bits>(leastFrom<Float>(limits[i], includesLimit)));
   }

@@ -10,13 +10,13 @@
 namespace steptape::detail {
 
 /// TensorBoard's default limits above 0: 1e-12 · 1.1^k below 1e20, ascending. Built by repeated
-/// multiplication, as every peer does: std::pow rounds differently and would move values.
+/// multiplication, as in every other writer: std::pow rounds differently and would move values.
 const std::vector<double>& positiveLimits();
 
-/// How many limits there are above 0, and as many below.
+/// Number of limits above 0, and also of limits below 0.
 inline constexpr std::size_t kPositiveLimits = 774;
 
-// A slot is what one value is counted in. Slots of either sign are in ascending order of magnitude:
+// A slot counts values of one bucket and one sign. Slots of each sign ascend by magnitude:
 //   positive: [0, limit 0), [limit 0, limit 1), ..., above the last limit, infinity, NaN
 //   negative: -0, (-0, -limit 0], ..., below the last limit, -infinity, NaN
 inline constexpr std::size_t kPosInfSlot = kPositiveLimits + 1;
@@ -26,29 +26,30 @@ inline constexpr std::size_t kNegInfSlot = kNegZeroSlot + kPositiveLimits + 2;
 inline constexpr std::size_t kNegNanSlot = kNegInfSlot + 1;
 inline constexpr std::size_t kSlots = kNegNanSlot + 1;
 
-/// Buckets between the limits, 0 among them, and one beyond the outermost on either side.
+/// Number of buckets between the limits, including 0, plus one beyond the outermost limits on
+/// either side.
 inline constexpr std::size_t kBuckets = 2 * kPositiveLimits + 2;
 
-/// Counts of each slot, four times: a run of equal values would otherwise wait for its own stores.
+/// Four counts of each slot: with one, a sequence of equal values would wait for its own stores.
 using SlotCounts = std::array<std::array<std::uint64_t, kSlots>, 4>;
 
-/// The sum of the four counts of `slot`.
+/// Returns the sum of the four counts of `slot`.
 std::uint64_t slotTotal(const SlotCounts& counts, std::size_t slot);
 
-/// Count of the bucket that is `bucket`-th in ascending order.
+/// Returns the count of the `bucket`-th bucket in ascending order.
 std::uint64_t bucketTotal(const SlotCounts& counts, std::size_t bucket);
 
-/// Right edge of the bucket that is `bucket`-th in ascending order.
+/// Returns the right edge of the `bucket`-th bucket in ascending order.
 double bucketLimit(std::size_t bucket);
 
 /// Finds a value's slot without a search.
 ///
-/// The upper 16 bits of a float (sign, exponent, 7 bits of mantissa) or of a double (4 bits) name a
-/// range so narrow, at most 1/128 or 1/16 of its values wide, that no more than one slot begins in
-/// it: limits are a tenth apart. The table's entry holds the slot of the range's smallest magnitude
-/// in its own upper bits, and below them what is missing from the next slot's first value to the
-/// end of the range. Adding a value's lower bits thus carries into the slot exactly when the value
-/// belongs to the next one: one addition of integers instead of a binary search.
+/// The upper 16 bits of a float (sign, exponent, 7 bits of mantissa) or of a double (4 bits of
+/// mantissa) define a range whose width is at most 1/128 or 1/16 of its values. Limits are a tenth
+/// apart, so at most one slot starts within a range. The upper bits of a table entry are the slot
+/// of the range's smallest magnitude. The lower bits are the distance from the next slot's first
+/// value to the end of the range. Adding a value's lower bits therefore carries into the slot
+/// exactly if the value belongs to the next slot: one integer addition replaces a binary search.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 template <typename Float>
@@ -56,7 +57,7 @@ class SlotTable {
  public:
   using Bits = std::conditional_t<sizeof(Float) == 4, std::uint32_t, std::uint64_t>;
 
-  /// The table of this type, built once.
+  /// Returns the table for this type, which is built once.
   static const SlotTable& instance();
 
   std::size_t slot(Float value) const;

@@ -55,11 +55,11 @@ bool isInteger(DType dtype) {
          dtype != DType::kFloat64;
 }
 
-/// Everything about the elements but their buckets.
+/// All results that do not depend on buckets.
 struct Survey {
   detail::Moments moments;
   std::uint64_t finite = 0;
-  HistogramData data;  ///< Its counts of what is not finite.
+  HistogramData data;  ///< Only the counts of values that are not finite.
 };
 
 Survey survey(const TensorView& values) {
@@ -100,10 +100,10 @@ std::size_t bucketCount(const TensorView& values, const HistogramBins& bins, con
   return detail::ruleCount(rule, &sample);
 }
 
-/// Counts in the buckets between edges, and in one on either side of them.
+/// Counts values in the buckets between edges, and in one bucket on either side.
 class EdgeCounter {
  public:
-  /// @param scale Buckets per unit if all are as wide, which gives a good first guess; else 0.
+  /// @param scale Buckets per unit if all have equal width, which gives a good first guess; else 0.
   EdgeCounter(std::vector<double> edges, double scale)
       : edges_(std::move(edges)),
         scale_(std::isfinite(scale) ? scale : 0),
@@ -117,7 +117,7 @@ class EdgeCounter {
     }
   }
 
-  /// The buckets from the first to the last that is not empty. REQUIRES: a value was added.
+  /// Returns the buckets from the first to the last nonempty one. REQUIRES: a value was added.
   void moveTo(HistogramRaw* raw) const {
     const auto isFilled = [](std::uint64_t count) { return count > 0; };
     const auto first = std::find_if(counts_.begin(), counts_.end(), isFilled);
@@ -131,7 +131,8 @@ class EdgeCounter {
   }
 
  private:
-  /// How many edges are not above `value`; but the last one belongs to the bucket on its left.
+  /// Returns the number of edges that are not above `value`; the last edge belongs to the bucket on
+  /// its left.
   std::size_t bucket(double value) const {
     if (value == edges_.back()) {
       return edges_.size() - 1;
@@ -140,7 +141,7 @@ class EdgeCounter {
       const auto above = std::upper_bound(edges_.begin(), edges_.end(), value);
       return static_cast<std::size_t>(above - edges_.begin());
     }
-    // Rounding may put it one off. The guess is within the edges, as all values are.
+    // Rounding may make the guess wrong by one. It is within the edges, as all values are.
     auto guess = static_cast<std::size_t>((value - edges_.front()) * scale_) + 1;
     guess = std::min(guess, edges_.size() - 1);
     while (value < edges_[guess - 1]) {

@@ -12,8 +12,8 @@
 namespace steptape::detail {
 namespace {
 
-/// Adds `term(value)` over the values in the order in which numpy does: eight sums for a block, and
-/// blocks in halves. More exact than one sum, and widths come out as the same doubles.
+/// Adds `term(value)` for all values in numpy's order: eight sums per block, and blocks pairwise.
+/// This is more exact than one sum, and gives the same doubles as numpy for the widths.
 template <typename Term>
 double pairwiseSum(const double* values, std::size_t count, const Term& term) {
   constexpr std::size_t kLanes = 8;
@@ -54,7 +54,7 @@ double standardDeviation(const std::vector<double>& values, double mean) {
       meanOf(values, [mean](double value) { return (value - mean) * (value - mean); }));
 }
 
-/// The quantile between two neighbors by linear interpolation; reorders the values.
+/// Interpolates a quantile linearly between two neighbors; reorders the values.
 double quantile(double fraction, std::vector<double>* values) {
   const double position = fraction * static_cast<double>(values->size() - 1);
   const auto below = static_cast<std::size_t>(position);
@@ -110,7 +110,7 @@ double doaneWidth(const HistogramSample& sample) {
 }
 
 double autoWidth(HistogramSample* sample) {
-  // At most twice as many as "sqrt" makes, whatever the quartiles say.
+  // Limits the buckets to twice as many as "sqrt" makes, whatever the quartiles are.
   const double fd = std::max(fdWidth(sample), sqrtWidth(*sample) / 2);
   return std::min(fd, sturgesWidth(*sample));
 }
@@ -148,7 +148,7 @@ std::size_t ruleCount(std::string_view rule, HistogramSample* sample) {
     return 1;
   }
   double width = ruleWidth(rule, sample);
-  // No width: "fd" of values half of which are equal. No number: a range beyond the doubles.
+  // The width is 0 for "fd" if half of the values are equal, and NaN if the range exceeds double.
   if (!(width > 0)) {
     return 1;
   }
@@ -167,7 +167,7 @@ std::vector<double> equalWidthEdges(double min, double max, std::size_t count) {
     min -= 0.5;
     max += 0.5;
   }
-  // In halves only where the range is beyond the doubles.
+  // Uses halves only if the range exceeds double.
   const double scale = std::isfinite(max - min) ? 1 : 2;
   const double width = (max / scale - min / scale) / static_cast<double>(count);
   std::vector<double> edges = {min};
@@ -177,7 +177,7 @@ std::vector<double> equalWidthEdges(double min, double max, std::size_t count) {
       edges.push_back(edge);
     }
   }
-  // Beyond 2^53 half a unit is lost: then one bucket holds the value alone.
+  // Above 2^53, half a unit is rounded away: then one bucket holds only the value.
   edges.push_back(std::max(max, std::nextafter(min, std::numeric_limits<double>::infinity())));
   return edges;
 }

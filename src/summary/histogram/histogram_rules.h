@@ -7,28 +7,28 @@
 
 namespace steptape::detail {
 
-/// What numpy's rules look at.
+/// The input of numpy's rules.
 struct HistogramSample {
   double min;
   double max;
-  std::size_t size;            ///< How many finite values; at least one.
-  bool isInteger;              ///< Buckets are not made narrower than 1.
-  std::vector<double> values;  ///< In row-major order; only for rules that need them.
+  std::size_t size;            ///< Number of finite values; at least one.
+  bool isInteger;              ///< If true, buckets are at least 1 wide.
+  std::vector<double> values;  ///< In row-major order; only for rules that need the values.
 };
 
-/// Whether `rule` depends on more than the sample's size and range.
+/// Returns whether `rule` depends on more than the sample's size and range.
 bool ruleNeedsValues(std::string_view rule);
 
-/// How many buckets of equal width numpy makes by `rule`, one of HistogramBins' names but
-/// "tensorflow"; at most HistogramBins::kMaxCount.
+/// Returns the number of equal-width buckets that numpy makes by `rule`, a name of HistogramBins
+/// except "tensorflow"; at most HistogramBins::kMaxCount.
 ///
 /// @param sample Its values are reordered.
 /// @source numpy/lib/_histograms_impl.py (2.4)
 std::size_t ruleCount(std::string_view rule, HistogramSample* sample);
 
-/// The edges, one more than `count`, of equal widths from `min` to `max`; half a unit more on
-/// either side if these are equal. Fewer where doubles cannot tell them apart: they ascend
-/// strictly.
+/// Returns `count` + 1 edges of equal widths from `min` to `max`. If these are equal, the range is
+/// half a unit wider on either side. Edges ascend strictly; there are fewer if doubles cannot
+/// distinguish them.
 ///
 /// @source numpy.linspace
 std::vector<double> equalWidthEdges(double min, double max, std::size_t count);

@@ -28,7 +28,7 @@ std::string element(const char* name, std::size_t i, double value) {
 
 void checkLimits(const std::vector<double>& limits) {
   for (std::size_t i = 0; i < limits.size(); ++i) {
-    // The last bucket may be open: it is shown up to the maximum.
+    // The last bucket may have no upper limit: it is shown up to the maximum.
     const bool isOpenEnd = i + 1 == limits.size() && limits[i] > 0 && std::isinf(limits[i]);
     if (!std::isfinite(limits[i]) && !isOpenEnd) {
       detail::reject(element("bucketLimits", i, limits[i]), "a finite number");
@@ -48,7 +48,7 @@ void checkCounts(const std::vector<double>& counts) {
   }
 }
 
-/// The buckets from the first to the last that is not empty.
+/// The range of buckets from the first to the last nonempty one.
 struct Support {
   std::size_t first;
   std::size_t end;
@@ -66,8 +66,8 @@ Support supportOf(const std::vector<double>& counts) {
           static_cast<std::size_t>(end - counts.begin())};
 }
 
-/// The support's edges, one more than buckets. `min` and `max` may come from a careless caller, so
-/// they extend the outer buckets but never turn one round.
+/// Returns the range's edges, one more than buckets. `min` and `max` may be wrong if the caller
+/// gave them, so they extend the outer buckets but never give one a negative width.
 std::vector<double> edgesOf(const HistogramRaw& histogram, Support support) {
   const auto limits = histogram.bucketLimits.begin();
   std::vector<double> edges = {histogram.min};
@@ -80,17 +80,17 @@ std::vector<double> edgesOf(const HistogramRaw& histogram, Support support) {
 }
 
 void appendDouble(double value, std::string* out) {
-  // Event files are little-endian, as are all processors that the library supports.
+  // Event files are little-endian, as are all supported processors.
   char bytes[sizeof(value)];
   std::memcpy(bytes, &value, sizeof(value));
   out->append(bytes, sizeof(bytes));
 }
 
-/// What both forms show: the buckets of the support with `size() + 1` edges.
+/// The content of both forms: the buckets of the range with `size() + 1` edges.
 struct Buckets {
   std::vector<double> edges;
   std::vector<double> counts;
-  double lastLimit = 0;  ///< The right edge of the last bucket, however far from `max`.
+  double lastLimit = 0;  ///< Right edge of the last bucket, even if it is far from `max`.
 };
 
 Buckets bucketsOf(const HistogramRaw& histogram) {
@@ -129,7 +129,8 @@ event::Tensor bucketTensor(const Buckets& buckets) {
 }
 
 /// TensorBoard takes the outer edges from `min` and `max`, and the others from the limits.
-/// Importers such as W&B's take all limits, and want the first to be more than `min`.
+/// Importers such as W&B's take all edges from the limits, and expect the first limit to be above
+/// `min`.
 event::SummaryHistogram compatibleHistogram(const HistogramRaw& histogram, Buckets buckets) {
   event::SummaryHistogram value;
   value.min = histogram.min;

@@ -20,7 +20,8 @@ struct Sums {
 
 template <typename Float>
 Extremes<Float> extremesOf(const Float* values, std::size_t count) {
-  // GCC leaves the plain form of this loop scalar, since a NaN would make the order matter.
+  // GCC does not vectorize the plain form of this loop, because NaN would make the order
+  // significant.
   constexpr std::size_t kLanes = 16 / sizeof(Float);
   using Vector __attribute__((vector_size(16))) = Float;
   Extremes<Float> extremes;
@@ -48,7 +49,7 @@ Extremes<Float> extremesOf(const Float* values, std::size_t count) {
 
 template <typename Float>
 Sums sumsOf(const Float* values, std::size_t count) {
-  // Several sums of each kind, because the additions of a single one wait for each other.
+  // Several sums of each kind, because additions to a single sum depend on each other.
   constexpr std::size_t kLanes = 8;
   double sum[kLanes] = {};
   double squares[kLanes] = {};
@@ -77,10 +78,10 @@ Sums sumsOf(const Float* values, std::size_t count) {
 
 template <typename Float>
 void Moments::add(const Float* values, std::size_t count) {
-  // Two loops: the compilers keep each in registers, but not both at once.
+  // Two loops: compilers keep the values of each in registers, but not of both at once.
   const Extremes<Float> extremes = extremesOf(values, count);
   const Sums sums = sumsOf(values, count);
-  // A sum of squares is finite only if every value is.
+  // A sum of squares is finite only if every value is finite.
   if (!std::isfinite(sums.squares)) {
     addFinite(values, count);
     return;

@@ -6,13 +6,13 @@
 
 namespace steptape::detail {
 
-/// Least, largest, sum and sum of squares of the finite values among those added.
+/// Minimum, maximum, sum and sum of squares of the finite values that were added.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class Moments {
  public:
   /// Adds a block of floats or doubles. Fastest for a few thousand values, which stay in the
-  /// first-level cache from one loop to the next.
+  /// first-level cache between the two loops.
   template <typename Float>
   void add(const Float* values, std::size_t count);
 

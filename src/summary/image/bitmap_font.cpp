@@ -10,12 +10,12 @@ namespace {
 
 constexpr char kFirst = ' ';
 constexpr char kLast = '~';
-/// The hollow box after the last character.
+/// Index of the hollow box, which is after the last character.
 constexpr int kReplacement = kLast - kFirst + 1;
 constexpr int kGlyphsPerBand = 12;
 constexpr int kBands = 8;
 
-/// The characters in ASCII's order, in bands of twelve, as they look.
+/// The characters in ASCII order, twelve per band, as they look.
 constexpr std::array<std::string_view, kBands* kHeight> kSheet = {
     // clang-format off
     "        #    # #          #   ##  #  ##     #      #   #                ",

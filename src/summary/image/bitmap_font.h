@@ -6,24 +6,24 @@
 
 namespace steptape::detail {
 
-/// A font of fixed width for short labels in pictures, drawn for this library: ASCII's printable
-/// characters, and a hollow box for every other.
+/// A fixed-width font for short labels in images, drawn for this library: ASCII's printable
+/// characters, and a hollow box for every other character.
 ///
 /// @threads Thread-safe.
 namespace bitmap_font {
 
-/// Pixels from a character to the next, of which the last column is empty.
+/// Pixels from one character to the next; the last column is empty.
 inline constexpr int kAdvance = 6;
-/// Rows of a character: 7 above the baseline and 2 below.
+/// Rows of a character: 7 above the baseline and 2 below it.
 inline constexpr int kHeight = 9;
 
-/// How many characters a text shows: UTF-8's code points.
+/// Returns the number of characters of a text: UTF-8 code points.
 std::size_t length(std::string_view text);
 
-/// The number of the glyph that shows the character at `*position`, and moves past it.
+/// Returns the number of the glyph for the character at `*position`, and advances past it.
 int nextGlyph(std::string_view text, std::size_t* position);
 
-/// Whether a glyph has ink at column `x`, 0 <= x < kAdvance, of row `y`, 0 <= y < kHeight.
+/// Returns whether a glyph has ink at column `x`, 0 <= x < kAdvance, of row `y`, 0 <= y < kHeight.
 bool hasInk(int glyph, int x, int y);
 
 }  // namespace bitmap_font

@@ -55,7 +55,7 @@ Size scaledSize(std::int64_t width, std::int64_t height, std::int64_t channels, 
   if (!(rescale > 0) || !std::isfinite(rescale)) {
     detail::reject("rescale = " + std::to_string(rescale), "a positive number");
   }
-  // Cut as the peers cut. More than 2^31 pixels a side no image has.
+  // Truncates, as the Python writers do. Images never have more than 2^31 pixels per side.
   const auto scaled = [&](std::int64_t side) {
     return static_cast<std::int64_t>(
         std::min(static_cast<double>(side) * rescale, static_cast<double>(INT32_MAX)));
@@ -70,7 +70,7 @@ void checkBoxesShape(const TensorView& boxes) {
   }
 }
 
-/// Gray pixels in color, so that the boxes show theirs.
+/// Converts gray pixels to color, so that the boxes can be colored.
 Pixels inColor(Pixels image) {
   if (image.channels != 1) {
     return image;
@@ -83,7 +83,7 @@ Pixels inColor(Pixels image) {
   return color;
 }
 
-/// The color of every box.
+/// Returns the color of every box.
 std::vector<Color> colorsOf(std::size_t boxes, const BoxOptions& options) {
   constexpr Color kRed = {255, 0, 0};
   if (options.colors.empty()) {
@@ -100,7 +100,7 @@ std::vector<Color> colorsOf(std::size_t boxes, const BoxOptions& options) {
   return colors;
 }
 
-/// Cut to an integer. Far outside the image the difference does not show.
+/// Truncates to an integer. Far outside the image, clamping makes no difference.
 int cut(double coordinate) {
   constexpr double kFar = 1e9;
   return static_cast<int>(std::clamp(coordinate, -kFar, kFar));
@@ -111,9 +111,9 @@ int sign(int value) {
   return (value > 0) - (value < 0);
 }
 
-/// An edge two pixels wide: its second line lies to the left of its direction as y points down,
-/// which for a box drawn counterclockwise is inside at the left and right, outside at the top and
-/// bottom. That is what Pillow makes of an even width.
+/// Draws an edge two pixels wide. Its second line is to the left of its direction, with y pointing
+/// down. For a box drawn counterclockwise, that is inside at the left and right, and outside at the
+/// top and bottom. Pillow draws even widths this way.
 void drawEdge(int x0, int y0, int x1, int y1, Color color, Canvas* canvas) {
   canvas->fill(x0, y0, x1 + sign(y1 - y0), y1 + sign(x1 - x0), color);
 }
@@ -132,7 +132,7 @@ void drawOutline(const BoxCorners& box, Color color, Canvas* canvas) {
 void drawLabel(const std::string& label, const BoxCorners& box, Color color, Canvas* canvas) {
   namespace font = detail::bitmap_font;
   constexpr int kMargin = 1;
-  // More characters than this are wider than any image.
+  // Longer labels are wider than any image.
   constexpr std::size_t kMaxLength = 1 << 20;
   const int width = static_cast<int>(std::min(font::length(label), kMaxLength)) * font::kAdvance;
   const int left = cut(box[0]);

@@ -9,8 +9,8 @@
 
 namespace steptape::detail {
 Color inkOn(Color color) {
-  // The luminance at which black and white stand out alike: (1 + 0.05) / (y + 0.05) =
-  // (y + 0.05) / 0.05.
+  // The luminance at which black and white have equal contrast: (1 + 0.05) / (y + 0.05) = (y +
+  // 0.05) / 0.05.
   constexpr double kMiddle = 0.1791;
   const double luminance = relativeLuminance(color[0] / 255.0, color[1] / 255.0, color[2] / 255.0);
   return luminance >= kMiddle ? Color{0, 0, 0} : Color{255, 255, 255};

@@ -12,12 +12,12 @@ namespace steptape::detail {
 /// Red, green and blue.
 using Color = std::array<std::uint8_t, 3>;
 
-/// Black or white, whichever stands out more from `color`.
+/// Returns black or white, whichever has more contrast with `color`.
 ///
 /// @source The contrast ratio of WCAG 2.1, 1.4.3.
 Color inkOn(Color color);
 
-/// Draws into an image with 3 or 4 channels, opaquely; what lies outside is clipped.
+/// Draws opaquely into an image with 3 or 4 channels; clips everything outside.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class Canvas {
@@ -25,10 +25,10 @@ class Canvas {
   /// @param pixels Not owned; must outlive this.
   explicit Canvas(Pixels* pixels) : pixels_(pixels) {}
 
-  /// Fills a rectangle, both corners included; they may be given in any order.
+  /// Fills a rectangle between two corners, both included, given in any order.
   void fill(int x0, int y0, int x1, int y1, Color color);
 
-  /// Writes a line of text in the bitmap font, its upper left corner at (x, y).
+  /// Writes a line of text in the bitmap font with its upper left corner at (x, y).
   void write(std::string_view text, int x, int y, Color color);
 
  private:

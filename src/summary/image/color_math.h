@@ -7,19 +7,19 @@
 
 namespace steptape::detail {
 
-/// The byte of a color given as 0..1: times 255 in binary32, clamped and cut, as torch does it.
+/// Converts a color of 0..1 to a byte: times 255 in binary32, clamped and truncated, as in torch.
 inline std::uint8_t colorByte(float color) {
   const float scaled = color * 255.0F;
   // Written so that NaN fails the first comparison.
   return scaled > 0 ? static_cast<std::uint8_t>(std::min(scaled, 255.0F)) : std::uint8_t{0};
 }
 
-/// The amount of light of a part of an sRGB color, both 0 to 1.
+/// Converts a channel of an sRGB color to linear light; both are 0 to 1.
 inline double linearLight(double part) {
   return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
 }
 
-/// How light an sRGB color appears, 0 to 1.
+/// Returns the relative luminance of an sRGB color, 0 to 1.
 ///
 /// @source WCAG 2.1, "relative luminance"
 inline double relativeLuminance(double red, double green, double blue) {

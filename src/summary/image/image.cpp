@@ -27,7 +27,7 @@ TileGrid gridOf(const ImageLayout& layout) {
   return {columns, (layout.images.size + columns - 1) / columns};
 }
 
-/// The layout of a batch whose grid is an image that encodePng() takes.
+/// Returns the layout of a batch, after checking that encodePng() accepts its grid.
 ImageLayout checkedLayout(const TensorView& view, std::string_view dataFormat,
                           const detail::ImageFormat& rules) {
   const ImageLayout layout = detail::imageLayout(view, dataFormat, rules);
@@ -48,13 +48,13 @@ Pixels tile(const TensorView& view, const ImageLayout& layout) {
   return pixels;
 }
 
-/// How TensorFlow numbers what the pixels of a PNG hold; other files are taken for RGB.
+/// Returns TensorFlow's number for the color space of a PNG. Other files are regarded as RGB.
 std::int32_t colorspaceOf(std::string_view file) {
   constexpr std::int32_t kGray = 1;
   constexpr std::int32_t kGrayAlpha = 2;
   constexpr std::int32_t kRgb = 3;
   constexpr std::int32_t kRgba = 4;
-  constexpr std::size_t kColorType = 25;  // in the header chunk, which comes first
+  constexpr std::size_t kColorType = 25;  // in the header chunk, which is first
   const bool isPng = detail::startsWith(file, "\x89PNG") && file.size() > kColorType;
   switch (isPng ? file[kColorType] : 2) {
     case 0:
@@ -96,7 +96,8 @@ event::Value imageValue(std::string tag, int width, int height, std::string png,
 event::Value imageValue(std::string tag, int width, int height, std::vector<std::string> pngs,
                         event::SummaryMetadata metadata, ValueForm form) {
   metadata.pluginName = event::kImagesPlugin;
-  // An ImagePluginData of version 0 that was not converted from the compatible form: all defaults.
+  // Default values: an ImagePluginData of version 0 that was not converted from the compatible
+  // form.
   metadata.pluginContent.clear();
   metadata.dataClass = event::DataClass::kBlobSequence;
   if (form == ValueForm::kCompatible && pngs.size() == 1) {

@@ -12,8 +12,8 @@
 namespace steptape::detail {
 namespace {
 
-/// Whether `format` has every required letter and no other than these and the optional ones, none
-/// twice.
+/// Returns whether `format` has every required letter, only required and optional letters, and no
+/// letter twice.
 bool isFormat(std::string_view format, const ImageFormat& rules) {
   const auto count = [&](char letter) { return std::count(format.begin(), format.end(), letter); };
   const auto isOnce = [&](char letter) { return count(letter) == 1; };
@@ -68,7 +68,7 @@ constexpr bool kIsPixel =
     std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Bool8> || std::is_same_v<T, Float16> ||
     std::is_same_v<T, BFloat16> || std::is_floating_point_v<T>;
 
-/// Converts elements that lie `from.stride` apart to bytes that lie `toStride` apart.
+/// Converts elements with stride `from.stride` to bytes with stride `toStride`.
 template <typename T>
 std::uint64_t convertRun(const T* first, Dimension from, std::uint8_t* to, std::int64_t toStride) {
   std::uint64_t nans = 0;
@@ -87,7 +87,7 @@ std::uint64_t convertRow(const T* from, const ImageLayout& layout, std::uint8_t*
   const bool isInterleaved =
       columns.stride == channels.size && (channels.stride == 1 || channels.size == 1);
   if (isInterleaved) {
-    // Constant strides of 1, for the compiler to convert many at a time.
+    // Constant strides of 1 allow the compiler to vectorize.
     return convertRun(from, {columns.size * channels.size, 1}, to, 1);
   }
   std::uint64_t nans = 0;
@@ -124,7 +124,7 @@ ImageLayout imageLayout(const TensorView& view, std::string_view format, const I
   }
   visitElements(view, [&](const auto* data) {
     if constexpr (!kIsPixel<std::remove_const_t<std::remove_pointer_t<decltype(data)>>>) {
-      // Other integers have no agreed scale: a wrong guess shows a white or a black image.
+      // Other integer types have no common scale: a wrong guess shows a white or a black image.
 
       reject("element type " + std::string(dtypeName(view.dtype())),
              "uint8 (0 to 255), a floating-point type (0 to 1) or bool");

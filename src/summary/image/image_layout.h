@@ -11,8 +11,8 @@
 
 namespace steptape::detail {
 
-/// A batch of still or moving pictures, whatever the order of its dimensions. What a tensor has no
-/// dimension for has the size 1.
+/// The layout of a batch of images or videos, whatever the order of its dimensions. A dimension
+/// that the tensor does not have is of size 1.
 struct ImageLayout {
   Dimension images{1, 0};
   Dimension frames{1, 0};
@@ -21,27 +21,28 @@ struct ImageLayout {
   Dimension channels{1, 0};
 };
 
-/// Which letters a call's dataFormat has.
+/// The letters of a call's dataFormat.
 struct ImageFormat {
   std::string_view required;
   std::string_view optional;
-  std::string_view expected;  ///< Both, in the words of error messages.
+  std::string_view expected;  ///< Description of both for error messages.
 };
 
-/// @throws Error(kInvalidArgument) naming the format, shape, channels or element type that does not
-///         fit. Reads no elements.
+/// Reads no elements.
+/// @throws Error(kInvalidArgument) with the invalid format, shape, channels or element type.
 ImageLayout imageLayout(const TensorView& view, std::string_view format, const ImageFormat& rules);
 
-/// Tiles, row by row.
+/// The arrangement of tiles in rows.
 struct TileGrid {
   std::int64_t columns;
   std::int64_t rows;
 };
 
-/// Copies the tiles of one frame to a picture of 8 bits a channel, NaN as 0.
+/// Copies the tiles of one frame to an image with 8 bits per channel; NaN becomes 0.
 ///
-/// @param to The first row of the picture, of grid.columns tiles; uncovered pixels stay unchanged.
-/// @return   How many elements were NaN.
+/// @param to The first row of the image, which has grid.columns tiles; uncovered pixels stay
+///           unchanged.
+/// @return   the number of NaN elements.
 std::uint64_t copyTiles(const TensorView& view, const ImageLayout& layout, std::int64_t frame,
                         const TileGrid& grid, std::uint8_t* to);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 constexpr double kLobes = 3;
-/// Weights are fixed-point numbers: sums are exact, and what processor adds them does not matter.
+/// Weights are fixed-point numbers, so sums are exact and equal on every processor.
 constexpr int kWeightBits = 22;
 
 double sinc(double x) {
@@ -23,7 +23,7 @@ double lanczos(double x) {
   return std::abs(x) < kLobes ? sinc(x) * sinc(x / kLobes) : 0;
 }
 
-/// The pixels that one pixel of the result is made of.
+/// The pixels from which one pixel of the result is computed.
 struct Taps {
   int first;
   std::vector<std::int32_t> weights;
@@ -57,12 +57,12 @@ std::vector<Taps> tapsFor(int from, int to) {
 
 std::uint8_t toByte(std::int64_t weighted) {
   constexpr std::int64_t kHalf = std::int64_t{1} << (kWeightBits - 1);
-  // Clamped first: a shift of negative numbers is the compiler's choice.
+  // Clamped first: the right shift of a negative number is implementation-defined.
   const std::int64_t rounded = std::max<std::int64_t>(weighted + kHalf, 0) >> kWeightBits;
   return static_cast<std::uint8_t>(std::min<std::int64_t>(rounded, 255));
 }
 
-/// The rows of an image, or its columns.
+/// The rows or the columns of an image.
 struct Direction {
   std::size_t lines;
   std::size_t lineStride;   ///< Bytes from a line to the next.

@@ -5,14 +5,15 @@
 
 namespace steptape::detail {
 
-/// Scales an image to `width` x `height` pixels with a Lanczos filter of three lobes, widened where
-/// the image shrinks, so that nothing aliases; rows first, then columns, rounded in between.
+/// Scales an image to `width` x `height` pixels with a Lanczos filter of three lobes. When
+/// shrinking, the filter is wider to avoid aliasing. Scales rows first, then columns, and rounds in
+/// between.
 ///
-/// The pixels are those of Pillow's LANCZOS, which tensorboardX and torch use. (Pillow 13 takes the
-/// columns of images that shrink and are twice as tall as wide first, which changes a few pixels.)
+/// The pixels equal those of Pillow's LANCZOS, which tensorboardX and torch use. (Pillow 13 scales
+/// columns first if the image shrinks and is twice as tall as wide, which changes a few pixels.)
 /// Colors are weighted with their alpha.
 ///
-/// @cost   Some 6 multiplications a pixel, channel and direction; more where the image shrinks.
+/// @cost   About 6 multiplications per pixel, channel and direction; more when shrinking.
 /// @source C. E. Duchon, "Lanczos Filtering in One and Two Dimensions", 1979.
 Pixels resizeLanczos(Pixels image, int width, int height);
 

@@ -8,7 +8,7 @@
 namespace steptape::detail {
 namespace {
 
-/// zlib's counts and a chunk's length have 32 bits, of which PNG uses 31.
+/// zlib's counts have 32 bits, and so has a chunk's length, of which PNG uses 31.
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30;
 constexpr std::size_t kLengthBytes = 4;
 
@@ -57,7 +57,7 @@ void appendPngHeader(int width, int height, int channels, std::string* png) {
   const std::size_t start = beginPngChunk("IHDR", png);
   appendBigEndian32(static_cast<std::uint32_t>(width), png);
   appendBigEndian32(static_cast<std::uint32_t>(height), png);
-  *png += '\x08';  // bits a channel
+  *png += '\x08';  // bits per channel
   *png += channels == 1 ? kGray : channels == 3 ? kRgb : kRgbAndAlpha;
   png->append(3, '\0');  // deflate, the five basic filters, not interlaced
   finishPngChunk(start, png);
@@ -73,7 +73,7 @@ void checkPngSize(std::int64_t width, std::int64_t height, std::int64_t channels
   };
   require(width > 0 && height > 0, "positive sides");
   require(channels == 1 || channels == 3 || channels == 4, "1, 3 or 4 channels");
-  // Once the sides are that small, no product overflows.
+  // With such small sides, the products do not overflow.
   require(width <= kMaxBytes && height <= kMaxBytes && width * channels * height <= kMaxBytes,
           "at most 1 GiB");
 }

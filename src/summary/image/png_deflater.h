@@ -11,19 +11,19 @@
 
 namespace steptape::detail {
 
-/// Compresses onto the end of a string, at zlib's fastest level.
+/// Compresses data and appends it to a string, at zlib's fastest level.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class PngDeflater {
  public:
   /// @param strategy zlib's strategy.
-  /// @param size     Bytes that will be added; a small image needs no large tables.
+  /// @param size     Number of bytes that will be added; a small image needs no large tables.
   PngDeflater(int strategy, std::size_t size, std::string* out) : out_(out) {
     constexpr int kLevel = 1;
     constexpr int kMinWindowBits = 9;
     constexpr int kMaxWindowBits = 15;
-    // zlib's own distance of the two. With one less, moving its hash table costs more than it
-    // saves.
+    // zlib's own difference between the two. With one less, moving its hash table costs more than
+    // it saves.
     constexpr int kWindowToMemoryLevel = 7;
     int windowBits = kMinWindowBits;
     while (windowBits < kMaxWindowBits && (std::size_t{1} << windowBits) < size) {
@@ -40,7 +40,7 @@ class PngDeflater {
   PngDeflater& operator=(const PngDeflater&) = delete;
 
   void add(const std::uint8_t* data, std::size_t size) {
-    // zlib's interface takes no const pointer, and leaves the bytes as they are.
+    // zlib's interface takes no const pointer, but does not change the bytes.
     stream_.next_in = const_cast<Bytef*>(data);
     stream_.avail_in = static_cast<uInt>(size);
     while (stream_.avail_in > 0) {
@@ -48,7 +48,7 @@ class PngDeflater {
     }
   }
 
-  /// Ends the stream and cuts the string to what was written.
+  /// Ends the stream and truncates the string to the written bytes.
   void finish() {
     while (run(Z_FINISH) != Z_STREAM_END) {
     }
@@ -65,7 +65,7 @@ class PngDeflater {
       out_->resize(out_->size() + step_);
       stream_.avail_out = static_cast<uInt>(step_);
     }
-    // Again each time: growing moves the string.
+    // Set at every iteration, because growing moves the string.
     stream_.next_out = reinterpret_cast<Bytef*>(out_->data() + out_->size() - stream_.avail_out);
     return deflate(&stream_, flush);
   }

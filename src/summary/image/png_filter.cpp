@@ -10,7 +10,7 @@ namespace {
 enum Filter { kNone = 0, kSub = 1, kUp = 2, kAverage = 3, kPaeth = 4 };
 constexpr int kFilters = 5;
 
-/// In 16 bits and without branches, so that compilers take 8 pixels at a time.
+/// In 16 bits and without branches, so that compilers vectorize it to 8 pixels at a time.
 std::int16_t paeth(std::int16_t left, std::int16_t up, std::int16_t upLeft) {
   const auto distance = [](int difference) {
     return static_cast<std::int16_t>(difference < 0 ? -difference : difference);
@@ -23,7 +23,8 @@ std::int16_t paeth(std::int16_t left, std::int16_t up, std::int16_t upLeft) {
   return toLeft <= toUp ? nearest : upOrUpLeft;
 }
 
-/// Sum of the bytes' distances from 0, which deflate's Huffman codes follow.
+/// Sums the absolute values of the bytes as signed numbers, which estimates their size after
+/// Huffman coding.
 std::uint64_t cost(const std::uint8_t* bytes, std::size_t count) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -32,14 +33,14 @@ std::uint64_t cost(const std::uint8_t* bytes, std::size_t count) {
   return sum;
 }
 
-/// Writes `row` less what `predict(left, up, upLeft)` says.
+/// Writes `row` minus `predict(left, up, upLeft)`.
 ///
 /// @param up The row above.
 template <typename Predict>
 void subtract(const PngRows& rows, const std::uint8_t* row, const std::uint8_t* up,
               std::uint8_t* to, Predict predict) {
-  // Copies: for all the compiler knows, bytes written through `to` change what `rows` refers to,
-  // and then it would take one byte at a time.
+  // Local copies: otherwise the compiler must assume that writes through `to` change `rows`, and
+  // does not vectorize.
   const std::size_t pixel = rows.pixelBytes;
   const std::size_t count = rows.bytes;
   for (std::size_t i = 0; i < pixel; ++i) {

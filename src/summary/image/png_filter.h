@@ -7,20 +7,20 @@
 
 namespace steptape::detail {
 
-/// Pixels in memory: a picture, or a rectangle of a larger one.
+/// Pixels in memory: an image, or a rectangle of a larger one.
 struct PngRows {
   const std::uint8_t* first;  ///< The first row.
-  std::size_t count;          ///< Rows.
-  std::size_t bytes;          ///< Of a row.
+  std::size_t count;          ///< Number of rows.
+  std::size_t bytes;          ///< Bytes per row.
   std::size_t stride;         ///< Bytes from a row to the next.
-  std::size_t pixelBytes;     ///< Of a pixel: the distance to its left neighbor.
+  std::size_t pixelBytes;     ///< Bytes per pixel: the distance to the left neighbor.
 };
 
 /// Filters rows of one PNG image, each with the filter that promises the fewest bytes.
 ///
-/// The choice is the one that the PNG specification suggests, the least sum of absolute
-/// differences, made anew every few rows: neighboring rows are much alike, and to choose costs
-/// five times as much as to filter.
+/// Uses the heuristic of the PNG specification, the minimum sum of absolute differences, and
+/// chooses again every few rows: neighboring rows are similar, and choosing costs five times as
+/// much as filtering.
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @source  PNG (Third Edition), 9 "Filtering" and 12.7 "Filter selection".
@@ -28,11 +28,11 @@ class PngRowFilter {
  public:
   explicit PngRowFilter(const PngRows& rows);
 
-  /// Filters row `y` with the filter chosen last.
+  /// Filters row `y` with the filter that was chosen last.
   ///
-  /// @param to Gets rows.bytes + 1 bytes: the filter's number and the row.
+  /// @param to Receives rows.bytes + 1 bytes: the filter's number and the row.
   void filter(std::size_t y, std::uint8_t* to) const;
-  /// Chooses the filter that suits row `y` best, and filters it.
+  /// Chooses the best filter for row `y`, and filters it.
   void choose(std::size_t y, std::uint8_t* to);
 
  private:

@@ -17,9 +17,9 @@ namespace steptape {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 13;
-/// Length, type and checksum of a chunk.
+/// Bytes of length, type and checksum of a chunk.
 constexpr std::size_t kChunkOverhead = 12;
-/// Of lengths and sides.
+/// Maximum of lengths and sides.
 constexpr std::uint32_t kLargest = 0x7FFFFFFF;
 
 std::uint32_t bigEndian(std::string_view bytes) {
@@ -30,12 +30,12 @@ std::uint32_t bigEndian(std::string_view bytes) {
   return value;
 }
 
-/// A chunk of a file, as views of its bytes.
+/// A view of one chunk of a file.
 struct Chunk {
   std::string_view type;
   std::string_view data;
   std::uint32_t crc;
-  std::size_t end;  ///< Where the next one begins.
+  std::size_t end;  ///< Start of the next chunk.
 };
 
 Chunk chunkAt(std::string_view file, std::size_t at) {
@@ -50,7 +50,7 @@ Chunk chunkAt(std::string_view file, std::size_t at) {
           at + kChunkOverhead + length};
 }
 
-/// Width or height.
+/// Reads a width or a height.
 int sideOf(std::string_view bytes) {
   const std::uint32_t side = bigEndian(bytes);
   if (side == 0 || side > kLargest) {
@@ -63,7 +63,7 @@ bool isHeader(const Chunk& chunk) {
   if (chunk.type != "IHDR" || chunk.data.size() != kHeaderBytes) {
     return false;
   }
-  // The checksum is of the type, which precedes the data, as well.
+  // The checksum includes the type, which precedes the data.
   const auto* typed = reinterpret_cast<const Bytef*>(chunk.type.data());
   return crc32(0, typed, static_cast<uInt>(4 + kHeaderBytes)) == chunk.crc;
 }

@@ -7,9 +7,9 @@
 
 namespace steptape::detail {
 
-/// Filters and compresses rows onto the end of `out`: the data of IDAT chunks.
+/// Filters and compresses rows, and appends the data of IDAT chunks to `out`.
 ///
-/// How zlib is to look for repetitions is decided by a sample of the rows.
+/// A sample of the rows selects zlib's strategy.
 void compressPngRows(const PngRows& rows, std::string* out);
 
 }  // namespace steptape::detail

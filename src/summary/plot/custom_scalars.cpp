@@ -46,7 +46,7 @@ void checkChart(const CustomScalarsChart& chart) {
   }
 }
 
-/// The item of equal title, or `item`, added at the end, if there is none.
+/// Returns the item with the same title, or appends `item` if there is none.
 template <typename Item>
 Item* findOrAdd(const Item& item, std::vector<Item>* items) {
   const auto known = std::find_if(items->begin(), items->end(),

@@ -20,7 +20,7 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-/// The shape of a part with its batch: (batch, rows, 3).
+/// Returns the shape of a part with its batch: (batch, rows, 3).
 Shape batchedShape(const char* part, const TensorView& view) {
   Shape shape = view.shape();
   if (shape.size() == 2) {
@@ -42,15 +42,15 @@ bool isFloatingPoint(DType dtype) {
          dtype == DType::kFloat64;
 }
 
-/// Whether the text is one `{...}` in which every bracket and string ends. TensorBoard hands it to
-/// the browser unchanged, which shows no mesh for any other text.
+/// Returns whether the text is one `{...}` in which every bracket and string ends. TensorBoard
+/// passes it unchanged to the browser, which shows no mesh if the text is anything else.
 bool isJsonObject(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos || text[begin] != '{') {
     return false;
   }
-  std::string closing;  // what the open brackets wait for
+  std::string closing;  // closing brackets for the open ones
   bool inString = false;
   for (std::size_t i = begin; i < text.size(); ++i) {
     const char c = text[i];
@@ -100,9 +100,9 @@ void checkFaces(const TensorView& faces, const TensorView& vertices) {
   }
 }
 
-/// Whether all parts together fit into one event.
+/// Returns whether all parts together fit into one event.
 bool fitsRecord(const TensorView& vertices, const MeshOptions& options) {
-  // Not the product, which may overflow; the first condition keeps the sum small.
+  // Not the product, which may overflow; the first condition limits the sum.
   const std::int64_t faceElements = options.faces ? options.faces->numel() : 0;
   if (std::max(vertices.numel(), faceElements) > detail::kMaxPayload / 4) {
     return false;
@@ -117,10 +117,10 @@ std::string position(const Shape& shape, std::int64_t index) {
          std::to_string(index % 3) + "]";
 }
 
-/// Converts the elements in row-major order, one block after the other, so that no second copy of
-/// the tensor is made on the way.
+/// Converts the elements in row-major order, block by block, so that no second copy of the tensor
+/// is made.
 ///
-/// @param convert From a `Wide` and its index to an element of the tensor that is returned.
+/// @param convert Converts a `Wide` and its index to an element of the returned tensor.
 template <typename Wide, typename Convert>
 event::Tensor converted(const TensorView& view, event::TensorType type, Shape shape,
                         Convert&& convert) {
@@ -148,12 +148,12 @@ event::Tensor vertexTensor(const TensorView& vertices) {
                           [](float coordinate, std::int64_t) { return coordinate; });
 }
 
-/// A part of integers, which must all be 0 to `max`.
+/// Returns a part of integers, which must all be in 0..`max`.
 template <typename Integer>
 event::Tensor integerTensor(const char* part, const TensorView& view, event::TensorType type,
                             std::int64_t max) {
   const Shape shape = batchedShape(part, view);
-  // Integers that binary64 rounds are out of range anyway.
+  // Integers that binary64 rounds are out of range in any case.
   return converted<double>(view, type, shape, [&](double number, std::int64_t index) {
     if (!(number >= 0 && number <= static_cast<double>(max))) {
       char text[32];

@@ -17,7 +17,7 @@ namespace steptape {
 namespace {
 
 constexpr std::size_t kRows = 6;
-/// Small enough that three blocks stay in the first-level cache.
+/// Small enough that three blocks fit into the first-level cache.
 constexpr std::int64_t kBlock = 1024;
 
 std::string element(const char* name, std::int64_t i, double value) {
@@ -26,7 +26,7 @@ std::string element(const char* name, std::int64_t i, double value) {
   return std::string(name) + "[" + std::to_string(i) + "] = " + text;
 }
 
-/// The weights of one block after the other: 1 where there are none.
+/// Reads weights block by block; each is 1 if there are none.
 class Weights {
  public:
   explicit Weights(const std::optional<TensorView>& weights) {
@@ -43,7 +43,7 @@ class Weights {
     }
   }
 
-  /// The weights of the `count` elements that begin with element `first`.
+  /// Returns the weights of `count` elements, starting with element `first`.
   const double* read(std::int64_t first, std::int64_t count) {
     if (reader_ && !isOneForAll_) {
       reader_->read(block_.data(), count);
@@ -67,8 +67,8 @@ class Weights {
   std::array<double, kBlock> block_;
 };
 
-/// The weights of the elements by the last threshold that they reach, of the false and of the true
-/// ones in turn: an index that depends on the label costs less than a branch, which is
+/// Sums the elements' weights by the last threshold that they reach, alternating false and true
+/// labels. An index that depends on the label is cheaper than a branch, which would often be
 /// mispredicted.
 ///
 /// @tparam Real The type in which a prediction's bucket is computed.
@@ -100,7 +100,7 @@ std::vector<double> fillBuckets(const TensorView& labels, const TensorView& pred
       if (label != label) {
         detail::reject(element("labels", first + i, label), "a truth value");
       }
-      // Of very many thresholds the product may be rounded up beyond the last one.
+      // With very many thresholds, the product may be rounded to more than the last one.
       const std::int64_t bucket = std::min(static_cast<std::int64_t>(prediction * scale), last);
       buckets[static_cast<std::size_t>(2 * bucket + (label != 0 ? 1 : 0))] += weights[i];
     }
@@ -108,7 +108,7 @@ std::vector<double> fillBuckets(const TensorView& labels, const TensorView& pred
   return buckets;
 }
 
-/// Counts the false (0) or true (1) elements that reach each threshold.
+/// Counts the elements with a false (0) or true (1) label that reach each threshold.
 std::vector<double> reaching(const std::vector<double>& buckets, std::size_t truth) {
   std::vector<double> counts(buckets.size() / 2);
   double sum = 0;
@@ -119,7 +119,7 @@ std::vector<double> reaching(const std::vector<double>& buckets, std::size_t tru
   return counts;
 }
 
-/// Returns the difference of the first threshold's count to each count.
+/// Subtracts each count from the first threshold's count.
 std::vector<double> missingFromFirst(const std::vector<double>& counts) {
   std::vector<double> missing;
   missing.reserve(counts.size());
@@ -129,9 +129,9 @@ std::vector<double> missingFromFirst(const std::vector<double>& counts) {
   return missing;
 }
 
-/// part / (part + rest), and 0 where both are 0.
+/// Returns part / (part + rest), and 0 if both are 0.
 std::vector<double> shares(const std::vector<double>& part, const std::vector<double>& rest) {
-  constexpr double kMinimumCount = 1e-7;  // TensorBoard's and the peers'
+  constexpr double kMinimumCount = 1e-7;  // as in TensorBoard and the Python writers
   std::vector<double> quotients;
   quotients.reserve(part.size());
   for (std::size_t i = 0; i < part.size(); ++i) {
@@ -145,7 +145,7 @@ struct Row {
   const std::vector<double>* values;
 };
 
-/// The tensor's rows from the first to the last.
+/// Returns the tensor's rows in order.
 std::array<Row, kRows> rowsOf(const PrCurveCounts& counts) {
   return {{{"truePositives", &counts.truePositives},
            {"falsePositives", &counts.falsePositives},
@@ -195,7 +195,7 @@ PrCurveCounts computePrCurve(const TensorView& labels, const TensorView& predict
   counts.falseNegatives = missingFromFirst(counts.truePositives);
   counts.precision = shares(counts.truePositives, counts.falsePositives);
   counts.recall = shares(counts.truePositives, counts.falseNegatives);
-  checkPrCurve(counts);  // weights may add up to more than the format holds
+  checkPrCurve(counts);  // sums of weights may exceed the format's range
   return counts;
 }
 

@@ -9,32 +9,32 @@
 
 namespace steptape {
 
-/// TensorFlow's name for a view's element type.
+/// Returns TensorFlow's name for a view's element type.
 ///
 /// @threads Thread-safe.
 /// @source  tensorflow/core/framework/types.proto
 STEPTAPE_EXPORT event::TensorType tensorTypeOf(DType dtype) noexcept;
 
-/// Checks what can be known without the elements.
+/// Checks everything that does not depend on the elements' values.
 ///
-/// @throws Error(kInvalidArgument) naming shape and bytes if the tensor does not fit into a record,
-///         which is less than 2 GiB.
+/// @throws  Error(kInvalidArgument) with shape and bytes if the tensor does not fit into a record,
+///          which is less than 2 GiB.
 /// @threads Thread-safe.
-/// @cost   Reads no element.
+/// @cost    Reads no element.
 STEPTAPE_EXPORT void checkRawTensor(const TensorView& view);
 
-/// Copies a tensor's elements out, in row-major order, as the bytes they are.
+/// Copies the elements' bytes in row-major order.
 ///
 /// @shape   Any, also rank 0 and empty ones; any strides.
 /// @throws  Error(kInvalidArgument) as checkRawTensor().
 /// @threads Thread-safe.
-/// @cost    One pass and one allocation; a memcpy where the view is contiguous.
+/// @cost    One pass and one allocation; a memcpy if the view is contiguous.
 STEPTAPE_EXPORT event::Tensor rawTensor(const TensorView& view);
 
-/// Makes the value of plugin `tensor`, the name that torch.utils.tensorboard gives its tensors. No
+/// Makes a value of the plugin `tensor`, the name that torch.utils.tensorboard uses for tensors. No
 /// page of TensorBoard shows it; readers of the event file find it.
 ///
-/// @param metadata Display name and description; plugin and data class are set here.
+/// @param metadata Display name and description; this function sets plugin and data class.
 /// @threads Thread-safe.
 /// @source  torch/utils/tensorboard/summary.py at 2.13; docs/event_file_format.md.
 STEPTAPE_EXPORT event::Value tensorValue(std::string tag, event::Tensor tensor,

@@ -13,8 +13,8 @@
 
 namespace steptape::detail {
 
-/// Reads a tensor's elements as `Wide`, a block at a time, in row-major order: several tensors of
-/// different types and strides are walked together without a copy of any.
+/// Reads a tensor's elements as `Wide`, block by block, in row-major order. Several tensors of
+/// different types and strides can thus be iterated in parallel without copies.
 ///
 /// @threads Not thread-safe: one thread at a time.
 template <typename Wide>
@@ -62,8 +62,8 @@ class RowMajorReader {
 
   const TensorView& view_;
   const std::vector<Dimension> dimensions_;
-  std::vector<std::int64_t> row_;  // its index in all dimensions but the innermost
-  std::int64_t rowOffset_ = 0;     // of its first element
+  std::vector<std::int64_t> row_;  // the row's index in all outer dimensions
+  std::int64_t rowOffset_ = 0;     // offset of the row's first element
   std::int64_t column_ = 0;
 };
 

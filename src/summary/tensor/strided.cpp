@@ -17,7 +17,7 @@ std::vector<Dimension> dimensionsOf(const TensorView& view) {
   return dimensions;
 }
 
-/// Joins neighbors where one continues the other.
+/// Merges neighboring dimensions that are contiguous.
 std::vector<Dimension> merge(const std::vector<Dimension>& dimensions) {
   std::vector<Dimension> merged;
   for (const Dimension dimension : dimensions) {

@@ -14,19 +14,20 @@
 
 namespace steptape::detail {
 
-/// One dimension of a walk over a tensor; the stride is in elements.
+/// One dimension of an iteration over a tensor; the stride is in elements.
 struct Dimension {
   std::int64_t size;
   std::int64_t stride;
 };
 
-/// The view's dimensions, largest stride first, neighbors merged where one continues the other: a
-/// contiguous tensor has one, also when its dimensions are permuted. At least one dimension.
+/// Returns the view's dimensions, largest stride first, with contiguous neighbors merged: a
+/// contiguous tensor has one dimension, even if its dimensions are permuted. Always returns at
+/// least one dimension.
 ///
-/// Walking them visits every element once, but in no particular order.
+/// Iterating over them visits every element once, in no particular order.
 std::vector<Dimension> mergedDimensions(const TensorView& view);
 
-/// As mergedDimensions(), but in the view's own order: walking them visits the elements in
+/// Like mergedDimensions(), but in the view's own order: iterating over them visits the elements in
 /// row-major order.
 std::vector<Dimension> orderedDimensions(const TensorView& view);
 
@@ -61,11 +62,11 @@ void forEachRun(const T* data, const TensorView& view, Run&& run) {
   }
 }
 
-/// Gathers elements as `Wide` and hands them on in blocks.
+/// Collects elements as `Wide` and passes them on in blocks.
 template <typename Wide, typename Consume>
 class BlockGatherer {
  public:
-  /// A block stays in the first-level cache while it is read a second time.
+  /// Small enough for a block to stay in the first-level cache until it is read a second time.
   static constexpr std::size_t kBlock = 2048;
 
   explicit BlockGatherer(Consume& consume) : consume_(consume) {}
@@ -111,9 +112,10 @@ class BlockGatherer {
   std::size_t filled_ = 0;
 };
 
-/// Calls `consume(const Wide* elements, std::size_t count)` until every element of the view, of any
-/// type and strides, was handed on as `Wide`. Where the tensor already is rows of `Wide`, the
-/// blocks lie within it; otherwise they are converted into a small buffer. In no particular order.
+/// Calls `consume(const Wide* elements, std::size_t count)` until it has passed every element of
+/// the view, of any type and strides, as `Wide`, in no particular order. If the tensor has
+/// contiguous rows of `Wide`, the blocks are views of it; otherwise, elements are converted into a
+/// small buffer.
 template <typename Wide, typename Consume>
 void forEachBlock(const TensorView& view, Consume&& consume) {
   BlockGatherer<Wide, Consume> gatherer(consume);
@@ -125,7 +127,7 @@ void forEachBlock(const TensorView& view, Consume&& consume) {
   gatherer.flush();
 }
 
-/// The elements in row-major order, converted to `Wide`, float or double.
+/// Returns the elements in row-major order, converted to `Wide`, float or double.
 template <typename Wide>
 std::vector<Wide> rowMajorElements(const TensorView& view) {
   std::vector<Wide> elements;
@@ -144,7 +146,7 @@ std::vector<Wide> rowMajorElements(const TensorView& view) {
   return elements;
 }
 
-/// Copies the elements in row-major order, as the bytes they are, to `to`, which has room for them.
+/// Copies the elements' bytes in row-major order to `to`, which must have room for them.
 void copyRowMajor(const TensorView& view, void* to);
 
 }  // namespace steptape::detail

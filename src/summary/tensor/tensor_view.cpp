@@ -35,7 +35,7 @@ std::int64_t elementCount(const std::vector<std::int64_t>& shape) {
 std::vector<std::int64_t> rowMajorStrides(const std::vector<std::int64_t>& shape,
                                           std::int64_t count) {
   std::vector<std::int64_t> strides(shape.size(), 1);
-  // An empty tensor has no element to reach, and the product of its other sizes may overflow.
+  // An empty tensor has no elements, and the product of its other sizes may overflow.
   for (std::size_t i = shape.size(); count > 0 && i > 1; --i) {
     strides[i - 2] = strides[i - 1] * shape[i - 1];
   }
@@ -70,7 +70,7 @@ TensorView::TensorView(const void* data, DType dtype, std::vector<std::int64_t> 
     detail::reject("a null data pointer for shape " + shapeString(), "the elements", "TensorView");
   }
   std::vector<std::int64_t> rowMajor = rowMajorStrides(shape_, numel_);
-  // Of a scalar both are empty.
+  // A scalar has an empty shape and empty strides.
   if (strides_.empty()) {
     strides_ = std::move(rowMajor);
     return;

@@ -12,14 +12,14 @@ namespace {
 
 using detail::Area;
 
-/// A frame's time in seconds, as a fraction.
+/// The duration of a frame in seconds, as a fraction.
 struct Delay {
   std::uint16_t numerator;
   std::uint16_t denominator;
 };
 
-/// The fraction nearest to 1 / fps that fits, by continued fractions: 30000 / 1001 frames a second
-/// become 1001 / 30000 s.
+/// Returns the fraction nearest to 1 / fps whose numbers fit, by continued fractions: 30000 / 1001
+/// frames per second become 1001 / 30000 s.
 Delay delayFor(double fps) {
   constexpr double kClose = 1e-9;
   // The last two convergents of fps.
@@ -57,7 +57,7 @@ void appendAnimationControl(std::int64_t frames, std::string* png) {
 
 void appendFrameControl(std::uint32_t sequence, const Area& area, Delay delay, std::string* png) {
   constexpr char kKeep = 0;     // the next frame is drawn over this one
-  constexpr char kReplace = 0;  // its pixels are not blended with those below
+  constexpr char kReplace = 0;  // the frame's pixels replace those below without blending
   const std::size_t chunk = detail::beginPngChunk("fcTL", png);
   detail::appendBigEndian32(sequence, png);
   for (const int number : {area.width, area.height, area.left, area.top}) {

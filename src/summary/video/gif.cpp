@@ -25,12 +25,12 @@ void appendHeader(const Frames& frames, std::string* gif) {
   *gif += "GIF89a";
   append16(frames.width, gif);
   append16(frames.height, gif);
-  *gif += "\0\0\0"sv;                                 // every frame has colors of its own
-  *gif += "\x21\xFF\x0BNETSCAPE2.0\x03\x01\0\0\0"sv;  // repeats for ever
+  *gif += "\0\0\0"sv;                                 // every frame has its own colors
+  *gif += "\x21\xFF\x0BNETSCAPE2.0\x03\x01\0\0\0"sv;  // repeats forever
 }
 
-/// Hundredths of a second for which frame `i` is shown: the sum of all is never off by more than
-/// half of one.
+/// Returns the duration of frame `i` in hundredths of a second. The total never deviates by more
+/// than half a hundredth.
 std::int64_t delayOf(std::int64_t i, double fps) {
   const auto time = [&](std::int64_t frame) {
     return std::llround(static_cast<double>(frame) * 100 / fps);
@@ -38,7 +38,7 @@ std::int64_t delayOf(std::int64_t i, double fps) {
   return time(i + 1) - time(i);
 }
 
-/// How many bits a color's number has; GIF wants two at least.
+/// Returns the bits of a color number; GIF requires at least two.
 int bitsFor(std::size_t colors) {
   int bits = 2;
   while ((std::size_t{1} << bits) < colors) {
@@ -49,7 +49,7 @@ int bitsFor(std::size_t colors) {
 
 void appendControl(std::int64_t delay, int transparent, std::string* gif) {
   constexpr int kKeep = 1 << 2;   // the next frame is drawn over this one
-  constexpr int kClear = 2 << 2;  // its pixels become transparent
+  constexpr int kClear = 2 << 2;  // the frame's pixels become transparent
   *gif += "\x21\xF9\x04";
   *gif += static_cast<char>(transparent < 0 ? kKeep : kClear | 1);
   append16(delay, gif);
@@ -89,7 +89,8 @@ std::vector<std::uint8_t> cutOut(const Frames& frames, std::int64_t i, const Are
 std::string encodeGif(const Frames& frames, double fps) {
   detail::checkFrames(frames, fps);
   detail::checkGifSize(frames.width, frames.height);
-  // A transparent pixel would show the frame below, so that such frames are cleared, and whole.
+  // A transparent pixel would show the previous frame, so frames with alpha are complete and then
+  // cleared.
   const bool hasAlpha = frames.channels == 4;
   std::string gif;
   appendHeader(frames, &gif);

@@ -9,7 +9,7 @@ namespace {
 constexpr int kMaxCodeBits = 12;
 constexpr std::uint32_t kMaxCodes = 1U << kMaxCodeBits;
 
-/// Packs codes, lowest bit first, into blocks of up to 255 bytes that begin with their length.
+/// Packs codes, lowest bit first, into blocks of up to 255 bytes that start with their length.
 class BlockWriter {
  public:
   explicit BlockWriter(std::string* gif) : gif_(gif) {}
@@ -56,7 +56,7 @@ class BlockWriter {
   int pendingBits_ = 0;
 };
 
-/// The code of each known string of colors, by the code of all but its last and by that.
+/// Maps each known string of colors, as the code of its prefix and its last color, to its code.
 class StringTable {
  public:
   static constexpr std::uint32_t kUnknown = 0;  // the code of a color, never of a longer string
@@ -80,10 +80,10 @@ class StringTable {
     std::uint32_t key;
     std::uint32_t code;
   };
-  static constexpr int kSlotBits = 13;  // twice as many as codes
+  static constexpr int kSlotBits = 13;  // twice as many slots as codes
   static constexpr std::uint32_t kEmpty = UINT32_MAX;
 
-  /// Where `key` is, or would be.
+  /// Returns the slot of `key`, or the slot in which to insert it.
   std::size_t place(std::uint32_t key) const {
     constexpr std::uint32_t kGoldenRatio = 0x9E3779B1;
     std::size_t slot = (key * kGoldenRatio) >> (32 - kSlotBits);
@@ -109,7 +109,7 @@ void appendGifLzw(const std::vector<std::uint8_t>& indices, int bits, std::strin
   std::uint32_t nextCode = firstCode;
   writer.add(clearCode, codeBits);
 
-  // Codes become longer once the decoder, which knows each string one code later, needs it.
+  // Codes become longer when the decoder, which learns each string one code later, requires it.
   const auto write = [&](std::uint32_t code) {
     writer.add(code, codeBits);
     if (nextCode == 1U << codeBits && codeBits < kMaxCodeBits) {

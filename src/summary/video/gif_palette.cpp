@@ -12,11 +12,11 @@ using Color = std::array<std::uint8_t, 3>;
 
 constexpr std::size_t kMaxColors = 256;
 constexpr std::uint8_t kOpaque = 128;
-/// A histogram's cell joins colors that agree in these upper bits of each channel.
+/// A histogram cell combines colors that agree in these upper bits of each channel.
 constexpr int kCellBits = 5;
 constexpr std::size_t kCells = std::size_t{1} << (3 * kCellBits);
 
-/// Calls `visit(pixel number, color)` for every pixel that is not transparent until it returns
+/// Calls `visit(pixel number, color)` for every pixel that is not transparent, until it returns
 /// false.
 template <typename Visit>
 bool forEachColor(const std::vector<std::uint8_t>& pixels, int channels, Visit visit) {
@@ -38,11 +38,11 @@ std::uint32_t packed(Color color) {
   return std::uint32_t{color[0]} << 16 | std::uint32_t{color[1]} << 8 | color[2];
 }
 
-/// Fills in palette and indices unless there are more than `maxColors` colors.
+/// Fills in palette and indices, unless there are more than `maxColors` colors.
 bool indexExactly(const std::vector<std::uint8_t>& pixels, int channels, std::size_t maxColors,
                   IndexedPixels* result) {
   std::unordered_map<std::uint32_t, std::uint8_t> numbers;
-  std::optional<Color> last;  // neighbors are often alike
+  std::optional<Color> last;  // neighbors often have the same color
   std::uint8_t number = 0;
   return forEachColor(pixels, channels, [&](std::size_t i, Color color) {
     if (color != last) {
@@ -62,7 +62,7 @@ bool indexExactly(const std::vector<std::uint8_t>& pixels, int channels, std::si
   });
 }
 
-/// Colors of a histogram that are alike.
+/// Similar colors in a histogram.
 struct Cell {
   std::uint64_t count = 0;
   std::array<std::uint64_t, 3> sums{};
@@ -83,8 +83,8 @@ std::size_t cellOf(Color color) {
 struct Box {
   std::size_t begin;
   std::size_t end;
-  std::uint64_t count;  ///< Pixels.
-  std::size_t channel;  ///< In which it is longest.
+  std::uint64_t count;  ///< Number of pixels.
+  std::size_t channel;  ///< The channel of the longest side.
   double length;
 };
 
@@ -110,7 +110,8 @@ Box boxOf(const std::vector<Cell>& histogram, const std::vector<std::uint16_t>& 
   return box;
 }
 
-/// Sorts a box along its longest side; returns where its two halves have as many pixels.
+/// Sorts a box along its longest side.
+/// @return the position that splits its pixels into equal halves.
 std::size_t sortAndFindMedian(const std::vector<Cell>& histogram, const Box& box,
                               std::vector<std::uint16_t>* cells) {
   const auto first = cells->begin() + static_cast<std::ptrdiff_t>(box.begin);
@@ -120,14 +121,14 @@ std::size_t sortAndFindMedian(const std::vector<Cell>& histogram, const Box& box
   });
   std::uint64_t below = 0;
   std::size_t middle = box.begin;
-  // Both halves get a cell at least.
+  // Each half gets at least one cell.
   while (middle + 1 < box.end - 1 && below + histogram[(*cells)[middle]].count < box.count / 2) {
     below += histogram[(*cells)[middle++]].count;
   }
   return middle + 1;
 }
 
-/// Cuts the box whose colors are hurt most, again and again.
+/// Repeatedly splits the box whose colors have the largest error.
 std::vector<Box> cutBoxes(const std::vector<Cell>& histogram, std::size_t maxBoxes,
                           std::vector<std::uint16_t>* cells) {
   std::vector<Box> boxes = {boxOf(histogram, *cells, 0, cells->size())};

@@ -14,8 +14,8 @@ using detail::TileGrid;
 constexpr detail::ImageFormat kFormat = {
     "THW", "NC", "the letters of \"NTCHW\", of which 'N' and 'C' may be left out,"};
 
-/// As many tiles as the next power of two; half of its factors, rounded down, are the rows of the
-/// power of two below.
+/// Returns a grid with at least `videos` tiles, a power of two. It has 2^floor(n / 2) rows, where
+/// 2^n is the largest power of two that is at most `videos`.
 TileGrid gridOf(std::int64_t videos) {
   int log = 0;
   while ((std::int64_t{2} << log) <= videos) {

@@ -8,7 +8,7 @@
 #include <ATen/ops/randn.h>
 #include <torch/types.h>
 
-// Many programs do this, so no name of Steptape may collide with one of LibTorch.
+// Many programs do this, so no name of Steptape may collide with LibTorch's.
 using namespace steptape;
 using namespace torch;
 

@@ -20,7 +20,7 @@ using detail::niceStep;
 /// An axis is extended to a round number that is at most this share of its length away.
 constexpr double kReach = 0.1;
 
-/// As niceStep(), for seconds, minutes, hours and days.
+/// Like niceStep(), for seconds, minutes, hours and days.
 double roundSeconds(double step) {
   constexpr std::array<double, 20> kSteps{1,
                                           2,
@@ -61,7 +61,7 @@ double tickStep(AxisKind kind, double least) {
   }
 }
 
-/// The offset of local time from UTC, so that ticks fall on full hours and midnights.
+/// Returns the offset of local time from UTC, so that ticks are at full hours and midnights.
 double secondsAheadOfUtc(double wallTime) {
   return static_cast<double>(localTime(wallTime).tm_gmtoff);
 }
@@ -77,7 +77,7 @@ std::vector<std::string> labelsFor(AxisKind kind, const std::vector<double>& val
   }
 }
 
-/// How far the limits move apart if they are equal or nearly equal.
+/// Returns how far to move the limits apart if they are equal or nearly equal.
 double marginAround(AxisKind kind, double value) {
   switch (kind) {
     case AxisKind::kSteps:
@@ -95,7 +95,7 @@ std::vector<double> multiplesWithin(double step, double offset, double min, doub
   const double first = std::ceil((min + offset) / step - kTickTolerance);
   const double last = std::floor((max + offset) / step + kTickTolerance);
   std::vector<double> multiples;
-  // Multiples of a step, not a running sum, whose error would grow.
+  // Multiplies the step instead of adding it up, so that errors do not accumulate.
   const auto count = static_cast<int>(last - first) + 1;
   multiples.reserve(static_cast<std::size_t>(std::max(count, 0)));
   for (int i = 0; i < count; ++i) {
@@ -137,7 +137,7 @@ double Axis::positionOf(double value) const {
   if (kind_ == AxisKind::kLogarithmic) {
     return (std::log10(value) - std::log10(min_)) / (std::log10(max_) - std::log10(min_));
   }
-  // Halved, because the difference of two doubles may be infinite.
+  // Halved, because the difference of two doubles may overflow.
   return (value / 2 - min_ / 2) / (max_ / 2 - min_ / 2);
 }
 

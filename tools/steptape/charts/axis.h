@@ -34,10 +34,10 @@ class Axis {
 
   double min() const { return min_; }
   double max() const { return max_; }
-  /// Ascending, none outside.
+  /// Returns the ticks in ascending order, all within the axis.
   const std::vector<Tick>& ticks() const { return ticks_; }
 
-  /// The position of `value` between min(), 0, and max(), 1.
+  /// Returns the position of `value`: 0 at min(), 1 at max().
   double positionOf(double value) const;
 
  private:

@@ -25,15 +25,15 @@ class BrailleCanvas {
   int dotsDown() const { return rows_ * kDotsDown; }
 
   void dot(int x, int y);
-  /// Both ends included.
-  /// REQUIRES: coordinates whose absolute value is below a million.
+  /// Draws a line, both ends included. REQUIRES: coordinates whose absolute value is below a
+  /// million.
   /// @source Bresenham, "Algorithm for computer control of a digital plotter", 1965.
   void line(int fromX, int fromY, int toX, int toY);
 
-  /// The dots of a cell, one bit each; 0: empty.
+  /// Returns the dots of a cell, one bit each; 0: empty.
   std::uint8_t dotsAt(int column, int row) const { return cells_[index(column, row)]; }
 
-  /// The character, in UTF-8, that shows `dots`.
+  /// Returns the character, in UTF-8, that shows `dots`.
   /// @source The Unicode Standard, "Braille Patterns", U+2800 to U+28FF.
   static std::string pattern(std::uint8_t dots);
 

@@ -15,7 +15,7 @@ void include(double value, Range* range) {
   range->max = std::max(range->max, value);
 }
 
-/// A line of places, thinned within each column as they are added.
+/// A line of points, thinned within each column as they are added.
 class ThinnedLine {
  public:
   explicit ThinnedLine(double columnWidth) : columnWidth_(columnWidth) {}
@@ -54,7 +54,7 @@ class ThinnedLine {
     Place lowest;
     Place highest;
     Place last;
-    bool lowestIsFirst;  // came before the highest
+    bool lowestIsFirst;  // the lowest came before the highest
   };
 
   void endColumn() {

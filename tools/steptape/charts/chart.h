@@ -26,7 +26,7 @@ struct Chart {
   std::vector<Curve> curves;
 };
 
-/// Whether a chart can show the point: it is finite, and positive on a logarithmic axis.
+/// Returns whether a chart can show the point: it is finite, and positive on a logarithmic axis.
 bool isDrawable(const Chart& chart, double x, double y);
 
 struct Range {
@@ -47,13 +47,13 @@ struct Axes {
   Axis y;
 };
 
-/// A place on a drawing, counted from its top left.
+/// A position on a drawing, relative to its top left.
 struct Place {
   double x;
   double y;
 };
 
-/// The lines that join the points (x, y) on a drawing of `width` x `height`, in their order.
+/// Returns the lines that connect the points (x, y), in order, on a drawing of `width` x `height`.
 ///
 /// A point that cannot be drawn ends a line. Of consecutive points in the same one of `columns`
 /// columns, the first, lowest, highest and last remain.

@@ -10,8 +10,8 @@
 
 namespace steptape::tools {
 
-/// The legend of a chart on a terminal: sample, name and summary of each curve, side by side if
-/// there is room.
+/// Returns the legend of a chart on a terminal: sample, name and summary of each curve, side by
+/// side if there is room.
 ///
 /// @param mostLines At least 1. The last line counts the curves that do not fit.
 std::vector<std::string> legendLines(const Chart& chart, const CurveStyle& style,

@@ -8,25 +8,25 @@
 
 namespace steptape::tools {
 
-/// How curves differ on a terminal: by color, and by marks if there is no color or there are not
-/// enough of them.
+/// The style of curves on a terminal: they differ by color, and by marks if there are no colors or
+/// too few.
 class CurveStyle {
  public:
   CurveStyle(std::size_t curves, const Terminal& terminal);
 
-  /// Whether curves are lines of braille dots; otherwise they consist of their marks.
+  /// Returns whether curves are lines of braille dots; otherwise they consist of their marks.
   bool hasLines() const { return terminal_.hasUtf8; }
   bool hasMarks() const;
   bool hasColor() const { return terminal_.hasColor; }
   char markOf(std::size_t curve) const;
 
-  /// `text` in the color of `curve`, if there is color.
+  /// Returns `text` in the color of `curve`, if there is color.
   std::string painted(const std::string& text, std::size_t curve) const;
-  /// `text` in the color of the background values.
+  /// Returns `text` in the color of the background values.
   std::string faint(const std::string& text) const;
-  /// `text` as a heading.
+  /// Returns `text` as a heading.
   std::string bold(const std::string& text) const;
-  /// The sample before the name of `curve` in a legend.
+  /// Returns the sample before the name of `curve` in a legend.
   std::string sampleOf(std::size_t curve) const;
 
  private:

@@ -15,7 +15,7 @@ int dotAt(double position) {
   return static_cast<int>(std::lround(position));
 }
 
-/// A point without neighbors: several dots, because one is easy to miss.
+/// Draws a point without neighbors as several dots, because one is easy to miss.
 void drawAlone(const Place& place, BrailleCanvas* canvas) {
   const int x = std::clamp(dotAt(place.x), 0, canvas->dotsAcross() - 2);
   const int y = std::clamp(dotAt(place.y), 0, canvas->dotsDown() - 2);
@@ -34,7 +34,7 @@ void draw(const std::vector<std::vector<Place>>& lines, BrailleCanvas* canvas) {
   }
 }
 
-/// The middle row of the dots of `canvas` in `column`; -1 if there are none.
+/// Returns the middle row of the dots of `canvas` in `column`; -1 if there are none.
 int middleRow(const BrailleCanvas& canvas, int column) {
   std::vector<int> rows;
   for (int row = 0; row < canvas.rows(); ++row) {
@@ -94,7 +94,7 @@ void PlotArea::addLayer(const Chart& chart, const Axes& axes, std::size_t curve,
   layers_.push_back(std::move(layer));
 }
 
-/// At regular columns, and on the last column of the curve.
+/// Returns the rows of marks at regular columns, and at the last column of the curve.
 std::vector<int> PlotArea::markRowsOf(const Layer& layer, std::size_t curves) const {
   std::vector<int> marks(static_cast<std::size_t>(columns_), -1);
   if (!style_.hasMarks() || layer.isFaint) {

@@ -17,15 +17,15 @@ class PlotArea {
   /// REQUIRES: `columns` and `rows` at least 1.
   PlotArea(const Chart& chart, const Axes& axes, int columns, int rows, const CurveStyle& style);
 
-  /// One row of cells, colored, without trailing blanks.
+  /// Returns one row of cells, colored, without trailing spaces.
   std::string row(int row) const;
 
-  /// The cell of a position along an axis: a column from the left, a row from the top.
+  /// Return the cell of a position along an axis: a column from the left, a row from the top.
   int columnAt(double positionX) const;
   int rowAt(double positionY) const;
 
  private:
-  /// A line on its own canvas, so that each cell belongs to a known curve.
+  /// A line on its own canvas, so that each cell belongs to one curve.
   struct Layer {
     BrailleCanvas canvas;
     std::size_t curve;

@@ -5,7 +5,7 @@
 
 namespace steptape::tools {
 
-/// The exponential moving average that TensorBoard draws: its start is debiased, NaN and
+/// Returns the exponential moving average that TensorBoard draws: its start is debiased, NaN and
 /// infinities are kept and skipped, and a constant series does not change.
 ///
 /// @param weight Weight of the past, clamped to [0, 1]; 0 changes nothing, 1 gives 0 everywhere.

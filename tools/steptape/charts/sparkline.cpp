@@ -22,7 +22,7 @@ struct Extremes {
 
 using ValueIterator = std::vector<double>::const_iterator;
 
-/// Range of the finite values; none if no value is finite.
+/// Returns the range of the finite values; none if no value is finite.
 std::optional<Extremes> extremesOf(ValueIterator begin, ValueIterator end) {
   std::optional<Extremes> extremes;
   for (; begin != end; ++begin) {
@@ -37,7 +37,7 @@ std::optional<Extremes> extremesOf(ValueIterator begin, ValueIterator end) {
   return extremes;
 }
 
-/// Mean of the finite values. REQUIRES: one value is finite.
+/// Returns the mean of the finite values. REQUIRES: one value is finite.
 Wide wideMean(ValueIterator begin, ValueIterator end) {
   Wide sum = 0;
   Wide count = 0;
@@ -50,7 +50,7 @@ Wide wideMean(ValueIterator begin, ValueIterator end) {
   return sum / count;
 }
 
-/// What a column of these values shows; none if no value is finite.
+/// Returns the value to show for a column; none if no value is finite.
 std::optional<Wide> shownOf(ValueIterator begin, ValueIterator end, const Extremes& all) {
   const std::optional<Extremes> extremes = extremesOf(begin, end);
   if (!extremes) {

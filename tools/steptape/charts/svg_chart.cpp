@@ -12,7 +12,7 @@
 namespace steptape::tools {
 namespace {
 
-// In pixels.
+// Lengths in pixels.
 constexpr double kWidth = 800;
 constexpr double kPlotHeight = 320;
 constexpr double kTop = 44;  // the title
@@ -22,7 +22,7 @@ constexpr double kLegendLine = 20;
 constexpr double kBottom = 16;
 constexpr double kDigitWidth = 7;
 constexpr double kTitleCharacterWidth = 11;
-constexpr double kLegendText = 32;  // from where the line's sample begins
+constexpr double kLegendText = 32;  // from the start of the line's sample
 constexpr double kLegendGap = 12;   // between name and summary
 
 /// Dark enough for thin lines on white, in the order of curve_style.cpp: blue, orange, green, red,
@@ -63,7 +63,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// `text`, shortened to fit into `pixels` if its characters have the usual width.
+/// Returns `text`, shortened to fit into `pixels` if its characters have the usual width.
 std::string cut(const std::string& text, double pixels, double characterWidth) {
   return escaped(fitted(printable(text, true), static_cast<int>(pixels / characterWidth), true));
 }
@@ -107,7 +107,7 @@ class SvgChart {
     return {xAxisFor(chart, extent.x, plotWidth(leftMargin(y))), y};
   }
 
-  /// The axis with the most ticks, up to nine, whose labels are well separated.
+  /// Returns the axis with the most ticks, up to nine, whose labels are well separated.
   static Axis xAxisFor(const Chart& chart, const Range& range, double width) {
     constexpr double kGap = 24;
     for (int most = 9; most > 2; --most) {
@@ -150,7 +150,7 @@ class SvgChart {
     std::string svg;
     for (const Tick& tick : axes_.x.ticks()) {
       const double x = left_ + axes_.x.positionOf(tick.value) * plotWidth();
-      // Below its tick, unless it would extend beyond the picture.
+      // Below its tick, unless it would extend beyond the image.
       const double half = kDigitWidth * columnsOf(tick.label) / 2;
       svg += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#e4e4e4\"/>"

@@ -8,7 +8,7 @@
 
 namespace steptape::tools {
 
-/// Draws `charts`, one below the other, as an SVG picture for a white page.
+/// Draws `charts`, one below the other, as an SVG image for a white page.
 ///
 /// @source W3C, "Scalable Vector Graphics (SVG) 1.1"
 std::string svgOf(const std::vector<Chart>& charts);

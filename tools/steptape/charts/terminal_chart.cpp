@@ -40,16 +40,16 @@ std::string centered(const std::string& text, int columns) {
   return spaces((columns - columnsOf(text)) / 2) + text;
 }
 
-/// A label of the x axis, from the column `begin` of the plot on.
+/// A label of the x axis that starts at column `begin` of the plot.
 struct PlacedLabel {
   std::string text;
   int begin;
 };
 
-/// The labels of the x axis below their ticks, moved if they would extend beyond the right edge;
-/// those that would overlap the previous one are left out.
+/// Returns the labels of the x axis below their ticks, moved if they would extend beyond the right
+/// edge. Labels that would overlap the previous one are omitted.
 /// @param margin Free columns at the left of the plot.
-/// @param gap Minimum number of blanks between two labels.
+/// @param gap    Minimum number of spaces between two labels.
 std::vector<PlacedLabel> placedLabels(const Axis& axis, int columns, int margin, int gap) {
   std::vector<PlacedLabel> labels;
   int end = -margin;
@@ -66,7 +66,7 @@ std::vector<PlacedLabel> placedLabels(const Axis& axis, int columns, int margin,
   return labels;
 }
 
-/// The axis with the most ticks whose labels are well separated.
+/// Returns the axis with the most ticks whose labels are well separated.
 Axis xAxisFor(const Chart& chart, const Range& range, int columns, int margin) {
   for (int most = columns / kWideGap; most > 2; --most) {
     Axis axis(chart.xKind, range.min, range.max, most);
@@ -85,7 +85,7 @@ int labelColumnsOf(const Axis& axis) {
   return columns;
 }
 
-/// The labels of the y axis by the rows of the plot.
+/// Returns the labels of the y axis by the rows of the plot.
 std::vector<std::string> sideLabels(const Axis& axis, const PlotArea& plot, int rows) {
   std::vector<std::string> labels(static_cast<std::size_t>(rows));
   for (const Tick& tick : axis.ticks()) {
@@ -94,7 +94,7 @@ std::vector<std::string> sideLabels(const Axis& axis, const PlotArea& plot, int 
   return labels;
 }
 
-/// The line below the plot.
+/// Returns the line below the plot.
 std::string bottomLine(const Axis& axis, const PlotArea& plot, int columns, const Frame& frame) {
   std::vector<std::string> cells(static_cast<std::size_t>(columns), frame.bottom);
   for (const Tick& tick : axis.ticks()) {
@@ -132,7 +132,7 @@ std::string drawChart(const Chart& chart, const Terminal& terminal) {
   const Extent extent = extentOf(chart);
   const Axis y(chart.yKind, extent.y.min, extent.y.max, std::max(3, rows / 3));
   const int labelColumns = labelColumnsOf(y);
-  const int margin = labelColumns + 2;  // a blank and the axis
+  const int margin = labelColumns + 2;  // a space and the axis
   const int columns = std::max(kLeastChartColumns / 2, screen.columns - margin);
   const Axes axes{xAxisFor(chart, extent.x, columns, margin), y};
   const PlotArea plot(chart, axes, columns, rows, style);

@@ -72,7 +72,7 @@ std::vector<std::string> durationLabels(const std::vector<double>& seconds) {
 std::vector<std::string> wallTimeLabels(const std::vector<double>& seconds) {
   const double step = seconds.size() < 2 ? 0 : detail::leastStep(seconds);
   std::string format = step < 60 ? "%H:%M:%S" : "%H:%M";
-  if (step > kDaySeconds - 7200) {  // Days may be an hour short.
+  if (step > kDaySeconds - 7200) {  // days may be an hour short
     format = "%Y-%m-%d";
   } else if (commonDate(seconds).empty()) {
     format.insert(0, "%m-%d ");

@@ -47,7 +47,7 @@ struct Group {
   AggregateResult result;
 };
 
-/// The runs by their name below their path: runs of the same name are aggregated together.
+/// Groups the runs by their name below their path: runs with the same name are aggregated together.
 std::map<std::string, std::vector<RunFiles>> runsByName(const std::vector<std::string>& paths,
                                                         const NamePattern& pattern) {
   std::map<std::string, std::vector<RunFiles>> groups;
@@ -58,7 +58,7 @@ std::map<std::string, std::vector<RunFiles>> runsByName(const std::vector<std::s
   return groups;
 }
 
-/// @param damage Receives what could not be read.
+/// @param damage Receives the damage of the files.
 Group aggregateGroup(const std::vector<RunFiles>& runs, std::string output,
                      const AggregateOptions& options, Progress* progress,
                      std::vector<Damage>* damage) {

@@ -7,8 +7,8 @@ class App;
 
 namespace steptape::tools {
 
-// Each adds its command to `app`. When the command is called, its exit code goes to `*exitCode`.
-// makeApp() calls them all.
+// Each function adds its command to `app`. When the command is called, it sets `*exitCode`.
+// makeApp() calls all functions.
 void addInspectCommand(CLI::App* app, int* exitCode);
 void addExportCommand(CLI::App* app, int* exitCode);
 void addAggregateCommand(CLI::App* app, int* exitCode);

@@ -37,7 +37,7 @@ struct DiffOptions {
   bool json = false;
 };
 
-/// The run at `path`, the value of `argument`, even if there are other runs below it.
+/// Returns the run at `path`, the value of `argument`, even if there are other runs below it.
 RunFiles oneRunAt(const std::string& path, const char* argument) {
   const std::vector<RunFiles> runs = runsOf({path});
   const auto own =
@@ -65,7 +65,7 @@ std::string changeText(const TagDiff& diff) {
              : "-";
 }
 
-/// How the tags of one kind differ; only scalars have values to show.
+/// Returns the differences between tags of one kind; only scalars have values to show.
 std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
                             const Terminal& terminal) {
   std::vector<TableColumn> columns{
@@ -92,7 +92,7 @@ std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
                     kChartIndent, terminal);
 }
 
-/// An indented line that fits the terminal.
+/// Prints an indented line that fits the terminal.
 void printCut(const std::string& text, const Terminal& terminal) {
   fmt::print("{:{}}{}\n", "", kChartIndent, cut(text, terminal.columns - kChartIndent, terminal));
 }

@@ -93,7 +93,7 @@ int exportRuns(const ExportArguments& arguments) {
     options.onProgress = [&](std::uint64_t bytes) { progress.set(bytes); };
   }
   if (!arguments.output.empty()) {
-    options.temporaryPrefix = arguments.output + ".spool";  // where there is room for the output
+    options.temporaryPrefix = arguments.output + ".spool";  // on the disk of the output
   }
   const ExportResult result =
       exportTo([&](std::string_view text) { output.write(text); }, runs, arguments, options);

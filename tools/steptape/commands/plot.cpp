@@ -41,7 +41,7 @@ struct PlotOptions {
   std::string svg;
 };
 
-/// A later wall time is damage or a mistake.
+/// A later wall time is damaged or wrong.
 constexpr double kLastWallTime = 253'402'300'799;  // the end of the year 9999
 
 std::vector<double> xValuesOf(const ScalarColumns& scalars, AxisKind kind) {
@@ -111,7 +111,7 @@ Chart emptyChart(const std::string& tag, const PlotOptions& options) {
   return chart;
 }
 
-/// One chart for each tag.
+/// Returns one chart for each tag.
 std::vector<Chart> chartsOf(const std::vector<RunReader>& runs, const PlotOptions& options) {
   std::map<std::string, Chart> chartByTag;
   for (const RunReader& run : runs) {
@@ -142,8 +142,8 @@ void addDate(std::vector<Chart>* charts) {
   }
 }
 
-/// The rows of each of `charts` charts on a terminal: its last one is for the prompt, and several
-/// share the others as long as they stay legible.
+/// Returns the rows of each of `charts` charts on a terminal. The last row is for the prompt;
+/// several charts share the other rows as long as they stay legible.
 int rowsOfEach(std::size_t charts, const Terminal& terminal) {
   constexpr int kLegibleRows = 16;
   const int free = terminal.rows - 1;
@@ -159,7 +159,7 @@ void print(const std::vector<Chart>& charts, const PlotOptions& options) {
   for (const Chart& chart : charts) {
     fmt::print("{}", drawChart(chart, terminal));
   }
-  // Drawings may be a little lower than they were asked to be; what matters is many of them.
+  // Drawings may be a little lower than requested; what counts here is to show many of them.
   const std::size_t mostOnScreen = static_cast<std::size_t>(screenRows / kLeastChartRows);
   if (terminal.isTerminal && charts.size() > mostOnScreen && options.filter.tag.text().empty()) {
     flushOutput();

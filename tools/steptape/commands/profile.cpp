@@ -43,7 +43,7 @@ struct ProfileOptions {
   std::string output;
 };
 
-/// For outputs that do not report lost spans themselves.
+/// Reports lost spans, for outputs that do not.
 void noteDropped(const TraceSet& set) {
   for (std::size_t i = 0; i < set.traces.size(); ++i) {
     if (set.traces[i].dropped > 0) {
@@ -123,7 +123,8 @@ int profile(const ProfileOptions& options, const OpTableView& view) {
   return options.compare.empty() ? show(options, view) : compare(options, view);
 }
 
-/// Pointers, because CLI11 ends the process if there is no memory to find an option by its name.
+/// Pointers, because CLI11 terminates the process if there is no memory to look up an option by its
+/// name.
 struct ViewOptions {
   CLI::Option* by;
   CLI::Option* top;

@@ -45,7 +45,7 @@ _{0}() {{
 complete -F _{0} {0}
 )";
 
-/// Completes the value of `option`; empty if any text is allowed.
+/// Returns the completion of the value of `option`; empty if any text is allowed.
 std::string valueAction(const OptionInfo& option) {
   if (!option.choices.empty()) {
     return fmt::format("words='{}'", fmt::join(option.choices, " "));
@@ -53,7 +53,7 @@ std::string valueAction(const OptionInfo& option) {
   return option.takesPath ? "files=yes" : "";
 }
 
-/// A line of a case statement: the action for `pattern`.
+/// Returns a line of a case statement: the action for `pattern`.
 std::string caseLine(int indent, const std::string& pattern, const std::string& action) {
   return fmt::format("{:{}}{}) {}{};;\n", "", indent, pattern, action, action.empty() ? "" : " ");
 }

@@ -7,7 +7,7 @@
 namespace steptape::tools {
 namespace {
 
-/// The optimal string alignment distance.
+/// Returns the optimal string alignment distance.
 std::size_t typingErrors(const std::string& left, const std::string& right) {
   std::vector<std::vector<std::size_t>> errors(left.size() + 1,
                                                std::vector<std::size_t>(right.size() + 1));

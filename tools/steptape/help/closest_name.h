@@ -6,8 +6,8 @@
 
 namespace steptape::tools {
 
-/// The name that turns into `word` by the fewest typing errors: extra, missing, wrong or swapped
-/// characters.
+/// Returns the name that turns into `word` with the fewest typing errors: extra, missing, wrong or
+/// swapped characters.
 ///
 /// @return empty if every name needs errors in more than a third of its characters.
 std::string closestName(const std::string& word, const std::vector<std::string>& names);

@@ -33,7 +33,7 @@ std::vector<std::string> split(const std::string& text, const std::string& separ
   }
 }
 
-/// The values that oneOf() allows, as "{json,csv}" in the name of the type.
+/// Returns the values that oneOf() allows, which are "{json,csv}" in the name of the type.
 std::vector<std::string> choicesIn(const std::string& type) {
   const std::size_t begin = type.find('{');
   const std::size_t end = type.find('}');
@@ -43,7 +43,7 @@ std::vector<std::string> choicesIn(const std::string& type) {
   return split(type.substr(begin + 1, end - begin - 1), ",");
 }
 
-/// CLI11 writes a list as "[25,50]", which no option takes.
+/// Returns the default. CLI11 writes a list as "[25,50]", which no option accepts.
 std::string defaultOf(const CLI::Option& option) {
   const std::string text = option.get_default_str();
   return startsWith(text, "[") ? text.substr(1, text.size() - 2) : text;
@@ -88,7 +88,7 @@ void takeFooter(const std::string& footer, CommandInfo* info) {
   }
 }
 
-/// For CLI11 a group of options is a command without a name.
+/// Returns whether it is a group of options, which CLI11 represents as a command without a name.
 bool isOptionGroup(const CLI::App& command) {
   return command.get_name().empty();
 }

@@ -7,10 +7,10 @@
 
 namespace steptape::tools {
 
-// Scripts that have a shell complete the program's commands, options, their values and paths.
-// REQUIRES of all: `program` is the whole program.
+// Returns scripts with which a shell completes the program's commands, options, their values and
+// paths. REQUIRES of all: `program` is the whole program.
 
-/// For bash 4 and newer; needs nothing of the package bash-completion.
+/// For bash 4 and newer; does not need the package bash-completion.
 std::string bashCompletion(const CommandInfo& program);
 
 /// For zsh's compsys: as a file _steptape in $fpath, or sourced.

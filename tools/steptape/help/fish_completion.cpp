@@ -29,7 +29,7 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-/// The allowed values.
+/// Returns the allowed values.
 std::string valueText(const OptionInfo& option) {
   if (!option.choices.empty()) {
     return fmt::format(" --arguments '{}'", fmt::join(option.choices, " "));

@@ -16,13 +16,13 @@ constexpr std::size_t kHelpIndent = 2;
 // The description of a longer name is on the line after it.
 constexpr std::size_t kMostNameColumns = 22;
 
-/// `text` with line breaks between words, so that no line is longer than `columns`. All lines but
-/// the first begin with `indent` blanks.
+/// Returns `text` with line breaks between words, so that no line is longer than `columns`. All
+/// lines except the first start with `indent` spaces.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns) {
   constexpr char kSpaces[] = " \n";
   std::string result;
   std::size_t used = indent;
-  // Not a stream: without memory a stream ends early and reports nothing.
+  // Does not use a stream: without memory, a stream ends early and reports no error.
   for (std::size_t begin = text.find_first_not_of(kSpaces); begin != std::string::npos;) {
     const std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
     const std::string word = text.substr(begin, end - begin);
@@ -46,7 +46,8 @@ std::string describe(const OptionInfo& option) {
   return text;
 }
 
-/// Names with their descriptions in a second column, below a title; nothing without names.
+/// Returns names with their descriptions in a second column, below a title; empty if there are no
+/// names.
 std::string section(const std::string& title,
                     const std::vector<std::pair<std::string, std::string>>& entries,
                     std::size_t columns) {

@@ -9,11 +9,11 @@
 
 namespace steptape::tools {
 
-/// What --help prints: description, usage, arguments, options, commands, notes, examples and exit
-/// codes, in lines of at most `columns`.
+/// Returns the text of --help: description, usage, arguments, options, commands, notes, examples
+/// and exit codes, in lines of at most `columns`.
 std::string helpText(const CommandInfo& command, std::size_t columns);
 
-/// Has CLI11 print helpText(), as wide as the terminal, within reason.
+/// Makes CLI11 print helpText(), as wide as the terminal up to a limit.
 class HelpFormatter : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string name,

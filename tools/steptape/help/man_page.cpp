@@ -11,7 +11,8 @@
 namespace steptape::tools {
 namespace {
 
-/// `text` as roff shows it unchanged: hyphens that can be copied, no escapes, no requests.
+/// Escapes `text` so that roff shows it unchanged: hyphens that can be copied, no escapes, no
+/// requests.
 std::string literal(const std::string& text) {
   std::string result;
   bool beginsLine = true;

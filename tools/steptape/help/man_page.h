@@ -7,11 +7,11 @@
 
 namespace steptape::tools {
 
-/// The man page of `command`, which is `program` or one of its commands, as roff with the macros of
-/// man(7).
+/// Returns the man page of `command`, which is `program` or one of its commands, as roff with the
+/// macros of man(7).
 std::string manPage(const CommandInfo& command, const CommandInfo& program);
 
-/// The name of the page, and with ".1" of its file: "steptape-inspect".
+/// Returns the name of the page, "steptape-inspect"; its file has ".1" appended.
 std::string manPageName(const CommandInfo& command);
 
 }  // namespace steptape::tools

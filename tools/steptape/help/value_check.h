@@ -7,15 +7,15 @@
 
 namespace steptape::tools {
 
-// What the value of an option may be. Errors have the form "--by: got x; expected name or shape".
+// Checks of option values. Errors have the form "--by: got x; expected name or shape".
 
-/// One of `names`, which --help and completion show too.
+/// Accepts one of `names`, which --help and completion show too.
 CLI::Validator oneOf(const std::vector<std::string>& names);
 
-/// A number from `least` to `greatest`, both included.
+/// Accepts a number from `least` to `greatest`, both included.
 CLI::Validator inRange(double least, double greatest);
 
-/// A number that is not less than `least`.
+/// Accepts a number that is not less than `least`.
 CLI::Validator atLeast(double least);
 
 }  // namespace steptape::tools

@@ -34,7 +34,7 @@ else
 fi
 )";
 
-/// `text` in single quotes, with a backslash before each of `special`.
+/// Returns `text` in single quotes, with a backslash before each of `special`.
 std::string quoted(const std::string& text, std::string_view special) {
   std::string result = "'";
   for (const char c : text) {
@@ -48,7 +48,7 @@ std::string quoted(const std::string& text, std::string_view special) {
   return result + "'";
 }
 
-/// ":FILE:_files", ":json|csv:(json csv)" or, for any text, ":RE:".
+/// Returns ":FILE:_files", ":json|csv:(json csv)" or, for any text, ":RE:".
 std::string valueSpec(const OptionInfo& option) {
   const std::string action = !option.choices.empty()
                                  ? fmt::format("({})", fmt::join(option.choices, " "))
@@ -76,7 +76,7 @@ std::string argumentSpec(const OptionInfo& argument) {
   return quoted(count + valueSpec(argument), "");
 }
 
-/// The specs of options, one per line, each continued.
+/// Returns the specs of options, one per line, each continued.
 std::string optionLines(const CommandInfo& command, int indent) {
   std::string lines;
   for (const OptionInfo& option : command.options) {

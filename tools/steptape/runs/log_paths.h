@@ -17,30 +17,30 @@ class App;
 
 namespace steptape::tools {
 
-/// Adds the argument PATH... of commands that read runs.
+/// Adds the argument PATH... to commands that read runs.
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths);
 
-/// The runs at and below `paths`, ordered by directory. Files of one directory are one run; a path
-/// that is given twice counts once.
+/// Returns the runs at and below `paths`, ordered by directory. Files of one directory are one run;
+/// a repeated path counts once.
 /// @throws Error(kIoError) if there is no event file at or below one of `paths`.
 std::vector<RunFiles> runsOf(const std::vector<std::string>& paths);
 
-/// The runs whose directory contains a match of the pattern.
-/// @throws Error(kIoError) if no run does.
+/// Returns the runs whose directory contains a match of the pattern.
+/// @throws Error(kIoError) if there is none.
 std::vector<RunFiles> selectRuns(std::vector<RunFiles> runs, const NamePattern& pattern);
 
-/// The size of all files of `runs`; a missing file counts as 0.
+/// Returns the size of all files of `runs`; a missing file counts as 0.
 std::uint64_t totalBytes(const std::vector<RunFiles>& runs);
 
-/// Reads a whole run as it is now, past damage to the end of each file.
+/// Reads a whole run as it is now, and skips damage.
 ///
 /// @param progress Advances by the bytes of the run. REQUIRES: outlives the reader's last update().
 RunReader readRun(const RunFiles& run, Progress* progress);
 
 /// Reports on standard error, one per line, which bytes of files could not be read.
 ///
-/// @return kExitProblem if one is damaged. A file that ends inside a record is only noted, because
-///         its writer may still be running.
+/// @return kExitProblem if a file is damaged. A file that ends inside a record is only noted,
+///         because its writer may still be running.
 int reportProblems(const std::vector<Damage>& problems);
 
 }  // namespace steptape::tools

@@ -13,7 +13,7 @@
 namespace steptape::tools {
 namespace {
 
-/// Why the path cannot be an argument; empty if it can.
+/// Returns why the path cannot be an argument; empty if it can.
 std::string problemOf(const std::string& path, bool mayBeDirectory, bool mayBeFile,
                       const std::string& expected) {
   struct stat status {};

@@ -6,7 +6,7 @@
 
 namespace steptape::tools {
 
-/// Replaces each pattern among `paths`, such as "runs/seed_*", by the paths that match, ordered by
+/// Replaces each pattern among `paths`, such as "runs/seed_*", by the matching paths, ordered by
 /// name, as sh(1) does without quotes. A path that exists is not a pattern.
 std::vector<std::string> replacePatterns(const std::vector<std::string>& paths);
 

@@ -18,13 +18,13 @@ fs::path canonical(const std::string& path) {
   return error ? fs::path(path) : place;
 }
 
-/// Whether `place` is `directory` or is below it.
+/// Returns whether `place` is `directory` or is below it.
 bool isWithin(const fs::path& place, const fs::path& directory) {
   return std::mismatch(directory.begin(), directory.end(), place.begin(), place.end()).first ==
          directory.end();
 }
 
-/// `paths` without those that are below another one or repeat one.
+/// Returns `paths` without those that are below another one or repeat one.
 std::vector<std::string> outermost(const std::vector<std::string>& paths) {
   std::vector<fs::path> places;
   std::transform(paths.begin(), paths.end(), std::back_inserter(places), canonical);
@@ -89,7 +89,7 @@ bool PointFollower::hasRuns() const {
 
 void PointFollower::addNews(const RunReader& run, std::size_t mostPoints, RunNews* news) {
   std::size_t& known = points_[&run];
-  std::size_t kept = 0;  // of those that were known
+  std::size_t kept = 0;  // of the known ones
   std::size_t total = 0;
   for (const auto& [tag, series] : run.tags()) {
     kept += series.firstNew;

@@ -19,16 +19,16 @@ namespace steptape::tools {
 /// A scalar of some run. The names are valid until the follower's next update().
 struct NewPoint {
   double wallTime;
-  const std::string* run;  ///< Its directory.
+  const std::string* run;  ///< Directory of the run.
   const std::string* tag;
   std::int64_t step;
   double value;
 };
 
-/// What is new in the files.
+/// The new content of the files.
 struct RunNews {
   std::vector<NewPoint> points;        ///< In the order of their times.
-  std::vector<std::string> restarted;  ///< Directories of runs in which restarts dropped points.
+  std::vector<std::string> restarted;  ///< Directories of runs in which restarts discarded points.
   std::vector<Damage> damage;          ///< Except in files that are still being written.
 };
 
@@ -40,7 +40,7 @@ class PointFollower {
   /// @param paths A path below another one is followed once.
   PointFollower(const std::vector<std::string>& paths, NameFilter filter);
 
-  /// Reads what was written since the last update.
+  /// Reads the data written since the last update.
   ///
   /// @param mostPoints Returns at most this many new points, the last ones.
   RunNews update(std::size_t mostPoints = std::numeric_limits<std::size_t>::max());

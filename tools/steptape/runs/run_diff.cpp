@@ -15,12 +15,12 @@ bool areSame(double a, double b, double tolerance) {
   if (a == b || (std::isnan(a) && std::isnan(b))) {
     return true;
   }
-  // Infinite where one of them is: nothing is near infinity.
+  // Infinite if one of them is: nothing is near infinity.
   return std::isfinite(a) && std::isfinite(b) &&
          std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
 }
 
-/// The data of a value as bytes, without its time, tag and metadata.
+/// Returns the data of a value as bytes, without its time, tag and metadata.
 std::string payloadOf(const RunReader& run, const ValueLocation& location) {
   event::Value value;
   run.value(location, &value).throwIfError();
@@ -59,7 +59,7 @@ void note(std::int64_t step, std::array<std::optional<double>, 2> values, TagDif
   }
 }
 
-/// Walks two series by step, point by point where both have the step.
+/// Iterates over two series by step, point by point if both have the step.
 ///
 /// @param stepOf  (run, index) → step
 /// @param compare (first index, second index), called for points at the same step.

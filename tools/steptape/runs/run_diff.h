@@ -17,11 +17,11 @@ namespace steptape::tools {
 /// The first step at which two series differ.
 struct Parting {
   std::int64_t step;
-  /// The values of scalars there; none if the run has no point at that step, and for other plugins.
+  /// The values of scalars at that step; none if the run has no point there, and for other plugins.
   std::array<std::optional<double>, 2> values;
 };
 
-/// What differs in a tag that both runs have.
+/// The differences in a tag that both runs have.
 struct TagDiff {
   std::string tag;
   std::string plugin;                 ///< The first run's.
@@ -34,11 +34,11 @@ struct TagDiff {
   bool isSame() const { return metadata.empty() && !parting; }
 };
 
-/// How two runs differ. Wall times do not count, because no two runs share them.
+/// The differences between two runs. Wall times are ignored, because they always differ.
 struct RunDiff {
   std::array<std::vector<std::string>, 2> onlyIn;  ///< Tags that one run has.
   std::size_t commonTags = 0;
-  std::vector<TagDiff> tags;  ///< Common ones that differ.
+  std::vector<TagDiff> tags;  ///< Tags of both runs that differ.
 
   bool isSame() const { return onlyIn[0].empty() && onlyIn[1].empty() && tags.empty(); }
 };
@@ -46,7 +46,7 @@ struct RunDiff {
 /// Compares the tags that match `tag`.
 ///
 /// @param tolerance Scalars are equal up to this share of the larger one; NaN equals NaN.
-/// @throws Error if a value cannot be read back.
+/// @throws Error if a value cannot be read.
 RunDiff compareRuns(const RunReader& first, const RunReader& second, const NamePattern& tag,
                     double tolerance);
 

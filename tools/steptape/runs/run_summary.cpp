@@ -24,7 +24,7 @@ ScalarSummary summaryOf(const ScalarColumns& scalars) {
   return summary;
 }
 
-/// The shortest span that contains both. A limit that is NaN is unknown: fmin() and fmax() of a
+/// Returns the shortest span that contains both. A NaN limit is unknown: fmin() and fmax() of a
 /// number and NaN return the number.
 TimeSpan joined(const TimeSpan& left, const TimeSpan& right) {
   return {std::fmin(left.first, right.first), std::fmax(left.last, right.last)};

@@ -14,7 +14,7 @@
 
 namespace steptape::tools {
 
-/// The numbers of a scalar series.
+/// Statistics of a scalar series.
 struct ScalarSummary {
   double first = 0;
   double last = 0;
@@ -39,7 +39,7 @@ struct TagSummary {
   std::int64_t lastStep = 0;
   TimeSpan span;
   std::optional<ScalarSummary> scalars;  ///< Of a scalar series.
-  std::string contents;                  ///< Of all others: the last value in words.
+  std::string contents;                  ///< Of any other series: the last value in words.
 
   std::size_t points() const { return series->size(); }
 };
@@ -50,11 +50,11 @@ struct FileSummary {
   std::vector<Damage> damage;
 };
 
-/// All that `steptape inspect` shows of a run.
+/// The content that `steptape inspect` shows of a run.
 struct RunSummary {
   std::string directory;
   std::vector<FileSummary> files;
-  std::vector<TagSummary> tags;  ///< In order; those that match the filter.
+  std::vector<TagSummary> tags;  ///< In order; only tags that match the filter.
   std::size_t points = 0;        ///< Of `tags`.
   std::uint64_t bytes = 0;       ///< Of all files.
   TimeSpan span;                 ///< Of all points of `tags`.

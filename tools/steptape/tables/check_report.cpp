@@ -36,7 +36,7 @@ const char* verdictOf(ReaderEffect effect) {
   return "";
 }
 
-/// As a word for programs.
+/// Returns the effect as a word for programs.
 std::string effectJson(ReaderEffect effect) {
   switch (effect) {
     case ReaderEffect::kNone:

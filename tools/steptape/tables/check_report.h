@@ -12,10 +12,10 @@ namespace steptape::tools {
 
 // The output of `steptape check`, for people and for programs.
 
-/// One line: place, severity, rule, affected reader, and cause.
+/// Returns one line: place, severity, rule, affected reader, and cause.
 std::string findingLine(const Finding& finding, const Terminal& terminal);
 
-/// One line: what the run holds, and whether each of TensorBoard's readers shows it.
+/// Returns one line: the content of the run, and whether each of TensorBoard's readers shows it.
 std::string summaryLine(const RunFiles& run, const CheckReport& report, const Terminal& terminal);
 
 std::string findingJson(const Finding& finding);

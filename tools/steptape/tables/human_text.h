@@ -9,26 +9,28 @@
 
 namespace steptape::tools {
 
-// Numbers for people.
+// Formats numbers for people.
 
 using detail::counted;
 
-/// "999 B", "1.50 KiB", "12.0 MiB": three digits, in powers of 1024.
+/// Returns "999 B", "1.50 KiB", "12.0 MiB": three digits, in powers of 1024.
 std::string humanBytes(std::uint64_t bytes);
 
-/// "15 ms", "0.4 s", "12 s", "3:25", "1:02:03", "2 d 3:00:00".
+/// Returns "15 ms", "0.4 s", "12 s", "3:25", "1:02:03", "2 d 3:00:00".
 /// @param seconds Not negative.
 std::string humanDuration(double seconds);
 
-/// In the local time zone.
+/// Converts to the local time zone.
 /// @param wallTime Seconds since 1970.
 std::tm localTime(double wallTime);
 
-/// "2026-11-21 14:05:30.250", in the local time zone; the number itself if no calendar has it.
+/// Returns "2026-11-21 14:05:30.250", in the local time zone; the number itself if no calendar has
+/// it.
 /// @param wallTime Seconds since 1970.
 std::string humanTime(double wallTime);
 
-/// "0.3333", "12346", "1.235e+09": four digits, or the whole number below ten million.
+/// Returns "0.3333", "12346", "1.235e+09": four digits, or all digits of an integer below ten
+/// million.
 std::string shortNumber(double value);
 
 }  // namespace steptape::tools

@@ -7,7 +7,7 @@
 
 namespace steptape::tools {
 
-/// One element of "runs" in the output of `steptape inspect --json`.
+/// Returns one element of "runs" in the output of `steptape inspect --json`.
 std::string inspectJson(const RunSummary& run);
 
 }  // namespace steptape::tools

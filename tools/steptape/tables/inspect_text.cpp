@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kFewestNameColumns = 16;
 
-/// The first line, with a bold name in color; two lines if one is too narrow.
+/// Returns the first line, with a bold name if there is color; two lines if one is too narrow.
 std::string titleLine(const RunSummary& run, const Terminal& terminal) {
   const std::string counts =
       fmt::format("{}, {}, {}, {}", counted(run.files.size(), "file"), humanBytes(run.bytes),
@@ -39,7 +39,7 @@ struct LocalTime {
   std::string clock;  ///< "14:03:59"
 };
 
-/// The number itself if no calendar has the time.
+/// Returns the number itself if no calendar has the time.
 LocalTime localTimeOf(double wallTime) {
   constexpr double kYear10000 = 253'402'300'800;
   if (!(wallTime >= 0 && wallTime < kYear10000)) {
@@ -50,7 +50,7 @@ LocalTime localTimeOf(double wallTime) {
           fmt::format("{:02}:{:02}:{:02}", time.tm_hour, time.tm_min, time.tm_sec)};
 }
 
-/// "  2026-11-21 14:03:59 to 14:10:22, 6:23"
+/// Returns "  2026-11-21 14:03:59 to 14:10:22, 6:23".
 std::string spanLine(const TimeSpan& span) {
   const LocalTime first = localTimeOf(span.first);
   const LocalTime last = localTimeOf(span.last);
@@ -59,7 +59,7 @@ std::string spanLine(const TimeSpan& span) {
                      lastDay, last.clock, humanDuration(span.last - span.first));
 }
 
-/// The damage of a file in short.
+/// Returns a short description of a file's damage.
 std::string damageText(const FileSummary& file) {
   if (file.damage.empty()) {
     return "";

@@ -8,8 +8,8 @@
 
 namespace steptape::tools {
 
-/// The output of `steptape inspect` for a run: its files, a table of its scalars with their curves,
-/// and one of all other tags.
+/// Returns the output of `steptape inspect` for a run: its files, a table of its scalars with their
+/// curves, and a table of all other tags.
 std::string inspectText(const RunSummary& run, const Terminal& terminal);
 
 }  // namespace steptape::tools

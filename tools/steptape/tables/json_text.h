@@ -10,7 +10,7 @@
 
 namespace steptape::tools {
 
-// Parts of the output of `--json`, each a valid piece of JSON that can be put into another one:
+// Parts of the output of `--json`, each a valid piece of JSON for use in another one:
 //
 //     JsonObject().add("run", jsonString(name)).add("points", jsonInteger(points)).toString()
 
@@ -22,13 +22,13 @@ std::string jsonInteger(std::uint64_t value);
 
 std::string jsonBool(bool value);
 
-/// `values` as an array, one per line.
+/// Returns `values` as an array, one per line.
 std::string jsonArray(const std::vector<std::string>& values);
 
-/// `values` as an array on one line, for short arrays such as a shape.
+/// Returns `values` as an array on one line, for short arrays such as a shape.
 std::string jsonShortArray(const std::vector<std::string>& values);
 
-/// Texts as an array on one line.
+/// Returns texts as an array on one line.
 std::string jsonStrings(const std::vector<std::string>& texts);
 
 /// An object on one line, built key by key.

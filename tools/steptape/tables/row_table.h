@@ -12,7 +12,7 @@ namespace steptape::tools {
 
 // Tables with a row for each object and a column for each property.
 
-/// A column of numbers: `text` of each row.
+/// Returns a column of numbers: `text` of each row.
 template <typename Row, typename Text>
 TableColumn numberColumn(const char* title, const std::vector<Row>& rows, Text text) {
   TableColumn column{title};
@@ -22,7 +22,7 @@ TableColumn numberColumn(const char* title, const std::vector<Row>& rows, Text t
   return column;
 }
 
-/// A column of words, which may come from files.
+/// Returns a column of words, which may come from files.
 template <typename Row, typename Text>
 TableColumn wordColumn(const char* title, const std::vector<Row>& rows, const Terminal& terminal,
                        Text text) {

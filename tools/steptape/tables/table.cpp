@@ -10,7 +10,7 @@
 namespace steptape::tools {
 namespace {
 
-/// A line of the table; `textOf` returns its text in each column.
+/// Returns a line of the table; `textOf` returns its text in each column.
 template <typename TextOf>
 std::string tableLine(const std::vector<TableColumn>& columns, const std::vector<int>& widths,
                       int indent, TextOf textOf) {

@@ -17,12 +17,12 @@ struct TableColumn {
   std::vector<std::string> cells = {};  ///< REQUIRES: printable; see screen_text.h.
 };
 
-/// Blanks between two columns.
+/// Spaces between two columns.
 inline constexpr int kTableGap = 2;
 
-/// The terminal columns that `column` takes.
+/// Returns the terminal columns that `column` takes.
 int widthOf(const TableColumn& column);
-/// The terminal columns that all of `columns` take, each with the gap after it.
+/// Returns the terminal columns that all of `columns` take, each with the gap after it.
 int widthOf(const std::vector<TableColumn>& columns);
 
 /// Removes columns in the order of their titles in `dispensable`, until the remaining ones take at
@@ -30,17 +30,17 @@ int widthOf(const std::vector<TableColumn>& columns);
 void narrow(std::vector<TableColumn>* columns, const std::vector<std::string>& dispensable,
             int width);
 
-/// The columns that fit in a line of the terminal after `indent` spaces: without those that
-/// narrow() removes, and with the cells of the first one, the names, shortened in the middle.
+/// Returns the columns that fit in a line of the terminal after `indent` spaces: without those that
+/// narrow() removes, and with the cells of the first column, the names, shortened in the middle.
 std::vector<TableColumn> fittedColumns(std::vector<TableColumn> columns,
                                        const std::vector<std::string>& dispensable, int indent,
                                        const Terminal& terminal);
 
-/// The lines of the table, each after `indent` spaces and without trailing spaces; titles, if any,
-/// first. REQUIRES: all columns have the same number of cells.
+/// Returns the lines of the table, each after `indent` spaces and without trailing spaces; titles,
+/// if any, first. REQUIRES: all columns have the same number of cells.
 std::string tableText(const std::vector<TableColumn>& columns, int indent);
 
-/// fittedColumns() as a table after an empty line; nothing if there are no rows.
+/// Returns fittedColumns() as a table after an empty line; empty if there are no rows.
 std::string tableBelow(std::vector<TableColumn> columns,
                        const std::vector<std::string>& dispensable, int indent,
                        const Terminal& terminal);

@@ -80,7 +80,7 @@ std::vector<TableColumn> numberColumns(const Tags& tags) {
   return columns;
 }
 
-/// The room in a line for all columns but the last, each with the gap after it.
+/// Returns the width of a line for all columns but the last, each with the gap after it.
 int tableColumns(const Terminal& terminal) {
   return lineColumns(terminal) - kInspectIndent - kTableGap;
 }
@@ -95,7 +95,7 @@ std::string scalarTable(const Tags& tags, const Terminal& terminal) {
   constexpr char kTitle[] = "scalar";
   std::vector<TableColumn> columns = numberColumns(tags);
   TableColumn names = nameColumn(kTitle, tags, kUnlimited, terminal);
-  // The curve shows what these columns say.
+  // The curve shows the information in these columns.
   narrow(&columns, {"first", "min", "max", "points", "steps", "NaN/inf"},
          tableColumns(terminal) - std::min(widthOf(names), kPreferredTagColumns) -
              kFewestCurveColumns);

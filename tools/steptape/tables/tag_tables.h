@@ -13,13 +13,13 @@ namespace steptape::tools {
 
 inline constexpr int kInspectIndent = 2;
 
-/// The maximum width of a line.
+/// Returns the maximum width of a line.
 int lineColumns(const Terminal& terminal);
 
-/// Scalars: points, steps, values and a curve for each. REQUIRES: not empty.
+/// Returns a table of scalars: points, steps, values and a curve for each. REQUIRES: not empty.
 std::string scalarTable(const std::vector<const TagSummary*>& tags, const Terminal& terminal);
 
-/// Tags of any other plugin. REQUIRES: not empty.
+/// Returns a table of tags of any other plugin. REQUIRES: not empty.
 std::string otherTable(const std::vector<const TagSummary*>& tags, const Terminal& terminal);
 
 }  // namespace steptape::tools

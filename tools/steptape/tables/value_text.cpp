@@ -26,16 +26,16 @@ std::string unreadable(const Status& status) {
   return "not readable: " + status.message();
 }
 
-/// "4x28x28"; "scalar" for rank 0.
+/// Returns "4x28x28"; "scalar" for rank 0.
 std::string shapeText(const std::vector<std::int64_t>& shape) {
   return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
 }
 
-/// By the first bytes of the file; empty for other formats.
+/// Returns the format by the first bytes of the file; empty for other formats.
 std::string imageFormat(std::string_view file) {
   const std::string_view format = detail::mediaFormat(file);
   if (format == "png") {
-    // An animated PNG says so before its pixels, in the first chunk after the header.
+    // An animated PNG has the chunk acTL before its pixels, in the first chunk after the header.
     return file.substr(0, 64).find("acTL") == std::string_view::npos ? "PNG" : "animated PNG";
   }
   return format == "gif" ? "GIF" : format == "jpg" ? "JPEG" : "";
@@ -53,7 +53,8 @@ std::string describeImages(const event::Value& value) {
                      format);
 }
 
-/// The unsigned little-endian number of `bytes` bytes at `offset`. REQUIRES: it is in the file.
+/// Returns the unsigned little-endian number of `bytes` bytes at `offset`. REQUIRES: it is in the
+/// file.
 std::uint32_t littleEndianAt(std::string_view file, std::size_t offset, std::size_t bytes) {
   std::uint32_t number = 0;
   for (std::size_t i = bytes; i > 0; --i) {
@@ -69,7 +70,7 @@ std::string soundText(double sampleRate, std::int64_t channels, double seconds) 
   return fmt::format("{:.0f} Hz {}, {}", sampleRate, kind, humanDuration(seconds));
 }
 
-/// From the header of nearly all WAV files; empty for others.
+/// Describes a WAV file by its header; empty for the rare other headers.
 /// @source Multimedia Programming Interface and Data Specifications 1.0, "Waveform Audio File
 ///         Format": "fmt " first, then "data"
 std::string describeWav(std::string_view file) {

@@ -11,8 +11,8 @@ namespace steptape::tools {
 /// numbers, 30 buckets", "44100 Hz stereo, 1.5 s".
 ///
 /// @param metadata TagSeries::metadata.
-/// @return UTF-8 if the text in the file is. "not readable: ..." if the value does not fit its
-///         plugin.
+/// @return UTF-8 if the text in the file is UTF-8. "not readable: ..." if the value does not fit
+///         its plugin.
 std::string describeValue(const event::Value& value, const event::SummaryMetadata& metadata);
 
 }  // namespace steptape::tools

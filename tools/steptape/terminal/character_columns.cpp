@@ -8,7 +8,7 @@
 namespace steptape::tools {
 namespace {
 
-/// First and last code; ranges reach over what Unicode has not assigned.
+/// First and last code; ranges include code points that Unicode has not assigned.
 struct CodeRange {
   char32_t first;
   char32_t last;

@@ -11,7 +11,7 @@
 namespace steptape::tools {
 namespace {
 
-/// Replaces the file that a link refers to, not the link.
+/// Returns the file that a link refers to, so that the file is replaced, not the link.
 std::string linkTarget(const std::string& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(path, error);

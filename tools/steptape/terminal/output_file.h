@@ -10,12 +10,12 @@
 
 namespace steptape::tools {
 
-/// The output of a command, written piece by piece: a file that appears under its name once it is
-/// complete, or never; or standard output if no file is named.
+/// The output of a command, written piece by piece: to a file that appears under its name once it
+/// is complete, or to standard output if no file is named.
 ///
 /// Devices and pipes are written directly.
 ///
-/// Not thread-safe: one thread at a time.
+/// @threads Not thread-safe: one thread at a time.
 class OutputFile {
  public:
   /// @param path Empty: standard output.

@@ -18,8 +18,7 @@ constexpr std::size_t kMostBarColumns = 26;
 constexpr std::size_t kLeastBarColumns = 10;
 constexpr char kClearLine[] = "\r\033[K";
 
-/// "[=====>    ]", `columns` wide.
-/// REQUIRES: 0 <= fraction <= 1, columns > 2
+/// Returns "[=====>    ]", `columns` wide. REQUIRES: 0 <= fraction <= 1, columns > 2
 std::string bar(double fraction, std::size_t columns) {
   const std::size_t room = columns - 2;
   const auto filled = static_cast<std::size_t>(fraction * static_cast<double>(room));

@@ -11,11 +11,11 @@
 
 namespace steptape::tools {
 
-/// "reading [=====>    ]  52 %  1.2 GiB/s  0:02 left".
+/// Returns "reading [=====>    ]  52 %  1.2 GiB/s  0:02 left".
 ///
 /// @param seconds Since the work began.
-/// @param columns Maximum width: a narrow line shortens the bar, then drops the rate, then the time
-///                that is left.
+/// @param columns Maximum width: a narrow line shortens the bar, then drops the rate, then the
+///                remaining time.
 std::string progressLine(const std::string& label, std::uint64_t doneBytes,
                          std::uint64_t totalBytes, double seconds, std::size_t columns);
 

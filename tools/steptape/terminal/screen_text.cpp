@@ -35,7 +35,7 @@ std::vector<Character> charactersOf(std::string_view text) {
   return characters;
 }
 
-/// C0, DEL and C1, line separators, and direction marks.
+/// Returns whether it is one of C0, DEL and C1, line separators, and direction marks.
 bool isControl(char32_t code) {
   struct ControlRange {
     char32_t first;
@@ -52,7 +52,7 @@ bool isControl(char32_t code) {
   });
 }
 
-/// As in a string of C++: "\n", "\x1b", "\u202e".
+/// Returns an escape as in a C++ string: "\n", "\x1b", "\u202e".
 std::string escaped(char32_t code) {
   switch (code) {
     case '\n':
@@ -144,7 +144,7 @@ std::string factLines(const std::vector<std::string>& facts, int indent, const T
   int used = indent;
   for (const std::string& fact : facts) {
     const std::string_view separator = used == indent ? "" : ", ";
-    // Plus the comma after it.
+    // Includes the comma after it.
     const bool fits = !terminal.isTerminal || used == indent ||
                       used + columnsOf(separator) + columnsOf(fact) < terminal.columns;
     if (fits) {

@@ -19,7 +19,7 @@ std::string_view variable(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-/// The number in `name`, or `otherwise` if it is not a terminal size.
+/// Returns the number in `name`, or `otherwise` if it is not a terminal size.
 int sizeFrom(const char* name, int otherwise) {
   constexpr int kMost = 10'000;
   const std::string_view text = variable(name);
@@ -29,7 +29,7 @@ int sizeFrom(const char* name, int otherwise) {
   return isSize && size > 0 && size <= kMost ? size : otherwise;
 }
 
-/// The locale of the user, by the precedence of the variables.
+/// Returns the locale of the user, by the precedence of the variables.
 std::string_view localeName() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (!variable(name).empty()) {

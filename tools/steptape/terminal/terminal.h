@@ -3,7 +3,7 @@
 
 namespace steptape::tools {
 
-/// Where a text stream goes, and what can be written there.
+/// The destination of a text stream, and its capabilities.
 struct Terminal {
   bool isTerminal = false;  ///< Otherwise a pipe or a file.
   bool hasColor = false;    ///< ANSI colors work, and the user allows them.
@@ -12,7 +12,7 @@ struct Terminal {
   int rows = 24;
 };
 
-/// Describes where file descriptor `fd`, such as STDOUT_FILENO, goes.
+/// Describes the destination of file descriptor `fd`, such as STDOUT_FILENO.
 ///
 /// The size is that of the terminal, else of the variables COLUMNS and LINES, else 80 x 24. Color
 /// needs a terminal other than TERM=dumb, and NO_COLOR unset.

@@ -17,8 +17,8 @@ bool hasSteps(const TraceSet& set) {
                      [](const Trace& trace) { return !trace.steps.empty(); });
 }
 
-/// Without spans that begin outside steps: between steps, or in steps that were not recorded
-/// completely.
+/// Returns the trace without spans that begin outside steps: between steps, or in steps that were
+/// not recorded completely.
 Trace withinSteps(Trace trace) {
   for (TraceThread& thread : trace.threads) {
     std::vector<TraceSpan>& spans = thread.spans;
@@ -30,7 +30,7 @@ Trace withinSteps(Trace trace) {
   return trace;
 }
 
-/// Books `set` into `diff` as its old profile, 0, or its new one, 1.
+/// Adds `set` to `diff` as its old profile, 0, or its new one, 1.
 class ProfileSide {
  public:
   ProfileSide(const TraceSet& set, std::size_t side, ProfileDiff* diff)

@@ -10,13 +10,13 @@
 
 namespace steptape::tools {
 
-/// What `steptape profile --compare` prints.
+/// Returns the output of `steptape profile --compare`.
 ///
 /// @param names Of the old and of the new profile.
 std::string profileDiffText(const ProfileDiff& diff, const std::array<std::string, 2>& names,
                             const OpTableView& view, const Terminal& terminal);
 
-/// The same for programs.
+/// Returns the same as JSON.
 std::string profileDiffJson(const ProfileDiff& diff, const std::array<std::string, 2>& names,
                             const OpTableView& view);
 

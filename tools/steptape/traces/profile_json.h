@@ -9,10 +9,10 @@
 
 namespace steptape::tools {
 
-/// What `steptape profile --json` prints.
+/// Returns the output of `steptape profile --json`.
 std::string profileJson(const TraceSet& set, const JobProfile& job, const OpTableView& view);
 
-/// Nanoseconds as milliseconds.
+/// Formats nanoseconds as milliseconds.
 std::string jsonMilliseconds(std::int64_t nanos);
 
 }  // namespace steptape::tools

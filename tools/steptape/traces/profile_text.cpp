@@ -20,7 +20,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::size_t kMemoryRows = 10;
 
-/// A percentage; "-" if the whole is 0.
+/// Returns a percentage; "-" if the whole is 0.
 template <typename Number>
 std::string shareText(Number part, Number whole) {
   return whole > 0 ? detail::percentText(part, whole) : "-";
@@ -38,7 +38,7 @@ std::string titleLine(const std::string& text, const Terminal& terminal) {
   return emphasized(cut(text, terminal.columns, terminal), "1", terminal) + '\n';
 }
 
-/// A warning, because the numbers below are wrong.
+/// Returns a warning, because the numbers below are wrong.
 std::string droppedLines(const std::string& whose, std::uint64_t dropped,
                          const Terminal& terminal) {
   if (dropped == 0) {
@@ -208,7 +208,7 @@ std::string memoryTable(const MemorySummary& memory, const Terminal& terminal) {
          (rows.size() < all ? indented(fmt::format("and {} more", all - rows.size())) : "");
 }
 
-/// A number of the mean step of each rank; "-" without steps.
+/// Returns a column with a part of each rank's mean step; "-" without steps.
 template <typename Nanos>
 TableColumn stepColumn(const char* title, const std::vector<TraceProfile>& ranks, Nanos nanos) {
   return numberColumn(title, ranks, [&](const TraceProfile& rank) {
@@ -216,7 +216,7 @@ TableColumn stepColumn(const char* title, const std::vector<TraceProfile>& ranks
   });
 }
 
-/// A column for each device whose memory any rank used.
+/// Returns a column for each device whose memory any rank used.
 std::vector<TableColumn> peakColumns(const std::vector<TraceProfile>& ranks) {
   std::set<std::string> devices;
   for (const TraceProfile& rank : ranks) {

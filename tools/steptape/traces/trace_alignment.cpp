@@ -31,7 +31,7 @@ const TraceStep& stepOf(const TraceSet& set, std::size_t i, std::int64_t number)
                           set.files[i], stepsText(set.traces[i]), number));
 }
 
-/// The first step of the first trace that all have.
+/// Returns the first step of the first trace that all traces have.
 std::int64_t firstCommonStep(const TraceSet& set) {
   for (const TraceStep& step : set.traces.front().steps) {
     if (std::all_of(set.traces.begin(), set.traces.end(),

@@ -22,7 +22,7 @@
 namespace steptape::tools {
 namespace {
 
-/// A file to read. For a file from a directory, another file may have a newer trace of its rank.
+/// A file to read. If a file is from a directory, another file may have a newer trace of its rank.
 struct TraceFile {
   std::string path;
   bool isNamed;
@@ -70,7 +70,7 @@ std::vector<Trace> readFile(const std::string& path) {
   return traces;
 }
 
-/// A trace with where it came from.
+/// A trace with its origin.
 struct ReadTrace {
   Trace trace;
   std::string file;

@@ -19,17 +19,17 @@ struct TraceSet {
   std::vector<Trace> traces;       ///< Ordered by rank, then as given.
   std::vector<std::string> files;  ///< The file of each trace.
 
-  /// Short unique names: "rank 3", with the process if ranks are not unique, or "process 4242" for
-  /// a process outside a job.
+  /// Returns short unique names: "rank 3", with the process if ranks are not unique, or "process
+  /// 4242" for a process outside a job.
   std::vector<std::string> labels() const;
-  /// With host and process, for a list: "rank 3 on node8, process 4242 (train)".
+  /// Returns names with host and process, for a list: "rank 3 on node8, process 4242 (train)".
   std::vector<std::string> longLabels() const;
 };
 
 /// Adds the argument TRACE..., files and directories.
 void addTracesArgument(CLI::App* command, std::vector<std::string>* paths);
 
-/// Reads files, and the newest profile of directories, see newestTraceFiles(), each file once. In a
+/// Reads each file once, and for directories the newest profile; see newestTraceFiles(). In a
 /// directory, only the newest trace of each rank counts.
 ///
 /// Messages on standard error name each file that cannot be read, and count the ranks of a job that
@@ -38,14 +38,14 @@ void addTracesArgument(CLI::App* command, std::vector<std::string>* paths);
 ///         CLI::ValidationError if a file does not have the name of a trace.
 TraceSet readTraces(const std::vector<std::string>& paths);
 
-/// @throws CLI::ValidationError naming --output if its name has no ending of a trace format, or one
+/// @throws CLI::ValidationError with --output if its name has no ending of a trace format, or one
 ///         of a format that cannot hold several processes.
 /// @param endings The endings that the message lists.
 void checkTraceOutput(const std::string& path, std::size_t processes,
                       const char* endings = kTraceEndings);
 
-/// Writes traces in the format that the path ends in. REQUIRES: checkTraceOutput().
-/// @throws Error with the path and the operating system's message.
+/// Writes traces in the format of the path's ending. REQUIRES: checkTraceOutput().
+/// @throws Error with the path and the operating system's error message.
 void writeTraces(const std::string& path, const std::vector<Trace>& traces);
 
 }  // namespace steptape::tools

@@ -13,10 +13,10 @@
 
 namespace steptape::tools {
 
-/// The mean of each part; all 0 for no steps.
+/// Returns the mean of each part; zeros if there are no steps.
 StepSummary meanOf(const std::vector<StepSummary>& steps);
 
-/// What `steptape profile` shows of a trace.
+/// The data that `steptape profile` shows of a trace.
 struct TraceProfile {
   OpProfile operators;
   std::vector<StepSummary> steps;
@@ -27,13 +27,13 @@ struct TraceProfile {
 
 TraceProfile profileOf(const Trace& trace, OpGrouping grouping);
 
-/// What it shows of several traces, the ranks of a job.
+/// The data that it shows of several traces, the ranks of a job.
 struct JobProfile {
   std::vector<TraceProfile> ranks;  ///< As TraceSet::traces.
   std::vector<RankedOpStats> operators;
   bool hasSteps = false;    ///< Whether every rank has steps.
-  std::size_t slowest = 0;  ///< Of `ranks`, by workOf() the mean step. REQUIRES: hasSteps
-  /// The work of the slowest rank divided by the mean of the others; 1 if these did none.
+  std::size_t slowest = 0;  ///< Index of the rank with most work. REQUIRES: hasSteps
+  /// The work of the slowest rank divided by the mean of the others; 1 if these did no work.
   double slowness = 1;
 };
 

@@ -25,7 +25,7 @@ using detail::endsWith;
 constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
 constexpr std::int64_t kMinuteNanos = 60 * kNanosPerSecond;
 
-/// Where the profiler keeps sessions that some ranks have not written yet.
+/// Directory of sessions that some ranks have not written yet.
 constexpr char kUnfinishedDirectory[] = "profile_unfinished";
 
 struct FoundFile {
@@ -52,7 +52,7 @@ void add(const std::string& path, std::int64_t unixNanos, Session* session) {
 }
 
 /// The parts of a name such as "<host>_<pid>.<nanoseconds>.pt.trace.json.gz", in which "_rank00003"
-/// may come before the process id.
+/// may precede the process id.
 struct WorkerFile {
   std::string worker;  ///< The rank, or the process if the name has no rank.
   std::int64_t unixNanos;
@@ -75,8 +75,8 @@ WorkerFile workerFileOf(const std::filesystem::path& path) {
                            : modificationTime(path.string())};
 }
 
-/// The start in the name of the session directory, as profileSessionName() writes it, else the file
-/// time.
+/// Returns the start time in the name of the session directory, as profileSessionName() writes it,
+/// else the file time.
 std::int64_t sessionTime(const std::filesystem::path& file) {
   const std::string name = file.parent_path().filename().string();
   std::tm local{};
@@ -92,7 +92,7 @@ class TraceSearch {
  public:
   explicit TraceSearch(const std::filesystem::path& directory) { search(directory); }
 
-  /// The files of the newest profile by name; empty if there is no profile.
+  /// Returns the files of the newest profile by name; empty if there is no profile.
   std::vector<std::string> newest() const {
     const Session xplanes = newestSession();
     const Session workers = newestOfWorkers();

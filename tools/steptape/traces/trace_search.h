@@ -19,7 +19,7 @@ TraceForm traceFormOf(const std::string& path);
 /// The names that traceFormOf() knows, for messages.
 inline constexpr char kTraceEndings[] = ".json, .json.gz or .xplane.pb";
 
-/// The files of the newest profile in or below a directory, a file for each process, by name:
+/// Returns the files of the newest profile in or below a directory, one per process, by name:
 /// "*.pt.trace.json", "*.pt.trace.json.gz" and "*.xplane.pb", the latter as
 /// "plugins/profile/<session>/<host>.xplane.pb".
 ///

@@ -5,7 +5,7 @@
 
 namespace torch {
 
-// Kernels register themselves when their library is loaded; nobody calls it.
+// Kernels register themselves when their library is loaded; nothing calls this function.
 void registerDevice(const char* name);
 const char* newestDevice();
 
