@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steptape/safetensors/safetensors.h"
+
+namespace steptape::detail {
+
+/// What a header says, before arrangeEntries().
+struct SafetensorsHeader {
+  std::vector<SafetensorsFile::Entry> entries;
+  SafetensorsMetadata metadata;
+};
+
+/// Parses the JSON of a header. Nothing in it is skipped: a member that the format does not have is
+/// an error.
+///
+/// @param path Of the file, for messages.
+/// @throws Error(kDataLoss) that names the tensor.
+SafetensorsHeader readSafetensorsHeader(std::string_view json, const std::string& path);
+
+/// @throws Error(kDataLoss) of the file at `path`.
+[[noreturn]] void failAsDamaged(const std::string& path, const std::string& problem);
+
+}  // namespace steptape::detail
