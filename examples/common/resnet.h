@@ -32,9 +32,9 @@ struct ResidualBlockImpl : torch::nn::Module {
       add(width, out, 3, 1);
     }
     if (stride != 1 || in != out) {
-      downsample = register_module(
-          "downsample", torch::nn::Sequential(resnetConvolution(in, out, 1, stride),
-                                              torch::nn::BatchNorm2d(out)));
+      downsample =
+          register_module("downsample", torch::nn::Sequential(resnetConvolution(in, out, 1, stride),
+                                                              torch::nn::BatchNorm2d(out)));
     }
   }
 

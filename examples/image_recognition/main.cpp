@@ -137,8 +137,7 @@ void run(const Options& options) {
   std::int64_t step = 0;
   for (const std::string& path : options.pictures) {
     const torch::Tensor picture = readPicture(path);
-    const std::vector<Guess> guesses =
-        likeliest(network->forward(normalized(picture)), labels);
+    const std::vector<Guess> guesses = likeliest(network->forward(normalized(picture)), labels);
     print(path, guesses);
     log(writer, picture, guesses, step++);
   }

@@ -49,8 +49,7 @@ example::ResNet readResNet(const std::string& path) {
   example::ResNet network(sizeOf(SafetensorsFile(path)));
   steptape::LoadSafetensorsOptions options;
   options.strict = false;
-  steptape::SafetensorsDifferences differences =
-      steptape::loadSafetensors(path, *network, options);
+  steptape::SafetensorsDifferences differences = steptape::loadSafetensors(path, *network, options);
   auto& missing = differences.missing;
   missing.erase(std::remove_if(missing.begin(), missing.end(), isCounter), missing.end());
   if (!differences.empty()) {
