@@ -128,7 +128,9 @@ void print(const std::string& path, const std::vector<Guess>& guesses) {
 
 void run(const Options& options) {
   if (options.weights.empty() || options.pictures.empty()) {
-    throw example::UsageError("got no --weights or no picture; expected both");
+    throw example::UsageError(std::string("got no ") +
+                              (options.weights.empty() ? "--weights" : "picture") +
+                              "; expected --weights and at least one picture");
   }
   const std::vector<std::string> labels = readLabels(options.labels);
   example::ResNet network = readResNet(options.weights);

@@ -29,10 +29,13 @@ using Entry = SafetensorsFile::Entry;
 
 SafetensorsInfo infoOf(const NamedTensor& named) {
   const at::Tensor& tensor = named.tensor;
+  const std::string where = "saveSafetensors " + shownName(named.name);
+  if (!tensor.defined()) {
+    detail::reject("an undefined tensor", "a defined one", where);
+  }
   const std::optional<SafetensorsDType> dtype = detail::safetensorsDTypeOf(tensor.scalar_type());
   if (!dtype || tensor.layout() != at::kStrided || tensor.is_meta()) {
-    detail::reject(tensor.toString(), "a dense tensor in memory, of a type of safetensors",
-                   "saveSafetensors " + shownName(named.name));
+    detail::reject(tensor.toString(), "a dense tensor in memory, of a type of safetensors", where);
   }
   return {named.name, *dtype, tensor.sizes().vec()};
 }
@@ -186,7 +189,7 @@ void saveSafetensors(const std::string& path, const std::map<std::string, at::Te
                      SafetensorsMetadata metadata) {
   std::vector<NamedTensor> named;
   for (const auto& [name, tensor] : tensors) {
-    named.push_back({name, tensor.detach()});
+    named.push_back({name, tensor.defined() ? tensor.detach() : tensor});
   }
   save(path, named, std::move(metadata));
 }
