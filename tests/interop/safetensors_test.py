@@ -11,11 +11,10 @@ import safetensors
 import safetensors.torch
 import torch
 
-# LibTorch 1.13 has these types not yet.
-NEW_DTYPES = ["float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
-              "uint16", "uint32", "uint64"]
-DTYPES = NEW_DTYPES + ["bool", "uint8", "int8", "int16", "float16", "bfloat16", "int32", "float32",
-                       "complex64", "float64", "int64"]
+OLD_DTYPES = ["bool", "uint8", "int8", "int16", "float16", "bfloat16", "int32", "float32", "complex64",
+              "float64", "int64"]
+DTYPES = OLD_DTYPES + ["float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+                       "float8_e8m0fnu", "uint16", "uint32", "uint64"]
 
 
 class Layer(torch.nn.Module):
@@ -68,22 +67,22 @@ class SafetensorsTest(unittest.TestCase):
 
 class Tensors(SafetensorsTest):
     def test_every_dtype_is_copied_bit_for_bit(self):
-        for name in DTYPES:
-            with self.subTest(dtype=name):
-                dtype = getattr(torch, name)
-                tensors = {"matrix": random_tensor(dtype, 7, 33), "scalar": random_tensor(dtype),
-                           "empty": torch.empty(0, 3, dtype=dtype)}
-                safetensors.torch.save_file(tensors, self.path("python"),
-                                            metadata={"format": "pt"})
-                run = self.run_program("copy", "python", "cpp")
-                if name in NEW_DTYPES and "expected a type that LibTorch 1." in run.stderr:
-                    continue
-                self.assertEqual(run.stderr, "")
-                self.assertEqual(self.content("cpp"), self.content("python"))
-                loaded = safetensors.torch.load_file(self.path("cpp"))
-                self.assertEqual(loaded.keys(), tensors.keys())
-                for key, tensor in tensors.items():
-                    self.assertEqual((loaded[key].dtype, loaded[key].shape), (dtype, tensor.shape))
+        run = self.copy_tensors_of(DTYPES)
+        if "expected a type that LibTorch 1." in run.stderr:
+            run = self.copy_tensors_of(OLD_DTYPES)
+        self.assertEqual(run.stderr, "")
+        self.assertEqual(self.content("cpp"), self.content("python"))
+        self.assertIn("float32_matrix", safetensors.torch.load_file(self.path("cpp")))
+
+    def copy_tensors_of(self, dtypes):
+        tensors = {}
+        for name in dtypes:
+            dtype = getattr(torch, name)
+            tensors[f"{name}_matrix"] = random_tensor(dtype, 7, 33)
+            tensors[f"{name}_scalar"] = random_tensor(dtype)
+            tensors[f"{name}_empty"] = torch.empty(0, 3, dtype=dtype)
+        safetensors.torch.save_file(tensors, self.path("python"), metadata={"format": "pt"})
+        return self.run_program("copy", "python", "cpp")
 
     def test_types_names_and_sizes_are_ordered_alike(self):
         dtypes = [torch.float32, torch.bfloat16, torch.int64, torch.uint8, torch.float64]
