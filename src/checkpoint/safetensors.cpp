@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/checkpoint/safetensors.h"
 
-#include <functional>
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 

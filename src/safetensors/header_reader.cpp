@@ -110,7 +110,7 @@ class HeaderListener {
   // NOLINTEND(readability-identifier-naming)
 
  private:
-  /// What the next value belongs to.
+  /// The position of the next value.
   enum class Place { kStart, kFile, kMetadata, kTensor, kShape, kOffsets };
 
   [[noreturn]] void fail(const std::string& problem) const { failAsDamaged(path_, problem); }
@@ -119,7 +119,7 @@ class HeaderListener {
     fail(where() + ": " + gotExpected(got, expected()));
   }
 
-  /// Names what has the next value.
+  /// Names the owner of the next value.
   std::string where() const {
     if (place_ == Place::kStart) {
       return "the header";
@@ -188,7 +188,7 @@ class HeaderListener {
     const std::vector<std::uint64_t>& offsets = *fields.offsets;
     if (offsets.size() != 2 || offsets[1] < offsets[0]) {
       fail(tensor + gotExpected("data_offsets [" + commaSeparated(offsets) + "]",
-                                "the begin and the end of its bytes"));
+                                "the start and the end of its bytes"));
     }
     SafetensorsFile::Entry entry;
     entry.name = name_;

@@ -9,20 +9,19 @@
 
 namespace steptape::detail {
 
-/// What a header says, before arrangeEntries().
+/// The contents of a header, before arrangeEntries().
 struct SafetensorsHeader {
   std::vector<SafetensorsFile::Entry> entries;
   SafetensorsMetadata metadata;
 };
 
-/// Parses the JSON of a header. Nothing in it is skipped: a member that the format does not have is
-/// an error.
+/// Parses the JSON of a header. A member that the format does not have is an error.
 ///
 /// @param path Of the file, for messages.
 /// @throws Error(kDataLoss) that names the tensor.
 SafetensorsHeader readSafetensorsHeader(std::string_view json, const std::string& path);
 
-/// @throws Error(kDataLoss) of the file at `path`.
+/// Throws Error(kDataLoss) that names the file.
 [[noreturn]] void failAsDamaged(const std::string& path, const std::string& problem);
 
 }  // namespace steptape::detail

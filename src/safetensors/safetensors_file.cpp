@@ -98,7 +98,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : SafetensorsFile(path, openT
   readBytes(descriptor_, path_, kSafetensorsLengthBytes, json.data(), json.size());
   if (json.empty() || json.front() != '{') {
     detail::failAsDamaged(
-        path_, "the header: " + gotExpected("no \"{\" at its begin", "a JSON object of tensors"));
+        path_, "the header: " + gotExpected("no \"{\" at its start", "a JSON object of tensors"));
   }
   detail::SafetensorsHeader header = detail::readSafetensorsHeader(json, path_);
   const std::uint64_t dataBegin = kSafetensorsLengthBytes + json.size();

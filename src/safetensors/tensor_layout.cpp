@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <tuple>
 
 #include "base/got_expected.h"
@@ -42,7 +41,8 @@ namespace {
 
 using Entry = SafetensorsFile::Entry;
 
-/// Of a tensor that begins where the previous one ends.
+/// @param begin The end of the previous tensor.
+/// @return the problem; empty if there is none.
 std::string problemOf(const Entry& entry, std::uint64_t begin) {
   const std::string where = "tensor " + shownName(entry.name) + ": ";
   const std::string offsets = commaSeparated(std::array{entry.offset, entry.offset + entry.bytes});

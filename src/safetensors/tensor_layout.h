@@ -44,7 +44,7 @@ std::optional<std::uint64_t> byteSize(const SafetensorsInfo& info);
 /// overlaps, that each has the bytes of its type and shape, and that no name occurs twice.
 ///
 /// @param entries Offsets are relative to the data.
-/// @return what is wrong; empty if nothing is.
+/// @return the problem; empty if there is none.
 std::string arrangeEntries(std::vector<SafetensorsFile::Entry>& entries, std::uint64_t dataBytes);
 
 }  // namespace steptape::detail

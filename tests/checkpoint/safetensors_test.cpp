@@ -162,7 +162,7 @@ TEST_F(SafetensorsModel, NamesAllDifferencesAndChangesNothing) {
   expectEqual(stateOf(*model), before);
 }
 
-TEST_F(SafetensorsModel, LoadsWhatMatchesIfItIsNotStrict) {
+TEST_F(SafetensorsModel, LoadsMatchingTensorsIfNotStrict) {
   Net saved(5);
   Tensors tensors = stateOf(*saved);
   tensors.erase("features.0.bias");

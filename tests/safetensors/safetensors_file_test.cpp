@@ -34,7 +34,7 @@ using ::testing::StartsWith;
 
 class SafetensorsFileTest : public ::testing::Test {
  protected:
-  /// What the file with these bytes is refused for, without the part that names the file.
+  /// Returns why a file with these bytes is refused, without the part that names the file.
   std::string problemOf(const std::string& bytes) {
     writeBytes(path_, bytes);
     const Error error = errorOf([this] { SafetensorsFile file(path_); });
@@ -44,7 +44,7 @@ class SafetensorsFileTest : public ::testing::Test {
     return std::string(error.what()).substr(start.size());
   }
 
-  /// Of a file with one tensor "w".
+  /// The same for a file with one tensor "w".
   std::string problemOfTensor(const std::string& json, const std::string& data = {}) {
     return problemOf(safetensorsBytes("{\"w\":" + json + "}", data));
   }
@@ -172,7 +172,7 @@ TEST_F(SafetensorsFileTest, RefusesSizesThatLie) {
       "expected 4 bytes for U8 [4]");
   EXPECT_EQ(problemOfTensor(R"({"dtype":"U8","shape":[2],"data_offsets":[18446744073709551614,1]})",
                             "ab"),
-            "tensor \"w\": got data_offsets [18446744073709551614, 1]; expected the begin and the "
+            "tensor \"w\": got data_offsets [18446744073709551614, 1]; expected the start and the "
             "end of its bytes");
   EXPECT_EQ(problemOfTensor(R"({"dtype":"F32","shape":[1000000],"data_offsets":[0,4000000]})"),
             "the file is truncated: got 0 bytes of tensors; expected 4000000");
@@ -206,9 +206,9 @@ TEST_F(SafetensorsFileTest, RefusesNamesThatOccurTwice) {
   }
 }
 
-TEST_F(SafetensorsFileTest, NamesWhatIsNotOfTheFormat) {
+TEST_F(SafetensorsFileTest, NamesEachViolationOfTheFormat) {
   EXPECT_EQ(problemOf(safetensorsBytes("[]")),
-            "the header: got no \"{\" at its begin; expected a JSON object of tensors");
+            "the header: got no \"{\" at its start; expected a JSON object of tensors");
   EXPECT_EQ(problemOf(safetensorsBytes("{\"a\":")),
             "the header: got invalid JSON at byte 6; expected JSON");
   EXPECT_EQ(problemOf(safetensorsBytes("{\"\xff\":{}}")),
@@ -238,7 +238,7 @@ TEST_F(SafetensorsFileTest, NamesWhatIsNotOfTheFormat) {
   EXPECT_EQ(problemOfTensor(R"({"dtype":"U8","shape":[1]})"),
             "tensor \"w\": got no data_offsets; expected dtype, shape and data_offsets");
   EXPECT_EQ(problemOfTensor(R"({"dtype":"U8","shape":[1],"data_offsets":[0]})"),
-            "tensor \"w\": got data_offsets [0]; expected the begin and the end of its bytes");
+            "tensor \"w\": got data_offsets [0]; expected the start and the end of its bytes");
 }
 
 TEST_F(SafetensorsFileTest, ShowsTheStartOfALongName) {

@@ -111,7 +111,7 @@ TEST_F(WriteSafetensors, CreatesDirectories) {
   EXPECT_EQ(SafetensorsFile(path_).entries().size(), 1u);
 }
 
-TEST_F(WriteSafetensors, RefusesWhatNoReaderAccepts) {
+TEST_F(WriteSafetensors, RefusesTensorsThatNoReaderAccepts) {
   writeOne("old");
   const std::string before = contentOf(path_);
   const auto write = [this](const std::vector<SafetensorsInfo>& tensors,
