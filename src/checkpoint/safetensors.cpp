@@ -45,6 +45,7 @@ void save(const std::string& path, const std::vector<NamedTensor>& tensors,
           SafetensorsMetadata metadata) {
   metadata.emplace("format", "pt");
   std::vector<SafetensorsInfo> infos;
+  infos.reserve(tensors.size());
   for (const NamedTensor& named : tensors) {
     infos.push_back(infoOf(named));
   }
@@ -189,6 +190,7 @@ void saveSafetensors(const std::string& path, const torch::nn::Module& module,
 void saveSafetensors(const std::string& path, const std::map<std::string, at::Tensor>& tensors,
                      SafetensorsMetadata metadata) {
   std::vector<NamedTensor> named;
+  named.reserve(tensors.size());
   for (const auto& [name, tensor] : tensors) {
     named.push_back({name, tensor.defined() ? tensor.detach() : tensor});
   }

@@ -92,7 +92,8 @@ std::uint64_t headerBytes(int descriptor, const std::string& path, std::uint64_t
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(std::string path) : SafetensorsFile(path, openToRead(path)) {
+SafetensorsFile::SafetensorsFile(const std::string& path)
+    : SafetensorsFile(path, openToRead(path)) {
   const std::uint64_t fileBytes = sizeOfFile(descriptor_, path_);
   std::string json(headerBytes(descriptor_, path_, fileBytes), '\0');
   readBytes(descriptor_, path_, kSafetensorsLengthBytes, json.data(), json.size());

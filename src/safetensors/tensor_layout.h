@@ -36,8 +36,8 @@ STEPTAPE_EXPORT std::string shownName(std::string_view name);
 
 /// Returns the bytes of a tensor's elements.
 ///
-/// @return nothing if their bits exceed an int64, with zero dimensions counted as one so that strides
-///         fit too, or if elements of less than a byte do not fill the last one.
+/// @return nothing if their bits exceed an int64, with zero dimensions counted as one so that
+///         strides fit too, or if elements of less than a byte do not fill the last one.
 std::optional<std::uint64_t> byteSize(const SafetensorsInfo& info);
 
 /// Sorts tensors by their place and checks that they cover `dataBytes` bytes without gaps and

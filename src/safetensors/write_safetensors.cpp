@@ -50,6 +50,7 @@ std::uint64_t checkTensor(const SafetensorsInfo& info) {
 
 void checkNamesDiffer(const std::vector<SafetensorsInfo>& tensors) {
   std::vector<std::string_view> names;
+  names.reserve(tensors.size());
   for (const SafetensorsInfo& info : tensors) {
     names.push_back(info.name);
   }

@@ -220,9 +220,10 @@ TEST(Layers, WriterPiecesIncludeOnlyPiecesBelow) {
 }
 
 TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
-  const std::set<std::string> core{"base",    "span",      "comm",        "tfrecord", "event",
-                                   "summary", "trace",     "writer",      "reader",   "exporter",
-                                   "checker", "aggregate", "distributed", "profile", "safetensors"};
+  const std::set<std::string> core{"base",        "span",     "comm",       "tfrecord",
+                                   "event",       "summary",  "trace",      "writer",
+                                   "reader",      "exporter", "checker",    "aggregate",
+                                   "distributed", "profile",  "safetensors"};
   std::vector<std::string> foreign;
   std::set<std::string> umbrellas;
   for (const std::string& file : library().files()) {

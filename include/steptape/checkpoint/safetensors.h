@@ -49,8 +49,8 @@ struct SafetensorsDifferences {
 /// Missing directories are created. Tensors may be on any device and need not be contiguous.
 ///
 /// Names that share one tensor, such as tied weights, are written once, under the first name in
-/// alphabetical order. The metadata maps each other name to it, as in Python's save_model(). Tensors
-/// that overlap in another way are written in full.
+/// alphabetical order. The metadata maps each other name to it, as in Python's save_model().
+/// Tensors that overlap in another way are written in full.
 ///
 /// Not collective: on several ranks, call it on the root.
 ///
@@ -99,8 +99,8 @@ STEPTAPE_EXPORT SafetensorsDifferences loadSafetensors(const std::string& path,
 
 /// Reads all tensors of a safetensors file into new tensors in main memory, by name.
 ///
-/// @throws Error(kInvalidArgument), naming the tensor, if this LibTorch does not have its type, such
-///         as F4; Error(kIoError) or Error(kDataLoss) as the overload above.
+/// @throws Error(kInvalidArgument), naming the tensor, if this LibTorch does not have its type,
+///         such as F4; Error(kIoError) or Error(kDataLoss) as the overload above.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::map<std::string, at::Tensor> loadSafetensors(const std::string& path);
 

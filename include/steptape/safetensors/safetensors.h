@@ -79,7 +79,7 @@ class STEPTAPE_EXPORT SafetensorsFile {
   /// @throws Error(kIoError) if the file cannot be read; Error(kDataLoss), naming the tensor, if it
   ///         is truncated or damaged, or is another kind of file.
   /// @cost   Memory of about ten times the header, which has at most 100 MB.
-  explicit SafetensorsFile(std::string path);
+  explicit SafetensorsFile(const std::string& path);
   ~SafetensorsFile();
   SafetensorsFile(const SafetensorsFile&) = delete;
   SafetensorsFile& operator=(const SafetensorsFile&) = delete;
@@ -119,8 +119,8 @@ class STEPTAPE_EXPORT SafetensorsFile {
 ///                                {{"weight", steptape::SafetensorsDType::kF32, {2, 3}}},
 ///                                [&](std::size_t) { return weight.data(); });
 ///
-/// The file has the layout that the format's own library writes: tensors ordered by type and then by
-/// name, after a header padded to a multiple of 8 bytes, so that every element is aligned.
+/// The file has the layout that the format's own library writes: tensors ordered by type and then
+/// by name, after a header padded to a multiple of 8 bytes, so that every element is aligned.
 ///
 /// @param path     The file.
 /// @param tensors  Names, types and shapes, in any order.
