@@ -27,7 +27,7 @@
 #include "input.h"
 #include "on_ranks.h"
 #include "options.h"
-#include "resnet50.h"
+#include "resnet.h"
 
 #include <torch/torch.h>
 
@@ -41,7 +41,7 @@ torch::nn::AnyModule makeModel(const std::string& name) {
     return torch::nn::AnyModule(AlexNet(kClasses));
   }
   if (name == "resnet50") {
-    return torch::nn::AnyModule(ResNet50(kClasses));
+    return torch::nn::AnyModule(example::ResNet(example::resnet50(kClasses)));
   }
   throw example::UsageError("--model: got '" + name + "'; expected alexnet or resnet50");
 }

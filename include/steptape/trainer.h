@@ -21,6 +21,7 @@
 
 #include "steptape/base/signal_watch.h"               // IWYU pragma: export
 #include "steptape/checkpoint/checkpoint.h"           // IWYU pragma: export
+#include "steptape/checkpoint/safetensors.h"          // IWYU pragma: export
 #include "steptape/comm/communicator.h"               // IWYU pragma: export
 #include "steptape/data/batch_loader.h"               // IWYU pragma: export
 #include "steptape/data/distributed_sampler.h"        // IWYU pragma: export
