@@ -56,7 +56,7 @@ class Stream {
   }
 
  private:
-  DeflateWriter writer_;
+  DeflateWriter writer_{kChromeTraceCode};
   std::string text_;
   std::string bytes_;
 };

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/perfetto_slices.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/little_endian.h"
+#include "base/utf8.h"
+#include "event/wire_format.h"
+#include "trace/chrome_format.h"
+#include "trace/perfetto_arguments.h"
+#include "trace/perfetto_format.h"
+
+namespace steptape::detail {
+namespace {
+
+namespace event = perfetto::event;
+namespace interned = perfetto::interned;
+namespace packet = perfetto::packet;
+using perfetto::ArgumentName;
+
+/// A trace whose spans all differ takes no more memory than this.
+constexpr std::size_t kMaxPhraseBytes = std::size_t{8} << 20;
+
+constexpr std::size_t kMaxVarint = 10;
+
+char* putVarint(char* out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) {
+    *out++ = static_cast<char>(value | 0x80);
+  }
+  *out++ = static_cast<char>(value);
+  return out;
+}
+
+/// The key of a field with a number of 16 to 2047.
+constexpr std::array<char, 2> longKey(std::uint32_t field, WireType type) {
+  const std::uint32_t key = field << 3 | static_cast<std::uint32_t>(type);
+  return {static_cast<char>(key | 0x80), static_cast<char>(key >> 7)};
+}
+
+constexpr char shortKey(std::uint32_t field, WireType type) {
+  return static_cast<char>(field << 3 | static_cast<std::uint32_t>(type));
+}
+
+char* putFlow(char* out, PerfettoFlow flow) {
+  constexpr auto kKey = longKey(event::kFlow, WireType::kFixed64);
+  constexpr auto kLastKey = longKey(event::kLastOfFlow, WireType::kFixed64);
+  std::memcpy(out, (flow.isEnd ? kLastKey : kKey).data(), 2);
+  storeLittleEndian64(out + 2, flow.id);
+  return out + 10;
+}
+
+char* putValue(char* out, double value) {
+  std::string bytes;
+  appendVarintField(&bytes, perfetto::annotation::kNameIid,
+                    static_cast<std::uint64_t>(ArgumentName::kValue));
+  appendDoubleField(&bytes, perfetto::annotation::kDouble, value);
+  std::string field;
+  appendBytesField(&field, event::kAnnotation, bytes);
+  std::memcpy(out, field.data(), field.size());
+  return out + field.size();
+}
+
+/// The annotation with the sequence number, up to the number.
+std::string sequenceHead(std::size_t numberBytes) {
+  std::string name;
+  appendVarintField(&name, perfetto::annotation::kNameIid,
+                    static_cast<std::uint64_t>(ArgumentName::kSequence));
+  appendFieldKey(&name, perfetto::annotation::kInteger, WireType::kVarint);
+  std::string field;
+  appendFieldKey(&field, event::kAnnotation, WireType::kLengthDelimited);
+  appendVarint(&field, name.size() + numberBytes);
+  return field + name;
+}
+
+}  // namespace
+
+struct PerfettoSlices::Numbers {
+  Numbers(const TraceSpan& span, bool isBackward, PerfettoFlow flow, std::uint64_t track,
+          std::uint64_t delta) {
+    char* out = bytes.data();
+    if (span.sequence >= 0) {
+      out = putVarint(out, static_cast<std::uint64_t>(span.sequence));
+      sequenceBytes = static_cast<std::size_t>(out - bytes.data());
+    }
+    forwardThread = isBackward ? span.forwardThread : 0;
+    if ((span.flags & kHasValue) != 0) {
+      out = putValue(out, span.value);
+    }
+    if (flow.id != 0) {
+      out = putFlow(out, flow);
+    }
+    if (track != 0) {
+      *out++ = shortKey(event::kTrack, WireType::kVarint);
+      out = putVarint(out, track);
+    }
+    eventBytes = static_cast<std::size_t>(out - bytes.data());
+    if (eventBytes != 0) {
+      *out++ = shortKey(packet::kTimestamp, WireType::kVarint);
+    }
+    char* const time = out;
+    out = putVarint(out, delta);
+    timeBytes = static_cast<std::size_t>(out - time);
+    size = static_cast<std::size_t>(out - bytes.data());
+  }
+
+  /// Equal for spans of the same name and details whose phrases are equal.
+  std::uint32_t key() const {
+    return static_cast<std::uint32_t>(timeBytes | sequenceBytes << 4 | eventBytes << 8) |
+           std::uint32_t{forwardThread} << 16;
+  }
+
+  std::array<char, 64> bytes;
+  std::size_t size;
+  std::size_t eventBytes;         // of `bytes`, that belong to the TrackEvent
+  std::size_t sequenceBytes = 0;  // of `bytes`, of the sequence number; 0: there is none
+  std::size_t timeBytes;
+  std::uint16_t forwardThread;
+};
+
+PerfettoSlices::PerfettoSlices(const Trace& trace, std::string lastArguments,
+                               std::int64_t originNanos, PerfettoSequence* sequence)
+    : trace_(trace),
+      lastArguments_(std::move(lastArguments)),
+      origin_(originNanos),
+      sequence_(sequence),
+      text_(sequence->text()),
+      isNameKnown_(trace.names.size()),
+      areDetailsKnown_(trace.details.size()) {
+  for (std::size_t timeBytes = 1; timeBytes < ends_.size(); ++timeBytes) {
+    ends_[timeBytes] = makeEnd(timeBytes);
+  }
+}
+
+void PerfettoSlices::begin(const TraceSpan& span, PerfettoFlow flow, std::uint64_t track) {
+  introduce(span);
+  const bool isBackward = trace_.names[span.name].kind == SpanKind::kBackward;
+  const Numbers numbers(span, isBackward, flow, track, sequence_->advance(origin_ + span.start));
+  text_->append(phraseOf(span, numbers));
+  text_->append({numbers.bytes.data(), numbers.size});
+}
+
+void PerfettoSlices::end(std::int64_t time, std::uint64_t track) {
+  if (track != 0) {
+    std::string bytes;
+    appendVarintField(&bytes, event::kType, event::kSliceEnd);
+    appendVarintField(&bytes, event::kTrack, track);
+    sequence_->appendEvent(bytes, origin_ + time);
+    return;
+  }
+  std::array<char, kMaxVarint> bytes;
+  const auto size = static_cast<std::size_t>(
+      putVarint(bytes.data(), sequence_->advance(origin_ + time)) - bytes.data());
+  text_->append(&ends_[size]);
+  text_->append({bytes.data(), size});
+}
+
+Phrase* PerfettoSlices::phraseOf(const TraceSpan& span, const Numbers& numbers) {
+  const std::uint64_t pair = std::uint64_t{span.name} << 32 | span.details;
+  // Programs repeat themselves: what followed last time will follow again.
+  last_ = last_ != nullptr && last_->next != nullptr && last_->next->key == pair ? last_->next
+                                                                                : entryOf(pair);
+  const std::uint32_t key = numbers.key();
+  for (Variant& variant : last_->variants) {
+    if (variant.key == key) {
+      return &variant.phrase;
+    }
+  }
+  last_->variants.push_back({key, makeBegin(span, numbers)});
+  bytes_ += sizeof(Variant) + 2 * last_->variants.back().phrase.size();
+  return &last_->variants.back().phrase;
+}
+
+PerfettoSlices::Entry* PerfettoSlices::entryOf(std::uint64_t key) {
+  if (bytes_ > kMaxPhraseBytes) {
+    entries_.clear();
+    bytes_ = 0;
+    last_ = nullptr;
+  }
+  const auto [found, isNew] = entries_.try_emplace(key);
+  Entry* const entry = &found->second;
+  entry->key = key;
+  bytes_ += isNew ? sizeof(Entry) : 0;
+  if (last_ != nullptr) {
+    last_->next = entry;
+  }
+  return entry;
+}
+
+Phrase PerfettoSlices::makeBegin(const TraceSpan& span, const Numbers& numbers) {
+  const TraceName& name = trace_.names[span.name];
+  std::string event;
+  appendVarintField(&event, event::kType, event::kSliceBegin);
+  appendVarintField(&event, event::kCategoryIid, span.name + std::uint64_t{1});
+  appendVarintField(&event, event::kNameIid, span.name + std::uint64_t{1});
+  appendArgumentsOfName(&event, name);
+  appendDetails(&event, trace_.details[span.details], span.details);
+  event += lastArguments_;
+  if (numbers.sequenceBytes != 0 || numbers.forwardThread != 0) {
+    appendIntegerArgument(&event, ArgumentName::kForwardThread, numbers.forwardThread);
+  }
+  if (numbers.sequenceBytes != 0) {
+    event += sequenceHead(numbers.sequenceBytes);
+  }
+  std::string fields = sequence_->head();
+  appendFieldKey(&fields, packet::kTrackEvent, WireType::kLengthDelimited);
+  appendVarint(&fields, event.size() + numbers.eventBytes);
+  fields += event;
+  constexpr char kTimeKey = shortKey(packet::kTimestamp, WireType::kVarint);
+  if (numbers.eventBytes == 0) {
+    fields += kTimeKey;
+  }
+  std::string bytes;
+  appendFieldKey(&bytes, perfetto::kTracePacket, WireType::kLengthDelimited);
+  appendVarint(&bytes, fields.size() + numbers.size);
+  return Phrase(bytes + fields);
+}
+
+Phrase PerfettoSlices::makeEnd(std::size_t timeBytes) const {
+  std::string event;
+  appendVarintField(&event, event::kType, event::kSliceEnd);
+  std::string fields = sequence_->head();
+  appendBytesField(&fields, packet::kTrackEvent, event);
+  appendFieldKey(&fields, packet::kTimestamp, WireType::kVarint);
+  std::string bytes;
+  appendFieldKey(&bytes, perfetto::kTracePacket, WireType::kLengthDelimited);
+  appendVarint(&bytes, fields.size() + timeBytes);
+  return Phrase(bytes + fields);
+}
+
+/// Writes the texts that the span refers to, if this has not been done.
+void PerfettoSlices::introduce(const TraceSpan& span) {
+  if (isNameKnown_[span.name] && areDetailsKnown_[span.details]) {
+    return;
+  }
+  std::string names;
+  if (!isNameKnown_[span.name]) {
+    isNameKnown_[span.name] = true;
+    const TraceName& name = trace_.names[span.name];
+    const auto add = [&](std::uint32_t field, std::string_view text) {
+      std::string bytes;
+      appendVarintField(&bytes, interned::kIid, span.name + std::uint64_t{1});
+      appendBytesField(&bytes, interned::kText, replaceInvalidUtf8(text));
+      appendBytesField(&names, field, bytes);
+    };
+    add(interned::kCategories, chromeCategoryOf(name));
+    add(interned::kNames, name.text);
+  }
+  if (!areDetailsKnown_[span.details]) {
+    areDetailsKnown_[span.details] = true;
+    appendTextsOfDetails(&names, trace_.details[span.details], span.details);
+  }
+  if (!names.empty()) {
+    sequence_->appendNames(names);
+  }
+}
+
+}  // namespace steptape::detail
