@@ -8,12 +8,12 @@
 #include "event/wire_format.h"
 #include "trace/chrome_events.h"
 #include "trace/chrome_format.h"
+#include "trace/perfetto_sequence.h"
 
 namespace steptape::detail {
 namespace {
 
 namespace annotation = perfetto::annotation;
-namespace interned = perfetto::interned;
 using perfetto::ArgumentName;
 
 /// Begins an annotation.
@@ -71,18 +71,19 @@ void appendInterned(std::string* event, ArgumentName name, std::uint64_t iid) {
 }
 
 void appendTextOfDetails(std::string* interned, std::uint64_t iid, std::string_view text) {
-  if (text.empty()) {
-    return;
+  if (!text.empty()) {
+    appendInternedText(interned, perfetto::interned::kTexts, iid, text);
   }
-  std::string bytes;
-  appendVarintField(&bytes, interned::kIid, iid);
-  appendBytesField(&bytes, interned::kText, replaceInvalidUtf8(text));
-  appendBytesField(interned, interned::kTexts, bytes);
 }
 
 void appendMember(std::string* event, const JsonMember& member) {
   const JsonValue& value = member.value;
   const std::string name = replaceInvalidUtf8(member.key);
+  if (!value.isString && (value.text == "true" || value.text == "false")) {
+    std::string bytes = named(std::string_view(name));
+    appendVarintField(&bytes, annotation::kBool, value.text == "true" ? 1 : 0);
+    return append(event, bytes);
+  }
   if (value.isString || !value.number()) {
     return appendText(event, std::string_view(name), value.text);
   }
@@ -99,6 +100,13 @@ void appendIntegerArgument(std::string* event, ArgumentName name, std::int64_t v
 }
 void appendIntegerArgument(std::string* event, std::string_view name, std::int64_t value) {
   appendInteger(event, name, value);
+}
+void beginIntegerArgument(std::string* event, ArgumentName name, std::size_t valueBytes) {
+  std::string bytes = named(name);
+  appendFieldKey(&bytes, annotation::kInteger, WireType::kVarint);
+  appendFieldKey(event, perfetto::event::kAnnotation, WireType::kLengthDelimited);
+  appendVarint(event, bytes.size() + valueBytes);
+  *event += bytes;
 }
 void appendTextArgument(std::string* event, ArgumentName name, std::string_view text) {
   appendText(event, name, text);

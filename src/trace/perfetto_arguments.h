@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ void appendIntegerArgument(std::string* event, perfetto::ArgumentName name, std:
 void appendIntegerArgument(std::string* event, std::string_view name, std::int64_t value);
 void appendTextArgument(std::string* event, perfetto::ArgumentName name, std::string_view text);
 void appendTextArgument(std::string* event, std::string_view name, std::string_view text);
+
+/// Appends an integer argument up to the integer, a varint of `valueBytes`.
+void beginIntegerArgument(std::string* event, perfetto::ArgumentName name, std::size_t valueBytes);
 
 /// What the name says of all its spans, beyond text and category.
 void appendArgumentsOfName(std::string* event, const TraceName& name);

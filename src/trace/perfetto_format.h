@@ -24,6 +24,8 @@ inline constexpr std::uint32_t kDefaults = 59;
 inline constexpr std::uint32_t kTrackDescriptor = 60;
 inline constexpr std::uint32_t kIsFirstOfSequence = 87;
 
+inline constexpr char kTimestampKey = kTimestamp << 3;  // a varint
+
 // Bits of kSequenceFlags.
 inline constexpr std::uint64_t kStateCleared = 1;
 inline constexpr std::uint64_t kNeedsState = 2;
@@ -94,6 +96,7 @@ inline constexpr std::uint64_t kCounter = 4;
 
 namespace annotation {
 inline constexpr std::uint32_t kNameIid = 1;
+inline constexpr std::uint32_t kBool = 2;
 inline constexpr std::uint32_t kInteger = 4;
 inline constexpr std::uint32_t kDouble = 5;
 inline constexpr std::uint32_t kText = 6;
@@ -125,9 +128,14 @@ enum class ArgumentName : std::uint64_t {
   kForwardThread,
   kSequence,
   kValue,
+  kDeviceType,
+  kDeviceId,
+  kAddress,
+  kMemoryBytes,
 };
-inline constexpr std::array<std::string_view, 12> kArgumentNames = {
-    "kind",   "color",  "Input Dims",    "Input type",      "module", "flops", "bytes",
-    "device", "stream", "Fwd thread id", "Sequence number", "value"};
+inline constexpr std::array<std::string_view, 16> kArgumentNames = {
+    "kind",   "color",         "Input Dims",      "Input type", "module",      "flops",
+    "bytes",  "device",        "stream",          "Fwd thread id", "Sequence number", "value",
+    "Device Type", "Device Id", "Addr", "Bytes"};
 
 }  // namespace steptape::detail::perfetto

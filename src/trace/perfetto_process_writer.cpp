@@ -13,7 +13,10 @@
 #include "event/wire_format.h"
 #include "trace/chrome_format.h"
 #include "trace/perfetto_arguments.h"
+#include "trace/perfetto_event_form.h"
 #include "trace/perfetto_format.h"
+#include "trace/perfetto_memory.h"
+#include "trace/perfetto_tracks.h"
 
 namespace steptape::detail {
 namespace {
@@ -25,27 +28,6 @@ std::uint64_t unsignedOf(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
-/// A TrackDescriptor. Tracks of one parent that have the same name are kept apart.
-std::string trackDescriptor(std::uint64_t uuid, std::uint64_t parent, std::string_view name) {
-  std::string bytes;
-  appendVarintField(&bytes, track::kUuid, uuid);
-  appendVarintField(&bytes, track::kParent, parent);
-  appendBytesField(&bytes, track::kName, replaceInvalidUtf8(name));
-  appendVarintField(&bytes, track::kMergeBehavior, track::kNeverMerge);
-  return bytes;
-}
-
-std::string counterDescriptor(std::uint64_t uuid, std::uint64_t parent, std::string_view name,
-                              std::uint64_t unit) {
-  std::string counter;
-  if (unit != 0) {
-    appendVarintField(&counter, track::kUnit, unit);
-  }
-  std::string bytes = trackDescriptor(uuid, parent, name);
-  appendBytesField(&bytes, track::kCounter, counter);
-  return bytes;
-}
-
 std::string namedEvent(std::uint64_t type, std::string_view category, std::string_view name) {
   std::string bytes;
   appendVarintField(&bytes, event::kType, type);
@@ -54,18 +36,10 @@ std::string namedEvent(std::uint64_t type, std::string_view category, std::strin
   return bytes;
 }
 
-std::string sliceEnd() {
-  std::string bytes;
-  appendVarintField(&bytes, event::kType, event::kSliceEnd);
-  return bytes;
-}
-
-std::string counterEvent(std::uint64_t counter, std::int64_t value) {
-  std::string bytes;
-  appendVarintField(&bytes, event::kType, event::kCounter);
-  appendVarintField(&bytes, event::kTrack, counter);
-  appendVarintField(&bytes, event::kCounterValue, unsignedOf(value));
-  return bytes;
+std::string typeField(std::uint64_t type) {
+  std::string field;
+  appendVarintField(&field, event::kType, type);
+  return field;
 }
 
 /// What the trace says of its process, as arguments.
@@ -90,27 +64,6 @@ std::string processFacts(const Trace& trace) {
       appendTextArgument(&bytes, "metadata." + replaceInvalidUtf8(key), value);
     }
   }
-  return bytes;
-}
-
-/// Counters of one device, made when it is first seen.
-struct MemoryTracks {
-  std::uint64_t allocated = 0;
-  std::uint64_t reserved = 0;
-};
-
-std::string memoryInstant(const TraceMemoryEvent& memory, std::uint64_t threadTrack) {
-  std::string bytes = namedEvent(event::kInstant, "cpu_instant_event", "[memory]");
-  appendVarintField(&bytes, event::kTrack, threadTrack);
-  const auto add = [&](std::string_view name, std::int64_t value) {
-    appendIntegerArgument(&bytes, name, value);
-  };
-  add("Device Type", memory.deviceType);
-  add("Device Id", memory.deviceIndex);
-  add("Addr", static_cast<std::int64_t>(memory.address));
-  add("Bytes", memory.bytes);
-  add("Total Allocated", memory.totalAllocated);
-  add("Total Reserved", memory.totalReserved);
   return bytes;
 }
 
@@ -139,7 +92,7 @@ void PerfettoProcessWriter::write() {
     writeDetached(thread);
     writeSteps(thread);
   }
-  writeMemory();
+  writePerfettoMemory(trace_, processTrack_, threadTracks_, file_, text_);
   writeCounters();
 }
 
@@ -176,15 +129,10 @@ void PerfettoProcessWriter::writeDevices() {
     if (thread.device >= 0 && deviceTracks_.count(thread.device) == 0) {
       const std::uint64_t uuid = newTrack();
       deviceTracks_[thread.device] = uuid;
-      describe(trackDescriptor(uuid, processTrack_, "GPU " + std::to_string(thread.device)));
+      appendTrackPacket(
+          trackDescriptor(uuid, processTrack_, "GPU " + std::to_string(thread.device)), text_);
     }
   }
-}
-
-void PerfettoProcessWriter::describe(std::string_view descriptor) {
-  std::string fields;
-  appendBytesField(&fields, perfetto::packet::kTrackDescriptor, descriptor);
-  appendPerfettoPacket(fields, text_);
 }
 
 std::string PerfettoProcessWriter::threadDescriptor(std::size_t index) const {
@@ -290,7 +238,7 @@ void PerfettoProcessWriter::writeDetached(std::size_t thread) {
     endBefore(spans[i].start);
     if (freeTracks.empty()) {
       freeTracks.push(newTrack());
-      describe(overlapDescriptor(freeTracks.top(), thread));
+      appendTrackPacket(overlapDescriptor(freeTracks.top(), thread), text_);
     }
     slices.begin(spans[i], flowAt(thread, i), freeTracks.top());
     open.emplace(spans[i].start + spans[i].duration, freeTracks.top());
@@ -312,34 +260,7 @@ void PerfettoProcessWriter::writeSteps(std::size_t thread) {
       const std::string name = kStepPrefix + std::to_string(step.number);
       sequence.appendEvent(namedEvent(event::kSliceBegin, kUserCategory, name),
                            unixNanos(step.start));
-      sequence.appendEvent(sliceEnd(), unixNanos(step.start + step.duration));
-    }
-  }
-}
-
-void PerfettoProcessWriter::writeMemory() {
-  if (trace_.memory.empty()) {
-    return;
-  }
-  PerfettoSequence sequence(processTrack_, {}, file_, text_);
-  std::map<std::pair<int, int>, MemoryTracks> devices;
-  const auto addCounter = [&](std::uint64_t* counter, const TraceMemoryEvent& memory,
-                              const char* what, std::int64_t value) {
-    if (*counter == 0) {
-      *counter = newTrack();
-      const std::string name =
-          "memory of " + deviceName(memory.deviceType, memory.deviceIndex) + what;
-      describe(counterDescriptor(*counter, processTrack_, name, track::kBytes));
-    }
-    sequence.appendEvent(counterEvent(*counter, value), unixNanos(memory.time));
-  };
-  for (const TraceMemoryEvent& memory : trace_.memory) {
-    sequence.appendEvent(memoryInstant(memory, threadTracks_[memory.thread]),
-                         unixNanos(memory.time));
-    MemoryTracks& device = devices[{memory.deviceType, memory.deviceIndex}];
-    addCounter(&device.allocated, memory, " allocated", memory.totalAllocated);
-    if (memory.totalReserved != 0) {
-      addCounter(&device.reserved, memory, " reserved", memory.totalReserved);
+      sequence.appendEvent(typeField(event::kSliceEnd), unixNanos(step.start + step.duration));
     }
   }
 }
@@ -349,14 +270,14 @@ void PerfettoProcessWriter::writeCounters() {
     const std::uint64_t uuid = newTrack();
     PerfettoSequence sequence(uuid, counterDescriptor(uuid, processTrack_, counter.name, 0), file_,
                               text_);
+    PerfettoEventForm form(typeField(event::kCounter), &sequence);
     for (const auto& [time, value] : counter.points) {
       if (!std::isfinite(value)) {
         continue;  // a gap in the curve
       }
-      std::string bytes;
-      appendVarintField(&bytes, event::kType, event::kCounter);
-      appendDoubleField(&bytes, event::kDoubleCounterValue, value);
-      sequence.appendEvent(bytes, unixNanos(time));
+      std::string field;
+      appendDoubleField(&field, event::kDoubleCounterValue, value);
+      form.append(field, unixNanos(time));
     }
   }
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "steptape/trace/trace.h"
@@ -24,7 +23,7 @@ namespace steptape::detail {
 ///     ├─ overlapping spans           spans with kDetached; a track for each that is open at once
 ///     ├─ GPU 0
 ///     │  └─ stream 7
-///     └─ memory of cpu allocated     a counter
+///     └─ memory of cpu allocated     a counter; so are those of the trace
 class PerfettoProcessWriter {
  public:
   PerfettoProcessWriter(const Trace& trace, std::int64_t processId, PerfettoFileState* file,
@@ -38,14 +37,12 @@ class PerfettoProcessWriter {
   void writeNested(std::size_t thread);
   void writeDetached(std::size_t thread);
   void writeSteps(std::size_t thread);
-  void writeMemory();
   void writeCounters();
 
   void findFlows();
   PerfettoFlow flowAt(std::size_t thread, std::size_t span) const;
 
   std::uint64_t newTrack() { return ++file_->lastTrack; }
-  void describe(std::string_view track);
   std::string threadDescriptor(std::size_t thread) const;
   std::string overlapDescriptor(std::uint64_t uuid, std::size_t thread) const;
   std::string argumentsOf(const TraceThread& thread) const;

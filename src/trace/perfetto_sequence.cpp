@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "base/utf8.h"
 #include "event/wire_format.h"
 #include "trace/perfetto_format.h"
 
@@ -45,10 +46,7 @@ std::string packetDefaults(std::uint64_t trackUuid) {
 std::string argumentNames() {
   std::string names;
   for (std::size_t i = 0; i < kArgumentNames.size(); ++i) {
-    std::string name;
-    appendVarintField(&name, interned::kIid, i + 1);
-    appendBytesField(&name, interned::kText, kArgumentNames[i]);
-    appendBytesField(&names, interned::kAnnotationNames, name);
+    appendInternedText(&names, interned::kAnnotationNames, i + 1, kArgumentNames[i]);
   }
   return names;
 }
@@ -68,6 +66,14 @@ void appendPerfettoPacket(std::string_view fields, PhraseText* text) {
   appendVarint(&head, fields.size());
   text->append(head);
   text->append(fields);
+}
+
+void appendInternedText(std::string* interned, std::uint32_t field, std::uint64_t iid,
+                        std::string_view text) {
+  std::string bytes;
+  appendVarintField(&bytes, interned::kIid, iid);
+  appendBytesField(&bytes, interned::kText, replaceInvalidUtf8(text));
+  appendBytesField(interned, field, bytes);
 }
 
 PerfettoSequence::PerfettoSequence(std::uint64_t track, std::string_view descriptor,

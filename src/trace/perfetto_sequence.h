@@ -23,6 +23,10 @@ struct PerfettoFileState {
 /// Writes a packet. `fields` are those of TracePacket.
 void appendPerfettoPacket(std::string_view fields, PhraseText* text);
 
+/// Appends a text with its number to an InternedData.
+void appendInternedText(std::string* interned, std::uint32_t field, std::uint64_t iid,
+                        std::string_view text);
+
 /// Packets whose times are relative to each other and which share interned names.
 ///
 /// @threads Not thread-safe: one thread at a time.

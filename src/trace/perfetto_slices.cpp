@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/little_endian.h"
-#include "base/utf8.h"
 #include "event/wire_format.h"
 #include "trace/chrome_format.h"
 #include "trace/perfetto_arguments.h"
+#include "trace/perfetto_event_form.h"
 #include "trace/perfetto_format.h"
 
 namespace steptape::detail {
@@ -18,21 +18,10 @@ namespace {
 
 namespace event = perfetto::event;
 namespace interned = perfetto::interned;
-namespace packet = perfetto::packet;
 using perfetto::ArgumentName;
 
 /// A trace whose spans all differ takes no more memory than this.
 constexpr std::size_t kMaxPhraseBytes = std::size_t{8} << 20;
-
-constexpr std::size_t kMaxVarint = 10;
-
-char* putVarint(char* out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) {
-    *out++ = static_cast<char>(value | 0x80);
-  }
-  *out++ = static_cast<char>(value);
-  return out;
-}
 
 /// The key of a field with a number of 16 to 2047.
 constexpr std::array<char, 2> longKey(std::uint32_t field, WireType type) {
@@ -63,16 +52,10 @@ char* putValue(char* out, double value) {
   return out + field.size();
 }
 
-/// The annotation with the sequence number, up to the number.
-std::string sequenceHead(std::size_t numberBytes) {
-  std::string name;
-  appendVarintField(&name, perfetto::annotation::kNameIid,
-                    static_cast<std::uint64_t>(ArgumentName::kSequence));
-  appendFieldKey(&name, perfetto::annotation::kInteger, WireType::kVarint);
-  std::string field;
-  appendFieldKey(&field, event::kAnnotation, WireType::kLengthDelimited);
-  appendVarint(&field, name.size() + numberBytes);
-  return field + name;
+std::string endOfSlice() {
+  std::string fields;
+  appendVarintField(&fields, event::kType, event::kSliceEnd);
+  return fields;
 }
 
 }  // namespace
@@ -82,7 +65,7 @@ struct PerfettoSlices::Numbers {
           std::uint64_t delta) {
     char* out = bytes.data();
     if (span.sequence >= 0) {
-      out = putVarint(out, static_cast<std::uint64_t>(span.sequence));
+      out = VarintBytes::put(out, static_cast<std::uint64_t>(span.sequence));
       sequenceBytes = static_cast<std::size_t>(out - bytes.data());
     }
     forwardThread = isBackward ? span.forwardThread : 0;
@@ -94,14 +77,14 @@ struct PerfettoSlices::Numbers {
     }
     if (track != 0) {
       *out++ = shortKey(event::kTrack, WireType::kVarint);
-      out = putVarint(out, track);
+      out = VarintBytes::put(out, track);
     }
     eventBytes = static_cast<std::size_t>(out - bytes.data());
     if (eventBytes != 0) {
-      *out++ = shortKey(packet::kTimestamp, WireType::kVarint);
+      *out++ = perfetto::packet::kTimestampKey;
     }
     char* const time = out;
-    out = putVarint(out, delta);
+    out = VarintBytes::put(out, delta);
     timeBytes = static_cast<std::size_t>(out - time);
     size = static_cast<std::size_t>(out - bytes.data());
   }
@@ -127,12 +110,9 @@ PerfettoSlices::PerfettoSlices(const Trace& trace, std::string lastArguments,
       origin_(originNanos),
       sequence_(sequence),
       text_(sequence->text()),
+      end_(endOfSlice(), sequence),
       isNameKnown_(trace.names.size()),
-      areDetailsKnown_(trace.details.size()) {
-  for (std::size_t timeBytes = 1; timeBytes < ends_.size(); ++timeBytes) {
-    ends_[timeBytes] = makeEnd(timeBytes);
-  }
-}
+      areDetailsKnown_(trace.details.size()) {}
 
 void PerfettoSlices::begin(const TraceSpan& span, PerfettoFlow flow, std::uint64_t track) {
   introduce(span);
@@ -144,17 +124,11 @@ void PerfettoSlices::begin(const TraceSpan& span, PerfettoFlow flow, std::uint64
 
 void PerfettoSlices::end(std::int64_t time, std::uint64_t track) {
   if (track != 0) {
-    std::string bytes;
-    appendVarintField(&bytes, event::kType, event::kSliceEnd);
-    appendVarintField(&bytes, event::kTrack, track);
-    sequence_->appendEvent(bytes, origin_ + time);
-    return;
+    std::string field;
+    appendVarintField(&field, event::kTrack, track);
+    return end_.append(field, origin_ + time);
   }
-  std::array<char, kMaxVarint> bytes;
-  const auto size = static_cast<std::size_t>(
-      putVarint(bytes.data(), sequence_->advance(origin_ + time)) - bytes.data());
-  text_->append(&ends_[size]);
-  text_->append({bytes.data(), size});
+  end_.append({}, origin_ + time);
 }
 
 Phrase* PerfettoSlices::phraseOf(const TraceSpan& span, const Numbers& numbers) {
@@ -202,32 +176,10 @@ Phrase PerfettoSlices::makeBegin(const TraceSpan& span, const Numbers& numbers) 
     appendIntegerArgument(&event, ArgumentName::kForwardThread, numbers.forwardThread);
   }
   if (numbers.sequenceBytes != 0) {
-    event += sequenceHead(numbers.sequenceBytes);
+    beginIntegerArgument(&event, ArgumentName::kSequence, numbers.sequenceBytes);
   }
-  std::string fields = sequence_->head();
-  appendFieldKey(&fields, packet::kTrackEvent, WireType::kLengthDelimited);
-  appendVarint(&fields, event.size() + numbers.eventBytes);
-  fields += event;
-  constexpr char kTimeKey = shortKey(packet::kTimestamp, WireType::kVarint);
-  if (numbers.eventBytes == 0) {
-    fields += kTimeKey;
-  }
-  std::string bytes;
-  appendFieldKey(&bytes, perfetto::kTracePacket, WireType::kLengthDelimited);
-  appendVarint(&bytes, fields.size() + numbers.size);
-  return Phrase(bytes + fields);
-}
-
-Phrase PerfettoSlices::makeEnd(std::size_t timeBytes) const {
-  std::string event;
-  appendVarintField(&event, event::kType, event::kSliceEnd);
-  std::string fields = sequence_->head();
-  appendBytesField(&fields, packet::kTrackEvent, event);
-  appendFieldKey(&fields, packet::kTimestamp, WireType::kVarint);
-  std::string bytes;
-  appendFieldKey(&bytes, perfetto::kTracePacket, WireType::kLengthDelimited);
-  appendVarint(&bytes, fields.size() + timeBytes);
-  return Phrase(bytes + fields);
+  return Phrase(
+      perfettoEventHead(sequence_->head(), event, numbers.eventBytes, numbers.timeBytes));
 }
 
 /// Writes the texts that the span refers to, if this has not been done.
@@ -239,14 +191,9 @@ void PerfettoSlices::introduce(const TraceSpan& span) {
   if (!isNameKnown_[span.name]) {
     isNameKnown_[span.name] = true;
     const TraceName& name = trace_.names[span.name];
-    const auto add = [&](std::uint32_t field, std::string_view text) {
-      std::string bytes;
-      appendVarintField(&bytes, interned::kIid, span.name + std::uint64_t{1});
-      appendBytesField(&bytes, interned::kText, replaceInvalidUtf8(text));
-      appendBytesField(&names, field, bytes);
-    };
-    add(interned::kCategories, chromeCategoryOf(name));
-    add(interned::kNames, name.text);
+    const std::uint64_t iid = span.name + std::uint64_t{1};
+    appendInternedText(&names, interned::kCategories, iid, chromeCategoryOf(name));
+    appendInternedText(&names, interned::kNames, iid, name.text);
   }
   if (!areDetailsKnown_[span.details]) {
     areDetailsKnown_[span.details] = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -9,6 +9,7 @@
 
 #include "steptape/trace/trace.h"
 
+#include "trace/perfetto_event_form.h"
 #include "trace/perfetto_sequence.h"
 #include "trace/phrase_text.h"
 
@@ -53,7 +54,6 @@ class PerfettoSlices {
   Phrase* phraseOf(const TraceSpan& span, const Numbers& numbers);
   Entry* entryOf(std::uint64_t key);
   Phrase makeBegin(const TraceSpan& span, const Numbers& numbers);
-  Phrase makeEnd(std::size_t timeBytes) const;
   void introduce(const TraceSpan& span);
 
   const Trace& trace_;
@@ -61,11 +61,11 @@ class PerfettoSlices {
   const std::int64_t origin_;
   PerfettoSequence* const sequence_;
   PhraseText* const text_;
+  PerfettoEventForm end_;
 
   std::unordered_map<std::uint64_t, Entry> entries_;
   std::size_t bytes_ = 0;  // of entries_
   Entry* last_ = nullptr;
-  std::array<Phrase, 11> ends_;  // by the bytes of the time
   std::vector<bool> isNameKnown_;
   std::vector<bool> areDetailsKnown_;
 };
