@@ -8,29 +8,37 @@
 
 #include "steptape/trace/trace.h"
 
-#include "trace/perfetto_format.h"
+#include "trace/perfetto_names.h"
 
 namespace steptape::detail {
 
-// The arguments of events, as fields of TrackEvent. They have the names and values that they have
-// in a Chrome trace.
+/// Appends arguments to the fields of a TrackEvent. They have the names and values that they have
+/// in a Chrome trace, where lists and objects are texts in JSON.
+///
+/// @threads Not thread-safe: one thread at a time.
+class PerfettoArguments {
+ public:
+  /// @param names Of the event's sequence.
+  PerfettoArguments(std::string* event, PerfettoNames* names) : event_(event), names_(names) {}
 
-void appendIntegerArgument(std::string* event, perfetto::ArgumentName name, std::int64_t value);
-void appendIntegerArgument(std::string* event, std::string_view name, std::int64_t value);
-void appendTextArgument(std::string* event, perfetto::ArgumentName name, std::string_view text);
-void appendTextArgument(std::string* event, std::string_view name, std::string_view text);
+  void addInteger(std::string_view name, std::int64_t value);
+  void addNumber(std::string_view name, double value);
+  void addText(std::string_view name, std::string_view text);
 
-/// Appends an integer argument up to the integer, a varint of `valueBytes`.
-void beginIntegerArgument(std::string* event, perfetto::ArgumentName name, std::size_t valueBytes);
+  /// An integer argument up to the integer, a varint of `valueBytes`.
+  void beginInteger(std::string_view name, std::size_t valueBytes);
 
-/// What the name says of all its spans, beyond text and category.
-void appendArgumentsOfName(std::string* event, const TraceName& name);
+  /// What a name says of all its spans, beyond text and category.
+  void addName(const TraceName& name);
+  void addDetails(const SpanDetails& details);
 
-/// The texts are those of appendTextsOfDetails().
-/// @param number Index of the details.
-void appendDetails(std::string* event, const SpanDetails& details, std::uint32_t number);
+ private:
+  void add(std::string_view name, std::string_view value);
+  std::string named(std::string_view name);
+  void addMembers(const std::string& json);
 
-/// The texts of details, as fields of InternedData.
-void appendTextsOfDetails(std::string* interned, const SpanDetails& details, std::uint32_t number);
+  std::string* const event_;
+  PerfettoNames* const names_;
+};
 
 }  // namespace steptape::detail

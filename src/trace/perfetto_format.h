@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace steptape::detail::perfetto {
 
@@ -99,8 +96,6 @@ inline constexpr std::uint32_t kNameIid = 1;
 inline constexpr std::uint32_t kBool = 2;
 inline constexpr std::uint32_t kInteger = 4;
 inline constexpr std::uint32_t kDouble = 5;
-inline constexpr std::uint32_t kText = 6;
-inline constexpr std::uint32_t kName = 10;
 inline constexpr std::uint32_t kTextIid = 17;
 }  // namespace annotation
 
@@ -113,29 +108,5 @@ inline constexpr std::uint32_t kTexts = 29;
 inline constexpr std::uint32_t kIid = 1;
 inline constexpr std::uint32_t kText = 2;
 }  // namespace interned
-
-/// Names of annotations that every sequence interns, in the order of their numbers.
-enum class ArgumentName : std::uint64_t {
-  kKind = 1,
-  kColor,
-  kShapes,
-  kTypes,
-  kModule,
-  kFlops,
-  kBytes,
-  kDevice,
-  kStream,
-  kForwardThread,
-  kSequence,
-  kValue,
-  kDeviceType,
-  kDeviceId,
-  kAddress,
-  kMemoryBytes,
-};
-inline constexpr std::array<std::string_view, 16> kArgumentNames = {
-    "kind",   "color",         "Input Dims",      "Input type", "module",      "flops",
-    "bytes",  "device",        "stream",          "Fwd thread id", "Sequence number", "value",
-    "Device Type", "Device Id", "Addr", "Bytes"};
 
 }  // namespace steptape::detail::perfetto

@@ -11,15 +11,14 @@
 #include "trace/perfetto_arguments.h"
 #include "trace/perfetto_event_form.h"
 #include "trace/perfetto_format.h"
+#include "trace/perfetto_names.h"
 #include "trace/perfetto_tracks.h"
 
 namespace steptape::detail {
 namespace {
 
 namespace event = perfetto::event;
-using perfetto::ArgumentName;
-
-constexpr std::uint64_t kMemoryIid = 1;
+namespace interned = perfetto::interned;
 
 /// Type, track and begin of the value.
 std::string counterFields(std::uint64_t track) {
@@ -39,12 +38,7 @@ class MemoryWriter {
         threadTracks_(threadTracks),
         origin_(originNanos),
         file_(file),
-        sequence_(processTrack, {}, file, text) {
-    std::string names;
-    appendInternedText(&names, perfetto::interned::kCategories, kMemoryIid, "cpu_instant_event");
-    appendInternedText(&names, perfetto::interned::kNames, kMemoryIid, "[memory]");
-    sequence_.appendNames(names);
-  }
+        sequence_(processTrack, {}, file, text) {}
 
   void write(const TraceMemoryEvent& memory) {
     writeInstant(memory);
@@ -73,21 +67,25 @@ class MemoryWriter {
     }
     const VarintBytes bytes(static_cast<std::uint64_t>(memory.bytes));
     std::string last(address.view());
-    beginIntegerArgument(&last, ArgumentName::kMemoryBytes, bytes.size());
+    PerfettoArguments(&last, sequence_.names()).beginInteger("Bytes", bytes.size());
     last += bytes.view();
+    sequence_.writeNewNames();
     form->second.append(last, origin_ + memory.time);
   }
 
   /// All but the address and the bytes.
-  std::string instantFields(const TraceMemoryEvent& memory, std::size_t addressBytes) const {
+  std::string instantFields(const TraceMemoryEvent& memory, std::size_t addressBytes) {
     std::string fields;
     appendVarintField(&fields, event::kType, event::kInstant);
-    appendVarintField(&fields, event::kCategoryIid, kMemoryIid);
-    appendVarintField(&fields, event::kNameIid, kMemoryIid);
+    PerfettoNames* const names = sequence_.names();
+    appendVarintField(&fields, event::kCategoryIid,
+                      names->numberOf(interned::kCategories, "cpu_instant_event"));
+    appendVarintField(&fields, event::kNameIid, names->numberOf(interned::kNames, "[memory]"));
     appendVarintField(&fields, event::kTrack, threadTracks_[memory.thread]);
-    appendIntegerArgument(&fields, ArgumentName::kDeviceType, memory.deviceType);
-    appendIntegerArgument(&fields, ArgumentName::kDeviceId, memory.deviceIndex);
-    beginIntegerArgument(&fields, ArgumentName::kAddress, addressBytes);
+    PerfettoArguments arguments(&fields, names);
+    arguments.addInteger("Device Type", memory.deviceType);
+    arguments.addInteger("Device Id", memory.deviceIndex);
+    arguments.beginInteger("Addr", addressBytes);
     return fields;
   }
 

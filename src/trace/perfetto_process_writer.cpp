@@ -43,25 +43,20 @@ std::string typeField(std::uint64_t type) {
 }
 
 /// What the trace says of its process, as arguments.
-std::string processFacts(const Trace& trace) {
+std::string processFacts(const Trace& trace, PerfettoNames* names) {
   std::string bytes = namedEvent(event::kInstant, kNoteCategory, kProcessFacts);
-  const auto addText = [&](std::string_view key, const std::string& text) {
-    appendTextArgument(&bytes, key, text);
-  };
-  const auto addInteger = [&](std::string_view key, std::int64_t value) {
-    appendIntegerArgument(&bytes, key, value);
-  };
-  addText("host_name", trace.hostName);
-  addInteger("process_id", trace.processId);
-  addText("process_name", trace.processName);
-  addInteger("rank", trace.rank);
-  addInteger("world_size", trace.worldSize);
-  addInteger("duration", trace.duration);
-  addInteger("dropped", static_cast<std::int64_t>(trace.dropped));
+  PerfettoArguments arguments(&bytes, names);
+  arguments.addText("host_name", trace.hostName);
+  arguments.addInteger("process_id", trace.processId);
+  arguments.addText("process_name", trace.processName);
+  arguments.addInteger("rank", trace.rank);
+  arguments.addInteger("world_size", trace.worldSize);
+  arguments.addInteger("duration", trace.duration);
+  arguments.addInteger("dropped", static_cast<std::int64_t>(trace.dropped));
   std::set<std::string> known;
   for (const auto& [key, value] : trace.metadata) {
     if (known.insert(key).second) {
-      appendTextArgument(&bytes, "metadata." + replaceInvalidUtf8(key), value);
+      arguments.addText("metadata." + key, value);
     }
   }
   return bytes;
@@ -113,7 +108,9 @@ void PerfettoProcessWriter::writeProcess() {
   appendVarintField(&descriptor, track::kOrderRank, unsignedOf(++file_->lastProcess));
 
   PerfettoSequence sequence(processTrack_, descriptor, file_, text_);
-  sequence.appendEvent(processFacts(trace_), unixNanos(0));
+  const std::string facts = processFacts(trace_, sequence.names());
+  sequence.writeNewNames();
+  sequence.appendEvent(facts, unixNanos(0));
   if (trace_.dropped != 0) {
     sequence.appendEvent(
         namedEvent(event::kInstant, kNoteCategory,
@@ -162,16 +159,6 @@ std::string PerfettoProcessWriter::overlapDescriptor(std::uint64_t uuid, std::si
   return descriptor;
 }
 
-std::string PerfettoProcessWriter::argumentsOf(const TraceThread& thread) const {
-  std::string bytes;
-  if (thread.device >= 0) {
-    appendIntegerArgument(&bytes, perfetto::ArgumentName::kDevice, thread.device);
-    appendIntegerArgument(&bytes, perfetto::ArgumentName::kStream,
-                          static_cast<std::int64_t>(thread.id));
-  }
-  return bytes;
-}
-
 void PerfettoProcessWriter::findFlows() {
   const std::vector<TraceLink> links = linkBackward(trace_);
   const auto note = [this](std::size_t thread, std::size_t span, std::uint32_t flow) {
@@ -195,8 +182,7 @@ PerfettoFlow PerfettoProcessWriter::flowAt(std::size_t thread, std::size_t span)
 void PerfettoProcessWriter::writeNested(std::size_t thread) {
   const std::vector<TraceSpan>& spans = trace_.threads[thread].spans;
   PerfettoSequence sequence(threadTracks_[thread], threadDescriptor(thread), file_, text_);
-  PerfettoSlices slices(trace_, argumentsOf(trace_.threads[thread]), trace_.originNanos,
-                        &sequence);
+  PerfettoSlices slices(trace_, thread, &sequence);
   std::vector<std::int64_t> openEnds;
   const auto endBefore = [&](std::int64_t time) {
     for (; !openEnds.empty() && openEnds.back() <= time; openEnds.pop_back()) {
@@ -220,8 +206,7 @@ void PerfettoProcessWriter::writeDetached(std::size_t thread) {
     return;
   }
   PerfettoSequence sequence(threadTracks_[thread], {}, file_, text_);
-  PerfettoSlices slices(trace_, argumentsOf(trace_.threads[thread]), trace_.originNanos,
-                        &sequence);
+  PerfettoSlices slices(trace_, thread, &sequence);
   using Open = std::pair<std::int64_t, std::uint64_t>;  // end and track
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> freeTracks;

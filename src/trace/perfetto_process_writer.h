@@ -45,7 +45,6 @@ class PerfettoProcessWriter {
   std::uint64_t newTrack() { return ++file_->lastTrack; }
   std::string threadDescriptor(std::size_t thread) const;
   std::string overlapDescriptor(std::uint64_t uuid, std::size_t thread) const;
-  std::string argumentsOf(const TraceThread& thread) const;
   std::int64_t unixNanos(std::int64_t time) const { return trace_.originNanos + time; }
 
   const Trace& trace_;

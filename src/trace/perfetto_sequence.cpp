@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/perfetto_sequence.h"
 
-#include <cstddef>
-
-#include "base/utf8.h"
 #include "event/wire_format.h"
 #include "trace/perfetto_format.h"
 
@@ -13,9 +10,7 @@ namespace {
 namespace clocks = perfetto::clocks;
 namespace defaults = perfetto::defaults;
 namespace event = perfetto::event;
-namespace interned = perfetto::interned;
 namespace packet = perfetto::packet;
-using perfetto::kArgumentNames;
 
 /// The first event's time is relative to that of the snapshot.
 std::string clockSnapshot(std::int64_t unixNanos) {
@@ -43,14 +38,6 @@ std::string packetDefaults(std::uint64_t trackUuid) {
   return bytes;
 }
 
-std::string argumentNames() {
-  std::string names;
-  for (std::size_t i = 0; i < kArgumentNames.size(); ++i) {
-    appendInternedText(&names, interned::kAnnotationNames, i + 1, kArgumentNames[i]);
-  }
-  return names;
-}
-
 std::string sequencePart(std::uint64_t id, std::uint64_t flags) {
   std::string part;
   appendVarintField(&part, packet::kSequenceId, id);
@@ -68,14 +55,6 @@ void appendPerfettoPacket(std::string_view fields, PhraseText* text) {
   text->append(fields);
 }
 
-void appendInternedText(std::string* interned, std::uint32_t field, std::uint64_t iid,
-                        std::string_view text) {
-  std::string bytes;
-  appendVarintField(&bytes, interned::kIid, iid);
-  appendBytesField(&bytes, interned::kText, replaceInvalidUtf8(text));
-  appendBytesField(interned, field, bytes);
-}
-
 PerfettoSequence::PerfettoSequence(std::uint64_t track, std::string_view descriptor,
                                    PerfettoFileState* file, PhraseText* text)
     : text_(text), last_(file->baseNanos) {
@@ -88,7 +67,6 @@ PerfettoSequence::PerfettoSequence(std::uint64_t track, std::string_view descrip
 
   std::string second = head_;
   appendBytesField(&second, packet::kDefaults, packetDefaults(track));
-  appendBytesField(&second, packet::kInternedData, argumentNames());
   if (!descriptor.empty()) {
     appendBytesField(&second, packet::kTrackDescriptor, descriptor);
   }
@@ -102,9 +80,9 @@ void PerfettoSequence::appendEvent(std::string_view event, std::int64_t unixNano
   appendPerfettoPacket(fields, text_);
 }
 
-void PerfettoSequence::appendNames(std::string_view interned) {
+void PerfettoSequence::writeNames() {
   std::string fields = head_;
-  appendBytesField(&fields, packet::kInternedData, interned);
+  appendBytesField(&fields, packet::kInternedData, names_.takeNew());
   appendPerfettoPacket(fields, text_);
 }
 

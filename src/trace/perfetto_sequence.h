@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "trace/perfetto_names.h"
 #include "trace/phrase_text.h"
 
 namespace steptape::detail {
@@ -23,10 +24,6 @@ struct PerfettoFileState {
 /// Writes a packet. `fields` are those of TracePacket.
 void appendPerfettoPacket(std::string_view fields, PhraseText* text);
 
-/// Appends a text with its number to an InternedData.
-void appendInternedText(std::string* interned, std::uint32_t field, std::uint64_t iid,
-                        std::string_view text);
-
 /// Packets whose times are relative to each other and which share interned names.
 ///
 /// @threads Not thread-safe: one thread at a time.
@@ -43,8 +40,14 @@ class PerfettoSequence {
   /// @param unixNanos Not before that of the previous event.
   void appendEvent(std::string_view event, std::int64_t unixNanos);
 
-  /// Writes names that later packets refer to, an InternedData.
-  void appendNames(std::string_view interned);
+  /// The names that events of the sequence refer to. Call writeNewNames() after a use and before
+  /// the event.
+  PerfettoNames* names() { return &names_; }
+  void writeNewNames() {
+    if (names_.hasNew()) {
+      writeNames();
+    }
+  }
 
   /// The fields with which each packet of this sequence begins.
   const std::string& head() const { return head_; }
@@ -62,8 +65,11 @@ class PerfettoSequence {
 
  private:
   PhraseText* const text_;
+  void writeNames();
+
   std::string head_;
   std::int64_t last_;
+  PerfettoNames names_;
 };
 
 }  // namespace steptape::detail

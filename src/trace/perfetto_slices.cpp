@@ -12,13 +12,13 @@
 #include "trace/perfetto_arguments.h"
 #include "trace/perfetto_event_form.h"
 #include "trace/perfetto_format.h"
+#include "trace/perfetto_names.h"
 
 namespace steptape::detail {
 namespace {
 
 namespace event = perfetto::event;
 namespace interned = perfetto::interned;
-using perfetto::ArgumentName;
 
 /// A trace whose spans all differ takes no more memory than this.
 constexpr std::size_t kMaxPhraseBytes = std::size_t{8} << 20;
@@ -41,10 +41,9 @@ char* putFlow(char* out, PerfettoFlow flow) {
   return out + 10;
 }
 
-char* putValue(char* out, double value) {
+char* putValue(char* out, std::uint64_t name, double value) {
   std::string bytes;
-  appendVarintField(&bytes, perfetto::annotation::kNameIid,
-                    static_cast<std::uint64_t>(ArgumentName::kValue));
+  appendVarintField(&bytes, perfetto::annotation::kNameIid, name);
   appendDoubleField(&bytes, perfetto::annotation::kDouble, value);
   std::string field;
   appendBytesField(&field, event::kAnnotation, bytes);
@@ -61,8 +60,8 @@ std::string endOfSlice() {
 }  // namespace
 
 struct PerfettoSlices::Numbers {
-  Numbers(const TraceSpan& span, bool isBackward, PerfettoFlow flow, std::uint64_t track,
-          std::uint64_t delta) {
+  Numbers(const TraceSpan& span, bool isBackward, std::uint64_t valueName, PerfettoFlow flow,
+          std::uint64_t track, std::uint64_t delta) {
     char* out = bytes.data();
     if (span.sequence >= 0) {
       out = VarintBytes::put(out, static_cast<std::uint64_t>(span.sequence));
@@ -70,7 +69,7 @@ struct PerfettoSlices::Numbers {
     }
     forwardThread = isBackward ? span.forwardThread : 0;
     if ((span.flags & kHasValue) != 0) {
-      out = putValue(out, span.value);
+      out = putValue(out, valueName, span.value);
     }
     if (flow.id != 0) {
       out = putFlow(out, flow);
@@ -103,22 +102,23 @@ struct PerfettoSlices::Numbers {
   std::uint16_t forwardThread;
 };
 
-PerfettoSlices::PerfettoSlices(const Trace& trace, std::string lastArguments,
-                               std::int64_t originNanos, PerfettoSequence* sequence)
+PerfettoSlices::PerfettoSlices(const Trace& trace, std::size_t thread, PerfettoSequence* sequence)
     : trace_(trace),
-      lastArguments_(std::move(lastArguments)),
-      origin_(originNanos),
+      thread_(trace.threads[thread]),
       sequence_(sequence),
       text_(sequence->text()),
-      end_(endOfSlice(), sequence),
-      isNameKnown_(trace.names.size()),
-      areDetailsKnown_(trace.details.size()) {}
+      end_(endOfSlice(), sequence) {}
 
 void PerfettoSlices::begin(const TraceSpan& span, PerfettoFlow flow, std::uint64_t track) {
-  introduce(span);
+  if ((span.flags & kHasValue) != 0 && valueName_ == 0) {
+    valueName_ = sequence_->names()->numberOf(interned::kAnnotationNames, "value");
+  }
   const bool isBackward = trace_.names[span.name].kind == SpanKind::kBackward;
-  const Numbers numbers(span, isBackward, flow, track, sequence_->advance(origin_ + span.start));
-  text_->append(phraseOf(span, numbers));
+  const Numbers numbers(span, isBackward, valueName_, flow, track,
+                        sequence_->advance(trace_.originNanos + span.start));
+  Phrase* const phrase = phraseOf(span, numbers);
+  sequence_->writeNewNames();
+  text_->append(phrase);
   text_->append({numbers.bytes.data(), numbers.size});
 }
 
@@ -126,9 +126,9 @@ void PerfettoSlices::end(std::int64_t time, std::uint64_t track) {
   if (track != 0) {
     std::string field;
     appendVarintField(&field, event::kTrack, track);
-    return end_.append(field, origin_ + time);
+    return end_.append(field, trace_.originNanos + time);
   }
-  end_.append({}, origin_ + time);
+  end_.append({}, trace_.originNanos + time);
 }
 
 Phrase* PerfettoSlices::phraseOf(const TraceSpan& span, const Numbers& numbers) {
@@ -165,43 +165,27 @@ PerfettoSlices::Entry* PerfettoSlices::entryOf(std::uint64_t key) {
 
 Phrase PerfettoSlices::makeBegin(const TraceSpan& span, const Numbers& numbers) {
   const TraceName& name = trace_.names[span.name];
-  std::string event;
-  appendVarintField(&event, event::kType, event::kSliceBegin);
-  appendVarintField(&event, event::kCategoryIid, span.name + std::uint64_t{1});
-  appendVarintField(&event, event::kNameIid, span.name + std::uint64_t{1});
-  appendArgumentsOfName(&event, name);
-  appendDetails(&event, trace_.details[span.details], span.details);
-  event += lastArguments_;
+  PerfettoNames* const names = sequence_->names();
+  std::string fields;
+  appendVarintField(&fields, event::kType, event::kSliceBegin);
+  appendVarintField(&fields, event::kCategoryIid,
+                    names->numberOf(interned::kCategories, chromeCategoryOf(name)));
+  appendVarintField(&fields, event::kNameIid, names->numberOf(interned::kNames, name.text));
+  PerfettoArguments arguments(&fields, names);
+  arguments.addName(name);
+  arguments.addDetails(trace_.details[span.details]);
+  if (thread_.device >= 0) {
+    arguments.addInteger("device", thread_.device);
+    arguments.addInteger("stream", static_cast<std::int64_t>(thread_.id));
+  }
   if (numbers.sequenceBytes != 0 || numbers.forwardThread != 0) {
-    appendIntegerArgument(&event, ArgumentName::kForwardThread, numbers.forwardThread);
+    arguments.addInteger("Fwd thread id", numbers.forwardThread);
   }
   if (numbers.sequenceBytes != 0) {
-    beginIntegerArgument(&event, ArgumentName::kSequence, numbers.sequenceBytes);
+    arguments.beginInteger("Sequence number", numbers.sequenceBytes);
   }
   return Phrase(
-      perfettoEventHead(sequence_->head(), event, numbers.eventBytes, numbers.timeBytes));
-}
-
-/// Writes the texts that the span refers to, if this has not been done.
-void PerfettoSlices::introduce(const TraceSpan& span) {
-  if (isNameKnown_[span.name] && areDetailsKnown_[span.details]) {
-    return;
-  }
-  std::string names;
-  if (!isNameKnown_[span.name]) {
-    isNameKnown_[span.name] = true;
-    const TraceName& name = trace_.names[span.name];
-    const std::uint64_t iid = span.name + std::uint64_t{1};
-    appendInternedText(&names, interned::kCategories, iid, chromeCategoryOf(name));
-    appendInternedText(&names, interned::kNames, iid, name.text);
-  }
-  if (!areDetailsKnown_[span.details]) {
-    areDetailsKnown_[span.details] = true;
-    appendTextsOfDetails(&names, trace_.details[span.details], span.details);
-  }
-  if (!names.empty()) {
-    sequence_->appendNames(names);
-  }
+      perfettoEventHead(sequence_->head(), fields, numbers.eventBytes, numbers.timeBytes));
 }
 
 }  // namespace steptape::detail

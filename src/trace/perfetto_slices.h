@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -29,9 +28,7 @@ struct PerfettoFlow {
 /// @threads Not thread-safe: one thread at a time.
 class PerfettoSlices {
  public:
-  /// @param lastArguments Of each span, as fields of TrackEvent; may be empty.
-  PerfettoSlices(const Trace& trace, std::string lastArguments, std::int64_t originNanos,
-                 PerfettoSequence* sequence);
+  PerfettoSlices(const Trace& trace, std::size_t thread, PerfettoSequence* sequence);
 
   // In the order of their times.
   /// @param track 0: that of the sequence.
@@ -54,20 +51,17 @@ class PerfettoSlices {
   Phrase* phraseOf(const TraceSpan& span, const Numbers& numbers);
   Entry* entryOf(std::uint64_t key);
   Phrase makeBegin(const TraceSpan& span, const Numbers& numbers);
-  void introduce(const TraceSpan& span);
 
   const Trace& trace_;
-  const std::string lastArguments_;
-  const std::int64_t origin_;
+  const TraceThread& thread_;
   PerfettoSequence* const sequence_;
   PhraseText* const text_;
   PerfettoEventForm end_;
 
   std::unordered_map<std::uint64_t, Entry> entries_;
-  std::size_t bytes_ = 0;  // of entries_
+  std::size_t bytes_ = 0;        // of entries_
+  std::uint64_t valueName_ = 0;  // 0: there has been no value
   Entry* last_ = nullptr;
-  std::vector<bool> isNameKnown_;
-  std::vector<bool> areDetailsKnown_;
 };
 
 }  // namespace steptape::detail
