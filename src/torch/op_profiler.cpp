@@ -35,14 +35,15 @@ OpProfilerOptions normalized(OpProfilerOptions options) {
 ProfilerOptions common(OpProfilerOptions options) {
   ProfilerOptions result;
   // Bindings, so that a field that ProfilerOptions gains and this forgets does not compile.
-  auto& [schedule, trigger, firstStep, logDir, chromeTrace, xplane, writer, detailScalars, zones,
-         stacks, maxOverhead, recordsPerThread, maxTraceSpans, communicator, onTrace, onError] =
-      result;
+  auto& [schedule, trigger, firstStep, logDir, chromeTrace, perfettoTrace, xplane, writer,
+         detailScalars, zones, stacks, maxOverhead, recordsPerThread, maxTraceSpans, communicator,
+         onTrace, onError] = result;
   schedule = options.schedule;
   trigger = std::move(options.trigger);
   firstStep = options.firstStep;
   logDir = std::move(options.logDir);
   chromeTrace = options.chromeTrace;
+  perfettoTrace = options.perfettoTrace;
   xplane = options.xplane;
   writer = options.writer;
   detailScalars = options.detailScalars;

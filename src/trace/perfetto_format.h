@@ -41,7 +41,8 @@ inline constexpr std::uint32_t kId = 1;
 inline constexpr std::uint32_t kTimestamp = 2;
 inline constexpr std::uint32_t kIsIncremental = 3;
 
-inline constexpr std::uint64_t kRealTime = 1;     // Unix time
+inline constexpr std::uint64_t kRealTime = 1;  // Unix time
+inline constexpr std::uint64_t kBootTime = 6;
 inline constexpr std::uint64_t kSequence = 64;  // the first that a sequence may define
 }  // namespace clocks
 

@@ -12,19 +12,23 @@ namespace defaults = perfetto::defaults;
 namespace event = perfetto::event;
 namespace packet = perfetto::packet;
 
-/// The first event's time is relative to that of the snapshot.
+std::string clockAt(std::uint64_t id, std::int64_t nanos) {
+  std::string clock;
+  appendVarintField(&clock, clocks::kId, id);
+  appendVarintField(&clock, clocks::kTimestamp, static_cast<std::uint64_t>(nanos));
+  return clock;
+}
+
+/// The first event's time is relative to that of the snapshot. The trace processor takes times
+/// since the system's start as the default and reports a file that does not relate its own clock to
+/// them; a Trace does not know them, so they are Unix times as well.
 std::string clockSnapshot(std::int64_t unixNanos) {
-  const auto now = static_cast<std::uint64_t>(unixNanos);
-  std::string own;
-  appendVarintField(&own, clocks::kId, clocks::kSequence);
-  appendVarintField(&own, clocks::kTimestamp, now);
+  std::string own = clockAt(clocks::kSequence, unixNanos);
   appendVarintField(&own, clocks::kIsIncremental, 1);
-  std::string real;
-  appendVarintField(&real, clocks::kId, clocks::kRealTime);
-  appendVarintField(&real, clocks::kTimestamp, now);
   std::string snapshot;
   appendBytesField(&snapshot, clocks::kClock, own);
-  appendBytesField(&snapshot, clocks::kClock, real);
+  appendBytesField(&snapshot, clocks::kClock, clockAt(clocks::kRealTime, unixNanos));
+  appendBytesField(&snapshot, clocks::kClock, clockAt(clocks::kBootTime, unixNanos));
   appendVarintField(&snapshot, clocks::kPrimary, clocks::kRealTime);
   return snapshot;
 }
