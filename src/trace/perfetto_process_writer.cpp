@@ -28,10 +28,13 @@ std::uint64_t unsignedOf(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
+/// @param category May be empty.
 std::string namedEvent(std::uint64_t type, std::string_view category, std::string_view name) {
   std::string bytes;
   appendVarintField(&bytes, event::kType, type);
-  appendBytesField(&bytes, event::kCategory, category);
+  if (!category.empty()) {
+    appendBytesField(&bytes, event::kCategory, category);
+  }
   appendBytesField(&bytes, event::kName, name);
   return bytes;
 }
@@ -117,7 +120,7 @@ void PerfettoProcessWriter::writeProcess() {
                    "dropped " + std::to_string(trace_.dropped) + " spans"),
         unixNanos(trace_.duration));
   }
-  sequence.appendEvent(namedEvent(event::kInstant, kNoteCategory, "Record Window End"),
+  sequence.appendEvent(namedEvent(event::kInstant, "", "Record Window End"),
                        unixNanos(trace_.duration));
 }
 
