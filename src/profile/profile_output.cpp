@@ -176,7 +176,8 @@ OpTableOptions ProfileOutput::tableOptions() const {
 }
 
 bool ProfileOutput::wantsFiles() const {
-  return !options_.logDir.empty() && (options_.chromeTrace || options_.perfettoTrace || options_.xplane);
+  return !options_.logDir.empty() &&
+         (options_.chromeTrace || options_.perfettoTrace || options_.xplane);
 }
 
 void ProfileOutput::writeTrace(const Trace& trace, const WindowStart& start) {

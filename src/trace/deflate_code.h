@@ -57,8 +57,8 @@ inline constexpr std::array<std::uint8_t, kLiteralSymbols> kPerfettoLiteralBits 
     15, 4,  6,  12, 15, 15, 12, 15, 15, 5,  6,  7,  12, 15, 15, 15, 15, 15, 15, 15, 14, 14,
 };
 inline constexpr std::array<std::uint8_t, kDistanceSymbols> kPerfettoDistanceBits = {
-    15, 15, 15, 15, 15, 15, 3,  6,  14, 8,  6,  4,  3,  7,  3,
-    4,  4,  7,  5,  7,  5,  5,  6,  7,  9,  7,  12, 10, 11, 2,
+    15, 15, 15, 15, 15, 15, 3, 6, 14, 8, 6, 4,  3,  7,  3,
+    4,  4,  7,  5,  7,  5,  5, 6, 7,  9, 7, 12, 10, 11, 2,
 };
 
 /// Bits of a stream; the first one is the lowest.
@@ -139,7 +139,9 @@ constexpr DeflateCode makeDeflateCode(
   return code;
 }
 
-inline constexpr DeflateCode kChromeTraceCode = makeDeflateCode(kChromeLiteralBits, kChromeDistanceBits);
-inline constexpr DeflateCode kPerfettoTraceCode = makeDeflateCode(kPerfettoLiteralBits, kPerfettoDistanceBits);
+inline constexpr DeflateCode kChromeTraceCode =
+    makeDeflateCode(kChromeLiteralBits, kChromeDistanceBits);
+inline constexpr DeflateCode kPerfettoTraceCode =
+    makeDeflateCode(kPerfettoLiteralBits, kPerfettoDistanceBits);
 
 }  // namespace steptape::detail

@@ -61,9 +61,7 @@ class MemoryWriter {
     const InstantKey key{memory.thread, memory.deviceType, memory.deviceIndex, address.size()};
     auto form = instants_.find(key);
     if (form == instants_.end()) {
-      form = instants_
-                 .try_emplace(key, instantFields(memory, address.size()), &sequence_)
-                 .first;
+      form = instants_.try_emplace(key, instantFields(memory, address.size()), &sequence_).first;
     }
     const VarintBytes bytes(static_cast<std::uint64_t>(memory.bytes));
     std::string last(address.view());
@@ -95,9 +93,8 @@ class MemoryWriter {
       const std::uint64_t track = ++file_->lastTrack;
       const std::string name =
           "memory of " + deviceName(memory.deviceType, memory.deviceIndex) + what;
-      appendTrackPacket(
-          counterDescriptor(track, processTrack_, name, perfetto::track::kBytes),
-          sequence_.text());
+      appendTrackPacket(counterDescriptor(track, processTrack_, name, perfetto::track::kBytes),
+                        sequence_.text());
       form->emplace(counterFields(track), &sequence_);
     }
     (*form)->append(VarintBytes(static_cast<std::uint64_t>(value)).view(), origin_ + memory.time);

@@ -16,7 +16,7 @@ namespace steptape::detail {
 /// @threads Not thread-safe: one thread at a time.
 class PerfettoNames {
  public:
-  /// @param field Of InternedData; each has numbers of its own.
+  /// @param field Of InternedData.
   std::uint64_t numberOf(std::uint32_t field, std::string_view text);
 
   /// Returns the texts that have been given a number since the last call, as fields of

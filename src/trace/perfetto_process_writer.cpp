@@ -115,10 +115,9 @@ void PerfettoProcessWriter::writeProcess() {
   sequence.writeNewNames();
   sequence.appendEvent(facts, unixNanos(0));
   if (trace_.dropped != 0) {
-    sequence.appendEvent(
-        namedEvent(event::kInstant, kNoteCategory,
-                   "dropped " + std::to_string(trace_.dropped) + " spans"),
-        unixNanos(trace_.duration));
+    sequence.appendEvent(namedEvent(event::kInstant, kNoteCategory,
+                                    "dropped " + std::to_string(trace_.dropped) + " spans"),
+                         unixNanos(trace_.duration));
   }
   sequence.appendEvent(namedEvent(event::kInstant, "", "Record Window End"),
                        unixNanos(trace_.duration));

@@ -135,7 +135,7 @@ Phrase* PerfettoSlices::phraseOf(const TraceSpan& span, const Numbers& numbers) 
   const std::uint64_t pair = std::uint64_t{span.name} << 32 | span.details;
   // Programs repeat themselves: what followed last time will follow again.
   last_ = last_ != nullptr && last_->next != nullptr && last_->next->key == pair ? last_->next
-                                                                                : entryOf(pair);
+                                                                                 : entryOf(pair);
   const std::uint32_t key = numbers.key();
   for (Variant& variant : last_->variants) {
     if (variant.key == key) {

@@ -187,6 +187,14 @@ TEST_F(MergeTraces, NamesTheFileThatCannotBeWritten) {
   EXPECT_THAT(outcome.error, HasSubstr("absent/all.json"));
 }
 
+TEST_F(MergeTraces, WritesPerfettosFormat) {
+  writeJob("runs/demo");
+  EXPECT_EQ(steptape("merge-traces runs/demo --output all.pftrace.gz").exitCode, 0);
+  EXPECT_THAT(contentOf("all.pftrace.gz"), ::testing::StartsWith("\x1f\x8b"));
+  EXPECT_EQ(steptape("merge-traces runs/demo --output all.pftrace").exitCode, 0);
+  EXPECT_THAT(contentOf("all.pftrace"), ::testing::StartsWith("\x0a"));
+}
+
 TEST_F(MergeTraces, RefusesConflictingOptions) {
   writeProfile("0.xplane.pb", Training());
   const std::pair<const char*, const char*> kCalls[] = {

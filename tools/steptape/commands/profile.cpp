@@ -108,7 +108,8 @@ int convert(const ProfileOptions& options) {
   if (isFolded(options.output)) {
     return fold(options);
   }
-  checkTraceOutput(options.output, 1, ".json, .json.gz, .pftrace, .pftrace.gz, .xplane.pb or .folded");
+  checkTraceOutput(options.output, 1,
+                   ".json, .json.gz, .pftrace, .pftrace.gz, .xplane.pb or .folded");
   const TraceSet set = readTraces(options.paths);
   checkTraceOutput(options.output, set.traces.size());
   writeTraces(options.output, set.traces);
