@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost of an event of a Chrome trace: writeChromeTrace() of a million operators, compressed and
-// not, compared with zlib at its fastest level on the same text, and with libdeflate if it is
-// installed; also memory and file size.
+// The cost of an event of a trace of a million operators: writeChromeTrace(), compressed and not,
+// compared with zlib at its fastest level on the same text, and with libdeflate if it is installed;
+// writePerfettoTrace() of the same operators compared with it; also memory and file size.
 //
 //   build/release/bin/trace_benchmark
 #include <algorithm>
@@ -21,6 +21,7 @@
 
 #include "harness.h"
 #include "trace/chrome_trace.h"
+#include "trace/perfetto_trace.h"
 
 #ifdef STEPTAPE_HAVE_LIBDEFLATE
 #include <libdeflate.h>
@@ -138,6 +139,18 @@ double writeSeconds(const std::string& path, const steptape::Trace& trace, bool 
   return benchmark::cpuSeconds() - start;
 }
 
+double perfettoSeconds(const std::string& path, const steptape::Trace& trace, bool compress) {
+  steptape::PerfettoTraceOptions options;
+  options.compress = compress;
+  const double start = benchmark::cpuSeconds();
+  const steptape::Status status = steptape::writePerfettoTrace(path, trace, options);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", status.message().c_str());
+    std::exit(1);
+  }
+  return benchmark::cpuSeconds() - start;
+}
+
 /// What the deflate streams of zlib cost beyond the text.
 double zlibSeconds(const std::string& text, int level, std::size_t* size) {
   constexpr int kGzip = 16 + MAX_WBITS;
@@ -205,6 +218,8 @@ int main() {
   const steptape::testing::TempDir dir;
   const std::string plain = dir.string() + "/trace.json";
   const std::string compressed = plain + ".gz";
+  const std::string perfetto = dir.string() + "/trace.pftrace";
+  const std::string compressedPerfetto = perfetto + ".gz";
   const TrainingLoop loop;
   const steptape::Trace& trace = loop.trace();
   const auto events = static_cast<double>(eventCount(trace));
@@ -221,7 +236,11 @@ int main() {
       {"writeChromeTrace(), gzip", [&] { return nanos(writeSeconds(compressed, trace, true)); }},
       {"the same again (A/A)", [&] { return nanos(writeSeconds(compressed, trace, true)); }},
       {"writeChromeTrace(), plain", [&] { return nanos(writeSeconds(plain, trace, false)); }},
-      {"zlib level 1 of the text", [&] { return nanos(zlibSeconds(text, 1, &zlibBytes)); }}};
+      {"zlib level 1 of the text", [&] { return nanos(zlibSeconds(text, 1, &zlibBytes)); }},
+      {"writePerfettoTrace(), gzip",
+       [&] { return nanos(perfettoSeconds(compressedPerfetto, trace, true)); }},
+      {"writePerfettoTrace(), plain",
+       [&] { return nanos(perfettoSeconds(perfetto, trace, false)); }}};
 #ifdef STEPTAPE_HAVE_LIBDEFLATE
   std::size_t libdeflateBytes = 0;
   variants.push_back({"libdeflate level 1 of the text",
@@ -235,9 +254,11 @@ int main() {
   benchmark::printControl("gzip / gzip again", benchmark::ratio(costs[0], costs[1]), 0.1);
   benchmark::printAtLeast("plain text and zlib level 1 / ours",
                           benchmark::ratio(sum(costs[2], costs[3]), costs[0]), 4);
+  benchmark::printAtMost("Perfetto, gzip / Chrome, gzip", benchmark::ratio(costs[4], costs[0]),
+                         0.5);
 #ifdef STEPTAPE_HAVE_LIBDEFLATE
   // Of its time alone, without the text's: if this falls below, libdeflate is to replace ours.
-  benchmark::printAtLeast("libdeflate level 1 / ours", benchmark::ratio(costs[4], costs[0]), 1.5);
+  benchmark::printAtLeast("libdeflate level 1 / ours", benchmark::ratio(costs[6], costs[0]), 1.5);
   std::printf("  libdeflate: %.1f bytes for each event\n",
               static_cast<double>(libdeflateBytes) / events);
 #endif
@@ -245,5 +266,11 @@ int main() {
               events, static_cast<double>(std::filesystem::file_size(compressed)) / events,
               static_cast<double>(zlibBytes) / events, static_cast<double>(text.size()) / events,
               growth);
+  const auto bytesOf = [](const std::string& path) {
+    return static_cast<double>(std::filesystem::file_size(path));
+  };
+  std::printf("  Perfetto: %.1f bytes for each event, %.2f of Chrome's; plain %.1f\n",
+              bytesOf(compressedPerfetto) / events,
+              bytesOf(compressedPerfetto) / bytesOf(compressed), bytesOf(perfetto) / events);
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "summary/table_cells.h"
 #include "summary/text.h"
 #include "trace/chrome_trace.h"
+#include "trace/perfetto_trace.h"
 
 namespace steptape::detail {
 namespace {
@@ -61,14 +62,15 @@ std::string stepsText(const Trace& trace) {
 
 std::string profileGuide(const Trace& trace, const ProfilerOptions& options) {
   std::string text = stepsText(trace);
-  if (options.logDir.empty() || !(options.chromeTrace || options.xplane)) {
+  if (options.logDir.empty() || !(options.chromeTrace || options.perfettoTrace || options.xplane)) {
     return text;
   }
   text += "To see when what happened:\n\n";
-  if (options.chromeTrace) {
-    text += "- **timeline**: open `" + chromeTraceFileName(trace) + "` of `" + options.logDir +
-            "` at [ui.perfetto.dev](https://ui.perfetto.dev)";
-    if (trace.worldSize > 1) {
+  if (options.chromeTrace || options.perfettoTrace) {
+    text += "- **timeline**: open `" +
+            (options.perfettoTrace ? perfettoTraceFileName(trace) : chromeTraceFileName(trace)) +
+            "` of `" + options.logDir + "` at [ui.perfetto.dev](https://ui.perfetto.dev)";
+    if (trace.worldSize > 1 && options.chromeTrace) {
       text += ", or that of all ranks: `steptape merge-traces " + options.logDir +
               " --output ranks.json.gz`";
     }

@@ -17,6 +17,7 @@
 #include "profile/rank_profile_codec.h"
 #include "profile/span_stacks.h"
 #include "trace/chrome_trace.h"
+#include "trace/perfetto_trace.h"
 #include "trace/xplane_trace.h"
 
 namespace steptape::detail {
@@ -175,13 +176,17 @@ OpTableOptions ProfileOutput::tableOptions() const {
 }
 
 bool ProfileOutput::wantsFiles() const {
-  return !options_.logDir.empty() && (options_.chromeTrace || options_.xplane);
+  return !options_.logDir.empty() &&
+         (options_.chromeTrace || options_.perfettoTrace || options_.xplane);
 }
 
 void ProfileOutput::writeTrace(const Trace& trace, const WindowStart& start) {
   if (options_.chromeTrace) {
     note(writeChromeTrace(options_.logDir + "/" + chromeTraceFileName(trace),
                           ArrayView<const Trace>(&trace, 1)));
+  }
+  if (options_.perfettoTrace) {
+    note(writePerfettoTrace(options_.logDir + "/" + perfettoTraceFileName(trace), trace));
   }
   if (options_.xplane) {
     note(sessions_.write(start.session, trace, {start.namedNanos}));

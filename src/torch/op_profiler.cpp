@@ -36,14 +36,15 @@ ProfilerOptions common(OpProfilerOptions options) {
   ProfilerOptions result;
   // Structured bindings, so that a new field of ProfilerOptions that this function does not copy
   // fails to compile.
-  auto& [schedule, trigger, firstStep, logDir, chromeTrace, xplane, writer, detailScalars, zones,
-         stacks, maxOverhead, recordsPerThread, maxTraceSpans, communicator, onTrace, onError] =
-      result;
+  auto& [schedule, trigger, firstStep, logDir, chromeTrace, perfettoTrace, xplane, writer,
+         detailScalars, zones, stacks, maxOverhead, recordsPerThread, maxTraceSpans, communicator,
+         onTrace, onError] = result;
   schedule = options.schedule;
   trigger = std::move(options.trigger);
   firstStep = options.firstStep;
   logDir = std::move(options.logDir);
   chromeTrace = options.chromeTrace;
+  perfettoTrace = options.perfettoTrace;
   xplane = options.xplane;
   writer = options.writer;
   detailScalars = options.detailScalars;

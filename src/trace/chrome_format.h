@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
 #include "steptape/span/span_record.h"
+#include "steptape/trace/trace.h"
 
 #include "base/text.h"
 
@@ -13,10 +15,6 @@ namespace steptape::detail {
 
 // Constants of the Chrome format, for both writer and reader. The format is Kineto's. Additional
 // data of a Trace is in Steptape's own events and arguments, which other readers ignore.
-
-/// Kineto's times are relative to the last multiple of this since 1970: three months, so that all
-/// ranks of a job have the same base, and few enough for a double to hold nanoseconds.
-inline constexpr std::int64_t kChromeBasePeriodNanos = 7'889'238'000'000'000;
 
 /// `ph:"M"` events with what a Trace says of its process, and of a device's rows.
 inline constexpr char kProcessFacts[] = "steptape_process";
@@ -50,6 +48,17 @@ inline const char* chromeCategory(SpanKind kind) {
     default:
       return kUserCategory;
   }
+}
+
+inline std::string chromeCategoryOf(const TraceName& name) {
+  return name.category.empty() ? chromeCategory(name.kind) : name.category;
+}
+
+/// "#RRGGBB".
+inline std::string chromeColor(std::uint32_t color) {
+  char text[8];
+  std::snprintf(text, sizeof text, "#%06X", color & 0xffffffu);
+  return text;
 }
 
 /// The kind of a span of which nothing but its category is known.

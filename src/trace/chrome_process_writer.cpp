@@ -8,6 +8,7 @@
 
 #include "base/json_text.h"
 #include "trace/chrome_format.h"
+#include "trace/trace_file.h"
 
 namespace steptape::detail {
 namespace {
@@ -77,7 +78,7 @@ void ChromeProcessWriter::write() {
     const int device = trace_.threads[thread].device;
     const auto [pid, isNew] = pids.try_emplace(device, 0);
     if (isNew) {
-      pid->second = file_->takeProcessId(device);
+      pid->second = takeProcessId(device, &file_->processIds);
       writeDeviceMetadata(device, pid->second);
     }
     addRow(thread, pid->second);

@@ -23,14 +23,6 @@ struct ChromeFileState {
   std::int64_t lastSpan = 0;  ///< "External id".
   std::int64_t lastFlow = 0;
   std::int64_t lastProcess = 0;  ///< As viewers sort them: each is followed by its devices.
-
-  /// @return `wanted`, or the first number above it that no process of the file has.
-  std::int64_t takeProcessId(std::int64_t wanted) {
-    while (!processIds.insert(wanted).second) {
-      ++wanted;
-    }
-    return wanted;
-  }
 };
 
 /// Writes the events of one process.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cstdio>
+#include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "steptape/base/version.h"
 
@@ -12,12 +12,15 @@
 #include "trace/chrome_process_writer.h"
 #include "trace/chrome_trace.h"
 #include "trace/phrase_text.h"
+#include "trace/trace_file.h"
 
 namespace steptape {
 namespace {
 
 using detail::ChromeFileState;
 using detail::ChromeProcessWriter;
+using detail::fileBaseNanos;
+using detail::fileProcessIds;
 using detail::jsonString;
 using detail::PhraseText;
 
@@ -53,17 +56,9 @@ std::string headText(const std::string& path, ArrayView<const Trace> processes,
 
 void writeEvents(const std::string& path, ArrayView<const Trace> processes, PhraseText* text) {
   ChromeFileState file;
-  const std::int64_t origin =
-      std::min_element(processes.begin(), processes.end(), [](const Trace& a, const Trace& b) {
-        return a.originNanos < b.originNanos;
-      })->originNanos;
-  file.baseNanos = origin - origin % detail::kChromeBasePeriodNanos;
+  file.baseNanos = fileBaseNanos(processes);
   text->append(headText(path, processes, file.baseNanos));
-  const bool isOnly = processes.size() == 1;
-  std::vector<std::int64_t> pids;
-  for (const Trace& trace : processes) {
-    pids.push_back(file.takeProcessId(isOnly ? trace.processId : trace.rank));
-  }
+  const std::vector<std::int64_t> pids = fileProcessIds(processes, &file.processIds);
   // ChromeProcessWriter closes the event before its own, so there must be one.
   text->append("{\"name\":\"steptape_version\",\"ph\":\"M\",\"pid\":" + std::to_string(pids[0]) +
                ",\"tid\":0,\"args\":{\"version\":\"" STEPTAPE_VERSION "\"}");
@@ -95,15 +90,7 @@ Status writeChromeTrace(const std::string& path, ArrayView<const Trace> processe
 }
 
 std::string chromeTraceFileName(const Trace& trace) {
-  std::string name = trace.hostName;
-  std::replace(name.begin(), name.end(), '/', '_');
-  if (trace.worldSize > 1) {
-    char rank[24];
-    std::snprintf(rank, sizeof rank, "_rank%05d", trace.rank);
-    name += rank;
-  }
-  return name + "_" + std::to_string(trace.processId) + "." + std::to_string(trace.originNanos) +
-         ".pt.trace.json.gz";
+  return detail::traceFileStem(trace) + ".pt.trace.json.gz";
 }
 
 }  // namespace steptape

@@ -7,8 +7,8 @@
 
 namespace steptape::detail {
 
-// The prefix code that all deflate streams of this library use, as tables that are made when the
-// program is compiled.
+// The prefix codes of this library's deflate streams, as tables that are made when the program is
+// compiled.
 // @source RFC 1951
 
 inline constexpr std::size_t kMinMatchLength = 3;
@@ -22,7 +22,7 @@ inline constexpr std::size_t kDistanceSymbols = 30;
 
 /// How many bits each symbol takes. Of an optimal code for what the traces of some training loops
 /// left as literals and matches, mostly digits; other characters count as if they were rare.
-inline constexpr std::array<std::uint8_t, kLiteralSymbols> kLiteralBits = {
+inline constexpr std::array<std::uint8_t, kLiteralSymbols> kChromeLiteralBits = {
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 12, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
     15, 15, 15, 15, 15, 15, 15, 15, 5,  12, 5,  11, 12, 12, 12, 12, 10, 10, 12, 12, 6,  9,  4,  10,
     4,  4,  4,  5,  4,  5,  4,  5,  5,  5,  7,  12, 11, 12, 11, 12, 12, 10, 10, 9,  11, 10, 10, 10,
@@ -36,9 +36,29 @@ inline constexpr std::array<std::uint8_t, kLiteralSymbols> kLiteralBits = {
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 14, 14, 14, 13, 8,  12, 12, 6,  9,  7,
     9,  7,  8,  8,  7,  7,  8,  10, 10, 8,  8,  5,  9,  7,  8,  8,  9,  8,  8,  10, 10, 9,
 };
-inline constexpr std::array<std::uint8_t, kDistanceSymbols> kDistanceBits = {
+inline constexpr std::array<std::uint8_t, kDistanceSymbols> kChromeDistanceBits = {
     11, 11, 11, 7, 10, 10, 10, 11, 10, 11, 11, 11, 11, 6, 3,
     2,  2,  5,  5, 6,  4,  5,  5,  6,  5,  5,  5,  7,  6, 7,
+};
+
+/// The same for binary Perfetto traces.
+inline constexpr std::array<std::uint8_t, kLiteralSymbols> kPerfettoLiteralBits = {
+    3,  4,  5,  5,  6,  6,  6,  7,  5,  8,  7,  8,  9,  7,  10, 10, 10, 10, 10, 11, 11, 6,  11, 11,
+    9,  11, 10, 10, 11, 11, 11, 11, 6,  11, 6,  10, 10, 10, 11, 10, 11, 11, 11, 11, 10, 11, 10, 10,
+    10, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 12, 12, 12, 12, 12, 5,  12, 11, 12, 12, 12, 12, 12,
+    9,  12, 12, 12, 12, 12, 10, 11, 8,  12, 12, 11, 12, 12, 12, 12, 12, 12, 9,  11, 12, 11, 12, 11,
+    12, 11, 12, 12, 12, 11, 12, 12, 9,  11, 12, 12, 11, 12, 11, 11, 12, 12, 11, 11, 11, 12, 12, 12,
+    12, 12, 12, 12, 12, 12, 12, 12, 6,  7,  8,  9,  9,  6,  9,  9,  7,  9,  9,  9,  9,  9,  9,  9,
+    9,  9,  9,  9,  8,  9,  9,  9,  9,  10, 10, 10, 9,  9,  10, 10, 9,  10, 9,  10, 10, 9,  9,  10,
+    9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  10, 9,  10, 9,  9,  9,  9,  10, 9,  10, 9,
+    7,  9,  9,  10, 6,  10, 9,  10, 8,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,
+    9,  9,  9,  9,  9,  9,  9,  9,  8,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,  9,
+    9,  9,  9,  9,  9,  9,  9,  9,  8,  7,  10, 9,  9,  10, 9,  4,  15, 15, 15, 15, 15, 15, 15, 15,
+    15, 4,  6,  12, 15, 15, 12, 15, 15, 5,  6,  7,  12, 15, 15, 15, 15, 15, 15, 15, 14, 14,
+};
+inline constexpr std::array<std::uint8_t, kDistanceSymbols> kPerfettoDistanceBits = {
+    15, 15, 15, 15, 15, 15, 3, 6, 14, 8, 6, 4,  3,  7,  3,
+    4,  4,  7,  5,  7,  5,  5, 6, 7,  9, 7, 12, 10, 11, 2,
 };
 
 /// Bits of a stream; the first one is the lowest.
@@ -69,9 +89,6 @@ constexpr std::array<BitCode, kSymbols> canonicalCode(
   return code;
 }
 
-inline constexpr auto kLiteralCode = canonicalCode(kLiteralBits);
-inline constexpr auto kDistanceCode = canonicalCode(kDistanceBits);
-
 constexpr std::uint32_t floorLog2(std::size_t value) {
   return static_cast<std::uint32_t>(63 - __builtin_clzll(value));
 }
@@ -83,35 +100,48 @@ constexpr BitCode withExtra(BitCode symbol, std::size_t value, std::uint32_t ext
           symbol.count + extraCount};
 }
 
-constexpr BitCode matchLengthCode(std::size_t length) {
+struct DeflateCode {
+  std::array<BitCode, kLiteralSymbols> literals;
+  std::array<BitCode, kDistanceSymbols> distances;
+  std::array<BitCode, kMaxMatchLength + 1> matchLengths;
+
+  BitCode matchDistance(std::size_t distance) const {
+    const std::size_t value = distance - 1;
+    if (value < 4) {
+      return distances[value];
+    }
+    const std::uint32_t extraCount = floorLog2(value) - 1;
+    return withExtra(distances[2 * extraCount + (value >> extraCount)], value, extraCount);
+  }
+};
+
+constexpr BitCode matchLengthCode(const std::array<BitCode, kLiteralSymbols>& literals,
+                                  std::size_t length) {
   if (length == kMaxMatchLength) {
-    return kLiteralCode[kLiteralSymbols - 1];
+    return literals[kLiteralSymbols - 1];
   }
   const std::size_t value = length - kMinMatchLength;
   if (value < 8) {
-    return kLiteralCode[kFirstLengthSymbol + value];
+    return literals[kFirstLengthSymbol + value];
   }
   const std::uint32_t extraCount = floorLog2(value) - 2;
-  return withExtra(kLiteralCode[kFirstLengthSymbol + 4 * extraCount + (value >> extraCount)], value,
+  return withExtra(literals[kFirstLengthSymbol + 4 * extraCount + (value >> extraCount)], value,
                    extraCount);
 }
 
-constexpr std::array<BitCode, kMaxMatchLength + 1> matchLengthCodes() {
-  std::array<BitCode, kMaxMatchLength + 1> codes{};
+constexpr DeflateCode makeDeflateCode(
+    const std::array<std::uint8_t, kLiteralSymbols>& literalBits,
+    const std::array<std::uint8_t, kDistanceSymbols>& distanceBits) {
+  DeflateCode code{canonicalCode(literalBits), canonicalCode(distanceBits), {}};
   for (std::size_t length = kMinMatchLength; length <= kMaxMatchLength; ++length) {
-    codes[length] = matchLengthCode(length);
+    code.matchLengths[length] = matchLengthCode(code.literals, length);
   }
-  return codes;
+  return code;
 }
-inline constexpr auto kMatchLengthCode = matchLengthCodes();
 
-inline BitCode matchDistanceCode(std::size_t distance) {
-  const std::size_t value = distance - 1;
-  if (value < 4) {
-    return kDistanceCode[value];
-  }
-  const std::uint32_t extraCount = floorLog2(value) - 1;
-  return withExtra(kDistanceCode[2 * extraCount + (value >> extraCount)], value, extraCount);
-}
+inline constexpr DeflateCode kChromeTraceCode =
+    makeDeflateCode(kChromeLiteralBits, kChromeDistanceBits);
+inline constexpr DeflateCode kPerfettoTraceCode =
+    makeDeflateCode(kPerfettoLiteralBits, kPerfettoDistanceBits);
 
 }  // namespace steptape::detail

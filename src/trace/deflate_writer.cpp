@@ -12,7 +12,7 @@ BitCode lengthOf(BitCode symbol) {
 
 }  // namespace
 
-DeflateWriter::DeflateWriter() {
+DeflateWriter::DeflateWriter(const DeflateCode& code) : code_(code) {
   Cursor cursor = cursorWithRoom(512);
   constexpr BitCode kFinalDynamicBlock = {0b101, 3};
   cursor.put(kFinalDynamicBlock);
@@ -26,11 +26,11 @@ DeflateWriter::DeflateWriter() {
     cursor.put({4, 3});
     cursor.store();
   }
-  for (const BitCode symbol : kLiteralCode) {
+  for (const BitCode symbol : code_.literals) {
     cursor.put(lengthOf(symbol));
     cursor.store();
   }
-  for (const BitCode symbol : kDistanceCode) {
+  for (const BitCode symbol : code_.distances) {
     cursor.put(lengthOf(symbol));
     cursor.store();
   }
@@ -39,7 +39,7 @@ DeflateWriter::DeflateWriter() {
 
 void DeflateWriter::finish() {
   Cursor cursor = cursorWithRoom(8);
-  cursor.put(kLiteralCode[kEndOfBlock]);
+  cursor.put(code_.literals[kEndOfBlock]);
   cursor.count = (cursor.count + 7) / 8 * 8;
   cursor.store();
   at_ = cursor;

@@ -15,28 +15,30 @@ namespace steptape::detail {
 /// Puts a deflate stream together from literals and matches.
 ///
 /// A compressor spends its time on the search for matches. Who makes the text may know them, and
-/// then the rest is cheap. One prefix code, which suits the numbers between the matches of a trace,
-/// serves all streams, so that a stream is one block and is written as it comes.
+/// then the rest is cheap. A prefix code that suits what lies between the matches of a format serves
+/// all its streams, so that a stream is one block and is written as it comes.
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @source  RFC 1951
 class DeflateWriter {
  public:
   /// Begins the stream.
-  DeflateWriter();
+  /// @param code Outlives this.
+  explicit DeflateWriter(const DeflateCode& code);
 
   void literals(std::string_view text) {
     Cursor cursor = cursorWithRoom(2 * text.size());
+    const auto& literals = code_.literals;
     const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
     const auto* const end = bytes + text.size();
     for (; end - bytes >= 3; bytes += 3) {
-      cursor.put(kLiteralCode[bytes[0]]);
-      cursor.put(kLiteralCode[bytes[1]]);
-      cursor.put(kLiteralCode[bytes[2]]);
+      cursor.put(literals[bytes[0]]);
+      cursor.put(literals[bytes[1]]);
+      cursor.put(literals[bytes[2]]);
       cursor.store();
     }
     for (; bytes != end; ++bytes) {
-      cursor.put(kLiteralCode[*bytes]);
+      cursor.put(literals[*bytes]);
     }
     cursor.store();
     at_ = cursor;
@@ -46,13 +48,13 @@ class DeflateWriter {
   /// length >= kMinMatchLength, and 0 < distance <= kMaxMatchDistance.
   void match(std::size_t length, std::size_t distance) {
     Cursor cursor = cursorWithRoom(8 * (length / kMaxMatchLength + 1));
-    const BitCode back = matchDistanceCode(distance);
+    const BitCode back = code_.matchDistance(distance);
     for (; length > kMaxMatchLength; length -= nextPart(length)) {
-      cursor.put(kMatchLengthCode[nextPart(length)]);
+      cursor.put(code_.matchLengths[nextPart(length)]);
       cursor.put(back);
       cursor.store();
     }
-    cursor.put(kMatchLengthCode[length]);
+    cursor.put(code_.matchLengths[length]);
     cursor.put(back);
     cursor.store();
     at_ = cursor;
@@ -101,6 +103,7 @@ class DeflateWriter {
   }
   void grow(std::size_t bytes);
 
+  const DeflateCode& code_;
   std::vector<char> buffer_;
   char* end_ = nullptr;  // of the buffer
   Cursor at_;

@@ -21,8 +21,11 @@ void Phrase::add(std::string_view part) {
                     static_cast<std::uint32_t>(hash % PhraseText::kPartSlots)});
 }
 
-PhraseText::PhraseText(ReplacementFile* file, bool compress)
-    : file_(file), compress_(compress), buffer_(kBufferBytes + sizeof(std::uint64_t)) {
+PhraseText::PhraseText(ReplacementFile* file, bool compress, const DeflateCode& code)
+    : file_(file),
+      compress_(compress),
+      buffer_(kBufferBytes + sizeof(std::uint64_t)),
+      deflate_(code) {
   if (compress_) {
     file_->write(kGzipHeader);
   }

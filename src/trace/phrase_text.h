@@ -64,7 +64,8 @@ class NumberSeries {
 class STEPTAPE_EXPORT PhraseText {
  public:
   /// @param file Outlives this, and keeps the first failure.
-  PhraseText(ReplacementFile* file, bool compress);
+  /// @param code Suits the text.
+  PhraseText(ReplacementFile* file, bool compress, const DeflateCode& code = kChromeTraceCode);
 
   void append(std::string_view text);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/span_phrases.h"
 
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,26 +51,20 @@ class PhraseBuilder {
   std::string part_;
 };
 
-std::string categoryOf(const TraceName& name) {
-  return name.category.empty() ? chromeCategory(name.kind) : name.category;
-}
-
 void addName(const TraceName& name, PhraseBuilder* phrase) {
   phrase->add("},\n{\"name\":");
   phrase->endPart();
   phrase->add(jsonString(name.text));
   phrase->endPart();
-  phrase->add(",\"cat\":" + jsonString(categoryOf(name)));
+  phrase->add(",\"cat\":" + jsonString(chromeCategoryOf(name)));
 }
 
 void addArgumentsOfName(const TraceName& name, PhraseBuilder* phrase) {
-  if (kindOfChromeCategory(categoryOf(name)) != name.kind) {
+  if (kindOfChromeCategory(chromeCategoryOf(name)) != name.kind) {
     phrase->add(std::string("\"kind\":\"") + spanKindName(name.kind) + "\",");
   }
   if (name.color != 0) {
-    char color[24];
-    std::snprintf(color, sizeof color, "\"color\":\"#%06X\",", name.color & 0xffffffu);
-    phrase->add(color);
+    phrase->add("\"color\":\"" + chromeColor(name.color) + "\",");
   }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes traces of made-up jobs in the forms of all viewers, for xprof_test.py and hta_test.py.
+// Writes traces of made-up jobs in the forms of all viewers, for xprof_test.py, hta_test.py
+// and perfetto_trace_test.py.
 //
 //   trace_writer job <log directory> <ranks>
 //   trace_writer bare <log directory> <steps>
 //   trace_writer devices <log directory> <devices>
 //   trace_writer ranks <log directory> <steps>
+//   trace_writer formats <directory> <random traces>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -13,6 +15,10 @@
 
 #include <steptape/trace/trace.h>
 
+#include "trace/chrome_trace.h"
+#include "trace/perfetto_trace.h"
+#include "trace/random_trace.h"
+#include "trace/sample_trace.h"
 #include "trace/trace_builder.h"
 #include "trace/xplane_trace.h"
 
@@ -176,6 +182,34 @@ steptape::Trace makeRanks(int steps) {
   return job.take();
 }
 
+/// Writes processes as <directory>/<name>.json.gz, .pftrace and .pftrace.gz.
+void writeFormats(const std::string& directory, const std::string& name,
+                  const std::vector<steptape::Trace>& processes) {
+  const std::string path = directory + "/" + name;
+  steptape::writeChromeTrace(path + ".json.gz", processes).throwIfError();
+  steptape::writePerfettoTrace(path + ".pftrace.gz", processes).throwIfError();
+  steptape::PerfettoTraceOptions options;
+  options.compress = false;
+  steptape::writePerfettoTrace(path + ".pftrace", processes, options).throwIfError();
+}
+
+/// Everything that a trace can hold; a job of two ranks; random traces.
+void writeAllFormats(const std::string& directory, int randomTraces) {
+  const steptape::Trace training = steptape::trainingTrace().trace();
+  writeFormats(directory, "training", {training});
+  std::vector<steptape::Trace> job(2, training);
+  for (int rank = 0; rank < 2; ++rank) {
+    job[static_cast<std::size_t>(rank)].rank = rank + 1;
+    job[static_cast<std::size_t>(rank)].worldSize = 3;
+  }
+  job[1].originNanos -= 5;
+  writeFormats(directory, "job", job);
+  for (int seed = 0; seed < randomTraces; ++seed) {
+    writeFormats(directory, "random" + std::to_string(seed),
+                 {steptape::randomTrace(static_cast<unsigned>(seed))});
+  }
+}
+
 void write(const std::string& logDir, const steptape::Trace& trace) {
   steptape::XPlaneOptions options;
   options.originNanos = kOrigin;
@@ -201,8 +235,10 @@ int main(int argc, char** argv) {
       write(arguments[1], makeDevices(std::stoi(arguments[2])));
     } else if (what == "ranks") {
       write(arguments[1], makeRanks(std::stoi(arguments[2])));
+    } else if (what == "formats") {
+      writeAllFormats(arguments[1], std::stoi(arguments[2]));
     } else {
-      std::cerr << "trace_writer job|bare|devices|ranks <log directory> <number>\n";
+      std::cerr << "trace_writer job|bare|devices|ranks|formats <log directory> <number>\n";
       return 2;
     }
   } catch (const std::exception& error) {

@@ -66,6 +66,12 @@ TEST(ProfileGuide, MentionsOnlyWrittenFiles) {
   EXPECT_EQ(profileGuide(jobTrace(), options), profileGuide(jobTrace(), {}));
 }
 
+TEST(ProfileGuide, NamesThePerfettoTraceIfThereIsOne) {
+  ProfilerOptions options = writingTo("runs/a");
+  options.perfettoTrace = true;
+  EXPECT_THAT(profileGuide(jobTrace(), options), HasSubstr(".pftrace.gz` of `runs/a` at"));
+}
+
 TEST(ProfileGuide, NamesTheRankOfAJob) {
   Trace trace = jobTrace();
   trace.rank = 1;

@@ -187,6 +187,14 @@ TEST_F(MergeTraces, NamesTheFileThatCannotBeWritten) {
   EXPECT_THAT(outcome.error, HasSubstr("absent/all.json"));
 }
 
+TEST_F(MergeTraces, WritesPerfettosFormat) {
+  writeJob("runs/demo");
+  EXPECT_EQ(steptape("merge-traces runs/demo --output all.pftrace.gz").exitCode, 0);
+  EXPECT_THAT(contentOf("all.pftrace.gz"), ::testing::StartsWith("\x1f\x8b"));
+  EXPECT_EQ(steptape("merge-traces runs/demo --output all.pftrace").exitCode, 0);
+  EXPECT_THAT(contentOf("all.pftrace"), ::testing::StartsWith("\x0a"));
+}
+
 TEST_F(MergeTraces, RefusesConflictingOptions) {
   writeProfile("0.xplane.pb", Training());
   const std::pair<const char*, const char*> kCalls[] = {
@@ -194,7 +202,8 @@ TEST_F(MergeTraces, RefusesConflictingOptions) {
       {"0.xplane.pb --output all.xplane.pb",
        "--output: got all.xplane.pb, which holds one process; expected a name that"},
       {"0.xplane.pb --output all.txt",
-       "--output: got all.txt; expected a name that ends in .json, .json.gz or .xplane.pb"},
+       "--output: got all.txt; expected a name that ends in .json, .json.gz, .pftrace, .pftrace.gz "
+       "or .xplane.pb"},
       {"0.xplane.pb --output all.json --step 3", "--step: got --align none; expected --align step"},
       {"0.xplane.pb --output all.json --align clock",
        "--align: got clock; expected none, start or step"},

@@ -442,6 +442,9 @@ TEST_F(Profile, RefusesConflictingOptions) {
       {"", "TRACE is required"},
       {"absent.json", "cannot find absent.json: No such file or directory"},
       {"a.txt", "TRACE: got a.txt; expected a name that ends in .json, .json.gz or .xplane.pb"},
+      {"a.pftrace.gz",
+       "TRACE: got a.pftrace.gz; expected a name that ends in .json, .json.gz or .xplane.pb; "
+       "steptape writes Perfetto traces only"},
       {"a.xplane.pb --by color", "--by: got color; expected name, shape, module or stack"},
       {"a.xplane.pb --top few", "--top"},
       {"a.xplane.pb --fail-above 5", "--fail-above requires --compare"},
@@ -449,7 +452,8 @@ TEST_F(Profile, RefusesConflictingOptions) {
       {"a.xplane.pb --compare a.xplane.pb --sort calls", "--sort excludes --compare"},
       {"a.xplane.pb --output b.json --json", "--json excludes --output"},
       {"a.xplane.pb --output b.csv",
-       "--output: got b.csv; expected a name that ends in .json, .json.gz, .xplane.pb or .folded"},
+       "--output: got b.csv; expected a name that ends in .json, .json.gz, .pftrace, .pftrace.gz, "
+       ".xplane.pb or .folded"},
       {"job --output b.xplane.pb", "--output: got 3 processes for b.xplane.pb, which holds one"},
   };
   for (const auto& [arguments, message] : kCalls) {

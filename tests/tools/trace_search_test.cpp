@@ -37,6 +37,8 @@ constexpr char kAnHourLater[] = ".1700003600000000000.pt.trace.json.gz";
 TEST_F(TraceSearch, RecognizesFormatsByName) {
   EXPECT_EQ(traceFormOf("a/b.pt.trace.json"), TraceForm::kJson);
   EXPECT_EQ(traceFormOf("b.json.gz"), TraceForm::kCompressedJson);
+  EXPECT_EQ(traceFormOf("b.pftrace"), TraceForm::kPerfetto);
+  EXPECT_EQ(traceFormOf("b.pftrace.gz"), TraceForm::kCompressedPerfetto);
   EXPECT_EQ(traceFormOf("b.xplane.pb"), TraceForm::kXPlane);
   EXPECT_EQ(traceFormOf("b.pb"), TraceForm::kUnknown);
   EXPECT_EQ(traceFormOf("json"), TraceForm::kUnknown);

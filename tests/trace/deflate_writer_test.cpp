@@ -56,7 +56,7 @@ class Stream {
   }
 
  private:
-  DeflateWriter writer_;
+  DeflateWriter writer_{kChromeTraceCode};
   std::string text_;
   std::string bytes_;
 };
@@ -128,18 +128,23 @@ TEST(DeflateWriter, WritesAnyMixtureOfBoth) {
   }
 }
 
+/// The share of all bits that the codes of these lengths take, in 1 / 2^15.
+template <typename Bits>
+std::size_t shareOf(const Bits& lengths) {
+  std::size_t share = 0;
+  for (const std::uint8_t bits : lengths) {
+    share += std::size_t{1} << (15 - bits);
+  }
+  return share;
+}
+
 TEST(DeflateCode, LeavesNoBitsUnused) {
   // A prefix code is complete if the shares of all codes make a whole; zlib refuses any other.
-  std::size_t literals = 0;
-  for (const std::uint8_t bits : kLiteralBits) {
-    literals += std::size_t{1} << (15 - bits);
-  }
-  std::size_t distances = 0;
-  for (const std::uint8_t bits : kDistanceBits) {
-    distances += std::size_t{1} << (15 - bits);
-  }
-  EXPECT_EQ(literals, std::size_t{1} << 15);
-  EXPECT_EQ(distances, std::size_t{1} << 15);
+  constexpr std::size_t kWhole = std::size_t{1} << 15;
+  EXPECT_EQ(shareOf(kChromeLiteralBits), kWhole);
+  EXPECT_EQ(shareOf(kChromeDistanceBits), kWhole);
+  EXPECT_EQ(shareOf(kPerfettoLiteralBits), kWhole);
+  EXPECT_EQ(shareOf(kPerfettoDistanceBits), kWhole);
 }
 
 }  // namespace

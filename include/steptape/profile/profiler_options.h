@@ -98,11 +98,13 @@ struct ProfilerOptions {
   /// If not empty, each finished window is written here, on a separate thread:
   ///
   ///     <logDir>/<host>_<pid>.<ns>.pt.trace.json.gz            for Perfetto and HTA; chromeTrace
+  ///     <logDir>/<host>_<pid>.<ns>.pftrace.gz                  for Perfetto alone; perfettoTrace
   ///     <logDir>/plugins/profile/<time>/<host>.xplane.pb       for XProf; xplane
   ///     <logDir>/profile/events.out.tfevents...                as in `writer`, unless that is set
   std::string logDir;
-  bool chromeTrace = true;  ///< See writeChromeTrace().
-  bool xplane = true;       ///< See writeXPlane().
+  bool chromeTrace = true;     ///< See writeChromeTrace().
+  bool perfettoTrace = false;  ///< A third of the bytes of chromeTrace. See writePerfettoTrace().
+  bool xplane = true;          ///< See writeXPlane().
 
   /// If set, each finished window is logged here by writeOpStats() and writeTraceSummary(), with
   /// the text `profile/about`: the parts of a step, and how to open the files. Must outlive the

@@ -24,6 +24,7 @@ struct OpProfilerOptions {
   std::int64_t firstStep = 0;
   std::string logDir;
   bool chromeTrace = true;
+  bool perfettoTrace = false;
   bool xplane = true;
   SummaryWriter* writer = nullptr;
   bool detailScalars = false;

@@ -41,8 +41,8 @@ void checkOptions(const MergeOptions& options) {
   if (traceFormOf(options.output) == TraceForm::kXPlane) {
     throw CLI::ValidationError(
         "--output",
-        fmt::format("got {}, which holds one process; expected a name that ends in .json or "
-                    ".json.gz",
+        fmt::format("got {}, which holds one process; expected a name that ends in .json, "
+                    ".json.gz, .pftrace or .pftrace.gz",
                     options.output));
   }
 }
@@ -100,7 +100,8 @@ void addMergeTracesCommand(CLI::App* app, int* exitCode) {
   addTracesArgument(command, &options->paths);
   command
       ->add_option("--output", options->output,
-                   "The file to write, .json or .json.gz, which appears once it is complete")
+                   "The file to write, .json, .json.gz, .pftrace or .pftrace.gz, which appears "
+                   "once it is complete")
       ->required()
       ->type_name("FILE");
   command
@@ -121,6 +122,7 @@ void addMergeTracesCommand(CLI::App* app, int* exitCode) {
       "\n"
       "Examples:\n"
       "  steptape merge-traces runs/demo --output merged.json.gz\n"
+      "  steptape merge-traces runs/demo --output merged.pftrace.gz\n"
       "  steptape merge-traces rank0.json rank1.json --output merged.json.gz --align step\n"
       "  steptape merge-traces traces/*.pt.trace.json.gz --output m.json.gz --align step --step "
       "12");

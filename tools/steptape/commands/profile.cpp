@@ -108,7 +108,8 @@ int convert(const ProfileOptions& options) {
   if (isFolded(options.output)) {
     return fold(options);
   }
-  checkTraceOutput(options.output, 1, ".json, .json.gz, .xplane.pb or .folded");
+  checkTraceOutput(options.output, 1,
+                   ".json, .json.gz, .pftrace, .pftrace.gz, .xplane.pb or .folded");
   const TraceSet set = readTraces(options.paths);
   checkTraceOutput(options.output, set.traces.size());
   writeTraces(options.output, set.traces);
@@ -181,7 +182,7 @@ void addProfileCommand(CLI::App* app, int* exitCode) {
   CLI::Option* const output = command->add_option(
       "--output", options->output,
       "Write the traces to this file instead, in the format of its name: .json, .json.gz, "
-      ".xplane.pb, or .folded for flamegraph.pl and speedscope");
+      ".pftrace, .pftrace.gz, .xplane.pb, or .folded for flamegraph.pl and speedscope");
   output->type_name("FILE");
   for (CLI::Option* const other : {view.by, view.top, view.sort, json, compareOption}) {
     output->excludes(other);

@@ -17,6 +17,7 @@
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/traces/trace_search.h"
 #include "trace/chrome_trace.h"
+#include "trace/perfetto_trace.h"
 #include "trace/xplane_trace.h"
 
 namespace steptape::tools {
@@ -27,6 +28,19 @@ struct TraceFile {
   std::string path;
   bool isNamed;
 };
+
+bool isPerfetto(TraceForm form) {
+  return form == TraceForm::kPerfetto || form == TraceForm::kCompressedPerfetto;
+}
+
+void checkTraceInput(const std::string& path) {
+  const TraceForm form = traceFormOf(path);
+  if (form == TraceForm::kUnknown || isPerfetto(form)) {
+    throw CLI::ValidationError(
+        "TRACE", fmt::format("got {}; expected a name that ends in {}{}", path, kReadableEndings,
+                             isPerfetto(form) ? "; steptape writes Perfetto traces only" : ""));
+  }
+}
 
 std::vector<TraceFile> filesOf(const std::vector<std::string>& paths) {
   std::vector<TraceFile> files;
@@ -41,10 +55,8 @@ std::vector<TraceFile> filesOf(const std::vector<std::string>& paths) {
       for (const std::string& file : newestTraceFiles(path)) {
         add(file, false);
       }
-    } else if (traceFormOf(path) == TraceForm::kUnknown) {
-      throw CLI::ValidationError(
-          "TRACE", fmt::format("got {}; expected a name that ends in {}", path, kTraceEndings));
     } else {
+      checkTraceInput(path);
       add(path, true);
     }
   }
@@ -213,7 +225,7 @@ void checkTraceOutput(const std::string& path, std::size_t processes, const char
     throw CLI::ValidationError(
         "--output",
         fmt::format("got {} processes for {}, which holds one; expected one trace, or a "
-                    "name that ends in .json or .json.gz",
+                    "name that ends in .json, .json.gz, .pftrace or .pftrace.gz",
                     processes, path));
   }
 }
@@ -224,10 +236,16 @@ void writeTraces(const std::string& path, const std::vector<Trace>& traces) {
     writeXPlane(path, traces.front()).throwIfError();
     return;
   }
+  const ArrayView<const Trace> processes(traces.data(), traces.size());
+  if (isPerfetto(form)) {
+    PerfettoTraceOptions options;
+    options.compress = form == TraceForm::kCompressedPerfetto;
+    writePerfettoTrace(path, processes, options).throwIfError();
+    return;
+  }
   ChromeTraceOptions options;
   options.compress = form == TraceForm::kCompressedJson;
-  writeChromeTrace(path, ArrayView<const Trace>(traces.data(), traces.size()), options)
-      .throwIfError();
+  writeChromeTrace(path, processes, options).throwIfError();
 }
 
 }  // namespace steptape::tools

@@ -173,6 +173,12 @@ TraceForm traceFormOf(const std::string& path) {
   if (endsWith(path, ".json.gz")) {
     return TraceForm::kCompressedJson;
   }
+  if (endsWith(path, ".pftrace")) {
+    return TraceForm::kPerfetto;
+  }
+  if (endsWith(path, ".pftrace.gz")) {
+    return TraceForm::kCompressedPerfetto;
+  }
   return endsWith(path, ".xplane.pb") ? TraceForm::kXPlane : TraceForm::kUnknown;
 }
 

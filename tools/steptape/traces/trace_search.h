@@ -9,15 +9,18 @@ namespace steptape::tools {
 /// The formats of trace files, by name.
 enum class TraceForm {
   kUnknown,
-  kJson,            ///< ".json"
-  kCompressedJson,  ///< ".json.gz"
-  kXPlane,          ///< ".xplane.pb"
+  kJson,                ///< ".json"
+  kCompressedJson,      ///< ".json.gz"
+  kPerfetto,            ///< ".pftrace", which is written but not read
+  kCompressedPerfetto,  ///< ".pftrace.gz", likewise
+  kXPlane,              ///< ".xplane.pb"
 };
 
 TraceForm traceFormOf(const std::string& path);
 
-/// The names that traceFormOf() knows, for messages.
-inline constexpr char kTraceEndings[] = ".json, .json.gz or .xplane.pb";
+// The names of traces that can be read and of those that can be written, for messages.
+inline constexpr char kReadableEndings[] = ".json, .json.gz or .xplane.pb";
+inline constexpr char kTraceEndings[] = ".json, .json.gz, .pftrace, .pftrace.gz or .xplane.pb";
 
 /// Returns the files of the newest profile in or below a directory, one per process, by name:
 /// "*.pt.trace.json", "*.pt.trace.json.gz" and "*.xplane.pb", the latter as

@@ -1,0 +1,389 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Perfetto's own code reads our binary traces: the spans, counters, arrows and processes are those of
+the Chrome trace of the same processes.
+
+The messages are parsed with the official schema, and put together by the rules of Perfetto's
+importer. Where STEPTAPE_TRACE_PROCESSOR names Perfetto's trace_processor_shell, it loads both files
+as well.
+"""
+
+import collections
+import csv
+import decimal
+import gzip
+import io
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TracePacket, TrackEvent
+
+WRITER = os.environ["STEPTAPE_TRACE_WRITER"]
+PROCESSOR = os.environ.get("STEPTAPE_TRACE_PROCESSOR", "")
+RANDOM_TRACES = 8
+
+REAL_TIME = 1
+SEQUENCE_CLOCK = 64
+
+folder = None
+
+
+def setUpModule():
+    global folder
+    folder = tempfile.TemporaryDirectory()
+    subprocess.run([WRITER, "formats", folder.name, str(RANDOM_TRACES)], check=True)
+
+
+def tearDownModule():
+    folder.cleanup()
+
+
+def path(name):
+    return os.path.join(folder.name, name)
+
+
+def names():
+    return ["training", "job"] + [f"random{seed}" for seed in range(RANDOM_TRACES)]
+
+
+def plain(value):
+    """An argument as both formats can say it: lists and objects are texts in JSON here."""
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, default=float)
+    if isinstance(value, str):
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            return value
+        return json.dumps(parsed) if isinstance(parsed, (list, dict)) else value
+    return float(value)
+
+
+Span = collections.namedtuple("Span", "process thread name category start end arguments")
+
+
+def frozen(arguments):
+    return tuple(sorted((key, plain(value)) for key, value in arguments.items()))
+
+
+class Sequence:
+    """What a packet may refer to: earlier packets of its sequence."""
+
+    def __init__(self):
+        self.is_valid = False
+        self.now = None
+        self.names = collections.defaultdict(dict)
+        self.track = 0
+        self.clock = 0
+
+    def take_names(self, data):
+        for field in ("event_categories", "event_names", "debug_annotation_names"):
+            for entry in getattr(data, field):
+                self.names[field][entry.iid] = entry.name
+        for entry in data.debug_annotation_string_values:
+            self.names["texts"][entry.iid] = entry.str.decode()
+
+    def argument(self, annotation):
+        name = (annotation.name if annotation.HasField("name") else
+                self.names["debug_annotation_names"][annotation.name_iid])
+        kind = annotation.WhichOneof("value")
+        value = getattr(annotation, kind)
+        return name, self.names["texts"][value] if kind == "string_value_iid" else value
+
+
+class Model:
+    """Slices, counters, instants and arrows, by the rules of Perfetto's importer."""
+
+    def __init__(self, trace):
+        self.tracks = {}
+        self.events = []  # time and what happens, as in the file
+        self.sequences = collections.defaultdict(Sequence)
+        for packet in trace.packet:
+            self.take(packet)
+        self.events.sort(key=lambda event: event[0])
+        self.slices, self.instants = [], []
+        self.counters = collections.defaultdict(list)
+        self.flows = collections.defaultdict(list)
+        self.run()
+
+    def take(self, packet):
+        sequence = self.sequences[packet.trusted_packet_sequence_id]
+        if packet.sequence_flags & TracePacket.SEQ_INCREMENTAL_STATE_CLEARED:
+            sequence.__init__()
+            sequence.is_valid = True
+        if packet.sequence_flags & TracePacket.SEQ_NEEDS_INCREMENTAL_STATE:
+            assert sequence.is_valid
+        if packet.HasField("clock_snapshot"):
+            clocks = {clock.clock_id: clock for clock in packet.clock_snapshot.clocks}
+            assert clocks[SEQUENCE_CLOCK].is_incremental
+            assert clocks[SEQUENCE_CLOCK].timestamp == clocks[REAL_TIME].timestamp
+            assert packet.clock_snapshot.primary_trace_clock == REAL_TIME
+            sequence.now = clocks[REAL_TIME].timestamp
+        if packet.HasField("trace_packet_defaults"):
+            sequence.clock = packet.trace_packet_defaults.timestamp_clock_id
+            sequence.track = packet.trace_packet_defaults.track_event_defaults.track_uuid
+        if packet.HasField("track_descriptor"):
+            assert packet.track_descriptor.uuid not in self.tracks
+            self.tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+        sequence.take_names(packet.interned_data)
+        if packet.HasField("track_event"):
+            assert sequence.clock == SEQUENCE_CLOCK
+            sequence.now += packet.timestamp
+            self.take_event(packet.track_event, sequence)
+
+    def take_event(self, event, sequence):
+        track = event.track_uuid or sequence.track
+        assert track in self.tracks
+        name = event.name or sequence.names["event_names"].get(event.name_iid)
+        categories = list(event.categories) + [
+            sequence.names["event_categories"][iid] for iid in event.category_iids]
+        arguments = dict(sequence.argument(annotation) for annotation in event.debug_annotations)
+        self.events.append((sequence.now, track, event, name, categories, arguments))
+
+    def place(self, track):
+        """The ids of the process and the thread of a track, or the name of a device's stream."""
+        descriptor = self.tracks[track]
+        if descriptor.HasField("thread"):
+            return descriptor.thread.pid, descriptor.thread.tid
+        if descriptor.HasField("process"):
+            return descriptor.process.pid, None
+        process, thread = self.place(descriptor.parent_uuid)
+        if thread is None and self.tracks[descriptor.parent_uuid].name.startswith("GPU "):
+            thread = descriptor.name
+        return process, thread
+
+    def run(self):
+        open_slices = collections.defaultdict(list)
+        for now, track, event, name, categories, arguments in self.events:
+            process, thread = self.place(track)
+            if event.type == TrackEvent.TYPE_SLICE_BEGIN:
+                span = [process, thread, name, categories[0], now, None, frozen(arguments)]
+                open_slices[track].append(span)
+                self.slices.append(span)
+                for flow in list(event.flow_ids) + list(event.terminating_flow_ids):
+                    self.flows[flow].append((process, thread, now))
+            elif event.type == TrackEvent.TYPE_SLICE_END:
+                open_slices[track].pop()[5] = now
+            elif event.type == TrackEvent.TYPE_INSTANT:
+                self.instants.append((process, thread, name, now, frozen(arguments)))
+            elif event.type == TrackEvent.TYPE_COUNTER:
+                value = (event.counter_value if event.HasField("counter_value") else
+                         event.double_counter_value)
+                self.counters[process, self.tracks[track].name].append((now, float(value)))
+        assert not any(open_slices.values())
+        self.slices = [Span(*span) for span in self.slices]
+
+
+def read_perfetto(name):
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(path(name), "rb") as file:
+        trace = Trace()
+        trace.ParseFromString(file.read())
+    return trace
+
+
+# Numbers of events in a Chrome trace, which no reader of this format needs; the track says the device.
+LEFT_OUT = {"External id"}
+
+
+class Chrome:
+    """The same of a Chrome trace."""
+
+    def __init__(self, name):
+        with gzip.open(path(name), "rt", encoding="utf-8") as file:
+            content = json.load(file, parse_float=decimal.Decimal)
+        self.base = content["baseTimeNanoseconds"]
+        events = content["traceEvents"]
+        self.hosts = {event["pid"]: event["args"]["process"] for event in events
+                      if event["name"] == "steptape_device"}
+        self.stream_names = {(event["pid"], event["tid"]): event["args"]["name"] for event in events
+                             if event["name"] == "thread_name"}
+        ends = {event["id"]: event for event in events if event["ph"] == "e"}
+        self.slices, self.instants = [], []
+        self.counters = collections.defaultdict(list)
+        begins, self.flows = {}, []
+        for event in events:
+            if event["ph"] in "Xb":
+                start = self.nanos(event["ts"])
+                end = (start + self.nanos(event["dur"]) - self.base if event["ph"] == "X" else
+                       self.nanos(ends[event["id"]]["ts"]))
+                self.slices.append(Span(*self.place(event), event["name"], event["cat"], start, end,
+                                        self.arguments(event)))
+            elif event["ph"] == "i" and event["name"] == "[memory]":
+                self.instants.append((*self.place(event), event["name"], self.nanos(event["ts"]),
+                                      self.arguments(event)))
+            elif event["ph"] == "C":
+                for key, value in event["args"].items():
+                    name = event["name"] + ("" if key == "value" else " " + key)
+                    self.counters[event["pid"], name].append((self.nanos(event["ts"]), float(value)))
+            elif event["ph"] == "s":
+                begins[event["id"]] = (*self.place(event), self.nanos(event["ts"]))
+            elif event["ph"] == "f":
+                self.flows.append([begins[event["id"]],
+                                   (*self.place(event), self.nanos(event["ts"]))])
+
+    def nanos(self, micros):
+        return self.base + int(decimal.Decimal(micros) * 1000)
+
+    def place(self, event):
+        if event["pid"] in self.hosts:
+            return self.hosts[event["pid"]], self.stream_names[event["pid"], event["tid"]]
+        return event["pid"], event["tid"]
+
+    @staticmethod
+    def arguments(event):
+        # The counters say the totals after a memory event.
+        left_out = LEFT_OUT | ({"Total Allocated", "Total Reserved"}
+                               if event["name"] == "[memory]" else set())
+        return frozen({key: float(value) if isinstance(value, decimal.Decimal) else value
+                       for key, value in event["args"].items() if key not in left_out})
+
+
+class OfficialSchema(unittest.TestCase):
+    def test_has_no_unknown_field_and_the_shortest_form(self):
+        for name in names():
+            with open(path(name + ".pftrace"), "rb") as file:
+                content = file.read()
+            trace = Trace()
+            trace.ParseFromString(content)
+            size = len(content)
+            trace.DiscardUnknownFields()
+            self.assertEqual(trace.ByteSize(), size, name)
+
+    def test_is_the_same_compressed(self):
+        for name in names():
+            with open(path(name + ".pftrace"), "rb") as file, gzip.open(
+                    path(name + ".pftrace.gz"), "rb") as compressed:
+                self.assertEqual(file.read(), compressed.read())
+
+    def test_has_what_the_chrome_trace_has(self):
+        for name in names():
+            with self.subTest(name):
+                ours, chrome = Model(read_perfetto(name + ".pftrace.gz")), Chrome(name + ".json.gz")
+                self.assertEqual(collections.Counter(ours.slices),
+                                 collections.Counter(chrome.slices))
+                self.assertEqual(ours.counters, chrome.counters)
+                memory = [instant for instant in ours.instants if instant[2] == "[memory]"]
+                self.assertEqual(sorted(memory), sorted(chrome.instants))
+                # A Chrome trace has no arrows at spans that do not nest.
+                arrows = collections.Counter(map(tuple, ours.flows.values()))
+                self.assertFalse(collections.Counter(map(tuple, chrome.flows)) - arrows)
+                self.assertTrue(all(len(ends) == 2 for ends in ours.flows.values()))
+
+    def test_names_processes_threads_and_devices(self):
+        tracks = [packet.track_descriptor for packet in read_perfetto("job.pftrace").packet
+                  if packet.HasField("track_descriptor")]
+        processes = {track.process.pid: track.process for track in tracks
+                     if track.HasField("process")}
+        self.assertEqual(list(processes), [1, 2])
+        self.assertEqual(processes[2].process_name, "train")
+        self.assertEqual(processes[2].process_labels, ["rank 2 of 3 on node1"])
+        threads = {(track.thread.pid, track.thread.tid): track.thread.thread_name
+                   for track in tracks if track.HasField("thread")}
+        self.assertEqual(threads[1, 4242], "main")
+        self.assertEqual(threads[2, 4250], "autograd \\ 0")
+        self.assertEqual([track.name for track in tracks if track.name.startswith(("GPU", "stream"))],
+                         ["GPU 0", "stream 7"] * 2)
+
+    def test_says_the_facts_of_the_process(self):
+        model = Model(read_perfetto("training.pftrace"))
+        facts = {name: dict(arguments) for _, _, name, _, arguments in model.instants}
+        self.assertEqual(facts["steptape_process"]["host_name"], "node1")
+        self.assertEqual(facts["steptape_process"]["process_id"], 4242)
+        self.assertEqual(facts["steptape_process"]["metadata.profile_memory"], "1")
+        self.assertIn("dropped 12 spans", facts)
+
+
+def query(trace, sql):
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
+        file.write(sql)
+        file.flush()
+        done = subprocess.run([PROCESSOR, "-q", file.name, path(trace)], check=True,
+                              stdout=subprocess.PIPE, text=True)
+    return [tuple(row.values()) for row in csv.DictReader(io.StringIO(done.stdout))]
+
+
+# Texts as hexadecimal digits, since the program does not escape line breaks.
+SLICES = """
+    select hex(s.name) n, hex(s.category) c, s.ts t, s.dur d, s.depth l,
+      (select count(*) from slice up where up.track_id = s.track_id and up.depth < s.depth and
+         up.ts <= s.ts and up.ts + up.dur >= s.ts + s.dur) around
+    from slice s where s.name != 'steptape_process'"""
+ARGUMENTS = """
+    select s.ts t, hex(s.name) n, hex(a.key) k, hex(a.display_value) v
+    from slice s join args a using (arg_set_id)
+    where s.name != 'steptape_process' and a.key not like '%Total %' and a.key not like '%External id' and a.key not like '%Input%'"""
+PROCESSES = "select pid, hex(name) n from process where pid != 0"
+FLOWS = """
+    select o.ts a, i.ts b from flow f join slice o on f.slice_out = o.id
+    join slice i on f.slice_in = i.id"""
+COUNTERS = "select hex(t.name) n, c.ts ts, c.value v from counter c join track t on c.track_id = t.id"
+ERRORS = "select name, value from stats where severity in ('error', 'data_loss') and value != 0"
+
+
+@unittest.skipUnless(PROCESSOR, "STEPTAPE_TRACE_PROCESSOR does not name trace_processor_shell")
+class TraceProcessor(unittest.TestCase):
+    def assert_near(self, ours, chrome):
+        """Equal but for a nanosecond: the trace processor computes the times of a Chrome trace in
+        floating point."""
+        self.assertTrue(ours)
+        self.assertEqual(len(ours), len(chrome))
+        for our, their in zip(sorted(ours), sorted(chrome)):
+            for a, b in zip(our, their):
+                self.assertLessEqual(abs(a - b), 1) if isinstance(a, int) else self.assertEqual(a, b)
+
+    def test_reports_no_error(self):
+        for name in names():
+            for ending in (".pftrace", ".pftrace.gz"):
+                self.assertEqual(query(name + ending, ERRORS), [], name)
+
+    def test_shows_the_spans_of_the_chrome_trace(self):
+        for name in names():
+            with self.subTest(name):
+                base = Chrome(name + ".json.gz").base
+                ours = [(text, category, int(start) - base, int(duration))
+                        for text, category, start, duration, depth, around
+                        in query(name + ".pftrace.gz", SLICES)]
+                chrome = [(text, category, int(start), int(duration))
+                          for text, category, start, duration, depth, around
+                          in query(name + ".json.gz", SLICES)]
+                self.assert_near(ours, chrome)
+
+    def test_nests_each_span_in_those_around_it(self):
+        for name in names():
+            for *_, duration, depth, around in query(name + ".pftrace.gz", SLICES):
+                if int(duration) > 0:  # an empty span at an end may be in or out
+                    self.assertEqual(int(depth), int(around), name)
+
+    def test_shows_the_arguments_of_the_chrome_trace(self):
+        for name in ("training", "job"):
+            base = Chrome(name + ".json.gz").base
+            key = lambda digits: bytes.fromhex(digits).decode().removeprefix("args.").removeprefix(
+                "debug.")
+            self.assert_near([(n, key(k), v, int(t) - base)
+                              for t, n, k, v in query(name + ".pftrace.gz", ARGUMENTS)],
+                             [(n, key(k), v, int(t))
+                              for t, n, k, v in query(name + ".json.gz", ARGUMENTS)])
+
+    def test_shows_the_arrows_and_counters_of_the_chrome_trace(self):
+        for name in ("training", "job"):
+            base = Chrome(name + ".json.gz").base
+            self.assert_near([(int(a) - base, int(b) - base)
+                              for a, b in query(name + ".pftrace.gz", FLOWS)],
+                             [(int(a), int(b)) for a, b in query(name + ".json.gz", FLOWS)])
+            label = lambda digits: bytes.fromhex(digits).decode().removesuffix(" value")
+            self.assert_near([(label(n), v, int(t) - base)
+                              for n, t, v in query(name + ".pftrace.gz", COUNTERS)],
+                             [(label(n), v, int(t))
+                              for n, t, v in query(name + ".json.gz", COUNTERS)])
+
+    def test_shows_the_processes(self):
+        self.assertEqual(query("job.pftrace.gz", PROCESSES),
+                         [("1", b"train".hex().upper()), ("2", b"train".hex().upper())])
+
+
+if __name__ == "__main__":
+    unittest.main()
