@@ -37,8 +37,7 @@ struct ClassifierImpl : torch::nn::Module {
             "lstm", torch::nn::LSTM(torch::nn::LSTMOptions(options.inputSize, options.hiddenSize)
                                         .num_layers(options.layers)
                                         .batch_first(true)))),
-        linear(register_module("linear",
-                               torch::nn::Linear(options.hiddenSize, options.classes))) {}
+        linear(register_module("linear", torch::nn::Linear(options.hiddenSize, options.classes))) {}
 
   torch::Tensor forward(const torch::Tensor& sequences) {
     const torch::Tensor outputs = std::get<0>(lstm->forward(sequences));
@@ -53,9 +52,8 @@ TORCH_MODULE(Classifier);
 void run(const Options& options, const World& world) {
   const torch::Device device = example::prepareRank(options.benchmark, world);
   const std::int64_t n = options.benchmark.batchSize;
-  const steptape::Batch batch = {
-      torch::randn({n, options.timeSteps, options.inputSize}).to(device),
-      torch::randint(options.classes, {n}, torch::kLong).to(device)};
+  const steptape::Batch batch = {torch::randn({n, options.timeSteps, options.inputSize}).to(device),
+                                 torch::randint(options.classes, {n}, torch::kLong).to(device)};
 
   example::BenchmarkTask task;
   task.model = "lstm";
