@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a command on this machine as if on the first node of a cluster. mpiexec in it starts ranks on all nodes.
+# Runs a command as if on the first node of a cluster. mpiexec in it starts ranks on all nodes.
 #
-#   tools/nodes.sh 2 mpiexec -n 4 build/release/bin/mnist
+#   tools/nodes.sh 2 mpiexec -n 4 build/release/bin/fashion_mnist --max-steps 100
+#   tools/nodes.sh 4 build/release/bin/scaling_study --ranks 1,4,16
 #
 # A node is a set of namespaces: its own network, host name, shared memory and /dev/shm. The nodes share the
-# file system, as on a cluster, and reach each other by TCP over a virtual switch only. Ranks go to the nodes in turn; add
-# `--map-by slot` to fill one node after the other. Everything ends with the command.
+# file system, as on a cluster, and reach each other only by TCP over a virtual switch. Ranks go to the nodes in
+# turn. Everything ends with the command, whose exit code this script returns.
 #
-# It needs Linux with ip, nsenter and unshare, and either root or user namespaces. Otherwise it exits with code 77. The
-# nodes share the machine's cores: they show how a program behaves on several nodes, not how fast it is.
+# It works with the mpiexec of Open MPI 4 and of MPICH, and needs Linux with ip, nsenter and unshare, and root or
+# user namespaces; without them it exits with code 77. The nodes share the cores of this machine: they show how a
+# program behaves on several nodes, not how fast it is.
 set -euo pipefail
 
 readonly exit_unavailable=77
@@ -29,21 +31,19 @@ enter_namespaces() {
   STEPTAPE_NODES_INSIDE=1 exec unshare "${namespaces[@]}" "${BASH_SOURCE[0]}" "$@"
 }
 
-# Node <i> is the namespaces of a process that holds them open: its id is in $state/node<i>.
+# Node <i> is the namespaces of a process that holds them open; its id is in $state/node<i>.
 start_node() {
-  local name=node$1 address=10.0.0.$(($1 + 1))
-  mkfifo "$state/ready"
-  unshare --net --uts --ipc --mount bash -c '
-    set -e
+  local name=node$1 address=10.0.0.$(($1 + 1)) ready
+  # shellcheck disable=SC2016  # The inner shell expands it.
+  exec {ready}< <(exec unshare --net --uts --ipc --mount bash -ec '
     hostname "$1"
     mount -t tmpfs tmpfs /dev/shm
     mount --bind "$2/hosts" /etc/hosts
-    echo >"$2/ready"
-    exec sleep infinity' - "$name" "$state" &
-  read -r <"$state/ready"
-  rm "$state/ready"
+    echo ready
+    exec sleep infinity >/dev/null' - "$name" "$state")
   echo $! >"$state/$name"
-  ip link add "$name" type veth peer name eth0 netns $!
+  read -r <&"$ready" || die 1 "cannot start $name"
+  ip link add "$name" type veth peer name eth0 netns "$(<"$state/$name")"
   ip link set "$name" master switch up
   on_node "$name" ip link set lo up
   on_node "$name" ip address add "$address/24" dev eth0
@@ -59,13 +59,13 @@ on_node() {
 
 # mpiexec calls this program in place of ssh: agent [option ...] <host> <command ...>
 write_agent() {
-  cat >"$state/agent" <<'AGENT'
+  cat >"$state/agent" <<AGENT
 #!/bin/sh
-while [ "${1#-}" != "$1" ]; do shift; done
-host=$1
+while [ "\${1#-}" != "\$1" ]; do shift; done
+host=\$1
 shift
+exec nsenter --target "\$(cat "$state/\$host")" --net --uts --ipc --mount sh -c "\$*"
 AGENT
-  echo "exec nsenter --target \"\$(cat $state/\$host)\" --net --uts --ipc --mount sh -c \"\$*\"" >>"$state/agent"
   chmod +x "$state/agent"
 }
 
@@ -86,10 +86,12 @@ ip link set switch up
 } >"$state/hosts"
 for ((i = 0; i < nodes; ++i)); do
   start_node "$i"
-  echo "node$i slots=$slots" >>"$state/hostfile"
+  echo "node$i slots=$slots" >>"$state/open_mpi_hosts"
+  echo "node$i" >>"$state/mpich_hosts"
 done
 write_agent
 
-export OMPI_MCA_plm_rsh_agent=$state/agent OMPI_MCA_orte_default_hostfile=$state/hostfile
+export OMPI_MCA_plm_rsh_agent=$state/agent OMPI_MCA_orte_default_hostfile=$state/open_mpi_hosts
 export OMPI_MCA_rmaps_base_mapping_policy=node
+export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$state/agent HYDRA_HOST_FILE=$state/mpich_hosts
 on_node node0 "$@"

@@ -2,37 +2,15 @@
 # Shared by the tests of the benchmarks.
 include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
 
-# to_millionths(<variable> <number>): sets the variable to the number times 10^6. CMake calculates with
-# whole numbers only.
-function(to_millionths variable number)
-  if(NOT number MATCHES "^([0-9]+)\\.?([0-9]*)$")
-    message(FATAL_ERROR "got ${number}, expected a positive number without exponent")
-  endif()
-  string(SUBSTRING "${CMAKE_MATCH_2}000000" 0 6 fraction)
-  math(EXPR result "${CMAKE_MATCH_1}${fraction}")  # Leading zeros do not make it octal.
-  set(${variable} ${result} PARENT_SCOPE)
-endfunction()
-
-# expect_equal(<number> <number>): up to the precision of the float32 that a scalar holds.
-function(expect_equal got expected)
-  to_millionths(a ${got})
-  to_millionths(b ${expected})
-  math(EXPR difference "(${a} - ${b}) * 1000000")
-  math(EXPR bound "${a} + 1000000")
-  if(difference GREATER bound OR difference LESS -${bound})
-    message(FATAL_ERROR "got ${got}, expected ${expected}")
-  endif()
-endfunction()
-
 # expect_same_in_print_and_log(<samples>): of a run with one iteration, which read_scalars() has read.
 function(expect_same_in_print_and_log samples)
   string(JSON printed GET "${JSON}" ${samples}_per_second)
   get_value(logged ${samples}_per_second)
-  expect_equal(${logged} ${printed})
+  expect_close(${logged} ${printed} 1)  # A scalar is a float32.
   foreach(part IN ITEMS forward backward optimizer)
     string(JSON printed GET "${JSON}" ${part}_ms)
     get_value(logged step_ms/${part})
-    expect_equal(${logged} ${printed})
+    expect_close(${logged} ${printed} 1)  # A scalar is a float32.
   endforeach()
 endfunction()
 
