@@ -41,7 +41,7 @@ std::vector<Row> tableRows(const std::vector<Scaling>& study, const std::string&
   const Row measured = epochs ? Row{"epochs", "seconds"} : Row{rateTag};
   heading.insert(heading.end(), measured.begin(), measured.end());
   heading.insert(heading.end(), {"speed-up", "efficiency", "wait", "input", "compute"});
-  heading.insert(heading.end(), epochs ? "command s" : "seconds");
+  heading.insert(heading.end(), epochs ? "job seconds" : "seconds");
   for (const Scaling& entry : study) {
     Row row = {std::to_string(entry.job.ranks)};
     if (epochs) {

@@ -105,9 +105,9 @@ TEST(ScalingStudy, ShowsTheTimeOfEpochs) {
   const std::vector<Scaling> study = compare({epochs(1, 12.5), epochs(4, 6.25)});
   EXPECT_EQ(
       consoleTable(study, "images"),
-      "ranks   epochs   seconds   speed-up   efficiency   wait   input   compute   command s\n"
-      "    1        2     12.50       1.00      100.0 %      -       -         -         0.0\n"
-      "    4        2      6.25       2.00       50.0 %      -       -         -         0.0\n");
+      "ranks   epochs   seconds   speed-up   efficiency   wait   input   compute   job seconds\n"
+      "    1        2     12.50       1.00      100.0 %      -       -         -           0.0\n"
+      "    4        2      6.25       2.00       50.0 %      -       -         -           0.0\n");
   EXPECT_THAT(jsonLine(study), HasSubstr(R"("seconds":0,"epochs":2,"seconds_of_epochs":6.25)"));
 }
 
