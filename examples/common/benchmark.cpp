@@ -1,65 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmark.h"
 
-#include <array>
 #include <chrono>
-#include <cmath>
-#include <iomanip>
 #include <iostream>
-#include <sstream>
 #include <utility>
 #include <vector>
 
-#include <steptape/base/json.h>
 #include <steptape/distributed/straggler_report.h>
 #include <steptape/mpi.h>
 #include <steptape/torch.h>
 #include <steptape/trainer.h>
+
+#include "benchmark_result.h"
+#include "training_step.h"
 
 namespace example {
 namespace {
 
 using steptape::StepPart;
 using steptape::StepTimes;
+using PartTimes = decltype(StepDetails::parts);
 
 constexpr std::size_t kShownOperators = 12;
-
-/// Milliseconds by StepPart.
-using PartTimes = std::array<double, steptape::kStepParts>;
-
-struct MeanAndStd {
-  double mean = 0;
-  double std = 0;
-};
-
-struct BenchmarkResult {
-  std::int64_t parameters = 0;
-  MeanAndStd perRank;
-  MeanAndStd total;
-  PartTimes parts{};          ///< Of a profiled step, the mean over the ranks.
-  std::string operatorTable;  ///< Of this rank.
-};
-
-MeanAndStd meanAndStd(const std::vector<double>& values) {
-  MeanAndStd result;
-  const auto count = static_cast<double>(values.size());
-  for (const double value : values) {
-    result.mean += value / count;
-  }
-  for (const double value : values) {
-    result.std += (value - result.mean) * (value - result.mean) / count;
-  }
-  result.std = std::sqrt(result.std);
-  return result;
-}
-
-steptape::GradientSyncOptions syncOptions(const BenchmarkOptions& options) {
-  steptape::GradientSyncOptions sync;
-  if (options.fp16Allreduce) {
-    sync.compression = steptape::Compression::kFp16;
-  }
-  return sync;
-}
 
 std::int64_t countParameters(const torch::nn::Module& network) {
   std::int64_t count = 0;
@@ -68,72 +30,6 @@ std::int64_t countParameters(const torch::nn::Module& network) {
   }
   return count;
 }
-
-void waitForDevice(const torch::Tensor& tensor) {
-  if (tensor.is_cuda()) {
-    torch::cuda::synchronize();
-  }
-}
-
-/// Runs forward, backward, exchange and update, and times each of them.
-class TrainingStep {
- public:
-  TrainingStep(BenchmarkTask& task, const BenchmarkOptions& options, const World& world)
-      : task_(task),
-        optimizer_(task.network.ptr()->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9)),
-        sync_(task.network.ptr()->named_parameters(), world, syncOptions(options)) {
-    steptape::broadcastParameters(*task.network.ptr(), *world);
-  }
-
-  /// @param synchronize Whether each part waits for the work that it has started on a GPU.
-  /// @return the time of each part.
-  StepTimes::Nanos run(bool synchronize = false) {
-    const auto endPart = [&] { synchronize ? waitForDevice(loss_) : void(); };
-    steptape::Batch batch;
-    {
-      const auto timer = times_.time(StepPart::kInput);
-      batch = task_.nextBatch();
-    }
-    {
-      const auto timer = times_.time(StepPart::kForward);
-      loss_ = task_.loss(task_.network.forward(batch.inputs), batch.targets);
-      endPart();
-    }
-    {
-      const auto timer = times_.time(StepPart::kBackward);
-      optimizer_.zero_grad();
-      loss_.backward();
-      countWaiting();  // For buckets that were exchanged during backward().
-      endPart();
-    }
-    {
-      const auto timer = times_.time(StepPart::kOptimizer);
-      sync_.step(optimizer_);
-      countWaiting();
-      endPart();
-    }
-    loss_ = loss_.detach();
-    return times_.take();
-  }
-
-  /// Returns the loss of this rank's latest batch.
-  const torch::Tensor& loss() const { return loss_; }
-  std::string describe() const { return sync_.describe(); }
-
- private:
-  void countWaiting() {
-    const double waited = sync_.stats().waitSeconds;
-    times_.add(StepPart::kWait, waited - waited_);
-    waited_ = waited;
-  }
-
-  BenchmarkTask& task_;
-  torch::optim::SGD optimizer_;
-  steptape::GradientSync sync_;
-  StepTimes times_;
-  torch::Tensor loss_;
-  double waited_ = 0;
-};
 
 /// Measures one job, and logs what it measures.
 class Measurement {
@@ -147,6 +43,9 @@ class Measurement {
 
   BenchmarkResult run() {
     BenchmarkResult result;
+    result.model = task_.model;
+    result.samples = task_.samples;
+    result.ranks = world_->size();
     result.parameters = countParameters(*task_.network.ptr());
     describe(result.parameters);
     for (std::int64_t i = 0; i < options_.warmup; ++i) {
@@ -154,7 +53,7 @@ class Measurement {
     }
     measureRates(result);
     if (options_.profileSteps > 0) {
-      profile(result);
+      result.details = profile();
     }
     writer_.close().throwIfError();
     return result;
@@ -225,22 +124,24 @@ class Measurement {
     return rate[0];
   }
 
-  void profile(BenchmarkResult& result) {
+  StepDetails profile() {
     steptape::OpProfiler profiler(profilerOptions());
     profiler.watch(*task_.network.ptr());
+    training_.run(/*synchronize=*/true);  // The profiler's warm-up.
+    profiler.step();
     PartTimes sums{};
-    for (std::int64_t i = 0; i <= options_.profileSteps; ++i) {
+    for (std::int64_t i = 0; i < options_.profileSteps; ++i) {
       const StepTimes::Nanos nanos = training_.run(/*synchronize=*/true);
       profiler.step();
-      for (std::size_t part = 0; part < nanos.size() && i > 0; ++part) {  // 0: the warm-up.
+      for (std::size_t part = 0; part < nanos.size(); ++part) {
         sums[part] += 1e-6 * static_cast<double>(nanos[part]);
       }
     }
     profiler.flush().throwIfError();
     steptape::OpTableOptions shown;
     shown.maxRows = kShownOperators;
-    result.operatorTable = steptape::opTableForConsole(profiler.profile(), shown);
-    result.parts = logParts(sums);
+    return {options_.profileSteps, logParts(sums),
+            steptape::opTableForConsole(profiler.profile(), shown)};
   }
 
   steptape::OpProfilerOptions profilerOptions() {
@@ -278,48 +179,6 @@ class Measurement {
   TrainingStep training_;
 };
 
-std::string jsonText(const BenchmarkOptions& options, const BenchmarkTask& task, int ranks,
-                     const BenchmarkResult& result) {
-  std::string json = "{\"model\":\"" + task.model + "\",\"ranks\":" + std::to_string(ranks) +
-                     ",\"parameters\":" + std::to_string(result.parameters);
-  const auto append = [&json](const std::string& name, double value) {
-    json += ",\"" + name + "\":";
-    steptape::appendJsonNumber(&json, value);
-  };
-  const std::string rate = task.samples + "_per_second";
-  append(rate + "_per_rank", result.perRank.mean);
-  append(rate + "_per_rank_std", result.perRank.std);
-  append(rate, result.total.mean);
-  append(rate + "_std", result.total.std);
-  for (std::size_t part = 0; part < result.parts.size() && options.profileSteps > 0; ++part) {
-    append(std::string(stepPartName(static_cast<StepPart>(part))) + "_ms", result.parts[part]);
-  }
-  return json + "}\n";
-}
-
-std::string partTimesText(const PartTimes& parts) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(2);
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    text << "  " << stepPartName(static_cast<StepPart>(part)) << " " << parts[part] << " ms";
-  }
-  return text.str();
-}
-
-std::string plainText(const BenchmarkOptions& options, const BenchmarkTask& task,
-                      const BenchmarkResult& result) {
-  const auto rate = [](const MeanAndStd& value) {
-    return std::to_string(value.mean) + " +- " + std::to_string(value.std) + "\n";
-  };
-  std::string text = task.samples + " per second on each rank:  " + rate(result.perRank) +
-                     "on all ranks:  " + rate(result.total);
-  if (options.profileSteps > 0) {
-    text += "time of a step:" + partTimesText(result.parts) + "\n\noperators of rank 0 in " +
-            std::to_string(options.profileSteps) + " steps:\n\n" + result.operatorTable;
-  }
-  return text;
-}
-
 }  // namespace
 
 void addOptions(CommandLine& line, BenchmarkOptions& options, const std::string& samples) {
@@ -346,10 +205,7 @@ torch::Device prepareRank(const BenchmarkOptions& options, const World& world) {
 
 void runBenchmark(const BenchmarkOptions& options, const World& world, BenchmarkTask task) {
   const BenchmarkResult result = Measurement(options, world, task).run();
-  steptape::logFromRoot(*world,
-                        options.json ? jsonText(options, task, world->size(), result)
-                                     : plainText(options, task, result),
-                        std::cout);
+  steptape::logFromRoot(*world, options.json ? jsonLine(result) : plainText(result), std::cout);
 }
 
 }  // namespace example
