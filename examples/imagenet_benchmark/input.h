@@ -22,13 +22,14 @@ class Input {
       : options_(options), device_(device) {
     if (options.data.empty()) {
       const std::int64_t size = options.imageSize;
-      synthetic_ = {torch::randn({options.batchSize, 3, size, size}).to(device),
-                    torch::randint(kClasses, {options.batchSize}, torch::kLong).to(device)};
+      synthetic_ = {
+          torch::randn({options.benchmark.batchSize, 3, size, size}).to(device),
+          torch::randint(kClasses, {options.benchmark.batchSize}, torch::kLong).to(device)};
       return;
     }
     folder_.emplace(example::onAllRanks(world, [&] { return openFolder(options.data); }));
     batches_ = std::make_unique<ImageBatches>(
-        *folder_, steptape::DistributedSampler(folder_->size(), world), options.batchSize,
+        *folder_, steptape::DistributedSampler(folder_->size(), world), options.benchmark.batchSize,
         options.imageSize, options.workers);
   }
 
@@ -38,10 +39,10 @@ class Input {
     }
     ByteBatch bytes = batches_->next();
     const std::int64_t size = options_.imageSize;
-    const torch::Tensor pixels =
-        torch::from_blob(bytes.pixels.data(), {options_.batchSize, 3, size, size}, torch::kUInt8);
+    const torch::Tensor pixels = torch::from_blob(
+        bytes.pixels.data(), {options_.benchmark.batchSize, 3, size, size}, torch::kUInt8);
     const torch::Tensor labels =
-        torch::from_blob(bytes.labels.data(), {options_.batchSize}, torch::kLong);
+        torch::from_blob(bytes.labels.data(), {options_.benchmark.batchSize}, torch::kLong);
     return {(pixels.to(device_, torch::kFloat) / 255 - mean_) / std_,
             labels.to(device_, torch::kLong, /*non_blocking=*/false, /*copy=*/true)};
   }

@@ -17,6 +17,7 @@
 namespace {
 
 constexpr std::size_t kShownOutput = 2000;
+constexpr const char* kEpochTag = "epoch_seconds";  // Of Trainer.
 
 void replaceAll(std::string& text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
@@ -75,14 +76,37 @@ steptape::ScalarsByTag scalarsOf(const std::string& logDir) {
   return {};
 }
 
+double rateOf(const steptape::ScalarsByTag& scalars, const JobTemplate& job,
+              const std::string& where) {
+  // The median ignores the first points, in which memory is allocated and caches fill.
+  const double rate = median(valuesOf(scalars, job.rateTag));
+  if (!(rate > 0)) {
+    throw std::runtime_error(where + ": got no scalar '" + job.rateTag +
+                             "'; expected the work per second; see --rate-tag");
+  }
+  return rate;
+}
+
+double secondsOfEpochs(const steptape::ScalarsByTag& scalars, const JobTemplate& job,
+                       const std::string& where) {
+  const std::vector<double> epochs = valuesOf(scalars, kEpochTag);
+  if (epochs.size() != static_cast<std::size_t>(job.epochs)) {
+    throw std::runtime_error(where + ": got " + std::to_string(epochs.size()) +
+                             " points of the scalar '" + kEpochTag + "'; expected " +
+                             std::to_string(job.epochs) +
+                             "; Trainer logs one for each epoch with detailScalars");
+  }
+  return sumOf(epochs);
+}
+
 }  // namespace
 
-std::vector<std::string> fillIn(std::vector<std::string> parts, int ranks, std::int64_t work,
-                                const std::string& logDir) {
+std::vector<std::string> fillIn(std::vector<std::string> parts, const Placeholders& values) {
   for (std::string& part : parts) {
-    replaceAll(part, "{ranks}", std::to_string(ranks));
-    replaceAll(part, "{work}", std::to_string(work));
-    replaceAll(part, "{log_dir}", logDir);
+    replaceAll(part, "{ranks}", std::to_string(values.ranks));
+    replaceAll(part, "{work}", std::to_string(values.work));
+    replaceAll(part, "{epochs}", std::to_string(values.epochs));
+    replaceAll(part, "{log_dir}", values.logDir);
   }
   return parts;
 }
@@ -97,26 +121,27 @@ Measurement runJob(const JobTemplate& job, int ranks, std::int64_t work,
   std::vector<std::string> command = job.launcher;
   command.insert(command.end(), job.program.begin(), job.program.end());
   const std::string output = logDir + "/output.txt";
-  const ProcessEnd end =
-      runProcess(fillIn(std::move(command), ranks, work, logDir), output, job.timeLimit);
+  const ProcessEnd end = runProcess(fillIn(std::move(command), {ranks, work, job.epochs, logDir}),
+                                    output, job.timeLimit);
+  const std::string where = "job with {ranks} = " + std::to_string(ranks);
   if (end.timedOut || end.exitCode != 0) {
     const std::string got = end.timedOut ? "no exit within the time limit"
                                          : "exit code " + std::to_string(end.exitCode);
-    throw std::runtime_error("job with {ranks} = " + std::to_string(ranks) + ": got " + got +
-                             "; expected exit code 0; " + output + " ends with:\n" +
-                             endOfFile(output));
+    throw std::runtime_error(where + ": got " + got + "; expected exit code 0; " + output +
+                             " ends with:\n" + endOfFile(output));
   }
 
   const steptape::ScalarsByTag scalars = scalarsOf(logDir);
   Measurement measured;
   measured.ranks = ranks;
   measured.seconds = end.seconds;
-  // The median ignores the first points, in which memory is allocated and caches fill.
-  measured.rate = median(valuesOf(scalars, job.rateTag));
-  if (!(measured.rate > 0)) {
-    throw std::runtime_error("job with {ranks} = " + std::to_string(ranks) + ": got no scalar '" +
-                             job.rateTag + "' in " + logDir +
-                             "; expected the work per second; see --rate-tag");
+  const std::string log = where + ", log directory " + logDir;
+  measured.epochs = job.epochs;
+  if (job.epochs > 0) {
+    measured.secondsOfEpochs = secondsOfEpochs(scalars, job, log);
+    measured.rate = static_cast<double>(job.epochs) / measured.secondsOfEpochs;
+  } else {
+    measured.rate = rateOf(scalars, job, log);
   }
   const double waitMs = sumOf(valuesOf(scalars, "straggler/wait/mean_ms"));
   const double workMs = sumOf(valuesOf(scalars, "straggler/work/mean_ms"));
@@ -130,8 +155,10 @@ Measurement runJob(const JobTemplate& job, int ranks, std::int64_t work,
 Measurement medianOf(const std::vector<Measurement>& jobs) {
   Measurement result;
   result.ranks = jobs.front().ranks;
-  for (double Measurement::*member : {&Measurement::rate, &Measurement::seconds,
-                                      &Measurement::waitShare, &Measurement::inputShare}) {
+  result.epochs = jobs.front().epochs;
+  for (double Measurement::*member :
+       {&Measurement::rate, &Measurement::seconds, &Measurement::secondsOfEpochs,
+        &Measurement::waitShare, &Measurement::inputShare}) {
     result.*member = medianOfMember(jobs, member);
   }
   // With a median for each share, the sum would not be 1.

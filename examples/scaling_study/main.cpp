@@ -4,6 +4,7 @@
 //
 //   scaling_study --ranks 1,2,4                        # ResNet-50 of imagenet_benchmark
 //   scaling_study --ranks 1,2,4 --scaling strong --work 64
+//   scaling_study --ranks 1,2,4 --epochs 3             # time of 3 epochs of fashion_mnist
 //   scaling_study --rate-tag cell_updates_per_second --
 //       ./metric_averaging --log-dir {log_dir} --tolerance 0
 //   salloc -n 16 scaling_study --ranks 1,2,4,8,16 --launcher "srun -n {ranks}"
@@ -37,6 +38,7 @@ struct Options {
   std::int64_t work = 8;
   std::int64_t rounds = 1;
   std::int64_t threads = 1;
+  std::int64_t epochs = 0;
   std::string rateTag = "images_per_second";
   std::string launcher = "mpiexec -n {ranks}";
   std::string logDir = "runs/scaling_study";
@@ -69,27 +71,58 @@ std::vector<int> parseRanks(const std::string& text) {
   return counts.empty() ? defaultRanks() : counts;
 }
 
-/// The benchmark in the directory of this program.
-std::vector<std::string> defaultProgram() {
+/// Returns the path of an example in the directory of this program.
+std::string neighbor(const std::string& name) {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const std::string benchmark = folder / "imagenet_benchmark";
-  if (!std::filesystem::exists(benchmark)) {
-    throw example::UsageError("PROGRAM: got none, and there is no " + benchmark +
+  std::string path = folder / name;
+  if (!std::filesystem::exists(path)) {
+    throw example::UsageError("PROGRAM: got none, and there is no " + path +
                               "; expected a program after --");
   }
-  return {benchmark, "--model",   "resnet50", "--image-size", "64", "--batch-size",
-          "{work}",  "--warmup",  "3",        "--iterations", "5",  "--steps",
-          "3",       "--log-dir", "{log_dir}"};
+  return path;
+}
+
+std::vector<std::string> defaultProgram(const Options& options) {
+  if (options.epochs > 0) {
+    return {neighbor("fashion_mnist"),
+            "--epochs",
+            "{epochs}",
+            "--detail-scalars",
+            "--progress",
+            "none",
+            "--log-dir",
+            "{log_dir}"};
+  }
+  return {neighbor("imagenet_benchmark"),
+          "--model",
+          "resnet50",
+          "--image-size",
+          "64",
+          "--batch-size",
+          "{work}",
+          "--warmup",
+          "3",
+          "--iterations",
+          "5",
+          "--steps",
+          "3",
+          "--profile-steps",
+          "0",
+          "--log-dir",
+          "{log_dir}"};
+}
+
+bool programTakes(const Options& options, const std::string& placeholder) {
+  return std::any_of(
+      options.program.begin(), options.program.end(),
+      [&](const std::string& argument) { return argument.find(placeholder) != std::string::npos; });
 }
 
 void check(const Options& options) {
   if (options.scaling != "weak" && options.scaling != "strong") {
     throw example::UsageError("--scaling: got '" + options.scaling + "'; expected weak or strong");
   }
-  const bool takesLogDir = std::any_of(
-      options.program.begin(), options.program.end(),
-      [](const std::string& argument) { return argument.find("{log_dir}") != std::string::npos; });
-  if (!takesLogDir) {
+  if (!programTakes(options, "{log_dir}")) {
     throw example::UsageError(
         "PROGRAM: got no {log_dir} in its arguments; expected one, as its log directory");
   }
@@ -108,11 +141,16 @@ std::int64_t workOfRank(const Options& options, int ranks) {
   return options.work / ranks;
 }
 
+std::string rateName(const Options& options) {
+  return options.epochs > 0 ? "epochs per second" : options.rateTag;
+}
+
 std::vector<Measurement> measure(const Options& options, const std::vector<int>& counts) {
   JobTemplate job;
   job.launcher = example::splitList(options.launcher, ' ');
   job.program = options.program;
   job.rateTag = options.rateTag;
+  job.epochs = options.epochs;
   job.timeLimit = std::chrono::seconds(options.timeLimit);
   for (const int ranks : counts) {
     workOfRank(options, ranks);  // Checks the options before the first job.
@@ -125,7 +163,7 @@ std::vector<Measurement> measure(const Options& options, const std::vector<int>&
                                  "/round_" + std::to_string(round);
       jobs[i].push_back(runJob(job, counts[i], workOfRank(options, counts[i]), logDir));
       std::cerr << "round " << round << " of " << options.rounds << ", ranks " << counts[i] << ": "
-                << jobs[i].back().rate << " " << options.rateTag << ", " << jobs[i].back().seconds
+                << jobs[i].back().rate << " " << rateName(options) << ", " << jobs[i].back().seconds
                 << " s\n";
     }
   }
@@ -137,9 +175,26 @@ std::vector<Measurement> measure(const Options& options, const std::vector<int>&
   return medians;
 }
 
+std::string titleOf(const Options& options) {
+  if (options.epochs > 0) {
+    return "Time of " + std::to_string(options.epochs) +
+           (options.epochs == 1 ? " epoch" : " epochs");
+  }
+  return options.scaling == "weak" ? "Weak scaling" : "Strong scaling";
+}
+
+std::string settingOf(const Options& options) {
+  const std::string threads = "threads per rank: " + std::to_string(options.threads);
+  if (options.epochs > 0 && !programTakes(options, "{work}")) {
+    return threads;
+  }
+  return std::string("work ") + (options.scaling == "weak" ? "per rank: " : "in total: ") +
+         std::to_string(options.work) + ", " + threads;
+}
+
 void run(Options& options) {
   if (options.program.empty()) {
-    options.program = defaultProgram();
+    options.program = defaultProgram(options);
   }
   check(options);
   const std::vector<int> counts = parseRanks(options.ranks);
@@ -147,10 +202,8 @@ void run(Options& options) {
   setenv("OMP_NUM_THREADS", std::to_string(options.threads).c_str(), 1);
 
   const std::vector<Scaling> study = compare(measure(options, counts));
-  const std::string title = options.scaling == "weak" ? "Weak scaling" : "Strong scaling";
-  const std::string setting =
-      std::string("work ") + (options.scaling == "weak" ? "per rank: " : "in total: ") +
-      std::to_string(options.work) + ", threads per rank: " + std::to_string(options.threads);
+  const std::string title = titleOf(options);
+  const std::string setting = settingOf(options);
   steptape::SummaryWriter writer(options.logDir);
   logStudy(writer, study, options.rateTag, title, setting);
   writer.close().throwIfError();
@@ -171,9 +224,11 @@ int main(int argc, char** argv) {
       "Runs a program on 1, 2, 4, ... ranks and shows speed-up, efficiency and lost time.\n\n"
       "  scaling_study [options] [-- PROGRAM ARGUMENT...]\n\n"
       "The arguments of PROGRAM may contain {log_dir}, its log directory, {work}, the work of a\n"
-      "rank, and {ranks}, the number of ranks. {log_dir} is required. PROGRAM must log its work\n"
-      "per second as a scalar. If it also logs the straggler/ scalars, the table shows where the\n"
-      "time goes. The default is imagenet_benchmark with ResNet-50.\n");
+      "rank, {ranks}, the number of ranks, and {epochs}. {log_dir} is required. PROGRAM must log\n"
+      "its work per second as a scalar, or with --epochs the scalar epoch_seconds. If it also "
+      "logs\n"
+      "the straggler/ scalars, the table shows where the time goes. The default is\n"
+      "imagenet_benchmark with ResNet-50, and fashion_mnist with --epochs.\n");
   line.add("ranks", options.ranks, "LIST",
            "such as 1,2,4; empty: 1, 2, 4, ... up to the number of cores");
   line.add("scaling", options.scaling, "KIND",
@@ -182,6 +237,8 @@ int main(int argc, char** argv) {
   line.add("rounds", options.rounds, "N", "jobs for each number of ranks; the median is shown", 1);
   line.add("threads", options.threads, "N", "OMP_NUM_THREADS of each rank", 1);
   line.add("rate-tag", options.rateTag, "TAG", "tag of the scalar with the work per second");
+  line.add("epochs", options.epochs, "N",
+           "measure the time of N epochs in place of the rate; 0: off");
   line.add("launcher", options.launcher, "COMMAND", "command that starts a job");
   line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   line.add("time-limit", options.timeLimit, "SECONDS", "time limit for one job", 1);

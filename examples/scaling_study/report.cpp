@@ -29,15 +29,31 @@ std::string percent(double share) {
   return std::isnan(share) ? "-" : number(100 * share, 1) + " %";
 }
 
+bool timesEpochs(const std::vector<Scaling>& study) {
+  return study.front().job.epochs > 0;
+}
+
 /// The rows of all tables; the first one is the heading.
 std::vector<Row> tableRows(const std::vector<Scaling>& study, const std::string& rateTag) {
-  std::vector<Row> rows = {
-      {"ranks", rateTag, "speed-up", "efficiency", "wait", "input", "compute", "seconds"}};
+  const bool epochs = timesEpochs(study);
+  std::vector<Row> rows = {{"ranks"}};
+  Row& heading = rows.front();
+  const Row measured = epochs ? Row{"epochs", "seconds"} : Row{rateTag};
+  heading.insert(heading.end(), measured.begin(), measured.end());
+  heading.insert(heading.end(), {"speed-up", "efficiency", "wait", "input", "compute"});
+  heading.insert(heading.end(), epochs ? "job seconds" : "seconds");
   for (const Scaling& entry : study) {
-    rows.push_back({std::to_string(entry.job.ranks), number(entry.job.rate, 1),
-                    number(entry.speedUp, 2), percent(entry.efficiency),
-                    percent(entry.job.waitShare), percent(entry.job.inputShare),
-                    percent(entry.job.computeShare), number(entry.job.seconds, 1)});
+    Row row = {std::to_string(entry.job.ranks)};
+    if (epochs) {
+      row.push_back(std::to_string(entry.job.epochs));
+      row.push_back(number(entry.job.secondsOfEpochs, 2));
+    } else {
+      row.push_back(number(entry.job.rate, 1));
+    }
+    row.insert(row.end(), {number(entry.speedUp, 2), percent(entry.efficiency),
+                           percent(entry.job.waitShare), percent(entry.job.inputShare),
+                           percent(entry.job.computeShare), number(entry.job.seconds, 1)});
+    rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -169,6 +185,10 @@ std::string jsonLine(const std::vector<Scaling>& study) {
     appendField(json, "input_share", entry.job.inputShare);
     appendField(json, "compute_share", entry.job.computeShare);
     appendField(json, "seconds", entry.job.seconds);
+    if (timesEpochs(study)) {
+      appendField(json, "epochs", static_cast<double>(entry.job.epochs));
+      appendField(json, "seconds_of_epochs", entry.job.secondsOfEpochs);
+    }
     json += "}";
   }
   return json + "]";
@@ -178,7 +198,11 @@ void logStudy(steptape::SummaryWriter& writer, const std::vector<Scaling>& study
               const std::string& rateTag, const std::string& title, const std::string& setting) {
   for (const Scaling& entry : study) {
     auto scalars = writer.atStep(entry.job.ranks);
-    scalars.add("scaling/" + rateTag, entry.job.rate);
+    if (timesEpochs(study)) {
+      scalars.add("scaling/seconds_of_epochs", entry.job.secondsOfEpochs);
+    } else {
+      scalars.add("scaling/" + rateTag, entry.job.rate);
+    }
     scalars.add("scaling/speed_up", entry.speedUp);
     scalars.add("scaling/efficiency", entry.efficiency);
     scalars.add("scaling/seconds", entry.job.seconds);

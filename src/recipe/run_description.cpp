@@ -30,12 +30,21 @@ std::string hostList(const std::vector<std::string>& hostOfRank) {
   return text;
 }
 
-/// Variables that decide how threads are made, bound and wait.
-constexpr std::array<const char*, 10> kThreadVariables = {
-    "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES",    "OMP_WAIT_POLICY", "OMP_DYNAMIC",
-    "KMP_AFFINITY",    "KMP_BLOCKTIME", "KMP_HW_SUBSET", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"};
+/// Variables that decide how threads are made, bound and wait, and what MPI and CUDA offer them.
+constexpr std::array<const char*, 12> kLoggedVariables = {"OMP_NUM_THREADS",
+                                                          "OMP_PROC_BIND",
+                                                          "OMP_PLACES",
+                                                          "OMP_WAIT_POLICY",
+                                                          "OMP_DYNAMIC",
+                                                          "KMP_AFFINITY",
+                                                          "KMP_BLOCKTIME",
+                                                          "KMP_HW_SUBSET",
+                                                          "MKL_NUM_THREADS",
+                                                          "OPENBLAS_NUM_THREADS",
+                                                          "MPICH_MAX_THREAD_SAFETY",
+                                                          "CUDA_VISIBLE_DEVICES"};
 
-/// What a rank sends to the others, line by line; then the values of kThreadVariables.
+/// What a rank sends to the others, line by line; then the values of kLoggedVariables.
 enum Fact : std::size_t {
   kHost,
   kThreads,
@@ -80,7 +89,7 @@ std::string ownFacts(const Communicator& world) {
   facts[kSeed] = std::to_string(at::detail::getDefaultCPUGenerator().current_seed());
   facts[kTf32] = describeTf32();
   facts[kScheduler] = scheduler();
-  for (const char* variable : kThreadVariables) {
+  for (const char* variable : kLoggedVariables) {
     facts.push_back(environment(variable));
   }
   std::string lines;
@@ -152,9 +161,9 @@ DescriptionRows describeRun(Communicator& world) {
       {"scheduler", ranks.front()[kScheduler]},
   };
   // The root's, so that all ranks return the same rows.
-  for (std::size_t i = 0; i < kThreadVariables.size(); ++i) {
+  for (std::size_t i = 0; i < kLoggedVariables.size(); ++i) {
     if (const std::string& value = ranks.front()[kFixedFacts + i]; !value.empty()) {
-      rows.emplace_back(kThreadVariables[i], value);
+      rows.emplace_back(kLoggedVariables[i], value);
     }
   }
   rows.emplace_back("LibTorch", TORCH_VERSION);

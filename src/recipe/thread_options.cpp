@@ -40,9 +40,16 @@ int coresOfJobOnNode() {
   return std::max(countCores(kThisProcess), countCores(getppid()));
 }
 
+/// Flux states only the ranks and the nodes of the job; of unequal nodes, the fullest counts.
+int ranksOnNodeOfFlux() {
+  const int nodes = std::max(1, positiveFromEnvironment("FLUX_JOB_NNODES"));
+  return (positiveFromEnvironment("FLUX_JOB_SIZE") + nodes - 1) / nodes;
+}
+
 int ranksOnNode(const Communicator& world) {
   return std::max({1, world.localSize(), positiveFromEnvironment("OMPI_COMM_WORLD_LOCAL_SIZE"),
-                   positiveFromEnvironment("MPI_LOCALNRANKS")});
+                   positiveFromEnvironment("MPI_LOCALNRANKS"),
+                   positiveFromEnvironment("PALS_LOCAL_SIZE"), ranksOnNodeOfFlux()});
 }
 
 /// Limits threads to 1 … the number of this rank's cores.

@@ -68,3 +68,25 @@ function(expect_tag run tag plugin)
   run_tool(inspect ${run})
   expect_text("${OUTPUT}" "\n +${tag} +[0-9]+ +[0-9.]+ +${plugin} ")
 endfunction()
+
+# to_millionths(<variable> <number>): sets the variable to the number times 10^6. CMake calculates with
+# whole numbers only.
+function(to_millionths variable number)
+  if(NOT number MATCHES "^([0-9]+)\\.?([0-9]*)$")
+    message(FATAL_ERROR "got ${number}, expected a positive number without exponent")
+  endif()
+  string(SUBSTRING "${CMAKE_MATCH_2}000000" 0 6 fraction)
+  math(EXPR result "${CMAKE_MATCH_1}${fraction}")
+  set(${variable} ${result} PARENT_SCOPE)
+endfunction()
+
+# expect_close(<number> <number> <millionths>): checks that they differ by no more than this part of the first.
+function(expect_close got expected millionths)
+  to_millionths(a ${got})
+  to_millionths(b ${expected})
+  math(EXPR difference "(${a} - ${b}) * 1000000")
+  math(EXPR bound "(${a} + 1000000) * ${millionths}")
+  if(difference GREATER bound OR difference LESS -${bound})
+    message(FATAL_ERROR "got ${got}, expected ${expected}")
+  endif()
+endfunction()

@@ -1,28 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/benchmarks.cmake)
 
-set(short --batch-size 2 --warmup 1 --iterations 2 --steps 1 --json)
+set(short --batch-size 2 --warmup 1 --iterations 1 --steps 1 --profile-steps 0 --json)
 
 # The numbers of parameters are those of torchvision 0.28.
-function(expect_benchmark ranks model parameters)
-  run_example(${ranks} --model ${model} --log-dir ${model}_${ranks} ${short} ${ARGN})
-  string(STRIP "${OUTPUT}" JSON)
-  expect_json(model STREQUAL ${model})
-  expect_json(ranks EQUAL ${ranks})
-  expect_json(parameters EQUAL ${parameters})
-  expect_json(images_per_second GREATER 0)
-  expect_json(images_per_second_std GREATER_EQUAL 0)
-  read_scalars(${model}_${ranks})
-  foreach(tag IN ITEMS images_per_second images_per_second_per_rank/min loss
-                       straggler/input/mean_ms straggler/wait/mean_ms)
-    expect_points(${tag} EQUAL 2)
-  endforeach()
-  expect_tag(${model}_${ranks} configuration text)
-endfunction()
-
-expect_benchmark(1 resnet50 25557032 --image-size 32)
-expect_benchmark(2 resnet50 25557032 --image-size 32 --fp16-allreduce)
-expect_benchmark(2 alexnet 61100840 --image-size 64)
+expect_benchmark(1 images resnet50 25557032 --image-size 32)
+expect_benchmark(2 images resnet50 25557032 --image-size 32 --fp16-allreduce --warmup 0)
+expect_benchmark(2 images alexnet 61100840 --image-size 64 --model alexnet --warmup 0)
+expect_operator(alexnet_2 aten::conv2d)
 
 # A folder of images; needs the decoders.
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/images/halves.jpg ${CMAKE_CURRENT_LIST_DIR}/images/halves.png

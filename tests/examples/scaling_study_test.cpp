@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "steptape/testing/temp_dir.h"
+#include "steptape/writer/summary_writer.h"
 
 #include "job.h"
 #include "process.h"
@@ -93,6 +94,23 @@ TEST(ScalingStudy, AlignsTheTableAndShowsADashForUnknownValues) {
             "   16    700.0      14.00       87.5 %   12.5 %   0.0 %    87.5 %       0.0\n");
 }
 
+Measurement epochs(int ranks, double seconds) {
+  Measurement measured = job(ranks, 2 / seconds);
+  measured.epochs = 2;
+  measured.secondsOfEpochs = seconds;
+  return measured;
+}
+
+TEST(ScalingStudy, ShowsTheTimeOfEpochs) {
+  const std::vector<Scaling> study = compare({epochs(1, 12.5), epochs(4, 6.25)});
+  EXPECT_EQ(
+      consoleTable(study, "images"),
+      "ranks   epochs   seconds   speed-up   efficiency   wait   input   compute   job seconds\n"
+      "    1        2     12.50       1.00      100.0 %      -       -         -           0.0\n"
+      "    4        2      6.25       2.00       50.0 %      -       -         -           0.0\n");
+  EXPECT_THAT(jsonLine(study), HasSubstr(R"("seconds":0,"epochs":2,"seconds_of_epochs":6.25)"));
+}
+
 TEST(ScalingStudy, WritesJson) {
   Measurement only = job(1, 50);
   only.seconds = 2.5;
@@ -102,8 +120,9 @@ TEST(ScalingStudy, WritesJson) {
 }
 
 TEST(ScalingStudy, ReplacesPlaceholdersEverywhere) {
-  EXPECT_THAT(fillIn({"srun", "-n{ranks}", "--out={log_dir}/{work}_{work}"}, 4, 8, "runs/x"),
-              ElementsAre("srun", "-n4", "--out=runs/x/8_8"));
+  EXPECT_THAT(fillIn({"srun", "-n{ranks}", "--out={log_dir}/{work}_{work}", "{epochs}"},
+                     {/*ranks=*/4, /*work=*/8, /*epochs=*/2, "runs/x"}),
+              ElementsAre("srun", "-n4", "--out=runs/x/8_8", "2"));
 }
 
 TEST(Process, KeepsOutputErrorsAndExitCode) {
@@ -167,10 +186,49 @@ TEST(ScalingStudy, NamesTheScalarThatAJobDidNotLog) {
     runJob(silent, 1, 1, run);
     FAIL() << "a job without a rate was accepted";
   } catch (const std::runtime_error& error) {
-    EXPECT_EQ(error.what(), "job with {ranks} = 1: got no scalar 'rate' in " + run +
-                                "; expected the work per second; see --rate-tag");
+    EXPECT_EQ(error.what(), "job with {ranks} = 1, log directory " + run +
+                                ": got no scalar 'rate'; expected the work per second; see "
+                                "--rate-tag");
   }
   EXPECT_THROW(runJob(silent, 1, 1, run), std::runtime_error) << "the folder exists";
+}
+
+/// A program that logs two epochs of 3 s and 4 s, and the job that runs it.
+JobTemplate jobOfTwoEpochs(const std::string& prepared) {
+  steptape::SummaryWriter writer(prepared);
+  writer.addScalar("epoch_seconds", 3, 10);
+  writer.addScalar("epoch_seconds", 4, 20);
+  writer.close().throwIfError();
+  JobTemplate training;
+  training.launcher = {"env"};
+  training.program = {"cp", "-r", prepared + "/.", "{log_dir}"};
+  training.timeLimit = 60s;
+  return training;
+}
+
+TEST(ScalingStudy, AddsUpTheEpochs) {
+  const steptape::testing::TempDir folder;
+  JobTemplate training = jobOfTwoEpochs(folder.string() + "/prepared");
+  training.epochs = 2;
+  const Measurement measured = runJob(training, 2, 1, folder.string() + "/run");
+  EXPECT_EQ(measured.epochs, 2);
+  EXPECT_EQ(measured.secondsOfEpochs, 7);
+  EXPECT_DOUBLE_EQ(measured.rate, 2.0 / 7);
+}
+
+TEST(ScalingStudy, RefusesAJobThatTrainsOtherEpochs) {
+  const steptape::testing::TempDir folder;
+  JobTemplate training = jobOfTwoEpochs(folder.string() + "/prepared");
+  training.epochs = 3;
+  const std::string run = folder.string() + "/run";
+  try {
+    runJob(training, 2, 1, run);
+    FAIL() << "two epochs were accepted in place of three";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(error.what(), "job with {ranks} = 2, log directory " + run +
+                                ": got 2 points of the scalar 'epoch_seconds'; expected 3; Trainer "
+                                "logs one for each epoch with detailScalars");
+  }
 }
 
 }  // namespace

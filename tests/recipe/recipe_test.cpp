@@ -34,7 +34,8 @@ class Threads : public ::testing::Test {
   void SetUp() override {
     for (const char* variable :
          {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_NTASKS_PER_NODE",
-          "PBS_JOBID", "NCPUS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+          "PBS_JOBID", "NCPUS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE",
+          "FLUX_JOB_SIZE", "FLUX_JOB_NNODES"}) {
       unsetenv(variable);
     }
   }
@@ -104,6 +105,28 @@ TEST_F(Threads, AreThisRanksPartOfTheCoresByDefault) {
   EXPECT_GE(set(0), 1);
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1048576", 1);
   EXPECT_EQ(set(0), 1) << "of a launcher whose ranks are no Communicator";
+}
+
+TEST_F(Threads, DivideTheCoresAmongTheRanksOfPals) {
+  setenv("PALS_LOCAL_SIZE", "1048576", 1);
+  EXPECT_EQ(plan().intraOp, 1);
+  EXPECT_THAT(plan().source, HasSubstr("cores of the node for 1048576 ranks"));
+}
+
+TEST_F(Threads, DivideAPbsNodeAmongTheRanksOfPals) {
+  environment({{"PBS_JOBID", "17.server"},
+               {"NCPUS", "1048576"},
+               {"OMP_NUM_THREADS", "1048576"},
+               {"PALS_LOCAL_SIZE", "1048576"}});
+  EXPECT_EQ(plan().intraOp, 1);
+  EXPECT_EQ(plan().source, "NCPUS of PBS");
+}
+
+TEST_F(Threads, DivideTheCoresAmongTheRanksOfAFluxNode) {
+  environment({{"FLUX_JOB_SIZE", "9"}, {"FLUX_JOB_NNODES", "2"}});
+  EXPECT_THAT(plan().source, HasSubstr("cores of the node for 5 ranks"));
+  unsetenv("FLUX_JOB_NNODES");
+  EXPECT_THAT(plan().source, HasSubstr("cores of the node for 9 ranks"));
 }
 
 TEST_F(Threads, CannotBeNegative) {
@@ -213,6 +236,31 @@ std::string valueOf(const DescriptionRows& rows, const std::string& name) {
     }
   }
   return "";
+}
+
+std::string schedulerWith(const char* variable, const char* job) {
+  setenv(variable, job, 1);
+  Communicator world;
+  const DescriptionRows rows = describeRun(world);
+  unsetenv(variable);
+  return valueOf(rows, "scheduler");
+}
+
+TEST(RunDescription, NamesTheSchedulerAndTheJob) {
+  unsetenv("SLURM_JOB_ID");  // Of a job that runs the test itself.
+  EXPECT_EQ(schedulerWith("PBS_JOBID", "17.server"), "PBS job 17.server");
+  EXPECT_EQ(schedulerWith("FLUX_JOB_ID", "f3ETxsR9H"), "Flux job f3ETxsR9H");
+}
+
+TEST(RunDescription, SaysWhichThreadsMpiAndCudaOfferedIt) {
+  setenv("MPICH_MAX_THREAD_SAFETY", "multiple", 1);
+  setenv("CUDA_VISIBLE_DEVICES", "3", 1);
+  Communicator world;
+  const DescriptionRows rows = describeRun(world);
+  unsetenv("MPICH_MAX_THREAD_SAFETY");
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(valueOf(rows, "MPICH_MAX_THREAD_SAFETY"), "multiple");
+  EXPECT_EQ(valueOf(rows, "CUDA_VISIBLE_DEVICES"), "3");
 }
 
 TEST(RunDescription, SaysWhatTheRunRanOn) {

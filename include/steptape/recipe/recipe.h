@@ -91,8 +91,9 @@ struct ThreadOptions {
   ///
   /// 3 to 5 give at most as many threads as cores that the rank is bound to. The number of ranks on
   /// the node is Communicator::localSize(), or the number from Open MPI
-  /// (`OMPI_COMM_WORLD_LOCAL_SIZE`) or MPICH (`MPI_LOCALNRANKS`) if that is larger: a program may
-  /// start without our communicator.
+  /// (`OMPI_COMM_WORLD_LOCAL_SIZE`), MPICH (`MPI_LOCALNRANKS`), PALS (`PALS_LOCAL_SIZE`) or Flux
+  /// (`FLUX_JOB_SIZE` divided by `FLUX_JOB_NNODES`) if that is larger: a program may start without
+  /// our communicator.
   int intraOp = 0;
 
   /// Operators that may run concurrently, in TorchScript programs that fork. 0: LibTorch's default.
@@ -110,7 +111,8 @@ struct ThreadPlan {
 ///
 /// @throws Error(kInvalidArgument) if a number in the options is negative.
 /// @source The schedulers' manuals: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"; PBS Professional
-///         User's Guide, "Environment variables"; mpirun(1) of Open MPI.
+///         User's Guide, "Environment variables"; mpirun(1) of Open MPI; flux-environment(7), "JOB
+///         ENVIRONMENT"; mpiexec of HPE PALS as on Aurora and Polaris.
 STEPTAPE_EXPORT ThreadPlan planThreads(const ThreadOptions& options, const Communicator& world);
 
 /// Sets LibTorch's number of threads on this rank, as planThreads() determines it.
