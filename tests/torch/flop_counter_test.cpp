@@ -3,12 +3,11 @@
 
 #include <thread>
 
+#include <gtest/gtest.h>
 #include <torch/nn/functional.h>
 #include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>
-
-#include <gtest/gtest.h>
 
 namespace steptape {
 namespace {
