@@ -24,7 +24,7 @@ namespace steptape {
 ///
 /// @threads Not thread-safe: construction, flops() and destruction on one thread. Counters of
 ///         different threads are independent.
-/// @cost   About 0.5 µs per operator while it lives, nothing otherwise.
+/// @cost   About 1 µs per operator while it lives, nothing otherwise.
 /// @source torch.utils.flop_counter.FlopCounterMode counts the same, except for the gradient of the
 ///         weight of a convolution with G groups, which it counts G times.
 class STEPTAPE_EXPORT FlopCounter {
