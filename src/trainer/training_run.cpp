@@ -85,7 +85,7 @@ void TrainingRun::start() {
     report_.message(checkpoints_.resume(*step_));
   }
   tellOfRank("process " + std::to_string(getpid()) + ", device " + deviceOf(state_.parts()).str() +
-             ", " + std::to_string(at::get_num_threads()) + " threads");
+             ", threads " + std::to_string(at::get_num_threads()));
   if (options_.logConfiguration) {
     logConfiguration();
   }
