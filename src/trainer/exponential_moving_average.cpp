@@ -2,7 +2,9 @@
 #include "steptape/trainer/exponential_moving_average.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "steptape/base/error.h"
 
@@ -37,135 +39,197 @@ void moveTo(std::vector<at::Tensor>& averages, const std::vector<at::Tensor>& pa
 #endif
 }
 
+void checkOptions(const ExponentialMovingAverageOptions& options) {
+  checkOption(options.decay >= 0 && options.decay < 1, "decay", options.decay,
+              "a number from 0 to less than 1");
+  checkOption(options.everySteps > 0, "everySteps", static_cast<double>(options.everySteps),
+              "at least 1");
+  if (options.name.empty() || options.name.find('\n') != std::string::npos) {
+    throw Error(ErrorCode::kInvalidArgument, "ExponentialMovingAverageOptions::name: got \"" +
+                                                 options.name +
+                                                 "\"; expected a name without line breaks");
+  }
+}
+
 at::ScalarType typeOfAverage(at::ScalarType type) {
   return type == at::kHalf || type == at::kBFloat16 ? at::kFloat : type;
 }
 
 }  // namespace
 
-ExponentialMovingAverage::ExponentialMovingAverage(ExponentialMovingAverageOptions options)
-    : options_(std::move(options)) {
-  checkOption(options_.decay >= 0 && options_.decay < 1, "decay", options_.decay,
-              "a number from 0 to less than 1");
-  checkOption(options_.everySteps > 0, "everySteps", static_cast<double>(options_.everySteps),
-              "at least 1");
-  if (options_.name.empty() || options_.name.find('\n') != std::string::npos) {
-    throw Error(ErrorCode::kInvalidArgument, "ExponentialMovingAverageOptions::name: got \"" +
-                                                 options_.name +
-                                                 "\"; expected a name without line breaks");
-  }
-}
+class ExponentialMovingAverage::Impl {
+ public:
+  explicit Impl(ExponentialMovingAverageOptions options) : options_(std::move(options)) {}
 
-void ExponentialMovingAverage::beforeFit(TrainingContext& context) {
-  start(context.module);
-  const auto isSaved = [this](const Average& each) { return saved_.count(each.name) != 0; };
-  if (!saved_.empty() && std::all_of(averages_.begin(), averages_.end(), isSaved)) {
+  std::int64_t updates() const { return updates_; }
+
+  void start(const torch::nn::Module& module) {
+    averages_.clear();
+    for (const auto& item : module.named_parameters()) {
+      const at::Tensor& parameter = item.value();
+      if (parameter.is_floating_point() || parameter.is_complex()) {
+        const at::ScalarType type = typeOfAverage(parameter.scalar_type());
+        averages_.push_back({item.key(), parameter, parameter.detach().to(type, false, true), {}});
+      }
+    }
+    useSaved();
+  }
+
+  void endStep(std::int64_t step) {
+    if (step % options_.everySteps == 0 && !averages_.empty()) {
+      update();
+    }
+  }
+
+  void showAverages() {
+    if (!options_.evaluate) {
+      return;
+    }
     for (Average& each : averages_) {
-      each.average.copy_(saved_.at(each.name));
-    }
-  } else {
-    updates_ = 0;
-  }
-  saved_.clear();
-}
-
-void ExponentialMovingAverage::start(const torch::nn::Module& module) {
-  averages_.clear();
-  for (const auto& item : module.named_parameters()) {
-    const at::Tensor& parameter = item.value();
-    if (parameter.is_floating_point() || parameter.is_complex()) {
-      const at::ScalarType type = typeOfAverage(parameter.scalar_type());
-      averages_.push_back({item.key(), parameter, parameter.detach().to(type, false, true), {}});
+      each.trained = each.parameter.detach();
+      each.parameter.set_data(each.average.to(each.parameter.scalar_type()));
     }
   }
-}
 
-void ExponentialMovingAverage::afterStep(TrainingContext& context) {
-  if (context.step % options_.everySteps == 0) {
-    update();
+  void showTrained() {
+    for (Average& each : averages_) {
+      if (each.trained.defined()) {
+        each.parameter.set_data(std::exchange(each.trained, {}));
+      }
+    }
   }
-}
 
-void ExponentialMovingAverage::update() {
-  const at::NoGradGuard noGradients;
-  std::vector<at::Tensor> averages;
-  std::vector<at::Tensor> parameters;
-  for (const Average& each : averages_) {
-    averages.push_back(each.average);
-    parameters.push_back(each.parameter.detach().to(each.average.scalar_type()));
+  void save(TrainingProgress& progress) const {
+    progress.values[nameOf(kUpdates)] = static_cast<double>(updates_);
+    for (const Average& each : averages_) {
+      progress.tensors[nameOf(each.name)] = each.average;
+    }
   }
-  const auto n = static_cast<double>(updates_++);
-  const double decay =
-      options_.warmUp ? std::min(options_.decay, (1 + n) / (10 + n)) : options_.decay;
-  if (!averages.empty()) {
+
+  void load(const TrainingProgress& progress) {
+    const std::string prefix = nameOf("");
+    for (const auto& [name, tensor] : progress.tensors) {
+      if (name.compare(0, prefix.size(), prefix) == 0) {
+        saved_[name.substr(prefix.size())] = tensor;
+      }
+    }
+    const auto updates = progress.values.find(nameOf(kUpdates));
+    savedUpdates_ = updates == progress.values.end() ? 0 : updates->second;
+  }
+
+  void copyTo(torch::nn::Module& module) const {
+    checkFits(module);
+    const at::NoGradGuard noGradients;
+    auto parameters = module.named_parameters();
+    for (const Average& each : averages_) {
+      parameters[each.name].copy_(each.average);
+    }
+  }
+
+ private:
+  struct Average {
+    std::string name;
+    at::Tensor parameter;
+    at::Tensor average;
+    at::Tensor trained;  ///< The parameter's memory, while it has that of the average.
+  };
+
+  /// Continues with what a checkpoint held, if it held all averages.
+  void useSaved() {
+    const auto saved = std::exchange(saved_, {});
+    const bool isComplete = std::all_of(averages_.begin(), averages_.end(), [&](const auto& each) {
+      return saved.count(each.name) != 0;
+    });
+    updates_ = isComplete ? static_cast<std::int64_t>(std::exchange(savedUpdates_, 0)) : 0;
+    for (Average& each : averages_) {
+      if (isComplete) {
+        each.average.copy_(saved.at(each.name));
+      }
+    }
+  }
+
+  void update() {
+    const at::NoGradGuard noGradients;
+    std::vector<at::Tensor> averages;
+    std::vector<at::Tensor> parameters;
+    for (const Average& each : averages_) {
+      averages.push_back(each.average);
+      parameters.push_back(each.parameter.detach().to(each.average.scalar_type()));
+    }
+    const auto n = static_cast<double>(updates_++);
+    const double decay =
+        options_.warmUp ? std::min(options_.decay, (1 + n) / (10 + n)) : options_.decay;
     moveTo(averages, parameters, 1 - decay);
   }
-}
 
-void ExponentialMovingAverage::beforeEvaluation(TrainingContext& /*context*/) {
-  if (!options_.evaluate) {
-    return;
-  }
-  for (Average& each : averages_) {
-    each.trained = each.parameter.detach();
-    each.parameter.set_data(each.average.to(each.parameter.scalar_type()));
-  }
-}
-
-void ExponentialMovingAverage::afterEvaluation(TrainingContext& /*context*/) {
-  showTrained();
-}
-
-void ExponentialMovingAverage::onException(TrainingContext& /*context*/) noexcept {
-  showTrained();
-}
-
-void ExponentialMovingAverage::showTrained() {
-  for (Average& each : averages_) {
-    if (each.trained.defined()) {
-      each.parameter.set_data(std::exchange(each.trained, {}));
+  void checkFits(const torch::nn::Module& module) const {
+    if (averages_.empty()) {
+      throw Error(ErrorCode::kFailedPrecondition,
+                  "ExponentialMovingAverage::copyTo: got no averages; expected a call after fit()");
+    }
+    const auto parameters = module.named_parameters();
+    for (const Average& each : averages_) {
+      const at::Tensor* parameter = parameters.find(each.name);
+      if (parameter == nullptr || parameter->sizes() != each.average.sizes()) {
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            "ExponentialMovingAverage::copyTo: got a module without the parameter " + each.name +
+                " of the trained model's shape; expected the trained model or a copy of it");
+      }
     }
   }
+
+  std::string nameOf(const std::string& part) const { return options_.name + "/" + part; }
+
+  ExponentialMovingAverageOptions options_;
+  std::vector<Average> averages_;
+  std::int64_t updates_ = 0;
+  // From load() to start().
+  std::map<std::string, at::Tensor> saved_;
+  double savedUpdates_ = 0;
+};
+
+ExponentialMovingAverage::ExponentialMovingAverage(ExponentialMovingAverageOptions options) {
+  checkOptions(options);
+  impl_ = std::make_unique<Impl>(std::move(options));
 }
 
-void ExponentialMovingAverage::saveState(TrainingProgress& progress) const {
-  progress.values[nameOf(kUpdates)] = static_cast<double>(updates_);
-  for (const Average& each : averages_) {
-    progress.tensors[nameOf(each.name)] = each.average;
-  }
-}
+ExponentialMovingAverage::~ExponentialMovingAverage() = default;
 
-void ExponentialMovingAverage::loadState(const TrainingProgress& progress) {
-  const std::string prefix = nameOf("");
-  for (const auto& [name, tensor] : progress.tensors) {
-    if (name.compare(0, prefix.size(), prefix) == 0) {
-      saved_[name.substr(prefix.size())] = tensor;
-    }
-  }
-  const auto updates = progress.values.find(nameOf(kUpdates));
-  updates_ = updates == progress.values.end() ? 0 : static_cast<std::int64_t>(updates->second);
+std::int64_t ExponentialMovingAverage::updates() const {
+  return impl_->updates();
 }
 
 void ExponentialMovingAverage::copyTo(torch::nn::Module& module) const {
-  if (averages_.empty()) {
-    throw Error(ErrorCode::kFailedPrecondition,
-                "ExponentialMovingAverage::copyTo: got no averages; expected a call after fit()");
-  }
-  const auto parameters = module.named_parameters();
-  for (const Average& each : averages_) {
-    const at::Tensor* parameter = parameters.find(each.name);
-    if (parameter == nullptr || parameter->sizes() != each.average.sizes()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "ExponentialMovingAverage::copyTo: got a module without the parameter " +
-                      each.name +
-                      " of the trained model's shape; expected the trained model or a "
-                      "copy of it");
-    }
-  }
-  const at::NoGradGuard noGradients;
-  for (const Average& each : averages_) {
-    at::Tensor(parameters[each.name]).copy_(each.average);
-  }
+  impl_->copyTo(module);
+}
+
+void ExponentialMovingAverage::beforeFit(TrainingContext& context) {
+  impl_->start(context.module);
+}
+
+void ExponentialMovingAverage::afterStep(TrainingContext& context) {
+  impl_->endStep(context.step);
+}
+
+void ExponentialMovingAverage::beforeEvaluation(TrainingContext& /*context*/) {
+  impl_->showAverages();
+}
+
+void ExponentialMovingAverage::afterEvaluation(TrainingContext& /*context*/) {
+  impl_->showTrained();
+}
+
+void ExponentialMovingAverage::onException(TrainingContext& /*context*/) noexcept {
+  impl_->showTrained();
+}
+
+void ExponentialMovingAverage::saveState(TrainingProgress& progress) const {
+  impl_->save(progress);
+}
+
+void ExponentialMovingAverage::loadState(const TrainingProgress& progress) {
+  impl_->load(progress);
 }
 
 }  // namespace steptape

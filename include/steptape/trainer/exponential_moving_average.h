@@ -2,14 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "steptape/base/export.h"
 #include "steptape/trainer/trainer_callback.h"
-
-#include <ATen/core/Tensor.h>
 
 namespace steptape {
 
@@ -59,9 +56,10 @@ class STEPTAPE_EXPORT ExponentialMovingAverage : public TrainerCallback {
  public:
   /// @throws Error(kInvalidArgument) naming an option out of range.
   explicit ExponentialMovingAverage(ExponentialMovingAverageOptions options = {});
+  ~ExponentialMovingAverage() override;
 
   /// Returns the updates since the start of the run.
-  std::int64_t updates() const { return updates_; }
+  std::int64_t updates() const;
 
   /// Overwrites the parameters of `module` with their averages.
   ///
@@ -79,22 +77,9 @@ class STEPTAPE_EXPORT ExponentialMovingAverage : public TrainerCallback {
   void loadState(const TrainingProgress& progress) override;
 
  private:
-  struct Average {
-    std::string name;
-    at::Tensor parameter;
-    at::Tensor average;
-    at::Tensor trained;  ///< The parameter's memory, while it has that of the average.
-  };
+  class Impl;
 
-  void start(const torch::nn::Module& module);
-  void update();
-  void showTrained();
-  std::string nameOf(const std::string& part) const { return options_.name + "/" + part; }
-
-  ExponentialMovingAverageOptions options_;
-  std::vector<Average> averages_;
-  std::int64_t updates_ = 0;
-  std::map<std::string, at::Tensor> saved_;  ///< From loadState() to beforeFit().
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace steptape
