@@ -94,8 +94,8 @@ class STEPTAPE_EXPORT TrainerCallback {
   virtual void beforeEvaluation(TrainingContext& context);
   virtual void afterEvaluation(TrainingContext& context);
 
-  /// Called when an exception ends fit() on this rank, for callbacks that must undo what they began.
-  /// Callbacks that were added last are called first. No collectives.
+  /// Called when an exception ends fit() on this rank, for callbacks that must undo what they
+  /// began. Callbacks that were added last are called first. No collectives.
   virtual void onException(TrainingContext& context) noexcept;
 
   /// Adds what the callback needs to continue to the `values` and `tensors` of a checkpoint, under

@@ -217,8 +217,8 @@ struct TrainerOptions {
 
   ProgressStyle progress = ProgressStyle::kAuto;
 
-  /// Also print from every rank, with rankPrefix(): at the start where it runs, and after each epoch
-  /// its own loss and speed. A line is printed in one piece.
+  /// Also print from every rank, with rankPrefix(): at the start where it runs, and after each
+  /// epoch its own loss and speed. A line is printed in one piece.
   bool verbose = false;
 };
 
