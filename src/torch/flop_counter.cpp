@@ -18,10 +18,12 @@ struct Count : c10::DebugInfoBase {
 };
 
 /// Training has no use for the slot that LibTorch names so.
-const auto kSlot = c10::DebugInfoKind::INFERENCE_CONTEXT;
+c10::DebugInfoKind slot() {
+  return c10::DebugInfoKind::INFERENCE_CONTEXT;
+}
 
 Count* currentCount() {
-  return static_cast<Count*>(c10::ThreadLocalDebugInfo::get(kSlot));
+  return static_cast<Count*>(c10::ThreadLocalDebugInfo::get(slot()));
 }
 
 std::unique_ptr<at::ObserverContext> countCall(const at::RecordFunction& function) {
@@ -35,7 +37,7 @@ std::unique_ptr<at::ObserverContext> countCall(const at::RecordFunction& functio
 
 class FlopCounter::Impl {
  public:
-  Impl() : outer_(currentCount()), count_(std::make_shared<Count>()), guard_(kSlot, count_) {
+  Impl() : outer_(currentCount()), count_(std::make_shared<Count>()), guard_(slot(), count_) {
     if (outer_ == nullptr) {  // Otherwise the outer counter's callback serves both.
       handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&countCall)
                                                .needsInputs(true)
