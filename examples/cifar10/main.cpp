@@ -53,6 +53,7 @@ struct Options {
   std::string checkpointDir;
   std::int64_t checkpointSteps = 0;
   bool resume = false;
+  bool verbose = false;
 };
 
 struct Data {
@@ -88,6 +89,7 @@ steptape::TrainerOptions trainerOptions(const Options& options, int ranks) {
   trainer.checkpointEverySteps = options.checkpointSteps;
   trainer.resume = options.resume;
   trainer.useDevices = true;
+  trainer.verbose = options.verbose;
   trainer.configuration = {{"data", options.synthetic ? "synthetic" : options.data},
                            {"batch size per rank", std::to_string(options.batchSize)},
                            {"weight decay", std::to_string(options.weightDecay)}};
@@ -158,6 +160,7 @@ void train(const Options& options, const World& world) {
   steptape::DistributedWriter writer(options.logDir, world, writerOptions);
   if (!checkpoint) {
     logImages(writer, trainLoader);
+    writer.addGraph(model, torch::zeros({1, 3, 32, 32}));  // On every rank; the root traces it.
   }
   steptape::Trainer trainer(model, optimizer, world, writer,
                             trainerOptions(options, world->size()));
@@ -199,5 +202,6 @@ int main(int argc, char** argv) {
   line.add("checkpoint-steps", options.checkpointSteps, "N",
            "also write checkpoints after every N steps; 0: off");
   line.add("resume", options.resume, "resume from the newest checkpoint, if there is one");
+  line.add("verbose", options.verbose, "print from every rank, with its number");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { train(options, world); });
 }

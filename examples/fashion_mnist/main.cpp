@@ -76,6 +76,7 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   trainer.checkpointEverySteps = options.checkpointSteps;
   trainer.resume = options.resume;
   trainer.progress = options.progress;
+  trainer.verbose = options.verbose;
   trainer.logConfiguration = options.log;
   trainer.configuration = describeOptions(options);
   trainer.histograms = options.log;

@@ -93,6 +93,7 @@ constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
                                {"profile-file", required_argument, nullptr, 'F'},
                                {"detail-scalars", no_argument, nullptr, 'D'},
                                {"progress", required_argument, nullptr, 'p'},
+                               {"verbose", no_argument, nullptr, 'v'},
                                {"no-log", no_argument, nullptr, 'n'},
                                {"json", no_argument, nullptr, 'j'},
                                {"help", no_argument, nullptr, 'h'},
@@ -124,6 +125,7 @@ void apply(Options& options, int letter, const std::string& value) {
     case 'F': options.profileFile = value; break;
     case 'D': options.detailScalars = true; break;
     case 'p': options.progress = parseProgress(value); break;
+    case 'v': options.verbose = true; break;
     case 'n': options.log = false; break;
     case 'j': options.json = true; break;
     case 'h': options.help = true; break;
@@ -190,6 +192,7 @@ const char* usage() {
                         to any rank does the same
   --detail-scalars      also log what is in the tables of profiles and of the ranks' times as curves
   --progress STYLE      auto, bar, lines or none  [auto]
+  --verbose             print from every rank, with its number
   --no-log              write no event files
   --json                print the result as one line of JSON at the end
   --help                print this help

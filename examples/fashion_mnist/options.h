@@ -32,6 +32,7 @@ struct Options {
   std::string profileFile;
   bool detailScalars = false;
   steptape::ProgressStyle progress = steptape::ProgressStyle::kAuto;
+  bool verbose = false;
   bool log = true;
   bool json = false;
   bool help = false;

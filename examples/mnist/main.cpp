@@ -23,6 +23,7 @@ struct Options {
   std::string data = "data/mnist";
   std::string logDir = "runs/mnist";
   std::int64_t epochs = 1;
+  bool verbose = false;
 };
 
 void train(const Options& options, const World& world) {
@@ -49,6 +50,7 @@ void train(const Options& options, const World& world) {
   steptape::TrainerOptions trainerOptions;
   trainerOptions.epochs = options.epochs;
   trainerOptions.metrics = {steptape::accuracyMetric()};
+  trainerOptions.verbose = options.verbose;
   steptape::DistributedWriter writer(options.logDir, world);
   steptape::Trainer trainer(model, optimizer, world, writer, trainerOptions);
   trainer.fit(train, test);
@@ -63,5 +65,6 @@ int main(int argc, char** argv) {
   line.add("data", options.data, "DIR", "directory of MNIST's four files");
   line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   line.add("epochs", options.epochs, "N", "passes over the training images", 1);
+  line.add("verbose", options.verbose, "print from every rank, with its number");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { train(options, world); });
 }

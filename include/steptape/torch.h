@@ -12,6 +12,7 @@
 // It includes only the tensors of LibTorch, because <torch/nn/module.h> takes ten seconds to
 // compile. Include the headers of your model, such as <torch/torch.h>, yourself.
 #include "steptape/steptape.h"             // IWYU pragma: export
+#include "steptape/torch/flop_counter.h"   // IWYU pragma: export
 #include "steptape/torch/graph.h"          // IWYU pragma: export
 #include "steptape/torch/op_profiler.h"    // IWYU pragma: export
 #include "steptape/torch/tensor_traits.h"  // IWYU pragma: export

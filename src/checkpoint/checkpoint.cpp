@@ -15,12 +15,13 @@
 namespace steptape {
 namespace {
 
-void checkNames(const TrainingProgress& progress) {
-  for (const auto& [name, value] : progress.values) {
+template <typename Value>
+void checkNames(const std::map<std::string, Value>& named, const char* what) {
+  for (const auto& [name, value] : named) {
     if (name.empty() || name.find('\n') != std::string::npos) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "saveCheckpoint: a value of the progress is called '" + name +
-                      "'; expected a name without line breaks");
+      throw Error(ErrorCode::kInvalidArgument, std::string("saveCheckpoint: a ") + what +
+                                                   " of the progress is called '" + name +
+                                                   "'; expected a name without line breaks");
     }
   }
 }
@@ -36,7 +37,8 @@ void saveCheckpoint(const std::string& path, const torch::nn::Module& module,
   }
   std::string randomState;
   std::string failure = detail::failureOf([&] {
-    checkNames(progress);
+    checkNames(progress.values, "value");
+    checkNames(progress.tensors, "tensor");
     randomState = detail::randomState(module);
   });
   detail::throwIfAnyRankFailed(failure, world, ErrorCode::kInvalidArgument, "saveCheckpoint");

@@ -34,6 +34,8 @@ constexpr const char* kRandom = "random";
 constexpr const char* kNumbers = "progress";
 constexpr const char* kValueNames = "value_names";
 constexpr const char* kValues = "values";
+constexpr const char* kTensorNames = "tensor_names";
+constexpr const char* kTensors = "tensors";
 
 /// The last line of the file, "\nCRC-32C 0x8a9136aa\n".
 std::string checksumLine(std::string_view archive) {
@@ -110,6 +112,22 @@ TrainingProgress readProgress(InputArchive& archive) {
   return progress;
 }
 
+/// By number, since an archive has other rules for names.
+void writeTensors(OutputArchive& archive, const std::map<std::string, at::Tensor>& tensors) {
+  if (tensors.empty()) {
+    return;
+  }
+  std::string names;
+  OutputArchive numbered(archive.compilation_unit());
+  std::size_t number = 0;
+  for (const auto& [name, tensor] : tensors) {
+    names += name + '\n';
+    numbered.write(std::to_string(number++), tensor);
+  }
+  archive.write(kTensorNames, c10::IValue(names));
+  archive.write(kTensors, numbered);
+}
+
 /// Loads what was saved into the memory where the tensors lie: others may hold views of it.
 void loadInPlace(torch::nn::Module& module, InputArchive& archive) {
   const std::vector<NamedTensor> before = parametersAndBuffers(module);
@@ -141,6 +159,7 @@ std::string encodeCheckpoint(const torch::nn::Module& module,
                              const std::vector<std::string>& randomStates) {
   OutputArchive archive;
   writeProgress(archive, progress);
+  writeTensors(archive, progress.tensors);
   archive.write(kModelSchema, c10::IValue(schemaOf(parametersAndBuffers(module)).text()));
   OutputArchive modelArchive(archive.compilation_unit());
   module.save(modelArchive);
@@ -219,6 +238,22 @@ void CheckpointArchive::restore(torch::nn::Module& module, torch::optim::Optimiz
   if (schedule != nullptr && archive_.try_read(kSchedule, rates)) {
     schedule->setBaseRates(toNumbers(rates));
   }
+}
+
+std::map<std::string, at::Tensor> CheckpointArchive::tensors() {
+  std::map<std::string, at::Tensor> tensors;
+  c10::IValue names;
+  if (!archive_.try_read(kTensorNames, names)) {
+    return tensors;
+  }
+  InputArchive numbered;
+  archive_.read(kTensors, numbered);
+  std::istringstream lines(names.toStringRef());
+  for (std::string name; std::getline(lines, name);) {
+    const std::size_t number = tensors.size();
+    tensors.emplace(name, readTensor(numbered, std::to_string(number)).cpu());
+  }
+  return tensors;
 }
 
 void CheckpointArchive::restoreRandomState(const torch::nn::Module& module, int rank) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,11 @@ class CheckpointArchive {
   /// @return what is wrong with them, such as "its end is missing".
   std::string open(const std::string& bytes);
 
+  /// Without tensors().
   const TrainingProgress& progress() const { return progress_; }
+
+  /// TrainingProgress::tensors; empty if the checkpoint has none. @throws c10::Error.
+  std::map<std::string, at::Tensor> tensors();
 
   /// In what the arguments differ from what was saved, such as "the model: got weight: Float [2],
   /// wanted weight: Float [3]"; empty if in nothing.

@@ -46,7 +46,10 @@ void CheckpointFile::restore(torch::nn::Module& module, torch::optim::Optimizer&
   const std::string who = "the checkpoint " + path_ + " does not fit";
   throwIfAnyRankFailed(failure.empty() ? difference : failure, world_, ErrorCode::kInvalidArgument,
                        who);
-  failure = failureOf([&] { archive_.restore(module, optimizer, schedule, world_.rank()); });
+  failure = failureOf([&] {
+    progress_.tensors = archive_.tensors();
+    archive_.restore(module, optimizer, schedule, world_.rank());
+  });
   throwIfAnyRankFailed(failure, world_, ErrorCode::kInvalidArgument, who);
 }
 

@@ -22,7 +22,7 @@ class CheckpointFile {
   /// @return the same on every rank: kIoError with the system's words, or kDataLoss.
   Status open();
 
-  /// On every rank. REQUIRES: open().
+  /// On every rank, with its tensors after restore(). REQUIRES: open().
   const TrainingProgress& progress() const { return progress_; }
 
   /// Sends the file to all ranks and restores it there. REQUIRES: open().

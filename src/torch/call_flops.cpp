@@ -93,17 +93,29 @@ double convolutionBackward(Inputs inputs) {
   return gradients * product(moved) * perElement(weight);
 }
 
-/// Scores of all pairs, and the sums of the values that they weight.
-double attention(Inputs inputs) {
-  const Shape query = shapeOf(inputs, 0);
-  const Shape key = shapeOf(inputs, 1);
-  const Shape value = shapeOf(inputs, 2);
+/// Products of matrices over all pairs of a query and a key, whose query is input `first`: so many
+/// along the features of queries and keys, and so many along those of values.
+double attentionProducts(Inputs inputs, std::size_t first, std::int64_t alongKeys,
+                         std::int64_t alongValues) {
+  const Shape query = shapeOf(inputs, first);
+  const Shape key = shapeOf(inputs, first + 1);
+  const Shape value = shapeOf(inputs, first + 2);
   if (query.size() != 4 || key.size() != 4 || value.size() != 4) {
     return 0.0;
   }
   const double keys = static_cast<double>(key[2]);
-  const double queries = product(query) / static_cast<double>(query[3]);
-  return 2.0 * queries * keys * static_cast<double>(query[3] + value[3]);
+  const double queries = product({query[0], query[1], query[2]});
+  return 2.0 * queries * keys * static_cast<double>(alongKeys * query[3] + alongValues * value[3]);
+}
+
+/// Scores of all pairs, and the sums of the values that they weight.
+double attention(Inputs inputs) {
+  return attentionProducts(inputs, 0, 1, 1);
+}
+
+/// The scores again, and the gradients of scores, values, queries and keys.
+double attentionBackward(Inputs inputs) {
+  return attentionProducts(inputs, 1, 3, 2);
 }
 
 }  // namespace
@@ -130,6 +142,10 @@ double callFlops(std::string_view name, Inputs inputs) {
       {"aten::_scaled_dot_product_flash_attention", attention},
       {"aten::_scaled_dot_product_efficient_attention", attention},
       {"aten::_scaled_dot_product_cudnn_attention", attention},
+      {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", attentionBackward},
+      {"aten::_scaled_dot_product_flash_attention_backward", attentionBackward},
+      {"aten::_scaled_dot_product_efficient_attention_backward", attentionBackward},
+      {"aten::_scaled_dot_product_cudnn_attention_backward", attentionBackward},
   };
   const auto formula = kFormulas.find(name);
   return formula == kFormulas.end() ? 0.0 : formula->second(inputs);

@@ -23,6 +23,7 @@ class FunctionCallback final : public TrainerCallback {
   void afterEpoch(TrainingContext& context) override { at(TrainerEvent::kAfterEpoch, context); }
   void beforeBatch(TrainingContext& context) override { at(TrainerEvent::kBeforeBatch, context); }
   void afterBatch(TrainingContext& context) override { at(TrainerEvent::kAfterBatch, context); }
+  void afterStep(TrainingContext& context) override { at(TrainerEvent::kAfterStep, context); }
   void beforeEvaluation(TrainingContext& context) override {
     at(TrainerEvent::kBeforeEvaluation, context);
   }
@@ -55,6 +56,8 @@ void dispatch(TrainerCallback& callback, TrainerEvent event, TrainingContext& co
       return callback.beforeBatch(context);
     case TrainerEvent::kAfterBatch:
       return callback.afterBatch(context);
+    case TrainerEvent::kAfterStep:
+      return callback.afterStep(context);
     case TrainerEvent::kBeforeEvaluation:
       return callback.beforeEvaluation(context);
     case TrainerEvent::kAfterEvaluation:
@@ -92,6 +95,24 @@ void CallbackList::call(TrainerEvent event, TrainingContext& context) {
       failure_ = failureText(event, context, "an exception that is no std::exception");
       return;
     }
+  }
+}
+
+void CallbackList::callOnException(TrainingContext& context) noexcept {
+  for (auto callback = callbacks_.rbegin(); callback != callbacks_.rend(); ++callback) {
+    (*callback)->onException(context);
+  }
+}
+
+void CallbackList::saveState(TrainingProgress& progress) const {
+  for (const std::shared_ptr<TrainerCallback>& callback : callbacks_) {
+    callback->saveState(progress);
+  }
+}
+
+void CallbackList::loadState(const TrainingProgress& progress) {
+  for (const std::shared_ptr<TrainerCallback>& callback : callbacks_) {
+    callback->loadState(progress);
   }
 }
 

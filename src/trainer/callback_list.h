@@ -25,6 +25,12 @@ class CallbackList {
   /// rank continues until all ranks learn of it; on a single rank it propagates immediately.
   void call(TrainerEvent event, TrainingContext& context);
 
+  /// TrainerCallback::onException() of each one, the last one first.
+  void callOnException(TrainingContext& context) noexcept;
+
+  void saveState(TrainingProgress& progress) const;
+  void loadState(const TrainingProgress& progress);
+
   bool failed() const { return !failure_.empty(); }
 
   /// Throws the same on every rank if a callback of one has thrown. Collective.

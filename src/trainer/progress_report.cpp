@@ -36,11 +36,16 @@ ProgressStyle resolve(ProgressStyle style, bool isRoot) {
 
 }  // namespace
 
+std::string rateText(const Throughput& speed) {
+  return speed.tokensPerSecond > 0 ? format("%.0f tokens/s", speed.tokensPerSecond)
+                                   : format("%.0f samples/s", speed.samplesPerSecond);
+}
+
 std::string barText(const EpochStatus& status) {
   if (status.steps == 0) {
-    return format("epoch %lld/%lld  step %lld  loss %.4f  %.0f samples/s",
-                  static_cast<long long>(status.epoch), static_cast<long long>(status.epochs),
-                  static_cast<long long>(status.step), status.loss, status.samplesPerSecond);
+    return format("epoch %lld/%lld  step %lld  loss %.4f  %s", static_cast<long long>(status.epoch),
+                  static_cast<long long>(status.epochs), static_cast<long long>(status.step),
+                  status.loss, rateText(status.speed).c_str());
   }
   const std::int64_t steps = status.steps;
   const std::int64_t filled = kBarColumns * status.step / steps;
@@ -48,10 +53,10 @@ std::string barText(const EpochStatus& status) {
   bar += filled < kBarColumns ? ">" : "";
   bar.resize(static_cast<std::size_t>(kBarColumns), ' ');
   const auto left = static_cast<long long>(std::llround(status.secondsLeft));
-  return format("epoch %lld/%lld [%s] %3lld%%  loss %.4f  %.0f samples/s  %lld:%02lld left",
+  return format("epoch %lld/%lld [%s] %3lld%%  loss %.4f  %s  %lld:%02lld left",
                 static_cast<long long>(status.epoch), static_cast<long long>(status.epochs),
                 bar.c_str(), static_cast<long long>(100 * status.step / steps), status.loss,
-                status.samplesPerSecond, left / 60, left % 60);
+                rateText(status.speed).c_str(), left / 60, left % 60);
 }
 
 std::string epochLine(const EpochStatus& status, const std::vector<MetricValue>& metrics) {
@@ -61,7 +66,11 @@ std::string epochLine(const EpochStatus& status, const std::vector<MetricValue>&
   for (const MetricValue& metric : metrics) {
     line += ", test " + metric.name + format(" %.4f", metric.value);
   }
-  return line + format(", %.2f s, %.0f samples/s", status.seconds, status.samplesPerSecond);
+  line += format(", %.2f s, ", status.seconds) + rateText(status.speed);
+  if (status.speed.teraflopsPerSecond > 0) {
+    line += format(", %.3g TFLOP/s", status.speed.teraflopsPerSecond);
+  }
+  return line;
 }
 
 ProgressReport::ProgressReport(ProgressStyle style, bool isRoot) : style_(resolve(style, isRoot)) {}

@@ -7,6 +7,8 @@
 
 #include "steptape/trainer/trainer_options.h"
 
+#include "trainer/throughput.h"
+
 namespace steptape::detail {
 
 /// Where an epoch stands.
@@ -17,7 +19,7 @@ struct EpochStatus {
   std::int64_t steps = 0;   ///< Steps in an epoch; 0: not known.
   double loss = 0;          ///< Of the latest step, over all ranks.
   double seconds = 0;       ///< Since this process began the epoch.
-  double samplesPerSecond = 0;
+  Throughput speed;
   double secondsLeft = 0;  ///< Of this epoch.
 };
 
@@ -25,7 +27,8 @@ struct EpochStatus {
 /// steps is not known "epoch 1/3  step 52  loss 0.8123  25974 samples/s".
 std::string barText(const EpochStatus& status);
 
-/// "epoch 1/3: train loss 0.8123, test loss 0.6512, test accuracy 0.7441, 2.53 s, 23715 samples/s"
+/// "epoch 1/3: train loss 0.8123, test loss 0.6512, test accuracy 0.7441, 2.53 s, 23715 samples/s,
+/// 0.0213 TFLOP/s"
 ///
 /// @param metrics Of the evaluation after the epoch; empty if there was none.
 std::string epochLine(const EpochStatus& status, const std::vector<MetricValue>& metrics);

@@ -45,7 +45,11 @@ CustomScalarsCategory learningCharts(const TrainerOptions& options, bool hasBand
 }
 
 CustomScalarsCategory speedCharts(const TrainerOptions& options) {
-  CustomScalarsCategory category{"speed", {curve("samples per second", "samples_per_second")}};
+  CustomScalarsCategory category{
+      "speed",
+      {options.tokensPerSample > 0 ? curve("tokens per second", "tokens_per_second")
+                                   : curve("samples per second", "samples_per_second"),
+       curve("TFLOP/s of all ranks", "teraflops_per_second")}};
   if (options.stragglerSteps > 0) {
     category.charts.push_back(
         curve("slowdown: work of the slowest rank / median", "straggler/slowdown"));
@@ -55,8 +59,14 @@ CustomScalarsCategory speedCharts(const TrainerOptions& options) {
 
 CustomScalarsCategory optimizerCharts(const TrainerOptions& options) {
   CustomScalarsCategory category{"optimizer", {curve("learning rate", "optimizer/learning_rate")}};
-  if (options.gradientSync.maxNorm > 0) {
+  if (options.gradientSync.maxNorm > 0 || options.parameterNormSteps > 0) {
     category.charts.push_back(curve("norm of the gradients", "optimizer/gradient_norm"));
+  }
+  if (options.parameterNormSteps > 0) {
+    category.charts.push_back(CustomScalarsChart::multiline("norm of each parameter's gradient",
+                                                            {"^parameter_gradient_norms/"}));
+    category.charts.push_back(
+        CustomScalarsChart::multiline("norm of each parameter", {"^parameter_norms/"}));
   }
   if (options.precision == Precision::kFloat16) {
     category.charts.push_back(curve("scale of the loss", "optimizer/loss_scale"));

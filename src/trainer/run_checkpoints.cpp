@@ -55,6 +55,7 @@ TrainingProgress RunCheckpoints::progress(const TrainStep& step) const {
                          : state_.readsAhead       ? -1
                                                    : train_.samplesDone();
   step.saveTo(progress.values);
+  state_.parts().callbacks.saveState(progress);
   const BestTracker::State& best = best_.best();
   progress.values[kBestValue] = best.value;
   progress.values[kBestStep] = static_cast<double>(best.step);
@@ -84,7 +85,7 @@ void RunCheckpoints::loadBest() {
 }
 
 std::string RunCheckpoints::resume(TrainStep& step) {
-  const TrainerParts& parts = state_.parts();
+  TrainerParts& parts = state_.parts();
   const auto found = store_->loadNewest(*parts.module, parts.optimizer, schedule());
   if (!found) {
     return "no checkpoint in " + state_.options().checkpointDirectory +
@@ -92,6 +93,7 @@ std::string RunCheckpoints::resume(TrainStep& step) {
   }
   goTo(*found);
   step.restoreFrom(found->progress.values);
+  parts.callbacks.loadState(found->progress);
   std::string text;
   for (const std::string& why : found->passedOver) {
     text += why + "\n";
@@ -122,6 +124,7 @@ void RunCheckpoints::goTo(const FoundCheckpoint& found) {
                  static_cast<std::int64_t>(valueOr(progress, kEvaluationsSince, 0))});
   state_.loggedEvaluation = static_cast<std::int64_t>(valueOr(progress, kLoggedEvaluation, -1));
   state_.progress = progress;
+  state_.progress.tensors.clear();
   state_.progress.writerStep = -1;  // The next checkpoint is at another step.
 }
 

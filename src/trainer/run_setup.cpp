@@ -33,6 +33,8 @@ void addUndescribed(const TrainerOptions& options, TensorSchema& schema) {
   add("lossScale.growthFactor", options.lossScale.growthFactor);
   add("lossScale.backoffFactor", options.lossScale.backoffFactor);
   add("lossScale.growthSteps", options.lossScale.growthSteps);
+  add("tokensPerSample", options.tokensPerSample);
+  add("parameterNormSteps", options.parameterNormSteps);
   add("detailScalars", options.detailScalars);
   add("profiledSteps", options.profiledSteps);
   add("profilingShare", options.profilingShare);

@@ -5,6 +5,7 @@
 
 #include "steptape/torch/tensor_traits.h"
 
+#include "trainer/parameter_norms.h"
 #include "trainer/run_charts.h"
 
 #include <torch/nn/module.h>
@@ -27,6 +28,7 @@ StepLog::StepLog(DistributedWriter& writer, const TrainerOptions& options)
       reducesLoss_(options.reduceTrainLoss && writer.communicator()->size() > 1),
       ranksHaveRuns_(writer.rankPolicy() == RankPolicy::kPerRank),
       writesDetail_(options.detailScalars),
+      clips_(options.gradientSync.maxNorm > 0),
       ownLoss_(writer.scalarTag(kLossTag)),
       loss_(job_),
       learningRate_(job_.scalarTag("optimizer/learning_rate")),
@@ -57,9 +59,17 @@ void StepLog::step(const Values& values, std::int64_t step) {
   }
 }
 
-void StepLog::throughput(double samplesPerSecond, std::int64_t step) {
+void StepLog::throughput(const Throughput& speed, std::int64_t step) {
   const Stopwatch::Scope timing(time_);
-  job_.addScalar("samples_per_second", samplesPerSecond, step);
+  StepBatch scalars = job_.atStep(step);
+  if (speed.tokensPerSecond > 0) {
+    scalars.add("tokens_per_second", speed.tokensPerSecond);
+  } else {
+    scalars.add("samples_per_second", speed.samplesPerSecond);
+  }
+  if (speed.teraflopsPerSecond > 0) {
+    scalars.add("teraflops_per_second", speed.teraflopsPerSecond);
+  }
 }
 
 void StepLog::epoch(const EpochStatus& status, std::int64_t step) {
@@ -77,6 +87,25 @@ void StepLog::histograms(const torch::nn::Module& module, std::int64_t step) {
       writer_.addHistogram("parameter_gradients/" + parameter.key(), parameter.value().grad(),
                            step);
     }
+  }
+}
+
+void StepLog::norms(const torch::nn::Module& module, double clipFactor, std::int64_t step) {
+  if (!job_.isEnabled()) {
+    return;
+  }
+  const Stopwatch::Scope timing(time_);
+  const ParameterNorms norms = parameterNorms(module);
+  StepBatch scalars = job_.atStep(step);
+  for (const MetricValue& norm : norms.parameters) {
+    scalars.add("parameter_norms/" + norm.name, norm.value);
+  }
+  for (const MetricValue& norm : norms.gradients) {
+    scalars.add("parameter_gradient_norms/" + norm.name, norm.value / clipFactor);
+  }
+  scalars.add("optimizer/parameter_norm", totalNorm(norms.parameters));
+  if (!clips_) {
+    scalars.add(gradientNorm_, totalNorm(norms.gradients));
   }
 }
 

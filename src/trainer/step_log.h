@@ -33,9 +33,11 @@ class StepLog {
   StepLog(DistributedWriter& writer, const TrainerOptions& options);
 
   void step(const Values& values, std::int64_t step);
-  void throughput(double samplesPerSecond, std::int64_t step);
+  void throughput(const Throughput& speed, std::int64_t step);
   void epoch(const EpochStatus& status, std::int64_t step);
   void histograms(const torch::nn::Module& module, std::int64_t step);
+  /// Norms of the parameters and of their gradients before these were multiplied with `clipFactor`.
+  void norms(const torch::nn::Module& module, double clipFactor, std::int64_t step);
 
   /// Lets the time of a scope count as logging.
   Stopwatch& time() { return time_; }
@@ -52,6 +54,7 @@ class StepLog {
   bool reducesLoss_;
   bool ranksHaveRuns_;  ///< Beside the job's.
   bool writesDetail_;
+  bool clips_;  ///< Every step has the norm of the gradients.
   ScalarTag ownLoss_;
   LossTags loss_;
   ScalarTag learningRate_;

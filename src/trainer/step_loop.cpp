@@ -7,9 +7,14 @@
 
 #include "steptape/base/error.h"
 #include "steptape/recipe/recipe.h"
+#include "steptape/torch/flop_counter.h"
 
 namespace steptape::detail {
 namespace {
+
+bool isDue(std::int64_t interval, std::int64_t step) {
+  return interval > 0 && step % interval == 0;
+}
 
 [[noreturn]] void throwNoStep(std::int64_t batches, std::int64_t batchesPerStep) {
   throw Error(ErrorCode::kInvalidArgument, "Trainer: got " + std::to_string(batches) +
@@ -89,13 +94,17 @@ void StepLoop::makeStep() {
         static_cast<double>(progress.stepInEpoch) / static_cast<double>(jobSteps_);
     schedule->apply(state_.parts().optimizer, static_cast<double>(progress.epoch) + fraction);
   }
-  if (state_.options().unevenBatches) {
+  const TrainerOptions& options = state_.options();
+  if (options.unevenBatches) {
     step_.join(hasData);
   }
   const bool mayEndEpoch = state_.readsAhead || progress.stepInEpoch + 1 == jobSteps_;
-  step_.setKeepGradients(state_.options().histograms && mayEndEpoch);
+  step_.setKeepGradients((options.histograms && mayEndEpoch) ||
+                         isDue(options.parameterNormSteps, progress.step + 1));
   step_.begin();
   stepSamples_ = 0;
+  countsFlops_ = progress.stepInEpoch == 0 || !flopsPerSample_;
+  stepFlops_ = 0;
   for (std::int64_t i = 1; i <= batchesPerStep_; ++i) {
     const bool endsStep = i == batchesPerStep_;
     Batch batch;
@@ -117,6 +126,7 @@ void StepLoop::makeStep() {
       state_.context.batch = nullptr;
     }
   }
+  state_.call(TrainerEvent::kAfterStep);
   {
     const auto timer = times_.time(StepPart::kWait);
     state_.agreeOnStep();
@@ -137,7 +147,12 @@ void StepLoop::learnFrom(Batch& batch) {
   state_.context.batch = &batch;
   state_.call(TrainerEvent::kBeforeBatch);
   state_.context.batch = nullptr;
+  std::optional<FlopCounter> counter;
+  if (countsFlops_) {
+    counter.emplace();
+  }
   step_.learn(objective_, batch);
+  stepFlops_ += counter ? static_cast<double>(counter->flops()) : 0;
   stepSamples_ += static_cast<double>(batch.size());
 }
 
@@ -150,6 +165,9 @@ void StepLoop::noteBatch(bool endsStep) {
     context.loss = step_.loss();
     context.learningRate = learningRateOf(state_.parts().optimizer);
     epochSamples_ += stepSamples_;
+    if (countsFlops_ && stepSamples_ > 0) {
+      flopsPerSample_ = stepFlops_ / stepSamples_;
+    }
     ++steps_;
   }
 }
@@ -161,17 +179,28 @@ void StepLoop::log() {
   values.learningRate = state_.context.learningRate;
   values.gradientNorm = step_.gradientNorm();
   values.lossScale = step_.lossScale();
-  log_.step(values, state_.progress.step);
+  const std::int64_t step = state_.progress.step;
+  log_.step(values, step);
+  if (isDue(state_.options().parameterNormSteps, step)) {
+    log_.norms(*state_.parts().module, step_.clipFactor(), step);
+  }
   jobSamples_ += values.lossOfRanks.weight;
 }
 
 void StepLoop::logThroughput() {
   if (jobSamples_ > 0) {
     const double now = time_.seconds();
-    log_.throughput(jobSamples_ / (now - loggedAt_), state_.progress.step);
+    log_.throughput(throughput(jobSamples_, now - loggedAt_), state_.progress.step);
     loggedAt_ = now;
     jobSamples_ = 0;
   }
+}
+
+Throughput StepLoop::throughput(double samples, double seconds) const {
+  constexpr double kTera = 1e12;
+  const double rate = samples / seconds;
+  return {rate, rate * static_cast<double>(state_.options().tokensPerSample),
+          rate * flopsPerSample() / kTera};
 }
 
 EpochStatus StepLoop::status(double samples) const {
@@ -183,7 +212,7 @@ EpochStatus StepLoop::status(double samples) const {
   status.steps = jobSteps_ == 0 ? 0 : std::max(jobSteps_, progress.stepInEpoch);
   status.loss = state_.lossOfRanks().mean();
   status.seconds = time_.seconds() - epochStart_;
-  status.samplesPerSecond = samples / status.seconds;
+  status.speed = throughput(samples, status.seconds);
   status.secondsLeft = status.seconds *
                        static_cast<double>(std::max<std::int64_t>(0, status.steps - status.step)) /
                        static_cast<double>(progress.stepInEpoch);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "steptape/data/batch_loader.h"
 
@@ -39,13 +40,14 @@ class StepLoop {
   ///         options do not allow for it.
   void makeStep();
 
-  /// Logs the samples of all ranks per second, of the steps since the last call; nothing if there
-  /// are none.
+  /// Logs how fast all ranks were in the steps since the last call; nothing if there are none.
   void logThroughput();
 
   /// Where the epoch stands. `samples` are those of all ranks.
   EpochStatus status(double samples) const;
   double ownSamples() const { return epochSamples_; }
+  /// Floating-point operations of a sample in the latest step in which they were counted.
+  double flopsPerSample() const { return flopsPerSample_.value_or(0); }
 
   double seconds() const { return time_.seconds(); }
   std::int64_t steps() const { return steps_; }
@@ -58,6 +60,7 @@ class StepLoop {
   void learnFrom(Batch& batch);
   void noteBatch(bool endsStep);
   void log();
+  Throughput throughput(double samples, double seconds) const;
 
   RunState& state_;
   const Objective& objective_;
@@ -74,6 +77,11 @@ class StepLoop {
   double stepSamples_ = 0;
   double epochSamples_ = 0;
   double epochStart_ = 0;  ///< What time_ showed when the epoch began.
+
+  /// In the first step of each epoch, as a callback may have frozen or added layers.
+  bool countsFlops_ = false;
+  double stepFlops_ = 0;  ///< In a step in which they are counted.
+  std::optional<double> flopsPerSample_;
 
   std::int64_t steps_ = 0;
   Stopwatch time_;

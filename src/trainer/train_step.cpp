@@ -6,6 +6,8 @@
 
 #include "steptape/base/error.h"
 
+#include "parallel/gradients/norm_limit.h"
+
 #include <torch/nn/utils/clip_grad.h>
 
 namespace steptape::detail {
@@ -103,6 +105,11 @@ double TrainStep::loss() const {
 
 double TrainStep::gradientNorm() const {
   return scaler_ ? scaledNorm_ : sync_.gradientNorm();
+}
+
+double TrainStep::clipFactor() const {
+  const double norm = gradientNorm();
+  return maxNorm_ > 0 ? NormLimit(maxNorm_).factorFor(norm * norm) : 1;
 }
 
 void TrainStep::saveTo(std::map<std::string, double>& values) const {

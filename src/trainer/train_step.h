@@ -48,6 +48,8 @@ class TrainStep {
   double loss() const;
   /// Before they were clipped; NaN if nothing clips them.
   double gradientNorm() const;
+  /// What the averaged gradients were multiplied with to limit their norm.
+  double clipFactor() const;
   /// 0 if the loss is not scaled.
   double lossScale() const { return scaler_ ? scaler_->scale() : 0; }
   const GradientSync& sync() const { return sync_; }

@@ -17,8 +17,12 @@ void TrainerCallback::beforeEpoch(TrainingContext& /*context*/) {}
 void TrainerCallback::afterEpoch(TrainingContext& /*context*/) {}
 void TrainerCallback::beforeBatch(TrainingContext& /*context*/) {}
 void TrainerCallback::afterBatch(TrainingContext& /*context*/) {}
+void TrainerCallback::afterStep(TrainingContext& /*context*/) {}
 void TrainerCallback::beforeEvaluation(TrainingContext& /*context*/) {}
 void TrainerCallback::afterEvaluation(TrainingContext& /*context*/) {}
+void TrainerCallback::onException(TrainingContext& /*context*/) noexcept {}
+void TrainerCallback::saveState(TrainingProgress& /*progress*/) const {}
+void TrainerCallback::loadState(const TrainingProgress& /*progress*/) {}
 
 const char* trainerEventName(TrainerEvent event) {
   switch (event) {
@@ -34,6 +38,8 @@ const char* trainerEventName(TrainerEvent event) {
       return "beforeBatch";
     case TrainerEvent::kAfterBatch:
       return "afterBatch";
+    case TrainerEvent::kAfterStep:
+      return "afterStep";
     case TrainerEvent::kBeforeEvaluation:
       return "beforeEvaluation";
     case TrainerEvent::kAfterEvaluation:

@@ -3,13 +3,18 @@
 
 #include <array>
 #include <cstring>
+#include <iostream>
 #include <limits>
 #include <string>
+#include <unistd.h>
 
+#include "steptape/comm/rank_log.h"
 #include "steptape/parallel/parameters.h"
 #include "steptape/recipe/recipe.h"
 
 #include "trainer/run_setup.h"
+
+#include <ATen/Parallel.h>
 
 namespace steptape::detail {
 namespace {
@@ -55,13 +60,23 @@ TrainingRun::TrainingRun(TrainerParts& parts, BatchLoader& train, BatchLoader& t
 }
 
 TrainingResult TrainingRun::run() {
+  try {
+    runEpochs();
+  } catch (...) {
+    // While the parameters still lie where they were trained.
+    state_.parts().callbacks.callOnException(state_.context);
+    throw;
+  }
+  return result_;
+}
+
+void TrainingRun::runEpochs() {
   start();
   while (!state_.stop() && state_.progress.epoch < options_.epochs) {
     trainEpoch();
     endEpoch();
   }
   finish();
-  return result_;
 }
 
 void TrainingRun::start() {
@@ -69,6 +84,8 @@ void TrainingRun::start() {
   if (options_.resume) {
     report_.message(checkpoints_.resume(*step_));
   }
+  tellOfRank("process " + std::to_string(getpid()) + ", device " + deviceOf(state_.parts()).str() +
+             ", threads " + std::to_string(at::get_num_threads()));
   if (options_.logConfiguration) {
     logConfiguration();
   }
@@ -131,6 +148,8 @@ void TrainingRun::endEpoch() {
   const double samples = sumOverRanks(loop_->ownSamples(), state_.world());
   jobSamples_ += samples;
   const EpochStatus status = loop_->status(samples);
+  EpochStatus ofRank = loop_->status(loop_->ownSamples());
+  ofRank.loss = state_.context.loss;
   loop_->logThroughput();
   TrainingProgress& progress = state_.progress;
   if (loop_->epochIsDone()) {
@@ -145,6 +164,7 @@ void TrainingRun::endEpoch() {
   if (samples > 0) {
     log_.epoch(status, progress.step);
     report_.epoch(status, isEvaluated() ? state_.context.metrics : std::vector<MetricValue>{});
+    tellOfRank(epochLine(ofRank, {}));
   }
   state_.call(TrainerEvent::kAfterEpoch);
   state_.agree();
@@ -229,6 +249,7 @@ void TrainingRun::noteSpeed() {
                                         static_cast<double>(loop_->stepsPerEpoch()) /
                                         static_cast<double>(loop_->steps())
                                   : std::numeric_limits<double>::quiet_NaN();
+    result_.flopsPerSample = loop_->flopsPerSample();
     result_.samplesPerSecond = jobSamples_ / result_.trainingSeconds;
   }
 }
@@ -241,6 +262,12 @@ void TrainingRun::noteOutcome() {
   result_.bestStep = best_.best().step;
   result_.stoppedBy = state_.stop().value_or(StopReason::kEpochs);
   result_.signal = state_.signal();
+}
+
+void TrainingRun::tellOfRank(const std::string& text) {
+  if (options_.verbose) {
+    logFromRank(state_.world(), text, std::cout);
+  }
 }
 
 void TrainingRun::tellOfStop() {

@@ -33,6 +33,7 @@ class TrainingRun {
   TrainingResult run();
 
  private:
+  void runEpochs();
   void start();
   void logConfiguration();
   void trainEpoch();
@@ -43,6 +44,8 @@ class TrainingRun {
   void noteSpeed();
   void noteOutcome();
   void tellOfStop();
+  /// From every rank, if TrainerOptions::verbose.
+  void tellOfRank(const std::string& text);
 
   void evaluate();
   void logEvaluation();

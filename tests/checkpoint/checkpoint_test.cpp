@@ -93,6 +93,25 @@ TEST_F(Checkpoints, KeepProgress) {
   EXPECT_EQ(readCheckpointProgress(path_, alone_).writerStep, 5) << "by default the step";
 }
 
+TEST_F(Checkpoints, KeepTensorsOfTheCaller) {
+  TrainingProgress saved;
+  saved.tensors = {{"average/fc.weight", torch::arange(6.0).view({2, 3})},
+                   {"of no elements", torch::empty({0})}};
+  save(alone_, saved);
+  runRanks(2, [&](Communicator& world) {
+    Learner learner(9);
+    const TrainingProgress loaded = load(learner, world);
+    ASSERT_EQ(loaded.tensors.size(), 2U);
+    for (const auto& [name, tensor] : saved.tensors) {
+      EXPECT_TRUE(loaded.tensors.at(name).equal(tensor)) << name;
+    }
+    EXPECT_THAT(readCheckpointProgress(path_, world).tensors, IsEmpty());
+  });
+  save(alone_);
+  Learner learner(9);
+  EXPECT_THAT(load(learner, alone_).tensors, IsEmpty());
+}
+
 TEST_F(Checkpoints, ResumeTrainingAsIfItHadNotStopped) {
   for (const int ranks : {1, 2, 3, 7}) {
     runRanks(ranks, [&](Communicator& world) {
@@ -192,6 +211,10 @@ TEST_F(Checkpoints, RejectNamesOfValuesThatTheyCannotKeep) {
   TrainingProgress progress;
   progress.values["a\nb"] = 1;
   expectError(ErrorCode::kInvalidArgument, "expected a name without line breaks",
+              [&] { save(alone_, progress); });
+  progress.values.clear();
+  progress.tensors["a\nb"] = torch::ones({1});
+  expectError(ErrorCode::kInvalidArgument, "a tensor of the progress is called 'a\nb'",
               [&] { save(alone_, progress); });
 }
 

@@ -2,6 +2,7 @@
 //
 //   mpiexec -n 2 training_program ddp <task> <result> shared|messages
 //   mpiexec -n 3 training_program slow <run> <slow rank> input|forward shared|messages
+//   training_program flops
 #include "interop/training_program.h"
 
 #include <algorithm>
@@ -21,9 +22,12 @@ int main(int argc, char** argv) {
       steptape::test::trainAsDdp(arguments);
     } else if (command == "slow" && arguments.size() == 4) {
       steptape::test::trainWithASlowRank(arguments);
+    } else if (command == "flops" && arguments.empty()) {
+      steptape::test::countFlops();
     } else {
       std::cerr << "usage: training_program ddp <task> <result> shared|messages\n"
-                   "       training_program slow <run> <slow rank> input|forward shared|messages\n";
+                   "       training_program slow <run> <slow rank> input|forward shared|messages\n"
+                   "       training_program flops\n";
       return 2;
     }
   } catch (const std::exception& error) {

@@ -16,4 +16,7 @@ void trainAsDdp(const std::vector<std::string>& arguments);
 /// rank> input|forward shared|messages.
 void trainWithASlowRank(const std::vector<std::string>& arguments);
 
+/// Prints the operations of each model of flop_test.py. No arguments.
+void countFlops();
+
 }  // namespace steptape::test

@@ -14,7 +14,7 @@ EpochStatus halfOfTheSecondEpoch() {
   status.steps = 100;
   status.loss = 0.8123;
   status.seconds = 2.53;
-  status.samplesPerSecond = 25974.4;
+  status.speed.samplesPerSecond = 25974.4;
   status.secondsLeft = 62.4;
   return status;
 }
@@ -50,6 +50,21 @@ TEST(ProgressReport, PrintsALinePerEpoch) {
 TEST(ProgressReport, LeavesOutMetricsOfAnEpochThatWasNotJudged) {
   EXPECT_EQ(epochLine(halfOfTheSecondEpoch(), {}),
             "epoch 2/3: train loss 0.8123, 2.53 s, 25974 samples/s");
+}
+
+TEST(ProgressReport, EndsALineWithTheOperationsPerSecond) {
+  EpochStatus status = halfOfTheSecondEpoch();
+  status.speed.teraflopsPerSecond = 0.0213456;
+  EXPECT_EQ(epochLine(status, {}),
+            "epoch 2/3: train loss 0.8123, 2.53 s, 25974 samples/s, 0.0213 TFLOP/s");
+}
+
+TEST(ProgressReport, CountsTokensWhereSamplesHaveThem) {
+  EpochStatus status = halfOfTheSecondEpoch();
+  status.speed.tokensPerSecond = 3324723.2;
+  EXPECT_EQ(epochLine(status, {}), "epoch 2/3: train loss 0.8123, 2.53 s, 3324723 tokens/s");
+  EXPECT_EQ(barText(status),
+            "epoch 2/3 [============>           ]  50%  loss 0.8123  3324723 tokens/s  1:02 left");
 }
 
 TEST(ProgressReport, IsSilentOnOtherRanksThanTheRoot) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Trainer writes.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace steptape::test {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Key;
@@ -126,9 +128,10 @@ TEST_F(TrainingLog, HasCurvesOnlyUnlessDetailIsAskedFor) {
   for (const auto& [tag, points] : pointsOf()) {
     tags.push_back(tag);
   }
-  EXPECT_THAT(tags, ElementsAre("accuracy/test", "loss/test", "loss/train", "loss/train/max",
-                                "loss/train/min", "optimizer/learning_rate", "samples_per_second",
-                                "straggler/slowdown", "straggler/slowest_rank"));
+  EXPECT_THAT(tags,
+              ElementsAre("accuracy/test", "loss/test", "loss/train", "loss/train/max",
+                          "loss/train/min", "optimizer/learning_rate", "samples_per_second",
+                          "straggler/slowdown", "straggler/slowest_rank", "teraflops_per_second"));
 }
 
 TEST_F(TrainingLog, HasTheThroughputOfTheStepsSinceTheLastPoint) {
@@ -143,6 +146,87 @@ TEST_F(TrainingLog, HasTheThroughputOfTheStepsSinceTheLastPoint) {
     steps.push_back(step);
   }
   EXPECT_THAT(steps, ElementsAre(4, 6, 8, 12)) << "every 4 steps, and at the end of an epoch";
+}
+
+TEST_F(TrainingLog, HasTheOperationsOfTheSamplesPerSecond) {
+  for (const std::int64_t accumulated : {1, 2}) {
+    runRanksShared(2, [&](const World& world) {
+      Run run;
+      run.writer = DistributedWriterOptions();
+      run.options.gradientSync.accumulationSteps = accumulated;
+      run.options.maxSteps = 2;
+      // 4 to 2 features, a multiplication and an addition, forward and for the weight's gradient.
+      EXPECT_EQ(fit(world, run).flopsPerSample, 4 * 2 * 2 * 2);
+    });
+    auto points = pointsOf();
+    EXPECT_FLOAT_EQ(points["teraflops_per_second"].back().second,
+                    points["samples_per_second"].back().second * 32e-12F);
+  }
+}
+
+TEST_F(TrainingLog, HasTokensPerSecondWhereSamplesHaveThem) {
+  train([](Run& run) { run.options.tokensPerSample = 128; });
+  auto points = pointsOf();
+  ASSERT_EQ(points["tokens_per_second"].size(), 1U);
+  EXPECT_THAT(points, Not(Contains(Key("samples_per_second"))));
+  // The batches of this loss are multiplied with 0, but are computed: 32 operations a sample.
+  EXPECT_FLOAT_EQ(points["teraflops_per_second"][0].second,
+                  points["tokens_per_second"][0].second / 128 * 32e-12F);
+}
+
+TEST_F(TrainingLog, HasNoNormsOfParametersUnlessTheyAreAskedFor) {
+  train([](Run&) {});
+  for (const auto& [tag, points] : pointsOf()) {
+    EXPECT_THAT(tag, Not(HasSubstr("norm")));
+  }
+}
+
+class LoggedNorms : public TrainingLog, public ::testing::WithParamInterface<double> {};
+INSTANTIATE_TEST_SUITE_P(MaxNorms, LoggedNorms, ::testing::Values(0, 0.01));
+
+TEST_P(LoggedNorms, AreThoseOfEachParameterAndOfItsGradientBeforeClipping) {
+  constexpr double kGradientOfBias = 5.5;
+  const double maxNorm = GetParam();
+  torch::Tensor bias;
+  train([&](Run& run) {
+    run.options.parameterNormSteps = 3;
+    run.options.gradientSync.maxNorm = maxNorm;
+    run.options.maxSteps = 3;
+    run.net = std::make_shared<SmallNet>(0);
+    run.options.loss = [net = run.net](const at::Tensor& output, const at::Tensor& /*targets*/) {
+      return output.sum() * 0 + kGradientOfBias * net->fc->bias.sum();
+    };
+    run.prepare = [&bias, net = run.net](Trainer& trainer) {
+      trainer.on(TrainerEvent::kAfterFit, [&bias, net](TrainingContext& context) {
+        if (context.world.isRoot()) {
+          bias = net->fc->bias.detach().clone();
+        }
+      });
+    };
+  });
+  auto points = pointsOf();
+  const auto norm = bias.norm().item<float>();
+  const auto gradient = static_cast<float>(kGradientOfBias * std::sqrt(2.0));
+  ASSERT_EQ(points["parameter_norms/fc.bias"].size(), 1U) << "at step 3 only";
+  EXPECT_EQ(points["parameter_norms/fc.bias"][0].first, 3);
+  EXPECT_FLOAT_EQ(points["parameter_norms/fc.bias"][0].second, norm);
+  EXPECT_EQ(points["parameter_norms/fc.weight"][0].second, 0);
+  EXPECT_FLOAT_EQ(points["optimizer/parameter_norm"][0].second, norm);
+  EXPECT_FLOAT_EQ(points["parameter_gradient_norms/fc.bias"][0].second, gradient);
+  EXPECT_FLOAT_EQ(points["optimizer/gradient_norm"].back().second, gradient);
+  EXPECT_EQ(points["optimizer/gradient_norm"].size(), maxNorm > 0 ? 3U : 1U);
+}
+
+TEST_F(TrainingLog, IsPrintedByEveryRankWithItsNumberIfVerbose) {
+  ::testing::internal::CaptureStdout();
+  train([](Run& run) { run.options.verbose = true; });
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  for (const int rank : {0, 1}) {
+    const std::string prefix = ".rank " + std::to_string(rank) + "/2 [^ ]*. ";
+    const std::string loss = std::to_string(1 + rank);
+    EXPECT_THAT(text, ContainsRegex(prefix + "process [0-9]*, device cpu, threads [0-9]"));
+    EXPECT_THAT(text, ContainsRegex(prefix + "epoch 1/1: train loss " + loss + "[.]0000, "));
+  }
 }
 
 TEST_F(TrainingLog, IsLaidOutForThePageCustomScalars) {
@@ -164,10 +248,11 @@ TEST_F(TrainingLog, IsLaidOutForThePageCustomScalars) {
       }
     }
   }
-  EXPECT_THAT(lines, ElementsAre("learning", "loss/train$", "loss/test$", "accuracy/test$",
-                                 "top\\(1\\)/test$", "loss/train/min < loss/train < loss/train/max",
-                                 "speed", "samples_per_second$", "straggler/slowdown$",
-                                 "optimizer (closed)", "optimizer/learning_rate$"));
+  EXPECT_THAT(lines,
+              ElementsAre("learning", "loss/train$", "loss/test$", "accuracy/test$",
+                          "top\\(1\\)/test$", "loss/train/min < loss/train < loss/train/max",
+                          "speed", "samples_per_second$", "teraflops_per_second$",
+                          "straggler/slowdown$", "optimizer (closed)", "optimizer/learning_rate$"));
 }
 
 TEST_F(TrainingLog, HasTheEvaluationOfAStepOnceWhenThereIsNothingLeftToDo) {

@@ -39,13 +39,16 @@ TEST_F(Callbacks, AreCalledAroundFitEpochsBatchesAndEvaluations) {
   run.batchSize = 11;
   run.prepare = noteAll();
   fit(oneRank(), run);
-  EXPECT_THAT(
-      notes_,
-      ElementsAre("beforeFit 0",                                                      //
-                  "beforeEpoch 0", "beforeBatch 0", "afterBatch 1", "beforeBatch 1",  //
-                  "afterBatch 2", "beforeEvaluation 2", "afterEvaluation 2", "afterEpoch 2",
-                  "beforeEpoch 2", "beforeBatch 2", "afterBatch 3", "beforeBatch 3", "afterBatch 4",
-                  "beforeEvaluation 4", "afterEvaluation 4", "afterEpoch 4", "afterFit 4"));
+  EXPECT_THAT(notes_,
+              ElementsAre("beforeFit 0",                                              //
+                          "beforeEpoch 0",                                            //
+                          "beforeBatch 0", "afterBatch 1", "afterStep 1",             //
+                          "beforeBatch 1", "afterBatch 2", "afterStep 2",             //
+                          "beforeEvaluation 2", "afterEvaluation 2", "afterEpoch 2",  //
+                          "beforeEpoch 2",                                            //
+                          "beforeBatch 2", "afterBatch 3", "afterStep 3",             //
+                          "beforeBatch 3", "afterBatch 4", "afterStep 4",             //
+                          "beforeEvaluation 4", "afterEvaluation 4", "afterEpoch 4", "afterFit 4"));
 }
 
 TEST_F(Callbacks, AreCalledInTheOrderInWhichTheyWereAdded) {

@@ -247,15 +247,19 @@ TEST_P(LossCurve, WithAccumulationEqualsThatOfBatchesTwiceAsLarge) {
 
 TEST_F(Training, LeavesOutBatchesThatFillNoStep) {
   std::vector<std::int64_t> batches;
+  std::vector<std::int64_t> steps;
   Run run;
   run.options.epochs = 2;
   run.options.gradientSync.accumulationSteps = 2;
   run.prepare = [&](Trainer& trainer) {
     trainer.on(TrainerEvent::kAfterBatch,
                [&](TrainingContext& context) { batches.push_back(context.batchInEpoch); });
+    trainer.on(TrainerEvent::kAfterStep,
+               [&](TrainingContext& context) { steps.push_back(context.step); });
   };
   const TrainingResult result = fit(oneRank(), run);
   EXPECT_EQ(result.step, 10);  // 11 batches an epoch make 5 steps.
+  EXPECT_EQ(steps.size(), 10U);
   EXPECT_EQ(batches.size(), 20U);
   EXPECT_EQ(batches.back(), 10);
 }

@@ -11,6 +11,8 @@
 #include "steptape/base/export.h"
 #include "steptape/comm/communicator.h"
 
+#include <ATen/core/Tensor.h>
+
 namespace torch::nn {
 class Module;
 }
@@ -41,6 +43,11 @@ struct TrainingProgress {
 
   /// Numbers of the caller by name, such as the best accuracy so far.
   std::map<std::string, double> values;
+
+  /// Tensors of the caller by name, such as averages of the parameters. The root's are saved;
+  /// loadCheckpoint() and CheckpointStore return them on every rank, in main memory.
+  /// readCheckpointProgress() and CheckpointStore::findNewest() leave them out.
+  std::map<std::string, at::Tensor> tensors;
 };
 
 /// Writes a checkpoint: the module, the optimizer, `progress`, the schedule's base rates, and every
@@ -60,12 +67,12 @@ struct TrainingProgress {
 /// @param schedule  May be null.
 /// @throws Error(kIoError) on every rank, with the operating system's error message, if the file
 ///         cannot be written; Error(kInvalidArgument) on every rank if the module or the optimizer
-///         cannot be saved, or a name in `progress.values` is empty or has a line break.
+///         cannot be saved, or a name in `progress` is empty or has a line break.
 /// @threads Not thread-safe: only the communicator's thread, one at a time.
 /// @cost   Twice the model's size in memory, its size on disk, and an fsync.
 /// @source The file is an archive of torch::serialize with the entries `model`, `optimizer`,
-///         `progress`, `schedule` and `random`, followed by a line with the CRC-32C of the archive,
-///         because LibTorch does not check the checksums of its own format.
+///         `progress`, `schedule`, `tensors` and `random`, followed by a line with the CRC-32C of
+///         the archive, because LibTorch does not check the checksums of its own format.
 STEPTAPE_EXPORT void saveCheckpoint(const std::string& path, const torch::nn::Module& module,
                                     const torch::optim::Optimizer& optimizer,
                                     TrainingProgress progress, Communicator& world,

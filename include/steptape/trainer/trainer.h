@@ -39,10 +39,10 @@ namespace steptape {
 /// Points are logged at the number of steps done. Every step: `loss/train`,
 /// `optimizer/learning_rate`, and `optimizer/gradient_norm` if gradients are clipped. After each
 /// evaluation, over all ranks' samples: `loss/test` and `<metric>/test`. Every epoch: histograms
-/// under `parameters/` and `parameter_gradients/`. Every few steps: `samples_per_second` and
-/// `straggler/...`. Once: the text `configuration`, and a layout of these curves for the page
-/// Custom Scalars. TensorBoard unfolds only the first groups of tags in alphabetical order; with a
-/// metric `accuracy` these are accuracy and loss.
+/// under `parameters/` and `parameter_gradients/`. Every few steps: `samples_per_second`,
+/// `teraflops_per_second` and `straggler/...`. Once: the text `configuration`, and a layout of
+/// these curves for the page Custom Scalars. TensorBoard unfolds only the first groups of tags in
+/// alphabetical order; with a metric `accuracy` these are accuracy and loss.
 ///
 /// A signal, a time limit or a callback on any rank can stop the run at any step; all ranks end
 /// after the same step. A run that resumes from the checkpoint written then makes the same steps as

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
+#include "steptape/checkpoint/checkpoint.h"
 #include "steptape/data/batch_loader.h"
 #include "steptape/distributed/distributed_writer.h"
 #include "steptape/trainer/training_result.h"
@@ -53,7 +54,8 @@ struct STEPTAPE_EXPORT TrainingContext {
   double metric(std::string_view name) const;
 
   /// Ends the run on all ranks after the same step; a call on one rank is enough. From
-  /// beforeBatch(): after the current step. From afterBatch(): after the next step at the latest.
+  /// beforeBatch(): after the current step. From afterBatch() and afterStep(): after the next step
+  /// at the latest.
   /// From other callbacks: before the next step.
   void stop() { stopRequested = true; }
   bool stopRequested = false;
@@ -64,15 +66,17 @@ struct STEPTAPE_EXPORT TrainingContext {
 ///     before/afterFit          once
 ///     before/afterEpoch        around the steps of an epoch and the evaluation after them
 ///     before/afterBatch        around forward, backward and, in a step's last batch, the step
+///     afterStep                once a step, also on a rank without data, see
+///                              TrainerOptions::unevenBatches
 ///     before/afterEvaluation   around each pass over the test data
 ///
 /// Callbacks run in the order in which they were added, on each rank that added them. They may use
 /// collectives if all ranks have them and none throws before.
 ///
 /// A callback that throws ends fit() on every rank with the same Error(kFailedPrecondition), which
-/// names rank, callback and message. Errors of batch callbacks are exchanged with the gradients, so
-/// the other ranks make at most one more step; no further callback is called. On a single rank the
-/// original exception propagates immediately.
+/// names rank, callback and message. Errors of batch and step callbacks are exchanged with the
+/// gradients, so the other ranks make at most one more step; no further callback is called but
+/// onException(). On a single rank the original exception propagates immediately.
 class STEPTAPE_EXPORT TrainerCallback {
  public:
   TrainerCallback() = default;
@@ -86,8 +90,21 @@ class STEPTAPE_EXPORT TrainerCallback {
   virtual void afterEpoch(TrainingContext& context);
   virtual void beforeBatch(TrainingContext& context);
   virtual void afterBatch(TrainingContext& context);
+  virtual void afterStep(TrainingContext& context);
   virtual void beforeEvaluation(TrainingContext& context);
   virtual void afterEvaluation(TrainingContext& context);
+
+  /// Called when an exception ends fit() on this rank, for callbacks that must undo what they
+  /// began. Callbacks that were added last are called first. No collectives.
+  virtual void onException(TrainingContext& context) noexcept;
+
+  /// Adds what the callback needs to continue to the `values` and `tensors` of a checkpoint, under
+  /// names of its own. Called on every rank; the root's are saved. Tensors are copied before the
+  /// next step.
+  virtual void saveState(TrainingProgress& progress) const;
+  /// Receives what saveState() added, on every rank, before beforeFit(). Called if fit() resumes,
+  /// also from a checkpoint without state of this callback.
+  virtual void loadState(const TrainingProgress& progress);
 };
 
 /// Selects a point of Trainer::fit() for Trainer::on(); see TrainerCallback.
@@ -98,6 +115,7 @@ enum class TrainerEvent {
   kAfterEpoch,
   kBeforeBatch,
   kAfterBatch,
+  kAfterStep,
   kBeforeEvaluation,
   kAfterEvaluation,
 };

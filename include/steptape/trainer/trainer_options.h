@@ -166,13 +166,29 @@ struct TrainerOptions {
   /// sub-run has its own loss in both cases.
   bool reduceTrainLoss = true;
 
-  /// Number of steps between points of `samples_per_second` and reports of the ranks' time for
-  /// input, forward, backward, optimizer and waiting, and of the slowest rank; see StragglerReport.
-  /// 0: none, and `samples_per_second` once an epoch.
+  /// Number of steps between points of the throughput and reports of the ranks' time for input,
+  /// forward, backward, optimizer and waiting, and of the slowest rank; see StragglerReport. 0:
+  /// none, and the throughput once an epoch.
+  ///
+  /// The throughput is that of all ranks, as `samples_per_second` and `teraflops_per_second`. The
+  /// floating-point operations of a sample, forward and backward, are counted by FlopCounter in the
+  /// first step of each epoch.
   std::int64_t stragglerSteps = 50;
+
+  /// Tokens in a sample, such as the length of a language model's sequences. If set, the speed is
+  /// printed and logged as tokens per second, as `tokens_per_second` instead of
+  /// `samples_per_second`. 0: samples per second.
+  std::int64_t tokensPerSample = 0;
 
   /// Write histograms of all parameters and gradients after every epoch.
   bool histograms = true;
+
+  /// Number of steps between points of the Euclidean norm of each parameter after the step, as
+  /// `parameter_norms/<parameter>`, and of its averaged gradient before it is clipped, as
+  /// `parameter_gradient_norms/<parameter>`. Also logs the norms of all together,
+  /// `optimizer/parameter_norm` and `optimizer/gradient_norm`. The root computes them and waits for
+  /// its device once. 0: none.
+  std::int64_t parameterNormSteps = 0;
 
   /// Number of steps of the first epoch to profile by operator, with shapes and memory, on all
   /// ranks. They begin after kStepsBeforeProfile. The root writes tables of the slowest operators,
@@ -200,6 +216,10 @@ struct TrainerOptions {
   bool detailScalars = false;
 
   ProgressStyle progress = ProgressStyle::kAuto;
+
+  /// Also print from every rank, with rankPrefix(): at the start where it runs, and after each
+  /// epoch its own loss and speed. A line is printed in one piece.
+  bool verbose = false;
 };
 
 /// Number of steps before the first profiled one: the first steps include allocations.

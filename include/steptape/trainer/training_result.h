@@ -42,7 +42,10 @@ struct STEPTAPE_EXPORT TrainingResult {
   /// trainingSeconds scaled to one whole epoch; NaN if the length of an epoch is unknown.
   double secondsPerEpoch = 0;
   double samplesPerSecond = 0;  ///< Training samples of all ranks per second of trainingSeconds.
-  double loggingSeconds = 0;    ///< Time that this thread spent in the writer's calls.
+  /// Floating-point operations of forward and backward per sample, by FlopCounter; 0 if no operator
+  /// counts.
+  double flopsPerSample = 0;
+  double loggingSeconds = 0;  ///< Time that this thread spent in the writer's calls.
 
   StopReason stoppedBy = StopReason::kEpochs;
   int signal = 0;  ///< The signal that stopped the run, or 0.
