@@ -9,6 +9,7 @@
 
 #include "steptape/checkpoint/checkpoint.h"
 
+#include "base/replacement_file.h"
 #include "base/text.h"
 
 namespace steptape::detail {
@@ -33,24 +34,56 @@ std::optional<std::int64_t> stepOf(const std::string& name) {
   return name == nameOf(step) ? std::optional(step) : std::nullopt;
 }
 
+std::vector<std::string> namesIn(const std::string& directory, std::error_code& error) {
+  std::vector<std::string> names;
+  fs::directory_iterator entry(directory, error);
+  while (!error && entry != fs::directory_iterator()) {
+    names.push_back(entry->path().filename().string());
+    entry.increment(error);
+  }
+  return names;
+}
+
 /// Descending.
 std::vector<std::int64_t> stepsIn(const std::string& directory, std::error_code& error) {
   std::vector<std::int64_t> steps;
-  fs::directory_iterator entry(directory, error);
-  while (!error && entry != fs::directory_iterator()) {
-    if (const auto step = stepOf(entry->path().filename().string())) {
+  for (const std::string& name : namesIn(directory, error)) {
+    if (const auto step = stepOf(name)) {
       steps.push_back(*step);
     }
-    entry.increment(error);
   }
   std::sort(steps.rbegin(), steps.rend());
   return steps;
+}
+
+/// Replaces `name` by what `link` makes of the checkpoint of `step`, or by a copy where it cannot.
+template <typename Link>
+Status replaceName(const std::string& directory, std::int64_t step, const std::string& name,
+                   const Link& link) {
+  const fs::path temporary = fs::path(directory) / ".checkpoint.pt";
+  std::error_code error;
+  fs::remove(temporary, error);  // of a job that died here
+  link(temporary, error);
+  if (error) {
+    fs::copy_file(checkpointPathOf(directory, step), temporary, error);
+  }
+  if (!error) {
+    fs::rename(temporary, name, error);
+  }
+  std::error_code ignored;
+  fs::remove(temporary, ignored);  // rename() leaves a second link to the same file
+  return error ? Status(ErrorCode::kIoError, "cannot write " + name + ": " + error.message())
+               : Status();
 }
 
 }  // namespace
 
 std::string checkpointPathOf(const std::string& directory, std::int64_t step) {
   return directory + "/" + nameOf(step);
+}
+
+std::string bestPathOf(const std::string& directory) {
+  return directory + "/checkpoint_best.pt";
 }
 
 Status listCheckpoints(const std::string& directory, std::vector<std::string>& paths) {
@@ -74,21 +107,26 @@ Status listCheckpoints(const std::string& directory, std::vector<std::string>& p
 }
 
 Status nameNewest(const std::string& directory, std::int64_t step) {
-  const fs::path temporary = fs::path(directory) / ".checkpoint.pt";
-  std::error_code error;
-  fs::remove(temporary, error);  // of a job that died here
-  fs::create_symlink(nameOf(step), temporary, error);
-  if (error) {
-    fs::copy_file(checkpointPathOf(directory, step), temporary, error);
+  return replaceName(directory, step, checkpointPath(directory),
+                     [&](const fs::path& name, std::error_code& error) {
+                       fs::create_symlink(nameOf(step), name, error);
+                     });
+}
+
+Status nameBest(const std::string& directory, std::int64_t step) {
+  return replaceName(directory, step, bestPathOf(directory),
+                     [&](const fs::path& name, std::error_code& error) {
+                       fs::create_hard_link(checkpointPathOf(directory, step), name, error);
+                     });
+}
+
+void removeLeftovers(const std::string& directory) {
+  std::error_code ignored;
+  for (const std::string& name : namesIn(directory, ignored)) {
+    if (startsWith(name, kTemporaryPrefix)) {
+      fs::remove(fs::path(directory) / name, ignored);
+    }
   }
-  if (!error) {
-    fs::rename(temporary, checkpointPath(directory), error);
-  }
-  if (error) {
-    return {ErrorCode::kIoError,
-            "cannot write " + checkpointPath(directory) + ": " + error.message()};
-  }
-  return {};
 }
 
 void removeOthers(const std::string& directory, std::int64_t newestStep, std::int64_t keep) {
