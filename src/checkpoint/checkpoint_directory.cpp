@@ -56,16 +56,15 @@ std::vector<std::int64_t> stepsIn(const std::string& directory, std::error_code&
   return steps;
 }
 
-/// Replaces `name` by what `link` makes of the checkpoint of `step`, or by a copy where it cannot.
+/// Replaces `name` by what `link` makes of `file`, or by a copy where it cannot.
 template <typename Link>
-Status replaceName(const std::string& directory, std::int64_t step, const std::string& name,
-                   const Link& link) {
-  const fs::path temporary = fs::path(directory) / ".checkpoint.pt";
+Status replaceName(const std::string& name, const std::string& file, const Link& link) {
+  const fs::path temporary = fs::path(name).parent_path() / ".checkpoint.pt";
   std::error_code error;
   fs::remove(temporary, error);  // of a job that died here
   link(temporary, error);
   if (error) {
-    fs::copy_file(checkpointPathOf(directory, step), temporary, error);
+    fs::copy_file(file, temporary, error);
   }
   if (!error) {
     fs::rename(temporary, name, error);
@@ -107,17 +106,18 @@ Status listCheckpoints(const std::string& directory, std::vector<std::string>& p
 }
 
 Status nameNewest(const std::string& directory, std::int64_t step) {
-  return replaceName(directory, step, checkpointPath(directory),
-                     [&](const fs::path& name, std::error_code& error) {
-                       fs::create_symlink(nameOf(step), name, error);
-                     });
+  const auto link = [&](const fs::path& name, std::error_code& error) {
+    fs::create_symlink(nameOf(step), name, error);
+  };
+  return replaceName(checkpointPath(directory), checkpointPathOf(directory, step), link);
 }
 
-Status nameBest(const std::string& directory, std::int64_t step) {
-  return replaceName(directory, step, bestPathOf(directory),
-                     [&](const fs::path& name, std::error_code& error) {
-                       fs::create_hard_link(checkpointPathOf(directory, step), name, error);
-                     });
+Status nameBestByStep(const std::string& directory, std::int64_t step) {
+  const std::string best = bestPathOf(directory);
+  const auto link = [&](const fs::path& name, std::error_code& error) {
+    fs::create_hard_link(best, name, error);
+  };
+  return replaceName(checkpointPathOf(directory, step), best, link);
 }
 
 void removeLeftovers(const std::string& directory) {

@@ -27,9 +27,9 @@ Status listCheckpoints(const std::string& directory, std::vector<std::string>& p
 /// links, a copy of it. At every moment it is the old one or the new one.
 Status nameNewest(const std::string& directory, std::int64_t step);
 
-/// Makes `checkpoint_best.pt` another name of the checkpoint of `step`, which stays when that is
-/// removed; where the file system knows no hard links, a copy of it.
-Status nameBest(const std::string& directory, std::int64_t step);
+/// Makes `checkpoint_<step>.pt` another name of the best checkpoint, which stays when that one is
+/// replaced; where the file system knows no hard links, a copy of it.
+Status nameBestByStep(const std::string& directory, std::int64_t step);
 
 /// Removes the temporary files of jobs that died while they wrote a checkpoint.
 void removeLeftovers(const std::string& directory);

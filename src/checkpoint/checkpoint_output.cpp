@@ -84,14 +84,13 @@ Status writeCheckpoint(const std::string& path, CheckpointContent& content) {
 Status writeToStore(const std::string& directory, std::int64_t step, CheckpointRole role,
                     std::int64_t keep, CheckpointContent& content) {
   removeLeftovers(directory);
-  if (role == CheckpointRole::kBest) {
-    return writeCheckpoint(bestPathOf(directory), content);
-  }
-  Status status = writeCheckpoint(checkpointPathOf(directory, step), content);
+  const bool isBest = role != CheckpointRole::kNewest;
+  Status status =
+      writeCheckpoint(isBest ? bestPathOf(directory) : checkpointPathOf(directory, step), content);
   if (status.ok() && role == CheckpointRole::kNewestAndBest) {
-    status = nameBest(directory, step);
+    status = nameBestByStep(directory, step);
   }
-  if (status.ok()) {
+  if (status.ok() && role != CheckpointRole::kBest) {
     status = nameNewest(directory, step);
     removeOthers(directory, step, keep);
   }

@@ -29,12 +29,14 @@ struct CheckpointCopy::Pending {
   double stallSeconds = 0;  ///< In CheckpointCopy::wait().
 };
 
-CheckpointCopy::CheckpointCopy(std::shared_ptr<Pending> pending) : pending_(std::move(pending)) {}
+CheckpointCopy::CheckpointCopy(std::string path, std::shared_ptr<Pending> pending)
+    : path_(std::move(path)), pending_(std::move(pending)) {}
 
-CheckpointCopy::CheckpointCopy(CheckpointCopy&&) noexcept = default;
+CheckpointCopy::CheckpointCopy(CheckpointCopy&& other) noexcept = default;
 
 CheckpointCopy& CheckpointCopy::operator=(CheckpointCopy&& other) noexcept {
   wait();
+  path_ = std::move(other.path_);
   pending_ = std::move(other.pending_);
   return *this;
 }
@@ -73,7 +75,7 @@ CheckpointStore::CheckpointStore(std::string directory, std::shared_ptr<Communic
   }
 }
 
-CheckpointStore::CheckpointStore(CheckpointStore&&) noexcept = default;
+CheckpointStore::CheckpointStore(CheckpointStore&& other) noexcept = default;
 
 CheckpointStore::~CheckpointStore() {
   if (background_ == nullptr || !background_->underWay) {
@@ -87,27 +89,21 @@ CheckpointStore::~CheckpointStore() {
 
 std::string CheckpointStore::save(const torch::nn::Module& module,
                                   const torch::optim::Optimizer& optimizer,
-                                  TrainingProgress progress, const LearningRateSchedule* schedule) {
-  const std::int64_t step = progress.step;
-  write(module, optimizer, std::move(progress), schedule, CheckpointRole::kNewest);
-  return detail::checkpointPathOf(directory_, step);
-}
-
-void CheckpointStore::saveBest(const torch::nn::Module& module,
-                               const torch::optim::Optimizer& optimizer, TrainingProgress progress,
-                               const LearningRateSchedule* schedule) {
-  write(module, optimizer, std::move(progress), schedule, CheckpointRole::kBest);
-}
-
-void CheckpointStore::write(const torch::nn::Module& module,
-                            const torch::optim::Optimizer& optimizer, TrainingProgress progress,
-                            const LearningRateSchedule* schedule, CheckpointRole role) {
+                                  TrainingProgress progress, const LearningRateSchedule* schedule,
+                                  CheckpointRole role) {
   wait();
   const std::int64_t step = progress.step;
   auto content = detail::collectContent(module, optimizer, std::move(progress), *world_, schedule);
   const Status status =
       content ? detail::writeToStore(directory_, step, role, options_.keep, *content) : Status();
   detail::shareRootsStatus(status, *world_).throwIfError();
+  return pathFor(role, step);
+}
+
+void CheckpointStore::saveBest(const torch::nn::Module& module,
+                               const torch::optim::Optimizer& optimizer, TrainingProgress progress,
+                               const LearningRateSchedule* schedule) {
+  save(module, optimizer, std::move(progress), schedule, CheckpointRole::kBest);
 }
 
 CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
@@ -138,7 +134,7 @@ CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
     });
   }
   background_->underWay = {step, secondsSince(start), 0};
-  return CheckpointCopy(content ? pending : nullptr);
+  return CheckpointCopy(pathFor(role, step), content ? pending : nullptr);
 }
 
 std::optional<CheckpointTimes> CheckpointStore::wait() {
@@ -196,6 +192,10 @@ std::optional<TrainingProgress> CheckpointStore::loadBest(torch::nn::Module& mod
     return std::nullopt;
   }
   return loadCheckpoint(bestPath(), module, optimizer, *world_, schedule);
+}
+
+std::string CheckpointStore::pathFor(CheckpointRole role, std::int64_t step) const {
+  return role == CheckpointRole::kBest ? bestPath() : detail::checkpointPathOf(directory_, step);
 }
 
 std::string CheckpointStore::bestPath() const {

@@ -128,9 +128,9 @@ struct FoundCheckpoint {
 
 /// Selects the names of a checkpoint in a CheckpointStore.
 enum class CheckpointRole {
-  kNewest,         ///< `checkpoint_<step>.pt`, as CheckpointStore::save().
-  kBest,           ///< `checkpoint_best.pt`, as CheckpointStore::saveBest().
-  kNewestAndBest,  ///< Both, for one file.
+  kNewest,         ///< `checkpoint_<step>.pt`.
+  kBest,           ///< `checkpoint_best.pt`.
+  kNewestAndBest,  ///< Both names for one file, which is written once.
 };
 
 /// How long a checkpoint took.
@@ -150,8 +150,8 @@ class STEPTAPE_EXPORT CheckpointCopy {
  public:
   /// A copy that is complete.
   CheckpointCopy() = default;
-  CheckpointCopy(CheckpointCopy&&) noexcept;
-  CheckpointCopy& operator=(CheckpointCopy&&) noexcept;
+  CheckpointCopy(CheckpointCopy&& other) noexcept;
+  CheckpointCopy& operator=(CheckpointCopy&& other) noexcept;
   /// As wait().
   ~CheckpointCopy();
 
@@ -159,12 +159,16 @@ class STEPTAPE_EXPORT CheckpointCopy {
   /// the root copies. The second call does nothing.
   void wait();
 
+  /// Returns the path that the checkpoint will have.
+  const std::string& path() const { return path_; }
+
  private:
   friend class CheckpointStore;
   struct Pending;
-  explicit CheckpointCopy(std::shared_ptr<Pending> pending);
+  CheckpointCopy(std::string path, std::shared_ptr<Pending> pending);
 
-  std::shared_ptr<Pending> pending_;
+  std::string path_;
+  std::shared_ptr<Pending> pending_;  ///< Null on other ranks than the root, and after wait().
 };
 
 /// Keeps the checkpoints of a run in a directory of their own:
@@ -193,7 +197,7 @@ class STEPTAPE_EXPORT CheckpointStore {
   /// @throws Error(kInvalidArgument) if `directory` is empty or `options.keep` is less than 1.
   CheckpointStore(std::string directory, std::shared_ptr<Communicator> world,
                   CheckpointStoreOptions options = {});
-  CheckpointStore(CheckpointStore&&) noexcept;
+  CheckpointStore(CheckpointStore&& other) noexcept;
   /// Waits until the checkpoint of saveAsync() is on disk. If it cannot be written, the root prints
   /// the error to stderr. Not collective.
   ~CheckpointStore();
@@ -201,12 +205,14 @@ class STEPTAPE_EXPORT CheckpointStore {
   /// Writes `checkpoint_<progress.step>.pt`, then removes checkpoints beyond
   /// CheckpointStoreOptions::keep.
   ///
-  /// @return its path.
+  /// @param role Selects other names than that.
+  /// @return its path; the first one if it has two names.
   /// @throws Error as for saveCheckpoint(); previous checkpoints then remain.
   std::string save(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer,
-                   TrainingProgress progress, const LearningRateSchedule* schedule = nullptr);
+                   TrainingProgress progress, const LearningRateSchedule* schedule = nullptr,
+                   CheckpointRole role = CheckpointRole::kNewest);
 
-  /// Replaces `checkpoint_best.pt`.
+  /// Replaces `checkpoint_best.pt`, as save() with CheckpointRole::kBest.
   ///
   /// @throws Error as for saveCheckpoint().
   void saveBest(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer,
@@ -277,8 +283,7 @@ class STEPTAPE_EXPORT CheckpointStore {
  private:
   struct Background;
 
-  void write(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer,
-             TrainingProgress progress, const LearningRateSchedule* schedule, CheckpointRole role);
+  std::string pathFor(CheckpointRole role, std::int64_t step) const;
   template <typename Use>
   std::optional<FoundCheckpoint> firstUsable(const Use& use);
 

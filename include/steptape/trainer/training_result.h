@@ -41,8 +41,9 @@ struct STEPTAPE_EXPORT TrainingResult {
   double trainingSeconds = 0;  ///< Time in training steps, including logging, excluding evaluation.
   /// trainingSeconds scaled to one whole epoch; NaN if the length of an epoch is unknown.
   double secondsPerEpoch = 0;
-  double samplesPerSecond = 0;  ///< Training samples of all ranks per second of trainingSeconds.
-  double loggingSeconds = 0;    ///< Time that this thread spent in the writer's calls.
+  double samplesPerSecond = 0;   ///< Training samples of all ranks per second of trainingSeconds.
+  double loggingSeconds = 0;     ///< Time that this thread spent in the writer's calls.
+  double checkpointSeconds = 0;  ///< Time for which checkpoints held up this thread.
 
   StopReason stoppedBy = StopReason::kEpochs;
   int signal = 0;  ///< The signal that stopped the run, or 0.
