@@ -78,6 +78,10 @@ CheckpointStore::CheckpointStore(std::string directory, std::shared_ptr<Communic
 CheckpointStore::CheckpointStore(CheckpointStore&& other) noexcept = default;
 
 CheckpointStore::~CheckpointStore() {
+  if (background_ != nullptr && background_->thread.isOfParent()) {
+    // Its thread is not in this process, and what it waited for cannot be destroyed.
+    static_cast<void>(background_.release());
+  }
   if (background_ == nullptr || !background_->underWay) {
     return;
   }
@@ -126,10 +130,7 @@ CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
     // A std::function copies what it holds, and the content cannot be copied.
     auto shared = std::make_shared<detail::CheckpointContent>(*std::move(content));
     background_->thread.start([=, directory = directory_, keep = options_.keep] {
-      pending->copies.copyAll();
-      pending->copies.wait();
-      pending->copies.waitForDevices();
-      pending->copies.release();
+      pending->copies.finish();
       return detail::writeToStore(directory, step, role, keep, *shared);
     });
   }

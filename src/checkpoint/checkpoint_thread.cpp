@@ -75,10 +75,6 @@ CheckpointThread::~CheckpointThread() {
   if (!thread_.joinable()) {
     return;
   }
-  if (::getpid() != process_) {
-    thread_.detach();
-    return;
-  }
   {
     const MutexLock lock(mutex_);
     isEnding_ = true;
@@ -100,6 +96,10 @@ void CheckpointThread::start(std::function<Status()> job) {
   changed_.notifyAll();
 }
 
+bool CheckpointThread::isOfParent() const {
+  return ::getpid() != process_;
+}
+
 bool CheckpointThread::startThread() {
   if (!thread_.joinable()) {
     try {
@@ -119,7 +119,7 @@ Status CheckpointThread::wait() {
 }
 
 void CheckpointThread::waitUntilIdle() {
-  if (::getpid() != process_) {
+  if (isOfParent()) {
     return;
   }
   const MutexLock lock(mutex_);

@@ -36,6 +36,9 @@ class CheckpointThread {
   /// The time that the last job took.
   double jobSeconds();
 
+  /// Whether this process is a child that its process has forked.
+  bool isOfParent() const;
+
   /// For std::exit().
   void waitUntilIdle();
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <thread>
 
+#include "steptape/span/zone.h"
+
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -124,21 +126,29 @@ void TensorCopies::copyAll() {
   }
 }
 
+void TensorCopies::finish() {
+  STEPTAPE_ZONE("checkpoint/copy");
+  copyAll();
+  waitForPieces();
+  for (const c10::Event& event : deviceCopies_) {
+    waitFor(event);
+  }
+  release();
+}
+
 void TensorCopies::wait() {
   if (claimed_.load(std::memory_order_relaxed) < pieces_.size()) {
     at::parallel_for(0, at::get_num_threads(), 1,
                      [this](std::int64_t /*begin*/, std::int64_t /*end*/) { copyAll(); });
   }
+  waitForPieces();
+}
+
+void TensorCopies::waitForPieces() {
   constexpr std::chrono::seconds kLook{10};
   const MutexLock lock(mutex_);
   while (copied_ < pieces_.size()) {
     pieceCopied_.waitUntil(mutex_, std::chrono::steady_clock::now() + kLook);
-  }
-}
-
-void TensorCopies::waitForDevices() {
-  for (const c10::Event& event : deviceCopies_) {
-    waitFor(event);
   }
 }
 

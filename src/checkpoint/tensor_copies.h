@@ -17,14 +17,14 @@ namespace steptape::detail {
 ///
 ///     copies.restart();
 ///     const at::Tensor copy = copies.add(live);  // has memory, but no bytes yet
-///     copies.copyAll();                          // on any number of threads
-///     copies.wait();                             // on any thread
+///     copies.finish();                           // on a thread of its own
+///     copies.wait();                             // before the tensors change
 ///
 /// Copies whole storages, as LibTorch saves them, each once: tensors that share memory have copies
 /// that share memory.
 ///
 /// Thread-safe between the last add() and restart(), which need the thread that changes the
-/// tensors, while no other thread copies.
+/// tensors, while finish() does not run.
 class TensorCopies {
  public:
   TensorCopies() = default;
@@ -41,14 +41,10 @@ class TensorCopies {
   /// The same for a tensor that may change as soon as this call returns.
   at::Tensor addNow(const at::Tensor& live);
 
-  /// Copies what no other thread has begun to copy.
-  void copyAll();
-  /// Waits until the tensors may change; helps with LibTorch's threads.
+  /// Gives the copies their bytes, and lets go of the tensors.
+  void finish();
+  /// Waits until the tensors may change; helps to copy, with LibTorch's threads.
   void wait();
-  /// Waits until the copies have their bytes.
-  void waitForDevices();
-  /// Lets go of the tensors. REQUIRES: waitForDevices().
-  void release();
 
  private:
   /// Small enough for several threads to share the work.
@@ -66,6 +62,10 @@ class TensorCopies {
     bool isPinned;
   };
 
+  /// Copies what no other thread has begun to copy.
+  void copyAll();
+  void waitForPieces();
+  void release();
   at::Tensor add(const at::Tensor& live, bool isCopiedNow);
   at::Tensor newStorageCopy(const at::Tensor& live, bool isCopiedNow);
   const at::Tensor& memoryFor(const at::Tensor& live);
