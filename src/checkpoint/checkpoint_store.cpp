@@ -127,6 +127,7 @@ CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
   std::optional<detail::CheckpointContent> content = detail::collectContent(
       module, optimizer, std::move(progress), *world_, schedule, &pending->copies);
   if (content) {
+    pending->copies.start();
     // A std::function copies what it holds, and the content cannot be copied.
     auto shared = std::make_shared<detail::CheckpointContent>(*std::move(content));
     background_->thread.start([=, directory = directory_, keep = options_.keep] {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <pthread.h>
+#include <system_error>
 #include <thread>
 
 #include "steptape/span/zone.h"
@@ -41,6 +43,7 @@ void waitFor(const c10::Event& event) {
 }  // namespace
 
 void TensorCopies::restart() {
+  wait();
   release();
   pieces_.clear();
   claimed_.store(0, std::memory_order_relaxed);
@@ -126,8 +129,22 @@ void TensorCopies::copyAll() {
   }
 }
 
+void TensorCopies::start() {
+  if (pieces_.empty()) {
+    return;
+  }
+  try {
+    copier_ = std::thread([this] {
+      STEPTAPE_ZONE("checkpoint/copy");
+      pthread_setname_np(pthread_self(), "steptape-copy");
+      copyAll();
+    });
+  } catch (const std::system_error&) {
+    // Without another thread, finish() and wait() copy.
+  }
+}
+
 void TensorCopies::finish() {
-  STEPTAPE_ZONE("checkpoint/copy");
   copyAll();
   waitForPieces();
   for (const c10::Event& event : deviceCopies_) {
@@ -142,6 +159,9 @@ void TensorCopies::wait() {
                      [this](std::int64_t /*begin*/, std::int64_t /*end*/) { copyAll(); });
   }
   waitForPieces();
+  if (copier_.joinable()) {
+    copier_.join();
+  }
 }
 
 void TensorCopies::waitForPieces() {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -17,19 +18,21 @@ namespace steptape::detail {
 ///
 ///     copies.restart();
 ///     const at::Tensor copy = copies.add(live);  // has memory, but no bytes yet
-///     copies.finish();                           // on a thread of its own
+///     copies.start();
+///     copies.finish();                           // on another thread
 ///     copies.wait();                             // before the tensors change
 ///
 /// Copies whole storages, as LibTorch saves them, each once: tensors that share memory have copies
 /// that share memory.
 ///
-/// Thread-safe between the last add() and restart(), which need the thread that changes the
-/// tensors, while finish() does not run.
+/// Not thread-safe, except that finish() may run on another thread: one thread at a time makes the
+/// other calls, and no add() or restart() while finish() runs.
 class TensorCopies {
  public:
   TensorCopies() = default;
   TensorCopies(const TensorCopies&) = delete;
   TensorCopies& operator=(const TensorCopies&) = delete;
+  ~TensorCopies() { wait(); }
 
   /// Forgets the tensors, and keeps the memory of their copies.
   void restart();
@@ -41,10 +44,13 @@ class TensorCopies {
   /// The same for a tensor that may change as soon as this call returns.
   at::Tensor addNow(const at::Tensor& live);
 
-  /// Gives the copies their bytes, and lets go of the tensors.
-  void finish();
+  /// Starts to copy, on a thread that wait() ends. Its priority is normal, because training soon
+  /// waits for it.
+  void start();
   /// Waits until the tensors may change; helps to copy, with LibTorch's threads.
   void wait();
+  /// Waits until the copies have their bytes, and lets go of the tensors.
+  void finish();
 
  private:
   /// Small enough for several threads to share the work.
@@ -78,6 +84,7 @@ class TensorCopies {
 
   std::vector<Piece> pieces_;
   std::atomic<std::size_t> claimed_{0};  ///< Pieces that a thread copies or has copied.
+  std::thread copier_;
   Mutex mutex_;
   CondVar pieceCopied_;
   std::size_t copied_ STEPTAPE_GUARDED_BY(mutex_) = 0;  ///< Pieces.
