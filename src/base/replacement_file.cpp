@@ -31,7 +31,8 @@ int createFile(const std::string& directory, unsigned permissions, std::string* 
   static std::atomic<unsigned> last{0};
   int descriptor;
   do {
-    *path = directory + "/.steptape-" + std::to_string(::getpid()) + '-' + std::to_string(++last);
+    *path = directory + '/' + std::string(kTemporaryPrefix) + std::to_string(::getpid()) + '-' +
+            std::to_string(++last);
     descriptor = ::open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
   } while (descriptor < 0 && (errno == EEXIST || errno == EINTR));
   return descriptor;

@@ -12,6 +12,9 @@
 
 namespace steptape::detail {
 
+/// How the names of temporary files begin. A job that dies leaves them.
+inline constexpr std::string_view kTemporaryPrefix = ".steptape-";
+
 /// A file that appears under its name when it is whole, or never:
 ///
 ///     ReplacementFile file("runs/scalars.json");

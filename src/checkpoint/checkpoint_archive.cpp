@@ -4,11 +4,13 @@
 #include <cstring>
 #include <sstream>
 #include <string_view>
+#include <unordered_set>
 
 #include "steptape/recipe/learning_rate_schedule.h"
 #include "steptape/recipe/recipe.h"
 
 #include "base/crc32c.h"
+#include "checkpoint/archive_tensors.h"
 #include "checkpoint/random_state.h"
 #include "parallel/model/named_tensors.h"
 #include "parallel/model/optimizer_archive.h"
@@ -38,14 +40,25 @@ constexpr const char* kTensorNames = "tensor_names";
 constexpr const char* kTensors = "tensors";
 
 /// The last line of the file, "\nCRC-32C 0x8a9136aa\n".
-std::string checksumLine(std::string_view archive) {
-  return "\nCRC-32C " + crc32c(archive).toString() + "\n";
+std::string checksumLine(Crc32c ofArchive) {
+  return "\nCRC-32C " + ofArchive.toString() + "\n";
 }
 
 at::Tensor toTensor(const std::string& bytes) {
   at::Tensor tensor = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
   std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
   return tensor;
+}
+
+/// Valid as long as `bytes`.
+at::Tensor viewOf(const std::string& bytes) {
+  return at::from_blob(const_cast<char*>(bytes.data()), {static_cast<std::int64_t>(bytes.size())},
+                       at::kByte);
+}
+
+/// Null if it has none, as a sparse tensor.
+const void* storageOf(const at::Tensor& tensor) {
+  return tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
 }
 
 std::string toBytes(const at::Tensor& tensor) {
@@ -153,30 +166,75 @@ void loadInPlace(torch::nn::Module& module, InputArchive& archive) {
 
 }  // namespace
 
-std::string encodeCheckpoint(const torch::nn::Module& module,
-                             const torch::optim::Optimizer& optimizer,
-                             const LearningRateSchedule* schedule, const TrainingProgress& progress,
-                             const std::vector<std::string>& randomStates) {
-  OutputArchive archive;
-  writeProgress(archive, progress);
-  writeTensors(archive, progress.tensors);
-  archive.write(kModelSchema, c10::IValue(schemaOf(parametersAndBuffers(module)).text()));
-  OutputArchive modelArchive(archive.compilation_unit());
+CheckpointContent::CheckpointContent(const torch::nn::Module& module,
+                                     const torch::optim::Optimizer& optimizer,
+                                     const LearningRateSchedule* schedule,
+                                     const TrainingProgress& progress)
+    : optimizerSchema_(schemaOf(optimizer).text()) {
+  writeProgress(archive_, progress);
+  writeTensors(archive_, progress.tensors);
+  archive_.write(kModelSchema, c10::IValue(schemaOf(parametersAndBuffers(module)).text()));
+  OutputArchive modelArchive(archive_.compilation_unit());
   module.save(modelArchive);
-  archive.write(kModel, modelArchive);
-  archive.write(kOptimizerSchema, c10::IValue(schemaOf(optimizer).text()));
-  archive.write(kOptimizer, toTensor(optimizerToBytes(optimizer)));
+  archive_.write(kModel, modelArchive);
+  writeOptimizer(optimizer, optimizer_);
   if (schedule != nullptr) {
-    archive.write(kSchedule, toTensor(schedule->baseRates()));
+    baseRates_ = schedule->baseRates();
   }
-  OutputArchive randomArchive(archive.compilation_unit());
-  for (std::size_t rank = 0; rank < randomStates.size(); ++rank) {
-    randomArchive.write(std::to_string(rank), toTensor(randomStates[rank]));
+}
+
+void CheckpointContent::useCopies(const torch::nn::Module& module, TensorCopies& copies) {
+  std::unordered_set<const void*> parameters;
+  for (const at::Tensor& parameter : module.parameters()) {
+    parameters.insert(storageOf(parameter));
   }
-  archive.write(kRandom, randomArchive);
-  std::string bytes = bytesOf(archive);
-  bytes += checksumLine(bytes);
-  return bytes;
+  const auto copyOf = [&](const at::Tensor& tensor, bool isCopiedNow) {
+    at::Tensor copy = isCopiedNow ? copies.addNow(tensor) : copies.add(tensor);
+    if (tensor.use_count() > 1) {
+      // LibTorch writes tensors that others refer to in a longer form. The same bytes as of the
+      // original need another reference.
+      held_.push_back(copy);
+    }
+    return copy;
+  };
+  replaceTensors(archive_, [&](const at::Tensor& tensor) {
+    return copyOf(tensor, parameters.count(storageOf(tensor)) == 0);
+  });
+  replaceTensors(optimizer_, [&](const at::Tensor& tensor) { return copyOf(tensor, false); });
+}
+
+/// In one piece of memory: a string that grew to this size would have been copied on the way.
+std::string CheckpointContent::optimizerBytes() {
+  constexpr std::size_t kOverhead = 1 << 20;
+  constexpr std::size_t kOverheadOfTensor = 1 << 10;
+  std::size_t expected = kOverhead;
+  replaceTensors(optimizer_, [&expected](const at::Tensor& tensor) {
+    expected += tensor.nbytes() + kOverheadOfTensor;
+    return tensor;
+  });
+  return bytesOf(optimizer_, expected);
+}
+
+void CheckpointContent::write(const ByteSink& sink) {
+  const std::string optimizer = optimizerBytes();
+  archive_.write(kOptimizerSchema, c10::IValue(optimizerSchema_));
+  archive_.write(kOptimizer, viewOf(optimizer));
+  if (baseRates_) {
+    archive_.write(kSchedule, toTensor(*baseRates_));
+  }
+  OutputArchive randomArchive(archive_.compilation_unit());
+  for (std::size_t rank = 0; rank < randomStates_.size(); ++rank) {
+    randomArchive.write(std::to_string(rank), toTensor(randomStates_[rank]));
+  }
+  archive_.write(kRandom, randomArchive);
+  Crc32c checksum;
+  archive_.save_to([&](const void* data, std::size_t size) {
+    const std::string_view bytes(static_cast<const char*>(data), size);
+    checksum = extend(checksum, bytes);
+    sink(bytes);
+    return size;
+  });
+  sink(checksumLine(checksum));
 }
 
 std::string encodeProgress(const TrainingProgress& progress) {
@@ -198,7 +256,7 @@ std::string CheckpointArchive::open(const std::string& bytes) {
   if (line.substr(0, line.find("0x")) != "\nCRC-32C ") {
     return "its end is missing, at " + std::to_string(bytes.size()) + " bytes";
   }
-  if (line != checksumLine(std::string_view(bytes).substr(0, archiveBytes))) {
+  if (line != checksumLine(crc32c(std::string_view(bytes).substr(0, archiveBytes)))) {
     return "its bytes are not those that its checksum is of";
   }
   return failureOf([&] {

@@ -1,21 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "steptape/checkpoint/checkpoint.h"
+
+#include "checkpoint/tensor_copies.h"
 
 #include <torch/serialize/archive.h>
 
 namespace steptape::detail {
 
-/// The bytes of a checkpoint. @throws c10::Error if the module or the optimizer cannot be saved.
-std::string encodeCheckpoint(const torch::nn::Module& module,
-                             const torch::optim::Optimizer& optimizer,
-                             const LearningRateSchedule* schedule, const TrainingProgress& progress,
-                             const std::vector<std::string>& randomStates);
+using ByteSink = std::function<void(std::string_view bytes)>;
+
+/// What a checkpoint holds, until it is bytes. Refers to the memory of the tensors.
+///
+/// Not thread-safe: one thread at a time.
+class CheckpointContent {
+ public:
+  /// @throws c10::Error if the module or the optimizer cannot be saved.
+  CheckpointContent(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer,
+                    const LearningRateSchedule* schedule, const TrainingProgress& progress);
+
+  /// Refers to copies from now on. Buffers of the module, which its forward pass may change, have
+  /// their bytes when this call returns; the rest has them after TensorCopies::wait().
+  void useCopies(const torch::nn::Module& module, TensorCopies& copies);
+
+  void setRandomStates(std::vector<std::string> ofRanks) { randomStates_ = std::move(ofRanks); }
+
+  /// Makes the bytes, once. @throws c10::Error if LibTorch cannot.
+  void write(const ByteSink& sink);
+
+ private:
+  std::string optimizerBytes();
+
+  torch::serialize::OutputArchive archive_;
+  torch::serialize::OutputArchive optimizer_;
+  std::string optimizerSchema_;
+  std::optional<std::vector<double>> baseRates_;
+  std::vector<std::string> randomStates_;
+  std::vector<at::Tensor> held_;
+};
 
 /// Without the rest of the checkpoint, to send it to other ranks.
 std::string encodeProgress(const TrainingProgress& progress);

@@ -9,6 +9,7 @@
 
 #include "steptape/checkpoint/checkpoint.h"
 
+#include "base/replacement_file.h"
 #include "base/text.h"
 
 namespace steptape::detail {
@@ -33,24 +34,55 @@ std::optional<std::int64_t> stepOf(const std::string& name) {
   return name == nameOf(step) ? std::optional(step) : std::nullopt;
 }
 
+std::vector<std::string> namesIn(const std::string& directory, std::error_code& error) {
+  std::vector<std::string> names;
+  fs::directory_iterator entry(directory, error);
+  while (!error && entry != fs::directory_iterator()) {
+    names.push_back(entry->path().filename().string());
+    entry.increment(error);
+  }
+  return names;
+}
+
 /// Descending.
 std::vector<std::int64_t> stepsIn(const std::string& directory, std::error_code& error) {
   std::vector<std::int64_t> steps;
-  fs::directory_iterator entry(directory, error);
-  while (!error && entry != fs::directory_iterator()) {
-    if (const auto step = stepOf(entry->path().filename().string())) {
+  for (const std::string& name : namesIn(directory, error)) {
+    if (const auto step = stepOf(name)) {
       steps.push_back(*step);
     }
-    entry.increment(error);
   }
   std::sort(steps.rbegin(), steps.rend());
   return steps;
+}
+
+/// Replaces `name` by what `link` makes of `file`, or by a copy where it cannot.
+template <typename Link>
+Status replaceName(const std::string& name, const std::string& file, const Link& link) {
+  const fs::path temporary = fs::path(name).parent_path() / ".checkpoint.pt";
+  std::error_code error;
+  fs::remove(temporary, error);  // of a job that died here
+  link(temporary, error);
+  if (error) {
+    fs::copy_file(file, temporary, error);
+  }
+  if (!error) {
+    fs::rename(temporary, name, error);
+  }
+  std::error_code ignored;
+  fs::remove(temporary, ignored);  // rename() leaves a second link to the same file
+  return error ? Status(ErrorCode::kIoError, "cannot write " + name + ": " + error.message())
+               : Status();
 }
 
 }  // namespace
 
 std::string checkpointPathOf(const std::string& directory, std::int64_t step) {
   return directory + "/" + nameOf(step);
+}
+
+std::string bestPathOf(const std::string& directory) {
+  return directory + "/checkpoint_best.pt";
 }
 
 Status listCheckpoints(const std::string& directory, std::vector<std::string>& paths) {
@@ -74,21 +106,27 @@ Status listCheckpoints(const std::string& directory, std::vector<std::string>& p
 }
 
 Status nameNewest(const std::string& directory, std::int64_t step) {
-  const fs::path temporary = fs::path(directory) / ".checkpoint.pt";
-  std::error_code error;
-  fs::remove(temporary, error);  // of a job that died here
-  fs::create_symlink(nameOf(step), temporary, error);
-  if (error) {
-    fs::copy_file(checkpointPathOf(directory, step), temporary, error);
+  const auto link = [&](const fs::path& name, std::error_code& error) {
+    fs::create_symlink(nameOf(step), name, error);
+  };
+  return replaceName(checkpointPath(directory), checkpointPathOf(directory, step), link);
+}
+
+Status nameBestByStep(const std::string& directory, std::int64_t step) {
+  const std::string best = bestPathOf(directory);
+  const auto link = [&](const fs::path& name, std::error_code& error) {
+    fs::create_hard_link(best, name, error);
+  };
+  return replaceName(checkpointPathOf(directory, step), best, link);
+}
+
+void removeLeftovers(const std::string& directory) {
+  std::error_code ignored;
+  for (const std::string& name : namesIn(directory, ignored)) {
+    if (startsWith(name, kTemporaryPrefix)) {
+      fs::remove(fs::path(directory) / name, ignored);
+    }
   }
-  if (!error) {
-    fs::rename(temporary, checkpointPath(directory), error);
-  }
-  if (error) {
-    return {ErrorCode::kIoError,
-            "cannot write " + checkpointPath(directory) + ": " + error.message()};
-  }
-  return {};
 }
 
 void removeOthers(const std::string& directory, std::int64_t newestStep, std::int64_t keep) {

@@ -1,14 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <iostream>
 #include <sstream>
 #include <utility>
 
+#include "steptape/base/clock.h"
 #include "steptape/base/error.h"
 #include "steptape/checkpoint/checkpoint.h"
+#include "steptape/comm/rank_log.h"
 
 #include "checkpoint/checkpoint_directory.h"
 #include "checkpoint/checkpoint_file.h"
+#include "checkpoint/checkpoint_output.h"
+#include "checkpoint/checkpoint_thread.h"
+#include "checkpoint/tensor_copies.h"
 
 namespace steptape {
+namespace {
+
+double secondsSince(std::int64_t steadyNanos) {
+  return static_cast<double>(Clock::system().steadyNanos() - steadyNanos) * 1e-9;
+}
+
+}  // namespace
+
+/// A checkpoint that saveAsync() has begun, on the root; used again for the next one.
+struct CheckpointCopy::Pending {
+  detail::TensorCopies copies;
+  double stallSeconds = 0;  ///< In CheckpointCopy::wait().
+};
+
+CheckpointCopy::CheckpointCopy(std::string path, std::shared_ptr<Pending> pending)
+    : path_(std::move(path)), pending_(std::move(pending)) {}
+
+CheckpointCopy::CheckpointCopy(CheckpointCopy&& other) noexcept = default;
+
+CheckpointCopy& CheckpointCopy::operator=(CheckpointCopy&& other) noexcept {
+  wait();
+  path_ = std::move(other.path_);
+  pending_ = std::move(other.pending_);
+  return *this;
+}
+
+CheckpointCopy::~CheckpointCopy() {
+  wait();
+}
+
+void CheckpointCopy::wait() {
+  if (pending_ != nullptr) {
+    const std::int64_t start = Clock::system().steadyNanos();
+    pending_->copies.wait();
+    pending_->stallSeconds += secondsSince(start);
+    pending_ = nullptr;
+  }
+}
+
+/// What saveAsync() uses, from the first call on.
+struct CheckpointStore::Background {
+  std::shared_ptr<CheckpointCopy::Pending> pending = std::make_shared<CheckpointCopy::Pending>();
+  std::optional<CheckpointTimes> underWay;  ///< The same on every rank, except for the times.
+  detail::CheckpointThread thread;          ///< The root's. Ends before what its job uses.
+};
 
 CheckpointStore::CheckpointStore(std::string directory, std::shared_ptr<Communicator> world,
                                  CheckpointStoreOptions options)
@@ -24,25 +75,81 @@ CheckpointStore::CheckpointStore(std::string directory, std::shared_ptr<Communic
   }
 }
 
+CheckpointStore::CheckpointStore(CheckpointStore&& other) noexcept = default;
+
+CheckpointStore::~CheckpointStore() {
+  if (background_ != nullptr && background_->thread.isOfParent()) {
+    // Its thread is not in this process, and what it waited for cannot be destroyed.
+    static_cast<void>(background_.release());
+  }
+  if (background_ == nullptr || !background_->underWay) {
+    return;
+  }
+  // Not collective, as the other ranks may have failed.
+  if (const Status status = background_->thread.wait(); !status.ok()) {
+    logFromRoot(*world_, "steptape: " + status.message() + "\n", std::cerr);
+  }
+}
+
 std::string CheckpointStore::save(const torch::nn::Module& module,
                                   const torch::optim::Optimizer& optimizer,
-                                  TrainingProgress progress, const LearningRateSchedule* schedule) {
+                                  TrainingProgress progress, const LearningRateSchedule* schedule,
+                                  CheckpointRole role) {
+  wait();
   const std::int64_t step = progress.step;
-  std::string path = detail::checkpointPathOf(directory_, step);
-  saveCheckpoint(path, module, optimizer, std::move(progress), *world_, schedule);
-  Status status;
-  if (world_->isRoot()) {
-    status = detail::nameNewest(directory_, step);
-    detail::removeOthers(directory_, step, options_.keep);
-  }
+  auto content = detail::collectContent(module, optimizer, std::move(progress), *world_, schedule);
+  const Status status =
+      content ? detail::writeToStore(directory_, step, role, options_.keep, *content) : Status();
   detail::shareRootsStatus(status, *world_).throwIfError();
-  return path;
+  return pathFor(role, step);
 }
 
 void CheckpointStore::saveBest(const torch::nn::Module& module,
                                const torch::optim::Optimizer& optimizer, TrainingProgress progress,
                                const LearningRateSchedule* schedule) {
-  saveCheckpoint(bestPath(), module, optimizer, std::move(progress), *world_, schedule);
+  save(module, optimizer, std::move(progress), schedule, CheckpointRole::kBest);
+}
+
+CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
+                                          const torch::optim::Optimizer& optimizer,
+                                          TrainingProgress progress,
+                                          const LearningRateSchedule* schedule,
+                                          CheckpointRole role) {
+  wait();
+  const std::int64_t start = Clock::system().steadyNanos();
+  if (background_ == nullptr) {
+    background_ = std::make_unique<Background>();
+  }
+  const auto& pending = background_->pending;
+  pending->copies.restart();
+  pending->stallSeconds = 0;
+  const std::int64_t step = progress.step;
+  std::optional<detail::CheckpointContent> content = detail::collectContent(
+      module, optimizer, std::move(progress), *world_, schedule, &pending->copies);
+  if (content) {
+    pending->copies.start();
+    // A std::function copies what it holds, and the content cannot be copied.
+    auto shared = std::make_shared<detail::CheckpointContent>(*std::move(content));
+    background_->thread.start([=, directory = directory_, keep = options_.keep] {
+      pending->copies.finish();
+      return detail::writeToStore(directory, step, role, keep, *shared);
+    });
+  }
+  background_->underWay = {step, secondsSince(start), 0};
+  return CheckpointCopy(pathFor(role, step), content ? pending : nullptr);
+}
+
+std::optional<CheckpointTimes> CheckpointStore::wait() {
+  if (background_ == nullptr || !background_->underWay) {
+    return std::nullopt;
+  }
+  const std::int64_t start = Clock::system().steadyNanos();
+  const Status status = detail::shareRootsStatus(background_->thread.wait(), *world_);
+  CheckpointTimes times = *std::exchange(background_->underWay, std::nullopt);
+  times.stallSeconds += background_->pending->stallSeconds + secondsSince(start);
+  times.writeSeconds = background_->thread.jobSeconds();
+  status.throwIfError();
+  return times;
 }
 
 std::optional<FoundCheckpoint> CheckpointStore::loadNewest(torch::nn::Module& module,
@@ -58,6 +165,7 @@ std::optional<FoundCheckpoint> CheckpointStore::findNewest() {
 
 template <typename Use>
 std::optional<FoundCheckpoint> CheckpointStore::firstUsable(const Use& use) {
+  wait();
   FoundCheckpoint found;
   std::string reasons;
   for (const std::string& path : paths()) {
@@ -81,17 +189,23 @@ std::optional<FoundCheckpoint> CheckpointStore::firstUsable(const Use& use) {
 std::optional<TrainingProgress> CheckpointStore::loadBest(torch::nn::Module& module,
                                                           torch::optim::Optimizer& optimizer,
                                                           LearningRateSchedule* schedule) {
+  wait();
   if (!checkpointExists(bestPath(), *world_)) {
     return std::nullopt;
   }
   return loadCheckpoint(bestPath(), module, optimizer, *world_, schedule);
 }
 
+std::string CheckpointStore::pathFor(CheckpointRole role, std::int64_t step) const {
+  return role == CheckpointRole::kBest ? bestPath() : detail::checkpointPathOf(directory_, step);
+}
+
 std::string CheckpointStore::bestPath() const {
-  return directory_ + "/checkpoint_best.pt";
+  return detail::bestPathOf(directory_);
 }
 
 std::vector<std::string> CheckpointStore::paths() {
+  wait();
   std::vector<std::string> own;
   Status status;
   if (world_->isRoot()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/callback_list.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -16,6 +17,8 @@ class FunctionCallback final : public TrainerCallback {
  public:
   FunctionCallback(TrainerEvent event, Function function)
       : event_(event), function_(std::move(function)) {}
+
+  TrainerEvent event() const { return event_; }
 
   void beforeFit(TrainingContext& context) override { at(TrainerEvent::kBeforeFit, context); }
   void afterFit(TrainingContext& context) override { at(TrainerEvent::kAfterFit, context); }
@@ -41,6 +44,11 @@ class FunctionCallback final : public TrainerCallback {
   TrainerEvent event_;
   Function function_;
 };
+
+bool mayBeCalledAt(const TrainerCallback& callback, TrainerEvent event) {
+  const auto* const function = dynamic_cast<const FunctionCallback*>(&callback);
+  return function == nullptr || function->event() == event;
+}
 
 void dispatch(TrainerCallback& callback, TrainerEvent event, TrainingContext& context) {
   switch (event) {
@@ -75,6 +83,11 @@ std::string failureText(TrainerEvent event, const TrainingContext& context, cons
 
 void CallbackList::add(TrainerEvent event, Function function) {
   add(std::make_shared<FunctionCallback>(event, std::move(function)));
+}
+
+bool CallbackList::has(TrainerEvent event) const {
+  return std::any_of(callbacks_.begin(), callbacks_.end(),
+                     [event](const auto& callback) { return mayBeCalledAt(*callback, event); });
 }
 
 void CallbackList::call(TrainerEvent event, TrainingContext& context) {

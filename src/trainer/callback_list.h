@@ -20,6 +20,8 @@ class CallbackList {
   void add(TrainerEvent event, std::function<void(TrainingContext&)> function);
 
   bool empty() const { return callbacks_.empty(); }
+  /// Whether call() may call one.
+  bool has(TrainerEvent event) const;
 
   /// Calls each one, unless one has thrown. On several ranks an exception is kept, so that this
   /// rank continues until all ranks learn of it; on a single rank it propagates immediately.

@@ -4,6 +4,8 @@
 #include "steptape/base/error.h"
 #include "steptape/recipe/recipe.h"
 
+#include "trainer/stopwatch.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -65,18 +67,44 @@ TrainingProgress RunCheckpoints::progress(const TrainStep& step) const {
 }
 
 std::string RunCheckpoints::save(const TrainStep& step) {
-  std::string path;
-  if (store_) {
-    const TrainerParts& parts = state_.parts();
-    path = store_->save(*parts.module, parts.optimizer, progress(step), schedule());
-  }
+  const bool isBest = std::exchange(isBest_, false);
   state_.checkpointWritten();
-  return path;
+  if (!store_) {
+    return "";
+  }
+  return write(step, isBest ? CheckpointRole::kNewestAndBest : CheckpointRole::kNewest);
 }
 
 void RunCheckpoints::saveBest(const TrainStep& step) {
+  if (std::exchange(isBest_, false)) {
+    write(step, CheckpointRole::kBest);
+  }
+}
+
+std::string RunCheckpoints::write(const TrainStep& step, CheckpointRole role) {
+  finish();
   const TrainerParts& parts = state_.parts();
-  store_->saveBest(*parts.module, parts.optimizer, progress(step), schedule());
+  if (state_.options().asyncCheckpoints) {
+    state_.copy =
+        store_->saveAsync(*parts.module, parts.optimizer, progress(step), schedule(), role);
+    return state_.copy.path();
+  }
+  Stopwatch time;
+  std::string path;
+  {
+    const Stopwatch::Scope timing(time);
+    path = store_->save(*parts.module, parts.optimizer, progress(step), schedule(), role);
+  }
+  times_ = CheckpointTimes{state_.progress.step, time.seconds(), time.seconds()};
+  return path;
+}
+
+void RunCheckpoints::finish() {
+  if (store_) {
+    if (const auto times = store_->wait()) {
+      times_ = times;
+    }
+  }
 }
 
 void RunCheckpoints::loadBest() {

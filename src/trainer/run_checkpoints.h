@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "steptape/checkpoint/checkpoint.h"
 #include "steptape/data/batch_loader.h"
@@ -29,14 +30,26 @@ class RunCheckpoints {
   ///         as CheckpointStore::loadNewest().
   std::string resume(TrainStep& step);
 
-  /// Collective. @return the path; empty if none is written.
+  /// Writes or starts a checkpoint, which is also the best one after setBest(). Collective.
+  ///
+  /// @return the path; empty if none is written.
   std::string save(const TrainStep& step);
 
+  /// Makes the next checkpoint of save() or saveBest() the best one.
+  void setBest() { isBest_ = true; }
+  /// Writes or starts the best checkpoint, if no save() has since setBest(). Collective.
   void saveBest(const TrainStep& step);
+
+  /// Waits until all are on disk. Collective.
+  void finish();
+  /// Of a checkpoint that is on disk, once.
+  std::optional<CheckpointTimes> takeTimes() { return std::exchange(times_, std::nullopt); }
+
   /// Restores the best model, but not where the run stood then. Collective.
   void loadBest();
 
  private:
+  std::string write(const TrainStep& step, CheckpointRole role);
   TrainingProgress progress(const TrainStep& step) const;
   void goTo(const FoundCheckpoint& found);
   LearningRateSchedule* schedule();
@@ -45,6 +58,8 @@ class RunCheckpoints {
   BatchLoader& train_;
   BestTracker& best_;
   std::optional<CheckpointStore> store_;
+  std::optional<CheckpointTimes> times_;
+  bool isBest_ = false;
 };
 
 }  // namespace steptape::detail

@@ -26,6 +26,7 @@ void addUndescribed(const TrainerOptions& options, TensorSchema& schema) {
   add("checkpointEverySteps", options.checkpointEverySteps);
   add("checkpointEverySeconds", options.checkpointEverySeconds);
   add("keptCheckpoints", options.keptCheckpoints);
+  add("asyncCheckpoints", options.asyncCheckpoints);
   add("monitor.keepBest", options.monitor.keepBest);
   add("monitor.restoreBest", options.monitor.restoreBest);
   add("logConfiguration", options.logConfiguration);

@@ -15,6 +15,13 @@ void RunState::stopFor(StopReason reason) {
   stop_ = std::max(stop_.value_or(reason), reason);
 }
 
+void RunState::call(TrainerEvent event) {
+  if (parts_.callbacks.has(event)) {
+    copy.wait();
+  }
+  parts_.callbacks.call(event, context);
+}
+
 StepWish RunState::wish() const {
   StepWish wish = limits_.wish();
   wish.failed = parts_.callbacks.failed();

@@ -46,6 +46,9 @@ class RunState {
   TrainingContext context;
   /// The step of the last logged evaluation, including those before a resume; -1: none.
   std::int64_t loggedEvaluation = -1;
+  /// Of the latest checkpoint. The optimizer and the callbacks, which may change the model, wait for
+  /// it.
+  CheckpointCopy copy;
 
   std::optional<StopReason> stop() const { return stop_; }
   int signal() const { return signal_; }
@@ -53,7 +56,7 @@ class RunState {
   void stopFor(StopReason reason);
 
   /// Calls the callbacks; what they want is known to all ranks at the next agreement.
-  void call(TrainerEvent event) { parts_.callbacks.call(event, context); }
+  void call(TrainerEvent event);
 
   // The agreement on requests of callbacks, signals and clocks: during a step, together with the
   // exchange of the gradients, or immediately.

@@ -79,6 +79,14 @@ void StepLog::epoch(const EpochStatus& status, std::int64_t step) {
   }
 }
 
+void StepLog::checkpoint(const CheckpointTimes& times) {
+  if (writesDetail_) {
+    const Stopwatch::Scope timing(time_);
+    job_.addScalar("checkpoint/stall_seconds", times.stallSeconds, times.step);
+    job_.addScalar("checkpoint/write_seconds", times.writeSeconds, times.step);
+  }
+}
+
 void StepLog::histograms(const torch::nn::Module& module, std::int64_t step) {
   const Stopwatch::Scope timing(time_);
   for (const auto& parameter : module.named_parameters()) {

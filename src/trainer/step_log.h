@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "steptape/checkpoint/checkpoint.h"
 #include "steptape/comm/metric_moments.h"
 #include "steptape/distributed/distributed_writer.h"
 #include "steptape/trainer/trainer_options.h"
@@ -35,6 +36,7 @@ class StepLog {
   void step(const Values& values, std::int64_t step);
   void throughput(const Throughput& speed, std::int64_t step);
   void epoch(const EpochStatus& status, std::int64_t step);
+  void checkpoint(const CheckpointTimes& times);
   void histograms(const torch::nn::Module& module, std::int64_t step);
   /// Norms of the parameters and of their gradients before these were multiplied with `clipFactor`.
   void norms(const torch::nn::Module& module, double clipFactor, std::int64_t step);

@@ -117,6 +117,7 @@ void StepLoop::makeStep() {
         input_.readAhead();
       }
       state_.postStep(step_.loss(), stepSamples_, input_.hasStep());
+      state_.copy.wait();
     }
     step_.exchange();
     noteBatch(endsStep);

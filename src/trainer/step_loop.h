@@ -22,6 +22,10 @@ class StepLoop {
  public:
   StepLoop(RunState& state, const Objective& objective, TrainStep& step, StragglerReport& times,
            StepLog& log, BatchLoader& train);
+  StepLoop(const StepLoop&) = delete;
+  StepLoop& operator=(const StepLoop&) = delete;
+  /// Waits for the copy that a checkpoint takes of what TrainStep owns.
+  ~StepLoop() { state_.copy.wait(); }
 
   /// Goes to where RunState::progress stands in its epoch. Collective.
   ///

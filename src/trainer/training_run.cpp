@@ -141,6 +141,8 @@ void TrainingRun::afterStep() {
   }
   if (state_.checkpointIsDue() || isEvery(options_.checkpointEverySteps)) {
     save();
+  } else {
+    saveBest();
   }
 }
 
@@ -210,7 +212,7 @@ void TrainingRun::logEvaluation() {
 void TrainingRun::watchBest() {
   const double value = state_.context.metric(options_.monitor.metric);
   if (best_.observe(value, state_.progress.step) && options_.monitor.keepBest) {
-    checkpoints_.saveBest(*step_);
+    checkpoints_.setBest();
   }
   if (best_.isExhausted()) {
     state_.stopFor(StopReason::kMonitor);
@@ -224,11 +226,14 @@ void TrainingRun::finish() {
   times_.finish();
   if (!isEvaluated() && state_.stop() != StopReason::kSignal) {
     evaluate();
+    saveBest();
   }
   checkParametersAreEqual(*state_.parts().module, state_.world());
   noteSpeed();
   loop_.reset();
   step_.reset();
+  checkpoints_.finish();
+  logCheckpoint();
   const BestTracker::State& best = best_.best();
   if (options_.monitor.restoreBest && best.step > 0 && best.step != state_.progress.step) {
     checkpoints_.loadBest();
@@ -283,10 +288,23 @@ void TrainingRun::tellOfStop() {
 void TrainingRun::save() {
   checkpoint_ = checkpoints_.save(*step_);
   savedStep_ = state_.progress.step;
+  logCheckpoint();
   if (state_.stop() == StopReason::kSignal) {
     if (const Status status = state_.parts().writer.flush(); !status.ok()) {
       report_.message("what was logged is not all on disk: " + status.message());
     }
+  }
+}
+
+void TrainingRun::saveBest() {
+  checkpoints_.saveBest(*step_);
+  logCheckpoint();
+}
+
+void TrainingRun::logCheckpoint() {
+  if (const auto times = checkpoints_.takeTimes()) {
+    result_.checkpointSeconds += times->stallSeconds;
+    log_.checkpoint(*times);
   }
 }
 

@@ -55,6 +55,8 @@ class TrainingRun {
   void stopAtMaxSteps();
 
   void save();
+  void saveBest();
+  void logCheckpoint();
 
   RunState state_;
   const TrainerOptions& options_;

@@ -214,7 +214,7 @@ TEST_F(Checkpoints, RejectNamesOfValuesThatTheyCannotKeep) {
               [&] { save(alone_, progress); });
   progress.values.clear();
   progress.tensors["a\nb"] = torch::ones({1});
-  expectError(ErrorCode::kInvalidArgument, "a tensor of the progress is called 'a\nb'",
+  expectError(ErrorCode::kInvalidArgument, "a tensor of the progress called 'a\nb'",
               [&] { save(alone_, progress); });
 }
 

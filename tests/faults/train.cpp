@@ -7,6 +7,7 @@
 //   resume               resumes from the newest checkpoint
 //   timeout=MS           Communicator::timeout()
 //   ranksPerNode=N       as MpiCommunicatorOptions::ranksPerNode
+//   checkpoints=async    the loop trains on while a thread writes them, as a Trainer does
 //   memory=messages      uses no shared memory
 //   lacksMemory=RANK     that rank gets no shared memory
 //
@@ -116,6 +117,7 @@ class Job {
     }
     broadcastParameters(*net_, *world_);
     GradientSync sync(net_->named_parameters(), world_, syncOptions());
+    CheckpointCopy copy;  // Ends before the memory that `sync` shares.
     ImageLoader batches = loader(*world_);
     while (step < kSteps) {
       steps_ = step;
@@ -125,6 +127,7 @@ class Job {
       optimizer_.zero_grad();
       const torch::Tensor loss = torch::nll_loss(net_->forward(batch.inputs), batch.targets);
       loss.backward();
+      copy.wait();
       sync.step(optimizer_);
       noSharedMemory_.reset();
       ++step;
@@ -133,7 +136,11 @@ class Job {
       if (step % kStepsBetweenCheckpoints == 0) {
         TrainingProgress progress;
         progress.step = step;
-        store_.save(*net_, optimizer_, progress);
+        if (arguments_.text("checkpoints") == "async") {
+          copy = store_.saveAsync(*net_, optimizer_, progress);
+        } else {
+          store_.save(*net_, optimizer_, progress);
+        }
       }
     }
     tell(sync.describe());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Trainer writes.
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,25 @@ TEST_F(TrainingLog, HasTheTimesOfTheStepsParts) {
   }
   EXPECT_FALSE(points["straggler/slowest_rank"].empty());
   EXPECT_EQ(points["epoch_seconds"].size(), 1U);
+}
+
+TEST_F(TrainingLog, SaysHowLongEachCheckpointTook) {
+  for (const bool isAsync : {true, false}) {
+    SCOPED_TRACE(isAsync);
+    std::filesystem::remove_all(logDir());
+    train([&](Run& run) {
+      run.options.checkpointDirectory = logDir() + "/checkpoints";
+      run.options.checkpointEverySteps = 2;
+      run.options.asyncCheckpoints = isAsync;
+      run.options.detailScalars = true;
+    });
+    auto points = pointsOf();
+    for (const char* tag : {"checkpoint/stall_seconds", "checkpoint/write_seconds"}) {
+      ASSERT_EQ(points[tag].size(), 3U) << tag;
+      EXPECT_EQ(points[tag].back().first, 6) << tag;
+      EXPECT_GT(points[tag].back().second, 0) << tag;
+    }
+  }
 }
 
 TEST_F(TrainingLog, HasCurvesOnlyUnlessDetailIsAskedFor) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -356,6 +357,41 @@ TEST_F(Stopping, KeepsTheLatestOfTheCheckpointsOfEveryFewSteps) {
   EXPECT_THAT(names, ElementsAre("checkpoint_11.pt", "checkpoint_8.pt", "checkpoint_4.pt"));
 }
 
+TEST_F(Stopping, KeepsWhatACallbackChangesLaterOutOfTheCheckpoint) {
+  Run run;
+  run.options = withCheckpoints(2);
+  torch::Tensor atCheckpoint;
+  run.prepare = [&](Trainer& trainer) {
+    trainer.on(TrainerEvent::kAfterEpoch, [&](TrainingContext&) {
+      if (!atCheckpoint.defined()) {
+        atCheckpoint = run.net->fc->weight.detach().clone();
+      }
+    });
+    trainer.on(TrainerEvent::kBeforeEpoch, [&](TrainingContext&) {
+      const torch::NoGradGuard noGradients;
+      run.net->fc->weight.zero_();
+    });
+  };
+  const std::int64_t steps = fit(oneRank(), run).step;
+  SmallNet saved;
+  const auto optimizer = momentumSgd(saved.parameters());
+  const std::string first =
+      run.options.checkpointDirectory + "/checkpoint_" + std::to_string(steps / 2) + ".pt";
+  loadCheckpoint(first, saved, *optimizer, *oneRank());
+  EXPECT_TRUE(torch::equal(saved.fc->weight, atCheckpoint));
+}
+
+TEST_F(Stopping, EndsOnAllRanksIfACheckpointCannotBeWritten) {
+  std::ofstream(withCheckpoints(1).checkpointDirectory) << "a file, where a directory should be";
+  for (const bool isAsync : {true, false}) {
+    runRanksShared(3, [&](const World& world) {
+      TrainerOptions options = withCheckpoints(1);
+      options.asyncCheckpoints = isAsync;
+      expectError(ErrorCode::kIoError, "cannot create the directory", [&] { fit(world, options); });
+    });
+  }
+}
+
 TEST_F(Stopping, WritesCheckpointsByTheRootsClock) {
   runRanksShared(2, [&](const World& world) {
     Run run;
@@ -437,6 +473,27 @@ TEST_F(Monitoring, EndsWithTheBestModelOnRequest) {
     ASSERT_TRUE(best.defined());
     EXPECT_TRUE(torch::equal(run.net->fc->weight, best));
   });
+}
+
+TEST_F(Monitoring, WritesTheBestModelAndTheCheckpointOfItsStepOnce) {
+  Run run = runWithScores({0.5, 0.9, 0.6});
+  run.options.monitor.keepBest = true;
+  const std::int64_t steps = fit(oneRank(), run).step;
+  const std::filesystem::path directory = run.options.checkpointDirectory;
+  const auto best = directory / "checkpoint_best.pt";
+  const auto second = directory / ("checkpoint_" + std::to_string(steps * 2 / 3) + ".pt");
+  EXPECT_TRUE(std::filesystem::equivalent(best, second));
+  EXPECT_EQ(readCheckpointProgress(best.string(), *oneRank()).step, steps * 2 / 3);
+}
+
+TEST_F(Monitoring, KeepsTheBestModelBetweenCheckpoints) {
+  Run run = runWithScores({0.5, 0.9, 0.6, 0.6});
+  run.options.epochs = 1;
+  run.options.evaluateEverySteps = 3;
+  run.options.monitor.keepBest = true;
+  fit(oneRank(), run);
+  const std::string best = run.options.checkpointDirectory + "/checkpoint_best.pt";
+  EXPECT_EQ(readCheckpointProgress(best, *oneRank()).step, 6);
 }
 
 TEST_F(Monitoring, RejectsAMetricThatIsNotEvaluated) {

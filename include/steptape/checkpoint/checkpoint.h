@@ -69,7 +69,7 @@ struct TrainingProgress {
 ///         cannot be written; Error(kInvalidArgument) on every rank if the module or the optimizer
 ///         cannot be saved, or a name in `progress` is empty or has a line break.
 /// @threads Not thread-safe: only the communicator's thread, one at a time.
-/// @cost   Twice the model's size in memory, its size on disk, and an fsync.
+/// @cost   The optimizer's state once more in memory, the file's size on disk, and an fsync.
 /// @source The file is an archive of torch::serialize with the entries `model`, `optimizer`,
 ///         `progress`, `schedule`, `tensors` and `random`, followed by a line with the CRC-32C of
 ///         the archive, because LibTorch does not check the checksums of its own format.
@@ -133,6 +133,51 @@ struct FoundCheckpoint {
   std::vector<std::string> passedOver;
 };
 
+/// Selects the names of a checkpoint in a CheckpointStore.
+enum class CheckpointRole {
+  kNewest,         ///< `checkpoint_<step>.pt`.
+  kBest,           ///< `checkpoint_best.pt`.
+  kNewestAndBest,  ///< Both names for one file, which is written once.
+};
+
+/// How long a checkpoint took.
+struct CheckpointTimes {
+  std::int64_t step = 0;
+  /// Seconds for which it held up this rank's thread: in CheckpointStore::saveAsync(), in
+  /// CheckpointCopy::wait() and in CheckpointStore::wait(), called or implied.
+  double stallSeconds = 0;
+  /// Seconds in which the root's background thread copied and wrote it; 0 on the other ranks.
+  double writeSeconds = 0;
+};
+
+/// The copy of model and optimizer that CheckpointStore::saveAsync() has begun.
+///
+/// @threads Not thread-safe: only the thread that changes the model.
+class STEPTAPE_EXPORT CheckpointCopy {
+ public:
+  /// A copy that is complete.
+  CheckpointCopy() = default;
+  CheckpointCopy(CheckpointCopy&& other) noexcept;
+  CheckpointCopy& operator=(CheckpointCopy&& other) noexcept;
+  /// As wait().
+  ~CheckpointCopy();
+
+  /// Waits until parameters and optimizer state may change, and helps to copy. Not collective: only
+  /// the root copies. The second call does nothing.
+  void wait();
+
+  /// Returns the path that the checkpoint will have.
+  const std::string& path() const { return path_; }
+
+ private:
+  friend class CheckpointStore;
+  struct Pending;
+  CheckpointCopy(std::string path, std::shared_ptr<Pending> pending);
+
+  std::string path_;
+  std::shared_ptr<Pending> pending_;  ///< Null on other ranks than the root, and after wait().
+};
+
 /// Keeps the checkpoints of a run in a directory of their own:
 ///
 ///     checkpoint_1200.pt   after step 1200
@@ -147,10 +192,11 @@ struct FoundCheckpoint {
 ///
 /// Each is a file of saveCheckpoint() and appears complete or not at all: if the job dies while it
 /// writes one, the previous ones remain. Use one directory per run: if a run restarts from an
-/// earlier step, or from scratch, its first checkpoint replaces those with later steps.
+/// earlier step, or from scratch, its first checkpoint replaces those with later steps. Temporary
+/// files of jobs that died are removed with the next checkpoint.
 ///
 /// All calls except bestPath() are collectives in which only the root touches the disk. They throw
-/// the same error on every rank.
+/// the same error on every rank. While saveAsync() writes, each of them first waits as wait() does.
 ///
 /// @threads Not thread-safe: only the communicator's thread, one at a time.
 class STEPTAPE_EXPORT CheckpointStore {
@@ -158,20 +204,60 @@ class STEPTAPE_EXPORT CheckpointStore {
   /// @throws Error(kInvalidArgument) if `directory` is empty or `options.keep` is less than 1.
   CheckpointStore(std::string directory, std::shared_ptr<Communicator> world,
                   CheckpointStoreOptions options = {});
+  CheckpointStore(CheckpointStore&& other) noexcept;
+  /// Waits until the checkpoint of saveAsync() is on disk. If it cannot be written, the root prints
+  /// the error to stderr. Not collective.
+  ~CheckpointStore();
 
   /// Writes `checkpoint_<progress.step>.pt`, then removes checkpoints beyond
   /// CheckpointStoreOptions::keep.
   ///
-  /// @return its path.
+  /// @param role Selects other names than that.
+  /// @return its path; the first one if it has two names.
   /// @throws Error as for saveCheckpoint(); previous checkpoints then remain.
   std::string save(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer,
-                   TrainingProgress progress, const LearningRateSchedule* schedule = nullptr);
+                   TrainingProgress progress, const LearningRateSchedule* schedule = nullptr,
+                   CheckpointRole role = CheckpointRole::kNewest);
 
-  /// Replaces `checkpoint_best.pt`.
+  /// Replaces `checkpoint_best.pt`, as save() with CheckpointRole::kBest.
   ///
   /// @throws Error as for saveCheckpoint().
   void saveBest(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer,
                 TrainingProgress progress, const LearningRateSchedule* schedule = nullptr);
+
+  /// Starts a checkpoint and returns: a thread of the root copies the tensors, then writes the same
+  /// file as save(), and training continues meanwhile. The other ranks wait for no disk.
+  ///
+  ///     steptape::CheckpointCopy copy = store.saveAsync(*model, optimizer, progress);
+  ///     model->forward(batch).sum().backward();  // while the thread copies
+  ///     copy.wait();                             // before the parameters change
+  ///     optimizer.step();
+  ///
+  /// The checkpoint holds the state at the call. If the result is discarded, its destructor waits
+  /// for the copy, which takes a hundredth of the writing. Otherwise call CheckpointCopy::wait()
+  /// before parameters or optimizer state change, and before a GradientSync is destroyed. The
+  /// module's buffers, which a forward pass may change, are copied before this call returns. So are
+  /// the optimizer's options, the schedule and the random numbers. A device copies its own tensors,
+  /// in the order of its stream.
+  ///
+  /// One checkpoint is under way at a time: the call first waits for the one before it. It counts
+  /// from the moment at which it is on disk. If the job dies earlier, loadNewest() finds the one
+  /// before it. std::exit() waits for it, too.
+  ///
+  /// @throws Error as for saveCheckpoint(), about this checkpoint or the one before it.
+  /// @cost   Between calls, one copy of model and optimizer in the root's memory, page-locked for
+  ///         tensors of a GPU; while writing, another of the optimizer. The copies are reused.
+  CheckpointCopy saveAsync(const torch::nn::Module& module,
+                           const torch::optim::Optimizer& optimizer, TrainingProgress progress,
+                           const LearningRateSchedule* schedule = nullptr,
+                           CheckpointRole role = CheckpointRole::kNewest);
+
+  /// Waits until the checkpoint of saveAsync() is on disk.
+  ///
+  /// @return how long it took; nothing if none is under way.
+  /// @throws Error(kIoError) on every rank, with the operating system's error message, if it could
+  ///         not be written; previous checkpoints then remain.
+  std::optional<CheckpointTimes> wait();
 
   /// Restores the newest checkpoint, or the previous one if it is damaged or cannot be read.
   ///
@@ -202,12 +288,16 @@ class STEPTAPE_EXPORT CheckpointStore {
   std::vector<std::string> paths();
 
  private:
+  struct Background;
+
+  std::string pathFor(CheckpointRole role, std::int64_t step) const;
   template <typename Use>
   std::optional<FoundCheckpoint> firstUsable(const Use& use);
 
   std::string directory_;
   std::shared_ptr<Communicator> world_;
   CheckpointStoreOptions options_;
+  std::unique_ptr<Background> background_;  ///< From the first saveAsync() on.
 };
 
 }  // namespace steptape

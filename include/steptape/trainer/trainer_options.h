@@ -149,6 +149,10 @@ struct TrainerOptions {
   /// Also write a checkpoint every so many steps, or seconds by the root's clock. 0: no.
   std::int64_t checkpointEverySteps = 0;
   double checkpointEverySeconds = 0;
+  /// Continue training while a thread of the root writes, see CheckpointStore::saveAsync(). false:
+  /// all ranks wait for the root's disk. A callback that is called after the checkpoint and before
+  /// the next optimizer step waits for the copy, because it may change the model.
+  bool asyncCheckpoints = true;
 
   /// Resume from the newest checkpoint, or the previous one if it is damaged, at its step. If there
   /// is none, start from scratch.
@@ -211,8 +215,9 @@ struct TrainerOptions {
       nullptr;
 
   /// Whether what is in the tables of StragglerReport and of profiles is also logged as scalars,
-  /// and the time of each epoch as `epoch_seconds`: some 20 curves for the first and some 50 for
-  /// the second.
+  /// the time of each epoch as `epoch_seconds`, and that of each checkpoint as
+  /// `checkpoint/stall_seconds` and `checkpoint/write_seconds` (see CheckpointTimes): some 20 curves
+  /// for the first and some 50 for the second.
   bool detailScalars = false;
 
   ProgressStyle progress = ProgressStyle::kAuto;

@@ -45,7 +45,8 @@ struct STEPTAPE_EXPORT TrainingResult {
   /// Floating-point operations of forward and backward per sample, by FlopCounter; 0 if no operator
   /// counts.
   double flopsPerSample = 0;
-  double loggingSeconds = 0;  ///< Time that this thread spent in the writer's calls.
+  double loggingSeconds = 0;     ///< Time that this thread spent in the writer's calls.
+  double checkpointSeconds = 0;  ///< Time for which checkpoints held up this thread.
 
   StopReason stoppedBy = StopReason::kEpochs;
   int signal = 0;  ///< The signal that stopped the run, or 0.

@@ -94,15 +94,19 @@ TensorSchema schemaWithOptionsOf(const torch::optim::Optimizer& optimizer) {
   return schema;
 }
 
-std::string optimizerToBytes(const torch::optim::Optimizer& optimizer) {
+void writeOptimizer(const torch::optim::Optimizer& optimizer, OutputArchive& archive) {
   defineScratchSpace(optimizer);
-  OutputArchive archive;
   optimizer.save(archive);
   for (std::size_t i = 0; i < optimizer.param_groups().size(); ++i) {
     OutputArchive options(archive.compilation_unit());
     optimizer.param_groups()[i].options().serialize(options);
     archive.write(optionsKey(i), options);
   }
+}
+
+std::string optimizerToBytes(const torch::optim::Optimizer& optimizer) {
+  OutputArchive archive;
+  writeOptimizer(optimizer, archive);
   return bytesOf(archive);
 }
 

@@ -26,7 +26,12 @@ STEPTAPE_EXPORT TensorSchema schemaOf(const torch::optim::Optimizer& optimizer);
 /// the same steps.
 STEPTAPE_EXPORT TensorSchema schemaWithOptionsOf(const torch::optim::Optimizer& optimizer);
 
+/// Writes state and options to `archive`, which refers to the state's memory until it is bytes.
+///
 /// @throws c10::Error if the optimizer cannot be saved.
+STEPTAPE_EXPORT void writeOptimizer(const torch::optim::Optimizer& optimizer,
+                                    torch::serialize::OutputArchive& archive);
+/// The same as bytes.
 STEPTAPE_EXPORT std::string optimizerToBytes(const torch::optim::Optimizer& optimizer);
 
 /// Restores saved state and options. State that the saved optimizer did not have is removed. The
@@ -36,9 +41,11 @@ STEPTAPE_EXPORT std::string optimizerToBytes(const torch::optim::Optimizer& opti
 STEPTAPE_EXPORT void optimizerFromBytes(torch::optim::Optimizer& optimizer,
                                         const std::string& bytes);
 
-/// Any archive as bytes.
-inline std::string bytesOf(torch::serialize::OutputArchive& archive) {
+/// Any archive as bytes; `expectedBytes` saves copies while the string grows.
+inline std::string bytesOf(torch::serialize::OutputArchive& archive,
+                           std::size_t expectedBytes = 0) {
   std::string bytes;
+  bytes.reserve(expectedBytes);
   archive.save_to([&bytes](const void* data, std::size_t size) {
     bytes.append(static_cast<const char*>(data), size);
     return size;

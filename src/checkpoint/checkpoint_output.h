@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "steptape/base/status.h"
+#include "steptape/checkpoint/checkpoint.h"
+
+#include "checkpoint/checkpoint_archive.h"
+#include "checkpoint/tensor_copies.h"
+
+namespace steptape::detail {
+
+// From a model to a file, for saveCheckpoint() and CheckpointStore.
+
+/// Collects what a checkpoint holds. Collective.
+///
+/// @param copies If not null, the content refers to copies, as CheckpointContent::useCopies().
+/// @return       The content on the root, nothing on the other ranks.
+/// @throws       Error(kInvalidArgument) on every rank as saveCheckpoint().
+std::optional<CheckpointContent> collectContent(const torch::nn::Module& module,
+                                                const torch::optim::Optimizer& optimizer,
+                                                TrainingProgress progress, Communicator& world,
+                                                const LearningRateSchedule* schedule,
+                                                TensorCopies* copies = nullptr);
+
+/// Writes the file, which appears whole or not at all.
+///
+/// @return kIoError with the operating system's message; kInvalidArgument if LibTorch cannot make
+///         the bytes.
+Status writeCheckpoint(const std::string& path, CheckpointContent& content);
+
+/// Writes a checkpoint of a CheckpointStore, gives it its names, and removes the files that it
+/// replaces.
+Status writeToStore(const std::string& directory, std::int64_t step, CheckpointRole role,
+                    std::int64_t keep, CheckpointContent& content);
+
+}  // namespace steptape::detail
