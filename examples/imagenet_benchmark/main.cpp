@@ -242,7 +242,8 @@ int main(int argc, char** argv) {
   line.add("steps", options.steps, "N", "steps per iteration", 1);
   line.add("fp16-allreduce", options.fp16Allreduce, "send gradients as float16");
   line.add("data", options.data, "DIR", "folder with class/name.jpg; empty: random images");
-  line.add("workers", options.workers, "N", "threads that read images, on each rank", 1);
+  line.add("workers", options.workers, "N",
+           "threads that read images, on each rank; 0: none, the training thread reads them");
   line.add("threads", options.threads, "N",
            "LibTorch's threads per rank; 0: this rank's share of the cores");
   line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");

@@ -50,8 +50,12 @@ PrefetchLoader::PrefetchLoader(std::shared_ptr<const SampleSource> source,
 
 PrefetchLoader::~PrefetchLoader() = default;
 
+std::int64_t PrefetchLoader::batchesOf(std::int64_t samples) const {
+  return options_.dropLast ? samples / batchSize_ : detail::batchCount(samples, batchSize_);
+}
+
 std::int64_t PrefetchLoader::batches() const {
-  return detail::batchCount(sampler_.epochSize(), batchSize_);
+  return batchesOf(sampler_.epochSize());
 }
 
 void PrefetchLoader::startEpoch(std::int64_t epoch, std::int64_t skippedBatches) {
@@ -64,7 +68,7 @@ std::int64_t PrefetchLoader::resumeEpoch(std::int64_t epoch, std::int64_t sample
   workers_->stop();
   sampler_.resume({epoch, samplesDone});
   readFrom(0);
-  return detail::batchCount(sampler_.size(), batchSize_);
+  return batchesOf(sampler_.size());
 }
 
 bool PrefetchLoader::next(Batch& batch) {
@@ -72,7 +76,7 @@ bool PrefetchLoader::next(Batch& batch) {
   if (slots_.empty()) {
     startEpoch(0);
   }
-  const std::int64_t count = std::min(batchSize_, sampler_.size() - taken_);
+  const std::int64_t count = std::min(batchSize_, end_ - taken_);
   if (count == 0) {
     return false;
   }
@@ -85,6 +89,7 @@ bool PrefetchLoader::next(Batch& batch) {
 
 void PrefetchLoader::readFrom(std::int64_t first) {
   first_ = ahead_ = taken_ = first;
+  end_ = std::min(first + batchesOf(sampler_.size() - first) * batchSize_, sampler_.size());
   slots_.assign(static_cast<std::size_t>(options_.prefetch), {});
   const std::int64_t epoch = sampler_.position(0).epoch;
   workers_->start([this, epoch](std::int64_t number) { read(epoch, number); });
@@ -95,7 +100,7 @@ void PrefetchLoader::readFrom(std::int64_t first) {
 
 /// Lets the workers read one batch more.
 void PrefetchLoader::readAhead() {
-  const std::int64_t count = std::min(batchSize_, sampler_.size() - ahead_);
+  const std::int64_t count = std::min(batchSize_, end_ - ahead_);
   if (count == 0) {
     return;
   }

@@ -124,6 +124,20 @@ TEST(PrefetchLoader, SkipsBatches) {
   EXPECT_TRUE(epochOf(loader, 1, 6).empty());
 }
 
+TEST(PrefetchLoader, DropsTheLastBatchIfAsked) {
+  const Communicator world;
+  PrefetchOptions options;
+  options.dropLast = true;
+  PrefetchLoader loader(numbers(), sampler(world), 5, options);
+  PrefetchLoader whole(numbers(), sampler(world), 5);
+  EXPECT_EQ(loader.batches(), 4);
+  std::vector<Batch> expected = epochOf(whole, 2);
+  expected.pop_back();
+  expectEqual(epochOf(loader, 2), expected);
+  EXPECT_EQ(loader.resumeEpoch(2, 10), 2);
+  EXPECT_EQ(restOf(loader).size(), 2u);
+}
+
 TEST(PrefetchLoader, ResumesAtAnyBatchOnAnotherNumberOfRanks) {
   // The numbers of all samples with their random numbers, in the order of the job.
   const auto jobOrder = [](int ranks, std::int64_t samplesDone, std::int64_t batches) {

@@ -31,6 +31,9 @@ struct PrefetchOptions {
   /// Batches that the workers may read ahead.
   std::int64_t prefetch = 2;
 
+  /// Leave out the last batch of an epoch if it is smaller than the others.
+  bool dropLast = false;
+
   /// Put batches into page-locked memory, which a CUDA device copies without waiting. Requires
   /// such a device.
   bool pinMemory = false;
@@ -57,7 +60,7 @@ class STEPTAPE_EXPORT PrefetchLoader final : public BatchLoader {
  public:
   /// @param source    Its samples. Workers call it concurrently.
   /// @param sampler   Selects this rank's samples.
-  /// @param batchSize Samples per batch on this rank; the last batch of an epoch may be smaller.
+  /// @param batchSize Samples per batch on this rank; see PrefetchOptions::dropLast.
   /// @param options   See PrefetchOptions.
   /// @throws Error(kInvalidArgument) if `batchSize` or `options.prefetch` is not positive,
   ///         `options.workers` is negative, or the sampler was made for more samples than the
@@ -76,6 +79,7 @@ class STEPTAPE_EXPORT PrefetchLoader final : public BatchLoader {
   bool next(Batch& batch) override;
 
  private:
+  std::int64_t batchesOf(std::int64_t samples) const;
   void readFrom(std::int64_t first);
   void readAhead();
   /// Batch `number` is in the same slot as the batch `prefetch` later.
@@ -89,7 +93,8 @@ class STEPTAPE_EXPORT PrefetchLoader final : public BatchLoader {
   std::vector<std::int64_t> shape_;
   std::vector<Batch> slots_;  ///< The batches that the workers fill; none before startEpoch().
   // In the sampler's indices.
-  std::int64_t first_ = 0;                          ///< Where reading began,
+  std::int64_t first_ = 0;  ///< Where reading began and where it ends,
+  std::int64_t end_ = 0;
   std::int64_t ahead_ = 0;                          ///< how far the slots reach,
   std::int64_t taken_ = 0;                          ///< and how far next() has come.
   std::unique_ptr<detail::SampleWorkers> workers_;  // Last: the workers use all of the above.
