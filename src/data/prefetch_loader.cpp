@@ -80,6 +80,7 @@ bool PrefetchLoader::next(Batch& batch) {
   if (count == 0) {
     return false;
   }
+  readAhead();  // Does nothing, unless memory was short at the end of the last call.
   workers_->waitFor(taken_ - first_ + count);
   batch = std::move(slot((taken_ - first_) / batchSize_));
   taken_ += count;
@@ -93,17 +94,18 @@ void PrefetchLoader::readFrom(std::int64_t first) {
   slots_.assign(static_cast<std::size_t>(options_.prefetch), {});
   const std::int64_t epoch = sampler_.position(0).epoch;
   workers_->start([this, epoch](std::int64_t number) { read(epoch, number); });
-  for (std::int64_t i = 0; i < options_.prefetch; ++i) {
-    readAhead();
+  readAhead();
+}
+
+/// Lets the workers read as many batches as the options say.
+void PrefetchLoader::readAhead() {
+  while (ahead_ < end_ && ahead_ - taken_ < options_.prefetch * batchSize_) {
+    addBatch();
   }
 }
 
-/// Lets the workers read one batch more.
-void PrefetchLoader::readAhead() {
+void PrefetchLoader::addBatch() {
   const std::int64_t count = std::min(batchSize_, end_ - ahead_);
-  if (count == 0) {
-    return;
-  }
   std::vector<std::int64_t> shape = shape_;
   shape.insert(shape.begin(), count);
   const auto pinned = at::TensorOptions().pinned_memory(options_.pinMemory);

@@ -36,11 +36,17 @@ struct Axis {
   }
 };
 
+/// As Pillow rounds what is not negative.
+std::int64_t nearest(double value) {
+  constexpr double kHalfUp = 0.5;
+  return static_cast<std::int64_t>(value + kHalfUp);
+}
+
 /// Adds the weights of a triangle of half width `support` around `center`.
 void addTriangle(Axis& axis, double center, double support, std::int64_t sourceSize,
                  std::vector<double>& weights) {
-  auto begin = std::max<std::int64_t>(0, static_cast<std::int64_t>(center - support + 0.5));
-  const auto end = std::min(sourceSize, static_cast<std::int64_t>(center + support + 0.5));
+  auto begin = std::max<std::int64_t>(0, nearest(center - support));
+  const auto end = std::min(sourceSize, nearest(center + support));
   const double slope = 1 / support;
   double sum = 0;
   weights.clear();
@@ -57,7 +63,7 @@ void addTriangle(Axis& axis, double center, double support, std::int64_t sourceS
   axis.first.push_back(static_cast<std::int32_t>(begin));
   axis.count.push_back(static_cast<std::int32_t>(weights.size()));
   for (const double weight : weights) {
-    axis.weights.push_back(static_cast<std::int32_t>(weight / sum * kOne + 0.5));
+    axis.weights.push_back(static_cast<std::int32_t>(nearest(weight / sum * kOne)));
   }
 }
 

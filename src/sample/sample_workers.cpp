@@ -99,11 +99,10 @@ void SampleWorkers::run(std::size_t worker) {
 void SampleWorkers::makeNext(std::size_t worker) {
   const std::int64_t number = next_++;
   making_[worker] = number;
-  const Make& make = make_;  // start() replaces it only when no worker is in it.
   std::exception_ptr error;
   mutex_.unlock();
   try {
-    make(number);
+    make_(number);
   } catch (...) {
     error = std::current_exception();
   }

@@ -61,7 +61,7 @@ class STEPTAPE_EXPORT SampleWorkers {
   Mutex mutex_;
   CondVar mayMake_;
   CondVar isMade_;
-  Make make_ STEPTAPE_GUARDED_BY(mutex_);
+  Make make_;  ///< Changes under the mutex, and only while no worker makes a sample.
   std::int64_t next_ STEPTAPE_GUARDED_BY(mutex_) = 0;
   std::int64_t limit_ STEPTAPE_GUARDED_BY(mutex_) = 0;
   std::int64_t awaited_ STEPTAPE_GUARDED_BY(mutex_) = 0;

@@ -82,6 +82,7 @@ class STEPTAPE_EXPORT PrefetchLoader final : public BatchLoader {
   std::int64_t batchesOf(std::int64_t samples) const;
   void readFrom(std::int64_t first);
   void readAhead();
+  void addBatch();
   /// Batch `number` is in the same slot as the batch `prefetch` later.
   Batch& slot(std::int64_t number);
   void read(std::int64_t epoch, std::int64_t number);
