@@ -31,7 +31,6 @@ namespace steptape {
 namespace {
 
 using test::contentOf;
-using test::errorOf;
 using test::expectError;
 using test::JpegStyle;
 using test::picture;

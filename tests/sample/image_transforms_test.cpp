@@ -18,7 +18,6 @@ namespace steptape {
 namespace {
 
 using detail::ImagePlan;
-using detail::ImageStep;
 using detail::Rect;
 using test::expectInvalidArgument;
 using ::testing::ElementsAre;
