@@ -25,7 +25,6 @@ namespace {
 
 using test::expectError;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr std::int64_t kSamples = 23;
 
