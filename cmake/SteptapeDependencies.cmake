@@ -57,3 +57,18 @@ if(NOT STEPTAPE_WITH_FIGURE STREQUAL "OFF")
   endif()
 endif()
 add_feature_info(figure STEPTAPE_HAVE_FIGURE "Figures drawn by Cairo (STEPTAPE_WITH_FIGURE)")
+
+set(STEPTAPE_HAVE_IMAGES FALSE)
+if(NOT STEPTAPE_WITH_IMAGES STREQUAL "OFF")
+  include(SteptapeFindImageLibraries)
+  if(TARGET steptape::image_libraries)
+    set(STEPTAPE_HAVE_IMAGES TRUE)
+  elseif(STEPTAPE_WITH_IMAGES STREQUAL "ON")
+    message(FATAL_ERROR "STEPTAPE_WITH_IMAGES: got ON, and ${STEPTAPE_IMAGES_PROBLEM}. "
+                        "Install them (apt-get install libjpeg-dev libpng-dev), or set STEPTAPE_WITH_IMAGES to AUTO or OFF.")
+  else()
+    message(STATUS "Building without the component images: ${STEPTAPE_IMAGES_PROBLEM}")
+  endif()
+endif()
+add_feature_info(images STEPTAPE_HAVE_IMAGES
+  "Folders of JPEG and PNG files (STEPTAPE_WITH_IMAGES); needs libjpeg-turbo and libpng: apt-get install libjpeg-dev libpng-dev")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The installed package: one export set per component, the CMake config that joins them, and
 # pkg-config files. Install components: steptape_Tools, steptape_Runtime (shared libraries), steptape_Development
-# (core and testing), and steptape_figure_Development, steptape_mpi_Development, steptape_torch_Development.
+# (core and testing), and steptape_figure_Development, steptape_images_Development, steptape_mpi_Development,
+# steptape_torch_Development.
 include(CMakePackageConfigHelpers)
 
 set(STEPTAPE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/steptape)
@@ -31,6 +32,7 @@ install(
     ${PROJECT_BINARY_DIR}/package/steptapeConfig.cmake
     ${PROJECT_BINARY_DIR}/package/steptapeConfigVersion.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindCairo.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindImageLibraries.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindProtobuf.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindTorch.cmake
   DESTINATION ${STEPTAPE_CMAKE_DIR}
@@ -72,6 +74,13 @@ if("figure" IN_LIST STEPTAPE_COMPONENTS)
     DESCRIPTION "Figures for Steptape, drawn by Cairo"
     REQUIRES "steptape-core = ${PROJECT_VERSION}"
     REQUIRES_PRIVATE "cairo")
+endif()
+
+if("images" IN_LIST STEPTAPE_COMPONENTS)
+  steptape_install_pkg_config(images
+    DESCRIPTION "Folders of JPEG and PNG files for Steptape"
+    REQUIRES "steptape-core = ${PROJECT_VERSION}"
+    REQUIRES_PRIVATE "libjpeg libpng")
 endif()
 
 if(TARGET steptape)

@@ -58,6 +58,14 @@ if(STEPTAPE_HAVE_FIGURE)
     DEPENDS ${same_version} libcairo2-dev pkg-config)
 endif()
 
+if(STEPTAPE_HAVE_IMAGES)
+  steptape_add_package(steptape_images_Development libsteptape-images-dev
+    SECTION libdevel
+    SUMMARY "TensorBoard event files from C++ - image folders"
+    TEXT ${library_text} "Headers and static library to read folders of JPEG and PNG files for training."
+    DEPENDS ${same_version} libjpeg-dev libpng-dev)
+endif()
+
 if(STEPTAPE_HAVE_MPI)
   steptape_add_package(steptape_mpi_Development libsteptape-mpi-dev
     SECTION libdevel

@@ -11,6 +11,7 @@
 // the network learns those images in a minute. The scripts in ../jobs start this program.
 #include <algorithm>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,7 +20,6 @@
 #include <steptape/torch.h>
 #include <steptape/trainer.h>
 
-#include "augmented_loader.h"
 #include "command_line.h"
 #include "on_ranks.h"
 #include "resnet20.h"
@@ -48,6 +48,7 @@ struct Options {
   double warmUp = 5;
   double weightDecay = 1e-4;
   std::int64_t seed = 1;
+  std::int64_t workers = 2;
   std::int64_t threads = 0;
   std::string logDir = "runs/cifar10";
   std::string checkpointDir;
@@ -135,9 +136,13 @@ void train(const Options& options, const World& world) {
   const steptape::Normalization normalization{{0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}};
   steptape::DistributedSamplerOptions shuffled;
   shuffled.seed = static_cast<std::uint64_t>(options.seed);
-  steptape::ImageLoader images(data.train, {data.train.size(), *world, shuffled}, options.batchSize,
-                               normalization);
-  AugmentedLoader trainLoader(images, world->rank());
+  const steptape::ImageTransforms augmentation{steptape::RandomCrop{32, 4},
+                                               steptape::RandomHorizontalFlip{}};
+  steptape::PrefetchOptions prefetch;
+  prefetch.workers = options.workers;
+  steptape::PrefetchLoader trainLoader(
+      std::make_shared<steptape::DatasetSource>(data.train, augmentation, normalization),
+      {data.train.size(), *world, shuffled}, options.batchSize, prefetch);
   steptape::DistributedSamplerOptions inOrder;
   inOrder.shuffle = false;
   inOrder.evenShares = false;
@@ -194,6 +199,8 @@ int main(int argc, char** argv) {
            "epochs in which the learning rate rises to its full value");
   line.add("weight-decay", options.weightDecay, "X", "weight decay of all parameters");
   line.add("seed", options.seed, "N", "seed of initial weights, order and augmentation");
+  line.add("workers", options.workers, "N",
+           "threads that read images, on each rank; 0: none, the training thread reads them");
   line.add("threads", options.threads, "N",
            "LibTorch's threads per rank; 0: this rank's share of the cores");
   line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");

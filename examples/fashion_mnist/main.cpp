@@ -18,6 +18,7 @@
 #endif
 
 #include "evaluation.h"
+#include "image_loader.h"
 #include "network.h"
 #include "options.h"
 #include "report.h"
@@ -159,9 +160,9 @@ int run(const Options& options, const World& world) {
 
   steptape::DistributedSamplerOptions shuffled;
   shuffled.seed = options.seed;
-  steptape::ImageLoader train(data->train,
-                              steptape::DistributedSampler(data->train.size(), *world, shuffled),
-                              options.batchSize);
+  const auto train = example::imageLoader(
+      data->train, steptape::DistributedSampler(data->train.size(), *world, shuffled),
+      options.batchSize, options.workers);
   steptape::DistributedSamplerOptions everyImageOnce;
   everyImageOnce.shuffle = false;
   everyImageOnce.evenShares = false;
@@ -176,7 +177,7 @@ int run(const Options& options, const World& world) {
   configured.onTrace = [graph](const steptape::Trace& trace, steptape::SummaryWriter* ofProfile,
                                std::int64_t step) { logProfile(graph, trace, ofProfile, step); };
   steptape::Trainer trainer(model, optimizer, world, writer, configured);
-  const steptape::TrainingResult result = trainer.fit(train, test);
+  const steptape::TrainingResult result = trainer.fit(*train, test);
   const bool isTrained = result.step > (resumed ? resumed->step : 0);
   // After a signal there is no time left; without a new step the values are in the log already.
   if (isTrained && result.stoppedBy != steptape::StopReason::kSignal) {

@@ -85,6 +85,7 @@ constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
                                {"checkpoint-dir", required_argument, nullptr, 'c'},
                                {"checkpoint-steps", required_argument, nullptr, 'S'},
                                {"resume", no_argument, nullptr, 'r'},
+                               {"workers", required_argument, nullptr, 'w'},
                                {"threads", required_argument, nullptr, 't'},
                                {"max-steps", required_argument, nullptr, 'x'},
                                {"max-seconds", required_argument, nullptr, 'T'},
@@ -117,6 +118,7 @@ void apply(Options& options, int letter, const std::string& value) {
     case 'c': options.checkpointDir = value; break;
     case 'S': options.checkpointSteps = parseInteger("checkpoint-steps", value, 1); break;
     case 'r': options.resume = true; break;
+    case 'w': options.workers = parseInteger("workers", value, 0); break;
     case 't': options.threads = static_cast<int>(parseInteger("threads", value, 1)); break;
     case 'x': options.maxSteps = parseInteger("max-steps", value, 1); break;
     case 'T': options.maxSeconds = parseNumber("max-seconds", value, kHuge); break;
@@ -182,6 +184,8 @@ const char* usage() {
                         SIGUSR1 stops the run
   --checkpoint-steps N  also write a checkpoint after every N steps
   --resume              resume from the newest checkpoint, at the same step
+  --workers N           threads that read images, on each rank; 0: none, the training thread reads
+                        them  [0]
   --threads N           LibTorch's threads per rank  [this rank's share of the cores]
   --max-steps N         stop after N steps since the start of the run
   --max-seconds X       stop after X seconds

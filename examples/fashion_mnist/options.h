@@ -24,6 +24,7 @@ struct Options {
   std::string checkpointDir;
   std::int64_t checkpointSteps = 0;
   bool resume = false;
+  std::int64_t workers = 0;
   int threads = 0;
   std::int64_t maxSteps = 0;
   double maxSeconds = 0;

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include <steptape/images.h>
 #include <steptape/torch.h>
 
 #include "command_line.h"
-#include "image_decoder.h"
 #include "pretrained_resnet.h"
 
 #ifdef IMAGE_RECOGNITION_WITH_FIGURE
@@ -31,7 +31,8 @@ namespace {
 
 constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
-constexpr std::int64_t kSide = 224;  ///< Of the network's input.
+constexpr std::int64_t kResized = 256;  ///< Shorter side before the crop, as in torchvision.
+constexpr std::int64_t kSide = 224;     ///< Height and width of the network's input.
 constexpr std::int64_t kShown = 5;
 
 struct Options {
@@ -46,19 +47,22 @@ struct Guess {
   double probability = 0;
 };
 
-/// The center of a picture as (3, side, side), 0 to 255.
+/// Returns the center of a picture as (3, side, side), 0 to 255.
 torch::Tensor readPicture(const std::string& path) {
-  // 8/7 of the crop, so that a JPEG is decoded at full detail.
-  const RgbImage image = decodeImage(path, kSide * 8 / 7);
-  torch::Tensor crop = torch::empty({3, kSide, kSide}, torch::kByte);
-  cropAndScale(image, kSide, crop.data_ptr<std::uint8_t>());
-  return crop;
+  steptape::SampleRandom unused(0, 0, 0);
+  steptape::Image image =
+      steptape::transformImage(steptape::decodeImage(path),
+                               {steptape::Resize{kResized}, steptape::CenterCrop{kSide}}, unused);
+  return torch::from_blob(image.pixels.data(), {kSide, kSide, image.channels}, torch::kByte)
+      .permute({2, 0, 1})
+      .clone();
 }
 
 /// Scales the colors as torchvision's networks expect them.
 torch::Tensor normalized(const torch::Tensor& picture) {
-  const torch::Tensor mean = torch::tensor({0.485, 0.456, 0.406}, torch::kFloat).view({3, 1, 1});
-  const torch::Tensor std = torch::tensor({0.229, 0.224, 0.225}, torch::kFloat).view({3, 1, 1});
+  const steptape::Normalization colors = steptape::imageNetNormalization();
+  const torch::Tensor mean = torch::tensor(colors.mean, torch::kFloat).view({3, 1, 1});
+  const torch::Tensor std = torch::tensor(colors.std, torch::kFloat).view({3, 1, 1});
   return ((picture.to(torch::kFloat) / 255 - mean) / std).unsqueeze(0);
 }
 

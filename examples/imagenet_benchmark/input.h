@@ -2,68 +2,85 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
 
 #include <steptape/data/batch_loader.h>
+#include <steptape/data/prefetch_loader.h>
+#ifdef IMAGENET_BENCHMARK_WITH_IMAGES
+#include <steptape/images.h>
+#endif
 
-#include "image_batches.h"
-#include "image_folder.h"
 #include "on_ranks.h"
 #include "options.h"
 
 #include <torch/torch.h>
 
-/// An endless input: the same random batch each time, or the images of a folder.
+/// An endless input: the same random batch each time, or the images of a folder in batches of one
+/// size.
 class Input {
  public:
   Input(const Options& options, steptape::Communicator& world, torch::Device device)
-      : options_(options), device_(device) {
-    if (options.data.empty()) {
-      const std::int64_t size = options.imageSize;
-      synthetic_ = {
-          torch::randn({options.benchmark.batchSize, 3, size, size}).to(device),
-          torch::randint(kClasses, {options.benchmark.batchSize}, torch::kLong).to(device)};
+      : device_(device) {
+    if (!options.data.empty()) {
+      loader_ = example::onAllRanks(world, [&] { return openFolder(options, world, device); });
       return;
     }
-    folder_.emplace(example::onAllRanks(world, [&] { return openFolder(options.data); }));
-    batches_ = std::make_unique<ImageBatches>(
-        *folder_, steptape::DistributedSampler(folder_->size(), world), options.benchmark.batchSize,
-        options.imageSize, options.workers);
+    const std::int64_t size = options.imageSize;
+    synthetic_ = {torch::randn({options.benchmark.batchSize, 3, size, size}).to(device),
+                  torch::randint(kClasses, {options.benchmark.batchSize}, torch::kLong).to(device)};
   }
 
   steptape::Batch next() {
-    if (batches_ == nullptr) {
+    if (loader_ == nullptr) {
       return synthetic_;
     }
-    ByteBatch bytes = batches_->next();
-    const std::int64_t size = options_.imageSize;
-    const torch::Tensor pixels = torch::from_blob(
-        bytes.pixels.data(), {options_.benchmark.batchSize, 3, size, size}, torch::kUInt8);
-    const torch::Tensor labels =
-        torch::from_blob(bytes.labels.data(), {options_.benchmark.batchSize}, torch::kLong);
-    return {(pixels.to(device_, torch::kFloat) / 255 - mean_) / std_,
-            labels.to(device_, torch::kLong, /*non_blocking=*/false, /*copy=*/true)};
+    steptape::Batch batch;
+    if (!loader_->next(batch)) {
+      loader_->startEpoch(++epoch_);
+      loader_->next(batch);
+    }
+    return {batch.inputs.to(device_, /*non_blocking=*/true),
+            batch.targets.to(device_, /*non_blocking=*/true)};
   }
 
  private:
-  static ImageFolder openFolder(const std::string& path) {
-    ImageFolder folder(path);
-    if (folder.classes() > kClasses) {
-      throw std::runtime_error("image folder " + path + ": got " +
-                               std::to_string(folder.classes()) + " classes; expected at most " +
-                               std::to_string(kClasses));
-    }
-    return folder;
+  using Loader = std::unique_ptr<steptape::PrefetchLoader>;
+
+  [[noreturn]] static void refuse(const std::string& got, const std::string& expected) {
+    throw std::runtime_error("--data: got " + got + "; expected " + expected);
   }
 
-  const Options& options_;
+#ifdef IMAGENET_BENCHMARK_WITH_IMAGES
+  static Loader openFolder(const Options& options, const steptape::Communicator& world,
+                           torch::Device device) {
+    const steptape::ImageFolder folder(options.data);
+    const auto classes = static_cast<std::int64_t>(folder.classes().size());
+    if (classes > kClasses) {
+      refuse(std::to_string(classes) + " classes", "at most " + std::to_string(kClasses));
+    }
+    const steptape::ImageTransforms transforms{steptape::RandomResizedCrop{options.imageSize},
+                                               steptape::RandomHorizontalFlip{}};
+    steptape::PrefetchOptions prefetch;
+    prefetch.workers = options.workers;
+    prefetch.dropLast = true;
+    prefetch.pinMemory = device.is_cuda();
+    auto loader = std::make_unique<steptape::PrefetchLoader>(
+        std::make_shared<steptape::ImageFolderSource>(folder, transforms),
+        steptape::DistributedSampler(folder.size(), world), options.benchmark.batchSize, prefetch);
+    if (loader->batches() == 0) {
+      refuse(std::to_string(folder.size()) + " images", "a whole batch for each rank");
+    }
+    return loader;
+  }
+#else
+  static Loader openFolder(const Options&, const steptape::Communicator&, torch::Device) {
+    refuse("a program without the component images",
+           "one built where libjpeg-turbo and libpng are installed");
+  }
+#endif
+
   torch::Device device_;
   steptape::Batch synthetic_;
-  std::optional<ImageFolder> folder_;
-  std::unique_ptr<ImageBatches> batches_;
-  // Mean and standard deviation of ImageNet's pixels.
-  torch::Tensor mean_ = torch::tensor({0.485, 0.456, 0.406}).view({3, 1, 1}).to(device_);
-  torch::Tensor std_ = torch::tensor({0.229, 0.224, 0.225}).view({3, 1, 1}).to(device_);
+  Loader loader_;
+  std::int64_t epoch_ = 0;
 };

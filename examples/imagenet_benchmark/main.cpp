@@ -64,7 +64,8 @@ int main(int argc, char** argv) {
   line.add("image-size", options.imageSize, "N",
            "height and width in pixels; at least 63 for alexnet", 32);
   line.add("data", options.data, "DIR", "folder with class/name.jpg; empty: random images");
-  line.add("workers", options.workers, "N", "threads that read images, on each rank", 1);
+  line.add("workers", options.workers, "N",
+           "threads that read images, on each rank; 0: none, the training thread reads them");
   example::addOptions(line, options.benchmark, "images");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { run(options, world); });
 }

@@ -11,6 +11,7 @@
 #include <steptape/trainer.h>
 
 #include "command_line.h"
+#include "image_loader.h"
 #include "on_ranks.h"
 
 #include <torch/torch.h>
@@ -24,6 +25,7 @@ struct Options {
   std::string logDir = "runs/mnist";
   std::int64_t epochs = 1;
   bool verbose = false;
+  std::int64_t workers = 0;
 };
 
 void train(const Options& options, const World& world) {
@@ -38,7 +40,8 @@ void train(const Options& options, const World& world) {
   steptape::DistributedSamplerOptions inOrder;
   inOrder.shuffle = false;
   inOrder.evenShares = false;  // Every test image counts once.
-  steptape::ImageLoader train(trainImages, {trainImages.size(), *world}, 64);
+  const auto train =
+      example::imageLoader(trainImages, {trainImages.size(), *world}, 64, options.workers);
   steptape::ImageLoader test(testImages, {testImages.size(), *world, inOrder}, 1000);
 
   torch::manual_seed(1);
@@ -53,7 +56,7 @@ void train(const Options& options, const World& world) {
   trainerOptions.verbose = options.verbose;
   steptape::DistributedWriter writer(options.logDir, world);
   steptape::Trainer trainer(model, optimizer, world, writer, trainerOptions);
-  trainer.fit(train, test);
+  trainer.fit(*train, test);
   writer.close().throwIfError();
 }
 
@@ -66,5 +69,7 @@ int main(int argc, char** argv) {
   line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   line.add("epochs", options.epochs, "N", "passes over the training images", 1);
   line.add("verbose", options.verbose, "print from every rank, with its number");
+  line.add("workers", options.workers, "N",
+           "threads that read images, on each rank; 0: none, the training thread reads them");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { train(options, world); });
 }

@@ -20,6 +20,7 @@
 #include <steptape/trainer.h>
 
 #include "command_line.h"
+#include "image_loader.h"
 #include "on_ranks.h"
 #include "part.h"
 
@@ -43,6 +44,7 @@ struct Options {
   std::int64_t batchSize = 64;
   double lr = 0.02;
   std::int64_t epochs = 1;
+  std::int64_t workers = 0;
   std::int64_t maxSteps = 0;
   std::string logDir = "runs/model_parallel";
 };
@@ -192,7 +194,8 @@ double testAccuracy(std::vector<Part>& parts, steptape::BatchLoader& loader,
 void run(const Options& options, const World& world) {
   steptape::setThreads({}, *world);
   const Data data = example::onAllRanks(*world, [&] { return load(options); });
-  steptape::ImageLoader train(data.train, {data.train.size(), *world}, options.batchSize);
+  const auto train = example::imageLoader(data.train, {data.train.size(), *world},
+                                          options.batchSize, options.workers);
   steptape::DistributedSamplerOptions inOrder;
   inOrder.shuffle = false;
   inOrder.evenShares = false;
@@ -207,11 +210,11 @@ void run(const Options& options, const World& world) {
   steptape::StragglerReport straggler(writer, stragglerOptions);
   std::int64_t step = 0;
   for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
-    train.startEpoch(epoch);
+    train->startEpoch(epoch);
     steptape::Batch batch;
     const auto loadNext = [&] {
       const auto timer = straggler.time(StepPart::kInput);
-      return train.next(batch);
+      return train->next(batch);
     };
     while ((options.maxSteps == 0 || step < options.maxSteps) && loadNext()) {
       const torch::Tensor loss = trainStep(parts, batch, options, straggler);
@@ -248,6 +251,8 @@ int main(int argc, char** argv) {
   line.add("batch-size", options.batchSize, "N", "images per step on each rank", 1);
   line.add("lr", options.lr, "X", "learning rate");
   line.add("epochs", options.epochs, "N", "passes over the training images", 1);
+  line.add("workers", options.workers, "N",
+           "threads that read images, on each rank; 0: none, the training thread reads them");
   line.add("max-steps", options.maxSteps, "N", "stop after N steps; 0: no limit");
   line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { run(options, world); });

@@ -26,6 +26,7 @@
 #include "steptape/data/batch_loader.h"                   // IWYU pragma: export
 #include "steptape/data/distributed_sampler.h"            // IWYU pragma: export
 #include "steptape/data/image_dataset.h"                  // IWYU pragma: export
+#include "steptape/data/prefetch_loader.h"                // IWYU pragma: export
 #include "steptape/distributed/distributed_writer.h"      // IWYU pragma: export
 #include "steptape/distributed/metric_average.h"          // IWYU pragma: export
 #include "steptape/parallel/gradient_sync.h"              // IWYU pragma: export

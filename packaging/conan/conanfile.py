@@ -28,6 +28,7 @@ class SteptapeConan(ConanFile):
         "shared": [True, False],
         "fPIC": [True, False],
         "with_figure": [True, False],
+        "with_images": [True, False],
         "with_mpi": [True, False],
         "with_tool": [True, False],
     }
@@ -35,6 +36,7 @@ class SteptapeConan(ConanFile):
         "shared": False,
         "fPIC": True,
         "with_figure": False,
+        "with_images": False,
         "with_mpi": False,
         "with_tool": False,
     }
@@ -62,6 +64,9 @@ class SteptapeConan(ConanFile):
         self.requires("nlohmann_json/[>=3.10 <4]", visible=False)
         if self.options.with_figure:
             self.requires("cairo/[>=1.10 <2]")
+        if self.options.with_images:
+            self.requires("libjpeg-turbo/[>=2 <4]")
+            self.requires("libpng/[>=1.6 <2]")
         if self.options.with_mpi:
             self.requires("openmpi/[>=4 <6]")
         if self.options.with_tool:
@@ -80,6 +85,7 @@ class SteptapeConan(ConanFile):
         toolchain = CMakeToolchain(self)
         options = {
             "STEPTAPE_WITH_FIGURE": self.options.with_figure,
+            "STEPTAPE_WITH_IMAGES": self.options.with_images,
             "STEPTAPE_WITH_MPI": self.options.with_mpi,
             "STEPTAPE_WITH_TORCH": False,
             "STEPTAPE_BUILD_TOOLS": self.options.with_tool,

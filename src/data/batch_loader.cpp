@@ -7,14 +7,13 @@
 
 #include "steptape/base/error.h"
 
-#include "data/byte_scaling.h"
+#include "data/batch_count.h"
+#include "sample/byte_scaling.h"
 
 #include <ATen/ops/empty.h>
 
 namespace steptape {
 namespace {
-
-constexpr float kWhite = 255;
 
 /// The samples of a shuffled data set lie anywhere in memory: they are asked for this far ahead.
 constexpr std::int64_t kImagesAhead = 2;
@@ -23,25 +22,6 @@ void prefetch(const std::uint8_t* bytes, std::int64_t size) {
   constexpr std::int64_t kCacheLine = 64;
   for (std::int64_t offset = 0; offset < size; offset += kCacheLine) {
     __builtin_prefetch(bytes + offset);
-  }
-}
-
-float perChannel(const std::vector<double>& values, std::size_t channel) {
-  return static_cast<float>(values[values.size() == 1 ? 0 : channel]);
-}
-
-std::int64_t batchesOf(std::int64_t samples, std::int64_t batchSize) {
-  return (samples + batchSize - 1) / batchSize;
-}
-
-void checkFits(const Normalization& normalization, std::size_t channels) {
-  for (const std::vector<double>* values : {&normalization.mean, &normalization.std}) {
-    if (values->size() != 1 && values->size() != channels) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "got a normalization for " + std::to_string(values->size()) +
-                      " channels; expected one number or " + std::to_string(channels) +
-                      ", one per channel of the images");
-    }
   }
 }
 
@@ -70,16 +50,13 @@ ImageLoader::ImageLoader(ImageDataset dataset, DistributedSampler sampler, std::
                                                  "; make it with dataset.size()");
   }
   const auto channels = static_cast<std::size_t>(dataset_.images().size(1));
-  checkFits(normalization, channels);
-  for (std::size_t channel = 0; channel < channels; ++channel) {
-    const float std = perChannel(normalization.std, channel);
-    scale_.push_back(1 / (kWhite * std));
-    offset_.push_back(-perChannel(normalization.mean, channel) / std);
-  }
+  detail::ByteScale scale = detail::byteScale(normalization, channels);
+  scale_ = std::move(scale.scale);
+  offset_ = std::move(scale.offset);
 }
 
 std::int64_t ImageLoader::batches() const {
-  return batchesOf(sampler_.epochSize(), batchSize_);
+  return detail::batchCount(sampler_.epochSize(), batchSize_);
 }
 
 void ImageLoader::startEpoch(std::int64_t epoch, std::int64_t skippedBatches) {
@@ -90,7 +67,7 @@ void ImageLoader::startEpoch(std::int64_t epoch, std::int64_t skippedBatches) {
 std::int64_t ImageLoader::resumeEpoch(std::int64_t epoch, std::int64_t samplesDone) {
   sampler_.resume({epoch, samplesDone});
   position_ = 0;
-  return batchesOf(sampler_.size(), batchSize_);
+  return detail::batchCount(sampler_.size(), batchSize_);
 }
 
 bool ImageLoader::next(Batch& batch) {

@@ -9,23 +9,27 @@ expect_benchmark(2 images resnet50 25557032 --image-size 32 --fp16-allreduce --w
 expect_benchmark(2 images alexnet 61100840 --image-size 64 --model alexnet --warmup 0)
 expect_operator(alexnet_2 aten::conv2d)
 
-# A folder of images; needs the decoders.
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/images/halves.jpg ${CMAKE_CURRENT_LIST_DIR}/images/halves.png
-  DESTINATION ${WORK_DIR}/images/halves)
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/images/gray.jpg ${CMAKE_CURRENT_LIST_DIR}/images/cmyk.jpg
-  ${CMAKE_CURRENT_LIST_DIR}/images/plain.jpg DESTINATION ${WORK_DIR}/images/others)
-run_example(2 --data images --image-size 32 --log-dir folder ${short})
-read_scalars(folder)
-expect_value(straggler/input/mean_ms GREATER 0)
+if(HAVE_IMAGES)
+  file(COPY ${IMAGES}/halves.jpg ${IMAGES}/halves.png DESTINATION ${WORK_DIR}/images/halves)
+  file(COPY ${IMAGES}/gray.jpg ${IMAGES}/cmyk.jpg ${IMAGES}/plain.jpg DESTINATION ${WORK_DIR}/images/others)
+  run_example(2 --data images --image-size 32 --log-dir folder ${short})
+  read_scalars(folder)
+  expect_value(straggler/input/mean_ms GREATER 0)
 
-file(WRITE ${WORK_DIR}/broken/class/image.jpg "no image")
-run_ranks(2 --data broken --image-size 32 --log-dir broken_run ${short})
-if(STATUS EQUAL 0)
-  message(FATAL_ERROR "a broken image was accepted")
+  foreach(name IN ITEMS 1 2 3 4)
+    file(WRITE ${WORK_DIR}/broken/class/${name}.jpg "no image")
+  endforeach()
+  run_ranks(2 --data broken --image-size 32 --log-dir broken_run ${short})
+  if(STATUS EQUAL 0)
+    message(FATAL_ERROR "a broken image was accepted")
+  endif()
+  expect_text("${ERRORS}" "in epoch 0: image \"broken/class/")
+
+  run_ranks(2 --data broken --batch-size 3 --log-dir none)
+  expect_failure(1 "--data: got 4 images; expected a whole batch for each rank")
+  run_ranks(2 --data no/such/folder --log-dir none ${short})
+  expect_failure(1 "no/such/folder")
 endif()
-expect_text("${ERRORS}" "cannot read the image broken/class/image.jpg: ")
 
 run_ranks(2 --model vgg)
 expect_failure(2 "imagenet_benchmark: --model: got 'vgg'; expected alexnet or resnet50; see --help")
-run_ranks(2 --data no/such/folder --log-dir none ${short})
-expect_failure(1 "no/such/folder")

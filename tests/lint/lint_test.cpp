@@ -44,6 +44,8 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"event", {"base"}},
       {"summary", {"event"}},
       {"figure", {"summary"}},
+      {"sample", {"span"}},
+      {"images", {"sample"}},
       {"writer", {"tfrecord", "summary"}},
       {"reader", {"tfrecord", "event"}},
       {"exporter", {"reader"}},
@@ -57,7 +59,7 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"testing", {"comm"}},
       {"torch", {"writer", "profile"}},
       {"parallel", {"comm"}},
-      {"data", {"comm"}},
+      {"data", {"comm", "sample"}},
       {"recipe", {"comm"}},
       {"checkpoint", {"parallel", "recipe", "safetensors"}},
       {"trainer", {"checkpoint", "data", "torch"}},
@@ -104,6 +106,7 @@ std::string umbrellaName(const std::string& path) {
 /// Returns the restricted dependency to which a header belongs; empty for others.
 std::string restrictedDependency(const std::string& header) {
   static const std::regex kCairo(R"(^cairo)");
+  static const std::regex kImageLibraries(R"(^(jpeglib|jerror|png)\.h$)");
   static const std::regex kProtobuf(R"(^google/protobuf/|\.pb\.h$)");
   static const std::regex kMpi(R"(^mpi\.h$)");
   static const std::regex kTorch(R"(^(torch|ATen|c10)/)");
@@ -113,6 +116,9 @@ std::string restrictedDependency(const std::string& header) {
   }
   if (std::regex_search(header, kMpi)) {
     return "MPI";
+  }
+  if (std::regex_search(header, kImageLibraries)) {
+    return "image libraries";
   }
   if (std::regex_search(header, kCairo)) {
     return "Cairo";
@@ -220,10 +226,10 @@ TEST(Layers, WriterPiecesIncludeOnlyPiecesBelow) {
 }
 
 TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
-  const std::set<std::string> core{"base",        "span",     "comm",       "tfrecord",
-                                   "event",       "summary",  "trace",      "writer",
-                                   "reader",      "exporter", "checker",    "aggregate",
-                                   "distributed", "profile",  "safetensors"};
+  const std::set<std::string> core{"base",        "span",     "comm",        "tfrecord",
+                                   "event",       "summary",  "trace",       "writer",
+                                   "reader",      "exporter", "checker",     "aggregate",
+                                   "distributed", "profile",  "safetensors", "sample"};
   std::vector<std::string> foreign;
   std::set<std::string> umbrellas;
   for (const std::string& file : library().files()) {
@@ -245,8 +251,8 @@ TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
     }
   }
   EXPECT_THAT(foreign, IsEmpty());
-  EXPECT_THAT(umbrellas, ::testing::ElementsAre("figure", "mpi", "profile", "profile_figure",
-                                                "steptape", "torch", "trainer"));
+  EXPECT_THAT(umbrellas, ::testing::ElementsAre("figure", "images", "mpi", "profile",
+                                                "profile_figure", "steptape", "torch", "trainer"));
 }
 
 /// Returns the public headers that a document names, such as <steptape/mpi.h>, in the form of
@@ -292,18 +298,16 @@ TEST(Layers, EachPublicHeaderIsInAnUmbrellaOrADocument) {
   EXPECT_GT(headers.size(), 50U) << "the headers were not found";
 }
 
-TEST(Layers, CairoNanobindProtobufMpiAndTorchStayInTheirFolders) {
+TEST(Layers, RestrictedDependenciesStayInTheirFolders) {
   std::vector<std::string> torchFolders;
   for (const std::string& layer : torchLayers()) {
     torchFolders.push_back("src/" + layer + "/");
     torchFolders.push_back("include/steptape/" + layer + "/");
   }
   const std::map<std::string, std::vector<std::string>> foldersByDependency{
-      {"Cairo", {"src/figure/"}},
-      {"protobuf", {"src/event/"}},
-      {"MPI", {"src/mpi/", "include/steptape/mpi/"}},
-      {"LibTorch", torchFolders},
-      {"nanobind", {"python/src/"}},
+      {"Cairo", {"src/figure/"}},   {"image libraries", {"src/images/"}},
+      {"protobuf", {"src/event/"}}, {"MPI", {"src/mpi/", "include/steptape/mpi/"}},
+      {"LibTorch", torchFolders},   {"nanobind", {"python/src/"}},
   };
   std::vector<std::string> strays;
   std::set<std::string> seen;
@@ -324,10 +328,11 @@ TEST(Layers, CairoNanobindProtobufMpiAndTorchStayInTheirFolders) {
     }
   }
   EXPECT_THAT(strays, IsEmpty());
-  EXPECT_THAT(seen, ::testing::ElementsAre("Cairo", "LibTorch", "MPI", "nanobind", "protobuf"));
+  EXPECT_THAT(seen, ::testing::ElementsAre("Cairo", "LibTorch", "MPI", "image libraries",
+                                           "nanobind", "protobuf"));
 }
 
-TEST(Layers, NoTranslationUnitSeesTwoOfCairoNanobindProtobufMpiAndTorch) {
+TEST(Layers, NoTranslationUnitSeesTwoRestrictedDependencies) {
   std::vector<std::string> mixed;
   for (const std::string& file : library().files()) {
     std::set<std::string> seen;

@@ -89,6 +89,10 @@ shows "a CMake project builds on figure" builds figure
 shows "it draws and logs a figure" build/figure/consumer runs/figure
 shows "a Makefile builds on figure by pkg-config, and runs" by_pkg_config figure
 
+shows "images installs" install ./libsteptape-images-dev_*.deb
+shows "a CMake project builds on images" builds images
+shows "it reads an image folder" build/images/consumer runs/images
+
 shows "mpi installs" install ./libsteptape-mpi-dev_*.deb openmpi-bin
 shows "a CMake project builds on mpi" builds mpi
 shows "it runs on two ranks" mpiexec -n 2 build/mpi/consumer runs/mpi

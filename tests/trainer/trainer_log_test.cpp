@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Trainer writes.
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "steptape/reader/values.h"
@@ -137,6 +140,34 @@ TEST_F(TrainingLog, SaysHowLongEachCheckpointTook) {
       EXPECT_GT(points[tag].back().second, 0) << tag;
     }
   }
+}
+
+TEST_F(TrainingLog, CountsTheWaitForASlowLoaderAsInput) {
+  constexpr std::chrono::milliseconds kPerSample{3};
+  const auto source = std::make_shared<FunctionSource>(
+      kImages, std::vector<std::int64_t>{4}, [&](std::int64_t index, SampleRandom&) {
+        const auto end = std::chrono::steady_clock::now() + kPerSample;
+        while (std::chrono::steady_clock::now() < end) {
+        }
+        return std::make_pair(torch::zeros({4}), index % 2);
+      });
+  const World world = oneRank();
+  PrefetchOptions unread;
+  unread.workers = 0;
+  PrefetchLoader loader(source, sampler(*world, true, true), 2, unread);
+  const auto net = std::make_shared<SmallNet>();
+  const auto optimizer = momentumSgd(net->parameters());
+  DistributedWriter writer(logDir(), world);
+  TrainerOptions options;
+  options.stragglerSteps = 11;
+  options.detailScalars = true;
+  options.progress = ProgressStyle::kNone;
+  ImageLoader test(images(), sampler(*world, false, false), 4);
+  Trainer(net, *optimizer, world, writer, options).fit(loader, test);
+  writer.close().throwIfError();
+  const Points input = pointsOf()["straggler/input/mean_ms"];
+  ASSERT_EQ(input.size(), 1U);
+  EXPECT_GE(input[0].second, 2 * kPerSample.count());
 }
 
 TEST_F(TrainingLog, HasCurvesOnlyUnlessDetailIsAskedFor) {

@@ -10,6 +10,7 @@
 #include "steptape/base/export.h"
 #include "steptape/data/distributed_sampler.h"
 #include "steptape/data/image_dataset.h"
+#include "steptape/sample/image_transforms.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -93,13 +94,6 @@ class BatchLoaderRef {
  private:
   std::unique_ptr<BatchLoader> adapter_;
   BatchLoader* loader_;
-};
-
-/// Normalizes bytes 0..255 for a network: (byte / 255 - mean) / std, per channel.
-struct Normalization {
-  /// One number per channel, or one for all. The default is that of the common MNIST examples.
-  std::vector<double> mean = {0.1307};
-  std::vector<double> std = {0.3081};
 };
 
 /// Loads batches of a data set in memory, in the order of a sampler.

@@ -14,6 +14,7 @@ class Steptape(CMakePackage):
     version("0.1.0")
 
     variant("figure", default=False, description="Figures drawn by Cairo")
+    variant("images", default=False, description="Folders of JPEG and PNG files")
     variant("mpi", default=True, description="Logging and training over MPI")
     variant("shared", default=False, description="Shared libraries")
     variant("tools", default=True, description="The command-line tool")
@@ -27,6 +28,8 @@ class Steptape(CMakePackage):
     depends_on("zlib-api")
     depends_on("pkgconfig", type="build", when="+figure")
     depends_on("cairo", when="+figure")
+    depends_on("libjpeg-turbo", when="+images")
+    depends_on("libpng", when="+images")
     depends_on("mpi", when="+mpi")
     depends_on("cli11", type="build", when="+tools")
     depends_on("fmt", when="+tools")
@@ -39,6 +42,7 @@ class Steptape(CMakePackage):
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("STEPTAPE_BUILD_TOOLS", "tools"),
             self.define_from_variant("STEPTAPE_WITH_FIGURE", "figure"),
+            self.define_from_variant("STEPTAPE_WITH_IMAGES", "images"),
             self.define_from_variant("STEPTAPE_WITH_MPI", "mpi"),
             self.define_from_variant("STEPTAPE_WITH_TORCH", "torch"),
             self.define("STEPTAPE_BUILD_TESTS", False),
