@@ -18,8 +18,6 @@
 namespace steptape {
 namespace {
 
-using detail::gotExpected;
-
 /// The places of `tensors` in the order of the file.
 std::vector<std::size_t> fileOrder(const std::vector<SafetensorsInfo>& tensors) {
   std::vector<std::size_t> order(tensors.size());
