@@ -184,7 +184,7 @@ std::string titleOf(const Options& options) {
 }
 
 std::string settingOf(const Options& options) {
-  const std::string threads = "threads per rank: " + std::to_string(options.threads);
+  std::string threads = "threads per rank: " + std::to_string(options.threads);
   if (options.epochs > 0 && !programTakes(options, "{work}")) {
     return threads;
   }
