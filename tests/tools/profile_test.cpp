@@ -438,6 +438,7 @@ TEST_F(Profile, RefusesConflictingOptions) {
   writeProfile("a.xplane.pb", Training());
   writeJob("job");
   writeBytes("a.txt", "");
+  writeBytes("a.pftrace.gz", "");
   const std::pair<const char*, const char*> kCalls[] = {
       {"", "TRACE is required"},
       {"absent.json", "cannot find absent.json: No such file or directory"},

@@ -68,7 +68,7 @@ TEST(PerfettoWriter, WritesTheBytesOfTheFormat) {
       hexOf(written({sample.trace()}, false)),
       EndsWith(
           // Sequence 2 begins: clock 64 counts from the same time as Unix time and boot time.
-          "0a3450016801b80501322b0a0d08401080b8a7e485e7810e18010a0b08011080b8a7e485e7810e0a0b080610"
+          "0a3450026801b80501322b0a0d08401080b8a7e485e7810e18010a0b08011080b8a7e485e7810e0a0b080610"
           "80b8a7e485e7810e1001"
           // Defaults: track 2, clock 64. Track 2: thread 9, "t", of process 4242.
           "0a1f50026802da03075a025802d00340e2030e0802220808922110092a01746001"
