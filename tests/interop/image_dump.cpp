@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // image_dump FILE [resize N | center_crop N | flip]...
 //
-// Decodes and transforms an image, and writes "WIDTH HEIGHT\n" and its bytes to the standard output.
+// Decodes and transforms an image, and writes "WIDTH HEIGHT\n" and its bytes to the standard
+// output.
 #include <cstdlib>
 #include <iostream>
 #include <string>

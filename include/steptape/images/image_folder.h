@@ -70,8 +70,8 @@ struct DecodeOptions {
 /// name.
 ///
 /// The colors are those of Pillow's `convert("RGB")`: gray and palettes become colors, 16 bits
-/// become 8, transparency is removed, and CMYK and YCCK are taken as inverted, as Adobe writes them.
-/// The orientation in EXIF data is ignored.
+/// become 8, transparency is removed, and CMYK and YCCK are taken as inverted, as Adobe writes
+/// them. The orientation in EXIF data is ignored.
 ///
 /// @throws Error that names the file: kIoError if it cannot be read; kDataLoss if it is neither
 ///         JPEG nor PNG, or is damaged or ends early; kResourceExhausted above a limit.
