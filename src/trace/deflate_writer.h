@@ -15,8 +15,8 @@ namespace steptape::detail {
 /// Puts a deflate stream together from literals and matches.
 ///
 /// A compressor spends its time on the search for matches. Who makes the text may know them, and
-/// then the rest is cheap. A prefix code that suits what lies between the matches of a format serves
-/// all its streams, so that a stream is one block and is written as it comes.
+/// then the rest is cheap. A prefix code that suits what lies between the matches of a format
+/// serves all its streams, so that a stream is one block and is written as it comes.
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @source  RFC 1951
