@@ -26,7 +26,7 @@ import documents
 TORCH_LAYERS = ("checkpoint", "data", "parallel", "recipe", "torch", "trainer")
 BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 SECONDS = {"ms": 1e-3, "s": 1, "min": 60}
-COUNTS = {"epochs", "pass", "spans", "steps"}
+COUNTS = {"epochs", "pass", "spans", "steps", "batches"}
 STATED = re.compile(r"`(\w+)::([\w.]+)` \(default ([^)]+)\)")
 
 
