@@ -46,8 +46,8 @@ class RunState {
   TrainingContext context;
   /// The step of the last logged evaluation, including those before a resume; -1: none.
   std::int64_t loggedEvaluation = -1;
-  /// Of the latest checkpoint. The optimizer and the callbacks, which may change the model, wait for
-  /// it.
+  /// Copy of the latest checkpoint. The optimizer and the callbacks, which may change the model,
+  /// wait for it.
   CheckpointCopy copy;
 
   std::optional<StopReason> stop() const { return stop_; }

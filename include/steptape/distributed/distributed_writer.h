@@ -279,8 +279,9 @@ class STEPTAPE_EXPORT DistributedWriter {
                   const HparamsOptions& options = {}) {
     local_->addHparams(hparams, metrics, options);
   }
-  /// Not collective. Every rank may call it; only ranks whose calls RankPolicy writes run the model,
-  /// so its forward pass must not make collectives: call eval() on one with SyncBatchNorm.
+  /// Not collective. Every rank may call it. Only the ranks that write by RankPolicy run the
+  /// model, so its forward pass must not make collectives: call eval() on a model with
+  /// SyncBatchNorm.
   template <typename Model, typename Input,
             typename Traits = RequiresGraphTraits<std::decay_t<Model>>>
   void addGraph(Model&& model, const Input& input, const GraphOptions& options = {}) {

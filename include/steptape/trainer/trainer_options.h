@@ -214,10 +214,9 @@ struct TrainerOptions {
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
       nullptr;
 
-  /// Whether what is in the tables of StragglerReport and of profiles is also logged as scalars,
-  /// the time of each epoch as `epoch_seconds`, and that of each checkpoint as
-  /// `checkpoint/stall_seconds` and `checkpoint/write_seconds` (see CheckpointTimes): some 20 curves
-  /// for the first and some 50 for the second.
+  /// Also logs the tables of StragglerReport (some 20 curves) and of profiles (some 50 curves) as
+  /// scalars, the time of each epoch as `epoch_seconds`, and that of each checkpoint as
+  /// `checkpoint/stall_seconds` and `checkpoint/write_seconds`; see CheckpointTimes.
   bool detailScalars = false;
 
   ProgressStyle progress = ProgressStyle::kAuto;
