@@ -95,6 +95,9 @@ void TrainingRun::start() {
   state_.context.learningRate = learningRateOf(state_.parts().optimizer);
   state_.call(TrainerEvent::kBeforeFit);
   state_.agree();
+  hasCallbackAfterEvaluation_ =
+      sumOverRanks(state_.parts().callbacks.has(TrainerEvent::kAfterEvaluation) ? 1 : 0,
+                   state_.world()) > 0;
   stopAtMaxSteps();
   if (best_.isExhausted()) {
     state_.stopFor(StopReason::kMonitor);
@@ -195,6 +198,9 @@ void TrainingRun::evaluate() {
   logEvaluation();
   if (!options_.monitor.metric.empty()) {
     watchBest();
+  }
+  if (hasCallbackAfterEvaluation_) {
+    saveBest();  // A callback may replace the model that was evaluated.
   }
   state_.call(TrainerEvent::kAfterEvaluation);
   state_.agree();

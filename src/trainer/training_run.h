@@ -74,6 +74,7 @@ class TrainingRun {
   std::optional<StepLoop> loop_;        ///< As long as there is a step.
   std::optional<StepProfile> profile_;  ///< From start() on.
 
+  bool hasCallbackAfterEvaluation_ = false;  ///< On any rank.
   std::int64_t evaluatedStep_ = -1;
   std::int64_t savedStep_ = -1;
   std::string checkpoint_;  ///< The path of the latest.

@@ -413,16 +413,16 @@ class Monitoring : public Training {
     run.options = withCheckpoints(static_cast<std::int64_t>(scores.size()));
     EvaluationMetric score;
     score.name = "score";
-    auto evaluation = std::make_shared<std::size_t>(0);
-    auto batches = std::make_shared<std::size_t>(0);
-    score.function = [scores, evaluation](const at::Tensor& /*output*/,
-                                          const at::Tensor& /*targets*/) {
-      return MetricSum{scores[std::min(*evaluation, scores.size() - 1)], 1};
+    auto evaluations = std::make_shared<std::size_t>(0);
+    score.function = [scores, evaluations](const at::Tensor& /*output*/,
+                                           const at::Tensor& /*targets*/) {
+      return MetricSum{scores[std::min(*evaluations, scores.size()) - 1], 1};
     };
     run.options.metrics = {score};
     run.options.monitor.metric = "score";
-    run.prepare = [evaluation](Trainer& trainer) {
-      trainer.on(TrainerEvent::kAfterEvaluation, [evaluation](TrainingContext&) { ++*evaluation; });
+    run.prepare = [evaluations](Trainer& trainer) {
+      trainer.on(TrainerEvent::kBeforeEvaluation,
+                 [evaluations](TrainingContext&) { ++*evaluations; });
     };
     return run;
   }
