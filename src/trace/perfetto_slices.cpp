@@ -47,8 +47,7 @@ char* putValue(char* out, std::uint64_t name, double value) {
   appendDoubleField(&bytes, perfetto::annotation::kDouble, value);
   std::string field;
   appendBytesField(&field, event::kAnnotation, bytes);
-  std::memcpy(out, field.data(), field.size());
-  return out + field.size();
+  return std::copy(field.begin(), field.end(), out);
 }
 
 std::string endOfSlice() {
