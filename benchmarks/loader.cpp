@@ -18,7 +18,7 @@
 #include <steptape/images.h>
 #include <steptape/trainer.h>
 
-#include "../examples/imagenet_benchmark/resnet50.h"
+#include "../examples/common/resnet.h"
 
 #include <torch/torch.h>
 
@@ -35,7 +35,7 @@ std::function<void(const steptape::Batch&)> stepOf(const std::string& name) {
     return [](const steptape::Batch&) {};
   }
   if (name == "resnet50") {
-    return [model = ResNet50(1000)](const steptape::Batch& batch) mutable {
+    return [model = example::ResNet(example::resnet50(1000))](const steptape::Batch& batch) mutable {
       torch::cross_entropy_loss(model->forward(batch.inputs), batch.targets).backward();
     };
   }
