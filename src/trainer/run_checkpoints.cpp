@@ -25,7 +25,8 @@ void checkDirectory(const TrainerOptions& options) {
                                                             : nullptr;
   if (option != nullptr) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::string("Trainer: got ") + option + " without a checkpointDirectory");
+                std::string("Trainer: got ") + option +
+                    " without a checkpointDirectory; expected both or neither");
   }
 }
 
@@ -133,16 +134,17 @@ void RunCheckpoints::goTo(const FoundCheckpoint& found) {
   const TrainingProgress& progress = found.progress;
   const int ranks = state_.world().size();
   if (progress.seed != train_.seed()) {
-    throw Error(ErrorCode::kInvalidArgument, found.path + " was written by a run with the seed " +
-                                                 std::to_string(progress.seed) + ", got " +
-                                                 std::to_string(train_.seed()) +
-                                                 "; the order of the samples would differ");
+    throw Error(ErrorCode::kInvalidArgument,
+                found.path + ": got the seed " + std::to_string(train_.seed()) +
+                    " of the data; expected " + std::to_string(progress.seed) +
+                    " as in the checkpoint: the order of the samples would differ");
   }
   if (progress.stepInEpoch > 0 && progress.samplesDone < 0 && progress.ranks != ranks) {
     throw Error(ErrorCode::kInvalidArgument,
-                found.path + " was written in the middle of an epoch on " +
-                    std::to_string(progress.ranks) + " ranks, got " + std::to_string(ranks) +
-                    ", and the BatchLoader cannot share out the rest anew");
+                found.path + ": got " + std::to_string(ranks) + " ranks; expected " +
+                    std::to_string(progress.ranks) +
+                    " as in the checkpoint: it was written in the middle of an epoch, and the "
+                    "BatchLoader cannot divide the rest among other ranks");
   }
   if (state_.options().scaleLearningRate) {
     scaleLearningRate(state_.parts().optimizer, static_cast<double>(ranks) / progress.ranks);
