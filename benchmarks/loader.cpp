@@ -35,9 +35,10 @@ std::function<void(const steptape::Batch&)> stepOf(const std::string& name) {
     return [](const steptape::Batch&) {};
   }
   if (name == "resnet50") {
-    return [model = example::ResNet(example::resnet50(1000))](const steptape::Batch& batch) mutable {
-      torch::cross_entropy_loss(model->forward(batch.inputs), batch.targets).backward();
-    };
+    return
+        [model = example::ResNet(example::resnet50(1000))](const steptape::Batch& batch) mutable {
+          torch::cross_entropy_loss(model->forward(batch.inputs), batch.targets).backward();
+        };
   }
   const std::chrono::milliseconds time(std::atoll(name.c_str()));
   return [time](const steptape::Batch&) { std::this_thread::sleep_for(time); };
