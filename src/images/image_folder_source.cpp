@@ -17,9 +17,7 @@ ImageFolderSource::ImageFolderSource(ImageFolder folder, ImageTransforms transfo
     detail::reject("transforms whose images differ in size",
                    "RandomResizedCrop, CenterCrop or RandomCrop among them", "ImageFolderSource");
   }
-  detail::ByteScale scale = detail::byteScale(normalization, 3);
-  scale_ = std::move(scale.scale);
-  offset_ = std::move(scale.offset);
+  scale_ = std::make_shared<const detail::ByteScale>(detail::byteScale(normalization, 3));
 }
 
 std::vector<std::int64_t> ImageFolderSource::shape() const {
@@ -32,7 +30,7 @@ std::int64_t ImageFolderSource::read(std::int64_t index, SampleRandom& random, f
       folder_.path(index), options_,
       [&](detail::Size size) { return detail::planImage(size, transforms_, random); },
       [&](const detail::DecodedPart& part, const detail::ImagePlan& plan) {
-        detail::runPlan(part.view, part.box, plan, {scale_, offset_}, input);
+        detail::runPlan(part.view, part.box, plan, *scale_, input);
       });
   return folder_.label(index);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,10 @@
 #include "steptape/sample/sample_source.h"
 
 namespace steptape {
+
+namespace detail {
+struct ByteScale;
+}  // namespace detail
 
 /// Options of ImageFolder.
 struct ImageFolderOptions {
@@ -106,8 +111,7 @@ class STEPTAPE_EXPORT ImageFolderSource final : public SampleSource {
  private:
   ImageFolder folder_;
   ImageTransforms transforms_;
-  std::vector<float> scale_;  ///< Per channel: float = scale * byte + offset.
-  std::vector<float> offset_;
+  std::shared_ptr<const detail::ByteScale> scale_;
   DecodeOptions options_;
 };
 
