@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
+#include <iostream>
 #include <sstream>
 #include <utility>
 
@@ -140,6 +142,29 @@ std::string CommandLine::help() const {
   }
   appendLine("  --help", "print this help");
   return text;
+}
+
+std::string programName(const char* path) {
+  const std::string text = path;
+  return text.substr(text.rfind('/') + 1);
+}
+
+int runProgram(int argc, char** argv, CommandLine& line, const std::function<void()>& run) {
+  const std::string program = programName(argv[0]);
+  try {
+    if (line.parse(argc, argv)) {
+      run();
+    } else {
+      std::cout << line.help();
+    }
+    return 0;
+  } catch (const UsageError& error) {
+    std::cerr << program << ": " << error.what() << "; see --help\n";
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    std::cerr << program << ": " << error.what() << "\n";
+    return kExitFailure;
+  }
 }
 
 }  // namespace example

@@ -9,6 +9,9 @@
 
 namespace example {
 
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+
 /// An invalid command line; what() is the message for the user.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -72,5 +75,14 @@ std::vector<std::string> splitList(const std::string& text, char separator = ','
 ///
 /// @throws UsageError that begins with `what` if it is not one.
 std::int64_t wholeNumber(const std::string& what, const std::string& text, std::int64_t least);
+
+/// Returns the last part of argv[0].
+std::string programName(const char* path);
+
+/// The main() of an example without MPI: parses the command line and calls `run`. Prints help, and
+/// the message of an exception.
+///
+/// @return the exit code: 0 for success, 1 for a failure, 2 for an invalid command line.
+int runProgram(int argc, char** argv, CommandLine& line, const std::function<void()>& run);
 
 }  // namespace example

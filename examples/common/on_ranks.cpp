@@ -6,17 +6,6 @@
 #include <steptape/mpi.h>
 
 namespace example {
-namespace {
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-
-std::string programName(const char* path) {
-  const std::string text = path;
-  return text.substr(text.rfind('/') + 1);
-}
-
-}  // namespace
 
 int runOnRanks(int argc, char** argv, CommandLine& line,
                const std::function<void(const World& world)>& run) {

@@ -29,8 +29,6 @@
 
 namespace {
 
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
 constexpr std::int64_t kResized = 256;  ///< Shorter side before the crop, as in torchvision.
 constexpr std::int64_t kSide = 224;     ///< Height and width of the network's input.
 constexpr std::int64_t kShown = 5;
@@ -163,18 +161,5 @@ int main(int argc, char** argv) {
   line.add("labels", options.labels, "FILE", "names of the classes, one per line");
   line.add("log-dir", options.logDir, "DIR", "log directory for TensorBoard");
   line.addRest(options.pictures);
-  try {
-    if (!line.parse(argc, argv)) {
-      std::cout << line.help();
-      return 0;
-    }
-    run(options);
-    return 0;
-  } catch (const example::UsageError& error) {
-    std::cerr << "image_recognition: " << error.what() << "; see --help\n";
-    return kExitUsage;
-  } catch (const std::exception& error) {
-    std::cerr << "image_recognition: " << error.what() << "\n";
-    return kExitFailure;
-  }
+  return example::runProgram(argc, argv, line, [&] { run(options); });
 }

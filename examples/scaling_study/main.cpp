@@ -29,9 +29,6 @@
 
 namespace {
 
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-
 struct Options {
   std::string ranks;
   std::string scaling = "weak";
@@ -244,18 +241,5 @@ int main(int argc, char** argv) {
   line.add("time-limit", options.timeLimit, "SECONDS", "time limit for one job", 1);
   line.add("json", options.json, "print the table as one line of JSON");
   line.addRest(options.program);
-  try {
-    if (!line.parse(argc, argv)) {
-      std::cout << line.help();
-      return 0;
-    }
-    run(options);
-    return 0;
-  } catch (const example::UsageError& error) {
-    std::cerr << "scaling_study: " << error.what() << "; see --help\n";
-    return kExitUsage;
-  } catch (const std::exception& error) {
-    std::cerr << "scaling_study: " << error.what() << "\n";
-    return kExitFailure;
-  }
+  return example::runProgram(argc, argv, line, [&] { run(options); });
 }
