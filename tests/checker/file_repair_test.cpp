@@ -3,19 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 #include "steptape/reader/event_file_reader.h"
 #include "steptape/reader/run_files.h"
 
 #include "reader/log_dir_fixture.h"
+#include "support/small_disk.h"
 
 #include <gmock/gmock.h>
 
@@ -240,17 +239,12 @@ TEST_F(FileRepair, NamesTheFileThatItCannotReadOrWrite) {
 
 TEST_F(FileRepair, RemovesItsTemporaryFileOnAFullDisk) {
   const std::string input = writeBytes("damaged", points(0, 1000));
-  // With SIGXFSZ ignored, write() beyond the limit fails with EFBIG instead of ending the process.
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit limit = before;
-  limit.rlim_cur = 1000;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
   RepairReport report;
-  const Status status = repairEventFile(input, path("repaired"), {}, &report);
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  std::signal(SIGXFSZ, SIG_DFL);
+  Status status;
+  {
+    const test::SmallDisk disk(1000);
+    status = repairEventFile(input, path("repaired"), {}, &report);
+  }
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kIoError);
   EXPECT_EQ(status.message(), "cannot write " + path("repaired") + ": File too large");

@@ -9,7 +9,6 @@
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 
 #include "base/whole_file.h"
 #include "profile/record_builder.h"
+#include "support/small_disk.h"
 #include "trace/chrome_trace.h"
 #include "trace/gunzip.h"
 #include "trace/xplane_trace.h"
@@ -244,27 +244,6 @@ TEST(ProfilerTrouble, RecordsTheThreadsThatAStepStarts) {
   EXPECT_THAT(trace.threads, SizeIs(kThreads + 1)) << "the one that makes steps, too";
 }
 
-/// Limits the size of files: further writes fail as on a full disk.
-class SmallDisk {
- public:
-  explicit SmallDisk(rlim_t bytes) : before_(std::signal(SIGXFSZ, SIG_IGN)) {
-    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &limit_), 0);
-    rlimit limit = limit_;
-    limit.rlim_cur = bytes;
-    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-  ~SmallDisk() {
-    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit_), 0);
-    std::signal(SIGXFSZ, before_);
-  }
-
- private:
-  rlimit limit_{};
-  void (*before_)(int);
-};
-
 TEST(ProfilerTrouble, ContinuesOnAFullDiskAndLeavesOnlyCompleteFiles) {
   const testing::TempDir dir;
   std::vector<std::string> told;
@@ -285,7 +264,7 @@ TEST(ProfilerTrouble, ContinuesOnAFullDiskAndLeavesOnlyCompleteFiles) {
   constexpr int kMany = 20'000;
   EXPECT_TRUE(step(kFew).ok());
   {
-    const SmallDisk disk(100'000);
+    const test::SmallDisk disk(100'000);
     EXPECT_THAT(step(kMany).message(), HasSubstr("File too large"));
   }
   EXPECT_THAT(told, SizeIs(2)) << "one for each file";

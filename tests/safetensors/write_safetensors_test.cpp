@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "safetensors/safetensors_bytes.h"
 #include "support/content_of.h"
 #include "support/expect_error.h"
+#include "support/small_disk.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -143,16 +143,10 @@ TEST_F(WriteSafetensors, RefusesTensorsThatNoReaderAccepts) {
 
 TEST_F(WriteSafetensors, LeavesTheOldFileIfTheDiskIsFull) {
   writeOne("old");
-  // Past the limit write() fails with EFBIG instead of ending the process.
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit limit = before;
-  limit.rlim_cur = 1000;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  const Error error = test::errorOf([this] { writeOne(std::string(1'000'000, 'x')); });
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  std::signal(SIGXFSZ, SIG_DFL);
+  const Error error = test::errorOf([this] {
+    const test::SmallDisk disk(1000);
+    writeOne(std::string(1'000'000, 'x'));
+  });
   EXPECT_EQ(error.code(), ErrorCode::kIoError);
   EXPECT_EQ(std::string(error.what()), "cannot write " + path_ + ": File too large");
   const SafetensorsFile file(path_);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <regex>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 #include "steptape/testing/temp_dir.h"
 
 #include "support/content_of.h"
+#include "support/small_disk.h"
 #include "trace/chrome_trace.h"
 #include "trace/gunzip.h"
 #include "trace/perfetto_rules.h"
@@ -354,21 +353,13 @@ TEST(ChromeWriter, RemovesTheFileOnAFullDisk) {
   for (std::int64_t i = 0; i < 20'000; ++i) {
     sample.span("zone " + std::to_string(random()), SpanKind::kZone, 10 * i, 5);
   }
-  // A file whose size is limited behaves like a full disk.
-  rlimit before = {};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit = before;
-  limit.rlim_cur = 100'000;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
   std::vector<Status> results;
   for (const bool compress : {true, false}) {
+    const test::SmallDisk disk(100'000);
     ChromeTraceOptions options;
     options.compress = compress;
     results.push_back(writeChromeTrace(path, sample.trace(), options));
   }
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  std::signal(SIGXFSZ, ignored);
   for (const Status& status : results) {
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.message(), "cannot write " + path + ": File too large");

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 #include "steptape/testing/temp_dir.h"
 
 #include "support/content_of.h"
+#include "support/small_disk.h"
 #include "trace/gunzip.h"
 #include "trace/perfetto_trace.h"
 #include "trace/random_trace.h"
@@ -115,16 +114,11 @@ TEST(PerfettoWriter, RemovesTheFileOnAFullDisk) {
   for (std::int64_t i = 0; i < 20'000; ++i) {
     sample.span("zone " + std::to_string(random()), SpanKind::kZone, 10 * i, 5);
   }
-  // A file that may not grow behaves like a disk that is full.
-  rlimit before = {};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit = before;
-  limit.rlim_cur = 100'000;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  const Status status = writePerfettoTrace(path, sample.trace());
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  std::signal(SIGXFSZ, ignored);
+  Status status;
+  {
+    const test::SmallDisk disk(100'000);
+    status = writePerfettoTrace(path, sample.trace());
+  }
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.message(), "cannot write " + path + ": File too large");
   EXPECT_EQ(test::contentOf(path), "old");
