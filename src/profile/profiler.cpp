@@ -9,6 +9,7 @@
 #include "steptape/base/clock.h"
 #include "steptape/span/zone.h"
 
+#include "base/host_name.h"
 #include "base/mutex.h"
 #include "comm/clock_offset.h"
 #include "distributed/open_on_all_ranks.h"
@@ -19,7 +20,6 @@
 #include "profile/rank_exchange.h"
 #include "profile/span_source.h"
 #include "profile/window_recorder.h"
-#include "writer/host_name.h"
 
 namespace steptape {
 namespace {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/host_name.h"
 #include "tfrecord/event_file_name.h"
 #include "writer/file_system.h"
-#include "writer/host_name.h"
 
 namespace steptape::detail {
 namespace {

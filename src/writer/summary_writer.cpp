@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/got_expected.h"
-#include "writer/host_name.h"
+#include "base/host_name.h"
 #include "writer/scalar_json_export.h"
 #include "writer/writer_core.h"
 

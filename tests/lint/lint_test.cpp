@@ -37,6 +37,7 @@ const SourceTree& everything() {
 const std::map<std::string, std::set<std::string>>& directDependencies() {
   static const std::map<std::string, std::set<std::string>> kLayers{
       {"base", {}},
+      {"blackbox", {"base"}},
       {"span", {"base"}},
       {"comm", {"span"}},
       {"safetensors", {"base"}},
@@ -46,7 +47,7 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"figure", {"summary"}},
       {"sample", {"span"}},
       {"images", {"sample"}},
-      {"writer", {"tfrecord", "summary"}},
+      {"writer", {"blackbox", "tfrecord", "summary"}},
       {"reader", {"tfrecord", "event"}},
       {"exporter", {"reader"}},
       {"checker", {"reader"}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "writer/host_name.h"
+#include "base/host_name.h"
 
 #include <cctype>
 #include <unistd.h>

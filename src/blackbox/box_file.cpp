@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blackbox/box_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "base/got_expected.h"
+
+namespace steptape::detail {
+
+Status boxError(const char* what, const std::string& path, int error) {
+  return {ErrorCode::kIoError, "black box: cannot " + std::string(what) + " " + path + ": " +
+                                   std::generic_category().message(error)};
+}
+
+std::unique_ptr<BoxFile> BoxFile::create(const BoxName& box, const std::string& part,
+                                         const BoxHeader& header, Status* why) {
+  const std::string path = box.pathOf(part);
+  const std::string bytes = encodeBoxHeader(header, part);
+  const int descriptor =
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  if (descriptor < 0) {
+    *why = boxError("create", path, errno);
+    return nullptr;
+  }
+  std::unique_ptr<BoxFile> file(new BoxFile(path, descriptor));
+  if (const int error = file->append(bytes)) {
+    *why = boxError("write to", path, error);
+    file->remove();
+    return nullptr;
+  }
+  return file;
+}
+
+BoxFile::~BoxFile() {
+  ::close(descriptor_);
+}
+
+int BoxFile::append(std::string_view bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      return written < 0 ? errno : EIO;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+int BoxFile::cutTo(std::uint64_t bytes) noexcept {
+  int result = 0;
+  do {
+    result = ::ftruncate(descriptor_, static_cast<off_t>(bytes));
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) {
+    return errno;
+  }
+  return ::lseek(descriptor_, static_cast<off_t>(bytes), SEEK_SET) < 0 ? errno : 0;
+}
+
+void* BoxFile::map(std::uint64_t offset, std::size_t bytes, int* error) noexcept {
+  const auto begin = static_cast<off_t>(offset);
+  do {
+    *error = ::posix_fallocate(descriptor_, begin, static_cast<off_t>(bytes));
+  } while (*error == EINTR);
+  if (*error != 0) {
+    return nullptr;
+  }
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, begin);
+  if (memory == MAP_FAILED) {
+    *error = errno;
+    return nullptr;
+  }
+  // A child would otherwise write into its parent's box. Without success, only this is lost.
+  static_cast<void>(::madvise(memory, bytes, MADV_DONTFORK));
+  return memory;
+}
+
+void BoxFile::remove() noexcept {
+  ::unlink(path_.c_str());
+}
+
+Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most,
+                   std::string* bytes) {
+  bytes->clear();
+  const std::string path = box.pathOf(part);
+  // O_NONBLOCK: a pipe of that name must not stop us.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) {
+    return boxError("open", path, errno);
+  }
+  struct stat status {};
+  Status result;
+  if (::fstat(descriptor, &status) != 0) {
+    result = boxError("read", path, errno);
+  } else if (!S_ISREG(status.st_mode) || status.st_uid != ::getuid()) {
+    result = {ErrorCode::kDataLoss,
+              "black box: " + path + ": " + gotExpected("something else", "a file of this user")};
+  } else {
+    bytes->resize(std::min<std::size_t>(most, static_cast<std::size_t>(status.st_size)));
+    std::size_t done = 0;
+    while (done < bytes->size()) {
+      const ssize_t got =
+          ::pread(descriptor, bytes->data() + done, bytes->size() - done, static_cast<off_t>(done));
+      if (got < 0 && errno == EINTR) {
+        continue;
+      }
+      if (got < 0) {
+        result = boxError("read", path, errno);
+      }
+      if (got <= 0) {
+        break;
+      }
+      done += static_cast<std::size_t>(got);
+    }
+    bytes->resize(done);
+  }
+  ::close(descriptor);
+  return result;
+}
+
+}  // namespace steptape::detail

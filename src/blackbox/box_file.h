@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "steptape/base/export.h"
+#include "steptape/base/status.h"
+
+#include "blackbox/box_folder.h"
+#include "blackbox/box_header.h"
+
+namespace steptape::detail {
+
+/// A file of this process's black box: it is appended to, or parts of it are mapped.
+///
+/// @threads As a file descriptor: append() from one thread at a time.
+class STEPTAPE_EXPORT BoxFile {
+ public:
+  /// Creates the file `part` of a box, with its header.
+  ///
+  /// Only this user can read it. An existing file is never opened, and no link is followed.
+  ///
+  /// @return null if the operating system refuses, with the reason in `*why`.
+  static std::unique_ptr<BoxFile> create(const BoxName& box, const std::string& part,
+                                         const BoxHeader& header, Status* why);
+  ~BoxFile();
+  BoxFile(const BoxFile&) = delete;
+  BoxFile& operator=(const BoxFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_; }
+
+  /// Appends all of `bytes` in as few system calls as possible.
+  /// @return 0 or an errno; the file may then end with a part of them.
+  int append(std::string_view bytes) noexcept;
+  /// Ends the file after its first `bytes`.
+  /// @return 0 or an errno.
+  int cutTo(std::uint64_t bytes) noexcept;
+
+  /// Maps `bytes` at `offset`, which the file then has: their pages are reserved before, so that no
+  /// store ends the process because the file system is full. A child made by fork() does not have
+  /// the mapping.
+  ///
+  /// @param offset A multiple of the page size, as `bytes`.
+  /// @return null if there is no room, with an errno in `*error`.
+  void* map(std::uint64_t offset, std::size_t bytes, int* error) noexcept;
+
+  /// Removes the name. Mappings stay.
+  void remove() noexcept;
+
+ private:
+  BoxFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+
+  const std::string path_;
+  const int descriptor_;
+};
+
+/// Returns why a call on the file `path` failed.
+STEPTAPE_EXPORT Status boxError(const char* what, const std::string& path, int error);
+
+/// Reads the file `part` of a box, header included. The file may belong to a running process, may
+/// be anything, and may change while it is read: at most `most` bytes are taken.
+///
+/// @return kIoError or kDataLoss with what was got and expected. Links and files of other users are
+///         refused.
+STEPTAPE_EXPORT Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most,
+                                   std::string* bytes);
+
+}  // namespace steptape::detail

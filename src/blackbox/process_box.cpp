@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blackbox/process_box.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <random>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "base/mutex.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr const char* kId = "id";
+
+std::uint64_t randomNumber() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+/// The box of this process and the numbers of all that it has. Never destroyed: writers with static
+/// storage may outlive it.
+struct BoxesOfProcess {
+  Mutex mutex;
+  std::weak_ptr<ProcessBox> current STEPTAPE_GUARDED_BY(mutex);
+  // A POSIX lock ends when its process closes any descriptor of the file. So these are never
+  // opened again, also not by claim().
+  std::set<std::uint64_t> numbers STEPTAPE_GUARDED_BY(mutex);
+};
+
+BoxesOfProcess& boxes() {
+  static auto* const kBoxes = new BoxesOfProcess;
+  return *kBoxes;
+}
+
+struct flock wholeFile() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+}  // namespace
+
+std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
+  MutexLock lock(boxes().mutex);
+  if (auto known = boxes().current.lock()) {
+    if (known->isOurs()) {
+      return known;
+    }
+  }
+  const std::string folder = boxFolder();
+  if (folder.empty()) {
+    *why = {ErrorCode::kFailedPrecondition,
+            "black box: got no tmpfs at /dev/shm, or STEPTAPE_BLACK_BOX=off; expected a folder"};
+    return nullptr;
+  }
+  BoxHeader header = headerOfThisProcess();
+  header.box = randomNumber();
+  BoxName name{folder, header.user, header.box};
+  std::unique_ptr<BoxFile> id = BoxFile::create(name, kId, header, why);
+  if (id == nullptr) {
+    return nullptr;
+  }
+  // A POSIX lock, and not one of the open file, because a child made by fork() must not hold it.
+  // It waits only while a process that looks for dead boxes finds out that this one is none.
+  struct flock whole = wholeFile();
+  int locked = 0;
+  do {
+    locked = ::fcntl(id->descriptor(), F_SETLKW, &whole);
+  } while (locked != 0 && errno == EINTR);
+  if (locked != 0) {
+    *why = boxError("lock", id->path(), errno);
+    id->remove();
+    return nullptr;
+  }
+  boxes().numbers.insert(name.number);
+  std::shared_ptr<ProcessBox> box(new ProcessBox(std::move(name), header, std::move(id)));
+  boxes().current = box;
+  return box;
+}
+
+ProcessBox::~ProcessBox() {
+  if (isOurs()) {
+    id_->remove();
+  }
+}
+
+bool ProcessBox::isOurs() const {
+  return header_.pid == static_cast<std::uint64_t>(::getpid());
+}
+
+DeadBox::~DeadBox() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+DeadBox::State DeadBox::claim(const BoxName& name) {
+  {
+    MutexLock lock(boxes().mutex);
+    if (boxes().numbers.count(name.number) > 0) {
+      return State::kLives;
+    }
+  }
+  const std::string path = name.pathOf(kId);
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat status {};
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_uid != ::getuid()) {
+    return State::kNothing;
+  }
+  // A lock of the open file: two threads of one process must exclude each other as well. It also
+  // fails while a process holds its POSIX lock.
+  struct flock whole = wholeFile();
+  if (::fcntl(descriptor_, F_OFD_SETLK, &whole) != 0) {
+    return State::kLives;
+  }
+  // Another process may have claimed and removed it between open and lock.
+  if (::fstat(descriptor_, &status) != 0 || status.st_nlink == 0) {
+    return State::kNothing;
+  }
+  std::string bytes(BoxHeader::kBytes, '\0');
+  const ssize_t got = ::pread(descriptor_, bytes.data(), bytes.size(), 0);
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  name_ = name;
+  if (!decodeBoxHeader(bytes, kId, &header_).ok()) {
+    // Its process may be about to write the header: it has the lock only after that.
+    return State::kNothing;
+  }
+  // If the process has two copies of this library, the other one may have lost its lock.
+  return isKnownToLive(header_) ? State::kLives : State::kDead;
+}
+
+void DeadBox::remove(std::initializer_list<const char*> parts) noexcept {
+  for (const char* const part : parts) {
+    ::unlink(name_.pathOf(part).c_str());
+  }
+  ::unlink(name_.pathOf(kId).c_str());
+}
+
+}  // namespace steptape::detail
