@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
+#include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -19,26 +21,32 @@ Status boxError(const char* what, const std::string& path, int error) {
 }
 
 std::unique_ptr<BoxFile> BoxFile::create(const BoxName& box, const std::string& part,
-                                         const BoxHeader& header, Status* why) {
-  const std::string path = box.pathOf(part);
+                                         const BoxHeader& header, Status* why,
+                                         const std::string& suffix) {
   const std::string bytes = encodeBoxHeader(header, part);
-  const int descriptor =
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-  if (descriptor < 0) {
-    *why = boxError("create", path, errno);
+  std::unique_ptr<BoxFile> file(new BoxFile(box.pathOf(suffix.empty() ? part : suffix)));
+  file->descriptor_ =
+      ::open(file->path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+             S_IRUSR | S_IWUSR);
+  if (file->descriptor_ < 0) {
+    *why = boxError("create", file->path_, errno);
     return nullptr;
   }
-  std::unique_ptr<BoxFile> file(new BoxFile(path, descriptor));
+  file->remover_ = ::getpid();
   if (const int error = file->append(bytes)) {
-    *why = boxError("write to", path, error);
-    file->remove();
+    *why = boxError("write to", file->path_, error);
     return nullptr;
   }
   return file;
 }
 
 BoxFile::~BoxFile() {
-  ::close(descriptor_);
+  if (remover_ != 0 && remover_ == ::getpid()) {
+    remove();
+  }
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
 }
 
 int BoxFile::append(std::string_view bytes) noexcept {
@@ -66,11 +74,17 @@ int BoxFile::cutTo(std::uint64_t bytes) noexcept {
   return ::lseek(descriptor_, static_cast<off_t>(bytes), SEEK_SET) < 0 ? errno : 0;
 }
 
+int BoxFile::reserve(std::uint64_t offset, std::size_t bytes) noexcept {
+  int error = 0;
+  do {
+    error = ::posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  return error;
+}
+
 void* BoxFile::map(std::uint64_t offset, std::size_t bytes, int* error) noexcept {
   const auto begin = static_cast<off_t>(offset);
-  do {
-    *error = ::posix_fallocate(descriptor_, begin, static_cast<off_t>(bytes));
-  } while (*error == EINTR);
+  *error = reserve(offset, bytes);
   if (*error != 0) {
     return nullptr;
   }
@@ -85,8 +99,49 @@ void* BoxFile::map(std::uint64_t offset, std::size_t bytes, int* error) noexcept
   return memory;
 }
 
+int BoxFile::replaceMapping(std::uint64_t offset, std::size_t bytes, void* at) noexcept {
+  if (const int error = reserve(offset, bytes)) {
+    return error;
+  }
+  const auto begin = static_cast<off_t>(offset);
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t written = ::pwrite(descriptor_, static_cast<const char*>(at) + done, bytes - done,
+                                     begin + static_cast<off_t>(done));
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      return written < 0 ? errno : EIO;
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  if (::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, descriptor_,
+             begin) == MAP_FAILED) {
+    return errno;
+  }
+  static_cast<void>(::madvise(at, bytes, MADV_DONTFORK));
+  return 0;
+}
+
+int BoxFile::takePlaceOf(BoxFile* other) noexcept {
+  std::string path;
+  try {
+    path = other->path_;
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
+  if (::rename(path_.c_str(), path.c_str()) != 0) {
+    return errno;
+  }
+  other->remover_ = 0;
+  path_.swap(path);
+  return 0;
+}
+
 void BoxFile::remove() noexcept {
   ::unlink(path_.c_str());
+  remover_ = 0;
 }
 
 Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most,
@@ -126,6 +181,24 @@ Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most
   }
   ::close(descriptor);
   return result;
+}
+
+bool hasBoxFile(const BoxName& box, const std::string& part) {
+  return ::access(box.pathOf(part).c_str(), F_OK) == 0;
+}
+
+Status continueBoxFile(const BoxName& box, const std::string& part, std::uint64_t at,
+                       std::string_view bytes) {
+  BoxFile file(box.pathOf(part));
+  file.descriptor_ = ::open(file.path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file.descriptor_ < 0) {
+    return boxError("open", file.path_, errno);
+  }
+  int error = file.cutTo(at);
+  if (error == 0) {
+    error = file.append(bytes);
+  }
+  return error == 0 ? Status() : boxError("write to", file.path_, error);
 }
 
 }  // namespace steptape::detail

@@ -22,11 +22,13 @@ class STEPTAPE_EXPORT BoxFile {
  public:
   /// Creates the file `part` of a box, with its header.
   ///
+  /// @param suffix The end of its name if that is not `part`: a file that will replace another one.
   /// Only this user can read it. An existing file is never opened, and no link is followed.
   ///
   /// @return null if the operating system refuses, with the reason in `*why`.
   static std::unique_ptr<BoxFile> create(const BoxName& box, const std::string& part,
-                                         const BoxHeader& header, Status* why);
+                                         const BoxHeader& header, Status* why,
+                                         const std::string& suffix = {});
   ~BoxFile();
   BoxFile(const BoxFile&) = delete;
   BoxFile& operator=(const BoxFile&) = delete;
@@ -49,14 +51,28 @@ class STEPTAPE_EXPORT BoxFile {
   /// @return null if there is no room, with an errno in `*error`.
   void* map(std::uint64_t offset, std::size_t bytes, int* error) noexcept;
 
-  /// Removes the name. Mappings stay.
+  /// Maps `bytes` at `offset` in the place of the pages at `at`, whose content they get. Like map().
+  /// REQUIRES: nobody uses those pages meanwhile.
+  /// @return 0 or an errno; the pages at `at` are then unchanged.
+  int replaceMapping(std::uint64_t offset, std::size_t bytes, void* at) noexcept;
+
+  /// Gives this file the name of another one, which loses it.
+  /// @return 0 or an errno.
+  int takePlaceOf(BoxFile* other) noexcept;
+
+  /// Removes the name. Mappings stay. The destructor does the same in the process that created the
+  /// file: what shall outlive the process must not be destroyed.
   void remove() noexcept;
 
  private:
-  BoxFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  friend Status continueBoxFile(const BoxName& box, const std::string& part, std::uint64_t at,
+                                std::string_view bytes);
+  int reserve(std::uint64_t offset, std::size_t bytes) noexcept;
+  explicit BoxFile(std::string path) : path_(std::move(path)) {}
 
-  const std::string path_;
-  const int descriptor_;
+  std::string path_;
+  int descriptor_ = -1;
+  int remover_ = 0;  // the process whose destructor removes the name; 0: none
 };
 
 /// Returns why a call on the file `path` failed.
@@ -69,5 +85,12 @@ STEPTAPE_EXPORT Status boxError(const char* what, const std::string& path, int e
 ///         refused.
 STEPTAPE_EXPORT Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most,
                                    std::string* bytes);
+
+/// Returns whether a box has the file `part`.
+STEPTAPE_EXPORT bool hasBoxFile(const BoxName& box, const std::string& part);
+
+/// Replaces what follows the first `at` bytes of the file `part` by `bytes`.
+STEPTAPE_EXPORT Status continueBoxFile(const BoxName& box, const std::string& part,
+                                       std::uint64_t at, std::string_view bytes);
 
 }  // namespace steptape::detail

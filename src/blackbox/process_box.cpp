@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blackbox/process_box.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <pthread.h>
 #include <random>
 #include <set>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
+#include "base/directory_entries.h"
 #include "base/mutex.h"
 
 namespace steptape::detail {
@@ -31,9 +36,34 @@ struct BoxesOfProcess {
   std::set<std::uint64_t> numbers STEPTAPE_GUARDED_BY(mutex);
 };
 
+BoxesOfProcess& boxes();
+
+// The lock is held from one call to the next, which the analysis cannot follow.
+void lockBoxes() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
+  boxes().mutex.lock();
+}
+void unlockBoxes() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
+  boxes().mutex.unlock();
+}
+
 BoxesOfProcess& boxes() {
-  static auto* const kBoxes = new BoxesOfProcess;
+  static auto* const kBoxes = [] {
+    // A child made by fork() must not find the lock held by a thread that it does not have.
+    pthread_atfork(&lockBoxes, &unlockBoxes, &unlockBoxes);
+    return new BoxesOfProcess;
+  }();
   return *kBoxes;
+}
+
+bool hasOtherParts(const BoxName& box) {
+  const std::string id = box.pathOf(kId);
+  const std::string idName = id.substr(id.rfind('/') + 1);
+  const std::string prefix = idName.substr(0, idName.size() - std::string_view(kId).size());
+  std::vector<DirectoryEntry> entries;
+  listDirectory(box.folder, &entries);
+  return std::any_of(entries.begin(), entries.end(), [&](const DirectoryEntry& entry) {
+    return entry.name != idName && entry.name.compare(0, prefix.size(), prefix) == 0;
+  });
 }
 
 struct flock wholeFile() {
@@ -74,7 +104,6 @@ std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
   } while (locked != 0 && errno == EINTR);
   if (locked != 0) {
     *why = boxError("lock", id->path(), errno);
-    id->remove();
     return nullptr;
   }
   boxes().numbers.insert(name.number);
@@ -83,11 +112,7 @@ std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
   return box;
 }
 
-ProcessBox::~ProcessBox() {
-  if (isOurs()) {
-    id_->remove();
-  }
-}
+ProcessBox::~ProcessBox() = default;
 
 bool ProcessBox::isOurs() const {
   return header_.pid == static_cast<std::uint64_t>(::getpid());
@@ -135,11 +160,13 @@ DeadBox::State DeadBox::claim(const BoxName& name) {
   return isKnownToLive(header_) ? State::kLives : State::kDead;
 }
 
-void DeadBox::remove(std::initializer_list<const char*> parts) noexcept {
+void DeadBox::remove(std::initializer_list<const char*> parts) {
   for (const char* const part : parts) {
     ::unlink(name_.pathOf(part).c_str());
   }
-  ::unlink(name_.pathOf(kId).c_str());
+  if (!hasOtherParts(name_)) {
+    ::unlink(name_.pathOf(kId).c_str());
+  }
 }
 
 }  // namespace steptape::detail

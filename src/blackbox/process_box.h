@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -38,9 +39,10 @@ class STEPTAPE_EXPORT ProcessBox {
   /// Returns whether the calling process is the one that made the box, and not a child of it.
   bool isOurs() const;
 
-  /// Creates a further file of the box.
-  std::unique_ptr<BoxFile> addFile(const std::string& part, Status* why) const {
-    return BoxFile::create(name_, part, header_, why);
+  /// Creates a further file of the box: see BoxFile::create().
+  std::unique_ptr<BoxFile> addFile(const std::string& part, Status* why,
+                                   const std::string& suffix = {}) const {
+    return BoxFile::create(name_, part, header_, why, suffix);
   }
 
  private:
@@ -74,8 +76,9 @@ class STEPTAPE_EXPORT DeadBox {
   const BoxName& name() const { return name_; }
   const BoxHeader& header() const { return header_; }
 
-  /// Removes the box with the files `parts`, `.id` last. REQUIRES: claim() returned kDead
-  void remove(std::initializer_list<const char*> parts) noexcept;
+  /// Removes the files `parts`, in this order, and the box if no other part is left.
+  /// REQUIRES: claim() returned kDead
+  void remove(std::initializer_list<const char*> parts);
 
  private:
   BoxName name_;

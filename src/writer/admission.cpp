@@ -79,12 +79,12 @@ bool Admission::waitForMemory() {
 }
 
 bool Admission::waitForRing(Producer* producer, std::size_t words) const {
-  if (producer->stalledAt == producer->ring.head()) {
+  if (producer->stalledAt == producer->ring.safe()) {
     return false;
   }
   const bool room = waitForBackend([producer, words] { return producer->ring.hasRoom(words); },
                                    context_->options().blockTimeout);
-  producer->stalledAt = room ? ~std::uint64_t{0} : producer->ring.head();
+  producer->stalledAt = room ? ~std::uint64_t{0} : producer->ring.safe();
   return room;
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "writer/run_place.h"
 #include "writer/terminate_handler.h"
 
 namespace steptape::detail {
@@ -22,6 +23,12 @@ constexpr auto kLongestPause = std::chrono::milliseconds(32);
 constexpr std::size_t kOpenFiles = 64;
 constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 constexpr std::size_t kNoLimit = ~std::size_t{0};
+
+TickTimes timesAt(std::uint64_t ticks, const TickConverter& converter) {
+  constexpr std::uint64_t kManyTicks = std::uint64_t{1} << 40;
+  return {ticks, converter.wallSeconds(ticks),
+          converter.nanosBetween(0, kManyTicks) / static_cast<double>(kManyTicks)};
+}
 
 }  // namespace
 
@@ -46,22 +53,36 @@ Backend& Backend::instance() {
              : *known;
 }
 
-Backend::Backend() : openFiles_(kOpenFiles), series_(1), pause_(kPause) {}
+Backend::Backend()
+    : openFiles_(kOpenFiles), record_(TickTimes()), series_(1), pause_(kPause) {}
 
 void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort) {
+  RunPlace place = placeOf(run->context().directory());
   MutexLock lock(mutex_);
-  clients_.push_back({std::move(run), std::move(beforeAbort)});
   try {
-    if (!running_) {
-      start();
+    if (clients_.empty()) {
+      log_.open(timesAt(readTicks(), TickConverter()));
+      namedStreams_.clear();
     }
-  } catch (const std::system_error& error) {
-    clients_.pop_back();
+    clients_.push_back({std::move(run), std::move(beforeAbort), ++lastRun_, std::move(place)});
+    try {
+      nameRun(clients_.back());
+      if (!running_) {
+        start();
+      }
+    } catch (...) {
+      clients_.pop_back();
+      throw;
+    }
+  } catch (const std::exception& error) {
+    if (clients_.empty()) {
+      log_.close();
+    }
+    if (dynamic_cast<const std::system_error*>(&error) == nullptr) {
+      throw;
+    }
     throw Error(ErrorCode::kResourceExhausted,
                 std::string("SummaryWriter: cannot start the background thread: ") + error.what());
-  } catch (...) {
-    clients_.pop_back();
-    throw;
   }
 }
 
@@ -118,11 +139,12 @@ void Backend::flushAllBeforeAbort() {
   if (isBackend) {
     return;  // no writer is left
   }
-  for (const auto& [run, beforeAbort] : clients) {
-    beforeAbort();
+  for (const Client& client : clients) {
+    client.beforeAbort();
     // Nobody can read the result; onError has reported it.
-    static_cast<void>(request(makeRequest(Request::kFlush), run,
-                              std::min(run->context().options().flushTimeout, kLongestFlush)));
+    static_cast<void>(
+        request(makeRequest(Request::kFlush), client.run,
+                std::min(client.run->context().options().flushTimeout, kLongestFlush)));
   }
 }
 
@@ -133,7 +155,7 @@ void Backend::wake() {
 }
 
 Producer& Backend::addProducer() {
-  auto producer = std::make_shared<Producer>();
+  std::shared_ptr<OwnedProducer> producer = log_.makeProducer();
   {
     MutexLock lock(mutex_);
     producers_.push_back(producer);
@@ -144,7 +166,51 @@ Producer& Backend::addProducer() {
 std::uint32_t Backend::addSeries(std::unique_ptr<RegisteredSeries> series) {
   MutexLock lock(mutex_);
   newSeries_.push_back(std::move(series));
-  return ++lastSeries_;
+  const std::uint32_t id = ++lastSeries_;
+  if (log_.isOpen()) {
+    nameSeries(id, *newSeries_.back());
+  }
+  return id;
+}
+
+void Backend::nameRun(const Client& client) {
+  if (!log_.isOpen()) {
+    return;
+  }
+  NamedRun named;
+  named.id = client.number;
+  named.directory = client.place.directory;
+  named.device = client.place.device;
+  named.inode = client.place.inode;
+  log_.addName(named);
+  nameStream(client, *client.run->mainStream());
+}
+
+void Backend::nameStream(const Client& client, const EventStream& stream) {
+  if (!namedStreams_.insert(stream.number()).second) {
+    return;
+  }
+  const RunContext& context = client.run->context();
+  const WriterOptions& options = context.options();
+  NamedStream named;
+  named.id = stream.number();
+  named.run = client.number;
+  named.directory = client.place.directory + stream.directory().substr(context.directory().size());
+  named.fileSuffix = options.filenameSuffix;
+  named.purgeFrom = options.purgeStep;
+  named.coalesceSeconds = std::chrono::duration<double>(options.coalesceWindow).count();
+  log_.addName(named);
+}
+
+void Backend::nameSeries(std::uint32_t id, const RegisteredSeries& series) {
+  for (const Client& client : clients_) {
+    if (&client.run->context() == &series.stream->context()) {
+      nameStream(client, *series.stream);
+    }
+  }
+  log_.addName(NamedSeries{id, series.stream->number(), series.series.tag,
+                           series.series.metadata.displayName, series.series.metadata.description,
+                           series.form});
 }
 
 std::vector<std::shared_ptr<Run>> Backend::runs() {
@@ -196,6 +262,7 @@ void Backend::pass(Requests* requests) {
   const bool everything = !requests->empty();
   drainRings(everything);
   encodeCaptured(everything);
+  secure();
   writeStreams();
   while (!requests->empty()) {
     PendingRequest* const request = requests->front().get();
@@ -215,27 +282,80 @@ void Backend::pass(Requests* requests) {
     time_.recalibrate();
     lastCalibration_ = now;
   }
+  reportProblem();
+}
+
+/// Makes everything safe that the streams have and no file holds yet: the entries in the rings then
+/// need their places no more. Must come before any write. REQUIRES: all drained entries are encoded
+void Backend::secure() {
+  if (log_.isOpen()) {
+    log_.setTimes(timesAt(lastDrain_, time_));
+    record_.begin(log_.times());
+    for (const auto& producer : draining_) {
+      const ScalarRing& ring = producer->ring();
+      if (producer->slot() && ring.drained() != ring.safe()) {
+        record_.addCursor({*producer->slot(), ring.drained()});
+      }
+    }
+    logChanges(false);
+  }
+  for (const auto& producer : draining_) {
+    producer->ring().secure();
+  }
+  if (log_.shouldReplaceLog()) {
+    // Without cursors: each ring now says itself up to where it is safe.
+    record_.begin(log_.times());
+    logChanges(true);
+  }
+}
+
+/// Adds the streams to the record and writes it, as all of the log if it says `everything`.
+void Backend::logChanges(bool everything) {
+  std::vector<EventStream*> streams;
+  for (const std::shared_ptr<Run>& run : runs()) {
+    for (EventStream* const stream : run->streams()) {
+      stream->addUpdate(everything, &record_);
+      streams.push_back(stream);
+    }
+  }
+  if (everything) {
+    log_.replaceLog(record_.payload());
+  } else if (!record_.isEmpty()) {
+    log_.append(record_.payload());
+  }
+  for (EventStream* const stream : streams) {
+    stream->noteLogged();
+  }
+}
+
+/// Tells all writers once that something is not protected.
+void Backend::reportProblem() {
+  const Status problem = log_.takeProblem();
+  if (!problem.ok()) {
+    for (const std::shared_ptr<Run>& run : runs()) {
+      run->context().reporter().report(problem);
+    }
+  }
 }
 
 void Backend::drainRings(bool everything) {
-  std::vector<std::shared_ptr<Producer>> producers;
   {
     MutexLock lock(mutex_);
-    producers = producers_;
+    draining_ = producers_;
   }
   // What was stamped since the last look stays for the next one: a thread that was interrupted
   // between its stamp and its publication then still gets its place among the others'.
   const std::uint64_t now = readTicks();
   const std::uint64_t settled = std::exchange(lastDrain_, now);
-  std::vector<Producer*> waiting;
-  std::vector<Producer*> gone;
+  std::vector<ScalarRing*> waiting;
+  std::vector<const OwnedProducer*> gone;
   bool crowded = everything;
-  for (const auto& producer : producers) {
+  for (const auto& producer : draining_) {
     const bool ended = producer->ended.load(std::memory_order_acquire);
-    const std::uint64_t words = producer->ring.waiting();
+    const std::uint64_t words = producer->ring().waiting();
     crowded = crowded || ended || words > ScalarRing::kWords / 2;
     if (words > 0) {
-      waiting.push_back(producer.get());
+      waiting.push_back(&producer->ring());
     }
     if (ended) {
       gone.push_back(producer.get());
@@ -244,35 +364,45 @@ void Backend::drainRings(bool everything) {
   idle_ = waiting.empty();
   const std::uint64_t lastTicks = crowded ? kEverything : settled;
   if (waiting.size() == 1) {
-    drainAlone(&waiting.front()->ring, lastTicks);
+    drainAlone(waiting.front(), lastTicks);
   } else {
-    for (Producer* producer : waiting) {
-      producer->ring.drain(lastTicks, kNoLimit, &entries_);
+    for (ScalarRing* const ring : waiting) {
+      ring->drain(lastTicks, kNoLimit, &entries_);
     }
     std::stable_sort(entries_.begin(), entries_.end(),
                      [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; });
     encodeEntries();
   }
+  secure();
+  draining_.clear();
   // Only now: a ring that could not be emptied must be found again.
-  for (const Producer* producer : gone) {
+  for (const OwnedProducer* producer : gone) {
     forgetProducer(producer);
   }
 }
 
-void Backend::forgetProducer(const Producer* producer) {
+void Backend::forgetProducer(const OwnedProducer* producer) {
+  std::shared_ptr<OwnedProducer> last;  // freed without the lock
   MutexLock lock(mutex_);
-  producers_.erase(std::find_if(producers_.begin(), producers_.end(),
-                                [producer](const auto& known) { return known.get() == producer; }));
+  const auto found =
+      std::find_if(producers_.begin(), producers_.end(),
+                   [producer](const auto& known) { return known.get() == producer; });
+  last = std::move(*found);
+  producers_.erase(found);
 }
 
 void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
   // With one ring, there is nothing to merge: takes pieces that stay in the first-level cache until
-  // they are encoded.
+  // they are encoded, and writes them from the second-level cache.
   constexpr std::size_t kPiece = 512;
   bool all = false;
   while (!all) {
     all = ring->drain(lastTicks, kPiece, &entries_);
     encodeEntries();
+    if (log_.takeFullStream()) {
+      secure();
+      writeStreams();
+    }
   }
 }
 
@@ -393,6 +523,9 @@ void Backend::answer(PendingRequest* request) {
       stream->close();
     }
   }
+  if (request->what != Request::kFlush) {
+    secure();  // what was dropped must not come back
+  }
   if (request->what == Request::kDetach) {
     forget(run);
   }
@@ -411,6 +544,9 @@ void Backend::forget(Run* run) {
   MutexLock lock(mutex_);
   clients_.erase(std::find_if(clients_.begin(), clients_.end(),
                               [run](const Client& client) { return client.run.get() == run; }));
+  if (clients_.empty()) {
+    log_.close();
+  }
 }
 
 void Backend::beforeFork() {

@@ -10,16 +10,20 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "steptape/base/clock.h"
 #include "steptape/base/status.h"
 
 #include "base/mutex.h"
+#include "writer/box_records.h"
 #include "writer/captured_value.h"
 #include "writer/event_file.h"
+#include "writer/kill_proof_log.h"
 #include "writer/producer.h"
 #include "writer/run.h"
+#include "writer/run_place.h"
 #include "writer/series_table.h"
 
 namespace steptape::detail {
@@ -84,11 +88,14 @@ class Backend {
 
   /// Limits the open event files of the process; only for the backend thread.
   OpenFiles* openFiles() { return &openFiles_; }
+  KillProofLog* log() { return &log_; }
 
  private:
   struct Client {
     std::shared_ptr<Run> run;
     std::function<void()> beforeAbort;
+    std::uint32_t number;  // in the kill-proof log
+    RunPlace place;
   };
 
   Backend();
@@ -102,11 +109,17 @@ class Backend {
   void drainRings(bool everything);
   void takeRegistrations();
   void drainAlone(ScalarRing* ring, std::uint64_t lastTicks);
+  void nameRun(const Client& client) STEPTAPE_REQUIRES(mutex_);
+  void nameStream(const Client& client, const EventStream& stream) STEPTAPE_REQUIRES(mutex_);
+  void nameSeries(std::uint32_t id, const RegisteredSeries& series) STEPTAPE_REQUIRES(mutex_);
+  void secure();
+  void logChanges(bool everything);
+  void reportProblem();
   void encodeEntries();
   void takeCaptured(std::unique_ptr<CapturedValue> captured, double wallTime);
   void encodeCaptured(bool everything);
   void encodeNext();
-  void forgetProducer(const Producer* producer);
+  void forgetProducer(const OwnedProducer* producer);
   /// @return whether it wants to be called again.
   bool encode(CapturedValue* captured, double wallTime) noexcept;
   void writeStreams();
@@ -127,10 +140,13 @@ class Backend {
   std::thread::id thread_ STEPTAPE_GUARDED_BY(mutex_);
   bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
   Requests requests_ STEPTAPE_GUARDED_BY(mutex_);
-  std::vector<std::shared_ptr<Producer>> producers_ STEPTAPE_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<OwnedProducer>> producers_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<Client> clients_ STEPTAPE_GUARDED_BY(mutex_);
   std::deque<std::unique_ptr<RegisteredSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
   std::uint32_t lastSeries_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  std::unordered_set<std::uint32_t> namedStreams_ STEPTAPE_GUARDED_BY(mutex_);
+  std::uint32_t lastRun_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  KillProofLog log_;
 
   // The thread's own.
   struct WaitingValue {
@@ -138,6 +154,8 @@ class Backend {
     double wallTime;
   };
   OpenFiles openFiles_;
+  std::vector<std::shared_ptr<OwnedProducer>> draining_;  // those whose entries are being taken
+  LogRecordBuilder record_;
   TickConverter time_;
   SeriesTable series_;
   std::vector<RingEntry> entries_;  // taken from the rings; stay here while memory is short

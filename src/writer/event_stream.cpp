@@ -14,6 +14,7 @@
 #include "event/scalar_event_view.h"
 #include "tfrecord/open_record.h"
 #include "tfrecord/record_format.h"
+#include "writer/file_head.h"
 
 namespace steptape::detail {
 namespace {
@@ -22,16 +23,6 @@ namespace {
 constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 constexpr auto kFirstRetry = std::chrono::milliseconds(100);
 constexpr auto kLastRetry = std::chrono::milliseconds(5000);
-
-event::Event versionEvent(double wallTime) {
-  event::Event event;
-  event.wallTime = wallTime;
-  event.what = event::FileVersion{"brain.Event:2"};
-  event.sourceWriter = "steptape";
-  return event;
-}
-
-constexpr std::uint64_t kHeadRecords = 2;
 
 /// Whether an event holds nothing but scalars, and how many values it counts as.
 bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
@@ -45,29 +36,15 @@ bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
   return isScalars;
 }
 
-/// @throws std::bad_alloc, and then has appended nothing.
-void appendRecord(const event::Event& event, RecordBuffer* records) {
-  OpenRecord record(records);
-  encodeEvent(event, record.payload());
-  record.end();
-}
-
-/// TensorBoard's Python loader lets the first START of a run only arm it, and purges at later ones:
-/// so every file has one, and where nothing is to be purged its step lies beyond all steps.
-event::Event startEvent(double wallTime, std::int64_t purgeFrom) {
-  event::Event event;
-  event.wallTime = wallTime;
-  event.step = purgeFrom;
-  event.what = event::SessionLog{event::SessionLog::Status::kStart, "", ""};
-  return event;
-}
-
 }  // namespace
 
-EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* openFiles)
+EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* openFiles,
+                         KillProofLog* log)
     : context_(context),
       directory_(std::move(directory)),
       openFiles_(openFiles),
+      log_(log),
+      number_(log->nextStream()),
       coalesceSeconds_(std::chrono::duration<double>(context->options().coalesceWindow).count()),
       purgeFrom_(context->options().purgeStep) {}
 
@@ -96,11 +73,7 @@ Status EventStream::writeHead(double wallTime) {
   if (head_.empty()) {
     const std::int64_t purgeFrom =
         purgeFrom_.value_or(file_.followsOthers() ? std::numeric_limits<std::int64_t>::max() : 0);
-    RecordBuffer head;
-    for (const event::Event& event : {versionEvent(wallTime), startEvent(wallTime, purgeFrom)}) {
-      appendRecord(event, &head);
-    }
-    head_ = head.take();
+    head_ = fileHead(wallTime, purgeFrom);
   }
   std::list<RunContext::File> made;
   made.push_back({file_.path(), directory_});
@@ -271,17 +244,7 @@ void EventStream::finishEvent() {
   ++eventSerial_;
   eventEnd_ = eventWallTime_ - 1;
   if (buffer_.bytes().size() >= kChunkBytes && failures_ == 0) {
-    writeWhileCached();
-  }
-}
-
-/// Writes a full buffer while its bytes are in the cache; a failure is reported and scheduled like
-/// any other.
-void EventStream::writeWhileCached() noexcept {
-  try {
-    static_cast<void>(writeAll(std::chrono::steady_clock::now()));
-  } catch (const std::exception&) {
-    // Out of memory: writeIfDue() retries.
+    log_->noteFullStream();  // the backend writes it while its bytes are in the cache
   }
 }
 
@@ -379,6 +342,9 @@ Status EventStream::ensureFile() {
 }
 
 Status EventStream::writePending() {
+  if (log_->isOpen() && !isLogged()) {
+    logNow();
+  }
   while (!chunks_.empty()) {
     Status status = file_.append(chunks_.front().bytes);
     if (!status.ok()) {
@@ -429,6 +395,7 @@ void EventStream::dropOldestChunk() {
     sealBuffer();
     return;
   }
+  mustLogAgain_ = true;
   context_->losses().countDropped(oldest->scalars, oldest->values);
   chunkBytes_ -= oldest->bytes.size();
   chunks_.erase(oldest);
@@ -440,6 +407,7 @@ void EventStream::dropOldestChunk() {
 void EventStream::describeAgain() {
   finishEvent();
   sealBuffer();
+  mustLogAgain_ = true;
   ++fileSerial_;
   Metadata metadata;
   metadata.swap(described_);
@@ -535,6 +503,67 @@ void EventStream::close() {
   mustFinish_ = file_.finish() != 0;
   head_.clear();
   reportStepsBack();
+}
+
+void EventStream::addUpdate(bool everything, LogRecordBuilder* record) {
+  const std::uint64_t begin = pendingBegin();
+  const std::uint64_t end = begin + pendingBytes();
+  const std::size_t scalars = encoder_.size();
+  const bool again = mustLogAgain_ || logged_.path != file_.path();
+  const bool isAsLogged = scalars == 0 ? end == logged_.end || end == logged_.through
+                                       : end == logged_.end && eventSerial_ == logged_.event &&
+                                             scalars == logged_.scalars;
+  updateThrough_ = logged_.through;
+  if (everything ? end == 0 && scalars == 0 : !again && isAsLogged) {
+    return;
+  }
+  const std::uint64_t from = everything || again ? begin : std::max(begin, logged_.end);
+  const std::string_view path = file_.path();
+  record->beginStream(number_, path.substr(path.rfind('/') + 1), from);
+  appendPending(from - begin, record->bytes());
+  updateThrough_ = end;
+  if (scalars > 0) {
+    RecordBuffer event;
+    OpenRecord open(&event);
+    encoder_.appendTo(open.payload());
+    open.end();
+    record->bytes()->append(event.bytes());
+    updateThrough_ += event.bytes().size();
+  }
+  record->endStream();
+}
+
+void EventStream::appendPending(std::uint64_t skip, std::string* out) const {
+  const auto append = [&](std::string_view bytes) {
+    const std::size_t skipped = std::min<std::size_t>(skip, bytes.size());
+    out->append(bytes.substr(skipped));
+    skip -= skipped;
+  };
+  for (const Chunk& chunk : chunks_) {
+    append(chunk.bytes);
+  }
+  append(buffer_.bytes());
+}
+
+void EventStream::noteLogged() {
+  logged_.path = file_.path();
+  logged_.end = pendingBegin() + pendingBytes();
+  logged_.through = std::max(updateThrough_, logged_.end);
+  logged_.event = eventSerial_;
+  logged_.scalars = encoder_.size();
+  mustLogAgain_ = false;
+}
+
+bool EventStream::isLogged() const {
+  return !mustLogAgain_ && logged_.path == file_.path() &&
+         pendingBegin() + pendingBytes() <= logged_.through;
+}
+
+void EventStream::logNow() {
+  LogRecordBuilder record(log_->times());
+  addUpdate(false, &record);
+  log_->append(record.payload());
+  noteLogged();
 }
 
 }  // namespace steptape::detail

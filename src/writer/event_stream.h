@@ -15,7 +15,9 @@
 
 #include "event/scalar_event_encoder.h"
 #include "tfrecord/record_buffer.h"
+#include "writer/box_records.h"
 #include "writer/event_file.h"
+#include "writer/kill_proof_log.h"
 #include "writer/run_context.h"
 #include "writer/scalar_series.h"
 
@@ -32,10 +34,13 @@ class EventStream {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// @param context Of the run that the stream belongs to; outlives it, as `openFiles` does.
-  EventStream(RunContext* context, std::string directory, OpenFiles* openFiles);
+  /// @param context Of the run that the stream belongs to; outlives it, as the other two do.
+  EventStream(RunContext* context, std::string directory, OpenFiles* openFiles, KillProofLog* log);
 
   const RunContext& context() const { return *context_; }
+  const std::string& directory() const { return directory_; }
+  /// Returns the stream's number in the kill-proof log.
+  std::uint32_t number() const { return number_; }
 
   /// Creates the file and writes its first two records, "brain.Event:2" and SessionLog START. Only
   /// a writer's constructor needs to call it: otherwise, the first write does.
@@ -81,6 +86,17 @@ class EventStream {
   /// new file.
   void close();
 
+  /// Adds to `record` what has changed since the last noteLogged(): bytes that wait to be written,
+  /// the current event among them, and the file that they belong to.
+  /// @param everything Whether the record shall say everything, as the first one of a log.
+  /// @throws std::bad_alloc
+  void addUpdate(bool everything, LogRecordBuilder* record);
+  /// Records that the log now holds what the last addUpdate() has added. REQUIRES: nothing was
+  /// added to the stream since.
+  void noteLogged();
+  /// Returns whether the log holds all bytes that wait, as it must before they are written.
+  bool isLogged() const;
+
  private:
   struct Chunk {
     std::string bytes;
@@ -89,6 +105,17 @@ class EventStream {
   };
   using Metadata = std::unordered_map<std::string, event::SummaryMetadata>;  // by tag
 
+  /// What the log holds of this stream.
+  struct Logged {
+    std::string path;           // of the file
+    std::uint64_t end = 0;      // in the file, of the complete records
+    std::uint64_t through = 0;  // in the file, of the event that follows them
+    std::uint64_t event = 0;    // the number of that event, and how many scalars it had
+    std::size_t scalars = 0;
+  };
+  std::uint64_t pendingBegin() const { return file_.created() ? file_.size() : 0; }
+  void appendPending(std::uint64_t skip, std::string* out) const;
+  void logNow();
   std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
   /// Returns the time for the file, which never decreases, even if the clock was set.
   double monotonic(double wallTime) {
@@ -129,7 +156,6 @@ class EventStream {
   void noteStep(const std::string& tag, std::int64_t step);
   void reportStepsBack();
   void noteAppended(bool isFirst);
-  void writeWhileCached() noexcept;
   void sealBuffer();
   Status writeHead(double wallTime);
   Status ensureFile();
@@ -146,6 +172,8 @@ class EventStream {
   RunContext* const context_;
   const std::string directory_;
   OpenFiles* const openFiles_;
+  KillProofLog* const log_;
+  const std::uint32_t number_;
   const double coalesceSeconds_;
   EventFile file_;
   TimePoint fileBegan_;
@@ -175,6 +203,10 @@ class EventStream {
   std::uint64_t bufferScalars_ = 0;
   std::uint64_t bufferValues_ = 0;
   TimePoint oldest_;  // when the first of pendingBytes() was added
+
+  Logged logged_;
+  std::uint64_t updateThrough_ = 0;  // what logged_.through becomes
+  bool mustLogAgain_ = false;        // waiting bytes have changed or moved
 
   int failures_ = 0;  // in a row
   TimePoint retryAt_;

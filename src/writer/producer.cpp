@@ -9,7 +9,7 @@ __thread Producer* Producer::ofThread_ = nullptr;
 
 /// Gives a thread's ring up when the thread ends.
 struct ProducerOfThread {
-  std::shared_ptr<Producer> producer;
+  std::shared_ptr<OwnedProducer> producer;
   bool ended = false;
 
   ~ProducerOfThread() {
@@ -21,7 +21,7 @@ struct ProducerOfThread {
   }
 };
 
-Producer& Producer::keep(std::shared_ptr<Producer> producer) {
+Producer& Producer::keep(std::shared_ptr<OwnedProducer> owned) {
   static thread_local ProducerOfThread first;
   ProducerOfThread* owner = &first;
   if (first.ended) {
@@ -30,8 +30,8 @@ Producer& Producer::keep(std::shared_ptr<Producer> producer) {
     static thread_local ProducerOfThread late;
     owner = &late;
   }
-  ofThread_ = producer.get();
-  owner->producer = std::move(producer);
+  ofThread_ = owned->get();
+  owner->producer = std::move(owned);
   return *ofThread_;
 }
 

@@ -5,11 +5,11 @@
 
 namespace steptape::detail {
 
-Run::Run(std::string directory, WriterOptions options, OpenFiles* openFiles)
-    : context_(std::move(directory), std::move(options)), openFiles_(openFiles) {
+Run::Run(std::string directory, WriterOptions options, OpenFiles* openFiles, KillProofLog* log)
+    : context_(std::move(directory), std::move(options)), openFiles_(openFiles), log_(log) {
   {
     MutexLock lock(mutex_);
-    mainStream_ = &streams_.emplace_back(&context_, context_.directory(), openFiles_);
+    mainStream_ = &streams_.emplace_back(&context_, context_.directory(), openFiles_, log_);
   }
   if (context_.options().enabled) {
     mainStream_->create(context_.startTime()).throwIfError();
@@ -20,7 +20,7 @@ EventStream* Run::subRunStream(const std::string& directory) {
   MutexLock lock(mutex_);
   EventStream*& stream = subRuns_[directory];
   if (stream == nullptr) {
-    stream = &streams_.emplace_back(&context_, directory, openFiles_);
+    stream = &streams_.emplace_back(&context_, directory, openFiles_, log_);
   }
   return stream;
 }

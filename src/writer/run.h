@@ -22,9 +22,9 @@ namespace steptape::detail {
 class Run {
  public:
   /// Makes the run's event file if it is enabled.
-  /// @param openFiles Outlives the run.
+  /// @param openFiles Outlives the run, as `log`.
   /// @throws Error(kIoError) if the directory or the file cannot be made.
-  Run(std::string directory, WriterOptions options, OpenFiles* openFiles);
+  Run(std::string directory, WriterOptions options, OpenFiles* openFiles, KillProofLog* log);
 
   RunContext& context() { return context_; }
   const RunContext& context() const { return context_; }
@@ -39,6 +39,7 @@ class Run {
  private:
   RunContext context_;
   OpenFiles* const openFiles_;
+  KillProofLog* const log_;
   EventStream* mainStream_ = nullptr;  // set by the constructor
   mutable Mutex mutex_;
   std::deque<EventStream> streams_ STEPTAPE_GUARDED_BY(mutex_);

@@ -49,8 +49,13 @@ struct RingEntry {
 /// The words are therefore relaxed atomics, which cost as much as plain words on all supported
 /// machines.
 ///
-/// @threads hasRoom(), push...() and discardOldest() by the producer only, drain() by one consumer
-///          only.
+/// Entries that the consumer has taken keep their place until secure(): if the process dies before,
+/// they can be read from the ring, which may lie in memory that outlives the process. The bytes of
+/// a ring are therefore a file format.
+///
+/// @threads hasRoom(), push...() and discardOldest() by the producer only, drain() and secure() by
+///          one consumer only.
+/// @source  docs/black_box_format.md, "Rings"
 class ScalarRing {
  public:
   static constexpr std::uint64_t kWords = 32768;
@@ -58,14 +63,15 @@ class ScalarRing {
   static constexpr std::size_t kEntryWords = 3;  ///< Of a scalar or a captured value.
   static constexpr std::size_t batchWords(std::size_t count) { return 4 + count; }
 
+  /// @param start The index of the first word. A ring that takes the place of another one continues
+  ///              its indices, so that an index means one entry only.
+  explicit ScalarRing(std::uint64_t start = 0)
+      : tail_(start), knownSafe_(start), head_(start), safe_(start), drained_(start) {}
+
   /// Producer: returns whether an entry of `words` fits.
   bool hasRoom(std::size_t words = kEntryWords) {
     const std::uint64_t end = tail_.load(std::memory_order_relaxed) + words;
-    if (end - knownHead_ <= kWords) {
-      return true;
-    }
-    knownHead_ = head_.load(std::memory_order_acquire);
-    return end - knownHead_ <= kWords;
+    return end - knownSafe_ <= kWords || hasRoomNow(end);
   }
 
   /// Producer: adds a scalar. REQUIRES: hasRoom()
@@ -84,7 +90,8 @@ class ScalarRing {
                  const BatchedScalar* scalars, std::size_t count);
 
   /// Producer: removes about `words` of the oldest words and appends their entries to `*discarded`.
-  /// The caller then owns captured values in them.
+  /// The caller then owns captured values in them. Removes nothing while the consumer has taken
+  /// entries that are not yet safe: their places come first.
   void discardOldest(std::uint64_t words, std::vector<RingEntry>* discarded);
 
   /// Consumer: appends entries to `*entries` up to the first one with ticks after `lastTicks`, or
@@ -98,8 +105,16 @@ class ScalarRing {
     return tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_relaxed);
   }
 
-  /// Either: how far the consumer has come; changes whenever room was made.
-  std::uint64_t head() const { return head_.load(std::memory_order_acquire); }
+  /// Consumer: the index after the last entry that drain() has taken.
+  std::uint64_t drained() const { return drained_; }
+  /// Consumer: gives the place of all entries up to drained() back, because they are safe now.
+  void secure() { safe_.store(drained_, std::memory_order_release); }
+
+  /// Either: up to where entries are safe; changes whenever room was made.
+  std::uint64_t safe() const { return safe_.load(std::memory_order_acquire); }
+
+  /// Where the parts of a ring lie in its bytes, and how a dead ring is read.
+  struct Image;
 
  private:
   static constexpr std::uint32_t kBatch = ~std::uint32_t{0};  // no series has this number
@@ -146,12 +161,36 @@ class ScalarRing {
   }
   std::uint64_t unpackBatch(std::uint64_t index, std::vector<RingEntry>* entries) const;
   bool tryDrain(std::uint64_t lastTicks, std::size_t enough, std::vector<RingEntry>* entries);
+  bool hasRoomNow(std::uint64_t end);
+  /// Producer: returns the index up to which places can be used again.
+  std::uint64_t reusableUpTo() const;
 
   // The producer's line, the consumer's line, then the words.
-  alignas(64) std::atomic<std::uint64_t> tail_{0};
-  std::uint64_t knownHead_ = 0;
-  alignas(64) std::atomic<std::uint64_t> head_{0};
+  alignas(64) std::atomic<std::uint64_t> tail_;
+  std::uint64_t knownSafe_;
+  // The entries [from, to) were discarded last. Whoever reads the ring of a dead process must not
+  // begin before `to`: their words may be overwritten.
+  std::atomic<std::uint64_t> discardedFrom_{0};
+  std::atomic<std::uint64_t> discardedTo_{0};
+  alignas(64) std::atomic<std::uint64_t> head_;
+  std::atomic<std::uint64_t> safe_;
+  std::uint64_t drained_;
   alignas(64) std::atomic<std::uint64_t> words_[kWords];
 };
+
+/// The ring of a process that has died, from its bytes, which may be damaged.
+struct ScalarRing::Image {
+  static constexpr std::size_t kBytes = sizeof(std::uint64_t) * (16 + kWords);
+
+  /// Appends the entries from `begin`, or from the first one after it that was neither
+  /// discarded nor known to be safe.
+  ///
+  /// @param bytes kBytes of them.
+  /// @param end   Set to the index after the last entry.
+  /// @return false if the bytes are no ring in which `begin` can be; then nothing is appended.
+  static bool read(const char* bytes, std::uint64_t begin, std::vector<RingEntry>* entries,
+                   std::uint64_t* end);
+};
+static_assert(sizeof(ScalarRing) == ScalarRing::Image::kBytes, "the layout is a file format");
 
 }  // namespace steptape::detail

@@ -17,9 +17,10 @@ namespace steptape::detail {
 /// A scalar series, with the stream that writes its points.
 struct RegisteredSeries {
   RegisteredSeries(EventStream* itsStream, std::string tag, std::string displayName,
-                   std::string description, ValueForm form)
+                   std::string description, ValueForm itsForm)
       : stream(itsStream),
-        series(std::move(tag), std::move(displayName), std::move(description), form) {}
+        form(itsForm),
+        series(std::move(tag), std::move(displayName), std::move(description), itsForm) {}
 
   /// Calls EventStream::addScalar(); only for the backend.
   void add(float value, std::int64_t step, double wallTime, bool exact) noexcept {
@@ -27,6 +28,7 @@ struct RegisteredSeries {
   }
 
   EventStream* const stream;
+  const ValueForm form;
   ScalarSeries series;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/got_expected.h"
+#include "writer/recovery.h"
 
 namespace steptape::detail {
 namespace {
@@ -33,7 +34,19 @@ event::Event::What eventOf(event::Value value) {
 }  // namespace
 
 std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOptions options) {
+  // Before the new event file: what is recovered must come before it in the order of names.
+  RecoveryReport recovered;
+  if (options.enabled) {
+    recovered = recoverRuns(directory, MissingDirectory::kKeep);
+  }
   auto core = std::make_shared<WriterCore>(std::move(directory), std::move(options));
+  for (const RecoveryReport::Process& process : recovered.processes) {
+    for (const std::string& problem : process.problems) {
+      core->context().reporter().report(
+          {ErrorCode::kDataLoss, "SummaryWriter: recovering what process " +
+                                     std::to_string(process.pid) + " has left: " + problem});
+    }
+  }
   if (core->context().options().enabled) {
     Backend::instance().attach(core->sharedRun(),
                                [self = core.get()] { self->endSession(SessionStatus::kFailure); });
@@ -43,7 +56,8 @@ std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOpti
 
 WriterCore::WriterCore(std::string directory, WriterOptions options)
     : detachRequest_(Backend::makeRequest(Backend::Request::kDetach)),
-      run_(std::move(directory), std::move(options), Backend::instance().openFiles()),
+      run_(std::move(directory), std::move(options), Backend::instance().openFiles(),
+           Backend::instance().log()),
       series_(&run_),
       admission_(&run_.context()) {}
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/scalar_ring.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -119,7 +121,122 @@ TEST_F(ScalarRingTest, IsFullAtItsCapacityAndHasRoomOnceDrained) {
   EXPECT_EQ(ring_->waiting(), kCapacity * ScalarRing::kEntryWords);
   EXPECT_FALSE(ring_->hasRoom());
   EXPECT_EQ(drain().size(), kCapacity);
+  EXPECT_FALSE(ring_->hasRoom()) << "what was taken is not yet safe";
+  ring_->secure();
   EXPECT_TRUE(ring_->hasRoom());
+}
+
+TEST_F(ScalarRingTest, DiscardsNothingWhileThatMakesNoRoom) {
+  fill();
+  std::vector<RingEntry> taken;
+  ring_->drain(kAnyTime, 10, &taken);
+  std::vector<RingEntry> discarded;
+  ring_->discardOldest(100, &discarded);
+  EXPECT_TRUE(discarded.empty());
+  ring_->secure();
+  ring_->discardOldest(100, &discarded);
+  EXPECT_EQ(discarded.front().step(), 10);
+}
+
+TEST_F(ScalarRingTest, GivesTheRoomOfDiscardedEntriesOnceHoweverOftenAndLateTheConsumerComes) {
+  std::vector<RingEntry> taken;
+  std::vector<RingEntry> discarded;
+  for (int round = 0; round < 50; ++round) {
+    fill();
+    ring_->discardOldest(300, &discarded);
+    EXPECT_EQ(ScalarRing::kWords - ring_->waiting(), 300 + ScalarRing::kWords % 3);
+    fill();
+    ring_->drain(kAnyTime, round % 3 == 0 ? 1 : 1000, &taken);
+    if (round % 2 == 0) {
+      ring_->secure();
+    }
+    if (round % 5 == 0) {
+      ring_->drain(kAnyTime, kAnyNumber, &taken);
+      ring_->secure();
+    }
+  }
+  ring_->drain(kAnyTime, kAnyNumber, &taken);
+  std::vector<std::int64_t> steps;
+  for (const auto& entries : {taken, discarded}) {
+    for (const RingEntry& entry : entries) {
+      steps.push_back(entry.step());
+    }
+  }
+  std::sort(steps.begin(), steps.end());
+  for (std::int64_t step = 0; step < next_; ++step) {
+    ASSERT_EQ(steps[static_cast<std::size_t>(step)], step);
+  }
+  EXPECT_EQ(steps.size(), static_cast<std::size_t>(next_));
+}
+
+class RingImageTest : public ScalarRingTest {
+ protected:
+  /// Reads the ring as a process does that finds it.
+  std::vector<std::int64_t> stepsFrom(std::uint64_t begin) {
+    std::vector<RingEntry> entries;
+    std::uint64_t end = 0;
+    EXPECT_TRUE(ScalarRing::Image::read(bytes(), begin, &entries, &end));
+    end_ = end;
+    std::vector<std::int64_t> steps;
+    for (const RingEntry& entry : entries) {
+      steps.push_back(entry.step());
+    }
+    return steps;
+  }
+  const char* bytes() const { return reinterpret_cast<const char*>(ring_.get()); }
+
+  std::uint64_t end_ = 0;
+};
+
+TEST_F(RingImageTest, HoldsWhatWasPublishedFromTheGivenIndexOn) {
+  push(1, 10);
+  push(2, 20);
+  const BatchedScalar batch[] = {{1, 0.5F}, {2, 1.5F}};
+  ring_->pushBatch(3, 30, 77, batch, 2);
+  EXPECT_EQ(stepsFrom(0), (std::vector<std::int64_t>{1, 2, 3, 3}));
+  EXPECT_EQ(stepsFrom(3), (std::vector<std::int64_t>{2, 3, 3}));
+  EXPECT_EQ(stepsFrom(end_), std::vector<std::int64_t>{});
+}
+
+TEST_F(RingImageTest, HoldsWhatWasTakenAndIsNotSafe) {
+  push(1, 10);
+  push(2, 20);
+  drain();
+  EXPECT_EQ(stepsFrom(0), (std::vector<std::int64_t>{1, 2}));
+  ring_->secure();
+  EXPECT_EQ(stepsFrom(0), std::vector<std::int64_t>{});
+}
+
+TEST_F(RingImageTest, OmitsDiscardedEntriesWhoseWordsMayBeOverwritten) {
+  fill();
+  std::vector<RingEntry> discarded;
+  ring_->discardOldest(300, &discarded);
+  fill();
+  const std::vector<std::int64_t> steps = stepsFrom(0);
+  EXPECT_EQ(steps.front(), 100);
+  EXPECT_EQ(steps.back(), next_ - 1);
+}
+
+TEST_F(RingImageTest, IsRefusedIfItCannotBeRight) {
+  push(1, 10);
+  const BatchedScalar batch[] = {{1, 0.5F}};
+  ring_->pushBatch(2, 20, 77, batch, 1);
+  std::vector<RingEntry> entries;
+  std::uint64_t end = 0;
+  EXPECT_FALSE(ScalarRing::Image::read(bytes(), 9, &entries, &end)) << "behind the end";
+  std::string damaged(bytes(), ScalarRing::Image::kBytes);
+  const auto setWord = [&](std::size_t word, std::uint64_t value) {
+    std::memcpy(damaged.data() + 8 * word, &value, 8);
+    return ScalarRing::Image::read(damaged.data(), 0, &entries, &end);
+  };
+  EXPECT_TRUE(setWord(0, 8));
+  EXPECT_FALSE(setWord(0, 7)) << "the end inside an entry";
+  EXPECT_FALSE(setWord(0, ScalarRing::kWords + 1)) << "more than fits";
+  entries.clear();
+  damaged.assign(bytes(), ScalarRing::Image::kBytes);
+  EXPECT_FALSE(setWord(16 + 3, 0xffffffffU | std::uint64_t{65} << 32)) << "a batch of 65";
+  EXPECT_FALSE(setWord(16 + 3, 0xffffffffU)) << "a batch of none";
+  EXPECT_TRUE(entries.empty());
 }
 
 TEST_F(ScalarRingTest, ComputesTheRoomOfABatch) {
@@ -161,11 +278,12 @@ TEST_F(ScalarRingTest, GivesEveryEntryToEitherTheConsumerOrTheDiscardingProducer
   std::thread consumer([&] {
     while (!ended.load()) {
       ring_->drain(kAnyTime, kAnyNumber, &drained);
+      ring_->secure();
     }
     ring_->drain(kAnyTime, kAnyNumber, &drained);
   });
   for (std::int64_t step = 0; step < kPushes; ++step) {
-    if (!ring_->hasRoom(ScalarRing::batchWords(kBatch))) {
+    while (!ring_->hasRoom(ScalarRing::batchWords(kBatch))) {
       ring_->discardOldest(ScalarRing::kWords / 8, &discarded);
     }
     const auto ticks = static_cast<std::uint64_t>(step);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "writer/dead_process.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "steptape/tfrecord/byte_source.h"
+#include "steptape/tfrecord/record_reader.h"
+
+#include "blackbox/box_file.h"
+#include "writer/kill_proof_log.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+
+class Reading {
+ public:
+  Reading(const DeadBox& box, DeadProcess* process) : box_(box), process_(process) {}
+
+  void readNames() {
+    readRecords("names", [this](std::string_view payload) {
+      NameRecord record;
+      if (!decodeNameRecord(payload, &record)) {
+        return false;
+      }
+      std::visit([this](auto& named) { keep(std::move(named)); }, record);
+      return true;
+    });
+  }
+
+  void readLog() {
+    process_->logBytes = readRecords("log", [this](std::string_view payload) {
+      LogRecord record;
+      if (!decodeLogRecord(payload, &record)) {
+        return false;
+      }
+      process_->times = record.times;
+      for (const RingCursor& cursor : record.cursors) {
+        cursors_[cursor.slot] = cursor.index;
+      }
+      for (const StreamUpdate& update : record.streams) {
+        apply(update);
+      }
+      return true;
+    });
+  }
+
+  void readRings() {
+    std::string bytes;
+    if (!readPart("rings", &bytes)) {
+      return;
+    }
+    const std::size_t slots = (bytes.size() - BoxHeader::kBytes) / kRingSlotBytes;
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      const auto known = cursors_.find(static_cast<std::uint32_t>(slot));
+      std::uint64_t end = 0;
+      if (!ScalarRing::Image::read(bytes.data() + BoxHeader::kBytes + slot * kRingSlotBytes,
+                                   known == cursors_.end() ? 0 : known->second,
+                                   &process_->entries, &end)) {
+        complain("rings", "the ring of thread " + std::to_string(slot) + " is damaged");
+        continue;
+      }
+      process_->cursors.push_back({static_cast<std::uint32_t>(slot), end});
+    }
+    auto& entries = process_->entries;
+    const auto values = std::remove_if(entries.begin(), entries.end(),
+                                       [](const RingEntry& entry) { return !entry.isScalar(); });
+    process_->unreadableValues = static_cast<std::uint64_t>(entries.end() - values);
+    entries.erase(values, entries.end());
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; });
+  }
+
+ private:
+  void keep(NamedRun named) {
+    const std::uint32_t id = named.id;
+    process_->runs[id] = std::move(named);
+  }
+  void keep(NamedStream named) {
+    const std::uint32_t id = named.id;
+    process_->streams[id].named = std::move(named);
+  }
+  void keep(NamedSeries named) {
+    const std::uint32_t id = named.id;
+    process_->series[id] = std::move(named);
+  }
+
+  void apply(const StreamUpdate& update) {
+    const auto found = process_->streams.find(update.stream);
+    if (found == process_->streams.end()) {
+      complain("log", "it has a stream without a name");
+      return;
+    }
+    DeadProcess::Stream& stream = found->second;
+    const bool continues = stream.file == update.file && update.offset >= stream.offset &&
+                           update.offset - stream.offset <= stream.bytes.size();
+    if (continues) {
+      stream.bytes.resize(update.offset - stream.offset);
+    } else {
+      stream.file = update.file;
+      stream.offset = update.offset;
+      stream.bytes.clear();
+    }
+    stream.bytes.append(update.bytes);
+  }
+
+  bool readPart(const char* part, std::string* bytes) {
+    Status status = readBoxFile(box_.name(), part, kMostBytes, bytes);
+    BoxHeader header;
+    if (status.ok()) {
+      status = decodeBoxHeader(*bytes, part, &header);
+    }
+    if (status.ok() && header.box != box_.name().number) {
+      status = {ErrorCode::kDataLoss, "it belongs to another box"};
+    }
+    if (!status.ok()) {
+      complain(part, status.message());
+    }
+    return status.ok();
+  }
+
+  /// Calls `take` with each record until it returns false.
+  /// @return the bytes of header and whole records; 0 if there is no header.
+  template <typename Take>
+  std::uint64_t readRecords(const char* part, const Take& take) {
+    std::string bytes;
+    if (!readPart(part, &bytes)) {
+      return 0;
+    }
+    const MemoryByteSource source(std::move(bytes), box_.name().pathOf(part));
+    RecordReader reader(&source);
+    reader.seek(BoxHeader::kBytes);
+    std::string_view payload;
+    std::uint64_t end = BoxHeader::kBytes;
+    ReadOutcome outcome = reader.next(&payload);
+    while (outcome == ReadOutcome::kRecord && take(payload)) {
+      end = reader.offset();
+      outcome = reader.next(&payload);
+    }
+    // A record that is cut off was being written when the process died: it never counted.
+    if (outcome != ReadOutcome::kTruncated) {
+      complain(part, "the record at byte " + std::to_string(end) + " is damaged");
+    }
+    return end;
+  }
+
+  void complain(const char* part, const std::string& what) {
+    process_->problems.push_back("black box " + box_.name().pathOf(part) + ": " + what);
+  }
+
+  const DeadBox& box_;
+  DeadProcess* const process_;
+  std::map<std::uint32_t, std::uint64_t> cursors_;  // by slot
+};
+
+}  // namespace
+
+DeadProcess DeadProcess::read(const DeadBox& box) {
+  DeadProcess process;
+  Reading reading(box, &process);
+  reading.readNames();
+  reading.readLog();
+  // After the machine was booted, the pages of the rings may be from different times.
+  if (process.logBytes > 0 && isOfThisBoot(box.header())) {
+    reading.readRings();
+  }
+  return process;
+}
+
+}  // namespace steptape::detail
