@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <new>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -25,9 +26,8 @@ std::unique_ptr<BoxFile> BoxFile::create(const BoxName& box, const std::string& 
                                          const std::string& suffix) {
   const std::string bytes = encodeBoxHeader(header, part);
   std::unique_ptr<BoxFile> file(new BoxFile(box.pathOf(suffix.empty() ? part : suffix)));
-  file->descriptor_ =
-      ::open(file->path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-             S_IRUSR | S_IWUSR);
+  file->descriptor_ = ::open(file->path_.c_str(),
+                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
   if (file->descriptor_ < 0) {
     *why = boxError("create", file->path_, errno);
     return nullptr;
@@ -49,7 +49,18 @@ BoxFile::~BoxFile() {
   }
 }
 
+/// Returns whether the user's limit of a file's size forbids one that ends at `end`: the kernel
+/// answers by a signal that ends the process.
+bool BoxFile::isOverLimit(std::uint64_t end) const noexcept {
+  struct rlimit limit {};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         end > limit.rlim_cur;
+}
+
 int BoxFile::append(std::string_view bytes) noexcept {
+  if (isOverLimit(size_ + bytes.size())) {
+    return EFBIG;
+  }
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) {
@@ -59,6 +70,7 @@ int BoxFile::append(std::string_view bytes) noexcept {
       return written < 0 ? errno : EIO;
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
+    size_ += static_cast<std::size_t>(written);
   }
   return 0;
 }
@@ -71,10 +83,14 @@ int BoxFile::cutTo(std::uint64_t bytes) noexcept {
   if (result != 0) {
     return errno;
   }
+  size_ = bytes;
   return ::lseek(descriptor_, static_cast<off_t>(bytes), SEEK_SET) < 0 ? errno : 0;
 }
 
 int BoxFile::reserve(std::uint64_t offset, std::size_t bytes) noexcept {
+  if (isOverLimit(offset + bytes)) {
+    return EFBIG;
+  }
   int error = 0;
   do {
     error = ::posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));

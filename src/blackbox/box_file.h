@@ -68,11 +68,13 @@ class STEPTAPE_EXPORT BoxFile {
   friend Status continueBoxFile(const BoxName& box, const std::string& part, std::uint64_t at,
                                 std::string_view bytes);
   int reserve(std::uint64_t offset, std::size_t bytes) noexcept;
+  bool isOverLimit(std::uint64_t end) const noexcept;
   explicit BoxFile(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
   int descriptor_ = -1;
-  int remover_ = 0;  // the process whose destructor removes the name; 0: none
+  std::uint64_t size_ = 0;  // where append() writes
+  int remover_ = 0;         // the process whose destructor removes the name; 0: none
 };
 
 /// Returns why a call on the file `path` failed.

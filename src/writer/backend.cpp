@@ -53,8 +53,7 @@ Backend& Backend::instance() {
              : *known;
 }
 
-Backend::Backend()
-    : openFiles_(kOpenFiles), record_(TickTimes()), series_(1), pause_(kPause) {}
+Backend::Backend() : openFiles_(kOpenFiles), record_(TickTimes()), series_(1), pause_(kPause) {}
 
 void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort) {
   RunPlace place = placeOf(run->context().directory());

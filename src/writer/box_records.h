@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/summary/value_options.h"
+#include "steptape/event/event.h"
 
 namespace steptape::detail {
 

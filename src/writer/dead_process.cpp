@@ -15,14 +15,12 @@
 namespace steptape::detail {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{4} << 30;
-
 class Reading {
  public:
-  Reading(const DeadBox& box, DeadProcess* process) : box_(box), process_(process) {}
+  Reading(std::uint64_t box, DeadProcess* process) : box_(box), process_(process) {}
 
-  void readNames() {
-    readRecords("names", [this](std::string_view payload) {
+  void readNames(std::string bytes) {
+    readRecords("names", std::move(bytes), [this](std::string_view payload) {
       NameRecord record;
       if (!decodeNameRecord(payload, &record)) {
         return false;
@@ -32,8 +30,8 @@ class Reading {
     });
   }
 
-  void readLog() {
-    process_->logBytes = readRecords("log", [this](std::string_view payload) {
+  void readLog(std::string bytes) {
+    process_->logBytes = readRecords("log", std::move(bytes), [this](std::string_view payload) {
       LogRecord record;
       if (!decodeLogRecord(payload, &record)) {
         return false;
@@ -49,9 +47,8 @@ class Reading {
     });
   }
 
-  void readRings() {
-    std::string bytes;
-    if (!readPart("rings", &bytes)) {
+  void readRings(const std::string& bytes) {
+    if (!checkHeader("rings", bytes)) {
       return;
     }
     const std::size_t slots = (bytes.size() - BoxHeader::kBytes) / kRingSlotBytes;
@@ -59,8 +56,8 @@ class Reading {
       const auto known = cursors_.find(static_cast<std::uint32_t>(slot));
       std::uint64_t end = 0;
       if (!ScalarRing::Image::read(bytes.data() + BoxHeader::kBytes + slot * kRingSlotBytes,
-                                   known == cursors_.end() ? 0 : known->second,
-                                   &process_->entries, &end)) {
+                                   known == cursors_.end() ? 0 : known->second, &process_->entries,
+                                   &end)) {
         complain("rings", "the ring of thread " + std::to_string(slot) + " is damaged");
         continue;
       }
@@ -73,6 +70,10 @@ class Reading {
     entries.erase(values, entries.end());
     std::stable_sort(entries.begin(), entries.end(),
                      [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; });
+  }
+
+  void complain(const char* part, const std::string& what) {
+    process_->problems.push_back("black box, part \"" + std::string(part) + "\": " + what);
   }
 
  private:
@@ -92,7 +93,7 @@ class Reading {
   void apply(const StreamUpdate& update) {
     const auto found = process_->streams.find(update.stream);
     if (found == process_->streams.end()) {
-      complain("log", "it has a stream without a name");
+      complain("log", "stream " + std::to_string(update.stream) + " has no name");
       return;
     }
     DeadProcess::Stream& stream = found->second;
@@ -108,30 +109,25 @@ class Reading {
     stream.bytes.append(update.bytes);
   }
 
-  bool readPart(const char* part, std::string* bytes) {
-    Status status = readBoxFile(box_.name(), part, kMostBytes, bytes);
+  bool checkHeader(const char* part, std::string_view bytes) {
     BoxHeader header;
-    if (status.ok()) {
-      status = decodeBoxHeader(*bytes, part, &header);
-    }
-    if (status.ok() && header.box != box_.name().number) {
-      status = {ErrorCode::kDataLoss, "it belongs to another box"};
-    }
+    const Status status = decodeBoxHeader(bytes, part, &header);
     if (!status.ok()) {
       complain(part, status.message());
+    } else if (header.box != box_) {
+      complain(part, "it belongs to another box");
     }
-    return status.ok();
+    return status.ok() && header.box == box_;
   }
 
   /// Calls `take` with each record until it returns false.
   /// @return the bytes of header and whole records; 0 if there is no header.
   template <typename Take>
-  std::uint64_t readRecords(const char* part, const Take& take) {
-    std::string bytes;
-    if (!readPart(part, &bytes)) {
+  std::uint64_t readRecords(const char* part, std::string bytes, const Take& take) {
+    if (!checkHeader(part, bytes)) {
       return 0;
     }
-    const MemoryByteSource source(std::move(bytes), box_.name().pathOf(part));
+    const MemoryByteSource source(std::move(bytes), part);
     RecordReader reader(&source);
     reader.seek(BoxHeader::kBytes);
     std::string_view payload;
@@ -148,26 +144,42 @@ class Reading {
     return end;
   }
 
-  void complain(const char* part, const std::string& what) {
-    process_->problems.push_back("black box " + box_.name().pathOf(part) + ": " + what);
-  }
-
-  const DeadBox& box_;
+  const std::uint64_t box_;
   DeadProcess* const process_;
   std::map<std::uint32_t, std::uint64_t> cursors_;  // by slot
 };
 
 }  // namespace
 
-DeadProcess DeadProcess::read(const DeadBox& box) {
+DeadProcess DeadProcess::decode(Files files, std::uint64_t box) {
   DeadProcess process;
   Reading reading(box, &process);
-  reading.readNames();
-  reading.readLog();
-  // After the machine was booted, the pages of the rings may be from different times.
-  if (process.logBytes > 0 && isOfThisBoot(box.header())) {
-    reading.readRings();
+  reading.readNames(std::move(files.names));
+  reading.readLog(std::move(files.log));
+  if (process.logBytes > 0 && !files.rings.empty()) {
+    reading.readRings(files.rings);
   }
+  return process;
+}
+
+DeadProcess DeadProcess::read(const DeadBox& box) {
+  constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+  Files files;
+  std::vector<std::string> problems;
+  const auto readPart = [&](const char* part, std::string* bytes) {
+    const Status status = readBoxFile(box.name(), part, kMostBytes, bytes);
+    if (!status.ok()) {
+      problems.push_back(status.message());
+    }
+  };
+  readPart("names", &files.names);
+  readPart("log", &files.log);
+  // After the machine was booted, the pages of the rings may be from different times.
+  if (isOfThisBoot(box.header())) {
+    readPart("rings", &files.rings);
+  }
+  DeadProcess process = decode(std::move(files), box.name().number);
+  process.problems.insert(process.problems.begin(), problems.begin(), problems.end());
   return process;
 }
 

@@ -33,11 +33,21 @@ struct STEPTAPE_EXPORT DeadProcess {
   std::vector<RingEntry> entries;   ///< Not yet among `bytes`; in the order of their ticks.
   std::vector<RingCursor> cursors;  ///< Behind the last entry of each ring.
   TickTimes times;
-  std::uint64_t logBytes = 0;        ///< Of whole records in the file `.log`, with the header.
+  std::uint64_t logBytes = 0;          ///< Of whole records in the file `.log`, with the header.
   std::uint64_t unreadableValues = 0;  ///< Captured values, which were in private memory.
   std::vector<std::string> problems;
 
+  /// The files of a box, each with its header.
+  struct Files {
+    std::string names;
+    std::string log;
+    std::string rings;
+  };
+
   static DeadProcess read(const DeadBox& box);
+  /// Like read().
+  /// @param box The number of the box, which every file names.
+  static DeadProcess decode(Files files, std::uint64_t box);
 };
 
 }  // namespace steptape::detail

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <new>
+#include <sys/mman.h>
 #include <utility>
 
 namespace steptape::detail {
@@ -67,6 +68,10 @@ Status KillProofLog::create(const TickTimes& times) {
 Status KillProofLog::moveRings() {
   // Nobody logs now, so a ring holds still. Other threads have its address: the new pages take the
   // place of the old ones.
+  while (!slots_.empty() && !slots_.back().isUsed) {
+    ::munmap(slots_.back().memory, kRingSlotBytes);
+    slots_.pop_back();
+  }
   std::uint32_t number = 0;
   for (const Slot& slot : slots_) {
     if (const int error = rings_->replaceMapping(slotOffset(number), kRingSlotBytes, slot.memory)) {

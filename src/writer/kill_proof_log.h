@@ -101,5 +101,6 @@ class KillProofLog {
 
 /// Bytes of a ring's slot in the file `.rings`.
 constexpr std::size_t kRingSlotBytes = (sizeof(Producer) + 4095) / 4096 * 4096;
+static_assert(kRingSlotBytes == 282624, "the layout is a file format");
 
 }  // namespace steptape::detail

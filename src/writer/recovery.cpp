@@ -110,8 +110,8 @@ class EntryEncoder {
  private:
   double wallTimeOf(const RingEntry& entry) {
     const auto ticks = static_cast<std::int64_t>(entry.ticks - times_.ticks);
-    last_ = std::max(last_, times_.wallSeconds +
-                                static_cast<double>(ticks) * times_.nanosPerTick * 1e-9);
+    last_ = std::max(last_,
+                     times_.wallSeconds + static_cast<double>(ticks) * times_.nanosPerTick * 1e-9);
     return last_;
   }
   void finish() {
@@ -166,8 +166,7 @@ class LeftFile {
     std::string there(std::min<std::uint64_t>(size_ - offset, bytes.size()), '\0');
     const ssize_t got =
         ::pread(descriptor_, there.data(), there.size(), static_cast<off_t>(offset));
-    return got == static_cast<ssize_t>(there.size()) &&
-           bytes.substr(0, there.size()) == there;
+    return got == static_cast<ssize_t>(there.size()) && bytes.substr(0, there.size()) == there;
   }
 
  private:
@@ -197,8 +196,8 @@ int writeAll(int descriptor, std::string_view bytes) {
 /// Recovers one process.
 class Recovery {
  public:
-  Recovery(DeadBox* box, DeadProcess process, const RunPlace& wanted, MissingDirectory missing)
-      : box_(*box), process_(std::move(process)), wanted_(wanted), missing_(missing) {
+  Recovery(DeadBox* box, DeadProcess process, const RunPlace& wanted, bool discardMissing)
+      : box_(*box), process_(std::move(process)), wanted_(wanted), discardMissing_(discardMissing) {
     report_.pid = box_.header().pid;
     report_.program = BoxHeader::textOf(box_.header().program);
     report_.host = BoxHeader::textOf(box_.header().host);
@@ -261,8 +260,7 @@ class Recovery {
     }
     RecordBuffer framed;
     framed.append(record.payload());
-    const Status status =
-        continueBoxFile(box_.name(), "log", process_.logBytes, framed.bytes());
+    const Status status = continueBoxFile(box_.name(), "log", process_.logBytes, framed.bytes());
     if (!status.ok()) {
       // Without it, a kill from now on could bring points twice.
       keep(status.message());
@@ -318,7 +316,7 @@ class Recovery {
       return true;
     }
     const std::string what = run.directory + " does not exist any more";
-    if (missing_ == MissingDirectory::kDiscard || run.directory == wanted_.directory) {
+    if (discardMissing_ || run.directory == wanted_.directory) {
       report_.problems.push_back(what + "; its last values are dropped");
     } else {
       keep(what);
@@ -357,9 +355,8 @@ class Recovery {
     }
     FileSystem& files = FileSystem::current();
     const std::string unfinished = box_.name().pathOf("recovery");
-    const std::string temporary =
-        directory + "/" + unfinished.substr(unfinished.rfind('/') + 1) + "-" +
-        std::to_string(stream.named.id);
+    const std::string temporary = directory + "/" + unfinished.substr(unfinished.rfind('/') + 1) +
+                                  "-" + std::to_string(stream.named.id);
     int descriptor = -1;
     int error = files.createDirectories(directory);
     if (error == 0) {
@@ -398,23 +395,25 @@ class Recovery {
   DeadBox& box_;
   DeadProcess process_;
   const RunPlace& wanted_;
-  const MissingDirectory missing_;
+  const bool discardMissing_;
   RecoveryReport::Process report_;
 };
 
-bool hasRun(const DeadProcess& process, const RunPlace& place) {
-  return std::any_of(process.runs.begin(), process.runs.end(), [&place](const auto& known) {
+bool hasRun(const DeadProcess& process, const RunPlace& place, bool below) {
+  return std::any_of(process.runs.begin(), process.runs.end(), [&](const auto& known) {
     const NamedRun& run = known.second;
     return run.directory == place.directory ||
+           (below && run.directory.rfind(place.directory + "/", 0) == 0) ||
            (place.inode != 0 && run.device == place.device && run.inode == place.inode);
   });
 }
 
 }  // namespace
 
-RecoveryReport recoverRuns(const std::string& directory, MissingDirectory missing) {
+RecoveryReport recoverRuns(const RecoveryOptions& options) {
   RecoveryReport report;
-  const RunPlace wanted = directory.empty() ? RunPlace() : placeOf(directory);
+  const bool isForAll = options.directory.empty();
+  const RunPlace wanted = isForAll ? RunPlace() : placeOf(options.directory);
   for (const BoxName& name : listBoxes(boxFolder())) {
     DeadBox box;
     if (box.claim(name) != DeadBox::State::kDead) {
@@ -425,10 +424,11 @@ RecoveryReport recoverRuns(const std::string& directory, MissingDirectory missin
       continue;
     }
     DeadProcess process = DeadProcess::read(box);
-    if (process.runs.empty() || (!directory.empty() && !hasRun(process, wanted))) {
+    if (process.runs.empty() || (!isForAll && !hasRun(process, wanted, options.below))) {
       continue;
     }
-    report.processes.push_back(Recovery(&box, std::move(process), wanted, missing).run());
+    report.processes.push_back(
+        Recovery(&box, std::move(process), wanted, options.discardMissing).run());
   }
   return report;
 }

@@ -26,9 +26,15 @@ struct RecoveryReport {
   std::vector<Process> processes;
 };
 
-enum class MissingDirectory {
-  kKeep,     ///< Leave the box: the file system may come back.
-  kDiscard,  ///< Drop what belongs to run directories that do not exist any more.
+/// Which processes are recovered, and how.
+struct RecoveryOptions {
+  /// Those that had a run in this directory; empty: all of this user on this machine.
+  std::string directory;
+  /// Also those that had a run below it.
+  bool below = false;
+  /// Drops what belongs to a run directory that does not exist any more. False leaves the box: the
+  /// file system may come back.
+  bool discardMissing = false;
 };
 
 /// Brings into their event files what killed processes had logged there and not yet written: once,
@@ -37,10 +43,8 @@ enum class MissingDirectory {
 /// A killed recovery does no harm: the next one continues. Boxes of living processes are not
 /// touched, nor those of other users and of other machines.
 ///
-/// @param directory Recovers processes that had a run there. Empty: all of this user on this
-///                  machine.
 /// @throws std::bad_alloc
 /// @threads Thread-safe.
-STEPTAPE_EXPORT RecoveryReport recoverRuns(const std::string& directory, MissingDirectory missing);
+STEPTAPE_EXPORT RecoveryReport recoverRuns(const RecoveryOptions& options);
 
 }  // namespace steptape::detail

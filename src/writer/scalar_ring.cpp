@@ -114,8 +114,8 @@ bool ScalarRing::Image::read(const char* bytes, std::uint64_t begin,
     return word;
   };
   const std::uint64_t tail = wordAt(offsetof(ScalarRing, tail_));
-  begin = std::max({begin, wordAt(offsetof(ScalarRing, safe_)),
-                    wordAt(offsetof(ScalarRing, discardedTo_))});
+  begin = std::max(
+      {begin, wordAt(offsetof(ScalarRing, safe_)), wordAt(offsetof(ScalarRing, discardedTo_))});
   if (begin > tail || tail - begin > kWords) {
     return false;
   }
@@ -130,8 +130,8 @@ bool ScalarRing::Image::read(const char* bytes, std::uint64_t begin,
       if (tail - at < kEntryWords) {
         break;
       }
-      entries->push_back({lowerHalf(first), valueOf(first), load(at + 1), load(at + 2),
-                          RingEntry::kNoWallTime});
+      entries->push_back(
+          {lowerHalf(first), valueOf(first), load(at + 1), load(at + 2), RingEntry::kNoWallTime});
       at += kEntryWords;
       continue;
     }

@@ -37,7 +37,7 @@ std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOpti
   // Before the new event file: what is recovered must come before it in the order of names.
   RecoveryReport recovered;
   if (options.enabled) {
-    recovered = recoverRuns(directory, MissingDirectory::kKeep);
+    recovered = recoverRuns({directory});
   }
   auto core = std::make_shared<WriterCore>(std::move(directory), std::move(options));
   for (const RecoveryReport::Process& process : recovered.processes) {

@@ -2,13 +2,13 @@
 //
 // Processes that are killed while they log: what their calls had taken must be in the run
 // afterwards, once and in order.
-#include "writer/recovery.h"
-
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -23,9 +23,13 @@
 #include "steptape/testing/temp_dir.h"
 #include "steptape/writer/summary_writer.h"
 
+#include "blackbox/box_file.h"
 #include "blackbox/box_folder.h"
 #include "blackbox/process_box.h"
 #include "support/small_disk.h"
+#include "writer/dead_process.h"
+#include "writer/faulty_file_system.h"
+#include "writer/recovery.h"
 #include "writer/run_contents.h"
 
 #include <gmock/gmock.h>
@@ -35,9 +39,8 @@ namespace {
 
 using detail::BoxName;
 using detail::listBoxes;
-using detail::MissingDirectory;
-using detail::RecoveryReport;
 using detail::recoverRuns;
+using detail::RecoveryReport;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -56,8 +59,8 @@ class KillProofTest : public ::testing::Test {
  protected:
   void SetUp() override {
     setenv("STEPTAPE_BLACK_BOX", boxes_.string().c_str(), 1);
-    void* const memory = mmap(nullptr, sizeof(Taken), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, sizeof(Taken), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
     taken_ = new (memory) Taken{};
   }
@@ -90,7 +93,7 @@ class KillProofTest : public ::testing::Test {
   }
 
   RecoveryReport::Process recovered() {
-    RecoveryReport report = recoverRuns(run(), MissingDirectory::kKeep);
+    RecoveryReport report = recoverRuns({run()});
     if (report.processes.size() != 1) {
       ADD_FAILURE() << report.processes.size() << " processes";
       return {};
@@ -127,7 +130,7 @@ TEST_F(KillProofTest, ScalarsOfAKilledProcessAreInTheRunOnceRecovered) {
   EXPECT_THAT(scalarsIn(run()).at("loss"),
               ElementsAre(Pair(0, 0.0F), Pair(1, 0.5F), Pair(2, 1.0F)));
   EXPECT_THAT(boxFiles(), IsEmpty());
-  EXPECT_THAT(recoverRuns(run(), MissingDirectory::kKeep).processes, IsEmpty());
+  EXPECT_THAT(recoverRuns({run()}).processes, IsEmpty());
 }
 
 TEST_F(KillProofTest, TheNextWriterOfARunRecoversIt) {
@@ -258,7 +261,7 @@ TEST_F(KillProofTest, RingsOfEndedThreadsAreUsedAgain) {
   EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(20));
 }
 
-TEST_F(KillProofTest, BytesThatAFullDiskRefusedAreWrittenOnceThereIsRoom) {
+TEST_F(KillProofTest, WhatBelongsToADeletedRunIsDropped) {
   std::filesystem::create_directories(run());
   killedChild([&] {
     WriterOptions options;
@@ -281,10 +284,10 @@ TEST_F(KillProofTest, BytesThatAFullDiskRefusedAreWrittenOnceThereIsRoom) {
 TEST_F(KillProofTest, AProcessThatLivesIsLeftAlone) {
   SummaryWriter writer(run());
   writer.addScalar("a", 1, 1);
-  EXPECT_THAT(recoverRuns(run(), MissingDirectory::kKeep).processes, IsEmpty());
+  EXPECT_THAT(recoverRuns({run()}).processes, IsEmpty());
   const pid_t child = fork();
   if (child == 0) {
-    _exit(recoverRuns(run(), MissingDirectory::kKeep).processes.empty() ? 0 : 1);
+    _exit(recoverRuns({run()}).processes.empty() ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -299,6 +302,93 @@ TEST_F(KillProofTest, WithoutAFolderLoggingGoesOnAsWithoutABox) {
     EXPECT_THAT(boxFiles(), IsEmpty());
   }
   EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(1));
+}
+
+TEST_F(KillProofTest, WhatAFullDiskRefusedIsWrittenOnceThereIsRoom) {
+  killedChild([&] {
+    FaultyFileSystem disk;
+    WriterOptions options;
+    options.onError = [](const Status&) {};
+    SummaryWriter writer(run(), options);
+    writer.addScalar("a", 1, 0);
+    if (!writer.flush().ok()) {
+      _exit(1);
+    }
+    disk.breakWrites(ENOSPC);
+    for (std::int64_t step = 1; step < 20'000; ++step) {
+      writer.addScalar("a", 1, step);
+    }
+    while (writer.stats().scalars < 20'000 || writer.stats().retries == 0) {
+      std::this_thread::yield();
+    }
+    raise(SIGKILL);
+  });
+  EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(1));
+  EXPECT_EQ(recovered().values, 19'999U);
+  const auto points = scalarsIn(run()).at("a");
+  ASSERT_THAT(points, SizeIs(20'000));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    ASSERT_EQ(points[i].first, static_cast<std::int64_t>(i));
+  }
+}
+
+TEST_F(KillProofTest, ALimitOfFileSizesTurnsProtectionOffAndEndsNoProcess) {
+  std::vector<std::string> errors;
+  {
+    const test::SmallDisk small(100'000);  // a ring is larger
+    WriterOptions options;
+    options.onError = [&](const Status& status) { errors.push_back(status.message()); };
+    SummaryWriter writer(run(), options);
+    std::thread([&] { writer.addScalar("a", 1, 1); }).join();
+    ASSERT_TRUE(writer.flush().ok());
+  }
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_THAT(errors.front(), HasSubstr("File too large"));
+  EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(1));
+}
+
+TEST_F(KillProofTest, ARunThatWasMovedIsRecoveredWhereItIs) {
+  killedChild([&] {
+    SummaryWriter writer(run());
+    writer.addScalar("a", 1, 1);
+    raise(SIGKILL);
+  });
+  std::filesystem::rename(run(), run() + "2");
+  EXPECT_EQ(recoverRuns({run() + "2"}).processes.at(0).values, 1U);
+  EXPECT_THAT(scalarsIn(run() + "2").at("a"), SizeIs(1));
+}
+
+TEST_F(KillProofTest, WhatCannotBeWrittenIsKeptForAnotherTry) {
+  killedChild([&] {
+    SummaryWriter writer(run());
+    writer.addScalar("a", 1, 1);
+    raise(SIGKILL);
+  });
+  {
+    FaultyFileSystem disk;
+    disk.breakWrites(EROFS);
+    const RecoveryReport::Process process = recovered();
+    EXPECT_TRUE(process.isKept);
+    EXPECT_EQ(process.values, 0U);
+    EXPECT_THAT(process.problems, ElementsAre(HasSubstr("Read-only file system")));
+  }
+  EXPECT_EQ(recovered().values, 1U);
+  EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(1));
+}
+
+TEST_F(KillProofTest, AFileThatWasChangedSinceIsLeftAloneAndTheRestGoesToAnother) {
+  killedChild([&] {
+    SummaryWriter writer(run());
+    writer.addScalar("a", 1, 1);
+    raise(SIGKILL);
+  });
+  const std::string file = eventFilesIn(run()).at(0);
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+  const RecoveryReport::Process process = recovered();
+  EXPECT_EQ(process.values, 1U);
+  EXPECT_THAT(process.files, SizeIs(1));
+  EXPECT_NE(process.files.front(), file);
+  EXPECT_THAT(eventFilesIn(run()), ElementsAre(file, process.files.front()));
 }
 
 TEST_F(KillProofTest, AFolderThatRefusesIsReportedOnceAndLoggingGoesOn) {
@@ -316,6 +406,94 @@ TEST_F(KillProofTest, AFolderThatRefusesIsReportedOnceAndLoggingGoesOn) {
   ASSERT_THAT(errors, SizeIs(1));
   EXPECT_THAT(errors.front(), HasSubstr("may now lose the scalars of the last second"));
   EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(10));
+}
+
+TEST_F(KillProofTest, DamageIsReportedOrWithoutEffect) {
+  killedChild([&] {
+    WriterOptions options;
+    options.flushPeriod = std::chrono::hours(1);
+    SummaryWriter writer(run(), options);
+    for (std::int64_t step = 0; step < 20; ++step) {
+      writer.addScalar("a", 1, step);
+      writer.addScalar("b", 2, step);
+    }
+    while (writer.stats().scalars < 30) {
+      std::this_thread::yield();
+    }
+    writer.addScalar("a", 1, 20);
+    raise(SIGKILL);
+  });
+  const BoxName name = listBoxes(boxes_.string()).at(0);
+  detail::DeadProcess::Files files;
+  ASSERT_TRUE(readBoxFile(name, "names", 1 << 20, &files.names).ok());
+  ASSERT_TRUE(readBoxFile(name, "log", 1 << 20, &files.log).ok());
+  ASSERT_TRUE(readBoxFile(name, "rings", 1 << 20, &files.rings).ok());
+  const auto sizeOf = [](const detail::DeadProcess& process) {
+    std::size_t bytes = process.entries.size();
+    for (const auto& [id, stream] : process.streams) {
+      bytes += stream.bytes.size();
+    }
+    return bytes;
+  };
+  const detail::DeadProcess whole = detail::DeadProcess::decode(files, name.number);
+  EXPECT_THAT(whole.problems, IsEmpty());
+  EXPECT_GT(whole.entries.size(), 0U);
+  for (std::string detail::DeadProcess::Files::*const part :
+       {&detail::DeadProcess::Files::names, &detail::DeadProcess::Files::log}) {
+    for (std::size_t i = 0; i < (files.*part).size(); ++i) {
+      if (i >= sizeof(detail::BoxHeader) && i < detail::BoxHeader::kBytes) {
+        continue;  // nothing is there
+      }
+      detail::DeadProcess::Files damaged = files;
+      (damaged.*part)[i] = static_cast<char>((damaged.*part)[i] ^ 4);
+      const detail::DeadProcess process =
+          detail::DeadProcess::decode(std::move(damaged), name.number);
+      EXPECT_TRUE(!process.problems.empty() || sizeOf(process) == sizeOf(whole)) << "byte " << i;
+      damaged = files;
+      (damaged.*part).resize(i);
+      const detail::DeadProcess shorter =
+          detail::DeadProcess::decode(std::move(damaged), name.number);
+      EXPECT_LE(shorter.logBytes, whole.logBytes);
+    }
+  }
+  for (std::size_t word = 0; word < 40; ++word) {
+    for (const std::uint64_t value :
+         {~std::uint64_t{0}, std::uint64_t{1} << 40, std::uint64_t{5}}) {
+      detail::DeadProcess::Files damaged = files;
+      std::memcpy(damaged.rings.data() + detail::BoxHeader::kBytes + 8 * word, &value, 8);
+      const detail::DeadProcess process =
+          detail::DeadProcess::decode(std::move(damaged), name.number);
+      EXPECT_LE(process.entries.size(), detail::ScalarRing::kWords);
+    }
+  }
+}
+
+TEST_F(KillProofTest, AfterABootOnlyTheLogIsTrusted) {
+  killedChild([&] {
+    WriterOptions options;
+    options.flushPeriod = std::chrono::hours(1);
+    SummaryWriter writer(run(), options);
+    for (std::int64_t step = 0; step < 3; ++step) {
+      writer.addScalar("a", 1, step);
+    }
+    while (writer.stats().scalars < 2) {
+      std::this_thread::yield();
+    }
+    raise(SIGKILL);
+  });
+  // What a box looks like on a disk after the machine was booted.
+  const BoxName name = listBoxes(boxes_.string()).at(0);
+  std::string id;
+  ASSERT_TRUE(readBoxFile(name, "id", 1 << 20, &id).ok());
+  detail::BoxHeader header;
+  ASSERT_TRUE(decodeBoxHeader(id, "id", &header).ok());
+  header.boot[0] = header.boot[0] == 'a' ? 'b' : 'a';
+  const std::string changed = encodeBoxHeader(header, "id");
+  ASSERT_TRUE(detail::continueBoxFile(name, "id", 0, changed).ok());
+  const RecoveryReport::Process process = recovered();
+  EXPECT_LE(process.values, 3U);
+  EXPECT_THAT(process.problems, IsEmpty());
+  EXPECT_THAT(boxFiles(), IsEmpty());
 }
 
 /// Logs from several threads until the process is killed.
@@ -368,14 +546,14 @@ TEST_F(KillProofTest, NothingTakenIsLostOrComesTwiceWhenProcessesAreKilledAtRand
     for (int tries = i % 3; tries > 0; --tries) {
       const pid_t child = fork();
       if (child == 0) {
-        recoverRuns(run(), MissingDirectory::kKeep);
+        recoverRuns({run()});
         _exit(0);
       }
       std::this_thread::sleep_for(std::chrono::microseconds(delay(random) / 20));
       kill(child, SIGKILL);
       waitpid(child, nullptr, 0);
     }
-    recoverRuns(run(), MissingDirectory::kKeep);
+    recoverRuns({run()});
     ASSERT_THAT(boxFiles(), IsEmpty());
     const Curves curves = scalarsIn(run());
     for (std::size_t t = 0; t < kThreads; ++t) {

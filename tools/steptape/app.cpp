@@ -80,6 +80,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addExportCommand(app.get(), exitCode);
   addCheckCommand(app.get(), exitCode);
   addRepairCommand(app.get(), exitCode);
+  addRecoverCommand(app.get(), exitCode);
   addTailCommand(app.get(), exitCode);
   addPlotCommand(app.get(), exitCode);
   addDiffCommand(app.get(), exitCode);

@@ -46,8 +46,9 @@ struct WriterOptions {
   std::chrono::seconds maxFileAge = std::chrono::seconds(0);
 
   /// The longest time from a call until its bytes are passed to the operating system, which bounds
-  /// the data that `kill -9` can lose. One write(2) per period and file; the cost becomes
-  /// noticeable below about 100 ms.
+  /// the data that a failure of the machine can lose. `kill -9` loses no scalar: see
+  /// docs/logging.md, "When a program is killed". One write(2) per period and file; the cost
+  /// becomes noticeable below about 100 ms.
   std::chrono::milliseconds flushPeriod = std::chrono::seconds(1);
 
   /// Limit of the memory for data that is captured or encoded and not yet written. Scalars wait in

@@ -14,6 +14,7 @@ void addExportCommand(CLI::App* app, int* exitCode);
 void addAggregateCommand(CLI::App* app, int* exitCode);
 void addCheckCommand(CLI::App* app, int* exitCode);
 void addRepairCommand(CLI::App* app, int* exitCode);
+void addRecoverCommand(CLI::App* app, int* exitCode);
 void addCompletionCommand(CLI::App* app, int* exitCode);
 void addManCommand(CLI::App* app, int* exitCode);
 void addTailCommand(CLI::App* app, int* exitCode);

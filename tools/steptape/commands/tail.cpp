@@ -24,6 +24,7 @@
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
+#include "writer/recovery.h"
 
 namespace steptape::tools {
 namespace {
@@ -110,7 +111,28 @@ bool reportTrouble(const RunNews& news) {
   return reportProblems(news.damage) != kExitFine;
 }
 
+/// Brings into the runs what killed programs have left.
+/// @return whether something is damaged or could not be written.
+bool recover(const std::vector<std::string>& paths) {
+  bool hadTrouble = false;
+  for (const std::string& path : paths) {
+    steptape::detail::RecoveryOptions options;
+    options.directory = path;
+    options.below = true;
+    for (const auto& process : recoverRuns(options).processes) {
+      printMessage(fmt::format("note: process {} was killed; {} recovered", process.pid,
+                               counted(process.values, "value")));
+      for (const std::string& problem : process.problems) {
+        printMessage(problem);
+        hadTrouble = true;
+      }
+    }
+  }
+  return hadTrouble;
+}
+
 int tail(const TailOptions& options) {
+  const bool hadDamage = recover(options.paths);
   PointFollower runs(options.paths, options.filter);
   RunNews news = runs.update(options.lines);
   if (!runs.hasRuns()) {
@@ -121,7 +143,7 @@ int tail(const TailOptions& options) {
     }
     printMessage("note: " + message + " yet; waiting");
   }
-  bool hadTrouble = reportTrouble(news);
+  bool hadTrouble = reportTrouble(news) || hadDamage;
   endOnInterrupt();
   PointPrinter printer(options.json, terminalAt(STDOUT_FILENO));
   while (printer.print(news.points) && !options.once && waitFor(options.interval)) {
@@ -149,7 +171,8 @@ void addTailCommand(CLI::App* app, int* exitCode) {
   command->add_flag("--json", options->json, "Print one JSON object per line, for programs");
   command->footer(
       "Prints lines of time, run, tag, step and value, also from new files and new runs, until "
-      "Ctrl-C or until the reader of its output exits.\n"
+      "Ctrl-C or until the reader of its output exits. First recovers, as 'steptape recover' does, "
+      "what killed programs had logged and not yet written.\n"
       "\n"
       "Examples:\n"
       "  steptape tail runs\n"
