@@ -92,8 +92,7 @@ TEST_F(RecoverCommand, IsWhatTailDoesFirst) {
   killedRun("runs/a");
   const Outcome outcome = steptape("tail runs --once");
   EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.error,
-              MatchesRegex("steptape: note: process [0-9]+ was killed; 2 values recovered\n"));
+  EXPECT_THAT(outcome.error, MatchesRegex("note: process [0-9]+ was killed; 2 values recovered\n"));
   EXPECT_THAT(outcome.out, HasSubstr("0.25"));
 }
 
