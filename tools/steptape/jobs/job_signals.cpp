@@ -22,11 +22,10 @@ bool isIgnored(int signal) {
 timespec durationUntil(JobSignals::Clock::time_point deadline) {
   using std::chrono::nanoseconds;
   constexpr nanoseconds kLongest = std::chrono::hours(1);  // A later deadline is asked for again.
-  const nanoseconds left =
-      std::clamp(std::chrono::duration_cast<nanoseconds>(
-                     std::min(deadline, JobSignals::Clock::now() + kLongest) -
-                     JobSignals::Clock::now()),
-                 nanoseconds(0), kLongest);
+  const nanoseconds left = std::clamp(
+      std::chrono::duration_cast<nanoseconds>(
+          std::min(deadline, JobSignals::Clock::now() + kLongest) - JobSignals::Clock::now()),
+      nanoseconds(0), kLongest);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
   return {static_cast<time_t>(seconds.count()), static_cast<long>((left - seconds).count())};
 }

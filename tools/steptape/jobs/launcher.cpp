@@ -92,7 +92,7 @@ std::string openMpiHosts(const std::vector<Host>& hosts) {
 }
 
 std::vector<std::string> hostOptions(const Launcher& launcher, const JobStart& job) {
-  if (job.hosts.empty() || launcher.kind == LauncherKind::kNone) {
+  if (job.hosts.empty()) {
     return {};
   }
   switch (launcher.kind) {
@@ -102,10 +102,11 @@ std::vector<std::string> hostOptions(const Launcher& launcher, const JobStart& j
       return {"-machinefile", job.hostFile};
     case LauncherKind::kSlurm:
       return {"--nodes=" + std::to_string(job.hosts.size()), "--nodelist=" + namesOf(job.hosts)};
-    default:
-      detail::reject("the unknown launcher " + launcher.command.front(),
-                     "that of Open MPI, MPICH, Intel MPI or Slurm; or no --hosts", "--hosts");
+    case LauncherKind::kNone:
+    case LauncherKind::kOther:
+      break;
   }
+  return {};
 }
 
 std::vector<std::string> variableOptions(LauncherKind kind,
@@ -172,6 +173,15 @@ std::string machineFile(const std::vector<Host>& hosts) {
     text += fmt::format("{}:{}\n", host.name, host.slots);
   }
   return text;
+}
+
+void checkHosts(const Launcher& launcher, const std::vector<Host>& hosts) {
+  if (!hosts.empty() &&
+      (launcher.kind == LauncherKind::kNone || launcher.kind == LauncherKind::kOther)) {
+    detail::reject(launcher.command.empty() ? "no launcher"
+                                            : "the unknown launcher " + launcher.command.front(),
+                   "that of Open MPI, MPICH, Intel MPI or Slurm", "--hosts");
+  }
 }
 
 std::vector<std::string> startCommand(const Launcher& launcher, const JobStart& job) {

@@ -50,8 +50,12 @@ struct JobStart {
 /// Returns the content of a host file for kHydra: "node1:4" lines.
 std::string machineFile(const std::vector<Host>& hosts);
 
-/// Returns the command that starts the job.
+/// Checks that ranks can be started on `hosts`.
 /// @throws Error(kInvalidArgument) if the launcher's options for hosts are not known.
+void checkHosts(const Launcher& launcher, const std::vector<Host>& hosts);
+
+/// Returns the command that starts the job.
+/// REQUIRES: checkHosts() succeeds.
 std::vector<std::string> startCommand(const Launcher& launcher, const JobStart& job);
 
 }  // namespace steptape::tools

@@ -35,8 +35,8 @@ std::vector<char*> pointersTo(const std::vector<std::string>& command) {
 }
 
 /// A pipe that no other program inherits.
-struct Pipe {
-  Pipe() {
+struct ReportPipe {
+  ReportPipe() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
       throw Error(ErrorCode::kIoError,
@@ -45,9 +45,9 @@ struct Pipe {
     readEnd = ends[0];
     writeEnd = ends[1];
   }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe() {
+  ReportPipe(const ReportPipe&) = delete;
+  ReportPipe& operator=(const ReportPipe&) = delete;
+  ~ReportPipe() {
     closeWriteEnd();
     ::close(readEnd);
   }
@@ -134,7 +134,7 @@ std::optional<pid_t> parentOf(const std::string& process) {
 }  // namespace
 
 std::string outputOf(const std::vector<std::string>& command) {
-  Pipe pipe;
+  ReportPipe pipe;
   const pid_t process = spawn(command, pipe.writeEnd);
   pipe.closeWriteEnd();
   if (process < 0) {
@@ -153,7 +153,7 @@ pid_t startSilently(const std::vector<std::string>& command) {
 StartedProcess startJob(const std::vector<std::string>& command, const JobSignals& signals,
                         bool ownGroup, int deathSignal) {
   const std::vector<char*> arguments = pointersTo(command);
-  Pipe errors;
+  ReportPipe errors;
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process == 0) {
