@@ -174,7 +174,6 @@ void addRestartOptions(CLI::App* command, RunOptions* options) {
       ->add_option("--no-restart-codes", options->noRestartCodes,
                    "More exit codes after which the job is not started again")
       ->delimiter(',')
-      ->expected(1)
       ->check(inRange(1, 255))
       ->type_name("LIST");
   command

@@ -17,7 +17,8 @@ struct OptionInfo {
   std::vector<std::string> choices;  ///< All allowed values; empty if any text is.
   bool takesPath = false;            ///< Values are names of files or directories.
   bool isRequired = false;
-  bool isRepeated = false;  ///< Takes any number of values.
+  bool isRepeated = false;     ///< Takes any number of values.
+  bool isAfterDashes = false;  ///< Everything after "--".
   std::string defaultValue;
   std::string description;
 };

@@ -55,6 +55,7 @@ JobSupervisor::JobSupervisor(JobPlan plan) : plan_(std::move(plan)), policy_(pla
 }
 
 int JobSupervisor::run() {
+  allowMoreRanksThanCores(plan_.launcher, plan_.hosts);
   ::setenv(kMostVariable, std::to_string(plan_.limits.maxRestarts).c_str(), 1);
   Place place{plan_.ranks, plan_.hosts};
   for (;;) {
@@ -130,6 +131,7 @@ FailedStart JobSupervisor::startAndWait(const Place& place) {
   }
   FailedStart start;
   start.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  endLeftovers(kGrace);
   if (end_.exitCode == kExitFine) {
     return start;
   }
@@ -137,7 +139,7 @@ FailedStart JobSupervisor::startAndWait(const Place& place) {
     start.madeProgress = progress_->update();
   }
   start.finalReason = endSignal_ != 0
-                          ? signalName(endSignal_) + " was passed on to it"
+                          ? "stopped by " + signalName(endSignal_)
                           : finalReason(end_, plan_.launcher.kind, plan_.noRestartCodes);
   return start;
 }
@@ -161,7 +163,6 @@ JobEnd JobSupervisor::waitFor(pid_t launcher, bool ownGroup) {
       }
     }
   }
-  endLeftovers(kGrace);
   return *end;
 }
 
@@ -207,6 +208,11 @@ void JobSupervisor::endLeftovers(std::chrono::milliseconds grace) {
 }
 
 void JobSupervisor::report(const FailedStart& start, const RestartDecision& decision) const {
+  if (endSignal_ != 0) {
+    say(fmt::format("the job was stopped by {} after {}: {}", signalName(endSignal_),
+                    humanDuration(start.seconds), describe(end_, plan_.launcher.kind)));
+    return;
+  }
   if (start.wasStarted) {
     say(fmt::format("the job died after {}: {}", humanDuration(start.seconds),
                     describe(end_, plan_.launcher.kind)));

@@ -153,6 +153,20 @@ Launcher findLauncher(const std::string& text, int ranks) {
   return {};
 }
 
+void allowMoreRanksThanCores(const Launcher& launcher, const std::vector<Host>& hosts) {
+  if (launcher.kind != LauncherKind::kOpenMpi || launcher.command.size() > 1 || !hosts.empty()) {
+    return;
+  }
+  for (const char* const job :
+       {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "COBALT_JOBID", "FLUX_JOB_ID"}) {
+    if (isSet(job)) {
+      return;
+    }
+  }
+  ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);                   // Open MPI 4
+  ::setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 0);  // Open MPI 5
+}
+
 std::string findProgram(const std::string& program) {
   if (contains(program, "/")) {
     return isExecutableFile(program) ? program : "";
