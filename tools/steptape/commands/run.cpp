@@ -184,7 +184,7 @@ void addRestartOptions(CLI::App* command, RunOptions* options) {
       ->type_name("N");
   command
       ->add_option("--rsh", options->remoteShell,
-                   "The command that asks a host before a restart; $STEPTAPE_RSH, or ssh, if not "
+                   "The command that asks a host before each start; $STEPTAPE_RSH, or ssh, if not "
                    "given")
       ->type_name("COMMAND");
 }

@@ -57,7 +57,7 @@ JobSupervisor::JobSupervisor(JobPlan plan) : plan_(std::move(plan)), policy_(pla
 int JobSupervisor::run() {
   allowMoreRanksThanCores(plan_.launcher, plan_.hosts);
   ::setenv(kMostVariable, std::to_string(plan_.limits.maxRestarts).c_str(), 1);
-  Place place{plan_.ranks, plan_.hosts};
+  Place place = findPlace();
   for (;;) {
     const FailedStart start = place.ranks >= plan_.minRanks
                                   ? startAndWait(place)
@@ -92,16 +92,15 @@ JobSupervisor::Place JobSupervisor::findPlace() const {
   Place place;
   place.hosts = answeringHosts(plan_.hosts, plan_.remoteShell);
   place.ranks = std::min(plan_.ranks, slotsOf(place.hosts));
-  std::vector<Host> silent;
+  std::string silent;
   for (const Host& host : plan_.hosts) {
     const auto hasName = [&](const Host& other) { return other.name == host.name; };
     if (std::none_of(place.hosts.begin(), place.hosts.end(), hasName)) {
-      silent.push_back(host);
+      silent += (silent.empty() ? "" : ", ") + host.name;
     }
   }
   if (!silent.empty()) {
-    say(fmt::format("no answer from {}; {} left for {} of {} ranks", namesOf(silent),
-                    place.hosts.empty() ? "no host is" : namesOf(place.hosts) + " is", place.ranks,
+    say(fmt::format("no answer from {}; the other hosts take {} of {} ranks", silent, place.ranks,
                     plan_.ranks));
   }
   return place;
@@ -218,10 +217,13 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
                     describe(end_, plan_.launcher.kind)));
     afterDeath(plan_.run);
   } else {
-    say(fmt::format("too few hosts answer; expected enough for --min-ranks {}", plan_.minRanks));
+    say(fmt::format("too few hosts answer \"{} HOST true\"; expected slots for {}",
+                    fmt::join(plan_.remoteShell, " "),
+                    counted(unsignedOf(plan_.minRanks), "rank")));
   }
   printMessage(decision.whyNot.empty()
-                   ? fmt::format("  starting it again in {}; {} left after that",
+                   ? fmt::format("  {} again in {}; {} left after that",
+                                 start.wasStarted ? "starting it" : "asking",
                                  humanDuration(decision.pause),
                                  counted(unsignedOf(decision.restartsLeft), "restart"))
                    : "  not started again: " + decision.whyNot);

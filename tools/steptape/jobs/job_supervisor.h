@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
+#include "tools/steptape/exit_code.h"
 #include "tools/steptape/jobs/host_list.h"
 #include "tools/steptape/jobs/job_end.h"
 #include "tools/steptape/jobs/job_signals.h"
@@ -21,7 +24,7 @@ struct JobPlan {
   int ranks = 1;
   int minRanks = 1;                      ///< The job may continue with this many.
   std::vector<Host> hosts;               ///< Empty: the launcher decides.
-  std::vector<std::string> remoteShell;  ///< Asks hosts whether they answer.
+  std::vector<std::string> remoteShell;  ///< Asks hosts whether they answer, before each start.
   std::vector<std::string> program;      ///< With its arguments.
   std::string run;                       ///< The directory of its run; empty: not known.
   RestartLimits limits;
@@ -63,7 +66,7 @@ class JobSupervisor {
   std::optional<RunProgress> progress_;
   JobSignals signals_;
   int starts_ = 0;
-  JobEnd end_;                                  // of the last start
+  JobEnd end_{kExitProblem, false};             // of the last start
   int endSignal_ = 0;                           // the first that asked this job to end
   std::optional<Clock::time_point> interrupt_;  // the last SIGINT
 };
