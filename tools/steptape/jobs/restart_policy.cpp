@@ -29,7 +29,7 @@ RestartDecision RestartPolicy::judge(const FailedStart& start) {
         fmt::format("it died {} times at the same place, without progress", kMostWithoutProgress);
   } else if (restarts_ == limits_.maxRestarts) {
     decision.whyNot =
-        fmt::format("it had {} without running for {}",
+        fmt::format("{} used, and it never ran for {}",
                     counted(static_cast<std::uint64_t>(limits_.maxRestarts), "restart"),
                     humanDuration(limits_.resetAfter));
   }
