@@ -142,14 +142,13 @@ TEST_F(HostFileForms, AreThoseOfTheLaunchers) {
 
 TEST_F(HostFileForms, AreRefusedWithTheirLine) {
   writeBytes("hosts", "a\nb slots=many\n");
-  expectError(
-      ErrorCode::kInvalidArgument, [&] { hostsOf(path("hosts"), 2); },
+  test::expectInvalidArgument(
+      [&] { hostsOf(path("hosts"), 2); },
       path("hosts") + ", line 2: got slots \"many\"; expected a number of at least 1");
-  expectError(
-      ErrorCode::kInvalidArgument, [&] { hostsOf(",", 2); },
-      "--hosts: got no host; expected names of hosts, or a host file");
-  expectError(
-      ErrorCode::kInvalidArgument, [&] { hostsOf("./absent", 2); },
+  test::expectInvalidArgument([] { hostsOf(",", 2); },
+                              "--hosts: got no host; expected names of hosts, or a host file");
+  test::expectInvalidArgument(
+      [] { hostsOf("./absent", 2); },
       "--hosts: got no file ./absent; expected names of hosts, or a host file");
 }
 
@@ -194,9 +193,9 @@ TEST(Duration, HasAUnit) {
   }
 }
 
-using Progress = LogDirFixture;
+using JobProgress = LogDirFixture;
 
-TEST_F(Progress, IsALaterStep) {
+TEST_F(JobProgress, IsALaterStep) {
   RunProgress progress(path("runs"));
   EXPECT_EQ(progress.update(), std::nullopt);
   writeEvents("runs/events.out.tfevents.1", {version(), simpleScalar("loss", 1, 7)});
@@ -209,7 +208,7 @@ TEST_F(Progress, IsALaterStep) {
   EXPECT_EQ(progress.update(), true);
 }
 
-TEST_F(Progress, IsACheckpointOfALaterStep) {
+TEST_F(JobProgress, IsACheckpointOfALaterStep) {
   writeBytes("runs/checkpoints/checkpoint_20.pt", "");
   RunProgress progress(path("runs"));
   EXPECT_EQ(progress.update(), false);
@@ -221,14 +220,14 @@ TEST_F(Progress, IsACheckpointOfALaterStep) {
   EXPECT_EQ(newestCheckpoint(path("runs")), 30);
 }
 
-TEST_F(Progress, IsFoundInADamagedFile) {
+TEST_F(JobProgress, IsFoundInADamagedFile) {
   RunProgress progress(path("runs"));
   const std::string bytes = framed({simpleScalar("loss", 1, 7), simpleScalar("loss", 1, 8)});
   writeBytes("runs/events.out.tfevents.1", bytes.substr(0, bytes.size() - 3));
   EXPECT_EQ(progress.update(), true);
 }
 
-TEST_F(Progress, IgnoresWhatWasThereBefore) {
+TEST_F(JobProgress, IgnoresWhatWasThereBefore) {
   writeEvents("runs/events.out.tfevents.1", {version(), simpleScalar("loss", 1, 900)});
   RunProgress progress(path("runs"));
   writeEvents("runs/events.out.tfevents.2", {version(), simpleScalar("loss", 1, 7)});

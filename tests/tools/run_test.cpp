@@ -33,7 +33,7 @@ class Run : public RunFixture {
   std::string writeLauncher(const std::string& name, const std::string& version,
                             const std::string& end = "exit 0") const {
     return writeScript(name, "[ \"$1\" = --version ] && { echo '" + version +
-                                 "'; exit 0; }\necho \"$@\" >>calls\n" + end + "\n");
+                                 "'; exit 0; }\nprintf '%s\\n' \"$*\" >>calls\n" + end + "\n");
   }
 };
 
@@ -231,17 +231,16 @@ TEST_F(Run, LeavesNoProcessOfAJobThatEnded) {
 }
 
 TEST_F(Run, StartsRanksBySrunInSlurm) {
-  writeScript("bin/srun", "echo \"$@\" >>calls\n[ $STEPTAPE_RESTART_COUNT = 1 ]");
-  const Outcome outcome =
-      run("env PATH=\"bin:$PATH\" SLURM_JOB_ID=7 SLURM_NTASKS=6 steptape run "
-          "--pause 1ms -- ./train --lr 1");
+  writeScript("bin/srun", "printf '%s\\n' \"$*\" >>calls\n[ $STEPTAPE_RESTART_COUNT = 1 ]");
+  const Outcome outcome = run("env PATH=\"bin:$PATH\" SLURM_JOB_ID=7 SLURM_NTASKS=6 '" STEPTAPE_TOOL
+                              "' run "
+                              "--pause 1ms -- ./train --lr 1");
   EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
   const std::string call = "-n 6 --kill-on-bad-exit=1 --quit-on-interrupt ./train --lr 1\n";
   EXPECT_EQ(contentOf("calls"), call + call);
 }
 
 TEST_F(Run, LeavesOutHostsThatDoNotAnswer) {
-  writeLauncher("mpiexec", "mpiexec (Other MPI)");
   const std::string launcher = writeLauncher(
       "hydra", "HYDRA build details:",
       "cat \"$4\" >>hostfiles\necho - >>hostfiles\ntouch died\n[ $STEPTAPE_RESTART_COUNT = 1 ]");

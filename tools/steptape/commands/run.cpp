@@ -130,7 +130,7 @@ CLI::Validator isDuration() {
 
 void addJobOptions(CLI::App* command, RunOptions* options) {
   command
-      ->add_option("-n", options->ranks,
+      ->add_option("-n,--ranks", options->ranks,
                    "Number of ranks; in Slurm its tasks, else 1, if not given")
       ->check(inRange(1, kMostRanks))
       ->type_name("N");

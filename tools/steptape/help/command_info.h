@@ -17,10 +17,10 @@ struct OptionInfo {
   std::vector<std::string> choices;  ///< All allowed values; empty if any text is.
   bool takesPath = false;            ///< Values are names of files or directories.
   bool isRequired = false;
-  bool isRepeated = false;     ///< Takes any number of values.
-  bool isAfterDashes = false;  ///< Everything after "--".
+  bool isRepeated = false;  ///< Takes any number of values.
   std::string defaultValue;
   std::string description;
+  bool isAfterDashes = false;  ///< Everything after "--".
 };
 
 /// A command, or the program itself, as users see it. --help, man pages and completion are made
