@@ -94,8 +94,11 @@ TEST_F(RunMpi, DoesNotStartAProgramThatIsNotThere) {
 }
 
 TEST_F(RunMpi, LetsRanksFinishAtSigusr1) {
-  start(ranks(2, "trap 'echo rank $rank stops; exit 0' USR1\nwhile :; do sleep 0.01; done"));
-  waitForRanks(2);
+  start(ranks(2,
+              "trap 'echo rank $rank stops; exit 0' USR1\ntouch ready$rank\n"
+              "while :; do sleep 0.01; done"));
+  waitForFile("ready0");
+  waitForFile("ready1");
   send(SIGUSR1);
   const Outcome outcome = finish();
   EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
@@ -115,7 +118,7 @@ TEST_F(RunMpi, EndsAllRanksAtSigterm) {
 }
 
 TEST_F(RunMpi, LeavesNoRankAfterASecondInterrupt) {
-  start(ranks(2, "trap '' INT TERM\nwhile :; do sleep 0.01; done"));
+  start(ranks(2, "while :; do sleep 0.01; done"));
   waitForRanks(2);
   // Two that arrive at the same time count as one.
   waitUntil("the end by a second SIGINT", [&] {
