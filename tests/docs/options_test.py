@@ -31,7 +31,16 @@ EXAMPLES = {
 }
 SHARED_SECTION = "All commands"
 # Options in docs/tool.md that belong to other programs.
-FOREIGN = {"--load_fast", "--install"}
+FOREIGN = {
+    "--load_fast",
+    "--install",
+    # of launchers and of a job's program
+    "--bind-to",
+    "--kill-on-bad-exit",
+    "--quit-on-interrupt",
+    "--no-kill",
+    "--resume",
+}
 
 OPTION = re.compile(r"--[a-z][a-z_-]*")
 NO_DEFAULT = "–"

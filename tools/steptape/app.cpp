@@ -2,6 +2,7 @@
 #include "tools/steptape/app.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -9,6 +10,7 @@
 #include <new>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "steptape/base/version.h"
@@ -17,6 +19,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/closest_name.h"
 #include "tools/steptape/help/help_text.h"
+#include "tools/steptape/jobs/program_words.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
@@ -87,6 +90,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addAggregateCommand(app.get(), exitCode);
   addProfileCommand(app.get(), exitCode);
   addMergeTracesCommand(app.get(), exitCode);
+  addRunCommand(app.get(), exitCode);
   addCompletionCommand(app.get(), exitCode);
   // Last: it describes the commands above.
   addManCommand(app.get(), exitCode);
@@ -103,7 +107,9 @@ int runApp(int argc, const char* const* argv) {
     }
   }
   try {
-    app->parse(argc, argv);
+    std::vector<std::string> words = withMarkedProgram({argv + std::min(argc, 1), argv + argc});
+    std::reverse(words.begin(), words.end());  // the order of this form of parse()
+    app->parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     // --help and --version come here too, as errors with exit code 0.
     return app->exit(error) == 0 ? kExitFine : kExitUsage;

@@ -22,5 +22,6 @@ void addPlotCommand(CLI::App* app, int* exitCode);
 void addDiffCommand(CLI::App* app, int* exitCode);
 void addProfileCommand(CLI::App* app, int* exitCode);
 void addMergeTracesCommand(CLI::App* app, int* exitCode);
+void addRunCommand(CLI::App* app, int* exitCode);
 
 }  // namespace steptape::tools

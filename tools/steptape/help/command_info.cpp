@@ -97,6 +97,9 @@ void takeOptions(const CLI::App& app, CommandInfo* info) {
   for (const CLI::Option* option : app.get_options()) {
     (option->get_positional() ? info->arguments : info->options).push_back(infoOf(*option));
   }
+  if (app.get_positionals_at_end() && !info->arguments.empty()) {
+    info->arguments.front().isAfterDashes = true;
+  }
 }
 
 }  // namespace
@@ -133,6 +136,7 @@ std::string synopsisOf(const CommandInfo& command) {
     text += option.isRequired ? " " + usageOf(option) : "";
   }
   for (const OptionInfo& argument : command.arguments) {
+    text += argument.isAfterDashes ? " --" : "";
     text += argument.isRequired ? " " + usageOf(argument) : " [" + usageOf(argument) + "]";
   }
   return text + (command.commands.empty() ? "" : " COMMAND ...");

@@ -20,6 +20,7 @@ struct OptionInfo {
   bool isRepeated = false;  ///< Takes any number of values.
   std::string defaultValue;
   std::string description;
+  bool isAfterDashes = false;  ///< Everything after "--".
 };
 
 /// A command, or the program itself, as users see it. --help, man pages and completion are made

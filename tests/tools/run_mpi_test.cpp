@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `steptape run` with the real mpiexec. The jobs are shell scripts, whose ranks never call MPI.
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/run_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class RunMpi : public RunFixture {
+ protected:
+  void SetUp() override {
+    RunFixture::SetUp();
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  }
+
+  /// Returns the arguments for a job of this script, which knows its rank, the number of ranks and
+  /// of restarts as $rank, $ranks and $restarts.
+  std::vector<std::string> ranks(int count, const std::string& script,
+                                 std::vector<std::string> options = {}) const {
+    options.insert(options.end(),
+                   {"-n", std::to_string(count), "--launcher", STEPTAPE_TEST_MPIEXEC});
+    return job(std::move(options), {writeScript("job",
+                                                "rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
+                                                "ranks=${OMPI_COMM_WORLD_SIZE:-$PMI_SIZE}\n"
+                                                "restarts=$STEPTAPE_RESTART_COUNT\n"
+                                                "echo $$ >new.$rank && mv new.$rank rank$rank\n"
+                                                "touch start$restarts.$rank\n" +
+                                                    script)});
+  }
+  /// Waits until all ranks have started.
+  void waitForRanks(int count) const {
+    for (int rank = 0; rank < count; ++rank) {
+      waitForFile("rank" + std::to_string(rank));
+    }
+  }
+  void waitForEndOfRanks(int count) const {
+    for (int rank = 0; rank < count; ++rank) {
+      waitForEndOf("rank" + std::to_string(rank));
+    }
+  }
+  bool wasStarted(int restarts) const {
+    return std::filesystem::exists(path("start" + std::to_string(restarts) + ".0"));
+  }
+};
+
+TEST_F(RunMpi, StartsAJobAgainWhoseRankWasKilled) {
+  // The other ranks wait for the one that dies: mpiexec ends them.
+  const Outcome outcome = finishOf(ranks(3,
+                                         "[ $restarts = 0 ] && [ $rank = 1 ] && kill -9 $$\n"
+                                         "[ $restarts = 0 ] && exec sleep 1000\n"
+                                         "echo rank $rank of $ranks is done\n"));
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_THAT(outcome.out, HasSubstr("rank " + std::to_string(rank) + " of 3 is done\n"));
+  }
+  EXPECT_THAT(outcome.error,
+              HasSubstr(", a rank was killed by SIGKILL\n"
+                        "  starting it again in 1 ms; 2 restarts left after that\n"));
+  EXPECT_THAT(outcome.error, HasSubstr("steptape run: the job is done after 1 restart\n"));
+}
+
+TEST_F(RunMpi, DoesNotRepeatAUsageError) {
+  const Outcome outcome = finishOf(ranks(2, "exit 2"));
+  EXPECT_EQ(outcome.exitCode, 2);
+  EXPECT_FALSE(wasStarted(1));
+  EXPECT_THAT(outcome.error, HasSubstr("not started again: exit code 2 means wrong arguments\n"));
+}
+
+TEST_F(RunMpi, GivesUpAfterThreeEarlyDeaths) {
+  const Outcome outcome = finishOf(ranks(2, "exit 3", {"--max-restarts", "9"}));
+  EXPECT_EQ(outcome.exitCode, 3);
+  EXPECT_TRUE(wasStarted(2));
+  EXPECT_FALSE(wasStarted(3));
+  EXPECT_THAT(outcome.error, HasSubstr("not started again: it died 3 times at the same place"));
+}
+
+TEST_F(RunMpi, DoesNotStartAProgramThatIsNotThere) {
+  const Outcome outcome =
+      finishOf({"-n", "2", "--launcher", STEPTAPE_TEST_MPIEXEC, "--", "./absent"});
+  EXPECT_EQ(outcome.exitCode, 127);
+  EXPECT_THAT(outcome.error, HasSubstr("cannot start ./absent"));
+}
+
+TEST_F(RunMpi, LetsRanksFinishAtSigusr1) {
+  start(ranks(2,
+              "trap 'echo rank $rank stops; exit 0' USR1\ntouch ready$rank\n"
+              "while :; do sleep 0.01; done"));
+  waitForFile("ready0");
+  waitForFile("ready1");
+  send(SIGUSR1);
+  const Outcome outcome = finish();
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, HasSubstr("rank 0 stops\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("rank 1 stops\n"));
+}
+
+TEST_F(RunMpi, EndsAllRanksAtSigterm) {
+  start(ranks(2, "exec sleep 1000"));
+  waitForRanks(2);
+  send(SIGTERM);
+  const Outcome outcome = finish();
+  EXPECT_NE(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.error, HasSubstr("steptape run: the job was stopped by SIGTERM"));
+  EXPECT_FALSE(wasStarted(1));
+  waitForEndOfRanks(2);
+}
+
+TEST_F(RunMpi, LeavesNoRankAfterASecondInterrupt) {
+  start(ranks(2, "while :; do sleep 0.01; done"));
+  waitForRanks(2);
+  // Two that arrive at the same time count as one.
+  waitUntil("the end by a second SIGINT", [&] {
+    send(SIGINT);
+    return contentOf("error").find("a second SIGINT") != std::string::npos;
+  });
+  EXPECT_EQ(finish().exitCode, 128 + SIGKILL);
+  waitForEndOfRanks(2);
+}
+
+TEST_F(RunMpi, LeavesNoRankWhenItIsKilled) {
+  start(ranks(2, "trap '' TERM\nwhile :; do sleep 0.01; done"));
+  waitForRanks(2);
+  send(SIGKILL);
+  finish();
+  waitForEndOfRanks(2);
+}
+
+TEST_F(RunMpi, ContinuesWithFewerRanksOnTheHostsThatAnswer) {
+  writeScript("ask", "[ ! -e start0.0 ]");
+  // mpiexec takes both names for this machine, so that the first start succeeds. Only the second one
+  // is asked.
+  const Outcome outcome =
+      finishOf(ranks(4, "[ $restarts = 1 ] || exit 1\necho rank $rank of $ranks",
+                     {"--hosts", "localhost:2,127.1:2", "--min-ranks", "2", "--rsh", "./ask"}));
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, HasSubstr("rank 1 of 2\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("rank 2")));
+}
+
+}  // namespace
+}  // namespace steptape

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace steptape::tools {
+
+/// Reports what is left of a job that died, as lines on standard error below the one that says how
+/// it ended.
+///
+/// @param run The directory of its run; empty if that is not known.
+void afterDeath(const std::string& run);
+
+}  // namespace steptape::tools

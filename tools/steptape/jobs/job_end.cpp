@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/jobs/job_end.h"
+
+#include <csignal>
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/jobs/job_signals.h"
+
+namespace steptape::tools {
+namespace {
+
+constexpr int kSysexitsUsage = 64;  // EX_USAGE of sysexits.h
+
+/// Returns the signal that ended a rank, as far as the exit code shows it; 0 if none.
+int signalOf(const JobEnd& end, LauncherKind kind) {
+  if (end.exitCode > kExitSignal && end.exitCode < kExitSignal + NSIG) {
+    return end.exitCode - kExitSignal;
+  }
+  // MPICH's mpiexec returns the number of the signal. Small numbers are rather a program's own.
+  if (kind == LauncherKind::kHydra) {
+    for (const int signal : {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM}) {
+      if (end.exitCode == signal) {
+        return signal;
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+JobEnd jobEndOf(int waitStatus) {
+  return WIFSIGNALED(waitStatus) ? JobEnd{kExitSignal + WTERMSIG(waitStatus), true}
+                                 : JobEnd{WEXITSTATUS(waitStatus), false};
+}
+
+std::string describe(const JobEnd& end, LauncherKind kind) {
+  const int signal = signalOf(end, kind);
+  if (signal == 0) {
+    return fmt::format("exit code {}", end.exitCode);
+  }
+  if (kind == LauncherKind::kNone) {
+    return "killed by " + signalName(signal);
+  }
+  if (end.bySignal) {
+    return fmt::format("the launcher was killed by {}", signalName(signal));
+  }
+  return fmt::format("exit code {}, a rank was killed by {}", end.exitCode, signalName(signal));
+}
+
+std::string finalReason(const JobEnd& end, LauncherKind kind, const std::set<int>& more) {
+  const int signal = signalOf(end, kind);
+  if (signal == SIGINT || signal == SIGTERM) {
+    return fmt::format("somebody stopped it by {}", signalName(signal));
+  }
+  std::string meaning;
+  if (end.exitCode == kExitUsage || end.exitCode == kSysexitsUsage) {
+    meaning = "wrong arguments";
+  } else if (end.exitCode == kExitCannotExecute) {
+    meaning = "a program that cannot be executed";
+  } else if (end.exitCode == kExitNotFound) {
+    meaning = "a program that is not there";
+  } else if (more.count(end.exitCode) > 0) {
+    return fmt::format("exit code {} is one of --no-restart-codes", end.exitCode);
+  }
+  return meaning.empty() ? "" : fmt::format("exit code {} means {}", end.exitCode, meaning);
+}
+
+}  // namespace steptape::tools

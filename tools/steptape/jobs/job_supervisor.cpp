@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/jobs/job_supervisor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include "steptape/base/error.h"
+
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/jobs/after_death.h"
+#include "tools/steptape/jobs/host_check.h"
+#include "tools/steptape/jobs/host_file.h"
+#include "tools/steptape/jobs/processes.h"
+#include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/terminal/standard_streams.h"
+
+namespace steptape::tools {
+namespace {
+
+constexpr char kCountVariable[] = "STEPTAPE_RESTART_COUNT";
+constexpr char kMostVariable[] = "STEPTAPE_MAX_RESTARTS";
+constexpr auto kSecondInterrupt = std::chrono::seconds(10);
+constexpr auto kGrace = std::chrono::milliseconds(1000);
+constexpr auto kLongestEnd = std::chrono::seconds(10);
+constexpr auto kReapPeriod = std::chrono::milliseconds(20);
+
+void say(const std::string& text) {
+  printMessage("steptape run: " + text);
+}
+
+std::uint64_t unsignedOf(int count) {
+  return static_cast<std::uint64_t>(count);
+}
+
+/// Returns whether the launcher understands a signal that is passed on to it.
+bool understands(LauncherKind kind, int signal) {
+  // MPICH's mpiexec dies of it.
+  return !(kind == LauncherKind::kHydra && signal == SIGUSR2);
+}
+
+}  // namespace
+
+JobSupervisor::JobSupervisor(JobPlan plan) : plan_(std::move(plan)), policy_(plan_.limits) {
+  if (!plan_.run.empty()) {
+    progress_.emplace(plan_.run);
+  }
+  adoptOrphans();
+}
+
+int JobSupervisor::run() {
+  allowMoreRanksThanCores(plan_.launcher, plan_.hosts);
+  ::setenv(kMostVariable, std::to_string(plan_.limits.maxRestarts).c_str(), 1);
+  Place place = findPlace();
+  for (;;) {
+    const FailedStart start = place.ranks >= plan_.minRanks
+                                  ? startAndWait(place)
+                                  : FailedStart{0, std::nullopt, "", false};
+    if (start.wasStarted && end_.exitCode == kExitFine) {
+      if (starts_ > 1) {
+        say(fmt::format("the job is done after {}", counted(unsignedOf(starts_ - 1), "restart")));
+      }
+      return kExitFine;
+    }
+    const RestartDecision decision = policy_.judge(start);
+    report(start, decision);
+    if (!decision.whyNot.empty()) {
+      return end_.exitCode;
+    }
+    int signal = pauseFor(decision.pause);
+    if (signal == 0) {
+      place = findPlace();
+      signal = pauseFor(0);  // for one that arrived meanwhile
+    }
+    if (signal != 0) {
+      say(fmt::format("stopped by {}; the job is not started again", signalName(signal)));
+      return kExitSignal + signal;
+    }
+  }
+}
+
+JobSupervisor::Place JobSupervisor::findPlace() const {
+  if (plan_.hosts.empty()) {
+    return {plan_.ranks, {}};
+  }
+  Place place;
+  place.hosts = answeringHosts(plan_.hosts, plan_.remoteShell);
+  place.ranks = std::min(plan_.ranks, slotsOf(place.hosts));
+  std::string silent;
+  for (const Host& host : plan_.hosts) {
+    const auto hasName = [&](const Host& other) { return other.name == host.name; };
+    if (std::none_of(place.hosts.begin(), place.hosts.end(), hasName)) {
+      silent += (silent.empty() ? "" : ", ") + host.name;
+    }
+  }
+  if (!silent.empty()) {
+    say(fmt::format("no answer from {}; the other hosts take {} of {} ranks", silent, place.ranks,
+                    plan_.ranks));
+  }
+  return place;
+}
+
+FailedStart JobSupervisor::startAndWait(const Place& place) {
+  ::setenv(kCountVariable, std::to_string(starts_).c_str(), 1);
+  ++starts_;
+  const HostFile hostFile(plan_.launcher.kind == LauncherKind::kHydra ? machineFile(place.hosts)
+                                                                      : "");
+  const std::vector<std::string> command = startCommand(
+      plan_.launcher,
+      {place.ranks, place.hosts, hostFile.path(), plan_.program, {kCountVariable, kMostVariable}});
+  // A job in the terminal's foreground shares the group of this process: it reads the terminal,
+  // and gets Ctrl-C and Ctrl-Z from it.
+  const bool ownGroup = !isInForeground();
+  // At SIGTERM a launcher ends all ranks. Of a program that nothing supervises, no more is known.
+  const int deathSignal = plan_.launcher.kind == LauncherKind::kNone ? SIGKILL : SIGTERM;
+  const Clock::time_point begin = Clock::now();
+  const StartedProcess started = startJob(command, signals_, ownGroup, deathSignal);
+  if (started.process < 0) {
+    end_ = {started.error == ENOENT ? kExitNotFound : kExitCannotExecute, false};
+    say(fmt::format("cannot start {}: {}", command.front(),
+                    std::generic_category().message(started.error)));
+  } else {
+    end_ = waitFor(started.process, ownGroup);
+  }
+  FailedStart start;
+  start.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  endLeftovers(kGrace);
+  if (end_.exitCode == kExitFine) {
+    return start;
+  }
+  if (progress_) {
+    start.madeProgress = progress_->update();
+  }
+  start.finalReason = endSignal_ != 0
+                          ? "stopped by " + signalName(endSignal_)
+                          : finalReason(end_, plan_.launcher.kind, plan_.noRestartCodes);
+  return start;
+}
+
+JobEnd JobSupervisor::waitFor(pid_t launcher, bool ownGroup) {
+  std::optional<JobEnd> end;
+  while (!end) {
+    const std::optional<ArrivedSignal> signal = signals_.waitUntil(Clock::time_point::max());
+    if (!signal) {
+      continue;
+    }
+    if (signal->number != SIGCHLD) {
+      take(*signal, launcher, ownGroup);
+      continue;
+    }
+    // One SIGCHLD may stand for several processes: also for orphans of the job.
+    int status = 0;
+    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended == launcher) {
+        end = jobEndOf(status);
+      }
+    }
+  }
+  return *end;
+}
+
+void JobSupervisor::take(const ArrivedSignal& signal, pid_t launcher, bool ownGroup) {
+  if (asksToEnd(signal.number) && endSignal_ == 0) {
+    endSignal_ = signal.number;
+  }
+  if (signal.number == SIGINT) {
+    const Clock::time_point now = Clock::now();
+    if (interrupt_ && now - *interrupt_ < kSecondInterrupt) {
+      say("a second SIGINT; killing the job");
+      ::kill(launcher, SIGKILL);
+      return;
+    }
+    interrupt_ = now;
+  }
+  const bool hasArrived = signal.fromTerminal && !ownGroup;
+  if (!hasArrived && understands(plan_.launcher.kind, signal.number)) {
+    ::kill(launcher, signal.number);
+  }
+  if (signal.number == SIGTSTP) {
+    ::raise(SIGSTOP);
+  }
+}
+
+void JobSupervisor::endLeftovers(std::chrono::milliseconds grace) {
+  const Clock::time_point killFrom = Clock::now() + grace;
+  while (::waitpid(-1, nullptr, WNOHANG) >= 0) {
+    const Clock::time_point now = Clock::now();
+    if (now >= killFrom + kLongestEnd) {
+      say("a process of the job does not end");
+      return;
+    }
+    if (now >= killFrom) {
+      // The children of the killed ones become children of this process, and are next.
+      signalChildren(SIGKILL);
+    }
+    const std::optional<ArrivedSignal> signal = signals_.waitUntil(now + kReapPeriod);
+    if (signal && asksToEnd(signal->number) && endSignal_ == 0) {
+      endSignal_ = signal->number;
+    }
+  }
+}
+
+void JobSupervisor::report(const FailedStart& start, const RestartDecision& decision) const {
+  if (endSignal_ != 0) {
+    say(fmt::format("the job was stopped by {} after {}: {}", signalName(endSignal_),
+                    humanDuration(start.seconds), describe(end_, plan_.launcher.kind)));
+    return;
+  }
+  if (start.wasStarted) {
+    say(fmt::format("the job died after {}: {}", humanDuration(start.seconds),
+                    describe(end_, plan_.launcher.kind)));
+    afterDeath(plan_.run);
+  } else {
+    say(fmt::format("too few hosts answer \"{} HOST true\"; expected slots for {}",
+                    fmt::join(plan_.remoteShell, " "),
+                    counted(unsignedOf(plan_.minRanks), "rank")));
+  }
+  printMessage(decision.whyNot.empty()
+                   ? fmt::format("  {} again in {}; {} left after that",
+                                 start.wasStarted ? "starting it" : "asking",
+                                 humanDuration(decision.pause),
+                                 counted(unsignedOf(decision.restartsLeft), "restart"))
+                   : "  not started again: " + decision.whyNot);
+}
+
+int JobSupervisor::pauseFor(double pause) {
+  const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                   std::chrono::duration<double>(pause));
+  while (const std::optional<ArrivedSignal> signal = signals_.waitUntil(end)) {
+    if (asksToEnd(signal->number)) {
+      return signal->number;
+    }
+    if (signal->number == SIGTSTP) {
+      ::raise(SIGSTOP);
+    }
+  }
+  return 0;
+}
+
+}  // namespace steptape::tools
