@@ -85,8 +85,8 @@ struct MachineSamplerOptions {
 ///
 /// MachineMetrics logs samples over all ranks. Use this class to do something else with them.
 ///
-/// Network traffic is counted on interfaces of physical devices, so that bridges, bonds and VLANs do
-/// not count twice. In a container, which has none, all interfaces except `lo` count. Traffic of
+/// Network traffic is counted on interfaces of physical devices, so that bridges, bonds and VLANs
+/// do not count twice. In a container, which has none, all interfaces except `lo` count. Traffic of
 /// InfiniBand and other RDMA does not pass through the kernel and is not counted.
 ///
 /// GPUs are read through NVML, which is loaded in the first sample() if it is installed. NVML
@@ -96,6 +96,8 @@ struct MachineSamplerOptions {
 /// and a GPU that is lost are reported once through MachineSamplerOptions::onError.
 ///
 /// @threads Not thread-safe: one thread at a time.
+/// @cost    33 system calls and 0.2 ms (Linux 6, x86-64), 45 calls where control groups set limits,
+///          and 4 calls of NVML per GPU. The first sample also loads NVML.
 class STEPTAPE_EXPORT MachineSampler {
  public:
   explicit MachineSampler(MachineSamplerOptions options = {});
