@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a small network on real images, on every rank of a job, and logs the training. Copy it as
 // a starting point.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -82,6 +85,10 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   trainer.configuration = describeOptions(options);
   trainer.histograms = options.log;
   trainer.detailScalars = options.detailScalars;
+  if (options.machineSeconds > 0) {
+    trainer.machineMetrics.emplace().period =
+        std::chrono::milliseconds(std::llround(1000 * std::min(options.machineSeconds, 1e9)));
+  }
   trainer.profiledSteps = options.log ? kProfiledSteps : 0;
   trainer.profilingShare = options.profilingShare;
   if (options.log) {

@@ -93,6 +93,7 @@ constexpr option kOptions[] = {{"data", required_argument, nullptr, 'd'},
                                {"profile", required_argument, nullptr, 'O'},
                                {"profile-file", required_argument, nullptr, 'F'},
                                {"detail-scalars", no_argument, nullptr, 'D'},
+                               {"machine-seconds", required_argument, nullptr, 'X'},
                                {"progress", required_argument, nullptr, 'p'},
                                {"verbose", no_argument, nullptr, 'v'},
                                {"no-log", no_argument, nullptr, 'n'},
@@ -126,6 +127,7 @@ void apply(Options& options, int letter, const std::string& value) {
     case 'O': options.profilingShare = parseNumber("profile", value, 1); break;
     case 'F': options.profileFile = value; break;
     case 'D': options.detailScalars = true; break;
+    case 'X': options.machineSeconds = parseNumber("machine-seconds", value, kHuge); break;
     case 'p': options.progress = parseProgress(value); break;
     case 'v': options.verbose = true; break;
     case 'n': options.log = false; break;
@@ -195,6 +197,8 @@ const char* usage() {
   --profile-file FILE   profile a few steps in full detail when FILE appears or is touched; SIGUSR2
                         to any rank does the same
   --detail-scalars      also log what is in the tables of profiles and of the ranks' times as curves
+  --machine-seconds X   log processor, memory, storage, network and GPU of the ranks every X seconds
+                        [0: off]
   --progress STYLE      auto, bar, lines or none  [auto]
   --verbose             print from every rank, with its number
   --no-log              write no event files

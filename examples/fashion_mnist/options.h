@@ -32,6 +32,7 @@ struct Options {
   double profilingShare = 0;
   std::string profileFile;
   bool detailScalars = false;
+  double machineSeconds = 0;
   steptape::ProgressStyle progress = steptape::ProgressStyle::kAuto;
   bool verbose = false;
   bool log = true;

@@ -20,9 +20,11 @@
 #include "steptape/checker/file_repair.h"             // IWYU pragma: export
 #include "steptape/comm/communicator.h"               // IWYU pragma: export
 #include "steptape/distributed/distributed_writer.h"  // IWYU pragma: export
+#include "steptape/distributed/machine_metrics.h"     // IWYU pragma: export
 #include "steptape/distributed/metric_average.h"      // IWYU pragma: export
 #include "steptape/distributed/straggler_report.h"    // IWYU pragma: export
 #include "steptape/exporter/export.h"                 // IWYU pragma: export
+#include "steptape/machine/machine_sampler.h"         // IWYU pragma: export
 #include "steptape/profile.h"                         // IWYU pragma: export
 #include "steptape/reader/event_file_reader.h"        // IWYU pragma: export
 #include "steptape/reader/log_dir.h"                  // IWYU pragma: export

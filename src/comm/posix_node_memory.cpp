@@ -17,6 +17,7 @@
 #include "steptape/base/error.h"
 
 #include "comm/agreed_node_memory.h"
+#include "comm/presence_lock.h"
 
 namespace steptape::detail {
 namespace {
@@ -88,7 +89,6 @@ class SharedFile {
 
   const std::string& name() const { return name_; }
   int descriptor() const { return descriptor_; }
-  int release() { return std::exchange(descriptor_, -1); }
 
  private:
   std::string name_;
@@ -112,34 +112,6 @@ std::string reserveOwnPart(int file, std::size_t bytes, const GroupMap& group) {
   } while (error == EINTR);
   return error == 0 ? "" : systemFailure("posix_fallocate", bytes, error);
 }
-
-#if defined(F_OFD_SETLK)
-struct flock byteOf(int localRank) {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = localRank;
-  lock.l_len = 1;
-  return lock;
-}
-
-/// Locks a byte for this rank. The lock belongs to the descriptor, so it also works for ranks that
-/// are threads of one process.
-void showPresence(int file, int localRank) {
-  struct flock lock = byteOf(localRank);
-  static_cast<void>(fcntl(file, F_OFD_SETLK, &lock));
-}
-
-bool isPresent(int file, int localRank) {
-  struct flock lock = byteOf(localRank);
-  return fcntl(file, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
-}
-#else
-void showPresence(int /*file*/, int /*localRank*/) {}
-bool isPresent(int /*file*/, int /*localRank*/) {
-  return true;
-}
-#endif
 
 /// Collective.
 /// @return the name under which the first rank of this rank's node created the object.
@@ -169,6 +141,11 @@ std::shared_ptr<NodeMemory> PosixNodeMemory::tryMake(
   if (failure.empty()) {
     failure = reserveOwnPart(file.descriptor(), fileBytes, group);
   }
+  auto presence = std::make_unique<PresenceLock>();
+  if (failure.empty()) {
+    const int error = presence->take(name, group.localRank());
+    failure = error == 0 ? "" : systemFailure("shm_open", fileBytes, error);
+  }
   void* data = MAP_FAILED;
   if (failure.empty()) {
     data = mmap(nullptr, fileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
@@ -176,29 +153,28 @@ std::shared_ptr<NodeMemory> PosixNodeMemory::tryMake(
   }
   std::shared_ptr<PosixNodeMemory> memory;
   if (failure.empty()) {
-    showPresence(file.descriptor(), group.localRank());
-    memory.reset(new PosixNodeMemory(static_cast<std::byte*>(data), bytes, file.release(), group,
-                                     std::move(onGivenUp)));
+    memory.reset(new PosixNodeMemory(static_cast<std::byte*>(data), bytes, std::move(presence),
+                                     group, std::move(onGivenUp)));
   }
   const bool isShared = agreeOnSuccess(communicator, group, failure, why);
   return isShared ? memory : nullptr;
 }
 
-PosixNodeMemory::PosixNodeMemory(std::byte* data, std::size_t bytes, int file, GroupMap group,
+PosixNodeMemory::PosixNodeMemory(std::byte* data, std::size_t bytes,
+                                 std::unique_ptr<PresenceLock> presence, GroupMap group,
                                  std::function<void(const std::string&)> onGivenUp)
     : NodeMemory(data, bytes),
-      file_(file),
+      presence_(std::move(presence)),
       group_(std::move(group)),
       onGivenUp_(std::move(onGivenUp)) {}
 
 PosixNodeMemory::~PosixNodeMemory() {
   munmap(data(), std::max<std::size_t>(size(), 1));
-  close(file_);
 }
 
 void PosixNodeMemory::checkPeers() const {
   for (int localRank = 0; localRank < group_.localSize(); ++localRank) {
-    if (localRank != group_.localRank() && !isPresent(file_, localRank)) {
+    if (localRank != group_.localRank() && !presence_->isHeldBy(localRank)) {
       throw Error(
           ErrorCode::kDeadlineExceeded,
           group_.nameOfLocal(localRank) + " has ended or let go of the memory that it shared");

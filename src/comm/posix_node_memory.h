@@ -9,6 +9,7 @@
 #include "steptape/comm/node_memory.h"
 
 #include "comm/group_map.h"
+#include "comm/presence_lock.h"
 
 namespace steptape::detail {
 
@@ -20,8 +21,7 @@ namespace steptape::detail {
 /// ranks have opened the object, so a killed job leaves no file.
 ///
 /// Each rank reserves an equal part of the block, by local rank, so that the pages are in its NUMA
-/// domain. Each rank locks one byte of the file. The kernel releases the lock when the process
-/// ends, however it ends, which tells the other ranks which rank has ended.
+/// domain. A PresenceLock tells the other ranks which rank has ended.
 class STEPTAPE_EXPORT PosixNodeMemory final : public NodeMemory {
  public:
   /// Implements Communicator::allocateNodeMemory(); collective.
@@ -39,10 +39,10 @@ class STEPTAPE_EXPORT PosixNodeMemory final : public NodeMemory {
   }
 
  private:
-  PosixNodeMemory(std::byte* data, std::size_t bytes, int file, GroupMap group,
-                  std::function<void(const std::string&)> onGivenUp);
+  PosixNodeMemory(std::byte* data, std::size_t bytes, std::unique_ptr<PresenceLock> presence,
+                  GroupMap group, std::function<void(const std::string&)> onGivenUp);
 
-  int file_;
+  std::unique_ptr<PresenceLock> presence_;
   GroupMap group_;
   std::function<void(const std::string&)> onGivenUp_;
 };

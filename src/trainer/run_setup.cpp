@@ -35,6 +35,7 @@ void addUndescribed(const TrainerOptions& options, TensorSchema& schema) {
   add("lossScale.backoffFactor", options.lossScale.backoffFactor);
   add("lossScale.growthSteps", options.lossScale.growthSteps);
   add("tokensPerSample", options.tokensPerSample);
+  add("machineMetrics", options.machineMetrics.has_value());
   add("parameterNormSteps", options.parameterNormSteps);
   add("detailScalars", options.detailScalars);
   add("profiledSteps", options.profiledSteps);

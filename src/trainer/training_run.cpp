@@ -28,6 +28,16 @@ StragglerOptions stragglerOptions(const TrainerOptions& options) {
   return straggler;
 }
 
+/// Measures the GPU that the rank trains on, unless the caller chose others.
+MachineMetricsOptions machineOptions(const TrainerParts& parts) {
+  MachineMetricsOptions options = *parts.options.machineMetrics;
+  const c10::Device device = deviceOf(parts);
+  if (device.is_cuda() && device.has_index() && !options.sampler.gpus) {
+    options.sampler.gpus = {device.index()};
+  }
+  return options;
+}
+
 TrainerParts& agreedOn(TrainerParts& parts, const BatchLoader& train) {
   checkRanksAgree(parts, train);
   return parts;
@@ -57,6 +67,9 @@ TrainingRun::TrainingRun(TrainerParts& parts, BatchLoader& train, BatchLoader& t
   checkOptimizersAgree(parts);
   step_.emplace(*parts.module, parts.optimizer, parts.world, options_, times_);
   loop_.emplace(state_, objective_, *step_, times_, log_, train);
+  if (options_.machineMetrics) {
+    machine_.emplace(parts.writer, machineOptions(parts));
+  }
 }
 
 TrainingResult TrainingRun::run() {
@@ -132,6 +145,10 @@ void TrainingRun::trainEpoch() {
 }
 
 void TrainingRun::afterStep() {
+  if (machine_) {
+    const Stopwatch::Scope timing(log_.time());
+    machine_->endStep(state_.progress.step);
+  }
   if (isEvery(options_.stragglerSteps)) {
     loop_->logThroughput();
   }
@@ -230,6 +247,9 @@ void TrainingRun::finish() {
     profile_->finish();
   }
   times_.finish();
+  if (machine_) {
+    machine_->finish();
+  }
   if (!isEvaluated() && state_.stop() != StopReason::kSignal) {
     evaluate();
     saveBest();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "steptape/data/batch_loader.h"
+#include "steptape/distributed/machine_metrics.h"
 #include "steptape/distributed/straggler_report.h"
 
 #include "trainer/best_tracker.h"
@@ -69,6 +70,7 @@ class TrainingRun {
   StepLog log_;
   ProgressReport report_;
   StragglerReport times_;
+  std::optional<MachineMetrics> machine_;
   /// Reset at the end, when parameters leave the memory that the ranks share.
   std::optional<TrainStep> step_;
   std::optional<StepLoop> loop_;        ///< As long as there is a step.

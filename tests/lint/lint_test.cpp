@@ -40,6 +40,7 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"blackbox", {"base"}},
       {"span", {"base"}},
       {"comm", {"span"}},
+      {"machine", {"base"}},
       {"safetensors", {"base"}},
       {"tfrecord", {"base"}},
       {"event", {"base"}},
@@ -53,7 +54,7 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
       {"checker", {"reader"}},
       {"aggregate", {"reader", "writer"}},
       {"trace", {"span", "event"}},
-      {"distributed", {"writer", "comm"}},
+      {"distributed", {"writer", "comm", "machine"}},
       {"profile", {"trace", "distributed"}},
       {"profile_figure", {"figure", "profile"}},
       {"mpi", {"comm"}},
@@ -227,10 +228,10 @@ TEST(Layers, WriterPiecesIncludeOnlyPiecesBelow) {
 }
 
 TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
-  const std::set<std::string> core{"base",        "span",     "comm",        "tfrecord",
-                                   "event",       "summary",  "trace",       "writer",
-                                   "reader",      "exporter", "checker",     "aggregate",
-                                   "distributed", "profile",  "safetensors", "sample"};
+  const std::set<std::string> core{"base",    "span",      "comm",        "tfrecord", "event",
+                                   "summary", "trace",     "writer",      "reader",   "exporter",
+                                   "checker", "aggregate", "distributed", "profile",  "safetensors",
+                                   "sample",  "machine"};
   std::vector<std::string> foreign;
   std::set<std::string> umbrellas;
   for (const std::string& file : library().files()) {

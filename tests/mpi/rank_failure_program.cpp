@@ -24,6 +24,15 @@ namespace {
 void failAs(const std::string& kind, const steptape::mpi::Environment& environment) {
   if (kind == "killed") {
     std::raise(SIGKILL);
+  } else if (kind == "killed with a child") {
+    if (fork() == 0) {
+      // Outlives the rank, with all that it inherited; the end of the job or the alarm ends it.
+      alarm(120);
+      while (true) {
+        pause();
+      }
+    }
+    std::raise(SIGKILL);
   } else if (kind == "exits") {
     _exit(0);
   } else if (kind == "throws") {
@@ -46,6 +55,9 @@ void waitForAll(const std::string& place, steptape::Communicator& world,
                 steptape::detail::NodeBarrier& barrier) {
   if (place == "barrier") {
     barrier.arriveAndWait(std::chrono::milliseconds(500), "gradients");
+  } else if (place == "patient barrier") {
+    // Ends in time only if the ranks notice that one has ended.
+    barrier.arriveAndWait(std::chrono::minutes(10), "gradients");
   } else if (place == "asynchronous") {
     std::vector<float> data(100000);
     steptape::CollectiveOptions options;

@@ -116,6 +116,20 @@ TEST_F(RankFailure, InNodeMemoryIsReportedWithTheRank) {
   expectFlushedPointsAreThere();
 }
 
+TEST_F(RankFailure, InNodeMemoryIsNoticedAlthoughAForkedChildOfTheRankLives) {
+  // A shell takes the rank's place, so that mpiexec does not end the job before the other rank
+  // notices.
+  const JobEnd job = test::runJob(STEPTAPE_MPIEXEC " -n 2 sh -c '\"$0\" \"$@\" || sleep 120' '" +
+                                  std::string(STEPTAPE_RANK_FAILURE_PROGRAM) +
+                                  "' 'killed with a child' '" + logDir() + "' 'patient barrier'");
+  expectEndsWithAnError(job);
+  EXPECT_THAT(
+      job.output,
+      ContainsRegex("rank 0 ends the job: gradients: rank 1 \\([^)]*\\) has ended or let go "
+                    "of the memory that it shared"));
+  expectFlushedPointsAreThere();
+}
+
 TEST_F(RankFailure, IsReportedWithTheRanksMessageByAbort) {
   const JobEnd job = run("aborts");
   expectEndsWithAnError(job);

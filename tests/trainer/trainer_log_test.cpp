@@ -123,6 +123,21 @@ TEST_F(TrainingLog, HasTheTimesOfTheStepsParts) {
   EXPECT_EQ(points["epoch_seconds"].size(), 1U);
 }
 
+TEST_F(TrainingLog, HasTheMachineIfAskedFor) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  PointsByTag points;
+  while (points.count("machine/resident_bytes/max") == 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::filesystem::remove_all(logDir());
+    train([](Run& run) {
+      run.options.epochs = 20;
+      run.options.machineMetrics.emplace().period = std::chrono::milliseconds(1);
+    });
+    points = pointsOf();
+  }
+  EXPECT_GT(points["machine/resident_bytes"].back().second, 1e7);
+}
+
 TEST_F(TrainingLog, SaysHowLongEachCheckpointTook) {
   for (const bool isAsync : {true, false}) {
     SCOPED_TRACE(isAsync);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
+#include "steptape/distributed/machine_metrics.h"
 #include "steptape/parallel/gradient_sync.h"
 #include "steptape/profile/profiler_options.h"
 #include "steptape/recipe/learning_rate_schedule.h"
@@ -178,6 +179,11 @@ struct TrainerOptions {
   /// floating-point operations of a sample, forward and backward, are counted by FlopCounter in the
   /// first step of each epoch.
   std::int64_t stragglerSteps = 50;
+
+  /// Log processor, memory, storage, network and GPU of the ranks as `machine/...`; see
+  /// MachineMetrics. The GPU is the one that the rank trains on. `machineMetrics.emplace()` logs
+  /// about every 10 s. Unset: none.
+  std::optional<MachineMetricsOptions> machineMetrics;
 
   /// Tokens in a sample, such as the length of a language model's sequences. If set, the speed is
   /// printed and logged as tokens per second, as `tokens_per_second` instead of
