@@ -39,6 +39,9 @@ constexpr const char* kValues = "values";
 constexpr const char* kTensorNames = "tensor_names";
 constexpr const char* kTensors = "tensors";
 
+/// What is checksummed is written next, while it is in the processor's cache.
+constexpr std::size_t kChecksummedBytes = 1 << 17;
+
 /// The last line of the file, "\nCRC-32C 0x8a9136aa\n".
 std::string checksumLine(Crc32c ofArchive) {
   return "\nCRC-32C " + ofArchive.toString() + "\n";
@@ -48,12 +51,6 @@ at::Tensor toTensor(const std::string& bytes) {
   at::Tensor tensor = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
   std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
   return tensor;
-}
-
-/// Valid as long as `bytes`.
-at::Tensor viewOf(const std::string& bytes) {
-  return at::from_blob(const_cast<char*>(bytes.data()), {static_cast<std::int64_t>(bytes.size())},
-                       at::kByte);
 }
 
 /// Null if it has none, as a sparse tensor.
@@ -170,7 +167,7 @@ CheckpointContent::CheckpointContent(const torch::nn::Module& module,
                                      const torch::optim::Optimizer& optimizer,
                                      const LearningRateSchedule* schedule,
                                      const TrainingProgress& progress)
-    : optimizerSchema_(schemaOf(optimizer).text()) {
+    : optimizer_(archive_.compilation_unit()), optimizerSchema_(schemaOf(optimizer).text()) {
   writeProgress(archive_, progress);
   writeTensors(archive_, progress.tensors);
   archive_.write(kModelSchema, c10::IValue(schemaOf(parametersAndBuffers(module)).text()));
@@ -203,22 +200,9 @@ void CheckpointContent::useCopies(const torch::nn::Module& module, TensorCopies&
   replaceTensors(optimizer_, [&](const at::Tensor& tensor) { return copyOf(tensor, false); });
 }
 
-/// In one piece of memory: a string that grew to this size would have been copied on the way.
-std::string CheckpointContent::optimizerBytes() {
-  constexpr std::size_t kOverhead = 1 << 20;
-  constexpr std::size_t kOverheadOfTensor = 1 << 10;
-  std::size_t expected = kOverhead;
-  replaceTensors(optimizer_, [&expected](const at::Tensor& tensor) {
-    expected += tensor.nbytes() + kOverheadOfTensor;
-    return tensor;
-  });
-  return bytesOf(optimizer_, expected);
-}
-
 void CheckpointContent::write(const ByteSink& sink) {
-  const std::string optimizer = optimizerBytes();
   archive_.write(kOptimizerSchema, c10::IValue(optimizerSchema_));
-  archive_.write(kOptimizer, viewOf(optimizer));
+  archive_.write(kOptimizer, optimizer_);
   if (baseRates_) {
     archive_.write(kSchedule, toTensor(*baseRates_));
   }
@@ -229,9 +213,13 @@ void CheckpointContent::write(const ByteSink& sink) {
   archive_.write(kRandom, randomArchive);
   Crc32c checksum;
   archive_.save_to([&](const void* data, std::size_t size) {
-    const std::string_view bytes(static_cast<const char*>(data), size);
-    checksum = extend(checksum, bytes);
-    sink(bytes);
+    std::string_view bytes(static_cast<const char*>(data), size);
+    while (!bytes.empty()) {
+      const std::string_view piece = bytes.substr(0, kChecksummedBytes);
+      checksum = extend(checksum, piece);
+      sink(piece);
+      bytes.remove_prefix(piece.size());
+    }
     return size;
   });
   sink(checksumLine(checksum));
@@ -291,7 +279,11 @@ void CheckpointArchive::restore(torch::nn::Module& module, torch::optim::Optimiz
   InputArchive modelArchive;
   archive_.read(kModel, modelArchive);
   loadInPlace(module, modelArchive);
-  optimizerFromBytes(optimizer, toBytes(readTensor(archive_, kOptimizer)));
+  InputArchive optimizerArchive;
+  archive_.read(kOptimizer, optimizerArchive);
+  const c10::Device device = deviceOf(optimizer);
+  replaceTensors(optimizerArchive, [&](const at::Tensor& tensor) { return tensor.to(device); });
+  optimizerFromArchive(optimizer, optimizerArchive);
   at::Tensor rates;
   if (schedule != nullptr && archive_.try_read(kSchedule, rates)) {
     schedule->setBaseRates(toNumbers(rates));

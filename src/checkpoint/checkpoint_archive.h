@@ -37,8 +37,6 @@ class CheckpointContent {
   void write(const ByteSink& sink);
 
  private:
-  std::string optimizerBytes();
-
   torch::serialize::OutputArchive archive_;
   torch::serialize::OutputArchive optimizer_;
   std::string optimizerSchema_;

@@ -76,7 +76,10 @@ Status writeCheckpoint(const std::string& path, CheckpointContent& content) {
   if (Status status = file.open(); !status.ok()) {
     return status;
   }
-  const std::string failure = failureOf([&] { writeContent(content, file); });
+  const std::string failure = failureOf([&] {
+    file.bypassPageCache();
+    writeContent(content, file);
+  });
   if (!failure.empty()) {
     return {ErrorCode::kInvalidArgument, std::string(kWho) + ": " + failure};
   }
