@@ -77,6 +77,10 @@ Status ReplacementFile::open() {
   return status_;
 }
 
+void ReplacementFile::bypassPageCache() {
+  direct_.emplace(::fileno(file_));
+}
+
 void ReplacementFile::write(std::string_view bytes) {
   // fwrite() requires a valid pointer even for zero bytes.
   if (status_.ok() && !bytes.empty() && !writeBytes(bytes)) {

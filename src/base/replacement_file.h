@@ -42,7 +42,7 @@ class STEPTAPE_EXPORT ReplacementFile {
   Status open();
   /// Lets write() bypass the page cache, if the file system can: for a file that is large and not
   /// read soon. REQUIRES: open() has succeeded and nothing is written. @throws std::bad_alloc.
-  void bypassPageCache() { direct_.emplace(::fileno(file_)); }
+  void bypassPageCache();
   /// Appends `bytes`. status() and finish() report a failure.
   void write(std::string_view bytes);
   /// Returns the first failure.

@@ -53,7 +53,7 @@ at::Tensor toTensor(const std::string& bytes) {
   return tensor;
 }
 
-/// Null if it has none, as a sparse tensor.
+/// Returns null if the tensor has no storage, such as a sparse one.
 const void* storageOf(const at::Tensor& tensor) {
   return tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
 }
@@ -122,7 +122,7 @@ TrainingProgress readProgress(InputArchive& archive) {
   return progress;
 }
 
-/// By number, since an archive has other rules for names.
+/// Numbers the tensors, because an archive allows fewer names than TrainingProgress.
 void writeTensors(OutputArchive& archive, const std::map<std::string, at::Tensor>& tensors) {
   if (tensors.empty()) {
     return;
@@ -138,7 +138,7 @@ void writeTensors(OutputArchive& archive, const std::map<std::string, at::Tensor
   archive.write(kTensors, numbered);
 }
 
-/// Loads what was saved into the memory where the tensors lie: others may hold views of it.
+/// Loads the values into the existing memory of the tensors, because others may hold views of it.
 void loadInPlace(torch::nn::Module& module, InputArchive& archive) {
   const std::vector<NamedTensor> before = parametersAndBuffers(module);
   std::vector<at::Tensor> tensors = module.parameters();
@@ -188,8 +188,8 @@ void CheckpointContent::useCopies(const torch::nn::Module& module, TensorCopies&
   const auto copyOf = [&](const at::Tensor& tensor, bool isCopiedNow) {
     at::Tensor copy = isCopiedNow ? copies.addNow(tensor) : copies.add(tensor);
     if (tensor.use_count() > 1) {
-      // LibTorch writes tensors that others refer to in a longer form. The same bytes as of the
-      // original need another reference.
+      // LibTorch writes a longer form for a tensor with several references. To get the same bytes
+      // as for the original, the copy needs another reference too.
       held_.push_back(copy);
     }
     return copy;
@@ -314,7 +314,7 @@ void CheckpointArchive::restoreRandomState(const torch::nn::Module& module, int 
     setRandomState(module, toBytes(state));
     return;
   }
-  // With the step, since a rank of this number may have drawn from its first numbers long ago.
+  // Includes the step, because an earlier rank of this number has used the first numbers already.
   at::manual_seed(rankSeed(progress_.seed + static_cast<std::uint64_t>(progress_.step), rank));
 }
 

@@ -83,7 +83,7 @@ Status writeCheckpoint(const std::string& path, CheckpointContent& content) {
   if (!failure.empty()) {
     return {ErrorCode::kInvalidArgument, std::string(kWho) + ": " + failure};
   }
-  const Status status = file.finish();  // with what writing met
+  const Status status = file.finish();  // includes failures of write()
   return status.ok() ? file.appear(/*overwrite=*/true) : status;
 }
 
