@@ -80,6 +80,13 @@ class Training {
     return secondsOf([this] { store_.save(*model_, optimizer_, nextProgress()); });
   }
 
+  /// The CPU time of the same: what it takes from threads that train.
+  double cpuSecondsOfSave() {
+    const double start = benchmark::cpuSeconds();
+    timeSave();
+    return benchmark::cpuSeconds() - start;
+  }
+
   /// The time of the calls that make training wait, around a forward and a backward pass.
   double timeStall() {
     steptape::CheckpointCopy copy;
@@ -187,6 +194,7 @@ int main(int argc, char** argv) {
           {"step", timeSteps},
           {"step", timeSteps},
           {"step while writing", [&] { return training.timeStepWhileWriting(steps); }},
+          {"CPU time of save", [&] { return training.cpuSecondsOfSave(); }},
       },
       rounds);
 
@@ -194,10 +202,12 @@ int main(int argc, char** argv) {
                         std::to_string(at::get_num_threads()) + " threads train on " +
                         std::to_string(cores) + " cores");
   benchmark::printCosts("save()", costs[0], "s");
+  benchmark::printCosts("save(), CPU time", costs[8], "s");
   benchmark::printCosts("one memcpy of all bytes", costs[4], "s");
   benchmark::printCosts("saveAsync() and wait() around a pass", costs[2], "s");
   benchmark::printCosts("saveAsync(), result discarded", costs[3], "s");
   benchmark::printControl("save() / save()", benchmark::ratio(costs[1], costs[0]), 0.1);
+  benchmark::printAtMost("CPU time of save() / memcpy", benchmark::ratio(costs[8], costs[4]), 6);
   benchmark::printAtMost("stall / save()", benchmark::ratio(costs[2], costs[0]), 0.01);
   benchmark::printAtMost("stall of a discarded result / save()",
                          benchmark::ratio(costs[3], costs[0]), 0.2);
