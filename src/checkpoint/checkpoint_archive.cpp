@@ -248,7 +248,8 @@ std::string CheckpointArchive::open(const std::string& bytes) {
     return "its bytes are not those that its checksum is of";
   }
   return failureOf([&] {
-    openArchive(archive_, bytes.substr(0, archiveBytes));
+    // Into main memory: the devices of the rank that saved may not exist here.
+    openArchive(archive_, bytes.substr(0, archiveBytes), at::kCPU);
     progress_ = readProgress(archive_);
   });
 }
