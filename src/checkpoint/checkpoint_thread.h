@@ -13,8 +13,8 @@ namespace steptape::detail {
 
 /// Runs one job at a time on a separate thread, which starts with the first job.
 ///
-/// The thread has the lowest priority (nice 19), so that threads that train get the cores. It still
-/// gets a share of a busy core, unlike with SCHED_IDLE. A thread that waits for the job frees a core.
+/// The thread has the lowest priority (nice 19), so that threads that train get the cores. Unlike
+/// with SCHED_IDLE, it gets a share of a busy core. A thread that waits for the job frees a core.
 ///
 /// std::exit() waits for a running job. The child of a fork() has no job.
 ///
